@@ -27,7 +27,7 @@ async function unanswered(options: HumanInputOptions, waitMs: number): Promise<T
   return running
 }
 
-describe('the answer', () => {
+describe('the answer of a person', () => {
   it.each([
     ['as text', 'The red one'],
     ['as the input of the tool', { input: 'The red one' }],
@@ -38,7 +38,7 @@ describe('the answer', () => {
     })
   })
 
-  it('keeps its spaces and lines', async () => {
+  it('keeps its spaces and line breaks', async () => {
     const { result } = await answered({ action: 'EDIT', input: ' one\n two\n' })
     expect(result.output).toBe(' one\n two\n')
   })
@@ -46,7 +46,7 @@ describe('the answer', () => {
   it.each<[string, ApprovalAnswer]>([
     ['agreement', { action: 'CONTINUE' }],
     ['a blank text', { action: 'EDIT', input: ' \n' }],
-  ])('%s is reported as no answer in words', async (_title, answer) => {
+  ])('is reported as an approval without text: %s', async (_title, answer) => {
     const { result } = await answered(answer)
     expect(result).toMatchObject({
       success: true,
@@ -55,28 +55,28 @@ describe('the answer', () => {
     })
   })
 
-  it('a refusal is a failure with what the person said', async () => {
+  it('is a failure with the comment of the person when it is a rejection', async () => {
     const { result, end } = await answered({ action: 'REJECT', feedback: 'Ask me tomorrow' })
     expect(end).toBe('finished')
     expect(result.success).toBe(false)
     expect(result.errorMessage).toContain('Ask me tomorrow')
   })
 
-  it('an early exit ends the run', async () => {
+  it('ends the run when it is an early exit', async () => {
     expect(await answered({ action: 'EXIT_EARLY' })).toMatchObject({
       end: 'exit_early',
       error: { code: 'EXIT_EARLY', details: { timedOut: false } },
     })
   })
 
-  it('an answer of the wrong shape is none', async () => {
+  it('is ignored when it has an invalid shape', async () => {
     const { result } = await answered({ action: 'EDIT', input: { text: 'The red one' } })
     expect(result).toMatchObject({ success: false })
   })
 })
 
-describe('the question', () => {
-  it('is what the reviewer reads', async () => {
+describe('the question of human_input', () => {
+  it('is shown to the reviewer', async () => {
     const reviewer = scriptedReviewer(['CONTINUE'])
     await runTool(humanInput(), call(QUESTION), { reviewer, agentRole: 'Buyer' })
     expect(reviewer.requests).toMatchObject([
@@ -98,7 +98,7 @@ describe('the question', () => {
     expect(reviewer.requests).toEqual([])
   })
 
-  it('fails where there is nobody to ask: an answer is never made up', async () => {
+  it('fails without a reviewer: an answer is never invented', async () => {
     const { result, end } = await runTool(humanInput(), call(QUESTION))
     expect(end).toBe('finished')
     expect(result).toMatchObject({
@@ -110,8 +110,8 @@ describe('the question', () => {
   })
 })
 
-describe('silence', () => {
-  it('is reported as such, after five minutes', async () => {
+describe('a missing answer', () => {
+  it('is reported after five minutes', async () => {
     expect(await unanswered({}, 300_000)).toMatchObject({
       end: 'finished',
       result: {
@@ -132,7 +132,7 @@ describe('silence', () => {
     })
   })
 
-  it('is not measured by the time limit of the tool', async () => {
+  it('does not count for the time limit of the tool', async () => {
     const { end } = await unanswered({ timeoutMs: 10, answerTimeoutMs: 60_000 }, 60_000)
     expect(end).toBe('finished')
   })
@@ -148,8 +148,8 @@ describe('silence', () => {
   })
 })
 
-describe('as a tool', () => {
-  it('has settings with defaults', () => {
+describe('humanInput', () => {
+  it('has default settings', () => {
     expect(humanInput()).toMatchObject({
       name: 'human_input',
       kind: 'text',
@@ -158,7 +158,7 @@ describe('as a tool', () => {
     expect(humanInput({ name: 'ask' })).toMatchObject({ name: 'ask' })
   })
 
-  it('a time that is none is refused when the tool is made', () => {
+  it('rejects an invalid time limit at creation', () => {
     for (const answerTimeoutMs of [0, -1, Number.NaN]) {
       expect(() => humanInput({ answerTimeoutMs })).toThrow(
         new RangeError(

@@ -13,13 +13,13 @@ import type {
 } from './index.ts'
 
 describe('the types of the tools', () => {
-  it('text tools take a string', () => {
+  it('declare a string as input of text tools', () => {
     expectTypeOf(calculator()).toEqualTypeOf<TypedTool<string>>()
     expectTypeOf(datetime()).toEqualTypeOf<TypedTool<string>>()
     expectTypeOf(humanInput()).toEqualTypeOf<TypedTool<string>>()
   })
 
-  it('typed tools take their arguments', () => {
+  it('declare the arguments of typed tools', () => {
     expectTypeOf(jsonParser()).toEqualTypeOf<TypedTool<JsonParserInput>>()
     expectTypeOf(fileRead).returns.toEqualTypeOf<TypedTool<FileReadInput>>()
     expectTypeOf(fileWrite).returns.toEqualTypeOf<TypedTool<FileWriteInput>>()
@@ -34,14 +34,14 @@ describe('the types of the tools', () => {
     }>()
   })
 
-  it('all are tools, and take the settings of any', () => {
+  it('accept the settings of every tool', () => {
     expectTypeOf(calculator).returns.toExtend<AgentTool>()
     expectTypeOf(calculator).parameter(0).toEqualTypeOf<Partial<ToolSettings<string>> | undefined>()
     expectTypeOf<DatetimeOptions>().toExtend<Partial<ToolSettings<string>>>()
     expectTypeOf<FileReadOptions>().toExtend<Partial<ToolSettings<FileReadInput>>>()
   })
 
-  it('a file tool needs a directory; a question to a person needs no approval', () => {
+  it('require a directory for file tools, and exclude approval for human_input', () => {
     expectTypeOf(fileRead).parameter(0).toHaveProperty('directory').toBeString()
     expectTypeOf<HumanInputOptions>().not.toHaveProperty('requireApproval')
     // @ts-expect-error -- the directory is missing

@@ -17,7 +17,7 @@ function linkTo(endpoint: McpEndpoint): EndpointLink {
   })
 }
 
-describe('[T6] a request to another origin than that of the server', () => {
+describe('[T6] a request to another origin', () => {
   it.each([
     ['without authorization', { guard: { allow: ['127.0.0.1'] } }],
     ['with authorization but no guard', { authProvider }],
@@ -32,7 +32,7 @@ describe('[T6] a request to another origin than that of the server', () => {
     })
   })
 
-  it('is sent for authorization where the guard allows, without the headers of the author', async () => {
+  it('is sent for authorization if the guard allows it, without the headers of the author', async () => {
     const seen: unknown[] = []
     const other = await localServer((response, request) => {
       seen.push(request.headers['x-key'])
@@ -47,7 +47,7 @@ describe('[T6] a request to another origin than that of the server', () => {
 })
 
 describe('the headers of an endpoint', () => {
-  it('carry the user and the password of its URL', async () => {
+  it('contain the user name and password of its URL', async () => {
     const server = await localServer((response, request) =>
       response.end(request.headers.authorization),
     )
@@ -56,7 +56,7 @@ describe('the headers of an endpoint', () => {
     expect(await response.text()).toBe(`Basic ${Buffer.from('ada:l@ve').toString('base64')}`)
   })
 
-  it('are refused without showing a value that cannot be sent', () => {
+  it('are refused without quoting an invalid value', () => {
     expect(() => linkTo({ url: 'http://a.test', headers: { 'x-key': 'top\nsecret' } })).toThrow(
       new TypeError(
         'Cannot use MCP server: the value of the header "x-key" must be text without line breaks or control characters',

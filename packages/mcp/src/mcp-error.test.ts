@@ -12,7 +12,7 @@ function coded(code: unknown, message = 'why', more: object = {}): Error {
 }
 
 describe('toMcpError', () => {
-  it('returns an error that is already converted, or its cause that is', () => {
+  it('returns an error that is already converted, also as a cause', () => {
     const inner = new McpError('unreachable', 'down')
     const outer = new Error('outer', { cause: new Error('middle', { cause: inner }) })
     expect(toMcpError(outer, CALL)).toBe(inner)
@@ -53,7 +53,7 @@ describe('toMcpError', () => {
     [CALL, true, 'connection_lost', 'MCP server files ended: it exited'],
     [CONNECT, true, 'unreachable', 'Cannot connect to MCP server files: it exited'],
     [CONNECT, false, 'configuration', 'Cannot connect to MCP server files: it exited'],
-  ])('explains a failure by the end of the process (%j, %j)', (place, started, kind, message) => {
+  ])('explains a failure by the exit of the process (%j, %j)', (place, started, kind, message) => {
     const fate = { reason: 'it exited', started }
     expect(toMcpError(new Error('x'), { ...place, fate })).toMatchObject({ kind, message })
   })

@@ -37,8 +37,8 @@ async function failureOf(promise: Promise<unknown>): Promise<unknown> {
 
 const POST = { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }
 
-describe('a request', () => {
-  test('has nothing but what the caller says, accept and what HTTP needs', async () => {
+describe('a request of guardedFetch', () => {
+  test('contains only the headers of the caller, accept and those of HTTP', async () => {
     const server = await rawServer((socket) => socket.write(whole('ok')))
     await fetchFor()(`${server.origin}/a?b=c`, POST)
     expect(server.requests[0]?.text.split('\r\n').toSorted()).toEqual(
@@ -55,7 +55,7 @@ describe('a request', () => {
     )
   })
 
-  test('is checked by the guard, at its URL and at the addresses of its name', async () => {
+  test('is checked by the guard: its URL and the addresses of its name', async () => {
     const server = await rawServer((socket) => socket.write(whole('ok')))
     const resolve = async (): Promise<string[]> => ['127.0.0.1']
     const fetch = fetchFor({ guard: networkGuard({ resolve }) })
@@ -90,7 +90,7 @@ describe('a request', () => {
     expect(server.requests).toEqual([])
   })
 
-  test('fails with what toError makes of the failure, also while its body is read', async () => {
+  test('fails with the error of toError, also while its body is read', async () => {
     const server = await rawServer((socket) =>
       socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc'),
     )
@@ -103,11 +103,11 @@ describe('a request', () => {
   })
 })
 
-describe('redirects', () => {
+describe('a redirect', () => {
   const to = (location: string, status = '307 Temporary Redirect'): string =>
     whole('', { status, headers: [`location: ${location}`] })
 
-  test('follows a POST with its body for 307 and 308, and for no other status', async () => {
+  test('repeats a POST with its body only for 307 and 308', async () => {
     const server = await rawServer((socket, { line }) => {
       if (line === 'POST /307') socket.write(to('/308?x=1'))
       else if (line === 'POST /308?x=1') socket.write(to('/end', '308 Permanent Redirect'))
@@ -123,7 +123,7 @@ describe('redirects', () => {
     expect([kept.status, server.requests.length]).toEqual([302, 4])
   })
 
-  test('follows at most 5 redirects', async () => {
+  test('is followed at most 5 times', async () => {
     const server = await rawServer((socket, { line }) => {
       const left = Number(line.split('/')[1])
       socket.write(left === 0 ? whole('end') : to(`/${left - 1}`, '302 Found'))
@@ -138,7 +138,7 @@ describe('redirects', () => {
     await failureOf(fetch(`${server.origin}/1`, { redirect: 'error' }))
   })
 
-  test('refuses a redirect to another port, host or scheme', async () => {
+  test('is refused to another port, host or scheme', async () => {
     const other = await rawServer((socket) => socket.write(whole('end')))
     const places: Readonly<Record<string, string>> = {
       port: `${other.origin}/end`,
@@ -164,8 +164,8 @@ describe('redirects', () => {
   })
 })
 
-describe('what comes back', () => {
-  test('decompresses a body', async () => {
+describe('a response', () => {
+  test('has a decompressed body', async () => {
     const body = gzipSync('{"a":"ü"}')
     const server = await rawServer((socket) => {
       socket.write(
@@ -178,13 +178,13 @@ describe('what comes back', () => {
     expect(await answer.json()).toEqual({ a: 'ü' })
   })
 
-  test('gives no body for a status without one', async () => {
+  test('has no body for a status without one', async () => {
     const server = await rawServer((socket) => socket.write('HTTP/1.1 204 No Content\r\n\r\n'))
     const answer = await fetchFor()(server.origin)
     expect([answer.status, answer.body]).toEqual([204, null])
   })
 
-  test('delivers pieces as they arrive, and watchBody sees each', async () => {
+  test('delivers pieces as they arrive, each of which watchBody reports', async () => {
     const server = await rawServer((socket) => socket.write(STREAM_HEAD))
     const answer = await fetchFor()(server.origin)
     const [socket] = server.open
@@ -200,7 +200,7 @@ describe('what comes back', () => {
     await server.allClosed()
   })
 
-  test('closes the connection of a body that readBody cuts', async () => {
+  test('closes its connection when readLimitedBody truncates the body', async () => {
     const server = await rawServer((socket) => socket.write(`${STREAM_HEAD}0123456789`))
     const fetch = fetchFor()
     const cut = await readLimitedBody((await fetch(server.origin)).body, 9)
@@ -212,8 +212,8 @@ describe('what comes back', () => {
   })
 })
 
-describe('silence', () => {
-  test('never ends a request because its server is silent', async () => {
+describe('a silent server', () => {
+  test('never ends a request', async () => {
     const started: ClientRequest[] = []
     const onStart = (message: unknown): void => {
       // NOTE: this is what Node tells on this channel.
@@ -237,7 +237,7 @@ describe('silence', () => {
     expect(await new Response(body).text()).toBe('abcdef')
   })
 
-  test('closes an idle connection', async () => {
+  test('loses an idle connection', async () => {
     const server = await rawServer((socket) => socket.write(whole('ok')))
     const fetch = fetchFor()
     const sockets: Socket[] = []
@@ -257,8 +257,8 @@ describe('silence', () => {
   })
 })
 
-describe('failures', () => {
-  test('reports a closed port as unreachable', async () => {
+describe('the error of a failed fetch', () => {
+  test('is "unreachable" for a closed port', async () => {
     const fetch = fetchFor()
     expect(await failureOf(fetch('http://127.0.0.1:1/x?key=secret'))).toMatchObject({
       kind: 'unreachable',
@@ -267,7 +267,7 @@ describe('failures', () => {
     })
   })
 
-  test('reports an unknown host as unreachable', async () => {
+  test('is "unreachable" for an unknown host', async () => {
     const nowhere = async (): Promise<never> => {
       throw Object.assign(new Error('no such host'), { code: 'ENOTFOUND' })
     }
@@ -278,7 +278,7 @@ describe('failures', () => {
     })
   })
 
-  test('reports a server without TLS as unreachable', async () => {
+  test('is "unreachable" for a server without TLS', async () => {
     const server = await rawServer(() => undefined)
     const accepting = server.port
     const url = `https://127.0.0.1:${accepting}/`
@@ -291,7 +291,7 @@ describe('failures', () => {
   test.each([
     ['before the answer', ''],
     ['in its head', 'HTTP/1.1 200 OK\r\nx:'],
-  ])('reports a connection that ends %s as lost', async (_when, bytes) => {
+  ])('is "lost" for a connection that ends %s', async (_when, bytes) => {
     const server = await rawServer((socket) => socket.end(bytes))
     expect(await failureOf(fetchFor()(server.origin))).toMatchObject({
       kind: 'lost',
@@ -299,7 +299,7 @@ describe('failures', () => {
     })
   })
 
-  test('reports a reused connection that ends with its next request as lost', async () => {
+  test('is "lost" for a reused connection that ends with its next request', async () => {
     const server = await rawServer((socket) => {
       if (server.requests.length === 1) socket.write(whole('ok'))
       else socket.destroy()
@@ -314,7 +314,7 @@ describe('failures', () => {
   test.each([
     ['a length', 'content-length: 9\r\n\r\nabc'],
     ['chunks', 'transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n'],
-  ])('reports a body with %s that ends early as lost', async (_kind, rest) => {
+  ])('is "lost" for a body with %s that ends early', async (_kind, rest) => {
     const server = await rawServer((socket) => socket.end(`HTTP/1.1 200 OK\r\n${rest}`))
     const answer = await fetchFor()(server.origin)
     expect(await failureOf(answer.text())).toMatchObject({
@@ -323,7 +323,7 @@ describe('failures', () => {
     })
   })
 
-  test('delivers what arrived before a reset, and then the failure', async () => {
+  test('follows the bytes that arrived before a reset', async () => {
     const server = await rawServer((socket) => socket.write(`${STREAM_HEAD}abc`))
     const answer = await fetchFor()(server.origin)
     const reader = answer.body?.getReader()
@@ -342,7 +342,7 @@ describe('failures', () => {
       'HTTP/1.1 200 OK\r\ncontent-encoding: odd\r\ncontent-length: 0\r\n\r\n',
     ],
     ['too large a head', `HTTP/1.1 200 OK\r\nx: ${'x'.repeat(70_000)}\r\n\r\n`],
-  ])('reports %s as an invalid answer', async (_what, bytes) => {
+  ])('is "invalid" for %s', async (_what, bytes) => {
     const server = await rawServer((socket) => socket.end(bytes))
     expect(await failureOf(fetchFor()(server.origin))).toMatchObject({
       kind: 'invalid',
@@ -350,7 +350,7 @@ describe('failures', () => {
     })
   })
 
-  test('reports an impossible status also where a web server replaced Response', async () => {
+  test('is "invalid" for an impossible status, also where a web server has replaced Response', async () => {
     class AnyStatus extends Response {
       constructor(body: BodyInit | null, init?: ResponseInit) {
         super(body, { ...init, status: 200 })
@@ -367,14 +367,14 @@ describe('failures', () => {
     })
   })
 
-  test('reports a body that is not compressed as declared as an invalid answer', async () => {
+  test('is "invalid" for a body that is not compressed as declared', async () => {
     const head = 'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 5\r\n\r\n'
     const server = await rawServer((socket) => socket.write(`${head}plain`))
     const answer = await fetchFor()(server.origin)
     expect(await failureOf(answer.text())).toMatchObject({ kind: 'invalid' })
   })
 
-  test('rejects with the reason of the signal at every stage', async () => {
+  test('is the reason of the signal at every stage', async () => {
     const reason = new Error('enough')
     const server = await rawServer((socket, { line }) => {
       if (line === 'GET /body') socket.write(`${STREAM_HEAD}abc`)

@@ -13,7 +13,7 @@ async function calculate(expression: string): Promise<string> {
   return result.success ? result.output : `FAILED ${result.errorMessage}`
 }
 
-describe('values', () => {
+describe('the value of an expression', () => {
   it.each([
     ['2 + 3 * 4', '14'],
     ['(10 + 5) / 3', '5'],
@@ -34,7 +34,7 @@ describe('values', () => {
   })
 })
 
-describe('[P1] powers and signs', () => {
+describe('[P1] the value of powers and signs', () => {
   it.each([
     ['-2^2', '-4'],
     ['(-2)^2', '4'],
@@ -65,7 +65,7 @@ describe('numbers', () => {
     ['1.5E-3', '0.0015'],
     ['5.e+2', '500'],
     ['2e3^2', '4000000'],
-  ])('%s is read as %s', async (expression, value) => {
+  ])('parses %s as %s', async (expression, value) => {
     expect(await calculate(expression)).toBe(value)
   })
 
@@ -82,11 +82,11 @@ describe('numbers', () => {
     ['2 ^ 53', '9.007199254740992e+15'],
     ['-(2 ^ 60)', '-1.152921504606847e+18'],
     ['10 ^ -7', '1e-7'],
-  ])('%s is written as %s', async (expression, text) => {
+  ])('formats %s as %s', async (expression, text) => {
     expect(await calculate(expression)).toBe(text)
   })
 
-  it('any result is read back as the same number', async () => {
+  it('formats any result so that it is parsed as the same number', async () => {
     const random = randomFrom(1)
     const bits = new DataView(new ArrayBuffer(8))
     for (let round = 0; round < 2_000; round++) {
@@ -101,7 +101,7 @@ describe('numbers', () => {
   })
 })
 
-describe('signs of print', () => {
+describe('typographic operators', () => {
   it.each([
     ['3 × 4', '12'],
     ['3 ⋅ 4', '12'],
@@ -112,12 +112,12 @@ describe('signs of print', () => {
     ['−2 ^ 2', '-4'],
     ['2 ** 3 ** 2', '512'],
     ['1\u00a0+\u20091', '2'],
-  ])('%s is understood', async (expression, value) => {
+  ])('accepts %s', async (expression, value) => {
     expect(await calculate(expression)).toBe(value)
   })
 })
 
-describe('an expression without a value is a failure', () => {
+describe('an expression without a value', () => {
   it.each([
     ['', 'Expression must not be blank'],
     [' \n', 'Expression must not be blank'],
@@ -131,12 +131,12 @@ describe('an expression without a value is a failure', () => {
     ['-10 ^ 308 * 10', 'Result too large: (-1e+308) * 10 is beyond 1.8e308'],
     ['(-8) ^ 0.5', 'Not a real number: (-8) ^ 0.5'],
     ['1e999', 'Number too large: 1e999'],
-  ])('%j: %s', async (expression, message) => {
+  ])('fails for %j: %s', async (expression, message) => {
     expect(await calculate(expression)).toBe(`FAILED ${message}`)
   })
 })
 
-describe('an expression that is written wrong is a failure that says where', () => {
+describe('an invalid expression', () => {
   const known = 'only numbers and + - * / % ^ ( )'
   const hint =
     'write numbers without separators between digits and with a decimal point, such as 1234.5'
@@ -166,23 +166,23 @@ describe('an expression that is written wrong is a failure that says where', () 
     ['$5', 'unexpected "$" at position 1'],
     ['2 + 2 =', 'unexpected "=" at position 7'],
     ['1 + 😀', 'unexpected "😀" at position 5'],
-    ['sqrt(4)', `"sqrt" at position 1 is not known, ${known}`],
-    ['2 * größe_1', `"größe_1" at position 5 is not known, ${known}`],
-    ['0x10', `"x10" at position 2 is not known, ${known}`],
-    ['a'.repeat(50), `"${'a'.repeat(40)}…" at position 1 is not known, ${known}`],
-  ])('%s: %s', async (expression, message) => {
+    ['sqrt(4)', `"sqrt" at position 1 is not supported; use ${known}`],
+    ['2 * größe_1', `"größe_1" at position 5 is not supported; use ${known}`],
+    ['0x10', `"x10" at position 2 is not supported; use ${known}`],
+    ['a'.repeat(50), `"${'a'.repeat(40)}…" at position 1 is not supported; use ${known}`],
+  ])('fails with the position for %s: %s', async (expression, message) => {
     expect(await calculate(expression)).toBe(`FAILED Invalid expression: ${message}`)
   })
 
-  it('before anything is computed', async () => {
+  it('fails before anything is computed', async () => {
     expect(await calculate('1 / 0 +')).toContain('Invalid expression')
   })
 })
 
-describe('bounds', () => {
+describe('the limits of an expression', () => {
   const tooDeep = `Invalid expression: nested deeper than ${MAX_NESTING} levels`
 
-  it('[P3] nesting of brackets, signs and powers is bounded', async () => {
+  it('[P3] limit nested brackets, signs and powers', async () => {
     const within = MAX_NESTING - 1
     expect(await calculate(`${'('.repeat(within)}7${')'.repeat(within)}`)).toBe('7')
     expect(await calculate(`${'('.repeat(MAX_NESTING)}7${')'.repeat(MAX_NESTING)}`)).toContain(
@@ -193,12 +193,12 @@ describe('bounds', () => {
     expect(await calculate(`1${'^1'.repeat(4_000)}`)).toContain(tooDeep)
   })
 
-  it('[P2] a long row of operators is no nesting', async () => {
+  it('[P2] do not count a long row of operators as nesting', async () => {
     expect(await calculate(`${'1+'.repeat(4_999)}1`)).toBe('5000')
     expect(await calculate(Array.from({ length: 1_000 }, () => '(1)').join('+'))).toBe('1000')
   })
 
-  it('the length of an expression is bounded', async () => {
+  it('limit its length', async () => {
     const longest = '1'.padEnd(MAX_EXPRESSION_LENGTH)
     expect(await calculate(longest)).toBe('1')
     expect(await calculate(`${longest} `)).toBe(
@@ -208,7 +208,7 @@ describe('bounds', () => {
   })
 })
 
-describe('any expression has the value of its tree', () => {
+describe('a random expression', () => {
   it.each([
     ['with brackets everywhere', 11, true],
     ['with no bracket too many', 12, false],
@@ -229,8 +229,8 @@ describe('any expression has the value of its tree', () => {
   })
 })
 
-describe('as a tool', () => {
-  it('takes its input as models send it', async () => {
+describe('calculator', () => {
+  it('accepts its input as models send it', async () => {
     const call = { id: '1', name: 'calculator', arguments: '{"input":"6 * 7"}' }
     expect((await runTool(calculator(), call)).result).toMatchObject({
       success: true,
@@ -239,7 +239,7 @@ describe('as a tool', () => {
     expect((await runTool(calculator(), { ...call, arguments: '6 * 7' })).result.output).toBe('42')
   })
 
-  it('a wrong expression is a failed result and no throw', async () => {
+  it('returns a failed result for an invalid expression', async () => {
     const { result, end } = await runTool(calculator(), {
       id: '1',
       name: 'calculator',
@@ -248,7 +248,7 @@ describe('as a tool', () => {
     expect([result.errorMessage, end]).toEqual(['Division by zero', 'finished'])
   })
 
-  it('has settings with defaults', () => {
+  it('has default settings', () => {
     expect(calculator()).toMatchObject({ name: 'calculator', kind: 'text', requireApproval: false })
     expect(calculator({ name: 'sums', timeoutMs: 5 })).toMatchObject({ name: 'sums', timeoutMs: 5 })
     expect(() => calculator({ name: 'no spaces' })).toThrow(TypeError)

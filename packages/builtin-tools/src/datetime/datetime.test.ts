@@ -42,14 +42,14 @@ describe('now and today', () => {
     expect(await ask(command)).toBe(answer)
   })
 
-  it('are at UTC unless another zone is set', async () => {
+  it('use UTC unless another zone is configured', async () => {
     const timeZone = 'Pacific/Kiritimati'
     expect(await ask('now', { timeZone })).toBe('2024-03-16T12:30:45 Pacific/Kiritimati')
     expect(await ask('today', { timeZone })).toBe('2024-03-16')
     expect(await ask('today in UTC', { timeZone })).toBe('2024-03-15')
   })
 
-  it('cut the time to whole seconds, also before 1970', async () => {
+  it('truncate the time to whole seconds, also before 1970', async () => {
     expect(await ask('now', { clock: at('1969-12-31T23:59:58.500Z') })).toBe(
       '1969-12-31T23:59:58 UTC',
     )
@@ -67,7 +67,7 @@ describe('now and today', () => {
     ])
   })
 
-  it('are of the system clock where no other is given', async () => {
+  it('use the system clock by default', async () => {
     const result = await datetime().execute('now', toolContext())
     const { output } = result as { readonly output: string }
     expect(Math.abs(Date.parse(output.replace(' UTC', 'Z')) - Date.now())).toBeLessThan(60_000)
@@ -104,18 +104,18 @@ describe('arithmetic on dates', () => {
     ['9999-12-31 + 1 day', '+010000-01-01'],
     ['+012345-06-07 + 1 year', '+012346-06-07'],
     ['-000044-03-15 + 1 month', '-000044-04-15'],
-  ])('years of other than four digits have six and a sign: %s', async (command, answer) => {
+  ])('writes years beyond four digits with six digits and a sign: %s', async (command, answer) => {
     expect(await ask(command)).toBe(answer)
   })
 
-  it.each(['hours', 'minutes', 'seconds'])('%s need a time', async (unit) => {
+  it.each(['hours', 'minutes', 'seconds'])('rejects %s without a time', async (unit) => {
     expect(await ask(`2024-01-15 + 3 ${unit}`)).toBe(
       `FAILED Cannot add ${unit} to a date; write a time as well, such as 2024-01-15T00:00:00`,
     )
   })
 })
 
-describe('[M4] arithmetic on times says as much as what was written', () => {
+describe('[M4] arithmetic on times keeps the form of the input', () => {
   it.each([
     ['2024-01-15T10:00:00Z + 2 hours', '2024-01-15T12:00:00Z'],
     ['2024-01-15T10:00:00z + 2 hours', '2024-01-15T12:00:00Z'],
@@ -146,7 +146,7 @@ describe('[M4] arithmetic on times says as much as what was written', () => {
   })
 })
 
-describe('[M1] a local time that is skipped or there twice', () => {
+describe('[M1] a local time that is skipped or occurs twice', () => {
   it.each([
     // Berlin goes from 02:00 to 03:00 on 2024-03-31, and from 03:00 to 02:00 on 2024-10-27.
     ['convert 2024-03-31T02:30 from Europe/Berlin to UTC', '2024-03-31T01:30:00 UTC'],
@@ -189,7 +189,7 @@ describe('[M3] days keep the local time, hours are exact', () => {
   })
 })
 
-describe('[M2] an offset chooses and never contradicts', () => {
+describe('[M2] an offset must be one that the zone has at that time', () => {
   it.each([
     ['convert 2024-10-27T02:30+01:00 from Europe/Berlin to UTC', '2024-10-27T01:30:00 UTC'],
     ['convert 2024-10-27T02:30+02:00 from Europe/Berlin to UTC', '2024-10-27T00:30:00 UTC'],
@@ -214,7 +214,7 @@ describe('[M2] an offset chooses and never contradicts', () => {
     ['convert 2024-03-31T02:30+01:00 from Europe/Berlin to UTC', '+01:00', 'Europe/Berlin'],
     ['convert 2024-03-31T02:30+02:00 from Europe/Berlin to UTC', '+02:00', 'Europe/Berlin'],
     ['2024-01-15T10:00+05:00[Europe/Berlin] + 1 day', '+05:00', 'Europe/Berlin'],
-  ])('%s is refused', async (command, offset, zone) => {
+  ])('rejects %s', async (command, offset, zone) => {
     expect(await ask(command)).toMatch(/^FAILED Invalid date format: "2024/)
     expect(await ask(command)).toContain(`${zone} does not have the offset ${offset} at that time`)
   })
@@ -247,7 +247,7 @@ describe('convert', () => {
     expect(await ask(command)).toBe(answer)
   })
 
-  it('says the offset where the local time alone would be there twice', async () => {
+  it('adds the offset if the local time occurs twice', async () => {
     const to = 'from UTC to Europe/Berlin'
     expect(await ask(`convert 2024-10-27T00:30 ${to}`)).toBe(
       '2024-10-27T02:30:00+02:00 Europe/Berlin',
@@ -278,7 +278,7 @@ describe('convert', () => {
       'Invalid date format: "2024-07-01T09:00[Asia/Tokyo]"; its zone is not UTC',
     ],
     ['convert 2024-07-01T09:00 from UTC', 'Unrecognized command'],
-  ])('%s fails', async (command, start) => {
+  ])('fails for %s', async (command, start) => {
     expect((await ask(command)).startsWith(`FAILED ${start}`), await ask(command)).toBe(true)
   })
 })
@@ -299,7 +299,7 @@ describe('zones', () => {
     ['GMT-3', '-03:00'],
     ['UTC −3', '-03:00'],
     ['UTC+23:59', '+23:59'],
-  ])('%s is %s', async (name, id) => {
+  ])('finds %s as %s', async (name, id) => {
     expect((await ask(`now in ${name}`)).split(' ')[1]).toBe(id)
   })
 
@@ -315,18 +315,18 @@ describe('zones', () => {
     ['+05:60', 'use an IANA name such as Europe/Berlin, or an offset such as +02:00'],
     ['__proto__', 'use an IANA name such as Europe/Berlin, or an offset such as +02:00'],
     ['2024-07-01T09:00[Europe/Berlin]', 'did you mean Europe/Berlin?'],
-  ])('%s is unknown', async (name, hint) => {
+  ])('does not find %s', async (name, hint) => {
     expect(await ask(`now in ${name}`)).toBe(`FAILED Unknown timezone: ${name}; ${hint}`)
   })
 
-  it('an unknown zone in brackets is named', async () => {
+  it('names an unknown zone in brackets', async () => {
     expect(await ask('2024-01-15T10:00[Europe/Pairs] + 1 day')).toBe(
       'FAILED Unknown timezone: Europe/Pairs; did you mean Europe/Paris?',
     )
   })
 })
 
-describe('commands that are none', () => {
+describe('an unrecognized command', () => {
   it.each([
     'hello',
     '2024-03-15',
@@ -336,19 +336,19 @@ describe('commands that are none', () => {
     '2024-01-15 + 3',
     'nowhere',
     '2024-01-15 + 3 working days',
-  ])('%s is answered with the known forms', async (command) => {
+  ])('fails with the known forms: %s', async (command) => {
     expect(await ask(command)).toBe(
       `FAILED Unrecognized command: "${command}". Known forms: ${FORMS}`,
     )
   })
 
-  it('a blank one too', async () => {
+  it('fails with the known forms when it is blank', async () => {
     expect(await ask(' ')).toBe(
       `FAILED Unrecognized command: the command is blank. Known forms: ${FORMS}`,
     )
   })
 
-  it('a long one is not read and not repeated', async () => {
+  it('is not parsed and not quoted when it is too long', async () => {
     const answer = await ask(`now in ${'x'.repeat(300)}`)
     expect(answer).toMatch(/^FAILED Unrecognized command: "now in x+…"\. Known forms/)
     expect(answer.length).toBeLessThan(400)
@@ -356,7 +356,7 @@ describe('commands that are none', () => {
   })
 })
 
-describe('dates that are none', () => {
+describe('an invalid date', () => {
   it.each([
     '2024-13-01',
     '2024-02-30',
@@ -366,7 +366,7 @@ describe('dates that are none', () => {
     '2024-01-15T10:60',
     '-000000-01-01',
     '+999999-01-01',
-  ])('%s is not in the calendar', async (date) => {
+  ])('is rejected when it does not exist: %s', async (date) => {
     expect(await ask(`${date} + 1 day`)).toBe(
       `FAILED Invalid date format: "${date}"; this date or time does not exist`,
     )
@@ -384,13 +384,13 @@ describe('dates that are none', () => {
     '2024-01-15[u-ca=hebrew]',
     '2024-01-15T10:00 Europe/Berlin',
     '2024-01-15Z',
-  ])('%s is written otherwise', async (date) => {
+  ])('is rejected when it has another form: %s', async (date) => {
     expect(await ask(`${date} + 1 day`)).toContain(
       `FAILED Invalid date format: "${date}"; expected yyyy-MM-dd, or yyyy-MM-ddTHH:mm:ss`,
     )
   })
 
-  it('an offset of a day or more is none', async () => {
+  it('is rejected when its offset is a day or more', async () => {
     expect(await ask('2024-01-15T10:00+25:00 + 1 day')).toContain('Unknown timezone: +25:00')
   })
 })
@@ -426,11 +426,11 @@ describe('amounts', () => {
       '-271821-04-19T12:00Z + 1 second',
       'Out of range: "-271821-04-19T12:00Z + 1 second" is outside the years -271821 to 275760',
     ],
-  ])('%s fails', async (command, message) => {
+  ])('fails for %s', async (command, message) => {
     expect(await ask(command)).toBe(`FAILED ${message}`)
   })
 
-  it('reach to the ends of time', async () => {
+  it('reach to the first and last year', async () => {
     expect(await ask('+275760-09-12 + 1 day')).toBe('+275760-09-13')
     expect(await ask('convert +275760-09-13T00:00Z to Asia/Tokyo')).toBe(
       '+275760-09-13T09:00:00 Asia/Tokyo',
@@ -439,7 +439,7 @@ describe('amounts', () => {
 })
 
 describe('Temporal', () => {
-  it("is this machine's where it has one", async () => {
+  it('is built in where Node has it', async () => {
     const finished = { ZonedDateTime: { prototype: { timeZoneId: 'UTC' } } }
     vi.stubGlobal('Temporal', finished)
     expect(await loadTemporal()).toBe(finished)
@@ -448,7 +448,7 @@ describe('Temporal', () => {
   it.each([
     ['none', undefined],
     ['a draft', { ZonedDateTime: { prototype: { timeZone: 'UTC' } } }],
-  ])("is a library's where the machine has %s", async (_title, native) => {
+  ])('is the polyfill where Node has %s', async (_title, native) => {
     vi.stubGlobal('Temporal', native)
     const temporal = await loadTemporal()
     expect(temporal).not.toBe(native)
@@ -456,8 +456,8 @@ describe('Temporal', () => {
   })
 })
 
-describe('as a tool', () => {
-  it('takes its input as models send it; a wrong command is a failed result and no throw', async () => {
+describe('datetime', () => {
+  it('accepts its input as models send it, and returns a failed result for an invalid command', async () => {
     const run = (input: string): ReturnType<typeof runTool> =>
       runTool(datetime({ clock: CLOCK }), {
         id: '1',
@@ -471,12 +471,12 @@ describe('as a tool', () => {
     })
   })
 
-  it('has settings with defaults', () => {
+  it('has default settings', () => {
     expect(datetime()).toMatchObject({ name: 'datetime', kind: 'text' })
     expect(datetime({ name: 'clock', timeoutMs: 5 })).toMatchObject({ name: 'clock', timeoutMs: 5 })
   })
 
-  it('a time zone that is none is refused when the tool is made', () => {
+  it('rejects an invalid time zone at creation', () => {
     expect(() => datetime({ timeZone: 'Mars' })).toThrow(
       new RangeError(
         'Cannot define tool "datetime": timeZone must be an IANA name or an offset, got "Mars"',

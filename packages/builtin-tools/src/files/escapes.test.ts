@@ -69,7 +69,7 @@ function makePipe(path: string): void {
   if (status !== 0) throw new Error('Cannot make a pipe')
 }
 
-describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
+describe.each(LOOKUPS)('file tools that resolve names %s', (_title, namesOpenFiles) => {
   const sandbox = (directory = inside): ReturnType<typeof createSandbox> => ({
     ...createSandbox(directory, 'test'),
     namesOpenFiles,
@@ -113,7 +113,7 @@ describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
     }, path)
   }
 
-  describe('[W1] a link that leads out is refused, for reading and for writing', () => {
+  describe('[W1] a link out of the sandbox is refused for reading and writing', () => {
     it.each<[string, (link: string) => void, string]>([
       [
         'an absolute link to a file',
@@ -226,7 +226,7 @@ describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
       expect(readFileSync(join(inside, 'a.txt'), 'utf8')).toBe('inside')
     })
 
-    it('says the same whether there is something or not', async () => {
+    it('fails with the same message whether the target exists or not', async () => {
       symlinkSync(outside, join(inside, 'link'))
       expect(await read('link/secret.txt')).toBe(
         (await read('link/nothing.txt')).replace('nothing', 'secret'),
@@ -234,7 +234,7 @@ describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
     })
   })
 
-  describe('[W2] a link that stays inside is followed, for reading and for writing', () => {
+  describe('[W2] a link within the sandbox is followed for reading and writing', () => {
     it.each<[string, string, string, string]>([
       ['to a file', 'a.txt', 'link', 'a.txt'],
       ['to a directory', 'docs', 'link/b.txt', 'docs/b.txt'],
@@ -249,14 +249,14 @@ describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
       expect(await read(path)).toBe('WRITTEN')
     })
 
-    it('from a deeper directory, up', async () => {
+    it('from a deeper directory upwards', async () => {
       symlinkSync('../a.txt', join(inside, 'docs/link'))
       symlinkSync('..', join(inside, 'docs/up'))
       expect(await read('docs/link')).toBe('inside')
       expect(await read('docs/up/docs/up/a.txt')).toBe('inside')
     })
 
-    it('by an absolute path, by whatever name the sandbox goes', async () => {
+    it('with an absolute path through any name of the sandbox', async () => {
       symlinkSync(inside, join(home, 'alias'))
       symlinkSync(join(inside, 'a.txt'), join(inside, 'link'))
       symlinkSync(join(home, 'alias/a.txt'), join(inside, 'link2'))
@@ -265,7 +265,7 @@ describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
       expect(await read('link2')).toContain('Access denied')
     })
 
-    it('by an absolute path, where the sandbox was given by a relative one', async () => {
+    it('with an absolute path when the sandbox was configured with a relative one', async () => {
       symlinkSync(inside, join(home, 'alias'))
       symlinkSync(join(home, 'alias/a.txt'), join(inside, 'link'))
       const before = process.cwd()
@@ -277,7 +277,7 @@ describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
       }
     })
 
-    it('to what is not there: it is made there', async () => {
+    it('to a missing file, which is created', async () => {
       symlinkSync('docs/new.txt', join(inside, 'link'))
       symlinkSync('made/here', join(inside, 'directory'))
       expect(await read('link')).toBe('FAILED File not found: link')
@@ -287,7 +287,7 @@ describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
       expect(readFileSync(join(inside, 'made/here/c.txt'), 'utf8')).toBe('WRITTEN')
     })
 
-    it('as the system would: a step up leaves the directory that a link leads to', async () => {
+    it('with ".." relative to the target of a link, as the system does', async () => {
       mkdirSync(join(inside, 'x/y'), { recursive: true })
       writeFileSync(join(inside, 'x/a.txt'), 'beside y')
       symlinkSync('x/y', join(inside, 'to-y'))
@@ -296,7 +296,7 @@ describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
       expect(await read('link')).toBe('beside y')
     })
 
-    it('but not round and round', async () => {
+    it('but not in a cycle', async () => {
       symlinkSync('round', join(inside, 'round'))
       symlinkSync('pong', join(inside, 'ping'))
       symlinkSync('ping', join(inside, 'pong'))
@@ -307,7 +307,7 @@ describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
     })
   })
 
-  describe('what is no file is refused at once', () => {
+  describe('something other than a file is refused immediately', () => {
     it('a directory', async () => {
       expect(await read('docs')).toBe('FAILED Not a file: docs is a directory')
       expect(await write('docs')).toBe('FAILED Not a file: docs is a directory')
@@ -317,7 +317,7 @@ describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
       expect(await write('here')).toBe('FAILED Not a file: here is a directory')
     })
 
-    it('a pipe that nobody writes to', async () => {
+    it('a pipe without a writer', async () => {
       makePipe(join(inside, 'pipe'))
       const refused = 'FAILED Not a file: pipe is a pipe, a socket or a device'
       expect(await read('pipe')).toBe(refused)
@@ -334,7 +334,7 @@ describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
       server.close()
     })
 
-    it('what is below a file', async () => {
+    it('a path below a file', async () => {
       expect(await read('a.txt/b')).toContain(
         'Cannot read a.txt/b: a part of its path is not a directory',
       )
@@ -342,7 +342,7 @@ describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
     })
   })
 
-  it('a hard link to a file outside is given a content of its own', async () => {
+  it('writes new content to a hard link and leaves the file outside unchanged', async () => {
     linkSync(join(outside, 'secret.txt'), join(inside, 'hard.txt'))
     expect(await write('hard.txt')).toBe('MODIFIED')
     expect(readFileSync(join(inside, 'hard.txt'), 'utf8')).toBe('WRITTEN')
@@ -353,7 +353,7 @@ describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
     ['a link', 'alias'],
     ['steps up', 'inside/../inside'],
     ['a slash at its end', 'inside/'],
-  ])('the sandbox may be given by a path with %s', async (_title, name) => {
+  ])('accepts a sandbox path with %s', async (_title, name) => {
     symlinkSync(inside, join(home, 'alias'))
     const directory = `${home}/${name}`
     expect(await read('docs/b.txt', directory)).toBe('inside docs')
@@ -362,8 +362,8 @@ describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
     expect(await read('link/secret.txt', directory)).toContain('Access denied')
   })
 
-  describe('[W3] what changes while the way is gone makes it fail', () => {
-    it('[O1] a directory that became a link is not entered, a file that became one is not opened', async () => {
+  describe('[W3] concurrent changes make resolution fail', () => {
+    it('[O1] does not enter a directory or open a file that has become a link', async () => {
       const directory = await OpenDirectory.root(sandbox())
       try {
         symlinkSync('docs', join(inside, 'link'))
@@ -382,7 +382,7 @@ describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
       }
     })
 
-    it('a file that became a pipe is not read', async () => {
+    it('does not read a file that has become a pipe', async () => {
       const directory = await OpenDirectory.root(sandbox())
       try {
         makePipe(join(inside, 'pipe'))
@@ -403,7 +403,7 @@ describe.each(LOOKUPS)('names are looked up %s', (_title, namesOpenFiles) => {
       }
     })
 
-    it('[O2] a directory that was moved out is not used any more', async () => {
+    it('[O2] does not use a directory that was moved out of the sandbox', async () => {
       const root = await OpenDirectory.root(sandbox())
       mkdirSync(join(inside, 'docs/deep'))
       const directory = await root.enter('docs', 'docs')

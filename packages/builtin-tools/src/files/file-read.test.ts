@@ -45,7 +45,7 @@ function put(path: string, content: string | readonly number[]): void {
   writeFileSync(join(directory, path), typeof content === 'string' ? content : Buffer.from(content))
 }
 
-describe('reading', () => {
+describe('file_read', () => {
   it.each([
     ['text', 'line 1\nline 2\n'],
     ['an empty file', ''],
@@ -62,19 +62,19 @@ describe('reading', () => {
     expect(await read(path)).toBe('deep')
   })
 
-  it('a file in more than one piece', async () => {
+  it('reads a file in more than one piece', async () => {
     const content = '0123456789ä'.repeat(20_000)
     put('a.txt', content)
     expect(await read('a.txt')).toBe(content)
   })
 
-  it('leaves the byte order mark of UTF-8 out', async () => {
+  it('removes the byte order mark of UTF-8', async () => {
     put('a.txt', [0xef, 0xbb, 0xbf, 0x68, 0x69])
     expect(await read('a.txt')).toBe('hi')
   })
 
   it.each(['-', ' a ', '#?&%20', 'ü', 'u\u0308', '~', '...', 'ab:c', 'CON', '$(id)', '*'])(
-    'a file named %j',
+    'reads a file named %j',
     async (name) => {
       put(name, `I am ${name}`)
       expect(await read(name)).toBe(`I am ${name}`)
@@ -82,7 +82,7 @@ describe('reading', () => {
   )
 })
 
-describe('what cannot be read is a failure', () => {
+describe('file_read fails for', () => {
   it.each([
     ['nothing.txt', 'File not found: nothing.txt'],
     ['no/such/directory.txt', 'File not found: no/such/directory.txt'],
@@ -98,12 +98,12 @@ describe('what cannot be read is a failure', () => {
     expect(await read(path)).toBe(`FAILED ${message}`)
   })
 
-  it('nothing is made on the way', async () => {
+  it('a missing directory, without creating it', async () => {
     await read('no/such/directory.txt')
     expect(readdirSync(directory)).toEqual([])
   })
 
-  it('a link that leads out', async () => {
+  it('a link out of the directory', async () => {
     symlinkSync('/etc/hostname', join(directory, 'link'))
     expect(await read('link')).toBe(
       'FAILED Access denied: link: it is outside the directory of this tool',
@@ -121,13 +121,13 @@ describe('what cannot be read is a failure', () => {
     expect(await read('a.bin')).toBe(`FAILED Not a text file: a.bin ${why}`)
   })
 
-  it('nothing of the outside is named', async () => {
+  it('a path outside, without naming anything outside', async () => {
     for (const path of ['nothing.txt', '../a', 'x'.repeat(300), 'a'.repeat(20).concat('/b')]) {
       expect(await read(path)).not.toContain(directory)
     }
   })
 
-  it('the directory of the tool is gone', async () => {
+  it('a directory of the tool that no longer exists', async () => {
     const tool = fileRead({ directory })
     rmSync(directory, { recursive: true })
     const { result } = await runTool(tool, { id: '1', name: 'x', arguments: '{"path":"a.txt"}' })
@@ -141,8 +141,8 @@ describe('what cannot be read is a failure', () => {
   })
 })
 
-describe('the size limit', () => {
-  it('is of bytes', async () => {
+describe('the size limit of file_read', () => {
+  it('counts bytes', async () => {
     put('a.txt', 'ää')
     expect(await read('a.txt', { maxBytes: 4 })).toBe('ää')
     expect(await read('a.txt', { maxBytes: 3 })).toBe(
@@ -150,7 +150,7 @@ describe('the size limit', () => {
     )
   })
 
-  it('is 1 MiB by default; a larger file is not read at all', async () => {
+  it('is 1 MiB by default, and a larger file is not read at all', async () => {
     put('a.txt', 'x'.repeat(1024 * 1024))
     expect(await read('a.txt')).toHaveLength(1024 * 1024)
     truncateSync(join(directory, 'a.txt'), 10 * 1024 ** 3)
@@ -159,17 +159,20 @@ describe('the size limit', () => {
     )
   })
 
-  it.runIf(process.platform === 'linux')('holds where the size is not known before', async () => {
-    const proc = { directory: '/proc/self' }
-    expect(await read('status', proc)).toContain('Pid:')
-    expect(await read('status', { ...proc, maxBytes: 100 })).toBe(
-      'FAILED File too large: status has more than 100 bytes, the maximum is 100',
-    )
-  })
+  it.runIf(process.platform === 'linux')(
+    'applies when the size is not known in advance',
+    async () => {
+      const proc = { directory: '/proc/self' }
+      expect(await read('status', proc)).toContain('Pid:')
+      expect(await read('status', { ...proc, maxBytes: 100 })).toBe(
+        'FAILED File too large: status has more than 100 bytes, the maximum is 100',
+      )
+    },
+  )
 })
 
-describe('cancelling', () => {
-  it('stops a read', async () => {
+describe('cancelling file_read', () => {
+  it('stops reading', async () => {
     put('a.txt', 'hi')
     const stopped = contextWithSignal<FileReadInput>(AbortSignal.abort(new Error('Stop')))
     await expect(fileRead({ directory }).execute({ path: 'a.txt' }, stopped)).rejects.toThrow(
@@ -190,8 +193,8 @@ describe('cancelling', () => {
   })
 })
 
-describe('making the tool', () => {
-  it('has settings with defaults', () => {
+describe('fileRead', () => {
+  it('has default settings', () => {
     expect(fileRead({ directory })).toMatchObject({ name: 'file_read', kind: 'typed' })
     expect(fileRead({ directory, name: 'open', timeoutMs: 5 })).toMatchObject({
       name: 'open',
@@ -200,7 +203,7 @@ describe('making the tool', () => {
     expect(fileRead({ directory })).not.toHaveProperty('directory')
   })
 
-  it('needs a directory that exists', () => {
+  it('requires a directory that exists', () => {
     put('a.txt', '')
     const missing = join(directory, 'missing')
     expect(() => fileRead({ directory: missing })).toThrow(TypeError)
@@ -212,7 +215,7 @@ describe('making the tool', () => {
     )
   })
 
-  it('needs a limit above 0', () => {
+  it('requires a positive limit', () => {
     for (const maxBytes of [0, -1, Number.NaN]) {
       expect(() => fileRead({ directory, maxBytes })).toThrow(
         new RangeError(`Cannot define tool "file_read": maxBytes must be > 0, got ${maxBytes}`),
@@ -220,7 +223,7 @@ describe('making the tool', () => {
     }
   })
 
-  it('stays with its directory when the process goes elsewhere', async () => {
+  it('keeps its directory when the process changes its working directory', async () => {
     put('a.txt', 'here')
     const before = process.cwd()
     try {

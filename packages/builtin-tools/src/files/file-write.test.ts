@@ -73,8 +73,8 @@ const modeOf = (path: string): number => statSync(inDirectory(path)).mode & 0o77
 const allFiles = (): readonly string[] =>
   readdirSync(directory, { recursive: true, encoding: 'utf8' }).toSorted()
 
-describe('writing', () => {
-  it('makes a file, and says so', async () => {
+describe('file_write', () => {
+  it('creates a file and reports it', async () => {
     expect(await write('a.txt', 'one\ntwo\n')).toBe('Successfully wrote to: a.txt')
     expect(contentOf('a.txt')).toBe('one\ntwo\n')
     expect(changes).toEqual([
@@ -83,7 +83,7 @@ describe('writing', () => {
     expect(allFiles()).toEqual(['a.txt'])
   })
 
-  it('replaces all of a file, and says what has changed', async () => {
+  it('replaces the content of a file and reports the changes', async () => {
     writeFileSync(inDirectory('a.txt'), 'one\ntwo\nthree, which is longer\n')
     expect(await write('a.txt', 'one\n2\n')).toBe('Successfully wrote to: a.txt')
     expect(contentOf('a.txt')).toBe('one\n2\n')
@@ -93,7 +93,7 @@ describe('writing', () => {
     expect(allFiles()).toEqual(['a.txt'])
   })
 
-  it('makes the directories that are missing; the change has its plain path', async () => {
+  it('creates missing directories and reports the normalized path', async () => {
     mkdirSync(inDirectory('docs'))
     expect(await write('./docs//new/deep/a.txt', '')).toBe(
       'Successfully wrote to: ./docs//new/deep/a.txt',
@@ -102,13 +102,13 @@ describe('writing', () => {
     expect(changes).toMatchObject([{ path: 'docs/new/deep/a.txt', linesAdded: 0 }])
   })
 
-  it('keeps line ends, spaces and signs of many bytes', async () => {
+  it('preserves line breaks, spaces and multi-byte characters', async () => {
     const content = ' \r\n\tgröße 😀 字\u2028\0'
     await write('a.txt', content)
     expect(contentOf('a.txt')).toBe(content)
   })
 
-  it('many at the same time', async () => {
+  it('writes many files at the same time', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `new/${index % 5}.txt`)
     const results = await Promise.all(names.map((name) => write(name, `I am ${name}`)))
     expect(new Set(results.map((text) => text.slice(0, 12)))).toEqual(new Set(['Successfully']))
@@ -116,7 +116,7 @@ describe('writing', () => {
     for (const n of [0, 1, 2, 3, 4]) expect(contentOf(`new/${n}.txt`)).toBe(`I am new/${n}.txt`)
   })
 
-  it('the same call twice leaves the same', async () => {
+  it('has the same effect for a repeated call', async () => {
     await write('a.txt', 'same\n')
     await write('a.txt', 'same\n')
     expect(contentOf('a.txt')).toBe('same\n')
@@ -129,8 +129,8 @@ describe('writing', () => {
   })
 })
 
-describe('lines of what was there before', () => {
-  it('count in any encoding', async () => {
+describe('the line changes of file_write', () => {
+  it('are counted in any encoding', async () => {
     writeFileSync(inDirectory('a.bin'), Buffer.from([0xff, 0x0a, 0xfe, 0x0a, 0x61, 0x0a]))
     await write('a.bin', 'a\n')
     expect(changes).toMatchObject([{ linesAdded: 0, linesRemoved: 2 }])
@@ -139,7 +139,7 @@ describe('lines of what was there before', () => {
   it.each([
     ['with a last line end', '\n', 5 * 1024],
     ['without one', '', 5 * 1024],
-  ])('count all as removed in a large file %s', async (_title, end, lines) => {
+  ])('count all lines of a large file as removed %s', async (_title, end, lines) => {
     const line = `${'x'.repeat(1023)}\n`
     writeFileSync(inDirectory('a.log'), line.repeat(lines - 1) + `last${end}`)
     await write('a.log', line)
@@ -147,8 +147,8 @@ describe('lines of what was there before', () => {
   })
 })
 
-describe('[F1] all or nothing', () => {
-  it('a call that is stopped at any point leaves the old content and nothing else', async () => {
+describe('[F1] atomic writes', () => {
+  it('leave only the old content when the call is stopped at any point', async () => {
     writeFileSync(inDirectory('a.txt'), 'old')
     let wrote = 0
     let stopped = 0
@@ -169,7 +169,7 @@ describe('[F1] all or nothing', () => {
     expect(stopped).toBeGreaterThanOrEqual(2)
   })
 
-  it('a call that is cancelled ends as cancelled', async () => {
+  it('end as cancelled when the call is cancelled', async () => {
     const controller = new AbortController()
     const running = call({ path: 'a.txt', content: 'x' }, {}, { signal: controller.signal })
     controller.abort()
@@ -178,14 +178,14 @@ describe('[F1] all or nothing', () => {
     expect(changes).toEqual([])
   })
 
-  it('who has the file open reads the old content on', async () => {
+  it('do not change the content for readers that have the file open', async () => {
     writeFileSync(inDirectory('a.txt'), 'old')
     const { ino } = statSync(inDirectory('a.txt'))
     await write('a.txt', 'new')
     expect(statSync(inDirectory('a.txt')).ino).not.toBe(ino)
   })
 
-  it('a failure leaves nothing behind', async () => {
+  it('leave no files behind after a failure', async () => {
     mkdirSync(inDirectory('docs'))
     expect(await write('docs', 'x')).toBe('FAILED Not a file: docs is a directory')
     expect(await write('x'.repeat(256), 'x')).toContain('FAILED Path too long: xxx')
@@ -194,21 +194,21 @@ describe('[F1] all or nothing', () => {
   })
 })
 
-describe('[F3] mode and owner', () => {
-  it('of an old file stay', async () => {
+describe('[F3] the mode and owner of a written file', () => {
+  it('stay those of the old file', async () => {
     writeFileSync(inDirectory('a.sh'), '')
     chmodSync(inDirectory('a.sh'), 0o751)
     await write('a.sh', '#!/bin/sh\n')
     expect(modeOf('a.sh')).toBe(0o751)
   })
 
-  it('of a new file are those of any', async () => {
+  it('are the defaults for a new file', async () => {
     await write('a.txt', '')
     writeFileSync(inDirectory('b.txt'), '')
     expect(modeOf('a.txt')).toBe(modeOf('b.txt'))
   })
 
-  it.runIf(process.getuid?.() === 0)('of another owner stay, where that is allowed', async () => {
+  it.runIf(process.getuid?.() === 0)('include another owner if the system permits', async () => {
     writeFileSync(inDirectory('a.txt'), '')
     chmodSync(inDirectory('a.txt'), 0o640)
     chownSync(inDirectory('a.txt'), 65_534, 65_534)
@@ -217,7 +217,7 @@ describe('[F3] mode and owner', () => {
     expect(modeOf('a.txt')).toBe(0o640)
   })
 
-  it('a file that may not be written is not replaced', async () => {
+  it('prevent replacing a file without write permission', async () => {
     writeFileSync(inDirectory('a.txt'), 'old')
     chmodSync(inDirectory('a.txt'), 0o444)
     await withoutRights(async () => {
@@ -229,7 +229,7 @@ describe('[F3] mode and owner', () => {
     expect(allFiles()).toEqual(['a.txt'])
   })
 
-  it('a directory that may not be written gets no file', async () => {
+  it('prevent creating a file in a directory without write permission', async () => {
     mkdirSync(inDirectory('docs'))
     chmodSync(inDirectory('docs'), 0o555)
     await withoutRights(async () => {
@@ -241,7 +241,7 @@ describe('[F3] mode and owner', () => {
   })
 })
 
-describe('what cannot be written is a failure', () => {
+describe('file_write fails for', () => {
   it.each([
     ['', 'Path must not be blank'],
     ['../a.txt', 'Access denied: ../a.txt: a path must not contain ".."'],
@@ -256,7 +256,7 @@ describe('what cannot be written is a failure', () => {
     expect(allFiles()).toEqual([])
   })
 
-  it('content above the limit, in bytes; no directory is made for it', async () => {
+  it('content above the limit in bytes, without creating a directory', async () => {
     expect(await write('a.txt', 'ää', { maxBytes: 4 })).toContain('Successfully')
     expect(await write('new/b.txt', 'äää', { maxBytes: 4 })).toBe(
       'FAILED Content too large: 6 bytes for new/b.txt, the maximum is 4',
@@ -267,13 +267,13 @@ describe('what cannot be written is a failure', () => {
     expect(allFiles()).toEqual(['a.txt'])
   })
 
-  it('content that is no Unicode', async () => {
+  it('content that is not well-formed Unicode', async () => {
     expect(await write('a.txt', 'half \ud83d')).toBe(
       'FAILED Cannot write a.txt: its content contains a lone surrogate',
     )
   })
 
-  it('where the directory of the tool is gone', async () => {
+  it('a directory of the tool that no longer exists', async () => {
     const tool = fileWrite({ directory })
     rmSync(directory, { recursive: true })
     const input = { path: 'a/b.txt', content: '' }
@@ -283,7 +283,7 @@ describe('what cannot be written is a failure', () => {
     expect(existsSync(directory)).toBe(false)
   })
 
-  it('a link that leads out, and nothing is made there', async () => {
+  it('a link out of the directory, without creating anything there', async () => {
     const outside = realpathSync(mkdtempSync(join(tmpdir(), 'tutti-outside-')))
     symlinkSync(outside, inDirectory('link'))
     symlinkSync(join(outside, 'new.txt'), inDirectory('file'))
@@ -297,10 +297,10 @@ describe('what cannot be written is a failure', () => {
   })
 })
 
-describe('approval', () => {
+describe('the approval of file_write', () => {
   const input = { path: 'a.txt', content: 'x'.repeat(199) }
 
-  it('is not asked for unless it is required', async () => {
+  it('is not requested unless it is required', async () => {
     const reviewer = scriptedReviewer(['REJECT'])
     await call(input, {}, { reviewer })
     expect(reviewer.requests).toEqual([])
@@ -318,7 +318,7 @@ describe('approval', () => {
     expect(contentOf('a.txt')).toBe(content)
   })
 
-  it('a path cannot feign a content', async () => {
+  it('cannot be deceived by a path that looks like content', async () => {
     const reviewer = scriptedReviewer(['CONTINUE'])
     const path = 'a.txt\nContent: harmless'
     const { result } = await call({ path, content: 'x' }, { requireApproval: true }, { reviewer })
@@ -328,7 +328,7 @@ describe('approval', () => {
     expect(result.success).toBe(false)
   })
 
-  it('writes what the reviewer has edited, which is checked like any input', async () => {
+  it('can edit the input, which is then checked like any input', async () => {
     const edit = (edited: unknown): Promise<ToolCallOutcome> =>
       call(
         input,
@@ -344,7 +344,7 @@ describe('approval', () => {
     expect(allFiles()).toEqual(['b.txt'])
   })
 
-  it('a refusal writes nothing; with nobody to ask the tool is misconfigured', async () => {
+  it('writes nothing after a rejection, and is a configuration error without a reviewer', async () => {
     const reviewer = scriptedReviewer([{ action: 'REJECT', feedback: 'Not there' }])
     const refused = await call(input, { requireApproval: true }, { reviewer })
     expect(refused.result.errorMessage).toContain('Not there')
@@ -352,7 +352,7 @@ describe('approval', () => {
     expect(allFiles()).toEqual([])
   })
 
-  it('can have other words and another time', async () => {
+  it('can have another description and time limit', async () => {
     const reviewer = scriptedReviewer(['CONTINUE'])
     const requireApproval = {
       timeoutMs: 5_000,
@@ -367,8 +367,8 @@ describe('approval', () => {
   })
 })
 
-describe('making the tool', () => {
-  it('has settings with defaults', () => {
+describe('fileWrite', () => {
+  it('has default settings', () => {
     expect(fileWrite({ directory })).toMatchObject({
       name: 'file_write',
       kind: 'typed',
@@ -381,7 +381,7 @@ describe('making the tool', () => {
     })
   })
 
-  it('needs a directory that exists', () => {
+  it('requires a directory that exists', () => {
     expect(() => fileWrite({ directory: inDirectory('missing') })).toThrow(
       'Cannot define tool "file_write": directory must exist: ENOENT',
     )

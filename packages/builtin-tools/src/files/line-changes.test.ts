@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { countLineChanges } from './line-changes.ts'
 
-describe('lines added and removed', () => {
+describe('countLineChanges', () => {
   it.each([
     ['nothing', '', '', 0, 0],
     ['a new text', '', 'a\nb\n', 2, 0],

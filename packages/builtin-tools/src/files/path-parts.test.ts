@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { splitPath } from './path-parts.ts'
 
-describe('the names of a path', () => {
+describe('splitPath', () => {
   it.each([
     ['a.txt', ['a.txt']],
     ['./a.txt', ['a.txt']],
@@ -20,7 +20,7 @@ describe('the names of a path', () => {
     expect(splitPath(path)).toEqual(names)
   })
 
-  it('stay as they are written: composed and decomposed letters are two names', () => {
+  it('does not normalize names: composed and decomposed letters differ', () => {
     expect(splitPath('\u00e9')).not.toEqual(splitPath('e\u0301'))
   })
 
@@ -48,7 +48,7 @@ describe('the names of a path', () => {
     ['docs/', 'Not a file: docs/ is a directory'],
     ['docs/.', 'Not a file: docs/. is a directory'],
     ['x'.repeat(1_001), 'Path too long: 1001 characters, maximum 1000'],
-  ])('%j is refused', (path, message) => {
+  ])('refuses %j', (path, message) => {
     expect(() => splitPath(path)).toThrow(expect.objectContaining({ name: 'FileError', message }))
   })
 })

@@ -105,8 +105,8 @@ function outsideNow(): readonly string[] {
   return readdirSync(outside, { recursive: true, encoding: 'utf8' }).toSorted()
 }
 
-describe('[W3] while links come and go', () => {
-  it('[O1] a read gives the content from inside, or fails', async () => {
+describe('[W3] file tools while links change', () => {
+  it('[O1] read content from inside the sandbox, or fail', async () => {
     const tool = fileRead({ directory: inside })
     const seen = await many(async (round) => {
       const path = round % 2 === 0 ? 'file.txt' : 'docs/b.txt'
@@ -122,7 +122,7 @@ describe('[W3] while links come and go', () => {
     expect(seen).toContain('READ inside')
   })
 
-  it('[O2] a write changes a file inside, or fails', async () => {
+  it('[O2] write a file inside the sandbox, or fail', async () => {
     const tool = fileWrite({ directory: inside })
     const before = outsideNow()
     const seen = await many(async (round) => {

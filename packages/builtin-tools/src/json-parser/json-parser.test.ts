@@ -43,7 +43,7 @@ describe('paths', () => {
     expect(await parse(path)).toBe(value)
   })
 
-  it.each(['', '$', '  ', ' $ '])('%j is the whole', async (path) => {
+  it.each(['', '$', '  ', ' $ '])('%j selects the whole document', async (path) => {
     expect(await parse(path, ' {"a" : [ 1, 2 ] } ')).toBe('{"a":[1,2]}')
   })
 
@@ -62,7 +62,7 @@ describe('paths', () => {
   })
 
   it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'length', 'size'])(
-    '%s is a key like any other',
+    '%s is an ordinary key',
     async (key) => {
       expect(await parse(key, `{"${key}":{"a":1}}`)).toBe('{"a":1}')
       expect(await parse(key, '{}')).toBe(
@@ -82,34 +82,34 @@ describe('values', () => {
     ['items[1].tags', '[]'],
     ['items', '[{"title":"first"},{"title":"second","tags":[]}]'],
     ['user.address', '{"city":"Denver","lines":["a","b"]}'],
-  ])('%s: strings bare, all else as compact JSON', async (path, value) => {
+  ])('formats %s: strings without quotes, everything else as compact JSON', async (path, value) => {
     expect(await parse(path)).toBe(value)
   })
 
   it.each(['12345678901234567890', '1.0', '1.50', '-0', '1e400', '1E+2', '0.1', '-12.5e-3'])(
-    'the number %s keeps its digits, alone and within',
+    'keeps the digits of the number %s, alone and nested',
     async (number) => {
       expect(await parse('a', `{"a":${number}}`)).toBe(number)
       expect(await parse('', `[${number}]`)).toBe(`[${number}]`)
     },
   )
 
-  it('keys keep their order, also those that look like numbers', async () => {
+  it('keeps the order of keys, also of those that look like numbers', async () => {
     expect(await parse('', '{"b":1,"2":2,"1":3}')).toBe('{"b":1,"2":2,"1":3}')
   })
 
-  it('of a key that is there twice the last value counts', async () => {
+  it('uses the last value of a duplicate key', async () => {
     expect(await parse('a', '{"a":1,"a":2}')).toBe('2')
   })
 
-  it('strings within JSON are escaped again', async () => {
+  it('escapes strings within JSON', async () => {
     const json = '["\\u0041\\n\\"\\\\\\/\\ud83d\\ude00","\\ud83d"]'
     expect(await parse('', json)).toBe(JSON.stringify(JSON.parse(json)))
     expect(await parse('[0]', json)).toBe('A\n"\\/😀')
   })
 })
 
-describe('a path that leads nowhere says how far it got and what is there', () => {
+describe('a path without a value', () => {
   const keys = '"user", "items", "text", "empty", "a.b", "$ref"'
   it.each([
     [
@@ -147,13 +147,13 @@ describe('a path that leads nowhere says how far it got and what is there', () =
     expect(await parse(path)).toBe(`FAILED ${message}`)
   })
 
-  it('an array of one', async () => {
+  it('names the only element of an array', async () => {
     expect(await parse('[1]', '[0]')).toBe(
       'FAILED Array index out of bounds: 1: the whole document is an array of one element, [0]',
     )
   })
 
-  it('names ten keys at most, and cuts long ones and long paths', async () => {
+  it('names at most ten keys, and shortens long keys and paths', async () => {
     const many = JSON.stringify(
       Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`k${n}`, n])),
     )
@@ -165,7 +165,7 @@ describe('a path that leads nowhere says how far it got and what is there', () =
   })
 })
 
-describe('a path that is written wrong says where', () => {
+describe('an invalid path', () => {
   const bracket = '[n] with n from 0, or ["key"]'
   it.each([
     ['a..b', 'a key', 3, '".b"'],
@@ -189,8 +189,8 @@ describe('a path that is written wrong says where', () => {
   })
 })
 
-describe('limits', () => {
-  it('JSON above maxBytes is not read; a character counts as the bytes it takes', async () => {
+describe('the size limit', () => {
+  it('counts bytes of UTF-8, and JSON above it is not parsed', async () => {
     const tool = jsonParser({ maxBytes: 10 })
     const of = (json: string): unknown => tool.execute({ jsonPath: '', json }, toolContext())
     expect(await of('"12345678"')).toMatchObject({ success: true })
@@ -208,7 +208,7 @@ describe('limits', () => {
     )
   })
 
-  it('a limit that is none is refused when the tool is made', () => {
+  it('must be positive at creation', () => {
     for (const maxBytes of [0, -1, Number.NaN]) {
       expect(() => jsonParser({ maxBytes })).toThrow(
         new RangeError(`Cannot define tool "json_parser": maxBytes must be > 0, got ${maxBytes}`),
@@ -217,7 +217,7 @@ describe('limits', () => {
   })
 })
 
-describe('as a tool', () => {
+describe('jsonParser', () => {
   const run = (input: unknown, options = {}): Promise<ToolCallOutcome> =>
     runTool(jsonParser(options), {
       id: '1',
@@ -225,7 +225,7 @@ describe('as a tool', () => {
       arguments: JSON.stringify(input),
     })
 
-  it('shows models two strings', () => {
+  it('declares two strings to models', () => {
     expect(jsonParser()).toMatchObject({ name: 'json_parser', kind: 'typed' })
     expect(jsonParser().inputSchema).toMatchObject({
       required: ['jsonPath', 'json'],
@@ -236,17 +236,17 @@ describe('as a tool', () => {
   it.each([
     ['its text', '{"a":[1,true]}', '[1,true]'],
     ['the value itself', { a: [1, true] }, '[1,true]'],
-  ])('takes %s', async (_title, json, output) => {
+  ])('accepts %s', async (_title, json, output) => {
     expect((await run({ jsonPath: 'a', json })).result).toMatchObject({ success: true, output })
   })
 
-  it('takes arrays, numbers and booleans themselves too, where they are the whole', async () => {
+  it('accepts arrays, numbers and booleans in place of text', async () => {
     expect((await run({ jsonPath: '[1]', json: [1, 'b'] })).result.output).toBe('b')
     expect((await run({ jsonPath: '$', json: 5 })).result.output).toBe('5')
     expect((await run({ jsonPath: '$', json: true })).result.output).toBe('true')
   })
 
-  it('misses what is missing', async () => {
+  it('rejects missing arguments', async () => {
     for (const input of [
       { jsonPath: 'a' },
       { jsonPath: 'a', json: null },
@@ -261,19 +261,19 @@ describe('as a tool', () => {
     }
   })
 
-  it("reads a reviewer's edit the same way", async () => {
+  it("reads a reviewer's edit in the same way", async () => {
     const decoded = await jsonParser().readInput({ jsonPath: 'a', json: { a: 1 } })
     expect(decoded).toEqual({ ok: true, value: { jsonPath: 'a', json: '{"a":1}' } })
   })
 
-  it('wrong JSON is a failed result and no throw', async () => {
+  it('returns a failed result for invalid JSON', async () => {
     expect(await run({ jsonPath: 'a', json: '{' })).toMatchObject({
       end: 'finished',
       result: { success: false, errorMessage: expect.stringContaining('Invalid JSON: ') },
     })
   })
 
-  it('has settings with defaults', () => {
+  it('has default settings', () => {
     expect(jsonParser({ name: 'pick', timeoutMs: 5 })).toMatchObject({ name: 'pick', timeoutMs: 5 })
   })
 })

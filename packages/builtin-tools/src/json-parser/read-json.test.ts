@@ -23,8 +23,8 @@ function isJson(text: string): boolean {
   }
 }
 
-describe('[J1] what is JSON and what is not', () => {
-  it('the values that JSON.parse finds, in any text that it accepts', () => {
+describe('[J1] parseJsonText', () => {
+  it('returns the same values as JSON.parse', () => {
     const random = randomFrom(21)
     for (let round = 0; round < 2_000; round++) {
       const value = randomValue(random, 4)
@@ -34,7 +34,7 @@ describe('[J1] what is JSON and what is not', () => {
     }
   })
 
-  it('accepts the texts that JSON.parse accepts, and no other', () => {
+  it('accepts the same texts as JSON.parse', () => {
     const random = randomFrom(22)
     const seen = { yes: 0, no: 0 }
     for (let round = 0; round < 20_000; round++) {
@@ -89,11 +89,11 @@ describe('[J1] what is JSON and what is not', () => {
     '/**/1',
     "'a'",
     '',
-  ])('%j as JSON.parse sees it', (text) => {
+  ])('treats %j as JSON.parse does', (text) => {
     expect(problemOf(text) === 'none').toBe(isJson(text))
   })
 
-  it('nesting is bounded', () => {
+  it('limits nesting', () => {
     const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
     expect(formatJson(parseJsonText(nested(MAX_JSON_DEPTH)))).toBe(nested(MAX_JSON_DEPTH))
     expect(problemOf(nested(MAX_JSON_DEPTH + 1))).toBe(
@@ -104,7 +104,7 @@ describe('[J1] what is JSON and what is not', () => {
   })
 })
 
-describe('[J2] an error says what was expected, and where', () => {
+describe('[J2] an error names the position and what was expected', () => {
   it.each([
     ['', 'a value at position 1 (line 1, column 1), got the end'],
     ['  ', 'a value at position 3 (line 1, column 3), got the end'],

@@ -11,13 +11,13 @@ describe('parseAllowList', () => {
     expect(list.portsOf('internal')).toBeUndefined()
   })
 
-  it('[G4] allows a host on the ports that it is named with', () => {
+  it('[G4] allows a host only on the ports of its rules', () => {
     const list = parseAllowList(['localhost:8080', 'localhost:80', 'bücher.example:65535'])
     expect(list.portsOf('localhost')).toEqual(new Set([8080, 80]))
     expect(list.portsOf('xn--bcher-kva.example')).toEqual(new Set([65_535]))
   })
 
-  it('[G4] allows every port of a host that is named with and without one', () => {
+  it('[G4] allows every port of a host that has rules with and without a port', () => {
     expect(parseAllowList(['localhost:8080', 'localhost']).portsOf('localhost')).toBe('all')
     expect(parseAllowList(['localhost', 'localhost:8080']).portsOf('localhost')).toBe('all')
   })
@@ -33,7 +33,7 @@ describe('parseAllowList', () => {
     expect(list.hasAddress('localhost')).toBe(false)
   })
 
-  it('[G4] allows an address with a port as it is written, and not as one that DNS found', () => {
+  it('[G4] allows an address with a port in a URL, but not as a result of DNS', () => {
     const list = parseAllowList(['10.0.0.5:8080', '[::1]:81'])
     expect(list.portsOf('10.0.0.5')).toEqual(new Set([8080]))
     expect(list.portsOf('::1')).toEqual(new Set([81]))
@@ -50,7 +50,7 @@ describe('parseAllowList', () => {
     expect(list.hasAddress('::ffff:192.168.0.1')).toBe(true)
   })
 
-  it('allows nothing when there is no rule', () => {
+  it('allows nothing without rules', () => {
     const list = parseAllowList([])
     expect(list.portsOf('localhost')).toBeUndefined()
     expect(list.hasAddress('127.0.0.1')).toBe(false)
@@ -89,7 +89,7 @@ describe('parseAllowList', () => {
     expect(() => parseAllowList([rule])).toThrow(TypeError)
   })
 
-  it('names every rule that is none', () => {
+  it('names every invalid rule', () => {
     expect(() => parseAllowList(['http://a', 'localhost', '*'])).toThrow(
       'Cannot allow "http://a", "*": expected a host, host:port, address, [address]:port or block such as 10.0.0.0/8',
     )
@@ -105,7 +105,7 @@ describe('canonicalizeHost', () => {
     ['::1', '::1'],
     ['10.0.0.1', '10.0.0.1'],
     ['.', ''],
-  ])('%s is written %s', (host, written) => {
+  ])('converts %s to %s', (host, written) => {
     expect(canonicalizeHost(host)).toBe(written)
   })
 })

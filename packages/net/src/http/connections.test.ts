@@ -18,7 +18,7 @@ const guard = networkGuard({
 })
 
 describe('HttpConnections', () => {
-  it('resolves with the headers, before the body has arrived', async () => {
+  it('resolves with the headers before the body has arrived', async () => {
     const server = await localServer((response) => {
       response.writeHead(201, { 'x-a': 'b' }).flushHeaders()
     })
@@ -44,7 +44,7 @@ describe('HttpConnections', () => {
     await server.allClosed()
   })
 
-  it('fails requests in flight on close, and opens a new connection for a later one', async () => {
+  it('fails requests in flight on close, and opens a new connection for a later request', async () => {
     const arrived = Promise.withResolvers<void>()
     const server = await localServer((response) => {
       if (server.requests.length > 1) response.end('ok')
@@ -59,14 +59,14 @@ describe('HttpConnections', () => {
     await connections.close()
   })
 
-  it('[C1] refuses a URL that the guard refuses, without a connection', async () => {
+  it('[C1] opens no connection to a URL that the guard refuses', async () => {
     const server = await localServer((response) => response.end())
     const connections = new HttpConnections(networkGuard())
     await expect(connections.send(to(server))).rejects.toMatchObject({ code: 'TOOL_FAILED' })
     expect(server.connections).toBe(0)
   })
 
-  it('[C3] fails the body when the connection is reset, whatever the answer says of its length', async () => {
+  it('[C3] fails the body when the connection is reset, also without a declared length', async () => {
     const server = await localServer((response) => {
       response.writeHead(200, { connection: 'close' })
       response.write('half', () => response.socket?.resetAndDestroy())
@@ -75,7 +75,7 @@ describe('HttpConnections', () => {
     expect(await rejection(text(body))).toMatchObject({ code: 'ECONNRESET' })
   })
 
-  it('returns a complete answer that comes before all of the request was read', async () => {
+  it('returns a complete response that arrives before the whole request was read', async () => {
     const server = await localServer((response) => {
       response.writeHead(413, { connection: 'close' }).end('too large')
     })
@@ -100,7 +100,7 @@ describe('HttpConnections', () => {
     expect(Number(endedAt) - Number(doneAt)).toBeLessThan(3_000)
   })
 
-  it('[C5] uses no proxy of the environment', async () => {
+  it('[C5] ignores proxy settings of the environment', async () => {
     const proxy = await localServer((response) => response.end('proxy'))
     const server = await localServer((response) => response.end('server'))
     const script = `
@@ -141,8 +141,8 @@ async function rejection(promise: Promise<unknown>): Promise<unknown> {
 
 const certificate = makeCertificate()
 
-describe.skipIf(certificate === undefined)('https (needs the program openssl)', () => {
-  it('refuses a server that nobody vouches for', async () => {
+describe.skipIf(certificate === undefined)('HTTPS (requires openssl)', () => {
+  it('refuses a self-signed certificate', async () => {
     const port = await secureServer()
     await expect(guardedRequest(`https://a.example:${port}`, { guard })).rejects.toThrow(
       'the certificate of the server is self-signed',
@@ -161,7 +161,7 @@ describe.skipIf(certificate === undefined)('https (needs the program openssl)', 
       tls.setDefaultCACertificates(before)
     })
 
-    it('asks a server that proves the name it was looked up by', async () => {
+    it('accepts a server whose certificate has its name', async () => {
       const port = await secureServer()
       const answer = await guardedRequest(`https://a.example:${port}`, {
         guard,
@@ -170,14 +170,14 @@ describe.skipIf(certificate === undefined)('https (needs the program openssl)', 
       expect(Buffer.from(answer.body).toString()).toBe('for a.example')
     })
 
-    it('refuses a server of another name', async () => {
+    it('refuses a certificate for another name', async () => {
       const port = await secureServer()
       await expect(guardedRequest(`https://b.example:${port}`, { guard })).rejects.toThrow(
         "Hostname/IP does not match certificate's altnames",
       )
     })
 
-    it('does not go on from https to http', async () => {
+    it('refuses a redirect from https to http', async () => {
       const inside = await localServer((response) => response.end())
       const port = await secureServer(inside.origin)
       await expect(guardedRequest(`https://a.example:${port}`, { guard })).rejects.toThrow(

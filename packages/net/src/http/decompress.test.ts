@@ -20,12 +20,12 @@ describe('decompress', () => {
     ['identity', Buffer.from(TEXT)],
     ['', Buffer.from(TEXT)],
     [null, Buffer.from(TEXT)],
-  ])('undoes %j', async (coding, bytes) => {
+  ])('decodes %j', async (coding, bytes) => {
     const plain = decompress(Readable.from([bytes.subarray(0, 20), bytes.subarray(20)]), coding)
     expect((await buffer(plain)).toString()).toBe(TEXT)
   })
 
-  it.each(['gzip', 'deflate', 'br'])('reads nothing as nothing: %s', async (coding) => {
+  it.each(['gzip', 'deflate', 'br'])('decodes an empty body: %s', async (coding) => {
     expect(await buffer(decompress(Readable.from([]), coding))).toHaveLength(0)
   })
 
@@ -33,7 +33,7 @@ describe('decompress', () => {
     ['gzip', zlib.gzipSync(TEXT)],
     ['deflate', zlib.deflateSync(TEXT)],
     ['br', zlib.brotliCompressSync(TEXT)],
-  ])('gives what there is of %s that ends early', async (coding, bytes) => {
+  ])('returns the available bytes of %s that ends early', async (coding, bytes) => {
     const plain = decompress(Readable.from([bytes.subarray(0, -5)]), coding)
     const text = (await buffer(plain)).toString()
     expect(text.length).toBeGreaterThan(20)
@@ -50,7 +50,7 @@ describe('decompress', () => {
   })
 
   it.each(['zstd', 'compress', 'gzip, aws-chunked', 'gzip, gzip, gzip, gzip'])(
-    'refuses %j by name',
+    'refuses the coding %j',
     (coding) => {
       const body = Readable.from([])
       expect(() => decompress(body, coding)).toThrow(
@@ -59,7 +59,7 @@ describe('decompress', () => {
     },
   )
 
-  it('destroys the body with what it gives', async () => {
+  it('destroys the body when its result is destroyed', async () => {
     const body = Readable.from([zlib.gzipSync(TEXT)])
     const plain = decompress(body, 'br, gzip')
     const closed = new Promise((resolve) => body.on('close', resolve))
@@ -68,7 +68,7 @@ describe('decompress', () => {
     expect(body.destroyed).toBe(true)
   })
 
-  it('fails when the body does', async () => {
+  it('fails when the body fails', async () => {
     const body = new Readable({ read: () => undefined })
     const reading = buffer(decompress(body, 'gzip'))
     body.destroy(new Error('cut off'))

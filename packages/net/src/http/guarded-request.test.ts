@@ -29,8 +29,8 @@ afterEach(() => {
   if (clock.pending > 0) throw new Error(`${clock.pending} timers were left`)
 })
 
-describe('a request', () => {
-  it('gives status, headers, place and body, whatever the status', async () => {
+describe('guardedRequest', () => {
+  it('returns status, headers, URL and body for any status', async () => {
     const server = await localServer((response) => {
       response.writeHead(404, { 'X-Tag': ['a', 'b'], 'content-type': 'text/plain' }).end('nothing')
     })
@@ -73,7 +73,7 @@ describe('a request', () => {
     ])
   })
 
-  it('sends bytes as they are, and leaves accept-encoding to who sets it', async () => {
+  it('sends bytes unchanged, and keeps the accept-encoding of the caller', async () => {
     const got: IncomingHttpHeaders[] = []
     const server = await localServer((response, incoming) => {
       got.push(incoming.headers)
@@ -89,7 +89,7 @@ describe('a request', () => {
     expect(got[0]?.['accept-encoding']).toBe('identity')
   })
 
-  it('reads the answer to HEAD, and answers without a body', async () => {
+  it('reads responses without a body, such as those to HEAD', async () => {
     const server = await localServer((response, incoming) => {
       response
         .writeHead(incoming.method === 'HEAD' ? 200 : 204, { 'content-encoding': 'gzip' })
@@ -108,8 +108,8 @@ describe('a request', () => {
   })
 })
 
-describe('the guard', () => {
-  it('[Q1] is asked before anything is sent', async () => {
+describe('the guard of a request', () => {
+  it('[Q1] checks the URL before a connection is opened', async () => {
     const server = await localServer((response) => response.end('x'))
     await expect(
       guardedRequest(server.origin, { guard: networkGuard(), clock }),
@@ -117,7 +117,7 @@ describe('the guard', () => {
     expect(server.connections).toBe(0)
   })
 
-  it('[Q1] is asked for the addresses of a name', async () => {
+  it('[Q1] checks the addresses of a name', async () => {
     const server = await localServer((response) => response.end('x'))
     const strict = networkGuard({ resolve: () => Promise.resolve(['127.0.0.1']) })
     await expect(
@@ -127,7 +127,7 @@ describe('the guard', () => {
   })
 
   it.runIf(hasLoopbackBlock)(
-    '[Q1] is asked anew for every connection, so that a name that moves gains nothing',
+    '[Q1] checks every connection, so a name that changes its address gains nothing',
     async () => {
       const inside = await localServer((response) => response.end('secret'))
       const outside = await localServer((response) => {
@@ -157,7 +157,7 @@ describe('the guard', () => {
     ['http://user:pass@example.com/', 'a user name or password'],
     ['file:///etc/passwd', 'only http: and https: are allowed'],
     ['http://example.com:22/', 'a port of a protocol other than HTTP'],
-  ])('[Q1] is asked of a redirect to %s', async (location, reason) => {
+  ])('[Q1] refuses a redirect to %s', async (location, reason) => {
     const server = await localServer((response) => {
       response.writeHead(302, { location }).end()
     })
@@ -168,7 +168,7 @@ describe('the guard', () => {
 })
 
 describe('redirects', () => {
-  it('are followed to the end', async () => {
+  it('are followed to the final response', async () => {
     const server = await localServer((response, incoming) => {
       const n = Number(incoming.url?.slice(1))
       if (n === 3) response.end('there')
@@ -180,7 +180,7 @@ describe('redirects', () => {
     await server.allClosed()
   })
 
-  it('lose what might be secret when they lead to another origin', async () => {
+  it('drop secret headers when they lead to another origin', async () => {
     const got: IncomingHttpHeaders[] = []
     const other = await localServer((response, incoming) => {
       got.push(incoming.headers)
@@ -202,7 +202,7 @@ describe('redirects', () => {
     ])
   })
 
-  it('end with an error when there are too many', async () => {
+  it('fail when there are too many', async () => {
     const server = await localServer((response) => {
       response.writeHead(302, { location: '/again?key=secret' }).end()
     })
@@ -215,7 +215,7 @@ describe('redirects', () => {
     await server.allClosed()
   })
 
-  it('are the answer when they are not to be followed, or lead nowhere', async () => {
+  it('are returned with redirect "manual" or without a location', async () => {
     const server = await localServer((response, incoming) => {
       const location = incoming.url === '/nowhere' ? {} : { location: 'http://169.254.169.254/' }
       response.writeHead(302, location).end('moved')
@@ -226,7 +226,7 @@ describe('redirects', () => {
     expect(await request(`${server.origin}/nowhere`)).toMatchObject({ status: 302 })
   })
 
-  it('[Q4] close the connection of the answer that redirects, though its body goes on', async () => {
+  it('[Q4] close the connection of a redirect response whose body has not ended', async () => {
     const closed = gate()
     const server = await localServer((response, incoming) => {
       if (incoming.url === '/there') void closed.opened.then(() => response.end('there'))
@@ -238,13 +238,13 @@ describe('redirects', () => {
   })
 })
 
-describe('the body', () => {
+describe('the body of a response', () => {
   it.each([
     [9, true],
     [10, false],
     [11, false],
     [0, true],
-  ])('[Q3] of 10 bytes is cut at %i: %s', async (maxBytes, truncated) => {
+  ])('[Q3] with 10 bytes is truncated at %i: %s', async (maxBytes, truncated) => {
     const server = await localServer((response) => response.end('0123456789'))
     const answer = await request(server.origin, { maxBytes })
     expect(answer.truncated).toBe(truncated)
@@ -252,7 +252,7 @@ describe('the body', () => {
     await server.allClosed()
   })
 
-  it('[Q3] [Q4] that never ends is read to the limit, and the connection closed', async () => {
+  it('[Q3] [Q4] is read up to the limit when it never ends, and the connection is closed', async () => {
     const server = await localServer((response) => {
       const more = (): void => {
         while (response.write('x'.repeat(10_000)));
@@ -275,7 +275,7 @@ describe('the body', () => {
       }),
     ],
     ['gzip, gzip', zlib.gzipSync(zlib.gzipSync(Buffer.alloc(50_000_000)))],
-  ])('[Q3] is counted after decompression, so that a bomb of %s is cut', async (coding, bomb) => {
+  ])('[Q3] is counted after decompression, so a %s bomb is truncated', async (coding, bomb) => {
     const server = await localServer((response) => {
       response.writeHead(200, { 'content-encoding': coding }).end(bomb)
     })
@@ -295,7 +295,7 @@ describe('the body', () => {
     expect(Buffer.from(body).toString()).toBe('plain')
   })
 
-  it('fails the request when it is not what it says', async () => {
+  it('fails the request when it is not compressed as declared', async () => {
     const server = await localServer((response, incoming) => {
       response.writeHead(200, { 'content-encoding': incoming.url?.slice(1) }).end('plain text')
     })
@@ -321,7 +321,7 @@ describe('the body', () => {
 })
 
 describe('the time limit', () => {
-  it('[Q2] covers the look-up of the name', async () => {
+  it('[Q2] covers resolving the name', async () => {
     const stuck = networkGuard({ resolve: () => new Promise(() => undefined) })
     const url = 'http://a.example/?key=secret'
     const answer = rejection(guardedRequest(url, { guard: stuck, clock }))
@@ -347,7 +347,7 @@ describe('the time limit', () => {
     await server.allClosed()
   })
 
-  it('[Q2] [Q4] covers a body that comes in drops', async () => {
+  it('[Q2] [Q4] covers a body that arrives slowly', async () => {
     const responses: ServerResponse[] = []
     const begun = gate()
     const server = await localServer((response) => {
@@ -376,7 +376,7 @@ describe('the time limit', () => {
     await server.allClosed()
   })
 
-  it('may be of its own for the connection', async () => {
+  it('can be shorter for the connection', async () => {
     const stuck = networkGuard({ resolve: () => new Promise(() => undefined) })
     const options = { guard: stuck, clock, connectTimeoutMs: 10 }
     const answer = rejection(guardedRequest('http://a.example/x', options))
@@ -388,7 +388,7 @@ describe('the time limit', () => {
     })
   })
 
-  it('for the connection ends when it is there', async () => {
+  it('no longer applies to the connection once it is open', async () => {
     const asked = gate()
     const responses: ServerResponse[] = []
     const server = await localServer((response) => {
@@ -404,13 +404,13 @@ describe('the time limit', () => {
 })
 
 describe('the signal of the caller', () => {
-  it('[Q2] ends the request before it begins', async () => {
+  it('[Q2] prevents the request when it has already aborted', async () => {
     const server = await localServer((response) => response.end())
     const signal = AbortSignal.abort(new Error('enough'))
     await expect(request(server.origin, { signal })).rejects.toThrow('enough')
   })
 
-  it('[Q2] [Q4] ends the wait for the headers, with its own reason', async () => {
+  it('[Q2] [Q4] ends the wait for the headers with its reason', async () => {
     const asked = gate()
     const server = await localServer(() => {
       asked.open()
@@ -439,7 +439,7 @@ describe('the signal of the caller', () => {
     await server.allClosed()
   })
 
-  it('has no listener left when the request is over', async () => {
+  it('has no listeners after the request', async () => {
     const server = await localServer((response, incoming) => {
       if (incoming.url === '/') response.end()
       else response.destroy()
@@ -451,12 +451,12 @@ describe('the signal of the caller', () => {
   })
 })
 
-describe('a failure', () => {
+describe('the error of a failed request', () => {
   it.each([
     ['ENOTFOUND', 'the host was not found'],
     ['EAI_AGAIN', 'the host name could not be resolved'],
     ['EOTHER', 'as the resolver says'],
-  ])('of the look-up is told: %s', async (code, meaning) => {
+  ])('explains failures of name resolution: %s', async (code, meaning) => {
     const failing = networkGuard({
       resolve: () => Promise.reject(Object.assign(new Error('as the resolver says'), { code })),
     })
@@ -468,7 +468,7 @@ describe('a failure', () => {
     })
   })
 
-  it('of the connection is told', async () => {
+  it('explains a failed connection', async () => {
     const port = await freePort()
     await expect(request(`http://127.0.0.1:${port}/?key=secret`)).rejects.toMatchObject({
       code: 'TOOL_FAILED',
@@ -478,7 +478,7 @@ describe('a failure', () => {
   })
 
   it.runIf(hasLoopbackBlock)(
-    'of the connection is told of a name with several addresses',
+    'explains a failed connection to a name with several addresses',
     async () => {
       const port = await freePort()
       const several = networkGuard({
@@ -499,7 +499,7 @@ describe('a failure', () => {
       'a switch of protocols',
       'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
     ],
-  ])('of the protocol is told: %s', async (_, bytes) => {
+  ])('explains violations of the protocol: %s', async (_, bytes) => {
     const port = await rawServer(bytes)
     await expect(request(`http://127.0.0.1:${port}`)).rejects.toMatchObject({
       code: 'TOOL_FAILED',
@@ -514,7 +514,7 @@ describe('a failure', () => {
     ],
     [{ headers: { 'x a': 'b' } }, '"x a" is not a valid header name'],
     [{ method: 'GET /' }, 'Method must be a valid HTTP token'],
-  ])('of the request itself is told: %j', async (options, meaning) => {
+  ])('explains invalid requests: %j', async (options, meaning) => {
     const server = await localServer((response) => response.end())
     await expect(request(server.origin, options)).rejects.toMatchObject({
       code: 'TOOL_FAILED',
@@ -525,9 +525,9 @@ describe('a failure', () => {
   })
 })
 
-describe('options', () => {
+describe('the options of a request', () => {
   it.each(['Host', 'content-length', 'Transfer-Encoding', 'connection', 'Expect', 'upgrade', 'TE'])(
-    'leave the header %s to the request',
+    'do not accept the header %s',
     async (name) => {
       await expect(request('http://127.0.0.1', { headers: { [name]: 'x' } })).rejects.toThrow(
         `the header "${name}" cannot be set: it is derived from the URL and the body`,
@@ -535,13 +535,13 @@ describe('options', () => {
     },
   )
 
-  it.each(['CONNECT', 'trace', 'TRACK'])('have no method %s', async (method) => {
+  it.each(['CONNECT', 'trace', 'TRACK'])('do not accept the method %s', async (method) => {
     await expect(request('http://127.0.0.1', { method })).rejects.toThrow(
       `The method "${method.toUpperCase()}" is not allowed`,
     )
   })
 
-  it('that do not fit are named together', async () => {
+  it('are rejected with every problem at once', async () => {
     const options = { maxBytes: 1.5, maxRedirects: -1, timeoutMs: 0, connectTimeoutMs: Number.NaN }
     const error = await rejection(request('http://127.0.0.1', options))
     expect(error).toBeInstanceOf(RangeError)

@@ -7,20 +7,20 @@ function sizes(isStream: boolean, ...pieces: readonly string[]): readonly number
   return pieces.map((piece) => size.add(Buffer.from(piece)))
 }
 
-describe('the size of a message', () => {
-  it('of a body is all of it', () => {
+describe('MessageSize', () => {
+  it('counts a whole body that is not a stream', () => {
     expect(sizes(false, 'ab\n\n', 'cd')).toEqual([4, 6])
   })
 
-  it.each(['\n', '\r\n'])('of a stream starts anew after a blank line (%j)', (end) => {
+  it.each(['\n', '\r\n'])('restarts after a blank line of a stream (%j)', (end) => {
     expect(sizes(true, `data: a${end}${end}`, 'data: b')[1]).toBe(7)
   })
 
-  it('of a stream goes on over lines and pieces', () => {
+  it('continues over lines and pieces of a stream', () => {
     expect(sizes(true, 'data: a\n', 'data', ': b\n', '\n', 'x')).toEqual([7, 11, 14, 14, 1])
   })
 
-  it('of a stream is that of the longest message in a piece', () => {
+  it('returns the size of the longest message in a piece of a stream', () => {
     expect(sizes(true, 'aaaaa\n\nbb\n\nc')).toEqual([5])
   })
 })

@@ -21,23 +21,26 @@ const POST: Hop = {
 }
 
 describe('readRedirectTarget', () => {
-  it.each([301, 302, 303, 307, 308])('is the location of an answer with %i', (status) => {
-    expect(readRedirectTarget(status, new Headers({ location: '/there' }))).toBe('/there')
-    expect(readRedirectTarget(status, new Headers())).toBeUndefined()
-  })
+  it.each([301, 302, 303, 307, 308])(
+    'returns the location of a response with status %i',
+    (status) => {
+      expect(readRedirectTarget(status, new Headers({ location: '/there' }))).toBe('/there')
+      expect(readRedirectTarget(status, new Headers())).toBeUndefined()
+    },
+  )
 
-  it.each([200, 201, 300, 304, 305, 306, 400, 500])('is none with %i', (status) => {
+  it.each([200, 201, 300, 304, 305, 306, 400, 500])('returns undefined for status %i', (status) => {
     expect(readRedirectTarget(status, new Headers({ location: '/there' }))).toBeUndefined()
   })
 
-  it('is read as UTF-8', () => {
+  it('decodes the location as UTF-8', () => {
     const bytes = Buffer.from('/größe').toString('latin1')
     expect(readRedirectTarget(302, new Headers({ location: bytes }))).toBe('/größe')
   })
 })
 
 describe('toNextHop', () => {
-  it('is relative to the place it comes from', () => {
+  it('resolves the target relative to the current URL', () => {
     expect(hop('../b?c').url.href).toBe('https://a.example/b?c')
     expect(hop('//b.example/x').url.href).toBe('https://b.example/x')
     expect(hop('?y').url.href).toBe('https://a.example/start?y')
@@ -51,7 +54,7 @@ describe('toNextHop', () => {
     [303, 'PUT', 'GET'],
     [303, 'DELETE', 'GET'],
   ])(
-    '[D1] %i after %s asks with %s, without the body and what describes it',
+    '[D1] continues a %i after %s with %s, without the body and its headers',
     (status, method, next) => {
       const following = hop('/b', status, { method })
       expect(following.method).toBe(next)
@@ -69,7 +72,7 @@ describe('toNextHop', () => {
     [301, 'GET'],
     [303, 'GET'],
     [303, 'HEAD'],
-  ])('[D1] %i after %s asks the same again', (status, method) => {
+  ])('[D1] repeats the same request for a %i after %s', (status, method) => {
     expect(hop('/b', status, { method })).toEqual({
       ...POST,
       method,
@@ -78,7 +81,7 @@ describe('toNextHop', () => {
   })
 
   it.each(['https://b.example/', 'https://a.example:8443/', 'https://www.a.example/'])(
-    '[D2] sends nothing that might be secret to %s',
+    '[D2] sends no secrets to %s',
     (target) => {
       const following = hop(target, 307)
       expect(following.headers).toEqual({
@@ -97,27 +100,27 @@ describe('toNextHop', () => {
     expect(hop('https://a.example:443/b', 307).headers).toEqual(POST.headers)
   })
 
-  it('[D2] does not send again what another origin did not get', () => {
+  it('[D2] does not restore dropped headers when a redirect returns to the origin', () => {
     const away = toNextHop(POST, { status: 307, target: 'https://b.example/' })
     const back = toNextHop(away, { status: 307, target: 'https://a.example/' })
     expect(back.headers).not.toHaveProperty('authorization')
     expect(back.headers).not.toHaveProperty('x-api-key')
   })
 
-  it('[D3] refuses to go from https to http', () => {
+  it('[D3] refuses a redirect from https to http', () => {
     expect(() => hop('http://a.example/b?key=secret')).toThrow(
       'Refused to follow a redirect from https to http (a.example)',
     )
   })
 
-  it('[D3] goes from http to https, which is another origin', () => {
+  it('[D3] follows a redirect from http to https, which is another origin', () => {
     const url = new URL('http://a.example/')
     const following = hop('https://a.example/', 307, { url })
     expect(following.url.href).toBe('https://a.example/')
     expect(following.headers).not.toHaveProperty('cookie')
   })
 
-  it('refuses a target that is no URL', () => {
+  it('refuses a target that is not a URL', () => {
     expect(() => hop('http://[secret')).toThrow(/^redirected to an invalid URL$/)
   })
 })

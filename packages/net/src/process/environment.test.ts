@@ -17,8 +17,8 @@ const PARENT = {
 }
 const linux = { variables: PARENT, platform: 'linux' } as const
 
-describe('the environment of a program', () => {
-  it('is what programs need to start, and no secret of this process', () => {
+describe('buildEnvironment', () => {
+  it('returns the variables that programs need to start, and no secrets', () => {
     expect(buildEnvironment({}, linux)).toEqual({
       PATH: '/bin',
       HOME: '/home/ada',
@@ -30,13 +30,13 @@ describe('the environment of a program', () => {
     })
   })
 
-  it('has the variables that are listed, which win over those of this process', () => {
+  it('adds the listed variables, which replace inherited ones', () => {
     const env = buildEnvironment({ env: { MODEL: 'small', PATH: '/opt/bin' } }, linux)
     expect(env).toMatchObject({ MODEL: 'small', PATH: '/opt/bin', HOME: '/home/ada' })
     expect(env).not.toHaveProperty('API_KEY')
   })
 
-  it('inherits the variables that are named, as far as there are any', () => {
+  it('inherits the named variables that exist', () => {
     const env = buildEnvironment({ inheritEnv: ['API_KEY', 'EMPTY', 'GONE', 'NEVER'] }, linux)
     expect(env).toMatchObject({ API_KEY: 'secret', EMPTY: '', PATH: '/bin' })
     expect(Object.keys(env)).not.toContain('GONE')
@@ -44,7 +44,7 @@ describe('the environment of a program', () => {
     expect(Object.keys(env)).not.toContain('NODE_OPTIONS')
   })
 
-  it('inherits everything when that is asked for', () => {
+  it('inherits all variables with true', () => {
     const { GONE: _, ...all } = PARENT
     expect(buildEnvironment({ inheritEnv: true, env: { TZ: 'UTC' } }, linux)).toEqual({
       ...all,
@@ -52,7 +52,7 @@ describe('the environment of a program', () => {
     })
   })
 
-  it('is that of Windows on Windows, where names have no case', () => {
+  it('uses the names of Windows on Windows, where case does not matter', () => {
     const variables = { PATH: 'C:\\', SYSTEMROOT: 'C:\\Windows', HOME: 'x', API_KEY: 'secret' }
     const origin = { variables, platform: 'win32' } as const
     expect(buildEnvironment({}, origin)).toEqual({ PATH: 'C:\\', SYSTEMROOT: 'C:\\Windows' })
@@ -67,7 +67,7 @@ describe('the environment of a program', () => {
   })
 })
 
-describe('options of an environment that do not fit', () => {
+describe('findEnvironmentProblems', () => {
   it.each<[object, readonly string[]]>([
     [{ env: { A: '1' }, inheritEnv: ['B'] }, []],
     [{ env: { '': '1' } }, ['env contains the invalid name ""']],
@@ -85,7 +85,7 @@ describe('options of an environment that do not fit', () => {
         'inheritEnv must be true or an array of names, got [1]',
       ],
     ],
-  ])('%j: %j', (options, problems) => {
+  ])('returns the problems of %j: %j', (options, problems) => {
     expect(findEnvironmentProblems(options)).toEqual(problems)
   })
 })

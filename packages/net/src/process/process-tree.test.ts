@@ -7,19 +7,19 @@ import { signalMarked } from './process-tree.ts'
 
 vi.mock(import('node:fs/promises'), { spy: true })
 
-describe.runIf(process.platform === 'linux')('signals to what carries a mark', () => {
-  it('go to nobody when nobody carries it', async () => {
+describe.runIf(process.platform === 'linux')('signalMarked', () => {
+  it('sends no signal when no process has the mark', async () => {
     await signalMarked('no such mark', 'SIGKILL')
     expect(isRunning(process.pid)).toBe(true)
   })
 
-  it('[T1] cost two looks at the processes, however many are sent at once', async () => {
+  it('[T1] scans the processes at most twice for any number of concurrent signals', async () => {
     vi.mocked(readdir).mockClear()
     await Promise.all(Array.from({ length: 100 }, () => signalMarked('no such mark', 'SIGTERM')))
     expect(vi.mocked(readdir).mock.calls.length).toBeLessThanOrEqual(2)
   })
 
-  it('[T1] look again each time they are sent', async () => {
+  it('[T1] scans the processes again for each later signal', async () => {
     vi.mocked(readdir).mockClear()
     await signalMarked('no such mark', 'SIGTERM')
     await signalMarked('no such mark', 'SIGTERM')

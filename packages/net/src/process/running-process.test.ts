@@ -32,8 +32,8 @@ afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 
-describe('[P1] to end a program', () => {
-  it('is to ask it first, so that it can clean up', async () => {
+describe('[P1] ending a process', () => {
+  it('sends SIGTERM first, so that it can clean up', async () => {
     const path = newPath()
     const program = await shell(`trap 'echo cleaned > ${path}; exit 0' TERM
       echo ready; while :; do sleep 0.01; done`)
@@ -43,7 +43,7 @@ describe('[P1] to end a program', () => {
     expect(await program.ended).toEqual({ code: 0, signal: null })
   })
 
-  it.runIf(hasPerl)('is to kill it when it does not care, after its time to clean up', async () => {
+  it.runIf(hasPerl)('kills a process that ignores SIGTERM after its time to clean up', async () => {
     const clock = fakeClock()
     const program = await stubborn({ clock, killGraceMs: 700 })
     const ending = program.end()
@@ -56,21 +56,21 @@ describe('[P1] to end a program', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it.runIf(hasPerl)('is to kill it at once when it has no time to clean up', async () => {
+  it.runIf(hasPerl)('kills it immediately without time to clean up', async () => {
     const clock = fakeClock()
     const program = await stubborn({ clock, killGraceMs: 0 })
     await program.end()
     expect(isRunning(program.pid)).toBe(false)
   })
 
-  it('is done once, however often it is asked for', async () => {
+  it('happens once for repeated calls', async () => {
     const program = await shell('exec sleep 300')
     const first = program.end()
     expect(program.end()).toBe(first)
     await first
   })
 
-  it('is to end what it has started, also what started by that', async () => {
+  it('ends its descendants', async () => {
     const path = newPath()
     const program = await shell(`sh -c 'sleep 300 & echo $$ $! > ${path}; wait' & wait`)
     const pids = (await untilWritten(path)).split(' ').map(Number)
@@ -78,17 +78,20 @@ describe('[P1] to end a program', () => {
     await Promise.all(pids.map(untilGone))
   })
 
-  it.runIf(hasPerl)('is to wait for what cleans up after the program has gone', async () => {
-    const path = newPath()
-    const child = `$SIG{TERM} = sub { select undef, undef, undef, 0.3; say_to("cleaned"); exit };
+  it.runIf(hasPerl)(
+    'waits for descendants that clean up after the process has exited',
+    async () => {
+      const path = newPath()
+      const child = `$SIG{TERM} = sub { select undef, undef, undef, 0.3; say_to("cleaned"); exit };
       sub say_to { open my $f, ">", "${path}"; print $f "$_[0]\\n" } say_to("ready"); sleep 300`
-    const program = await shell(`perl -e '${child}' & wait`, { killGraceMs: 4_000 })
-    expect(await untilWritten(path)).toBe('ready')
-    await program.end()
-    expect(await untilWritten(path)).toBe('cleaned')
-  })
+      const program = await shell(`perl -e '${child}' & wait`, { killGraceMs: 4_000 })
+      expect(await untilWritten(path)).toBe('ready')
+      await program.end()
+      expect(await untilWritten(path)).toBe('cleaned')
+    },
+  )
 
-  it.runIf(hasPerl && isLinux)('is to end what has left its group', async () => {
+  it.runIf(hasPerl && isLinux)('ends descendants that have left its group', async () => {
     const path = newPath()
     const program = await shell(`${daemon(path)}; exec sleep 300`)
     const pid = Number(await untilWritten(path))
@@ -97,38 +100,44 @@ describe('[P1] to end a program', () => {
     await untilGone(pid)
   })
 
-  it.runIf(hasPerl && isLinux)('is to end what has left it, however many end at once', async () => {
-    const programs = await Promise.all(
-      Array.from({ length: 12 }, async () => {
-        const path = newPath()
-        return { path, program: await shell(`${daemon(path)}; exec sleep 300`) }
-      }),
-    )
-    const pids = await Promise.all(
-      programs.map(async ({ path }) => Number(await untilWritten(path))),
-    )
-    await Promise.all(programs.map(({ program }) => program.end()))
-    await Promise.all(pids.map(untilGone))
-  })
+  it.runIf(hasPerl && isLinux)(
+    'ends descendants that have left the group of many processes at once',
+    async () => {
+      const programs = await Promise.all(
+        Array.from({ length: 12 }, async () => {
+          const path = newPath()
+          return { path, program: await shell(`${daemon(path)}; exec sleep 300`) }
+        }),
+      )
+      const pids = await Promise.all(
+        programs.map(async ({ path }) => Number(await untilWritten(path))),
+      )
+      await Promise.all(programs.map(({ program }) => program.end()))
+      await Promise.all(pids.map(untilGone))
+    },
+  )
 
-  it('is to end no program besides', async () => {
+  it('does not end other processes', async () => {
     const other = await shell('exec sleep 300')
     await (await shell('exec sleep 300')).end()
     expect(isRunning(other.pid)).toBe(true)
     await other.end()
   })
 
-  it.runIf(hasPerl)('does not wait for what cannot be found and holds its pipes', async () => {
-    const path = newPath()
-    const program = await shell(`${daemon(path, 'env -i')}; exec sleep 300`, { killGraceMs: 100 })
-    leftovers.push(Number(await untilWritten(path)))
-    await program.end()
-    expect(isRunning(program.pid)).toBe(false)
-  })
+  it.runIf(hasPerl)(
+    'does not wait for a descendant that cannot be found and holds its pipes',
+    async () => {
+      const path = newPath()
+      const program = await shell(`${daemon(path, 'env -i')}; exec sleep 300`, { killGraceMs: 100 })
+      leftovers.push(Number(await untilWritten(path)))
+      await program.end()
+      expect(isRunning(program.pid)).toBe(false)
+    },
+  )
 })
 
-describe('[P2] whoever waits for a program', () => {
-  it('learns how it ended when all that it wrote has been read', async () => {
+describe('[P2] waiting for a process', () => {
+  it('resolves with its exit code after its output has been read', async () => {
     const program = await shell('head -c 300000 /dev/zero; exit 7')
     let bytes = 0
     program.stdout.on('data', (chunk: Buffer) => {
@@ -138,13 +147,13 @@ describe('[P2] whoever waits for a program', () => {
     expect(bytes).toBe(300_000)
   })
 
-  it('learns the signal that killed it', async () => {
+  it('resolves with the signal that killed it', async () => {
     const program = await shell('kill -HUP $$')
     program.stdout.resume()
     expect(await program.ended).toEqual({ code: null, signal: 'SIGHUP' })
   })
 
-  it('waits only a moment for what holds its pipes, and ends that', async () => {
+  it('waits only a moment for a descendant that holds its pipes, and ends it', async () => {
     const clock = fakeClock()
     const path = newPath()
     const program = await shell(`sleep 300 & echo $! > ${path}`, { clock })
@@ -159,7 +168,7 @@ describe('[P2] whoever waits for a program', () => {
     await untilGone(grandchild)
   })
 
-  it('ends what it has left in its group with pipes of its own', async () => {
+  it('ends a descendant in its group that has other pipes', async () => {
     const path = newPath()
     const program = await shell(`sleep 300 >/dev/null 2>&1 </dev/null & echo $! > ${path}`)
     program.stdout.resume()
@@ -167,7 +176,7 @@ describe('[P2] whoever waits for a program', () => {
     await untilGone(Number(await untilWritten(path)))
   })
 
-  it.runIf(hasPerl)('lets go of what it has left in a session of its own', async () => {
+  it.runIf(hasPerl)('does not wait for a descendant in another session', async () => {
     const path = newPath()
     const program = await shell(daemon(path))
     program.stdout.resume()
@@ -178,7 +187,7 @@ describe('[P2] whoever waits for a program', () => {
     expect(program.stdout.destroyed).toBe(true)
   })
 
-  it.runIf(hasPerl)('learns how it ended when all is gone, when it is being ended', async () => {
+  it.runIf(hasPerl)('resolves after the whole tree has ended when it is being ended', async () => {
     const clock = fakeClock()
     const child = '$SIG{TERM} = "IGNORE"; $| = 1; print "ready\\n"; sleep 300 while 1'
     const program = await shell(`${perl} -e '${child}' & wait`, { clock, killGraceMs: 1_000 })
@@ -194,7 +203,7 @@ describe('[P2] whoever waits for a program', () => {
     expect(await program.ended).toEqual({ code: null, signal: 'SIGTERM' })
   })
 
-  it('can wait for a while only', async () => {
+  it('can have a time limit', async () => {
     const clock = fakeClock()
     const program = await shell('read line; exit 0', { clock })
     program.stdout.resume()

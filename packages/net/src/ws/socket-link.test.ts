@@ -62,19 +62,19 @@ function firstTwo(url: URL, guard: NetworkGuard, id = 'a'): Promise<readonly str
 }
 
 describe('SocketLink', () => {
-  it('sends the greeting and delivers the messages of an id, and those without one', async () => {
+  it('sends the greeting and delivers messages of the id and messages without one', async () => {
     const { url, received } = await startServer()
     expect(await firstTwo(url, guardAround(url))).toEqual(['one', 'all'])
     expect(received).toEqual(['{"hello":true}'])
   })
 
-  it('[K2] refuses an address that the guard refuses, without a connection', async () => {
+  it('[K2] opens no connection to an address that the guard refuses', async () => {
     const { url, received } = await startServer()
     await expect(firstTwo(url, networkGuard())).rejects.toThrow('Refused to connect')
     expect(received).toEqual([])
   })
 
-  it('[K2] refuses a name that leads to such an address', async () => {
+  it('[K2] opens no connection to a name that resolves to such an address', async () => {
     const { url, received } = await startServer()
     url.hostname = 'inside.example'
     const guard = networkGuard({ resolve: async () => ['127.0.0.1'] })

@@ -13,11 +13,11 @@ const PAGE = `<!doctype html><html lang="en"><head><title>The words that we all 
 const TEXT = `${SENTENCE.repeat(8).trim()}\n\nMore\n\n${SENTENCE}a word, café – €`
 
 describe('a page with an article', () => {
-  it('[H1] [H2] has its text and title, and nothing of what is around it', async () => {
+  it('[H1] [H2] has its text and title without navigation', async () => {
     expect(await readHtml(PAGE)).toEqual({ title: 'The words that we all use', text: TEXT })
   })
 
-  it('[H1] has links when they are asked for', async () => {
+  it('[H1] has links when they are requested', async () => {
     const { text } = await readHtml(PAGE, { linksFrom: 'https://a.example/b/c' })
     expect(text).toContain('a word (https://a.example/word?a=1&b=2), café')
   })
@@ -36,27 +36,27 @@ describe('a page with an article', () => {
 })
 
 describe('a page without an article', () => {
-  it('[H1] [H2] has the text of its body without what is around it', async () => {
+  it('[H1] [H2] has the text of its body without navigation', async () => {
     const html = `<title>Menu</title><nav>Home</nav><header>Site</header>
       <script>code()</script><style>p{}</style><div hidden>secret</div>
       <ul><li>Soup &amp; bread<li>Caf&eacute;</ul><footer>Imprint</footer>`
     expect(await readHtml(html)).toEqual({ title: 'Menu', text: '- Soup & bread\n- Café' })
   })
 
-  it('[H1] has what is around it when there is nothing else', async () => {
+  it('[H1] has the navigation when there is no other text', async () => {
     expect(await readHtml('<header><h1>Hello</h1></header><nav>Home</nav>')).toEqual({
       text: 'Hello\n\nHome',
     })
   })
 
   it.each(['', ' ', '<html></html>', '<body><script>x</script>', '<!-- only this -->'])(
-    '[H1] may have no text at all: %j',
+    '[H1] can have no text: %j',
     async (html) => {
       expect(await readHtml(html)).toEqual({ text: '' })
     },
   )
 
-  it('is text when it has no tags', async () => {
+  it('has its text when it has no tags', async () => {
     expect(await readHtml('just text &eacute;')).toEqual({ text: 'just text é' })
   })
 })
@@ -83,7 +83,7 @@ describe('a hostile page', () => {
     ['50 000 paths in a picture', `<svg>${'<path d="M1 1"/>'.repeat(50_000)}</svg>`],
     ['100 000 lists in each other', '<ul><li>'.repeat(100_000)],
   ])(
-    '[H3] is read in a short time: %s',
+    '[H3] is read quickly: %s',
     async (_, hostile) => {
       const html = `<html><head><title>T</title></head><body>${hostile}<p>the end`
       const begun = performance.now()
@@ -95,18 +95,18 @@ describe('a hostile page', () => {
     30_000,
   )
 
-  it('[H3] is given up by itself', async () => {
+  it('[H3] stops searching for the article after its time limit', async () => {
     const begun = performance.now()
     await readHtml(`<body>${'<div>'.repeat(2000)}x`)
     expect(performance.now() - begun).toBeLessThan(15_000)
   }, 30_000)
 
-  it('[H3] has its plain text when it takes too long to find the article', async () => {
+  it('[H3] has its plain text when finding the article takes too long', async () => {
     const html = `<body><nav>Home</nav><table><tr><td>${'<div>'.repeat(1000)}${SENTENCE}`
     expect(await readHtml(html, { articleLimitMs: 1 })).toEqual({ text: SENTENCE.trim() })
   })
 
-  it('[H3] does not harm the pages that are read after it', async () => {
+  it('[H3] does not affect later pages', async () => {
     await readHtml(`<body>${'<div>'.repeat(1000)}x`, { articleLimitMs: 1 })
     expect(await readHtml(PAGE)).toEqual({ title: 'The words that we all use', text: TEXT })
   })

@@ -18,7 +18,7 @@ function threads(limits: Partial<ReadingLimits> = {}) {
   }
 }
 
-describe('a page', () => {
+describe('a page in ReadingThreads', () => {
   it('is read in another thread, one page after the other', async () => {
     const { read } = threads()
     expect(await read(PAGE)).toEqual(TEXT)
@@ -26,7 +26,7 @@ describe('a page', () => {
     expect(await Promise.all([read(PAGE), read(PAGE), read(PAGE)])).toEqual([TEXT, TEXT, TEXT])
   })
 
-  it('does not take the time of this thread when it is hostile', async () => {
+  it('does not block this thread when it is hostile', async () => {
     const { read } = threads()
     await read(PAGE)
     const before = process.threadCpuUsage()
@@ -52,7 +52,7 @@ describe('a page', () => {
     expect(await read(PAGE)).toEqual(TEXT)
   })
 
-  it('ends with the signal, also while it waits for its turn', async () => {
+  it('ends when the signal aborts, also while it waits', async () => {
     const { read } = threads()
     const stop = new AbortController()
     const [first, second] = [read(HOSTILE, stop.signal), read(PAGE, stop.signal)]

@@ -3,17 +3,17 @@ import { describe, expect, it } from 'vitest'
 import { scanHtml } from './scan-html.ts'
 
 describe('scanHtml', () => {
-  it('reports tags and texts in their order', () => {
+  it('reports tags and texts in order', () => {
     expect(scan('a<P class="x">b<br/>c</p >d')).toEqual(['a', '<p>', 'b', '<br>', 'c', '</p>', 'd'])
   })
 
-  it('reports the attributes that readers look at, each once', () => {
+  it('reports the known attributes once each', () => {
     expect(scan(`<A Href='x?a=1&amp;b' HIDDEN style = "a: b" class=c href=y>`)).toEqual([
       '<a href="x?a=1&b" hidden="" style="a: b">',
     ])
   })
 
-  it('cuts long values', () => {
+  it('truncates long values', () => {
     expect(scan(`<a href="${'x'.repeat(5_000)}">`)).toEqual([`<a href="${'x'.repeat(1_000)}">`])
   })
 
@@ -33,27 +33,27 @@ describe('scanHtml', () => {
   })
 
   it.each(['a < b', 'a <3 b', '<', 'a<', '<>'])(
-    'takes a < that begins no tag as text: %s',
+    'treats a < that does not start a tag as text: %s',
     (html) => {
       expect(scan(html)).toEqual([html])
     },
   )
 
   it.each(['a<!-- <b> -->c', 'a<!doctype html>c', 'a<?xml version="1.0"?>c', 'a<![CDATA[b]]>c'])(
-    'leaves out what is neither tag nor text: %s',
+    'omits everything that is neither tag nor text: %s',
     (html) => {
       expect(scan(html)).toEqual(['ac'])
     },
   )
 
   it.each(['a<!-- b', 'a<b', 'a<b c="d>', "a<b c='>", 'a<b c=', 'a</b'])(
-    'leaves out what is not closed: %s',
+    'omits unclosed tags: %s',
     (html) => {
       expect(scan(html)).toEqual(['a'])
     },
   )
 
-  it.each(['script', 'style', 'title', 'textarea'])('takes the content of %s as text', (name) => {
+  it.each(['script', 'style', 'title', 'textarea'])('treats the content of %s as text', (name) => {
     expect(scan(`<${name}>a <b>c</b></${name}>d`)).toEqual([
       `<${name}>`,
       'a <b>c</b>',

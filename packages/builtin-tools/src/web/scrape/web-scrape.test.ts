@@ -13,7 +13,7 @@ const PAGE = `<html><head><title>A page about nothing much</title></head><body><
   <article><p>${SENTENCE.repeat(10)}</p><p>See <a href="/more">more</a>.</p></article></body></html>`
 
 describe('web_scrape', () => {
-  it('gives the title and the readable text of a page', async () => {
+  it('returns the title and the readable text of a page', async () => {
     const server = await serve('text/html; charset=utf-8', PAGE)
     const result = await scrape(`${server.origin}/a?b`)
     const text = `${SENTENCE.repeat(10).trim()}\n\nSee more.`
@@ -29,7 +29,7 @@ describe('web_scrape', () => {
     })
   })
 
-  it('says what it is and what it reads', async () => {
+  it('sends its user agent and the accepted types', async () => {
     const server = await serve('text/plain', 'x')
     await scrape(server.origin)
     expect(server.requests[0]?.headers).toMatchObject({
@@ -39,7 +39,7 @@ describe('web_scrape', () => {
     })
   })
 
-  it('is called by the name that models know, with its schema checked', async () => {
+  it('has its name and checks its schema', async () => {
     const server = await serve('text/plain', 'hello')
     const tool = webScrape({ allow: ['127.0.0.1'] })
     const call = (args: unknown): Promise<string> =>
@@ -52,26 +52,26 @@ describe('web_scrape', () => {
     expect(await call({ url: ' ' })).toBe('Error: URL must not be blank')
   })
 
-  it('writes where links lead when it is set up so', async () => {
+  it('adds the targets of links when configured', async () => {
     const server = await serve('text/html', PAGE)
     const { output } = await scrape(server.origin, { links: true })
     expect(output).toContain(`See more (${server.origin}/more).`)
   })
 
-  it('shortens a title that is none', async () => {
+  it('shortens a title that is too long', async () => {
     const server = await serve('text/html', `<title>${'t'.repeat(100_000)}</title><p>you`)
     const { output, structured } = await scrape(server.origin)
     expect(output).toBe(`${'t'.repeat(300)}…\n\nyou`)
     expect(structured).toMatchObject({ title: `${'t'.repeat(300)}…` })
   })
 
-  it('does not say the title twice', async () => {
+  it('does not repeat a title that starts the text', async () => {
     const server = await serve('text/html', '<title>Hello</title><h1>Hello</h1><p>you')
     expect((await scrape(server.origin)).output).toBe('Hello\n\nyou')
   })
 })
 
-describe('the kind of content', () => {
+describe('the content type', () => {
   it.each([
     ['text/plain; charset=iso-8859-1', Buffer.from([0xe9, 0x20]), 'é'],
     ['text/markdown', '# Title\n\n- a', '# Title\n\n- a'],
@@ -82,13 +82,13 @@ describe('the kind of content', () => {
     ['application/rss+xml', '<rss>b</rss>', '<rss>b</rss>'],
     ['Text/CSV', 'a,b', 'a,b'],
     ['', 'just text', 'just text'],
-  ])('%s is text as it is', async (type, body, text) => {
+  ])('returns %s as unchanged text', async (type, body, text) => {
     const server = await serve(type, body)
     expect((await scrape(server.origin)).output).toBe(text)
   })
 
   it.each(['application/xhtml+xml', 'TEXT/HTML;charset=UTF-8', ''])(
-    '%j is read as a page when it is one',
+    'detects a page with the content type %j',
     async (type) => {
       const server = await serve(type, '\n<!DOCTYPE html><p>a</p><p>caf&eacute;')
       expect((await scrape(server.origin)).output).toBe('a\n\ncafé')
@@ -101,7 +101,7 @@ describe('the kind of content', () => {
     'application/octet-stream',
     'video/mp4',
     'application/zip',
-  ])('%s is refused by its name', async (type) => {
+  ])('refuses %s by name', async (type) => {
     const server = await serve(type, '%PDF-1.7')
     expect(await scrape(server.origin)).toMatchObject({
       success: false,
@@ -109,12 +109,12 @@ describe('the kind of content', () => {
     })
   })
 
-  it('that is not said and is no text is refused', async () => {
+  it('refuses a body without a type that is not text', async () => {
     const server = await serve('', Buffer.from([0x50, 0x4b, 0, 0]))
     expect((await scrape(server.origin)).errorMessage).toContain('"application/octet-stream"')
   })
 
-  it('is looked for in what is compressed', async () => {
+  it('is detected in a compressed body', async () => {
     const server = await localServer((response) => {
       response.writeHead(200, { 'content-type': 'text/html', 'content-encoding': 'gzip' })
       response.end(zlib.gzipSync('<p>plain'))
@@ -123,8 +123,8 @@ describe('the kind of content', () => {
   })
 })
 
-describe('limits', () => {
-  it('[W2] on the text are told with its length', async () => {
+describe('the limits of web_scrape', () => {
+  it('[W2] on the text are stated with its length', async () => {
     const server = await serve('text/plain', 'x'.repeat(6000))
     const result = await scrape(server.origin)
     const text = `${'x'.repeat(5000)}\n[truncated: 6000 characters in full]`
@@ -137,7 +137,7 @@ describe('limits', () => {
     )
   })
 
-  it('[W2] on the bytes are told, and no character is cut in two', async () => {
+  it('[W2] on the bytes are stated, and characters stay whole', async () => {
     const server = await serve('text/plain', 'aé'.repeat(10))
     const result = await scrape(server.origin, { maxBytes: 5 })
     expect(result.output).toBe('aéa\n[only the first 5 bytes of the page were read]')
@@ -145,7 +145,7 @@ describe('limits', () => {
     expect((await scrape(server.origin, { maxBytes: 30 })).output).toBe('aé'.repeat(10))
   })
 
-  it('[W2] on the bytes hold for a page that never ends', async () => {
+  it('[W2] on the bytes apply to a page that never ends', async () => {
     const server = await localServer((response) => {
       response.writeHead(200, { 'content-type': 'text/html' })
       response.write('<title>T</title>')
@@ -161,7 +161,7 @@ describe('limits', () => {
     )
   })
 
-  it('[W3] on the time end in a failure that says so', async () => {
+  it('[W3] on the time cause a failure with the limit', async () => {
     const server = await localServer((response) => {
       response.write('begun')
     })
@@ -170,7 +170,7 @@ describe('limits', () => {
     )
   })
 
-  it('that do not fit are named together when the tool is made', () => {
+  it('that are invalid are named together at creation', () => {
     expect(() => webScrape({ maxBytes: 0, maxChars: 1.5, maxRedirects: -1, timeoutMs: 0 })).toThrow(
       new RangeError(
         'Cannot define tool "web_scrape": maxBytes must be an integer >= 1, got 0; maxChars must be an integer, got 1.5; maxRedirects must be an integer >= 0, got -1; timeoutMs must be > 0, got 0',
@@ -180,17 +180,20 @@ describe('limits', () => {
   })
 })
 
-describe('pages that cannot be had', () => {
-  it.each([304, 400, 401, 404, 429, 500, 503])('[W3] HTTP %i is told', async (status) => {
-    const server = await localServer((response) => {
-      response.writeHead(status, { 'content-type': 'text/html' }).end()
-    })
-    expect((await scrape(`${server.origin}/a`)).errorMessage).toBe(
-      `Failed to fetch URL: HTTP ${status} from ${server.origin}/a`,
-    )
-  })
+describe('a page that cannot be read', () => {
+  it.each([304, 400, 401, 404, 429, 500, 503])(
+    '[W3] is a failure with its status: HTTP %i',
+    async (status) => {
+      const server = await localServer((response) => {
+        response.writeHead(status, { 'content-type': 'text/html' }).end()
+      })
+      expect((await scrape(`${server.origin}/a`)).errorMessage).toBe(
+        `Failed to fetch URL: HTTP ${status} from ${server.origin}/a`,
+      )
+    },
+  )
 
-  it('[W3] an empty page is told', async () => {
+  it('[W3] is reported when it is empty', async () => {
     const server = await serve('text/html', '<title></title><script>app()</script>')
     expect((await scrape(server.origin)).output).toBe('[no text found]')
   })
@@ -202,20 +205,20 @@ describe('pages that cannot be had', () => {
     ['http://2130706433/', 'a loopback address'],
     ['http://[::ffff:10.0.0.1]/', 'a private address'],
     ['http://user:pass@example.com/', 'a user name or password'],
-  ])('[W1] [W3] %s is refused', async (url, reason) => {
+  ])('[W1] [W3] is refused at %s', async (url, reason) => {
     const { errorMessage = '' } = await webScrape().execute({ url }, toolContext()).then(resultOf)
     expect(errorMessage).toContain('Failed to fetch URL: ')
     expect(errorMessage).toContain(reason)
   })
 
-  it('[W1] this machine is refused unless it is allowed', async () => {
+  it('[W1] is refused on this machine unless it is allowed', async () => {
     const server = await serve('text/plain', 'secret')
     const result = resultOf(await webScrape().execute({ url: server.origin }, toolContext()))
     expect(result.errorMessage).toContain(`allow: ['127.0.0.1']`)
     expect(server.requests).toEqual([])
   })
 
-  it('[W1] a name that leads to this machine is refused', async () => {
+  it('[W1] is refused at a name that resolves to this machine', async () => {
     const server = await serve('text/plain', 'secret')
     const tool = webScrape({ resolve: () => Promise.resolve(['127.0.0.1']) })
     const url = server.origin.replace('127.0.0.1', 'rebind.example')
@@ -225,7 +228,7 @@ describe('pages that cannot be had', () => {
   })
 
   it.each(['http://169.254.169.254/', 'http://[::ffff:127.0.0.2]/', 'http://0x7f000002/'])(
-    '[W1] a redirect to %s is refused',
+    '[W1] is refused after a redirect to %s',
     async (location) => {
       const server = await localServer((response) => {
         response.writeHead(302, { location }).end()
@@ -234,7 +237,7 @@ describe('pages that cannot be had', () => {
     },
   )
 
-  it('[W3] too many redirects are told', async () => {
+  it('[W3] is a failure after too many redirects', async () => {
     const server = await localServer((response) => {
       response.writeHead(302, { location: '/' }).end()
     })
@@ -243,7 +246,7 @@ describe('pages that cannot be had', () => {
     )
   })
 
-  it('[W3] the end of the call ends the fetching', async () => {
+  it('[W3] is no longer fetched when the call ends', async () => {
     const { promise: asked, resolve } = Promise.withResolvers<void>()
     const { promise: closed, resolve: close } = Promise.withResolvers<void>()
     const server = await localServer((response) => {

@@ -5,7 +5,7 @@ import { formatResults, readSearchResults } from './search-results.ts'
 const FIELDS = { list: 'hits', url: 'link', snippet: 'about' }
 
 describe('readSearchResults', () => {
-  it('takes title, URL and snippet, and leaves out what has no URL', () => {
+  it('returns title, URL and snippet, and omits results without a URL', () => {
     const answer = {
       hits: [
         { title: 'a', link: 'https://a.example', about: 'b', more: 1 },
@@ -22,7 +22,7 @@ describe('readSearchResults', () => {
     ])
   })
 
-  it('knows the answer for nothing found', () => {
+  it('recognizes the response for no results', () => {
     const error = "Google hasn't returned any results for this query."
     expect(readSearchResults({ error }, FIELDS)).toEqual([])
     expect(readSearchResults({ hits: [] }, FIELDS)).toEqual([])
@@ -32,13 +32,13 @@ describe('readSearchResults', () => {
     expect(() => readSearchResults({ error: 'Try later' }, FIELDS)).toThrow(/^Try later$/)
   })
 
-  it.each([{}, null, [], 'text', 5, { hits: {} }, { error: {} }])('fails with %j', (answer) => {
+  it.each([{}, null, [], 'text', 5, { hits: {} }, { error: {} }])('fails for %j', (answer) => {
     expect(() => readSearchResults(answer, FIELDS)).toThrow('the response has no "hits"')
   })
 })
 
 describe('formatResults', () => {
-  it('keeps each result together, whatever is in it', () => {
+  it('keeps each result together with any content', () => {
     expect(
       formatResults([
         { title: ' Two\nlines ', url: 'https://a.example', snippet: 'a\n\n2. b\n   URL: evil' },

@@ -12,7 +12,7 @@ const RESULTS: readonly SearchResult[] = Array.from({ length: 8 }, (_, n) => ({
 }))
 
 describe('web_search', () => {
-  it('gives a numbered list, and the results for programs', async () => {
+  it('returns a numbered list, and the results as structured output', async () => {
     const result = await search(async () => RESULTS.slice(0, 2))
     expect(result).toEqual({
       success: true,
@@ -27,7 +27,7 @@ describe('web_search', () => {
     })
   })
 
-  it('asks for five results, or as many as it is set up for, and gives no more', async () => {
+  it('requests and returns five results or the configured number', async () => {
     const provider = vi.fn<SearchProvider>(async () => RESULTS)
     expect((await search(provider)).structured).toEqual({ results: RESULTS.slice(0, 5) })
     expect((await search(provider, 7)).structured).toEqual({ results: RESULTS.slice(0, 7) })
@@ -37,7 +37,7 @@ describe('web_search', () => {
     ])
   })
 
-  it('says when there is nothing', async () => {
+  it('reports when there are no results', async () => {
     expect(await search(async () => [])).toEqual({
       success: true,
       output: 'No results found for: words',
@@ -50,12 +50,12 @@ describe('web_search', () => {
     ['an error without a message', new TypeError(''), 'TypeError'],
     ['a text', 'no luck', 'no luck'],
     ['anything else', undefined, 'Unknown error'],
-  ])('says why it failed: %s', async (_, thrown, reason) => {
+  ])('reports why it failed: %s', async (_, thrown, reason) => {
     const result = await search(() => Promise.reject(thrown))
     expect(result).toEqual({ success: false, output: '', errorMessage: `Search failed: ${reason}` })
   })
 
-  it('is called by the name that models know, with its schema checked', async () => {
+  it('has its name and checks its schema', async () => {
     const tool = webSearch({ provider: async () => RESULTS.slice(0, 1) })
     const call = (args: unknown): Promise<string> =>
       runTool(tool, { id: '1', name: tool.name, arguments: JSON.stringify(args) }).then(
@@ -68,7 +68,7 @@ describe('web_search', () => {
     expect(await call({ query: ' \n' })).toBe('Error: Search query must not be blank')
   })
 
-  it('hands on the signal of the call', async () => {
+  it('passes on the signal of the call', async () => {
     const caller = new AbortController()
     const tool = webSearch({
       provider: (_, { signal }) =>
@@ -81,7 +81,7 @@ describe('web_search', () => {
     expect(await runTool(tool, call, { signal: caller.signal })).toMatchObject({ end: 'cancelled' })
   })
 
-  it('takes the settings of every tool', () => {
+  it('accepts the settings of every tool', () => {
     const tool = webSearch({
       provider: async () => [],
       name: 'find',
@@ -99,7 +99,7 @@ describe('web_search', () => {
     )
   })
 
-  it('refuses to be made without a provider', () => {
+  it('requires a provider', () => {
     // @ts-expect-error: the compiler refuses it too.
     expect(() => webSearch({})).toThrow(
       new TypeError(
