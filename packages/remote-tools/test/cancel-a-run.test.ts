@@ -163,7 +163,7 @@ function called(events: readonly RunEvent[]): readonly string[] {
   )
 }
 
-it('[P3] CANCELLED is said when all of it has stopped', async () => {
+it('[P3] reports CANCELLED when everything has stopped', async () => {
   const { handle, events, pids } = await start([])
   expect(handle.cancel()).toBe(true)
   expect(handle.snapshot().status).toBe('CANCELLING')
@@ -186,7 +186,7 @@ it('[P3] CANCELLED is said when all of it has stopped', async () => {
   expect(rejections).toEqual([])
 })
 
-it('a tool that ignores its signal is named, 5 s later; the others have stopped long before', async () => {
+it('names a tool that ignores its signal after 5 s, when the others have long stopped', async () => {
   const { handle, events, pids } = await start([deaf()])
   handle.cancel()
   for (const pid of pids) await untilGone(pid)

@@ -17,7 +17,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 
-describe('[P3] programs do not outlive the process that uses them', () => {
+describe('[P3] a program does not outlive this process', () => {
   it('when it exits with a call in flight', async () => {
     const { ended, pids } = await start('exit')
     expect(await ended).toMatchObject({ code: 7 })
@@ -32,19 +32,19 @@ describe('[P3] programs do not outlive the process that uses them', () => {
     await allGone(pids)
   })
 
-  it('nor do workers without work, which do not keep it alive either', async () => {
+  it('when it is an idle worker, which does not keep this process alive', async () => {
     const { ended, pids } = await start('idle')
     expect(await ended).toEqual({ code: 0, signal: null, output: 'done\ndone\n' })
     await allGone(pids)
   })
 
-  it('nor do workers that nobody waits for', async () => {
+  it('when it is a worker without a waiting call', async () => {
     const { ended, pids } = await start('abandon')
     expect(await ended).toEqual({ code: 0, signal: null, output: 'cancelled\n' })
     await allGone(pids)
   })
 
-  it('which can wait for their end', async () => {
+  it('which can wait for its end', async () => {
     const { ended, pids } = await start('close')
     expect(await ended).toEqual({ code: 0, signal: null, output: 'done\ndone\nclosed\n' })
     expect(isRunning(pids[0] ?? 0)).toBe(false)

@@ -53,7 +53,7 @@ afterEach(async () => {
 })
 
 describe('200 calls at once leave nothing behind', { timeout: 60_000 }, () => {
-  it('when they work', async () => {
+  it('when they succeed', async () => {
     const outcomes = await many(200, () => callTool(shell(60_000), 'ok'))
     expect(outcomes.map(({ result }) => result)).toEqual(all(200, ToolResult.success('fine')))
   })
@@ -63,13 +63,13 @@ describe('200 calls at once leave nothing behind', { timeout: 60_000 }, () => {
     expect(outcomes.map(({ result }) => result)).toEqual(all(200, ToolResult.failure('broken')))
   })
 
-  it('when their programs are not there', async () => {
+  it('when their programs do not exist', async () => {
     const tool = processTool({ name: 'work', description: 'Works', command: 'no-such-program-7' })
     const outcomes = await many(200, () => callTool(tool))
     expect(outcomes.every(({ result }) => !result.success)).toBe(true)
   })
 
-  it('when their time is up', async () => {
+  it('when they time out', async () => {
     const outcomes = await many(200, (index) =>
       callTool(shell(300), index % 4 === 0 ? 'stubborn' : 'hang'),
     )
@@ -101,7 +101,7 @@ describe('200 calls at once leave nothing behind', { timeout: 60_000 }, () => {
   })
 })
 
-it('many calls one after the other leave nothing behind', async () => {
+it('leaves nothing behind after many consecutive calls', async () => {
   const tool = shell(60_000)
   for (let index = 0; index < 60; index += 1) await callTool(tool, index % 2 === 0 ? 'ok' : 'fail')
 })

@@ -36,7 +36,7 @@ afterAll(() => {
 
 describe('the README', () => {
   it.skipIf(python === undefined).each([0, 1])(
-    'shows TypeScript that prints what it says: block %i',
+    'shows TypeScript that prints the documented output: block %i',
     (index) => {
       const block = blocks('ts')[index] ?? ''
       const code = block.replaceAll(/'(\w+\.py)'/g, (_, name: string) =>
@@ -56,8 +56,8 @@ describe('the README', () => {
   describe.each([
     ['worker.py', python ?? '', 'upper'],
     ['worker.mjs', process.execPath, 'toUpperCase'],
-  ])('shows a worker, %s', (name, command, method) => {
-    it.skipIf(command === '')('of a dozen lines', () => {
+  ])('shows a worker in %s', (name, command, method) => {
+    it.skipIf(command === '')('that has a dozen lines', () => {
       const [language, index] = PROGRAMS[name as keyof typeof PROGRAMS]
       const code = blocks(language)[index] ?? ''
       const lines = code.split('\n').filter((line) => line.trim() !== '')
@@ -75,7 +75,7 @@ describe('the README', () => {
       }
     })
 
-    it.skipIf(command === '')('that answers also when its work fails', async () => {
+    it.skipIf(command === '')('that also answers when its work fails', async () => {
       const broken = readFileSync(join(folder, name), 'utf8').replace(
         `text.${method}()`,
         'text.x.y',

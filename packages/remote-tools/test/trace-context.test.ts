@@ -44,7 +44,7 @@ async function echoServer(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-describe('an HTTP tool', () => {
+describe('the trace of an HTTP tool', () => {
   const shared = {
     name: 'echo',
     description: 'Echoes',
@@ -53,7 +53,7 @@ describe('an HTTP tool', () => {
     output: Type.Unknown(),
   } as const
 
-  it('sends it as headers', async () => {
+  it('is sent as headers', async () => {
     const tool = httpTool({ ...shared, url: await echoServer() })
     onTestFinished(() => tool.close())
     expect(await call(tool)).toEqual({ parent: traceparent, state: tracestate })
@@ -64,7 +64,7 @@ describe('an HTTP tool', () => {
     expect(await call(tool, {})).toEqual({ parent: null, state: null })
   })
 
-  it('sends the headers of its author instead', async () => {
+  it('is replaced by headers of the author', async () => {
     const url = await echoServer()
     const fixed = httpTool({ ...shared, url, headers: { Traceparent: 'own' } })
     const made = httpTool({ ...shared, url, headers: () => ({ TraceParent: 'made' }) })
@@ -75,7 +75,7 @@ describe('an HTTP tool', () => {
     expect(await call(made)).toMatchObject({ parent: 'made' })
   })
 
-  it('made of an OpenAPI document does so too', async () => {
+  it('is also sent by a tool of an OpenAPI document', async () => {
     const url = await echoServer()
     const document = {
       openapi: '3.1.0',
@@ -92,10 +92,10 @@ describe('an HTTP tool', () => {
   })
 })
 
-describe('a program', () => {
+describe('the trace of a program', () => {
   const program = { name: 'echo', description: 'Echoes', command: process.execPath } as const
 
-  it('gets it in its environment', async () => {
+  it('is in its environment', async () => {
     const code = `process.stdout.write(JSON.stringify({ structured: {
       parent: process.env.TRACEPARENT ?? null, state: process.env.TRACESTATE ?? null } }))`
     const tool = processTool({ ...program, args: ['--eval', code] })
@@ -105,7 +105,7 @@ describe('a program', () => {
     expect(await call(tool, {}, input)).toEqual({ parent: null, state: null })
   })
 
-  it('of many calls gets that of each with the call', async () => {
+  it('is sent with each call of a worker', async () => {
     const code = `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
       const { id, traceparent = null, tracestate = null } = JSON.parse(line)
       console.log(JSON.stringify({ id, structured: { parent: traceparent, state: tracestate } }))
@@ -118,7 +118,7 @@ describe('a program', () => {
   })
 })
 
-it('an MCP server gets it in the keys that the protocol has for it', async () => {
+it('is sent to an MCP server under the keys of the protocol', async () => {
   const code = `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
     const { id, method, params } = JSON.parse(line)
     const { traceparent = null, tracestate = null } = params?._meta ?? {}

@@ -37,8 +37,8 @@ async function answerOf(answer: Answer, options?: Options) {
   return result
 }
 
-describe('an answer below 400', () => {
-  it('is its body, with status and headers beside it', async () => {
+describe('a response below 400', () => {
+  it('is its body as text, with status and headers as the structured result', async () => {
     const result = await answerOf((response) => {
       response.writeHead(201, { [TYPE]: 'text/plain', 'x-id': '7', 'set-cookie': 'session=1' })
       response.end('made')
@@ -53,7 +53,7 @@ describe('an answer below 400', () => {
   })
 
   it.each(['application/json', 'application/problem+json; charset=utf-8', 'text/json'])(
-    'has its value beside it when it is %s',
+    'has its JSON value in the structured result when it is %s',
     async (type) => {
       const result = await answerOf((response) => {
         response.setHeader(TYPE, type).end('{ "a": [1] }')
@@ -63,7 +63,7 @@ describe('an answer below 400', () => {
     },
   )
 
-  it('that says JSON and is none is text', async () => {
+  it('is text when its JSON is invalid', async () => {
     const result = await answerOf((response) => {
       response.setHeader(TYPE, 'application/json').end('{')
     })
@@ -71,12 +71,12 @@ describe('an answer below 400', () => {
     expect(result.structured).not.toHaveProperty('body')
   })
 
-  it('without a body is empty text', async () => {
+  it('is empty text without a body', async () => {
     const result = await answerOf((response) => response.writeHead(204).end())
     expect(result).toMatchObject({ success: true, output: '', structured: { status: 204 } })
   })
 
-  it('that redirects is the answer, and nobody goes there', async () => {
+  it('is returned when it is a redirect, which is not followed', async () => {
     const server = await localServer((response) => {
       response.writeHead(302, { location: '/y' }).end()
     })
@@ -85,7 +85,7 @@ describe('an answer below 400', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  it('may be announced by another one', async () => {
+  it('may follow an informational response', async () => {
     const result = await answerOf((response) => {
       response.writeEarlyHints({ link: '</a>; rel=preload' })
       response.end('fine')
@@ -94,7 +94,7 @@ describe('an answer below 400', () => {
   })
 })
 
-describe('an answer from 400 on', () => {
+describe('a response of 400 or above', () => {
   it.each([400, 404, 500, 503])('is a failure that quotes its start: %i', async (status) => {
     const result = await answerOf((response) => {
       response.writeHead(status, { [TYPE]: 'text/plain' }).end(`${'e'.repeat(199)}😀 more`)
@@ -107,12 +107,12 @@ describe('an answer from 400 on', () => {
     })
   })
 
-  it('without a body is its status', async () => {
+  it('is its status when it has no body', async () => {
     const result = await answerOf((response) => response.writeHead(401).end())
     expect(result.errorMessage).toBe('HTTP 401')
   })
 
-  it('has the value of a JSON body beside it', async () => {
+  it('has the value of a JSON body in the structured result', async () => {
     const result = await answerOf((response) => {
       response.writeHead(422, { [TYPE]: 'application/json' }).end('{"error":"no"}')
     })
@@ -121,18 +121,18 @@ describe('an answer from 400 on', () => {
   })
 })
 
-describe('a body', () => {
+describe('the body of a response', () => {
   it.each([
     ['latin1', 'text/plain; charset=iso-8859-1', Buffer.from('gr\xfc\xdfe', 'latin1')],
     ['utf-16', 'text/plain; charset=utf-16le', Buffer.from('grüße', 'utf16le')],
     ['no charset', 'text/plain', Buffer.from('grüße')],
     ['no charset that is known', 'text/plain; charset=klingon', Buffer.from('grüße')],
-  ])('is read in its charset: %s', async (_, type, bytes) => {
+  ])('is decoded with its charset: %s', async (_, type, bytes) => {
     const result = await answerOf((response) => response.setHeader(TYPE, type).end(bytes))
     expect(result.output).toBe('grüße')
   })
 
-  it('with bytes that its charset does not have is read as far as it goes', async () => {
+  it('replaces bytes that are invalid in its charset', async () => {
     const result = await answerOf((response) => {
       response.setHeader(TYPE, 'text/plain; charset=utf-8').end(Buffer.from('a\xfcb', 'latin1'))
     })
@@ -152,7 +152,7 @@ describe('a body', () => {
     expect(server.requests[0]?.headers['accept-encoding']).toBe('gzip, br')
   })
 
-  it('is counted as it comes out of the decompression', async () => {
+  it('is counted after decompression', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, 'a'))
     const result = await answerOf(
       (response) => response.setHeader('content-encoding', 'gzip').end(bomb),
@@ -161,7 +161,7 @@ describe('a body', () => {
     expect(result.output).toBe(`${'a'.repeat(100_000)}\n[response truncated at 100000 bytes]`)
   })
 
-  it('in a coding that is not known, or is broken, is a failure', async () => {
+  it('is a failure in an unknown or broken coding', async () => {
     const unknown = await answerOf((response) => {
       response.setHeader('content-encoding', 'zip').end('x')
     })
@@ -172,7 +172,7 @@ describe('a body', () => {
     expect(broken.errorMessage).toMatch(/^HTTP request failed: incorrect header check/)
   })
 
-  it('[E1] of any size is cut at the limit, between characters, and its connection ends', async () => {
+  it('[E1] is truncated at the limit, between characters, and its connection is closed', async () => {
     let ended: Promise<unknown> | undefined
     const server = await localServer((response) => {
       ended = new Promise((resolve) => response.on('close', resolve))
@@ -192,21 +192,21 @@ describe('a body', () => {
     await server.allClosed()
   })
 
-  it('of exactly the limit is whole', async () => {
+  it('is complete at exactly the limit', async () => {
     const result = await answerOf((response) => response.end('abcd'), { maxResponseBytes: 4 })
     expect(result.output).toBe('abcd')
   })
 })
 
-describe('[C2] no answer', () => {
-  it('is a failure with its real cause, without the query', async () => {
+describe('[C2] a request without a response', () => {
+  it('is a failure with its cause, without the query', async () => {
     const { origin } = await closedPort()
     const { result, end } = await call(toolFor({ origin }))
     expect(end).toBe('finished')
     expect(result.errorMessage).toBe(`HTTP request failed: the connection was refused (${origin})`)
   })
 
-  it('is a failure when the name leads nowhere', async () => {
+  it('is a failure when the name does not exist', async () => {
     const { result } = await call(toolFor({ origin: 'http://nowhere.invalid' }))
     expect(result.errorMessage).toMatch(
       /^HTTP request failed: the host (was not found|could not be looked up) \(http:\/\/nowhere\.invalid\)$/,
@@ -223,19 +223,19 @@ describe('[C2] no answer', () => {
     expect(result.errorMessage).toBe(`HTTP request failed: the connection was closed (${origin})`)
   })
 
-  it('is a failure when what comes is not HTTP', async () => {
+  it('is a failure when the response is not HTTP', async () => {
     const origin = await rawServer((socket) => socket.end('SSH-2.0-OpenSSH\r\n\r\n'))
     const { result } = await call(toolFor({ origin }))
     expect(result.errorMessage).toBe(`HTTP request failed: the response is not HTTP (${origin})`)
   })
 })
 
-describe('[E2] the time of a call', () => {
-  it('covers headers that do not come', async () => {
+describe('[E2] the time limit of a call', () => {
+  it('covers headers that do not arrive', async () => {
     await expectTimeout(() => undefined)
   })
 
-  it('covers a body that drips', async () => {
+  it('covers a body that arrives slowly', async () => {
     await expectTimeout((response) => {
       const drip = setInterval(() => response.write('.'), 5)
       response.on('close', () => {
@@ -266,7 +266,7 @@ describe('[E2] the time of a call', () => {
     expect(clock.pending).toBe(0)
   }
 
-  it('ends with the signal of the caller, at whatever stage', async () => {
+  it('ends with the signal of the caller at every stage', async () => {
     for (const answer of [() => undefined, (response) => response.write('half')] as Answer[]) {
       const controller = new AbortController()
       const server = await localServer((response, request) => {
@@ -281,7 +281,7 @@ describe('[E2] the time of a call', () => {
     }
   })
 
-  it('sends nothing for a call that is over', async () => {
+  it('sends nothing for a call that has already ended', async () => {
     const server = await localServer((response) => response.end())
     const signal = AbortSignal.abort(new Error('over'))
     const result = await toolFor(server).call({ input: 'i' }, toolContext({ signal }))
@@ -294,7 +294,7 @@ describe('[E2] the time of a call', () => {
 describe('[T1] a request that failed', () => {
   const retries = { max: 2, firstDelayMs: 1000 }
 
-  it('is made again until it works', async () => {
+  it('is retried until it succeeds', async () => {
     const { result, server, waits } = await retried([503, 'broken', 200], { retries })
     expect(result.output).toBe('fine')
     expect(server.requests).toHaveLength(3)
@@ -304,13 +304,13 @@ describe('[T1] a request that failed', () => {
     expect(waits[1]).toBeLessThanOrEqual(2000)
   })
 
-  it('is made as often as allowed and no more', async () => {
+  it('is retried at most as often as allowed', async () => {
     const { result, server } = await retried([503, 503, 503, 200], { retries })
     expect(result.errorMessage).toBe('HTTP 503')
     expect(server.requests).toHaveLength(3)
   })
 
-  it('is not made again by default, nor for other reasons than those given', async () => {
+  it('is not retried by default, or for other reasons', async () => {
     expect((await retried([503, 200], {})).server.requests).toHaveLength(1)
     expect((await retried([500, 200], { retries })).server.requests).toHaveLength(1)
     const only = { retries: { max: 1, on: [500] } } as const
@@ -318,7 +318,7 @@ describe('[T1] a request that failed', () => {
     expect((await retried([500, 200], only)).result.output).toBe('fine')
   })
 
-  it('[T2] waits as long as the server asks', async () => {
+  it('[T2] waits as long as the server requires', async () => {
     const { waits, result } = await retried([429, 200], { retries }, '7')
     expect(waits).toEqual([7000])
     expect(result.output).toBe('fine')
@@ -330,13 +330,13 @@ describe('[T1] a request that failed', () => {
     expect(at.waits).toEqual([9000])
   })
 
-  it('[T3] is the answer when the server asks for more time than the call has', async () => {
+  it('[T3] fails when the server requires a longer delay than the call has left', async () => {
     const { waits, result } = await retried([429, 200], { retries, timeoutMs: 5000 }, '7')
     expect(waits).toEqual([])
     expect(result.errorMessage).toBe('HTTP 429')
   })
 
-  it('[C3] is not made again after an abort', async () => {
+  it('[C3] is not retried after an abort', async () => {
     const clock = fakeClock()
     const controller = new AbortController()
     const server = await localServer((response) => response.writeHead(503).end())

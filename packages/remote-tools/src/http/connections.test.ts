@@ -18,8 +18,8 @@ function toolFor(url: string, options: Partial<HttpOptions> = {}): HttpTool<stri
   return tool
 }
 
-describe('connections', () => {
-  it('are opened at the first call and kept for the next', async () => {
+describe('the connections of a tool', () => {
+  it('are opened by the first call and reused by the next', async () => {
     const server = await localServer((response) => response.end('fine'))
     const tool = toolFor(server.origin)
     expect(server.connections).toBe(0)
@@ -30,7 +30,7 @@ describe('connections', () => {
     expect(server.connections).toBe(1)
   })
 
-  it('end with the tool: calls in flight fail, and so do later ones', async () => {
+  it('are closed with the tool: calls in flight and later calls fail', async () => {
     const arrived = Promise.withResolvers<void>()
     const server = await localServer(() => {
       arrived.resolve()
@@ -46,14 +46,14 @@ describe('connections', () => {
     await tool.close()
   })
 
-  it('end with a tool that was never called', async () => {
+  it('can be closed before the first call', async () => {
     const tool = toolFor('http://127.0.0.1:9')
     await tool.close()
     expect((await call(tool)).result.errorMessage).toMatch(/the tool is closed/)
   })
 })
 
-describe('redirects', () => {
+describe('the redirects of a tool', () => {
   async function chain() {
     const server = await localServer((response, { url }) => {
       const next = Number(url.slice(1)) - 1
@@ -80,7 +80,7 @@ describe('redirects', () => {
     expect((await call(fewer)).result.errorMessage).toMatch(/more than 1 redirects/)
   })
 
-  it('are guarded, also where the first request is not', async () => {
+  it('are guarded even if the first request is trusted', async () => {
     const secret = await localServer((response) => response.end('secret'))
     const server = await localServer((response) => {
       response.writeHead(302, { location: `${secret.origin}/admin` }).end()
@@ -92,10 +92,10 @@ describe('redirects', () => {
   })
 })
 
-describe('the guard', () => {
+describe('the guard of a tool', () => {
   const input = Type.Object({ url: Type.String() })
 
-  it('is asked where the model says where the request goes', async () => {
+  it('checks the URL when the model chooses where the request goes', async () => {
     const server = await localServer((response) => response.end('fine'))
     await using open = httpTool({
       name: 'x',
@@ -114,7 +114,7 @@ describe('the guard', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  it('looks names up itself, so that a name cannot lead inside', async () => {
+  it('resolves names itself, so a name cannot lead inside', async () => {
     const server = await localServer((response) => response.end('fine'))
     const guard = networkGuard({ resolve: () => Promise.resolve(['127.0.0.1']) })
     await using tool = httpTool({ name: 'x', description: 'X', url: '{url}', input, guard })
@@ -124,13 +124,13 @@ describe('the guard', () => {
     expect(server.connections).toBe(0)
   })
 
-  it('watches over a fixed URL when it is given', async () => {
+  it('also checks a fixed URL when it is configured', async () => {
     const server = await localServer((response) => response.end('fine'))
     const tool = toolFor(server.origin, { guard: {} })
     expect((await call(tool)).result.errorMessage).toMatch(/Refused to connect/)
   })
 
-  it('does not stand in the way of the place that the author wrote', async () => {
+  it('allows the URL of the author by default', async () => {
     const server = await localServer((response) => response.end('fine'))
     const tool = toolFor(`http://localhost:${server.port}`)
     expect((await call(tool)).result.output).toBe('fine')

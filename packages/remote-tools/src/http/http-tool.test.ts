@@ -23,7 +23,7 @@ describe('a text tool with GET', () => {
     ['/search?lang=en', '/search?lang=en&input=a+b%26c%3D%C3%A9'],
     ['/search?', '/search?input=a+b%26c%3D%C3%A9'],
     ['/search#top', '/search?input=a+b%26c%3D%C3%A9'],
-  ])('sends its input as a field of the query: %s', async (path, expected) => {
+  ])('sends its input as a query parameter: %s', async (path, expected) => {
     const server = await localServer(ok)
     await using tool = httpGetTool('search', 'Searches', server.origin + path)
     const { result } = await call(tool, { input: 'a b&c=é' })
@@ -52,7 +52,7 @@ describe('a text tool with another method', () => {
     ])
   })
 
-  it.each(['PUT', 'PATCH', 'DELETE', 'put'])('sends the body with %s too', async (method) => {
+  it.each(['PUT', 'PATCH', 'DELETE', 'put'])('also sends the body with %s', async (method) => {
     const server = await localServer(ok)
     await using tool = httpTool({ name: 'a', description: 'A', url: server.origin, method })
     await call(tool, { input: 'text' })
@@ -61,7 +61,7 @@ describe('a text tool with another method', () => {
     ])
   })
 
-  it('lets a configured content type win, however it is spelled', async () => {
+  it('prefers a configured content type in any case', async () => {
     const server = await localServer(ok)
     const headers = { 'cOnTeNt-TyPe': 'application/x-ndjson' }
     await using tool = httpTool({ name: 'a', description: 'A', url: server.origin, headers })
@@ -71,7 +71,7 @@ describe('a text tool with another method', () => {
 })
 
 describe('the headers of a tool', () => {
-  it('may be made for each call, from its context', async () => {
+  it('can be created for each call from its context', async () => {
     const server = await localServer(ok)
     let count = 0
     await using tool = httpTool({
@@ -105,7 +105,7 @@ describe('the headers of a tool', () => {
     )
   })
 
-  it('carry the identity of the call under the name that is configured', async () => {
+  it('carry the idempotency key of the call under the configured name', async () => {
     const server = await localServer(ok)
     const idempotencyKeyHeader = 'Idempotency-Key'
     const url = server.origin
@@ -116,8 +116,8 @@ describe('the headers of a tool', () => {
   })
 })
 
-describe('what core gives to every tool', () => {
-  it('has approval: the reviewer reads the request without its query, and an edit replaces the input', async () => {
+describe('an HTTP tool like every tool', () => {
+  it('shows the reviewer the request without its query, and accepts an edited input', async () => {
     const server = await localServer(ok)
     const reviewer = scriptedReviewer([{ action: 'EDIT', input: 'short' }, { action: 'REJECT' }])
     await using tool = httpTool({
@@ -136,13 +136,13 @@ describe('what core gives to every tool', () => {
     expect(rejected.result.success).toBe(false)
   })
 
-  it('is misconfigured when it needs approval and there is no reviewer', async () => {
+  it('fails with a configuration error when it needs approval without a reviewer', async () => {
     const url = 'http://127.0.0.1:9'
     await using tool = httpTool({ name: 'a', description: 'A', url, requireApproval: true })
     expect((await call(tool, { input: 'x' })).end).toBe('misconfigured')
   })
 
-  it('counts calls and bounds how many run at once', async () => {
+  it('counts calls and limits concurrent ones', async () => {
     let running = 0
     let most = 0
     const server = await localServer(async (response) => {
@@ -163,7 +163,7 @@ describe('what core gives to every tool', () => {
     expect(metrics.snapshot()).toMatchObject([{ failure: 6 }])
   })
 
-  it('is idempotent by its method, unless the author says otherwise', () => {
+  it('is idempotent according to its method, unless the author decides otherwise', () => {
     const of = (method: string, idempotent?: boolean): boolean =>
       httpTool({
         name: 'a',
@@ -180,8 +180,8 @@ describe('what core gives to every tool', () => {
   })
 })
 
-describe('a definition that does not fit', () => {
-  it('is refused with every problem, and no secret', () => {
+describe('an invalid definition', () => {
+  it('is rejected with every problem and no secret', () => {
     const define = (): unknown =>
       httpTool({
         name: 'a',
@@ -214,19 +214,19 @@ describe('a definition that does not fit', () => {
     )
   })
 
-  it('is refused when it has credentials in its URL', () => {
+  it('is rejected when its URL contains credentials', () => {
     const define = (): unknown => httpGetTool('a', 'A', 'https://me:secret@a.test/')
     expect(define).toThrow('url must not contain a user name or password: set a header')
   })
 
-  it('is refused when it would make a POST twice', () => {
+  it('is rejected when it would send a POST twice', () => {
     const options = { name: 'a', description: 'A', url: 'http://a.test', retries: { max: 1 } }
     expect(() => httpTool(options)).toThrow('retries would send a POST request twice')
     expect(() => httpTool({ ...options, idempotent: true })).not.toThrow()
     expect(() => httpTool({ ...options, method: 'PUT' })).not.toThrow()
   })
 
-  it('is refused when the model could say where it goes, and there is no guard', () => {
+  it('is rejected when the model could choose the URL without a guard', () => {
     const input = Type.Object({ url: Type.String() })
     const options = { name: 'a', description: 'A', input }
     for (const url of ['{url}', 'https://{url}.a.test/', 'https://{url}/']) {

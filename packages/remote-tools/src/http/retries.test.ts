@@ -11,7 +11,7 @@ const attempt: FailedAttempt = {
   chance: 1,
 }
 
-describe('[T2] the wait before the next attempt', () => {
+describe('[T2] the delay before the next attempt', () => {
   const options = resolveRetryOptions({ max: 20 })
 
   it('doubles from half a second up to ten', () => {
@@ -21,35 +21,35 @@ describe('[T2] the wait before the next attempt', () => {
     expect(waits).toEqual([500, 1000, 2000, 4000, 8000, 10_000, 10_000])
   })
 
-  it('is left to chance for its second half', () => {
+  it('is random in its second half', () => {
     expect(decideRetryDelay({ ...attempt, chance: 0 }, options)).toBe(250)
     expect(decideRetryDelay({ ...attempt, chance: 0.5 }, options)).toBe(375)
   })
 
-  it('is what the server asks for, also beyond the longest wait of the tool', () => {
+  it('is the delay that the server requires, even beyond the maximum of the tool', () => {
     expect(decideRetryDelay({ ...attempt, retryAfter: '42' }, options)).toBe(42_000)
     expect(decideRetryDelay({ ...attempt, retryAfter: '0' }, options)).toBe(0)
     expect(decideRetryDelay({ ...attempt, retryAfter: 'soon' }, options)).toBe(500)
   })
 })
 
-describe('there is no next attempt', () => {
+describe('a request is not retried', () => {
   const options = resolveRetryOptions({ max: 2 })
 
-  it('after the last', () => {
+  it('after the last attempt', () => {
     expect(decideRetryDelay({ ...attempt, attempts: 2 }, options)).toBe(1000)
     expect(decideRetryDelay({ ...attempt, attempts: 3 }, options)).toBeUndefined()
     expect(decideRetryDelay(attempt, resolveRetryOptions())).toBeUndefined()
   })
 
-  it('for a reason that is not among those given', () => {
+  it('for other reasons than the configured ones', () => {
     for (const reason of [429, 502, 503, 504, 'network'] as const) {
       expect(decideRetryDelay({ ...attempt, reason }, options)).toBe(500)
     }
     expect(decideRetryDelay({ ...attempt, reason: 500 }, options)).toBeUndefined()
   })
 
-  it('[T3] when the wait would outlast the call', () => {
+  it('[T3] when the delay would outlast the call', () => {
     expect(decideRetryDelay({ ...attempt, leftMs: 500 }, options)).toBeUndefined()
     expect(decideRetryDelay({ ...attempt, leftMs: 501 }, options)).toBe(500)
     expect(decideRetryDelay({ ...attempt, retryAfter: '100' }, options)).toBeUndefined()

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { ToolNames } from './tool-names.ts'
 
-describe('a name for a tool', () => {
+describe('ToolNames', () => {
   it.each([
     ['users/get-user', 'users_get-user'],
     ['a  b.c', 'a_b_c'],
@@ -11,11 +11,11 @@ describe('a name for a tool', () => {
     ['', 'tool'],
     ['💥', 'tool'],
     ['x'.repeat(80), 'x'.repeat(64)],
-  ])('is near the one that is wished for: %j', (wished, expected) => {
+  ])('returns a valid name close to %j', (wished, expected) => {
     expect(new ToolNames().take(wished)).toBe(expected)
   })
 
-  it('is given out once, and fits with its number too', () => {
+  it('returns each name once, and numbered names of valid length', () => {
     const names = new ToolNames()
     const long = 'y'.repeat(70)
     const taken = ['a b', 'a.b', 'a_b_2', 'a/b', long, long].map((wished) => names.take(wished))

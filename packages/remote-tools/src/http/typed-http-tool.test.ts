@@ -32,8 +32,8 @@ async function call<I, O>(tool: HttpTool<I, O>, value: unknown) {
   return runTool(tool, { id: 'c', name: tool.name, arguments: JSON.stringify(value) })
 }
 
-describe('the fields of the input', () => {
-  it.each(['GET', 'HEAD', 'DELETE'])('go to the path and the query of %s', async (method) => {
+describe('the fields of a typed input', () => {
+  it.each(['GET', 'HEAD', 'DELETE'])('fill the path and the query of %s', async (method) => {
     const value = { id: 'a/b', tags: ['x y', 'z&'], note: null, filter: { min: 1 } }
     const { request } = await sent('/users/{id}?v=2', value, { method })
     expect(request).toMatchObject({
@@ -43,7 +43,7 @@ describe('the fields of the input', () => {
     })
   })
 
-  it.each(['POST', 'PUT', 'PATCH'])('go to the path and the JSON body of %s', async (method) => {
+  it.each(['POST', 'PUT', 'PATCH'])('fill the path and the JSON body of %s', async (method) => {
     const value = { id: '7', tags: ['x'], note: null }
     const { request } = await sent('/users/{id}', value, { method })
     expect(request).toMatchObject({
@@ -54,7 +54,7 @@ describe('the fields of the input', () => {
     expect(JSON.parse(request?.body ?? '')).toEqual({ tags: ['x'], note: null })
   })
 
-  it('that do not fit never become a request', async () => {
+  it('are not sent when they are invalid', async () => {
     const wrong = await sent('/users/{id}', { tags: 'x' })
     expect(wrong.result.errorMessage).toMatch(/^Invalid input for "x": \/id is required/)
     const dots = await sent('/users/{id}', { id: '..' })
@@ -65,7 +65,7 @@ describe('the fields of the input', () => {
   })
 })
 
-describe('a place of the URL', () => {
+describe('a placeholder of the URL', () => {
   it('must be a field of the input', () => {
     const options = { name: 'x', description: 'X', input }
     expect(() => httpTool({ ...options, url: 'http://a.test/{ids}/{tags}' })).toThrow(
@@ -77,14 +77,14 @@ describe('a place of the URL', () => {
     expect(() => httpTool({ ...options, input: open, url: 'http://a.test/{ids}' })).not.toThrow()
   })
 
-  it('needs an input schema', () => {
+  it('requires an input schema', () => {
     expect(() => httpTool({ name: 'x', description: 'X', url: 'http://a.test/{id}' })).toThrow(
       'url has placeholders ({id}), but the tool has no input schema',
     )
   })
 })
 
-it('an option that no HTTP tool has is rejected with every other problem', () => {
+it('rejects unknown options together with every other problem', () => {
   const options = { name: 'x', description: 'X', url: 'http://a.test', redirect: 1, input }
   const retries = { max: -1, delayMs: 5 }
   expect(() => httpTool({ ...options, retries })).toThrow(
@@ -94,8 +94,8 @@ it('an option that no HTTP tool has is rejected with every other problem', () =>
   )
 })
 
-describe('a request of the author', () => {
-  it('fails the call when a part or a value has no place', async () => {
+describe('the request function of the author', () => {
+  it('fails the call when a part is unknown or a value has no placeholder', async () => {
     const request = (() => ({ path: { idd: 'a' }, quer: 'x' })) as () => RequestParts
     const tool = httpTool({
       name: 'x',
@@ -128,7 +128,7 @@ describe('a request of the author', () => {
     return server.requests[0]
   }
 
-  it('has the parts that it gives', async () => {
+  it('determines the parts of the request', async () => {
     const request = await made({ query: { q: [1, true] }, headers: { 'X-Trace': 't' }, body: [1] })
     expect(request).toMatchObject({
       url: '/a?q=1&q=true',
@@ -137,7 +137,7 @@ describe('a request of the author', () => {
     })
   })
 
-  it('may write query and body itself', async () => {
+  it('can return a complete query and body', async () => {
     const headers = { 'Content-Type': 'application/xml' }
     expect(await made({ query: 'a=%31', headers, body: '<a/>' })).toMatchObject({
       url: '/a?a=%31',
@@ -159,7 +159,7 @@ describe('a request of the author', () => {
   })
 })
 
-describe('the schema of the answer', () => {
+describe('the output schema of a tool', () => {
   const output = Type.Object({ n: Type.Number() })
 
   async function answered(body: string, options: object = {}, type = 'application/json') {
@@ -172,7 +172,7 @@ describe('the schema of the answer', () => {
     return (await call(tool, { id: 'a' })).result
   }
 
-  it('makes the JSON of the answer the structured result', async () => {
+  it('makes the JSON of the response the structured result', async () => {
     expect(await answered('{"n":1}')).toEqual({
       success: true,
       output: '{"n":1}',
@@ -180,13 +180,13 @@ describe('the schema of the answer', () => {
     })
   })
 
-  it('warns of JSON that does not match, or fails the call', async () => {
+  it('logs a warning for JSON that does not match, or fails the call', async () => {
     expect(await answered('{"n":null}')).toMatchObject({ success: true, structured: { n: null } })
     const strict = await answered('{"n":null}', { outputCheck: 'strict' })
     expect(strict.errorMessage).toMatch(/^Invalid output for "x": \/n/)
   })
 
-  it('lets an answer that is no JSON be text, or fails the call', async () => {
+  it('accepts a response that is not JSON as text, or fails the call', async () => {
     expect(await answered('hello', {}, 'text/plain')).toEqual({ success: true, output: 'hello' })
     const strict = await answered('hello', { outputCheck: 'strict' }, 'text/plain')
     expect(strict.errorMessage).toBe('HTTP 200: expected a JSON response, got text/plain')
@@ -194,7 +194,7 @@ describe('the schema of the answer', () => {
     expect(long.errorMessage).toBe('HTTP 200: expected a JSON response, got over 3 bytes')
   })
 
-  it('that is text takes the body as it is', async () => {
+  it('accepts the unchanged body when it is text', async () => {
     const result = await answered('hello', { output: Type.String() }, 'text/plain')
     expect(result).toEqual({ success: true, output: 'hello', structured: 'hello' })
   })

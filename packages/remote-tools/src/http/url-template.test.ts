@@ -13,8 +13,8 @@ function fill(text: string, values: Record<string, unknown>): string {
   return filled.ok ? filled.url : `refused: ${filled.problems.join('; ')}`
 }
 
-describe('a template', () => {
-  it('names its placeholders, and the origin when none is in it', () => {
+describe('parseUrlTemplate', () => {
+  it('returns the placeholders, and the origin if it has none', () => {
     expect(template('https://a.test:8443/users/{id}/{file.name}?v={view}#{x}')).toEqual({
       text: 'https://a.test:8443/users/{id}/{file.name}?v={view}',
       fixedOrigin: 'https://a.test:8443',
@@ -25,11 +25,11 @@ describe('a template', () => {
     expect(template('{url}')).toMatchObject({ fixedOrigin: undefined, placeholders: ['url'] })
   })
 
-  it('has its placeholders also when the URL class has encoded them', () => {
+  it('recognizes placeholders that the URL class has encoded', () => {
     expect(template(new URL('https://a.test/users/{id}').href).placeholders).toEqual(['id'])
   })
 
-  it('of a text tool must not have placeholders', () => {
+  it('rejects placeholders of a text tool', () => {
     const read = parseUrlTemplate('https://a.test/{x}', { allowPlaceholders: false })
     expect(read).toEqual({
       ok: false,
@@ -38,21 +38,21 @@ describe('a template', () => {
   })
 
   it.each(['', 'x', '/path', 'file:///etc/passwd', 'http://', '{a}{b}', 'http://a.test:{port}/'])(
-    'is refused: %s',
+    'rejects %s',
     (text) => {
       expect(parseUrlTemplate(text, { allowPlaceholders: true }).ok).toBe(false)
     },
   )
 
   it.each(['http://{host}:{port}/', 'http://{user}@a.test/', '{scheme}://a.test/'])(
-    'has no placeholders in scheme, user or port: %s',
+    'rejects placeholders in scheme, user or port: %s',
     (text) => {
       expect(parseUrlTemplate(text, { allowPlaceholders: true }).ok).toBe(false)
     },
   )
 })
 
-describe('[U1] a value', () => {
+describe('[U1] a value in the path or query', () => {
   it.each([
     ['a/b', 'a%2Fb'],
     ['../admin', '..%2Fadmin'],
@@ -69,14 +69,14 @@ describe('[U1] a value', () => {
     )
   })
 
-  it.each(['', '.', '..'])('that would change the path is refused: %j', (id) => {
+  it.each(['', '.', '..'])('is refused when it would change the path: %j', (id) => {
     expect(fill('https://a.test/users/{id}', { id })).toBe(
       `refused: id must not make the path segment "${id}"`,
     )
     expect(fill('https://a.test/v{id}', { id })).toBe(`https://a.test/v${id}`)
   })
 
-  it('that would change the path together with another is refused', () => {
+  it('is refused when it would change the path together with another value', () => {
     expect(fill('https://a.test/{a}{b}/c', { a: '.', b: '.' })).toMatch(/^refused: a and b/)
   })
 
@@ -87,7 +87,7 @@ describe('[U1] a value', () => {
     expect(fill('https://a.test?q={q}', { q: '' })).toBe('https://a.test?q=')
   })
 
-  it('that is missing or no text is refused, all of them at once', () => {
+  it('is refused when it is missing or not text, with every problem at once', () => {
     expect(fill('https://a.test/{a}/{b}/{c}', { a: null, b: {} })).toBe(
       'refused: a must be text or a number; b must be text or a number; c must be text or a number',
     )
@@ -95,14 +95,14 @@ describe('[U1] a value', () => {
 })
 
 describe('[U2] a value in the host', () => {
-  it('is a part of a name', () => {
+  it('can be a part of a host name', () => {
     expect(fill('https://{region}.a.test:8443/x', { region: 'eu-1.b' })).toBe(
       'https://eu-1.b.a.test:8443/x',
     )
   })
 
   it.each(['evil.test/', 'evil.test#', 'a@b', 'evil:80', 'x?', '', '-', '[::1]', 'a\\b', '..'])(
-    'that is more than that is refused: %j',
+    'is refused when it is more than that: %j',
     (host) => {
       expect(fill('https://{host}/x', { host })).toMatch(
         /^refused: host must be a part of a host name/,
@@ -110,7 +110,7 @@ describe('[U2] a value in the host', () => {
     },
   )
 
-  it('may be the whole URL', () => {
+  it('can be the whole URL', () => {
     expect(fill('{url}', { url: 'https://a.test/x?y' })).toBe('https://a.test/x?y')
     expect(fill('{url}', { url: 'file:///etc/passwd' })).toMatch(/^refused: url must be an http/)
     expect(fill('{url}', { url: 'x' })).toMatch(/^refused: url must be an http/)

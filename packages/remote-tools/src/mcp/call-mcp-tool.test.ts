@@ -76,7 +76,7 @@ describe.each([
   ['stdio', stdio],
   ['HTTP', http],
 ])('a question of a server over %s', (_, start) => {
-  it('is asked of the reviewer, whose values the server gets', async () => {
+  it('goes to the reviewer, and the server gets the values', async () => {
     const imported = await connect(await start())
     const reviewer = scriptedReviewer([{ action: 'EDIT', input: { name: 'Ada', age: '36' } }])
     const { result } = await call(imported, 'introduce', { reviewer })
@@ -95,7 +95,7 @@ describe.each([
     ])
   })
 
-  it('without values is accepted by CONTINUE, and one with values is cancelled by it', async () => {
+  it('is accepted by CONTINUE if it requests no values, and otherwise cancelled', async () => {
     const imported = await connect(await start())
     const reviewer = scriptedReviewer(['CONTINUE'])
     const confirmed = await call(imported, 'confirm', { reviewer })
@@ -104,7 +104,7 @@ describe.each([
     expect(JSON.parse(introduced.result.output)).toEqual({ action: 'cancel' })
   })
 
-  it('[E2] is declined by a rejection, and cancelled by silence', async () => {
+  it('is declined by a rejection, and cancelled without an answer', async () => {
     const imported = await connect(await start())
     const rejected = await call(imported, 'confirm', { reviewer: scriptedReviewer(['REJECT']) })
     expect(rejected.result.output).toBe('{"action":"decline"}')
@@ -122,7 +122,7 @@ describe.each([
     expect((await waiting).result.output).toBe('{"action":"cancel"}')
   })
 
-  it('is declined without a reviewer, and the result says so', async () => {
+  it('[E1] is declined without a reviewer, and the result reports it', async () => {
     const { result } = await call(await connect(await start()), 'introduce')
     expect(result).toMatchObject({
       success: true,
@@ -138,7 +138,7 @@ describe.each([
   })
 })
 
-it('[E1] belongs to the call in whose exchange it arrives over HTTP', async () => {
+it('belongs to the call in whose exchange it arrives over HTTP', async () => {
   const imported = await connect(await http())
   const reviewer = reviewerOfTwo()
   const [confirmed, introduced] = await Promise.all([
@@ -149,7 +149,7 @@ it('[E1] belongs to the call in whose exchange it arrives over HTTP', async () =
   expect(JSON.parse(introduced.result.output)).toMatchObject({ content: { name: 'introduce' } })
 })
 
-it('[E1] is declined over stdio while several calls are under way', async () => {
+it('[E1] is declined over stdio while several calls are in flight', async () => {
   const imported = await connect(await stdio())
   const reviewer = scriptedReviewer(['CONTINUE'])
   const [first, second] = await Promise.all([

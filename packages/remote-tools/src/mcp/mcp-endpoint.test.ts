@@ -119,7 +119,7 @@ describe('a message of a server over HTTP', () => {
     },
   )
 
-  it('counts by the event in a stream, which may be longer as a whole', async () => {
+  it('is limited per event in a stream, which may be longer in total', async () => {
     const { url } = await serverThat((asked, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       const params = { level: 'info', data: 'x'.repeat(500) }
@@ -130,7 +130,7 @@ describe('a message of a server over HTTP', () => {
     expect((await work({ url }, { maxMessageBytes: 1_000 })).output).toBe('done')
   })
 
-  it('needs a limit above 0', async () => {
+  it('requires a positive limit', async () => {
     await expect(mcpTools({ url: 'http://127.0.0.1:1' }, { maxMessageBytes: 0 })).rejects.toThrow(
       'maxMessageBytes must be > 0, got 0',
     )

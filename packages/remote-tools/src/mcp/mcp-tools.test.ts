@@ -40,7 +40,7 @@ async function call(
 }
 
 describe('the tools of a server', () => {
-  it('are all there, over all pages, with names that fit and differ', async () => {
+  it('are imported from all pages, with valid and unique names', async () => {
     const imported = await connect()
     expect(imported.tools.map(({ name }) => name)).toEqual([
       'echo',
@@ -80,7 +80,7 @@ describe('the tools of a server', () => {
     expect(named(imported, 'fail').description).toBe('fail')
   })
 
-  it('can be chosen, and named with a prefix', async () => {
+  it('can be chosen and prefixed', async () => {
     const imported = await connect({
       prefix: 'test_',
       include: ['echo', 'fail', 'nope'],
@@ -92,13 +92,13 @@ describe('the tools of a server', () => {
     expect(result.output).toBe('{"message":"hi"}')
   })
 
-  it('may be called again when they say that it does no harm', async () => {
+  it('are idempotent when their hints say that it is safe', async () => {
     const imported = await connect()
     const idempotent = imported.tools.filter((tool) => tool.idempotent).map(({ name }) => name)
     expect(idempotent).toEqual(['echo', 'a_b_c_2'])
   })
 
-  it('need approval as is said', async () => {
+  it('need approval according to the option', async () => {
     const asked = async (approve: NonNullable<McpToolsOptions['approve']>): Promise<string> => {
       const imported = await connect({ approve, include: ['echo', 'count', 'fail'] })
       const asking = imported.tools.filter(({ requireApproval }) => requireApproval)
@@ -110,7 +110,7 @@ describe('the tools of a server', () => {
     expect(await asked(({ name }) => name === 'count')).toBe('count')
   })
 
-  it('are not called before the reviewer agrees', async () => {
+  it('are not called before the reviewer approves', async () => {
     const imported = await connect({ approve: 'all', include: ['echo'] })
     const reviewer = scriptedReviewer(['REJECT'])
     const { result } = await call(imported, 'echo', { input: { message: 'hi' }, reviewer })
@@ -118,7 +118,7 @@ describe('the tools of a server', () => {
     expect((await call(imported, 'echo', { input: { message: 'hi' } })).end).toBe('misconfigured')
   })
 
-  it('are asked for anew when the server says so', async () => {
+  it('are listed again when the server reports a change', async () => {
     const changed = Promise.withResolvers<void>()
     const imported = await connect({
       onChange() {
@@ -134,13 +134,13 @@ describe('the tools of a server', () => {
   })
 })
 
-describe('a call', () => {
-  it('with input that does not fit never reaches the server', async () => {
+describe('a call of an imported tool', () => {
+  it('does not reach the server with invalid input', async () => {
     const { result } = await call(await connect(), 'echo', { input: { times: 0 } })
     expect(result.errorMessage).toMatch(/^Invalid input for "echo": .*message is required/)
   })
 
-  it('that fails is a failure, and the next one works', async () => {
+  it('is a failure when it fails, and the next one works', async () => {
     const imported = await connect()
     expect((await call(imported, 'fail')).result).toMatchObject({
       success: false,
@@ -155,7 +155,7 @@ describe('a call', () => {
     expect((await call(imported, 'pid')).result.success).toBe(true)
   })
 
-  it('gives text, and names what is no text', async () => {
+  it('returns text, and describes other content', async () => {
     expect((await call(await connect(), 'media')).result.output.split('\n')).toEqual([
       'look',
       '[image: image/png, 10 bytes]',
@@ -167,7 +167,7 @@ describe('a call', () => {
     ])
   })
 
-  it('gives its value, also one that does not match its schema, unless that is to fail', async () => {
+  it('returns its value, also if it does not match the schema, unless the check is strict', async () => {
     const imported = await connect()
     expect((await call(imported, 'count', { input: { n: 1 } })).result).toEqual({
       success: true,
@@ -180,7 +180,7 @@ describe('a call', () => {
     expect((await call(strict, 'count', wrong)).result.errorMessage).toMatch(/^Invalid output/)
   })
 
-  it('tells of its progress', async () => {
+  it('reports its progress', async () => {
     const told: ToolProgress[] = []
     const { result } = await call(await connect(), 'progress', {
       onProgress: (_, progress) => told.push(progress),
@@ -193,7 +193,7 @@ describe('a call', () => {
     ])
   })
 
-  it('is cancelled at the server when it is here, by a caller or by its time limit', async () => {
+  it('is cancelled at the server by its caller and by its time limit', async () => {
     const imported = await connect({ timeoutMs: 1000 })
     const controller = new AbortController()
     const waiting = call(imported, 'wait', { signal: controller.signal })
@@ -208,13 +208,13 @@ describe('a call', () => {
     expect((await call(imported, 'cancelled')).result.output).toBe('2')
   })
 
-  it('does not mind a server that writes logs to stdout', async () => {
+  it('works with a server that writes logs to stdout', async () => {
     expect((await call(await connect(), 'noise')).result.output).toBe('after the noise')
   })
 })
 
 describe('[M1] a server that ends', () => {
-  it('fails the calls under way with its last words, and is started anew by the next', async () => {
+  it('fails the calls in flight with its stderr, and is restarted by the next call', async () => {
     const imported = await connect()
     const waiting = call(imported, 'wait')
     const first = (await call(imported, 'pid')).result.output
@@ -228,7 +228,7 @@ describe('[M1] a server that ends', () => {
     expect(third.result.output).toBe(second.result.output)
   })
 
-  it('and cannot be started is a failure of each call', async () => {
+  it('fails each call when it cannot be started again', async () => {
     const crash = `const fs = require('node:fs'); if (fs.existsSync(process.env.MARK)) { console.error('again'); process.exit(4) }; fs.writeFileSync(process.env.MARK, ''); import(process.argv[1])`
     const mark = `${import.meta.dirname}/.mark-${process.pid}-${Date.now()}`
     onTestFinished(() => import('node:fs/promises').then(({ rm }) => rm(mark, { force: true })))
@@ -242,7 +242,7 @@ describe('[M1] a server that ends', () => {
     }
   })
 
-  it('or never starts is an error of the import that says why', async () => {
+  it('is an error of the import with the reason when it never starts', async () => {
     await expect(mcpTools({ command: 'no-such-program' })).rejects.toThrow(
       'Cannot connect to MCP server "no-such-program": Failed to start process: program "no-such-program" not found',
     )
@@ -253,15 +253,15 @@ describe('[M1] a server that ends', () => {
     await expect(mcpTools({ command: '', args: ['\0'] })).rejects.toThrow(TypeError)
   })
 
-  it('does not speak in time is an error of the import, and is ended', async () => {
+  it('is an error of the import and is ended when it does not respond in time', async () => {
     const args = ['-e', 'setInterval(() => {}, 1000)']
     const connecting = mcpTools({ ...PROGRAM, args }, { connectTimeoutMs: 300 })
     await expect(connecting).rejects.toThrow(/^Cannot connect to MCP server .*timed out/i)
   })
 })
 
-describe('the program of a server', () => {
-  it('gets the variables that are listed and no secret', async () => {
+describe('the child process of a server', () => {
+  it('gets the listed variables and no secrets', async () => {
     const imported = await connect({}, { env: { MY_TOKEN: 't' } })
     const { output } = (await call(imported, 'env')).result
     const names = output.split(' ')
@@ -270,7 +270,7 @@ describe('the program of a server', () => {
     expect(names).not.toContain('VITEST')
   })
 
-  it('ends with the import, and with all that it has started', async () => {
+  it('ends with the import, together with its descendants', async () => {
     const imported = await connect()
     const pids = [await call(imported, 'pid'), await call(imported, 'spawn')].map(({ result }) =>
       Number(result.output),
@@ -283,7 +283,7 @@ describe('the program of a server', () => {
     await imported.close()
   })
 
-  it('[M3] does not keep this process alive', async () => {
+  it('does not keep this process alive', async () => {
     const door = new URL('mcp-tools.ts', import.meta.url).href
     const program = `
       import { mcpTools } from ${JSON.stringify(door)}

@@ -54,7 +54,7 @@ async function startWeather() {
   return { url: `http://127.0.0.1:${port}/mcp`, requests }
 }
 
-it('speaks 2026-07-28 with a server that has it, and sends arguments in the headers that the tool declares', async () => {
+it('uses protocol version 2026-07-28 with a server that supports it, and sends arguments in the declared headers', async () => {
   const { url, requests } = await startWeather()
   await using imported = await mcpTools({ url })
   const [forecast] = imported.tools

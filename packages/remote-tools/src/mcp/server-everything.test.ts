@@ -89,7 +89,7 @@ describe.each([
   ['streamable HTTP', http],
   ['SSE', sse],
 ])('the reference server over %s', (_, start) => {
-  it('gives its tools, and each kind of answer', async () => {
+  it('provides its tools and every kind of result', async () => {
     const imported = await connect(await start())
     const reason = expect.stringContaining('taskSupport: required')
     expect(imported.skipped).toEqual([{ name: 'simulate-research-query', reason }])
@@ -109,7 +109,7 @@ describe.each([
     expect(told.at(-1)).toMatchObject({ fraction: 1 })
   })
 
-  it('asks the reviewer what its tool asks', async () => {
+  it('sends questions of its tools to the reviewer', async () => {
     const { tools } = await connect(await start())
     const tool = tools.find(({ name }) => name === 'trigger-elicitation-request')
     if (tool === undefined) throw new Error('The server has the tool for clients that can be asked')
@@ -125,7 +125,7 @@ describe.each([
 })
 
 describe('an HTTP server', () => {
-  it('[M2] that has started anew has forgotten the session, and the call is made in a new one', async () => {
+  it('[M2] gets the call again in a new session after it has restarted', async () => {
     const port = await freePort()
     const first = await listening('streamableHttp', port)
     const imported = await connect({ url: `http://127.0.0.1:${port}/mcp` })
@@ -137,7 +137,7 @@ describe('an HTTP server', () => {
     expect((await call(imported, 'echo', { message: 'c' })).output).toBe('Echo: c')
   })
 
-  it('that is not there, or is no MCP server, is an error of the import', async () => {
+  it('is an error of the import when it is missing or not an MCP server', async () => {
     const url = `http://127.0.0.1:${await freePort()}/mcp?key=secret`
     const failing = mcpTools({ url })
     await expect(failing).rejects.toThrow(
@@ -148,8 +148,8 @@ describe('an HTTP server', () => {
   })
 })
 
-describe('a client of the author', () => {
-  it('is asked with no limit but that of the call, and with what it takes to be told of progress', async () => {
+describe('a client of the caller', () => {
+  it('is called without other time limits, and with a progress token', async () => {
     const server = await http()
     if (!('url' in server)) throw new Error('not HTTP')
     const client = new Client({ name: 'mine', version: '1.0.0' })
@@ -175,7 +175,7 @@ describe('a client of the author', () => {
     )
   })
 
-  it('is used and left open', async () => {
+  it('is used and not closed', async () => {
     const server = await http()
     if (!('url' in server)) throw new Error('not HTTP')
     const client = new Client({ name: 'mine', version: '1.0.0' })

@@ -52,7 +52,7 @@ const param = (place: string, name: string, more: object = {}) => ({
 const json = (schema: object) => ({ content: { 'application/json': { schema } } })
 
 describe('an operation', () => {
-  it('is a tool with its name, description, input and output', () => {
+  it('becomes a tool with its name, description, input and output', () => {
     const tool = only(
       api({
         '/users/{id}': {
@@ -82,7 +82,7 @@ describe('an operation', () => {
     })
   })
 
-  it('has a name of its method and path when it has none, and each name once', () => {
+  it('gets a unique name of its method and path when it has no id', () => {
     const { tools } = imported(
       api({
         '/a/{b}': { get: {}, post: {} },
@@ -99,11 +99,11 @@ describe('an operation', () => {
     ])
   })
 
-  it('says once what its summary and its description both say', () => {
+  it('does not repeat a summary that equals the description', () => {
     expect(only(api({ '/': { get: { summary: 'A', description: 'A ' } } })).description).toBe('A')
   })
 
-  it('has the schema of its first answer that went well as its output', () => {
+  it('has the schema of its first successful response as its output', () => {
     const responses = { '2XX': json({ type: 'null' }), 201: json({ type: 'array' }), 500: json({}) }
     expect(only(api({ '/': { post: { responses } } })).outputSchema).toEqual({ type: 'array' })
     const other = { 204: {}, 200: { $ref: '#/components/responses/ok' } }
@@ -112,12 +112,12 @@ describe('an operation', () => {
     expect(only(document).outputSchema).toEqual({ type: 'string' })
   })
 
-  it('has a long description cut', () => {
+  it('gets a shortened description when it is long', () => {
     const { description } = only(api({ '/': { get: { description: 'x'.repeat(5000) } } }))
     expect(description).toBe(`${'x'.repeat(999)}…`)
   })
 
-  it('can be chosen, renamed and put behind approval', () => {
+  it('can be chosen, renamed and made subject to approval', () => {
     const document = api({
       '/a': { get: { operationId: 'a', tags: ['x'] }, post: { operationId: 'b' } },
       '/c': { get: { deprecated: true } },
@@ -138,14 +138,14 @@ describe('an operation', () => {
     expect(names({ approve: ({ method }) => method === 'GET' })).toBe('a! b')
   })
 
-  it('is tried again only when that does no harm', () => {
+  it('is retried only when that is safe', () => {
     const document = api({ '/': { get: {}, post: {} } })
     const { tools, skipped } = imported(document, { retries: { max: 1 } })
     expect(tools.map(({ idempotent }) => idempotent)).toEqual([true, false])
     expect(skipped).toEqual([])
   })
 
-  it('that is no tool is in a list with the reason', () => {
+  it('is listed with the reason when it cannot become a tool', () => {
     const { tools, skipped } = imported(
       api(
         {
@@ -182,7 +182,7 @@ describe('an operation', () => {
 })
 
 describe('the parameters of a request', () => {
-  it('go to their places', async () => {
+  it('are sent in their locations', async () => {
     const document = api({
       '/users/{id}/{file}.json': {
         get: {
@@ -221,7 +221,7 @@ describe('the parameters of a request', () => {
     })
   })
 
-  it.each(['', '.', '..'])('[O1] cannot make another path: %j', async (id) => {
+  it.each(['', '.', '..'])('[O1] cannot change the path: %j', async (id) => {
     const document = api({ '/users/{id}': { delete: { parameters: [param('path', 'id')] } } })
     const { result, request } = await sent(document, { id })
     expect(result.errorMessage).toBe(
@@ -230,7 +230,7 @@ describe('the parameters of a request', () => {
     expect(request).toBeUndefined()
   })
 
-  it('are written as their style has it when nothing more is said', async () => {
+  it('are serialized in the default of their style', async () => {
     const list = { type: 'array', items: {} }
     const parameters = [
       param('query', 'a', { schema: list }),
@@ -242,7 +242,7 @@ describe('the parameters of a request', () => {
     expect(request).toMatchObject({ url: '/v1/?a=1&a=2&b=3%7C4', headers: { 'x-c': 'k,5' } })
   })
 
-  it('[I1] that share a name have their place before it', async () => {
+  it('[I1] get their location as a prefix when they share a name', async () => {
     const document = api({
       '/{id}': { get: { parameters: [param('path', 'id'), param('query', 'id')] } },
     })
@@ -271,7 +271,7 @@ describe('[I2] the body of a request', () => {
     },
   }
 
-  it('is made of the fields beside the parameters', async () => {
+  it('consists of fields next to the parameters', async () => {
     const requestBody = { required: true, ...json(fields) }
     const document = api({ '/{id}': { put: { parameters: [param('path', 'id')], requestBody } } })
     expect(only(document).inputSchema).toMatchObject({
@@ -304,7 +304,7 @@ describe('[I2] the body of a request', () => {
     expect(JSON.parse(request?.body ?? '')).toEqual(value)
   })
 
-  it('has another name when a parameter is called so', async () => {
+  it('has another name when a parameter is called body', async () => {
     const document = api({
       '/': { post: { parameters: [param('query', 'body')], requestBody: json(fields) } },
     })
@@ -312,14 +312,14 @@ describe('[I2] the body of a request', () => {
     expect(request).toMatchObject({ url: '/v1/?body=q', body: '{"name":"Ada"}' })
   })
 
-  it('that is left out is not sent', async () => {
+  it('is not sent when it is omitted', async () => {
     const document = api({ '/': { post: { requestBody: json(fields) } } })
     const { request } = await sent(document, {})
     expect(request?.body).toBe('')
     expect(request?.headers).not.toHaveProperty('content-type')
   })
 
-  it('is a form', async () => {
+  it('can be a form', async () => {
     const schema = {
       type: 'object',
       properties: { a: {}, list: { type: 'array', items: {} }, deep: {}, plain: {} },
@@ -337,7 +337,7 @@ describe('[I2] the body of a request', () => {
     expect(request?.body).toBe('a=x%20y&list=1&list=2&deep[k][l]=v&plain=%7B%22m%22%3A1%7D')
   })
 
-  it('is made of parts, with bytes as base64', async () => {
+  it('can be multipart, with bytes as base64', async () => {
     const schema = {
       type: 'object',
       properties: {
@@ -371,14 +371,14 @@ describe('[I2] the body of a request', () => {
     ['application/octet-stream', 'aGk=', 'hi', 'application/octet-stream'],
     ['image/*', 'aGk=', 'hi', 'application/octet-stream'],
     ['application/vnd.api+json', { a: 1 }, '{"a":1}', 'application/vnd.api+json'],
-  ])('is a document of the type %s', async (type, value, body, sentType) => {
+  ])('can be a document of the type %s', async (type, value, body, sentType) => {
     const content = { [type]: { schema: {} }, 'x/y': { schema: {} } }
     const document = api({ '/': { post: { requestBody: { required: true, content } } } })
     const { request } = await sent(document, { body: value })
     expect(request).toMatchObject({ body, headers: { 'content-type': sentType } })
   })
 
-  it('is JSON where there is a choice', async () => {
+  it('is JSON if the operation offers it', async () => {
     const content = { 'text/plain': {}, 'multipart/form-data': {}, 'application/json': {} }
     const document = api({ '/': { post: { requestBody: { required: true, content } } } })
     const { request } = await sent(document, { body: { a: 1 } })
@@ -386,8 +386,8 @@ describe('[I2] the body of a request', () => {
   })
 })
 
-describe('the answer', () => {
-  it('is the structured result when the operation says its schema', async () => {
+describe('the response of an operation', () => {
+  it('is the structured result when the operation declares its schema', async () => {
     const responses = { '2XX': json({ type: 'object', properties: { method: { const: 'GET' } } }) }
     const { result } = await sent(api({ '/': { get: { responses } } }), {})
     expect(result.structured).toMatchObject({ method: 'GET', url: '/v1/' })
@@ -396,7 +396,7 @@ describe('the answer', () => {
   })
 })
 
-describe('who calls', () => {
+describe('the credentials of a request', () => {
   const securitySchemes = {
     key: { type: 'apiKey', in: 'header', name: 'X-Key' },
     query: { type: 'apiKey', in: 'query', name: 'key' },
@@ -418,12 +418,12 @@ describe('who calls', () => {
     [{ bearer: 't' }, { headers: { authorization: 'Bearer t' } }],
     [{ basic: 'me:pw' }, { headers: { authorization: 'Basic bWU6cHc=' } }],
     [{ oauth: 't' }, { headers: { authorization: 'Bearer t' } }],
-  ])('is said as the scheme has it: %j', async (auth, expected) => {
+  ])('are sent as the scheme defines: %j', async (auth, expected) => {
     const names = Object.keys(auth).map((name) => ({ [name]: [] }))
     expect((await sent(secured(names), {}, { auth })).request).toMatchObject(expected)
   })
 
-  it('[A1] is said by the first alternative whose secrets are there', async () => {
+  it('[A1] are those of the first alternative whose secrets are configured', async () => {
     const security = [{ bearer: [] }, { key: [], query: [] }, {}]
     const auth = { key: () => 'k', query: async () => Promise.resolve('q') }
     const { request } = await sent(secured(security), {}, { auth })
@@ -436,7 +436,7 @@ describe('who calls', () => {
     expect(own.request?.headers).not.toHaveProperty('authorization')
   })
 
-  it('[A2] is a matter of configuration when secrets are missing, and nothing is sent', async () => {
+  it('[A2] fail as a configuration error when secrets are missing, and no request is sent', async () => {
     const { end, error, request } = await sent(secured([{ key: [], query: [] }, { oauth: [] }]), {})
     expect(end).toBe('misconfigured')
     expect(error).toMatchObject({
@@ -446,14 +446,14 @@ describe('who calls', () => {
     expect(request).toBeUndefined()
   })
 
-  it('must be known to the document', () => {
+  it('must be for schemes of the document', () => {
     expect(() => imported(secured([]), { auth: { nope: 'x' }, baseUrl: 'ftp://a' })).toThrow(
       'auth names the unknown scheme "nope"; known: "key", "query", "cookie", "bearer", "basic", "oauth"; baseUrl must be',
     )
   })
 })
 
-describe('where a request goes', () => {
+describe('the URL of a request', () => {
   const url = (servers: unknown, baseUrl?: string, own?: unknown): string | undefined => {
     const get = own === undefined ? {} : { servers: own }
     const options = { approve: 'all', ...(baseUrl === undefined ? {} : { baseUrl }) } as const
@@ -472,7 +472,7 @@ describe('where a request goes', () => {
     return /^HTTP GET (\S+)\n/.exec(shown)?.[1] ?? shown
   }
 
-  it('is the first server, of the operation first', () => {
+  it('starts with the first server, that of the operation if it has one', () => {
     expect(url([{ url: 'https://a.test/v1/' }, { url: 'https://b.test' }])).toBe(
       'https://a.test/v1/x',
     )
@@ -481,7 +481,7 @@ describe('where a request goes', () => {
     )
   })
 
-  it('has the variables of its server', () => {
+  it('contains the values of the variables of its server', () => {
     const variables = { region: { default: 'eu' }, port: { default: 8443 } }
     expect(url([{ url: 'https://{region}.a.test:{port}/v1', variables }])).toBe(
       'https://eu.a.test:8443/v1/x',
@@ -492,7 +492,7 @@ describe('where a request goes', () => {
     expect(url([{ url: 'https://{nope}.a.test/v1' }], 'https://b.test')).toBe('https://b.test/x')
   })
 
-  it('is the base URL, or what is relative to it', () => {
+  it('starts with the base URL, or with a server relative to it', () => {
     expect(url([{ url: 'https://a.test/v1' }], 'http://b.test/w')).toBe('http://b.test/w/x')
     expect(url([{ url: '/v2' }], 'http://b.test/w')).toBe('http://b.test/v2/x')
     expect(url([], 'http://b.test/w')).toBe('http://b.test/w/x')

@@ -41,14 +41,14 @@ const examples = packageFolder('@readme/oas-examples')
 describe('the documents of @readme/oas-examples', () => {
   const documents = examples === undefined ? [] : documentsIn(examples)
 
-  it('are there, of both versions', () => {
+  it('exist in both versions', () => {
     expect(documents.length).toBeGreaterThan(40)
     for (const version of ['3.0', '3.1']) {
       expect(documents.some(([file]) => dirname(file).startsWith(version))).toBe(true)
     }
   })
 
-  it.each(documents)('become tools, every operation: %s', (_, document) => {
+  it.each(documents)('become tools with every operation: %s', (_, document) => {
     const { tools, skipped } = importAll(document)
     expect(skipped.filter(({ reason }) => !/is in another document/.test(reason))).toEqual([])
     for (const { inputSchema, outputSchema } of tools) {
@@ -63,7 +63,7 @@ describe('the documents of @readme/oas-examples', () => {
 const folder = process.env['OPENAPI_DOCUMENTS']
 
 describe.skipIf(folder === undefined)('all documents in OPENAPI_DOCUMENTS', () => {
-  it('become tools, but for one operation in a thousand', { timeout: 1_800_000 }, () => {
+  it('become tools except for one operation in a thousand', { timeout: 1_800_000 }, () => {
     let tools = 0
     const reasons: string[] = []
     for (const [file, document] of documentsIn(folder ?? '')) {

@@ -17,7 +17,7 @@ function convert(
 
 const to = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
-describe('[K1] what OpenAPI 3.0 writes in its own way', () => {
+describe('[K1] a keyword of OpenAPI 3.0', () => {
   it.each([
     [{ type: 'string', nullable: true }, { type: ['string', 'null'] }],
     [{ type: 'string', nullable: false }, { type: 'string' }],
@@ -43,11 +43,11 @@ describe('[K1] what OpenAPI 3.0 writes in its own way', () => {
       { type: 'object', 'x-go': 1, xml: {}, discriminator: {}, externalDocs: {} },
       { type: 'object' },
     ],
-  ])('is JSON Schema: %j', (schema, expected) => {
+  ])('becomes JSON Schema: %j', (schema, expected) => {
     expect(convert(schema)).toEqual(expected)
   })
 
-  it('is so at any depth', () => {
+  it('is converted at any depth', () => {
     const schema = {
       type: 'array',
       items: { properties: { a: { type: 'string', nullable: true } } },
@@ -60,7 +60,7 @@ describe('[K1] what OpenAPI 3.0 writes in its own way', () => {
 })
 
 describe('[K2] a default', () => {
-  it('is said and not filled in', () => {
+  it('is described and not filled in', () => {
     expect(convert({ type: 'boolean', default: false, description: ' Private? ' })).toEqual({
       type: 'boolean',
       description: 'Private? (default: false)',
@@ -73,7 +73,7 @@ describe('[K2] a default', () => {
   })
 })
 
-describe('[K3] what cannot be checked', () => {
+describe('[K3] a keyword that cannot be checked', () => {
   it.each([
     [{ type: 'string', pattern: '(' }, { type: 'string' }],
     [{ type: 'file' }, {}],
@@ -84,13 +84,13 @@ describe('[K3] what cannot be checked', () => {
     [{ minLength: '3' }, {}],
     [{ properties: [] }, {}],
     [{ items: 'x' }, {}],
-  ])('is left out: %#', (schema, expected) => {
+  ])('is omitted: %#', (schema, expected) => {
     expect(convert(schema)).toEqual(expected)
   })
 })
 
 describe('references', () => {
-  it('[S1] become definitions, those that are used and no others, recursive ones too', () => {
+  it('[S1] become definitions, only those that are used, including recursive ones', () => {
     const schemas = {
       Tree: { type: 'object', properties: { kids: { type: 'array', items: to('Tree') } } },
       Leaf: { type: 'string' },
@@ -106,7 +106,7 @@ describe('references', () => {
     })
   })
 
-  it('have names that fit and differ', () => {
+  it('have valid and unique names', () => {
     const schemas = { 'a b': { type: 'string', properties: { a_b: { type: 'null' } } } }
     const schema = {
       allOf: [
@@ -125,7 +125,7 @@ describe('references', () => {
     })
   })
 
-  it('have nothing beside them that counts in 3.0, but being nullable', () => {
+  it('ignore other keywords next to them in 3.0, except nullable', () => {
     const schemas = { A: { type: 'string' } }
     const beside = { ...to('A'), description: 'own', nullable: true }
     expect(convert({ items: beside }, { schemas })).toMatchObject({
@@ -136,12 +136,12 @@ describe('references', () => {
     })
   })
 
-  it('that lead nowhere, or elsewhere, are problems', () => {
+  it('are problems without a target or in another document', () => {
     expect(() => convert(to('Nope'))).toThrow('#/components/schemas/Nope is not in the document')
     expect(() => convert({ $ref: 'other.json#/A' })).toThrow('other.json#/A is in another document')
   })
 
-  it('[S3] of too many definitions allow any value where they are far away', () => {
+  it('[S3] allow any value when there are too many definitions', () => {
     const long = 'x'.repeat(MAX_DEFINITIONS_LENGTH.output / 3)
     const schemas = Object.fromEntries(
       [1, 2, 3, 4].map((n) => [
@@ -156,7 +156,7 @@ describe('references', () => {
   })
 })
 
-describe('[S2] fields that go one way', () => {
+describe('[S2] one-way fields', () => {
   const schemas = { Id: { type: 'string', readOnly: true } }
   const schema = {
     type: 'object',
@@ -169,7 +169,7 @@ describe('[S2] fields that go one way', () => {
     },
   }
 
-  it('are not in input when the service sets them', () => {
+  it('are not part of the input when the service sets them', () => {
     expect(convert(schema, { schemas })).toEqual({
       type: 'object',
       required: ['name', 'password'],
@@ -177,7 +177,7 @@ describe('[S2] fields that go one way', () => {
     })
   })
 
-  it('are not required of output when the service keeps them', () => {
+  it('are not required in the output when the service does not return them', () => {
     expect(convert(schema, { schemas, direction: 'output' })).toMatchObject({
       required: ['id', 'at', 'name'],
       properties: { password: { type: 'string' } },
@@ -186,7 +186,7 @@ describe('[S2] fields that go one way', () => {
 })
 
 describe('[S4] oneOf', () => {
-  it('is anyOf, also beside one', () => {
+  it('becomes anyOf, also next to another anyOf', () => {
     const one = [{ type: 'string', nullable: true }]
     expect(convert({ oneOf: one })).toEqual({ anyOf: [{ type: ['string', 'null'] }] })
     expect(convert({ oneOf: one, anyOf: [{ type: 'null' }] })).toEqual({
@@ -204,7 +204,7 @@ describe('a document', () => {
     [{}, 'got undefined'],
     ['text', 'got undefined'],
     [null, 'got undefined'],
-  ])('that is none is refused: %j', (value, message) => {
+  ])('is rejected when it is invalid: %j', (value, message) => {
     expect(() => new OpenApiReader(value)).toThrow(message)
   })
 })

@@ -4,35 +4,35 @@ import { BoundedOutput } from './run-once.ts'
 
 const EURO = Buffer.from('€')
 
-describe('output within the bound', () => {
-  it('is the text of all its chunks, without blanks at its ends', () => {
+describe('output within the limit', () => {
+  it('is the trimmed text of all chunks', () => {
     expect(textOf(100, ['\n  one ', 'two\n', '\r\n'])).toBe('one two')
   })
 
-  it('is empty when nothing came', () => {
+  it('is empty without chunks', () => {
     expect(textOf(1, [])).toBe('')
     expect(textOf(1, [''])).toBe('')
   })
 
-  it('may be as long as the bound', () => {
+  it('can be as long as the limit', () => {
     expect(textOf(4, ['ab', 'cd'])).toBe('abcd')
   })
 
-  it('joins a character that came in two chunks', () => {
+  it('joins a character that arrives in two chunks', () => {
     expect(textOf(100, [EURO.subarray(0, 1), EURO.subarray(1)])).toBe('€')
   })
 
-  it('has U+FFFD for bytes that are no UTF-8, also at its end', () => {
+  it('replaces invalid UTF-8 with U+FFFD, also at its end', () => {
     expect(textOf(100, [Buffer.from([0x61, 0xff, 0x62, 0xe2])])).toBe('a\uFFFDb\uFFFD')
   })
 
-  it('has no byte order mark', () => {
+  it('loses its byte order mark', () => {
     expect(textOf(100, ['\uFEFF{}'])).toBe('{}')
   })
 })
 
-describe('output beyond the bound', () => {
-  it('is dropped, and a line says where it was cut', () => {
+describe('output beyond the limit', () => {
+  it('is dropped, and a line states the limit', () => {
     expect(textOf(3, ['abcd'])).toBe('abc\n[output truncated at 3 bytes]')
     expect(textOf(3, ['ab', 'cd', 'ef'])).toBe('abc\n[output truncated at 3 bytes]')
     expect(textOf(3, ['abc', 'd'])).toBe('abc\n[output truncated at 3 bytes]')
@@ -45,11 +45,11 @@ describe('output beyond the bound', () => {
     [4, 'ä€😀', 'ä'],
     [5, 'ä€😀', 'ä€'],
     [8, 'ä€😀', 'ä€'],
-  ])('is cut between characters: %i bytes of %s are %s', (maxBytes, text, kept) => {
+  ])('is truncated between characters: %i bytes of %s are %s', (maxBytes, text, kept) => {
     expect(textOf(maxBytes, [text])).toBe(`${kept}\n[output truncated at ${maxBytes} bytes]`)
   })
 
-  it('does not mistake the bytes of a broken character for a cut one', () => {
+  it('distinguishes invalid bytes from a truncated character', () => {
     expect(textOf(2, [Buffer.from([0x61, 0xff, 0x62])])).toBe(
       'a\uFFFD\n[output truncated at 2 bytes]',
     )

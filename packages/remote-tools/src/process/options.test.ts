@@ -8,8 +8,8 @@ import { resolveProgramOptions, type ProgramOptions } from './options.ts'
 
 const GIVEN = { name: 'work', command: 'python3' }
 
-describe('options of a program', () => {
-  it('have defaults: one program a call, a mebibyte, a second to clean up', () => {
+describe('the options of a program', () => {
+  it('default to one program per call, a mebibyte and a second to clean up', () => {
     expect(resolveProgramOptions(GIVEN)).toEqual({
       command: 'python3',
       args: [],
@@ -24,7 +24,7 @@ describe('options of a program', () => {
     })
   })
 
-  it('are kept as they are given', () => {
+  it('are used as given', () => {
     const clock = fakeClock()
     const options: ProgramOptions = {
       command: './tool',
@@ -45,7 +45,7 @@ describe('options of a program', () => {
     })
   })
 
-  it('do not change when their lists are changed afterwards', () => {
+  it('do not change when their arrays are changed later', () => {
     const args = ['a']
     const env = { A: '1' }
     const resolved = resolveProgramOptions({ ...GIVEN, args, env })
@@ -54,14 +54,14 @@ describe('options of a program', () => {
     expect(resolved).toMatchObject({ args: ['a'], env: { A: '1' } })
   })
 
-  it('take a file URL for the directory', () => {
+  it('accept a file URL as the directory', () => {
     const { cwd } = resolveProgramOptions({ ...GIVEN, cwd: pathToFileURL('/opt/my tools/') })
     expect(cwd).toBe('/opt/my tools/')
   })
 })
 
-describe('options of workers', () => {
-  it('have defaults: one program, one call at a time, a minute of idleness', () => {
+describe('the options of workers', () => {
+  it('default to one program, one concurrent call and a minute of idle time', () => {
     const defaults = {
       size: 1,
       concurrency: 1,
@@ -74,7 +74,7 @@ describe('options of workers', () => {
     expect(workerOf({ mode: 'worker', worker: {} })).toEqual(defaults)
   })
 
-  it('are kept as they are given', () => {
+  it('are used as given', () => {
     const worker = {
       size: 2,
       concurrency: 3,
@@ -86,14 +86,14 @@ describe('options of workers', () => {
     expect(workerOf({ mode: 'worker', worker })).toEqual(worker)
   })
 
-  it('wait for ever for a program that may take for ever to be ready: they do not wait', () => {
+  it('treat an infinite start timeout as none', () => {
     expect(workerOf({ mode: 'worker', worker: { startTimeoutMs: Infinity } })).toMatchObject({
       startTimeoutMs: undefined,
     })
   })
 })
 
-describe('options that do not fit are refused', () => {
+describe('invalid options are rejected', () => {
   const LONGEST = 2_147_483_647
 
   it.each<[object, string]>([
@@ -143,7 +143,7 @@ describe('options that do not fit are refused', () => {
     )
   })
 
-  it('naming every problem at once', () => {
+  it('with every problem at once', () => {
     const options = { command: '', args: [''], killGraceMs: -1, ...inWorker({ size: 0 }) }
     expect(() => resolveProgramOptions({ name: 'work', ...options })).toThrow(
       new TypeError(

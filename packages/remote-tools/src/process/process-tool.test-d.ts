@@ -31,12 +31,12 @@ describe('the types of a process tool', () => {
     >()
   })
 
-  it('have text for output when none is declared', () => {
+  it('use text for the output when none is declared', () => {
     const tool = processTool({ ...BASE, input: Type.Object({ city: Type.String() }) })
     expectTypeOf(tool).toEqualTypeOf<ProcessTool<{ city: string }>>()
   })
 
-  it('allow no output without an input, no body, and nothing that is not known', () => {
+  it('exclude an output without an input, a body, and unknown options', () => {
     // @ts-expect-error -- the output of a text tool is text
     processTool({ ...BASE, output: Type.Number() })
     // @ts-expect-error -- the program is the body

@@ -18,8 +18,8 @@ const { success, failure } = ToolResult
 const BASE = { name: 'work', description: 'Works', command: 'sh' }
 const CITY = Type.Object({ city: Type.String(), days: Type.Integer({ default: 1 }) })
 
-describe('a process tool is a tool as any other', () => {
-  it('of text, with the settings of every tool', () => {
+describe('a process tool like every tool', () => {
+  it('accepts the settings of every tool', () => {
     const limiter = createLimiter({ maxConcurrent: 2 })
     const tool = processTool({ ...BASE, timeoutMs: 5_000, idempotent: false, limiter })
     expect(tool).toMatchObject({
@@ -33,13 +33,13 @@ describe('a process tool is a tool as any other', () => {
     })
   })
 
-  it('with the defaults of every tool', () => {
+  it('has the defaults of every tool', () => {
     const tool = processTool(BASE)
     expect(tool).toMatchObject({ timeoutMs: DEFAULT_TOOL_TIMEOUT_MS, idempotent: true })
     expect(tool.limiter).toBeUndefined()
   })
 
-  it('that is counted as any other', async () => {
+  it('is counted like every tool', async () => {
     const metrics = createToolMetrics()
     const tool = processTool({ ...BASE, args: ['-c', 'exit $(grep -c fail)'] })
     await callTool(tool, 'ok', { metrics, agentRole: 'Analyst' })
@@ -49,7 +49,7 @@ describe('a process tool is a tool as any other', () => {
     ])
   })
 
-  it('that is refused when it is not defined well, with every problem of its kind', () => {
+  it('rejects an invalid definition with every problem', () => {
     expect(() => processTool({ ...BASE, command: '', killGraceMs: 9_000 })).toThrow(
       'Cannot define process tool "work": command must name a program, got ""; ' +
         'killGraceMs must be from 0 to 4000, got 9000',
@@ -61,7 +61,7 @@ describe('a process tool is a tool as any other', () => {
 describe('a typed process tool', () => {
   const echo = { ...BASE, command: 'cat', input: CITY }
 
-  it('gives the program the whole object, with defaults filled in', async () => {
+  it('passes the whole object to the program, with defaults filled in', async () => {
     const tool = processTool(echo)
     expect(tool).toMatchObject({ kind: 'typed', inputSchema: CITY })
     expect((await callTool(tool, { city: 'Bonn', more: true })).result.output).toMatch(
@@ -69,28 +69,28 @@ describe('a typed process tool', () => {
     )
   })
 
-  it('does not start the program for input that does not fit', async () => {
+  it('does not start the program for invalid input', async () => {
     const tool = processTool({ ...echo, command: 'no-such-program-7' })
     expect((await callTool(tool, { days: 'many' })).result.errorMessage).toMatch(
       /^Invalid input for "work": .*city/,
     )
   })
 
-  describe('that declares its output', () => {
+  describe('with an output schema', () => {
     const output = Type.Object({ degrees: Type.Number() })
 
     it.each([
       ['as output', '{"output":{"degrees":21}}', '{"degrees":21}'],
       ['as structured', '{"output":"21 °C","structured":{"degrees":21}}', '21 °C'],
       ['as all that it says', '{"degrees":21}', '{"degrees":21}'],
-    ])('has the value that the program gives %s', async (_, said, text) => {
+    ])('returns the value that the program provides %s', async (_, said, text) => {
       const tool = processTool({ ...saying(said), input: CITY, output })
       expect(tool.outputSchema).toBe(output)
       const { result } = await callTool(tool, { city: 'Bonn' })
       expect(result).toEqual(success(text, { degrees: 21 }))
     })
 
-    it('fails with a value that does not fit, when it is strict', async () => {
+    it('fails with a value that does not match when the check is strict', async () => {
       const said = saying('{"output":{"degrees":"warm"}}')
       const tool = processTool({ ...said, input: CITY, output, outputCheck: 'strict' })
       const { result } = await callTool(tool, { city: 'Bonn' })
@@ -144,7 +144,7 @@ describe('a process tool that needs approval', () => {
     ])
   })
 
-  it('asks in its own words, and for as long as it says', async () => {
+  it('uses its own description and time limit', async () => {
     const tool = processTool({
       ...cat,
       requireApproval: { describe: (input) => `Send ${input}?`, timeoutMs: 7 },
@@ -153,7 +153,7 @@ describe('a process tool that needs approval', () => {
     expect(asked.at(-1)).toMatchObject({ description: 'Send mail?', timeoutMs: 7 })
   })
 
-  it('shows the command line also when it only says for how long', async () => {
+  it('shows the command line also when only the time limit is set', async () => {
     const tool = processTool({ ...cat, requireApproval: { timeoutMs: 7 } })
     await callTool(tool, 'mail', { reviewer: reviewer({ action: 'CONTINUE' }) })
     expect(asked.at(-1)).toMatchObject({
@@ -162,13 +162,13 @@ describe('a process tool that needs approval', () => {
     })
   })
 
-  it('runs with the input that the reviewer put in its place', async () => {
+  it('runs with the input that the reviewer has edited', async () => {
     const edit = reviewer({ action: 'EDIT', input: 'bye' })
     const { result } = await callTool(processTool(cat), 'hello', { reviewer: edit })
     expect(result).toEqual(success('{"input":"bye"}'))
   })
 
-  it('does not start the program when the reviewer says no, or when there is none', async () => {
+  it('does not start the program after a rejection or without a reviewer', async () => {
     const tool = processTool({ ...cat, command: 'no-such-program-7' })
     const no = reviewer({ action: 'REJECT', feedback: 'not today' })
     expect((await callTool(tool, 'hello', { reviewer: no })).result).toEqual(
@@ -177,7 +177,7 @@ describe('a process tool that needs approval', () => {
     expect((await callTool(tool, 'hello')).end).toBe('misconfigured')
   })
 
-  it('is called without approval when its body is called directly', async () => {
+  it('needs no approval when its body is called directly', async () => {
     expect(await processTool(cat).execute('hi', toolContext())).toEqual(success('{"input":"hi"}'))
   })
 })

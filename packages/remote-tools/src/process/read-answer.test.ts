@@ -21,7 +21,7 @@ describe('an answer by the protocol', () => {
     expect(read(text)).toEqual(result)
   })
 
-  it('may fail with a value beside the error', () => {
+  it('can fail with a value in addition to the error', () => {
     const result = read('{"success":false,"error":"no","structured":{"code":7}}')
     expect(result).toEqual({ ...failure('no'), structured: { code: 7 } })
     expect(ToolResult.isMade(result)).toBe(true)
@@ -62,7 +62,7 @@ describe('an answer that follows the protocol loosely', () => {
   })
 })
 
-describe('an answer of a tool that declares its output has its value, wherever it is', () => {
+describe('an answer of a tool that declares its output', () => {
   it.each<[string, ToolResult]>([
     ['{"output":{"n":1}}', success('{"n":1}', { n: 1 })],
     ['{"output":5}', success('5', 5)],
@@ -79,7 +79,7 @@ describe('an answer of a tool that declares its output has its value, wherever i
   })
 })
 
-it('an object without output stands for the text that is given with it', () => {
+it('returns the given text for an object without output', () => {
   const options = { declaresOutput: false, text: 'the line' }
   expect(readAnswerObject({ success: true }, options)).toEqual(success('the line'))
 })

@@ -37,7 +37,7 @@ afterAll(() => {
 })
 
 describe.each(LANGUAGES)('a program in $name', ({ name, command, program }) => {
-  describe.skipIf(command === undefined)('that is on this machine', () => {
+  describe.skipIf(command === undefined)('that is installed on this machine', () => {
     it.each([
       ['answer', success(`from ${name}`)],
       ['structured', success(`from ${name}`, { by: name })],
@@ -64,24 +64,24 @@ describe.each(LANGUAGES)('a program in $name', ({ name, command, program }) => {
 })
 
 describe('[O1] the request', () => {
-  it('is compact JSON without a newline, and then stdin is closed', async () => {
+  it('is compact JSON without a newline, and stdin is closed after it', async () => {
     expect((await callTool(node(ECHO), 'say "hi"\n')).result).toEqual(
       success(JSON.stringify('{"input":"say \\"hi\\"\\n"}')),
     )
   })
 
-  it('is UTF-8, whatever the model wrote', async () => {
+  it('is UTF-8 for any text of the model', async () => {
     const input = 'ä€😀\u2028\0\uD800'
     const { result } = await callTool(node(ECHO), input)
     expect(JSON.parse(String(JSON.parse(result.output)))).toEqual({ input })
   })
 
-  it('need not be read, however long it is', async () => {
+  it('need not be read, even if it is long', async () => {
     const { result, end } = await callTool(toolOf('echo', ['done']), 'x'.repeat(5_000_000))
     expect({ result, end }).toEqual({ result: success('done'), end: 'finished' })
   })
 
-  it('that was not read is a line in the log, and nothing more', async () => {
+  it('is only logged when it was not read', async () => {
     const { logger, debug } = spiedLogger()
     const tool = shell('exec <&-; echo started; sleep 0.2')
     const { result } = await callTool(tool, 'x'.repeat(5_000_000), { logger })
@@ -92,12 +92,12 @@ describe('[O1] the request', () => {
     })
   })
 
-  it('of a tool that was called directly is the same', async () => {
+  it('is the same when the tool is called directly', async () => {
     expect(await toolOf('cat').execute('hi', toolContext())).toEqual(success('{"input":"hi"}'))
   })
 })
 
-describe('[O2] writing and reading go on at the same time', () => {
+describe('[O2] writing and reading overlap', () => {
   it('with a program that writes megabytes before it reads', async () => {
     const tool = node(
       `import { writeSync, readFileSync } from 'node:fs'
@@ -113,14 +113,14 @@ describe('[O2] writing and reading go on at the same time', () => {
     expect(result.output.endsWith('\nread 4000000')).toBe(true)
   })
 
-  it('and what is beyond the bound, a mebibyte, is read and dropped', async () => {
+  it('and output beyond the limit of a mebibyte is read and dropped', async () => {
     const { result } = await callTool(shell('yes ä | head -c 3000000'))
     const kept = 'ä\n'.repeat(349_525).trim()
     expect(result.output.slice(-50)).toBe(`${kept}\n[output truncated at 1048576 bytes]`.slice(-50))
     expect(result.output.length).toBe(kept.length + 36)
   })
 
-  it('of stdout and of stderr, each for itself', async () => {
+  it('with separate limits for stdout and stderr', async () => {
     const tool = shell('printf 12345678; printf abcdefgh >&2; exit $(cat | grep -c fail)', {
       maxOutputBytes: 4,
     })
@@ -132,32 +132,32 @@ describe('[O2] writing and reading go on at the same time', () => {
     )
   })
 
-  it.skipIf(perl === undefined)('bytes that are no UTF-8 do no harm', async () => {
+  it.skipIf(perl === undefined)('and invalid UTF-8 does no harm', async () => {
     const tool = toolOf(perl ?? '', ['-e', 'print "a\\xff\\xe2\\x82"'])
     expect((await callTool(tool)).result).toEqual(success('a\uFFFD\uFFFD'))
   })
 })
 
-describe('what a program is given', () => {
-  it('is its arguments as they are: there is no shell', async () => {
+describe('the command line and environment of a program', () => {
+  it('contain its arguments unchanged, without a shell', async () => {
     const args = ['-e', 'console.log(JSON.stringify(process.argv.slice(1)))', '--']
     const words = ['$HOME', '`id`', '; exit 1', '*', 'a b', '', '"', "'"]
     const { result } = await callTool(toolOf(process.execPath, [...args, ...words]))
     expect(JSON.parse(result.output)).toEqual(words)
   })
 
-  it('is the directory it runs in', async () => {
+  it('have the configured working directory', async () => {
     expect((await callTool(shell('pwd -P', { cwd: folder }))).result).toEqual(success(folder))
   })
 
-  it('is a key that is the same when the same call is made again, and the run', async () => {
+  it('contain the run and a key that is the same when the call is repeated', async () => {
     const tool = shell('echo "$TUTTI_IDEMPOTENCY_KEY $TUTTI_RUN_ID"')
     const options = { idempotencyKey: 'run-1/a/1/0/call', runId: 'run-1' }
     expect((await callTool(tool, '', options)).result).toEqual(success('run-1/a/1/0/call run-1'))
     expect((await callTool(tool)).result).toEqual(success('call'))
   })
 
-  it('is no variable of this process that it does not need or that was not asked for', async () => {
+  it('contain no variable of this process that it does not need or that was not listed', async () => {
     process.env['TUTTI_TEST_SECRET'] = 'secret'
     try {
       const printed = async (options: Partial<ProgramOptions>): Promise<string> =>
@@ -172,8 +172,8 @@ describe('what a program is given', () => {
   })
 })
 
-describe('[P4] a program that cannot be started is a failure that says why', () => {
-  it('no such program', async () => {
+describe('[P4] a program that cannot be started is a failure with the reason', () => {
+  it('for a missing program', async () => {
     const { result, end } = await callTool(toolOf('no-such-program-7'))
     expect({ result, end }).toEqual({
       result: failure('Failed to start process: program "no-such-program-7" not found'),
@@ -181,14 +181,14 @@ describe('[P4] a program that cannot be started is a failure that says why', () 
     })
   })
 
-  it('no such directory', async () => {
+  it('for a missing directory', async () => {
     const cwd = join(folder, 'gone')
     expect((await callTool(toolOf('echo', [], { cwd }))).result).toEqual(
       failure(`Failed to start process: working directory "${cwd}" does not exist`),
     )
   })
 
-  it('a file for a directory', async () => {
+  it('for a file as the directory', async () => {
     const cwd = join(folder, 'file')
     writeFileSync(cwd, '')
     expect((await callTool(toolOf('echo', [], { cwd }))).result).toEqual(
@@ -196,7 +196,7 @@ describe('[P4] a program that cannot be started is a failure that says why', () 
     )
   })
 
-  it('a file that is no program', async () => {
+  it('for a file that is not executable', async () => {
     const path = join(folder, 'text')
     writeFileSync(path, 'hello', { mode: 0o644 })
     expect((await callTool(toolOf(path, [], { cwd: folder }))).result).toEqual(
@@ -204,7 +204,7 @@ describe('[P4] a program that cannot be started is a failure that says why', () 
     )
   })
 
-  it('a script whose interpreter is not there', async () => {
+  it('for a script with a missing interpreter', async () => {
     const path = join(folder, 'script')
     writeFileSync(path, '#!/no/such/interpreter\n', { mode: 0o755 })
     const failed = (command: string): ToolResult =>
@@ -215,12 +215,12 @@ describe('[P4] a program that cannot be started is a failure that says why', () 
     )
   })
 
-  it('more arguments than the system takes', async () => {
+  it('for more arguments than the system accepts', async () => {
     const { result } = await callTool(toolOf('echo', ['x'.repeat(3_000_000)]))
     expect(result.errorMessage).toMatch(/^Failed to start process: spawn E2BIG/)
   })
 
-  it('a directory of no name', async () => {
+  it('for an empty directory name', async () => {
     const error = new Error('The current directory does not exist')
     const cwd = vi.spyOn(process, 'cwd').mockImplementation(() => {
       throw error
@@ -236,8 +236,8 @@ describe('[P4] a program that cannot be started is a failure that says why', () 
   })
 })
 
-describe('what a program says on stderr', () => {
-  it('is in the log when it succeeds, for nobody else to read', async () => {
+describe('the stderr of a program', () => {
+  it('is only logged when the program succeeds', async () => {
     const { logger, debug } = spiedLogger()
     const { result } = await callTool(shell('cat >/dev/null; echo careful >&2; echo fine'), '', {
       logger,
@@ -249,27 +249,27 @@ describe('what a program says on stderr', () => {
     })
   })
 
-  it('is the error when it fails, and what it wrote to stdout is not', async () => {
+  it('is the error when the program fails, and its stdout is not', async () => {
     const { logger, debug } = spiedLogger()
     const tool = shell(`cat >/dev/null; echo '{"output":"x"}'; echo ' broken ' >&2; exit 1`)
     expect((await callTool(tool, '', { logger })).result).toEqual(failure('broken'))
     expect(debug).not.toHaveBeenCalled()
   })
 
-  it('follows the signal that killed it', async () => {
+  it('follows the signal that killed the program', async () => {
     const tool = shell('echo "about to die" >&2; kill -SEGV $$')
     expect((await callTool(tool)).result).toEqual(
       failure('Process was killed by SIGSEGV: about to die'),
     )
   })
 
-  it('is no line in the log when it is nothing', async () => {
+  it('is not logged when it is empty', async () => {
     const { logger, debug } = spiedLogger()
     await callTool(shell('cat >/dev/null; echo fine'), '', { logger })
     expect(debug).not.toHaveBeenCalled()
   })
 
-  it('may be logged by a logger that throws', async () => {
+  it('can be logged by a logger that throws', async () => {
     const debug = vi.fn<Logger['debug']>(() => {
       throw new Error('The log is full')
     })
@@ -281,8 +281,8 @@ describe('what a program says on stderr', () => {
   })
 })
 
-describe('[O3] a call that is aborted ends when its program has, and so does all it has started', () => {
-  it('by its time limit, which tells the caller at once', async () => {
+describe('[O3] an aborted call ends when its program and its descendants have ended', () => {
+  it('at its time limit, which the caller sees immediately', async () => {
     const clock = fakeClock()
     const pids = join(folder, 'timed-out')
     const tool = shell(`sleep 300 & echo $$ $! > ${pids}; wait`, { timeoutMs: 250, clock })
@@ -310,7 +310,7 @@ describe('[O3] a call that is aborted ends when its program has, and so does all
     await untilGone(grandchild)
   })
 
-  it('and says what ended it to whoever called it directly', async () => {
+  it('with the reason in the result of a direct call', async () => {
     const controller = new AbortController()
     const path = join(folder, 'direct')
     const context = toolContext<string>({ signal: controller.signal })
@@ -322,7 +322,7 @@ describe('[O3] a call that is aborted ends when its program has, and so does all
     expect(await running).toEqual(failure('Process "sh" was ended: Enough'))
   })
 
-  it('also when that was before the program was started: then it never is', async () => {
+  it('without starting the program when it was aborted before', async () => {
     const path = join(folder, 'never')
     const tool = shell(`echo $$ > ${path}`)
     const context = { ...toolContext<string>(), signal: AbortSignal.abort(new Error('Enough')) }
@@ -330,7 +330,7 @@ describe('[O3] a call that is aborted ends when its program has, and so does all
     expect(() => writeFileSync(path, '', { flag: 'wx' })).not.toThrow()
   })
 
-  it('and one that is not leaves nothing with its signal', async () => {
+  it('and a call that is not aborted leaves no listeners', async () => {
     const { signal } = new AbortController()
     const context = { ...toolContext<string>(), signal }
     expect(await toolOf('echo', ['hi']).execute('', context)).toEqual(success('hi'))
@@ -347,8 +347,8 @@ describe('[O3] a call that is aborted ends when its program has, and so does all
   })
 })
 
-describe('a tool that is closed', () => {
-  it('ends what it runs, and takes no more calls', async () => {
+describe('a closed tool', () => {
+  it('ends its programs and rejects later calls', async () => {
     const path = join(folder, 'closed')
     const tool = shell(`echo $$ > ${path}; exec sleep 300`)
     const running = callTool(tool)
@@ -360,7 +360,7 @@ describe('a tool that is closed', () => {
     await tool.close()
   })
 
-  it('is closed by the end of a block that uses it', async () => {
+  it('is closed at the end of a block with "await using"', async () => {
     let used: ProcessTool<string> | undefined
     {
       await using tool = toolOf('echo', ['hi'])

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { LineReader } from './line-reader.ts'
 
-describe('lines', () => {
+describe('LineReader', () => {
   it.each<[string, readonly string[], readonly string[]]>([
     ['in one chunk', ['one\ntwo\n'], ['one', 'two']],
     ['in several chunks', ['o', 'ne\nt', 'wo\n'], ['one', 'two']],
@@ -16,7 +16,7 @@ describe('lines', () => {
     expect(read(100, chunks)).toEqual(lines)
   })
 
-  it('come as soon as they end', () => {
+  it('emits lines as soon as they end', () => {
     const lines: string[] = []
     const reader = new LineReader(100, (line) => lines.push(line))
     reader.add(Buffer.from('one\ntw'))
@@ -25,40 +25,40 @@ describe('lines', () => {
     expect(lines).toEqual(['one', 'two'])
   })
 
-  it('may have a character that came in two chunks', () => {
+  it('joins a character that arrives in two chunks', () => {
     const euro = Buffer.from('€\n')
     expect(read(100, [euro.subarray(0, 1), euro.subarray(1)])).toEqual(['€'])
   })
 
-  it('have U+FFFD for bytes that are no UTF-8', () => {
+  it('replaces invalid UTF-8 with U+FFFD', () => {
     expect(read(100, [Buffer.from([0x61, 0xff, 0x0a])])).toEqual(['a\uFFFD'])
   })
 })
 
-describe('a line that is longer than the bound', () => {
-  it('is told by its start, once, and the rest of it is passed over', () => {
+describe('a line beyond the limit', () => {
+  it('is emitted once with its start, and the rest is skipped', () => {
     expect(read(3, ['abcdef\nxy\n'])).toEqual(['abc…', 'xy'])
     expect(read(3, ['ab', 'cd', 'ef', 'gh\nxy\n'])).toEqual(['abc…', 'xy'])
     expect(read(3, ['abcd', '\n', 'xyz\n'])).toEqual(['abc…', 'xyz'])
   })
 
-  it('is told as soon as that is known', () => {
+  it('is emitted as soon as the limit is exceeded', () => {
     const lines: string[] = []
     const reader = new LineReader(3, (line, { cut }) => lines.push(cut ? `${line}…` : line))
     reader.add(Buffer.from('abcd'))
     expect(lines).toEqual(['abc…'])
   })
 
-  it('has no half of a character at its end', () => {
+  it('has no incomplete character at its end', () => {
     expect(read(3, ['aä€\n'])).toEqual(['aä…'])
     expect(read(4, ['aä€\n'])).toEqual(['aä…'])
   })
 
-  it('may end without a line end', () => {
+  it('can end without a line break', () => {
     expect(read(3, ['abcd'])).toEqual(['abc…'])
   })
 
-  it('may be as long as the bound', () => {
+  it('is complete at exactly the limit', () => {
     expect(read(3, ['abc\n', 'ab', 'c\n'])).toEqual(['abc', 'abc'])
   })
 })

@@ -5,8 +5,8 @@ import { decodeWorkerMessage, encodeCall, encodeCancel, type WorkerMessage } fro
 
 const { success, failure } = ToolResult
 
-describe('the line of a call', () => {
-  it('has an id, the input, the key of the call and its run', () => {
+describe('encodeCall', () => {
+  it('contains an id, the input, the key of the call and its run', () => {
     expect(encodeCall('7', { city: 'Bonn' }, { idempotencyKey: 'k', runId: 'r' })).toBe(
       '{"id":"7","input":{"city":"Bonn"},"idempotencyKey":"k","runId":"r"}\n',
     )
@@ -15,7 +15,7 @@ describe('the line of a call', () => {
     )
   })
 
-  it('is one line for every reader, whatever the input', () => {
+  it('is one line for every reader and any input', () => {
     const input = 'a\nb\r\nc\u2028d\u2029e\u0085'
     const line = encodeCall('1', input, { idempotencyKey: 'k' })
     expect(line.slice(0, -1)).not.toMatch(/[\n\r\u2028\u2029]/)
@@ -23,11 +23,11 @@ describe('the line of a call', () => {
   })
 })
 
-it('the line of a cancel has the id of its call', () => {
+it('encodes a cancellation with the id of its call', () => {
   expect(encodeCancel('7')).toBe('{"id":"7","cancel":true}\n')
 })
 
-describe('a line of a worker', () => {
+describe('decodeWorkerMessage', () => {
   it.each<[string, WorkerMessage | undefined]>([
     ['{"id":"7","output":"x"}', { type: 'answer', id: '7', result: success('x') }],
     ['{"id":7,"output":"x"}', { type: 'answer', id: '7', result: success('x') }],
@@ -52,7 +52,7 @@ describe('a line of a worker', () => {
     expect(decodeWorkerMessage(line, { declaresOutput: false })).toEqual(message)
   })
 
-  it('of a tool that declares its output has its value', () => {
+  it('returns the value for a tool that declares its output', () => {
     expect(decodeWorkerMessage('{"id":"7","output":5}', { declaresOutput: true })).toEqual({
       type: 'answer',
       id: '7',

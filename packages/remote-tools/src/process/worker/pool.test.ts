@@ -30,14 +30,14 @@ afterEach(async () => {
 })
 
 describe('[L1] a call goes', () => {
-  it('to a program without work', async () => {
+  it('to an idle program', async () => {
     const tool = make({ size: 3 })
     const pids: number[] = []
     for (let index = 0; index < 4; index += 1) pids.push(await pidOf(tool))
     expect(new Set(pids).size).toBe(1)
   })
 
-  it('else to a new one', async () => {
+  it('otherwise to a new one', async () => {
     const tool = make({ size: 2, concurrency: 2 })
     const first = await pidOf(tool)
     await askHeld(tool)
@@ -45,7 +45,7 @@ describe('[L1] a call goes', () => {
     expect(second).not.toBe(first)
   })
 
-  it('else to that with the least work', async () => {
+  it('otherwise to the one with the fewest calls', async () => {
     const tool = make({ size: 2, concurrency: 5 })
     const first = await pidOf(tool)
     await askHeld(tool)
@@ -58,13 +58,13 @@ describe('[L1] a call goes', () => {
 })
 
 describe('[L2] the size of the pool', () => {
-  it('bounds the programs, however many calls there are', async () => {
+  it('limits the programs for any number of calls', async () => {
     const tool = make({ size: 2 })
     const pids = await Promise.all(Array.from({ length: 9 }, () => pidOf(tool)))
     expect(new Set(pids).size).toBe(2)
   })
 
-  it('is that of programs that take calls: what is being ended is replaced at once', async () => {
+  it('counts only programs that take calls, and a program that is ending is replaced immediately', async () => {
     const tool = make({}, { command: 'sh', args: ['-c', STUBBORN], clock, timeoutMs: 500 })
     const { outcome } = await askHeld(tool, { wish: 'hang', clock })
     await clock.advance(500)
@@ -75,14 +75,14 @@ describe('[L2] the size of the pool', () => {
 })
 
 describe('[L3] a program', () => {
-  it.runIf(process.platform === 'linux')('is started for a call, and not before', async () => {
+  it.runIf(process.platform === 'linux')('is started by a call, not before', async () => {
     const tool = make({ size: 2 })
     expect(children()).toEqual([])
     const pid = await pidOf(tool)
     expect(children()).toEqual([pid])
   })
 
-  it('that dies at once is started less and less often, and at last not at all', async () => {
+  it('that exits immediately is restarted with growing delays, and finally not at all', async () => {
     const tool = make({ maxRestarts: 3 }, { command: 'sh', args: ['-c', 'exit 9'], clock })
     const died = failure('Worker exited with code 9')
     expect(await ask(tool, 'a')).toEqual(died)
@@ -106,7 +106,7 @@ describe('[L3] a program', () => {
     expect((await ask(tool, 'f')).errorMessage).toMatch(/^Worker failed 5 times in a row/)
   })
 
-  it('that answers between its failures is started at once each time', async () => {
+  it('that answers between its failures is restarted immediately each time', async () => {
     const tool = make({ maxRestarts: 1 }, { clock })
     for (let index = 0; index < 4; index += 1) {
       expect(await ask(tool, 'echo on')).toEqual(success('on'))
@@ -125,14 +125,14 @@ describe('[L3] a program', () => {
     expect(await ask(tool, 'echo on')).toEqual(success('on'))
   })
 
-  it('that exits without work after it has answered has not failed', async () => {
+  it('that exits while idle after an answer has not failed', async () => {
     const tool = make({ maxRestarts: 0 })
     const pid = await pidOf(tool)
     await kill(pid)
     expect(await ask(tool, 'echo on')).toEqual(success('on'))
   })
 
-  it('that keeps failing leaves the calls to one that does not', async () => {
+  it('that keeps failing leaves the calls to a working one', async () => {
     const tool = make({ size: 2, concurrency: 2, maxRestarts: 0 })
     const [first, second] = await Promise.all([pidOf(tool), pidOf(tool)])
     const { outcome } = await askHeld(tool)
@@ -143,8 +143,8 @@ describe('[L3] a program', () => {
   })
 })
 
-describe('[L4] a call that finds no room', () => {
-  it('waits for its turn before its time begins', async () => {
+describe('[L4] a call without a free slot', () => {
+  it('waits before its time limit starts', async () => {
     const tool = make({ size: 1 }, { clock, timeoutMs: 1_000 })
     const held = callTool(tool, 'hold', { clock })
     await until('the call to be in flight', () => clock.pending > 0)
@@ -154,7 +154,7 @@ describe('[L4] a call that finds no room', () => {
     expect(await waiting).toMatchObject({ result: success('on'), waitedMs: 1_000 })
   })
 
-  it('waits too when the tool lets more calls in', async () => {
+  it('also waits when the tool allows more calls', async () => {
     const tool = make({ size: 1 }, { maxConcurrentCalls: 10 })
     const pids = await Promise.all(Array.from({ length: 10 }, () => pidOf(tool)))
     expect(new Set(pids).size).toBe(1)
@@ -170,7 +170,7 @@ describe('[L4] a call that finds no room', () => {
     expect((await waiting).end).toBe('cancelled')
   })
 
-  it('gives its turn back, once', async () => {
+  it('releases its slot once', async () => {
     const tool = make({ size: 1 }, { maxConcurrentCalls: 10 })
     for (const isWaiting of [false, true]) {
       const controller = new AbortController()
@@ -185,7 +185,7 @@ describe('[L4] a call that finds no room', () => {
     expect(new Set(pids).size).toBe(1)
   })
 
-  it('has the bound of the tool when the tool has one', () => {
+  it('uses the limit of the tool when it has one', () => {
     const limiter = createLimiter({ maxConcurrent: 3 })
     expect(make({ size: 4, concurrency: 2 }).limiter?.maxConcurrent).toBe(8)
     expect(make({ size: 4 }, { maxConcurrentCalls: 2 }).limiter?.maxConcurrent).toBe(2)
@@ -199,7 +199,7 @@ describe('[L4] a call that finds no room', () => {
     expect(shared.limiter).toBe(limiter)
   })
 
-  it('that breaks before it is sent leaves its turn to the next', async () => {
+  it('releases its slot when it fails before it is sent', async () => {
     const circle: Record<string, unknown> = {}
     circle['self'] = circle
     const tool = make()
@@ -208,8 +208,8 @@ describe('[L4] a call that finds no room', () => {
   })
 })
 
-describe('a pool that is closed', () => {
-  it('ends its programs by the end of their input', async () => {
+describe('a closed pool', () => {
+  it('ends its programs by closing their stdin', async () => {
     const tool = make({ size: 2 })
     const pids = await Promise.all([pidOf(tool), pidOf(tool)])
     await tool.close()
@@ -217,14 +217,14 @@ describe('a pool that is closed', () => {
     await tool.close()
   })
 
-  it('lets them answer the calls they work on', async () => {
+  it('lets them answer their calls', async () => {
     const tool = make({}, { command: 'sh', args: ['-c', SLOW] })
     const { outcome } = await askHeld(tool)
     await tool.close()
     expect((await outcome).result).toEqual(success('at last'))
   })
 
-  it('takes no more calls', async () => {
+  it('rejects later calls', async () => {
     const tool = make()
     await tool.close()
     expect(await ask(tool, 'echo on')).toEqual(failure('Tool is closed'))
@@ -241,7 +241,7 @@ describe('a pool that is closed', () => {
     }
   })
 
-  it('does not wait for a program that waits to be started', async () => {
+  it('does not wait for a program whose start is delayed', async () => {
     const tool = make({}, { command: 'sh', args: ['-c', 'exit 9'], clock })
     await ask(tool, 'a')
     await ask(tool, 'b')

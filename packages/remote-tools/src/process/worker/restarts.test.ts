@@ -4,13 +4,13 @@ import { COOL_DOWN_MS, decideStart, NO_FAILURES, addFailure, type FailureRow } f
 
 const MAX = 5
 
-describe('a program', () => {
-  it('is started at once when nothing has failed', () => {
+describe('decideStart', () => {
+  it('starts immediately without a failure', () => {
     expect(decideStart(NO_FAILURES, MAX, 0)).toEqual({ start: true, waitMs: 0 })
     expect(decideStart(NO_FAILURES, 0, 0)).toEqual({ start: true, waitMs: 0 })
   })
 
-  it('[B1] is started at once after one failure', () => {
+  it('[B1] starts immediately after one failure', () => {
     expect(decideStart(failures(1), MAX, 0)).toEqual({ start: true, waitMs: 0 })
   })
 
@@ -29,12 +29,12 @@ describe('a program', () => {
     expect(decideStart(failures(1_500), Infinity, 0)).toEqual({ start: true, waitMs: 5_000 })
   })
 
-  it('[B2] waits the less, the longer its failure is past', () => {
+  it('[B2] subtracts the time since the failure', () => {
     expect(decideStart(failures(4, 1_000), MAX, 1_150)).toEqual({ start: true, waitMs: 250 })
     expect(decideStart(failures(4, 1_000), MAX, 9_000)).toEqual({ start: true, waitMs: 0 })
   })
 
-  it('[B3] is not started after too many failures, until it has rested', () => {
+  it('[B3] does not start after too many failures until the pause is over', () => {
     const row = failures(6, 1_000)
     expect(decideStart(row, MAX, 1_000)).toEqual({
       start: false,
@@ -47,16 +47,16 @@ describe('a program', () => {
     expect(decideStart(row, MAX, 1_000 + COOL_DOWN_MS)).toEqual({ start: true, waitMs: 0 })
   })
 
-  it('[B3] has one more chance after each rest', () => {
+  it('[B3] starts once after each pause', () => {
     const row = addFailure(failures(6, 1_000), 'again', 50_000)
     expect(decideStart(row, MAX, 50_000)).toMatchObject({ start: false })
   })
 
-  it('[B3] that may not be started again rests after its first failure', () => {
+  it('[B3] pauses after the first failure when restarts are not allowed', () => {
     expect(decideStart(failures(1), 0, 0)).toMatchObject({ start: false })
   })
 
-  it('[B4] that has answered has no failures', () => {
+  it('[B4] has no failures after an answer', () => {
     expect(addFailure(NO_FAILURES, 'x', 7)).toEqual({ count: 1, lastAt: 7, reason: 'x' })
   })
 })
