@@ -1,17 +1,21 @@
 /**
- * One agent with one typed tool call, side by side with its peers, in one process and in turns.
+ * One agent with one typed tool call, compared with its peers, in one process and in turns.
  *
  * How it is fair:
- * - The same tool for all: five fields, one body. The same script for all models: the call, then an
- *   answer that repeats what the tool gave. Every answer is checked, so nobody can leave the call out.
- * - Each is on the model that its own authors publish for tests, which answers at once. Ours and that of
- *   the AI SDK stream the answer in the same three pieces; of the AI SDK, which can also answer in one
- *   piece, both ways are measured. LangChain's fake model answers in one piece, for LangGraph and for us.
- * - Each works for a second before anything counts. Agents, tools and models are made before the clock
- *   starts, and anew for each round, since the models for tests keep all that they were asked. A run is
- *   one call of the public entry point.
- * - Ours makes all events of a run and hands them to a listener.
- * - No tracing, no telemetry, no store for anyone.
+ * - The same tool for all: five fields, one body. The same script for all models: the call, then an answer
+ * that repeats the
+ * tool's output. Every answer is checked, so that the call cannot be omitted.
+ * - Each product uses the test model that its authors publish, which answers immediately. Ours and that of the
+ * AI SDK stream
+ * the answer in the same three pieces. The AI SDK can also answer without streaming; both ways are measured.
+ * LangChain's fake
+ * model answers in one piece, for LangGraph and for us.
+ * - Each product works for a second before measurements count. Agents, tools and models are created before the
+ * clock starts,
+ * and again for each round, because the test models record all requests. A run is one call of the public entry
+ * point.
+ * - Ours creates all events of a run and passes them to a listener.
+ * - Tracing, telemetry and stores are off for all.
  */
 import { aiSdkAgents } from './lib/ai-sdk-agent.ts'
 import { ANSWER } from './lib/agent-story.ts'
@@ -34,7 +38,7 @@ for (const width of WIDTHS) {
   })
 }
 
-/** The peers, our agent on LangChain's fake model, which is one of theirs, and what is claimed of them. */
+/** The peers, our agent on LangChain's fake model, and the claims about them. */
 async function peers(): Promise<Race> {
   const [stream, generate] = await aiSdkAgents()
   const langgraph = await langgraphAgent()

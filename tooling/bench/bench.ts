@@ -1,5 +1,5 @@
 /**
- * Runs the benchmarks that are named, or all. Each prints its figures; none asserts a time. With `--short` each runs
+ * Runs the named benchmarks, or all. Each prints its results; none asserts a time. With `--short` each runs
  * once, small and without peers, to show that it still runs.
  */
 import { readdirSync } from 'node:fs'

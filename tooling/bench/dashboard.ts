@@ -1,7 +1,7 @@
 /**
- * How smooth the dashboard is, in a real browser on its built page: a run of 10 000 events, read when it is
- * over and watched while it goes on, and a list of 1 000 runs. Frames are counted by the page itself; a
- * long task is one that holds the page for more than 50 ms. Memory is the heap of scripts after a collection.
+ * Measures the smoothness of the dashboard in a real browser on its built page: a run of 10 000 events, read
+ * when it has ended and watched live, and a list of 1 000 runs. The page itself counts frames; a long task
+ * blocks the page for more than 50 ms. Memory is the script heap after a garbage collection.
  */
 import {
   openDashboard,
@@ -17,10 +17,10 @@ import type { Browser, Page } from 'playwright-core'
 
 const RUNS = sized(1_000, 20)
 
-/** Model turns of the long run; each makes some five events. */
+/** Model turns of the long run; each creates about five events. */
 const TURNS = sized(2_000, 20)
 
-/** Turns of the wheel over a list, in each direction. */
+/** Scroll steps over a list, in each direction. */
 const WHEEL_TURNS = sized(60, 2)
 const VIEWPORT = { width: 1440, height: 900 }
 
@@ -40,7 +40,7 @@ try {
   await stage[Symbol.asyncDispose]()
 }
 
-/** Opens the page at the first event of a run that goes as fast as it can. */
+/** Opens the page at the first event of a run that runs at full speed. */
 async function watchBigRun(browser: Browser, stage: ServedDashboard): Promise<void> {
   await visit(browser, stage.url, {
     viewport: VIEWPORT,
@@ -94,7 +94,7 @@ async function scrollList(browser: Browser, stage: ServedDashboard): Promise<voi
   })
 }
 
-/** Turns the wheel over a list, down for some screens and up again. */
+/** Scrolls a list down and up again. */
 async function wheel(page: Page, name: RegExp): Promise<void> {
   const box = await page.getByLabel(name).last().boundingBox()
   if (box === null) throw new Error(`There is no list named ${name}`)

@@ -1,6 +1,6 @@
 /**
- * What an HTTP tool costs on top of its request: the same small POST to the same server, barely with
- * undici's `request` and through the tool, in turns. Medians of one run.
+ * Measures the overhead of an HTTP tool over its request: the same small POST to the same server with undici's
+ * `request` and through the tool, in turns. Medians of one run.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,7 +22,7 @@ const server = createServer((request, response) => {
 server.listen(0, '127.0.0.1', () => console.log(server.address().port))
 process.stdin.on('end', () => process.exit()).resume()`
 
-/** What of undici is used here; its types are not installed with the benchmarks. */
+/** Used parts of undici; its types are not installed with the benchmarks. */
 interface Undici {
   readonly Agent: new () => { close(): Promise<void> }
   request(url: string, options: object): Promise<{ readonly body: { text(): Promise<string> } }>
@@ -34,7 +34,7 @@ const EXPECTED = JSON.stringify({ category: 'tech', size: INPUT.length })
 const { runTool } = await builtPackage<typeof import('../../packages/core/src/index.ts')>('core')
 const { httpTool } =
   await builtPackage<typeof import('../../packages/remote-tools/src/index.ts')>('remote-tools')
-// NOTE: undici has what is used of it here.
+// NOTE: undici exports these.
 const { Agent, request } = createRequire(import.meta.url)('undici') as Undici
 
 const server = spawn(process.execPath, ['--input-type=module', '-e', SERVER], {

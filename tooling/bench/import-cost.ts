@@ -1,6 +1,6 @@
 /**
- * What importing a built package costs on top of TypeBox, in milliseconds: the median of fresh
- * processes. Run it with "npm run bench -- import-cost" after a build.
+ * Measures the time to import a built package in addition to TypeBox, in milliseconds: the median of new
+ * processes. Run with "npm run bench -- import-cost" after a build.
  */
 import { spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
@@ -22,7 +22,7 @@ for (const { name, url } of packages) {
   console.log(`${name} on top of typebox: ${medianOf(() => importMs([typebox], url))} ms`)
 }
 
-/** Time to import `url` in a new process that has imported `before`. */
+/** Measures the import of `url` in a new process that has imported `before`. */
 function importMs(before: readonly string[], url: string): number {
   const script = `
     for (const url of ${JSON.stringify(before)}) await import(url)

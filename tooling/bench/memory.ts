@@ -1,7 +1,7 @@
 /**
- * What a finished run leaves in memory: 20 000 runs of one ensemble in a process with a small heap, and
- * the heap before and after, each time when all garbage is gone. A run that left 4 KiB or more would end
- * the process for want of memory, which is told as a claim that is not met.
+ * Measures the memory that finished runs leave: 20 000 runs of one ensemble in a process with a small heap,
+ * and the heap before and after, each after a garbage collection. If a run left 4 KiB or more, the process
+ * would run out of memory, which is reported as a claim that does not hold.
  */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -13,7 +13,7 @@ const RUNS = sized(20_000, 200)
 const MAX_HEAP_MIB = 64
 const TIMEOUT_MS = 120_000
 
-/** What the collector and the compiler move by, over so many runs; measured within 5 bytes of 0. */
+/** Variation by the collector and the compiler over so many runs; measured within 5 bytes of 0. */
 const NOISE_BYTES_PER_RUN = 16
 
 const program = fileURLToPath(new URL('./lib/finished-runs.ts', import.meta.url))

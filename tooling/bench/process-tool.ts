@@ -1,8 +1,7 @@
 /**
- * What a process tool costs on top of its program. Each program is started barely with
- * `child_process.spawn` and through the tool, one after the other in turns; then the same work is done
- * by a program in worker mode. Medians of one run, in milliseconds. Programs that are not on this
- * machine are left out.
+ * Measures the overhead of a process tool over its child process. Each command is started with
+ * `child_process.spawn` and through the tool, in turns; then a child process in worker mode does the same
+ * work. Medians of one run, in milliseconds. Commands that are not installed are skipped.
  */
 import { spawn, spawnSync } from 'node:child_process'
 

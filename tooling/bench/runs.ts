@@ -1,16 +1,18 @@
 /**
- * Durable runs, on the embedded store and on Postgres side by side: runs a second, how long a run takes to
- * its first event and its end, events a second, how long tokens, wishes and a take-over take, what idle
- * workers ask of the database, and what runs leave in memory.
+ * Durable runs on the embedded store and on Postgres: runs per second, time of a run to its first event and
+ * its end, events per second, latency of tokens, commands and takeovers, load of idle workers on the database,
+ * and memory that runs leave.
  *
  * How it is fair:
- * - Both stores wait for the disk at each commit; both have their files below the directory for temporary
- *   files. What the disk gives is printed first, and again at the end.
- * - Postgres is on this machine: a server of its own with the settings it comes with, or that of
- *   `TUTTI_TEST_DATABASE_URL`, whose network then counts.
- * - Services have their defaults but for the limits that a measurement is about. Models answer at once.
- * - Times between processes are by the clock that all processes of this machine share.
- * - Where a run is measured the stores take turns; figures are medians.
+ * - Both stores wait for the disk at each commit, and have their files below the directory for temporary
+ * files. The speed of
+ * the disk is printed first, and again at the end.
+ * - Postgres is on this machine: a separate server with its default settings, or that of
+ * `TUTTI_TEST_DATABASE_URL`, whose
+ * network then counts.
+ * - Services have their defaults, except for the limits of a measurement. Models answer immediately.
+ * - Times between processes are by a clock that all processes of this machine share.
+ * - Where a run is measured, the stores take turns; results are medians.
  */
 import { printDisk } from './lib/runs-disk.ts'
 import { measureAppend } from './lib/runs-append.ts'
@@ -23,7 +25,7 @@ import { measureTakeover } from './lib/runs-takeover.ts'
 import { measureLatency, measureThroughput } from './lib/runs-throughput.ts'
 import { measureTokens } from './lib/runs-token-latency.ts'
 
-/** Three times what a busy machine takes. */
+/** Three times the duration on a busy machine. */
 const LIMIT_MS = 10 * 60_000
 
 setTimeout(() => {
@@ -39,7 +41,7 @@ await measureAppend(places)
 await measureTokens(places, reports)
 await measureSteering(places, reports)
 await measureTakeover(places, reports)
-// Memory takes the processor, and what idle workers ask does not depend on it.
+// The memory measurement uses the processor, and the load of idle workers does not depend on it.
 const [printMemory] = await Promise.all([measureMemory(places), measureIdle(places)])
 printMemory()
 printDisk()

@@ -1,16 +1,19 @@
 /**
- * The built server beside those of its peers: the same agent run, one typed tool call, over loopback HTTP.
+ * The built server and those of its peers: the same agent run, one typed tool call, over loopback HTTP.
  *
  * How it is fair:
- * - The same client asks all of them, over connections that stay open, and follows the run over the
- *   stream that each product has for it. Ours needs two requests for that, the others one.
- * - The same tool of five fields, the same scripted model without delay that streams its answer in the
- *   same three pieces. Every run is checked: the tool was called, the answer repeats what it gave.
- * - The first event of a peer is whatever comes first; of ours, that the engine has begun.
- * - A run is over when its result has arrived, also when the stream ends later.
- * - Each server starts afresh for each round, in turns, alone on the machine, works for some seconds
- *   before anything counts, and stores what it stores by itself. Figures are medians of the rounds.
- * - Limits on runs at once are raised to 50 where there are any. No tracing, no telemetry.
+ * - The same client calls all of them over persistent connections, and follows the run over the stream of each
+ * product. Ours
+ * needs two requests for that, the others one.
+ * - The same tool of five fields, and the same scripted model without delay that streams its answer in the
+ * same three pieces.
+ * Every run is checked: the tool was called, and the answer repeats its output.
+ * - The first event of a peer is its first output; ours is the event that the engine has begun.
+ * - A run has ended when its result has arrived, even if the stream ends later.
+ * - Each server starts again for each round, in turns, alone on the machine, works for some seconds before
+ * measurements
+ * count, and stores what it stores by default. Results are medians of the rounds.
+ * - Limits of concurrent runs are raised to 50 where they exist. Tracing and telemetry are off.
  */
 import { median } from './lib/measure.ts'
 import { measureFanOut } from './lib/server-fan-out.ts'
@@ -28,7 +31,7 @@ const WARM_UP = sized<LoadBounds>({ runs: 2_000, forMs: 3_000 }, SHORT_LOAD)
 const LOAD = sized<LoadBounds>({ runs: 4_000, forMs: 3_000 }, SHORT_LOAD)
 const TOOL_CALLS = sized<LoadBounds>({ runs: 500, forMs: 2_000 }, SHORT_LOAD)
 
-// Ends through the exit of this process, which ends the servers.
+// Exiting this process ends the servers.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
 const products = [TUTTI, TUTTI_NORMAL, ...(isShort() ? [] : peerServers())]

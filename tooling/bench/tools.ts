@@ -1,9 +1,9 @@
 /**
- * What one typed tool call costs: JSON text of five fields parsed, checked, executed, counted.
+ * Measures one typed tool call: JSON text of five fields is parsed, validated, executed and counted.
  *
- * The same body, the same input and the same process for all. The AI SDK has no public function that
- * makes one tool call the way its agents do: it is measured as the slope of `generateText` over the
- * number of tool calls in one step, and, cheaper than that, as its public pieces put together by hand.
+ * The same body, input and process for all. The AI SDK does not have a public function that makes one tool
+ * call like its agents: it is measured as the slope of `generateText` over the number of tool calls in one
+ * step, and, as a cheaper variant, as its public parts combined by hand.
  */
 import { createToolMetrics, runTool } from '@tutti/core'
 

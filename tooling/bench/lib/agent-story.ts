@@ -1,21 +1,21 @@
-/** What every agent of the benchmark is told and answers: one order, made with one tool call. */
+/** The input and output of every agent in the benchmark: one order, made with one tool call. */
 import { ORDER_OUTPUT } from './order-tool.ts'
 
-/** Who the agent is. */
+/** Role of the agent. */
 export const ROLE = 'Buyer'
 
-/** What it is asked for. */
+/** Request to the agent. */
 export const PROMPT = 'Order two teas'
 
-/** Its answer when it has called the tool, which repeats what the tool gave. */
+/** Answer of the agent after the tool call, which repeats the tool's output. */
 export const ANSWER = answerTo(ORDER_OUTPUT)
 
-/** The answer of the scripted models to the output of the tool. */
+/** Returns the answer of the scripted models to the output of the tool. */
 export function answerTo(output: string): string {
   return `Ordered ${output}`
 }
 
-/** `text` word by word, as models stream it. */
+/** Splits `text` into words, as models stream it. */
 export function pieces(text: string): readonly string[] {
   return text.match(/\s*\S+/g) ?? []
 }

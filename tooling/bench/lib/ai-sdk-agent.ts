@@ -1,11 +1,11 @@
-/** The agent of the AI SDK, on the model that it publishes for tests. */
+/** The agent of the AI SDK, on its published test model. */
 import { answerTo, pieces, PROMPT, ROLE } from './agent-story.ts'
 import { ORDER, order, ORDER_ARGUMENTS, orderZodSchema } from './order-tool.ts'
 import { importPeer } from './peers.ts'
 
 import type { Runner } from './runners.ts'
 
-/** What of the AI SDK is used here. */
+/** Used parts of the AI SDK. */
 interface AiSdk {
   tool(definition: object): unknown
   readonly ToolLoopAgent: new (settings: object) => ToolLoopAgent
@@ -40,7 +40,7 @@ const TOOL_CALL = {
   input: ORDER_ARGUMENTS,
 }
 
-/** `ToolLoopAgent.stream`, read to its end, and `ToolLoopAgent.generate`. */
+/** Returns `ToolLoopAgent.stream`, read to its end, and `ToolLoopAgent.generate`. */
 export async function aiSdkAgents(): Promise<readonly [stream: Runner, generate: Runner]> {
   const { tool, ToolLoopAgent } = await importPeer<AiSdk>('ai')
   const { MockLanguageModelV4, convertArrayToReadableStream } =
@@ -81,10 +81,10 @@ export async function aiSdkAgents(): Promise<readonly [stream: Runner, generate:
   return [stream, generate]
 }
 
-/** What the tool gave, once it was called. */
+/** Returns the output of the tool, once it was called. */
 function outputIn({ prompt }: Call): string | undefined {
   const last = prompt.at(-1)
-  // NOTE: the AI SDK gives the content of a tool's message in this form, its prompt's version 4.
+  // NOTE: the AI SDK uses this form for tool messages, version 4 of its prompt.
   return last?.role === 'tool' ? (last.content as ToolContent)[0]?.output.value : undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * A package as it is published, built, by the name of its folder. Give it the type of its sources:
- * the build has the same entry points.
+ * Imports a package in its published form, by the name of its folder. The type argument is the type of its
+ * sources: the build has the same entry points.
  */
 export async function builtPackage<T>(name: string): Promise<T> {
   const entryPoint = new URL(`../../../packages/${name}/dist/index.js`, import.meta.url)

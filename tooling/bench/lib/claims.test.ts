@@ -6,23 +6,23 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-test('a claim is met at its bound and beyond it', () => {
+test('meets a claim at its limit and beyond it', () => {
   expect(isMet({ text: 'fast', atLeast: 5, measured: 5 })).toBe(true)
   expect(isMet({ text: 'fast', atLeast: 5, measured: 4.99 })).toBe(false)
   expect(isMet({ text: 'small', atMost: 16, measured: 16 })).toBe(true)
   expect(isMet({ text: 'small', atMost: 16, measured: 16.1 })).toBe(false)
 })
 
-test('a measurement below 0 is under every greatest value', () => {
+test('counts a measurement below 0 as under every maximum', () => {
   expect(isMet({ text: 'small', atMost: 16, measured: -3 })).toBe(true)
 })
 
-test('a measurement that failed keeps no claim', () => {
+test('does not meet a claim with a failed measurement', () => {
   expect(isMet({ text: 'fast', atLeast: 5, measured: Number.NaN })).toBe(false)
   expect(isMet({ text: 'small', atMost: 16, measured: Number.NaN })).toBe(false)
 })
 
-test('a claim is one line with what was measured and whether that is enough', () => {
+test('prints one line with the measurement and whether it is enough', () => {
   const print = vi.spyOn(console, 'log').mockReturnValue()
   printClaim({ text: 'fast', atLeast: 5, measured: 7.25, unit: ' times' })
   printClaim({ text: 'small', atMost: 16, measured: 20 })

@@ -1,13 +1,13 @@
-/** Measures a page from inside while something is done with it. */
+/** Measures the smoothness of a page from inside during an action. */
 import type { Page } from 'playwright-core'
 
-/** How a page went while something was done; milliseconds. */
+/** Smoothness of a page during an action, in milliseconds. */
 export interface Smoothness {
-  /** How long it took. */
+  /** Duration of the action. */
   readonly ms: number
-  /** Time from frame to frame. */
+  /** Time between frames. */
   readonly frames: { readonly median: number; readonly p95: number; readonly max: number }
-  /** Tasks of more than 50 ms, during which the page answers nobody. */
+  /** Tasks of more than 50 ms, during which the page does not respond. */
   readonly longTasks: {
     readonly count: number
     readonly totalMs: number
@@ -15,7 +15,7 @@ export interface Smoothness {
   }
 }
 
-/** Watches frames and long tasks of the page until `stopWatching`. */
+/** Observes frames and long tasks of the page until `stopWatching`. */
 const WATCH = `
   globalThis.watched = { frames: [], tasks: [], isOver: false }
   new PerformanceObserver((list) => {
@@ -31,13 +31,13 @@ const WATCH = `
 
 const STOP = `watched.isOver = true; ({ frames: watched.frames, tasks: watched.tasks })`
 
-/** What the script above gives. */
+/** Result of the script above. */
 interface Watched {
   readonly frames: readonly number[]
   readonly tasks: readonly number[]
 }
 
-/** Does something with a page, and says how smooth the page was meanwhile. */
+/** Performs an action on a page and measures its smoothness. */
 export async function smoothness(page: Page, act: () => Promise<void>): Promise<Smoothness> {
   await page.evaluate(WATCH)
   const startedAt = performance.now()
@@ -57,7 +57,7 @@ export async function smoothness(page: Page, act: () => Promise<void>): Promise<
   }
 }
 
-/** The heap of the page's scripts when all garbage is gone, in MiB. */
+/** Returns the script heap of the page after a garbage collection, in MiB. */
 export async function heapMiB(page: Page): Promise<number> {
   const session = await page.context().newCDPSession(page)
   await session.send('HeapProfiler.collectGarbage')

@@ -1,6 +1,6 @@
 /**
- * What `memory.ts` runs in a process of its own: runs of one ensemble, whose results nobody keeps. Prints
- * the bytes of heap that each has left, as JSON. Needs `--expose-gc`; its argument is the number of runs.
+ * Runs in a separate process for `memory.ts`: executes runs of one ensemble and drops their results. Prints
+ * the bytes of heap that each left, as JSON. Needs `--expose-gc`; its argument is the number of runs.
  */
 import { answerTo, PROMPT } from './agent-story.ts'
 import { builtPackage } from './built.ts'
@@ -11,10 +11,10 @@ import type { ChatModel } from '../../../packages/ensemble/src/index.ts'
 
 type EnsembleDoor = typeof import('../../../packages/ensemble/src/index.ts')
 
-/** Runs before the first measurement, so that code and caches are there. */
+/** Runs before the first measurement, to warm up code and caches. */
 const WARM_UP_RUNS = sized(10_000, 100)
 
-/** Runs in flight at a time. */
+/** Number of concurrent runs. */
 const WIDTH = 50
 
 const count = Number(process.argv[2])
@@ -29,7 +29,7 @@ const before = heapBytes()
 await makeRuns(count)
 console.log(JSON.stringify((heapBytes() - before) / count))
 
-/** Asks for the tool, then answers; unlike the scripted model it records nothing. */
+/** Calls the tool, then answers; unlike the scripted model it records nothing. */
 function forgetfulModel(): ChatModel {
   return {
     provider: 'forgetful',

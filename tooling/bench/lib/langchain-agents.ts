@@ -1,8 +1,8 @@
 /**
  * Agents on the fake model that LangChain publishes for tests: LangGraph's, and ours through the adapter.
  *
- * The fake model of both is of the peers' copy of LangChain's core. The adapter makes the messages that
- * it sends with its own copy, of the same version.
+ * Both use the fake model of the peers' copy of LangChain's core. The adapter creates its messages with its
+ * own copy, of the same version.
  */
 import { answerTo, PROMPT, ROLE } from './agent-story.ts'
 import { builtPackage } from './built.ts'
@@ -29,7 +29,7 @@ interface ReactAgent {
   invoke(state: object): Promise<{ readonly messages: readonly LangchainMessage[] }>
 }
 
-/** What of LangChain's fake model is used here: a queue of answers, one a call. */
+/** Used parts of LangChain's fake model: a queue of answers, one per call. */
 type FakeModel = LangchainModel & {
   respond(answer: (messages: readonly LangchainMessage[]) => unknown): void
 }
@@ -37,7 +37,7 @@ type FakeModel = LangchainModel & {
 /** Model calls of one run. */
 const CALLS_PER_RUN = 2
 
-/** LangGraph's `createReactAgent`. */
+/** Returns LangGraph's `createReactAgent`. */
 export async function langgraphAgent(): Promise<Runner> {
   const makeModel = await fakeModels()
   const { tool } = await importPeer<{ tool(body: unknown, fields: object): unknown }>(
@@ -60,7 +60,7 @@ export async function langgraphAgent(): Promise<Runner> {
   }
 }
 
-/** Ours, on a model of LangChain. */
+/** Returns our agent on a model of LangChain. */
 export async function tuttiLangchainAgent(): Promise<Runner> {
   const { langchainModel } = await builtPackage<LangchainDoor>('langchain')
   const makeModel = await fakeModels()
@@ -70,7 +70,7 @@ export async function tuttiLangchainAgent(): Promise<Runner> {
   }, "Tutti on LangChain's model")
 }
 
-/** What makes fake models, each with the answers to so many runs. */
+/** Returns a function that creates a fake model with the answers for a number of runs. */
 async function fakeModels(): Promise<(runs: number) => FakeModel> {
   const { fakeModel } = await importPeer<{ fakeModel(): FakeModel }>('@langchain/core/testing')
   const { AIMessage } = await importPeer<{ AIMessage: new (fields: object) => unknown }>(

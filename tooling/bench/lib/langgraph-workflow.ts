@@ -4,7 +4,7 @@ import { countOn, promptOf, type Layers } from './ten-tasks.ts'
 
 import type { Runner } from './runners.ts'
 
-/** What of LangGraph is used here. */
+/** Used parts of LangGraph. */
 interface LangGraph {
   readonly START: string
   readonly END: string
@@ -25,7 +25,7 @@ interface State {
   readonly answers: Readonly<Record<string, string>>
 }
 
-/** The tasks of `layers` as a graph without a checkpointer. */
+/** Returns the tasks of `layers` as a graph without a checkpointer. */
 export async function langgraphWorkflow(layers: Layers): Promise<Runner> {
   const { Annotation, END, START, StateGraph } = await importPeer<LangGraph>('@langchain/langgraph')
   const answers = Annotation({

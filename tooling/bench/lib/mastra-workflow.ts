@@ -4,7 +4,7 @@ import { countOn, promptOf, type Layers } from './ten-tasks.ts'
 
 import type { Runner } from './runners.ts'
 
-/** What of Mastra is used here. */
+/** Used parts of Mastra. */
 interface MastraWorkflows {
   createStep(fields: object): unknown
   createWorkflow(fields: object): Workflow
@@ -33,13 +33,13 @@ interface Zod {
   readonly z: { object(fields: object): unknown; string(): unknown }
 }
 
-/** The tasks of `layers` as a workflow by itself: no store, no logger, the options of the default. */
+/** Returns the tasks of `layers` as a separate workflow with default options, without store and logger. */
 export async function mastraWorkflow(layers: Layers): Promise<Runner> {
   const parts = await importParts()
   return runnerOf('Mastra, the workflow by itself', () => makeWorkflow(layers, parts))
 }
 
-/** The same in a Mastra instance, as its documentation has it, with the store that it brings; no logger. */
+/** Returns the same workflow in a Mastra instance, as documented, with its default store and without logger. */
 export async function mastraInstance(layers: Layers): Promise<Runner> {
   const { Mastra } = await importPeer<MastraDoor>('@mastra/core')
   const parts = await importParts()
@@ -96,7 +96,7 @@ function makeWorkflow(layers: Layers, { createStep, createWorkflow, z }: Parts):
   return workflow.commit()
 }
 
-/** The answer of the step before, or those of the steps before, by name. */
+/** Returns the answer of the previous step, or those of the previous steps by name. */
 function textsOf(input: Input): readonly string[] {
   return isAnswer(input) ? [input.text] : Object.values(input).map(({ text }) => text)
 }

@@ -1,28 +1,28 @@
-/** Measuring side by side: every contestant in turn, round after round, so that noise meets all alike. */
+/** Measures contestants in turns, round after round, so that noise affects all alike. */
 
 import { isShort } from './short.ts'
 
-/** Calls in the one round of the short form. */
+/** Calls in the single round of the short form. */
 const SHORT_CALLS = 10
 
-/** Something that is measured: `run` does the work `count` times. */
+/** A contestant: `run` does the work `count` times. */
 export interface Contestant {
   readonly name: string
-  /** Gets ready for so many calls; called before each `run`, and not measured. */
+  /** Prepares a number of calls; called before each `run`, and not measured. */
   prepare?(count: number): void
   run(count: number): Promise<void>
 }
 
-/** How a comparison is run. */
+/** Options of a comparison. */
 export interface CompareOptions {
   /** Calls in one round. */
   readonly calls: number
   readonly rounds: number
-  /** How long each contestant works before anything counts, in whole rounds. @default 0, one round */
+  /** Warm-up time of each contestant, rounded up to whole rounds. @default 0, one round */
   readonly warmUpMs?: number
 }
 
-/** Microseconds a call, the median of the rounds, by contestant in the order given. */
+/** Returns microseconds per call, the median of the rounds, by contestant in the given order. */
 export async function compare(
   contestants: readonly Contestant[],
   options: CompareOptions,
@@ -49,7 +49,7 @@ async function roundMs(contestant: Contestant, calls: number): Promise<number> {
   return performance.now() - startedAt
 }
 
-/** The middle value. */
+/** Returns the median. */
 export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 }

@@ -1,4 +1,4 @@
-/** The tool that benchmarks call, the same for all who take part: five typed fields, a short body. */
+/** The tool of the benchmarks, the same for all contestants: five typed fields, a short body. */
 import { defineTool, Type } from '@tutti/core'
 
 import { importPeer } from './peers.ts'
@@ -6,7 +6,7 @@ import { importPeer } from './peers.ts'
 /** Name and description of the tool. */
 export const ORDER = { name: 'order', description: 'Orders goods' } as const
 
-/** What it is called with: JSON text. */
+/** Its input as JSON text. */
 export const ORDER_ARGUMENTS = JSON.stringify({
   item: 'tea',
   count: 2,
@@ -15,15 +15,15 @@ export const ORDER_ARGUMENTS = JSON.stringify({
   tags: ['hot', 'green'],
 })
 
-/** What it gives then. */
+/** Its output for that input. */
 export const ORDER_OUTPUT = '2 tea'
 
-/** The body of the tool. */
+/** Body of the tool. */
 export function order({ item, count }: { readonly item: string; readonly count: number }): string {
   return `${count} ${item}`
 }
 
-/** The tool as ours. */
+/** The tool as a Tutti tool. */
 export const orderTool = defineTool({
   ...ORDER,
   input: Type.Object({
@@ -36,7 +36,7 @@ export const orderTool = defineTool({
   execute: order,
 })
 
-/** What of zod is used here; a schema is for the peers to know. */
+/** Used parts of zod; only the peers know the type of a schema. */
 interface Zod {
   readonly z: {
     object(fields: Readonly<Record<string, unknown>>): unknown
@@ -48,7 +48,7 @@ interface Zod {
   }
 }
 
-/** The schema of the tool as the peers take it. */
+/** Returns the schema of the tool for the peers. */
 export async function orderZodSchema(): Promise<unknown> {
   const { z } = await importPeer<Zod>('zod')
   return z.object({

@@ -1,7 +1,7 @@
 /**
- * The libraries that benchmarks measure against. They are heavy, so they are in no package.json of the
- * workspace: `peers/package.json` pins them, and they are installed beside the caches on first use, and
- * anew when the pins have changed.
+ * Installs and imports the libraries that benchmarks compare with. They are heavy, so no package.json of the
+ * workspace has them: `peers/package.json` pins them. They are installed next to the caches at their first
+ * use, and again when the pins change.
  */
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
@@ -11,25 +11,25 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 const PINS = fileURLToPath(new URL('../peers', import.meta.url))
 const FOLDER = fileURLToPath(new URL('../../../node_modules/.cache/tutti/peers', import.meta.url))
 
-/** What is copied into the folder of the peers. */
+/** Files that are copied to the folder of the peers. */
 const FILES = ['package.json', 'load.mjs']
 
-/** The longest that an install may take. */
+/** Maximum time of an install. */
 const INSTALL_TIMEOUT_MS = 600_000
 
 /**
- * Imports a module of a peer, installing the peers when they are not there as pinned. Give it the type
- * of what is used of the module: the peers' own types are not installed with the workspace.
+ * Imports a module of a peer; installs the pinned peers if necessary. The type argument has the used parts of
+ * the module: the peers' types are not installed with the workspace.
  */
 export async function importPeer<T = Record<string, unknown>>(specifier: string): Promise<T> {
   installPeers()
   const { load } = await import(pathToFileURL(join(FOLDER, 'load.mjs')).href)
-  // NOTE: the versions are pinned, and whoever imports one says what it has.
+  // NOTE: the versions are pinned, and the caller knows their exports.
   return (await load(specifier)) as T
 }
 
 function installPeers(): void {
-  // npm writes this file last, so a folder without it was left in the middle of an install.
+  // npm writes this file last; a folder without it is an incomplete install.
   const complete = existsSync(join(FOLDER, 'node_modules', '.package-lock.json'))
   if (complete && FILES.every(isAsPinned)) return
   rmSync(FOLDER, { recursive: true, force: true })

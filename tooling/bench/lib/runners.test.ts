@@ -14,7 +14,7 @@ afterEach(() => {
 
 const OPTIONS = { width: 3, answer: 'done', calls: 10, rounds: 2 }
 
-test('every round has its number of runs, prepared for, and no more at a time than the width', async () => {
+test('executes the prepared number of runs in each round, at most the width at a time', async () => {
   const prepared: number[] = []
   let runs = 0
   let running = 0
@@ -36,7 +36,7 @@ test('every round has its number of runs, prepared for, and no more at a time th
   expect({ runs, most }).toEqual({ runs: 30, most: 3 })
 })
 
-test('a warm-up lasts its time, in whole rounds, and does not count', async () => {
+test('warms up for the given time in whole rounds, which do not count', async () => {
   let nowMs = 0
   let runs = 0
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
@@ -53,7 +53,7 @@ test('a warm-up lasts its time, in whole rounds, and does not count', async () =
   expect(print.mock.calls[1]).toEqual(['warming: 1000 us a run, 1.0 times, 1000 runs/s'])
 })
 
-test('getting ready for a round is not measured', async () => {
+test('does not measure the preparation of a round', async () => {
   let nowMs = 0
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
   const slowToStart: Runner = {
@@ -68,13 +68,13 @@ test('getting ready for a round is not measured', async () => {
   expect(print.mock.calls[1]).toEqual(['runner: 1000 us a run, 1.0 times, 1000 runs/s'])
 })
 
-test('a run with another answer ends the race, and the error names the runner and both answers', async () => {
+test('throws for a wrong answer, with the runner and both answers', async () => {
   const lazy = { name: 'lazy', run: () => Promise.resolve('nothing') }
   const error = 'lazy answered "nothing", not "done"'
   await expect(race([runnerOf('first'), lazy], [], OPTIONS)).rejects.toThrow(error)
 })
 
-test('each runner has a line, against the first, and each claim one, which fails nothing', async () => {
+test('prints a line for each runner and each claim', async () => {
   const [own, peer] = [runnerOf('own'), runnerOf('peer')]
   const claims = [0, Infinity].map((times) => ({ slower: peer, faster: own, times }))
   await race([own, peer], claims, OPTIONS)
@@ -87,7 +87,7 @@ test('each runner has a line, against the first, and each claim one, which fails
   expect(lines[4]).toMatch(/^CLAIM peer takes at least Infinity .* times, NOT met$/)
 })
 
-test('a claim divides the time of the slower by that of the faster', async () => {
+test('divides the time of the slower by that of the faster for a claim', async () => {
   let nowMs = 0
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
   const taking = (name: string, ms: number): Runner => ({

@@ -1,42 +1,42 @@
-/** Things that make whole runs, compared one at a time and many at once. */
+/** Compares runners of whole runs, one at a time and concurrently. */
 import { printClaim } from './claims.ts'
 import { compare, type CompareOptions, type Contestant } from './measure.ts'
 
-/** Something that makes runs. */
+/** A contestant that executes runs. */
 export interface Runner {
   readonly name: string
-  /** Gets ready for so many runs, before the clock starts. */
+  /** Prepares a number of runs before the clock starts. */
   prepare?(runs: number): void
-  /** Makes one run and gives its answer. */
+  /** Executes one run and returns its answer. */
   run(): Promise<string>
 }
 
-/** What runners are compared in. */
+/** Options of a race. */
 export interface RaceOptions extends CompareOptions {
-  /** Runs in flight at a time. */
+  /** Number of concurrent runs. */
   readonly width: number
-  /** The answer of every run; another one ends the benchmark. */
+  /** Expected answer of every run; another answer ends the benchmark. */
   readonly answer: string
 }
 
-/** That another runner takes so many times as long as the one it is compared to. */
+/** A claim that another runner takes at least this many times as long as the reference. */
 export interface SpeedClaim {
   readonly slower: Runner
   readonly faster: Runner
   readonly times: number
 }
 
-/** Runners, and what is claimed of them. */
+/** Runners, and the claims about them. */
 export interface Race {
   readonly runners: readonly Runner[]
   readonly claims: readonly SpeedClaim[]
 }
 
 /**
- * Races `runners` in turns, and prints microseconds a run, how many times those of the first that is,
- * and runs a second; then a line for each of `claims`.
+ * Races `runners` in turns. Prints microseconds per run, the ratio to the first runner, and runs per second;
+ * then a line for each of `claims`.
  *
- * @throws {Error} when a run gives another answer than it should.
+ * @throws {Error} when a run returns a wrong answer.
  */
 export async function race(
   runners: readonly Runner[],

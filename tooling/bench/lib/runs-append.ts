@@ -1,4 +1,4 @@
-/** How many events a second a store takes, batch after batch, as the group commit of one process gives them. */
+/** Measures events per second of a store, batch by batch, as the group commit of one process writes them. */
 import { openStorage, type Place, type Places } from './runs-places.ts'
 import { printHeading, printRow } from './runs-table.ts'
 import { sized } from './short.ts'
@@ -12,7 +12,7 @@ const EVENTS_PER_RUN = 20
 const FOR_MS = sized(2_500, 50)
 const WARM_UP_BATCHES = 10
 
-/** Prints events a second. */
+/** Prints events per second. */
 export async function measureAppend(places: Places): Promise<void> {
   printHeading(`batches of ${RUNS} runs, ${EVENTS_PER_RUN} events each`)
   const own = await appendsPerSecond(places.embedded())

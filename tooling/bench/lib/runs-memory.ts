@@ -1,4 +1,4 @@
-/** What runs leave in the memory of a process with an embedded store. */
+/** Measures the memory that runs leave in a process with an embedded store. */
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -8,13 +8,13 @@ import { sized } from './short.ts'
 
 import type { Places } from './runs-places.ts'
 
-/** What the program is told: one JSON argument. */
+/** Input of the program: one JSON argument. */
 export interface MemoryTold {
   readonly directory: string
   readonly runs: number
 }
 
-/** What the program says: one line of JSON, bytes. */
+/** Output of the program: one line of JSON, in bytes. */
 export interface MemorySaid {
   readonly heapBefore: number
   readonly heapAfter: number
@@ -25,7 +25,7 @@ const RUNS = sized(5_000, 50)
 const TIMEOUT_MS = 60_000
 const MIB = 1024 * 1024
 
-/** Makes runs in a process of its own; gives what prints the figures. */
+/** Executes runs in a separate process; returns a function that prints the results. */
 export async function measureMemory(places: Places): Promise<() => void> {
   const program = fileURLToPath(new URL('../fixtures/runs-memory.ts', import.meta.url))
   const place = places.embedded()
@@ -36,7 +36,7 @@ export async function measureMemory(places: Places): Promise<() => void> {
     ['--expose-gc', program, JSON.stringify(told)],
     { timeout: TIMEOUT_MS },
   )
-  // NOTE: the program prints this, and nothing else.
+  // NOTE: the program prints only this.
   const { heapBefore, heapAfter, resident } = JSON.parse(stdout) as MemorySaid
   return () => {
     printHeading(`memory after ${RUNS} runs`)

@@ -1,4 +1,4 @@
-/** Where the runs of a measurement are kept: fresh for each, in a form that another process can be told. */
+/** Creates a new store for each measurement, described by plain data that can be passed to another process. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,17 +16,17 @@ export type Place =
   | { readonly directory: string }
   | { readonly connectionString: string; readonly schema: string }
 
-/** Gives places, and takes them all away when it is disposed of. */
+/** Creates stores; disposing removes all of them. */
 export interface Places extends AsyncDisposable {
-  /** Of the database that the places in Postgres are in. */
+  /** URL of the Postgres database of the stores. */
   readonly url: string
   embedded(): Place
   postgres(): Place
 }
 
 /**
- * Places in temporary directories, and in a Postgres database whose commits wait for the disk: of a server
- * that is started for it, or of the one of `TUTTI_TEST_DATABASE_URL`.
+ * Creates stores in temporary directories, and in a Postgres database whose commits wait for the disk: of a
+ * new server, or of the one of `TUTTI_TEST_DATABASE_URL`.
  */
 export async function openPlaces(): Promise<Places> {
   const isGiven = (process.env['TUTTI_TEST_DATABASE_URL'] ?? '') !== ''
@@ -45,7 +45,7 @@ export async function openPlaces(): Promise<Places> {
   }
 }
 
-/** Opens the store of a place, as it is built. */
+/** Opens a store with the built package. */
 export async function openStorage(place: Place): Promise<RunStorage> {
   if ('directory' in place) {
     const { sqliteRunStorage } = await builtPackage<RunsDoor>('runs')

@@ -1,4 +1,4 @@
-/** The processes of a measurement: the programs of `fixtures`, told what to do by one JSON argument. */
+/** Starts the processes of a measurement: the programs of `fixtures`, with one JSON argument each. */
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
@@ -6,35 +6,35 @@ import type { Place } from './runs-places.ts'
 import type { TeamName } from './runs-teams.ts'
 import type { RunServiceOptions } from '../../../packages/runs/src/index.ts'
 
-/** What every process is told. */
+/** Input of every process. */
 interface Told {
-  /** Where it reports to, and as whom. */
+  /** Port for its reports, and its name in them. */
   readonly port: number
   readonly name: string
   readonly place: Place
 }
 
-/** What each program is told. */
+/** Input of each program. */
 export interface Programs {
-  /** Executes runs until it is told to end. */
+  /** Executes runs until it is stopped. */
   readonly 'runs-worker': Told & {
     readonly team: TeamName
     readonly options?: Pick<RunServiceOptions, 'leaseMs' | 'maxConcurrentRuns' | 'maxLostOwners'>
-    /** Runs to submit. */
+    /** Number of runs to submit. */
     readonly submits?: readonly string[]
   }
-  /** Reads tokens of runs and says how long each took. */
+  /** Reads tokens of runs and reports the latency of each. */
   readonly 'runs-reader': Told & { readonly runIds: readonly string[] }
 }
 
-/** A process; disposing of it kills it. */
+/** A process; disposing kills it. */
 export interface RunProcess extends AsyncDisposable {
   readonly name: string
-  /** Sends a signal; resolves when the process is gone. */
+  /** Sends a signal; resolves when the process has ended. */
   end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>
 }
 
-/** Starts a program. It ends by itself when nobody listens to its reports. */
+/** Starts a program. It ends when the listener of its reports closes. */
 export function startProcess<P extends keyof Programs>(program: P, told: Programs[P]): RunProcess {
   const file = fileURLToPath(new URL(`../fixtures/${program}.ts`, import.meta.url))
   const child = spawn(process.execPath, [file, JSON.stringify(told)], {

@@ -1,34 +1,34 @@
-/** What processes of a measurement say: each over a socket of this machine, one JSON object a line. */
+/** Carries reports of the processes of a measurement over a local socket, one JSON object per line. */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 
 import { nowMs } from './runs-teams.ts'
 
-/** Something that a process says. */
+/** A report of a process. */
 export interface Report {
   /** Name of the process. */
   readonly from: string
   readonly kind: 'ready' | 'called' | 'aborted' | 'resumed' | 'latencies'
   readonly runId?: string
   readonly values?: readonly number[]
-  /** When it was said, by `nowMs`. */
+  /** Time of the report, by `nowMs`. */
   readonly atMs: number
 }
 
-/** What a report must be. */
+/** Condition for a report. */
 export type ReportMatch = Pick<Report, 'kind'> & Partial<Pick<Report, 'from' | 'runId'>>
 
-/** Where processes report to; those that still do end when it is disposed of. */
+/** Listener of reports; disposing ends the processes that still report. */
 export interface Reports extends AsyncDisposable {
   readonly port: number
-  /** The first report that matches and was not given before; waits for it. @throws {Error} when none comes. */
+  /** Waits for the next matching report. @throws {Error} at the time limit. */
   next(match: ReportMatch): Promise<Report>
 }
 
-/** Says something to whoever listens. */
+/** Sends a report. */
 export interface Reporter extends Disposable {
   report(report: Omit<Report, 'from' | 'atMs'>): void
-  /** Resolves when nobody listens any more. */
+  /** Resolves when the listener has closed. */
   readonly ended: Promise<void>
 }
 
@@ -37,7 +37,7 @@ interface Waiter {
   readonly resolve: (report: Report) => void
 }
 
-/** Longer than anything that is reported takes, in milliseconds. */
+/** Longer than any reported action takes, in milliseconds. */
 const LIMIT_MS = 30_000
 
 /** Listens on a free port of 127.0.0.1. */
@@ -60,7 +60,7 @@ export async function openReports(): Promise<Reports> {
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve)
   })
-  // NOTE: a server that listens on a port has an address of this shape.
+  // NOTE: a listening server has an address of this shape.
   const { port } = server.address() as AddressInfo
   return {
     port,
@@ -78,7 +78,7 @@ export async function openReports(): Promise<Reports> {
   }
 }
 
-/** Connects a process of that name to the reports on a port. */
+/** Connects a process with this name to the listener on a port. */
 export async function openReporter(port: number, name: string): Promise<Reporter> {
   const socket = connect(port, '127.0.0.1')
   socket.setNoDelay(true)
@@ -106,7 +106,7 @@ function arrival(waiting: Set<Waiter>, match: ReportMatch): Promise<Report> {
   return new Promise((resolve, reject) => {
     const limit = setTimeout(() => {
       waiting.delete(waiter)
-      reject(new Error(`Nobody reported ${JSON.stringify(match)} within ${LIMIT_MS} ms`))
+      reject(new Error(`No report matched ${JSON.stringify(match)} within ${LIMIT_MS} ms`))
     }, LIMIT_MS)
     const waiter: Waiter = {
       match,

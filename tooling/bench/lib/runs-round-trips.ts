@@ -1,7 +1,7 @@
-/** How often this process asks Postgres something and waits for the answer. */
+/** Counts the round trips of this process to Postgres. */
 import { createRequire } from 'node:module'
 
-/** What of the driver is used here. */
+/** Used parts of the driver. */
 interface Driver {
   readonly Client: { readonly prototype: { query: (...args: unknown[]) => unknown } }
 }
@@ -14,12 +14,12 @@ Client.prototype.query = function counted(...args) {
   return query.apply(this, args)
 }
 
-/** Round trips so far, over all connections of this process: a statement or several sent as one. */
+/** Returns the round trips so far, over all connections of this process: a statement, or several sent as one. */
 export function roundTrips(): number {
   return count
 }
 
-/** The driver as `@tutti/runs` imports it. */
+/** The driver that `@tutti/runs` imports. */
 function driverOfRuns(): Driver {
   const require = createRequire(new URL('../../../packages/runs/package.json', import.meta.url))
   // NOTE: the driver has no types here; its clients have this method.

@@ -1,4 +1,4 @@
-/** Services over places, and what a reader sees of their runs. */
+/** Starts services over stores, and reads their runs. */
 import { builtPackage } from './built.ts'
 import { openStorage, type Place } from './runs-places.ts'
 import { nowMs } from './runs-teams.ts'
@@ -9,12 +9,12 @@ import type { RunService, RunServiceOptions } from '../../../packages/runs/src/i
 
 type RunsDoor = typeof import('../../../packages/runs/src/index.ts')
 
-/** A service that has started; disposing of it lets go of its runs. */
+/** A started service; disposing releases its runs. */
 export interface OpenService extends AsyncDisposable {
   readonly service: RunService
 }
 
-/** Starts a service over a place. */
+/** Starts a service over a store. */
 export async function openService(
   place: Place,
   team: Ensemble,
@@ -36,9 +36,9 @@ export async function awaitEnd(service: RunService, runId: string): Promise<void
   }
 }
 
-/** A reader of one run from its beginning. */
+/** Reads one run from its beginning. */
 export interface Watch {
-  /** When the first event that matches came, by `nowMs`; waits for it. */
+  /** Waits for the first matching event and returns its time of arrival, by `nowMs`. */
   cameAt(match: (event: LoggedRunEvent) => boolean): Promise<number>
   /** Resolves when the run has ended. */
   readonly ended: Promise<void>
@@ -55,7 +55,7 @@ export function watchRun(service: RunService, runId: string): Watch {
       tell.resolve()
       tell = Promise.withResolvers<void>()
     }
-    // Nobody may be waiting.
+    // There may be no waiting caller.
     tell.promise.catch(() => undefined)
     tell.reject(new Error(`Run ${runId} has ended`))
   }

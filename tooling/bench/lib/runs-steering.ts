@@ -1,4 +1,4 @@
-/** How long a command takes to its run: in the same process, and on Postgres from one process to another. */
+/** Measures the time of a command to its run: in the same process, and on Postgres between processes. */
 import { openReporter, type Reports } from './runs-reports.ts'
 import { openService, watchRun } from './runs-services.ts'
 import { startProcess } from './runs-processes.ts'
@@ -13,16 +13,16 @@ const CANCELS = sized(40, 2)
 const INJECTS = sized(40, 2)
 
 interface Steering {
-  /** From the call of `cancel` until the signal of the tool aborts. */
+  /** Measures from the call of `cancel` until the tool's signal aborts. */
   readonly aborted: number[]
   readonly cancelAnswered: number[]
   readonly cancelled: number[]
   readonly injectAnswered: number[]
-  /** Until the sender reads `directive_active`. */
+  /** Measures until the sender reads `directive_active`. */
   readonly active: number[]
 }
 
-/** Prints how long a cancel and a directive take. */
+/** Prints the times of a cancel and a directive. */
 export async function measureSteering(places: Places, reports: Reports): Promise<void> {
   printHeading('commands, in the same process on the embedded store, to another one on Postgres')
   const own = await steerHere(places, reports)

@@ -1,4 +1,4 @@
-/** How long a run is without an owner when its process dies, or is told to end. */
+/** Measures the time without an owner after the process of a run dies or is stopped. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { startProcess, type RunProcess } from './runs-processes.ts'
@@ -9,14 +9,14 @@ import { sized } from './short.ts'
 import type { Place, Places } from './runs-places.ts'
 import type { Reports } from './runs-reports.ts'
 
-/** A process that is killed dies at this many instants, spread over the time between two renewals. */
+/** Number of kill times, spread between two lease renewals. */
 const DEATHS = sized(5, 1)
 const RENEWALS_PER_LEASE = 3
 const LEASES_MS = sized([2_000, 10_000], [1_000])
 const RESTARTS = sized(5, 1)
 const HAND_OVERS = sized(7, 1)
 
-/** As often as its process is lost here, a run goes on. */
+/** Number of takeovers of a run. */
 const MAX_LOST_OWNERS = 100
 
 interface Bench {
@@ -24,7 +24,7 @@ interface Bench {
   readonly reports: Reports
 }
 
-/** Prints how long it takes until `run_resumed` is durable elsewhere. */
+/** Prints the time until `run_resumed` is durable in another process. */
 export async function measureTakeover(places: Places, reports: Reports): Promise<void> {
   const bench = { places, reports }
   printHeading('in a tool call')
@@ -41,7 +41,7 @@ export async function measureTakeover(places: Places, reports: Reports): Promise
   printRow(label, NONE, range(await handOverTimes(bench)))
 }
 
-/** One process at a time has an embedded store: the next one is started when the one before is dead. */
+/** Only one process at a time can open an embedded store: the next one starts when the previous one has died. */
 async function restartTimes({ places, reports }: Bench): Promise<readonly number[]> {
   const place = places.embedded()
   const runId = 'restarted'
@@ -64,7 +64,7 @@ async function restartTimes({ places, reports }: Bench): Promise<readonly number
 
 interface Death {
   readonly leaseMs: number
-  /** When, between two renewals of the lease: 0 to 1. */
+  /** Time between two renewals of the lease: 0 to 1. */
   readonly phase: number
   readonly name: string
 }
@@ -88,7 +88,7 @@ async function takeoverTime(
   return atMs - beginMs
 }
 
-/** One run goes from process to process. */
+/** Hands one run from process to process. */
 async function handOverTimes({ places, reports }: Bench): Promise<readonly number[]> {
   const place: Place = places.postgres()
   const runId = 'handed-over'

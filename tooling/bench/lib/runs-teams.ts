@@ -1,4 +1,4 @@
-/** What durable runs are measured with: teams of one agent, on models without a provider. */
+/** Ensembles for measurements of durable runs: one agent each, on models without a provider. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { defineTool, Type } from '@tutti/core'
@@ -13,16 +13,16 @@ import type { ChatModel, Ensemble } from '../../../packages/ensemble/src/index.t
 type EnsembleDoor = typeof import('../../../packages/ensemble/src/index.ts')
 type Tool = typeof orderTool | ReturnType<typeof heldTool> | ReturnType<typeof shortTool>
 
-/** Told of what a tool meets. */
+/** Receives the events of a tool. */
 export type ToolReport = (kind: 'called' | 'aborted', runId: string) => void
 
-/** Which team. */
+/** Name of an ensemble. */
 export type TeamName = 'order' | 'held' | 'stepping' | 'tokens'
 
-/** How long the tool of the team `stepping` takes, in milliseconds. */
+/** Duration of the tool of `stepping`, in milliseconds. */
 export const STEP_MS = 20
 
-/** What each run of the team `tokens` writes. */
+/** Output of each run of `tokens`. */
 export const TOKENS = sized(
   { everyMs: 20, warmUpMs: 500, measuredMs: 5_000 },
   { everyMs: 20, warmUpMs: 40, measuredMs: 200 },
@@ -30,24 +30,24 @@ export const TOKENS = sized(
 
 const USAGE = { inputTokens: 1, outputTokens: 1 }
 
-/** Longer than a measurement waits for a tool that is held. */
+/** Longer than a measurement waits for a held tool. */
 const HELD_MS = 120_000
 
 /** More turns than a run of a benchmark takes. */
 const MANY_TURNS = 1_000_000
 
-/** Milliseconds of a clock that all processes of this machine share. */
+/** Returns milliseconds of a clock that all processes of this machine share. */
 export function nowMs(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }
 
 /**
- * A team by its name, so that another process can be told which.
+ * Returns an ensemble by name, so that another process can create the same.
  *
- * - `order`: one typed tool call, then an answer, at once.
+ * - `order`: one typed tool call, then an immediate answer.
  * - `held`: one tool call that lasts until its signal aborts.
- * - `stepping`: tool calls of {@link STEP_MS}, one after the other, without an end.
- * - `tokens`: an answer of many tokens, see {@link TOKENS}; each says when it was written.
+ * - `stepping`: sequential tool calls of {@link STEP_MS}, without end.
+ * - `tokens`: an answer of many tokens, see {@link TOKENS}; each contains the time at which it was written.
  */
 export async function teamNamed(
   name: TeamName,
@@ -65,7 +65,7 @@ export async function teamNamed(
   }
 }
 
-/** When the tokens of an event were written, by {@link nowMs}; none for those of the warm-up. */
+/** Returns the times at which the tokens of an event were written, by {@link nowMs}; none for the warm-up. */
 export function stampsOf(text: string): readonly number[] {
   return [...text.matchAll(/\d+\.\d+/g)].map(([stamp]) => Number(stamp))
 }
@@ -81,7 +81,7 @@ async function teamOf(tool: Tool, model: ChatModel): Promise<Ensemble> {
   return ensemble({ name: 'shop', model, tasks: [only] })
 }
 
-/** Asks for a tool, and answers with what it gave; records nothing. */
+/** Calls a tool and answers with its output; records nothing. */
 function callingModel(tool: string, times: 'once' | 'always'): ChatModel {
   return {
     provider: 'forgetful',

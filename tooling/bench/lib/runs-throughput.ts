@@ -1,4 +1,4 @@
-/** Runs a second through a service, and how long one takes until its first event and its end. */
+/** Measures runs per second through a service, and the time of one run to its first event and its end. */
 import { roundTrips } from './runs-round-trips.ts'
 import { awaitEnd, openService } from './runs-services.ts'
 import { NONE, printHeading, printRow, quantile, typicalMs } from './runs-table.ts'
@@ -16,7 +16,7 @@ const SINGLE_RUNS = sized(120, 2)
 const WARM_UP_RUNS = sized(20, 1)
 const QUEUED = 1_000
 
-/** Prints runs a second at several widths, each store in turn, and what a run asks of Postgres. */
+/** Prints runs per second at several widths, each store in turn, and the round trips of a run to Postgres. */
 export async function measureThroughput(places: Places): Promise<void> {
   printHeading('runs a second, one typed tool call each')
   const team = await teamNamed('order')
@@ -42,7 +42,7 @@ export async function measureThroughput(places: Places): Promise<void> {
   }
 }
 
-/** Prints how long one run takes, with nothing else to do. */
+/** Prints the time of one run without other load. */
 export async function measureLatency(places: Places): Promise<void> {
   printHeading('one run at a time')
   const team = await teamNamed('order')

@@ -1,4 +1,7 @@
-/** How long tokens of many runs take from the model to a reader, and how many events a store takes. */
+/**
+ * Measures the latency of tokens of many runs from the model to a reader, and the number of events that a
+ * store accepts.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { openService } from './runs-services.ts'
@@ -11,13 +14,13 @@ import type { Place, Places } from './runs-places.ts'
 import type { Reports } from './runs-reports.ts'
 import type { RunService } from '../../../packages/runs/src/index.ts'
 
-/** Interval at which a reader looks for its run: several times while the run warms up. */
+/** Interval at which a reader polls for its run: several times while the run warms up. */
 const LOOK_EVERY_MS = sized(100, 10)
 
-/** Runs that write tokens at the same time. */
+/** Number of runs that write tokens concurrently. */
 const RUNS = sized(100, 5)
 
-/** Prints from emit to reader: one in the process that executes, and one in another. */
+/** Prints the latency from emit to reader: one in the executing process, and one in another. */
 export async function measureTokens(places: Places, reports: Reports): Promise<void> {
   const rate = 1_000 / TOKENS.everyMs
   printHeading(`${RUNS} runs, each ${rate} tokens/s for ${TOKENS.measuredMs / 1_000} s`)
@@ -27,14 +30,14 @@ export async function measureTokens(places: Places, reports: Reports): Promise<v
   printRow('token to a reader in another process', NONE, told(elsewhere))
 }
 
-/** Reads runs from their beginnings to their ends; gives how long each token took. */
+/** Reads runs from beginning to end; returns the latency of each token. */
 export async function tokenLatencies(
   service: RunService,
   runIds: readonly string[],
 ): Promise<readonly number[]> {
   const latencies: number[] = []
   const read = async (runId: string): Promise<void> => {
-    // A reader of a run that does not exist ends at once.
+    // A reader of a run that does not exist ends immediately.
     while ((await service.record(runId)) === undefined) await sleep(LOOK_EVERY_MS)
     for await (const events of service.follow({ runId, from: 0 })) {
       const atMs = nowMs()
@@ -54,7 +57,7 @@ async function readHere(place: Place): Promise<readonly number[]> {
   await using opened = await openWriter(place)
   const latencies = tokenLatencies(opened.service, RUN_IDS)
   await submitAll(opened.service)
-  // Else the service would be closed before.
+  // Otherwise the service would be closed before.
   return await latencies
 }
 

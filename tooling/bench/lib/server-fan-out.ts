@@ -1,6 +1,6 @@
 /**
- * One busy run and 1 000 readers of it over WebSockets, beside a bare `ws` server that sends the same
- * messages to as many. The readers are a process of their own that only counts what arrives.
+ * Compares one busy run with 1 000 WebSocket readers with a bare `ws` server that sends the same messages to
+ * as many. The readers are a separate process that only counts bytes.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,22 +16,22 @@ import { sized } from './short.ts'
 import { tuttiCommand } from './server-products.ts'
 import { startServerProcess, type ServerProcess } from './server-process.ts'
 
-/** What the process of the readers is told: one JSON argument. */
+/** Input of the readers' process: one JSON argument. */
 export interface ReadersTold {
   readonly port: number
   readonly path: string
   readonly readers: number
 }
 
-/** What it says, as lines of JSON: `ready` once all are greeted, then what they have read. */
+/** Its output, as lines of JSON: `ready` once all readers are greeted, then the bytes that they read. */
 export type ReadersSaid = 'ready' | { readonly readMs: number; readonly bytes: number }
 
-/** What one broadcast gave. */
+/** Result of one broadcast. */
 interface Broadcast {
   readonly perSecond: number
   /** Processor time of the server for each message to each reader, in microseconds. */
   readonly cpuUs: number
-  /** What each reader was sent. */
+  /** Messages to each reader. */
   readonly messages: readonly string[]
 }
 
@@ -40,7 +40,7 @@ const ROUNDS = sized(3, 1)
 
 const FIXTURES = new URL('../fixtures/', import.meta.url)
 
-/** Prints messages a second and the processor time of each, for both, and how they compare. */
+/** Prints messages per second and the processor time of each, for both, and their ratio. */
 export async function measureFanOut(): Promise<void> {
   const ours: Broadcast[] = []
   const bare: Broadcast[] = []
@@ -72,7 +72,7 @@ async function broadcastOfRun(): Promise<Broadcast> {
   const config = fileURLToPath(new URL('server-fan-out.config.mjs', FIXTURES))
   await using server = await startServerProcess(tuttiCommand(config), ROUTES.getReadiness.path)
   const messages = messagesOf(server)
-  // Whoever waits for them is told; nobody does when the readers have failed before.
+  // The waiting caller gets the error; there is none if the readers failed before.
   messages.catch(() => undefined)
   return await broadcast(server, {
     path: ROUTES.openSocket.path,
@@ -104,7 +104,7 @@ async function bareBroadcast(messages: readonly string[]): Promise<Broadcast> {
 interface BroadcastParts {
   readonly path: string
   readonly begin: () => Promise<void>
-  /** What was sent, once it was. */
+  /** Resolves with the sent messages. */
   readonly messages: () => Promise<readonly string[]>
 }
 
@@ -122,7 +122,7 @@ async function broadcast(
   const said = async (): Promise<ReadersSaid> => {
     const line = await lines.next()
     if (line.done === true) throw new Error('The readers ended too early')
-    // NOTE: the program says nothing else.
+    // NOTE: the program prints only these lines.
     return JSON.parse(line.value) as ReadersSaid
   }
   try {
@@ -142,7 +142,7 @@ async function broadcast(
   }
 }
 
-/** What one more reader is sent after its greeting, up to the result of the run. */
+/** Returns the messages to one more reader after its greeting, up to the result of the run. */
 function messagesOf({ url }: ServerProcess): Promise<readonly string[]> {
   const messages: string[] = []
   return new Promise((resolve, reject) => {

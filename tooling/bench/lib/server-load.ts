@@ -1,28 +1,28 @@
 /**
- * The client that all servers are measured with: connections that stay open, each request made when the
- * one before it has its result, by so many at a time.
+ * The client that measures all servers: persistent connections, a number of concurrent loops, each of which
+ * sends a request when the previous one has its result.
  *
- * A run is over for the client when its result has arrived. What a stream says after that is read beside
- * the next run, so that a server whose streams end late is not held back by it.
+ * A run has ended for the client when its result has arrived. The rest of its stream is read during the next
+ * run, so that a server whose streams end late is not delayed by it.
  */
 import { createRequire } from 'node:module'
 
 import type { AskedRequest, ServerProduct } from './server-products.ts'
 
-/** How much is measured: so many, or so long, whichever is reached first. */
+/** Extent of a measurement: a number of runs or a time; the first limit counts. */
 export interface LoadBounds {
   readonly runs: number
   readonly forMs: number
 }
 
-/** What runs took, in milliseconds each, and how many were made a second. */
+/** Times of runs, in milliseconds, and runs per second. */
 export interface LoadFigures {
   readonly firstMs: readonly number[]
   readonly resultMs: readonly number[]
   readonly perSecond: number
 }
 
-/** What of undici is used here. */
+/** Used parts of undici. */
 interface Undici {
   readonly Pool: new (origin: string, options: object) => Pool
 }
@@ -39,7 +39,7 @@ interface Body extends AsyncIterable<Buffer> {
 /** Enough for the widest load, with streams that end late. */
 const CONNECTIONS = 400
 
-/** A client of one server; disposing of it ends its connections. */
+/** A client of one server; disposing closes its connections. */
 export class LoadClient implements AsyncDisposable {
   readonly #product: ServerProduct
   readonly #pool: Pool
@@ -48,16 +48,16 @@ export class LoadClient implements AsyncDisposable {
     const require = createRequire(
       new URL('../../../packages/remote-tools/package.json', import.meta.url),
     )
-    // NOTE: undici has this class.
+    // NOTE: undici exports this class.
     const { Pool: UndiciPool } = require('undici') as Undici
     this.#product = product
     this.#pool = new UndiciPool(url, { connections: CONNECTIONS, pipelining: 1 })
   }
 
   /**
-   * Makes runs, `width` at a time.
+   * Executes runs, `width` at a time.
    *
-   * @throws {Error} when one does not come to the result that it should.
+   * @throws {Error} when one does not have the expected result.
    */
   async makeRuns(width: number, { runs, forMs }: LoadBounds): Promise<LoadFigures> {
     const firstMs: number[] = []
@@ -81,8 +81,8 @@ export class LoadClient implements AsyncDisposable {
   }
 
   /**
-   * Calls the tool by hand, one call after the other: milliseconds of each. Undefined when the server
-   * has no address for it, and a text that says so when it has one that does nothing.
+   * Calls the tool directly, one call after another; returns milliseconds of each. Undefined when the server
+   * has no address for it, and a text when it has one that does not work.
    */
   async callTool({ runs, forMs }: LoadBounds): Promise<readonly number[] | string | undefined> {
     const { tool } = this.#product
@@ -107,7 +107,7 @@ export class LoadClient implements AsyncDisposable {
   async #makeRun(): Promise<{
     readonly firstMs: number
     readonly resultMs: number
-    /** The end of the stream. */
+    /** Reads the stream to its end. */
     readonly rest: Promise<unknown>
   }> {
     const { submit, stream, first, result, proof, name } = this.#product

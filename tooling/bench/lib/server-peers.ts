@@ -1,7 +1,7 @@
 /**
- * The servers of others that ours is measured beside. Each is a program of `peers/servers` with the
- * packages it pins, installed on first use into a folder of its own beside the caches: they need
- * versions of shared packages that exclude each other.
+ * Installs the servers that ours is compared with. Each is a program of `peers/servers` with its pinned
+ * packages, installed at its first use into a separate folder next to the caches, because they need
+ * conflicting versions of shared packages.
  */
 import { spawnSync } from 'node:child_process'
 import {
@@ -16,7 +16,7 @@ import {
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** A server that is installed, or why it is not. */
+/** An installed server, or the reason why it is not installed. */
 export type InstalledPeer = { readonly folder: string } | { readonly reason: string }
 
 const PROGRAMS = fileURLToPath(new URL('../peers/servers', import.meta.url))
@@ -24,13 +24,13 @@ const FOLDERS = fileURLToPath(
   new URL('../../../node_modules/.cache/tutti/peer-servers', import.meta.url),
 )
 
-/** The longest that an install may take. */
+/** Maximum time of an install. */
 const INSTALL_TIMEOUT_MS = 300_000
 
-/** Written when an install has ended well; holds what was installed. */
+/** Written when an install has succeeded; contains the installed versions. */
 const COMPLETE = '.installed.json'
 
-/** Installs the peer of that name when it is not there as pinned, and brings its program up to date. */
+/** Installs the peer if it is not installed as pinned, and updates its program. */
 export function installServerPeer(name: string): InstalledPeer {
   const folder = join(FOLDERS, name)
   const pins = readFileSync(join(PROGRAMS, name, 'package.json'), 'utf8')
@@ -57,13 +57,13 @@ function isInstalled(folder: string, pins: string): boolean {
   return existsSync(complete) && readFileSync(complete, 'utf8') === pins
 }
 
-/** A workspace of the one folder, so that pnpm does not look for ours. JSON is YAML. */
+/** Returns a workspace of one folder, so that pnpm does not use ours. JSON is valid YAML. */
 function workspaceOf(pins: string): string {
   const { overrides = {} } = JSON.parse(pins)
   return JSON.stringify({ packages: ['.'], overrides })
 }
 
-/** What went wrong; undefined when nothing did. No program of a package is run. */
+/** Runs the install without scripts of packages. Returns the error; undefined on success. */
 function install(folder: string): string | undefined {
   const { status, stdout, stderr, error } = spawnSync(
     'npx',
@@ -74,7 +74,7 @@ function install(folder: string): string | undefined {
   return error?.message ?? `${stdout}${stderr}`.trim().split('\n').slice(-3).join(' ')
 }
 
-/** The pnpm of the workspace, such as `pnpm@12.21.0+sha512.…`; npx ignores the hash. */
+/** Returns the pnpm of the workspace, such as `pnpm@12.21.0+sha512.…`; npx ignores the hash. */
 function pnpmName(): string {
   const root = new URL('../../../package.json', import.meta.url)
   return JSON.parse(readFileSync(root, 'utf8')).packageManager

@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from 'vitest'
 
 import { startServerProcess, type ServerPlace } from './server-process.ts'
 
-/** A server that starts a process beside it, and is ready on its second answer. */
+/** A server that starts a child process, and is ready at its second response. */
 const PROGRAM = `
   const { spawn } = require('node:child_process')
   const beside = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
@@ -27,14 +27,14 @@ function command(program: string, places: ServerPlace[] = []) {
   }
 }
 
-/** Whether a process runs; one that has ended and that nobody has looked after does not. */
+/** Returns whether a process runs; a zombie does not. */
 function isAlive(pid: number): boolean {
   const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })
   return !/^(?:Z.*)?$/.test(stdout.trim())
 }
 
-describe('a server in a process of its own', () => {
-  test('is there when it answers 200, and is gone with all it started when it is disposed of', async () => {
+describe('a server in a separate process', () => {
+  test('is ready when it answers 200, and ends with its children when it is disposed', async () => {
     const places: ServerPlace[] = []
     let pids: readonly number[] = []
     {
@@ -49,7 +49,7 @@ describe('a server in a process of its own', () => {
     expect(places.map(({ dataDir }) => existsSync(dataDir))).toEqual([false])
   })
 
-  test.runIf(process.platform === 'linux')('is weighed with what it started', async () => {
+  test.runIf(process.platform === 'linux')('is measured with its children', async () => {
     await using server = await startServerProcess(command(PROGRAM), '/')
     await using alone = await startServerProcess(
       command(PROGRAM.replace(/const beside = .*/, 'const beside = {}')),
@@ -59,7 +59,7 @@ describe('a server in a process of its own', () => {
     expect(server.cpuMs()).toBeGreaterThan(0)
   })
 
-  test('that ends before it is ready is an error with its last words, and leaves nothing', async () => {
+  test('throws with the last output of a server that ends before it is ready', async () => {
     const places: ServerPlace[] = []
     const failing = command(`console.error('no key'); process.exit(3)`, places)
     await expect(startServerProcess(failing, '/')).rejects.toThrow(/did not get ready: no key/)

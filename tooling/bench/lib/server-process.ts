@@ -1,4 +1,4 @@
-/** A server in processes of its own: started, awaited, weighed, ended. */
+/** Runs a server in separate processes: starts it, waits for it, measures its memory and ends it. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** How a server is started. */
+/** Start command of a server. */
 export interface ServerCommand {
   readonly file: string
   readonly args: readonly string[]
@@ -15,37 +15,37 @@ export interface ServerCommand {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** Where a server is to listen and what it may write to. */
+/** Address and data directory of a server. */
 export interface ServerPlace {
   readonly port: number
   /** Empty, and removed at the end. */
   readonly dataDir: string
 }
 
-/** A server that answers; disposing of it ends it. */
+/** A running server; disposing ends it. */
 export interface ServerProcess extends AsyncDisposable {
-  /** Such as `http://127.0.0.1:4801`. */
+  /** URL, such as `http://127.0.0.1:4801`. */
   readonly url: string
-  /** From the start of the program to the first answer that it is ready, in milliseconds. */
+  /** Time from the start of the program to readiness, in milliseconds. */
   readonly readyMs: number
-  /** Resident memory of the program and all it has started, in MiB; NaN where there is no /proc. */
+  /** Returns the resident memory of the program and its children, in MiB; NaN without /proc. */
   memoryMiB(): number
-  /** Processor time of the same so far, in milliseconds; NaN where there is no /proc. */
+  /** Returns their processor time so far, in milliseconds; NaN without /proc. */
   cpuMs(): number
 }
 
-/** How often a server is asked whether it is ready, and how long. */
+/** Interval and time limit of readiness checks. */
 const ASK_EVERY_MS = 10
 const READY_WITHIN_MS = 60_000
 
-/** How long a server may take to end by itself. */
+/** Time limit of a graceful stop. */
 const END_WITHIN_MS = 5_000
 
-/** Clock ticks a second in /proc, on all common builds of Linux. */
+/** Clock ticks per second in /proc, on all common builds of Linux. */
 const TICKS_PER_SECOND = 100
 
 /**
- * Starts a server and waits until a GET of `readyPath` gives a 200.
+ * Starts a server and waits until a GET of `readyPath` returns 200.
  *
  * @throws {Error} when it ends before, or takes longer than a minute.
  */
@@ -61,15 +61,15 @@ export async function startServerProcess(
     cwd: cwd ?? dataDir,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
-    // A process group of its own: what it starts ends with it.
+    // In a separate process group, its children end with it.
     detached: true,
   })
   const killNow = (): void => {
     if (child.pid !== undefined) signalGroup(child.pid, 'SIGKILL')
   }
-  // Whoever ends this process ends the server too.
+  // The server ends with this process.
   process.once('exit', killNow)
-  const told = lastWords(child)
+  const lastOutput = lastWords(child)
   const url = `http://127.0.0.1:${port}`
   const end = async (): Promise<void> => {
     await endGroup(child)
@@ -80,7 +80,7 @@ export async function startServerProcess(
     await answers(child, `${url}${readyPath}`)
   } catch (error) {
     await end()
-    throw new Error(`The server did not get ready: ${told()}`, { cause: error })
+    throw new Error(`The server did not become ready: ${lastOutput()}`, { cause: error })
   }
   const tree = (): readonly number[] => (child.pid === undefined ? [] : treeOf(child.pid))
   return {
@@ -95,14 +95,14 @@ export async function startServerProcess(
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
-  // NOTE: a server that listens on a port has an address of this shape.
+  // NOTE: a listening server has an address of this shape.
   const { port } = server.address() as AddressInfo
   server.close()
   await once(server, 'close')
   return port
 }
 
-/** Keeps the end of what the program says on standard error. */
+/** Retains the end of the program's standard error. */
 function lastWords(child: ChildProcess): () => string {
   let text = ''
   child.stderr?.on('data', (chunk: Buffer) => {
@@ -144,11 +144,11 @@ function signalGroup(leader: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-leader, signal)
   } catch {
-    // Nobody of the group is left.
+    // The group has no processes.
   }
 }
 
-/** A process and its descendants. */
+/** Returns a process and its descendants. */
 function treeOf(root: number): readonly number[] {
   const children = new Map<number, number[]>()
   for (const pid of pids()) {
@@ -170,7 +170,7 @@ function pids(): readonly number[] {
   }
 }
 
-/** The fields of /proc/<pid>/stat after the name: state, parent, … @see proc_pid_stat(5) */
+/** Returns the fields of /proc/<pid>/stat after the name: state, parent, … @see proc_pid_stat(5) */
 function statOf(pid: number): readonly string[] {
   const stat = readProc(pid, 'stat')
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
@@ -186,7 +186,7 @@ function spentMs(pid: number): number {
   return ((Number(stat[11]) + Number(stat[12])) * 1_000) / TICKS_PER_SECOND
 }
 
-/** Empty when the process is gone, or there is no /proc. */
+/** Returns an empty text when the process has ended, or without /proc. */
 function readProc(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')

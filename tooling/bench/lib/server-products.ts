@@ -1,4 +1,4 @@
-/** The servers that are measured: how each is started and asked for the same run, and what it keeps. */
+/** The measured servers: their start commands, their requests for the same run, and what they store. */
 import { fileURLToPath } from 'node:url'
 
 import { routePath, ROUTES } from '@tutti/protocol'
@@ -18,30 +18,30 @@ export interface AskedRequest {
 /** A server that can be measured. */
 export interface ServerProduct {
   readonly name: string
-  /** Whether it is ours under other settings: shown, and not one of those that ours is compared to. */
+  /** Whether it is ours with other settings: shown, but not part of the comparison. */
   readonly isVariant?: true
-  /** What it keeps of a run, and where. */
+  /** Data that it stores for a run, and the place. */
   readonly storage: string
   readonly command: (place: ServerPlace) => ServerCommand
-  /** A path that gives a 200 when the server is ready. */
+  /** A path that returns 200 when the server is ready. */
   readonly readyPath: string
-  /** Starts a run. Its answer is the stream of the events unless `stream` says where that is. */
+  /** Starts a run. Its response is the stream of events, unless `stream` returns another request. */
   readonly submit: AskedRequest
-  /** The request for the events, from the answer to `submit`. */
+  /** Returns the request for the events, from the response to `submit`. */
   readonly stream?: (accepted: string) => AskedRequest
-  /** What the stream holds from the first event of the run on, and once the result is there. */
+  /** Texts in the stream from the first event of the run on, and once the result is available. */
   readonly first: string
   readonly result: string
-  /** What a stream that has come to its result must hold: the tool was called, the model answered. */
+  /** Texts that a complete stream must contain: the tool was called, the model answered. */
   readonly proof: readonly string[]
-  /** Calls the tool by hand; undefined when the server has no such address. */
+  /** Calls the tool directly; undefined when the server has no such address. */
   readonly tool?: AskedRequest
 }
 
-/** Runs that may be active at once in every server that has such a limit. */
+/** Limit of active runs in every server that has such a limit. */
 const MAX_RUNS = 50
 
-/** All tracing and telemetry is off, and nothing looks for updates. */
+/** Turns off tracing, telemetry and update checks. */
 const QUIET = {
   NO_COLOR: '1',
   DO_NOT_TRACK: '1',
@@ -55,10 +55,10 @@ const QUIET = {
 const PROGRAM = fileURLToPath(new URL('../../../apps/server/dist/tutti.js', import.meta.url))
 const CONFIG = fileURLToPath(new URL('../fixtures/server-order.config.mjs', import.meta.url))
 
-/** Every frame of an event stream has it. */
+/** Part of every frame of an event stream. */
 const ANY_EVENT = 'data:'
 
-/** Our server, as it is built. */
+/** Our built server. */
 export const TUTTI: ServerProduct = {
   name: 'Tutti',
   storage: 'every event, in SQLite',
@@ -69,14 +69,14 @@ export const TUTTI: ServerProduct = {
     method: 'GET',
     path: routePath('streamRunEvents', { runId: JSON.parse(accepted).runId }),
   }),
-  // That the run was queued comes before, and does not count: the engine has begun.
+  // The event that the run was queued comes before and does not count: the engine has begun.
   first: 'event: ensemble_started',
   result: 'event: run_result',
   proof: [`"output":"${ANSWER}"`, 'event: tool_called'],
   tool: { ...ROUTES.invokeTool, path: routePath('invokeTool', TOOL), body: { input: INPUT } },
 }
 
-/** The same, for those who accept to lose the last moments at a power cut. */
+/** The same, without waiting for the disk at each commit. */
 export const TUTTI_NORMAL: ServerProduct = {
   ...TUTTI,
   name: 'Tutti, normal sync',
@@ -85,7 +85,7 @@ export const TUTTI_NORMAL: ServerProduct = {
   command: tuttiCommand(CONFIG, { TUTTI_SQLITE_SYNC: 'normal' }),
 }
 
-/** How our server is started with a config file. */
+/** Returns the start command of our server with a config file. */
 export function tuttiCommand(
   config: string,
   env: Readonly<Record<string, string>> = {},
@@ -97,7 +97,7 @@ export function tuttiCommand(
   })
 }
 
-/** The peers that are installed; prints which are left out and why. */
+/** Returns the installed peers; prints which are missing and why. */
 export function peerServers(): readonly ServerProduct[] {
   return Object.entries(PEERS).flatMap(([name, productIn]) => {
     const installed = installServerPeer(name)
@@ -107,7 +107,7 @@ export function peerServers(): readonly ServerProduct[] {
   })
 }
 
-/** Folder under `peers/servers` → the product, from where it is installed. */
+/** Folder in `peers/servers` → the product, by its install folder. */
 const PEERS: Readonly<Record<string, (folder: string) => ServerProduct>> = {
   langgraph: langgraphServer,
   mastra: mastraServer,
@@ -124,7 +124,7 @@ function langgraphServer(cwd: string): ServerProduct {
       file: process.execPath,
       args: [program, 'dev', ...options, '--port', `${port}`, '-n', `${MAX_RUNS}`],
       cwd,
-      // It is a development server; in production it is another program.
+      // This is its development server; its production server is a different program.
       env: { ...QUIET, NODE_ENV: 'development' },
     }),
     readyPath: '/ok',

@@ -21,13 +21,13 @@ function printed(...servers: Parameters<typeof printServers>[0]): readonly strin
   return print.mock.calls.map(([line]) => String(line))
 }
 
-test('ours is compared to the best of the others, whatever is better', () => {
+test('compares ours with the best of the others, for both directions', () => {
   expect(ratioOf(2, [8, 4, 6])).toBe('2.0 times better')
   expect(ratioOf(300, [100, 150, 60], { better: 'more' })).toBe('2.0 times better')
   expect(ratioOf(8, [4])).toBe('0.5 times better')
 })
 
-test('a line holds the medians of the rounds, ours first', () => {
+test('prints the medians of the rounds, ours first', () => {
   const own = [3, 1, 2].map((firstMs) => ({ ...FIGURES, firstMs }))
   const peer = [{ ...FIGURES, firstMs: 5, perSecond: [50, 100] }]
   const lines = printed(
@@ -47,7 +47,7 @@ test('a line holds the medians of the rounds, ours first', () => {
   ])
 })
 
-test('a server without an address for tools has none, and one that refuses says how', () => {
+test('prints nothing for a server without tools, and the reason for one that rejects calls', () => {
   const lines = printed(
     { product: { name: 'Tutti', storage: '' }, figures: [{ ...FIGURES, toolMs: 'status 501' }] },
     { product: { name: 'Other', storage: '' }, figures: [{ ...FIGURES, toolMs: undefined }] },
@@ -55,7 +55,7 @@ test('a server without an address for tools has none, and one that refuses says 
   expect(lines).toContain('direct tool call, ms: status 501 | none')
 })
 
-test('ours under other settings is shown, and not what ours is compared to', () => {
+test('prints ours with other settings, without comparing them', () => {
   const storage = ''
   const fast = [{ ...FIGURES, firstMs: 1 }]
   const lines = printed(
@@ -66,7 +66,7 @@ test('ours under other settings is shown, and not what ours is compared to', () 
   expect(lines).toContain('submit to first event, ms: 2.0 | 1.0 | 4.0 | 2.0 times better')
 })
 
-test('ours alone is compared to nobody', () => {
+test('prints no ratio for ours alone', () => {
   const lines = printed({ product: { name: 'Tutti', storage: '' }, figures: [FIGURES] })
   expect(lines).toContain('submit to first event, ms: 2.0 | ')
 })

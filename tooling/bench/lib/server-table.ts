@@ -1,16 +1,16 @@
-/** The figures of servers as a table: a line a figure, a column a server, and how ours compares. */
+/** Prints results of servers as a table: a line per result, a column per server, and the ratio of ours. */
 import { median } from './measure.ts'
 
 import type { ServerProduct } from './server-products.ts'
 
-/** What one round gave. */
+/** Result of one round. */
 export interface ServerFigures {
   readonly readyMs: number
   readonly firstMs: number
   readonly resultMs: number
-  /** Runs a second, for each number of runs at once. */
+  /** Runs per second, by number of concurrent runs. */
   readonly perSecond: readonly number[]
-  /** Milliseconds, or why there are none; undefined when the server has no such address. */
+  /** Milliseconds, or the reason for their absence; undefined when the server has no such address. */
   readonly toolMs: number | string | undefined
   readonly memoryMiB: number
 }
@@ -25,11 +25,11 @@ interface Row {
   readonly label: string
   readonly valueOf: (figures: ServerFigures) => number
   readonly digits: number
-  /** What is better. @default 'less' */
+  /** Direction of better values. @default 'less' */
   readonly better?: 'more'
 }
 
-/** Prints the table. The first server is ours, the ratio that to the best of the others. */
+/** Prints the table. The first server is ours; the ratio compares it with the best of the others. */
 export function printServers(servers: readonly MeasuredServer[], widths: readonly number[]): void {
   const [own, ...others] = servers
   if (own === undefined) return
@@ -63,7 +63,7 @@ function rowsFor(widths: readonly number[]): readonly Row[] {
   ]
 }
 
-/** How many times better ours is than the best of the others. */
+/** Returns how many times better ours is than the best of the others. */
 export function ratioOf(
   own: number,
   others: readonly number[],

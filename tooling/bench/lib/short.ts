@@ -1,11 +1,11 @@
 /**
- * The short form, which CI runs: every benchmark once, small and without peers. It shows that they still run; its
- * figures say nothing. Processes that a benchmark starts inherit it.
+ * The short form for CI: every benchmark once, small and without peers. It shows that they still run; its
+ * results are meaningless. Child processes of a benchmark inherit it.
  */
 
 const VARIABLE = 'TUTTI_BENCH_SHORT'
 
-/** Chooses the short form for the benchmarks that are loaded from now on. */
+/** Selects the short form for benchmarks that are loaded later. */
 export function chooseShortForm(): void {
   process.env[VARIABLE] = '1'
 }

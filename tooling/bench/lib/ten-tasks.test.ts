@@ -4,15 +4,15 @@ import { ANSWERS, countOn, promptOf, SHAPES, type Layers } from './ten-tasks.ts'
 
 const NAMES = ['sequence', 'graph'] as const
 
-test.each(NAMES)('a %s has ten tasks, each with its own name', (shape) => {
+test.each(NAMES)('has ten uniquely named tasks in a %s', (shape) => {
   expect(new Set(SHAPES[shape].flat()).size).toBe(10)
 })
 
-test.each(NAMES)('the last task of a %s answers as written down', (shape) => {
+test.each(NAMES)('computes the documented answer of the last task of a %s', (shape) => {
   expect(lastAnswer(SHAPES[shape])).toBe(ANSWERS[shape])
 })
 
-test.each(NAMES)('a dependency of a %s that is left out changes the last answer', (shape) => {
+test.each(NAMES)('changes the last answer of a %s when a dependency is omitted', (shape) => {
   const layers = SHAPES[shape]
   for (const [layer, names] of layers.entries()) {
     for (const name of names) {
@@ -23,7 +23,7 @@ test.each(NAMES)('a dependency of a %s that is left out changes the last answer'
   }
 })
 
-/** Runs the tasks without any engine, but for the dependency `without`. */
+/** Runs the tasks without an engine, and without one dependency. */
 function lastAnswer(layers: Layers, without?: string): string {
   const answers = new Map<string, string>()
   for (const [layer, names] of layers.entries()) {

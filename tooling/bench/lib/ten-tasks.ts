@@ -1,28 +1,25 @@
-/** The work of the workflow benchmark: ten cheap tasks in layers, each building on all of the one before. */
+/** The work of the workflow benchmark: ten cheap tasks in layers, each depending on the whole previous layer. */
 
-/** Tasks by layer: one after the other, and a graph that widens and narrows. */
+/** Tasks by layer: a sequence, and a graph that widens and narrows. */
 export const SHAPES = {
   sequence: layersOf([1, 1, 1, 1, 1, 1, 1, 1, 1, 1]),
   graph: layersOf([1, 3, 3, 2, 1]),
 } as const
 
-/** What the last task answers; every dependency that is left out changes it. */
+/** Answer of the last task; each omitted dependency changes it. */
 export const ANSWERS = { sequence: 'Counted 10', graph: 'Counted 45' } as const
 
 /** Names of tasks by layer. */
 export type Layers = readonly (readonly string[])[]
 
-/**
- * What each task does, for everyone: one more than all the counts in `text`, which holds what the tasks
- * of the layer before answered.
- */
+/** The work of each task: one more than all the counts in `text`, which has the answers of the previous layer. */
 export function countOn(text: string): string {
   let sum = 1
   for (const [, count] of text.matchAll(/Counted (\d+)/g)) sum += Number(count)
   return `Counted ${sum}`
 }
 
-/** What a task is told: what to do, and the answers that it builds on. */
+/** Returns the prompt of a task: its work and the answers that it depends on. */
 export function promptOf(name: string, answers: readonly string[]): string {
   return `## Task\nAdd up for ${name}\n\n${answers.join('\n')}`
 }

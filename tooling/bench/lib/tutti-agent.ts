@@ -1,4 +1,4 @@
-/** Our agent: an ensemble of one task, its model scripted or any of the port. */
+/** Our agent: an ensemble of one task, on the scripted model or any other. */
 import { builtPackage } from './built.ts'
 import { answerTo, PROMPT, ROLE } from './agent-story.ts'
 import { ORDER, ORDER_ARGUMENTS, orderTool } from './order-tool.ts'
@@ -9,7 +9,7 @@ import type { ChatModel, Ensemble } from '../../../packages/ensemble/src/index.t
 type EnsembleDoor = typeof import('../../../packages/ensemble/src/index.ts')
 type TestingDoor = typeof import('../../../packages/testing/src/index.ts')
 
-/** The agent on the scripted model that we publish for tests. */
+/** The agent on our published test model. */
 export async function tuttiAgent(): Promise<Runner> {
   const { scriptedModel } = await builtPackage<TestingDoor>('testing')
   const makeModel = (): ChatModel =>
@@ -22,13 +22,13 @@ export async function tuttiAgent(): Promise<Runner> {
   return tuttiAgentOn(makeModel, 'Tutti')
 }
 
-/** The agent on a model. A listener takes its events, as those of the peers' streams are taken. */
+/** The agent on a model. A listener reads its events, like the streams of the peers. */
 export async function tuttiAgentOn(
   makeModel: (runs: number) => ChatModel,
   name: string,
 ): Promise<Runner> {
   const { agent, ensemble, task } = await builtPackage<EnsembleDoor>('ensemble')
-  const buyer = agent({ role: ROLE, goal: 'Goods at the door', tools: [orderTool] })
+  const buyer = agent({ role: ROLE, goal: 'Goods that arrive', tools: [orderTool] })
   const tasks = [task({ description: PROMPT, agent: buyer })]
   const makeTeam = (runs: number): Ensemble =>
     ensemble({ name: 'shop', model: makeModel(runs), tasks })
@@ -41,7 +41,7 @@ export async function tuttiAgentOn(
     async run() {
       let events = 0
       const { output } = await team.run({}, { onEvent: () => (events += 1) })
-      if (events === 0) throw new Error(`${name} told of no event`)
+      if (events === 0) throw new Error(`${name} reported no event`)
       return output
     },
   }

@@ -8,7 +8,7 @@ import type { Runner } from './runners.ts'
 type EnsembleDoor = typeof import('../../../packages/ensemble/src/index.ts')
 type TestingDoor = typeof import('../../../packages/testing/src/index.ts')
 
-/** The tasks of `layers` as an ensemble, sequential when no layer is wider than one. */
+/** Returns the tasks of `layers` as an ensemble, sequential when each layer has one task. */
 export async function tuttiWorkflow(layers: Layers): Promise<Runner> {
   const { ensemble, task } = await builtPackage<EnsembleDoor>('ensemble')
   const { scriptedModel } = await builtPackage<TestingDoor>('testing')
@@ -34,13 +34,13 @@ export async function tuttiWorkflow(layers: Layers): Promise<Runner> {
     async run() {
       let events = 0
       const { output } = await team.run({}, { onEvent: () => (events += 1) })
-      if (events === 0) throw new Error('Tutti told of no event')
+      if (events === 0) throw new Error('Tutti reported no event')
       return output
     },
   }
 }
 
-/** The tasks of `layers` as handlers: code in place of an agent, as the steps of the peers are. */
+/** Returns the tasks of `layers` as handlers: code instead of an agent, like the steps of the peers. */
 export async function tuttiHandlers(layers: Layers): Promise<Runner> {
   const { ensemble, task } = await builtPackage<EnsembleDoor>('ensemble')
   const tasks = layers.flatMap((names, layer) =>
@@ -65,7 +65,7 @@ export async function tuttiHandlers(layers: Layers): Promise<Runner> {
     async run() {
       let events = 0
       const { output } = await team.run({}, { onEvent: () => (events += 1) })
-      if (events === 0) throw new Error('Tutti told of no event')
+      if (events === 0) throw new Error('Tutti reported no event')
       return output
     },
   }

@@ -1,4 +1,4 @@
-/** Imports from among the peers, as a program that has them installed does. It is copied beside them. */
+/** Imports a peer as a program that has it installed would. It is copied to the folder of the peers. */
 export function load(specifier) {
   return import(specifier)
 }
