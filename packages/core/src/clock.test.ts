@@ -5,14 +5,14 @@ import { describe, expect, it, vi } from 'vitest'
 import { fakeClock } from '../../../tooling/test-kit/clock.ts'
 import { isoNow, sleep } from './clock.ts'
 
-it('isoNow is the instant of the clock in UTC, to the millisecond', async () => {
+it('isoNow returns the time of the clock in UTC, to the millisecond', async () => {
   const clock = fakeClock()
   await clock.advance(61_007)
   expect(isoNow(clock)).toBe('2026-01-01T00:01:01.007Z')
 })
 
 describe('sleep', () => {
-  it('resolves after the delay, not before', async () => {
+  it('resolves after the delay, not earlier', async () => {
     const clock = fakeClock()
     const woke = vi.fn<() => void>()
     void sleep(clock, 100).then(woke)
@@ -22,7 +22,7 @@ describe('sleep', () => {
     expect(woke).toHaveBeenCalledOnce()
   })
 
-  it('resolves, and does not reject, as soon as the signal aborts', async () => {
+  it('resolves instead of rejecting as soon as the signal aborts', async () => {
     const clock = fakeClock()
     const controller = new AbortController()
     const sleeping = sleep(clock, 100, controller.signal)
@@ -32,13 +32,13 @@ describe('sleep', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('does not wait at all on a signal that has aborted', async () => {
+  it('does not wait with an aborted signal', async () => {
     const clock = fakeClock()
     await sleep(clock, 100, AbortSignal.abort())
     expect(clock.pending).toBe(0)
   })
 
-  it('leaves no listener on the signal, whether time or the signal woke it', async () => {
+  it('leaves no listener on the signal', async () => {
     const clock = fakeClock()
     const controller = new AbortController()
     const listeners = (): number => getEventListeners(controller.signal, 'abort').length

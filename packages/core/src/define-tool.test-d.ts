@@ -25,7 +25,7 @@ interface ExpectedInput {
   stops: { name: string }[]
 }
 
-it('the input of the body is inferred from the schema', () => {
+it('infers the input of the body from the schema', () => {
   const tool = defineTool({
     name: 'forecast',
     description: 'Forecasts the weather',
@@ -40,7 +40,7 @@ it('the input of the body is inferred from the schema', () => {
   expectTypeOf(tool).toExtend<AgentTool>()
 })
 
-it('execute can be called directly, with the types of the schemas on both sides', () => {
+it('types execute by the schemas of input and output', () => {
   const tool = defineTool({
     name: 'forecast',
     description: 'Forecasts the weather',
@@ -58,7 +58,7 @@ it('execute can be called directly, with the types of the schemas on both sides'
   void tool.execute({ city: 'Bonn', unit: 'kelvin', stops: [] }, context())
 })
 
-it('without an output schema a tool returns text or a result', () => {
+it('lets a tool without an output schema return text or a result', () => {
   const tool = defineTool({
     name: 'now',
     description: 'Tells the time',
@@ -68,7 +68,7 @@ it('without an output schema a tool returns text or a result', () => {
   expectTypeOf(tool.execute).returns.resolves.toEqualTypeOf<string | ToolResult>()
 })
 
-it('a body cannot return what its output schema does not have', () => {
+it('rejects a return value that the output schema does not have', () => {
   defineTool({
     name: 'forecast',
     description: 'Forecasts the weather',
@@ -86,7 +86,7 @@ it('a body cannot return what its output schema does not have', () => {
   })
 })
 
-it('a text tool takes one string and gives text or a result', () => {
+it('types a text tool with one string as input, and text or a result as output', () => {
   const tool = defineTextTool({
     name: 'shout',
     description: 'Shouts',
@@ -100,7 +100,7 @@ it('a text tool takes one string and gives text or a result', () => {
   expectTypeOf(tool.execute).returns.resolves.toEqualTypeOf<string | ToolResult>()
 })
 
-it('typed and text tools mix in one list', () => {
+it('mixes typed and text tools in one list', () => {
   const tools = [
     defineTool({ name: 'a', description: 'A', input: Input, execute: ({ city }) => city }),
     defineTextTool({ name: 'b', description: 'B', execute: (text) => text }),
@@ -108,7 +108,7 @@ it('typed and text tools mix in one list', () => {
   expectTypeOf(tools).toExtend<readonly AgentTool[]>()
 })
 
-it('a tool is a Standard Schema of its input, for whatever takes one', () => {
+it('types a tool as a Standard Schema of its input', () => {
   const tool = defineTool({ name: 'a', description: 'A', input: Input, execute: () => 'x' })
   expectTypeOf<StandardSchemaV1.InferOutput<typeof tool>>().toEqualTypeOf<ExpectedInput>()
   defineTool({

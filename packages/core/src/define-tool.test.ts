@@ -21,7 +21,7 @@ const Forecast = Type.Object({
 })
 
 describe('defineTool', () => {
-  it('keeps name, description and the very schemas that its author wrote', () => {
+  it('keeps the name, the description and the original schemas', () => {
     const Output = Type.Object({ degrees: Type.Number() })
     const tool = defineTool({
       name: 'forecast',
@@ -35,7 +35,7 @@ describe('defineTool', () => {
     expect(tool.outputSchema).toBe(Output)
   })
 
-  it('gives 30 s, idempotent and no output schema when nothing is said', () => {
+  it('applies the defaults: 30 s, idempotent and no output schema', () => {
     const tool = defineTool({
       name: 'pay',
       description: 'Pays',
@@ -56,7 +56,7 @@ describe('defineTool', () => {
     expect(own).toMatchObject({ timeoutMs: 5, idempotent: false })
   })
 
-  it('execute can be called directly; it passes on what the body returns and what it throws', async () => {
+  it('lets execute be called directly, and passes on its return values and errors', async () => {
     const tool = defineTool({
       name: 'half',
       description: 'Halves an even number',
@@ -72,7 +72,7 @@ describe('defineTool', () => {
   })
 
   it.each(['', 'two words', 'é', 'a.b', 'a/b', 'x'.repeat(65), 'trailing\n'])(
-    'refuses the name %j',
+    'rejects the name %j',
     (name) => {
       expect(() => returning('x', { name })).toThrow(TypeError)
       expect(() => returning('x', { name })).toThrow(
@@ -81,23 +81,23 @@ describe('defineTool', () => {
     },
   )
 
-  it.each([0, -1, Number.NaN])('refuses a time limit of %d', (timeoutMs) => {
+  it.each([0, -1, Number.NaN])('rejects a time limit of %d', (timeoutMs) => {
     expect(() => returning('x', { timeoutMs })).toThrow(
       `Cannot define tool "plain": timeoutMs must be > 0, got ${timeoutMs}`,
     )
   })
 
-  it.each(['a', 'read_file', 'web-search', 'X9', 'x'.repeat(64)])('takes the name %j', (name) => {
+  it.each(['a', 'read_file', 'web-search', 'X9', 'x'.repeat(64)])('accepts the name %j', (name) => {
     expect(returning('x', { name }).name).toBe(name)
   })
 
-  it.each(['', ' ', '\n\t'])('refuses the blank description %j', (description) => {
+  it.each(['', ' ', '\n\t'])('rejects the blank description %j', (description) => {
     expect(() => returning('x', { description })).toThrow(
       new TypeError('Cannot define tool "plain": description must not be blank'),
     )
   })
 
-  it('refuses a definition without name or description, as JavaScript can write it', () => {
+  it('rejects a definition without name or description, as from JavaScript', () => {
     const rest = { input: Type.Object({}), execute: () => 'x' }
     const definitions = [
       { ...rest, description: 'd' },
@@ -115,7 +115,7 @@ describe('call', () => {
   const forecast = (execute: () => string): AgentTool =>
     defineTool({ name: 'forecast', description: 'Forecasts', input: Forecast, execute })
 
-  it('hands input that fits, and the context, to the body as they are', async () => {
+  it('passes valid input and the context to the body unchanged', async () => {
     const execute = vi.fn<(input: object, given: ToolContext) => string>(() => 'sunny')
     const tool = defineTool({ name: 'f', description: 'F', input: Forecast, execute })
     const input = { city: 'Bonn', days: 3, stops: [{ name: 'Köln' }] }
@@ -123,12 +123,12 @@ describe('call', () => {
     expect(execute).toHaveBeenCalledExactlyOnceWith(input, context)
   })
 
-  it('ignores fields that the schema does not know', async () => {
+  it('ignores fields that the schema does not declare', async () => {
     const result = await forecast(() => 'sunny').call({ city: 'Bonn', mood: 'good' }, context)
     expect(result).toEqual(ToolResult.success('sunny'))
   })
 
-  it('answers bad input with every problem and its path, and never runs the body', async () => {
+  it('returns every problem of invalid input with its path, and does not run the body', async () => {
     const execute = vi.fn<() => string>()
     const input = {
       city: null,
@@ -150,13 +150,13 @@ describe('call', () => {
     expect(execute).not.toHaveBeenCalled()
   })
 
-  it('names a required field that is missing', async () => {
+  it('names a missing required field', async () => {
     const result = await forecast(() => 'x').call({}, context)
     expect(result).toEqual(ToolResult.failure('Invalid input for "forecast": /city is required'))
   })
 
   it.each([[undefined], [null], ['Bonn'], [[]], [42]])(
-    'answers input that is no object, %j, with a failure',
+    'returns a failure for input that is not an object: %j',
     async (input) => {
       const result = await forecast(() => 'x').call(input, context)
       expect(result.errorMessage).toMatch(
@@ -165,7 +165,7 @@ describe('call', () => {
     },
   )
 
-  it('a schema that cannot be used is refused when the tool is defined', () => {
+  it('throws for an unusable schema at definition', () => {
     expect(() =>
       defineTool({
         name: 'broken',
@@ -186,18 +186,18 @@ describe('call', () => {
     [undefined, ToolResult.success('')],
     [null, ToolResult.success('null', null)],
     [(): string => 'a function', ToolResult.success('')],
-  ])('makes of the returned value %j text, and the value beside it', async (value, expected) => {
+  ])('converts the returned value %j to text and keeps the value', async (value, expected) => {
     await expect(returning(value).call({}, context)).resolves.toStrictEqual(expected)
   })
 
-  it('passes a ToolResult on as it is', async () => {
+  it('passes on a ToolResult unchanged', async () => {
     const failure = ToolResult.failure('No such city')
     await expect(returning(failure).call({}, context)).resolves.toBe(failure)
     const success = ToolResult.success('21 degrees', { degrees: 21 })
     await expect(returning(success).call({}, context)).resolves.toBe(success)
   })
 
-  it('waits for a body that is async', async () => {
+  it('awaits an async body', async () => {
     const tool = returning(Promise.resolve({ degrees: 21 }))
     await expect(tool.call({}, context)).resolves.toEqual(
       ToolResult.success('{"degrees":21}', { degrees: 21 }),
@@ -206,7 +206,7 @@ describe('call', () => {
 })
 
 describe('a tool as a Standard Schema', () => {
-  it('validates its input as a call would read it', async () => {
+  it('validates its input with the rules of a call', async () => {
     const tool = forecastOf(() => 'sunny')
     const standard = tool['~standard']
     expect(standard).toMatchObject({ version: 1, vendor: 'tutti' })
@@ -220,7 +220,7 @@ describe('a tool as a Standard Schema', () => {
     expect(tool['~standard']).toBe(standard)
   })
 
-  it('mends nothing where the tool does not', async () => {
+  it('does not coerce when the tool does not', async () => {
     const tool = defineTool({
       name: 'f',
       description: 'F',
@@ -231,7 +231,7 @@ describe('a tool as a Standard Schema', () => {
     expect(await tool['~standard'].validate({ city: 'Bonn', days: '3' })).toHaveProperty('issues')
   })
 
-  it('is that of the library when the input is written with one', () => {
+  it('uses the Standard Schema of the library', () => {
     const input = z.object({ a: z.string() })
     const tool = defineTool({ name: 'z', description: 'Z', input, execute: ({ a }) => a })
     expect(tool['~standard']).toBe(input['~standard'])
@@ -294,12 +294,12 @@ describe('defineTextTool', () => {
     [{ input: null }, '/input must be a string, got null'],
     [null, 'input must be a string, got null'],
     [[], 'input must be a string, got []'],
-  ])('answers %j with a failure', async (input, problem) => {
+  ])('returns a failure for %j', async (input, problem) => {
     const result = await shout.call(input, context)
     expect(result.errorMessage).toBe(`Invalid input for "shout": ${problem}`)
   })
 
-  it('has the limits of its definition, and those of every tool when it says none', () => {
+  it('applies the limits of its definition, or the defaults', () => {
     expect(shout).toMatchObject({ timeoutMs: 30_000, idempotent: true })
     const own = defineTextTool({
       name: 'a',
@@ -311,7 +311,7 @@ describe('defineTextTool', () => {
     expect(own).toMatchObject({ timeoutMs: 7, idempotent: false })
   })
 
-  it('refuses a bad name and a blank description', () => {
+  it('rejects an invalid name and a blank description', () => {
     const execute = (text: string): string => text
     expect(() => defineTextTool({ name: 'a b', description: 'A', execute })).toThrow(TypeError)
     expect(() => defineTextTool({ name: 'a', description: '', execute })).toThrow(TypeError)
@@ -322,7 +322,7 @@ function forecastOf(execute: () => string): TypedTool<Static<typeof Forecast>> {
   return defineTool({ name: 'forecast', description: 'Forecasts', input: Forecast, execute })
 }
 
-/** A tool whose body returns `value`. */
+/** Returns a tool whose body returns `value`. */
 function returning(
   value: unknown,
   { name = 'plain', description = 'Returns a value', timeoutMs = 30_000 } = {},

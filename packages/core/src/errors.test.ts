@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { errorMessage, TuttiError } from './errors.ts'
 
 describe('TuttiError', () => {
-  it('carries code, message, details, cause and whether a retry can help', () => {
+  it('has a code, a message, details, a cause and whether a retry can help', () => {
     const cause = new Error('socket hang up')
     const error = new TuttiError('MODEL_FAILED', 'Cannot reach the model', {
       cause,
@@ -21,27 +21,27 @@ describe('TuttiError', () => {
     expect(error).toBeInstanceOf(Error)
   })
 
-  it('is not retryable, and has neither details nor cause, unless it is said', () => {
+  it('is not retryable, and has no details or cause, by default', () => {
     const error = new TuttiError('CANCELLED', 'Stopped')
     expect(error.retryable).toBe(false)
     expect(error.details).toBeUndefined()
     expect('cause' in error).toBe(false)
   })
 
-  it('shows nothing of its brand when it is written out', () => {
+  it('does not expose its brand when it is serialized', () => {
     const error = new TuttiError('CANCELLED', 'Stopped')
     expect(Object.getOwnPropertySymbols({ ...error })).toEqual([])
   })
 })
 
 describe('TuttiError.isInstance', () => {
-  it('knows its own errors and those of subclasses', () => {
+  it('recognizes its own errors and those of subclasses', () => {
     class Special extends TuttiError {}
     expect(TuttiError.isInstance(new TuttiError('CANCELLED', 'Stopped'))).toBe(true)
     expect(TuttiError.isInstance(new Special('CANCELLED', 'Stopped'))).toBe(true)
   })
 
-  it('knows an error that another copy of this package made', () => {
+  it('recognizes an error of another copy of this package', () => {
     const brand = Symbol.for('tutti.error')
     const error = Object.assign(new Error('No such run'), { code: 'RUN_NOT_FOUND', [brand]: true })
     expect(error).not.toBeInstanceOf(TuttiError)
@@ -57,18 +57,18 @@ describe('TuttiError.isInstance', () => {
     [{}],
     [{ code: 'CANCELLED' }],
     [new Error('x')],
-  ])('does not take %o for one', (value) => {
+  ])('rejects %o', (value) => {
     expect(TuttiError.isInstance(value)).toBe(false)
   })
 })
 
 describe('TuttiError.from', () => {
-  it('gives a Tutti error back as it is, with its own code', () => {
+  it('returns a Tutti error unchanged, with its code', () => {
     const error = new TuttiError('CANCELLED', 'Stopped')
     expect(TuttiError.from(error, 'TASK_FAILED')).toBe(error)
   })
 
-  it('wraps anything else, which becomes the cause', () => {
+  it('wraps any other value as the cause', () => {
     const thrown = new RangeError('Too far')
     const error = TuttiError.from(thrown, 'TASK_FAILED')
     expect(error).toMatchObject({ code: 'TASK_FAILED', message: 'Too far', retryable: false })
@@ -96,7 +96,7 @@ describe('errorMessage', () => {
     [null, 'Unknown error'],
     [42, 'Unknown error'],
     [{ message: { no: 'text' } }, 'Unknown error'],
-  ])('of %o is %j, never empty', (value, text) => {
+  ])('returns for %o the text %j, never an empty one', (value, text) => {
     expect(errorMessage(value)).toBe(text)
   })
 })

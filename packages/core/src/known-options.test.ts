@@ -20,7 +20,7 @@ describe('findUnknownOptions', () => {
     ])
   })
 
-  it('knows no inherited names', () => {
+  it('ignores inherited names', () => {
     expect(findUnknownOptions({ toString: 1 }, KNOWN)).toHaveLength(1)
   })
 })
@@ -31,7 +31,7 @@ describe('findChoiceProblems', () => {
     expect(findChoiceProblems('mode', undefined, ['once', 'worker'])).toEqual([])
   })
 
-  it('shows the value, the choices and the one that was meant', () => {
+  it('shows the value, the choices and a suggestion', () => {
     expect(findChoiceProblems('workflow', 'PARALEL', ['SEQUENTIAL', 'PARALLEL', 'X'])).toEqual([
       'workflow must be one of "SEQUENTIAL", "PARALLEL", "X", got "PARALEL" (did you mean "PARALLEL"?)',
     ])
@@ -42,13 +42,13 @@ describe('findChoiceProblems', () => {
 })
 
 describe('pickOptions', () => {
-  it('copies known options only', () => {
+  it('copies only known options', () => {
     expect(pickOptions({ review: 1, url: 2 }, KNOWN)).toEqual({ review: 1 })
   })
 })
 
-describe('the error of a definition', () => {
-  it('is a TypeError with a code', () => {
+describe('definitionError', () => {
+  it('returns a TypeError with a code', () => {
     const definition = { name: 'two words', description: 'A', execute: () => '' }
     expect(() => defineTextTool(definition)).toThrow(TypeError)
     expect(() => defineTextTool(definition)).toThrow(
@@ -70,7 +70,7 @@ describe('a tool definition with an unknown option', () => {
     expect(() => defineTextTool(text)).toThrow('unknown option "input"')
   })
 
-  it('is rejected for a misspelled part of its approval', () => {
+  it('is rejected for a misspelled option of its approval', () => {
     const misspelled = { onTimout: 'FAIL' } as never
     expect(() => defineTextTool({ ...BASE, requireApproval: misspelled })).toThrow(
       'unknown option "onTimout" of requireApproval (did you mean "onTimeout"?)',
@@ -82,7 +82,7 @@ describe('a tool definition with an unknown option', () => {
     )
   })
 
-  it('is accepted when it is a copy of a tool with changes', () => {
+  it('is accepted when it is a changed copy of a tool', () => {
     const tool = defineTool({ ...BASE, input: Type.Object({}) })
     expect(defineTool({ ...tool, input: Type.Object({}), name: 'again' }).name).toBe('again')
   })

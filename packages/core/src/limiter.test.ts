@@ -7,7 +7,7 @@ import { settle } from '../../../tooling/test-kit/wait.ts'
 import { createLimiter, type Limiter } from './limiter.ts'
 
 describe('createLimiter', () => {
-  it('gives as many turns as it has, then makes wait, first come first served', async () => {
+  it('grants the configured slots, then queues requests in order', async () => {
     const limiter = createLimiter({ maxConcurrent: 2 })
     const begun = begin(limiter, ['a', 'b', 'c', 'd'])
     await settle()
@@ -23,7 +23,7 @@ describe('createLimiter', () => {
     expect(limiter).toMatchObject({ running: 1, waiting: 0 })
   })
 
-  it('takes a turn at once only when one is free and nobody waits for it', async () => {
+  it('grants a slot immediately only when one is free and no request waits', async () => {
     const clock = fakeClock()
     const limiter = createLimiter({ maxConcurrent: 9, maxPerInterval: 1, clock })
     expect(limiter.tryAcquire()).toBe(true)
@@ -34,7 +34,7 @@ describe('createLimiter', () => {
     expect(begun).toEqual(['a'])
   })
 
-  it('nobody gets ahead of those that wait, also in the moment before they are woken', async () => {
+  it('lets no request overtake waiting ones, even just before they are resumed', async () => {
     const clock = fakeClock()
     const limiter = createLimiter({ maxConcurrent: 9, maxPerInterval: 1, intervalMs: 10.5, clock })
     await limiter.acquire()
@@ -46,7 +46,7 @@ describe('createLimiter', () => {
     expect(begun).toEqual(['a'])
   })
 
-  it('leaves no listener on a signal that it was given', async () => {
+  it('leaves no listener on the signal', async () => {
     const limiter = createLimiter({ maxConcurrent: 1 })
     const { signal } = new AbortController()
     await limiter.acquire(signal)
@@ -57,7 +57,7 @@ describe('createLimiter', () => {
     expect(getEventListeners(signal, 'abort')).toHaveLength(0)
   })
 
-  it('whose signal aborts while it waits is rejected with the reason, and the next one moves up', async () => {
+  it('rejects a waiting request whose signal aborts with the reason, and advances the next one', async () => {
     const limiter = createLimiter({ maxConcurrent: 1 })
     await limiter.acquire()
     const controller = new AbortController()
@@ -71,13 +71,13 @@ describe('createLimiter', () => {
     expect(begun).toEqual(['next'])
   })
 
-  it('a signal that has aborted gets no turn, and takes none away', async () => {
+  it('grants no slot to an aborted signal', async () => {
     const limiter = createLimiter({ maxConcurrent: 1 })
     await expect(limiter.acquire(AbortSignal.abort('why'))).rejects.toThrow('Aborted')
     expect(limiter.running).toBe(0)
   })
 
-  it('begins at most maxPerInterval turns in any interval, not in each from its start', async () => {
+  it('grants at most maxPerInterval slots in any sliding interval', async () => {
     const clock = fakeClock()
     const limiter = createLimiter({ maxConcurrent: 100, maxPerInterval: 2, intervalMs: 100, clock })
     const begun = begin(limiter, ['a'])
@@ -96,7 +96,7 @@ describe('createLimiter', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('a turn that ends early does not shorten the interval', async () => {
+  it('does not shorten the interval when a slot is released early', async () => {
     const clock = fakeClock()
     const limiter = createLimiter({ maxConcurrent: 1, maxPerInterval: 1, intervalMs: 50, clock })
     await limiter.acquire()
@@ -108,7 +108,7 @@ describe('createLimiter', () => {
     expect(begun).toEqual(['late'])
   })
 
-  it('serves ten thousand that wait', async () => {
+  it('serves ten thousand waiting requests', async () => {
     const limiter = createLimiter({ maxConcurrent: 3 })
     let most = 0
     await Promise.all(
@@ -123,7 +123,7 @@ describe('createLimiter', () => {
     expect(limiter).toMatchObject({ running: 0, waiting: 0 })
   })
 
-  it('refuses bounds that do not fit, and names them all', () => {
+  it('rejects invalid limits and names all of them', () => {
     expect(() =>
       createLimiter({ maxConcurrent: 0, maxPerInterval: 1.5, intervalMs: Number.NaN }),
     ).toThrow(
@@ -136,7 +136,7 @@ describe('createLimiter', () => {
   })
 })
 
-/** Asks for a turn for each name; the names are added as their turns begin. */
+/** Requests a slot for each name; the names are added as their slots are granted. */
 function begin(limiter: Limiter, names: readonly string[]): string[] {
   const begun: string[] = []
   for (const name of names) void limiter.acquire().then(() => begun.push(name))

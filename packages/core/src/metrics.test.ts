@@ -4,7 +4,7 @@ import { createToolMetrics } from './metrics.ts'
 
 const SEARCH = { toolName: 'search', agentRole: 'Researcher' }
 
-it('counts outcomes and durations by tool and agent role', () => {
+it('createToolMetrics counts outcomes and durations by tool and agent role', () => {
   const metrics = createToolMetrics()
   metrics.countCall(SEARCH, 'success', 20)
   metrics.countCall(SEARCH, 'failure', 10)
@@ -33,7 +33,7 @@ it('counts outcomes and durations by tool and agent role', () => {
   ])
 })
 
-it("keeps the tool's own counters and values beside them", () => {
+it('createToolMetrics records custom counters and values of a tool', () => {
   const metrics = createToolMetrics()
   metrics.increment(SEARCH, 'cache_hits', 1)
   metrics.increment(SEARCH, 'cache_hits', 2)
@@ -51,7 +51,7 @@ it("keeps the tool's own counters and values beside them", () => {
   ])
 })
 
-it('a snapshot is a copy, and names such as __proto__ are only names', () => {
+it('snapshot returns a copy and handles names such as __proto__', () => {
   const metrics = createToolMetrics()
   metrics.increment({ toolName: '__proto__', agentRole: 'constructor' }, 'n', 1)
   const before = metrics.snapshot()

@@ -12,7 +12,7 @@ const calculator = named('calculator')
 const catalog = toolCatalog([search, calculator])
 
 describe('toolCatalog', () => {
-  it('finds a tool by its exact name, and nothing else', () => {
+  it('finds a tool only by its exact name', () => {
     expect(catalog.find('search')).toBe(search)
     expect(catalog.find('Search')).toBeUndefined()
     expect(catalog.find('toString')).toBeUndefined()
@@ -23,20 +23,20 @@ describe('toolCatalog', () => {
     expect(catalog.resolve('calculator')).toBe(calculator)
   })
 
-  it('answers an unknown name with INVALID_TOOL and the list of the known ones', () => {
+  it('throws INVALID_TOOL with the known names for an unknown name', () => {
     const resolve = (): unknown => catalog.resolve('serach')
     expect(resolve).toThrow("Unknown tool 'serach'. Available: [search, calculator]")
     expect(resolve).toThrow(TuttiError)
     expect(resolve).toThrow(expect.objectContaining({ code: 'INVALID_TOOL', retryable: false }))
   })
 
-  it('refuses two tools of one name', () => {
+  it('rejects two tools with the same name', () => {
     expect(() => toolCatalog([search, calculator, named('search')])).toThrow(
       new TypeError('Cannot create tool catalog: two tools are named "search"'),
     )
   })
 
-  it('does not change with the list that it was made from', () => {
+  it('does not change with the list that it was created from', () => {
     const tools = [search]
     const made = toolCatalog(tools)
     tools.push(calculator)

@@ -26,7 +26,7 @@ describe('a value that does not match the output schema', () => {
   const message =
     'Invalid output for "weather": /place is required; /degrees must be a number, got "warm"'
 
-  it('is passed on with a warning, since an odd value is worth more than none', async () => {
+  it('is passed on with a warning, because an invalid value is better than none', async () => {
     const warn = vi.fn<typeof silentLogger.warn>()
     const result = await weather(bad).call({}, toolContext({ logger: { ...silentLogger, warn } }))
     expect(result).toEqual(ToolResult.success('{"degrees":"warm"}', bad))
@@ -39,7 +39,7 @@ describe('a value that does not match the output schema', () => {
     })
   })
 
-  it('is passed on also when the logger throws', async () => {
+  it('is passed on even when the logger throws', async () => {
     const warn = vi.fn<typeof silentLogger.warn>(() => {
       throw new Error('Disk is full')
     })
@@ -47,13 +47,13 @@ describe('a value that does not match the output schema', () => {
     expect(result.success).toBe(true)
   })
 
-  it('is a failure that names every problem when the check is strict', async () => {
+  it('is a failure that names every problem with the strict check', async () => {
     expect(await weather(bad, 'strict').call({}, toolContext())).toEqual(
       ToolResult.failure(message),
     )
   })
 
-  it('is found in the structured part of a result too', async () => {
+  it('is detected in the structured part of a result', async () => {
     const result = ToolResult.success('warm', bad)
     expect(await weather(result, 'strict').call({}, toolContext())).toEqual(
       ToolResult.failure(message),
@@ -61,13 +61,13 @@ describe('a value that does not match the output schema', () => {
   })
 })
 
-describe('with the strict check', () => {
+describe('the strict check', () => {
   it.each([
     ['a value that matches', { degrees: 21, place: 'Bonn' }],
-    ['text, which is no value', 'no idea'],
+    ['text, which is not a value', 'no idea'],
     ['a failure', ToolResult.failure('Broken')],
     ['a result without a value', ToolResult.success('fine')],
-  ])('%s passes', async (_, value) => {
+  ])('accepts %s', async (_, value) => {
     const result = await weather(value, 'strict').call({}, toolContext())
     expect(result).toEqual(await weather(value).call({}, toolContext()))
     expect(result.errorMessage ?? '').not.toContain('Invalid output')
@@ -77,7 +77,7 @@ describe('with the strict check', () => {
     [null, ToolResult.success('null', null)],
     ['mild', ToolResult.success('mild', 'mild')],
     ['a long story', ToolResult.success('a long story')],
-  ])('%j is a value when the schema says so', async (value, result) => {
+  ])('treats %j as a value when the schema allows it', async (value, result) => {
     const tool = defineTool({
       name: 'mood',
       description: 'Gives a word or nothing',
@@ -90,7 +90,7 @@ describe('with the strict check', () => {
   })
 })
 
-describe('output that looks like a result', () => {
+describe('output with the shape of a result', () => {
   const Deploy = Type.Object({ success: Type.Boolean(), output: Type.String() })
   const deploy = (value: unknown): ReturnType<typeof defineTool> =>
     defineTool({
@@ -108,13 +108,13 @@ describe('output that looks like a result', () => {
     )
   })
 
-  it('is a result when it was made as one', async () => {
+  it('is a result when ToolResult created it', async () => {
     expect(await deploy(ToolResult.failure('No disk')).call({}, toolContext())).toEqual(
       ToolResult.failure('No disk'),
     )
   })
 
-  it('is a result when the tool declares nothing of the kind', async () => {
+  it('is a result when the tool does not declare these fields', async () => {
     const result = { success: false, output: '', errorMessage: 'No disk' }
     expect(await weather(result).call({}, toolContext())).toEqual(result)
   })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { isToolResult, toModelText, ToolResult } from './tool-result.ts'
 
 describe('ToolResult', () => {
-  it('of a success has its text, and a structured value only when there is one', () => {
+  it('of a success has its text, and a structured value only when given', () => {
     expect({ ...ToolResult.success('42') }).toStrictEqual({ success: true, output: '42' })
     expect({ ...ToolResult.success('42', { answer: 42 }) }).toStrictEqual({
       success: true,
@@ -27,12 +27,12 @@ describe('ToolResult', () => {
 })
 
 describe('toModelText', () => {
-  it('is the output of a success, also when it is empty', () => {
+  it('returns the output of a success, also an empty one', () => {
     expect(toModelText(ToolResult.success('sunny', { sky: 'blue' }))).toBe('sunny')
     expect(toModelText(ToolResult.success(''))).toBe('')
   })
 
-  it('is the reason of a failure after "Error: "', () => {
+  it('returns the reason of a failure after "Error: "', () => {
     expect(toModelText(ToolResult.failure('No such city'))).toBe('Error: No such city')
     expect(toModelText({ success: false, output: 'ignored' })).toBe(
       'Error: Tool execution failed with no message',
@@ -41,7 +41,7 @@ describe('toModelText', () => {
 })
 
 describe('isToolResult', () => {
-  it('knows a result by its flag and its text', () => {
+  it('recognizes a result by its flag and its text', () => {
     expect(isToolResult(ToolResult.success('x'))).toBe(true)
     expect(isToolResult(ToolResult.failure('x'))).toBe(true)
   })
@@ -54,7 +54,7 @@ describe('isToolResult', () => {
     [{ output: 'x' }],
     [{ success: 'yes', output: 'x' }],
     [{ success: true, output: 1 }],
-  ])('takes %j for plain output', (value) => {
+  ])('treats %j as plain output', (value) => {
     expect(isToolResult(value)).toBe(false)
   })
 })

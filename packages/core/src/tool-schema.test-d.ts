@@ -11,7 +11,7 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/sp
 
 const about = { name: 'x', description: 'X' }
 
-it('a TypeBox schema types the body: every type of the mapping table, and beyond', () => {
+it('types the body by a TypeBox schema, for every type of the mapping table and others', () => {
   defineTool({
     ...about,
     input: Type.Object({
@@ -60,14 +60,14 @@ it('a TypeBox schema types the body: every type of the mapping table, and beyond
       expectTypeOf(input.any).toEqualTypeOf<unknown>()
       if (input.shape.kind === 'circle') expectTypeOf(input.shape.radius).toBeNumber()
       else expectTypeOf(input.shape.side).toBeNumber()
-      // @ts-expect-error there is no such field
+      // @ts-expect-error the field does not exist
       void input.nothing
       return input.text
     },
   })
 })
 
-it('a recursive TypeBox schema types the body', () => {
+it('types the body by a recursive TypeBox schema', () => {
   const List = Type.Cyclic(
     { List: Type.Object({ n: Type.Integer(), next: Type.Optional(Type.Ref('List')) }) },
     'List',
@@ -83,7 +83,7 @@ it('a recursive TypeBox schema types the body', () => {
   })
 })
 
-it('a plain JSON Schema that is written in place types the body as far as TypeBox reads it', () => {
+it('types the body by an inline JSON Schema where TypeBox supports it', () => {
   defineTool({
     ...about,
     input: {
@@ -104,7 +104,7 @@ it('a plain JSON Schema that is written in place types the body as far as TypeBo
   })
 })
 
-it('a Zod schema types the body with what it puts out, and what is returned with what it takes', () => {
+it('types the body by the output of a Zod schema, and the return value by its input', () => {
   const Amount = z.object({
     n: z.string().transform((text) => text.length),
     days: z.number().default(1),
@@ -125,11 +125,11 @@ it('a Zod schema types the body with what it puts out, and what is returned with
   expectTypeOf(tool.execute).parameter(0).toEqualTypeOf<z.output<typeof Amount>>()
   expectTypeOf<SourceOf<typeof Amount>>().toEqualTypeOf<z.input<typeof Amount>>()
   expectTypeOf<ValueOf<typeof Amount>>().toEqualTypeOf<z.output<typeof Amount>>()
-  // @ts-expect-error what is returned is what the schema takes
+  // @ts-expect-error the return value has the input type of the schema
   defineTool({ ...about, input: Amount, output: Amount, execute: () => ({ n: 4 }) })
 })
 
-it('a union of Zod types the body', () => {
+it('types the body by a Zod union', () => {
   const Shape = z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('circle'), radius: z.number() }),
     z.object({ kind: z.literal('square'), side: z.number() }),
@@ -144,7 +144,7 @@ it('a union of Zod types the body', () => {
   })
 })
 
-it('a Valibot schema types the body with what it puts out', () => {
+it('types the body by the output of a Valibot schema', () => {
   const Amount = toStandardJsonSchema(
     v.object({
       n: v.pipe(
@@ -165,7 +165,7 @@ it('a Valibot schema types the body with what it puts out', () => {
   expectTypeOf<SourceOf<typeof Amount>>().toEqualTypeOf<{ n: string; days?: number | undefined }>()
 })
 
-it('an ArkType schema types the body with what it puts out', () => {
+it('types the body by the output of an ArkType schema', () => {
   const Amount = type({ n: 'string.integer.parse', days: 'number = 1', 'note?': 'string' })
   defineTool({
     ...about,
@@ -182,7 +182,7 @@ it('an ArkType schema types the body with what it puts out', () => {
   }>()
 })
 
-it('a schema of ours as a Standard Schema has the same types', () => {
+it('keeps the types of a schema converted to a Standard Schema', () => {
   const Amount = toStandardSchema(
     Type.Object({ n: Type.Integer(), d: Type.Optional(Type.String()) }),
   )

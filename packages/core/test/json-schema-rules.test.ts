@@ -1,9 +1,8 @@
 /**
- * The rules of JSON Schema against both ways a value is judged: `decode`, and the reader of tool input
- * without coercions.
+ * The rules of JSON Schema with both validators: `decode`, and the reader of tool input without coercion.
  *
- * The reader may accept what JSON Schema refuses only where it made something else of it that fits:
- * an unknown field dropped, a default filled in.
+ * The reader may accept an invalid value only if it returns a changed, valid one: with an unknown field dropped or a default
+ * filled in.
  */
 import { decode } from '@tutti/protocol'
 import { Settings } from 'typebox/system'
@@ -18,14 +17,14 @@ const table = Object.entries(RULES).flatMap(([keyword, rules]) =>
   rules.map(([words, ...rest]) => [keyword, words, ...rest] as const),
 )
 
-describe.each([true, false])('with code from text: %s', (useAcceleration) => {
+describe.each([true, false])('JSON Schema rules with generated code: %s', (useAcceleration) => {
   afterEach(() => {
     Settings.Reset()
   })
 
   it.each(table)('%s: %s', (_keyword, _words, written, fitting, others) => {
     Settings.Set({ useAcceleration })
-    // A schema of its own: one that was checked before keeps its check.
+    // A new schema object: one that was checked before has a cached check.
     const schema = { ...written }
     const { validate } = toStandardSchema(schema, { coerce: false })['~standard']
     for (const value of fitting) {

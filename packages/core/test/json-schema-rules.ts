@@ -1,11 +1,11 @@
 /**
- * What each keyword of JSON Schema (draft 2020-12) that tools use lets pass.
+ * Values that each keyword of JSON Schema (draft 2020-12) accepts and rejects, for the keywords that tools use.
  *
  * @see https://json-schema.org/draft/2020-12/json-schema-validation
  */
 import type { TSchema } from 'typebox'
 
-/** A rule in words, a schema, values that fit it and values that do not. */
+/** Description of a rule, a schema, valid values and invalid values. */
 export type Rule = readonly [
   string,
   TSchema,
@@ -13,7 +13,7 @@ export type Rule = readonly [
   others: readonly unknown[],
 ]
 
-/** As text: JSON with names that an object literal cannot have, or that look like a promise. */
+/** Parses JSON with names that an object literal cannot have, or that look like a promise. */
 const json = (text: string): TSchema => JSON.parse(text)
 
 const scalars = [null, true, 0, 1.5, '', 'x'] as const
@@ -35,7 +35,7 @@ export const RULES: Readonly<Record<string, readonly Rule[]>> = {
     ['object is not a list, nor null', { type: 'object' }, [{}, { a: 1 }], [[], null, 'x']],
     ['array is not an object', { type: 'array' }, [[], [1]], [{}, { length: 0 }, null, 'x']],
     ['a list of types is any of them', { type: ['integer', 'null'] }, [1, null], [1.5, 'x', []]],
-    ['numbers that are none are no numbers', { type: 'number' }, [0], [Number.NaN, Infinity]],
+    ['NaN and Infinity are not numbers', { type: 'number' }, [0], [Number.NaN, Infinity]],
   ],
   enum: [
     [
@@ -50,7 +50,12 @@ export const RULES: Readonly<Record<string, readonly Rule[]>> = {
       [{ b: [2], a: 1 }],
       [{ a: 1 }, { a: 1, b: [2, 2] }, [{ a: 1, b: [2] }]],
     ],
-    ['tells false from 0 and true from 1', { enum: [0, 1] }, [0, 1, -0], [false, true, '0']],
+    [
+      'distinguishes false from 0 and true from 1',
+      { enum: [0, 1] },
+      [0, 1, -0],
+      [false, true, '0'],
+    ],
     ['of nothing fits nothing', { enum: [] }, [], everything],
   ],
   const: [
@@ -62,11 +67,11 @@ export const RULES: Readonly<Record<string, readonly Rule[]>> = {
       [{ b: 2, a: [1, {}] }],
       [{ a: [1], b: 2 }, {}],
     ],
-    ['tells [0] from [false]', { const: [0] }, [[0]], [[false], ['0'], [0, 0], []]],
+    ['distinguishes [0] from [false]', { const: [0] }, [[0]], [[false], ['0'], [0, 0], []]],
   ],
   required: [
     [
-      'is a field of its own',
+      'is an own field',
       { required: ['a'] },
       [{ a: 1 }, { a: null }, 'not an object', []],
       [{}, { b: 1 }],
@@ -84,7 +89,7 @@ export const RULES: Readonly<Record<string, readonly Rule[]>> = {
     ],
     ['may be boolean schemas', { properties: { a: false, b: true } }, [{}, { b: 1 }], [{ a: 1 }]],
     [
-      'take no inherited field for given',
+      'ignore inherited fields',
       { properties: { toString: { type: 'string' }, constructor: { type: 'string' } } },
       [{}, { toString: 'x' }],
       [{ toString: 1 }, { constructor: 1 }],
@@ -317,7 +322,7 @@ export const RULES: Readonly<Record<string, readonly Rule[]>> = {
     ['of boolean schemas', { anyOf: [false, true] }, everything, []],
     ['of none that fits', { anyOf: [false, { type: 'null' }] }, [null], [0, '']],
     [
-      'beside other keywords',
+      'next to other keywords',
       { type: 'string', anyOf: [{ maxLength: 2 }, { minLength: 4 }] },
       ['ab', 'abcd'],
       ['abc', 3],

@@ -1,12 +1,12 @@
 /**
- * The JSON Schema Test Suite, draft 2020-12, against both ways a value is judged: `decode`, which says
- * what JSON Schema says, and the reader of tool input without coercions.
+ * The JSON Schema Test Suite, draft 2020-12, with both validators: `decode`, which follows JSON Schema, and the reader of tool
+ * input without coercion.
  *
- * The suite is not part of this repository: `JSON_SCHEMA_TEST_SUITE` names its folder
- * `tests/draft2020-12` (Debian has it in the package libtest-json-schema-acceptance-perl). Without it,
- * `json-schema-rules.test.ts` beside this file still holds each keyword to its rules.
+ * The suite is not part of this repository: set `JSON_SCHEMA_TEST_SUITE` to its folder `tests/draft2020-12` (on Debian, from
+ * the package libtest-json-schema-acceptance-perl). Without it, `json-schema-rules.test.ts` still checks the rules of each
+ * keyword.
  *
- * The reader may accept what JSON Schema refuses only where it made something else of it that fits.
+ * The reader may accept an invalid value only if it returns a changed, valid one.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ interface Case {
 
 const folder = process.env['JSON_SCHEMA_TEST_SUITE'] ?? ''
 
-/** Groups whose schema is refused at definition. */
+/** Groups whose schema is rejected at definition. */
 const NOT_DEFINED: Readonly<Record<string, string>> = {
   'default.json: invalid type for default': 'the default does not fit',
   'default.json: invalid string value for default': 'the default does not fit',
@@ -41,7 +41,7 @@ const NOT_DEFINED: Readonly<Record<string, string>> = {
     'the default does not fit',
 }
 
-/** Files of features that a tool's schema does not have: documents that refer to each other. */
+/** Files of features that schemas of tools do not have: documents that refer to each other. */
 const OTHER_FILES: ReadonlySet<string> = new Set([
   'dynamicRef.json',
   'id.json',
@@ -62,7 +62,7 @@ describe.skipIf(!isThere)('JSON Schema Test Suite (skipped without JSON_SCHEMA_T
     expect(wrongIn(file)).toEqual([])
   })
 
-  it.each(isThere ? filesIn(folder) : [])('%s, without code from text', (file) => {
+  it.each(isThere ? filesIn(folder) : [])('%s, without generated code', (file) => {
     Settings.Set({ useAcceleration: false })
     expect(wrongIn(file)).toEqual([])
   })
@@ -75,7 +75,7 @@ function wrongIn(file: string): string[] {
     .flatMap((group) => [...wrongByDecode(group), ...wrongByReader(file, group)])
 }
 
-/** A document of its own, which a tool's schema cannot refer to. */
+/** Whether a schema refers to the meta schema, a separate document that the schema of a tool cannot use. */
 function refersToMetaSchema(schema: object | boolean): boolean {
   return (
     typeof schema === 'object' &&

@@ -1,11 +1,11 @@
-/** Schemas and values made by chance, for laws that hold of all of them. The same seed makes the same. */
+/** Random schemas and values, for property tests. The same seed gives the same ones. */
 import type { TSchema } from 'typebox'
 
-/** Makes schemas, and values that nearly fit them. */
+/** Generator of schemas, and of values that nearly match them. */
 export interface RandomSchemas {
-  /** A schema of an object, with a definition `R` that others refer to. */
+  /** Returns an object schema, with a definition `R` that others refer to. */
   schema(): TSchema
-  /** A value that fits the schema, but for some slips. */
+  /** Returns a value that matches the schema, except for some errors. */
   value(schema: TSchema): unknown
 }
 
@@ -63,7 +63,7 @@ export function randomSchemas(seed: number): RandomSchemas {
   const random = mulberry32(seed)
   const pick = <T>(choices: readonly [T, ...T[]] | readonly T[]): T => {
     const index = Math.floor(random() * choices.length)
-    // NOTE: the index of a list that is not empty.
+    // NOTE: the index is within a list that is not empty.
     return choices[index] as T
   }
   const chance = (share: number): boolean => random() < share
@@ -146,7 +146,7 @@ export function randomSchemas(seed: number): RandomSchemas {
     return { ...Object.fromEntries(fields), ...(chance(0.15) && { z: anyValue(1) }) }
   }
 
-  /** A sample, now and then in a form that has to be mended, or that cannot be. */
+  /** Returns a sample, sometimes in a form that needs coercion, or that cannot be coerced. */
   function slipped(schema: unknown, root: Json, depth: number): unknown {
     const sample = sampleOf(schema, root, depth)
     if (chance(0.08) && typeof sample !== 'string') return JSON.stringify(sample) ?? sample
@@ -179,7 +179,7 @@ function isJson(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Numbers from 0 to 1 that look like chance, by the small generator of that name. */
+/** Returns pseudo-random numbers from 0 to 1. */
 function mulberry32(seed: number): () => number {
   let state = seed
   return () => {

@@ -1,23 +1,23 @@
-/** Reading a value by any schema, for tests: what came out, or what was wrong, in one list of words. */
+/** Reads a value by any schema, for tests, and returns the value or the list of problems. */
 import { createJsonReader } from '../src/input/json-reader.ts'
 import { openUsableSchema } from '../src/input/usable-schema.ts'
 
 import type { TSchema } from 'typebox'
 
-/** How to read. */
+/** Options of a reading. */
 export interface ReadByOptions {
   /** @default true */
   readonly coerce?: boolean
 }
 
-/** The value as it is read; fails the test when it is refused. */
+/** Returns the value as read; fails the test when it is rejected. */
 export function readBy(schema: TSchema, value: unknown, options: ReadByOptions = {}): unknown {
   const decoded = decodeBy(schema, value, options)
   if (decoded.ok) return decoded.value
   throw new Error(`Refused ${JSON.stringify(value)}: ${JSON.stringify(decoded.problems)}`)
 }
 
-/** The problems with the value, each with its path; none when it is read. */
+/** Returns the problems of a value, each with its path; empty when it is valid. */
 export function problemsBy(
   schema: TSchema,
   value: unknown,

@@ -1,13 +1,13 @@
 /**
- * Laws of reading that hold for every schema and every value, tried on many made by chance.
+ * Laws of reading that hold for every schema and every value, tested with many random ones.
  *
- * CORE-L1 A value that fits its schema is read.
- * CORE-L2 What is read fits its schema.
- * CORE-L3 Reading what was read changes nothing.
- * CORE-L4 The value that came is not changed, and copied only where it is changed.
- * CORE-L5 A value that passes the closed check is not changed by the long way.
- * CORE-L6 Coercion does nothing to a value that fits.
- * CORE-L7 Nothing is refused without a problem that says why.
+ * CORE-L1 A valid value is accepted.
+ * CORE-L2 A returned value is valid.
+ * CORE-L3 Reading a returned value again does not change it.
+ * CORE-L4 The given value is never modified, and copied only where it changes.
+ * CORE-L5 Normalization does not change a value that passes the closed check.
+ * CORE-L6 Coercion does not change a valid value.
+ * CORE-L7 Every rejection has a problem with a reason.
  */
 import { compiledCheck } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
@@ -45,13 +45,13 @@ describe.each([1, 2, 3, 4])('with seed %d', (seed) => {
         }
       }
       expect(broken).toEqual([])
-      // Each way is gone often enough for the laws to mean something.
+      // Each branch is taken often enough for the laws to be significant.
       expect(Math.min(...Object.values(counts))).toBeGreaterThan(100)
     },
   )
 })
 
-/** A schema made by chance may have a default that does not fit. */
+/** Opens a schema; returns undefined when its random default is invalid. */
 function tryDocument(schema: TSchema): SchemaDocument | undefined {
   try {
     return openUsableSchema(schema, { action: 'Cannot try:', ofObject: false })
@@ -68,7 +68,7 @@ interface Subject {
 }
 
 interface Finding {
-  /** Laws that do not hold. */
+  /** Violated laws. */
   readonly broken: readonly string[]
   /** Whether the value passes the closed check. */
   readonly isClosed: boolean

@@ -7,7 +7,7 @@ const bank = createLimiter({ maxConcurrent: 1, maxPerInterval: 10 })
 
 const balance = defineTool({
   name: 'balance',
-  description: 'Tells what is left',
+  description: 'Returns the balance',
   input: Type.Object({}),
   limiter: bank,
   execute: () => '120 EUR',
@@ -27,7 +27,7 @@ const transfer = defineTool({
   },
 })
 
-// Whoever decides: a person behind a screen, a rule, a test.
+// The reviewer can be a person, a rule or a test.
 const reviewer: Reviewer = {
   decide({ description, input }) {
     console.log(description)
@@ -37,10 +37,10 @@ const reviewer: Reviewer = {
 }
 
 const metrics = createToolMetrics()
-const surroundings = { reviewer, metrics, agentRole: 'Treasurer' }
-await runTool(balance, { id: 'call-1', name: 'balance', arguments: '{}' }, surroundings)
+const options = { reviewer, metrics, agentRole: 'Treasurer' }
+await runTool(balance, { id: 'call-1', name: 'balance', arguments: '{}' }, options)
 const call = { id: 'call-2', name: 'transfer', arguments: '{"to":"Ada","euros":500}' }
-const { result } = await runTool(transfer, call, surroundings)
+const { result } = await runTool(transfer, call, options)
 console.log(result.output)
 for (const { toolName, success, values } of metrics.snapshot()) {
   console.log(`${toolName}: ${success} good, ${values.euros?.sum ?? 0} EUR`)

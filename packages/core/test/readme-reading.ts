@@ -7,14 +7,14 @@ const book = defineTool({
   input: Type.Object({
     guests: Type.Integer({ minimum: 1, default: 2 }),
     outside: Type.Boolean({ default: false }),
-    wishes: Type.Array(Type.String()),
+    requests: Type.Array(Type.String()),
     note: Type.Optional(Type.String()),
   }),
   execute: (input) => JSON.stringify(input),
 })
 
-// What models write is mended where its meaning is plain, and only there.
-const args = '{"guests":"4","wishes":"window","note":null,"mood":"good"}'
+// Input is coerced only where its meaning is clear.
+const args = '{"guests":"4","requests":"window","note":null,"mood":"good"}'
 const { result } = await runTool(book, { id: 'call-1', name: 'book', arguments: args })
 console.log(result.output)
 
@@ -27,5 +27,5 @@ const greet = defineTool({
 })
 const call = { id: 'call-2', name: 'greet', arguments: '{"name":" Ada "}' }
 console.log((await runTool(greet, call)).result.output)
-// {"guests":4,"wishes":["window"],"outside":false}
+// {"guests":4,"requests":["window"],"outside":false}
 // Hello Ada

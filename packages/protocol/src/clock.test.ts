@@ -11,7 +11,7 @@ describe('systemClock', () => {
     vi.useRealTimers()
   })
 
-  it('calls once after the delay, and not at all when stopped before', () => {
+  it('calls once after the delay, and never when stopped before', () => {
     const called = vi.fn<() => void>()
     const stopped = vi.fn<() => void>()
     systemClock.after(50, called)
@@ -23,7 +23,7 @@ describe('systemClock', () => {
     expect(stopped).not.toHaveBeenCalled()
   })
 
-  it('waits the whole of a delay that one timer cannot hold', () => {
+  it('waits for a delay that one timer cannot hold', () => {
     const days = 24 * 60 * 60 * 1_000
     const called = vi.fn<() => void>()
     systemClock.after(60 * days, called)
@@ -33,7 +33,7 @@ describe('systemClock', () => {
     expect(called).toHaveBeenCalledOnce()
   })
 
-  it('never calls after a delay without end, and can still be stopped', () => {
+  it('never calls after an infinite delay, which can still be stopped', () => {
     const called = vi.fn<() => void>()
     const stop = systemClock.after(Infinity, called)
     vi.advanceTimersByTime(10_000_000_000)
@@ -42,7 +42,7 @@ describe('systemClock', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('tells the instant and the time that has passed', () => {
+  it('returns the current time and the elapsed time', () => {
     expect(systemClock.now()).toBe(Date.now())
     const before = systemClock.elapsed()
     vi.advanceTimersByTime(20)

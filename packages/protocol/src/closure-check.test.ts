@@ -68,16 +68,16 @@ const SCHEMAS = [
   {},
 ]
 
-describe('a check made of functions', () => {
+describe('createClosureCheck', () => {
   it.each(SCHEMAS.map((schema) => [JSON.stringify(schema), schema] as const))(
-    '[C1][C2] says of every value what the interpreter says: %s',
+    '[C1][C2] agrees with the interpreter on every value: %s',
     (_, schema) => {
       const check = createClosureCheck(schema)
       for (const value of VALUES) expect(check?.(value)).toBe(interpretedCheck({}, schema, value))
     },
   )
 
-  it('[C1] says of every fixture of the wire what the interpreter says', () => {
+  it('[C1] agrees with the interpreter on every fixture of the wire', () => {
     const schemas = Object.entries(protocol).flatMap(([name, schema]) =>
       /^[A-Z][a-z]/.test(name) && typeof schema === 'object' ? [{ name, schema }] : [],
     )
@@ -100,11 +100,11 @@ describe('a check made of functions', () => {
     { patternProperties: { '^a': { type: 'number' } }, additionalProperties: false },
     { prefixItems: [{}], items: false },
     { anyOf: [{ not: { $dynamicRef: '#x' } }] },
-  ])('[C3] is not made of what has to be seen as a whole: %j', (schema) => {
+  ])('[C3] returns undefined for a schema that must be interpreted as a whole: %j', (schema) => {
     expect(createClosureCheck(schema)).toBeUndefined()
   })
 
-  it('is what a page checks with, where nothing is made from text', () => {
+  it('is used in a page, where code cannot be generated', () => {
     vi.stubGlobal('document', {})
     const spy = vi.spyOn(globalThis, 'Function')
     try {
@@ -128,7 +128,7 @@ describe('a check made of functions', () => {
   })
 })
 
-/** The fixtures of a schema, those that fit and those that do not. */
+/** Returns the fixtures of a schema, valid and invalid. */
 function fixturesOf(name: string): readonly unknown[] {
   return ['valid', 'invalid'].flatMap((kind) => {
     const folder = new URL(`../fixtures/${kind}/`, import.meta.url)

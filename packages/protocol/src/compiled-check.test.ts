@@ -4,14 +4,14 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { compileCheck, compiledCheck } from './compiled-check.ts'
 
 describe('compiledCheck', () => {
-  it('is made once for a schema', () => {
+  it('compiles a schema once', () => {
     const schema = Type.String()
     expect(compiledCheck(schema)).toBe(compiledCheck(schema))
     expect(compiledCheck(Type.String())).not.toBe(compiledCheck(schema))
   })
 
   it.each(['toString', 'valueOf', 'hasOwnProperty', 'constructor', '__proto__'])(
-    'takes no inherited %s for a given one, at any depth',
+    'ignores an inherited %s, at any depth',
     (name) => {
       const inner = { type: 'object', properties: JSON.parse(`{"${name}":{"type":"string"}}`) }
       const optional = compiledCheck({ type: 'array', items: inner })
@@ -26,7 +26,7 @@ describe('compiledCheck', () => {
 })
 
 describe('compileCheck', () => {
-  it('finds a reference among those it is given, and else in the schema itself', () => {
+  it('resolves a reference among the given ones, and else in the schema itself', () => {
     const check = compileCheck(
       {
         $defs: { N: { type: 'integer' } },
@@ -40,19 +40,19 @@ describe('compileCheck', () => {
     expect(check(['1', 12])).toBe(false)
   })
 
-  it('takes no inherited field for a given one in what it refers to', () => {
+  it('ignores inherited fields in the target of a reference', () => {
     const check = compileCheck({ $ref: 'Inner' }, { Inner: { required: ['toString'] } })
     expect(check({})).toBe(false)
     expect(check({ toString: 1 })).toBe(true)
   })
 })
 
-describe('a check without code from text', () => {
+describe('a check without generated code', () => {
   afterEach(() => {
     Settings.Reset()
   })
 
-  it('forgets one value before it judges the next', () => {
+  it('keeps no state from one value to the next', () => {
     Settings.Set({ useAcceleration: false })
     const check = compileCheck({
       properties: { a: {} },

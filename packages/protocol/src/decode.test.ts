@@ -23,14 +23,14 @@ const cancelling = {
   id: 'run-7f3a2b:3',
 }
 
-describe('decode, of a value that fits', () => {
-  it('[D2] gives back the very same value', () => {
+describe('decode, of a valid value', () => {
+  it('[D2] returns the same value', () => {
     const body = { inputs: { topic: 'AI safety' }, runId: 'mine' }
     const decoded = decode(SubmitRunBody, body)
     expect(decoded.ok && decoded.value).toBe(body)
   })
 
-  it('[D2] coerces nothing', () => {
+  it('[D2] does not coerce', () => {
     expect(paths(decode(ListRunsQuery, { limit: '10' }))).toEqual(['/limit'])
     expect(paths(decode(SubmitRunBody, { inputs: { year: 2025 } }))).toEqual(['/inputs/year'])
     expect(paths(decode(SubmitRunBody, { options: { verbose: 'true' } }))).toEqual([
@@ -38,14 +38,14 @@ describe('decode, of a value that fits', () => {
     ])
   })
 
-  it('accepts any key in a map, also those that objects inherit', () => {
+  it('accepts any key in a map, also names of inherited properties', () => {
     const body = JSON.parse('{"inputs":{"__proto__":"a","constructor":"b","toString":"c","":"d"}}')
     expect(decode(SubmitRunBody, body).ok).toBe(true)
   })
 })
 
-describe('decode, of a value that does not fit', () => {
-  it('names every problem with its path, what was wanted and what came', () => {
+describe('decode, of an invalid value', () => {
+  it('reports every problem with its path and the expected and given values', () => {
     expect(
       decode(SubmitRunBody, { inputs: { topic: 42 }, input: {}, tasks: [{ name: 'a' }] }),
     ).toEqual({
@@ -73,16 +73,16 @@ describe('decode, of a value that does not fit', () => {
     })
   })
 
-  it('checks under keys with a line break, which a TypeBox record does not', () => {
+  it('checks values under keys with a line break, which a TypeBox record does not', () => {
     expect(paths(decode(SubmitRunBody, { inputs: { 'a\nb': 1 } }))).toEqual(['/inputs/a\nb'])
   })
 
-  it('refuses an own key "__proto__" as unknown, and a wrong value under it in a map', () => {
+  it('rejects an own key "__proto__" as unknown, and an invalid value under it in a map', () => {
     const body = JSON.parse('{"__proto__":{"inputs":1},"inputs":{"__proto__":1}}')
     expect(paths(decode(SubmitRunBody, body))).toEqual(['/__proto__', '/inputs/__proto__'])
   })
 
-  it('does not take inherited fields for given ones', () => {
+  it('ignores inherited fields', () => {
     expect(paths(decode(InvokeToolBody, Object.create({ input: 1 })))).toEqual(['/input'])
   })
 
@@ -122,21 +122,21 @@ describe('decode, of a union whose members refer to definitions of the whole', (
     })),
   }
 
-  it('does not take a member out of the whole', () => {
+  it('does not separate a member from the whole', () => {
     expect(decode(schema, { type: 'b', name: 'x' }).ok).toBe(true)
     expect(paths(decode(schema, { type: 'b', name: 1 }))).toEqual(['/name'])
   })
 })
 
-describe('[D1] decode never throws', () => {
-  it('for a value nested 10,000 levels deep, wanted or not', () => {
+describe('[D1] decode does not throw', () => {
+  it('for a value nested 10,000 levels deep, expected or not', () => {
     const deep = nest(10_000)
     expect(decode(InvokeToolBody, { input: { deep } }).ok).toBe(true)
     expect(paths(decode(SubmitRunBody, { inputs: { topic: deep } }))).toEqual(['/inputs/topic'])
     expect(paths(decodeClientMessage(deep))).toEqual(['/type'])
   })
 
-  it('for a recursive schema on a value 10,000 levels deep', () => {
+  it('for a recursive schema with a value 10,000 levels deep', () => {
     const list = Type.Cyclic(
       {
         List: Type.Object({ n: Type.Integer(), next: Type.Union([Type.Ref('List'), Type.Null()]) }),
@@ -149,7 +149,7 @@ describe('[D1] decode never throws', () => {
       ok: false,
       problems: [{ message: 'is nested too deeply to be checked' }],
     })
-    // Deeper than any stack: refused, though each of its places would fit.
+    // Deeper than any stack: rejected although each of its places is valid.
     expect(paths(decode(list, listOf(200_000, 1)))).toHaveLength(1)
   })
 
@@ -179,21 +179,21 @@ describe('[D1] decode never throws', () => {
     })
   })
 
-  it('for a value that is not JSON at all', () => {
+  it('for a value that is not JSON', () => {
     for (const value of [undefined, () => 1, Symbol('s'), 5n, Number.NaN, new Date(0)]) {
       expect(decode(InvokeToolBody, value).ok).toBe(false)
       expect(decode(InvokeToolBody, { input: [value] }).ok).toBe(false)
     }
   })
 
-  it('for a schema that is broken', () => {
+  it('for an invalid schema', () => {
     const decoded = decode(Type.String({ pattern: '(' }), 'a')
     expect(decoded).toMatchObject({ ok: false, problems: [{ path: '' }] })
   })
 })
 
 describe('decode, of a very large value', () => {
-  it('lists a bounded number of problems and says that there are more', () => {
+  it('lists a bounded number of problems and states that there are more', () => {
     const decoded = decode(SubmitRunBody, { tasks: Array.from({ length: 50_000 }, () => 1) })
     expect(decoded.ok ? [] : decoded.problems).toHaveLength(MAX_PROBLEMS + 1)
     expect(decoded.ok ? undefined : decoded.problems.at(-1)).toEqual({
@@ -202,20 +202,20 @@ describe('decode, of a very large value', () => {
     })
   })
 
-  it('cuts what came', () => {
+  it('truncates the received value', () => {
     const decoded = decode(SubmitRunBody, { runId: '/'.repeat(100_000) })
     expect(JSON.stringify(decoded).length).toBeLessThan(1000)
   })
 })
 
-describe('[D3] decode without code from text', () => {
+describe('[D3] decode without generated code', () => {
   afterEach(() => {
     Settings.Reset()
   })
 
-  it('has the same verdicts', () => {
+  it('has the same results', () => {
     Settings.Set({ useAcceleration: false })
-    // A schema of its own: the shared ones may have been compiled by another test.
+    // A new schema: another test may have compiled the shared ones.
     const schema = Type.Union([
       Type.Object({ type: Type.Literal('a'), at: Type.String({ format: 'date-time' }) }),
       Type.Object(
@@ -232,7 +232,7 @@ describe('[D3] decode without code from text', () => {
 describe('instants', () => {
   const instant = (requestedAt: unknown) => decodeLoggedRunEvent({ ...cancelling, requestedAt }).ok
 
-  it('are really checked', () => {
+  it('are validated', () => {
     expect(instant('2025-03-15T10:30:00Z')).toBe(true)
     expect(instant('2025-03-15T10:30:00.123456789Z')).toBe(true)
     expect(instant('2025-03-15T12:30:00+02:00')).toBe(true)

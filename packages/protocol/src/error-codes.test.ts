@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ERROR_CODES, FAILURE_CODES, isErrorCode, isFailureCode } from './error-codes.ts'
 
-/** Written out and not derived: a changed code or status must be a change here too. */
+/** Pinned: a changed code or status must be changed here too. */
 const STATUSES = {
   BAD_REQUEST: 400,
   INVALID_TOOL: 400,
@@ -84,7 +84,7 @@ describe('ERROR_CODES', () => {
     expect(Object.fromEntries(statuses)).toEqual(STATUSES)
   })
 
-  it('calls no client mistake retryable but a request that was too slow to arrive', () => {
+  it('marks no client error as retryable except a request that was too slow to arrive', () => {
     const mistakes = Object.entries(ERROR_CODES).filter(([, { status }]) => status < 409)
     expect(mistakes.filter(([, { retryable }]) => retryable).map(([code]) => code)).toEqual([
       'REQUEST_TIMEOUT',
@@ -97,7 +97,7 @@ describe('FAILURE_CODES', () => {
     expect(Object.keys(FAILURE_CODES)).toEqual(FAILURES)
   })
 
-  it('shares no name with an error code', () => {
+  it('shares no name with ERROR_CODES', () => {
     expect(FAILURES.filter(isErrorCode)).toEqual([])
   })
 })
@@ -111,7 +111,7 @@ describe('every meaning', () => {
 })
 
 describe('isErrorCode and isFailureCode', () => {
-  it('know their own codes and nothing inherited', () => {
+  it('recognize their own codes and no inherited names', () => {
     expect(isErrorCode('BAD_REQUEST')).toBe(true)
     expect(isErrorCode('MODEL_FAILED')).toBe(false)
     expect(isFailureCode('MODEL_FAILED')).toBe(true)

@@ -1,7 +1,7 @@
 import { expectTypeOf, it } from 'vitest'
 import { type RouteParams, routePath } from './routes.ts'
 
-it('asks for exactly the parameters that the path has', () => {
+it('requires exactly the parameters of the path', () => {
   expectTypeOf<RouteParams<'cancelRun'>>().toEqualTypeOf<{ runId: string }>()
   expectTypeOf(routePath('listRuns')).toEqualTypeOf<string>()
   // @ts-expect-error the run id is missing

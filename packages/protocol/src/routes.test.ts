@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Scope } from './schemas/enums.ts'
 import { COMMON_ERRORS, type Route, routePath, ROUTES } from './routes.ts'
 
-/** Written out and not derived: the addresses are a promise to every client. */
+/** Pinned: every client depends on the paths. */
 const TABLE = [
   'getStatus: GET /api/status 200',
   'getLiveness: GET /api/health/live 200',
@@ -39,7 +39,7 @@ const TABLE = [
   'readRunWorkspaceFile: GET /runs/{runId}/api/workspace/file 200',
 ]
 
-/** Scope → the routes that ask for it; `null` for those that ask for no key. */
+/** Routes by required scope; `null` for public routes. */
 const SCOPES = {
   null: ['getLiveness', 'getReadiness', 'getOpenApi', 'getAsyncApi', 'getDocs', 'getDocsScript'],
   'runs:read': [
@@ -68,7 +68,7 @@ const SCOPES = {
   admin: ['drain', 'listAudit'],
 }
 
-/** Answers that are no errors, beside the usual one. */
+/** Further responses that are not errors. */
 const OTHERS = [
   'getReadiness 503',
   'submitRun 200',
@@ -94,25 +94,25 @@ describe('ROUTES', () => {
     expect(new Set(addresses).size).toBe(addresses.length)
   })
 
-  it('lists no code twice, and none that is common to all', () => {
+  it('lists no code twice, and none of the common ones', () => {
     for (const [name, { errors }] of routes) {
       expect(new Set(errors).size, name).toBe(errors.length)
       expect(errors.filter((code) => COMMON_ERRORS.some((common) => common === code))).toEqual([])
     }
   })
 
-  it('takes a body only where the method has one', () => {
+  it('has a body only where the method allows one', () => {
     const withBody = routes.filter(([, route]) => route.body !== undefined)
     expect(withBody.map(([, { method }]) => method)).toEqual(withBody.map(() => 'POST'))
   })
 
-  it('asks for the scope that is pinned here, and lets everybody read what is not of runs', () => {
+  it('requires the pinned scopes, and makes only routes without run data public', () => {
     const scopes = new Map<Scope | null, string[]>()
     for (const [name, { scope }] of routes) scopes.set(scope, [...(scopes.get(scope) ?? []), name])
     expect(Object.fromEntries(scopes)).toEqual(SCOPES)
   })
 
-  it('takes a ticket exactly where a browser opens a stream, and names it in the query', () => {
+  it('accepts a ticket exactly where a browser opens a stream, and declares it in the query', () => {
     const streams = routes.filter(
       ([, { mediaType, status }]) => mediaType === 'text/event-stream' || status === 101,
     )
@@ -123,7 +123,7 @@ describe('ROUTES', () => {
     }
   })
 
-  it('has each status of a route once, and another answer only where it is no error', () => {
+  it('has each status of a route once, and further responses only with statuses that are not errors', () => {
     for (const [name, { status, others = [] }] of routes) {
       const statuses = [status, ...others.map((other) => other.status)]
       expect(new Set(statuses).size, name).toBe(statuses.length)
@@ -136,22 +136,22 @@ describe('ROUTES', () => {
 })
 
 describe('routePath', () => {
-  it('gives a path without parameters as it is', () => {
+  it('returns a path without parameters unchanged', () => {
     expect(routePath('listRuns')).toBe('/api/runs')
   })
 
-  it('fills and encodes parameters', () => {
+  it('fills in and encodes parameters', () => {
     expect(routePath('cancelRun', { runId: 'run-7f3a2b' })).toBe('/api/runs/run-7f3a2b/cancel')
     expect(routePath('invokeTool', { name: 'a/b c?#%ü' })).toBe(
       '/api/tools/a%2Fb%20c%3F%23%25%C3%BC/invoke',
     )
   })
 
-  it('does not read replacement patterns in a value', () => {
+  it('ignores replacement patterns in a value', () => {
     expect(routePath('getRun', { runId: '$&' })).toBe('/api/runs/%24%26')
   })
 
-  it.each(['', '.', '..'])('refuses %j, which would make another path', (runId) => {
+  it.each(['', '.', '..'])('rejects %j, which would change the path', (runId) => {
     expect(() => routePath('getRun', { runId })).toThrow(
       `Cannot build the path of "getRun": runId must be a path segment, got "${runId}"`,
     )

@@ -1,6 +1,6 @@
 /**
- * A law over many values: `decode`, `describeProblems` and TypeBox's own interpreter agree on what is
- * valid. The values are the valid fixtures with one place changed, the same ones on every run.
+ * Property test: `decode`, `describeProblems` and TypeBox's interpreter agree on what is valid. The values are the valid
+ * fixtures with one place changed, the same ones on every run.
  */
 import { Check } from 'typebox/schema'
 import { describe, expect, it } from 'vitest'
@@ -39,7 +39,7 @@ describe('decode, describeProblems and TypeBox', () => {
 
 type Random = (below: number) => number
 
-/** The value with one place replaced, one field removed or one added. */
+/** Returns the value with one place replaced, one field removed or one added. */
 function changed(value: unknown, random: Random): unknown {
   const places: (() => unknown)[] = [() => REPLACEMENTS[random(REPLACEMENTS.length)]]
   collect(value, places, { root: value, random })
@@ -61,7 +61,7 @@ function collect(
   }
 }
 
-/** A linear congruential generator, seeded by the text: the same changes on every run. */
+/** Linear congruential generator, seeded by the text, so that every test run makes the same changes. */
 function randomFrom(text: string): Random {
   let state = [...text].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) >>> 0, 7)
   return (below) => {

@@ -1,7 +1,7 @@
 /**
- * The golden files are the wire, in no language: a client in another one can be tested against them.
- * `valid/<Schema>.<case>.json` holds a value; `invalid/<Schema>.<case>.json` a value and the paths of
- * all its problems.
+ * The golden files define the wire independently of the language, so that clients in other languages can be tested with
+ * them. `valid/<Schema>.<case>.json` contains a value; `invalid/<Schema>.<case>.json` a value and the paths of all its
+ * problems.
  */
 import { Check } from 'typebox/schema'
 import { describe, expect, it } from 'vitest'
@@ -11,13 +11,13 @@ import { fixturesIn, schemaNamed, schemas } from './fixtures.ts'
 const valid = fixturesIn('valid')
 const invalid = fixturesIn('invalid')
 
-/** Schemas of values that come from outside, so that refusing matters as much as accepting. */
+/** Schemas of values from outside, for which rejection matters as much as acceptance. */
 const FROM_OUTSIDE = [...schemas.keys()].filter(
   (name) => name.endsWith('Body') || name.endsWith('Query') || isClientMessage(name),
 )
 
 describe('valid fixtures', () => {
-  it.each(valid)('$name decodes and comes back as it was', ({ schema, text }) => {
+  it.each(valid)('$name decodes to the same value', ({ schema, text }) => {
     const value: unknown = JSON.parse(text)
     const decoded = decode(schemaNamed(schema), value)
 
@@ -43,7 +43,7 @@ describe('invalid fixtures', () => {
     expect(Check(schemaNamed(schema), value)).toBe(false)
   })
 
-  it('exist for everything that comes from outside', () => {
+  it('exist for everything that clients and peers send', () => {
     const covered = new Set(invalid.map((fixture) => fixture.schema))
     expect(FROM_OUTSIDE.filter((name) => !covered.has(name))).toEqual([])
   })

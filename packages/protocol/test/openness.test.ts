@@ -1,6 +1,6 @@
 /**
- * Two laws of the wire: what a client sends is closed at every level, so that a slip is named; what the
- * server sends is open, so that a newer server can say more to an older client.
+ * Two laws of the wire. Messages of clients are closed at every level, so that misspelled keys are reported. Messages of the
+ * server are open, so that a newer server can send more to an older client.
  */
 import { describe, expect, it } from 'vitest'
 import * as protocol from '../src/index.ts'
@@ -25,16 +25,16 @@ const received = [
   ),
 ]
 
-describe('what a client sends', () => {
-  it('is closed at every level', () => {
+describe("the schemas of clients' messages", () => {
+  it('are closed at every level', () => {
     expect(
       sent.flatMap(objectsIn).filter((schema) => schema['additionalProperties'] !== false),
     ).toEqual([])
   })
 })
 
-describe('what the server sends', () => {
-  it('is open at every level', () => {
+describe("the schemas of the server's messages", () => {
+  it('are open at every level', () => {
     expect(
       received.flatMap(objectsIn).filter((schema) => schema['additionalProperties'] === false),
     ).toEqual([])
@@ -42,14 +42,14 @@ describe('what the server sends', () => {
 })
 
 describe('every schema', () => {
-  it('is plain JSON Schema when written out', () => {
+  it('is plain JSON Schema when serialized', () => {
     expect(JSON.stringify([...sent, ...received])).not.toMatch(/"~/)
   })
 })
 
 type Node = Readonly<Record<string, unknown>>
 
-/** Every schema of an object with named fields, however deep; conditions are not shapes. */
+/** Returns every schema of an object with named fields, at any depth, except conditions. */
 function objectsIn(schema: unknown): Node[] {
   if (Array.isArray(schema)) return schema.flatMap(objectsIn)
   if (typeof schema !== 'object' || schema === null) return []

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { decodeRunEvent, type RunEvent, type RunEventOf } from '../src/index.ts'
 
 /**
- * The event of `RunEvent.<type>.json` with these fields in place of its own; a field given as undefined
- * is left out. The golden files are about task "researcher", number 1, in its first attempt.
+ * Returns the event of `RunEvent.<type>.json` with these fields replaced; a field with the value undefined is removed. The
+ * golden files are about task "researcher", number 1, in its first attempt.
  */
 export function eventOf<T extends RunEvent['type']>(
   type: T,
@@ -16,14 +16,14 @@ export function eventOf<T extends RunEvent['type']>(
   const value = Object.fromEntries(entries.filter(([, field]) => field !== undefined))
   const decoded = decodeRunEvent(value)
   if (!decoded.ok) throw new TypeError(JSON.stringify(decoded.problems))
-  // NOTE: the golden file named by a type is an event of this type, and no test changes `type`.
+  // NOTE: the golden file of a type contains an event of this type, and tests do not change `type`.
   return decoded.value as RunEventOf<T>
 }
 
-/** Fields of the tests' second task. */
+/** Fields of the second task of the tests. */
 export const WRITER = { taskName: 'writer', taskIndex: 2, agentRole: 'Technical Writer' } as const
 
-/** The start of a run: two tasks, of which "researcher" is in its first attempt. */
+/** Returns the start of a run with two tasks, of which "researcher" is in its first attempt. */
 export function startOfRun(): RunEvent[] {
   return [eventOf('run_queued'), eventOf('ensemble_started'), eventOf('task_started')]
 }

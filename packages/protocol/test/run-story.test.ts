@@ -1,7 +1,6 @@
 /**
- * A run from its first event to its last, as a reader sees it: a researcher who fails once, uses a tool
- * and hands work to a colleague, a person who looks at the result, and a process that goes away in the
- * middle. One state is made from one list of events; what is shown is read from it.
+ * A run from its first event to its last, as a reader sees it: an agent that fails once, uses a tool and delegates work, a
+ * reviewer, and a process that disappears in the middle. One list of events gives one state, from which views are derived.
  */
 import { expect, it } from 'vitest'
 import { applyRunEvent, emptyRunState, type RunEvent, type RunState } from '../src/index.ts'
@@ -22,7 +21,7 @@ const turns = (name: string): unknown =>
       ...toolCalls.map((call) => `${call.name} ${call.status}`),
     ])
 
-it('tells a run from its first event to its last', () => {
+it('derives the state of a run from its first event to its last', () => {
   tell(eventOf('run_queued'))
   expect([state.status, state.ensemble, state.tasks]).toEqual(['ACCEPTED', 'research-brief', []])
 
@@ -32,7 +31,7 @@ it('tells a run from its first event to its last', () => {
     ['writer', 'PENDING', 0],
   ])
 
-  // The first try: a model call fails for good.
+  // The first attempt: a model call fails permanently.
   tell(eventOf('llm_iteration_started'), eventOf('token', { iterationIndex: 0, token: 'Let me' }))
   tell(
     eventOf('llm_iteration_failed', { retryInMs: undefined }),
@@ -41,7 +40,7 @@ it('tells a run from its first event to its last', () => {
   expect(state.tasks[0]?.error).toMatchObject({ code: 'MODEL_FAILED', willRetry: true })
   expect(turns('researcher')).toEqual([['FAILED', 'Let me']])
 
-  // The second: a search, and a directive on the way.
+  // The second attempt: a search, and a directive during it.
   const second = { attempt: 2 }
   tell(eventOf('task_started', second), eventOf('llm_iteration_started', second))
   tell(eventOf('llm_iteration_completed', { ...second, costUsd: 0.002 }))
@@ -53,7 +52,7 @@ it('tells a run from its first event to its last', () => {
   expect(state.directives[0]?.delivered).toMatchObject([{ attempt: 2, iterationIndex: 1 }])
   expect(state.totals).toEqual({ totalTokens: 1706, totalToolCalls: 2, costUsd: 0.003 })
 
-  // The process goes away in the middle of a turn; another one takes the turn from its beginning.
+  // The process disappears in the middle of a turn; another one repeats the turn from its beginning.
   const turn = { ...second, iterationIndex: 1 }
   tell(eventOf('llm_iteration_started', turn), eventOf('token', { ...turn, token: 'Half a' }))
   tell(eventOf('run_resumed', { completedTasks: [] }))
@@ -63,7 +62,7 @@ it('tells a run from its first event to its last', () => {
     ['RUNNING', 'A colleague'],
   ])
 
-  // The work handed over is a task of its own.
+  // Delegated work is a separate task.
   const worker = { taskName: 'researcher/1', taskIndex: 3, agentRole: 'Technical Writer' }
   tell(eventOf('delegation_started', second), eventOf('task_started', worker))
   tell(eventOf('task_completed', { ...worker, costUsd: 0.004 }))
@@ -75,7 +74,7 @@ it('tells a run from its first event to its last', () => {
   ])
   expect(state.delegations).toMatchObject([{ status: 'COMPLETED', workerTask: 'researcher/1' }])
 
-  // A person looks at the result and sends it back; after that the run ends.
+  // A reviewer rejects the result; afterwards the run ends.
   tell(eventOf('review_requested', second))
   expect(state.status).toBe('WAITING_REVIEW')
   tell(eventOf('review_decided'))

@@ -1,4 +1,4 @@
-/** What a body knows of its surroundings: what it may still use, its trace, whom it can ask, whom it tells. */
+/** Tests of the context of a body: remaining limits, trace, questions and reports. */
 import { describe, expect, it } from 'vitest'
 
 import { fakeClock } from '../../../../tooling/test-kit/clock.ts'
@@ -27,7 +27,7 @@ function run(body: Body, options: RunToolOptions = {}): ReturnType<typeof runToo
   return runTool(tool(body), { id: 'c', name: 'look', arguments: '{}' }, options)
 }
 
-/** The text of what a body gives. */
+/** Returns the JSON text of a value. */
 async function seen(
   body: (context: ToolContext) => unknown,
   options: RunToolOptions = {},
@@ -37,10 +37,10 @@ async function seen(
   return JSON.parse(result.output)
 }
 
-describe('what a call may still use', () => {
+describe('context.remaining', () => {
   const left = { timeMs: 50_000, costUsd: 0.5, tokens: 100 }
 
-  it('is what its surroundings leave, within its own time', async () => {
+  it('returns the limits of the caller, capped by the time limit of the call', async () => {
     const clock = fakeClock()
     const body: Body = async ({ remaining }) => {
       await clock.advance(10_000)
@@ -52,14 +52,14 @@ describe('what a call may still use', () => {
     expect(await seen(({ remaining }) => remaining(), { remaining: () => short })).toEqual(short)
   })
 
-  it('has no limit where nobody sets one but the time of the tool', async () => {
+  it('has no limit except the time limit of the tool by default', async () => {
     const { result } = await run(({ remaining }) =>
       String(remaining().costUsd + remaining().tokens),
     )
     expect(result.output).toBe('Infinity')
   })
 
-  it('of a step is within that of the whole', async () => {
+  it('caps the limits of a step by those of the whole call', async () => {
     const inner = tool(({ remaining }) => JSON.stringify(remaining()), 60_000)
     const outer = await seen(async ({ callTool }) => (await callTool(inner, {})).result.output, {
       remaining: () => ({ ...left, timeMs: Infinity }),
@@ -69,10 +69,10 @@ describe('what a call may still use', () => {
   })
 })
 
-describe('the trace of a call', () => {
+describe('context.traceparent', () => {
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 
-  it('is that of its surroundings, with one span of its own', async () => {
+  it('continues the trace of the caller with one new span', async () => {
     const both = await seen((context) => `${context.traceparent} ${context.traceparent}`, {
       traceparent,
     })
@@ -82,7 +82,7 @@ describe('the trace of a call', () => {
     expect(one).not.toBe(traceparent)
   })
 
-  it('is what a function gives by the id of the call, made when it is asked for and once', async () => {
+  it('calls a function with the id of the call, lazily and once', async () => {
     const asked: string[] = []
     const given = (callId: string): string => {
       asked.push(callId)
@@ -97,7 +97,7 @@ describe('the trace of a call', () => {
     expect(asked).toEqual(['c'])
   })
 
-  it('of a step is one of its own', async () => {
+  it('gives a step a separate span', async () => {
     const inner = tool((context) => String(context.traceparent))
     const given = (callId: string): string => `of ${callId}`
     const outer = await seen(
@@ -110,7 +110,7 @@ describe('the trace of a call', () => {
     expect(outer).toEqual(['of c', 'of c/first'])
   })
 
-  it('has what goes with it, and that never alone', async () => {
+  it('passes on tracestate, but never without traceparent', async () => {
     const tracestate = 'vendor=1'
     const both = { traceparent, tracestate }
     expect(await seen((context) => context.tracestate ?? null, both)).toBe(tracestate)
@@ -118,12 +118,12 @@ describe('the trace of a call', () => {
     expect(await seen((context) => context.tracestate ?? null, { traceparent })).toBe(null)
   })
 
-  it('is none where there is none', async () => {
+  it('is undefined without a trace', async () => {
     expect(await seen((context) => context.traceparent === undefined)).toBe(true)
   })
 })
 
-describe('a question', () => {
+describe('context.requestAnswer', () => {
   const asked: ApprovalRequest[] = []
   const reviewer = (answer: ApprovalAnswer): Reviewer => ({
     async decide(request) {
@@ -132,7 +132,7 @@ describe('a question', () => {
     },
   })
 
-  it('is answered by the reviewer, by default with a text', async () => {
+  it('returns the answer of the reviewer, by default as text', async () => {
     const answer = await seen(({ requestAnswer }) => requestAnswer('Which city?'), {
       reviewer: reviewer({ action: 'EDIT', input: 'Bonn' }),
     })
@@ -144,7 +144,7 @@ describe('a question', () => {
     })
   })
 
-  it('takes an answer that fits its schema, mended as inputs are', async () => {
+  it('coerces an answer that matches its schema, as for inputs', async () => {
     const schema = Type.Object({ days: Type.Integer() })
     const ask: Body = async ({ requestAnswer }) => {
       const answer = await requestAnswer('How long?', { schema })
@@ -157,7 +157,7 @@ describe('a question', () => {
     expect(misfit.result.errorMessage).toContain('Invalid answer for "look"')
   })
 
-  it('tells silence, and going on without an answer, from an answer', async () => {
+  it('distinguishes a timeout and continuing without an answer from an answer', async () => {
     const passed = await seen(({ requestAnswer }) => requestAnswer('?'), {
       reviewer: reviewer({ action: 'CONTINUE' }),
     })
@@ -172,7 +172,7 @@ describe('a question', () => {
     expect(JSON.parse((await silent).result.output)).toEqual({ answered: false, timedOut: true })
   })
 
-  it('that is refused fails, with the words of the reviewer as a fact', async () => {
+  it('fails when the reviewer rejects the question, with the feedback in the details', async () => {
     let details: unknown
     const { result } = await run(
       async ({ requestAnswer }) => {
@@ -188,13 +188,13 @@ describe('a question', () => {
     expect(details).toEqual({ feedback: 'Ask somebody else' })
   })
 
-  it('that nobody can be asked is a fault of the set-up', async () => {
+  it('reports a misconfiguration without a reviewer', async () => {
     const { end } = await run(async ({ requestAnswer }) => JSON.stringify(await requestAnswer('?')))
     expect(end).toBe('misconfigured')
   })
 })
 
-describe('what a call tells of an agent', () => {
+describe('context.reportAgent', () => {
   const progress = {
     type: 'agent_tool_progress',
     retry_index: 0,
@@ -203,7 +203,7 @@ describe('what a call tells of an agent', () => {
     accumulated_cost_usd: 0,
   } as const
 
-  it('is told on at once, with its time', async () => {
+  it('passes a report to the listener at once, with its time', async () => {
     const told: TimedAgentReport[] = []
     const clock = fakeClock()
     await run(
@@ -216,7 +216,7 @@ describe('what a call tells of an agent', () => {
     expect(told).toEqual([{ ...progress, timestamp_ms: clock.now() }])
   })
 
-  it('is nobody’s business when the call is over, nor a listener that throws', async () => {
+  it('ignores reports after the end of the call, and a listener that throws', async () => {
     let late: (() => void) | undefined
     let count = 0
     const { result } = await run(

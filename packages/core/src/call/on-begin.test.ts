@@ -58,21 +58,21 @@ const deciding = (decide: (request: ApprovalRequest) => Promise<ApprovalAnswer>)
 
 const yes = deciding(() => Promise.resolve({ action: 'CONTINUE' }))
 
-describe('[CORE-R7] a call begins', () => {
-  it('once, before its body, with the call and its tool', async () => {
+describe('[CORE-R7] onBegin', () => {
+  it('is called once, before the body, with the call and its tool', async () => {
     const outcome = await runTool(tool(), call, { clock, onBegin: noting })
     expect(outcome).toMatchObject({ end: 'finished', result: { output: 'done' } })
     expect(seen).toEqual(['begin c1 work', 'body 1'])
   })
 
-  it('not when its arguments do not fit', async () => {
+  it('is not called when the arguments are invalid', async () => {
     const bad = { ...call, arguments: '{"n":"many"}' }
     const { result } = await runTool(tool(), bad, { clock, onBegin: noting })
     expect(result.success).toBe(false)
     expect(seen).toEqual([])
   })
 
-  it('after the yes of its reviewer, who is told that it has not begun', async () => {
+  it('is called after the approval, and the reviewer sees that the call has not begun', async () => {
     await runTool(tool({ requireApproval: true }), call, { clock, onBegin: noting, reviewer: yes })
     expect(seen).toEqual(['asked false', 'begin c1 work', 'body 1'])
   })
@@ -81,13 +81,13 @@ describe('[CORE-R7] a call begins', () => {
     { action: 'REJECT' },
     { action: 'EXIT_EARLY' },
     { action: 'EDIT', input: { n: 'no' } },
-  ])('not when its reviewer says $action', async (answer) => {
+  ])('is not called when the reviewer answers $action', async (answer) => {
     const reviewer = deciding(() => Promise.resolve(answer))
     await runTool(tool({ requireApproval: true }), call, { clock, onBegin: noting, reviewer })
     expect(seen).toEqual(['asked false'])
   })
 
-  it('not when it is cancelled while its reviewer thinks', async () => {
+  it('is not called when the call is cancelled during the review', async () => {
     const controller = new AbortController()
     const { signal } = controller
     const reviewer = deciding(() => new Promise(() => undefined))
@@ -99,7 +99,7 @@ describe('[CORE-R7] a call begins', () => {
     expect(seen).toEqual(['asked false'])
   })
 
-  it('not when it is cancelled while its input is read', async () => {
+  it('is not called when the call is cancelled while its input is read', async () => {
     const controller = new AbortController()
     const { signal } = controller
     const read = Promise.withResolvers<{ readonly value: { n: number } }>()
@@ -129,7 +129,7 @@ describe('[CORE-R7] a call begins', () => {
     expect(seen).toEqual([])
   })
 
-  it('not when its time was over while its input was read', async () => {
+  it('is not called when the time limit passed while the input was read', async () => {
     const read = Promise.withResolvers<void>()
     const made = tool()
     const slow: AgentTool = {
@@ -148,7 +148,7 @@ describe('[CORE-R7] a call begins', () => {
     expect(seen).toEqual([])
   })
 
-  it('before it asks from inside its body, and the reviewer is told so', async () => {
+  it('is called before a question from inside the body, and the reviewer sees that the call has begun', async () => {
     const asking = tool({
       async execute(_, { requestApproval }) {
         await requestApproval('May I?')
@@ -159,7 +159,7 @@ describe('[CORE-R7] a call begins', () => {
     expect(seen).toEqual(['begin c1 work', 'asked true'])
   })
 
-  it('with its parts: they tell nothing, and ask as a part of it', async () => {
+  it('is not called for steps, whose questions count as begun', async () => {
     const part = tool({ name: 'part', requireApproval: true })
     const whole = tool({
       execute: async (_, { callTool }) => (await callTool(part, { n: 2 })).result,
@@ -168,7 +168,7 @@ describe('[CORE-R7] a call begins', () => {
     expect(seen).toEqual(['begin c1 work', 'asked true', 'body 2'])
   })
 
-  it('at once when its tool is of other making, whatever it asks', async () => {
+  it('is called at once for a tool that was not created by this package', async () => {
     const made = tool({ requireApproval: true })
     const other: AgentTool = {
       ...made,
@@ -181,7 +181,7 @@ describe('[CORE-R7] a call begins', () => {
     expect(seen).toEqual(['begin c1 work', 'other body', 'asked true', 'body 1'])
   })
 
-  it('when the promise is settled; its time limit waits as long', async () => {
+  it('delays the body and pauses the time limit until its promise settles', async () => {
     const begun = Promise.withResolvers<void>()
     const slow = tool({
       execute: async (_, { signal }) => {
@@ -199,9 +199,9 @@ describe('[CORE-R7] a call begins', () => {
   })
 
   it.each([
-    ['other making', true],
-    ['ours', false],
-  ])('when the promise is settled, also with a tool of %s', async (_, isOther) => {
+    ['another implementation', true],
+    ['this package', false],
+  ])('delays the body until its promise settles, also for a tool of %s', async (_, isOther) => {
     const made = tool()
     const other = { ...made, call: () => Promise.resolve(ToolResult.success('other')) }
     const begun = Promise.withResolvers<void>()
@@ -227,19 +227,22 @@ describe('[CORE-R7] a call begins', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('No more'))],
-  ])('not when what is told %s: it ends as if its body had', async (_, onBegin) => {
-    const outcome = await runTool(tool(), call, { clock, onBegin })
-    expect(outcome).toMatchObject({ end: 'threw', result: { errorMessage: 'No more' } })
-    expect(seen).toEqual([])
-  })
+  ])(
+    'prevents the body when it %s: the call ends as if the body had thrown',
+    async (_, onBegin) => {
+      const outcome = await runTool(tool(), call, { clock, onBegin })
+      expect(outcome).toMatchObject({ end: 'threw', result: { errorMessage: 'No more' } })
+      expect(seen).toEqual([])
+    },
+  )
 
-  it('not when its run ends early instead', async () => {
+  it('prevents the body when it ends the run early', async () => {
     const early = new TuttiError('EXIT_EARLY', 'Enough')
     const outcome = await runTool(tool(), call, { clock, onBegin: () => Promise.reject(early) })
     expect(outcome).toMatchObject({ end: 'exit_early', error: early })
   })
 
-  it('not when it is cancelled before the promise is settled', async () => {
+  it('prevents the body when the call is cancelled before its promise settles', async () => {
     const controller = new AbortController()
     const { signal } = controller
     const begun = Promise.withResolvers<void>()
@@ -252,7 +255,7 @@ describe('[CORE-R7] a call begins', () => {
     expect(seen).toEqual([])
   })
 
-  it('not when it is abandoned before the promise is settled', async () => {
+  it('prevents the body when the call is abandoned before its promise settles', async () => {
     const controller = new AbortController()
     const { signal } = controller
     const begun = Promise.withResolvers<void>()

@@ -43,11 +43,11 @@ describe('a tool that declares requireApproval', () => {
     execute.mockClear()
   })
 
-  it('says so', () => {
+  it('exposes requireApproval', () => {
     expect(order.requireApproval).toBe(true)
   })
 
-  it('asks before the body runs, with what it would work on', async () => {
+  it('asks before the body runs, with the input of the body', async () => {
     const reviewer = answering({ action: 'CONTINUE' })
     const { result } = await runTool(order, call, {
       clock,
@@ -77,7 +77,7 @@ describe('a tool that declares requireApproval', () => {
     ])
   })
 
-  it('does not ask about input that does not fit', async () => {
+  it('does not ask about invalid input', async () => {
     const bad = { ...call, arguments: '{"count":0}' }
     const { result } = await runTool(order, bad, {
       clock,
@@ -87,13 +87,13 @@ describe('a tool that declares requireApproval', () => {
     expect(requests).toEqual([])
   })
 
-  it('EDIT replaces the input', async () => {
+  it('runs with the replaced input after EDIT', async () => {
     const reviewer = answering({ action: 'EDIT', input: { item: 'tea', count: 1 } })
     const { result } = await runTool(order, call, { clock, reviewer })
     expect(result.output).toBe('Ordered 1 tea')
   })
 
-  it('an edit that does not fit fails the call with its problems, and the reviewer can ask for them first', async () => {
+  it('fails with the problems of an invalid edit, which the reviewer can request first', async () => {
     const reviewer = answering({ action: 'EDIT', input: { item: 'tea', count: 0 } })
     const outcome = await runTool(order, call, { clock, reviewer })
     expect(outcome).toMatchObject({
@@ -105,7 +105,7 @@ describe('a tool that declares requireApproval', () => {
     expect(await requests[0]?.checkEdit({ item: 'tea', count: 1 })).toEqual([])
   })
 
-  it('REJECT is a failure that the model reads', async () => {
+  it('returns a failure to the model after REJECT', async () => {
     const metrics = createToolMetrics()
     const reviewer = answering({ action: 'REJECT', feedback: 'Too dear' })
     const outcome = await runTool(order, call, { clock, reviewer, metrics })
@@ -118,7 +118,7 @@ describe('a tool that declares requireApproval', () => {
     expect(metrics.snapshot()).toMatchObject([{ failure: 1, error: 0 }])
   })
 
-  it('EXIT_EARLY is for the caller, and is not counted', async () => {
+  it('ends with exit_early after EXIT_EARLY, and is not counted', async () => {
     const metrics = createToolMetrics()
     const reviewer = answering({ action: 'EXIT_EARLY' })
     const outcome = await runTool(order, call, { clock, reviewer, metrics })
@@ -130,7 +130,7 @@ describe('a tool that declares requireApproval', () => {
     expect(metrics.snapshot()).toEqual([])
   })
 
-  it('[CORE-A1] with no reviewer is misconfigured, never a silent yes', async () => {
+  it('[CORE-A1] is misconfigured without a reviewer and never approved', async () => {
     const outcome = await runTool(order, call, { clock })
     expect(outcome).toMatchObject({
       end: 'misconfigured',
@@ -148,7 +148,7 @@ describe('a tool that declares requireApproval', () => {
         throw new Error('Line is dead')
       },
     ],
-  ])('[CORE-A1] a reviewer that %s is a failure', async (_, decide) => {
+  ])('[CORE-A1] fails when the reviewer %s', async (_, decide) => {
     const outcome = await runTool(order, call, { clock, reviewer: { decide } })
     expect(outcome).toMatchObject({
       end: 'threw',
@@ -158,7 +158,7 @@ describe('a tool that declares requireApproval', () => {
   })
 
   it.each([[undefined], [null], [{}], [{ action: 'YES' }], ['CONTINUE']])(
-    '[CORE-A1] the answer %j is no yes',
+    '[CORE-A1] does not count the answer %j as approval',
     async (answer) => {
       const outcome = await runTool(order, call, { clock, reviewer: answering(answer as never) })
       expect(outcome.result).toEqual(
@@ -168,7 +168,7 @@ describe('a tool that declares requireApproval', () => {
     },
   )
 
-  it('is described in the words of its author, and waits as long as its author says', async () => {
+  it('uses the description and the time limit of its author', async () => {
     const own = defineTool({
       name: 'order',
       description: 'Orders goods',
@@ -198,7 +198,7 @@ describe('a tool that declares requireApproval', () => {
 })
 
 describe('context.requestApproval', () => {
-  it('CONTINUE and EDIT come back, an edit read by the schema of the tool', async () => {
+  it('returns CONTINUE and EDIT, with an edit that the schema of the tool has read', async () => {
     const seen: unknown[] = []
     const tool = asking(async (context) => {
       seen.push(await context.requestApproval('Go on?'))
@@ -211,7 +211,7 @@ describe('context.requestApproval', () => {
     ])
   })
 
-  it('a body can tell that there is nobody to ask', async () => {
+  it('lets a body check whether a reviewer exists', async () => {
     const seen: boolean[] = []
     const tool = asking(async (context) => {
       seen.push(context.hasReviewer)
@@ -225,23 +225,26 @@ describe('context.requestApproval', () => {
     ['CONTINUE', { action: 'CONTINUE', timedOut: true }, 'finished'],
     ['EXIT_EARLY', undefined, 'exit_early'],
     ['FAIL', undefined, 'finished'],
-  ] as const)('nobody answers: %s', async (onTimeout, decision, end) => {
-    let seen: unknown
-    const tool = asking(async (context) => {
-      seen = await context.requestApproval('Go on?', { timeoutMs: 1_000, onTimeout })
-    })
-    const running = runTool(tool, CALL, { clock, reviewer: silent })
-    await clock.advance(999)
-    expect(clock.pending).toBe(1)
-    await clock.advance(1)
-    const outcome = await running
-    expect(outcome.end).toBe(end)
-    expect(outcome.result.success).toBe(onTimeout === 'CONTINUE')
-    if (end === 'exit_early') expect(outcome.error?.details).toEqual({ timedOut: true })
-    expect(seen).toEqual(decision)
-  })
+  ] as const)(
+    'applies the timeout action without an answer: %s',
+    async (onTimeout, decision, end) => {
+      let seen: unknown
+      const tool = asking(async (context) => {
+        seen = await context.requestApproval('Go on?', { timeoutMs: 1_000, onTimeout })
+      })
+      const running = runTool(tool, CALL, { clock, reviewer: silent })
+      await clock.advance(999)
+      expect(clock.pending).toBe(1)
+      await clock.advance(1)
+      const outcome = await running
+      expect(outcome.end).toBe(end)
+      expect(outcome.result.success).toBe(onTimeout === 'CONTINUE')
+      if (end === 'exit_early') expect(outcome.error?.details).toEqual({ timedOut: true })
+      expect(seen).toEqual(decision)
+    },
+  )
 
-  it('waits five minutes and then exits early when nothing else is said', async () => {
+  it('waits five minutes and then exits early by default', async () => {
     const running = runTool(
       asking((context) => context.requestApproval('Go on?')),
       CALL,
@@ -256,7 +259,7 @@ describe('context.requestApproval', () => {
     expect(await running).toMatchObject({ end: 'exit_early' })
   })
 
-  it("[CORE-A2] the tool's time stands still while a person decides, and goes on after that", async () => {
+  it('[CORE-A2] pauses the time limit of the tool while the reviewer decides', async () => {
     const answer = Promise.withResolvers<ApprovalAnswer>()
     const tool = asking(
       async (context) => {
@@ -276,7 +279,7 @@ describe('context.requestApproval', () => {
     await clock.advance(1_000)
   })
 
-  it('[CORE-A2] two questions at once: time goes on when both are answered', async () => {
+  it('[CORE-A2] resumes the time limit when both of two concurrent questions are answered', async () => {
     const first = Promise.withResolvers<ApprovalAnswer>()
     const second = Promise.withResolvers<ApprovalAnswer>()
     const answers = [first.promise, second.promise]
@@ -298,7 +301,7 @@ describe('context.requestApproval', () => {
     expect(await running).toMatchObject({ end: 'finished', durationMs: 10_000 })
   })
 
-  it('a cancel ends the waiting, and the reviewer learns that its answer is not needed', async () => {
+  it('stops waiting after a cancel and notifies the reviewer that the answer is not needed', async () => {
     const controller = new AbortController()
     let given: AbortSignal | undefined
     const reviewer: Reviewer = {
@@ -323,7 +326,7 @@ describe('context.requestApproval', () => {
     expect(given?.aborted).toBe(true)
   })
 
-  it('after a cancel nobody is asked', async () => {
+  it('does not ask after a cancel', async () => {
     const controller = new AbortController()
     const tool = asking(async (context) => {
       controller.abort()

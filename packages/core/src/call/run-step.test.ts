@@ -41,7 +41,7 @@ afterEach(async () => {
 })
 
 describe('context.callTool', () => {
-  it('[CORE-N1] gives the step the surroundings of the whole call, and ids below its own', async () => {
+  it('[CORE-N1] gives the step the options of the whole call and nested ids', async () => {
     const seen: ToolContext[] = []
     const inner = text('inner', (_, context) => {
       seen.push(context)
@@ -73,7 +73,7 @@ describe('context.callTool', () => {
     })
   })
 
-  it('[CORE-N2] comes back with the outcome, and tells of it as a step', async () => {
+  it('[CORE-N2] returns the outcome and reports it as a step', async () => {
     const add = defineTool({
       name: 'add',
       description: 'Adds',
@@ -95,7 +95,7 @@ describe('context.callTool', () => {
     expect(steps.map(({ outcome }) => outcome.result.success)).toEqual([true, false])
   })
 
-  it('steps within steps are each told of, with ids below each other', async () => {
+  it('reports nested steps, with nested ids', async () => {
     const leaf = text('leaf', () => 'leaf')
     const middle = text('middle', async (_, context) => {
       await context.callTool(leaf, 'x', { step: 'b' })
@@ -112,7 +112,7 @@ describe('context.callTool', () => {
     ])
   })
 
-  it('counts each step and the whole, once', async () => {
+  it('counts each step and the whole call once', async () => {
     const metrics = createToolMetrics()
     const inner = text('inner', () => {
       throw new Error('Broken')
@@ -128,7 +128,7 @@ describe('context.callTool', () => {
     ])
   })
 
-  it('[CORE-N1] a cancel of the whole reaches the step, and the whole ends when the step has', async () => {
+  it('[CORE-N1] cancels the step with the whole call, which ends after the step', async () => {
     const controller = new AbortController()
     const inner = text('inner', async (_, { signal }) => {
       await sleep(clock, 60_000, signal)
@@ -143,7 +143,7 @@ describe('context.callTool', () => {
     expect(steps.map(({ outcome }) => outcome.end)).toEqual(['cancelled'])
   })
 
-  it('a step that ignores the cancel is named when the whole is abandoned', async () => {
+  it('names a step that ignores the cancel when the whole call is abandoned', async () => {
     const controller = new AbortController()
     const stubborn = text('stubborn', () => new Promise<string>(() => undefined), {
       timeoutMs: Infinity,
@@ -161,7 +161,7 @@ describe('context.callTool', () => {
     expect(steps.map(({ outcome }) => outcome.end)).toEqual(['abandoned'])
   })
 
-  it('[CORE-N1] each step has its own time limit within that of the whole', async () => {
+  it('[CORE-N1] applies a separate time limit to each step within that of the whole call', async () => {
     const slow = text('slow', () => new Promise<string>(() => undefined), { timeoutMs: 100 })
     const outer = text(
       'outer',
@@ -184,7 +184,7 @@ describe('context.callTool', () => {
     expect(steps).toHaveLength(1)
   })
 
-  it('one step can be ended earlier than the whole', async () => {
+  it('can abort one step before the whole call', async () => {
     const controller = new AbortController()
     const inner = text('inner', async (_, { signal }) => {
       await sleep(clock, 60_000, signal)
@@ -200,7 +200,7 @@ describe('context.callTool', () => {
     expect((await running).result.output).toBe('cancelled false')
   })
 
-  it('a cancel of the whole reaches a step that has a signal of its own too', async () => {
+  it('cancels a step that has its own signal with the whole call', async () => {
     const controller = new AbortController()
     const inner = text('inner', async (_, { signal }) => {
       await sleep(clock, 60_000, signal)
@@ -220,14 +220,14 @@ describe('context.callTool', () => {
   it.each([
     ['EXIT_EARLY', 'exit_early'],
     ['TOOL_CONFIGURATION', 'misconfigured'],
-  ] as const)('[CORE-N3] %s of a step ends the whole', async (code, end) => {
+  ] as const)('[CORE-N3] ends the whole call when a step ends with %s', async (code, end) => {
     const error = new TuttiError(code, 'Up and out')
     const inner = text('inner', () => Promise.reject(error))
     expect(await run(calling(inner))).toMatchObject({ end, error })
     expect(steps).toMatchObject([{ outcome: { end } }])
   })
 
-  it('while a step waits for approval the time of the whole stands still too', async () => {
+  it('pauses the time limit of the whole call while a step waits for approval', async () => {
     const answer = Promise.withResolvers<{ readonly action: 'CONTINUE' }>()
     const inner = text('inner', () => 'approved', { requireApproval: true, timeoutMs: 10 })
     const outer = text(
@@ -241,7 +241,7 @@ describe('context.callTool', () => {
     expect((await running).result).toEqual(ToolResult.success('approved'))
   })
 
-  it('a step needs no second turn: neither of the batch, nor of a limiter that the whole holds', async () => {
+  it('needs no second slot for a step: neither of the batch, nor of a limiter that the whole call holds', async () => {
     const limiter = createLimiter({ maxConcurrent: 1 })
     const batch = createLimiter({ maxConcurrent: 1 })
     const inner = text('inner', () => 'in', { limiter })
@@ -254,7 +254,7 @@ describe('context.callTool', () => {
     expect([limiter.running, batch.running]).toEqual([0, 0])
   })
 
-  it('nor does a step of a step need a turn that the whole holds', async () => {
+  it('needs no slot for a nested step that the whole call holds', async () => {
     const limiter = createLimiter({ maxConcurrent: 1 })
     const leaf = text('leaf', () => 'leaf', { limiter })
     const middle = text(
@@ -270,7 +270,7 @@ describe('context.callTool', () => {
     expect(limiter.running).toBe(0)
   })
 
-  it('a step waits for a limiter that somebody else holds, and gives it back', async () => {
+  it('waits for a limiter that another call holds, and releases it', async () => {
     const limiter = createLimiter({ maxConcurrent: 1 })
     await limiter.acquire()
     const running = run(calling(text('inner', () => 'in', { limiter })))
@@ -282,7 +282,7 @@ describe('context.callTool', () => {
     expect(limiter.running).toBe(0)
   })
 
-  it('the time of the whole stands still while a step waits for its turn', async () => {
+  it('pauses the time limit of the whole call while a step waits for its slot', async () => {
     const limiter = createLimiter({ maxConcurrent: 1 })
     await limiter.acquire()
     const outer = text(
@@ -308,7 +308,7 @@ describe('context.callTool', () => {
     await clock.advance(100)
   })
 
-  it('input that is no JSON has no text in the event', async () => {
+  it('reports input that is not JSON without arguments', async () => {
     const cyclic: Record<string, unknown> = {}
     cyclic.self = cyclic
     const outer = text('outer', async (_, context) => {
@@ -333,7 +333,7 @@ function run(tool: AgentTool, options: RunToolOptions = {}): Promise<ToolCallOut
 
 const refusing: Reviewer = { decide: () => Promise.resolve({ action: 'REJECT' }) }
 
-/** A tool that calls another and gives its text. */
+/** Returns a tool that calls another one and returns its text. */
 function calling(inner: AgentTool): AgentTool {
   return text('outer', async (_, context) => {
     const { result } = await context.callTool(inner, 'x')

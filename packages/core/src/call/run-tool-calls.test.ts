@@ -13,7 +13,7 @@ import type { AgentTool, ToolContext } from '../tool.ts'
 
 const clock = fakeClock()
 
-/** Waits as many milliseconds as its input says, keeping count of those that wait. */
+/** Tool that waits for the milliseconds in its input and counts its waiting calls. */
 function waiter(): { readonly tool: AgentTool; readonly most: () => number } {
   let running = 0
   let most = 0
@@ -52,7 +52,7 @@ const call = (id: string, name: string, input: string | number): ToolCall => ({
 })
 
 describe('runToolCalls', () => {
-  it('gives results in the order of the calls, whatever the order of ending', async () => {
+  it('returns results in the order of the calls, regardless of the order of ending', async () => {
     const calls = [call('a', 'wait', 300), call('b', 'wait', 100), call('c', 'wait', 200)]
     const running = runToolCalls([waiter().tool], calls, { clock })
     await clock.advance(1_000)
@@ -63,7 +63,7 @@ describe('runToolCalls', () => {
     ])
   })
 
-  it('tells of each call as it ends, in the order of ending', async () => {
+  it('calls onOutcome with each call as it ends, in the order of ending', async () => {
     const ended: [string, number][] = []
     const calls = [call('a', 'wait', 300), call('b', 'nope', 0), call('c', 'wait', 200)]
     const running = runToolCalls([waiter().tool], calls, {
@@ -100,7 +100,7 @@ describe('runToolCalls', () => {
     expect(await took).toBe(rounds * 10)
   })
 
-  it('runs at most 8 at the same time when no limit is given', async () => {
+  it('runs at most 8 calls at the same time by default', async () => {
     const { tool, most } = waiter()
     const calls = Array.from({ length: 20 }, (_, index) => call(`c${index}`, 'wait', 10))
     const running = runToolCalls([tool], calls, { clock })
@@ -109,7 +109,7 @@ describe('runToolCalls', () => {
     expect(most()).toBe(8)
   })
 
-  it.each([0, -1])('a limit of %i counts as 1: no call is lost', async (maxConcurrentCalls) => {
+  it.each([0, -1])('treats a limit of %i as 1 and loses no call', async (maxConcurrentCalls) => {
     const { tool, most } = waiter()
     const calls = [call('a', 'wait', 10), call('b', 'wait', 10)]
     const running = runToolCalls([tool], calls, { clock, maxConcurrentCalls })
@@ -118,7 +118,7 @@ describe('runToolCalls', () => {
     expect(most()).toBe(1)
   })
 
-  it('answers an unknown tool with the list of the known ones', async () => {
+  it('answers an unknown tool with the list of known tools', async () => {
     const [outcome] = await runToolCalls([fail, hang], [call('a', 'serach', 'x')], { clock })
     expect(outcome).toEqual({
       result: ToolResult.failure('Unknown tool "serach". Available: [fail, hang]'),
@@ -128,7 +128,7 @@ describe('runToolCalls', () => {
     })
   })
 
-  it('one failing, unknown, malformed or hanging call never loses the others', async () => {
+  it('never loses calls because of a failing, unknown, malformed or hanging one', async () => {
     const calls: ToolCall[] = [
       call('a', 'fail', 'No network'),
       call('b', 'hang', ''),
@@ -150,7 +150,7 @@ describe('runToolCalls', () => {
     expect(outcomes[4]?.result.output).toBe('waited 50')
   })
 
-  it('a listener that throws is logged and loses nothing', async () => {
+  it('logs an error of a listener and loses no call', async () => {
     const warn = vi.fn<typeof silentLogger.warn>()
     const boom = new Error('boom')
     const running = runToolCalls(
@@ -178,7 +178,7 @@ describe('runToolCalls', () => {
     })
   })
 
-  it('makes the idempotency key of a call from the prefix and its id', async () => {
+  it('builds the idempotency key of a call from the prefix and its id', async () => {
     const contexts: ToolContext[] = []
     const tool = defineTextTool({
       name: 'look',
@@ -200,7 +200,7 @@ describe('runToolCalls', () => {
     expect(contexts[0]).toMatchObject({ taskName: 'task', callId: 'a' })
   })
 
-  it('an abort ends the calls in flight, and those that wait never start', async () => {
+  it('ends the calls in flight on an abort and never starts waiting ones', async () => {
     const controller = new AbortController()
     const { tool, most } = waiter()
     const calls = Array.from({ length: 5 }, (_, index) => call(`c${index}`, 'wait', 500))
@@ -219,7 +219,7 @@ describe('runToolCalls', () => {
     expect(most()).toBe(2)
   })
 
-  it('of no calls is no outcomes', async () => {
+  it('returns no outcomes for no calls', async () => {
     expect(await runToolCalls([fail], [])).toEqual([])
   })
 })

@@ -38,7 +38,7 @@ afterEach(async () => {
 })
 
 describe('a call that finishes', () => {
-  it('has the result of the tool and the time it took, in whole milliseconds', async () => {
+  it('has the result of the tool and its duration in whole milliseconds', async () => {
     const running = start(async () => {
       await sleep(clock, 120.4)
       return 'done'
@@ -52,7 +52,7 @@ describe('a call that finishes', () => {
     })
   })
 
-  it('gives the body its surroundings', async () => {
+  it('gives the body its context', async () => {
     const seen: ToolContext[] = []
     const tool = toolOf((context) => {
       seen.push(context)
@@ -80,7 +80,7 @@ describe('a call that finishes', () => {
     expect(seen[1]).not.toHaveProperty('runId')
   })
 
-  it('has the id of the call as its idempotency key, unless another is given', async () => {
+  it('uses the id of the call as its idempotency key unless another one is given', async () => {
     const keys: string[] = []
     const tool = toolOf(({ idempotencyKey }) => {
       keys.push(idempotencyKey)
@@ -91,7 +91,7 @@ describe('a call that finishes', () => {
     expect(keys).toEqual(['call-1', 'mine'])
   })
 
-  it('is given a signal that nothing aborts', async () => {
+  it('has a signal that does not abort', async () => {
     const seen: AbortSignal[] = []
     const running = start(({ signal }) => {
       seen.push(signal)
@@ -102,7 +102,7 @@ describe('a call that finishes', () => {
     expect(seen[0]?.aborted).toBe(false)
   })
 
-  it('is not touched by a later abort of the caller', async () => {
+  it('is not affected by a later abort of the caller', async () => {
     const controller = new AbortController()
     const seen: AbortSignal[] = []
     const outcome = await start(
@@ -118,7 +118,7 @@ describe('a call that finishes', () => {
   })
 })
 
-describe('[CORE-R1] a throw of the tool body becomes a failed result', () => {
+describe('[CORE-R1] an error that the tool body throws', () => {
   it.each<[string, Body, string]>([
     [
       'a throw',
@@ -129,9 +129,9 @@ describe('[CORE-R1] a throw of the tool body becomes a failed result', () => {
     ],
     ['a rejection', () => Promise.reject(new TypeError('Not a city')), 'Not a city'],
     [
-      'a throw of something that is no error',
+      'a thrown value that is not an error',
       () => {
-        // oxlint-disable-next-line typescript/only-throw-error -- what a careless tool does
+        // oxlint-disable-next-line typescript/only-throw-error -- careless tools do this
         throw undefined
       },
       'Unknown error',
@@ -145,7 +145,7 @@ describe('[CORE-R1] a throw of the tool body becomes a failed result', () => {
       },
       expect.stringContaining('circular') as string,
     ],
-  ])('%s', async (_, body, errorMessage) => {
+  ])('becomes a failed result: %s', async (_, body, errorMessage) => {
     expect(await start(body)).toEqual({
       result: { success: false, output: '', errorMessage },
       durationMs: 0,
@@ -154,7 +154,7 @@ describe('[CORE-R1] a throw of the tool body becomes a failed result', () => {
     })
   })
 
-  it('is written to the log with the name of the tool and the id of the call', async () => {
+  it('is logged with the name of the tool and the id of the call', async () => {
     const error = new Error('No network')
     const warn = vi.fn<typeof silentLogger.warn>()
     await start(() => Promise.reject(error), { logger: { ...silentLogger, warn } })
@@ -165,7 +165,7 @@ describe('[CORE-R1] a throw of the tool body becomes a failed result', () => {
     })
   })
 
-  it('also of a tool that was made by hand and throws before it returns a promise', async () => {
+  it('becomes a failed result for a custom tool that throws before it returns a promise', async () => {
     const tool: AgentTool = {
       ...toolOf(() => ''),
       call() {
@@ -177,8 +177,8 @@ describe('[CORE-R1] a throw of the tool body becomes a failed result', () => {
   })
 })
 
-describe('[CORE-R2] a call ends at its time limit', () => {
-  it('the signal of the tool aborts with a TimeoutError, and the call fails', async () => {
+describe('[CORE-R2] the time limit of a call', () => {
+  it('aborts the signal of the tool with a TimeoutError and fails the call', async () => {
     const reasons: unknown[] = []
     const running = start(
       async ({ signal }) => {
@@ -198,7 +198,7 @@ describe('[CORE-R2] a call ends at its time limit', () => {
     expect(reasons).toEqual([expect.objectContaining({ name: 'TimeoutError' })])
   })
 
-  it('also when the tool ignores its signal', async () => {
+  it('ends a call whose tool ignores its signal', async () => {
     const running = start(() => new Promise(() => undefined), { timeoutMs: 250 })
     const ended = vi.fn<(outcome: ToolCallOutcome) => void>()
     void running.then(ended)
@@ -209,13 +209,13 @@ describe('[CORE-R2] a call ends at its time limit', () => {
     expect(await running).toMatchObject({ durationMs: 250, end: 'timed_out' })
   })
 
-  it('after 30 s when the tool says no limit', async () => {
+  it('is 30 s by default', async () => {
     const running = start(() => new Promise(() => undefined))
     await clock.advance(30_000)
     expect(await running).toMatchObject({ durationMs: 30_000, end: 'timed_out' })
   })
 
-  it('what a timed-out tool does later, good or bad, changes nothing', async () => {
+  it('ignores later results and errors of the tool', async () => {
     const late = vi.fn<(outcome: ToolCallOutcome) => void>()
     const resolves = start(() => sleep(clock, 900).then(() => 'late'), { timeoutMs: 250 })
     const rejects = start(() => sleep(clock, 900).then(() => Promise.reject(new Error('late'))), {
@@ -229,7 +229,7 @@ describe('[CORE-R2] a call ends at its time limit', () => {
     expect((await rejects).result).toEqual(ToolResult.failure('Tool "work" timed out after 250 ms'))
   })
 
-  it('an abort of the caller after the time limit changes nothing', async () => {
+  it('makes a later abort of the caller ineffective', async () => {
     const controller = new AbortController()
     const running = start(() => new Promise(() => undefined), {
       timeoutMs: 250,
@@ -243,7 +243,7 @@ describe('[CORE-R2] a call ends at its time limit', () => {
 })
 
 describe('[CORE-R3] an abort of the caller', () => {
-  it('before the call: the body never runs', async () => {
+  it('before the call prevents the body', async () => {
     const body = vi.fn<Body>(() => 'ran')
     expect(await start(body, { signal: AbortSignal.abort() })).toEqual({
       result: ToolResult.failure('Tool "work" was cancelled'),
@@ -279,7 +279,7 @@ describe('[CORE-R3] an abort of the caller', () => {
     })
   })
 
-  it('waits for a tool that needs time to stop, and says that it was cancelled', async () => {
+  it('waits for a tool that needs time to stop, and reports the call as cancelled', async () => {
     const controller = new AbortController()
     const running = start(
       async ({ signal }) => {
@@ -295,7 +295,7 @@ describe('[CORE-R3] an abort of the caller', () => {
     expect(await running).toMatchObject({ durationMs: 500, end: 'cancelled' })
   })
 
-  it('a tool that throws because of the abort was cancelled, not broken', async () => {
+  it('counts a tool that throws because of the abort as cancelled', async () => {
     const controller = new AbortController()
     const running = start(
       async ({ signal }) => {
@@ -313,7 +313,7 @@ describe('[CORE-R3] an abort of the caller', () => {
     })
   })
 
-  it('a tool that ignores its signal is abandoned after 5 s, or after graceMs', async () => {
+  it('abandons a tool that ignores its signal after 5 s, or after graceMs', async () => {
     const controller = new AbortController()
     const { signal } = controller
     const ignoring: Body = () => new Promise(() => undefined)
@@ -332,7 +332,7 @@ describe('[CORE-R3] an abort of the caller', () => {
     expect(await hasty).toMatchObject({ durationMs: 1_020, end: 'abandoned' })
   })
 
-  it('stops the clock of the time limit: what ends in the grace time was cancelled', async () => {
+  it('stops the time limit: a call that ends in the grace time was cancelled', async () => {
     const controller = new AbortController()
     const running = start(() => sleep(clock, 3_000).then(() => 'done'), {
       signal: controller.signal,
@@ -344,7 +344,7 @@ describe('[CORE-R3] an abort of the caller', () => {
     expect(await running).toMatchObject({ durationMs: 3_000, end: 'cancelled' })
   })
 
-  it('what an abandoned tool does later, good or bad, changes nothing', async () => {
+  it('ignores later results and errors of an abandoned tool', async () => {
     const controller = new AbortController()
     const { signal } = controller
     const late = vi.fn<(outcome: ToolCallOutcome) => void>()
@@ -368,7 +368,7 @@ describe('[CORE-R3] an abort of the caller', () => {
   })
 })
 
-describe('[CORE-R4] arguments are parsed and checked before the body runs', () => {
+describe('[CORE-R4] the arguments of a call', () => {
   const add = vi.fn<(input: { a: number; b: number }) => string>(({ a, b }) => String(a + b))
   const tool = defineTool({
     name: 'add',
@@ -383,13 +383,13 @@ describe('[CORE-R4] arguments are parsed and checked before the body runs', () =
     add.mockClear()
   })
 
-  it('arguments that fit reach the body as a value', async () => {
+  it('reach the body as a value when they are valid', async () => {
     expect((await run('{"a":1,"b":2}')).result).toEqual(ToolResult.success('3'))
     expect(add).toHaveBeenCalledOnce()
   })
 
   it.each(['{"a":1', 'a=1', '{a:1}', '{"a":1}{"b":2}'])(
-    'the text %j is answered as no JSON',
+    'are reported as invalid JSON for the text %j',
     async (args) => {
       const { result, end, durationMs } = await run(args)
       expect(result.errorMessage).toMatch(
@@ -400,20 +400,20 @@ describe('[CORE-R4] arguments are parsed and checked before the body runs', () =
     },
   )
 
-  it('arguments that do not fit are answered with every problem', async () => {
+  it('are reported with every problem when they are invalid', async () => {
     expect((await run('{"a":"one"}')).result).toEqual(
       ToolResult.failure('Invalid input for "add": /b is required; /a must be a number, got "one"'),
     )
     expect(add).not.toHaveBeenCalled()
   })
 
-  it('JSON that is no object is answered as such', async () => {
+  it('are reported when they are not an object', async () => {
     expect((await run('null')).result.errorMessage).toContain('must be an object')
     expect((await run('[1,2]')).result.errorMessage).toContain('must be an object')
     expect(add).not.toHaveBeenCalled()
   })
 
-  it.each(['', '  ', '\n'])('no arguments at all, %j, are an empty object', async (args) => {
+  it.each(['', '  ', '\n'])('are an empty object when they are %j', async (args) => {
     const body = vi.fn<Body>(() => 'ok')
     await runTool(toolOf(body), { ...CALL, arguments: args }, { clock })
     expect(body).toHaveBeenCalledOnce()

@@ -28,8 +28,8 @@ afterEach(() => {
   if (clock.pending > 0) throw new Error(`${clock.pending} timers were left`)
 })
 
-describe('[CORE-R5] turns', () => {
-  it('a tool runs as many calls at the same time as it says, over all batches', async () => {
+describe('[CORE-R5] slots', () => {
+  it('limit the concurrent calls of a tool over all batches', async () => {
     const { tool, most } = sleeper({ maxConcurrentCalls: 2 })
     const batches = Promise.all([
       runToolCalls([tool], calls(5), { clock }),
@@ -40,7 +40,7 @@ describe('[CORE-R5] turns', () => {
     expect(most()).toBe(2)
   })
 
-  it('tools that share a limiter share its turns', async () => {
+  it('are shared by tools that share a limiter', async () => {
     const limiter = createLimiter({ maxConcurrent: 1 })
     const one = sleeper({ limiter })
     const other = sleeper({ limiter })
@@ -55,7 +55,7 @@ describe('[CORE-R5] turns', () => {
     expect(waits.toSorted((a, b) => a - b)).toEqual([0, 100, 200, 300, 400, 500])
   })
 
-  it('a limiter of the caller bounds all its tools', async () => {
+  it('limit all tools of the caller', async () => {
     const limiter = createLimiter({ maxConcurrent: 1 })
     const { tool, most } = sleeper()
     const running = runToolCalls([tool], calls(4), { clock, limiter })
@@ -64,7 +64,7 @@ describe('[CORE-R5] turns', () => {
     expect(most()).toBe(1)
   })
 
-  it('the time limit begins with the turn', async () => {
+  it('start the time limit of a call when granted', async () => {
     const { tool } = sleeper({ maxConcurrentCalls: 1, timeoutMs: 150 })
     const running = runToolCalls([tool], calls(4), { clock })
     await clock.advance(10_000)
@@ -73,7 +73,7 @@ describe('[CORE-R5] turns', () => {
     )
   })
 
-  it('a cancel ends the waiting, and takes no turn away', async () => {
+  it('are not taken by a call that is cancelled while it waits', async () => {
     const limiter = createLimiter({ maxConcurrent: 1 })
     await limiter.acquire()
     const controller = new AbortController()
@@ -87,7 +87,7 @@ describe('[CORE-R5] turns', () => {
     expect([limiter.running, limiter.waiting, batch.running]).toEqual([1, 0, 0])
   })
 
-  it('a turn is given back when the tool throws, times out, or is abandoned', async () => {
+  it('are released when the tool throws, times out or is abandoned', async () => {
     const limiter = createLimiter({ maxConcurrent: 3 })
     const controller = new AbortController()
     const ends: AgentTool[] = [
@@ -123,7 +123,7 @@ describe('[CORE-R6] counts', () => {
     ])
   })
 
-  it('refused input is a failure, also when it is no JSON', async () => {
+  it('count invalid input as a failure, also when it is not JSON', async () => {
     const metrics = createToolMetrics()
     await runTool(
       text(() => 'ok'),
@@ -140,7 +140,7 @@ describe('[CORE-R6] counts', () => {
     expect(metrics.snapshot()).toMatchObject([{ agentRole: 'unknown', failure: 2 }])
   })
 
-  it('a call that was cancelled is not counted, one that was abandoned is an error', async () => {
+  it('do not include cancelled calls, and count abandoned ones as errors', async () => {
     const metrics = createToolMetrics()
     const controller = new AbortController()
     const options = { clock, metrics, signal: controller.signal }
@@ -165,7 +165,7 @@ describe('[CORE-R6] counts', () => {
     ])
   })
 
-  it('a call counts once, whatever its body does after that', async () => {
+  it('count a call once, regardless of what its body does afterwards', async () => {
     const metrics = createToolMetrics()
     const late = Promise.withResolvers<string>()
     const tool = text(() => late.promise, { timeoutMs: 10 })
@@ -177,7 +177,7 @@ describe('[CORE-R6] counts', () => {
     expect(metrics.snapshot()).toMatchObject([{ success: 0, error: 1, durationMs: { count: 1 } }])
   })
 
-  it("a tool's own measures are kept beside its counts", async () => {
+  it('are reported with the custom metrics of the tool', async () => {
     const metrics = createToolMetrics()
     const tool = text((_, context) => {
       context.metrics.increment('hits')
@@ -191,7 +191,7 @@ describe('[CORE-R6] counts', () => {
     ])
   })
 
-  it('metrics, listeners and loggers that throw change nothing', async () => {
+  it('survive metrics, listeners and loggers that throw', async () => {
     const fail = (): never => {
       throw new Error('Disk is full')
     }
@@ -223,8 +223,8 @@ describe('[CORE-R6] counts', () => {
   })
 })
 
-describe('what a body says of itself', () => {
-  it('progress and file changes reach the listeners with their call, until the call has ended', async () => {
+describe('reports of a body', () => {
+  it('reach the listeners with their call until the call has ended', async () => {
     const told: unknown[] = []
     let late: ToolContext | undefined
     const tool = text((_, context) => {
@@ -248,7 +248,7 @@ describe('what a body says of itself', () => {
     ])
   })
 
-  it('the signal can be asked for late: it has aborted when the call was', async () => {
+  it('can read an aborted signal after the call was cancelled', async () => {
     const controller = new AbortController()
     const reasons: unknown[] = []
     const tool = text(async (_, context) => {
@@ -267,25 +267,28 @@ describe('what a body says of itself', () => {
   it.each([
     ['EXIT_EARLY', 'exit_early'],
     ['TOOL_CONFIGURATION', 'misconfigured'],
-  ] as const)('[CORE-R1] %s that it throws is told apart, and carried out', async (code, end) => {
-    const error = new TuttiError(code, 'Because')
-    const metrics = createToolMetrics()
-    const outcome = await runTool(
-      text(() => Promise.reject(error)),
-      CALL,
-      { clock, metrics },
-    )
-    expect(outcome).toEqual({
-      result: ToolResult.failure('Because'),
-      durationMs: 0,
-      waitedMs: 0,
-      end,
-      error,
-    })
-    expect(metrics.snapshot()).toEqual([])
-  })
+  ] as const)(
+    '[CORE-R1] runTool ends the call with the error that the tool throws: %s',
+    async (code, end) => {
+      const error = new TuttiError(code, 'Because')
+      const metrics = createToolMetrics()
+      const outcome = await runTool(
+        text(() => Promise.reject(error)),
+        CALL,
+        { clock, metrics },
+      )
+      expect(outcome).toEqual({
+        result: ToolResult.failure('Because'),
+        durationMs: 0,
+        waitedMs: 0,
+        end,
+        error,
+      })
+      expect(metrics.snapshot()).toEqual([])
+    },
+  )
 
-  it('any other TuttiError is a throw like any other', async () => {
+  it('runTool treats any other TuttiError like any error', async () => {
     const error = new TuttiError('CONFIG_INVALID', 'Bad')
     const outcome = await runTool(
       text(() => Promise.reject(error)),
@@ -297,7 +300,7 @@ describe('what a body says of itself', () => {
   })
 })
 
-it('a text tool takes arguments that are no JSON as its input, a typed one refuses them', async () => {
+it('a text tool takes arguments that are not JSON as its input, and a typed tool rejects them', async () => {
   const tool = text((input) => `<${input}>`)
   const { result } = await runTool(tool, { ...CALL, arguments: '2 + 3 * 4' }, { clock })
   expect(result).toEqual(ToolResult.success('<2 + 3 * 4>'))
@@ -309,7 +312,7 @@ function text(execute: Definition['execute'], settings: Partial<Definition> = {}
   return defineTextTool({ name: 'work', description: 'Works', execute, ...settings })
 }
 
-/** A tool that takes 100 ms, and how many of its calls ran at the same time. */
+/** Returns a tool that takes 100 ms, and the maximum number of its concurrent calls. */
 function sleeper(settings: Partial<Definition> = {}): {
   readonly tool: AgentTool
   readonly most: () => number

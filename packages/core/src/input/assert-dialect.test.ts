@@ -11,8 +11,8 @@ const plain = Type.Object({
 
 const DIALECTS = ['draft-2020-12', 'draft-07', 'openapi-3.0']
 
-describe('inDialect', () => {
-  it.each(DIALECTS)('gives a schema that means the same in %s, the very same one', (target) => {
+describe('assertDialect', () => {
+  it.each(DIALECTS)('returns the same schema when it has the same meaning in %s', (target) => {
     expect(assertDialect(plain, target)).toBe(plain)
   })
 
@@ -21,7 +21,7 @@ describe('inDialect', () => {
     ['null', Type.Null(), ['draft-2020-12', 'draft-07']],
     ['a record', Type.Record(Type.String(), Type.Integer()), ['draft-2020-12', 'draft-07']],
     ['a tuple', Type.Tuple([Type.String()]), ['draft-07']],
-    ['a tuple that may go on', { items: [{}] }, ['draft-07']],
+    ['an open tuple', { items: [{}] }, ['draft-07']],
     ['a tuple of 2020-12', { prefixItems: [{}] }, ['draft-2020-12']],
     [
       'a reference',
@@ -29,7 +29,7 @@ describe('inDialect', () => {
       ['draft-2020-12', 'draft-07'],
     ],
     [
-      'a reference with more beside it',
+      'a reference with siblings',
       { $defs: { A: {} }, $ref: '#/$defs/A', minimum: 1 },
       ['draft-2020-12'],
     ],
@@ -38,7 +38,7 @@ describe('inDialect', () => {
     ['an exclusive bound', { exclusiveMinimum: 1 }, ['draft-2020-12', 'draft-07']],
     ['a closed intersection', { allOf: [], unevaluatedProperties: false }, ['draft-2020-12']],
     ['a list of types', { type: ['string', 'null'] }, ['draft-2020-12', 'draft-07']],
-  ])('refuses %s where it would mean something else', (_, part, dialects) => {
+  ])('throws for %s, which would have another meaning', (_, part, dialects) => {
     const schema = { type: 'object', properties: { p: part } }
     const possible = DIALECTS.filter((target) => {
       try {
@@ -51,7 +51,7 @@ describe('inDialect', () => {
     expect(possible).toEqual(dialects)
   })
 
-  it('names all that a dialect has no way to say', () => {
+  it('lists everything that a dialect does not support', () => {
     const schema = Type.Object({ a: Type.Literal(1), b: Type.Array(Type.Null()) })
     expect(() => assertDialect(schema, 'openapi-3.0')).toThrow(
       new TypeError(
@@ -60,7 +60,7 @@ describe('inDialect', () => {
     )
   })
 
-  it('names the dialects there are when it is asked for another', () => {
+  it('lists the supported dialects for an unknown one', () => {
     expect(() => assertDialect(plain, 'draft-04')).toThrow(
       new TypeError(
         'Cannot convert schema to "draft-04": target must be one of "draft-2020-12", "draft-07", "openapi-3.0"',

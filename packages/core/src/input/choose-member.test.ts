@@ -29,14 +29,14 @@ describe('[CORE-U1] a union whose members differ in a fixed field', () => {
     expect(readBy(shape, { kind: 'square', radius: 2 })).toEqual({ kind: 'square', side: 1 })
   })
 
-  it.each(unions)('tells the problems of that member only (%s)', (_, shape) => {
+  it.each(unions)('reports the problems of that member only (%s)', (_, shape) => {
     expect(problemsBy(shape, { kind: 'circle', side: 'x' })).toEqual(['/radius is required'])
     expect(problemsBy(shape, { kind: 'square', side: 'x' })).toEqual([
       '/side must be a number, got "x"',
     ])
   })
 
-  it('is another one in another document, though it is the same object', () => {
+  it('is resolved separately in each document that contains it', () => {
     const shared = { anyOf: [{ $ref: '#/$defs/A' }, { $ref: '#/$defs/B' }] }
     const first = { $defs: { A: Circle, B: Square }, allOf: [shared] }
     const second = { $defs: { A: Square, B: Circle }, allOf: [shared] }
@@ -48,13 +48,13 @@ describe('[CORE-U1] a union whose members differ in a fixed field', () => {
     }
   })
 
-  it('leaves a value that names none as it is, for its problem to be told', () => {
+  it('leaves a value that names no member unchanged, so that its problem is reported', () => {
     expect(problemsBy(Type.Union([Circle, Square]), { kind: 'star', side: '1' })).toEqual([
       '/kind must be one of "circle", "square", got "star"',
     ])
   })
 
-  it('takes the name as text where it is a number or a boolean, only with coercion', () => {
+  it('coerces the text of a numeric or boolean tag, only with coercion', () => {
     const result = Type.Union([
       Type.Object({ ok: Type.Literal(true), n: Type.Integer() }),
       Type.Object({ ok: Type.Literal(false), why: Type.String() }),
@@ -65,7 +65,7 @@ describe('[CORE-U1] a union whose members differ in a fixed field', () => {
     ])
   })
 
-  it('is read by a name that is missing where the member fills it in', () => {
+  it('uses the default of a missing tag', () => {
     const shape = Type.Union([
       Circle,
       Type.Object({ kind: Type.Literal('square', { default: 'square' }), side: Type.Number() }),
@@ -74,7 +74,7 @@ describe('[CORE-U1] a union whose members differ in a fixed field', () => {
     expect(problemsBy(shape, { side: 'x' })).toEqual(['/side must be a number, got "x"'])
   })
 
-  it('does not take an inherited name for its own', () => {
+  it('ignores an inherited tag', () => {
     expect(
       problemsBy(Type.Union([Circle, Square]), Object.create({ kind: 'circle' })),
     ).toHaveLength(1)
@@ -85,14 +85,14 @@ describe('[CORE-U2] a union without such a field', () => {
   const Text = Type.Object({ v: Type.String() })
   const Whole = Type.Object({ v: Type.Integer() })
 
-  it('reads a value as the member that it fits as it is, wherever that stands', () => {
+  it('prefers the member that the value matches unchanged, at any position', () => {
     for (const union of [Type.Union([Text, Whole]), Type.Union([Whole, Text])]) {
       expect(readBy(union, { v: '5', z: 0 })).toEqual({ v: '5' })
       expect(readBy(union, { v: 5, z: 0 })).toEqual({ v: 5 })
     }
   })
 
-  it('then as one that it fits without unknown fields and with defaults, before any is mended', () => {
+  it('then prefers a member that matches without unknown fields and with defaults, before coercion', () => {
     const options = { additionalProperties: false }
     const closed = Type.Union([
       Type.Object(Whole.properties, options),
@@ -106,7 +106,7 @@ describe('[CORE-U2] a union without such a field', () => {
     expect(readBy(filled, { a: '1', b: 2 })).toEqual({ a: '1', c: 3 })
   })
 
-  it('then as one that it fits once mended, only with coercion', () => {
+  it('then prefers a member that matches after coercion, only with coercion', () => {
     const union = Type.Union([Whole, Type.Object({ w: Type.Boolean() })])
     expect(readBy(union, { w: 'true' })).toEqual({ w: true })
     expect(readBy(union, { v: '5' })).toEqual({ v: 5 })
@@ -115,25 +115,25 @@ describe('[CORE-U2] a union without such a field', () => {
     ])
   })
 
-  it('reads lists by their members too', () => {
+  it('reads lists by their members', () => {
     const union = Type.Union([Type.Array(Type.Boolean()), Type.Array(Type.Integer())])
     expect(readBy(union, ['1', 2])).toEqual([1, 2])
     expect(readBy(union, ['true'])).toEqual([true])
     expect(readBy(union, '5')).toEqual([5])
   })
 
-  it('of scalars reads a text as the one it means', () => {
+  it('reads a text as the scalar that it spells', () => {
     expect(readBy(Type.Union([Type.Integer(), Type.Null()]), '5')).toBe(5)
     expect(readBy(Type.Union([Type.Integer(), Type.String()]), '5')).toBe('5')
     expect(readBy(Type.Union([Type.Integer(), Type.Array(Type.Integer())]), '5')).toBe(5)
   })
 })
 
-describe('[CORE-U3] of several members that fit', () => {
+describe('[CORE-U3] of several members that match', () => {
   const A = Type.Object({ a: Type.Integer() })
   const AB = Type.Object({ a: Type.Integer(), b: Type.Optional(Type.Integer()) })
 
-  it('the one that keeps most fields is taken, also of those further in', () => {
+  it('chooses the one that keeps most fields, including nested ones', () => {
     expect(readBy(Type.Union([A, AB]), { a: 1, b: 2, z: 0 })).toEqual({ a: 1, b: 2 })
     expect(
       readBy(Type.Union([Type.Object({ p: A }), Type.Object({ p: AB })]), { p: { a: 1, b: 2 } }),
@@ -142,7 +142,7 @@ describe('[CORE-U3] of several members that fit', () => {
     })
   })
 
-  it('then the one that fills in fewest, then the first', () => {
+  it('then chooses the one that fills in fewest, then the first', () => {
     const filling = Type.Object({
       a: Type.Integer(),
       c: Type.Optional(Type.Integer({ default: 3 })),
@@ -152,7 +152,7 @@ describe('[CORE-U3] of several members that fit', () => {
     expect(readBy(Type.Union([filling, other]), { a: 1 })).toEqual({ a: 1, c: 3 })
   })
 
-  it('the one that keeps most is found also where members share what is inside them', () => {
+  it('finds the one that keeps most fields where members share nested schemas', () => {
     const Inner = Type.Object({ x: Type.Integer(), y: Type.Integer({ default: 0 }) })
     const dropping = Type.Union([
       Type.Object({ p: Inner, b: Type.Integer() }),
@@ -171,7 +171,7 @@ describe('[CORE-U3] of several members that fit', () => {
     expect(readBy(filling, { p: {} })).toEqual({ p: { x: 1, y: 2 } })
   })
 
-  it('the one that keeps most is found also where members have unions inside them', () => {
+  it('finds the one that keeps most fields where members contain unions', () => {
     const [A, B] = [Type.Object({ a: Type.Integer() }), Type.Object({ b: Type.Integer() })]
     const All = Type.Object({ a: Type.Integer(), b: Type.Integer(), c: Type.Integer() })
     const union = Type.Union([
@@ -182,7 +182,7 @@ describe('[CORE-U3] of several members that fit', () => {
     expect(readBy(union, { ...value, z: 0 })).toEqual(value)
   })
 
-  it('one that it fits as it is comes before one that would keep more once it is completed', () => {
+  it('prefers one that the value matches unchanged to one that would keep more fields', () => {
     const completed = Type.Object({
       a: Type.Integer(),
       q: Type.Integer(),
@@ -191,7 +191,7 @@ describe('[CORE-U3] of several members that fit', () => {
     expect(readBy(Type.Union([completed, A]), { a: 1, q: 2 })).toEqual({ a: 1 })
   })
 
-  it('is judged with the fields round the union', () => {
+  it('takes the fields around the union into account', () => {
     const schema = {
       type: 'object',
       properties: { c: { type: 'integer' } },
@@ -202,7 +202,7 @@ describe('[CORE-U3] of several members that fit', () => {
     expect(readBy(schema, { c: '1', z: 0 })).toEqual({ c: 1 })
   })
 
-  it('none is taken of an exclusive union: the value could be either', () => {
+  it('chooses none of an exclusive union when the value could be either', () => {
     const either = {
       oneOf: [Type.Object({ a: Type.Integer() }), Type.Object({ b: Type.Integer() })],
     }
@@ -219,7 +219,7 @@ describe('[CORE-U3] of several members that fit', () => {
     expect(readBy(closed, { b: '2', z: 0 })).toEqual({ b: 2 })
   })
 
-  it('the one with all fields is taken of an exclusive union whose members are closed', () => {
+  it('chooses the one with all fields of an exclusive union whose members are closed', () => {
     const options = { additionalProperties: false }
     const closed = {
       oneOf: [
@@ -231,16 +231,16 @@ describe('[CORE-U3] of several members that fit', () => {
   })
 })
 
-describe('[CORE-U4] a value that fits no member', () => {
+describe('[CORE-U4] a value that matches no member', () => {
   const Move = Type.Object({ from: Type.String(), to: Type.String(), steps: Type.Integer() })
   const Say = Type.Object({ text: Type.String() })
 
-  it('has the problems of the member that it has most in common with, without what could be mended', () => {
+  it('has the problems of the closest member, without those that coercion solves', () => {
     const problems = problemsBy(Type.Union([Say, Move]), { from: 'a', steps: '2', to: 5, z: 0 })
     expect(problems).toEqual(['/to must be a string, got 5'])
   })
 
-  it('has no problem with fields that the member which names most of its fields does not know', () => {
+  it('has no problem with fields that the closest member does not know', () => {
     const options = { additionalProperties: false }
     const closed = (fields: readonly string[]): TSchema =>
       Type.Object(Object.fromEntries(fields.map((field) => [field, Type.Integer()])), options)
@@ -256,13 +256,13 @@ describe('[CORE-U4] a value that fits no member', () => {
     ])
   })
 
-  it('has what the nearer member knows mended, of two that know as many of its fields', () => {
+  it('is coerced by the closest of two members that know as many of its fields', () => {
     const far = Type.Object({ a: Type.String(), b: Type.Integer(), c: Type.Integer() })
     const near = Type.Object({ a: Type.Integer(), d: Type.Integer() })
     expect(problemsBy(Type.Union([far, near]), { a: '5' })).toEqual(['/d is required'])
   })
 
-  it('is shown as it came', () => {
+  it('is shown as given', () => {
     const short = Type.Object(
       { a: Type.Integer(), b: Type.Optional(Type.Integer()) },
       { minProperties: 2 },
@@ -274,7 +274,7 @@ describe('[CORE-U4] a value that fits no member', () => {
 })
 
 describe('several unions', () => {
-  it('at one place, inside each other and inside intersections are all chosen of', () => {
+  it('are all resolved at one place, nested and inside intersections', () => {
     const schema = Type.Intersect([
       Type.Union([Circle, Square]),
       Type.Union([

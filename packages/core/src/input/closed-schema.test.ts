@@ -15,7 +15,7 @@ function closed(schema: unknown): Check {
 const A = Type.Object({ a: Type.Integer() })
 const B = Type.Object({ b: Type.Optional(Type.Integer({ default: 1 })) })
 
-describe('closedCheck', () => {
+describe('compileClosedCheck', () => {
   it.each<[string, unknown, unknown[], unknown[]]>([
     ['an object', A, [{ a: 1 }], [{ a: 1, z: 0 }, { a: '1' }, {}]],
     ['a default', B, [{ b: 2 }], [{}, { b: null }]],
@@ -119,13 +119,13 @@ describe('closedCheck', () => {
       [{}],
       [{ a: 1 }, { b: 1 }],
     ],
-  ])('of %s lets pass what comes out of reading as it went in', (_, schema, passing, others) => {
+  ])('accepts for %s the values that reading does not change', (_, schema, passing, others) => {
     const check = closed(schema)
     for (const value of passing) expect([value, check(value)]).toEqual([value, true])
     for (const value of others) expect([value, check(value)]).toEqual([value, false])
   })
 
-  it('keeps what TypeBox hides: its refinements', () => {
+  it('keeps the non-enumerable refinements of TypeBox', () => {
     const schema = Type.Object({
       a: Type.Refine(
         Type.Integer(),
@@ -156,7 +156,7 @@ describe('closedCheck', () => {
         })),
       },
     ],
-  ])('is none for %s', (_, schema) => {
+  ])('returns undefined for %s', (_, schema) => {
     expect(compileClosedCheck(createSchemaDocument(schema))).toBeUndefined()
   })
 })

@@ -4,7 +4,7 @@ import { coerceText } from './coercions.ts'
 
 const any = (): boolean => true
 
-describe('meaningsOf', () => {
+describe('coerceText', () => {
   it.each<[string, unknown]>([
     ['5', 5],
     ['true', true],
@@ -13,7 +13,7 @@ describe('meaningsOf', () => {
     ['{"a":[1]}', { a: [1] }],
     [' [1,"2"]', [1, '2']],
     ['{"__proto__":1}', JSON.parse('{"__proto__":1}')],
-  ])('[CORE-C1] [CORE-C2] of %j is the value that it spells', (text, meaning) => {
+  ])('[CORE-C1] [CORE-C2] converts %j to the value that it spells', (text, meaning) => {
     expect(coerceText(text, any)).toEqual([meaning])
   })
 
@@ -29,7 +29,7 @@ describe('meaningsOf', () => {
     '{a:1}',
     'undefined',
     'abc',
-  ])('[CORE-C3] of %j is nothing else', (text) => {
+  ])('[CORE-C3] does not convert %j', (text) => {
     expect(coerceText(text, any)).toEqual([])
   })
 
@@ -38,7 +38,7 @@ describe('meaningsOf', () => {
     ['true', 'boolean'],
     ['{}', 'object'],
     ['[]', 'array'],
-  ])('of %j is looked for only where a %s is wanted', (text, type) => {
+  ])('converts %j only where a %s is expected', (text, type) => {
     expect(coerceText(text, (wanted) => wanted === type)).toHaveLength(1)
     expect(coerceText(text, (wanted) => wanted !== type)).toEqual([])
   })

@@ -7,7 +7,7 @@ import type { SchemaNode } from '@tutti/protocol'
 const text = { type: 'string' }
 const whole = { type: 'integer' }
 
-describe('fieldSchemas', () => {
+describe('findFieldSchemas', () => {
   it.each<[string, SchemaNode[], readonly unknown[] | undefined]>([
     ['one that is declared', [{ properties: { a: text } }], [text]],
     ['one of any value', [{ properties: { a: true } }], []],
@@ -42,13 +42,13 @@ describe('fieldSchemas', () => {
     expect(findFieldSchemas(nodes, 'a')).toBeUndefined()
   })
 
-  it('[CORE-F2] knows every field where nothing is said of fields', () => {
+  it('[CORE-F2] knows every field where no schema declares fields', () => {
     expect(findFieldSchemas([{ type: 'object' }], 'a')).toEqual([])
     expect(findFieldSchemas([], 'a')).toEqual([])
   })
 
   it.each(['__proto__', 'constructor', 'toString'])(
-    'takes %s for no field of every object',
+    'does not confuse %s with an inherited property',
     (key) => {
       expect(findFieldSchemas([{ properties: { a: text } }], key)).toBeUndefined()
       const declared = { properties: JSON.parse(`{"${key}":{"type":"string"}}`) }
@@ -57,8 +57,8 @@ describe('fieldSchemas', () => {
   )
 })
 
-describe('isRequired and declaredFields', () => {
-  it('join what all parts say', () => {
+describe('isRequired and listDeclaredFields', () => {
+  it('combine all parts', () => {
     const nodes = [
       { properties: { a: text }, required: ['a'] },
       { properties: { b: text, a: whole } },
@@ -68,8 +68,8 @@ describe('isRequired and declaredFields', () => {
   })
 })
 
-describe('itemSchemas', () => {
-  it('gives the schema of a place in a tuple, and of the rest, in both dialects', () => {
+describe('findItemSchemas', () => {
+  it('returns the schema of a tuple position and of the rest, in both dialects', () => {
     for (const tuple of [
       { prefixItems: [text], items: whole },
       { items: [text], additionalItems: whole },
@@ -83,7 +83,7 @@ describe('itemSchemas', () => {
     expect(findItemSchemas([{ items: [text] }], 1)).toEqual([])
   })
 
-  it('joins what all parts say', () => {
+  it('combines all parts', () => {
     expect(findItemSchemas([{ items: text }, {}, { items: whole }], 0)).toEqual([text, whole])
   })
 })

@@ -8,8 +8,8 @@ const Forecast = Type.Object({
   days: Type.Integer({ default: 3 }),
 })
 
-describe('inputReader', () => {
-  it('has the author’s own schema, unchanged', () => {
+describe('createInputReader', () => {
+  it('exposes the author’s schema unchanged', () => {
     const before = JSON.stringify(Forecast)
     const reader = createInputReader(Forecast, { toolName: 'x' })
     expect(reader.read({ city: 'Bonn', z: 0 })).toEqual({
@@ -20,7 +20,7 @@ describe('inputReader', () => {
     expect(JSON.stringify(Forecast)).toBe(before)
   })
 
-  it('mends slips of form unless it is told not to', () => {
+  it('coerces values unless coercion is off', () => {
     const value = { city: 'Bonn', days: '3' }
     expect(createInputReader(Forecast, { toolName: 'x' }).read(value)).toEqual({
       ok: true,
@@ -33,7 +33,7 @@ describe('inputReader', () => {
     )
   })
 
-  it('takes text that is JSON of the whole input', () => {
+  it('takes JSON text of the whole input', () => {
     const reader = createInputReader(Forecast, { toolName: 'x' })
     expect(reader.read('{"city":"Bonn","days":"4"}')).toEqual({
       ok: true,
@@ -57,8 +57,8 @@ describe('inputReader', () => {
   })
 })
 
-describe('outputReader', () => {
-  it('only checks: nothing is mended, filled in or dropped', () => {
+describe('createOutputReader', () => {
+  it('only validates, without coercion, defaults or dropped fields', () => {
     const reader = createOutputReader(Forecast, { toolName: 'x' })
     const value = { city: 'Bonn', days: 1, z: 0 }
     const decoded = reader.read(value)

@@ -7,8 +7,8 @@ import { createInputReader } from './input-reader.ts'
 
 import type { TSchema } from 'typebox'
 
-describe('[CORE-J1] what is returned', () => {
-  it('fits the schema as the author wrote it, closed objects and all', () => {
+describe('[CORE-J1] a returned value', () => {
+  it('matches the schema as the author wrote it, with its closed objects', () => {
     const schema = Type.Object(
       { a: Type.Integer() },
       { additionalProperties: false, maxProperties: 1 },
@@ -16,7 +16,7 @@ describe('[CORE-J1] what is returned', () => {
     expect(readBy(schema, { a: '1', z: 0 })).toEqual({ a: 1 })
   })
 
-  it('is refused where only mending part by part would fit', () => {
+  it('is not returned when only its separately coerced parts would match', () => {
     const schema = {
       type: 'object',
       properties: { n: { type: 'integer' } },
@@ -28,7 +28,7 @@ describe('[CORE-J1] what is returned', () => {
   })
 })
 
-describe('[CORE-J2] a value that fits', () => {
+describe('[CORE-J2] a valid value', () => {
   it.each<[string, TSchema, unknown]>([
     [
       'only with its unknown fields',
@@ -45,12 +45,12 @@ describe('[CORE-J2] a value that fits', () => {
       { type: 'object', properties: {}, dependentRequired: { a: ['b'] }, minProperties: 1 },
       { a: 1, b: 2 },
     ],
-  ])('%s is returned with all of them', (_, schema, value) => {
+  ])('is returned with all its fields: %s', (_, schema, value) => {
     expect(readBy(schema, value)).toBe(value)
   })
 })
 
-describe('[CORE-J3] a value with nothing to change', () => {
+describe('[CORE-J3] a value without changes', () => {
   it.each<[string, TSchema, unknown]>([
     [
       'of plain fields',
@@ -64,12 +64,12 @@ describe('[CORE-J3] a value with nothing to change', () => {
     ],
     ['of any type', {}, { a: { b: [1] } }],
     ['of a scalar type', Type.Integer(), 5],
-  ])('%s is returned itself', (_, schema, value) => {
+  ])('is returned itself: %s', (_, schema, value) => {
     expect(readBy(schema, value)).toBe(value)
   })
 })
 
-describe('[CORE-J4] reading never throws', () => {
+describe('[CORE-J4] reading does not throw', () => {
   const reader = createInputReader(Type.Object({ a: Type.Integer(), b: Type.Unknown() }), {
     toolName: 'x',
   })
@@ -92,7 +92,7 @@ describe('[CORE-J4] reading never throws', () => {
     expect(reader.read({ a: value, b: value })).toMatchObject({ ok: false })
   })
 
-  it('for a value that throws when it is looked at', () => {
+  it('for a value with throwing getters', () => {
     const hostile = new Proxy(
       {},
       {
@@ -132,7 +132,7 @@ describe('[CORE-J4] reading never throws', () => {
   })
 })
 
-describe('reading without code from text', () => {
+describe('reading without generated code', () => {
   afterEach(() => {
     Settings.Reset()
   })

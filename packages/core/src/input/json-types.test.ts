@@ -30,7 +30,7 @@ const named: readonly [string, object, string[]][] = [
   ],
 ]
 
-describe('mayBe and asksFor', () => {
+describe('allowsJsonType and wantsJsonType', () => {
   it.each(named)('take the types from %s', (_, schema, types) => {
     expect(typesOf(schema, allowsJsonType).toSorted()).toEqual(types.toSorted())
     expect(typesOf(schema, wantsJsonType).toSorted()).toEqual(types.toSorted())
@@ -44,12 +44,12 @@ describe('mayBe and asksFor', () => {
       'a union that refers to itself',
       { $defs: { A: { anyOf: [{ $ref: '#/$defs/A' }] } }, $ref: '#/$defs/A' },
     ],
-  ])('with %s, any type may be and none is asked for', (_, schema) => {
+  ])('allow any type and want none with %s', (_, schema) => {
     expect(typesOf(schema, allowsJsonType)).toEqual(TYPES)
     expect(typesOf(schema, wantsJsonType)).toEqual([])
   })
 
-  it('are of one document, though a part of it is in another too', () => {
+  it('are resolved separately in each document that contains a part', () => {
     const shared = { anyOf: [{ $ref: '#/$defs/A' }] }
     const schemas = ['string', 'array'].map((type) => ({ $defs: { A: { type } }, allOf: [shared] }))
     expect(schemas.map((schema) => typesOf(schema, wantsJsonType))).toEqual([['string'], ['array']])

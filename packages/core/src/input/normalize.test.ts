@@ -14,11 +14,11 @@ const Node = Type.Cyclic(
   'Node',
 )
 
-describe('[CORE-M4] a slip of form', () => {
+describe('[CORE-M4] an invalid value', () => {
   it.each<[string, TSchema, unknown, unknown]>([
     ['a number as text', Type.Number({ minimum: 1 }), ' 1.5 ', 1.5],
     ['a whole number as text', Type.Integer(), '5', 5],
-    ['a whole number with a fraction of nothing', Type.Integer(), '5.0', 5],
+    ['a whole number with a zero fraction', Type.Integer(), '5.0', 5],
     ['a boolean as text', Type.Boolean(), 'TRUE', true],
     ['a constant as text', Type.Literal(5), '5', 5],
     ['one of several constants', Type.Enum([1, 5, 'a']), '5', 5],
@@ -39,7 +39,7 @@ describe('[CORE-M4] a slip of form', () => {
     ['a nullable number as text', { type: ['integer', 'null'] }, '5', 5],
     ['a member of a union as text', Type.Union([Type.Integer(), Type.Boolean()]), 'true', true],
     [
-      'what a reference means, as text',
+      'the target of a reference, as text',
       { $defs: { N: { type: 'integer' } }, items: { $ref: '#/$defs/N' }, type: 'array' },
       ['1', 2],
       [1, 2],
@@ -59,12 +59,12 @@ describe('[CORE-M4] a slip of form', () => {
     ['a value of a record', Type.Record(Type.String(), Type.Integer()), { a: '1' }, { a: 1 }],
     ['an item of a tuple', Type.Tuple([Type.Integer(), Type.String()]), ['1', '2'], [1, '2']],
     ['an integral float', Type.Integer(), 5.0, 5],
-  ])('%s is mended', (_, schema, value, expected) => {
+  ])('is coerced: %s', (_, schema, value, expected) => {
     expect(readBy(schema, value)).toEqual(expected)
   })
 
   it.each<[string, TSchema, unknown, string]>([
-    ['text that is no number', Type.Integer(), 'abc', 'must be an integer, got "abc"'],
+    ['text that is not a number', Type.Integer(), 'abc', 'must be an integer, got "abc"'],
     ['empty text', Type.Integer(), '', 'must be an integer, got ""'],
     ['a fraction for a whole number', Type.Integer(), '1.5', 'must be an integer, got "1.5"'],
     ['a fraction', Type.Integer(), 1.5, 'must be an integer, got 1.5'],
@@ -92,7 +92,7 @@ describe('[CORE-M4] a slip of form', () => {
     ],
     ['text that is nearly JSON', Type.Object({}), '{a:1}', 'must be an object, got "{a:1}"'],
     ['a number that is none of several', Type.Enum([1, 5]), '6', 'must be one of 1, 5, got "6"'],
-  ])('%s is none', (_, schema, value, problem) => {
+  ])('is not coerced: %s', (_, schema, value, problem) => {
     expect(problemsBy(schema, value)).toEqual([problem])
   })
 
@@ -107,7 +107,7 @@ describe('[CORE-M4] a slip of form', () => {
       { anyOf: [{ type: 'object' }, { type: 'array' }] },
       { a: '1' },
     ],
-  ])('%s is none, for it fits', (_, schema, value) => {
+  ])('is not coerced when it is valid: %s', (_, schema, value) => {
     expect(readBy(schema, value)).toBe(value)
   })
 
@@ -115,7 +115,7 @@ describe('[CORE-M4] a slip of form', () => {
     [{ maxLength: 2 }, '12345'],
     [{ format: 'date' }, 'today'],
     [{ not: { type: 'string' } }, '5'],
-  ])('is mended only to what the schema %j asks for by type', (schema, value) => {
+  ])('is coerced only to types that the schema %j allows', (schema, value) => {
     expect(problemsBy(schema, value)).toHaveLength(1)
   })
 
@@ -125,7 +125,7 @@ describe('[CORE-M4] a slip of form', () => {
     [Numbers, 5],
     [Numbers, '[5]'],
     [Type.Object({}), '{}'],
-  ])('is not mended without coercion: %j of %j', (schema, value) => {
+  ])('is not coerced without coercion: %j of %j', (schema, value) => {
     expect(problemsBy(schema, value, { coerce: false })).toHaveLength(1)
   })
 })
@@ -133,7 +133,7 @@ describe('[CORE-M4] a slip of form', () => {
 describe('[CORE-M5] a list of lists', () => {
   const Rows = Type.Array(Numbers)
 
-  it('is not made of a list, nor a list in it of one value', () => {
+  it('is not made from a list, nor an inner list from one value', () => {
     expect(problemsBy(Rows, [1, 2])).toEqual([
       '/0 must be an array, got 1',
       '/1 must be an array, got 2',
@@ -141,23 +141,23 @@ describe('[CORE-M5] a list of lists', () => {
     expect(problemsBy(Rows, [[1], 2])).toEqual(['/1 must be an array, got 2'])
   })
 
-  it('has its numbers mended as any other', () => {
+  it('has its numbers coerced', () => {
     expect(readBy(Rows, [['1'], '[2]'])).toEqual([[1], [2]])
   })
 
-  it('is no matter inside an object in a list', () => {
+  it('has no effect inside an object in a list', () => {
     expect(readBy(Type.Array(Type.Object({ l: Numbers })), [{ l: 1 }])).toEqual([{ l: [1] }])
   })
 })
 
-describe('[CORE-M1] the value that came', () => {
+describe('[CORE-M1] the given value', () => {
   const schema = Type.Object({
     same: Type.Object({ a: Type.Integer() }),
     items: Type.Array(Type.Object({ n: Type.Integer() })),
     d: Type.Integer({ default: 1 }),
   })
 
-  it('is not changed, and what needs no change is not copied', () => {
+  it('is not modified, and unchanged parts are not copied', () => {
     const value = deepFreeze({ same: { a: 1 }, items: [{ n: 1 }, { n: '2', z: 0 }], z: { y: 1 } })
     const read = readBy(schema, value) as typeof value
     expect(read).toEqual({ same: { a: 1 }, items: [{ n: 1 }, { n: 2 }], d: 1 })
@@ -167,8 +167,8 @@ describe('[CORE-M1] the value that came', () => {
   })
 })
 
-describe('[CORE-M7] work', () => {
-  it('ends for a value that contains itself', () => {
+describe('[CORE-M7] normalization', () => {
+  it('terminates for a value that contains itself', () => {
     const cyclic: Record<string, unknown> = { n: '1' }
     cyclic['next'] = cyclic
     expect(problemsBy(Node, cyclic)).not.toEqual([])
@@ -178,7 +178,7 @@ describe('[CORE-M7] work', () => {
     })
   })
 
-  it('ends for a value that contains itself in two fields', () => {
+  it('terminates for a value that contains itself in two fields', () => {
     const Tree = Type.Cyclic(
       {
         Tree: Type.Object({
@@ -194,7 +194,7 @@ describe('[CORE-M7] work', () => {
     expect(problemsBy(Tree, cyclic)).not.toEqual([])
   })
 
-  it('ends for a value that contains itself in many places, by a type that does too', () => {
+  it('terminates for a value that contains itself in many places, with a recursive schema', () => {
     const Tree = Type.Cyclic(
       {
         Tree: Type.Union([
@@ -209,13 +209,13 @@ describe('[CORE-M7] work', () => {
     expect(problemsBy(Tree, cyclic)).not.toEqual([])
   })
 
-  it('goes MAX_DEPTH levels deep: below, nothing is mended', () => {
+  it('stops at MAX_DEPTH levels, below which values are not coerced', () => {
     expect(readBy(Node, listOf(MAX_DEPTH - 1, '1'))).toEqual(listOf(MAX_DEPTH - 1, 1))
     expect(problemsBy(Node, listOf(MAX_DEPTH + 1, '1'))).toHaveLength(1)
     expect(readBy(Node, listOf(MAX_DEPTH + 1, 1))).toEqual(listOf(MAX_DEPTH + 1, 1))
   })
 
-  it('ends for a value 100,000 levels deep, wanted or not', () => {
+  it('terminates for a value 100,000 levels deep, expected or not', () => {
     const deep = listOf(100_000, '1')
     expect(problemsBy(Node, deep).map((problem) => problem.replace(/^\S+ /, ''))).toEqual([
       'is nested too deeply to be checked',
@@ -229,7 +229,7 @@ describe('[CORE-M7] work', () => {
     expect(problemsBy(Numbers, '['.repeat(100_000) + ']'.repeat(100_000))).toHaveLength(1)
   })
 
-  it('ends for a value 100,000 levels deep, by unions', () => {
+  it('terminates for a value 100,000 levels deep, with unions', () => {
     const Expression = Type.Cyclic(
       {
         E: Type.Union([Type.Object({ not: Type.Ref('E') }), Type.Object({ n: Type.Integer() })]),
@@ -243,7 +243,7 @@ describe('[CORE-M7] work', () => {
     expect(problems.filter((problem) => problem.includes('cannot be checked'))).toEqual([])
   })
 
-  it('does not multiply where unions are inside unions', () => {
+  it('does not multiply its work for nested unions', () => {
     const Expression = Type.Cyclic(
       {
         E: Type.Union([
@@ -263,7 +263,7 @@ describe('[CORE-M7] work', () => {
     expect(readBy(Expression, value)).toEqual(expected)
   })
 
-  it('is done for many items', () => {
+  it('handles many items', () => {
     const many = Array.from({ length: 20_000 }, (_, index) => String(index))
     expect(readBy(Numbers, many)).toEqual(many.map(Number))
   })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { parseNumberText } from './numeric-text.ts'
 
-describe('numberFromText', () => {
+describe('parseNumberText', () => {
   it.each([
     ['5', 5],
     ['-1.5', -1.5],
@@ -24,7 +24,7 @@ describe('numberFromText', () => {
     ['1e23', 1e23],
     ['3.14159265358979323846', Math.PI],
     ['0.1', 0.1],
-  ])('reads %j as the number it spells', (text, number) => {
+  ])('reads %j as the number that it spells', (text, number) => {
     expect(parseNumberText(text)).toBe(number)
   })
 
@@ -46,7 +46,7 @@ describe('numberFromText', () => {
     '1 2',
     '--1',
     '1n',
-  ])('finds no number in %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(parseNumberText(text)).toBeUndefined()
   })
 
@@ -59,11 +59,11 @@ describe('numberFromText', () => {
     '1e400',
     '-1e400',
     '1e-400',
-  ])('refuses %s, whose whole part would not come out as it is written', (text) => {
+  ])('rejects %s, whose integer part a double cannot represent', (text) => {
     expect(parseNumberText(text)).toBeUndefined()
   })
 
-  it('takes time in proportion to the length of a text', () => {
+  it('takes time proportional to the length of the text', () => {
     const zeros = '0'.repeat(1_000_000)
     expect(parseNumberText(`1.${zeros}1`)).toBeUndefined()
     expect(parseNumberText(`1.${zeros}`)).toBe(1)

@@ -5,18 +5,18 @@ import { createSchemaDocument } from './schema-document.ts'
 const A = { type: 'string' }
 const B = { pattern: '^..' }
 
-describe('schemaDocument', () => {
+describe('createSchemaDocument', () => {
   const whole = { $defs: { A }, allOf: [B, { $ref: '#/$defs/A' }], title: 'x' }
   const document = createSchemaDocument(whole)
 
-  it('puts the schemas of a place together with all that they mean, each once', () => {
+  it('combines the schemas of a place with everything that they refer to, each once', () => {
     const { nodes } = document.place([whole, B, A])
     expect(nodes).toEqual([whole, B, { $ref: '#/$defs/A' }, A])
     expect(document.place([]).nodes).toEqual([])
     expect(document.place([true]).nodes).toEqual([])
   })
 
-  it('gives the same place for the same schemas and settled unions, and another for others', () => {
+  it('returns the same place for the same schemas and settled unions, and another for others', () => {
     expect(document.place([A])).toBe(document.place([A]))
     expect(document.place([A, B])).toBe(document.place([A, B]))
     expect(document.place([A], [[B]])).not.toBe(document.place([A]))
@@ -26,19 +26,19 @@ describe('schemaDocument', () => {
     expect(document.place([A, settled as never])).not.toBe(document.place([A], [settled]))
   })
 
-  it('keeps no more of them than a bound, whatever is asked', () => {
+  it('caches a bounded number of places', () => {
     const first = document.place([A, B])
     for (let count = 0; count < 10_001; count++) document.place([A, { pattern: `${count}` }])
     expect(document.place([A, B])).not.toBe(first)
     expect(document.place([A, B])).toEqual(first)
   })
 
-  it('knows a place that nothing fits', () => {
+  it('recognizes a place that no value matches', () => {
     expect(document.place([{ allOf: [true, { allOf: [false] }] }]).impossible).toBe(true)
     expect(document.place([A, true]).impossible).toBe(false)
   })
 
-  it('checks a part by itself, though it refers to the whole', () => {
+  it('checks a part separately although it refers to the whole', () => {
     const place = document.place([{ items: { $ref: '#/$defs/A' } }, { type: 'array' }])
     expect([['a'], [1], 'a'].map((value) => document.fits(place, value))).toEqual([
       true,
@@ -47,7 +47,7 @@ describe('schemaDocument', () => {
     ])
   })
 
-  it('follows a reference that says nothing else, in the same list each time', () => {
+  it('resolves a reference without siblings, in the same list each time', () => {
     expect(document.resolved(whole.allOf)).toEqual([B, A])
     const beside = createSchemaDocument({
       $defs: { A },
@@ -58,7 +58,7 @@ describe('schemaDocument', () => {
     expect(document.resolved(whole.allOf)).toBe(document.resolved(whole.allOf))
   })
 
-  it('checks nothing by a reference whose text has two meanings', () => {
+  it('does not use a reference whose text has two meanings', () => {
     const inner = {
       $id: 'urn:example:inner',
       $defs: { N: { type: 'integer' } },

@@ -14,11 +14,11 @@ const Report = Type.Object({
 })
 
 describe('schemaReader', () => {
-  it('has the author’s own schema', () => {
+  it('exposes the author’s schema', () => {
     expect(schemaReader(Report, USE).jsonSchema).toBe(Report)
   })
 
-  it('mends slips, fills in defaults and drops unknown fields', async () => {
+  it('coerces values, fills in defaults and drops unknown fields', async () => {
     const { read } = schemaReader(Report, USE)
     expect(await read({ title: 'a', pages: '2', z: 0 })).toEqual({
       ok: true,
@@ -27,7 +27,7 @@ describe('schemaReader', () => {
     expect(await read({ title: 'a' })).toEqual({ ok: true, value: { title: 'a', pages: 1 } })
   })
 
-  it('tells every problem', async () => {
+  it('reports every problem', async () => {
     const decoded = await schemaReader(Report, USE).read({ pages: 'many' })
     expect(decoded.ok ? [] : decoded.problems.map(({ path }) => path)).toEqual(['/title', '/pages'])
   })
@@ -38,7 +38,7 @@ describe('schemaReader', () => {
     expect(await list.read(['1', 2])).toEqual({ ok: true, value: [1, 2] })
   })
 
-  it('reads by a library that speaks Standard Schema, also one that answers later', async () => {
+  it('reads with a library that implements Standard Schema, also asynchronously', async () => {
     const later = z.object({ n: z.number().refine((n) => Promise.resolve(n > 1)) })
     const reader = schemaReader(later, USE)
     expect(reader.jsonSchema).toMatchObject({ type: 'object' })
@@ -55,16 +55,16 @@ describe('schemaReader', () => {
     [false, Report],
     [false, Type.Array(Type.String())],
     [false, z.object({})],
-  ])('says %s to whether a scalar may fit (%#)', (scalar, schema) => {
+  ])('returns %s for takesScalar (%#)', (scalar, schema) => {
     expect(schemaReader(schema, USE).takesScalar).toBe(scalar)
   })
 
-  it('a schema that says no type asks for no scalar', () => {
+  it('does not expect a scalar for a schema without types', () => {
     expect(schemaReader({}, USE).takesScalar).toBe(false)
     expect(schemaReader(Type.Unknown(), USE).takesScalar).toBe(false)
   })
 
-  it('reads by a library also where its JSON Schema is of no use', async () => {
+  it('reads with a library whose JSON Schema is unusable', async () => {
     const { '~standard': standard } = z.string()
     const input = (): Record<string, unknown> => ({ type: 'string', $ref: '#/$defs/none' })
     const schema = { '~standard': { ...standard, jsonSchema: { input, output: input } } }
@@ -73,7 +73,7 @@ describe('schemaReader', () => {
     expect(await reader.read('a')).toEqual({ ok: true, value: 'a' })
   })
 
-  it('refuses a schema that cannot be used, with all its faults', () => {
+  it('rejects an unusable schema with all its faults', () => {
     const broken = Type.Object({ a: Type.Integer({ default: 'x' }) })
     expect(() => schemaReader(broken, USE)).toThrow(TypeError)
     expect(() => schemaReader(broken, USE)).toThrow(

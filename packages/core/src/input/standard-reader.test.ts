@@ -54,7 +54,7 @@ const libraries: readonly [string, StandardToolSchema][] = [
 const read = (schema: StandardToolSchema, value: unknown, coerce = true) =>
   createInputReader(schema, { toolName: 'x', coerce }).read(value)
 
-/** A schema of a library of our own making. */
+/** Schema of a fake library. */
 function made(
   validate: StandardSchemaV1.Props['validate'],
   jsonSchema: Record<string, unknown> = { type: 'object', properties: { n: { type: 'integer' } } },
@@ -75,14 +75,14 @@ const wantsNumber: StandardSchemaV1.Props['validate'] = (value) =>
     : { issues: [{ message: 'n is no number' }] }
 
 describe.each(libraries)('a schema of %s', (_, schema) => {
-  it('judges and transforms by itself: defaults, unknown fields, transforms', () => {
+  it('validates and transforms: defaults, unknown fields, transforms', () => {
     expect(read(schema, { city: 'Bonn', at: '2025-03-15', z: 0 })).toEqual({
       ok: true,
       value: { city: 'Bonn', days: 1, at: new Date('2025-03-15') },
     })
   })
 
-  it('has its slips mended, and is asked once more', () => {
+  it('has values coerced, and validates once more', () => {
     const value = { city: 'Bonn', days: '3', tags: 'a', on: 'true', at: null }
     expect(read(schema, value)).toEqual({
       ok: true,
@@ -92,7 +92,7 @@ describe.each(libraries)('a schema of %s', (_, schema) => {
     expect(read(schema, value, false)).toMatchObject({ ok: false })
   })
 
-  it('tells all its problems with the value that came, each with its path', () => {
+  it('reports all its problems with the given value, each with its path', () => {
     const decoded = read(schema, { city: 5, days: '9', tags: ['a', 7], on: 'true' })
     const problems = decoded instanceof Promise || decoded.ok ? [] : decoded.problems
     expect(problems.map(({ path }) => path).toSorted()).toEqual([
@@ -105,7 +105,7 @@ describe.each(libraries)('a schema of %s', (_, schema) => {
     expect(problems.every(({ message }) => message.length > 5)).toBe(true)
   })
 
-  it('says itself as JSON Schema, for what it takes', () => {
+  it('provides the JSON Schema of its input', () => {
     const { jsonSchema } = createInputReader(schema, { toolName: 'x' })
     expect(jsonSchema).toEqual(schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' }))
     expect(jsonSchema).toMatchObject({
@@ -115,7 +115,7 @@ describe.each(libraries)('a schema of %s', (_, schema) => {
     })
   })
 
-  it('checks an output without mending it', () => {
+  it('validates an output without coercion', () => {
     const reader = createOutputReader(schema, { toolName: 'x' })
     expect(reader.read({ city: 'Bonn' })).toMatchObject({ ok: true })
     expect(reader.read({ city: 'Bonn', days: '3' })).toMatchObject({ ok: false })
@@ -123,7 +123,7 @@ describe.each(libraries)('a schema of %s', (_, schema) => {
 })
 
 describe('a library', () => {
-  it('is asked for its JSON Schema once, in draft 2020-12', () => {
+  it('provides its JSON Schema once, in draft 2020-12', () => {
     const schema = made(wantsNumber)
     const reader = createInputReader(schema, { toolName: 'x' })
     void [reader.read({}), reader.read({ n: '1' })]
@@ -132,7 +132,7 @@ describe('a library', () => {
     })
   })
 
-  it('may answer later', async () => {
+  it('can answer asynchronously', async () => {
     const schema = made(async (value) => wantsNumber(value))
     await expect(read(schema, { n: 1 })).resolves.toEqual({ ok: true, value: { n: 1 } })
     await expect(read(schema, { n: '1' })).resolves.toEqual({ ok: true, value: { n: 1 } })
@@ -143,9 +143,9 @@ describe('a library', () => {
     await expect(read(schema, { n: '1' }, false)).resolves.toMatchObject({ ok: false })
   })
 
-  it('may answer later with a promise of its own kind', async () => {
+  it('can answer with its own kind of promise', async () => {
     const thenable = {
-      // oxlint-disable-next-line unicorn/no-thenable -- this is what is tested
+      // oxlint-disable-next-line unicorn/no-thenable -- the test needs it
       then: (settle: (result: unknown) => void) => {
         settle({ issues: [{ message: 'no' }] })
       },
@@ -154,7 +154,7 @@ describe('a library', () => {
     await expect(read(schema, { n: 1 })).resolves.toMatchObject({ ok: false })
   })
 
-  it('may answer at once and the second time later', async () => {
+  it('can answer synchronously first and asynchronously the second time', async () => {
     const schema = made((value) => {
       const result = wantsNumber(value)
       return 'issues' in result ? result : Promise.resolve(result)
@@ -162,7 +162,7 @@ describe('a library', () => {
     await expect(read(schema, { n: '1' })).resolves.toEqual({ ok: true, value: { n: 1 } })
   })
 
-  it('has the problems of its first answer told when the second is no better', () => {
+  it('reports the problems of its first answer when the second one also fails', () => {
     const answers: StandardSchemaV1.Result<unknown>[] = [
       { issues: [{ message: 'first' }] },
       { issues: [{ message: 'second' }] },
@@ -171,7 +171,7 @@ describe('a library', () => {
     expect(read(schema, { n: '1' })).toMatchObject({ problems: [{ message: 'first' }] })
   })
 
-  it('has the problems of its first answer told also when both come later', async () => {
+  it('reports the problems of its first answer also when both are asynchronous', async () => {
     const answers = ['first', 'second']
     const schema = made(async () => ({ issues: [{ message: answers.shift() ?? 'third' }] }))
     await expect(read(schema, { n: '1' })).resolves.toMatchObject({
@@ -179,7 +179,7 @@ describe('a library', () => {
     })
   })
 
-  it('has no defaults filled in and no fields dropped for it', () => {
+  it('handles defaults and unknown fields alone', () => {
     const properties = {
       n: { type: 'integer' },
       d: { default: 1 },
@@ -189,7 +189,7 @@ describe('a library', () => {
     expect(read(schema, { n: '1', e: null, z: 0 })).toEqual({ ok: true, value: { n: 1, z: 0 } })
   })
 
-  it('is not asked again about a value that it takes', () => {
+  it('does not validate a valid value again', () => {
     const validate = vi.fn<(value: unknown) => StandardSchemaV1.SuccessResult<unknown>>(
       (value) => ({ value }),
     )
@@ -197,7 +197,7 @@ describe('a library', () => {
     expect(validate).toHaveBeenCalledOnce()
   })
 
-  it('is not asked again about a value with nothing to mend', () => {
+  it('does not validate a value again without coercions', () => {
     const validate = vi.fn<() => StandardSchemaV1.FailureResult>(() => ({
       issues: [{ message: 'no' }],
     }))
@@ -205,7 +205,7 @@ describe('a library', () => {
     expect(validate).toHaveBeenCalledOnce()
   })
 
-  it('that throws, or rejects, has a problem', async () => {
+  it('that throws or rejects causes a problem', async () => {
     const problem = { ok: false, problems: [{ path: '', message: 'cannot be checked: no' }] }
     const fail = (): never => {
       throw new Error('no')
@@ -219,7 +219,7 @@ describe('a library', () => {
     ).resolves.toEqual(problem)
   })
 
-  it('that refuses without a reason has a problem', () => {
+  it('that rejects without a reason causes a problem', () => {
     expect(
       read(
         made(() => ({ issues: [] })),
@@ -231,7 +231,7 @@ describe('a library', () => {
     })
   })
 
-  it('gives paths as keys or as segments, of any kind of key', () => {
+  it('can give paths as keys or segments, with any kind of key', () => {
     const path = ['a/b', { key: 0 }, Symbol('s')]
     const schema = made(() => ({ issues: [{ message: 'no', path }] }))
     expect(read(schema, {})).toEqual({
@@ -240,14 +240,14 @@ describe('a library', () => {
     })
   })
 
-  it('whose JSON Schema cannot be used has no slips mended', () => {
+  it('with an unusable JSON Schema gets no coerced values', () => {
     const properties = { n: { type: 'integer' }, m: { pattern: '(' } }
     const broken = { type: 'object', properties }
     expect(read(made(wantsNumber, broken), { n: '1' })).toMatchObject({ ok: false })
     expect(read(made(wantsNumber, broken), { n: 1 })).toMatchObject({ ok: true })
   })
 
-  it('has the last word on a value that is cyclic or too deep, and does not throw', async () => {
+  it('decides on a value that is cyclic or too deep, without an error', async () => {
     interface Tree {
       next?: Tree | undefined
     }
@@ -263,17 +263,17 @@ describe('a library', () => {
     })
   })
 
-  it('leaves the value that came as it is', () => {
+  it('does not modify the given value', () => {
     const value = Object.freeze({ city: 'Bonn', days: '3' })
     expect(read(inZod, value)).toMatchObject({ ok: true, value: { days: 3 } })
   })
 })
 
-describe('a schema that cannot be used is refused at definition', () => {
+describe('a schema is rejected at definition', () => {
   const define = (schema: unknown) => () =>
     createInputReader(schema as StandardToolSchema, { toolName: 'x' })
 
-  it('when it has no JSON Schema, with what to do', () => {
+  it('without JSON Schema, with a remedy', () => {
     expect(define(v.object({}))).toThrow(
       new TypeError(
         'Cannot define tool "x": input is a schema of "valibot" without JSON Schema: wrap it with toStandardJsonSchema of @valibot/to-json-schema',
@@ -285,7 +285,7 @@ describe('a schema that cannot be used is refused at definition', () => {
     )
   })
 
-  it('when its library cannot say it as JSON Schema, with the reason', () => {
+  it('when its library cannot convert it to JSON Schema, with the reason', () => {
     expect(define(z.object({ at: z.date() }))).toThrow(
       new TypeError(
         'Cannot define tool "x": input cannot be converted to JSON Schema: Date cannot be represented in JSON Schema',
@@ -294,7 +294,7 @@ describe('a schema that cannot be used is refused at definition', () => {
     expect(define(toStandardJsonSchema(v.object({ at: v.date() })))).toThrow(/"date" schema cannot/)
   })
 
-  it('when it is not one of an object', () => {
+  it('when it does not describe an object', () => {
     expect(define(z.string())).toThrow(/input must be a schema of an object such as Type\.Object/)
     expect(() => createOutputReader(z.string(), { toolName: 'x' })).not.toThrow()
     expect(
@@ -304,7 +304,7 @@ describe('a schema that cannot be used is refused at definition', () => {
 })
 
 describe('isStandardSchema', () => {
-  it('tells them from JSON Schema', () => {
+  it('distinguishes a Standard Schema from a JSON Schema', () => {
     expect([inZod, inValibot, inArkType].map(isStandardSchema)).toEqual([true, true, true])
     expect([{ type: 'object' }, null, undefined, 5, () => 1].some(isStandardSchema)).toBe(false)
   })

@@ -9,7 +9,7 @@ import type { TSchema } from 'typebox'
 
 const messageOf = (schema: unknown): string => {
   try {
-    // As JavaScript can write it.
+    // JavaScript callers can pass any value.
     createInputReader(schema as TSchema, { toolName: 'x' })
     return 'no error'
   } catch (error) {
@@ -20,7 +20,7 @@ const messageOf = (schema: unknown): string => {
 
 const withField = (a: unknown): object => ({ type: 'object', properties: { a } })
 
-describe('a schema that cannot be used', () => {
+describe('an unusable schema', () => {
   it.each<[string, unknown, string]>([
     ['a pattern', { pattern: '(' }, '/pattern must be a regular expression, got "(": Invalid'],
     ['a pattern that is no text', { pattern: 5 }, '/pattern must be a regular expression, got 5'],
@@ -48,14 +48,14 @@ describe('a schema that cannot be used', () => {
     ['a tuple', { items: [{}, 7] }, '/items/1 must be a schema, got 7'],
     ['a condition', { if: 1 }, '/if must be a schema, got 1'],
     ['a reference', { $ref: 7 }, '/$ref must be a string, got 7'],
-  ])('with %s that is none is refused at definition', (_, part, message) => {
+  ])('is rejected at definition with an invalid %s', (_, part, message) => {
     expect(messageOf(withField(part))).toContain(
       `Cannot define tool "x": input /properties/a${message}`,
     )
   })
 
   it.each(['#/$defs/B', '#/nope', 'B', '#b', 'https://example.com/b.json', '#/%'])(
-    'with a reference to %s that leads nowhere is refused',
+    'is rejected for a reference to %s without a target',
     (reference) => {
       const schema = { ...withField({ $ref: reference }), $defs: { A: {} } }
       expect(messageOf(schema)).toBe(
@@ -71,14 +71,14 @@ describe('a schema that cannot be used', () => {
     ['what it is not', { not: { $ref: '#/$defs/A' } }],
     ['a condition on itself', JSON.parse('{"if":{},"then":{"$ref":"#/$defs/A"}}')],
     ['another that refers back', { $ref: '#/$defs/B' }],
-  ])('with a reference to %s is refused', (_, A) => {
+  ])('is rejected for a reference to %s', (_, A) => {
     const schema = { ...withField({ $ref: '#/$defs/A' }), $defs: { A, B: { $ref: '#/$defs/A' } } }
     expect(messageOf(schema)).toMatch(
       /\/\$defs\/A\S*\/\$ref must not lead back to itself, got "#\/\$defs\//,
     )
   })
 
-  it('is refused for all its faults at once, wherever they are', () => {
+  it('is rejected for all its faults at once, at any place', () => {
     const schema = {
       type: 'object',
       properties: { a: { items: { pattern: '(' } }, b: { allOf: [{ $ref: '#/no' }] } },
@@ -130,12 +130,12 @@ describe('a schema that cannot be used', () => {
     )
   })
 
-  it('has its faults named also where only a reference leads', () => {
+  it('has its faults named where only a reference leads', () => {
     const schema = { ...withField({ $ref: '#/shared/A' }), shared: { A: { pattern: '(' } } }
     expect(messageOf(schema)).toContain('input /properties/a/$ref/pattern must be')
   })
 
-  it('is refused when it contains itself', () => {
+  it('is rejected when it contains itself', () => {
     const schema: Record<string, unknown> = { type: 'object' }
     schema['properties'] = { a: schema }
     const message = '/properties/a must not contain itself'
@@ -152,18 +152,21 @@ describe('a schema that cannot be used', () => {
     )
   })
 
-  it('may have the same part in several places', () => {
+  it('can have the same part in several places', () => {
     const part = withField({ type: 'string' })
     expect(messageOf({ type: 'object', properties: { a: part, b: withField(part) } })).toBe(
       'no error',
     )
   })
 
-  it.each([undefined, null, 'object', 5, []])('is refused when it is none: %j', (schema) => {
-    expect(messageOf(schema)).toMatch(/^Cannot define tool "x": input must be a schema, got /)
-  })
+  it.each([undefined, null, 'object', 5, []])(
+    'is rejected when it is not a schema: %j',
+    (schema) => {
+      expect(messageOf(schema)).toMatch(/^Cannot define tool "x": input must be a schema, got /)
+    },
+  )
 
-  it('is refused for an output too, whose schema may be of any type', () => {
+  it('is rejected for an output too, whose schema can have any type', () => {
     const options = { toolName: 'x' }
     expect(() => createOutputReader({ pattern: '(' }, options)).toThrow(
       'Cannot define tool "x": output /pattern must be a regular expression',
@@ -172,7 +175,7 @@ describe('a schema that cannot be used', () => {
   })
 })
 
-describe('a schema that can be used', () => {
+describe('a usable schema', () => {
   it.each<[string, object]>([
     ['a reference by pointer', { ...withField({ $ref: '#/$defs/A' }), $defs: { A: {} } }],
     ['a reference by anchor', { ...withField({ $ref: '#a' }), $defs: { A: { $anchor: 'a' } } }],
@@ -186,7 +189,7 @@ describe('a schema that can be used', () => {
     ['a reference to what is round it', withField({ type: 'array', items: { $ref: '#' } })],
     ['dependencies of names', withField({ dependencies: { b: ['c'], d: { required: ['e'] } } })],
     ['a regular expression', withField({ pattern: /^a$/ })],
-  ])('may have %s', (_, schema) => {
+  ])('can have %s', (_, schema) => {
     expect(messageOf(schema)).toBe('no error')
   })
 })
@@ -202,7 +205,7 @@ describe('the input of a tool', () => {
     ['a reference', { $defs: { A: object }, $ref: '#/$defs/A' }],
     ['a union of references', { $defs: { A: object }, anyOf: [{ $ref: '#/$defs/A' }, object] }],
     ['a cyclic type', Type.Cyclic({ A: Type.Object({ a: Type.Optional(Type.Ref('A')) }) }, 'A')],
-  ])('may be %s', (_, schema) => {
+  ])('can be %s', (_, schema) => {
     expect(messageOf(schema)).toBe('no error')
   })
 
@@ -215,15 +218,15 @@ describe('the input of a tool', () => {
     ['a list', Type.Array(Type.Object({}))],
     ['fields without the type', { properties: { a: {} } }],
     ['a boolean', true],
-  ])('may not be %s', (_, schema) => {
+  ])('cannot be %s', (_, schema) => {
     expect(messageOf(schema)).toMatch(
       /^Cannot define tool "x": input must be a schema of an object such as Type\.Object\(\{…\}\), got /,
     )
   })
 })
 
-describe('objectFaults', () => {
-  it('ends for a library whose unions refer to themselves', () => {
+describe('findObjectFaults', () => {
+  it('terminates for a library whose unions refer to themselves', () => {
     const schema = { $ref: '#/$defs/A', $defs: { A: { anyOf: [{ $ref: '#/$defs/A' }] } } }
     expect(findObjectFaults(createSchemaDocument(schema))).toHaveLength(1)
   })
@@ -241,20 +244,20 @@ describe('a default', () => {
       '{"c":1}',
     ],
     ['is of no member', { anyOf: [{ type: 'string' }, { type: 'null' }], default: 1 }, '1'],
-  ])('that %s is refused at definition', (_, part, shown) => {
+  ])('that %s is rejected at definition', (_, part, shown) => {
     expect(messageOf(withField(part))).toBe(
       `Cannot define tool "x": input /properties/a/default must match its schema, got ${shown}`,
     )
   })
 
-  it('that is no JSON value is refused', () => {
+  it('that is not a JSON value is rejected', () => {
     const part = Type.Unknown({ default: { run: () => 1 } })
     expect(messageOf(withField(part))).toMatch(
       /\/default must be a JSON value that matches its schema/,
     )
   })
 
-  it('that fits what it refers to, or once its own defaults are in, is taken', () => {
+  it('is accepted when it matches its reference, or once its nested defaults are filled in', () => {
     const schema = {
       ...withField({ $ref: '#/$defs/A', default: 3 }),
       $defs: { A: { type: 'integer' } },
@@ -265,8 +268,8 @@ describe('a default', () => {
   })
 })
 
-describe('compiled', () => {
-  it('says which schema cannot be compiled, and why', () => {
+describe('compileOrThrow', () => {
+  it('names the schema that cannot be compiled, and the reason', () => {
     const fail = (): never => {
       throw new Error('no room')
     }
@@ -276,8 +279,8 @@ describe('compiled', () => {
   })
 })
 
-describe('usableSchema', () => {
-  it('leaves the schema as it is', () => {
+describe('openUsableSchema', () => {
+  it('does not modify the schema', () => {
     const schema = Object.freeze(withField(Object.freeze({ type: 'integer', default: 1 })))
     expect(openUsableSchema(schema, { action: '', ofObject: true }).root).toBe(schema)
   })

@@ -1,11 +1,11 @@
-/** One case a keyword: the words are what people and models read, so they are pinned. */
+/** One case for each keyword. The messages are pinned because users and models read them. */
 import Type from 'typebox'
 import { describe, expect, it } from 'vitest'
 import { describeProblems } from './describe-problems.ts'
 
 const closed = { additionalProperties: false }
 
-describe('the words for a problem', () => {
+describe('describeProblem', () => {
   it.each<[string, object, unknown, string]>([
     ['type', Type.String(), 42, 'must be a string, got 42'],
     ['several types', { type: ['string', 'null'] }, 42, 'must be a string or null, got 42'],

@@ -3,13 +3,13 @@ import { Check } from 'typebox/schema'
 import { describe, expect, it } from 'vitest'
 import { describeProblems } from './describe-problems.ts'
 
-// As text, because an object literal with `then` looks like a promise.
+// Parsed from text, because an object literal with `then` looks like a promise.
 const condition: object = JSON.parse(
   '{"if":{"required":["a"]},"then":{"required":["b"]},"else":{"required":["c"]}}',
 )
 
-describe('[P1] nothing is missed', () => {
-  it('beyond the eight errors at which TypeBox stops', () => {
+describe('[P1] every problem is reported', () => {
+  it('after the eight errors at which TypeBox stops', () => {
     const schema = Type.Array(Type.String())
     expect(
       describeProblems(
@@ -87,7 +87,7 @@ describe('[P1] nothing is missed', () => {
     expect(describeProblems(schema, value).map((problem) => problem.path)).toEqual(paths)
   })
 
-  it('and nothing is made up', () => {
+  it('and a valid value has none', () => {
     expect(describeProblems({ oneOf: [{ type: 'string' }, { type: 'integer' }] }, 1)).toEqual([])
     expect(
       describeProblems(Type.Object({ a: Type.Optional(Type.String()) }), { a: undefined }),
@@ -111,7 +111,7 @@ describe('[P2] a union', () => {
     ])
   })
 
-  it('without a name is asked for one', () => {
+  it('requires its distinguishing field', () => {
     expect(describeProblems(shape, {})).toEqual([
       { path: '/type', message: 'is required', expected: 'one of "circle", "square"' },
     ])
@@ -120,7 +120,7 @@ describe('[P2] a union', () => {
     ])
   })
 
-  it('of other things is judged by the value’s JSON type', () => {
+  it('of different types is judged by the JSON type of the value', () => {
     const either = Type.Union([Type.String(), Type.Object({ q: Type.String() }), Type.Null()])
     expect(describeProblems(either, { q: 1 }).map((p) => p.path)).toEqual(['/q'])
     expect(describeProblems(either, 5).map((p) => p.message)).toEqual([
@@ -128,7 +128,7 @@ describe('[P2] a union', () => {
     ])
   })
 
-  it('of untagged objects is judged by the one it comes closest to', () => {
+  it('of objects without a distinguishing field is judged by the closest one', () => {
     const either = Type.Union([
       Type.Object({ a: Type.String(), b: Type.String(), c: Type.String() }),
       Type.Object({ d: Type.String() }),
@@ -144,8 +144,8 @@ describe('[P3] a value of the wrong type', () => {
   })
 })
 
-describe('[P4] work', () => {
-  it('ends for a value that contains itself in many places, by a schema that does too', () => {
+describe('[P4] describeProblems', () => {
+  it('terminates for a value that contains itself in many places, with a recursive schema', () => {
     const schema = {
       $defs: {
         A: {
@@ -170,7 +170,7 @@ describe('[P4] work', () => {
     ])
   })
 
-  it('goes into the same value in two places, or twice by two schemas', () => {
+  it('visits the same value in two places, or twice with two schemas', () => {
     const shared = { n: 'x' }
     const Numbered = Type.Object({ n: Type.Integer() })
     const twice = Type.Object({ a: Numbered, b: Numbered })
@@ -184,7 +184,7 @@ describe('[P4] work', () => {
     expect(describeProblems(nested, cyclic).map((p) => p.path)).toEqual(['/a/a'])
   })
 
-  it('is bounded for a reference that goes nowhere but round', () => {
+  it('terminates for a reference that leads back to itself', () => {
     const schema = { $defs: { A: { $ref: '#/$defs/A' } }, $ref: '#/$defs/A' }
     expect(describeProblems(schema, 1).map((p) => p.message)).toEqual([
       'is nested too deeply to be checked',

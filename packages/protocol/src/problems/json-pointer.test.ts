@@ -6,12 +6,12 @@ describe('pointer and valueAt', () => {
     expect(valueAt({ [key]: { inner: 1 } }, pointer(pointer('', key), 'inner'))).toBe(1)
   })
 
-  it('escape as RFC 6901 says', () => {
+  it('escape as in RFC 6901', () => {
     expect(pointer('/inputs', 'a/b~c')).toBe('/inputs/a~1b~0c')
     expect(pointer('', 3)).toBe('/3')
   })
 
-  it('find the whole value at "" and nothing where nothing is', () => {
+  it('find the whole value at "" and return undefined for a missing one', () => {
     expect(valueAt(5, '')).toBe(5)
     expect(valueAt({ a: 1 }, '/a/b/c')).toBeUndefined()
     expect(valueAt([1, 2], '/1')).toBe(2)

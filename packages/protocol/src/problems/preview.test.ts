@@ -17,36 +17,36 @@ describe('previewOf', () => {
     expect(previewOf(value)).toBe(text)
   })
 
-  it('cuts long values and says so', () => {
+  it('truncates long values with an ellipsis', () => {
     for (const value of ['x'.repeat(1e6), Array(1e6).fill(1), { ['k'.repeat(1e6)]: 1 }]) {
       expect(previewOf(value)).toHaveLength(PREVIEW_LENGTH)
       expect(previewOf(value)).toMatch(/…$/)
     }
   })
 
-  it('ends on a cyclic value', () => {
+  it('terminates for a cyclic value', () => {
     const cyclic: Record<string, unknown> = {}
     cyclic['self'] = cyclic
     expect(previewOf(cyclic)).toBe('{"self":{"self":{"self":{…}}}}')
   })
 
-  it('leaves inherited fields out', () => {
+  it('omits inherited fields', () => {
     expect(previewOf(Object.create({ a: 1 }))).toBe('{}')
   })
 })
 
 describe('receivedOf', () => {
-  it('keeps plain values', () => {
+  it('returns plain values unchanged', () => {
     expect([null, true, 1.5, 'a'].map(receivedOf)).toEqual([null, true, 1.5, 'a'])
   })
 
-  it('gives text for everything that JSON could not carry or that is large', () => {
+  it('returns text for values that JSON cannot represent or that are large', () => {
     expect(receivedOf(Number.POSITIVE_INFINITY)).toBe('Infinity')
     expect(receivedOf(undefined)).toBe('undefined')
     expect(receivedOf({ a: 1 })).toBe('{"a":1}')
   })
 
-  it('never cuts a character in half', () => {
+  it('never splits a surrogate pair', () => {
     for (const padding of [0, 1]) {
       const text = String(receivedOf('x'.repeat(padding) + '😀'.repeat(200)))
       expect(text.isWellFormed()).toBe(true)

@@ -13,15 +13,18 @@ describe('suggest', () => {
     ['maxIteration', 'maxIterations'],
     ['run_id', 'runId'],
     ['task', 'tasks'],
-  ])('%j is nearly %j', (word, meant) => {
+  ])('%j suggests %j', (word, meant) => {
     expect(suggest(word, FIELDS)).toBe(meant)
   })
 
-  it.each(['webhook', '', 'x', '__proto__', 'a'.repeat(10_000)])('nothing is near %j', (word) => {
-    expect(suggest(word, FIELDS)).toBeUndefined()
-  })
+  it.each(['webhook', '', 'x', '__proto__', 'a'.repeat(10_000)])(
+    'suggests nothing for %j',
+    (word) => {
+      expect(suggest(word, FIELDS)).toBeUndefined()
+    },
+  )
 
-  it('takes the first of equally near words', () => {
+  it('returns the first of equally similar words', () => {
     expect(suggest('cat', ['bat', 'hat'])).toBe('bat')
   })
 })

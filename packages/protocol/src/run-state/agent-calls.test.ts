@@ -16,7 +16,7 @@ function taskAfter(...events: readonly RunEvent[]): TaskState | undefined {
 }
 
 describe('calls to other agents', () => {
-  it('are RUNNING from when they were sent, and count what arrives', () => {
+  it('are RUNNING after the request, and count chunks and turns', () => {
     expect(taskAfter(invoked)?.agentCalls).toMatchObject([
       { toolCallId: 'call-1', mode: 'streaming', protocol: 'a2a', status: 'RUNNING', chunks: 0 },
     ])
@@ -37,7 +37,7 @@ describe('calls to other agents', () => {
     expect(call?.error).toBe(error)
   })
 
-  it('say when they were sent and, at an end of their own, when that was', () => {
+  it('have the times of the request and of the end', () => {
     const at = Date.parse('2025-03-15T10:30:06.500Z')
     const sent = taskAfter(invoked)?.agentCalls[0]
     expect(sent).toMatchObject({ startedAt: '2025-03-15T10:30:05.000Z' })
@@ -56,21 +56,21 @@ describe('calls to other agents', () => {
     expect(cutOff).not.toHaveProperty('completedAt')
   })
 
-  it('[S3] have no time where what an event says is none', () => {
+  it('[S3] have no time if the event has an invalid one', () => {
     const never = eventOf('agent_tool_invoked', { timestamp_ms: Number.MAX_SAFE_INTEGER })
     const [call] = taskAfter(never)?.agentCalls ?? []
     expect(call?.status).toBe('RUNNING')
     expect(call).not.toHaveProperty('startedAt')
   })
 
-  it('have one end: what comes after it changes nothing', () => {
+  it('end once: later events have no effect', () => {
     const state = runStateAfter([...startOfRun(), invoked, eventOf('agent_tool_completed')])
     for (const late of [eventOf('agent_tool_error'), eventOf('agent_tool_progress', silent)]) {
       expect(applyRunEvent(state, late).tasks).toBe(state.tasks)
     }
   })
 
-  it('are told apart by their call and their try', () => {
+  it('are identified by their call and attempt', () => {
     const again = eventOf('agent_tool_invoked', { retry_index: 1 })
     const other = eventOf('agent_tool_invoked', { toolCallId: 'call-2' })
     const calls = taskAfter(invoked, eventOf('agent_tool_error'), again, other)?.agentCalls
@@ -83,7 +83,7 @@ describe('calls to other agents', () => {
     ])
   })
 
-  it('are INTERRUPTED when their process is cut off or their attempt ends', () => {
+  it('are INTERRUPTED when their process stops or their attempt ends', () => {
     const statusAfter = (event: RunEvent): string | undefined =>
       taskAfter(invoked, event)?.agentCalls[0]?.status
     expect(statusAfter(eventOf('run_resumed'))).toBe('INTERRUPTED')
@@ -91,14 +91,14 @@ describe('calls to other agents', () => {
     expect(statusAfter(eventOf('task_completed'))).toBe('INTERRUPTED')
   })
 
-  it('that are made again after that keep what they used before', () => {
+  it('keep their earlier usage when they are repeated', () => {
     const task = taskAfter(invoked, progress, eventOf('run_resumed'), invoked, progress)
     expect(task?.agentCalls).toHaveLength(1)
     expect(task?.agentUsage).toEqual({ inputTokens: 240, outputTokens: 90, costUsd: 0.04 })
   })
 })
 
-describe('what other agents have used', () => {
+describe('the usage of other agents', () => {
   it('[G2] counts for the attempt and the run', () => {
     const state: RunState = runStateAfter([...startOfRun(), invoked, progress])
     expect(state.tasks[0]?.usage).toEqual({
@@ -110,7 +110,7 @@ describe('what other agents have used', () => {
     expect(state.totals).toEqual({ totalTokens: 165, totalToolCalls: 0, costUsd: 0.02 })
   })
 
-  it('counts with what the turns have used, whichever comes first', () => {
+  it('is added to that of the turns, in any order', () => {
     const turn = [eventOf('llm_iteration_started'), eventOf('llm_iteration_completed')]
     const [own, agents] = [taskAfter(...turn), taskAfter(invoked, progress)]
     const sum = (own?.usage.inputTokens ?? NaN) + (agents?.usage.inputTokens ?? NaN)
@@ -118,14 +118,14 @@ describe('what other agents have used', () => {
     expect(taskAfter(invoked, progress, ...turn)?.usage.inputTokens).toBe(sum)
   })
 
-  it('begins at nothing in the next attempt', () => {
+  it('is zero at the start of the next attempt', () => {
     const next = eventOf('task_started', { attempt: 2 })
     const task = taskAfter(invoked, progress, eventOf('task_failed'), next)
     expect(task?.agentCalls).toEqual([])
     expect(task?.agentUsage.costUsd).toBe(0)
   })
 
-  it('an event that uses nothing changes no usage', () => {
+  it('does not change with an event without usage', () => {
     const task = taskAfter(invoked)
     expect(taskAfter(invoked, eventOf('agent_tool_progress', silent))?.usage).toEqual(task?.usage)
   })

@@ -12,12 +12,12 @@ import {
   type TaskStatus,
 } from '../index.ts'
 
-it('applyRunEvent takes events with and without their place in the log', () => {
+it('applyRunEvent accepts events with and without their position in the log', () => {
   expectTypeOf(applyRunEvent).parameters.toEqualTypeOf<[RunState, RunEvent]>()
   expectTypeOf<LoggedRunEvent[]>().toExtend<Parameters<typeof runStateAfter>[0]>()
 })
 
-it('the words of the state are those of the wire', () => {
+it('the state uses the enumerations of the wire', () => {
   expectTypeOf<RunState['status']>().toEqualTypeOf<RunStatus>()
   expectTypeOf<TaskState['status']>().toEqualTypeOf<TaskStatus>()
   expectTypeOf<ReviewState['timing']>().toEqualTypeOf<
@@ -26,7 +26,7 @@ it('the words of the state are those of the wire', () => {
   expectTypeOf<FailureCode>().toExtend<NonNullable<TaskState['error']>['code']>()
 })
 
-it('a state cannot be written to', () => {
+it('a state is readonly', () => {
   const state = runStateAfter([])
   // @ts-expect-error readonly
   state.status = 'RUNNING'

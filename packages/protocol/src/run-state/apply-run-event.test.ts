@@ -8,7 +8,7 @@ const everyEvent = RUN_EVENT_TYPES.map((type) => eventOf(type))
 const working = [...startOfRun(), eventOf('llm_iteration_started', { iterationIndex: 1 })]
 
 describe('applyRunEvent', () => {
-  it('[S1] changes no state that was given out', () => {
+  it('[S1] does not change earlier states', () => {
     const states: RunState[] = [emptyRunState()]
     for (const event of [...working, ...everyEvent]) {
       const state = deepFrozen(states.at(-1) ?? emptyRunState())
@@ -17,7 +17,7 @@ describe('applyRunEvent', () => {
     expect(states).toHaveLength(1 + working.length + everyEvent.length)
   })
 
-  it('[S1] gives the same state for the same events, one by one or all at once', () => {
+  it('[S1] returns the same state for the same events, one by one or all at once', () => {
     const events = [...working, ...everyEvent]
     let state = emptyRunState()
     for (const event of events) state = applyRunEvent(state, event)
@@ -25,7 +25,7 @@ describe('applyRunEvent', () => {
     expect(JSON.parse(JSON.stringify(state))).toEqual(state)
   })
 
-  it('[S2] shares with the state before what a token does not change', () => {
+  it('[S2] shares everything that a token does not change with the previous state', () => {
     const before = runStateAfter(working)
     const state = applyRunEvent(before, eventOf('token'))
     const { tasks, ...rest } = before
@@ -35,13 +35,13 @@ describe('applyRunEvent', () => {
     expect(changed[0]?.turns[0]?.messages).toBe(tasks[0]?.turns[0]?.messages)
   })
 
-  it('[S2] shares the totals when nothing more was used', () => {
+  it('[S2] shares the totals when usage has not changed', () => {
     const before = runStateAfter([...working, eventOf('llm_iteration_completed')])
     expect(before.totals).toEqual({ totalTokens: 853, totalToolCalls: 0, costUsd: 0.0031 })
     expect(applyRunEvent(before, eventOf('directive_active')).totals).toBe(before.totals)
   })
 
-  it('has totals that follow each of their parts', () => {
+  it('updates the totals with each of their parts', () => {
     const totalsAfter = (...events: readonly RunEvent[]) =>
       runStateAfter([...startOfRun(), ...events]).totals
     const turn = { iterationIndex: 0, costUsd: undefined }
@@ -57,20 +57,20 @@ describe('applyRunEvent', () => {
     expect(totalsAfter(flat)).toEqual({ totalTokens: 0, totalToolCalls: 0, costUsd: 1 })
   })
 
-  it('[S3] gives back the same state for an event of a type that is not known', () => {
+  it('[S3] returns the same state for an event of an unknown type', () => {
     const state = runStateAfter(working)
     const newer: RunEvent = JSON.parse('{"type":"constructor","taskName":"researcher"}')
     expect(applyRunEvent(state, newer)).toBe(state)
   })
 
-  it('[S3] takes every event of a run that it knows nothing of', () => {
+  it('[S3] accepts every event of an unknown run', () => {
     for (const event of everyEvent) {
       const state = applyRunEvent(emptyRunState(), event)
       expect(JSON.parse(JSON.stringify(state)), event.type).toEqual(state)
     }
   })
 
-  it('[S3] gives back the same state for an event of a task, gate or directive that is not known', () => {
+  it('[S3] returns the same state for an event of an unknown task, review or directive', () => {
     const state = runStateAfter([eventOf('run_queued')])
     const makes = new Set<RunEvent['type']>([
       'run_queued',
@@ -92,7 +92,7 @@ describe('applyRunEvent', () => {
     }
   })
 
-  it('[S4] tells a turn once that another process began again', () => {
+  it('[S4] counts a turn once that another process began again', () => {
     const turn = [
       eventOf('llm_iteration_started', { iterationIndex: 0 }),
       eventOf('token', { iterationIndex: 0, token: 'Searching' }),
@@ -103,7 +103,7 @@ describe('applyRunEvent', () => {
     expect(runStateAfter(cut)).toEqual(once)
   })
 
-  it('[S4] tells a turn once whose first model call failed, and that it failed', () => {
+  it('[S4] counts a turn once whose first model call failed, and records the failure', () => {
     const state = runStateAfter([
       ...startOfRun(),
       eventOf('llm_iteration_started'),
@@ -127,11 +127,11 @@ describe('applyRunEvent', () => {
 })
 
 describe('runStateAfter', () => {
-  it('is empty before the first event', () => {
+  it('returns the empty state without events', () => {
     expect(runStateAfter([])).toEqual(emptyRunState())
   })
 
-  it('reads events with their place in the log like those without', () => {
+  it('reads events with and without their position in the log', () => {
     const events = [...working, eventOf('review_requested'), eventOf('file_changed')]
     const logged = events.map((event, seq) => ({ ...event, runId: 'r', seq, id: `r:${seq}` }))
     expect(runStateAfter(logged)).toEqual(runStateAfter(events))

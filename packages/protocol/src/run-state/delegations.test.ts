@@ -9,7 +9,7 @@ const after = (...events: readonly DelegationEvent[]) =>
 const started = eventOf('delegation_started')
 
 describe('delegation_started', () => {
-  it('is a delegation that runs', () => {
+  it('adds a running delegation', () => {
     const { type: _, ...fields } = started
     expect(after(started).delegations).toEqual([{ ...fields, status: 'RUNNING' }])
   })
@@ -35,7 +35,7 @@ describe('delegation_started', () => {
     })
   })
 
-  it('told again adds nothing', () => {
+  it('has no effect when repeated', () => {
     const state = after(started, started)
     expect(state.delegations).toHaveLength(1)
     expect(state.tasks).toHaveLength(3)
@@ -43,7 +43,7 @@ describe('delegation_started', () => {
 })
 
 describe('the end of a delegation', () => {
-  it('says when it ended, in whatever way', () => {
+  it('has its time for any outcome', () => {
     const [done] = after(started, eventOf('delegation_completed')).delegations
     expect(done).toMatchObject({
       startedAt: '2025-03-15T10:30:04Z',
@@ -54,7 +54,7 @@ describe('the end of a delegation', () => {
     expect(failed).toMatchObject({ startedAt: '2025-03-15T10:30:04Z', completedAt: failedAt })
   })
 
-  it('of an earlier version does not say when', () => {
+  it('has no time in logs of an earlier version', () => {
     const begun = eventOf('delegation_started', { startedAt: undefined })
     const ends = [
       eventOf('delegation_completed', { completedAt: undefined }),
@@ -80,7 +80,7 @@ describe('the end of a delegation', () => {
     ])
   })
 
-  it('is kept also when it was refused before it began, and makes no task', () => {
+  it('is recorded even when the delegation was refused before it began, without a task', () => {
     const state = after(eventOf('delegation_failed'))
     expect(state.delegations).toEqual([
       {

@@ -7,7 +7,7 @@ const after = (...events: readonly ReviewRunEvent[]) =>
 const opened = eventOf('review_requested')
 
 describe('review_requested', () => {
-  it('opens a gate with all that it says', () => {
+  it('opens a review with all its fields', () => {
     const during = eventOf('review_requested', {
       timing: 'DURING_EXECUTION',
       requiredRole: 'legal',
@@ -19,7 +19,7 @@ describe('review_requested', () => {
     expect(after(during)).toEqual([{ ...fields, status: 'OPEN' }])
   })
 
-  it('of the same gate is that gate in its place, with the time that is left', () => {
+  it('of a known review updates it in its place, with the remaining time', () => {
     const other = eventOf('review_requested', { reviewId: 'rev-2' })
     const again = eventOf('review_requested', { timeoutMs: 5 })
     expect(
@@ -31,8 +31,8 @@ describe('review_requested', () => {
   })
 })
 
-describe('the end of a gate', () => {
-  it('is a decision, with who decided and what', () => {
+describe('the end of a review', () => {
+  it('is a decision, with its author and content', () => {
     expect(after(opened, eventOf('review_decided'))).toMatchObject([
       {
         status: 'DECIDED',
@@ -45,7 +45,7 @@ describe('the end of a gate', () => {
     ])
   })
 
-  it('has no fields that nobody said', () => {
+  it('has only the fields of the event', () => {
     const event = eventOf('review_decided', {
       decision: 'EDIT',
       decidedBy: undefined,
@@ -58,7 +58,7 @@ describe('the end of a gate', () => {
     expect(gate).not.toHaveProperty('feedback')
   })
 
-  it('is its time, with what happens then', () => {
+  it('is a timeout, with its action', () => {
     expect(after(opened, eventOf('review_timed_out'))).toMatchObject([
       { status: 'TIMED_OUT', action: 'EXIT_EARLY' },
     ])
@@ -70,7 +70,7 @@ describe('the end of a gate', () => {
     ])
   })
 
-  it('comes once: what follows a decision or a withdrawal changes nothing', () => {
+  it('comes once: events after a decision or a withdrawal have no effect', () => {
     const ends = [eventOf('review_timed_out'), eventOf('review_withdrawn')]
     const decided = after(opened, eventOf('review_decided'))
     for (const end of [...ends, eventOf('review_decided', { decision: 'CONTINUE' })]) {
@@ -80,13 +80,13 @@ describe('the end of a gate', () => {
     expect(applyToReviews(withdrawn, eventOf('review_decided'))).toBe(withdrawn)
   })
 
-  it('is the decision also when the panel was closed before it was told', () => {
+  it('is the decision even when the panel was closed first', () => {
     const [gate] = after(opened, eventOf('review_timed_out'), eventOf('review_decided'))
     expect(gate?.status).toBe('DECIDED')
     expect(gate).not.toHaveProperty('action')
   })
 
-  it('of a gate that is not known changes nothing', () => {
+  it('has no effect for an unknown review', () => {
     const gates = after(opened)
     expect(applyToReviews(gates, eventOf('review_decided', { reviewId: 'other' }))).toBe(gates)
   })

@@ -7,14 +7,14 @@ import { emptyRunState } from './run-state.ts'
 const from = (...events: readonly RunLevelEvent[]) => events.reduce(applyToRun, emptyRunState())
 
 describe('run_queued', () => {
-  it('says what is to run', () => {
+  it('sets the plan of the run', () => {
     const { type: _, totalTasks: __, ...fields } = eventOf('run_queued')
     expect(from(eventOf('run_queued'))).toEqual({ ...emptyRunState(), ...fields })
   })
 })
 
 describe('ensemble_started', () => {
-  it('has every task of the plan, pending, numbered from 1', () => {
+  it('adds every task of the plan, pending, numbered from 1', () => {
     const state = from(eventOf('run_queued'), eventOf('ensemble_started'))
     expect(state).toMatchObject({
       id: '0b7a7c0e-9d2f-4c2e-8a55-6a6d0c5f3c11',
@@ -37,7 +37,7 @@ describe('ensemble_started', () => {
     ])
   })
 
-  it('after events of its tasks keeps what they told', () => {
+  it('keeps the state of tasks whose events came before', () => {
     const known = runStateAfter([
       eventOf('task_started', { taskIndex: 5 }),
       eventOf('task_started', { taskName: 'worker', taskIndex: 3 }),
@@ -61,7 +61,7 @@ describe('run_resumed', () => {
     eventOf('token', { iterationIndex: 1 }),
   ])
 
-  it('forgets what was in flight and keeps the attempt', () => {
+  it('discards calls in flight and keeps the attempt', () => {
     const state = applyToRun(working, eventOf('run_resumed'))
     expect(state.epoch).toBe(2)
     expect(state.tasks[0]).toMatchObject({ status: 'RUNNING', attempt: 1 })
@@ -71,7 +71,7 @@ describe('run_resumed', () => {
     expect(state.tasks[1]).toBe(working.tasks[1])
   })
 
-  it('leaves a task that does not run as it is', () => {
+  it('leaves a task that is not running unchanged', () => {
     const ended = runStateAfter([...startOfRun(), eventOf('llm_iteration_completed')])
     const failed = {
       ...ended,
@@ -82,7 +82,7 @@ describe('run_resumed', () => {
 })
 
 describe('run_cancelling', () => {
-  it('says how, the newest word', () => {
+  it('sets the mode of the latest cancel', () => {
     const state = from(
       eventOf('run_cancelling', { mode: 'boundary' }),
       eventOf('run_cancelling', { mode: 'abort' }),
@@ -92,7 +92,7 @@ describe('run_cancelling', () => {
 })
 
 describe('file_changed', () => {
-  it('is every change, in order', () => {
+  it('records every change, in order', () => {
     const { type: _, ...change } = eventOf('file_changed')
     const modified = eventOf('file_changed', { changeType: 'MODIFIED' })
     expect(from(eventOf('file_changed'), modified).changedFiles).toEqual([
@@ -110,28 +110,28 @@ describe('model_switched', () => {
     return [model, ...tasks.map((task) => task.model)]
   }
 
-  it('of one task is that of the task', () => {
+  it('of one task sets the model of the task', () => {
     expect(models(ofWriter)).toEqual([undefined, undefined, 'haiku'])
     expect(models(ofRun, ofWriter)).toEqual(['opus', undefined, 'haiku'])
   })
 
-  it('of the run goes before earlier switches of single tasks', () => {
+  it('of the run overrides earlier switches of single tasks', () => {
     expect(models(ofWriter, ofRun)).toEqual(['opus', undefined, undefined])
   })
 
-  it('of the run leaves tasks that were not switched as they are', () => {
+  it('of the run leaves tasks without a switch unchanged', () => {
     const state = from(eventOf('ensemble_started'))
     expect(applyToRun(state, ofRun).tasks).toBe(state.tasks)
   })
 
-  it('of a task that is not known changes no task', () => {
+  it('of an unknown task changes no task', () => {
     const other = eventOf('model_switched', { taskName: 'nobody' })
     expect(models(other)).toEqual([undefined, undefined, undefined])
   })
 })
 
 describe('the end of a run', () => {
-  it('says when, how long and why', () => {
+  it('sets its time, duration and reason', () => {
     expect(from(eventOf('ensemble_completed', { exitReason: 'USER_EXIT_EARLY' }))).toMatchObject({
       completedAt: eventOf('ensemble_completed').completedAt,
       durationMs: eventOf('ensemble_completed').durationMs,
@@ -139,7 +139,7 @@ describe('the end of a run', () => {
     })
   })
 
-  it('has the outputs and metrics', () => {
+  it('sets the outputs and metrics', () => {
     const { outputs, metrics, durationMs } = eventOf('run_result')
     const state = from(eventOf('ensemble_started'), eventOf('run_result'))
     expect(state).toMatchObject({ status: 'COMPLETED', outputs, metrics, durationMs })
@@ -147,7 +147,7 @@ describe('the end of a run', () => {
     expect(state.id).toBe(eventOf('ensemble_started').ensembleId)
   })
 
-  it('has the error with its code, and the id of a run that never began', () => {
+  it('sets the error with its code, and the id of a run that never began', () => {
     const failed = eventOf('run_result', {
       status: 'FAILED',
       metrics: undefined,
@@ -162,7 +162,7 @@ describe('the end of a run', () => {
     expect(from(older).error).toEqual({ message: 'Failed' })
   })
 
-  it('keeps what the tasks told', () => {
+  it('keeps the state of the tasks', () => {
     const state = runStateAfter([...startOfRun(), eventOf('task_started', WRITER)])
     expect(applyToRun(state, eventOf('run_result')).tasks).toBe(state.tasks)
   })

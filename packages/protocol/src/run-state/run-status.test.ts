@@ -10,21 +10,21 @@ const delegated = eventOf('delegation_started')
 const workerStarted = eventOf('task_started', { taskName: 'researcher/1', taskIndex: 3 })
 const gateOfWorker = eventOf('review_requested', { taskName: 'researcher/1', reviewId: 'rev-3' })
 
-describe('the status of a run', () => {
-  it('is ACCEPTED until it begins or another process goes on with it', () => {
+describe('deriveStatus', () => {
+  it('returns ACCEPTED until the run begins or another process resumes it', () => {
     expect(statusAfter()).toBe('ACCEPTED')
     expect(statusAfter(eventOf('run_queued'))).toBe('ACCEPTED')
     expect(statusAfter(eventOf('run_queued'), eventOf('ensemble_started'))).toBe('RUNNING')
     expect(statusAfter(eventOf('run_queued'), eventOf('run_resumed'))).toBe('RUNNING')
   })
 
-  it('is CANCELLING once a cancel was asked for, also for another process', () => {
+  it('returns CANCELLING after a cancel was requested, also in another process', () => {
     const cancelling = [...startOfRun(), gate, eventOf('run_cancelling')]
     expect(statusAfter(...cancelling)).toBe('CANCELLING')
     expect(statusAfter(...cancelling, eventOf('run_resumed'))).toBe('CANCELLING')
   })
 
-  it('is what run_result says, and stays so', () => {
+  it('returns the final status of run_result', () => {
     for (const status of ['COMPLETED', 'FAILED', 'CANCELLED'] as const) {
       const ended = [...startOfRun(), gate, eventOf('run_result', { status })]
       expect(statusAfter(...ended)).toBe(status)
@@ -35,7 +35,7 @@ describe('the status of a run', () => {
 })
 
 describe('WAITING_REVIEW', () => {
-  it('is when every running task waits at a gate', () => {
+  it('is returned when every running task waits for a review', () => {
     const both = [...startOfRun(), eventOf('task_started', WRITER)]
     expect(statusAfter(...startOfRun(), gate)).toBe('WAITING_REVIEW')
     expect(statusAfter(...both, gate)).toBe('RUNNING')
@@ -43,16 +43,16 @@ describe('WAITING_REVIEW', () => {
     expect(statusAfter(...both, gate, gateOfWriter, eventOf('review_decided'))).toBe('RUNNING')
   })
 
-  it('is when nothing runs and a pending task waits at its gate', () => {
+  it('is returned when no task runs and a pending task waits for its review', () => {
     expect(statusAfter(eventOf('ensemble_started'), gate)).toBe('WAITING_REVIEW')
   })
 
-  it('is not without an open gate', () => {
+  it('is not returned without an open review', () => {
     expect(statusAfter(eventOf('ensemble_started'))).toBe('RUNNING')
     expect(statusAfter(...startOfRun(), gate, eventOf('review_timed_out'))).toBe('RUNNING')
   })
 
-  it('is not while a task is between two attempts', () => {
+  it('is not returned while a task is between two attempts', () => {
     const failed = eventOf('task_attempt_failed')
     const final = eventOf('task_failed')
     expect(statusAfter(...startOfRun(), failed, gateOfWriter)).toBe('RUNNING')
@@ -61,14 +61,14 @@ describe('WAITING_REVIEW', () => {
     expect(statusAfter(...startOfRun(), failed, skipped, gateOfWriter)).toBe('WAITING_REVIEW')
   })
 
-  it('is when a task waits for a worker that waits at a gate', () => {
+  it('is returned when a task waits for a worker that waits for a review', () => {
     const working = [...startOfRun(), delegated, workerStarted]
     expect(statusAfter(...working)).toBe('RUNNING')
     expect(statusAfter(...working, gateOfWorker)).toBe('WAITING_REVIEW')
     expect(statusAfter(...startOfRun(), delegated, gateOfWorker)).toBe('WAITING_REVIEW')
   })
 
-  it('is not when another worker runs, or is about to', () => {
+  it('is not returned when another worker runs or is about to', () => {
     const second = eventOf('delegation_started', {
       delegationId: 'del-2',
       workerTask: 'researcher/2',
@@ -80,7 +80,7 @@ describe('WAITING_REVIEW', () => {
     expect(statusAfter(...working, secondStarted)).toBe('RUNNING')
   })
 
-  it('is when the worker that is left waits, however deep', () => {
+  it('is returned when the remaining worker waits, at any depth', () => {
     const deeper = eventOf('delegation_started', {
       delegationId: 'del-2',
       taskName: 'researcher/1',
@@ -97,7 +97,7 @@ describe('WAITING_REVIEW', () => {
     expect(statusAfter(...startOfRun(), ...one, gateOfNext)).toBe('WAITING_REVIEW')
   })
 
-  it('is not when the worker is done and its task goes on', () => {
+  it('is not returned when the worker is done and its task continues', () => {
     const working = [...startOfRun(), delegated, eventOf('delegation_completed')]
     expect(statusAfter(...working, gateOfWriter)).toBe('RUNNING')
   })

@@ -22,24 +22,24 @@ const progressed = (calls: readonly ToolCallState[], toolCallId: string, fractio
 const shape = (calls: readonly ToolCallState[]): unknown =>
   calls.map(({ id, status, steps }) => [id, status, ...steps.map((step) => shape([step]))])
 
-describe('requestedCalls', () => {
-  it('run since they were asked for, in the order of the model, with the raw arguments', () => {
+describe('createRequestedCalls', () => {
+  it('returns running calls in the order of the model, with the raw arguments and the time of the request', () => {
     const running = { status: 'RUNNING', steps: [], startedAt: askedAt }
     expect(requested).toEqual(requests.map((request) => ({ ...request, ...running })))
   })
 
-  it('do not say since when in a log that does not', () => {
+  it('returns calls without a time for logs without one', () => {
     for (const call of createRequestedCalls(requests)) expect(call).not.toHaveProperty('startedAt')
   })
 
-  it('leave out a call without an id', () => {
+  it('omits a call without an id', () => {
     expect(createRequestedCalls([{ name: 'search', arguments: '{}' }])).toEqual([])
     expect(createRequestedCalls(undefined)).toEqual([])
   })
 })
 
 describe('tool_called', () => {
-  it('ends its call in its place and leaves the others as they are', () => {
+  it('ends its call in its place and leaves the others unchanged', () => {
     const calls = ended(requested, 'b')
     expect(calls[1]).toEqual({
       id: 'b',
@@ -56,24 +56,24 @@ describe('tool_called', () => {
     expect(calls[0]).toBe(requested[0])
   })
 
-  it('of an earlier version leaves its call as beginning when it was asked for', () => {
+  it('of an earlier version keeps the time of the request as the start', () => {
     const event = eventOf('tool_called', { toolCallId: 'b', completedAt: undefined })
     const [, call] = applyToToolCalls(requested, event)
     expect(call).toMatchObject({ status: 'SUCCEEDED', startedAt: askedAt })
     expect(call).not.toHaveProperty('completedAt')
   })
 
-  it('keeps the arguments that the model gave when it has none', () => {
+  it('keeps the arguments of the model when it has none', () => {
     const event = eventOf('tool_called', { toolCallId: 'b', toolArguments: null })
     expect(applyToToolCalls(requested, event)[1]?.arguments).toBe('{"url":"x"}')
   })
 
-  it('says FAILED for a failure', () => {
+  it('sets FAILED for a failure', () => {
     const event = eventOf('tool_called', { toolCallId: 'a', outcome: 'FAILURE' })
     expect(applyToToolCalls(requested, event)[0]?.status).toBe('FAILED')
   })
 
-  it('adds a call that was not asked for', () => {
+  it('adds a call that was not requested', () => {
     expect(shape(ended(requested, 'c'))).toEqual([
       ['a', 'RUNNING'],
       ['b', 'RUNNING'],
@@ -94,7 +94,7 @@ describe('tool_called', () => {
     ])
   })
 
-  it('puts a step of a step into its call when that one ends', () => {
+  it('puts a nested step into its call when that one ends', () => {
     const deep = ended(requested, 'a.1.1', 'a.1')
     expect(shape(deep)).toEqual([
       ['a', 'RUNNING'],
@@ -115,29 +115,29 @@ describe('tool_called', () => {
     ])
   })
 
-  it('replaces a step that is told twice', () => {
+  it('replaces a repeated step', () => {
     const calls = ended(ended(requested, 'a.1', 'a'), 'a.1', 'a')
     expect(calls[0]?.steps).toHaveLength(1)
   })
 })
 
 describe('tool_progress', () => {
-  it('is the newest word of a running call', () => {
+  it('sets the latest progress of a running call', () => {
     const calls = progressed(progressed(requested, 'a', 0.5), 'a')
     expect(calls[0]?.progress).toEqual({ message: 'Half' })
     expect(progressed(requested, 'a', 0.5)[0]?.progress).toEqual({ message: 'Half', fraction: 0.5 })
   })
 
-  it('changes nothing when its call has ended', () => {
+  it('has no effect when its call has ended', () => {
     const calls = ended(requested, 'a')
     expect(progressed(calls, 'a', 0.5)).toBe(calls)
   })
 
-  it('does not change since when a call runs', () => {
+  it('does not change the start of a running call', () => {
     expect(progressed(requested, 'a', 0.5)[0]?.startedAt).toBe(askedAt)
   })
 
-  it('of a step shows the step, which finds its call when it ends', () => {
+  it('of a step shows the step, which joins its call when it ends', () => {
     const running = progressed(requested, 'a.1', 0.5)
     expect(running[2]?.startedAt).toBe('2025-03-15T10:30:05Z')
     expect(ended(running, 'a.1', 'a')[0]?.steps[0]?.startedAt).toBe('2025-03-15T10:30:02.000Z')
@@ -153,27 +153,27 @@ describe('tool_progress', () => {
   })
 })
 
-describe('forgetRunningCalls', () => {
-  it('leaves running calls as the model asked for them, and ended ones as they are', () => {
+describe('resetRunningCalls', () => {
+  it('resets running calls to the request of the model, and keeps ended ones', () => {
     const calls = progressed(ended(ended(requested, 'a.1', 'a'), 'b'), 'a', 0.5)
     const left = resetRunningCalls(calls, resumedAt)
     expect(left[0]).toEqual({ ...requested[0], startedAt: resumedAt })
     expect(left[1]).toBe(calls[1])
   })
 
-  it('drops what only a running call told', () => {
+  it('removes calls that are only known from their progress', () => {
     const calls = progressed(ended(requested, 'a.1.1', 'a.1'), 'a.2')
     expect(resetRunningCalls(calls, askedAt)).toEqual(requested)
   })
 
-  it('gives back the same calls when none was running', () => {
+  it('returns the same calls when none was running', () => {
     const calls = ended(ended(requested, 'a'), 'b')
     expect(resetRunningCalls(calls, resumedAt)).toBe(calls)
   })
 })
 
 describe('failRunningCalls', () => {
-  it('fails what still runs and leaves what ended', () => {
+  it('fails running calls and keeps ended ones', () => {
     const calls = failRunningCalls(ended(progressed(requested, 'a', 0.5), 'b'))
     expect(shape(calls)).toEqual([
       ['a', 'FAILED'],
@@ -182,7 +182,7 @@ describe('failRunningCalls', () => {
     expect(calls[0]?.progress).toEqual({ message: 'Half', fraction: 0.5 })
   })
 
-  it('gives back the same calls when none was running', () => {
+  it('returns the same calls when none was running', () => {
     const calls = ended(ended(requested, 'a'), 'b')
     expect(failRunningCalls(calls)).toBe(calls)
   })

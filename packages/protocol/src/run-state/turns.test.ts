@@ -25,7 +25,7 @@ const answered = (iterationIndex = 0) =>
 const askedForTools = (iterationIndex = 0) => eventOf('llm_iteration_completed', { iterationIndex })
 
 describe('llm_iteration_started', () => {
-  it('begins a turn with what the model is shown', () => {
+  it('begins a turn with the messages of the model', () => {
     const event = begun()
     expect(after([event])).toEqual([
       {
@@ -42,7 +42,7 @@ describe('llm_iteration_started', () => {
     ])
   })
 
-  it('says of a turn that begins anew when its model was called last', () => {
+  it('sets the time of the latest model call of a turn that begins again', () => {
     const startedAt = '2025-03-15T10:30:09Z'
     const again = eventOf('llm_iteration_started', { startedAt })
     const [turn] = after([begun(), answered(), again])
@@ -52,7 +52,7 @@ describe('llm_iteration_started', () => {
     expect(after([begun(), silent])[0]).not.toHaveProperty('startedAt')
   })
 
-  it('of a turn that is there begins it anew: its tokens are void, its failures are kept', () => {
+  it('of a known turn begins it again: its tokens are void, its failures stay', () => {
     const failed = eventOf('llm_iteration_failed', { retryInMs: undefined, nextModel: 'haiku' })
     const [turn, ...others] = after([
       begun(),
@@ -66,7 +66,7 @@ describe('llm_iteration_started', () => {
     expect(turn?.failures).toHaveLength(1)
   })
 
-  it('makes the turns after it void, and none before it', () => {
+  it('removes later turns and keeps earlier ones', () => {
     const turns = after([begun(0), answered(0), begun(1), answered(1), begun(2), begun(1)])
     expect(turns.map(({ iterationIndex, status }) => [iterationIndex, status])).toEqual([
       [0, 'COMPLETED'],
@@ -76,7 +76,7 @@ describe('llm_iteration_started', () => {
 })
 
 describe('token', () => {
-  it('adds to the text of its own turn', () => {
+  it('appends to the text of its turn', () => {
     const turns = after([
       begun(0),
       token('Zero'),
@@ -88,7 +88,7 @@ describe('token', () => {
     expect(turns.map(({ text }) => text)).toEqual(['Whole', 'AB'])
   })
 
-  it('changes nothing in a turn that does not run, and none that is not known', () => {
+  it('has no effect on a turn that is not running or unknown', () => {
     const turns = after([begun(), answered()])
     expect(applyToTurns(turns, token('Late'))).toBe(turns)
     expect(applyToTurns(turns, token('Lost', 7))).toBe(turns)
@@ -96,7 +96,7 @@ describe('token', () => {
 })
 
 describe('llm_iteration_completed', () => {
-  it('has the whole text, what was used and how long it took', () => {
+  it('sets the whole text, the usage and the duration', () => {
     expect(after([begun(), token('Who'), answered()])[0]).toMatchObject({
       status: 'COMPLETED',
       text: 'Whole',
@@ -109,31 +109,31 @@ describe('llm_iteration_completed', () => {
     })
   })
 
-  it('keeps the streamed text when it has none of its own', () => {
+  it('keeps the streamed text when it has no text', () => {
     expect(after([begun(), token('I search'), askedForTools()])[0]?.text).toBe('I search')
   })
 
-  it('shows the calls that the model asked for as running', () => {
+  it('adds the requested calls as running', () => {
     expect(after([begun(), askedForTools()])[0]?.toolCalls).toMatchObject([
       { id: 'call-1', name: 'web_search', status: 'RUNNING' },
     ])
   })
 
-  it('says when the answer was whole, from when on its calls run', () => {
+  it('sets the time of the answer, which is also the start of its calls', () => {
     const at = { startedAt: '2025-03-15T10:30:00.270Z', completedAt: '2025-03-15T10:30:02Z' }
     const [turn] = after([begun(), askedForTools()])
     expect(turn).toMatchObject({ ...at, toolCalls: [{ startedAt: at.completedAt }] })
     expect(turn?.toolCalls[0]).not.toHaveProperty('completedAt')
   })
 
-  it('says when its model was called when the start does not', () => {
+  it('derives the time of the model call when the start has none', () => {
     const silent = eventOf('llm_iteration_started', { startedAt: undefined })
     const startedAt = '2025-03-15T10:30:00.270Z'
     expect(after([silent, answered()])[0]?.startedAt).toBe(startedAt)
     expect(after([answered()])[0]?.startedAt).toBe(startedAt)
   })
 
-  it('of an earlier version says nothing of when', () => {
+  it('of an earlier version sets no times', () => {
     const event = eventOf('llm_iteration_completed', { completedAt: undefined })
     const [turn] = after([eventOf('llm_iteration_started', { startedAt: undefined }), event])
     expect(turn).toMatchObject({ status: 'COMPLETED', latencyMs: 1730 })
@@ -143,12 +143,12 @@ describe('llm_iteration_completed', () => {
     }
   })
 
-  it('has no cost when no price is known', () => {
+  it('sets no cost when no price is known', () => {
     const event = eventOf('llm_iteration_completed', { costUsd: undefined })
     expect(after([begun(), event])[0]).not.toHaveProperty('costUsd')
   })
 
-  it('makes its turn when the start was not seen', () => {
+  it('creates its turn when the start is missing', () => {
     expect(after([begun(2), answered(1)]).map(({ iterationIndex }) => iterationIndex)).toEqual([
       1, 2,
     ])
@@ -156,7 +156,7 @@ describe('llm_iteration_completed', () => {
 })
 
 describe('llm_iteration_failed', () => {
-  it('fails the turn, keeps its text and says what follows', () => {
+  it('fails the turn, keeps its text and sets the retry', () => {
     const turns = after([begun(), token('Half'), eventOf('llm_iteration_failed')])
     expect(turns[0]).toMatchObject({ status: 'FAILED', text: 'Half' })
     expect(turns[0]?.failures).toEqual([
@@ -195,7 +195,7 @@ describe('an event of a tool call', () => {
   })
 })
 
-it('[S6] an event of the last turn looks at no turn before it', () => {
+it('[S6] an event of the last turn reads no earlier turn', () => {
   const unread = new Proxy(newestOf([begun(0), answered(0)]), {
     get: (_, field) => {
       throw new Error(`Read ${String(field)}`)
@@ -219,20 +219,20 @@ it('[S6] an event of the last turn looks at no turn before it', () => {
   expect(after([askedForTools(2)], [unread, asked])).toHaveLength(3)
 })
 
-describe('forgetRunningTurns', () => {
-  it('drops a turn that runs and keeps the completed ones', () => {
+describe('discardRunningTurns', () => {
+  it('removes a running turn and keeps the completed ones', () => {
     const turns = after([begun(0), answered(0), begun(1), token('Half', 1)])
     expect(discardRunningTurns(turns, resumedAt)).toEqual([turns[0]])
   })
 
-  it('keeps the failures of a turn that runs, without its text', () => {
+  it('keeps the failures of a running turn, without its text', () => {
     const failed = eventOf('llm_iteration_failed')
     const [turn] = discardRunningTurns(after([begun(), failed, begun(), token('Half')]), resumedAt)
     expect(turn).toMatchObject({ status: 'FAILED', text: '' })
     expect(turn?.failures).toHaveLength(1)
   })
 
-  it('forgets what running tool calls told: they are made anew from then on', () => {
+  it('resets running tool calls, which start again', () => {
     const [asked] = after([begun(), askedForTools()])
     const turns = after([
       begun(),
@@ -245,14 +245,14 @@ describe('forgetRunningTurns', () => {
     ])
   })
 
-  it('gives back the same turns when nothing was in flight', () => {
+  it('returns the same turns when none was in flight', () => {
     const turns = after([begun(), answered()])
     expect(discardRunningTurns(turns, resumedAt)).toBe(turns)
   })
 })
 
 describe('failRunningTurns', () => {
-  it('fails a turn that was cut off, with the text it had', () => {
+  it('fails an interrupted turn and keeps its text', () => {
     const turns = failRunningTurns(after([begun(0), askedForTools(0), begun(1), token('Half', 1)]))
     expect(turns.map(({ status, text }) => [status, text])).toEqual([
       ['COMPLETED', ''],
@@ -261,7 +261,7 @@ describe('failRunningTurns', () => {
     expect(turns[0]?.toolCalls[0]?.status).toBe('FAILED')
   })
 
-  it('gives back the same turns when nothing was in flight', () => {
+  it('returns the same turns when none was in flight', () => {
     const turns = after([begun(), answered()])
     expect(failRunningTurns(turns)).toBe(turns)
   })

@@ -31,7 +31,7 @@ function never(): never {
   throw new Error('A turn was read')
 }
 
-describe('usageOfAttempt', () => {
+describe('sumUsage', () => {
   it('adds up the completed turns', () => {
     const turns = [
       completed({ iterationIndex: 0, costUsd: 0.5 }),
@@ -46,7 +46,7 @@ describe('usageOfAttempt', () => {
     })
   })
 
-  it('counts tool calls that ended, and no steps', () => {
+  it('counts tool calls that ended, without steps', () => {
     const turns = [
       completed({}),
       eventOf('tool_called', { toolCallId: 'x', parentToolCallId: 'call-1.1' }),
@@ -56,7 +56,7 @@ describe('usageOfAttempt', () => {
     expect(sumUsage(turns, NO_AGENT_USAGE).toolCallCount).toBe(1)
   })
 
-  it('does not know a number or a cost that one turn does not say', () => {
+  it('has an unknown count or cost when one turn does not report it', () => {
     const turns = [
       completed({ iterationIndex: 0, inputTokens: -1, costUsd: undefined }),
       completed({ iterationIndex: 1 }),
@@ -68,12 +68,12 @@ describe('usageOfAttempt', () => {
     })
   })
 
-  it('is nothing before the first turn ends', () => {
+  it('is zero before the first turn ends', () => {
     expect(sumUsage([], NO_AGENT_USAGE)).toEqual(NO_ATTEMPT_USAGE)
   })
 })
 
-describe('usageAfter', () => {
+describe('updateUsage', () => {
   const turn = (iterationIndex: number, fields: object = {}) =>
     completed({ iterationIndex, ...fields })
   const begun = (iterationIndex: number) => eventOf('llm_iteration_started', { iterationIndex })
@@ -81,7 +81,7 @@ describe('usageAfter', () => {
     eventOf('tool_called', { iterationIndex, toolCallId, parentToolCallId })
   const agents = { inputTokens: 7, outputTokens: 5, costUsd: 0.5 }
 
-  /** What is counted after each of the events, one after the other. */
+  /** Returns the usage after each of the events, applied one after the other. */
   function counted(events: readonly TurnEvent[]) {
     let turns: readonly TurnState[] = []
     let used = sumUsage(turns, agents)
@@ -96,16 +96,16 @@ describe('usageAfter', () => {
   it.each<[what: string, events: readonly TurnEvent[]]>([
     ['turns one after the other', [begun(0), turn(0), called(0, 'call-1'), begun(1), turn(1)]],
     ['a turn without its start', [turn(0), turn(1)]],
-    ['a call that nobody asked for', [turn(0), called(0, 'x'), called(0, 'y')]],
-    ['a call that is told twice', [turn(0), called(0, 'x'), called(0, 'x')]],
+    ['a call that was not requested', [turn(0), called(0, 'x'), called(0, 'y')]],
+    ['a repeated call', [turn(0), called(0, 'x'), called(0, 'x')]],
     [
       'steps, before their call and after it',
       [turn(0), called(0, 's', 'x'), called(0, 'x'), called(0, 't', 'x')],
     ],
-    ['a completed turn that begins anew', [turn(0), called(0, 'x'), begun(0), turn(0)]],
-    ['an earlier turn that begins anew', [turn(0), turn(1), called(1, 'x'), begun(0), turn(0)]],
+    ['a completed turn that begins again', [turn(0), called(0, 'x'), begun(0), turn(0)]],
+    ['an earlier turn that begins again', [turn(0), turn(1), called(1, 'x'), begun(0), turn(0)]],
     [
-      'a failed turn that begins anew when a later one was completed',
+      'a failed turn that begins again when a later one was completed',
       [begun(0), eventOf('llm_iteration_failed'), turn(1), called(1, 'x'), begun(0), turn(0)],
     ],
     ['a call of an earlier turn', [turn(0), turn(1), called(0, 'x'), called(1, 'y')]],
@@ -125,7 +125,7 @@ describe('usageAfter', () => {
     ['tokens that become known', [turn(0, { inputTokens: -1 }), turn(0)]],
     ['a cost that is not known', [turn(0, { costUsd: undefined }), turn(1)]],
     ['a cost that becomes known', [turn(0, { costUsd: undefined }), begun(0), turn(0)]],
-  ])('counts %s like anew', (_, events) => {
+  ])('counts %s like sumUsage', (_, events) => {
     for (const { turns, used } of counted(events)) {
       const { costUsd, ...anew } = sumUsage(turns, agents)
       expect(used).toEqual(
@@ -134,7 +134,7 @@ describe('usageAfter', () => {
     }
   })
 
-  it('[S2] is the very same usage when nothing more was used', () => {
+  it('[S2] returns the same usage when it has not changed', () => {
     const told = counted([
       turn(0),
       begun(1),
@@ -143,7 +143,7 @@ describe('usageAfter', () => {
     expect(new Set(told.map(({ used }) => used)).size).toBe(1)
   })
 
-  it('[S6] looks at no turn before the last one', () => {
+  it('[S6] reads no turn before the last one', () => {
     const unread: TurnState = new Proxy(applyToTurns([], turn(0))[0] ?? never(), { get: never })
     const before = { turns: [unread], usage: usage(10, 1) }
     const after = applyToTurns(before.turns.slice(1), turn(1))
@@ -152,7 +152,7 @@ describe('usageAfter', () => {
 })
 
 describe('toUsage', () => {
-  it('takes the fields of the end of an attempt and no others', () => {
+  it('returns only the fields of the usage', () => {
     expect(toUsage(eventOf('task_failed'))).toEqual({
       inputTokens: 812,
       outputTokens: 41,
@@ -163,7 +163,7 @@ describe('toUsage', () => {
   })
 })
 
-describe('totalsOf', () => {
+describe('sumTotals', () => {
   it('adds up all attempts of all tasks', () => {
     const again = {
       ...task('a', usage(10, 1)),
@@ -176,14 +176,14 @@ describe('totalsOf', () => {
     })
   })
 
-  it('does not know what one attempt does not say', () => {
+  it('has an unknown total when one attempt does not report it', () => {
     expect(sumTotals([task('a', usage(-1, 1)), task('b', usage(3))])).toEqual({
       totalTokens: -1,
       totalToolCalls: 4,
     })
   })
 
-  it('is nothing without tasks', () => {
+  it('is zero without tasks', () => {
     expect(sumTotals([])).toEqual(NO_TOTALS)
   })
 })

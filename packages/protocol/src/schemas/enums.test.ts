@@ -9,7 +9,7 @@ import {
   TERMINAL_RUN_STATUSES,
 } from './enums.ts'
 
-describe('the words of the wire', () => {
+describe('the enumerations of the wire', () => {
   it('are pinned', () => {
     expect(RunStatus.enum).toEqual([
       'ACCEPTED',
@@ -43,7 +43,7 @@ describe('the words of the wire', () => {
 })
 
 describe('isTerminalRunStatus', () => {
-  it('is true for exactly the statuses that are never left', () => {
+  it('returns true exactly for the final statuses', () => {
     expect(RunStatus.enum.filter(isTerminalRunStatus)).toEqual([
       'COMPLETED',
       'FAILED',

@@ -118,7 +118,7 @@ it('ClientMessage and ServerMessage narrow by type', () => {
   expectTypeOf(readServer).toBeFunction()
 })
 
-it('RunStatus is its words', () => {
+it('RunStatus has its values', () => {
   expectTypeOf<RunStatus>().toEqualTypeOf<
     | 'ACCEPTED'
     | 'RUNNING'

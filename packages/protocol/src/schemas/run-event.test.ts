@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { RUN_EVENT_TYPES, RunEvent } from './run-event.ts'
 
-/** Written out and not derived: stored logs and other programs hold these names. */
+/** Pinned: stored logs and other programs contain these names. */
 const TYPES = [
   'run_queued',
   'run_resumed',
@@ -46,7 +46,7 @@ describe('RunEvent', () => {
     expect(RUN_EVENT_TYPES).toEqual(TYPES)
   })
 
-  it('[E1] names its type first in every member', () => {
+  it('[E1] has its type first in every member', () => {
     for (const member of RunEvent.anyOf) {
       expect(Object.keys(member.properties)[0], member.properties.type.const).toBe('type')
     }

@@ -15,12 +15,12 @@ describe('the patterns', () => {
     ['RunId', RunId, ['a', 'run-7f3a2b', 'A_9'], ['', '-a', '_a', 'a/b', 'a.b', 'ü', 'a\n']],
     ['NonBlank', NonBlank, ['a', ' a ', '0'], ['', ' ', '\n\t', '\u00a0']],
     ['TaskReference', TaskReference, ['$researcher', '$0'], ['', '$', 'researcher', ' $0']],
-  ])('of %s accept and refuse', (_, schema, good, bad) => {
+  ])('of %s accept and reject values', (_, schema, good, bad) => {
     expect(good.filter((text) => !decode(schema, text).ok)).toEqual([])
     expect(bad.filter((text) => decode(schema, text).ok)).toEqual([])
   })
 
-  it('are told in words', () => {
+  it('have a description', () => {
     for (const schema of [IsoDuration, NonBlank, RunId, TaskReference]) {
       expect(describeProblems(schema, '')[0]?.message).not.toContain('matches')
     }
