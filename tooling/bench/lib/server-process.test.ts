@@ -62,7 +62,7 @@ describe('a server in a separate process', () => {
   test('throws with the last output of a server that ends before it is ready', async () => {
     const places: ServerPlace[] = []
     const failing = command(`console.error('no key'); process.exit(3)`, places)
-    await expect(startServerProcess(failing, '/')).rejects.toThrow(/did not get ready: no key/)
+    await expect(startServerProcess(failing, '/')).rejects.toThrow(/did not become ready: no key/)
     expect(places.map(({ dataDir }) => existsSync(dataDir))).toEqual([false])
   })
 })
