@@ -50,10 +50,10 @@ function viewAfter(
   events: readonly RunEvent[],
   context: Partial<ViewContext> = {},
 ): readonly string[] {
-  return viewOf(runStateAfter([...startOfRun(), ...events]), context)
+  return renderView(runStateAfter([...startOfRun(), ...events]), context)
 }
 
-function viewOf(state: RunState, context: Partial<ViewContext> = {}): readonly string[] {
+function renderView(state: RunState, context: Partial<ViewContext> = {}): readonly string[] {
   return runLines(state, { ...CONTEXT, ...context }).map((line) => lineText(line).trimEnd())
 }
 
@@ -149,7 +149,7 @@ describe('the lines of a run', () => {
   const answered = [eventOf('llm_iteration_started'), eventOf('llm_iteration_completed')]
 
   it('exist before the first event', () => {
-    expect(viewOf(emptyRunState())).toEqual(['ACCEPTED    run-1', 'the hint'])
+    expect(renderView(emptyRunState())).toEqual(['ACCEPTED    run-1', 'the hint'])
   })
 
   it('show the calls of the running task, then the text of its model', () => {
@@ -219,7 +219,7 @@ describe('the lines of a run', () => {
 
   it('[V2] show the running task when not all tasks fit, and count the others', () => {
     const state = manyTasks(runStateAfter(startOfRun()))
-    const lines = viewOf(state, { rows: 7 })
+    const lines = renderView(state, { rows: 7 })
     expect(lines).toHaveLength(6)
     expect(lines[1]).toMatch(/^● researcher/)
     expect(lines[4]).toBe('  and 19 more tasks: 19 pending')
@@ -380,7 +380,7 @@ function lines(...texts: readonly string[]): readonly PaintedLine[] {
 /** Opens an emulated terminal. */
 function terminal(cols: number, rows: number) {
   const screen = new xterm.Terminal({ cols, rows, allowProposedApi: true })
-  const rowsOf = (): readonly string[] => {
+  const readRows = (): readonly string[] => {
     const { active } = screen.buffer
     const all = Array.from(
       { length: active.length },
@@ -394,6 +394,6 @@ function terminal(cols: number, rows: number) {
         screen.write(text, resolve)
       }),
     resize: (columns: number) => screen.resize(columns, rows),
-    screen: rowsOf,
+    screen: readRows,
   }
 }

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 import { ServerProcess, temporaryDirectory } from './server-process.ts'
 
 /** Returns the error of the server for a config file with this source. */
-async function errorsOf(
+async function readErrors(
   source: string,
   { name = 'tutti.config.ts', ...files }: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly errors: string; readonly folder: string }> {
@@ -23,19 +23,19 @@ async function errorsOf(
 }
 
 it('reports file, line and column of a syntax error in JavaScript', async () => {
-  const { errors, folder } = await errorsOf('const a = 1\nexport default { a, , }\n', {
+  const { errors, folder } = await readErrors('const a = 1\nexport default { a, , }\n', {
     name: 'tutti.config.mjs',
   })
   expect(errors).toContain(`(${folder}/tutti.config.mjs:2:21)`)
 })
 
 it('reports file, line and column of a syntax error in TypeScript', async () => {
-  const { errors, folder } = await errorsOf('const a: number = 1\nexport default { a, , }\n')
+  const { errors, folder } = await readErrors('const a: number = 1\nexport default { a, , }\n')
   expect(errors).toContain(`(${folder}/tutti.config.ts:2:21)`)
 })
 
 it('reports the position of the call that failed in an imported file', async () => {
-  const { errors, folder } = await errorsOf(
+  const { errors, folder } = await readErrors(
     "import { pay } from './pay.ts'\nexport default pay(1)\n",
     {
       'pay.ts': "export function pay(n: number) {\n  throw new Error('Cannot pay')\n}\n",

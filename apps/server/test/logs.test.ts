@@ -43,7 +43,7 @@ describe('the log of a server', () => {
     expect(metrics).toMatch(/^tutti_build_info\{version="\d+\.\d+\.\d+[^"]*",.*role="all"\} 1$/m)
     await server.end('SIGTERM')
 
-    const lines = linesOf(server.errors)
+    const lines = parseLines(server.errors)
     expect(server.errors).not.toContain(KEY)
     expect(server.errors).not.toContain(INPUT)
     for (const line of lines) {
@@ -110,7 +110,7 @@ async function submit(server: ServerProcess, init: RequestInit): Promise<string>
   return runId
 }
 
-function linesOf(text: string): readonly Line[] {
+function parseLines(text: string): readonly Line[] {
   return text
     .split('\n')
     .filter((line) => line !== '')

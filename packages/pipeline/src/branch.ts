@@ -17,7 +17,7 @@ import {
   findOptionProblems,
   toolSettings,
 } from './definition-error.ts'
-import { createInputReader } from './input-reader.ts'
+import { createCompoundReader } from './input-reader.ts'
 import { toToolInput, createValueResult } from './hand-off.ts'
 import { findToolProblems } from './is-tool.ts'
 import { embedSchema } from './schema/embed-schema.ts'
@@ -111,7 +111,7 @@ function branchTool<Seen, Input, Output>(
   if (tooLong.length > 0) throw pipelineDefinitionError('a branch', tooLong, settings)
   const name = `Predicate of '${settings.name ?? defaults.name}'`
   const tools: readonly [AgentTool, ...AgentTool[]] = no === undefined ? [yes] : [yes, no]
-  const reader = createInputReader(tools, 'one')
+  const reader = createCompoundReader(tools, 'one')
   const outputSchema = mergeOutputSchemas(yes, no ?? passThroughSchema(reader))
   return compoundTool({
     tools,

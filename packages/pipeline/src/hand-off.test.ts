@@ -4,7 +4,7 @@ import { defineTool, ToolResult, Type } from '@tutti/core'
 import {
   handOff,
   toToolInput,
-  parseJsonText,
+  parseIfJson,
   toText,
   toValue,
   createValueResult,
@@ -56,7 +56,7 @@ describe('[H2] text for tools that are not text tools', () => {
     ['', ''],
   ])('is passed on: %j as %j', (output, value) => {
     expect(handOff(ToolResult.success(output), text, typed)).toEqual({ ok: true, value })
-    expect(parseJsonText(output)).toEqual(value)
+    expect(parseIfJson(output)).toEqual(value)
   })
 })
 

@@ -34,7 +34,7 @@ export function handOff(result: ToolResult, tool: AgentTool, next: AgentTool): H
 /** Converts a value to the input of a tool: to text for a text tool. */
 export function toToolInput(tool: AgentTool, value: unknown): unknown {
   if (tool.kind === 'text') return toText(value)
-  return typeof value === 'string' ? parseJsonText(value) : value
+  return typeof value === 'string' ? parseIfJson(value) : value
 }
 
 /** Converts a value to text: a string stays, other values become JSON, `undefined` and `null` an empty text. */
@@ -47,7 +47,7 @@ export function toText(value: unknown): string {
 }
 
 /** Parses a text that is a JSON object or array. Returns any other text unchanged. */
-export function parseJsonText(text: string): unknown {
+export function parseIfJson(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return text
   try {
     const value: unknown = JSON.parse(text)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { defineTool, Type } from '@tutti/core'
-import { createInputReader } from './input-reader.ts'
+import { createCompoundReader } from './input-reader.ts'
 import { branch, mapEach, parallel, pipeline } from './index.ts'
 import { call } from '../test/call.ts'
 import { textTool } from '../test/text-tools.ts'
@@ -81,7 +81,7 @@ describe('[D1] the input of a compound tool', () => {
   })
 
   it('is parsed if it is JSON text of an object', async () => {
-    const reading = await createInputReader([defaults]).read(' {"days": 5}')
+    const reading = await createCompoundReader([defaults]).read(' {"days": 5}')
     expect(reading).toEqual({
       ok: true,
       input: { value: { days: 5 }, seen: { days: 5, unit: 'celsius' } },
@@ -154,7 +154,7 @@ describe('[D2] tools with the same input', () => {
   })
 
   it('must all accept it, and their decoded fields are merged', async () => {
-    const reader = createInputReader([defaults, city])
+    const reader = createCompoundReader([defaults, city])
     expect(await reader.read({ days: '1', city: 'Bonn', more: 1 })).toEqual({
       ok: true,
       input: {
@@ -173,13 +173,13 @@ describe('[D2] tools with the same input', () => {
   })
 
   it('report a common problem once', async () => {
-    const reading = await createInputReader([defaults, defaults]).read({})
+    const reading = await createCompoundReader([defaults, defaults]).read({})
     expect(reading).toMatchObject({ ok: false, problems: [{ path: '/days' }] })
     expect(!reading.ok && reading.problems).toHaveLength(1)
   })
 
   it('add only the fields of the tool that accepts it in the mode "one"', async () => {
-    const reader = createInputReader([defaults, city], 'one')
+    const reader = createCompoundReader([defaults, city], 'one')
     expect(await reader.read({ city: 'Bonn' })).toMatchObject({
       input: { seen: { city: 'Bonn', unit: 'kelvin' } },
     })
@@ -203,7 +203,7 @@ describe('[D2] tools with the same input', () => {
       } satisfies StandardToolSchema<object, Date>,
       execute: () => '',
     })
-    expect(await createInputReader([dated]).read({ day: 1 })).toEqual({
+    expect(await createCompoundReader([dated]).read({ day: 1 })).toEqual({
       ok: true,
       input: { value: { day: 1 }, seen: new Date(0) },
     })
@@ -212,7 +212,7 @@ describe('[D2] tools with the same input', () => {
 
 describe('[D3] text tools', () => {
   it('receive the text if all tools are text tools', async () => {
-    const reader = createInputReader([textTool('a'), textTool('b')])
+    const reader = createCompoundReader([textTool('a'), textTool('b')])
     expect(reader.kind).toBe('text')
     for (const input of ['x', { input: 'x' }]) {
       expect(await reader.read(input)).toEqual({ ok: true, input: { value: 'x', seen: 'x' } })
@@ -223,7 +223,7 @@ describe('[D3] text tools', () => {
   })
 
   it('add no requirements next to other tools', () => {
-    const reader = createInputReader([textTool('a'), defaults])
+    const reader = createCompoundReader([textTool('a'), defaults])
     expect(reader.kind).toBe('typed')
     expect(reader.inputSchema).toBe(defaults.inputSchema)
   })

@@ -9,7 +9,7 @@
  */
 import { isJsonObject } from '@tutti/core'
 
-import { parseJsonText } from './hand-off.ts'
+import { parseIfJson } from './hand-off.ts'
 import { mergeInputs, type MergeMode } from './schema/merge-inputs.ts'
 
 import type { AgentTool, TSchema } from '@tutti/core'
@@ -40,7 +40,7 @@ export interface InputReader {
 }
 
 /** Creates a reader for tools with the same input, which must be valid for all of them, or for one of them. */
-export function createInputReader(
+export function createCompoundReader(
   tools: readonly [AgentTool, ...AgentTool[]],
   mode: MergeMode = 'all',
 ): InputReader {
@@ -53,7 +53,7 @@ export function createInputReader(
       mode,
     ),
     async read(input) {
-      const value = typeof input === 'string' ? parseJsonText(input) : input
+      const value = typeof input === 'string' ? parseIfJson(input) : input
       const readings = await Promise.all(typed.map(async (tool) => tool.readInput(value)))
       const valid = readings.flatMap((reading) => (reading.ok ? [reading.value] : []))
       const needed = mode === 'all' ? readings.length : 1

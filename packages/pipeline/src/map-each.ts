@@ -16,7 +16,7 @@ import {
 } from './definition-error.ts'
 import { findStrategyProblems, type PipelineErrorStrategy } from './error-strategy.ts'
 import { findConcurrencyProblems, fanOut, type FannedPart } from './fan-out.ts'
-import { toToolInput, parseJsonText, createValueResult } from './hand-off.ts'
+import { toToolInput, parseIfJson, createValueResult } from './hand-off.ts'
 import { findToolProblems } from './is-tool.ts'
 import { createPartSchema, type PartOutput } from './part-failure.ts'
 import { embedSchema } from './schema/embed-schema.ts'
@@ -123,7 +123,7 @@ function createListReader(tool: AgentTool, errorStrategy: PipelineErrorStrategy)
     kind: 'typed',
     inputSchema: Type.Object({ items: Type.Array(item) }),
     async read(input) {
-      const given = typeof input === 'string' ? parseJsonText(input) : input
+      const given = typeof input === 'string' ? parseIfJson(input) : input
       const reading = await listReader.readInput(Array.isArray(given) ? { items: given } : given)
       if (!reading.ok) return reading
       const { items } = reading.value

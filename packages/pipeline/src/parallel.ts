@@ -7,7 +7,7 @@ import {
   findOptionProblems,
   toolSettings,
 } from './definition-error.ts'
-import { createInputReader } from './input-reader.ts'
+import { createCompoundReader } from './input-reader.ts'
 import { findStrategyProblems, type PipelineErrorStrategy } from './error-strategy.ts'
 import { findConcurrencyProblems, fanOut, type FannedPart } from './fan-out.ts'
 import { toToolInput, createValueResult } from './hand-off.ts'
@@ -74,7 +74,7 @@ export function parallel<
   if (first === undefined || problems.length > 0) {
     throw pipelineDefinitionError('a parallel tool', problems, settings)
   }
-  const reader = createInputReader([first, ...others])
+  const reader = createCompoundReader([first, ...others])
   return compoundTool({
     tools,
     settings,

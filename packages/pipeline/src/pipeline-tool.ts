@@ -6,7 +6,7 @@ import {
   findOptionProblems,
   toolSettings,
 } from './definition-error.ts'
-import { createInputReader } from './input-reader.ts'
+import { createCompoundReader } from './input-reader.ts'
 import { findStrategyProblems, type PipelineErrorStrategy } from './error-strategy.ts'
 import { isTool, findToolProblems } from './is-tool.ts'
 import { runSteps, type PipelineStep } from './run-steps.ts'
@@ -67,7 +67,7 @@ export function pipelineTool<Input, Output>({
       description: `Pipeline: ${names.join(' -> ')}`,
       timeoutMs: tools.reduce((sumMs, { timeoutMs }) => sumMs + timeoutMs, 0),
     },
-    reader: createInputReader([first]),
+    reader: createCompoundReader([first]),
     ...(last.outputSchema === undefined ? {} : { outputSchema: last.outputSchema }),
     run: ({ value }, context) => runSteps({ leading, last, errorStrategy }, value, context),
   })

@@ -23,7 +23,7 @@ interface Script extends Reviewer {
 }
 
 /** Answers from a list; what it was asked is in `requests`. */
-function reviewerOf(...answers: readonly ApprovalAnswer[]): Script {
+function createReviewer(...answers: readonly ApprovalAnswer[]): Script {
   const requests: ApprovalRequest[] = []
   return {
     requests,
@@ -49,7 +49,7 @@ const careful = textTool('careful', (text) => `${text}!`, { requireApproval: tru
 
 describe('the approval of a pipeline', () => {
   it('is requested once, before the first step', async () => {
-    const reviewer = reviewerOf(YES)
+    const reviewer = createReviewer(YES)
     const tool = pipeline({ name: 'p', requireApproval: true }, forecast, textTool('b'))
     const { result } = await call(tool, { city: 'Bonn' }, { reviewer })
     expect(result.output).toBe('Bonn 3>b')
@@ -65,14 +65,14 @@ describe('the approval of a pipeline', () => {
   })
 
   it('is not requested for invalid input', async () => {
-    const reviewer = reviewerOf(YES)
+    const reviewer = createReviewer(YES)
     const tool = pipeline({ requireApproval: true }, forecast)
     expect((await call(tool, {}, { reviewer })).result.success).toBe(false)
     expect(reviewer.requests).toEqual([])
   })
 
   it('can be described from the decoded input of the first step', async () => {
-    const reviewer = reviewerOf(YES, YES)
+    const reviewer = createReviewer(YES, YES)
     const describeInput = ({ city, days }: { city: string; days: number }): string =>
       `${city} for ${days.toFixed(0)} days`
     const requireApproval = { describe: describeInput, timeoutMs: 7, onTimeout: 'FAIL' } as const
@@ -85,7 +85,7 @@ describe('the approval of a pipeline', () => {
   })
 
   it('can be described from the decoded items of a list', async () => {
-    const reviewer = reviewerOf(YES)
+    const reviewer = createReviewer(YES)
     const describeItems = (input: unknown): string => JSON.stringify(input)
     const tool = mapEach(forecast, { requireApproval: { describe: describeItems } })
     await call(tool, { items: [{ city: 'Bonn' }, { city: 'Ulm', days: '1' }] }, { reviewer })
@@ -117,7 +117,7 @@ describe('the approval of a pipeline', () => {
       input: measuring,
       execute: ({ length }) => String(length),
     })
-    const reviewer = reviewerOf({ action: 'EDIT', input: { text: 'abcd' } })
+    const reviewer = createReviewer({ action: 'EDIT', input: { text: 'abcd' } })
     const tool = pipeline({ requireApproval: true }, measure)
     const { result } = await call(tool, { text: 'a' }, { reviewer })
     expect(result.output).toBe('4')
@@ -126,13 +126,13 @@ describe('the approval of a pipeline', () => {
   })
 
   it('can edit text', async () => {
-    const reviewer = reviewerOf({ action: 'EDIT', input: { input: 'y' } })
+    const reviewer = createReviewer({ action: 'EDIT', input: { input: 'y' } })
     const tool = pipeline({ requireApproval: true }, textTool('a'))
     expect((await call(tool, { input: 'x' }, { reviewer })).result.output).toBe('y>a')
   })
 
   it('runs no step when it is rejected', async () => {
-    const reviewer = reviewerOf({ action: 'REJECT', feedback: 'Not today' })
+    const reviewer = createReviewer({ action: 'REJECT', feedback: 'Not today' })
     const tool = pipeline({ name: 'p', requireApproval: true }, forecast)
     const { result, steps } = await call(tool, { city: 'Bonn' }, { reviewer })
     expect(result.errorMessage).toBe('The reviewer rejected the call of "p": Not today')
@@ -153,7 +153,7 @@ describe('the approval of a step', () => {
     ['of branches', parallel({ b: careful }), { input: 'x' }, 'c/b'],
     ['of an item', mapEach(careful), { items: ['x'] }, 'c/#0'],
   ])('is requested from the reviewer of the call: %s', async (_, tool, input, callId) => {
-    const reviewer = reviewerOf(YES)
+    const reviewer = createReviewer(YES)
     const { result } = await call(tool, input, { reviewer })
     expect(result.output).toContain('!')
     expect(reviewer.requests).toMatchObject([{ toolName: 'careful', callId }])
@@ -164,19 +164,19 @@ describe('the approval of a step', () => {
     const { result } = await call(
       pipeline(careful, textTool('b')),
       { input: 'x' },
-      { reviewer: reviewerOf(refuse) },
+      { reviewer: createReviewer(refuse) },
     )
     expect(result.errorMessage).toBe('The reviewer rejected the call of "careful"')
     const goesOn = await call(
       pipeline({ errorStrategy: 'CONTINUE_ON_FAILURE' }, careful, textTool('b')),
       { input: 'x' },
-      { reviewer: reviewerOf(refuse) },
+      { reviewer: createReviewer(refuse) },
     )
     expect(goesOn.result.output).toBe('The reviewer rejected the call of "careful">b')
   })
 
   it('ends the pipeline when it ends the run', async () => {
-    const reviewer = reviewerOf({ action: 'EXIT_EARLY' })
+    const reviewer = createReviewer({ action: 'EXIT_EARLY' })
     const tool = pipeline({ errorStrategy: 'CONTINUE_ON_FAILURE' }, careful, textTool('b'))
     const { end, steps } = await call(tool, { input: 'x' }, { reviewer })
     expect(end).toBe('exit_early')

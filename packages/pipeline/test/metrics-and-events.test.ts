@@ -7,7 +7,10 @@ import { textTool, throwingTool } from './text-tools.ts'
 
 import type { AgentTool, NestedToolCall, ToolProgress } from '@tutti/core'
 
-function metricsOf(tool: AgentTool, input: object): Promise<Record<string, readonly number[]>> {
+function collectMetrics(
+  tool: AgentTool,
+  input: object,
+): Promise<Record<string, readonly number[]>> {
   const metrics = createToolMetrics()
   const call = { id: 'c', name: tool.name, arguments: JSON.stringify(input) }
   return runTool(tool, call, { metrics, agentRole: 'Writer' }).then(() => {
@@ -25,7 +28,7 @@ function metricsOf(tool: AgentTool, input: object): Promise<Record<string, reado
 describe('the metrics of a pipeline', () => {
   it('count each step and the pipeline once', async () => {
     const tool = pipeline({ name: 'p' }, textTool('a'), textTool('b'))
-    expect(await metricsOf(tool, { input: '' })).toEqual({
+    expect(await collectMetrics(tool, { input: '' })).toEqual({
       p: [1, 0, 0],
       a: [1, 0, 0],
       b: [1, 0, 0],
@@ -34,7 +37,9 @@ describe('the metrics of a pipeline', () => {
 
   it('count a step that threw as an error and a failed one as a failure, but not steps that did not run', async () => {
     expect(
-      await metricsOf(pipeline({ name: 'p' }, throwingTool('a'), textTool('b')), { input: '' }),
+      await collectMetrics(pipeline({ name: 'p' }, throwingTool('a'), textTool('b')), {
+        input: '',
+      }),
     ).toEqual({ a: [0, 0, 1], p: [0, 1, 0] })
     const failing = textTool('a', () => ToolResult.failure('No'))
     const goesOn = pipeline(
@@ -42,7 +47,7 @@ describe('the metrics of a pipeline', () => {
       failing,
       textTool('b'),
     )
-    expect(await metricsOf(goesOn, { input: '' })).toEqual({
+    expect(await collectMetrics(goesOn, { input: '' })).toEqual({
       a: [0, 1, 0],
       b: [1, 0, 0],
       p: [1, 0, 0],
@@ -50,7 +55,9 @@ describe('the metrics of a pipeline', () => {
   })
 
   it('count rejected input as a failure of the pipeline', async () => {
-    expect(await metricsOf(pipeline({ name: 'p' }, textTool('a')), {})).toEqual({ p: [0, 1, 0] })
+    expect(await collectMetrics(pipeline({ name: 'p' }, textTool('a')), {})).toEqual({
+      p: [0, 1, 0],
+    })
   })
 
   it('count nested steps', async () => {
@@ -64,7 +71,7 @@ describe('the metrics of a pipeline', () => {
       .adapter(({ structured }) => [structured.x, structured.y, ''])
       .step(mapEach(branch((text: string) => text !== '', { name: 'choose', yes: textTool('d') })))
       .build()
-    expect(await metricsOf(tool, { input: 'i' })).toEqual({
+    expect(await collectMetrics(tool, { input: 'i' })).toEqual({
       outer: [1, 0, 0],
       x_and_y: [1, 0, 0],
       a: [2, 0, 0],

@@ -26,7 +26,7 @@ export interface FailureReport {
 }
 
 /** Converts an error that a command threw into a report. `url` is the server that the command called. */
-export function describeFailure(error: unknown, url: string): FailureReport {
+export function toFailureReport(error: unknown, url: string): FailureReport {
   if (error instanceof CommandError) return error
   if (TuttiClientError.isInstance(error)) return describeClientError(error, url)
   if (TuttiError.isInstance(error)) return { exit: 'FAILED', message: error.message, advice: [] }

@@ -19,7 +19,7 @@ export const EXIT_CODES = {
     code: 6,
     meaning: 'A run waits for a review that was not decided here',
   },
-  INTERRUPTED: { code: 130, meaning: 'Interrupted by Ctrl-C; the run continues' },
+  INTERRUPTED: { code: 130, meaning: 'Interrupted by Ctrl-C; a followed run continues' },
 } as const
 
 /** Name of an outcome in `EXIT_CODES`. */

@@ -4,7 +4,7 @@ import { TuttiClientError } from '@tutti/client'
 import { editText } from './live/edit-text.ts'
 import {
   formatReviewQuestion,
-  formatReviewTitle,
+  formatReviewHeading,
   REJECT_EFFECTS,
   reviewedText,
   subjectLines,
@@ -60,7 +60,7 @@ export async function decideAtTerminal(
   const isClosed = (): boolean => signal?.aborted === true
   if (isClosed()) return undefined
   const state: PromptState = { review, io, signal, prompts, unsent: undefined }
-  prompts.note(subjectLines(review).join('\n'), formatReviewTitle(review), {
+  prompts.note(subjectLines(review).join('\n'), formatReviewHeading(review), {
     output: io.stderr,
     format: (line) => line,
   })

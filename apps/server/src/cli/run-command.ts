@@ -4,7 +4,7 @@
  */
 import { CommanderError } from 'commander'
 
-import { describeFailure } from './command-error.ts'
+import { toFailureReport } from './command-error.ts'
 import { EXIT_CODES, type Exit } from './exit-codes.ts'
 import { toTerminalText } from './live/text-width.ts'
 import { createProgram } from './program.ts'
@@ -22,7 +22,7 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
   } catch (error) {
     // Commander has already printed the problem, or the requested help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 'OK' : 'USAGE'
-    const { exit, message, advice } = describeFailure(error, context.url)
+    const { exit, message, advice } = toFailureReport(error, context.url)
     io.stderr.write(toTerminalText([message, ...advice, ''].join('\n')))
     return exit
   }

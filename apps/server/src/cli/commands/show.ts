@@ -27,7 +27,7 @@ export function addRunsCommand(program: Command, context: CommandContext): void 
     .addOption(
       new Option(
         '-s, --status <statuses>',
-        'only runs with one of these, such as RUNNING,FAILED',
+        'only runs with one of these statuses, such as RUNNING,FAILED',
       ).argParser(parseStatuses),
     )
     .option('-t, --tag <tag>', 'only runs with this tag: key, or key:value')

@@ -44,7 +44,7 @@ export function formatReviewQuestion({
 }
 
 /** Returns a title for the subject of a review. */
-export function formatReviewTitle({
+export function formatReviewHeading({
   taskName = 'the task',
   toolName = 'a tool',
   timing,

@@ -1,7 +1,7 @@
 /** Runs `tutti cancel` and `tutti delete`. */
 import { isTerminalRunStatus, type CancelMode, type RunsCancelled } from '@tutti/protocol'
 
-import { CommandError, describeFailure } from '../command-error.ts'
+import { CommandError, toFailureReport } from '../command-error.ts'
 import { RUN_STATUS_STYLES } from '../live/run-lines.ts'
 import { connectTo, type TargetOptions } from '../target.ts'
 import { printJson, printLines, printMessage } from '../text/print.ts'
@@ -60,7 +60,7 @@ async function cancelEach(
     try {
       runs.push(await client.runs.cancel(runId, toCancelOptions(mode)))
     } catch (error) {
-      const { exit, message, advice } = describeFailure(error, context.url)
+      const { exit, message, advice } = toFailureReport(error, context.url)
       // Any other failure would repeat for the other runs.
       if (exit !== 'REFUSED') throw error
       printMessage([`${runId}: ${message}`, ...advice].join('\n'), context.io)
@@ -135,7 +135,7 @@ export async function deleteRuns(
       deleted.push(runId)
       if (options.json !== true) printLines([[{ text: `${runId}  deleted` }]], io)
     } catch (error) {
-      const { exit, message, advice } = describeFailure(error, context.url)
+      const { exit, message, advice } = toFailureReport(error, context.url)
       // Any other failure would repeat for the other runs.
       if (exit !== 'REFUSED') throw error
       printMessage([`${runId}: ${message}`, ...advice].join('\n'), io)

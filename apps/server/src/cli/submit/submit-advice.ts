@@ -1,7 +1,7 @@
 /** Pure: adds advice to the error of a submit. */
 import { TuttiClientError } from '@tutti/client'
 
-import { CommandError, describeFailure } from '../command-error.ts'
+import { CommandError, toFailureReport } from '../command-error.ts'
 
 /** Context of a submit. */
 export interface Submitted {
@@ -17,7 +17,7 @@ const INPUT = '/inputs/'
 /** Returns the error with advice: how to provide missing inputs, or how to find a run that may have been accepted. */
 export function submitError(error: unknown, { url, args, runId }: Submitted): unknown {
   if (!TuttiClientError.isInstance(error)) return error
-  const { exit, message, advice } = describeFailure(error, url)
+  const { exit, message, advice } = toFailureReport(error, url)
   const missing = (error.problems ?? []).flatMap(({ path, message: reason }) =>
     path.startsWith(INPUT) && reason.startsWith('is required') ? [path.slice(INPUT.length)] : [],
   )
