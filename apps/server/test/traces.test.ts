@@ -145,10 +145,10 @@ describe('traces', { timeout: LIMIT_MS }, () => {
       expect((await readEvents(server, await submit(server))).at(-1)).toMatchObject({
         status: 'COMPLETED',
       })
-      await expect.poll(() => server.errors, POLLING).toContain('do not reach')
+      await expect.poll(() => server.errors, POLLING).toContain('Traces are lost')
     }
     expect(await server.end('SIGTERM')).toBe(0)
-    const lines = server.errors.split('\n').filter((line) => line.includes('do not reach'))
+    const lines = server.errors.split('\n').filter((line) => line.includes('Traces are lost'))
     expect(lines).toHaveLength(1)
     expect(server.errors).not.toContain(SECRET)
   })

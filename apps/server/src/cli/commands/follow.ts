@@ -10,6 +10,7 @@ import type { RunCommandOptions } from '../live/run-and-follow.ts'
 import type { WatchCommandOptions } from '../live/watch-run.ts'
 
 const RUN_HELP = `
+Examples:
   tutti run topic='AI safety'                      the first ensemble of the server
   tutti run briefing topic='AI safety' -t team=ai  the ensemble "briefing", with a tag
   tutti run --input-file text=report.txt           an input from a file

@@ -99,7 +99,7 @@ export async function readApiVersion(client: TuttiClient): Promise<string | unde
   }
 }
 
-/** Clock difference from which on timestamps are hard to compare, in milliseconds. */
+/** Clock difference above which timestamps are hard to compare, in milliseconds. */
 const CLOCK_LIMIT_MS = 5_000
 
 function checkClock(offMs: number): readonly Finding[] {

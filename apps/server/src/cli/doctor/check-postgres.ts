@@ -106,7 +106,7 @@ async function checkServer(client: Client, url: string): Promise<readonly Findin
   return off < CLOCK_LIMIT_MS ? [found] : [found, clockWarning(off)]
 }
 
-/** Clock difference from which on timestamps are hard to compare, in milliseconds. */
+/** Clock difference above which timestamps are hard to compare, in milliseconds. */
 const CLOCK_LIMIT_MS = 5_000
 
 function clockWarning(off: number): Finding {

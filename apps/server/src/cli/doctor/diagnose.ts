@@ -56,9 +56,10 @@ function formatSummary(findings: readonly Finding[]): string {
   const count = (level: FindingLevel): number =>
     findings.filter((one) => one.level === level).length
   const parts = [formatCount(count('problem'), 'problem'), formatCount(count('warning'), 'warning')]
-  return parts.join(', ')
+  const text = parts.join(', ')
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 function formatCount(count: number, noun: string): string {
-  return `${count === 0 ? 'No' : count} ${noun}${count === 1 ? '' : 's'}`
+  return `${count === 0 ? 'no' : count} ${noun}${count === 1 ? '' : 's'}`
 }
