@@ -2,6 +2,8 @@
 // oxlint-disable max-lines -- a table
 export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   AgentSummary: 'Agent of a trace or of a task graph.',
+  'AgentSummary.background': 'Background of the agent; null when it has none.',
+  'AgentSummary.allowDelegation': 'Whether the agent can delegate work.',
   AgentToolCompleted: 'Another agent answered.',
   'AgentToolCompleted.agentRole': 'Role of the calling agent.',
   'AgentToolCompleted.taskName': 'Name of the task; unique in its run.',
@@ -136,9 +138,11 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'AuditEntry.actor': 'Name of the key, or `anonymous` on a server without keys.',
   'AuditEntry.action':
     'Name of the route, such as `cancelRun`, or type of the message, such as `run_control`.',
+  'AuditEntry.via': 'Protocol of the request.',
   'AuditEntry.remoteAddress': 'Address of the caller, as reported by the connection.',
   'AuditEntry.runId': 'Id of the run.',
   'AuditEntry.target': 'Review, tool or tag that the action was about.',
+  'AuditEntry.outcome': 'Outcome of the action.',
   'AuditEntry.error': 'Error code; present unless the outcome is DONE.',
   AuditList: 'Response of `GET /api/audit`.',
   AuditQuery:
@@ -189,12 +193,19 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   CaptureMode: 'Amount of detail that is stored for a trace. OFF stores no prompts.',
   ClientMessage: 'Message from client to server. Narrows by `type`.',
   CostEstimate: 'Estimated cost in US dollars, by the prices that the server knows.',
+  'CostEstimate.inputCost': 'Cost of the tokens read.',
+  'CostEstimate.outputCost': 'Cost of the tokens written.',
   DagEdge: 'Edge of a state graph.',
+  'DagEdge.unconditional': 'Whether the edge has no condition.',
+  'DagEdge.fired': 'Whether the run followed the edge.',
   DagModel: 'Task graph of an ensemble or a run.',
   'DagModel.parallelGroups': 'Task ids by level.',
+  'DagModel.criticalPath': 'Ids of the tasks on the longest path.',
   DagTask: 'Task of a task graph; a loop contains its body.',
+  'DagTask.id': 'Id of the task.',
   'DagTask.dependsOn': 'Ids of the tasks that it waits for.',
   'DagTask.parallelGroup': 'Level in the graph; 0 for tasks that wait for no other.',
+  'DagTask.onCriticalPath': 'Whether the task is on the longest path.',
   DelegationCompleted: 'A delegated task completed. AgentEnsemble wire format.',
   'DelegationCompleted.delegationId': 'Id of the delegation.',
   'DelegationCompleted.delegatingAgentRole': 'Role of the agent that delegates.',
@@ -318,11 +329,16 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'EventPosition.id': 'Id of the event, for SSE and deduplication.',
   ExecutionTrace:
     'Trace of a whole run. Tasks that a handler executes have no entry in `taskTraces`.',
+  'ExecutionTrace.ensembleId': 'Id of the run.',
   'ExecutionTrace.workflow': 'Workflow of the run, or MAP_REDUCE_ADAPTIVE.',
+  'ExecutionTrace.totalDuration': 'Duration of the run.',
+  'ExecutionTrace.taskTraces': 'Traces of the tasks, in order.',
+  'ExecutionTrace.totalCostEstimate': 'Estimated cost; null when prices are not known.',
   'ExecutionTrace.loopTraces': 'Absent before schema version 1.1, like the next two fields.',
   FileChanged: 'A tool changed a file of the workspace. AgentEnsemble wire format.',
   'FileChanged.agentRole': 'Role of the agent.',
   'FileChanged.filePath': "Path of the file, relative to the tool's directory.",
+  'FileChanged.timestamp': 'Time of the change.',
   FinishReason:
     'Reason why a model ended its answer: it was complete (`stop`), it requested tools, it reached its output limit (`length`), a filter of the provider blocked it, or the model refused. `unknown`: the provider gave no reason, or a different one.',
   Heartbeat: 'Sent to every connection every 15 s. AgentEnsemble wire format.',
@@ -379,6 +395,11 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ListRunsQuery.offset': 'Number of runs to skip, newest first; 0 when absent.',
   Liveness: 'Response of `GET /api/health/live`. AgentEnsemble wire format.',
   LlmInteraction: 'Model turn of a trace, with the tool calls that it requested.',
+  'LlmInteraction.latency': 'Duration of the model call.',
+  'LlmInteraction.inputTokens': 'Tokens read; -1 when not known.',
+  'LlmInteraction.outputTokens': 'Tokens written; -1 when not known.',
+  'LlmInteraction.responseType': 'Whether the model requested tools or gave its final answer.',
+  'LlmInteraction.messages': 'Messages that the model got.',
   'LlmInteraction.model':
     'Alias of the model; absent in traces of AgentEnsemble and of earlier versions.',
   'LlmInteraction.finishReason':
@@ -441,6 +462,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'LlmIterationStarted.startedAt':
     'Time just before the model is called. Missing only in logs of earlier versions.',
   LlmMessage: 'Message of the conversation that is sent to the model. AgentEnsemble wire format.',
+  'LlmMessage.role': 'Author of the message.',
   'LlmMessage.content': 'Text of the message; null for a message that only requests tools.',
   'LlmMessage.toolCalls': 'Tool calls that the message requests; null when none.',
   'LlmMessage.toolName': 'Tool whose result this is; null for other messages.',
@@ -474,6 +496,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Alias of the model; the name of the tier when each task has its own model of it.',
   'ModelSwitched.tier': 'The tier, when one was requested.',
   'ModelSwitched.previousModel': 'Alias of the model before.',
+  'ModelSwitched.status':
+    'Always APPLIED; for a run that is not running, the server responds with the error RUN_NOT_RUNNING.',
   ModelSwitchedEvent: 'The next model calls of the run, or of one task, use another model.',
   'ModelSwitchedEvent.model': 'Alias of the new model.',
   'ModelSwitchedEvent.previousModel': 'Alias of the model before.',
@@ -546,6 +570,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Tier that the profile switches runs to; absent for a profile that changes only the server.',
   Readiness:
     'Response of `GET /api/health/ready`: 200 with READY, 503 with NOT_READY. AgentEnsemble wire format.',
+  'Readiness.lifecycleState': 'Lifecycle state of the server.',
   'Readiness.reason': 'Reason why the server is not ready.',
   RequestedToolCall: 'Tool call that a model requested.',
   'RequestedToolCall.arguments': 'Arguments as the model wrote them: JSON text.',
@@ -778,6 +803,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   ServerStatus:
     'Response of `GET /api/status`. AgentEnsemble wire format; its network page reads the last three fields.',
   'ServerStatus.clients': 'Number of open WebSocket connections.',
+  'ServerStatus.port': 'Port on which the server listens.',
   'ServerStatus.queueDepth': 'Number of waiting runs, over all processes.',
   'ServerStatus.activeTasks': 'Number of tasks that run in the process that answers.',
   'ServerStatus.sharedCapabilities': 'Tasks and tools that peers can request.',
@@ -974,7 +1000,9 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskStarted.attempt': 'Attempt of the task, from 1.',
   TaskStatus: 'Status of one task of a run.',
   TaskTrace: "Task of a trace. Recursive: a delegation contains the trace of the worker's task.",
+  'TaskTrace.prompts': 'Prompts of the task; null when they are not captured.',
   'TaskTrace.finalOutput': 'Output of the task; null unless the attempt completed.',
+  'TaskTrace.parsedOutput': 'Output as a JSON value.',
   'TaskTrace.nodeType':
     'Role in an adaptive map-reduce run: `map`, `reduce`, `final-reduce` or `direct`.',
   Ticket:
@@ -991,6 +1019,9 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Token.attempt': 'Attempt of the task, from 1.',
   'Token.iterationIndex': 'Number of the turn, from 0 in each attempt.',
   ToolCallTrace: 'Tool call of a trace.',
+  'ToolCallTrace.arguments': 'Arguments as the model wrote them: JSON text.',
+  'ToolCallTrace.result': 'Text given to the model.',
+  'ToolCallTrace.structuredOutput': 'Result as a JSON value.',
   'ToolCallTrace.outcome':
     'SUCCESS, FAILURE, ERROR or SKIPPED_MAX_ITERATIONS; readers must accept other values.',
   'ToolCallTrace.parsedInput': 'Present only with capture mode FULL.',
@@ -1045,14 +1076,25 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   TraceCost:
     "Estimated cost. AgentEnsemble's exporter writes numbers; the types of its dashboard declare text.",
   TraceMetrics: 'Metrics of the whole run.',
+  'TraceMetrics.totalInputTokens': '-1 when not known.',
+  'TraceMetrics.totalOutputTokens': '-1 when not known.',
+  'TraceMetrics.totalTokens': '-1 when not known.',
   'TraceMetrics.taskMetrics': 'Metrics of the last task of each agent, by agent role.',
+  'TraceMetrics.totalCostEstimate': 'Estimated cost; null when prices are not known.',
   TraceTaskMetrics: 'Metrics of one task.',
+  'TraceTaskMetrics.inputTokens': '-1 when not known.',
+  'TraceTaskMetrics.outputTokens': '-1 when not known.',
+  'TraceTaskMetrics.totalTokens': '-1 when not known.',
+  'TraceTaskMetrics.llmLatency': 'Duration of all model calls.',
+  'TraceTaskMetrics.toolExecutionTime': 'Duration of all tool calls.',
+  'TraceTaskMetrics.costEstimate': 'Estimated cost; null when prices are not known.',
   WebhookDelivery:
     'Body of a delivery. Its headers are `webhook-id`, `webhook-timestamp` and `webhook-signature`.',
   WebhookEventType: 'Event of which a webhook can be notified.',
   Workflow: 'Order in which the tasks of a run execute. AgentEnsemble wire format.',
   WorkspaceEntry: 'File or directory of the workspace. AgentEnsemble wire format.',
   'WorkspaceEntry.size': 'Size in bytes; absent for directories.',
+  'WorkspaceEntry.lastModified': 'Time of the last change.',
   WorkspaceFileQuery: 'Query of `GET /api/workspace/file`.',
   'WorkspaceFileQuery.path': 'File relative to the root of the workspace.',
   WorkspaceFiles:

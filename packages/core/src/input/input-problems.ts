@@ -42,15 +42,15 @@ function restoreGivenValue(problem: Problem, { given, normalized }: Reading): Pr
 function addMisspelling(problem: Problem, { given, normalized }: Reading): Problem {
   if (problem.message !== 'is required') return problem
   const end = problem.path.lastIndexOf('/')
-  const [came, kept] = [given, normalized].map((value) =>
+  const [before, after] = [given, normalized].map((value) =>
     valueAt(value, problem.path.slice(0, end)),
   )
-  if (!isJsonObject(came) || !isJsonObject(kept)) return problem
+  if (!isJsonObject(before) || !isJsonObject(after)) return problem
   const name = problem.path.slice(end + 1)
-  const dropped = Object.keys(came).filter((key) => !Object.hasOwn(kept, key))
+  const dropped = Object.keys(before).filter((key) => !Object.hasOwn(after, key))
   // Almost every name is similar to a very short one.
   if (name.length < 3) return problem
-  const slip = dropped.find((key) => suggest(key, [name]) !== undefined)
-  if (slip === undefined) return problem
-  return { ...problem, message: `is required (${JSON.stringify(slip)} is not a known field)` }
+  const similar = dropped.find((key) => suggest(key, [name]) !== undefined)
+  if (similar === undefined) return problem
+  return { ...problem, message: `is required (${JSON.stringify(similar)} is not a known field)` }
 }

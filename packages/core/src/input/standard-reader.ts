@@ -127,10 +127,10 @@ const UNEXPLAINED: Problem = { path: '', message: 'does not match its schema' }
 function toProblem({ message, path = [] }: StandardSchemaV1.Issue, value: unknown): Problem {
   const keys = path.map((segment) => (typeof segment === 'object' ? segment.key : segment))
   const place = keys.map((key) => pointer('', String(key))).join('')
-  const came = valueAt(value, place)
-  return came === undefined
+  const given = valueAt(value, place)
+  return given === undefined
     ? { path: place, message }
-    : { path: place, message, received: receivedOf(came) }
+    : { path: place, message, received: receivedOf(given) }
 }
 
 function failCheck(error: unknown): Decoded<unknown> {

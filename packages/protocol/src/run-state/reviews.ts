@@ -45,7 +45,7 @@ function closeReview(
 ): ReviewState {
   switch (event.type) {
     case 'review_decided':
-      return decideReviewState(review, event)
+      return applyDecision(review, event)
     case 'review_timed_out':
       // Also sent when the review was decided elsewhere, so that AgentEnsemble's panel closes.
       return review.status === 'OPEN'
@@ -61,7 +61,7 @@ function closeReview(
 }
 
 /** Applies a decision. It also counts after `review_timed_out`, which then only closes the panel of a viewer. */
-function decideReviewState(review: ReviewState, event: RunEventOf<'review_decided'>): ReviewState {
+function applyDecision(review: ReviewState, event: RunEventOf<'review_decided'>): ReviewState {
   if (review.status !== 'OPEN' && review.status !== 'TIMED_OUT') return review
   const { action: _, ...undecided } = review
   const { decision, decidedAt, decidedBy, feedback, revisedOutput } = event

@@ -55,8 +55,10 @@ export function applyToTurns(turns: Turns, event: TurnEvent): Turns {
  * failures.
  */
 export function discardRunningTurns(turns: Turns, resumedAt: string): Turns {
-  const kept = turns.filter(({ status, failures }) => status !== 'RUNNING' || failures.length > 0)
-  return mapShared(kept.length === turns.length ? turns : kept, (turn) => {
+  const remaining = turns.filter(
+    ({ status, failures }) => status !== 'RUNNING' || failures.length > 0,
+  )
+  return mapShared(remaining.length === turns.length ? turns : remaining, (turn) => {
     if (turn.status === 'RUNNING') return { ...turn, status: 'FAILED', text: '' }
     const toolCalls = resetRunningCalls(turn.toolCalls, resumedAt)
     return toolCalls === turn.toolCalls ? turn : { ...turn, toolCalls }

@@ -4,7 +4,9 @@ import { CostUsd, Count, TokenCount } from './scalars.ts'
 
 /** Estimated cost in US dollars, by the prices that the server knows. */
 export const CostEstimate = Type.Object({
+  /** Cost of the tokens read. */
   inputCost: Type.Number({ minimum: 0 }),
+  /** Cost of the tokens written. */
   outputCost: Type.Number({ minimum: 0 }),
 })
 export type CostEstimate = Type.Static<typeof CostEstimate>

@@ -14,6 +14,7 @@ import { RequestedToolCall, taskAttempt, taskPosition } from './positions.ts'
 
 /** Message of the conversation that is sent to the model. AgentEnsemble wire format. */
 export const LlmMessage = Type.Object({
+  /** Author of the message. */
   role: Type.Enum(['system', 'user', 'assistant', 'tool']),
   /** Text of the message; null for a message that only requests tools. */
   content: NullableText,
@@ -253,6 +254,7 @@ export const FileChanged = Type.Object({
   changeType: Type.Enum(['CREATED', 'MODIFIED', 'DELETED']),
   linesAdded: Count,
   linesRemoved: Count,
+  /** Time of the change. */
   timestamp: Instant,
 })
 export type FileChanged = Type.Static<typeof FileChanged>

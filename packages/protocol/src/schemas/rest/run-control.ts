@@ -70,6 +70,7 @@ export const ModelSwitched = Type.Object({
   tier: Type.Optional(Type.String()),
   /** Alias of the model before. */
   previousModel: Type.Optional(Type.String()),
+  /** Always APPLIED; for a run that is not running, the server responds with the error RUN_NOT_RUNNING. */
   status: Type.Enum(['APPLIED', 'NOT_RUNNING']),
 })
 export type ModelSwitched = Type.Static<typeof ModelSwitched>

@@ -72,6 +72,7 @@ export const AuditEntry = Type.Object({
   actor: Type.String(),
   /** Name of the route, such as `cancelRun`, or type of the message, such as `run_control`. */
   action: Type.String(),
+  /** Protocol of the request. */
   via: Type.Enum(['http', 'websocket']),
   /** Address of the caller, as reported by the connection. */
   remoteAddress: Type.Optional(Type.String()),
@@ -79,6 +80,7 @@ export const AuditEntry = Type.Object({
   runId: Type.Optional(Type.String()),
   /** Review, tool or tag that the action was about. */
   target: Type.Optional(Type.String()),
+  /** Outcome of the action. */
   outcome: Type.Enum(['DONE', 'REFUSED', 'FAILED']),
   /** Error code; present unless the outcome is DONE. */
   error: Type.Optional(ErrorCodeName),

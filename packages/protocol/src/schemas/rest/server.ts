@@ -9,6 +9,7 @@ export const ServerStatus = Type.Object({
   status: Type.Literal('running'),
   /** Number of open WebSocket connections. */
   clients: Count,
+  /** Port on which the server listens. */
   port: Count,
   lifecycleState: Type.Optional(LifecycleState),
   /** Number of waiting runs, over all processes. */
@@ -27,6 +28,7 @@ export type Liveness = Type.Static<typeof Liveness>
 /** Response of `GET /api/health/ready`: 200 with READY, 503 with NOT_READY. AgentEnsemble wire format. */
 export const Readiness = Type.Object({
   status: Type.Enum(['READY', 'NOT_READY']),
+  /** Lifecycle state of the server. */
   lifecycleState: Type.Union([LifecycleState, Type.Literal('UNKNOWN')]),
   /** Reason why the server is not ready. */
   reason: Type.Optional(Type.String()),
@@ -63,6 +65,7 @@ export const WorkspaceEntry = Type.Object({
   type: Type.Enum(['file', 'directory']),
   /** Size in bytes; absent for directories. */
   size: Type.Optional(Count),
+  /** Time of the last change. */
   lastModified: Type.Optional(Instant),
 })
 export type WorkspaceEntry = Type.Static<typeof WorkspaceEntry>

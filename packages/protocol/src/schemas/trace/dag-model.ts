@@ -4,6 +4,7 @@ import { Count, Instant } from '../scalars.ts'
 import { AgentSummary } from './execution-trace.ts'
 
 const taskFields = {
+  /** Id of the task. */
   id: Type.String(),
   description: Type.String(),
   expectedOutput: Type.String(),
@@ -12,6 +13,7 @@ const taskFields = {
   dependsOn: Type.Array(Type.String()),
   /** Level in the graph; 0 for tasks that wait for no other. */
   parallelGroup: Count,
+  /** Whether the task is on the longest path. */
   onCriticalPath: Type.Boolean(),
   nodeType: Type.Optional(Type.String()),
   mapReduceLevel: Type.Optional(Count),
@@ -30,7 +32,9 @@ export const DagEdge = Type.Object({
   fromStateId: Type.String(),
   toStateId: Type.String(),
   conditionDescription: Type.Optional(Type.String()),
+  /** Whether the edge has no condition. */
   unconditional: Type.Boolean(),
+  /** Whether the run followed the edge. */
   fired: Type.Boolean(),
 })
 export type DagEdge = Type.Static<typeof DagEdge>
@@ -45,6 +49,7 @@ export const DagModel = Type.Object({
   tasks: Type.Array(DagTask),
   /** Task ids by level. */
   parallelGroups: Type.Array(Type.Array(Type.String())),
+  /** Ids of the tasks on the longest path. */
   criticalPath: Type.Array(Type.String()),
   mapReduceMode: Type.Optional(Type.String()),
   mode: Type.Optional(Type.Literal('graph')),

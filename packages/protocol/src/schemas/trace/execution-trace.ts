@@ -8,8 +8,10 @@ import { NullableTraceCost, TraceMetrics } from './trace-metrics.ts'
 export const AgentSummary = Type.Object({
   role: Type.String(),
   goal: Type.String(),
+  /** Background of the agent; null when it has none. */
   background: NullableText,
   toolNames: Type.Array(Type.String()),
+  /** Whether the agent can delegate work. */
   allowDelegation: Type.Boolean(),
 })
 export type AgentSummary = Type.Static<typeof AgentSummary>
@@ -61,16 +63,20 @@ const GraphTrace = Type.Object({
 export const ExecutionTrace = Type.Object({
   schemaVersion: Type.String(),
   captureMode: Type.Enum(['OFF', 'STANDARD', 'FULL']),
+  /** Id of the run. */
   ensembleId: Type.String(),
   /** Workflow of the run, or MAP_REDUCE_ADAPTIVE. */
   workflow: Type.String(),
   startedAt: Instant,
   completedAt: Instant,
+  /** Duration of the run. */
   totalDuration: IsoDuration,
   inputs: StringMap,
   agents: Type.Array(AgentSummary),
+  /** Traces of the tasks, in order. */
   taskTraces: Type.Array(TaskTrace),
   metrics: TraceMetrics,
+  /** Estimated cost; null when prices are not known. */
   totalCostEstimate: NullableTraceCost,
   errors: Type.Array(ErrorTrace),
   mapReduceLevels: Type.Array(MapReduceLevel),

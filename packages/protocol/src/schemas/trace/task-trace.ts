@@ -10,8 +10,11 @@ const span = { startedAt: Instant, completedAt: Instant }
 /** Tool call of a trace. */
 export const ToolCallTrace = Type.Object({
   toolName: Type.String(),
+  /** Arguments as the model wrote them: JSON text. */
   arguments: Type.String(),
+  /** Text given to the model. */
   result: NullableText,
+  /** Result as a JSON value. */
   structuredOutput: Type.Optional(Type.Unknown()),
   ...span,
   duration: IsoDuration,
@@ -27,12 +30,17 @@ export type ToolCallTrace = Type.Static<typeof ToolCallTrace>
 export const LlmInteraction = Type.Object({
   iterationIndex: Count,
   ...span,
+  /** Duration of the model call. */
   latency: IsoDuration,
+  /** Tokens read; -1 when not known. */
   inputTokens: TokenCount,
+  /** Tokens written; -1 when not known. */
   outputTokens: TokenCount,
+  /** Whether the model requested tools or gave its final answer. */
   responseType: Type.Enum(['TOOL_CALLS', 'FINAL_ANSWER']),
   responseText: NullableText,
   toolCalls: Type.Array(ToolCallTrace),
+  /** Messages that the model got. */
   messages: Type.Array(LlmMessage),
   /** Alias of the model; absent in traces of AgentEnsemble and of earlier versions. */
   model: Type.Optional(Type.String()),
@@ -54,6 +62,7 @@ export const TaskTrace = Type.Cyclic(
       agentRole: Type.String(),
       ...span,
       duration: IsoDuration,
+      /** Prompts of the task; null when they are not captured. */
       prompts: Type.Union([
         Type.Object({ systemPrompt: Type.String(), userPrompt: Type.String() }),
         Type.Null(),
@@ -74,6 +83,7 @@ export const TaskTrace = Type.Cyclic(
       ),
       /** Output of the task; null unless the attempt completed. */
       finalOutput: NullableText,
+      /** Output as a JSON value. */
       parsedOutput: Type.Optional(Type.Unknown()),
       metrics: TraceTaskMetrics,
       /** Role in an adaptive map-reduce run: `map`, `reduce`, `final-reduce` or `direct`. */

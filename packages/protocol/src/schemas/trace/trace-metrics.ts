@@ -23,10 +23,15 @@ const MemoryOperations = Type.Object({
 
 /** Metrics of one task. */
 export const TraceTaskMetrics = Type.Object({
+  /** -1 when not known. */
   inputTokens: TokenCount,
+  /** -1 when not known. */
   outputTokens: TokenCount,
+  /** -1 when not known. */
   totalTokens: TokenCount,
+  /** Duration of all model calls. */
   llmLatency: IsoDuration,
+  /** Duration of all tool calls. */
   toolExecutionTime: IsoDuration,
   memoryRetrievalTime: IsoDuration,
   promptBuildTime: IsoDuration,
@@ -34,14 +39,18 @@ export const TraceTaskMetrics = Type.Object({
   toolCallCount: Count,
   delegationCount: Count,
   memoryOperations: MemoryOperations,
+  /** Estimated cost; null when prices are not known. */
   costEstimate: NullableTraceCost,
 })
 export type TraceTaskMetrics = Type.Static<typeof TraceTaskMetrics>
 
 /** Metrics of the whole run. */
 export const TraceMetrics = Type.Object({
+  /** -1 when not known. */
   totalInputTokens: TokenCount,
+  /** -1 when not known. */
   totalOutputTokens: TokenCount,
+  /** -1 when not known. */
   totalTokens: TokenCount,
   totalLlmLatency: IsoDuration,
   totalToolExecutionTime: IsoDuration,
@@ -53,6 +62,7 @@ export const TraceMetrics = Type.Object({
   memoryOperations: MemoryOperations,
   /** Metrics of the last task of each agent, by agent role. */
   taskMetrics: mapOf(TraceTaskMetrics),
+  /** Estimated cost; null when prices are not known. */
   totalCostEstimate: NullableTraceCost,
 })
 export type TraceMetrics = Type.Static<typeof TraceMetrics>
