@@ -20,9 +20,6 @@ const PREFIXES = {
   'control-api': 'API',
 }
 
-/** Packages whose rule ids have their prefix. */
-const PREFIXED: readonly (keyof typeof PREFIXES)[] = ['ensemble', 'runs', 'core', 'gateway']
-
 const texts = new Map(
   execFileSync('git', ['ls-files', '--', '*.ts', '*.tsx', '*.md'], { cwd: ROOT, encoding: 'utf8' })
     .split('\n')
@@ -43,8 +40,7 @@ function findAll(pattern: RegExp, isRead: (path: string) => boolean): readonly s
     .flatMap(([, text]) => [...text.matchAll(pattern)].map(([, id = '']) => id))
 }
 
-describe.each(PREFIXED)('the rule ids of %s', (name) => {
-  const prefix = PREFIXES[name]
+describe.each(Object.entries(PREFIXES))('the rule ids of %s', (name, prefix) => {
   const folder = `packages/${name}/`
   const defined =
     name === 'ensemble'

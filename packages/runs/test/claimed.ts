@@ -9,11 +9,11 @@ export function claimed(
     ...changes
   }: Partial<Omit<ClaimedRun, 'run'>> & { readonly run?: Partial<RunRecord> } = {},
 ): ClaimedRun {
-  return { run: recordOf(runId, run), commands: [], lostOwners: 0, ...changes }
+  return { run: ownedRecord(runId, run), commands: [], lostOwners: 0, ...changes }
 }
 
 /** Returns the record of an accepted, owned run. */
-export function recordOf(runId: string, changes: Partial<RunRecord> = {}): RunRecord {
+export function ownedRecord(runId: string, changes: Partial<RunRecord> = {}): RunRecord {
   return {
     runId,
     ensemble: 'band',

@@ -7,7 +7,7 @@ export class FakeCommits implements Pick<RunStore, 'commit'> {
   /** All received batches, as they were on arrival. */
   readonly batches: (readonly RunWrite[])[] = []
   /** Stored events of all runs, in the order of writing. */
-  readonly kept: LoggedRunEvent[] = []
+  readonly stored: LoggedRunEvent[] = []
   /** Awaited before a batch is processed. */
   before: ((batch: number) => Promise<void>) | undefined
   /** Returns the result of a write; `keep` stores it and returns its result. @default keep */
@@ -32,9 +32,9 @@ export class FakeCommits implements Pick<RunStore, 'commit'> {
     const key = `${runId} ${epoch} ${writeNo}`
     const known = this.#answers.get(key)
     if (known !== undefined) return known
-    let seq = this.kept.filter((event) => event.runId === runId).length
+    let seq = this.stored.filter((event) => event.runId === runId).length
     const logged = events.map((event) => ({ ...event, runId, seq, id: `${runId}:${seq++}` }))
-    this.kept.push(...logged)
+    this.stored.push(...logged)
     const answer: WriteResult = { kind: 'written', events: logged }
     this.#answers.set(key, answer)
     return answer

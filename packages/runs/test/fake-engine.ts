@@ -10,7 +10,7 @@ import type {
 import type { RunCommand, RunEvent } from '@tutti/protocol'
 import { TuttiError } from '@tutti/core'
 
-import { resultOf } from './fake-log.ts'
+import { resultEvent } from './fake-log.ts'
 
 /** Starts runs that a test controls. */
 export class FakeEngine {
@@ -53,7 +53,7 @@ export class FakeEngineRun {
   readonly handle: RunHandle
   status: RunSnapshot['status'] = 'RUNNING'
   /** Remaining time of each open review, in milliseconds. */
-  gatesMs: readonly number[] = []
+  reviewsMs: readonly number[] = []
   /** The commands that it was sent, in order. */
   readonly commands: RunCommand[] = []
   /** Returns the reply to a command. */
@@ -83,9 +83,9 @@ export class FakeEngineRun {
   }
 
   /** Enters a state in which it only waits for reviews, with these remaining times. */
-  wait(...gatesMs: readonly number[]): void {
+  wait(...reviewsMs: readonly number[]): void {
     this.status = 'WAITING_REVIEW'
-    this.gatesMs = gatesMs
+    this.reviewsMs = reviewsMs
     this.options.onWaitingChange?.(true)
     this.options.onWaiting?.()
   }
@@ -99,7 +99,7 @@ export class FakeEngineRun {
   /** Continues after a decision. */
   work(): void {
     this.status = 'RUNNING'
-    this.gatesMs = []
+    this.reviewsMs = []
     this.options.onWaitingChange?.(false)
   }
 
@@ -111,7 +111,7 @@ export class FakeEngineRun {
 
   complete(): void {
     this.status = 'COMPLETED'
-    this.emit(resultOf(this.options.runId ?? ''))
+    this.emit(resultEvent(this.options.runId ?? ''))
     this.rest()
     // NOTE: the subject only awaits the result and does not read it.
     this.#ended.resolve({} as Partial<RunResult> as RunResult)
@@ -136,7 +136,7 @@ export class FakeEngineRun {
       snapshot: () => ({
         status: this.status,
         // NOTE: the subject only reads the time of a review.
-        reviews: this.gatesMs.map(
+        reviews: this.reviewsMs.map(
           (timeoutMs) => ({ timeoutMs }) as Partial<OpenReview> as OpenReview,
         ),
       }),

@@ -54,7 +54,7 @@ export class FakeLog implements StoredEventLog {
 }
 
 /** Returns the last event of a run. */
-export function resultOf(runId: string): RunEventOf<'run_result'> {
+export function resultEvent(runId: string): RunEventOf<'run_result'> {
   return {
     type: 'run_result',
     runId,

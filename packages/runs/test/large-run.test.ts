@@ -10,7 +10,7 @@ import type { RunServiceOptions } from '@tutti/runs'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 /** Returns the events of a run whose tool is called `calls` times, with results of a given length. */
-async function eventsOf(
+async function runEvents(
   { calls, length }: { readonly calls: number; readonly length: number },
   limits: RunServiceOptions,
 ): Promise<readonly LoggedRunEvent[]> {
@@ -39,7 +39,7 @@ const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value
 
 describe('a run that exceeds the limits of its size', () => {
   it('fails with RUN_TOO_LARGE, and retains earlier events and completed tasks', async () => {
-    const events = await eventsOf({ calls: 20, length: 10_000 }, { maxStoredRunBytes: 200_000 })
+    const events = await runEvents({ calls: 20, length: 10_000 }, { maxStoredRunBytes: 200_000 })
     expect(events.at(-1)).toMatchObject({
       type: 'run_result',
       status: 'FAILED',
@@ -58,12 +58,12 @@ describe('a run that exceeds the limits of its size', () => {
   })
 
   it('completes below the limit', async () => {
-    const events = await eventsOf({ calls: 2, length: 10_000 }, { maxStoredRunBytes: 200_000 })
+    const events = await runEvents({ calls: 2, length: 10_000 }, { maxStoredRunBytes: 200_000 })
     expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
   })
 
   it('fails at an event that is too large, which is not stored', async () => {
-    const events = await eventsOf({ calls: 1, length: 50_000 }, { maxEventBytes: 40_000 })
+    const events = await runEvents({ calls: 1, length: 50_000 }, { maxEventBytes: 40_000 })
     expect(events.at(-1)).toMatchObject({
       status: 'FAILED',
       code: 'RUN_TOO_LARGE',
@@ -75,7 +75,7 @@ describe('a run that exceeds the limits of its size', () => {
   })
 
   it('completes with an event just below the limit', async () => {
-    const events = await eventsOf({ calls: 1, length: 38_000 }, { maxEventBytes: 41_000 })
+    const events = await runEvents({ calls: 1, length: 38_000 }, { maxEventBytes: 41_000 })
     expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
   })
 })

@@ -109,8 +109,8 @@ describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
     )
     expect(before.called.filter((name) => name === 'look')).toHaveLength(request.tasks ? 1 : 0)
     expect(after.called).not.toContain('look')
-    const kept = (await second.get(runId))?.run
-    expect(kept?.request).toEqual(request)
+    const stored = (await second.get(runId))?.run
+    expect(stored?.request).toEqual(request)
     const done = events.findLast((event) => event.type === 'task_completed')
     expect(done).toMatchObject({ output: '{"by":"opus"}' })
     await second.close({ drainTimeoutMs: 0 })

@@ -132,7 +132,7 @@ function endedCalls(events: readonly LoggedRunEvent[]): readonly string[] {
   })
 }
 
-function resultOf(events: readonly LoggedRunEvent[]): object {
+function pickResult(events: readonly LoggedRunEvent[]): object {
   const last = events.at(-1)
   if (last?.type !== 'run_result') throw new Error('The run has not ended')
   const { status, outputs, metrics, durationMs } = last
@@ -167,7 +167,7 @@ describe('a run whose process died', () => {
         expect(count(events, 'task_started'), at).toBe(2)
         const isCutOff = count(left, 'ensemble_started') === 1 && count(left, 'run_result') === 0
         expect(count(events, 'run_resumed'), at).toBe(isCutOff ? 1 : 0)
-        expect(resultOf(events), at).toEqual(resultOf(undisturbed.events))
+        expect(pickResult(events), at).toEqual(pickResult(undisturbed.events))
         expect(tasks, at).toEqual(undisturbed.tasks)
       }
       // One per model call, one per task, and one for the end.
@@ -185,7 +185,7 @@ describe('a run whose process died', () => {
       Array.from({ length: lives - 1 }, (_, index) => index + 2),
     )
     expect(endedCalls(events)).toEqual(endedCalls(undisturbed.events))
-    expect(resultOf(events)).toEqual(resultOf(undisturbed.events))
+    expect(pickResult(events)).toEqual(pickResult(undisturbed.events))
   })
 })
 

@@ -23,7 +23,7 @@ function open(url: string): Promise<RunStorage> {
 }
 
 /** Starts a process that executes a band, or only accepts runs. */
-async function processOf(
+async function startProcess(
   url: string,
   { ensemble }: Pick<WaitingEnsemble, 'ensemble'>,
   options: RunServiceOptions = {},
@@ -51,10 +51,10 @@ async function mutedProcess(url: string, { ensemble }: WaitingEnsemble) {
       if (isMuted) await back.promise
       return storage.queue.claimNext(request)
     },
-    claim: (runId, holder) => storage.queue.claim(runId, holder),
-    async renew(holder) {
+    claim: (runId, leaseOwner) => storage.queue.claim(runId, leaseOwner),
+    async renew(leaseOwner) {
       if (isMuted) await back.promise
-      return storage.queue.renew(holder)
+      return storage.queue.renew(leaseOwner)
     },
     markWaiting: (held, isWaiting) => storage.queue.markWaiting(held, isWaiting),
     release: (held, how) => storage.queue.release(held, how),
@@ -84,9 +84,9 @@ describe('several processes on one store', () => {
   it('[RUNS-S1] a run that one process accepts executes in another, and all see the same live events', async () => {
     await using database = await testDatabase()
     const { ensemble, play, waiting } = waitingEnsemble()
-    const taker = await processOf(database.url, { ensemble }, api)
-    const worker = await processOf(database.url, { ensemble })
-    const onlooker = await processOf(database.url, { ensemble }, api)
+    const taker = await startProcess(database.url, { ensemble }, api)
+    const worker = await startProcess(database.url, { ensemble })
+    const onlooker = await startProcess(database.url, { ensemble }, api)
     const all: LoggedRunEvent[] = []
     onlooker.listenToAll((events) => all.push(...events))
     const { runId } = await taker.submit({ inputs: INPUTS })
@@ -118,7 +118,7 @@ describe('several processes on one store', () => {
     }
     const onlooker = new RunService(deaf, [ensemble], { ...QUICK, ...api })
     await onlooker.start()
-    const worker = await processOf(database.url, { ensemble })
+    const worker = await startProcess(database.url, { ensemble })
     const all: LoggedRunEvent[] = []
     onlooker.listenToAll((events) => all.push(...events))
     const { runId } = await worker.submit({ inputs: INPUTS })
@@ -143,7 +143,7 @@ describe('several processes on one store', () => {
     const { ensemble, play } = waitingEnsemble()
     const limits = { maxConcurrentRuns: 3, maxQueuedRuns: 5 }
     const workers = await Promise.all(
-      [1, 2, 3].map(() => processOf(database.url, { ensemble }, limits)),
+      [1, 2, 3].map(() => startProcess(database.url, { ensemble }, limits)),
     )
     const submits = workers.flatMap((worker) =>
       Array.from({ length: 7 }, () => worker.submit({ inputs: INPUTS })),
@@ -171,14 +171,14 @@ describe('several processes on one store', () => {
     await using database = await testDatabase()
     const choir = waitingEnsemble({ name: 'choir' })
     choir.play()
-    const stranger = await processOf(database.url, waitingEnsemble())
-    const taker = await processOf(database.url, choir, api)
+    const stranger = await startProcess(database.url, waitingEnsemble())
+    const taker = await startProcess(database.url, choir, api)
     const { runId } = await taker.submit({ inputs: INPUTS })
     await until('the stranger has looked', async () => {
       await new Promise((resolve) => setTimeout(resolve, 2 * QUICK.pollMs))
       return (await stranger.load()).queued === 1
     })
-    const worker = await processOf(database.url, choir)
+    const worker = await startProcess(database.url, choir)
     expect((await allEvents(taker, runId)).at(-1)).toMatchObject({ status: 'COMPLETED' })
     for (const process of [stranger, taker, worker]) await process.close(CLOSE)
   })
@@ -187,8 +187,8 @@ describe('several processes on one store', () => {
     await using database = await testDatabase()
     const { ensemble } = waitingEnsemble()
     const [one, two] = [
-      await processOf(database.url, { ensemble }, api),
-      await processOf(database.url, { ensemble }, api),
+      await startProcess(database.url, { ensemble }, api),
+      await startProcess(database.url, { ensemble }, api),
     ]
     const request = { inputs: INPUTS, tags: { by: 'ci' }, idempotencyKey: 'key-1' }
     const runs = await Promise.all(
@@ -250,7 +250,7 @@ describe('several processes on one store', () => {
     const { runId } = await service.submit({ inputs: INPUTS })
     await silent.waiting(1)
     const second = waitingEnsemble()
-    const worker = await processOf(database.url, second)
+    const worker = await startProcess(database.url, second)
     expect(worker.running).toBe(0)
     mute()
     await second.waiting(1)
@@ -273,11 +273,11 @@ describe('several processes on one store', () => {
   it('[RUNS-S5] [RUNS-X6] a process that stops hands its run over when no call is in flight', async () => {
     await using database = await testDatabase()
     const first = waitingEnsemble({ encore: true })
-    const stopping = await processOf(database.url, first)
+    const stopping = await startProcess(database.url, first)
     const { runId } = await stopping.submit({ inputs: INPUTS })
     await first.waiting(1)
     const second = waitingEnsemble({ encore: true })
-    const next = await processOf(database.url, second)
+    const next = await startProcess(database.url, second)
     const closed = stopping.close(CLOSE)
     first.play()
     await closed
@@ -295,7 +295,7 @@ describe('several processes on one store', () => {
   it('[RUNS-S7] [RUNS-G5] a run in flight continues when the store is back, and submits are refused until then', async () => {
     await using server = await testServer()
     const { ensemble, play, waiting, model } = waitingEnsemble()
-    const service = await processOf(server.url, { ensemble }, { leaseMs: 60_000 })
+    const service = await startProcess(server.url, { ensemble }, { leaseMs: 60_000 })
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
     await server.stop()
@@ -318,7 +318,7 @@ describe('several processes on one store', () => {
   it('[RUNS-S5] closes within its timeout when the store is unavailable', async () => {
     await using server = await testServer()
     const { ensemble, waiting } = waitingEnsemble()
-    const service = await processOf(server.url, { ensemble })
+    const service = await startProcess(server.url, { ensemble })
     await service.submit({ inputs: INPUTS })
     await waiting(1)
     await server.stop()

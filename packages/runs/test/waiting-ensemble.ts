@@ -30,7 +30,7 @@ export function waitingEnsemble({
 } = {}): WaitingEnsemble {
   const tool = gatedTool(obedient)
   const model = scriptedModel((request) => {
-    if (request.tools.length === 0) return `tuned for ${topicOf(request)}`
+    if (request.tools.length === 0) return `tuned for ${readTopic(request)}`
     const last = request.messages.at(-1)
     if (last?.role === 'tool') return `played: ${last.content}`
     return { toolCalls: [{ name: 'wait', arguments: {} }] }
@@ -51,7 +51,7 @@ export function waitingEnsemble({
   }
 }
 
-function topicOf({ messages }: ModelRequest): string {
+function readTopic({ messages }: ModelRequest): string {
   return /Tune for (.*)/.exec(messages.at(-1)?.content ?? '')?.[1] ?? ''
 }
 

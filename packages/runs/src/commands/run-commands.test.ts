@@ -3,7 +3,7 @@ import { ensemble, modelCatalog, task, type RunStep } from '@tutti/ensemble'
 import { fakeClock, scriptedModel, type FakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { recordOf } from '../../test/claimed.ts'
+import { ownedRecord } from '../../test/claimed.ts'
 import { fakeStorage } from '../../test/fake-storage.ts'
 import { turns } from '../../test/turns.ts'
 import { resolveRunServiceOptions } from '../options.ts'
@@ -99,7 +99,7 @@ describe('a command for a run', () => {
   })
 
   it('is refused when the run has ended', async () => {
-    const run = recordOf(RUN, { status: 'FAILED' })
+    const run = ownedRecord(RUN, { status: 'FAILED' })
     const { commands } = setUp({ sent: [{ kind: 'ended', run }] })
     await expect(commands.send(RUN, CANCEL)).rejects.toMatchObject({
       code: 'RUN_COMPLETED',
@@ -264,7 +264,7 @@ describe('a command for a run that executes elsewhere', () => {
 
   it('reports how the run ended when it ended before the answer', async () => {
     const error = { code: 'RUN_COMPLETED', message: 'over', retryable: false } as const
-    const { commands, answer } = setUp({ run: recordOf(RUN, { status: 'CANCELLED' }) })
+    const { commands, answer } = setUp({ run: ownedRecord(RUN, { status: 'CANCELLED' }) })
     answer({ commandId: 'command-1', ok: false, error })
     await expect(commands.send(RUN, SWITCH)).rejects.toMatchObject({
       code: 'RUN_COMPLETED',
@@ -282,8 +282,8 @@ describe('a command for a run that executes elsewhere', () => {
 
 describe('a command for an unowned run', () => {
   it('[RUNS-W5] is written to the run and published to readers, and the run continues', async () => {
-    const run = recordOf(RUN, { epoch: 3, lastSeq: 7 })
-    const { commands, written, told, woken } = setUp({ sent: [unowned([], run)] })
+    const run = ownedRecord(RUN, { epoch: 3, lastSeq: 7 })
+    const { commands, written, published, woken } = setUp({ sent: [unowned([], run)] })
     const end = await commands.send(RUN, CANCEL)
     expect(end).toEqual({ status: 'CANCELLED' })
     expect(written).toEqual([
@@ -296,7 +296,7 @@ describe('a command for an unowned run', () => {
         afterwards: 'ready',
       },
     ])
-    expect(told).toEqual([[RUN, ['run_cancelling']]])
+    expect(published).toEqual([[RUN, ['run_cancelling']]])
     expect(woken()).toBe(1)
   })
 
@@ -351,19 +351,19 @@ describe('a command for an unowned run', () => {
   })
 
   it('[RUNS-W7] is sent again when another process has claimed the run', async () => {
-    const { commands, written, delivered, told } = setUp({
+    const { commands, written, delivered, published } = setUp({
       sent: [unowned(), SENT],
       results: [{ kind: 'fenced' }],
       deliver: async () => DONE,
     })
     expect(await commands.send(RUN, SWITCH)).toEqual(REPLY)
-    expect([written.length, delivered.length, told]).toEqual([1, 1, []])
+    expect([written.length, delivered.length, published]).toEqual([1, 1, []])
   })
 
   it('[RUNS-W7] is applied to the new state of the run after a concurrent write', async () => {
-    const first = unowned([], recordOf(RUN, { lastSeq: 1 }))
+    const first = unowned([], ownedRecord(RUN, { lastSeq: 1 }))
     const earlier: RunStep = { kind: 'model_switched', model: 'other', runMs: 0 }
-    const second = unowned([earlier], recordOf(RUN, { lastSeq: 2 }))
+    const second = unowned([earlier], ownedRecord(RUN, { lastSeq: 2 }))
     const { commands, written } = setUp({ sent: [first, second], results: [{ kind: 'fenced' }] })
     const end = await commands.send(RUN, SWITCH)
     expect(end).toMatchObject({ previousModel: 'other' })
@@ -371,7 +371,7 @@ describe('a command for an unowned run', () => {
   })
 
   it('[RUNS-W7] is refused when the run has ended in the meantime', async () => {
-    const ended: SentCommand = { kind: 'ended', run: recordOf(RUN, { status: 'COMPLETED' }) }
+    const ended: SentCommand = { kind: 'ended', run: ownedRecord(RUN, { status: 'COMPLETED' }) }
     const { commands } = setUp({ sent: [unowned(), ended], results: [{ kind: 'fenced' }] })
     await expect(commands.send(RUN, SWITCH)).rejects.toMatchObject({
       code: 'RUN_COMPLETED',
@@ -382,11 +382,11 @@ describe('a command for an unowned run', () => {
     ['unavailable', new TuttiError('STORE_UNAVAILABLE', 'no connection')],
     ['failed', new Error('disk full')],
   ] as const)('[RUNS-W5] is refused when its write is %s', async (kind, error) => {
-    const { commands, told, woken } = setUp({ sent: [unowned()], results: [{ kind, error }] })
+    const { commands, published, woken } = setUp({ sent: [unowned()], results: [{ kind, error }] })
     const { message } = error
     const refusal = { code: 'STORE_UNAVAILABLE', message }
     await expect(commands.send(RUN, CANCEL)).rejects.toMatchObject(refusal)
-    expect([told, woken()]).toEqual([[], 0])
+    expect([published, woken()]).toEqual([[], 0])
   })
 
   it('accepts a second cancel, which changes and writes nothing', async () => {
@@ -398,7 +398,7 @@ describe('a command for an unowned run', () => {
   })
 
   it('[RUNS-W6] accepts only a cancel when its ensemble is no longer registered', async () => {
-    const gone = unowned([], recordOf(RUN, { ensemble: 'choir' }))
+    const gone = unowned([], ownedRecord(RUN, { ensemble: 'choir' }))
     const { commands, written } = setUp({ send: async () => gone })
     await commands.send(RUN, { kind: 'cancel', mode: 'boundary' })
     expect(written).toMatchObject([
@@ -430,7 +430,7 @@ interface SetUp {
   /** Writes to the unowned run. */
   readonly written: readonly UnownedWritten[]
   /** Run and types of the published events. */
-  readonly told: readonly (readonly [string, readonly string[]])[]
+  readonly published: readonly (readonly [string, readonly string[]])[]
   /** Number of wake-ups of the executor. */
   woken(): number
   /** Number of polls for the answer. */
@@ -459,7 +459,7 @@ function setUp(given: Given = {}): SetUp {
   const clock = fakeClock(Date.parse(AT))
   const delivered: PendingCommand[] = []
   const written: UnownedWritten[] = []
-  const told: (readonly [string, readonly string[]])[] = []
+  const published: (readonly [string, readonly string[]])[] = []
   let [looks, wakes] = [0, 0]
   let known: CommandAnswer | undefined
   const { send = sendOneByOne(given.sent ?? [SENT]), look, deliver, run } = given
@@ -496,7 +496,7 @@ function setUp(given: Given = {}): SetUp {
     },
   }
   const feed: Pick<RunEventFeed, 'offer'> = {
-    offer: (runId, events) => told.push([runId, events.map(({ type }) => type)]),
+    offer: (runId, events) => published.push([runId, events.map(({ type }) => type)]),
   }
   const commands = new RunCommands({
     storage,
@@ -515,7 +515,7 @@ function setUp(given: Given = {}): SetUp {
     clock,
     delivered,
     written,
-    told,
+    published,
     woken: () => wakes,
     looks: () => looks,
     answer: (answer) => {
@@ -541,7 +541,7 @@ function keep({ runId, lastSeq, events }: UnownedWrite): WriteResult {
   return { kind: 'written', events: logged }
 }
 
-function unowned(steps: readonly RunStep[] = [], run = recordOf(RUN)): SentCommand {
+function unowned(steps: readonly RunStep[] = [], run = ownedRecord(RUN)): SentCommand {
   return { kind: 'unowned', run, steps }
 }
 

@@ -40,22 +40,22 @@ describe('GroupCommit', () => {
   })
 
   it('[RUNS-G2] publishes events only after the store has confirmed them', async () => {
-    const { journal, store, heard } = setUp()
+    const { journal, store, published } = setUp()
     const gate = Promise.withResolvers<void>()
     store.before = () => gate.promise
     journal.emit(CANCELLING)
     await turns()
     expect(store.batches).toHaveLength(1)
-    expect(heard).toEqual([])
+    expect(published).toEqual([])
     gate.resolve()
     await journal.flush()
-    expect(heard).toEqual(['run-a:0'])
+    expect(published).toEqual(['run-a:0'])
   })
 
   it('[RUNS-G2] resolves flushes after readers received the events', async () => {
-    const { journal, heard } = setUp()
+    const { journal, published } = setUp()
     await journal.commit(CANCEL, CANCELLING)
-    expect(heard).toEqual(['run-a:0'])
+    expect(published).toEqual(['run-a:0'])
   })
 
   it('[RUNS-G3] joins the tokens of a model call, for each task separately, and loses no text', async () => {
@@ -118,7 +118,7 @@ describe('GroupCommit', () => {
 
   it('writes the events of several runs of one turn in one batch', async () => {
     const { commits, store } = setUp()
-    const journals = ['run-1', 'run-2', 'run-3'].map((runId) => journalOf(commits, runId))
+    const journals = ['run-1', 'run-2', 'run-3'].map((runId) => openJournal(commits, runId))
     for (const journal of journals) journal.emit(CANCELLING)
     await Promise.all(journals.map((journal) => journal.flush()))
     expect(store.batches.map((batch) => batch.map(({ runId }) => runId))).toEqual([
@@ -140,7 +140,7 @@ describe('GroupCommit', () => {
     await turns()
     journal.emit(token('late'))
     await journal.flush()
-    expect(store.writes.map(textsOf)).toEqual([['run_cancelling'], ['run_cancelling', 'late']])
+    expect(store.writes.map(toTexts)).toEqual([['run_cancelling'], ['run_cancelling', 'late']])
   })
 
   it('[RUNS-G3] joins tokens that arrive during a write until the next tick', async () => {
@@ -155,7 +155,7 @@ describe('GroupCommit', () => {
     expect(store.batches).toHaveLength(1)
     await clock.advance(25)
     await turns()
-    expect(store.writes.map(textsOf)).toEqual([['run_cancelling'], ['a b']])
+    expect(store.writes.map(toTexts)).toEqual([['run_cancelling'], ['a b']])
     expect(clock.pending).toBe(0)
   })
 
@@ -177,7 +177,7 @@ describe('GroupCommit', () => {
     journal.emit(token('b'), CANCEL)
     await journal.flush()
     await journal.commit(CANCEL, CANCELLING)
-    expect(store.writes.map((write) => [textsOf(write), write.steps])).toEqual([
+    expect(store.writes.map((write) => [toTexts(write), write.steps])).toEqual([
       [
         ['a', 'run_cancelling', 'b'],
         [BEGUN, CANCEL],
@@ -187,12 +187,12 @@ describe('GroupCommit', () => {
   })
 
   it('commits a step without an event, and publishes nothing', async () => {
-    const { journal, store, told } = setUp()
+    const { journal, store, batchSizes } = setUp()
     await journal.commit(BEGUN)
     expect(store.writes).toEqual([
       { runId: 'run-a', epoch: 1, writeNo: 1, events: [], steps: [BEGUN] },
     ])
-    expect(told).toEqual([])
+    expect(batchSizes).toEqual([])
   })
 
   it('writes a step at once, even if its event is a token', async () => {
@@ -223,7 +223,7 @@ describe('GroupCommit', () => {
     await Promise.resolve()
     journal.answer(ANSWER)
     await journal.flush()
-    expect(store.writes.map((write) => [textsOf(write), write.answers])).toEqual([
+    expect(store.writes.map((write) => [toTexts(write), write.answers])).toEqual([
       [['run_cancelling'], [ANSWER]],
     ])
   })
@@ -261,7 +261,7 @@ describe('GroupCommit', () => {
   ] as const)(
     '[RUNS-G4] stops a run whose write was %s, and notifies it once',
     async (_, answer, code) => {
-      const { journal, store, lost, told } = setUp()
+      const { journal, store, lost, batchSizes } = setUp()
       store.reply = () => answer
       await expect(journal.commit(CANCEL, CANCELLING)).rejects.toMatchObject({ code })
       journal.emit(CANCELLING)
@@ -270,19 +270,19 @@ describe('GroupCommit', () => {
       await turns()
       expect(lost.map((error) => error.code)).toEqual([code])
       expect(store.batches).toHaveLength(1)
-      expect(told).toEqual([])
+      expect(batchSizes).toEqual([])
     },
   )
 
   it('[RUNS-G4] a lost run does not affect the others of its batch', async () => {
     const { commits, journal, store, lost } = setUp()
-    const other = journalOf(commits, 'run-b')
+    const other = openJournal(commits, 'run-b')
     store.reply = ({ runId }, keep) => (runId === 'run-a' ? { kind: 'fenced' } : keep())
     journal.emit(CANCELLING)
     await other.commit(CANCEL, CANCELLING)
     expect(lost.map(({ code }) => code)).toEqual(['FENCED'])
     await other.commit(BEGUN)
-    expect(store.kept.map(({ id }) => id)).toEqual(['run-b:0'])
+    expect(store.stored.map(({ id }) => id)).toEqual(['run-b:0'])
   })
 
   it('[RUNS-G4] an error of the store loses the runs of its batch, not the process', async () => {
@@ -297,7 +297,7 @@ describe('GroupCommit', () => {
     const clock = fakeClock()
     const store = { commit: () => Promise.resolve([]) }
     const commits = new GroupCommit({ store, clock, onWritten: () => undefined })
-    await expect(journalOf(commits, 'run-a').commit(BEGUN)).rejects.toMatchObject({
+    await expect(openJournal(commits, 'run-a').commit(BEGUN)).rejects.toMatchObject({
       code: 'FENCED',
     })
   })
@@ -305,14 +305,14 @@ describe('GroupCommit', () => {
 
 describe('GroupCommit over a store that cannot be reached', () => {
   it('[RUNS-G5] waits, retries, and writes everything once, in order', async () => {
-    const { journal, store, clock, heard } = setUp()
+    const { journal, store, clock, published } = setUp()
     store.reply = () => UNAVAILABLE
     journal.emit(CANCELLING, CANCEL)
     await turns()
     journal.emit(token('a'))
     journal.emit(CANCELLING)
     await turns()
-    expect([store.batches.length, heard.length]).toEqual([1, 0])
+    expect([store.batches.length, published.length]).toEqual([1, 0])
     await clock.advance(RETRY_MS - 1)
     await turns()
     expect(store.batches).toHaveLength(1)
@@ -324,13 +324,13 @@ describe('GroupCommit over a store that cannot be reached', () => {
     await turns()
     await journal.flush()
     expect(store.writes.map(({ writeNo }) => writeNo)).toEqual([1, 1, 1, 2])
-    expect(store.kept.map(textOf)).toEqual(['run_cancelling', 'a', 'run_cancelling'])
-    expect(heard).toEqual(['run-a:0', 'run-a:1', 'run-a:2'])
+    expect(store.stored.map(toText)).toEqual(['run_cancelling', 'a', 'run_cancelling'])
+    expect(published).toEqual(['run-a:0', 'run-a:1', 'run-a:2'])
     expect(clock.pending).toBe(0)
   })
 
   it('[RUNS-G5] sends an unconfirmed write again unchanged, and it is stored once', async () => {
-    const { journal, store, commits, heard } = setUp()
+    const { journal, store, commits, published } = setUp()
     let answers = 0
     store.reply = (_, keep) => {
       const answer = keep()
@@ -350,8 +350,8 @@ describe('GroupCommit over a store that cannot be reached', () => {
     expect(first).toMatchObject({ writeNo: 1, events: [CANCELLING], answers: [ANSWER] })
     expect(next).toMatchObject({ writeNo: 2, steps: [BEGUN] })
     expect(store.writes).toHaveLength(3)
-    expect(store.kept.map(textOf)).toEqual(['run_cancelling', 'later'])
-    expect(heard).toEqual(['run-a:0', 'run-a:1'])
+    expect(store.stored.map(toText)).toEqual(['run_cancelling', 'later'])
+    expect(published).toEqual(['run-a:0', 'run-a:1'])
   })
 
   it('[RUNS-G5] treats STORE_UNAVAILABLE that is thrown like an unavailable result', async () => {
@@ -379,7 +379,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
     store.reply = undefined
     commits.retry()
     await journal.flush()
-    expect(store.kept.map(textOf)).toEqual(['a', 'b'.repeat(2 * MAX_PENDING_EVENTS)])
+    expect(store.stored.map(toText)).toEqual(['a', 'b'.repeat(2 * MAX_PENDING_EVENTS)])
   })
 
   it('[RUNS-G5] loses a run with too many waiting events, and notifies it once', async () => {
@@ -399,7 +399,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
     store.reply = undefined
     commits.retry()
     await turns()
-    expect(store.kept).toEqual([])
+    expect(store.stored).toEqual([])
     expect(journal.isFlushed).toBe(true)
   })
 
@@ -430,7 +430,7 @@ describe('GroupCommit over a store that cannot be reached', () => {
     store.reply = ({ runId }, keep) => (runId === 'run-a' ? UNAVAILABLE : keep())
     journal.emit(CANCELLING)
     await turns()
-    const other = journalOf(commits, 'run-b').commit(BEGUN)
+    const other = openJournal(commits, 'run-b').commit(BEGUN)
     await turns()
     expect(store.batches).toHaveLength(1)
     await clock.advance(RETRY_MS)
@@ -492,7 +492,7 @@ describe('a detached journal', () => {
   })
 
   it('[RUNS-G2] publishes a write in flight, if it is stored', async () => {
-    const { journal, store, heard } = setUp()
+    const { journal, store, published } = setUp()
     const gate = Promise.withResolvers<void>()
     store.before = () => gate.promise
     const committed = journal.commit(CANCEL, CANCELLING)
@@ -502,7 +502,7 @@ describe('a detached journal', () => {
     await expect(committed).rejects.toBe(STOP)
     gate.resolve()
     await turns()
-    expect(heard).toEqual(['run-a:0'])
+    expect(published).toEqual(['run-a:0'])
     expect(store.batches).toHaveLength(1)
   })
 
@@ -559,9 +559,9 @@ interface SetUp {
   readonly journal: DurableJournal
   readonly clock: ReturnType<typeof fakeClock>
   /** Ids of the published events. */
-  readonly heard: string[]
+  readonly published: string[]
   /** Number of events of each publication. */
-  readonly told: number[]
+  readonly batchSizes: number[]
   readonly lost: TuttiError[]
   /** Texts of the events that were sent to the store. */
   written(runId: string): readonly string[]
@@ -569,8 +569,8 @@ interface SetUp {
 
 function setUp(options: { readonly tickMs?: number } = {}): SetUp {
   const store = new FakeCommits()
-  const heard: string[] = []
-  const told: number[] = []
+  const published: string[] = []
+  const batchSizes: number[] = []
   const lost: TuttiError[] = []
   const clock = fakeClock()
   const commits = new GroupCommit({
@@ -578,8 +578,8 @@ function setUp(options: { readonly tickMs?: number } = {}): SetUp {
     clock,
     onWritten: (runId, events) => {
       expect(events.every((event) => event.runId === runId)).toBe(true)
-      told.push(events.length)
-      heard.push(...events.map(({ id }) => id))
+      batchSizes.push(events.length)
+      published.push(...events.map(({ id }) => id))
     },
     ...options,
   })
@@ -589,18 +589,18 @@ function setUp(options: { readonly tickMs?: number } = {}): SetUp {
     onLost: (reason) => lost.push(reason),
   })
   const written = (runId: string): readonly string[] =>
-    store.writes.flatMap((write) => (write.runId === runId ? textsOf(write) : []))
-  return { commits, store, journal, clock, heard, told, lost, written }
+    store.writes.flatMap((write) => (write.runId === runId ? toTexts(write) : []))
+  return { commits, store, journal, clock, published, batchSizes, lost, written }
 }
 
-function journalOf(commits: GroupCommit, runId: string): DurableJournal {
+function openJournal(commits: GroupCommit, runId: string): DurableJournal {
   return commits.journal({ runId, epoch: 1, onLost: () => undefined })
 }
 
-function textOf(event: RunEvent): string {
+function toText(event: RunEvent): string {
   return event.type === 'token' ? event.token : event.type
 }
 
-function textsOf({ events }: { readonly events: readonly RunEvent[] }): readonly string[] {
-  return events.map(textOf)
+function toTexts({ events }: { readonly events: readonly RunEvent[] }): readonly string[] {
+  return events.map(toText)
 }

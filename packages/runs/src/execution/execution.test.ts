@@ -123,7 +123,7 @@ describe('Execution, from its claim to its end', () => {
   it('[RUNS-X2] ends FAILED when its ensemble is no longer registered', async () => {
     const { store, over, releases } = await setUp({ options: { ensemble: missing } })
     expect(await over).toBe('ended')
-    expect(store.kept).toMatchObject([
+    expect(store.stored).toMatchObject([
       { type: 'ensemble_completed', exitReason: 'ERROR' },
       {
         type: 'run_result',
@@ -143,7 +143,7 @@ describe('Execution, from its claim to its end', () => {
     })
     const { store, over } = await setUp({ claim, steps: [BEGUN, BROKEN, DONE], refusal })
     expect(await over).toBe('ended')
-    expect(store.kept.at(-1)).toMatchObject({
+    expect(store.stored.at(-1)).toMatchObject({
       status: 'FAILED',
       code: 'INPUT_MISSING',
       error: 'Missing input topic',
@@ -157,7 +157,7 @@ describe('Execution, from its claim to its end', () => {
     const { engine, store, over, logged } = await setUp()
     engine.run.fail(new Error('no such thing'))
     expect(await over).toBe('ended')
-    expect(store.kept.at(-1)).toMatchObject({ code: 'ENGINE_FAILED', error: 'no such thing' })
+    expect(store.stored.at(-1)).toMatchObject({ code: 'ENGINE_FAILED', error: 'no such thing' })
     expect(logged).toEqual(['error Run cannot continue'])
   })
 
@@ -171,7 +171,7 @@ describe('Execution, from its claim to its end', () => {
     const { engine, store, over } = await setUp({ claim, options: { steps } })
     expect(await over).toBe('ended')
     expect([engine.runs, reads]).toEqual([[], 0])
-    expect(store.kept.at(-1)).toMatchObject({
+    expect(store.stored.at(-1)).toMatchObject({
       status: 'FAILED',
       code: 'PROCESS_LOST',
       error: 'The process that executed the run died, or lost its lease, 4 times in a row',
@@ -185,7 +185,7 @@ describe('Execution, from its claim to its end', () => {
     const { engine, store, over } = await setUp({ options: { steps, tasks } })
     expect(await over).toBe('ended')
     expect(engine.runs).toEqual([])
-    expect(store.kept.at(-1)).toMatchObject({
+    expect(store.stored.at(-1)).toMatchObject({
       status: 'FAILED',
       code: 'RUN_UNREADABLE',
       outputs: [{ taskName: 'tune', output: 'tuned' }],
@@ -197,7 +197,7 @@ describe('Execution, from its claim to its end', () => {
     const steps = () => Promise.reject(new TuttiError('RUN_UNREADABLE', 'unreadable'))
     const { store, over } = await setUp({ claim, options: { steps } })
     expect(await over).toBe('ended')
-    expect(store.kept.at(-1)).toMatchObject({ type: 'run_result', status: 'CANCELLED' })
+    expect(store.stored.at(-1)).toMatchObject({ type: 'run_result', status: 'CANCELLED' })
   })
 
   it('[RUNS-X7] applies a command that arrived during the read of the steps after the engine has started', async () => {
@@ -241,12 +241,12 @@ describe('Execution, from its claim to its end', () => {
     const steps = [BEGUN, DONE, CANCEL_ASKED]
     const { store, over } = await setUp({ steps, options: { ensemble: missing } })
     expect(await over).toBe('ended')
-    expect(store.kept).toMatchObject([
+    expect(store.stored).toMatchObject([
       { type: 'ensemble_completed', exitReason: 'CANCELLED' },
       { type: 'run_result', status: 'CANCELLED', outputs: [{ output: 'tuned' }] },
     ])
-    expect(store.kept.at(-1)).not.toHaveProperty('error')
-    expect(store.kept.at(-1)).not.toHaveProperty('code')
+    expect(store.stored.at(-1)).not.toHaveProperty('error')
+    expect(store.stored.at(-1)).not.toHaveProperty('code')
   })
 
   it('[RUNS-X2] is over and logs an error when its end cannot be stored', async () => {
@@ -307,7 +307,7 @@ describe('Execution of a run that waits for a person', () => {
     expect(releases).toEqual([{ kind: 'parked', wakeInMs: 60_000 }])
     expect(await over).toBe('parked')
     expect(engine.run.isStopped).toBe(true)
-    expect(store.kept.map(({ type }) => type)).toEqual(['token'])
+    expect(store.stored.map(({ type }) => type)).toEqual(['token'])
     expect(clock.pending).toBe(0)
   })
 
@@ -376,7 +376,7 @@ describe('Execution of a run that waits for a person', () => {
     engine.run.emit(token('a'))
     await clock.advance(PARK_AFTER_MS)
     expect(await over).toBe('parked')
-    expect(store.kept).toHaveLength(5)
+    expect(store.stored).toHaveLength(5)
   })
 
   it('[RUNS-X5] is not parked when it ends at that moment', async () => {
@@ -425,7 +425,7 @@ describe('Execution that is released', () => {
     await handedOver
     expect(await over).toBe('ready')
     expect(releases).toEqual([{ kind: 'ready' }])
-    expect(store.kept).toHaveLength(1)
+    expect(store.stored).toHaveLength(1)
     expect(engine.run.isStopped).toBe(true)
   })
 
@@ -467,7 +467,7 @@ describe('Execution that is released', () => {
     engine.run.complete()
     await handedOver
     expect(await over).toBe('ended')
-    expect([releases, store.kept.map(({ type }) => type)]).toEqual([[], ['run_result']])
+    expect([releases, store.stored.map(({ type }) => type)]).toEqual([[], ['run_result']])
   })
 
   it('[RUNS-X6] waits for an unavailable store before the handover', async () => {
@@ -480,7 +480,7 @@ describe('Execution that is released', () => {
     store.reply = undefined
     commits.retry()
     expect(await over).toBe('ready')
-    expect(store.kept).toHaveLength(1)
+    expect(store.stored).toHaveLength(1)
   })
 
   it('[RUNS-X3] is lost when its last write is fenced', async () => {
@@ -509,7 +509,7 @@ describe('Execution that is released', () => {
     engine.run.emit(token('b'))
     await turns()
     expect(releases).toEqual([{ kind: 'ready' }])
-    expect(store.kept).toMatchObject([{ token: 'a' }])
+    expect(store.stored).toMatchObject([{ token: 'a' }])
     expect(await over).toBe('ready')
   })
 
@@ -524,11 +524,11 @@ describe('Execution that is released', () => {
     const { engine, execution, store, clock, releases } = await setUp()
     store.reply = () => UNAVAILABLE
     engine.run.emit(token('a'))
-    const letGo = execution.release(STOP)
+    const releasing = execution.release(STOP)
     await clock.advance(999)
     expect(releases).toEqual([])
     await clock.advance(1)
-    await letGo
+    await releasing
     expect(releases).toEqual([{ kind: 'ready' }])
   })
 
@@ -547,7 +547,7 @@ describe('Execution that is released', () => {
     const { execution, over, store } = await setUp({ options: { ensemble: missing } })
     await execution.handOver()
     expect(await over).toBe('ended')
-    expect(store.kept.at(-1)).toMatchObject({ status: 'FAILED' })
+    expect(store.stored.at(-1)).toMatchObject({ status: 'FAILED' })
   })
 })
 
@@ -652,13 +652,13 @@ describe('Execution that receives commands', () => {
   it.each([
     ['let go', (execution: Execution) => execution.release(STOP)],
     ['lost', async (execution: Execution) => execution.lose(STOP)],
-  ])('[RUNS-X7] leaves the answer to the next owner when it was %s before', async (_, giveUp) => {
+  ])('[RUNS-X7] leaves the answer to the next owner when it was %s before', async (_, stop) => {
     const { engine, execution, store } = await setUp()
     const gate = Promise.withResolvers<void>()
     engine.run.onCommand = () => gate.promise
     const decide = { kind: 'decide', reviewId: 'r', decision: { action: 'CONTINUE' } } as const
     const answer = execution.take(pending(decide))
-    await giveUp(execution)
+    await stop(execution)
     gate.resolve()
     expect(await answer).toBeUndefined()
     expect(store.batches).toEqual([])
@@ -698,7 +698,7 @@ describe('Execution of a run of the engine', () => {
     const second = await setUp({ claim, steps, options: { ensemble: () => band } })
     expect(await second.over).toBe('ended')
     expect([tuned.requests.length, played.requests.length]).toEqual([1, 1])
-    expect(second.store.kept.at(-1)).toMatchObject({
+    expect(second.store.stored.at(-1)).toMatchObject({
       status: 'COMPLETED',
       outputs: [{ output: 'tuned' }, { output: 'played' }],
     })
@@ -760,7 +760,7 @@ describe('Execution of a run of the engine', () => {
     await first.clock.advance(PARK_AFTER_MS)
     expect(await first.over).toBe('parked')
     expect(first.releases).toEqual([{ kind: 'parked', wakeInMs: 60_000 - PARK_AFTER_MS }])
-    const asked = first.store.kept.find(({ type }) => type === 'review_requested')
+    const asked = first.store.stored.find(({ type }) => type === 'review_requested')
     const reviewId = asked !== undefined && 'reviewId' in asked ? asked.reviewId : ''
     const decide = { kind: 'decide', reviewId, decision: { action: 'CONTINUE' } } as const
     const claim = claimed(RUN, { run: { epoch: 2 }, commands: [pending(decide)] })
@@ -768,7 +768,7 @@ describe('Execution of a run of the engine', () => {
     const second = await setUp({ claim, steps, options: { ensemble: () => band } })
     expect(await second.over).toBe('ended')
     expect(model.requests).toHaveLength(1)
-    expect(second.store.kept.at(-1)).toMatchObject({ status: 'COMPLETED' })
+    expect(second.store.stored.at(-1)).toMatchObject({ status: 'COMPLETED' })
     expect(second.store.writes.flatMap(({ answers = [] }) => answers)).toEqual([
       { commandId: 'command-1', ok: true, value: {} },
     ])
@@ -882,7 +882,7 @@ function missing(): Ensemble {
 /** A model whose reply the test controls. */
 function handSettledModel(
   text: string,
-  told: Promise<void>,
+  release: Promise<void>,
 ): ChatModel & { readonly requests: readonly unknown[] } {
   const model = scriptedModel([text])
   return {
@@ -893,7 +893,7 @@ function handSettledModel(
     async *stream(request, options) {
       const chunks = model.stream(request, options)
       const { value, done } = await chunks[Symbol.asyncIterator]().next()
-      await told
+      await release
       if (done !== true) yield value
       yield* chunks
     },

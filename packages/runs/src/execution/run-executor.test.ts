@@ -51,7 +51,7 @@ describe('RunExecutor, claiming', () => {
     '[RUNS-Q8] decides whether to take a suspect while it executes %s',
     async (_, lostOwners, takes) => {
       const { executor, queue, engine } = setUp()
-      const asked = takesOf(queue, [claimed('a', { lostOwners })])
+      const asked = recordTakes(queue, [claimed('a', { lostOwners })])
       executor.start()
       await turns()
       executor.wake()
@@ -65,7 +65,7 @@ describe('RunExecutor, claiming', () => {
 
   it('[RUNS-Q8] takes another suspect when the first one has run for a while', async () => {
     const { executor, queue, clock } = setUp({ options: { pollMs: SETTLED_AFTER_MS / 2 } })
-    const asked = takesOf(queue, [claimed('a', { lostOwners: SUSPECT_LOSSES })])
+    const asked = recordTakes(queue, [claimed('a', { lostOwners: SUSPECT_LOSSES })])
     executor.start()
     await turns()
     for (let poll = 0; poll < 2; poll += 1) {
@@ -568,7 +568,7 @@ function setUp({ waiting = [], held, pending, isShared = true, options }: Given 
 }
 
 /** Returns whether each claim takes a suspect; the first claim gets these runs. */
-function takesOf(queue: FakeQueue, first: readonly ClaimedRun[]): (boolean | undefined)[] {
+function recordTakes(queue: FakeQueue, first: readonly ClaimedRun[]): (boolean | undefined)[] {
   const asked: (boolean | undefined)[] = []
   queue.claimNext = async ({ takesSuspect }: Pick<ClaimRequest, 'takesSuspect'>) => {
     asked.push(takesSuspect)

@@ -53,7 +53,7 @@ const OTHERS_AFTER_MS = 600_000
 /** The runs that this process executes. */
 export class RunExecutor {
   readonly #options: RunExecutorOptions
-  readonly #holder: LeaseOwner
+  readonly #leaseOwner: LeaseOwner
   readonly #logger: Logger
   readonly #known: KnownEnsembles
   readonly #active = new Map<string, Execution>()
@@ -61,7 +61,7 @@ export class RunExecutor {
   /** Numbers of claims started and ended so far. */
   readonly #claims = { begun: 0, ended: 0 }
   #claiming: Promise<void> | undefined
-  #isAskedAgain = false
+  #isWakePending = false
   #isStarted = false
   #isStopped = false
 
@@ -70,7 +70,7 @@ export class RunExecutor {
     this.#options = options
     this.#logger = settings.logger
     const owner = `${process.pid}-${crypto.randomUUID()}`
-    this.#holder = { owner, leaseMs: storage.isShared ? settings.leaseMs : Infinity }
+    this.#leaseOwner = { owner, leaseMs: storage.isShared ? settings.leaseMs : Infinity }
     this.#known = {
       ensembles: options.ensembles.all.map(({ name }) => name),
       othersAfterMs: storage.isShared ? OTHERS_AFTER_MS : 0,
@@ -110,13 +110,13 @@ export class RunExecutor {
   wake(): void {
     if (!this.#isStarted || this.#isStopped) return
     if (this.#claiming !== undefined) {
-      this.#isAskedAgain = true
+      this.#isWakePending = true
       return
     }
     this.#claiming = this.#claimDue().finally(() => {
       this.#claiming = undefined
-      if (!this.#isAskedAgain) return
-      this.#isAskedAgain = false
+      if (!this.#isWakePending) return
+      this.#isWakePending = false
       this.wake()
     })
   }
@@ -142,7 +142,7 @@ export class RunExecutor {
    */
   async executeNow(runId: string): Promise<ExecutionEnd | undefined> {
     const { queue } = this.#options.storage
-    const claim = await this.#counted(queue.claim(runId, this.#holder))
+    const claim = await this.#counted(queue.claim(runId, this.#leaseOwner))
     if (claim !== undefined) return this.#execute(claim).over
     await this.#claiming
     return this.#active.get(runId)?.over
@@ -153,7 +153,7 @@ export class RunExecutor {
     const before = [...this.#active.values()]
     const claims = this.#claims.begun
     const isQuiet = claims === this.#claims.ended
-    const held = await this.#options.storage.queue.renew(this.#holder)
+    const held = await this.#options.storage.queue.renew(this.#leaseOwner)
     const epochs = new Map(held.map(({ runId, epoch }) => [runId, epoch]))
     for (const execution of before) {
       const { runId, epoch } = execution
@@ -225,12 +225,12 @@ export class RunExecutor {
       await setImmediate()
       for (;;) {
         // The claim that follows serves all calls of `wake` so far.
-        this.#isAskedAgain = false
+        this.#isWakePending = false
         const wanted = maxRunsPerProcess - this.#slotsTaken
         if (wanted <= 0 || this.#isStopped || !storage.isAvailable) return
         const takesSuspect = !this.#watchesSuspect
         const request = {
-          ...this.#holder,
+          ...this.#leaseOwner,
           wanted,
           maxConcurrentRuns,
           known: this.#known,

@@ -9,13 +9,13 @@ const EVENT: LoggedRunEvent = { ...token('x'), runId: 'run-a', seq: 0, id: 'run-
 
 describe('EventBus', () => {
   it('calls the listeners of a run and those of all runs, and no others', () => {
-    const { bus, told, listener } = setUp()
+    const { bus, published, listener } = setUp()
     bus.listen('run-a', listener('a'))
     bus.listen('run-a', listener('a too'))
     bus.listen('run-b', listener('b'))
     bus.listenToAll(listener('all'))
     bus.publish('run-a', [EVENT])
-    expect(told).toEqual([
+    expect(published).toEqual([
       ['a', 1],
       ['a too', 1],
       ['all', 1],
@@ -23,12 +23,12 @@ describe('EventBus', () => {
   })
 
   it('does not call removed listeners', () => {
-    const { bus, told, listener } = setUp()
+    const { bus, published, listener } = setUp()
     const stops = [bus.listen('run-a', listener('a')), bus.listenToAll(listener('all'))]
     bus.listen('run-a', listener('stays'))
     for (const stop of stops) stop()
     bus.publish('run-a', [EVENT])
-    expect(told).toEqual([['stays', 1]])
+    expect(published).toEqual([['stays', 1]])
   })
 
   it('knows which runs have listeners', () => {
@@ -54,17 +54,17 @@ describe('EventBus', () => {
   })
 
   it('calls only the listeners of the run with an empty list on a nudge', () => {
-    const { bus, told, listener } = setUp()
+    const { bus, published, listener } = setUp()
     bus.listen('run-a', listener('a'))
     bus.listen('run-b', listener('b'))
     bus.listenToAll(listener('all'))
     bus.nudge('run-a')
     bus.nudge('run-z')
-    expect(told).toEqual([['a', 0]])
+    expect(published).toEqual([['a', 0]])
   })
 
   it('isolates the errors of listeners', () => {
-    const { bus, told, errors, listener } = setUp()
+    const { bus, published, errors, listener } = setUp()
     const bad = new Error('bad listener')
     const broken = (): never => {
       throw bad
@@ -74,21 +74,21 @@ describe('EventBus', () => {
     bus.listenToAll(listener('all'))
     bus.publish('run-a', [EVENT])
     bus.nudge('run-a')
-    expect(told.map(([who]) => who)).toEqual(['a', 'all', 'a'])
+    expect(published.map(([who]) => who)).toEqual(['a', 'all', 'a'])
     expect(errors).toEqual([bad, bad])
   })
 
   it('allows listeners to be added and removed during a call', () => {
-    const { bus, told, listener } = setUp()
+    const { bus, published, listener } = setUp()
     const stop = bus.listen('run-a', () => {
       stop()
       bus.listen('run-a', listener('new'))
     })
     bus.listen('run-a', listener('a'))
     bus.publish('run-a', [EVENT])
-    expect(told).toEqual([['a', 1]])
+    expect(published).toEqual([['a', 1]])
     bus.publish('run-a', [EVENT])
-    expect(told.slice(1)).toEqual([
+    expect(published.slice(1)).toEqual([
       ['a', 1],
       ['new', 1],
     ])
@@ -96,11 +96,11 @@ describe('EventBus', () => {
 })
 
 function setUp() {
-  const told: (readonly [who: string, events: number])[] = []
+  const published: (readonly [who: string, events: number])[] = []
   const errors: unknown[] = []
   const bus = new EventBus((error) => errors.push(error))
   const listener = (who: string) => (events: readonly LoggedRunEvent[]) => {
-    told.push([who, events.length])
+    published.push([who, events.length])
   }
-  return { bus, told, errors, listener }
+  return { bus, published, errors, listener }
 }

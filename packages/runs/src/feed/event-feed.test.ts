@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { FakeLog, resultOf } from '../../test/fake-log.ts'
+import { FakeLog, resultEvent } from '../../test/fake-log.ts'
 import { turns } from '../../test/turns.ts'
 import { EventBus } from './event-bus.ts'
 import { RunEventFeed } from './event-feed.ts'
@@ -12,15 +12,15 @@ const RUN = 'run-a'
 
 describe('RunEventFeed, with events of this process', () => {
   it('[RUNS-F4] publishes them at once without reading the log', () => {
-    const { feed, log, heard } = setUp()
+    const { feed, log, published } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
     feed.offer(RUN, log.append(RUN, tokens(1)))
-    expect(heard).toEqual(ids(0, 2))
+    expect(published).toEqual(ids(0, 2))
     expect(log.reads).toEqual([])
   })
 
   it('[RUNS-F4] publishes events in order, each once, if they are offered out of order', async () => {
-    const { feed, log, heard } = setUp()
+    const { feed, log, published } = setUp()
     const first = log.append(RUN, tokens(2))
     const second = log.append(RUN, tokens(2))
     const third = log.append(RUN, tokens(1))
@@ -29,65 +29,65 @@ describe('RunEventFeed, with events of this process', () => {
     feed.offer(RUN, first.slice(1))
     feed.offer(RUN, third)
     await turns()
-    expect(heard).toEqual(ids(0, 4))
+    expect(published).toEqual(ids(0, 4))
   })
 
   it('[RUNS-F4] does not publish repeated events again', async () => {
-    const { feed, log, heard } = setUp()
+    const { feed, log, published } = setUp()
     const events = log.append(RUN, tokens(3))
     feed.offer(RUN, events)
     feed.offer(RUN, events)
     feed.offer(RUN, events.slice(1))
     await turns()
-    expect(heard).toEqual(ids(0, 2))
+    expect(published).toEqual(ids(0, 2))
   })
 
   it('[RUNS-F4] publishes only the new events of a batch', async () => {
-    const { feed, log, heard } = setUp()
+    const { feed, log, published } = setUp()
     const events = log.append(RUN, tokens(3))
     feed.offer(RUN, events.slice(0, 2))
     feed.offer(RUN, events)
     await turns()
-    expect(heard).toEqual(ids(0, 2))
+    expect(published).toEqual(ids(0, 2))
   })
 
   it('[RUNS-F4] publishes them after the earlier events that it reads', async () => {
-    const { feed, log, heard } = setUp()
+    const { feed, log, published } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(1)))
     log.append(RUN, tokens(2))
     feed.onWritten(RUN, { from: 1, to: 2 })
     feed.offer(RUN, log.append(RUN, tokens(1)))
-    expect(heard).toEqual(ids(0, 0))
+    expect(published).toEqual(ids(0, 0))
     await turns()
-    expect(heard).toEqual(ids(0, 3))
+    expect(published).toEqual(ids(0, 3))
   })
 
   it('ignores an empty list of events', () => {
-    const { feed, log, heard } = setUp()
+    const { feed, log, published } = setUp()
     feed.offer(RUN, [])
-    expect([log.reads, heard]).toEqual([[], []])
+    expect([log.reads, published]).toEqual([[], []])
   })
 
   it('[RUNS-F4] starts a resumed run at its first offered event', () => {
-    const { feed, log, heard } = setUp()
+    const { feed, log, published } = setUp()
     log.append(RUN, tokens(5))
     feed.offer(RUN, log.append(RUN, tokens(1)))
-    expect(heard).toEqual(ids(5, 5))
+    expect(published).toEqual(ids(5, 5))
   })
 })
 
 describe('RunEventFeed, with events of other processes', () => {
   it('[RUNS-F4] reads and publishes them in order', async () => {
-    const { feed, log, heard } = setUp()
+    const { feed, log, published } = setUp()
     log.append(RUN, tokens(3))
     feed.onWritten(RUN, { from: 0, to: 2 })
     await turns()
-    expect(heard).toEqual(ids(0, 2))
+    expect(published).toEqual(ids(0, 2))
     expect(log.reads).toEqual([{ runId: RUN, from: 0, limit: 500 }])
   })
 
   it('[RUNS-F4] continues to read for later notifications, one read at a time', async () => {
-    const { feed, log, heard } = setUp()
+    const { feed, log, published } = setUp()
     log.append(RUN, tokens(2))
     feed.onWritten(RUN, { from: 0, to: 1 })
     await turns(0)
@@ -95,34 +95,34 @@ describe('RunEventFeed, with events of other processes', () => {
     feed.onWritten(RUN, { from: 2, to: 3 })
     expect(log.reads).toHaveLength(1)
     await turns()
-    expect(heard).toEqual(ids(0, 3))
+    expect(published).toEqual(ids(0, 3))
     expect(log.reads.map(({ from }) => from)).toEqual([0, 2])
   })
 
   it('[RUNS-F4] reads many events in pages', async () => {
-    const { feed, log, heard } = setUp()
+    const { feed, log, published } = setUp()
     log.append(RUN, tokens(1_200))
     feed.onWritten(RUN, { from: 0, to: 1_199 })
     await turns(8)
-    expect(heard).toEqual(ids(0, 1_199))
+    expect(published).toEqual(ids(0, 1_199))
     expect(log.reads.map(({ from }) => from)).toEqual([0, 500, 1_000])
   })
 
   it('[RUNS-F4] fills the gap of a lost notification', async () => {
-    const { feed, log, heard } = setUp()
+    const { feed, log, published } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(1)))
     log.append(RUN, tokens(5))
     feed.onWritten(RUN, { from: 4, to: 5 })
     await turns()
-    expect(heard).toEqual(ids(0, 5))
+    expect(published).toEqual(ids(0, 5))
   })
 
   it('[RUNS-F4] ignores an outdated notification', async () => {
-    const { feed, log, heard } = setUp()
+    const { feed, log, published } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(5)))
     feed.onWritten(RUN, { from: 1, to: 3 })
     await turns()
-    expect(heard).toEqual(ids(0, 4))
+    expect(published).toEqual(ids(0, 4))
     expect(log.reads).toEqual([])
   })
 
@@ -132,23 +132,23 @@ describe('RunEventFeed, with events of other processes', () => {
     feed.onWritten(RUN, { from: 0, to: 2 })
     await turns()
     expect(log.reads).toEqual([])
-    const heard = listenTo(bus)
+    const published = listenTo(bus)
     log.append(RUN, tokens(2))
     feed.onWritten(RUN, { from: 3, to: 4 })
     await turns()
-    expect(heard).toEqual(ids(3, 4))
+    expect(published).toEqual(ids(3, 4))
   })
 
   it('[RUNS-F5] reads only runs that have listeners', async () => {
     const { feed, log, bus } = setUp({ listens: false })
-    const heard: string[] = []
-    bus.listen('run-b', (events) => heard.push(...events.map(({ id }) => id)))
+    const published: string[] = []
+    bus.listen('run-b', (events) => published.push(...events.map(({ id }) => id)))
     for (const runId of ['run-b', 'run-c']) {
       log.append(runId, tokens(1))
       feed.onWritten(runId, { from: 0, to: 0 })
     }
     await turns()
-    expect(heard).toEqual(['run-b:0'])
+    expect(published).toEqual(['run-b:0'])
     expect(log.reads.map(({ runId }) => runId)).toEqual(['run-b'])
   })
 
@@ -164,124 +164,124 @@ describe('RunEventFeed, with events of other processes', () => {
   })
 
   it('reports a failed read, and reads again at the next notification', async () => {
-    const { feed, log, heard, errors } = setUp()
+    const { feed, log, published, errors } = setUp()
     const broken = new Error('no connection')
     log.beforeAnswer = () => Promise.reject(broken)
     log.append(RUN, tokens(2))
     feed.onWritten(RUN, { from: 0, to: 1 })
     await turns()
-    expect([heard, errors]).toEqual([[], [broken]])
+    expect([published, errors]).toEqual([[], [broken]])
     log.beforeAnswer = undefined
     log.append(RUN, tokens(1))
     feed.onWritten(RUN, { from: 2, to: 2 })
     await turns()
-    expect(heard).toEqual(ids(0, 2))
+    expect(published).toEqual(ids(0, 2))
   })
 
   it('stops reading when the log has fewer events than announced', async () => {
-    const { feed, log, heard } = setUp()
+    const { feed, log, published } = setUp()
     log.append(RUN, tokens(2))
     feed.onWritten(RUN, { from: 0, to: 9 })
     await turns(8)
-    expect(heard).toEqual(ids(0, 1))
+    expect(published).toEqual(ids(0, 1))
     expect(log.reads).toHaveLength(2)
   })
 })
 
 describe('RunEventFeed, when runs end', () => {
   it('[RUNS-F4] publishes the end of a run that another process wrote', async () => {
-    const { feed, log, heard } = setUp()
-    log.append(RUN, [...tokens(1), resultOf(RUN)])
+    const { feed, log, published } = setUp()
+    log.append(RUN, [...tokens(1), resultEvent(RUN)])
     feed.onWritten(RUN, { from: 0, to: 1 })
     await turns()
-    expect(heard).toEqual(ids(0, 1))
+    expect(published).toEqual(ids(0, 1))
   })
 
   it('[RUNS-F4] does not publish the events of an ended run again after a late notification', async () => {
-    const { feed, log, heard } = setUp()
-    log.append(RUN, [...tokens(2), resultOf(RUN)])
+    const { feed, log, published } = setUp()
+    log.append(RUN, [...tokens(2), resultEvent(RUN)])
     feed.onWritten(RUN, { from: 0, to: 1 })
     await turns()
-    expect(heard).toEqual(ids(0, 2))
+    expect(published).toEqual(ids(0, 2))
     feed.onWritten(RUN, { from: 2, to: 2 })
     await turns()
-    expect(heard).toEqual(ids(0, 2))
+    expect(published).toEqual(ids(0, 2))
   })
 
   it('[RUNS-F4] does not publish the events of a run again that ends during a check of all runs', async () => {
-    const { feed, log, heard } = setUp()
+    const { feed, log, published } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
     log.beforeAnswer = () => {
       log.beforeAnswer = undefined
-      feed.offer(RUN, log.append(RUN, [resultOf(RUN)]))
+      feed.offer(RUN, log.append(RUN, [resultEvent(RUN)]))
     }
     await feed.catchUp()
     await turns()
-    expect(heard).toEqual(ids(0, 2))
+    expect(published).toEqual(ids(0, 2))
   })
 })
 
 describe('RunEventFeed, when notifications may have been missed', () => {
   it('[RUNS-F6] reads the newest event of each run at the start', async () => {
-    const { feed, log, heard } = setUp()
+    const { feed, log, published } = setUp()
     log.append(RUN, tokens(4))
     await feed.start()
     log.append(RUN, tokens(2))
     feed.onWritten(RUN, { from: 5, to: 5 })
     await turns()
-    expect(heard).toEqual(ids(4, 5))
+    expect(published).toEqual(ids(4, 5))
   })
 
   it('[RUNS-F6] publishes missed events of known and new runs', async () => {
-    const { feed, log, heard } = setUp()
+    const { feed, log, published } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
     log.append(RUN, tokens(2))
     log.append('run-b', tokens(1))
     await feed.catchUp()
     await turns()
-    expect(heard.toSorted()).toEqual([...ids(0, 3), 'run-b:0'])
+    expect(published.toSorted()).toEqual([...ids(0, 3), 'run-b:0'])
   })
 
   it('[RUNS-F6] publishes missed events of a run that has ended in the meantime', async () => {
-    const { feed, log, heard } = setUp()
+    const { feed, log, published } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
-    log.append(RUN, [...tokens(1), resultOf(RUN)])
+    log.append(RUN, [...tokens(1), resultEvent(RUN)])
     await feed.catchUp()
     await turns()
-    expect(heard).toEqual(ids(0, 3))
+    expect(published).toEqual(ids(0, 3))
   })
 
   it('[RUNS-F6] sends each event once to listeners of all runs, even after repeated checks', async () => {
-    const { feed, log, heard } = setUp()
+    const { feed, log, published } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
     log.append(RUN, tokens(1))
     feed.onWritten(RUN, { from: 2, to: 2 })
     await Promise.all([feed.catchUp(), feed.catchUp()])
-    feed.offer(RUN, log.append(RUN, [resultOf(RUN)]))
+    feed.offer(RUN, log.append(RUN, [resultEvent(RUN)]))
     await feed.catchUp()
     await turns()
-    expect(heard).toEqual(ids(0, 3))
+    expect(published).toEqual(ids(0, 3))
   })
 
   it('[RUNS-F6] makes the readers of each run read the log again', async () => {
-    const { feed, log, bus, heard } = setUp()
+    const { feed, log, bus, published } = setUp()
     const looks: number[] = []
     bus.listen('ended', (events) => looks.push(events.length))
-    log.append('ended', [resultOf('ended')])
+    log.append('ended', [resultEvent('ended')])
     await feed.catchUp()
     await turns()
     expect(looks).toEqual([0])
-    expect(heard).toEqual([])
+    expect(published).toEqual([])
   })
 
   it('[RUNS-F6] forgets deleted runs', async () => {
-    const { feed, log, heard } = setUp()
+    const { feed, log, published } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
     log.delete(RUN)
     await feed.catchUp()
     feed.offer(RUN, log.append(RUN, tokens(1)))
     await turns()
-    expect(heard).toEqual([...ids(0, 1), `${RUN}:0`])
+    expect(published).toEqual([...ids(0, 1), `${RUN}:0`])
   })
 
   it('throws the error of a failed read', async () => {
@@ -297,7 +297,7 @@ interface SetUp {
   readonly log: FakeLog
   readonly bus: EventBus
   /** Ids of the events that a listener for all runs received. */
-  readonly heard: readonly string[]
+  readonly published: readonly string[]
   readonly errors: readonly unknown[]
 }
 
@@ -308,15 +308,15 @@ function setUp({ listens = true } = {}): SetUp {
     throw error
   })
   const feed = new RunEventFeed({ events: log, bus, onError: (error) => errors.push(error) })
-  return { feed, log, bus, heard: listens ? listenTo(bus) : [], errors }
+  return { feed, log, bus, published: listens ? listenTo(bus) : [], errors }
 }
 
 function listenTo(bus: EventBus): readonly string[] {
-  const heard: string[] = []
+  const published: string[] = []
   bus.listenToAll((events: readonly LoggedRunEvent[]) => {
-    heard.push(...events.map(({ id }) => id))
+    published.push(...events.map(({ id }) => id))
   })
-  return heard
+  return published
 }
 
 function tokens(count: number): readonly RunEvent[] {

@@ -24,20 +24,20 @@ export interface EventFeedOptions {
 }
 
 /** The position of a run for the readers of this process. */
-interface Place {
+interface Position {
   /** Newest event that was published, or skipped because there was no listener. */
   reached: number
   /** Newest event that is known to be durable. */
   wanted: number
   reading: boolean
-  /** Whether its last event was published. The place is retained for a while, because notifications may be late. */
+  /** Whether its last event was published. The position is retained for a while, because notifications may be late. */
   hasEnded: boolean
 }
 
 /** Publishes the events of all runs. */
 export class RunEventFeed {
   readonly #options: EventFeedOptions
-  readonly #places = new Map<string, Place>()
+  readonly #positions = new Map<string, Position>()
 
   constructor(options: EventFeedOptions) {
     this.#options = options
@@ -46,7 +46,7 @@ export class RunEventFeed {
   /** Reads the newest event of each run, from which later notifications continue. */
   async start(): Promise<void> {
     for (const { runId, lastSeq } of await this.#options.events.heads([])) {
-      this.#place(runId, lastSeq)
+      this.#findPosition(runId, lastSeq)
     }
   }
 
@@ -55,70 +55,70 @@ export class RunEventFeed {
     const [first] = events
     const last = events.at(-1)
     if (first === undefined || last === undefined) return
-    const place = this.#place(runId, first.seq - 1)
-    if (place.reading || first.seq !== place.reached + 1) {
+    const position = this.#findPosition(runId, first.seq - 1)
+    if (position.reading || first.seq !== position.reached + 1) {
       this.onWritten(runId, { from: first.seq, to: last.seq })
       return
     }
-    place.reached = last.seq
-    place.wanted = Math.max(place.wanted, last.seq)
+    position.reached = last.seq
+    position.wanted = Math.max(position.wanted, last.seq)
     this.#publish(runId, events)
   }
 
   /** Reads and publishes events that another process wrote. */
   onWritten(runId: string, { from, to }: { readonly from: number; readonly to: number }): void {
-    const place = this.#place(runId, from - 1)
-    if (place.hasEnded) return
-    place.wanted = Math.max(place.wanted, to)
-    if (!place.reading && place.reached < place.wanted) void this.#read(runId, place)
+    const position = this.#findPosition(runId, from - 1)
+    if (position.hasEnded) return
+    position.wanted = Math.max(position.wanted, to)
+    if (!position.reading && position.reached < position.wanted) void this.#read(runId, position)
   }
 
   /** Checks every run, because notifications may have been missed. */
   async catchUp(): Promise<void> {
     const { events, bus } = this.#options
-    for (const [runId, { hasEnded }] of this.#places) if (hasEnded) this.#places.delete(runId)
-    const known = [...this.#places.keys()]
+    for (const [runId, { hasEnded }] of this.#positions) if (hasEnded) this.#positions.delete(runId)
+    const known = [...this.#positions.keys()]
     const heads = await events.heads(known)
     const alive = new Set(heads.map(({ runId }) => runId))
-    for (const runId of known) if (!alive.has(runId)) this.#places.delete(runId)
+    for (const runId of known) if (!alive.has(runId)) this.#positions.delete(runId)
     for (const { runId, lastSeq } of heads) this.onWritten(runId, { from: 0, to: lastSeq })
     // Readers of runs that have ended in the meantime read the remaining events from the log.
     for (const runId of bus.runIds) bus.nudge(runId)
   }
 
-  #place(runId: string, reached: number): Place {
-    const known = this.#places.get(runId)
+  #findPosition(runId: string, reached: number): Position {
+    const known = this.#positions.get(runId)
     if (known !== undefined) return known
-    const place: Place = { reached, wanted: reached, reading: false, hasEnded: false }
-    this.#places.set(runId, place)
-    return place
+    const position: Position = { reached, wanted: reached, reading: false, hasEnded: false }
+    this.#positions.set(runId, position)
+    return position
   }
 
-  async #read(runId: string, place: Place): Promise<void> {
+  async #read(runId: string, position: Position): Promise<void> {
     const { events, bus, onError } = this.#options
-    place.reading = true
+    position.reading = true
     try {
-      while (place.reached < place.wanted) {
+      while (position.reached < position.wanted) {
         if (!bus.hasListeners(runId)) {
-          place.reached = place.wanted
+          position.reached = position.wanted
           break
         }
-        const page = await events.read({ runId, from: place.reached + 1, limit: PAGE })
+        const page = await events.read({ runId, from: position.reached + 1, limit: PAGE })
         const last = page.at(-1)
         if (last === undefined) break
-        place.reached = last.seq
+        position.reached = last.seq
         this.#publish(runId, page)
       }
     } catch (error) {
       onError(error)
     } finally {
-      place.reading = false
+      position.reading = false
     }
   }
 
   #publish(runId: string, events: readonly LoggedRunEvent[]): void {
     this.#options.bus.publish(runId, events)
-    const place = this.#places.get(runId)
-    if (place !== undefined && events.at(-1)?.type === 'run_result') place.hasEnded = true
+    const position = this.#positions.get(runId)
+    if (position !== undefined && events.at(-1)?.type === 'run_result') position.hasEnded = true
   }
 }

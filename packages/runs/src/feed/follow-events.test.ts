@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 
 import { describe, expect, it } from 'vitest'
 
-import { FakeLog, resultOf } from '../../test/fake-log.ts'
+import { FakeLog, resultEvent } from '../../test/fake-log.ts'
 import { turns } from '../../test/turns.ts'
 import { EventBus, type EventListener } from './event-bus.ts'
 import { followEvents, type EventBatches } from './follow-events.ts'
@@ -107,7 +107,7 @@ describe('followEvents', () => {
     const reader = run.follow(0)
     expect(await reader.take(1)).toEqual([0])
     await reader.idle()
-    run.appendUnheard(2)
+    run.appendUnpublished(2)
     run.append(1)
     expect(await reader.take(3)).toEqual([1, 2, 3])
     run.end()
@@ -120,7 +120,7 @@ describe('followEvents', () => {
     const reader = run.follow(0)
     expect(await reader.take(1)).toEqual([0])
     await reader.idle()
-    run.appendUnheard(2)
+    run.appendUnpublished(2)
     run.nudge()
     expect(await reader.take(2)).toEqual([1, 2])
     run.append(1)
@@ -131,7 +131,7 @@ describe('followEvents', () => {
     const run = new FakeRun()
     run.append(1)
     run.duringRead(() => {
-      run.appendUnheard(1)
+      run.appendUnpublished(1)
       run.nudge()
     })
     expect(await run.follow(1).take(1)).toEqual([1])
@@ -158,7 +158,7 @@ describe('followEvents', () => {
     const reader = run.follow(0)
     expect(await reader.take(1)).toEqual([0])
     await reader.idle()
-    run.endUnheard()
+    run.endUnpublished()
     run.nudge()
     expect(await reader.rest()).toEqual([1])
   })
@@ -301,23 +301,23 @@ class FakeRun {
   }
 
   append(count: number, text?: string): void {
-    this.#bus.publish(RUN, this.appendUnheard(count, text))
+    this.#bus.publish(RUN, this.appendUnpublished(count, text))
   }
 
   end(): void {
-    this.#bus.publish(RUN, this.endUnheard())
+    this.#bus.publish(RUN, this.endUnpublished())
   }
 
   /** Writes events without publishing them. */
-  appendUnheard(count: number, text = 'x'): readonly LoggedRunEvent[] {
+  appendUnpublished(count: number, text = 'x'): readonly LoggedRunEvent[] {
     return this.#log.append(
       RUN,
       Array.from({ length: count }, (): RunEvent => token(text)),
     )
   }
 
-  endUnheard(): readonly LoggedRunEvent[] {
-    const events = this.#log.append(RUN, [resultOf(RUN)])
+  endUnpublished(): readonly LoggedRunEvent[] {
+    const events = this.#log.append(RUN, [resultEvent(RUN)])
     this.#record = { status: 'COMPLETED', lastSeq: events.at(-1)?.seq ?? -1 }
     return events
   }

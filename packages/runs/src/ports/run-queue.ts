@@ -35,9 +35,9 @@ export interface RunQueue {
   /** Makes the caller the owner of due runs: as many as it wants, within the limit. */
   claimNext(request: ClaimRequest): Promise<readonly ClaimedRun[]>
   /** Makes the caller the owner of one ready or parked run, regardless of the limit; otherwise returns undefined. */
-  claim(runId: string, holder: LeaseOwner): Promise<ClaimedRun | undefined>
+  claim(runId: string, leaseOwner: LeaseOwner): Promise<ClaimedRun | undefined>
   /** Extends the leases of all runs of an owner, counted from now. Returns the runs that it still owns. */
-  renew(holder: LeaseOwner): Promise<readonly HeldRun[]>
+  renew(leaseOwner: LeaseOwner): Promise<readonly HeldRun[]>
   /** Marks an owned run as waiting for a person, or removes the mark. Returns false if the caller does not own the run. */
   markWaiting(held: HeldRun, isWaiting: boolean): Promise<boolean>
   /** Releases a run, for other processes to claim at once or when it is due. */

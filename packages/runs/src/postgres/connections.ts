@@ -32,7 +32,7 @@ export function destroy(client: Client | PoolClient): void {
 }
 
 /** Waits briefly for connections to end. */
-export async function waitForEnd(ending: Promise<unknown>): Promise<void> {
+export async function awaitClosing(ending: Promise<unknown>): Promise<void> {
   const { promise: late, resolve } = Promise.withResolvers<void>()
   const stop = systemClock.after(END_LIMIT_MS, resolve)
   await Promise.race([ending.catch(() => undefined), late])

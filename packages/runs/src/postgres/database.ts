@@ -13,7 +13,7 @@
 import { Pool, type PoolClient, type QueryResultRow } from 'pg'
 
 import { classifyError, unavailable } from './connection-errors.ts'
-import { connectionOptions, destroy, hashName, quoteName, waitForEnd } from './connections.ts'
+import { connectionOptions, destroy, hashName, quoteName, awaitClosing } from './connections.ts'
 
 import type { ResolvedPostgresRunStorageOptions } from './options.ts'
 import type { Logger } from '@tutti/core'
@@ -137,7 +137,7 @@ export class Database implements DatabaseSession {
 
   /** Closes all connections, within a second even if the database does not answer. */
   async close(): Promise<void> {
-    await waitForEnd(this.#pool.end())
+    await awaitClosing(this.#pool.end())
     for (const client of this.#clients) destroy(client)
   }
 

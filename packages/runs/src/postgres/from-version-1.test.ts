@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 
 import { result, reviewDecided, token } from '../testing/event-fixtures.ts'
 import { newRun, queued } from '../testing/index.ts'
-import { recordOf, restWrite } from '../testing/run-fixtures.ts'
-import { everythingOf, goOnAs, keepRunsInFlight } from '../testing/runs-in-flight.ts'
+import { readRecord, newUnownedWrite } from '../testing/run-fixtures.ts'
+import { readEverything, goOnAs, keepRunsInFlight } from '../testing/runs-in-flight.ts'
 import { postgresRunStorage } from './index.ts'
 import { POSTGRES_MIGRATIONS } from './migrations.ts'
 import { ownDatabase } from '../../test/own-database.ts'
@@ -35,7 +35,7 @@ describe('a store of version 1', () => {
     await database.client.query(toVersion1(schema))
     await database.client.query('CREATE SCHEMA first')
     await database.client.query(POSTGRES_MIGRATIONS[0]?.replaceAll('$schema', () => 'first') ?? '')
-    expect(await shapeOf(schema)).toEqual(await shapeOf('first'))
+    expect(await readShape(schema)).toEqual(await readShape('first'))
   })
 
   it('retains all data, and its runs in flight continue', async () => {
@@ -44,16 +44,16 @@ describe('a store of version 1', () => {
     {
       await using storage = await open('flight')
       owner = await keepRunsInFlight(storage)
-      before = await everythingOf(storage)
+      before = await readEverything(storage)
     }
     await database.client.query(toVersion1('flight'))
     await using storage = await open('flight')
-    expect(await everythingOf(storage)).toEqual(before)
+    expect(await readEverything(storage)).toEqual(before)
     const present = goOnAs(owner, storage, 1)
     expect((await present.commit([token('x')])).kind).toBe('written')
     expect((await present.commit([result('run-owned')])).kind).toBe('written')
-    const parked = await recordOf(storage, 'run-parked')
-    const decided = restWrite(parked, 'ready', { events: [reviewDecided('review-a', 'ann')] })
+    const parked = await readRecord(storage, 'run-parked')
+    const decided = newUnownedWrite(parked, 'ready', { events: [reviewDecided('review-a', 'ann')] })
     expect((await storage.runs.commitUnowned(decided)).kind).toBe('written')
     expect(await storage.outbox.claim({ limit: 9, claimMs: 1 })).toEqual([])
     expect(await storage.audit.list({ limit: 9 })).toEqual([])
@@ -113,7 +113,7 @@ function open(schema: string) {
 }
 
 /** Returns the columns and indexes of a schema. */
-async function shapeOf(schema: string): Promise<unknown> {
+async function readShape(schema: string): Promise<unknown> {
   const columns = await database.client.query(
     `SELECT table_name, column_name, data_type, is_nullable, column_default
      FROM information_schema.columns

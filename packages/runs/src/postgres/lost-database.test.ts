@@ -15,7 +15,7 @@ describe('a server that restarts', () => {
     await using server = await testServer()
     await using storage = await postgresRunStorage({ connectionString: server.url })
     await using other = await postgresRunStorage({ connectionString: server.url })
-    const heard = recordNotifications(storage.listen)
+    const recorded = recordNotifications(storage.listen)
     const owners: Owner[] = []
     for (let index = 0; index < 8; index += 1) owners.push(await ownedRun(storage, `run-${index}`))
     const work = new StubbornWriters(owners)
@@ -28,12 +28,12 @@ describe('a server that restarts', () => {
       await expect(storage.runs.get('run-0')).rejects.toMatchObject(error)
       await expect(storage.queue.load()).rejects.toMatchObject(error)
       await expect(storage.commands.answer('x')).rejects.toMatchObject(error)
-      heard.clear()
+      recorded.clear()
       await server.start()
-      await heard.first(
+      await recorded.first(
         (notification) => notification.kind === 'availability' && notification.isAvailable,
       )
-      await heard.first(({ kind }) => kind === 'missed')
+      await recorded.first(({ kind }) => kind === 'missed')
       await expect.poll(() => other.isAvailable).toBe(true)
       expect(storage.isAvailable).toBe(true)
     }
@@ -102,7 +102,7 @@ describe('a busy database', () => {
       maxConnections: 1,
     })
     const owner = await ownedRun(storage, 'run-a')
-    const heard = recordNotifications(storage.listen)
+    const recorded = recordNotifications(storage.listen)
     await database.client.query('BEGIN; SELECT * FROM busy.runs FOR UPDATE')
     const [written, read, created] = await Promise.all([
       owner.commit([token('x')]),
@@ -118,7 +118,7 @@ describe('a busy database', () => {
     })
     expect(read).toMatchObject({ code: 'STORE_UNAVAILABLE' })
     expect(created).toMatchObject({ code: 'STORE_UNAVAILABLE' })
-    expect([storage.isAvailable, heard.all]).toEqual([true, []])
+    expect([storage.isAvailable, recorded.all]).toEqual([true, []])
     const [again] = await storage.runs.commit([
       { runId: 'run-a', epoch: owner.epoch, writeNo: 1, events: [token('x')], steps: [] },
     ])

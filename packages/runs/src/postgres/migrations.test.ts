@@ -54,12 +54,12 @@ describe('opening', () => {
     const open = (schema: string) => postgresRunStorage({ connectionString: database.url, schema })
     await using a = await open('With "Quotes" $1 ä')
     await using b = await open('other')
-    const heard: string[] = []
-    b.listen(({ kind }) => heard.push(kind))
+    const recorded: string[] = []
+    b.listen(({ kind }) => recorded.push(kind))
     await createRun(a, 'run-a')
     expect(await b.runs.get('run-a')).toBeUndefined()
     await createRun(b, 'run-a')
-    expect(heard).toEqual(['ready'])
+    expect(recorded).toEqual(['ready'])
   })
 
   it('a user who may only use the tables can open the store', async () => {

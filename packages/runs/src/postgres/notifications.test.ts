@@ -28,21 +28,21 @@ describe('notifications between stores', () => {
     await using writer = await open()
     await using reader = await open()
     const owner = await ownedRun(writer, 'run-a')
-    const heard = recordNotifications(reader.listen)
+    const recorded = recordNotifications(reader.listen)
     expect((await owner.commit([poison()])).kind).toBe('failed')
     const [result] = await writer.runs.commit([
       { runId: 'run-a', epoch: owner.epoch, writeNo: 1, events: [token('x')], steps: [] },
     ])
     expect(result?.kind).toBe('written')
-    await heard.first(isWritten)
-    expect(heard.all.filter(isWritten)).toEqual([
+    await recorded.first(isWritten)
+    expect(recorded.all.filter(isWritten)).toEqual([
       { kind: 'events', runId: 'run-a', from: 1, to: 1 },
     ])
   })
 
-  it('notifies a store of its own ready runs at once, and not of events that it wrote', async () => {
+  it('notifies a store at once of runs that it makes ready, but not of events that it writes', async () => {
     await using storage = await open()
-    const heard = recordNotifications(storage.listen)
+    const recorded = recordNotifications(storage.listen)
     await createRun(storage, 'run-a')
     const owner = await ownedRun(storage, 'run-b')
     await owner.commit([token('x')])
@@ -51,7 +51,7 @@ describe('notifications between stores', () => {
     const commandId = sent?.kind === 'sent' ? sent.commandId : ''
     await owner.commit([], { answers: [{ commandId, ok: true }] })
     await Promise.resolve()
-    expect(heard.all).toEqual([
+    expect(recorded.all).toEqual([
       { kind: 'ready' },
       { kind: 'ready' },
       { kind: 'signal', runId: 'run-b' },
@@ -69,16 +69,16 @@ describe('notifications between stores', () => {
       const next = names.slice(owners.length, owners.length + 20)
       owners.push(...(await Promise.all(next.map((name) => ownedRun(writer, name)))))
     }
-    const heard = recordNotifications(reader.listen)
+    const recorded = recordNotifications(reader.listen)
     const results = await writer.runs.commit(
       owners.map((owner) => owner.next([token('x'), token('y')])),
     )
     expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(['written']))
-    await heard.first(
+    await recorded.first(
       (notification) => isWritten(notification) && notification.runId.endsWith('-499'),
     )
-    expect(heard.all.filter(isWritten)).toHaveLength(500)
-    expect(heard.all.filter(isWritten)[7]).toMatchObject({ from: 1, to: 2 })
+    expect(recorded.all.filter(isWritten)).toHaveLength(500)
+    expect(recorded.all.filter(isWritten)[7]).toMatchObject({ from: 1, to: 2 })
   })
 
   it('isolates listeners that throw or were removed', async () => {
@@ -89,9 +89,9 @@ describe('notifications between stores', () => {
     const stopped = recordNotifications((listener) => {
       storage.listen(listener)()
     })
-    const heard = recordNotifications(storage.listen)
+    const recorded = recordNotifications(storage.listen)
     await createRun(storage, 'run-a')
-    await heard.first(({ kind }) => kind === 'ready')
+    await recorded.first(({ kind }) => kind === 'ready')
     expect(stopped.all).toEqual([])
   })
 })
@@ -100,41 +100,41 @@ describe('the LISTEN connection', () => {
   it('[RUNS-N2] reconnects after a loss, and sends a missed notification', async () => {
     await using writer = await open()
     await using reader = await open()
-    const heard = recordNotifications(reader.listen)
+    const recorded = recordNotifications(reader.listen)
     const { rowCount } = await database.client.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
        WHERE query = $1 AND datname = current_database()`,
       [`LISTEN "${toChannelName(schema)}"`],
     )
     expect(rowCount).toBe(2)
-    await heard.first(
+    await recorded.first(
       (notification) => notification.kind === 'availability' && !notification.isAvailable,
     )
-    await heard.first(
+    await recorded.first(
       (notification) => notification.kind === 'availability' && notification.isAvailable,
     )
     expect(reader.isAvailable).toBe(true)
     await listeners(2)
-    heard.clear()
+    recorded.clear()
     await createRun(writer, 'run-a')
-    await heard.first(({ kind }) => kind === 'ready')
+    await recorded.first(({ kind }) => kind === 'ready')
   })
 
   it('[RUNS-N2] sends missed only when it listens again', async () => {
     await using server = await tcpProxy(database.url)
     await using notifications = await openNotifications(server.url)
-    const heard = recordNotifications((listener) => notifications.listen(listener))
+    const recorded = recordNotifications((listener) => notifications.listen(listener))
     const lost = notifications.lost()
     server.pause()
     await lost
-    expect(heard.all).toEqual([])
+    expect(recorded.all).toEqual([])
     server.resume()
-    await heard.first(({ kind }) => kind === 'missed')
+    await recorded.first(({ kind }) => kind === 'missed')
     await database.client.query('SELECT pg_notify($1, $2)', [
       toChannelName(schema),
       '{"from":"x","items":[{"kind":"ready"}]}',
     ])
-    await heard.first(({ kind }) => kind === 'ready')
+    await recorded.first(({ kind }) => kind === 'ready')
   })
 
   it('[RUNS-N3] is polled repeatedly and stays open while it answers', async () => {
@@ -148,15 +148,15 @@ describe('the LISTEN connection', () => {
       )
       return rows[0]?.asked.getTime() ?? 0
     }
-    const heard = recordNotifications((listener) => notifications.listen(listener))
+    const recorded = recordNotifications((listener) => notifications.listen(listener))
     await expect.poll(asked).toBeGreaterThan(0)
     const first = await asked()
     await expect.poll(asked).toBeGreaterThan(first)
-    expect(heard.all).toEqual([])
+    expect(recorded.all).toEqual([])
   })
 })
 
-/** Returns the notifications of events after the first event of a run. */
+/** Whether the notification is about events after the first event of a run. */
 function isWritten(
   notification: StoreNotification,
 ): notification is Extract<StoreNotification, { kind: 'events' }> {

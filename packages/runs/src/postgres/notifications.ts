@@ -12,7 +12,7 @@ import { systemClock, type Logger } from '@tutti/core'
 import { Client } from 'pg'
 
 import { NotificationHub } from '../feed/notification-hub.ts'
-import { connectionOptions, destroy, hashName, quoteName, waitForEnd } from './connections.ts'
+import { connectionOptions, destroy, hashName, quoteName, awaitClosing } from './connections.ts'
 
 import type { StoreNotification } from '../ports/run-storage.ts'
 
@@ -99,7 +99,7 @@ export class PostgresNotifications {
     this.#stopWaiting?.()
     const client = this.#client
     if (client === undefined) return
-    await waitForEnd(client.end())
+    await awaitClosing(client.end())
     destroy(client)
   }
 

@@ -18,8 +18,8 @@ describe('resolvePostgresRunStorageOptions', () => {
   it('disables prepared statements behind a pooler unless they are enabled', () => {
     const pooled = { connectionString: URL_TEXT, listenConnectionString: URL_TEXT }
     expect(resolvePostgresRunStorageOptions(pooled).preparedStatements).toBe(false)
-    const said = { ...pooled, preparedStatements: true }
-    expect(resolvePostgresRunStorageOptions(said).preparedStatements).toBe(true)
+    const settings = { ...pooled, preparedStatements: true }
+    expect(resolvePostgresRunStorageOptions(settings).preparedStatements).toBe(true)
   })
 
   it('names every option that is out of range, and shows no password', () => {

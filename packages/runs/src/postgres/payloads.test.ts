@@ -43,8 +43,8 @@ describe('payloads of NOTIFY', () => {
   it('replace a notification that is too long with missed', () => {
     const long = { kind: 'signal' as const, runId: 'x'.repeat(9_000) }
     const payloads = toPayloads(ORIGIN, [{ kind: 'ready' }, long, { kind: 'ready' }])
-    const heard = payloads.flatMap((payload) => fromPayload('b', payload))
-    expect(heard.map(({ kind }) => kind)).toEqual(['ready', 'missed', 'ready'])
+    const recorded = payloads.flatMap((payload) => fromPayload('b', payload))
+    expect(recorded.map(({ kind }) => kind)).toEqual(['ready', 'missed', 'ready'])
   })
 
   it.for(['', 'x', '{}', '{"from":"b","items":7}'])(

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 
 import { testDatabase } from '../../../../tooling/postgres/test-database.ts'
 import { result, step, token } from '../testing/event-fixtures.ts'
-import { createRun, ownerOf, type Owner } from '../testing/run-fixtures.ts'
+import { createRun, toOwner, type Owner } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
 
 import type { RunStorage } from '../ports/run-storage.ts'
@@ -78,9 +78,9 @@ async function work(
 ): Promise<void> {
   for (let turn = 0; world.ended.size < RUNS; turn += 1) {
     // Runs that are forgotten in one turn are not renewed in the next.
-    const holder = { owner: `${owner}-${turn}`, leaseMs: 250 }
+    const leaseOwner = { owner: `${owner}-${turn}`, leaseMs: 250 }
     const claimed = await storage.queue.claimNext({
-      ...holder,
+      ...leaseOwner,
       wanted: 4,
       maxConcurrentRuns: LIMIT,
     })
@@ -90,13 +90,13 @@ async function work(
     }
     const owners = await Promise.all(
       claimed.map(async (one) => ({
-        ...ownerOf(storage, one),
+        ...toOwner(storage, one),
         begun: (await storage.runs.steps(one.run.runId)).length,
       })),
     )
     await Promise.all([
       ...owners.map((one) => drive(storage, one, world)),
-      storage.queue.renew(holder),
+      storage.queue.renew(leaseOwner),
     ])
     if (claimed.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
   }

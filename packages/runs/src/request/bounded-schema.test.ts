@@ -22,7 +22,7 @@ function processorMs(before: NodeJS.CpuUsage): number {
   return (user + system) / 1_000
 }
 
-function readerOf(schema: Json) {
+function createReader(schema: Json) {
   const output = boundedSchema(schema, checkTime())
   const made = limitCheckTime(task({ name: 't', description: 'T', output }))
   if (made.outputReader === undefined) throw new Error('The task has no output')
@@ -96,7 +96,7 @@ describe('a schema of a request', () => {
       const schema = JSON.parse(JSON.stringify(place(payload)))
       const fault = faultIn(schema)
       if (fault === 'none') {
-        const { read } = readerOf(schema)
+        const { read } = createReader(schema)
         const values = ['1', '"x"', '{}', '[1]', JSON.stringify({ [payload]: payload, a: 1 })]
         for (const text of [...values, JSON.stringify(payload)]) await read(text)
       }
@@ -105,7 +105,7 @@ describe('a schema of a request', () => {
   })
 
   it('[RUNS-T3] is enforced with coercion, for any property names', async () => {
-    const { read, schema } = readerOf({
+    const { read, schema } = createReader({
       type: 'object',
       properties: { toString: { type: 'integer' }, tags: { type: 'array', items: {} } },
       required: ['toString'],
@@ -236,7 +236,7 @@ describe('a schema of a request', () => {
   ])(
     '[RUNS-B2] fails the task when its check takes too long, without a retry: %s',
     async (_, schema, answer) => {
-      const { read, readValue } = readerOf(schema)
+      const { read, readValue } = createReader(schema)
       const text = JSON.stringify(answer)
       const failure = {
         code: 'OUTPUT_INVALID',
@@ -245,7 +245,7 @@ describe('a schema of a request', () => {
       }
       await expect(read(text)).rejects.toMatchObject(failure)
       await expect(readValue(1)).rejects.toMatchObject(failure)
-      expect(await readerOf({ type: 'integer' }).read('1')).toEqual({ ok: true, value: 1 })
+      expect(await createReader({ type: 'integer' }).read('1')).toEqual({ ok: true, value: 1 })
     },
   )
 })

@@ -39,7 +39,7 @@ function made(request: RequestedRun, template: Ensemble = team): Ensemble {
   return buildEnsemble(template, request, catalogs)
 }
 
-function problemOf(request: RequestedRun, template: Ensemble = team): object {
+function findProblem(request: RequestedRun, template: Ensemble = team): object {
   try {
     made(request, template)
   } catch (error) {
@@ -115,7 +115,7 @@ describe('the ensemble of a request', () => {
 
   it('[RUNS-R1] reports all unknown names at once, with the code of the first', () => {
     expect(
-      problemOf({
+      findProblem({
         tasks: [
           { name: 'a', description: 'A', tools: ['serch', 'foobar'], model: 'gpt-4' },
           {
@@ -163,7 +163,7 @@ describe('the ensemble of a request', () => {
 
   it('[RUNS-R1] describes twenty unknown names and counts the rest', () => {
     const tools = Array.from({ length: 50_000 }, (_, index) => `searc${index}`)
-    const refusal = problemOf({ tasks: [{ name: 'a', description: 'A', tools }] })
+    const refusal = findProblem({ tasks: [{ name: 'a', description: 'A', tools }] })
     expect(refusal).toMatchObject({ code: 'INVALID_TOOL' })
     expect(Reflect.get(refusal, 'problems')).toHaveLength(21)
     expect(Reflect.get(refusal, 'message')).toMatch(/; and 49995 more problems$/)
@@ -183,10 +183,10 @@ describe('the ensemble of a request', () => {
       }),
     ],
   ])('is refused with more than 1000 %s', (path, request) => {
-    expect(problemOf(request(1_000))).not.toMatchObject({
+    expect(findProblem(request(1_000))).not.toMatchObject({
       message: expect.stringContaining('1000,'),
     })
-    expect(problemOf(request(1_001))).toEqual({
+    expect(findProblem(request(1_001))).toEqual({
       code: 'BAD_REQUEST',
       message: `Invalid request body: ${path} must be at most 1000, got 1001`,
       problems: [{ path, message: 'must be at most 1000, got 1001' }],
@@ -198,11 +198,13 @@ describe('the ensemble of a request', () => {
       { name: 'researcher', description: 'A', context: ['$writer'] },
       { name: 'writer', description: 'B', context: ['$researcher'] },
     ]
-    expect(problemOf({ tasks })).toEqual({
+    expect(findProblem({ tasks })).toEqual({
       code: 'CIRCULAR_DEPENDENCY',
       message: 'Tasks form a cycle: researcher → writer → researcher',
     })
-    expect(problemOf({ tasks: [{ name: 'a', description: 'A', context: ['$a'] }] })).toMatchObject({
+    expect(
+      findProblem({ tasks: [{ name: 'a', description: 'A', context: ['$a'] }] }),
+    ).toMatchObject({
       message: 'Tasks form a cycle: a → a',
     })
   })
@@ -210,13 +212,13 @@ describe('the ensemble of a request', () => {
   it('is refused with the reason when its parts do not fit together', () => {
     const { model: _, ...rest } = team
     const modelless = ensemble({ ...rest, tasks: [task({ ...research, model: main }), file] })
-    expect(problemOf({ tasks: [{ name: 'a', description: 'A' }] }, modelless)).toEqual({
+    expect(findProblem({ tasks: [{ name: 'a', description: 'A' }] }, modelless)).toEqual({
       code: 'BAD_REQUEST',
       message:
         'Cannot make ensemble "team": task "a" has no model: set one for the task, its agent or the ensemble',
     })
     expect(
-      problemOf({
+      findProblem({
         tasks: [
           { name: 'a', description: 'A', context: ['$b'] },
           { name: 'b', description: 'B' },
@@ -247,7 +249,7 @@ describe('an override', () => {
       made({ taskOverrides: { [key]: override } }, band).tasks.map((one) => one.maxIterations)
     expect(counts('a')).toEqual([3, 25, 25])
     expect(counts('A')).toEqual([25, 3, 25])
-    expect(problemOf({ taskOverrides: { 'A ': override } }, band)).toMatchObject({
+    expect(findProblem({ taskOverrides: { 'A ': override } }, band)).toMatchObject({
       code: 'INVALID_TASK_OVERRIDE',
       message: "'A ' matches several tasks: [a, A, b]. Use an exact name",
     })
@@ -263,7 +265,7 @@ describe('an override', () => {
     ['wriet', ". Did you mean 'Write'?"],
   ])('[RUNS-V2] is refused when its key matches no task: %j', (key, hint) => {
     const request = JSON.parse(`{"taskOverrides":{${JSON.stringify(key)}:{"maxIterations":3}}}`)
-    expect(problemOf(request)).toMatchObject({
+    expect(findProblem(request)).toMatchObject({
       code: 'INVALID_TASK_OVERRIDE',
       message: `No task matching '${key}'. Available: [research, Write, file]${hint}`,
     })
@@ -271,7 +273,7 @@ describe('an override', () => {
 
   it('[RUNS-V2] is refused when another key matches the same task', () => {
     const taskOverrides = { 'a/b~': {}, research: {}, 'Research {': {} }
-    expect(problemOf({ taskOverrides })).toMatchObject({
+    expect(findProblem({ taskOverrides })).toMatchObject({
       problems: [
         { path: '/taskOverrides/a~1b~0' },
         { message: "'Research {' and 'research' match the same task 'research'" },
@@ -344,7 +346,7 @@ describe('an override', () => {
 
   it('[RUNS-V4] is refused with the available tools when it removes an unknown one', () => {
     expect(
-      problemOf({
+      findProblem({
         taskOverrides: { research: { tools: { remove: ['mail', 'cal'], add: ['x'] } } },
       }),
     ).toMatchObject({
@@ -365,7 +367,7 @@ describe('an override', () => {
     ['maxIterations', { maxIterations: 3 }],
     ['additionalContext', { additionalContext: 'x' }],
   ])('[RUNS-V3] is refused when it sets %s of a task with a handler', (setting, override) => {
-    expect(problemOf({ taskOverrides: { file: override } })).toEqual({
+    expect(findProblem({ taskOverrides: { file: override } })).toEqual({
       code: 'INVALID_TASK_OVERRIDE',
       message: `Task 'file' has a handler, so ${setting} has no effect on it`,
       problems: [expect.objectContaining({ path: `/taskOverrides/file/${setting}` })],

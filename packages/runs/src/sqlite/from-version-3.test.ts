@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { result, token } from '../testing/event-fixtures.ts'
 import { newRun, queued } from '../testing/index.ts'
 import { createRun } from '../testing/run-fixtures.ts'
-import { everythingOf, goOnAs, keepRunsInFlight } from '../testing/runs-in-flight.ts'
+import { readEverything, goOnAs, keepRunsInFlight } from '../testing/runs-in-flight.ts'
 import { SQLITE_MIGRATIONS } from './migrations.ts'
 import { sqliteRunStorage } from './sqlite-run-storage.ts'
 
@@ -50,7 +50,7 @@ describe('a store of version 3', () => {
     made.exec(SQLITE_MIGRATIONS.slice(0, 3).join(';'))
     const database = openFile()
     database.exec(TO_VERSION_3)
-    expect(schemaOf(database)).toEqual(schemaOf(made))
+    expect(readSchema(database)).toEqual(readSchema(made))
     database.close()
     made.close()
   })
@@ -61,11 +61,11 @@ describe('a store of version 3', () => {
     {
       await using storage = sqliteRunStorage(directory)
       owner = await keepRunsInFlight(storage)
-      before = await everythingOf(storage)
+      before = await readEverything(storage)
     }
     downgrade()
     await using storage = sqliteRunStorage(directory)
-    expect(await everythingOf(storage)).toEqual(before)
+    expect(await readEverything(storage)).toEqual(before)
     const present = goOnAs(owner, storage, 1)
     expect((await present.commit([token('x')])).kind).toBe('written')
     expect((await present.commit([result('run-owned')])).kind).toBe('written')
@@ -124,7 +124,7 @@ function downgrade(): void {
 }
 
 /** Returns the columns of all tables, and the names of all other objects. */
-function schemaOf(database: DatabaseSync): unknown {
+function readSchema(database: DatabaseSync): unknown {
   const made = database
     .prepare(`SELECT type, name FROM sqlite_master WHERE name <> 'sqlite_sequence' ORDER BY name`)
     .all()

@@ -17,7 +17,7 @@ import {
   endedRun,
   ownedRun,
   parkedRun,
-  restWrite,
+  newUnownedWrite,
 } from '../testing/run-fixtures.ts'
 import { SQLITE_MIGRATIONS } from './migrations.ts'
 import { sqliteRunStorage } from './sqlite-run-storage.ts'
@@ -75,15 +75,15 @@ describe('the embedded storage', () => {
 
   it('sends no notifications of events, and others only after its caller has continued', async () => {
     await using storage = sqliteRunStorage(directory)
-    const told: StoreNotification[] = []
-    storage.listen((notification) => told.push(notification))
+    const notifications: StoreNotification[] = []
+    storage.listen((notification) => notifications.push(notification))
     const run = newRun('run-a')
     const created = storage.runs.create(run, { firstEvent: queued(run), maxUnfinishedRuns: 1 })
-    expect(told).toEqual([])
+    expect(notifications).toEqual([])
     await created
     const owner = await claimRun(storage, 'run-a')
     await owner.commit([token('x')])
-    expect(told).toEqual([{ kind: 'ready' }])
+    expect(notifications).toEqual([{ kind: 'ready' }])
   })
 
   it('sends notifications only of committed changes', async () => {
@@ -93,22 +93,22 @@ describe('the embedded storage', () => {
     const sent = await storage.commands.send('run-a', { kind: 'switch_model', model: 'm' })
     const commandId = sent?.kind === 'sent' ? sent.commandId : expect.fail('no signal was sent')
     await new Promise(setImmediate)
-    const told: StoreNotification[] = []
-    storage.listen((notification) => told.push(notification))
+    const notifications: StoreNotification[] = []
+    storage.listen((notification) => notifications.push(notification))
     await storage.runs.commit([
       owner.next([poison()], { answers: [{ commandId, ok: true }] }),
       other.next([token('x')]),
     ])
     const parked = await parkedRun(storage, 'run-c')
-    await storage.runs.commitUnowned(restWrite(parked, 'ready', { events: [poison()] }))
-    const ended = restWrite(parked, 'ready', { events: [result('run-c')] })
+    await storage.runs.commitUnowned(newUnownedWrite(parked, 'ready', { events: [poison()] }))
+    const ended = newUnownedWrite(parked, 'ready', { events: [result('run-c')] })
     expect((await storage.runs.commitUnowned(ended)).kind).toBe('written')
     const again = { firstEvent: queued(newRun('run-a')), maxUnfinishedRuns: 9 }
     await expect(storage.runs.create(newRun('run-a'), again)).rejects.toThrow('run-a')
     await storage.commands.send('run-c', { kind: 'switch_model', model: 'm' })
     await new Promise(setImmediate)
-    // The only run that was created before.
-    expect(told).toEqual([{ kind: 'ready' }])
+    // Only from the creation of the first run.
+    expect(notifications).toEqual([{ kind: 'ready' }])
   })
 
   it('[RUNS-O3] stores the outcome of a delivery and its reason', async () => {
@@ -249,7 +249,7 @@ describe('the embedded storage', () => {
     ] as const) {
       const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare')
       await using storage = sqliteRunStorage(directory, options)
-      // NOTE: `exec` is a method of databases.
+      // NOTE: `prepare` is a method of databases, so its contexts are databases.
       const [database] = prepare.mock.contexts as DatabaseSync[]
       prepare.mockRestore()
       expect(storage.isAvailable).toBe(true)
@@ -269,7 +269,9 @@ describe('the embedded storage', () => {
     expect(() => sqliteRunStorage(directory)).toThrow(
       expect.objectContaining({
         code: 'SCHEMA_TOO_NEW',
-        message: expect.stringMatching(`version 99.*up to version ${SQLITE_MIGRATIONS.length};`),
+        message: expect.stringMatching(
+          `version 99.*at most version ${SQLITE_MIGRATIONS.length}[.]`,
+        ),
       }),
     )
   })
@@ -310,8 +312,8 @@ describe('the lock of the embedded storage', () => {
     const owner = spawn(process.execPath, [...node, directory], {
       stdio: ['pipe', 'pipe', 'inherit'],
     })
-    const [said] = await once(owner.stdout, 'data')
-    expect(String(said)).toBe('open\n')
+    const [output] = await once(owner.stdout, 'data')
+    expect(String(output)).toBe('open\n')
     owner.kill('SIGKILL')
     await once(owner, 'exit')
     await using storage = sqliteRunStorage(directory)

@@ -8,11 +8,11 @@ import {
   claimDue,
   claimRun,
   createRun,
-  HOLDER,
+  OWNER,
   ownedRun,
-  ownerOf,
+  toOwner,
   readAll,
-  recordOf,
+  readRecord,
 } from './run-fixtures.ts'
 
 import type { StorageCase } from './storage-case.ts'
@@ -58,7 +58,7 @@ export const claimCases: readonly StorageCase[] = [
         commands: [],
         lostOwners: 0,
       })
-      deepStrictEqual(await recordOf(storage, 'run-a'), claimed.run)
+      deepStrictEqual(await readRecord(storage, 'run-a'), claimed.run)
     },
   },
   {
@@ -83,18 +83,18 @@ export const claimCases: readonly StorageCase[] = [
   {
     name: '[RUNS-L2] no other process can claim an owned run',
     async run({ storage }) {
-      await ownedRun(storage, 'run-a', { holder: LEASED })
+      await ownedRun(storage, 'run-a', { leaseOwner: LEASED })
       deepStrictEqual(await claimDue(storage, { owner: 'owner-b' }), [])
       strictEqual(await storage.queue.claim('run-a', { ...LEASED, owner: 'owner-b' }), undefined)
       strictEqual(await storage.queue.claim('run-a', LEASED), undefined)
-      strictEqual(await storage.queue.claim('run-z', HOLDER), undefined)
-      strictEqual((await recordOf(storage, 'run-a')).epoch, 1)
+      strictEqual(await storage.queue.claim('run-z', OWNER), undefined)
+      strictEqual((await readRecord(storage, 'run-a')).epoch, 1)
     },
   },
   {
     name: '[RUNS-L2] other processes may claim a run whose lease has expired',
     async run({ storage, passTime }) {
-      await ownedRun(storage, 'run-a', { holder: LEASED })
+      await ownedRun(storage, 'run-a', { leaseOwner: LEASED })
       await passTime(58_000)
       deepStrictEqual(await claimDue(storage), [])
       await passTime(3000)
@@ -113,7 +113,7 @@ export const claimCases: readonly StorageCase[] = [
       assertClaimed(await claimDue(storage), ['run-b'])
       await passTime(1e10)
       deepStrictEqual(await claimDue(storage), [])
-      deepStrictEqual((await storage.queue.renew(HOLDER)).length, 2)
+      deepStrictEqual((await storage.queue.renew(OWNER)).length, 2)
       await passTime(1e10)
       deepStrictEqual(await claimDue(storage), [])
     },
@@ -122,9 +122,9 @@ export const claimCases: readonly StorageCase[] = [
     name: '[RUNS-L2] renewing extends only the leases of its owner, counted from now',
     async run({ storage, passTime }) {
       const other = { ...LEASED, owner: 'owner-b' }
-      await ownedRun(storage, 'run-a', { holder: LEASED })
-      await ownedRun(storage, 'run-b', { holder: other })
-      await ownedRun(storage, 'run-c', { holder: LEASED })
+      await ownedRun(storage, 'run-a', { leaseOwner: LEASED })
+      await ownedRun(storage, 'run-b', { leaseOwner: other })
+      await ownedRun(storage, 'run-c', { leaseOwner: LEASED })
       await passTime(40_000)
       const held = await storage.queue.renew({ owner: 'owner-a', leaseMs: 30_000 })
       deepStrictEqual(
@@ -144,7 +144,7 @@ export const claimCases: readonly StorageCase[] = [
     name: '[RUNS-L2] renewing returns the runs still owned, without those that were taken over or released',
     async run({ storage, passTime }) {
       for (const runId of ['run-1', 'run-2', 'run-3']) {
-        await ownedRun(storage, runId, { holder: LEASED })
+        await ownedRun(storage, runId, { leaseOwner: LEASED })
       }
       await storage.queue.release({ runId: 'run-1', epoch: 1 }, { kind: 'parked' })
       await passTime(61_000)
@@ -157,12 +157,12 @@ export const claimCases: readonly StorageCase[] = [
   {
     name: '[RUNS-L2] an owner that loses a run and claims it again has a new claim',
     async run({ storage, passTime }) {
-      const first = await ownedRun(storage, 'run-a', { holder: LEASED })
+      const first = await ownedRun(storage, 'run-a', { leaseOwner: LEASED })
       await passTime(61_000)
       const [again] = await claimDue(storage, LEASED)
       ok(again !== undefined)
       deepStrictEqual(await first.commit([token('zombie')]), { kind: 'fenced' })
-      strictEqual((await ownerOf(storage, again).commit([token('x')])).kind, 'written')
+      strictEqual((await toOwner(storage, again).commit([token('x')])).kind, 'written')
       deepStrictEqual(await storage.queue.renew(LEASED), [{ runId: 'run-a', epoch: 2 }])
     },
   },
@@ -243,7 +243,7 @@ export const claimCases: readonly StorageCase[] = [
         ),
       )
       strictEqual(claims.filter((claimed) => claimed !== undefined).length, 1)
-      strictEqual((await recordOf(storage, 'run-a')).epoch, 1)
+      strictEqual((await readRecord(storage, 'run-a')).epoch, 1)
     },
   },
   {
@@ -253,7 +253,7 @@ export const claimCases: readonly StorageCase[] = [
       const claim = async () => {
         const [claimed] = await claimDue(storage, LEASED)
         ok(claimed !== undefined)
-        return { owner: ownerOf(storage, claimed), lostOwners: claimed.lostOwners }
+        return { owner: toOwner(storage, claimed), lostOwners: claimed.lostOwners }
       }
       strictEqual((await claim()).lostOwners, 0)
       await passTime(61_000)

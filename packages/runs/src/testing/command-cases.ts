@@ -9,8 +9,8 @@ import {
   endedRun,
   ownedRun,
   parkedRun,
-  recordOf,
-  restWrite,
+  readRecord,
+  newUnownedWrite,
 } from './run-fixtures.ts'
 import { watchNotifications } from './watch-notifications.ts'
 
@@ -81,7 +81,7 @@ export const commandCases: readonly StorageCase[] = [
   {
     name: '[RUNS-W1] an answer is not stored if its write fails',
     async run({ storage, passTime }) {
-      const owner = await ownedRun(storage, 'run-a', { holder: LEASED })
+      const owner = await ownedRun(storage, 'run-a', { leaseOwner: LEASED })
       const commandId = await send(storage, 'run-a', SWITCH)
       const answers = [{ commandId, ok: true }] as const
       const { runId, epoch } = owner
@@ -101,7 +101,7 @@ export const commandCases: readonly StorageCase[] = [
   {
     name: '[RUNS-W1] the next owner receives the unanswered commands of a lost owner in order',
     async run({ storage, passTime }) {
-      await ownedRun(storage, 'run-a', { holder: LEASED })
+      await ownedRun(storage, 'run-a', { leaseOwner: LEASED })
       const ids = [await send(storage, 'run-a', SWITCH)]
       await passTime(61_000)
       // The lease has expired, but no other process has claimed the run, so its owner can still answer.
@@ -131,7 +131,7 @@ export const commandCases: readonly StorageCase[] = [
         })
       }
       deepStrictEqual(await storage.commands.pending(['run-ready', 'run-parked']), [])
-      deepStrictEqual(await recordOf(storage, 'run-parked'), parked)
+      deepStrictEqual(await readRecord(storage, 'run-parked'), parked)
     },
   },
   {
@@ -143,7 +143,7 @@ export const commandCases: readonly StorageCase[] = [
         deepStrictEqual(sent, { kind: 'ended', run: ended })
         strictEqual(await storage.commands.send('run-z', command), undefined)
       }
-      deepStrictEqual(await recordOf(storage, 'run-a'), ended)
+      deepStrictEqual(await readRecord(storage, 'run-a'), ended)
     },
   },
   {
@@ -153,10 +153,10 @@ export const commandCases: readonly StorageCase[] = [
       await ownedRun(storage, 'run-b')
       await owner.commit([started])
       for (const command of COMMANDS.slice(0, 3)) await send(storage, 'run-a', command)
-      strictEqual((await recordOf(storage, 'run-a')).status, 'RUNNING')
+      strictEqual((await readRecord(storage, 'run-a')).status, 'RUNNING')
       await send(storage, 'run-a', { kind: 'cancel', mode: 'abort' })
-      strictEqual((await recordOf(storage, 'run-a')).status, 'CANCELLING')
-      strictEqual((await recordOf(storage, 'run-b')).status, 'ACCEPTED')
+      strictEqual((await readRecord(storage, 'run-a')).status, 'CANCELLING')
+      strictEqual((await readRecord(storage, 'run-b')).status, 'ACCEPTED')
       await owner.commit([token('x'), cancelling])
       strictEqual(await storage.queue.release(owner, { kind: 'parked' }), 'ready')
       strictEqual((await claimRun(storage, 'run-a')).claimed.run.status, 'CANCELLING')
@@ -170,10 +170,10 @@ export const commandCases: readonly StorageCase[] = [
       const owner = await ownedRun(storage, 'run-a')
       await send(storage, 'run-a', { kind: 'cancel', mode: 'boundary' })
       await owner.commit([started, token('x')])
-      const run = await recordOf(storage, 'run-a')
+      const run = await readRecord(storage, 'run-a')
       deepStrictEqual([run.status, run.startedAt], ['CANCELLING', AT_MS])
       await owner.commit([result('run-a', { status: 'COMPLETED' })])
-      strictEqual((await recordOf(storage, 'run-a')).status, 'COMPLETED')
+      strictEqual((await readRecord(storage, 'run-a')).status, 'COMPLETED')
     },
   },
   {
@@ -187,8 +187,8 @@ export const commandCases: readonly StorageCase[] = [
       await notifications.next({ kind: 'ready' })
       const second = await claimRun(storage, 'run-a')
       await storage.queue.release(second, { kind: 'parked' })
-      const parked = await recordOf(storage, 'run-a')
-      await storage.runs.commitUnowned(restWrite(parked, 'ready'))
+      const parked = await readRecord(storage, 'run-a')
+      await storage.runs.commitUnowned(newUnownedWrite(parked, 'ready'))
       await notifications.next({ kind: 'ready' })
       const third = await claimRun(storage, 'run-a')
       await send(storage, 'run-a', SWITCH)
@@ -227,7 +227,7 @@ export const commandCases: readonly StorageCase[] = [
       const notifications = watchNotifications(storage)
       await createRun(storage, 'run-a')
       await notifications.next({ kind: 'ready' })
-      strictEqual((await recordOf(storage, 'run-a')).status, 'ACCEPTED')
+      strictEqual((await readRecord(storage, 'run-a')).status, 'ACCEPTED')
       deepStrictEqual(left, [])
       stopThrowing()
       notifications.stop()

@@ -1,17 +1,17 @@
 /** Cases of RUNS-P2, RUNS-P3, RUNS-P5 and RUNS-P7: fencing, numbering, failed and repeated writes. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
-import { logged, poison, result, started, step, token } from './event-fixtures.ts'
+import { toLoggedEvents, poison, result, started, step, token } from './event-fixtures.ts'
 import {
   claimDue,
   claimRun,
   commitOne,
   createRun,
-  HOLDER,
+  OWNER,
   ownedRun,
-  ownerOf,
+  toOwner,
   readAll,
-  recordOf,
+  readRecord,
 } from './run-fixtures.ts'
 
 import type { StorageCase } from './storage-case.ts'
@@ -22,24 +22,24 @@ export const commitCases: readonly StorageCase[] = [
   {
     name: '[RUNS-P2] a writer whose run was taken over is fenced and writes nothing',
     async run({ storage, passTime }) {
-      const old = await ownedRun(storage, 'run-a', { holder: LEASED })
+      const old = await ownedRun(storage, 'run-a', { leaseOwner: LEASED })
       await passTime(61_000)
       const [claimed] = await claimDue(storage, { owner: 'owner-b' })
       ok(claimed !== undefined)
-      const next = ownerOf(storage, claimed)
+      const next = toOwner(storage, claimed)
       strictEqual(next.epoch, old.epoch + 1)
       deepStrictEqual(await old.commit([token('zombie')], { steps: [step(1)] }), { kind: 'fenced' })
       strictEqual((await next.commit([token('x')])).kind, 'written')
       deepStrictEqual(await old.commit([token('zombie')]), { kind: 'fenced' })
       const events = await readAll(storage, 'run-a')
-      deepStrictEqual(events.slice(1), logged('run-a', 1, [token('x')]))
+      deepStrictEqual(events.slice(1), toLoggedEvents('run-a', 1, [token('x')]))
       deepStrictEqual(await storage.runs.steps('run-a'), [])
     },
   },
   {
     name: '[RUNS-P2] a writer with an expired lease can write until another process claims the run',
     async run({ storage, passTime }) {
-      const owner = await ownedRun(storage, 'run-a', { holder: LEASED })
+      const owner = await ownedRun(storage, 'run-a', { leaseOwner: LEASED })
       await passTime(61_000)
       strictEqual((await owner.commit([token('x')])).kind, 'written')
     },
@@ -53,7 +53,7 @@ export const commitCases: readonly StorageCase[] = [
         await owner.commit([token('x')])
         strictEqual(await storage.queue.release(owner, { kind }), kind)
         deepStrictEqual(await owner.commit([token('zombie')]), { kind: 'fenced' })
-        await claimRun(storage, runId, HOLDER)
+        await claimRun(storage, runId, OWNER)
         deepStrictEqual(await owner.commit([token('zombie')]), { kind: 'fenced' })
         strictEqual((await readAll(storage, runId)).length, 2)
       }
@@ -67,7 +67,7 @@ export const commitCases: readonly StorageCase[] = [
       const late = await owner.commit([token('zombie')], { steps: [step(1)] })
       deepStrictEqual(late, { kind: 'fenced' })
       strictEqual((await readAll(storage, 'run-a')).length, 2)
-      strictEqual((await recordOf(storage, 'run-a')).lastSeq, 1)
+      strictEqual((await readRecord(storage, 'run-a')).lastSeq, 1)
     },
   },
   {
@@ -90,7 +90,7 @@ export const commitCases: readonly StorageCase[] = [
       const b = await ownedRun(storage, 'run-b')
       await storage.queue.release(a, { kind: 'ready' })
       const results = await storage.runs.commit([a.next([token('1')]), b.next([token('2')])])
-      const events = logged('run-b', 1, [token('2')])
+      const events = toLoggedEvents('run-b', 1, [token('2')])
       deepStrictEqual(results, [{ kind: 'fenced' }, { kind: 'written', events }])
       strictEqual((await readAll(storage, 'run-a')).length, 1)
     },
@@ -105,18 +105,21 @@ export const commitCases: readonly StorageCase[] = [
         b.next([token('x')]),
       ])
       deepStrictEqual(results, [
-        { kind: 'written', events: logged('run-a', 1, [token('1'), token('2')]) },
-        { kind: 'written', events: logged('run-b', 1, [token('x')]) },
+        { kind: 'written', events: toLoggedEvents('run-a', 1, [token('1'), token('2')]) },
+        { kind: 'written', events: toLoggedEvents('run-b', 1, [token('x')]) },
       ])
       await storage.queue.release(a, { kind: 'ready' })
       const next = await claimRun(storage, 'run-a')
       const written = await next.commit([token('3')])
-      deepStrictEqual(written, { kind: 'written', events: logged('run-a', 3, [token('3')]) })
+      deepStrictEqual(written, {
+        kind: 'written',
+        events: toLoggedEvents('run-a', 3, [token('3')]),
+      })
       const seqs = async (runId: string): Promise<readonly number[]> =>
         (await readAll(storage, runId)).map(({ seq }) => seq)
       deepStrictEqual(await seqs('run-a'), [0, 1, 2, 3])
       deepStrictEqual(await seqs('run-b'), [0, 1])
-      strictEqual((await recordOf(storage, 'run-a')).lastSeq, 3)
+      strictEqual((await readRecord(storage, 'run-a')).lastSeq, 3)
     },
   },
   {
@@ -125,9 +128,12 @@ export const commitCases: readonly StorageCase[] = [
       const owner = await ownedRun(storage, 'run-a')
       const events = Array.from({ length: 700 }, (_, n) => token(`${n}`, (n % 3) + 1))
       const written = await owner.commit(events, { steps: [step(1), step(2)] })
-      deepStrictEqual(written, { kind: 'written', events: logged('run-a', 1, events) })
-      deepStrictEqual((await readAll(storage, 'run-a')).slice(1), logged('run-a', 1, events))
-      strictEqual((await recordOf(storage, 'run-a')).lastSeq, 700)
+      deepStrictEqual(written, { kind: 'written', events: toLoggedEvents('run-a', 1, events) })
+      deepStrictEqual(
+        (await readAll(storage, 'run-a')).slice(1),
+        toLoggedEvents('run-a', 1, events),
+      )
+      strictEqual((await readRecord(storage, 'run-a')).lastSeq, 700)
     },
   },
   {
@@ -140,7 +146,7 @@ export const commitCases: readonly StorageCase[] = [
         owners.map((owner) => owner.next([started, token(owner.runId)], { steps: [step(1)] })),
       )
       for (const [index, { runId }] of owners.entries()) {
-        const events = logged(runId, 1, [started, token(runId)])
+        const events = toLoggedEvents(runId, 1, [started, token(runId)])
         deepStrictEqual(results[index], { kind: 'written', events })
         deepStrictEqual((await readAll(storage, runId)).slice(1), events)
         strictEqual((await storage.runs.tasks(runId)).length, 2)
@@ -157,7 +163,10 @@ export const commitCases: readonly StorageCase[] = [
       deepStrictEqual(await owner.commit([]), nothing)
       deepStrictEqual(await owner.commit([], { steps: [step(1)] }), nothing)
       const written = await owner.commit([token('x')])
-      deepStrictEqual(written, { kind: 'written', events: logged('run-a', 1, [token('x')]) })
+      deepStrictEqual(written, {
+        kind: 'written',
+        events: toLoggedEvents('run-a', 1, [token('x')]),
+      })
     },
   },
   {
@@ -167,9 +176,9 @@ export const commitCases: readonly StorageCase[] = [
       const b = await ownedRun(storage, 'run-b')
       const c = await ownedRun(storage, 'run-c')
       const results = await storage.runs.commit([
-        b.next([token('kept')], { steps: [step(2)] }),
+        b.next([token('stored')], { steps: [step(2)] }),
         a.next([token('lost'), poison()], { steps: [step(1)] }),
-        c.next([token('kept too')]),
+        c.next([token('stored too')]),
       ])
       deepStrictEqual(
         results.map(({ kind }) => kind),
@@ -178,7 +187,7 @@ export const commitCases: readonly StorageCase[] = [
       strictEqual((await readAll(storage, 'run-a')).length, 1)
       deepStrictEqual(
         (await readAll(storage, 'run-b')).slice(1),
-        logged('run-b', 1, [token('kept')]),
+        toLoggedEvents('run-b', 1, [token('stored')]),
       )
       strictEqual((await readAll(storage, 'run-c')).length, 2)
       deepStrictEqual(await storage.runs.steps('run-a'), [])
@@ -194,7 +203,10 @@ export const commitCases: readonly StorageCase[] = [
       const poisoned = await commitOne(storage, { ...write, events: [poison()] })
       strictEqual(poisoned.kind, 'failed')
       const written = await commitOne(storage, { ...write, events: [token('x')] })
-      deepStrictEqual(written, { kind: 'written', events: logged('run-a', 1, [token('x')]) })
+      deepStrictEqual(written, {
+        kind: 'written',
+        events: toLoggedEvents('run-a', 1, [token('x')]),
+      })
     },
   },
   {
@@ -209,7 +221,10 @@ export const commitCases: readonly StorageCase[] = [
       strictEqual((await readAll(storage, 'run-a')).length, 4)
       deepStrictEqual(await storage.runs.steps('run-a'), [step(1)])
       const written = await owner.commit([token('3')])
-      deepStrictEqual(written, { kind: 'written', events: logged('run-a', 4, [token('3')]) })
+      deepStrictEqual(written, {
+        kind: 'written',
+        events: toLoggedEvents('run-a', 4, [token('3')]),
+      })
     },
   },
   {
@@ -220,7 +235,7 @@ export const commitCases: readonly StorageCase[] = [
       const first = await commitOne(storage, write)
       deepStrictEqual(first, {
         kind: 'written',
-        events: logged('run-a', 1, [token('x'), result('run-a')]),
+        events: toLoggedEvents('run-a', 1, [token('x'), result('run-a')]),
       })
       deepStrictEqual(await commitOne(storage, write), first)
       strictEqual((await readAll(storage, 'run-a')).length, 3)
@@ -235,8 +250,8 @@ export const commitCases: readonly StorageCase[] = [
       await commitOne(storage, write)
       const results = await storage.runs.commit([write, b.next([token('2')])])
       deepStrictEqual(results, [
-        { kind: 'written', events: logged('run-a', 1, [token('1')]) },
-        { kind: 'written', events: logged('run-b', 1, [token('2')]) },
+        { kind: 'written', events: toLoggedEvents('run-a', 1, [token('1')]) },
+        { kind: 'written', events: toLoggedEvents('run-b', 1, [token('2')]) },
       ])
       strictEqual((await readAll(storage, 'run-a')).length, 2)
     },
@@ -270,7 +285,7 @@ export const commitCases: readonly StorageCase[] = [
   {
     name: '[RUNS-P7] a repeated write of an earlier owner is fenced after a takeover',
     async run({ storage, passTime }) {
-      const owner = await ownedRun(storage, 'run-a', { holder: LEASED })
+      const owner = await ownedRun(storage, 'run-a', { leaseOwner: LEASED })
       const write = owner.next([token('1')])
       await commitOne(storage, write)
       await passTime(61_000)

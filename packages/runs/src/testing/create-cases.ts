@@ -6,12 +6,12 @@ import {
   claimRun,
   createRun,
   endedRun,
-  HOLDER,
+  OWNER,
   newRun,
   ownedRun,
   parkedRun,
   readAll,
-  recordOf,
+  readRecord,
 } from './run-fixtures.ts'
 
 import type { RunStorage } from '../ports/run-storage.ts'
@@ -30,8 +30,14 @@ export const createCases: readonly StorageCase[] = [
       ok(made.kind === 'created')
       const { event } = made
       deepStrictEqual(event, { ...queued(run), runId: 'run-a', seq: 0, id: 'run-a:0' })
-      const kept = await storage.runs.get('run-a')
-      deepStrictEqual(kept, { ...run, status: 'ACCEPTED', completedTasks: 0, epoch: 0, lastSeq: 0 })
+      const stored = await storage.runs.get('run-a')
+      deepStrictEqual(stored, {
+        ...run,
+        status: 'ACCEPTED',
+        completedTasks: 0,
+        epoch: 0,
+        lastSeq: 0,
+      })
       deepStrictEqual(await readAll(storage, 'run-a'), [event])
       deepStrictEqual(await storage.runs.tasks('run-a'), [])
       deepStrictEqual(await storage.runs.steps('run-a'), [])
@@ -44,7 +50,7 @@ export const createCases: readonly StorageCase[] = [
       await createRun(storage, 'run-a')
       const again = create(storage, newRun('run-a', { ensemble: 'other' }))
       await rejects(again, { code: 'RUN_EXISTS' })
-      strictEqual((await recordOf(storage, 'run-a')).ensemble, 'band')
+      strictEqual((await readRecord(storage, 'run-a')).ensemble, 'band')
       strictEqual((await readAll(storage, 'run-a')).length, 1)
       await endedRun(storage, 'run-b')
       await rejects(create(storage, newRun('run-b')), { code: 'RUN_EXISTS' })
@@ -73,10 +79,10 @@ export const createCases: readonly StorageCase[] = [
       strictEqual((await create(storage, run)).kind, 'created')
       const owner = await claimRun(storage, 'run-a')
       await owner.commit([token('x')])
-      const kept = await recordOf(storage, 'run-a')
+      const stored = await readRecord(storage, 'run-a')
       for (const runId of ['run-a', 'run-b']) {
         const again = await create(storage, { ...run, runId, ensemble: 'other' })
-        deepStrictEqual(again, { kind: 'repeated', run: kept })
+        deepStrictEqual(again, { kind: 'repeated', run: stored })
       }
       strictEqual(await storage.runs.get('run-b'), undefined)
       await owner.commit([result('run-a')])
@@ -199,7 +205,7 @@ export const createCases: readonly StorageCase[] = [
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a', { submission: SUBMISSION })
       await storage.queue.release(owner, { kind: 'ready' })
-      await storage.queue.claim('run-a', HOLDER)
+      await storage.queue.claim('run-a', OWNER)
       const again = await create(storage, newRun('run-b', { submission: SUBMISSION }))
       ok(again.kind === 'repeated')
       deepStrictEqual([again.run.runId, again.run.epoch], ['run-a', 2])

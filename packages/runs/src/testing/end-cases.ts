@@ -14,13 +14,13 @@ import {
   claimDue,
   createRun,
   endedRun,
-  HOLDER,
+  OWNER,
   newRun,
   ownedRun,
   parkedRun,
   readAll,
-  recordOf,
-  restWrite,
+  readRecord,
+  newUnownedWrite,
 } from './run-fixtures.ts'
 
 import type { RunStorage } from '../ports/run-storage.ts'
@@ -48,10 +48,10 @@ export const endCases: readonly StorageCase[] = [
     async run({ storage, passTime }) {
       for (const status of ['COMPLETED', 'FAILED', 'CANCELLED'] as const) {
         const runId = `run-${status}`
-        const owner = await ownedRun(storage, runId, { holder: { owner: 'x', leaseMs: 1000 } })
+        const owner = await ownedRun(storage, runId, { leaseOwner: { owner: 'x', leaseMs: 1000 } })
         await owner.commit([started, result(runId, { status })])
-        strictEqual((await recordOf(storage, runId)).status, status)
-        strictEqual(await storage.queue.claim(runId, HOLDER), undefined)
+        strictEqual((await readRecord(storage, runId)).status, status)
+        strictEqual(await storage.queue.claim(runId, OWNER), undefined)
         strictEqual(await storage.queue.release(owner, { kind: 'ready' }), 'fenced')
       }
       await passTime(10_000)
@@ -87,16 +87,16 @@ export const endCases: readonly StorageCase[] = [
     async run({ storage }) {
       const run = await parkedRun(storage, 'run-a', { events: [reviewRequested('review-1')] })
       const written = await storage.runs.commitUnowned(
-        restWrite(run, 'ready', {
+        newUnownedWrite(run, 'ready', {
           events: [result('run-a', { status: 'CANCELLED' })],
           steps: [step(2)],
         }),
       )
       strictEqual(written.kind, 'written')
-      strictEqual((await recordOf(storage, 'run-a')).status, 'CANCELLED')
+      strictEqual((await readRecord(storage, 'run-a')).status, 'CANCELLED')
       deepStrictEqual(await storage.runs.steps('run-a'), [])
       deepStrictEqual(await storage.runs.reviews({ open: true }), [])
-      strictEqual(await storage.queue.claim('run-a', HOLDER), undefined)
+      strictEqual(await storage.queue.claim('run-a', OWNER), undefined)
       deepStrictEqual(await storage.queue.load(), { running: 0, queued: 0, waiting: 0, parked: 0 })
       deepStrictEqual(await storage.events.heads([]), [])
     },
@@ -116,13 +116,13 @@ export const endCases: readonly StorageCase[] = [
       const answers = [{ commandId: first, ok: true }] as const
       await owner.commit([result('run-a')], { answers })
       deepStrictEqual(await storage.commands.answer(first), answers[0])
-      const told = await storage.commands.answer(second)
-      ok(told?.ok === false)
+      const answer = await storage.commands.answer(second)
+      ok(answer?.ok === false)
       deepStrictEqual(
-        [told.commandId, told.error.code, told.error.retryable],
+        [answer.commandId, answer.error.code, answer.error.retryable],
         [second, 'RUN_COMPLETED', false],
       )
-      ok(told.error.message.includes('run-a') && told.error.message.includes('FAILED'))
+      ok(answer.error.message.includes('run-a') && answer.error.message.includes('FAILED'))
       strictEqual(await storage.commands.answer(third), undefined)
       deepStrictEqual(
         (await storage.commands.pending(['run-a', 'run-b'])).map(({ id }) => id),
@@ -138,10 +138,10 @@ export const endCases: readonly StorageCase[] = [
       const sent = await storage.commands.send('run-a', { kind: 'cancel', mode: 'abort' })
       ok(sent?.kind === 'sent')
       await storage.queue.release(owner, { kind: 'ready' })
-      const run = await recordOf(storage, 'run-a')
-      await storage.runs.commitUnowned(restWrite(run, 'stay', { events: [result('run-a')] }))
-      const told = await storage.commands.answer(sent.commandId)
-      strictEqual(told?.ok === false && told.error.code, 'RUN_COMPLETED')
+      const run = await readRecord(storage, 'run-a')
+      await storage.runs.commitUnowned(newUnownedWrite(run, 'stay', { events: [result('run-a')] }))
+      const answer = await storage.commands.answer(sent.commandId)
+      strictEqual(answer?.ok === false && answer.error.code, 'RUN_COMPLETED')
     },
   },
   {
@@ -152,7 +152,7 @@ export const endCases: readonly StorageCase[] = [
       for (const runId of ids)
         await ownedRun(storage, runId, runId === 'run-3' ? { submission } : {})
       for (const runId of ['run-3', 'run-1', 'run-5', 'run-2', 'run-4']) {
-        await endOf(storage, runId)
+        await endRunOf(storage, runId)
         await passTime(1000)
       }
       deepStrictEqual(await storage.runs.deleteEnded({ keep: 2, limit: 9 }), [
@@ -247,7 +247,7 @@ export const endCases: readonly StorageCase[] = [
         },
         result('run-a'),
       ])
-      strictEqual((await recordOf(storage, 'run-a')).completedAt, Date.parse(long))
+      strictEqual((await readRecord(storage, 'run-a')).completedAt, Date.parse(long))
       const aged = () => storage.runs.deleteEnded({ keep: 9, maxAgeMs: DAY_MS, limit: 9 })
       deepStrictEqual(await aged(), [])
       deepStrictEqual(await storage.runs.deleteEnded({ keep: 0, limit: 0 }), [])
@@ -257,8 +257,8 @@ export const endCases: readonly StorageCase[] = [
   },
 ]
 
-async function endOf(storage: RunStorage, runId: string): Promise<void> {
-  const { epoch } = await recordOf(storage, runId)
+async function endRunOf(storage: RunStorage, runId: string): Promise<void> {
+  const { epoch } = await readRecord(storage, runId)
   const events = [started, reviewRequested(`review-${runId}`), result(runId)]
   await storage.runs.commit([{ runId, epoch, writeNo: 1, events, steps: [step(1)] }])
 }

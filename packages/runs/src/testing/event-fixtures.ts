@@ -26,7 +26,7 @@ export function queued(run: NewRun): RunEventOf<'run_queued'> {
 }
 
 /** The fields of an event that identify its task. */
-export function taskOf(taskIndex: number) {
+export function taskFields(taskIndex: number) {
   return {
     taskIndex,
     taskName: `task-${taskIndex}`,
@@ -54,13 +54,13 @@ export const started: RunEventOf<'ensemble_started'> = {
 
 /** Returns the start of the first attempt of a task. */
 export function taskStarted(taskIndex: number): RunEventOf<'task_started'> {
-  return { type: 'task_started', ...taskOf(taskIndex), totalTasks: 2, startedAt: AT }
+  return { type: 'task_started', ...taskFields(taskIndex), totalTasks: 2, startedAt: AT }
 }
 
 /** The completion of the first task. */
 export const completed: RunEventOf<'task_completed'> = {
   type: 'task_completed',
-  ...taskOf(1),
+  ...taskFields(1),
   totalTasks: 2,
   completedAt: AT,
   durationMs: 7,
@@ -76,7 +76,7 @@ export const completed: RunEventOf<'task_completed'> = {
 /** The failure of an attempt of the first task that will be retried. */
 export const failed: RunEventOf<'task_attempt_failed'> = {
   type: 'task_attempt_failed',
-  ...taskOf(1),
+  ...taskFields(1),
   failedAt: AT,
   reason: 'it broke',
   durationMs: 3,
@@ -90,7 +90,7 @@ export const failed: RunEventOf<'task_attempt_failed'> = {
 
 /** Returns a token event with this text. */
 export function token(text: string, taskIndex = 1): RunEventOf<'token'> {
-  return { type: 'token', token: text, ...taskOf(taskIndex), iterationIndex: 0, sentAt: AT }
+  return { type: 'token', token: text, ...taskFields(taskIndex), iterationIndex: 0, sentAt: AT }
 }
 
 /** The event of a cancel. */
@@ -108,7 +108,7 @@ export function reviewRequested(
   return {
     type: 'review_requested',
     reviewId,
-    ...taskOf(1),
+    ...taskFields(1),
     taskOutput: 'draft',
     timing: 'AFTER_EXECUTION',
     prompt: null,
@@ -162,7 +162,7 @@ export function poison(): RunEvent {
 }
 
 /** Returns the events of a run with their numbers, from `seq` on. */
-export function logged(
+export function toLoggedEvents(
   runId: string,
   seq: number,
   events: readonly RunEvent[],

@@ -5,7 +5,7 @@ export { runStorageCases } from './run-storage-cases.ts'
 export { sharedStorageCases } from './shared-storage-cases.ts'
 export type {
   SharedStorageCase,
-  SharedStorageGiven,
+  SharedStorageCaseContext,
   StorageCase,
-  StorageGiven,
+  StorageCaseContext,
 } from './storage-case.ts'

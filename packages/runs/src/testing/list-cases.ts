@@ -10,10 +10,10 @@ import {
   reviewDecided,
   reviewRequested,
   started,
-  taskOf,
+  taskFields,
   taskStarted,
 } from './event-fixtures.ts'
-import { createRun, endedRun, ownedRun, parkedRun, recordOf } from './run-fixtures.ts'
+import { createRun, endedRun, ownedRun, parkedRun, readRecord } from './run-fixtures.ts'
 
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { ChangedRun, ChangedRunsQuery, RunQuery } from '../ports/run-store.ts'
@@ -26,7 +26,7 @@ type Shown = Omit<ListedRun, keyof RunRecord>
 /** The listed fields of a run without work. */
 const NOTHING: Shown = { totalTokens: 0, totalToolCalls: 0, costUsd: 0, openReviews: 0 }
 
-const secondCompleted: RunEvent = { ...completed, ...taskOf(2) }
+const secondCompleted: RunEvent = { ...completed, ...taskFields(2) }
 
 /** Events of runs, and the fields that a list then shows. */
 const HISTORIES: Readonly<
@@ -120,8 +120,8 @@ export const listCases: readonly StorageCase[] = [
       const expected = Object.entries(HISTORIES).toReversed()
       strictEqual(runs.length, expected.length)
       for (const [at, [runId, { shown }]] of expected.entries()) {
-        const { inputs: _inputs, ...kept } = await recordOf(storage, runId)
-        deepStrictEqual(runs[at], { ...kept, ...shown })
+        const { inputs: _inputs, ...stored } = await readRecord(storage, runId)
+        deepStrictEqual(runs[at], { ...stored, ...shown })
       }
       const beyond = await storage.runs.list({ limit: 9, offset: 99 })
       deepStrictEqual(beyond, { runs: [], total })
@@ -214,7 +214,7 @@ export const listCases: readonly StorageCase[] = [
       const find = finder(storage)
       deepStrictEqual(await find({ cacheKey: 'abc' }), ['run-4', 'run-1', 2])
       deepStrictEqual(await find({ cacheKey: 'ab' }), [0])
-      strictEqual(JSON.stringify(await recordOf(storage, 'run-1')).includes('abc'), false)
+      strictEqual(JSON.stringify(await readRecord(storage, 'run-1')).includes('abc'), false)
     },
   },
   {

@@ -2,11 +2,11 @@
 import { ok } from 'node:assert/strict'
 
 import type { RunStorage } from '../ports/run-storage.ts'
-import type { SharedStorageGiven } from './storage-case.ts'
+import type { SharedStorageCaseContext } from './storage-case.ts'
 
 /** Opens `count` storages of the same location, including the given one. */
 export async function openStorages(
-  { storage, another }: SharedStorageGiven,
+  { storage, another }: SharedStorageCaseContext,
   count: number,
 ): Promise<readonly RunStorage[]> {
   return [storage, ...(await Promise.all(Array.from({ length: count - 1 }, () => another())))]

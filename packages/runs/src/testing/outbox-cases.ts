@@ -10,7 +10,14 @@ import {
   started,
   token,
 } from './event-fixtures.ts'
-import { claimRun, createRun, endedRun, ownedRun, recordOf, restWrite } from './run-fixtures.ts'
+import {
+  claimRun,
+  createRun,
+  endedRun,
+  ownedRun,
+  readRecord,
+  newUnownedWrite,
+} from './run-fixtures.ts'
 
 import type { StoreNotification, RunStorage } from '../ports/run-storage.ts'
 import type { ClaimedDelivery, DeliveryEnd } from '../ports/webhook-outbox.ts'
@@ -28,8 +35,8 @@ export const outboxCases: readonly StorageCase[] = [
       await owner.commit([started, completed])
       deepStrictEqual(await claimed(storage), [])
       await owner.commit([token('x'), reviewRequested('review-a'), token('y')])
-      const told = await storage.outbox.claim({ limit: 9, claimMs: CLAIM_MS })
-      deepStrictEqual(told, [
+      const deliveries = await storage.outbox.claim({ limit: 9, claimMs: CLAIM_MS })
+      deepStrictEqual(deliveries, [
         { id: 'run-a:4:b', runId: 'run-a', seq: 4, webhook: 'b', attempt: 1 },
         { id: 'run-a:4:a', runId: 'run-a', seq: 4, webhook: 'a', attempt: 1 },
       ])
@@ -53,7 +60,7 @@ export const outboxCases: readonly StorageCase[] = [
     async run({ storage }) {
       const run = await createRun(storage, 'run-a', HOOKED)
       const events = [token('x'), result('run-a')]
-      await storage.runs.commitUnowned(restWrite(run, 'stay', { events }))
+      await storage.runs.commitUnowned(newUnownedWrite(run, 'stay', { events }))
       deepStrictEqual(await claimed(storage), ['run-a:2:hook'])
     },
   },
@@ -74,11 +81,11 @@ export const outboxCases: readonly StorageCase[] = [
   {
     name: '[RUNS-O1] listeners are notified of new deliveries only',
     async run({ storage }) {
-      const told: StoreNotification[] = []
-      const stop = storage.listen((notification) => told.push(notification))
+      const notifications: StoreNotification[] = []
+      const stop = storage.listen((notification) => notifications.push(notification))
       const deliveries = async (): Promise<number> => {
         await new Promise(setImmediate)
-        return told.filter(({ kind }) => kind === 'delivery').length
+        return notifications.filter(({ kind }) => kind === 'delivery').length
       }
       await endedRun(storage, 'run-a')
       const owner = await ownedRun(storage, 'run-b', { webhooks: ['one', 'two'] })
@@ -87,7 +94,7 @@ export const outboxCases: readonly StorageCase[] = [
       await owner.commit([reviewRequested('review-a'), result('run-b')])
       strictEqual(await deliveries(), 1)
       const run = await createRun(storage, 'run-c', HOOKED)
-      await storage.runs.commitUnowned(restWrite(run, 'stay', { events: [result('run-c')] }))
+      await storage.runs.commitUnowned(newUnownedWrite(run, 'stay', { events: [result('run-c')] }))
       strictEqual(await deliveries(), 2)
       stop()
     },
@@ -268,7 +275,7 @@ export const outboxCases: readonly StorageCase[] = [
       await endedRun(storage, 'run-a', HOOKED)
       deepStrictEqual(await storage.runs.deleteEnded({ keep: 0, limit: 9 }), ['run-a'])
       deepStrictEqual(await claimed(storage), [])
-      const run = await recordOf(storage, 'run-a').catch(() => undefined)
+      const run = await readRecord(storage, 'run-a').catch(() => undefined)
       strictEqual(run, undefined)
     },
   },

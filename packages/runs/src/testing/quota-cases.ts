@@ -12,7 +12,7 @@ import {
   started,
   taskStarted,
 } from './event-fixtures.ts'
-import { createRun, endedRun, newRun, ownedRun, parkedRun, recordOf } from './run-fixtures.ts'
+import { createRun, endedRun, newRun, ownedRun, parkedRun, readRecord } from './run-fixtures.ts'
 
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { CreatedRun, Quota } from '../ports/run-store.ts'
@@ -182,7 +182,7 @@ export const quotaCases: readonly StorageCase[] = [
       const owner = await ownedRun(storage, 'run-b', asked)
       deepStrictEqual(owner.claimed.run.request, asked.request)
       await owner.commit([started])
-      deepStrictEqual((await recordOf(storage, 'run-b')).webhooks, asked.webhooks)
+      deepStrictEqual((await readRecord(storage, 'run-b')).webhooks, asked.webhooks)
       const bare = await createRun(storage, 'run-c', { webhooks: [] })
       for (const name of ['request', 'actor', 'webhooks']) ok(!(name in bare), name)
     },

@@ -4,7 +4,7 @@ import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 import {
   completed,
   failed,
-  logged,
+  toLoggedEvents,
   ODD_TEXT,
   queued,
   result,
@@ -19,12 +19,12 @@ import {
   claimRun,
   createRun,
   endedRun,
-  HOLDER,
+  OWNER,
   newRun,
   ownedRun,
   parkedRun,
   readAll,
-  recordOf,
+  readRecord,
 } from './run-fixtures.ts'
 
 import type { RunCommand } from '@tutti/protocol'
@@ -174,13 +174,13 @@ export const readCases: readonly StorageCase[] = [
       ])
       await a.commit([], { steps: [step(3)] })
       await storage.queue.release(a, { kind: 'ready' })
-      const next = await claimRun(storage, 'run-a', { ...HOLDER, owner: 'owner-b' })
+      const next = await claimRun(storage, 'run-a', { ...OWNER, owner: 'owner-b' })
       deepStrictEqual(await storage.runs.steps('run-a'), [step(1), step(2), step(3)])
       await next.commit([], { steps: [step(4)] })
       deepStrictEqual(await storage.runs.steps('run-a'), [step(1), step(2), step(3), step(4)])
       deepStrictEqual(await storage.runs.steps('run-b'), [step(9)])
       deepStrictEqual(await storage.runs.steps('run-z'), [])
-      strictEqual((await recordOf(storage, 'run-a')).lastSeq, 1)
+      strictEqual((await readRecord(storage, 'run-a')).lastSeq, 1)
     },
   },
   {
@@ -233,8 +233,8 @@ export const readCases: readonly StorageCase[] = [
       )
       deepStrictEqual([second?.description, second?.error], [ODD_TEXT, ODD_TEXT])
       await owner.commit([result('run-a', { error: ODD_TEXT })])
-      const kept = await recordOf(storage, 'run-a')
-      deepStrictEqual([kept.inputs, kept.tags, kept.error], [texts, texts, ODD_TEXT])
+      const stored = await readRecord(storage, 'run-a')
+      deepStrictEqual([stored.inputs, stored.tags, stored.error], [texts, texts, ODD_TEXT])
       const [listed] = (await storage.runs.list({ limit: 1, offset: 0 })).runs
       deepStrictEqual([listed?.tags, listed?.error], [texts, ODD_TEXT])
     },
@@ -289,9 +289,9 @@ export const readCases: readonly StorageCase[] = [
       const inputs: Record<string, string> = JSON.parse('{"__proto__":"x","constructor":"y"}')
       const run = newRun('run-a', { inputs, tags: inputs })
       await storage.runs.create(run, { firstEvent: queued(run), maxUnfinishedRuns: 1 })
-      const kept = await recordOf(storage, 'run-a')
-      strictEqual(JSON.stringify(kept.inputs), JSON.stringify(inputs))
-      ok(Object.hasOwn(kept.tags, '__proto__'))
+      const stored = await readRecord(storage, 'run-a')
+      strictEqual(JSON.stringify(stored.inputs), JSON.stringify(inputs))
+      ok(Object.hasOwn(stored.tags, '__proto__'))
       const tag = { key: '__proto__', value: 'x' }
       strictEqual((await storage.runs.list({ limit: 1, offset: 0, tag })).total, 1)
     },
@@ -302,7 +302,7 @@ export const readCases: readonly StorageCase[] = [
       const owner = await ownedRun(storage, 'run-a')
       const written = await owner.commit([started, token(''), completed])
       ok(written.kind === 'written')
-      deepStrictEqual(written.events, logged('run-a', 1, [started, token(''), completed]))
+      deepStrictEqual(written.events, toLoggedEvents('run-a', 1, [started, token(''), completed]))
       deepStrictEqual((await readAll(storage, 'run-a')).slice(1), written.events)
     },
   },

@@ -13,17 +13,17 @@ import {
   reviewRequested,
   started,
   step,
-  taskOf,
+  taskFields,
   taskStarted,
 } from './event-fixtures.ts'
-import { ownedRun, recordOf } from './run-fixtures.ts'
+import { ownedRun, readRecord } from './run-fixtures.ts'
 
 import type { StorageCase } from './storage-case.ts'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
 
 const snapshot: RunEventOf<'metrics_snapshot'> = {
   type: 'metrics_snapshot',
-  ...taskOf(1),
+  ...taskFields(1),
   inputTokens: 3,
   outputTokens: -1,
   llmLatencyMs: 1,
@@ -55,7 +55,7 @@ export const recordCases: readonly StorageCase[] = [
       const owner = await ownedRun(storage, 'run-a')
       const ended = { ...completed, finishReason: 'stop' } as const
       await owner.commit([started, taskStarted(1), ended, taskStarted(2)])
-      const run = await recordOf(storage, 'run-a')
+      const run = await readRecord(storage, 'run-a')
       deepStrictEqual(
         [run.status, run.startedAt, run.completedTasks, run.error, run.taskCount],
         ['RUNNING', AT_MS, 1, undefined, 2],
@@ -146,7 +146,7 @@ export const recordCases: readonly StorageCase[] = [
           [3, 'worker-3', 'Help out', 'Worker', 'PENDING'],
         ],
       )
-      strictEqual((await recordOf(storage, 'run-a')).taskCount, 3)
+      strictEqual((await readRecord(storage, 'run-a')).taskCount, 3)
     },
   },
   {
@@ -156,9 +156,12 @@ export const recordCases: readonly StorageCase[] = [
       const b = await ownedRun(storage, 'run-b')
       await a.commit([started, reviewRequested('review-1')])
       await b.commit([started, reviewRequested('review-1')])
-      const before = [await recordOf(storage, 'run-b'), await storage.runs.tasks('run-b')]
+      const before = [await readRecord(storage, 'run-b'), await storage.runs.tasks('run-b')]
       await a.commit([taskStarted(1), completed, reviewDecided('review-1'), cancelling])
-      deepStrictEqual([await recordOf(storage, 'run-b'), await storage.runs.tasks('run-b')], before)
+      deepStrictEqual(
+        [await readRecord(storage, 'run-b'), await storage.runs.tasks('run-b')],
+        before,
+      )
       deepStrictEqual(
         (await storage.runs.reviews({ reviewId: 'review-1' })).map(({ runId, status }) => [
           runId,
@@ -176,7 +179,7 @@ export const recordCases: readonly StorageCase[] = [
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([started, result('run-a')])
-      const run = await recordOf(storage, 'run-a')
+      const run = await readRecord(storage, 'run-a')
       deepStrictEqual([run.status, run.durationMs, run.error], ['FAILED', 12, 'it broke'])
     },
   },
@@ -185,14 +188,14 @@ export const recordCases: readonly StorageCase[] = [
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([started])
-      const before = await recordOf(storage, 'run-a')
+      const before = await readRecord(storage, 'run-a')
       const write = owner.next(
         [taskStarted(1), completed, reviewRequested('review-1'), result('run-a'), poison()],
         { steps: [step(1)] },
       )
       const [answer] = await storage.runs.commit([write])
       strictEqual(answer?.kind, 'failed')
-      deepStrictEqual(await recordOf(storage, 'run-a'), before)
+      deepStrictEqual(await readRecord(storage, 'run-a'), before)
       strictEqual((await storage.runs.tasks('run-a'))[0]?.status, 'PENDING')
       deepStrictEqual(await storage.runs.reviews({}), [])
       deepStrictEqual(await storage.runs.steps('run-a'), [])

@@ -9,9 +9,9 @@ import {
   claimRun,
   createRun,
   ownedRun,
-  ownerOf,
+  toOwner,
   parkedRun,
-  recordOf,
+  readRecord,
 } from './run-fixtures.ts'
 
 import type { StorageCase } from './storage-case.ts'
@@ -47,7 +47,7 @@ export const releaseCases: readonly StorageCase[] = [
       const [claimed] = await claimDue(storage, { wanted: 1 })
       deepStrictEqual([claimed?.run.runId, claimed?.lostOwners], ['run-a', 1])
       ok((claimed?.run.epoch ?? 0) > owner.epoch)
-      strictEqual((await recordOf(storage, 'run-a')).status, 'ACCEPTED')
+      strictEqual((await readRecord(storage, 'run-a')).status, 'ACCEPTED')
     },
   },
   {
@@ -60,7 +60,7 @@ export const releaseCases: readonly StorageCase[] = [
         const [claimed] = await claimDue(storage)
         ok(claimed !== undefined)
         strictEqual(claimed.lostOwners, lost)
-        owner = ownerOf(storage, claimed)
+        owner = toOwner(storage, claimed)
       }
     },
   },
@@ -99,13 +99,13 @@ export const releaseCases: readonly StorageCase[] = [
       const owner = await claimRun(storage, 'run-a')
       strictEqual(owner.claimed.run.status, 'RUNNING')
       deepStrictEqual(await storage.runs.steps('run-a'), [step(1)])
-      strictEqual((await recordOf(storage, 'run-a')).status, 'RUNNING')
+      strictEqual((await readRecord(storage, 'run-a')).status, 'RUNNING')
       await storage.queue.release(owner, { kind: 'ready' })
-      strictEqual((await recordOf(storage, 'run-a')).status, 'RUNNING')
+      strictEqual((await readRecord(storage, 'run-a')).status, 'RUNNING')
       await createRun(storage, 'run-b')
       const accepted = await claimRun(storage, 'run-b')
       await storage.queue.release(accepted, { kind: 'ready' })
-      strictEqual((await recordOf(storage, 'run-b')).status, 'ACCEPTED')
+      strictEqual((await readRecord(storage, 'run-b')).status, 'ACCEPTED')
     },
   },
   {
@@ -125,7 +125,7 @@ export const releaseCases: readonly StorageCase[] = [
       const [signal] = await storage.commands.pending(['run-a'])
       ok(signal !== undefined)
       strictEqual(await storage.queue.release(owner, { kind: 'parked', wakeInMs: 1 }), 'ready')
-      strictEqual((await recordOf(storage, 'run-a')).status, 'RUNNING')
+      strictEqual((await readRecord(storage, 'run-a')).status, 'RUNNING')
       const [claimed] = await claimDue(storage)
       deepStrictEqual(claimed?.commands, [signal])
       strictEqual(claimed.lostOwners, 0)
@@ -170,10 +170,10 @@ export const releaseCases: readonly StorageCase[] = [
   {
     name: '[RUNS-L4] runs that lost their owner come first, then waiting runs, the oldest first',
     async run({ storage, passTime }) {
-      await ownedRun(storage, 'run-lost-2', { holder: { ...LEASED, leaseMs: 90_000 } })
+      await ownedRun(storage, 'run-lost-2', { leaseOwner: { ...LEASED, leaseMs: 90_000 } })
       await createRun(storage, 'run-1')
       await passTime(1000)
-      await ownedRun(storage, 'run-lost-1', { holder: LEASED })
+      await ownedRun(storage, 'run-lost-1', { leaseOwner: LEASED })
       await passTime(1000)
       await parkedRun(storage, 'run-woken', { wakeInMs: 5000 })
       await passTime(1000)
@@ -214,7 +214,7 @@ export const releaseCases: readonly StorageCase[] = [
       await parkedRun(storage, 'run-parked')
       await passTime(1000)
       const owner = await ownedRun(storage, 'run-2')
-      await ownedRun(storage, 'run-3', { holder: LEASED })
+      await ownedRun(storage, 'run-3', { leaseOwner: LEASED })
       await owner.commit([started, cancelling])
       const reclaimed = await storage.queue.reclaimAll()
       deepStrictEqual(reclaimed.toSorted(), ['run-2', 'run-3'])

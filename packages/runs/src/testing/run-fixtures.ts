@@ -10,7 +10,7 @@ import type { NewRun, RunRecord } from '../run-record.ts'
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
 /** The default owner of claims. */
-export const HOLDER: LeaseOwner = { owner: 'owner-a', leaseMs: Infinity }
+export const OWNER: LeaseOwner = { owner: 'owner-a', leaseMs: Infinity }
 
 /** Returns a run to create. */
 export function newRun(runId: string, changes: Partial<NewRun> = {}): NewRun {
@@ -40,7 +40,7 @@ export interface Owner {
 type WriteExtras = Partial<Pick<RunWrite, 'steps' | 'answers'>>
 
 /** Returns the owner of a claimed run. */
-export function ownerOf(storage: RunStorage, claimed: ClaimedRun): Owner {
+export function toOwner(storage: RunStorage, claimed: ClaimedRun): Owner {
   const { runId, epoch } = claimed.run
   let writeNo = 0
   const next = (events: readonly RunEvent[], more: WriteExtras = {}): RunWrite => {
@@ -74,28 +74,28 @@ export async function createRun(
   const run = newRun(runId, changes)
   const made = await storage.runs.create(run, { firstEvent: queued(run), maxUnfinishedRuns: 1000 })
   strictEqual(made.kind, 'created')
-  return recordOf(storage, runId)
+  return readRecord(storage, runId)
 }
 
 /** Claims an unowned run. */
 export async function claimRun(
   storage: RunStorage,
   runId: string,
-  holder: LeaseOwner = HOLDER,
+  leaseOwner: LeaseOwner = OWNER,
 ): Promise<Owner> {
-  const claimed = await storage.queue.claim(runId, holder)
+  const claimed = await storage.queue.claim(runId, leaseOwner)
   ok(claimed !== undefined, `${runId} can be claimed`)
-  return ownerOf(storage, claimed)
+  return toOwner(storage, claimed)
 }
 
 /** Creates a run and claims it. */
 export async function ownedRun(
   storage: RunStorage,
   runId: string,
-  { holder = HOLDER, ...changes }: Partial<NewRun> & { readonly holder?: LeaseOwner } = {},
+  { leaseOwner = OWNER, ...changes }: Partial<NewRun> & { readonly leaseOwner?: LeaseOwner } = {},
 ): Promise<Owner> {
   await createRun(storage, runId, changes)
-  return claimRun(storage, runId, holder)
+  return claimRun(storage, runId, leaseOwner)
 }
 
 /** Creates a parked run. */
@@ -112,7 +112,7 @@ export async function parkedRun(
   await owner.commit([started, ...events], { steps: [step(1)] })
   const how = { kind: 'parked', ...(wakeInMs === undefined ? {} : { wakeInMs }) } as const
   strictEqual(await storage.queue.release(owner, how), 'parked')
-  return recordOf(storage, runId)
+  return readRecord(storage, runId)
 }
 
 /** Creates a run that has ended. */
@@ -123,11 +123,11 @@ export async function endedRun(
 ): Promise<RunRecord> {
   const owner = await ownedRun(storage, runId, changes)
   await owner.commit([result(runId)])
-  return recordOf(storage, runId)
+  return readRecord(storage, runId)
 }
 
 /** Returns a write to an unowned run; one event and no step unless `changes` set others. */
-export function restWrite(
+export function newUnownedWrite(
   { runId, epoch, lastSeq }: RunRecord,
   next: UnownedWrite['next'],
   changes: Partial<Omit<UnownedWrite, 'next'>> = {},
@@ -136,7 +136,7 @@ export function restWrite(
 }
 
 /** Returns the record of an existing run. */
-export async function recordOf(storage: RunStorage, runId: string): Promise<RunRecord> {
+export async function readRecord(storage: RunStorage, runId: string): Promise<RunRecord> {
   const run = await storage.runs.get(runId)
   ok(run !== undefined, `${runId} is there`)
   return run
@@ -152,7 +152,7 @@ export async function claimDue(
   storage: RunStorage,
   { wanted = 10, maxConcurrentRuns = 1000, ...more }: Partial<ClaimRequest> = {},
 ): Promise<readonly ClaimedRun[]> {
-  return storage.queue.claimNext({ ...HOLDER, ...more, wanted, maxConcurrentRuns })
+  return storage.queue.claimNext({ ...OWNER, ...more, wanted, maxConcurrentRuns })
 }
 
 /** Checks that these runs were claimed, in this order. */

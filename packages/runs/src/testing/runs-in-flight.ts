@@ -11,7 +11,7 @@ import {
   createRun,
   endedRun,
   ownedRun,
-  ownerOf,
+  toOwner,
   parkedRun,
   readAll,
   type Owner,
@@ -35,13 +35,13 @@ export async function keepRunsInFlight(storage: RunStorage): Promise<Owner> {
 
 /** Returns the same owner over the reopened store. */
 export function goOnAs({ claimed }: Owner, storage: RunStorage, writeNo: number): Owner {
-  const owner = ownerOf(storage, claimed)
+  const owner = toOwner(storage, claimed)
   for (let n = 0; n < writeNo; n += 1) owner.next([])
   return owner
 }
 
 /** Returns all data that can be read of those runs. */
-export async function everythingOf(storage: RunStorage): Promise<unknown> {
+export async function readEverything(storage: RunStorage): Promise<unknown> {
   const runs = RUN_IDS.map(async (runId) => ({
     run: await storage.runs.get(runId),
     tasks: await storage.runs.tasks(runId),

@@ -1,7 +1,7 @@
 /** Cases of notifications to other processes. They wait for notifications and never sleep. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
-import { logged, ODD_TEXT, result, started, token } from './event-fixtures.ts'
+import { toLoggedEvents, ODD_TEXT, result, started, token } from './event-fixtures.ts'
 import {
   assertClaimed,
   claimDue,
@@ -9,8 +9,8 @@ import {
   createRun,
   ownedRun,
   readAll,
-  recordOf,
-  restWrite,
+  readRecord,
+  newUnownedWrite,
 } from './run-fixtures.ts'
 import { watchNotifications } from './watch-notifications.ts'
 
@@ -31,10 +31,10 @@ export const sharedNotificationCases: readonly SharedStorageCase[] = [
       strictEqual((await readAll(other, 'run-a')).length, 3)
       await storage.queue.release(owner, { kind: 'parked' })
       const events = [token('at rest')]
-      const parked = await recordOf(storage, 'run-a')
-      await storage.runs.commitUnowned(restWrite(parked, 'stay', { events }))
+      const parked = await readRecord(storage, 'run-a')
+      await storage.runs.commitUnowned(newUnownedWrite(parked, 'stay', { events }))
       await notifications.events('run-a', 3)
-      deepStrictEqual((await readAll(other, 'run-a')).slice(3), logged('run-a', 3, events))
+      deepStrictEqual((await readAll(other, 'run-a')).slice(3), toLoggedEvents('run-a', 3, events))
       notifications.stop()
     },
   },
@@ -99,12 +99,12 @@ export const sharedNotificationCases: readonly SharedStorageCase[] = [
       const owner = await ownedRun(storage, 'run-a')
       const sent = await other.commands.send('run-a', { kind: 'cancel', mode: 'abort' })
       ok(sent?.kind === 'sent')
-      strictEqual((await recordOf(storage, 'run-a')).status, 'CANCELLING')
+      strictEqual((await readRecord(storage, 'run-a')).status, 'CANCELLING')
       const notifications = watchNotifications(other)
       await owner.commit([result('run-a')])
       await notifications.next({ kind: 'answer', signalId: sent.commandId })
-      const told = await other.commands.answer(sent.commandId)
-      strictEqual(told?.ok === false && told.error.code, 'RUN_COMPLETED')
+      const answer = await other.commands.answer(sent.commandId)
+      strictEqual(answer?.ok === false && answer.error.code, 'RUN_COMPLETED')
       notifications.stop()
     },
   },

@@ -1,7 +1,7 @@
 /** Cases of a shared storage: each process sees and respects the writes of the others. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
-import { logged, ODD_TEXT, queued, started, step, token } from './event-fixtures.ts'
+import { toLoggedEvents, ODD_TEXT, queued, started, step, token } from './event-fixtures.ts'
 import {
   assertClaimed,
   claimDue,
@@ -9,11 +9,11 @@ import {
   endedRun,
   newRun,
   ownedRun,
-  ownerOf,
+  toOwner,
   parkedRun,
   readAll,
-  recordOf,
-  restWrite,
+  readRecord,
+  newUnownedWrite,
 } from './run-fixtures.ts'
 import { sharedMemoryCases } from './memory-cases.ts'
 import { sharedSecretCases } from './secret-cases.ts'
@@ -38,11 +38,11 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
       strictEqual(storage.isAvailable && other.isAvailable, true)
       const owner = await ownedRun(storage, 'run-a', { tags: { by: ODD_TEXT } })
       await owner.commit([started, token(ODD_TEXT)], { steps: [step(1)] })
-      deepStrictEqual(await recordOf(other, 'run-a'), await recordOf(storage, 'run-a'))
+      deepStrictEqual(await readRecord(other, 'run-a'), await readRecord(storage, 'run-a'))
       deepStrictEqual(await other.runs.tasks('run-a'), await storage.runs.tasks('run-a'))
       deepStrictEqual(await other.runs.steps('run-a'), [step(1)])
       const events = (await readAll(other, 'run-a')).slice(1)
-      deepStrictEqual(events, logged('run-a', 1, [started, token(ODD_TEXT)]))
+      deepStrictEqual(events, toLoggedEvents('run-a', 1, [started, token(ODD_TEXT)]))
       deepStrictEqual(await other.events.heads([]), [{ runId: 'run-a', lastSeq: 2 }])
       deepStrictEqual(await other.queue.load(), { running: 1, queued: 0, waiting: 0, parked: 0 })
     },
@@ -84,7 +84,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     name: '[RUNS-P2] an owner whose run another process took over is fenced in all operations',
     async run({ storage, another, passTime }) {
       const other = await another()
-      const old = await ownedRun(storage, 'run-a', { holder: LEASED })
+      const old = await ownedRun(storage, 'run-a', { leaseOwner: LEASED })
       await old.commit([token('1')], { steps: [step(1)] })
       await passTime(61_000)
       const [claimed] = await claimDue(other, { owner: 'owner-b' })
@@ -93,8 +93,11 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
       deepStrictEqual(await old.commit([token('zombie')]), { kind: 'fenced' })
       strictEqual(await storage.queue.release(old, { kind: 'parked' }), 'fenced')
       deepStrictEqual(await storage.queue.renew(LEASED), [])
-      const written = await ownerOf(other, claimed).commit([token('2')])
-      deepStrictEqual(written, { kind: 'written', events: logged('run-a', 2, [token('2')]) })
+      const written = await toOwner(other, claimed).commit([token('2')])
+      deepStrictEqual(written, {
+        kind: 'written',
+        events: toLoggedEvents('run-a', 2, [token('2')]),
+      })
       strictEqual((await readAll(storage, 'run-a')).length, 3)
     },
   },
@@ -105,7 +108,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
       const run = await parkedRun(given.storage, 'run-a')
       const results = await Promise.all(
         Array.from({ length: 9 }, (_, n) => {
-          const write = restWrite(run, 'stay', { events: [token(`${n}`)] })
+          const write = newUnownedWrite(run, 'stay', { events: [token(`${n}`)] })
           return at(all, n).runs.commitUnowned(write)
         }),
       )
@@ -202,10 +205,10 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
       const others = await Promise.all(Array.from({ length: 4 }, () => another()))
       const [first, ...rest] = others
       ok(first !== undefined)
-      await ownedRun(first, 'run-a', { holder: LEASED })
+      await ownedRun(first, 'run-a', { leaseOwner: LEASED })
       await first[Symbol.asyncDispose]()
       for (const open of [storage, ...rest]) {
-        strictEqual((await recordOf(open, 'run-a')).epoch, 1)
+        strictEqual((await readRecord(open, 'run-a')).epoch, 1)
         deepStrictEqual(await claimDue(open), [])
       }
     },

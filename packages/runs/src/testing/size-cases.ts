@@ -8,7 +8,7 @@ import {
   reviewDecided,
   reviewRequested,
   started,
-  taskOf,
+  taskFields,
   taskStarted,
   token,
 } from './event-fixtures.ts'
@@ -86,7 +86,7 @@ export const sizeCases: readonly StorageCase[] = [
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const first = { ...completed, output: 'a'.repeat(3_000_000) }
-      const second = { ...completed, ...taskOf(2), output: 'b'.repeat(4_500_000) }
+      const second = { ...completed, ...taskFields(2), output: 'b'.repeat(4_500_000) }
       await owner.commit([started, taskStarted(1), first, taskStarted(2)])
       const [whole] = await storage.runs.tasks('run-a')
       strictEqual(whole?.output?.length, 3_000_000)

@@ -4,11 +4,11 @@ import type { RunStorage } from '../ports/run-storage.ts'
 /** A case. Its name states the rule; it throws when the adapter breaks the rule. */
 export interface StorageCase {
   readonly name: string
-  run(given: StorageGiven): Promise<void>
+  run(given: StorageCaseContext): Promise<void>
 }
 
 /** The arguments of a case. */
-export interface StorageGiven {
+export interface StorageCaseContext {
   /** An open, empty storage. */
   readonly storage: RunStorage
   /** Lets time pass for the storage: leases, time limits, ages. */
@@ -18,11 +18,11 @@ export interface StorageGiven {
 /** A case for shared storages. */
 export interface SharedStorageCase {
   readonly name: string
-  run(given: SharedStorageGiven): Promise<void>
+  run(given: SharedStorageCaseContext): Promise<void>
 }
 
 /** The arguments of a case for shared storages. */
-export interface SharedStorageGiven extends StorageGiven {
+export interface SharedStorageCaseContext extends StorageCaseContext {
   /** Opens the same location again, like another process; the test closes it. */
   another(): Promise<RunStorage>
 }

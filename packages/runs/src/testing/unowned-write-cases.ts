@@ -3,7 +3,7 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import {
   cancelling,
-  logged,
+  toLoggedEvents,
   poison,
   result,
   reviewDecided,
@@ -17,12 +17,12 @@ import {
   claimRun,
   commitOne,
   createRun,
-  HOLDER,
+  OWNER,
   ownedRun,
   parkedRun,
   readAll,
-  recordOf,
-  restWrite,
+  readRecord,
+  newUnownedWrite,
 } from './run-fixtures.ts'
 
 import type { RunRecord } from '../run-record.ts'
@@ -35,11 +35,11 @@ export const unownedWriteCases: readonly StorageCase[] = [
       const run = await parkedRun(storage, 'run-a', { events: [reviewRequested('review-1')] })
       const events = [reviewDecided('review-1', 'ann'), token('x')]
       const written = await storage.runs.commitUnowned(
-        restWrite(run, 'ready', { events, steps: [step(2), step(3)] }),
+        newUnownedWrite(run, 'ready', { events, steps: [step(2), step(3)] }),
       )
-      deepStrictEqual(written, { kind: 'written', events: logged('run-a', 3, events) })
+      deepStrictEqual(written, { kind: 'written', events: toLoggedEvents('run-a', 3, events) })
       deepStrictEqual((await readAll(storage, 'run-a')).slice(3), written.events)
-      const after = await recordOf(storage, 'run-a')
+      const after = await readRecord(storage, 'run-a')
       deepStrictEqual([after.status, after.lastSeq, after.epoch], ['RUNNING', 4, 1])
       strictEqual((await storage.runs.reviews({}))[0]?.decidedBy, 'ann')
       const [claimed] = await claimDue(storage)
@@ -53,11 +53,11 @@ export const unownedWriteCases: readonly StorageCase[] = [
       const run = await parkedRun(storage, 'run-a', { wakeInMs: 60_000 })
       await createRun(storage, 'run-b')
       await passTime(30_000)
-      await storage.runs.commitUnowned(restWrite(run, 'stay', { events: [token('x')] }))
-      strictEqual((await recordOf(storage, 'run-a')).status, 'WAITING_REVIEW')
+      await storage.runs.commitUnowned(newUnownedWrite(run, 'stay', { events: [token('x')] }))
+      strictEqual((await readRecord(storage, 'run-a')).status, 'WAITING_REVIEW')
       deepStrictEqual(await storage.queue.load(), { running: 0, queued: 1, waiting: 0, parked: 1 })
-      const queued = await recordOf(storage, 'run-b')
-      await storage.runs.commitUnowned(restWrite(queued, 'stay', { events: [token('y')] }))
+      const queued = await readRecord(storage, 'run-b')
+      await storage.runs.commitUnowned(newUnownedWrite(queued, 'stay', { events: [token('y')] }))
       assertClaimed(await claimDue(storage), ['run-b'])
       await passTime(31_000)
       assertClaimed(await claimDue(storage), ['run-a'])
@@ -70,8 +70,8 @@ export const unownedWriteCases: readonly StorageCase[] = [
       await passTime(1000)
       await createRun(storage, 'run-2')
       await passTime(1000)
-      await storage.runs.commitUnowned(restWrite(run, 'ready', { events: [token('x')] }))
-      strictEqual((await recordOf(storage, 'run-1')).status, 'ACCEPTED')
+      await storage.runs.commitUnowned(newUnownedWrite(run, 'ready', { events: [token('x')] }))
+      strictEqual((await readRecord(storage, 'run-1')).status, 'ACCEPTED')
       assertClaimed(await claimDue(storage), ['run-1', 'run-2'])
     },
   },
@@ -82,7 +82,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
       await passTime(1000)
       await createRun(storage, 'run-2')
       await passTime(1000)
-      await storage.runs.commitUnowned(restWrite(run, 'ready'))
+      await storage.runs.commitUnowned(newUnownedWrite(run, 'ready'))
       assertClaimed(await claimDue(storage), ['run-2', 'run-1'])
     },
   },
@@ -91,13 +91,17 @@ export const unownedWriteCases: readonly StorageCase[] = [
     async run({ storage }) {
       for (const next of ['ready', 'stay'] as const) {
         const cancelled = await parkedRun(storage, `run-c-${next}`)
-        await storage.runs.commitUnowned(restWrite(cancelled, next, { events: [cancelling] }))
-        strictEqual((await recordOf(storage, cancelled.runId)).status, 'CANCELLING')
+        await storage.runs.commitUnowned(newUnownedWrite(cancelled, next, { events: [cancelling] }))
+        strictEqual((await readRecord(storage, cancelled.runId)).status, 'CANCELLING')
         const ended = await parkedRun(storage, `run-e-${next}`)
-        await storage.runs.commitUnowned(restWrite(ended, next, { events: [result(ended.runId)] }))
-        strictEqual((await recordOf(storage, ended.runId)).status, 'FAILED')
+        await storage.runs.commitUnowned(
+          newUnownedWrite(ended, next, { events: [result(ended.runId)] }),
+        )
+        strictEqual((await readRecord(storage, ended.runId)).status, 'FAILED')
         const again = await storage.runs.commitUnowned(
-          restWrite(await recordOf(storage, ended.runId), next, { events: [token('late')] }),
+          newUnownedWrite(await readRecord(storage, ended.runId), next, {
+            events: [token('late')],
+          }),
         )
         deepStrictEqual(again, { kind: 'fenced' })
       }
@@ -108,8 +112,8 @@ export const unownedWriteCases: readonly StorageCase[] = [
     name: '[RUNS-P8] a run that is being cancelled stays CANCELLING when it becomes ready',
     async run({ storage }) {
       const run = await parkedRun(storage, 'run-a', { events: [cancelling] })
-      await storage.runs.commitUnowned(restWrite(run, 'ready'))
-      strictEqual((await recordOf(storage, 'run-a')).status, 'CANCELLING')
+      await storage.runs.commitUnowned(newUnownedWrite(run, 'ready'))
+      strictEqual((await readRecord(storage, 'run-a')).status, 'CANCELLING')
     },
   },
   {
@@ -120,8 +124,8 @@ export const unownedWriteCases: readonly StorageCase[] = [
       await commitOne(storage, write)
       await storage.queue.release(owner, { kind: 'ready' })
       deepStrictEqual(await commitOne(storage, write), { kind: 'fenced' })
-      const run = await recordOf(storage, 'run-a')
-      await storage.runs.commitUnowned(restWrite(run, 'stay', { events: [result('run-a')] }))
+      const run = await readRecord(storage, 'run-a')
+      await storage.runs.commitUnowned(newUnownedWrite(run, 'stay', { events: [result('run-a')] }))
       deepStrictEqual(await commitOne(storage, write), { kind: 'fenced' })
       strictEqual((await readAll(storage, 'run-a')).length, 3)
     },
@@ -130,7 +134,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
     name: '[RUNS-P8] a write is fenced if the run is owned or has changed since it was read',
     async run({ storage }) {
       const run = await parkedRun(storage, 'run-a')
-      const write = (of: RunRecord) => storage.runs.commitUnowned(restWrite(of, 'ready'))
+      const write = (of: RunRecord) => storage.runs.commitUnowned(newUnownedWrite(of, 'ready'))
       const fenced = { kind: 'fenced' }
       deepStrictEqual(await write({ ...run, lastSeq: run.lastSeq - 1 }), fenced)
       deepStrictEqual(await write({ ...run, lastSeq: run.lastSeq + 1 }), fenced)
@@ -141,7 +145,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
       await storage.queue.release(owner, { kind: 'parked' })
       deepStrictEqual(await write(run), fenced)
       strictEqual((await readAll(storage, 'run-a')).length, run.lastSeq + 1)
-      strictEqual((await write(await recordOf(storage, 'run-a'))).kind, 'written')
+      strictEqual((await write(await readRecord(storage, 'run-a'))).kind, 'written')
     },
   },
   {
@@ -151,14 +155,14 @@ export const unownedWriteCases: readonly StorageCase[] = [
       const results = await Promise.all(
         Array.from({ length: 8 }, (_, n) =>
           storage.runs.commitUnowned(
-            restWrite(run, 'stay', { events: [token(`${n}`)], steps: [step(n)] }),
+            newUnownedWrite(run, 'stay', { events: [token(`${n}`)], steps: [step(n)] }),
           ),
         ),
       )
-      const kept = results.flatMap((one) => (one.kind === 'written' ? one.events : []))
-      strictEqual(kept.length, 1)
+      const stored = results.flatMap((one) => (one.kind === 'written' ? one.events : []))
+      strictEqual(stored.length, 1)
       strictEqual(results.filter(({ kind }) => kind === 'fenced').length, 7)
-      deepStrictEqual((await readAll(storage, 'run-a')).slice(run.lastSeq + 1), kept)
+      deepStrictEqual((await readAll(storage, 'run-a')).slice(run.lastSeq + 1), stored)
       strictEqual((await storage.runs.steps('run-a')).length, 2)
     },
   },
@@ -167,25 +171,25 @@ export const unownedWriteCases: readonly StorageCase[] = [
     async run({ storage }) {
       const run = await parkedRun(storage, 'run-a')
       const [written, claimed] = await Promise.all([
-        storage.runs.commitUnowned(restWrite(run, 'stay', { steps: [step(2)] })),
-        storage.queue.claim('run-a', HOLDER),
+        storage.runs.commitUnowned(newUnownedWrite(run, 'stay', { steps: [step(2)] })),
+        storage.queue.claim('run-a', OWNER),
       ])
       ok(claimed !== undefined)
-      const isKept = written.kind === 'written'
-      deepStrictEqual(await storage.runs.steps('run-a'), isKept ? [step(1), step(2)] : [step(1)])
-      strictEqual(claimed.run.lastSeq, run.lastSeq + (isKept ? 1 : 0))
+      const isStored = written.kind === 'written'
+      deepStrictEqual(await storage.runs.steps('run-a'), isStored ? [step(1), step(2)] : [step(1)])
+      strictEqual(claimed.run.lastSeq, run.lastSeq + (isStored ? 1 : 0))
     },
   },
   {
     name: '[RUNS-P4] a write that cannot be stored changes nothing',
     async run({ storage }) {
       const run = await parkedRun(storage, 'run-a')
-      const write = restWrite(run, 'ready', {
+      const write = newUnownedWrite(run, 'ready', {
         events: [result('run-a'), poison()],
         steps: [step(2)],
       })
       strictEqual((await storage.runs.commitUnowned(write)).kind, 'failed')
-      deepStrictEqual(await recordOf(storage, 'run-a'), run)
+      deepStrictEqual(await readRecord(storage, 'run-a'), run)
       deepStrictEqual(await storage.runs.steps('run-a'), [step(1)])
       deepStrictEqual(await storage.queue.load(), { running: 0, queued: 0, waiting: 0, parked: 1 })
     },
@@ -197,8 +201,8 @@ export const unownedWriteCases: readonly StorageCase[] = [
         const runId = `run-${steps.length}`
         await ownedRun(storage, runId)
         await storage.queue.reclaimAll()
-        const run = await recordOf(storage, runId)
-        await storage.runs.commitUnowned(restWrite(run, 'ready', { steps }))
+        const run = await readRecord(storage, runId)
+        await storage.runs.commitUnowned(newUnownedWrite(run, 'ready', { steps }))
         const { claimed } = await claimRun(storage, runId)
         strictEqual(claimed.lostOwners, 1 - steps.length)
         await storage.queue.release({ runId, epoch: claimed.run.epoch }, { kind: 'parked' })

@@ -6,10 +6,10 @@ import {
   assertClaimed,
   claimDue,
   createRun,
-  HOLDER,
+  OWNER,
   newRun,
   ownedRun,
-  recordOf,
+  readRecord,
   type Owner,
 } from './run-fixtures.ts'
 
@@ -64,14 +64,14 @@ export const waitingCases: readonly StorageCase[] = [
   {
     name: '[RUNS-L3] a waiting run that lost its owner takes a slot again when it is claimed',
     async run({ storage, passTime }) {
-      const owner = await ownedRun(storage, 'run-1', { holder: LEASED })
+      const owner = await ownedRun(storage, 'run-1', { leaseOwner: LEASED })
       await storage.queue.markWaiting(owner, true)
       await createRun(storage, 'run-2')
       await passTime(61_000)
       const claim = () => claimDue(storage, { ...LEASED, maxConcurrentRuns: 1 })
       assertClaimed(await claim(), ['run-1'])
       deepStrictEqual(await claim(), [])
-      strictEqual((await recordOf(storage, 'run-1')).status, 'RUNNING')
+      strictEqual((await readRecord(storage, 'run-1')).status, 'RUNNING')
     },
   },
   {
@@ -98,7 +98,7 @@ export const waitingCases: readonly StorageCase[] = [
       await owner.commit([started])
       const mark = async (isWaiting: boolean): Promise<string> => {
         await storage.queue.markWaiting(owner, isWaiting)
-        return (await recordOf(storage, 'run-1')).status
+        return (await readRecord(storage, 'run-1')).status
       }
       deepStrictEqual([await mark(true), await mark(false)], ['WAITING_REVIEW', 'RUNNING'])
       await owner.commit([cancelling])
@@ -115,7 +115,7 @@ export const waitingCases: readonly StorageCase[] = [
       deepStrictEqual(await storage.queue.load(), { running: 1, queued: 0, waiting: 0, parked: 0 })
       await storage.queue.markWaiting({ runId: 'run-1', epoch: 2 }, true)
       await storage.queue.reclaimAll()
-      strictEqual((await storage.queue.claim('run-1', HOLDER))?.run.epoch, 3)
+      strictEqual((await storage.queue.claim('run-1', OWNER))?.run.epoch, 3)
       deepStrictEqual(await storage.queue.load(), { running: 1, queued: 0, waiting: 0, parked: 0 })
     },
   },

@@ -21,13 +21,13 @@ export interface NotificationWatch {
 
 /** Starts to watch. */
 export function watchNotifications(storage: RunStorage): NotificationWatch {
-  const told: StoreNotification[] = []
+  const received: StoreNotification[] = []
   const watchers = new Set<() => void>()
   const stop = storage.listen((notification) => {
-    told.push(notification)
+    received.push(notification)
     for (const watcher of watchers) watcher()
   })
-  const until = (wanted: string, isTold: () => boolean): Promise<void> =>
+  const until = (wanted: string, isReceived: () => boolean): Promise<void> =>
     new Promise((resolve, reject) => {
       const end = (settle: () => void): void => {
         watchers.delete(look)
@@ -35,13 +35,13 @@ export function watchNotifications(storage: RunStorage): NotificationWatch {
         settle()
       }
       const look = (): void => {
-        if (isTold()) end(resolve)
+        if (isReceived()) end(resolve)
       }
       const timer = setTimeout(() => {
         end(() => {
           reject(
             new Error(
-              `No notification of ${wanted} in ${LIMIT_MS} ms, only ${JSON.stringify(told)}`,
+              `No notification of ${wanted} in ${LIMIT_MS} ms, only ${JSON.stringify(received)}`,
             ),
           )
         })
@@ -53,13 +53,13 @@ export function watchNotifications(storage: RunStorage): NotificationWatch {
     stop,
     next: (wanted) =>
       until(JSON.stringify(wanted), () => {
-        const at = told.findIndex((notification) => isDeepStrictEqual(notification, wanted))
-        if (at !== -1) told.splice(at, 1)
+        const at = received.findIndex((notification) => isDeepStrictEqual(notification, wanted))
+        if (at !== -1) received.splice(at, 1)
         return at !== -1
       }),
     events: (runId, seq) =>
       until(`event ${seq} of ${runId}`, () =>
-        told.some((notification) => isIn(notification, { runId, seq })),
+        received.some((notification) => isIn(notification, { runId, seq })),
       ),
   }
 }
