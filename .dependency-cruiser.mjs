@@ -48,7 +48,7 @@ const layers = Object.entries(MAY_IMPORT).map(([name, allowed]) => ({
   },
 }))
 
-/** Folders of `ensemble/src`, lowest layer first. None may import a later one, or a file beside the folders. */
+/** Folders of `ensemble/src`, lowest layer first. None may import a later one, or a file outside of the folders. */
 const ENSEMBLE_LAYERS = [
   'work',
   'model',
@@ -77,7 +77,7 @@ const ensembleLayers = ENSEMBLE_LAYERS.map((layer, at) => ({
   },
 }))
 
-/** What each part of the dashboard may not know: those after it. */
+/** Parts of the dashboard, lowest layer first. None may import a later one. */
 const DASHBOARD_PARTS = ['lib', 'ui', 'api', 'features', 'app']
 
 const dashboardParts = DASHBOARD_PARTS.slice(0, -1).map((part, at) => ({
@@ -152,14 +152,14 @@ export default {
     },
     {
       name: 'no-import-of-tests',
-      comment: 'What ships does not import tests, nor the testing doors of packages',
+      comment: 'Published code does not import tests or the testing entry points of packages',
       severity: 'error',
       from: { path: '^(packages|apps)/[^/]+/src/', pathNot: [...TESTS, '/testing/'] },
       to: { path: [...TESTS, '^packages/[^/]+/src/testing/'] },
     },
     {
       name: 'no-tooling-at-run-time',
-      comment: 'tooling/ is imported by nobody at run time',
+      comment: 'published code does not import tooling/',
       severity: 'error',
       from: { path: '^(packages|apps)/[^/]+/src/', pathNot: TESTS },
       to: { path: '^tooling/' },
@@ -185,7 +185,7 @@ export default {
     },
     {
       name: 'postgres-late',
-      comment: 'Postgres is loaded when a database is configured, by nobody else',
+      comment: 'Postgres is loaded only when a database is configured',
       severity: 'error',
       from: { path: '^(packages|apps)/', pathNot: ['^packages/runs/src/postgres/', ...TESTS] },
       to: {

@@ -5,15 +5,15 @@ import { defineConfig } from 'vitest/config'
 import { LongFirst } from './tooling/tasks/long-first.ts'
 
 /**
- * Tests run on sources: the export condition that every package has leads there. `import` and `require` are
- * left to whoever resolves: CommonJS must not be given ESM.
+ * Resolves packages to their sources by the export condition that every package has. `import` and `require` are left to
+ * the importer, because CommonJS must not get ESM.
  */
 const conditions = ['@tutti/source', 'node']
 
-/** Without ours, packages resolve to what is published. */
+/** Resolves packages to their published form. */
 const BUILT_CONDITIONS = ['node']
 
-/** Limits for what hangs, and no measure of anything: machines of CI are slow and do much at a time. */
+/** Generous limits that only stop hanging tests, because CI machines are slow and busy. */
 const LIMITS = {
   testTimeout: 60_000,
   hookTimeout: 60_000,
@@ -23,18 +23,18 @@ const LIMITS = {
 /** One worker more than cores: many tests wait for processes, browsers and databases. */
 const WORKERS = availableParallelism() + 1
 
-/** Tests of functions that touch nothing outside: their files share a process, which starts them at once. */
+/** Tests of pure functions: their files share a process, so that they start quickly. */
 const PURE = [
   'apps/dashboard/src/**/*.test.ts',
   'packages/{protocol,pipeline,core,agent-call,ensemble,client,agent-tool,gateway,control-api,testing,telemetry}/src/**/*.test.ts',
 ]
 
-/** Tests that open servers of their own and close them again: as above, apart from those that touch nothing. */
+/** Tests that open and close servers; their files share another process. */
 const SHARED = [
   'packages/{gateway,control-api,ensemble,pipeline,client,agent-tool}/test/**/*.test.ts',
 ]
 
-/** Tests of packages that use files, the network, databases, browsers and processes, likewise. */
+/** Tests that use files, the network, databases, browsers and processes; their files share a process too. */
 const LIGHT = [
   'packages/{protocol,core}/test/**/*.test.ts',
   'packages/runs/{src,test}/**/*.test.ts',

@@ -2,18 +2,14 @@
  * One agent with one typed tool call, compared with its peers, in one process and in turns.
  *
  * How it is fair:
- * - The same tool for all: five fields, one body. The same script for all models: the call, then an answer
- * that repeats the
- * tool's output. Every answer is checked, so that the call cannot be omitted.
- * - Each product uses the test model that its authors publish, which answers immediately. Ours and that of the
- * AI SDK stream
- * the answer in the same three pieces. The AI SDK can also answer without streaming; both ways are measured.
- * LangChain's fake
- * model answers in one piece, for LangGraph and for us.
+ * - The same tool for all: five fields, one body. The same script for all models: the call, then an answer that
+ *   repeats the tool's output. Every answer is checked, so that the call cannot be omitted.
+ * - Each product uses the test model that its authors publish, which answers immediately. Ours and that of the AI
+ *   SDK stream the answer in the same three pieces. The AI SDK can also answer without streaming; both ways are
+ *   measured. LangChain's fake model answers without streaming, for LangGraph and for us.
  * - Each product works for a second before measurements count. Agents, tools and models are created before the
- * clock starts,
- * and again for each round, because the test models record all requests. A run is one call of the public entry
- * point.
+ *   clock starts, and again for each round, because the test models record all requests. A run is one call of the
+ *   public entry point.
  * - Ours creates all events of a run and passes them to a listener.
  * - Tracing, telemetry and stores are off for all.
  */

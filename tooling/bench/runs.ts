@@ -1,15 +1,13 @@
 /**
- * Durable runs on the embedded store and on Postgres: runs per second, time of a run to its first event and
- * its end, events per second, latency of tokens, commands and takeovers, load of idle workers on the database,
- * and memory that runs leave.
+ * Durable runs on the embedded store and on Postgres: runs per second, time of a run to its first event and its
+ * end, events per second, latency of tokens, commands and takeovers, load of idle workers on the database, and
+ * memory that runs leave.
  *
  * How it is fair:
- * - Both stores wait for the disk at each commit, and have their files below the directory for temporary
- * files. The speed of
- * the disk is printed first, and again at the end.
- * - Postgres is on this machine: a separate server with its default settings, or that of
- * `TUTTI_TEST_DATABASE_URL`, whose
- * network then counts.
+ * - Both stores wait for the disk at each commit, and have their files below the directory for temporary files. The
+ *   speed of the disk is printed first, and again at the end.
+ * - Postgres is on this machine: a separate server with its default settings, or that of `TUTTI_TEST_DATABASE_URL`,
+ *   whose network then counts.
  * - Services have their defaults, except for the limits of a measurement. Models answer immediately.
  * - Times between processes are by a clock that all processes of this machine share.
  * - Where a run is measured, the stores take turns; results are medians.

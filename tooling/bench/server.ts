@@ -3,16 +3,13 @@
  *
  * How it is fair:
  * - The same client calls all of them over persistent connections, and follows the run over the stream of each
- * product. Ours
- * needs two requests for that, the others one.
- * - The same tool of five fields, and the same scripted model without delay that streams its answer in the
- * same three pieces.
- * Every run is checked: the tool was called, and the answer repeats its output.
+ *   product. Ours needs two requests for that, the others one.
+ * - The same tool of five fields, and the same scripted model without delay that streams its answer in the same
+ *   three pieces. Every run is checked: the tool was called, and the answer repeats its output.
  * - The first event of a peer is its first output; ours is the event that the engine has begun.
  * - A run has ended when its result has arrived, even if the stream ends later.
  * - Each server starts again for each round, in turns, alone on the machine, works for some seconds before
- * measurements
- * count, and stores what it stores by default. Results are medians of the rounds.
+ *   measurements count, and stores what it stores by default. Results are medians of the rounds.
  * - Limits of concurrent runs are raised to 50 where they exist. Tracing and telemetry are off.
  */
 import { median } from './lib/measure.ts'

@@ -1,9 +1,9 @@
 /**
  * Measures one typed tool call: JSON text of five fields is parsed, validated, executed and counted.
  *
- * The same body, input and process for all. The AI SDK does not have a public function that makes one tool
- * call like its agents: it is measured as the slope of `generateText` over the number of tool calls in one
- * step, and, as a cheaper variant, as its public parts combined by hand.
+ * The same body, input and process for all. The AI SDK does not have a public function that makes one tool call
+ * like its agents: it is measured as the slope of `generateText` over the number of tool calls in one step, and, as
+ * a cheaper variant, as its public parts combined by hand.
  */
 import { createToolMetrics, runTool } from '@tutti/core'
 

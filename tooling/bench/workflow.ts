@@ -1,23 +1,18 @@
 /**
- * Ten tasks in sequence, and ten as a graph (1, 3, 3, 2, 1, each depending on the whole previous layer),
- * compared with Mastra workflows; LangGraph's StateGraph for information.
+ * Ten tasks in sequence, and ten as a graph (1, 3, 3, 2, 1, each depending on the whole previous layer), compared
+ * with Mastra workflows; LangGraph's StateGraph for information.
  *
  * How it is fair:
- * - A task does the same for all: one call of the same function, which adds up the answers of the previous
- * tasks. The last
- * answer shows whether every task ran with all its inputs.
- * - For the peers a task is that function in a step. For us it is an agent's whole task: a prompt, a streamed
- * call of a
- * scripted model that calls the function, and all its events, passed to a listener; and, as for the peers, a
- * handler with
- * its events.
+ * - A task does the same for all: one call of the same function, which adds up the answers of the previous tasks.
+ *   The last answer shows whether every task ran with all its inputs.
+ * - For the peers a task is that function in a step. For us it is an agent's whole task: a prompt, a streamed call
+ *   of a scripted model that calls the function, and all its events, passed to a listener; and, as for the peers, a
+ *   handler with its events.
  * - The peers have their defaults. Mastra is measured in a Mastra instance, as documented, with its in-memory
- * store, and
- * without an instance; logging and tracing are off.
+ *   store, and without an instance; logging and tracing are off.
  * - Each works for a second before measurements count. Tasks, steps and workflows are created before the clock
- * starts, and
- * again for each round where they retain runs. A run is a program's unit: Mastra's createRun and start, our
- * run.
+ *   starts, and again for each round where they retain runs. A run is a program's unit: Mastra's createRun and
+ *   start, our run.
  */
 import { langgraphWorkflow } from './lib/langgraph-workflow.ts'
 import { mastraInstance, mastraWorkflow } from './lib/mastra-workflow.ts'

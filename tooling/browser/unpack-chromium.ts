@@ -17,8 +17,8 @@ export interface BrowserProgram {
 }
 
 /**
- * Unpacks the browser once for each version, below `parent`. Safe in concurrent processes, because the
- * complete folder is renamed into place.
+ * Unpacks the browser once for each version, below `parent`. Safe in concurrent processes, because the complete
+ * folder is renamed into place.
  *
  * @throws {Error} on systems other than Linux on x64, or when the package is not installed.
  */

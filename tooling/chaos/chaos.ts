@@ -1,10 +1,10 @@
 /**
- * `npm run chaos`: executes many runs on several processes and one Postgres, with random kills, pauses and
- * restarts of all of them, then checks everything that Tutti guarantees. Prints statistics and every
- * violation; exits with code 1 if there is one.
+ * `npm run chaos`: executes many runs on several processes and one Postgres, with random kills, pauses and restarts
+ * of all of them, then checks everything that Tutti guarantees. Prints statistics and every violation; exits with
+ * code 1 if there is one.
  *
- * node chaos/chaos.ts [--runs 200] [--workers 4] [--apis 2] [--seed N] [--minutes 5]
- * [--evidence FILE]
+ *   node chaos/chaos.ts [--runs 200] [--workers 4] [--apis 2] [--seed N] [--minutes 5]
+ *       [--evidence FILE]
  *
  * A seed always gives the same runs and the same faults, except for their exact timing. Loopback only.
  */

@@ -1,9 +1,12 @@
 /**
  * Checks the words of comments, messages, test titles and documents: `node tooling/checks/language.ts [path…]`.
  * Prints every word of {@link WORDS} and every docstring that begins with a clause; exceptions are in {@link ALLOWED}.
+ *
+ * With `--sample 200` it prints that many random docstrings for a reader to judge; `--seed` selects the same ones again.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
 
 import ts from 'typescript-api'
 
@@ -73,15 +76,40 @@ const ALLOWED: readonly (readonly [path: string, word: string, reason: string])[
   ['tooling/chaos/', 'the seed', 'the number that repeats a sequence'],
 ]
 
-const paths = process.argv.slice(2)
+const { positionals: paths, values } = parseArgs({
+  allowPositionals: true,
+  options: { sample: { type: 'string' }, seed: { type: 'string', default: '1' } },
+})
 const files = execFileSync('git', ['ls-files', ...paths], { encoding: 'utf8' })
   .split('\n')
   .filter((path) => /\.(?:tsx?|mjs|md)$/.test(path) && existsSync(path))
   .filter((path) => !/CHANGELOG\.md$|\.api\.md$|^docs\/reference\//.test(path))
-const problems = files.flatMap(checkFile)
-for (const problem of problems) console.error(problem)
-console.log(`${files.length} files, ${problems.length} problems`)
-process.exitCode = problems.length === 0 ? 0 : 1
+if (values.sample === undefined) {
+  const problems = files.flatMap(checkFile)
+  for (const problem of problems) console.error(problem)
+  console.log(`${files.length} files, ${problems.length} problems`)
+  process.exitCode = problems.length === 0 ? 0 : 1
+} else {
+  printSample(Number(values.sample), Number(values.seed))
+}
+
+/** Prints `count` random docstrings of sources. */
+function printSample(count: number, seed: number): void {
+  const docstrings = files
+    .filter((path) => /\/src\/.*\.tsx?$/.test(path) && !isTestFile(path))
+    .flatMap((path) =>
+      readPassages(path, readFileSync(path, 'utf8'))
+        .filter(({ isDocstring }) => isDocstring)
+        .map(({ line, text }) => `${path}:${line}: ${text.replaceAll(/\s+/g, ' ')}`),
+    )
+  console.log(`${count} of ${docstrings.length} docstrings, seed ${seed}`)
+  let state = seed
+  for (let printed = 0; printed < count; printed += 1) {
+    // The generator of Park and Miller.
+    state = (state * 48_271) % 2_147_483_647
+    console.log(docstrings[state % docstrings.length])
+  }
+}
 
 function checkFile(path: string): readonly string[] {
   const text = readFileSync(path, 'utf8')
@@ -137,7 +165,7 @@ function readProse(page: string): readonly Passage[] {
 /** Comments of a file; texts of a source; titles of a test. */
 function readPassages(path: string, text: string): readonly Passage[] {
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
-  const isTest = /\.test(?:-d)?\.tsx?$|\/test\/|\/src\/testing\/|-cases\.ts$/.test(path)
+  const isTest = isTestFile(path)
   const passages: Passage[] = []
   const seen = new Set<number>()
   const lineOf = (position: number): number =>
@@ -166,6 +194,10 @@ function readPassages(path: string, text: string): readonly Passage[] {
   }
   visit(source)
   return passages
+}
+
+function isTestFile(path: string): boolean {
+  return /\.test(?:-d)?\.tsx?$|\/test\/|\/src\/testing\/|-cases\.ts$/.test(path)
 }
 
 function isText(node: ts.Node): boolean {

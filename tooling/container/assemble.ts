@@ -1,10 +1,9 @@
 /**
  * Creates the folder for the container image; the Dockerfile runs this after `npm run build`.
  *
- * <target>/app/package.json     makes configs ES modules
- * <target>/app/node_modules     the server, the packages that configs import, and their dependencies by the
- * lock file
- * <target>/data                 empty, for the embedded store
+ *   <target>/app/package.json     makes configs ES modules
+ *   <target>/app/node_modules     the server, the packages that configs import, and their dependencies by the lock file
+ *   <target>/data                 empty, for the embedded store
  *
  * It needs only Node and pnpm.
  */

@@ -1,7 +1,7 @@
 /**
- * Checks the TypeScript of the pages with the compiler. A block that begins with `// name.ts` is that file;
- * the blocks of one page share a folder, so that they can import each other. A later block with the same name
- * replaces the earlier one from there on, as a reader would save it. Any other block is a separate file.
+ * Checks the TypeScript of the pages with the compiler. A block that begins with `// name.ts` is that file; the
+ * blocks of one page share a folder, so that they can import each other. A later block with the same name replaces
+ * the earlier one from there on, as a reader would save it. Any other block is a separate file.
  *
  * Code that is not ours and cannot be checked is marked: ```ts foreign.
  */

@@ -1,9 +1,9 @@
 /**
  * `npm run fuzz`: attacks the built server with requests and messages that are generated from its schemas.
  *
- * Every attempt must be answered without a status of 500 or above, within the size limit of its answer; the
- * process must survive, and its event loop must never stall for long. Prints every violation; exits with code
- * 1 if there is one. Loopback only.
+ * Every attempt must be answered without a status of 500 or above, within the size limit of its answer; the process
+ * must survive, and its event loop must never stall for long. Prints every violation; exits with code 1 if there is
+ * one. Loopback only.
  */
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'

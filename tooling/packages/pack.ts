@@ -46,8 +46,8 @@ export function publicPackages(): readonly PublicPackage[] {
 }
 
 /**
- * Packs all public packages, which must be built. Returns the path of the tarball of each package. The files
- * are shared; copy before changing.
+ * Packs all public packages, which must be built. Returns the path of the tarball of each package. The files are
+ * shared; copy before changing.
  *
  * @throws {Error} when a package is not built, or pnpm cannot pack it.
  */

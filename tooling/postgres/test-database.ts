@@ -1,11 +1,11 @@
 /**
- * Provides real Postgres for tests and benchmarks. `testDatabase` returns a new database on a server shared by
- * the whole machine: that of `TUTTI_TEST_DATABASE_URL` if set (its user must be allowed to create databases),
- * else one that starts at its first use (about two seconds) and stops after five seconds without users.
- * `testServer` returns a separate server that a test can stop and kill.
+ * Provides real Postgres for tests and benchmarks. `testDatabase` returns a new database on a server shared by the
+ * whole machine: that of `TUTTI_TEST_DATABASE_URL` if set (its user must be allowed to create databases), else one
+ * that starts at its first use (about two seconds) and stops after five seconds without users. `testServer` returns
+ * a separate server that a test can stop and kill.
  *
- * A test run that is killed leaves no servers or databases behind: see `keeper.ts`. If Postgres cannot be
- * started, the caller's test fails with the reason.
+ * A test run that is killed leaves no servers or databases behind: see `keeper.ts`. If Postgres cannot be started,
+ * the caller's test fails with the reason.
  */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'

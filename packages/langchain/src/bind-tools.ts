@@ -20,9 +20,9 @@ export type StreamingModel = Pick<
 >
 
 /**
- * Returns `model` with the tools of `request`, or `model` itself when there are none. Tools are sent in
- * OpenAI's form, because every provider class of LangChain accepts it with an unchanged schema. A choice at
- * the root of a schema, which providers reject, becomes an object.
+ * Returns `model` with the tools of `request`, or `model` itself when there are none. Tools are sent in OpenAI's
+ * form, because every provider class of LangChain accepts it with an unchanged schema. A choice at the root of a
+ * schema, which providers reject, becomes an object.
  *
  * @throws {TuttiError} TOOL_CONFIGURATION when the model or its provider does not accept the tools.
  */

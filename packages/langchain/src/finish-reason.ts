@@ -1,6 +1,6 @@
 /**
- * Reads why an answer ended from a LangChain message of any provider. Providers use different words in
- * different fields; LangChain leaves both unchanged. Pure.
+ * Reads why an answer ended from a LangChain message of any provider. Providers use different words in different
+ * fields; LangChain leaves both unchanged. Pure.
  *
  * @see https://platform.openai.com/docs/api-reference/chat/object
  * @see https://docs.anthropic.com/en/api/handling-stop-reasons

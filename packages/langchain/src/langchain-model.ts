@@ -1,18 +1,16 @@
 /**
  * Adapts a LangChain chat model to the model port.
  *
- * request ─▶ load (once) ─▶ one attempt ─▶ text … text ─▶ reply
+ *   request ─▶ load (once) ─▶ one attempt ─▶ text … text ─▶ reply
  *
  * `load-model.ts` loads the model, `stream-reply.ts` makes the attempt, and `to-model-error.ts` interprets
- * failures. The
- * engine decides about retries.
+ * failures. The engine decides about retries.
  *
  * M1 LangChain is not loaded before the first call; a load that failed is tried again.
  * M2 One call makes at most one request: neither this package nor the provider's client retries.
  * M3 An aborted call stops immediately and throws the reason, regardless of the model; its request is closed.
- * M4 Every other error is a TuttiError that says whether a retry may help, also after text has been passed on,
- * and does
- * not contain a key.
+ * M4 Every other error is a TuttiError that says whether a retry may help, also after text has been passed on, and
+ *    does not contain a key.
  * M5 Content that a provider requires in later requests is part of the reply and is sent back unchanged.
  * M6 A model with a structured mode must follow the schema of the answer, with tools or without.
  */
@@ -32,8 +30,8 @@ import { toModelError } from './to-model-error.ts'
 import type { ChatModel, ModelChunk, ModelRequest } from '@tutti/ensemble'
 
 /**
- * Creates a model of the port from a LangChain model: a name such as `anthropic:claude-sonnet-4-5`, an
- * instance, or a function that creates one at the first call. Concurrent calls are allowed.
+ * Creates a model of the port from a LangChain model: a name such as `anthropic:claude-sonnet-4-5`, an instance, or
+ * a function that creates one at the first call. Concurrent calls are allowed.
  *
  * @throws {TypeError} naming every problem of the options.
  */

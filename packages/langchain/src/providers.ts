@@ -113,8 +113,7 @@ const STRUCTURED_MODELS: ReadonlyMap<string, RegExp> = new Map([
 ])
 
 /**
- * Returns whether the provider documents a mode for the model that enforces a JSON Schema, with tools and
- * without.
+ * Returns whether the provider documents a mode for the model that enforces a JSON Schema, with tools and without.
  *
  * @see https://platform.openai.com/docs/guides/structured-outputs
  * @see https://platform.claude.com/docs/en/build-with-claude/structured-outputs

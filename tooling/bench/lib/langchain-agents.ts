@@ -1,8 +1,8 @@
 /**
  * Agents on the fake model that LangChain publishes for tests: LangGraph's, and ours through the adapter.
  *
- * Both use the fake model of the peers' copy of LangChain's core. The adapter creates its messages with its
- * own copy, of the same version.
+ * Both use the fake model of the peers' copy of LangChain's core. The adapter creates its messages with its own
+ * copy, of the same version.
  */
 import { answerTo, PROMPT, ROLE } from './agent-story.ts'
 import { builtPackage } from './built.ts'

@@ -33,8 +33,8 @@ export interface Race {
 }
 
 /**
- * Races `runners` in turns. Prints microseconds per run, the ratio to the first runner, and runs per second;
- * then a line for each of `claims`.
+ * Races `runners` in turns. Prints microseconds per run, the ratio to the first runner, and runs per second; then a
+ * line for each of `claims`.
  *
  * @throws {Error} when a run returns a wrong answer.
  */

@@ -1,9 +1,9 @@
 /**
- * Access of the chaos test to the database as a superuser, outside of the system, over a separate connection
- * for each step.
+ * Access of the chaos test to the database as a superuser, outside of the system, over a separate connection for
+ * each step.
  *
- * Triggers record what the tables do not contain: the changes of a run's owner, and the time at which the end
- * of a tool call was written. A record is written in the transaction of the change itself.
+ * Triggers record what the tables do not contain: the changes of a run's owner, and the time at which the end of a
+ * tool call was written. A record is written in the transaction of the change itself.
  */
 import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'

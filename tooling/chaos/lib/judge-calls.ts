@@ -1,29 +1,23 @@
 /**
  * Checks which tool calls were made more than once, and whether that was right. Pure.
  *
- * A process makes a call under its claim of the run: the last claim by that process before the body of the
- * tool began,
- * according to the database (`database.ts`). A process that claims a run again which it owned before may for a
- * moment still
- * make a call under its earlier claim. A call is complete when the event that ends it (`tool_called`) is in
- * the log.
+ * A process makes a call under its claim of the run: the last claim by that process before the body of the tool
+ * began, according to the database (`database.ts`). A process that claims a run again which it owned before may for
+ * a moment still make a call under its earlier claim. A call is complete when the event that ends it
+ * (`tool_called`) is in the log.
  *
- * J1 No call is made under a claim that found it complete: its end is not among the events that the run had
- * when it was
- * claimed.
+ * J1 No call is made under a claim that found it complete: its end is not among the events that the run had when it
+ *    was claimed.
  * J2 Under one claim a call is made once.
  * J3 A call of a tool that is not idempotent is made at most once.
  * J4 A call that succeeded according to the log was answered by the counter.
  *
- * J1 and J2 leave one way to repeat a complete call. A process that was frozen, or had no database, for longer
- * than its
- * lease does not know that other processes own its runs until its next write or renewal; no store can prevent
- * a call that
- * it makes at that moment. Such a call is *late*:
+ * J1 and J2 leave one way to repeat a complete call. A process that was frozen, or had no database, for longer than
+ *    its lease does not know that other processes own its runs until its next write or renewal; no store can
+ *    prevent a call that it makes at that moment. Such a call is *late*:
  *
- * J5 A call that begins after its end was written was made by an owner that lost the run, and begins within a
- * lease of a
- * time in which that process was frozen or the database was unavailable.
+ * J5 A call that begins after its end was written was made by an owner that lost the run, and begins within a lease
+ *    of a time in which that process was frozen or the database was unavailable.
  */
 import type { CountedCall } from './counter.ts'
 import type { Transition } from './database.ts'

@@ -1,9 +1,8 @@
 /**
  * Checks the replies that people got. Pure.
  *
- * P1 A command with a positive reply is in the log of its run. A cancel whose run ended at the same moment is
- * the
- * exception: its record may be COMPLETED.
+ * P1 A command with a positive reply is in the log of its run. A cancel whose run ended at the same moment is the
+ *    exception: its record may be COMPLETED.
  * P2 A reader saw the log of its run: every event, once, in order, to the end.
  */
 import { isDeepStrictEqual } from 'node:util'

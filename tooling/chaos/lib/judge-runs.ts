@@ -1,13 +1,11 @@
 /**
  * Checks that every run was stored correctly. Pure.
  *
- * K1 Each idempotency key is one run, and each submit under it was answered with that run; there are no other
- * runs.
- * K2 Each run has ended: COMPLETED, or CANCELLED when a person cancelled it, without steps, an owner,
- * unanswered
- * commands or open reviews.
- * K3 Its events are numbered from 0 without gaps; the last one is its only result, and equals the record of
- * the run.
+ * K1 Each idempotency key is one run, and each submit under it was answered with that run; there are no other runs.
+ * K2 Each run has ended: COMPLETED, or CANCELLED when a person cancelled it, without steps, an owner, unanswered
+ *    commands or open reviews.
+ * K3 Its events are numbered from 0 without gaps; the last one is its only result, and equals the record of the
+ *    run.
  * K4 A task completes once; all tasks of a COMPLETED run do, with the output of an undisturbed run.
  * K5 A tool call ends once.
  * K6 The epoch grows with each owner. A review ends once.

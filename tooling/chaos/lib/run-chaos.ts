@@ -1,12 +1,11 @@
 /**
- * The chaos test: a system of several processes on one Postgres, its users, and faults, until every run has
- * ended.
+ * The chaos test: a system of several processes on one Postgres, its users, and faults, until every run has ended.
  *
- * people ─▶ api processes ─▶ proxy ─▶ Postgres
- * ▲              ▲         ▲
- * counter ◀─ workers ──────────┤         │
- * ▲              │         │
- * └─── faults ───┴─────────┘
+ *   people ─▶ api processes ─▶ proxy ─▶ Postgres
+ *                 ▲              ▲         ▲
+ *   counter ◀─ workers ──────────┤         │
+ *                 ▲              │         │
+ *                 └─── faults ───┴─────────┘
  *
  * R1 All random values depend on the seed.
  * R2 Faults are injected as long as there are runs, except in the last third of the time, in which runs end.

@@ -1,8 +1,8 @@
 /**
  * Attacks one server over all targets concurrently until the time is over, or a target has found a fault.
  *
- * schema ─▶ attempt ─▶ server ─▶ response ─▶ faults ─▶ shrunk by fast-check
- * └─ stalls of its event loop, and its end
+ *   schema ─▶ attempt ─▶ server ─▶ response ─▶ faults ─▶ shrunk by fast-check
+ *                          └─ stalls of its event loop, and its end
  */
 import * as fc from 'fast-check'
 

@@ -1,8 +1,8 @@
 /**
  * Arbitraries from JSON Schema: values that match a schema, and values that nearly do.
  *
- * Only the keywords of the wire schemas are supported, without `if` and `then`; a value of `valuesOf` can
- * violate a conditional rule. The server must respond in either case.
+ * Only the keywords of the wire schemas are supported, without `if` and `then`; a value of `valuesOf` can violate a
+ * conditional rule. The server must respond in either case.
  */
 import * as fc from 'fast-check'
 

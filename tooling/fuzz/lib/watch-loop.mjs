@@ -1,8 +1,8 @@
 /**
  * Preloaded into the server under test: reports every stall of its event loop to the parent process.
  *
- * A stall is a gap between two ticks of a timer in which the main thread itself computed. Time in which the
- * machine ran other processes does not count.
+ * A stall is a gap between two ticks of a timer in which the main thread itself computed. Time in which the machine
+ * ran other processes does not count.
  */
 const TICK_MS = 20
 

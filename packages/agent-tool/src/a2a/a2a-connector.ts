@@ -48,8 +48,8 @@ export class MissingCardError extends AgentError {
 }
 
 /**
- * Creates a connector to one agent; it connects at the first call. A call to an agent without a card fails
- * with {@link MissingCardError}.
+ * Creates a connector to one agent; it connects at the first call. A call to an agent without a card fails with
+ * {@link MissingCardError}.
  *
  * @throws {TypeError} for an invalid address, header or other option.
  */

@@ -1,20 +1,16 @@
 /**
  * Sends one message to an agent and follows its task until it settles, across lost connections.
  *
- * stream ──ends early, lost──▶ subscribe ─▶ get task ─▶ subscribe … ─▶ get task … ─▶ settled
- * send, not waiting ──────────────────────▶ get task … ────────────────────────────▶ settled
+ *   stream ──ends early, lost──▶ subscribe ─▶ get task ─▶ subscribe … ─▶ get task … ─▶ settled
+ *   send, not waiting ──────────────────────▶ get task … ────────────────────────────▶ settled
  *
  * Q1 A streaming agent gets a streaming request, whose first object names the task to cancel. Other agents are
- * asked to
- * respond immediately, and their task is polled at growing intervals. When an agent rejects one method as
- * unsupported,
- * the next one is used; the rejected request had no effect.
- * Q2 Once the task is known, its message is not sent again. A stream that ends early or breaks is subscribed
- * to again,
- * `MAX_SUBSCRIPTIONS` times without a new object; then the task is polled.
- * Q3 `MAX_LOST` failed polls in a row are a lost connection, and so is a task that the agent no longer knows.
- * An error
- * that the agent sends is final.
+ *    asked to respond immediately, and their task is polled at growing intervals. When an agent rejects one method
+ *    as unsupported, the next one is used; the rejected request had no effect.
+ * Q2 Once the task is known, its message is not sent again. A stream that ends early or breaks is subscribed to
+ *    again, `MAX_SUBSCRIPTIONS` times without a new object; then the task is polled.
+ * Q3 `MAX_LOST` failed polls in a row are a lost connection, and so is a task that the agent no longer knows. An
+ *    error that the agent sends is final.
  */
 import { sleep, type Clock, type Logger } from '@tutti/core'
 import { AgentError } from '@tutti/agent-call'

@@ -1,6 +1,5 @@
 /**
- * The used parts of A2A 1.0 as JSON; 0.3 is converted to it. Agents send all of this, so any member may be
- * missing.
+ * The used parts of A2A 1.0 as JSON; 0.3 is converted to it. Agents send all of this, so any member may be missing.
  *
  * @see https://a2a-protocol.org/latest/specification/ section 4
  */

@@ -1,11 +1,11 @@
 /**
  * Parses addresses of MCP tools. Pure.
  *
- * mcp+https://host/path#tool            a tool of a server at https://host/path
- * mcp+http://127.0.0.1:8080/mcp#tool    the same without encryption, for this machine
- * mcp+stdio:command?arg=a&arg=b#tool    of a child process, started without a shell; also `cwd=`
- * mcp://host/path/tool                  short for mcp+https://host/path#tool; the path defaults to `/mcp`
- * name:tool  name://tool                of a server that is registered by name
+ *   mcp+https://host/path#tool            a tool of a server at https://host/path
+ *   mcp+http://127.0.0.1:8080/mcp#tool    the same without encryption, for this machine
+ *   mcp+stdio:command?arg=a&arg=b#tool    of a child process, started without a shell; also `cwd=`
+ *   mcp://host/path/tool                  short for mcp+https://host/path#tool; the path defaults to `/mcp`
+ *   name:tool  name://tool                of a server that is registered by name
  *
  * D1 The tool may be omitted, with its `#`, if the server has exactly one.
  * D2 Commands, arguments and tool names are percent-encoded; `+` is a plus.

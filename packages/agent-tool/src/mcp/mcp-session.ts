@@ -1,13 +1,12 @@
 /**
- * A call of an MCP tool as a conversation. The call stays open while the tool asks: its question ends a turn,
- * and the next turn answers it.
+ * A call of an MCP tool as a conversation. The call stays open while the tool asks: its question ends a turn, and
+ * the next turn answers it.
  *
- * turn ─tools/call─▶ progress … ─question─▶ end of the turn ─next turn─▶ … ─▶ result
+ *   turn ─tools/call─▶ progress … ─question─▶ end of the turn ─next turn─▶ … ─▶ result
  *
  * S1 A question ends the turn in a conversation, and where the tool's author answers questions. Otherwise the
- * reviewer
- * is asked with the form of the tool. Without a reviewer, or after a rejection, the tool gets a refusal and
- * continues.
+ *    reviewer is asked with the form of the tool. Without a reviewer, or after a rejection, the tool gets a refusal
+ *    and continues.
  */
 import { askReviewer, McpToolCall, type McpForm, type McpFormAnswer } from '@tutti/mcp'
 

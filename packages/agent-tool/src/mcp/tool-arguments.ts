@@ -11,9 +11,9 @@ export type McpArguments = Readonly<Record<string, unknown>>
 const SHOWN_LENGTH = 500
 
 /**
- * Returns the arguments for an input. An object is used as the arguments. Another value becomes the only
- * required property, else the only property, else `input`; if there is none of these, a JSON text of an object
- * is parsed. A text property receives other values as JSON text.
+ * Returns the arguments for an input. An object is used as the arguments. Another value becomes the only required
+ * property, else the only property, else `input`; if there is none of these, a JSON text of an object is parsed. A
+ * text property receives other values as JSON text.
  *
  * @throws {AgentError} that shows the schema when no property accepts the value.
  */

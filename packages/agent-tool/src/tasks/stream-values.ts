@@ -1,13 +1,12 @@
 /**
  * Reads the values of a stream, one per line.
  *
- * V1 A line is read when it is complete: in any pieces, with or without CR before LF, and the last one also
- * without LF.
- * Blank lines are ignored.
+ * V1 A line is read when it is complete: in any pieces, with or without CR before LF, and the last one also without
+ *    LF. Blank lines are ignored.
  * V2 Any JSON is a value; a line that is not JSON is `{"raw": line}`; one that is not UTF-8 is skipped and
- * reported.
+ *    reported.
  * V3 With the content type of Server-Sent Events, the data of an event is the line. Other content types are
- * ignored.
+ *    ignored.
  */
 import { LineSplitter } from './line-splitter.ts'
 import { SseData } from './sse-data.ts'

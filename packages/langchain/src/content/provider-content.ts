@@ -3,9 +3,8 @@
  *
  * P1 Only a reply with reasoning has such content; other replies consist of text and tool calls.
  * P2 It is returned only to the provider that created it.
- * P3 If the text or calls of a message have changed, only the matching parts are returned: Anthropic's
- * thinking before
- * the present content, but none of OpenAI's items, because they refer to each other.
+ * P3 If the text or calls of a message have changed, only the matching parts are returned: Anthropic's thinking
+ *    before the present content, but none of OpenAI's items, because they refer to each other.
  */
 import { gatherBlocks, isThinking, type ReplyBlock } from './thinking-blocks.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Collects the blocks of an answer of Anthropic with thinking. While tools are in use, the thinking must be
- * sent back unchanged, with its signatures, before the calls that followed it. Pure.
+ * Collects the blocks of an answer of Anthropic with thinking. While tools are in use, the thinking must be sent
+ * back unchanged, with its signatures, before the calls that followed it. Pure.
  *
  * @see https://platform.claude.com/docs/en/build-with-claude/extended-thinking#preserving-thinking-blocks
  */

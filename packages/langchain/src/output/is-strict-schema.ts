@@ -43,8 +43,8 @@ const MAX_DEPTH = 10
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Returns whether `schema`, as plain JSON, may be sent with `strict: true`: an object at the root, every
- * object closed with all its properties required, and only keywords that OpenAI accepts.
+ * Returns whether `schema`, as plain JSON, may be sent with `strict: true`: an object at the root, every object
+ * closed with all its properties required, and only keywords that OpenAI accepts.
  *
  * @see https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
  */

@@ -1,8 +1,7 @@
 /**
- * Converts a schema to the form that Anthropic's structured output accepts. All its objects are closed. Bounds
- * of numbers and texts are rejected there, so they move to the description, and the reader of the answer
- * checks them. A schema that cannot be closed without changing its meaning, such as a map, has no such form.
- * Pure.
+ * Converts a schema to the form that Anthropic's structured output accepts. All its objects are closed. Bounds of
+ * numbers and texts are rejected there, so they move to the description, and the reader of the answer checks them.
+ * A schema that cannot be closed without changing its meaning, such as a map, has no such form. Pure.
  *
  * @see https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
  */

@@ -1,11 +1,9 @@
 /**
- * Converts input schemas to objects at their root. OpenAI, Anthropic and Gemini all reject a tool whose schema
- * has a choice there (`anyOf`, `oneOf`, `allOf`), which is how TypeBox and zod express a union of objects.
- * Pure.
+ * Converts input schemas to objects at their root. OpenAI, Anthropic and Gemini all reject a tool whose schema has
+ * a choice there (`anyOf`, `oneOf`, `allOf`), which is how TypeBox and zod express a union of objects. Pure.
  *
- * The object has the properties of all forms and requires those that every form requires. The tool still
- * validates its input against its own schema, so an input that mixes forms is rejected there, with the problem
- * named.
+ * The object has the properties of all forms and requires those that every form requires. The tool still validates
+ * its input against its own schema, so an input that mixes forms is rejected there, with the problem named.
  */
 
 type Schema = Readonly<Record<string, unknown>>
