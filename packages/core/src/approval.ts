@@ -50,7 +50,7 @@ interface CallUnderReview {
   readonly runId?: string
   /** Input of the call. */
   readonly input: unknown
-  /** JSON Schema that an edited input must fit. */
+  /** JSON Schema that an edited input must match. */
   readonly inputSchema: TSchema
   /**
    * Whether the body of the tool has begun; false while it waits for permission to begin. True when absent.

@@ -43,7 +43,7 @@ interface Build {
 /** Returns the closed form of all schemas of a place together. */
 function closePlace(place: SchemaPlace, build: Build): Schema {
   if (place.impossible) return false
-  // Only a reference can lead back to a place that is being made.
+  // Only a reference can lead back to a place that is under construction.
   if (!place.nodes.some((node) => node.$ref !== undefined)) return closeNodes(place, build)
   const name = `#closed-${assignNumber(place, build)}`
   if (build.references[name] === undefined) {
