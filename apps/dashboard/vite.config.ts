@@ -3,17 +3,17 @@ import { defineConfig } from 'vite'
 
 import { thirdPartyLicenses } from '../../tooling/build/third-party-licenses.ts'
 
-/** Where a server runs while the page is worked on. */
+/** Address of the server during development. */
 const SERVER = 'http://127.0.0.1:7329'
 
 export default defineConfig({
-  // The page may be served below any path.
+  // Relative URLs, because the page may be served below any path.
   base: './',
   plugins: [react(), thirdPartyLicenses()],
   resolve: { conditions: ['@tutti/source', 'module', 'browser', 'development|production'] },
   build: {
     target: 'es2023',
-    // A script that is put into the page would need a policy that allows it.
+    // The polyfill is an inline script, which the content policy forbids.
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     cssCodeSplit: true,

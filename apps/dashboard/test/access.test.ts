@@ -28,7 +28,7 @@ const OTHER = 'k-of-the-deputy'
 const BLIND = 'k-of-a-tool'
 const READER = 'k-of-the-audience'
 
-function keyed(options: Partial<DashboardOptions> = {}): Promise<ServedDashboard> {
+function serveWithKeys(options: Partial<DashboardOptions> = {}): Promise<ServedDashboard> {
   const hum = task({ name: 'hum', description: 'Hum' })
   return openDashboard({
     ensembles: [ensemble({ name: 'band', tasks: [hum], model: scriptedModel(() => 'Hm hm') })],
@@ -51,20 +51,20 @@ function screen(page: Page) {
   }
 }
 
-async function give(page: Page, key: string): Promise<void> {
+async function enterKey(page: Page, key: string): Promise<void> {
   const { field, button } = screen(page)
   await field.fill(key)
   await button.click()
 }
 
-/** What a browser says by itself of answers without success and of lines that were cut. */
-function own(complaints: readonly string[]): readonly string[] {
+/** Drops complaints that the browser writes about failed responses and cut connections. */
+function dropNetworkErrors(complaints: readonly string[]): readonly string[] {
   return complaints.filter(
     (text) => !/^Failed to load resource|^WebSocket connection to/.test(text),
   )
 }
 
-function kept(page: Page): Promise<unknown> {
+function readStorage(page: Page): Promise<unknown> {
   return page.evaluate(() => ({
     session: Object.values(sessionStorage),
     local: Object.values(localStorage),
@@ -72,8 +72,8 @@ function kept(page: Page): Promise<unknown> {
   }))
 }
 
-/** Every address that any page of a context asks for. */
-function addressesOf(context: BrowserContext): readonly string[] {
+/** Records every URL that the pages of a context request. */
+function recordUrls(context: BrowserContext): readonly string[] {
   const addresses: string[] = []
   context.on('request', (request) => addresses.push(request.url()))
   context.on('page', (page) => {
@@ -83,8 +83,8 @@ function addressesOf(context: BrowserContext): readonly string[] {
 }
 
 describe('a server with keys', () => {
-  it('asks for one, says what is wrong with another, and lets the right one in', async () => {
-    await using stage = await keyed()
+  it('asks for a key, explains why others are rejected, and accepts the right one', async () => {
+    await using stage = await serveWithKeys()
     await visit(browser, `${stage.url}#/tools`, {
       async use({ page, complaints, requests }) {
         const { heading, field, nav } = screen(page)
@@ -99,31 +99,31 @@ describe('a server with keys', () => {
           ['ключ', 'without spaces'],
           [BLIND, 'does not have the scope runs:read'],
         ] as const) {
-          await give(page, key)
+          await enterKey(page, key)
           await page.getByText(words).waitFor()
           await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true')
           await expect.poll(() => field.evaluate((it) => it === document.activeElement)).toBe(true)
         }
-        expect(await kept(page)).toEqual({ session: [], local: [], cookie: '' })
+        expect(await readStorage(page)).toEqual({ session: [], local: [], cookie: '' })
 
-        await give(page, `  ${KEY} `)
+        await enterKey(page, `  ${KEY} `)
         await nav.waitFor()
         expect(new URL(page.url()).hash).toBe('#/tools')
-        expect(await kept(page)).toEqual({ session: [KEY], local: [], cookie: '' })
+        expect(await readStorage(page)).toEqual({ session: [KEY], local: [], cookie: '' })
         expect(requests.length).toBeGreaterThan(0)
-        expect(own(complaints)).toEqual([])
+        expect(dropNetworkErrors(complaints)).toEqual([])
       },
     })
   })
 
-  it('keeps the key for the tab: after a reload, and not in a new one', async () => {
-    await using stage = await keyed()
+  it('keeps the key for the tab, after a reload but not in a new tab', async () => {
+    await using stage = await serveWithKeys()
     const context = await browser.newContext()
-    const addresses = addressesOf(context)
+    const addresses = recordUrls(context)
     try {
       const page = await context.newPage()
       await page.goto(stage.url)
-      await give(page, KEY)
+      await enterKey(page, KEY)
       await screen(page).nav.waitFor()
       await page.reload()
       await screen(page).nav.waitFor()
@@ -136,7 +136,7 @@ describe('a server with keys', () => {
       await page.getByRole('button', { name: 'Preferences' }).click()
       await page.getByRole('menuitem', { name: 'Sign out' }).click()
       await screen(page).heading.waitFor()
-      expect(await kept(page)).toEqual({ session: [], local: [], cookie: '' })
+      expect(await readStorage(page)).toEqual({ session: [], local: [], cookie: '' })
       await page.reload()
       await screen(page).heading.waitFor()
 
@@ -147,12 +147,12 @@ describe('a server with keys', () => {
     }
   })
 
-  it('shows who is signed in, and offers a key that may only read nothing else', async () => {
-    await using stage = await keyed()
+  it('shows the signed-in key, and offers a read-only key no other actions', async () => {
+    await using stage = await serveWithKeys()
     const { runId } = await stage.client.runs.run({})
     await visit(browser, stage.url, {
       async use({ page, complaints }) {
-        await give(page, READER)
+        await enterKey(page, READER)
         const { nav } = screen(page)
         await nav.getByRole('link', { name: 'Runs' }).waitFor()
         await expect.poll(() => page.getByRole('link', { name: 'New run' }).count()).toBe(0)
@@ -167,14 +167,14 @@ describe('a server with keys', () => {
           'Key "audience" does not have the scope runs:control',
         )
         expect(await page.getByRole('link', { name: 'Run again' }).count()).toBe(0)
-        expect(own(complaints)).toEqual([])
+        expect(dropNetworkErrors(complaints)).toEqual([])
       },
     })
   })
 
-  it('says that a key has expired', async () => {
+  it('explains that a key has expired', async () => {
     const clock = fakeClock()
-    await using stage = await keyed({
+    await using stage = await serveWithKeys({
       clock,
       apiKeys: [
         apiKey(KEY, { name: 'conductor', scopes: ['admin'] }),
@@ -183,20 +183,20 @@ describe('a server with keys', () => {
     })
     await visit(browser, stage.url, {
       async use({ page }) {
-        await give(page, OTHER)
+        await enterKey(page, OTHER)
         await page.getByText('Key "guest" has expired').waitFor()
       },
     })
   })
 
-  it('stops asking once it has refused: nothing is tried again and again', async () => {
-    await using stage = await keyed()
+  it('sends no requests after a rejection', async () => {
+    await using stage = await serveWithKeys()
     await visit(browser, stage.url, {
       async use({ page, requests }) {
         await screen(page).heading.waitFor()
         await page.waitForLoadState('networkidle')
         const before = requests.length
-        await give(page, 'wrong')
+        await enterKey(page, 'wrong')
         await page.getByText('The server rejected this key').waitFor()
         await page.waitForLoadState('networkidle')
         expect(requests.slice(before)).toEqual(['GET /api/status'])
@@ -204,9 +204,9 @@ describe('a server with keys', () => {
     })
   })
 
-  it('asks again when the key has expired, and one comes back to the same page', async () => {
+  it('asks again when the key has expired, and then returns to the same page', async () => {
     const clock = fakeClock()
-    await using stage = await keyed({
+    await using stage = await serveWithKeys({
       clock,
       key: OTHER,
       apiKeys: [
@@ -217,41 +217,41 @@ describe('a server with keys', () => {
     const { runId } = await stage.client.runs.run({})
     await visit(browser, `${stage.url}#/runs/${runId}?tab=details`, {
       async use({ page, complaints }) {
-        await give(page, KEY)
+        await enterKey(page, KEY)
         const tab = page.getByRole('tab', { name: 'Details', selected: true })
         await tab.waitFor()
         await clock.advance(60_001)
         await page.getByRole('heading', { name: 'Your key is no longer accepted' }).waitFor()
-        expect(await kept(page)).toEqual({ session: [], local: [], cookie: '' })
-        await give(page, OTHER)
+        expect(await readStorage(page)).toEqual({ session: [], local: [], cookie: '' })
+        await enterKey(page, OTHER)
         await tab.waitFor()
         expect(new URL(page.url()).hash).toBe(`#/runs/${runId}?tab=details`)
-        expect(own(complaints)).toEqual([])
+        expect(dropNetworkErrors(complaints)).toEqual([])
       },
     })
   })
 
-  it('that is away is told apart from one that refuses', async () => {
-    await using stage = await keyed()
+  it('distinguishes a server that is unreachable from one that rejects the key', async () => {
+    await using stage = await serveWithKeys()
     await visit(browser, stage.url, {
       async use({ page, complaints }) {
         await screen(page).heading.waitFor()
         stage.cut({ stay: true })
-        await give(page, KEY)
+        await enterKey(page, KEY)
         await page.getByRole('alert').getByText('The server did not respond').waitFor()
         expect(await screen(page).field.getAttribute('aria-invalid')).toBeNull()
-        stage.mend()
+        stage.restore()
         await screen(page).button.click()
         await screen(page).nav.waitFor()
-        expect(own(complaints)).toEqual([])
+        expect(dropNetworkErrors(complaints)).toEqual([])
       },
     })
   })
 })
 
 describe('the connection', () => {
-  it('is not spoken of while it is there; its loss and return are', async () => {
-    await using stage = await keyed({ apiKeys: [] })
+  it('is not mentioned while it is open, but its loss and return are', async () => {
+    await using stage = await serveWithKeys({ apiKeys: [] })
     await visit(browser, stage.url, {
       async use({ page, complaints }) {
         const bar = page.getByRole('banner')
@@ -261,9 +261,9 @@ describe('the connection', () => {
         stage.cut({ stay: true })
         await expect.poll(() => note.textContent()).toBe('Connection lost')
         await bar.getByText(/^Reconnecting( in \d+ s|…)$/).waitFor()
-        stage.mend()
+        stage.restore()
         await expect.poll(() => note.textContent(), { timeout: 15_000 }).toBe('Reconnected')
-        expect(own(complaints)).toEqual([])
+        expect(dropNetworkErrors(complaints)).toEqual([])
       },
     })
   })

@@ -1,7 +1,4 @@
-/**
- * Every page in what states it has, light and dark, wide and on a phone, checked by axe (WCAG 2.2 A and AA, and its
- * best practices): nothing serious is found.
- */
+/** Checks every page and state with axe (WCAG 2.2 A, AA, best practices) in each theme and on a phone. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
@@ -43,7 +40,7 @@ afterAll(async () => {
   await stage?.[Symbol.asyncDispose]()
 })
 
-describe('a page, in every look', () => {
+describe('accessibility of a page', () => {
   it.each([
     ['the list of runs', () => '#/runs', /reviewed/],
     ['an empty list', () => '#/runs?q=nothing-like-it', /no matching runs/i],
@@ -62,11 +59,11 @@ describe('a page, in every look', () => {
     ['a tool', () => '#/tools/measure', /call|try|run the tool/i],
     ['trace files', () => '#/traces', /file/i],
     ['an unknown page', () => '#/nowhere', /page not found/i],
-  ])('%s', async (_, place, sign) => {
+  ])('has no serious findings: %s', async (_, place, sign) => {
     await visit(browser, `${stage.url}/${place()}`, {
       viewport: WIDE,
       reducedMotion: 'reduce',
-      // axe is put into the page, which its policy would not allow to anybody else.
+      // The content policy forbids axe to other callers, so inject it into the page.
       bypassCSP: true,
       async use({ page }) {
         await page.evaluate(AXE)
@@ -82,7 +79,7 @@ describe('a page, in every look', () => {
   })
 })
 
-/** Two frames: the page has begun to follow its new size. */
+/** Waits two frames, after which the page follows its new size. */
 async function frames(page: Page): Promise<void> {
   await page.evaluate(
     'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))',

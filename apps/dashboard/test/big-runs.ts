@@ -1,4 +1,4 @@
-/** Runs to measure the dashboard with: a long one, and many that end at once. */
+/** Runs that measure the dashboard: a long one, and many short ones. */
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
@@ -6,7 +6,7 @@ import { scriptedModel } from '@tutti/testing'
 import type { TuttiClient } from '@tutti/client'
 import type { Ensemble } from '@tutti/ensemble'
 
-/** Returns the ensembles of the long run, which takes `turns` model turns, and of the short ones. */
+/** Returns the ensembles of the long run, with `turns` model turns, and of the short runs. */
 export function bigEnsembles(turns: number): { readonly ensembles: readonly Ensemble[] } {
   const look = defineTool({
     name: 'look',
@@ -43,7 +43,7 @@ export async function startBigRun(client: TuttiClient): Promise<string> {
   return runId
 }
 
-/** Submits short runs, some at a time, and waits for their ends. */
+/** Submits short runs, some at a time, and waits until they have ended. */
 export async function submitMany(client: TuttiClient, count: number): Promise<void> {
   const waiting = Array.from({ length: count }, (_, index) => index)
   const work = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-/** What a browser has to load before the first page is there. */
+/** Limits what a browser loads before the first page. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,24 +9,24 @@ import { describe, expect, it } from 'vitest'
 const DIST =
   process.env['TUTTI_TEST_DASHBOARD'] ?? fileURLToPath(new URL('../dist', import.meta.url))
 
-/** Compressed script of the first load, in bytes; the limit is a promise of the product. */
+/** Maximum size of the compressed scripts of the first load, in bytes; the documentation promises it. */
 const MAX_SCRIPT_BYTES = 250_000
 
 describe('the first load', () => {
-  it('has at most 250 kB of compressed script', () => {
+  it('has at most 250 kB of compressed scripts', () => {
     const bytes = firstScripts().reduce((sum, file) => sum + gzipSync(file).length, 0)
     expect(bytes).toBeGreaterThan(50_000)
     expect(bytes).toBeLessThan(MAX_SCRIPT_BYTES)
   })
 
-  it('has no script and no style in the page itself', () => {
+  it('has no inline scripts and styles', () => {
     const page = readFileSync(join(DIST, 'index.html'), 'utf8')
     expect(page).not.toMatch(/<script(?![^>]* src=)[^>]*>/)
     expect(page).not.toMatch(/<style|style=| on\w+=/)
   })
 })
 
-/** The scripts that the page names, and those that they import at once. */
+/** Returns the scripts of the page and their static imports. */
 function firstScripts(): readonly Buffer[] {
   const page = readFileSync(join(DIST, 'index.html'), 'utf8')
   const found = new Map<string, Buffer>()

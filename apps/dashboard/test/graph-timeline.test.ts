@@ -1,4 +1,4 @@
-/** The task graph and the timeline of a run that goes on, in a real browser. */
+/** The task graph and the timeline of an active run, in a real browser. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
@@ -13,7 +13,7 @@ import type { Browser, Locator, Page } from 'playwright-core'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Zooms in as far as it goes. */
+/** Zooms in to the maximum. */
 const CLOSEST = Array.from({ length: 20 }, () => '+')
 
 let browser: Browser
@@ -26,7 +26,7 @@ afterAll(async () => {
   await browser.close()
 })
 
-/** A tool that waits until the test lets it go. */
+/** A tool that waits until the test releases it. */
 function waitingTool(name: string) {
   const { promise, resolve } = Promise.withResolvers<void>()
   const tool = defineTool({
@@ -42,7 +42,7 @@ function waitingTool(name: string) {
   return { tool, play: resolve }
 }
 
-/** Calls its tool in each of its first turns, and then answers. */
+/** Calls its tool in each of the first turns, then answers. */
 function working(tool: string, turns = 1) {
   return scriptedModel(({ messages }: ModelRequest) => {
     const done = messages.filter(({ role }) => role === 'assistant').length
@@ -50,7 +50,7 @@ function working(tool: string, turns = 1) {
   })
 }
 
-/** A plan, three tasks beside each other, one of which fails at first, and one that gathers them. */
+/** A plan, three parallel tasks of which one fails at first, and one that joins them. */
 async function band() {
   const play = waitingTool('play')
   const note = waitingTool('note')
@@ -97,7 +97,7 @@ async function band() {
   const stage = await openDashboard({
     ensembles: [ensemble({ name: 'band', tasks: [plan, ...middle, finale], modelRetries: 0 })],
     models: { large: working('note') },
-    // On a slow machine the run would be parked, and its end of waiting be a mark of its own.
+    // Disable parking: on a slow machine, the resumption of the run would add a mark.
     parkAfterMs: 60_000,
   })
   const { runId } = await stage.client.runs.submit({ ensemble: 'band' })
@@ -115,7 +115,7 @@ const cursorOf = (page: Page): Locator => timelineOf(page).getByRole('button').l
 const query = (page: Page): URLSearchParams =>
   new URLSearchParams(new URL(page.url()).hash.split('?')[1])
 
-/** Presses keys, after which the cursor stands on what `words` say. */
+/** Presses keys until the cursor has a label that matches `words`. */
 async function walk(cursor: Locator, keys: readonly string[], words: RegExp): Promise<void> {
   for (const key of keys) await cursor.page().keyboard.press(key)
   await expect.poll(() => cursor.getAttribute('aria-label')).toMatch(words)
@@ -128,7 +128,7 @@ async function decide(stage: ServedDashboard): Promise<void> {
   await stage.client.reviews.decide(review.reviewId, { decision: 'CONTINUE' })
 }
 
-/** What axe finds serious in the graph and the timeline. */
+/** Returns the serious findings of axe in the graph and the timeline. */
 async function findings(page: Page): Promise<readonly string[]> {
   await page.evaluate(AXE)
   return page.evaluate<readonly string[]>(`
@@ -138,8 +138,8 @@ async function findings(page: Page): Promise<readonly string[]> {
         .map(({ id, nodes }) => id + ' ' + nodes.map(({ html }) => html).join(' ')))`)
 }
 
-describe('a run that goes on', () => {
-  it('is seen to: three tasks beside each other, one tried again, one held, one that waits', async () => {
+describe('an active run', () => {
+  it('shows parallel tasks, a retried one, one with an open review, and a waiting one', async () => {
     const { stage, url, play, note, fix } = await band()
     await using _ = stage
     await visit(browser, url, {
@@ -183,7 +183,7 @@ describe('a run that goes on', () => {
     })
   })
 
-  it('is steered: directives, switches and a cancel are on the ruler', async () => {
+  it('shows directives, switches and a cancel on the ruler', async () => {
     const { stage, runId, url, play, fix } = await band()
     await using _ = stage
     for (const { play: go } of [play, fix]) go()
@@ -216,7 +216,7 @@ describe('a run that goes on', () => {
   })
 })
 
-describe('a run that is over', () => {
+describe('an ended run', () => {
   let stage: ServedDashboard
   let url: string
 
@@ -225,7 +225,7 @@ describe('a run that is over', () => {
       name: 'search',
       description: 'Searches',
       input: Type.Object({}),
-      // Instants are whole milliseconds: what takes none cannot be told apart at any zoom.
+      // Instants are whole milliseconds, so shorter calls cannot be separated at any zoom.
       execute: () => new Promise((resolve) => setTimeout(resolve, 3, 'found')),
     })
     const many = (count: number) => working('search', count)
@@ -252,7 +252,7 @@ describe('a run that is over', () => {
     await stage[Symbol.asyncDispose]()
   })
 
-  it('is walked with the keyboard in the graph: along its lines, and Enter selects', async () => {
+  it('is navigated with the keyboard in the graph, along its lines, and Enter selects', async () => {
     await visit(browser, url, {
       use: async ({ page, complaints }) => {
         await nodeOf(page, 'last Completed').waitFor()
@@ -277,7 +277,7 @@ describe('a run that is over', () => {
     })
   })
 
-  it('is walked with the keyboard in the timeline: a card and words for each note, Enter selects', async () => {
+  it('is navigated with the keyboard in the timeline, with a card and a label for each note', async () => {
     await visit(browser, url, {
       use: async ({ page, complaints }) => {
         await rowOf(page, /^last: Completed/).waitFor()
@@ -308,13 +308,13 @@ describe('a run that is over', () => {
     })
   })
 
-  it('is zoomed and dragged, about what one points at', async () => {
+  it('is zoomed and dragged around the pointer', async () => {
     await visit(browser, url, {
       viewport: { width: 1_280, height: 800 },
       use: async ({ page, complaints }) => {
         const row = rowOf(page, /^first: Completed/)
         await row.waitFor()
-        // The task that is chosen is brought into sight when the whole run is there.
+        // The selected task is scrolled into view when the whole run has loaded.
         await rowOf(page, /^last: Completed/).waitFor()
         const group = timelineOf(page)
         const placeOf = () =>
@@ -326,7 +326,7 @@ describe('a run that is over', () => {
         const zoomOut = page.getByRole('button', { name: 'Zoom out' })
         await expect.poll(() => zoomOut.isDisabled()).toBe(true)
 
-        // It begins at the task that is chosen, which is not the first one.
+        // The cursor starts at the selected task, which is not the first one.
         await group.evaluate((element) => element.scrollTo(0, 0))
         const box = await row.boundingBox()
         if (box === null) throw new TypeError('The row is not drawn')
@@ -367,14 +367,14 @@ describe('a run that is over', () => {
     })
   })
 
-  it('shows what the pointer is on, and selects what it clicks', async () => {
+  it('shows details under the pointer, and selects on a click', async () => {
     await visit(browser, url, {
       use: async ({ page, complaints }) => {
         const row = rowOf(page, /^left: Completed/)
         await row.getByText('left').click()
         await expect.poll(() => query(page).get('task')).toBe('left')
         await cursorOf(page).focus()
-        // The cursor brings a note to where the pointer can be: the last model call of the task.
+        // The cursor scrolls a note to the pointer: the last model call of the task.
         const toLast = ['ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'End']
         await walk(cursorOf(page), [...CLOSEST, ...toLast], /^Model call 3, /)
         const box = await cursorOf(page).boundingBox()
@@ -392,7 +392,7 @@ describe('a run that is over', () => {
     })
   })
 
-  it('opens a crowd of notes that are too narrow to tell apart', async () => {
+  it('zooms into notes that are too narrow to separate', async () => {
     await visit(browser, url, {
       viewport: { width: 390, height: 844 },
       use: async ({ page, complaints }) => {
@@ -418,11 +418,11 @@ describe('a run that is over', () => {
     })
   })
 
-  it('has no serious finding of axe, and is no wider than a phone', async () => {
+  it('has no serious axe findings, and fits on a phone', async () => {
     await visit(browser, url, {
       colorScheme: 'dark',
       viewport: { width: 390, height: 844 },
-      // axe is put into the page, which its policy would not allow to anybody else.
+      // The content policy forbids axe to other callers, so inject it into the page.
       bypassCSP: true,
       use: async ({ page }) => {
         await rowOf(page, /^left: Completed/).waitFor()

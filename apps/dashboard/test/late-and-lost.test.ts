@@ -1,7 +1,4 @@
-/**
- * Who comes late to a run, and who loses the line to it: both see what somebody sees who was there all the
- * time, nothing twice and nothing missing, and the server is asked for the run by no page.
- */
+/** Readers who join late or lose the connection see the same as others, without loading the run again. */
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -43,7 +40,7 @@ async function openHall() {
   const { runId } = await stage.client.runs.submit({ ensemble: 'piece' })
   const look = (use: (seen: Visit) => Promise<void>, place = ''): Promise<void> =>
     visit(browser, `${stage.url}/#/runs/${runId}${place}`, {
-      // High enough for every row to be in sight.
+      // High enough for all rows to be in view.
       viewport: { width: 1440, height: 2000 },
       use,
     })
@@ -54,8 +51,8 @@ function work(page: Page, taskName: string): Locator {
   return page.getByRole('list', { name: `Work of ${taskName}` })
 }
 
-/** The words of a model as far as the server has written them down. */
-async function wordsAtServer(client: TuttiClient, runId: string, taskName: string) {
+/** Returns the text of a model that the server has stored. */
+async function readServerText(client: TuttiClient, runId: string, taskName: string) {
   const { lastSeq } = await client.runs.get(runId)
   let words = ''
   for await (const event of client.runs.events(runId)) {
@@ -65,7 +62,7 @@ async function wordsAtServer(client: TuttiClient, runId: string, taskName: strin
   return words
 }
 
-/** Waits until two pages say the same of the first task; a time that grows may grow between two looks. */
+/** Waits until two pages show the same for the first task, except for running times. */
 async function alike(one: Page, other: Page): Promise<void> {
   const read = (page: Page): Promise<string> => work(page, 'open').innerText()
   const compare = async (): Promise<string> => {
@@ -75,12 +72,12 @@ async function alike(one: Page, other: Page): Promise<void> {
   await expect.poll(compare).toBe('alike')
 }
 
-/** Waits until nothing tells of a loss: the page and the run on it have a connection each. */
+/** Waits until the page and its run are connected. */
 async function connected(page: Page): Promise<void> {
   await expect.poll(() => page.getByText(/^Reconnecting/).count()).toBe(0)
 }
 
-/** What the page says of each task, and of the events. */
+/** Returns the text of each task, and the number of events. */
 async function everything(page: Page): Promise<readonly (string | null)[]> {
   const parts: (string | null)[] = []
   await page.getByRole('tab', { name: 'Work' }).click()
@@ -91,7 +88,7 @@ async function everything(page: Page): Promise<readonly (string | null)[]> {
     await work(page, name)
       .getByRole('button', { name: /^Input/ })
       .waitFor()
-    // What draws the words of a model is loaded when it is first needed.
+    // The Markdown renderer is loaded when first needed.
     if (name === 'open') await work(page, name).getByRole('emphasis').waitFor()
     parts.push(await work(page, name).innerText())
   }
@@ -104,8 +101,8 @@ async function everything(page: Page): Promise<readonly (string | null)[]> {
   return parts
 }
 
-describe('who comes late', () => {
-  it('sees in the middle of a task what the others see, and goes on with them', async () => {
+describe('a late reader', () => {
+  it('sees the same as others in the middle of a task, and follows it with them', async () => {
     await using hall = await openHall()
     const { model, look } = hall
     await look(async (first) => {
@@ -128,7 +125,7 @@ describe('who comes late', () => {
     }, '?task=open')
   })
 
-  it('sees after the end what the others have seen', async () => {
+  it('sees the same as others after the end', async () => {
     await using hall = await openHall()
     const { model, look, stage, runId } = hall
     await look(async (first) => {
@@ -156,8 +153,8 @@ describe('who comes late', () => {
   })
 })
 
-describe('who loses the line', () => {
-  it('twice in the middle of the words has every word once when it is back', async () => {
+describe('a reader who loses the connection', () => {
+  it('twice while text is streamed, has every word once after reconnecting', async () => {
     await using hall = await openHall()
     const { model, look, stage, runId } = hall
     await look(async ({ page, requests }) => {
@@ -177,15 +174,15 @@ describe('who loses the line', () => {
         stage.cut({ stay: true })
         await page.getByRole('status').getByText('Reconnecting…').waitFor()
         say(meanwhile)
-        await expect.poll(() => wordsAtServer(stage.client, runId, 'open')).toBe(words)
+        await expect.poll(() => readServerText(stage.client, runId, 'open')).toBe(words)
         expect(await shown.getByText(words, { exact: true }).count()).toBe(0)
-        stage.mend()
+        stage.restore()
         await shown.getByText(words, { exact: true }).waitFor()
         say(after)
         await shown.getByText(words, { exact: true }).waitFor()
         await connected(page)
       }
-      expect(await wordsAtServer(stage.client, runId, 'open')).toBe(words)
+      expect(await readServerText(stage.client, runId, 'open')).toBe(words)
       model.answer()
       model.say('Fine')
       model.answer()
@@ -197,7 +194,7 @@ describe('who loses the line', () => {
     }, '?task=open')
   })
 
-  it('when the run ends sees the end when it is back', async () => {
+  it('before the run ends, sees the end after reconnecting', async () => {
     await using hall = await openHall()
     const { model, look, stage, runId } = hall
     await look(async ({ page }) => {
@@ -211,7 +208,7 @@ describe('who loses the line', () => {
       model.answer()
       await stage.client.runs.result(runId)
       expect(await page.getByRole('status').getByText('Running').count()).toBe(1)
-      stage.mend()
+      stage.restore()
       await page.getByRole('status').getByText('Completed').waitFor()
       await work(page, 'open').getByText('One and all', { exact: true }).waitFor()
       await connected(page)

@@ -1,4 +1,4 @@
-/** Who goes from run to run leaves nothing behind: no socket, no listener, no element, no events. */
+/** Visiting many runs leaks no sockets, listeners, elements or events. */
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
@@ -16,22 +16,22 @@ afterAll(async () => {
   await browser.close()
 })
 
-/** Turns of a run; its events take some megabytes when they are kept. */
+/** Turns of a run; its events would take some megabytes if they were retained. */
 const TURNS = 60
 const PAGE = 'All of it was read before, and is read again. '.repeat(40)
 
-/** Visits before the first look: what is loaded once is loaded then. */
+/** Visits before the first measurement, during which modules are loaded. */
 const WARM_UP = 4
 const VISITS = 20
 
-/** Runs that stay at work in their last turn, so that their pages keep their sockets. */
+/** Runs that wait in their last turn, so that their pages keep their sockets. */
 async function openLibrary() {
   const closing = Promise.withResolvers<void>()
   const read = defineTool({
     name: 'read',
     description: 'Reads a page',
     input: Type.Object({ page: Type.Integer() }),
-    // However slow the machine is, the runs are at work for as long as somebody looks at them.
+    // Keep the runs active during the test, however slow the machine is.
     timeoutMs: 600_000,
     async execute({ page }) {
       if (page === TURNS) await closing.promise
@@ -68,7 +68,7 @@ async function start({ client }: ServedDashboard, book: string): Promise<string>
   return runId
 }
 
-/** Goes to a run and waits until all of it is shown, then to the list of runs. */
+/** Opens a run, waits until all of it is shown, then opens the list of runs. */
 async function lookAt(page: Page, runId: string): Promise<void> {
   await page.evaluate((id) => {
     location.hash = `#/runs/${id}`
@@ -87,7 +87,7 @@ interface Held {
   readonly elements: number
 }
 
-/** What the page holds when all garbage is gone. */
+/** Measures what the page retains after garbage collection. */
 async function held(page: Page): Promise<Held> {
   const session = await page.context().newCDPSession(page)
   await session.send('HeapProfiler.collectGarbage')
@@ -97,8 +97,8 @@ async function held(page: Page): Promise<Held> {
   return { heapMiB: usedSize / 1024 / 1024, listeners: jsEventListeners, elements: nodes }
 }
 
-describe('a reader who goes from run to run', { timeout: 180_000 }, () => {
-  it('leaves no socket, listener, element or event behind', async () => {
+describe('a reader who visits many runs', { timeout: 180_000 }, () => {
+  it('leaks no socket, listener, element or event', async () => {
     await using library = await openLibrary()
     const { stage } = library
     const runIds = await Promise.all(['one', 'two'].map((book) => start(stage, book)))
@@ -118,7 +118,7 @@ describe('a reader who goes from run to run', { timeout: 180_000 }, () => {
         await look(VISITS)
         const after = await held(page)
 
-        // Each visit had one; the one that stays tells of all runs.
+        // Each visit had one socket; the remaining one is the feed of all runs.
         expect(sockets.length).toBeGreaterThan(WARM_UP + VISITS)
         await expect.poll(open).toBe(1)
         expect(after.heapMiB - before.heapMiB).toBeLessThan(3)

@@ -1,7 +1,4 @@
-/**
- * The dashboard as it is served: the built page, a real control API with runs whose pace a test sets, a
- * line between them that a test can cut, and a real browser.
- */
+/** Serves the built dashboard with a real API, paced runs and a connection that tests can cut, in a browser. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,38 +15,38 @@ import { tcpProxy } from '../../../tooling/net/tcp-proxy.ts'
 
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 
-/** What is served. */
+/** Options of the served dashboard. */
 export interface DashboardOptions extends Partial<Omit<ControlApiOptions, 'tools' | 'models'>> {
   readonly ensembles: readonly Ensemble[]
   readonly tools?: readonly AgentTool[]
   readonly models?: Readonly<Record<string, ChatModel>>
-  /** What calls of the models cost; unknown when absent. */
+  /** Costs of model calls; unknown when omitted. */
   readonly prices?: Prices
-  /** Time after which a run that only waits is parked, in milliseconds. @default 1,000 */
+  /** Time after which a waiting run is parked, in milliseconds. @default 1,000 */
   readonly parkAfterMs?: number
   /** Key of the client of the test. */
   readonly key?: string
 }
 
-/** A served stage. */
+/** A served dashboard. */
 export interface ServedDashboard extends AsyncDisposable {
-  /** Address of the page; everything behind it goes through a line that can be cut. */
+  /** URL of the page; its connections can be cut. */
   readonly url: string
-  /** Asks the server beside the page, as another person does. */
+  /** A client that connects to the server directly, like another person. */
   readonly client: TuttiClient
-  /** Cuts every connection; with `stay`, no new one is made until `mend`. */
+  /** Cuts all connections; with `stay`, new ones fail until `restore`. */
   cut(how?: { readonly stay: boolean }): void
-  mend(): void
+  restore(): void
 }
 
-/** Where the build of the dashboard is; another one for whoever works on it beside others. */
+/** Directory of the build; another one can be set to test it in parallel. */
 const DASHBOARD =
   process.env['TUTTI_TEST_DASHBOARD'] ?? fileURLToPath(new URL('../dist', import.meta.url))
 
-/** How many times slower than this machine the browser is made, to find what only a slow one shows. */
+/** Factor by which the browser is slowed down, to find problems of slow machines. */
 const SLOWDOWN = Number(process.env['TUTTI_TEST_SLOWDOWN'] ?? 1)
 
-/** Serves the dashboard over a new store. */
+/** Serves the dashboard with a new store. */
 export async function openDashboard({
   ensembles,
   tools = [],
@@ -76,7 +73,7 @@ export async function openDashboard({
     url: line.url,
     client: createClient({ baseUrl: api.url, apiKey: key }),
     cut: line.cut,
-    mend: line.mend,
+    restore: line.mend,
     async [Symbol.asyncDispose]() {
       await line[Symbol.asyncDispose]()
       await runs.close({ drainTimeoutMs: 0 })
@@ -86,16 +83,16 @@ export async function openDashboard({
   }
 }
 
-/** A page of a browser, and what it complained of. */
+/** A page of a browser, and its errors. */
 export interface Visit {
   readonly page: Page
-  /** Errors of scripts, refusals of the content policy, and what was written to the console as an error. */
+  /** Script errors, content policy violations, and errors written to the console. */
   readonly complaints: readonly string[]
-  /** Requests that the page made, as `GET /api/runs`; without queries. */
+  /** Requests of the page, such as `GET /api/runs`, without queries. */
   readonly requests: readonly string[]
 }
 
-/** Opens a page at `path`, such as `#/runs`, hands it to `visit`, and closes it. */
+/** Opens a page at `path`, such as `#/runs`, passes it to `visit`, and closes it. */
 export async function visit(
   browser: Browser,
   url: string,

@@ -1,20 +1,20 @@
-/** A model that says what a test tells it to, when the test tells it. */
+/** A model whose answers are controlled by a test. */
 import { TuttiError } from '@tutti/core'
 
 import type { ChatModel, ModelChunk, ModelReply } from '@tutti/ensemble'
 
-/** How a call of the model ends. */
+/** Outcome of a model call. */
 export interface ConductedAnswer {
   readonly toolCalls?: readonly { readonly name: string; readonly arguments: object }[]
-  /** @default 100 read and 10 written */
+  /** @default 100 input and 10 output tokens */
   readonly usage?: ModelReply['usage']
 }
 
-/** The model. What is told while nobody asks it waits for its next call. */
+/** A controlled model. Output given before a call is queued for the next one. */
 export interface ConductedModel extends ChatModel {
-  /** Says a piece of the answer. */
+  /** Streams a part of the answer. */
   say(text: string): void
-  /** Ends the call; its text is what was said. */
+  /** Ends the call with the streamed text. */
   answer(answer?: ConductedAnswer): void
   /** Fails the call. */
   fail(message: string, options?: { readonly retryable: boolean }): void
@@ -25,7 +25,7 @@ type Cue =
   | { readonly kind: 'answer'; readonly answer: ConductedAnswer }
   | { readonly kind: 'fail'; readonly error: Error }
 
-/** Makes a model; `provider:name` is what it is priced by. */
+/** Creates a model; prices refer to `provider:name`. */
 export function conductedModel(name = 'conducted'): ConductedModel {
   const cues: Cue[] = []
   let wake: () => void = () => undefined
@@ -51,7 +51,7 @@ export function conductedModel(name = 'conducted'): ConductedModel {
     say: (text) => give({ kind: 'say', text }),
     answer: (answer = {}) => give({ kind: 'answer', answer }),
     fail: (message, { retryable } = { retryable: false }) => {
-      // The shortest wait there is before the next call.
+      // The shortest possible wait before the next call.
       const details = retryable ? { retryAfterMs: 0 } : {}
       give({ kind: 'fail', error: new TuttiError('MODEL_FAILED', message, { retryable, details }) })
     },
@@ -76,7 +76,7 @@ export function conductedModel(name = 'conducted'): ConductedModel {
   }
 }
 
-/** A latch that a tool waits at until the test opens it. */
+/** A latch that a tool waits for until the test opens it. */
 export function waitingPlace(): {
   readonly open: () => void
   readonly pass: (signal: AbortSignal) => Promise<void>

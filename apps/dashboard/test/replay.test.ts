@@ -20,7 +20,7 @@ afterAll(async () => {
 const SONG = 'The first song is in a minor key'
 const PLAN = 'The plan of the evening is settled'
 
-/** Asks for the tool once, then answers; the second task answers at once. */
+/** Calls the tool once, then answers; the second task answers at once. */
 function model() {
   return scriptedModel(({ messages, tools }: ModelRequest) => {
     if (tools.length === 0) return PLAN
@@ -29,7 +29,7 @@ function model() {
   })
 }
 
-/** A concert of two tasks; its tool waits when `latch` is there. */
+/** A run of two tasks; its tool waits for `latch`, if given. */
 function concert(latch?: Promise<void>) {
   const findSong = defineTool({
     name: 'find_song',
@@ -65,8 +65,8 @@ function bar(page: Page) {
   }
 }
 
-describe('a finished run', () => {
-  it('is shown as it was in its middle, and again as it ended', async () => {
+describe('an ended run', () => {
+  it('is shown at a position in its middle, and again at its end', async () => {
     await using stage = await concert()
     await visit(browser, await played(stage), {
       async use({ page, complaints }) {
@@ -97,7 +97,7 @@ describe('a finished run', () => {
     })
   })
 
-  it('has its place in the address, and keeps the title of the run as it is now', async () => {
+  it('has its position in the URL, and keeps the title of its current state', async () => {
     await using stage = await concert()
     const address = await played(stage)
     await visit(browser, `${address}?at=3`, {
@@ -122,7 +122,7 @@ describe('a finished run', () => {
     })
   })
 
-  it('lists the events that had been by then, and in the end all of them', async () => {
+  it('lists the events up to its position, and all of them at the end', async () => {
     await using stage = await concert()
     await visit(browser, `${await played(stage)}?tab=events`, {
       viewport: { width: 1440, height: 1600 },
@@ -148,7 +148,7 @@ describe('a finished run', () => {
     })
   })
 
-  it('is stepped through from one event that matters to the next', async () => {
+  it('is stepped through by key events', async () => {
     await using stage = await concert()
     await visit(browser, await played(stage), {
       async use({ page, complaints }) {
@@ -224,13 +224,13 @@ describe('a finished run', () => {
     })
   })
 
-  it('is held, and goes on from there', async () => {
+  it('can be paused and continued', async () => {
     await using stage = await concert()
     await visit(browser, await played(stage), {
       async use({ page, complaints }) {
         const { slider, play, pause } = bar(page)
         await page.getByText(PLAN).first().waitFor()
-        // A run without a model to wait for is over in no time: the time goes on when the test says so.
+        // A run without model delays ends instantly, so the test controls the clock.
         await page.clock.install()
         await page.clock.pauseAt(Date.now() + 60_000)
         const last = await slider.inputValue()
@@ -253,8 +253,8 @@ describe('a finished run', () => {
   })
 })
 
-describe('a run that goes on', () => {
-  it('stands still while one looks back, says what has come, and is live again', async () => {
+describe('an active run', () => {
+  it('stays at a past position, shows the number of new events, and returns to live', async () => {
     const latch = Promise.withResolvers<void>()
     await using stage = await concert(latch.promise)
     const { runId } = await stage.client.runs.submit({})

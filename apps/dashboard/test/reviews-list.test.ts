@@ -1,4 +1,4 @@
-/** The list of all reviews: what it tells, how it is filtered, and decisions made in it. */
+/** The list of all reviews: its contents, its filter, and decisions made in it. */
 import { apiKey } from '@tutti/control-api'
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
@@ -26,7 +26,7 @@ function letters(review = {}) {
   return ensemble({ name: 'letters', tasks: [draft], model })
 }
 
-/** A tool that asks before it pays. */
+/** A tool that requires approval before it pays. */
 function payments() {
   const pay = defineTool({
     name: 'pay',
@@ -78,7 +78,7 @@ function rows(page: Page) {
 }
 
 describe('the list of reviews', { timeout: LIMIT_MS }, () => {
-  it('shows the ensemble, inputs, tags and a preview, and is filtered by each', async () => {
+  it('shows the ensemble, inputs, tags and a preview, and filters by each', async () => {
     await using stage = await openDashboard({ ensembles: [letters(), payments()] })
     await fill(stage)
     await visit(browser, `${stage.url}/#/reviews`, {
@@ -103,7 +103,7 @@ describe('the list of reviews', { timeout: LIMIT_MS }, () => {
     })
   })
 
-  it('approves one review in place, and several together', async () => {
+  it('approves a single review in place, and several together', async () => {
     await using stage = await openDashboard({ ensembles: [letters(), payments()] })
     const [ada = '', bo = '', cleo = '', payment = ''] = await fill(stage)
     const statusOf = async (runId: string) => (await stage.client.runs.get(runId)).status
@@ -126,7 +126,7 @@ describe('the list of reviews', { timeout: LIMIT_MS }, () => {
     })
   })
 
-  it('rejects several with the same words, and not without words', async () => {
+  it('rejects several reviews with the same feedback, but not without feedback', async () => {
     await using stage = await openDashboard({ ensembles: [letters(), payments()] })
     const [ada = ''] = await fill(stage)
     await visit(browser, `${stage.url}/#/reviews`, {
@@ -147,7 +147,7 @@ describe('the list of reviews', { timeout: LIMIT_MS }, () => {
     })
   })
 
-  it('cannot decide a review whose role the key does not have, and says why', async () => {
+  it('explains why a review cannot be decided without its role', async () => {
     const apiKeys = [
       apiKey(KEY, { name: 'reader', roles: ['support'] }),
       apiKey(LEAD_KEY, { name: 'lead', roles: ['legal'] }),
@@ -175,7 +175,7 @@ describe('the list of reviews', { timeout: LIMIT_MS }, () => {
     })
   })
 
-  it('says in a sentence why an edit was refused, with the button that sends it in sight', async () => {
+  it('explains in a sentence why an edit was rejected, and keeps the submit button in view', async () => {
     await using stage = await openDashboard({ ensembles: [payments()] })
     const { runId } = await stage.client.runs.submit({ inputs: { bill: '7-A' } })
     await visit(browser, `${stage.url}/#/runs/${runId}`, {

@@ -1,4 +1,4 @@
-/** Reviews as a person decides them: on the page of a run, and on the page of all. */
+/** Deciding reviews on the page of a run and on the page of all reviews. */
 import { apiKey } from '@tutti/control-api'
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, task, type ModelRequest } from '@tutti/ensemble'
@@ -19,7 +19,7 @@ import type { Browser, Locator, Page } from 'playwright-core'
 const LIMIT_MS = 60_000
 const FIRST = 'The harbor is quiet.\nBoats sleep.'
 
-/** Writes; again with the words of its reviewer in it. */
+/** Writes a text, then another one that contains the feedback of its reviewer. */
 function writer() {
   return scriptedModel(({ messages }: ModelRequest) => {
     const said = messages.map(({ content }) => content).join('\n')
@@ -28,14 +28,14 @@ function writer() {
   })
 }
 
-/** One task after another; the first is reviewed after it is done. */
+/** Two tasks in sequence; the output of the first one is reviewed. */
 function poems(review: ReviewSettings = { prompt: 'Is it good enough to print?' }) {
   const draft = task({ name: 'draft', description: 'Write of a harbor', review })
   const print = task({ name: 'print', description: 'Print it', context: [draft] })
   return ensemble({ name: 'poems', tasks: [draft, print], model: writer() })
 }
 
-/** A task that must be allowed to begin. */
+/** A task that needs approval before it starts. */
 function allowed() {
   const dig = task({ name: 'dig', description: 'Dig a small hole', beforeReview: true })
   const model = scriptedModel(({ messages }: ModelRequest) => {
@@ -45,7 +45,7 @@ function allowed() {
   return ensemble({ name: 'diggers', tasks: [dig], model })
 }
 
-/** A tool that asks before it pays, and a model that wants to pay 100. */
+/** A tool that requires approval, and a model that wants to pay 100. */
 function payers() {
   const paid: number[] = []
   const pay = defineTool({
@@ -77,7 +77,7 @@ afterAll(async () => {
   await browser.close()
 })
 
-/** Submits a run and shows it; nothing may be complained of. */
+/** Submits a run and shows it; the page must not report errors. */
 async function watch(
   stage: ServedDashboard,
   runId: string,
@@ -100,7 +100,7 @@ async function endOf(stage: ServedDashboard, runId: string) {
   return { status, outputs: Object.fromEntries(outputs.map((one) => [one.taskName, one.output])) }
 }
 
-/** The review of a run, as soon as there is one. */
+/** Waits for the review of a run. */
 async function reviewOf(stage: ServedDashboard, runId: string): Promise<string> {
   for await (const event of stage.client.runs.events(runId, { events: ['review_requested'] })) {
     return event.reviewId
@@ -109,7 +109,7 @@ async function reviewOf(stage: ServedDashboard, runId: string): Promise<string> 
 }
 
 describe('a review after a task', { timeout: LIMIT_MS }, () => {
-  it('shows the output, the question and the time, and approving lets the run go on', async () => {
+  it('shows the output, the question and the deadline, and continues the run after approval', async () => {
     await using stage = await openDashboard({ ensembles: [poems()] })
     const runId = await submit(stage, 'poems')
     await watch(stage, runId, async ({ page, panel }) => {
@@ -132,7 +132,7 @@ describe('a review after a task', { timeout: LIMIT_MS }, () => {
     expect((await endOf(stage, runId)).outputs).toMatchObject({ draft: FIRST })
   })
 
-  it('has buttons when what it is about is drawn, so that they do not move under the pointer', async () => {
+  it('shows its buttons together with its subject, so that they do not move under the pointer', async () => {
     await using stage = await openDashboard({ ensembles: [poems()] })
     const runId = await submit(stage, 'poems')
     const library = Promise.withResolvers<void>()
@@ -154,7 +154,7 @@ describe('a review after a task', { timeout: LIMIT_MS }, () => {
     })
   })
 
-  it('is edited with the changes beside the text', async () => {
+  it('is edited next to a diff', async () => {
     await using stage = await openDashboard({ ensembles: [poems()] })
     const runId = await submit(stage, 'poems')
     await watch(stage, runId, async ({ page, panel }) => {
@@ -177,7 +177,7 @@ describe('a review after a task', { timeout: LIMIT_MS }, () => {
     expect(outputs['draft']).toBe(FIRST.replace('sleep', 'dream'))
   })
 
-  it('is rejected with words, and the task is done again with them', async () => {
+  it('is rejected with feedback, and the task is repeated with it', async () => {
     await using stage = await openDashboard({ ensembles: [poems()] })
     const runId = await submit(stage, 'poems')
     await watch(stage, runId, async ({ page, panel }) => {
@@ -198,7 +198,7 @@ describe('a review after a task', { timeout: LIMIT_MS }, () => {
     expect((await endOf(stage, runId)).outputs['draft']).toContain('more gulls')
   })
 
-  it('ends the run early, after saying what that does', async () => {
+  it('ends the run early, after explaining the effect', async () => {
     await using stage = await openDashboard({ ensembles: [poems()] })
     const runId = await submit(stage, 'poems')
     await watch(stage, runId, async ({ panel }) => {
@@ -215,8 +215,8 @@ describe('a review after a task', { timeout: LIMIT_MS }, () => {
   })
 })
 
-describe('a review before a task, and one at a tool', { timeout: LIMIT_MS }, () => {
-  it('lets the task be put in other words', async () => {
+describe('a review before a task or of a tool call', { timeout: LIMIT_MS }, () => {
+  it('can change the description of the task', async () => {
     await using stage = await openDashboard({ ensembles: [allowed()] })
     const runId = await submit(stage, 'diggers')
     await watch(stage, runId, async ({ panel }) => {
@@ -230,7 +230,7 @@ describe('a review before a task, and one at a tool', { timeout: LIMIT_MS }, () 
     expect((await endOf(stage, runId)).outputs['dig']).toBe('Dig a deep hole')
   })
 
-  it('shows the input of a tool, and takes another that is JSON and fits', async () => {
+  it('shows the input of a tool, and accepts another valid JSON input', async () => {
     const { paid, pay, ensemble: payer } = payers()
     await using stage = await openDashboard({ ensembles: [payer], tools: [pay] })
     const runId = await submit(stage, 'payers')
@@ -259,7 +259,7 @@ describe('a review before a task, and one at a tool', { timeout: LIMIT_MS }, () 
 })
 
 describe('several reviews', { timeout: LIMIT_MS }, () => {
-  it('are shown one whole and the others as a line, and what was written is kept', async () => {
+  it('are shown as one panel and folded rows, and keep unsent text', async () => {
     const model = writer()
     const tasks = ['north', 'south'].map((name) =>
       task({ name, description: `Write of the ${name}`, review: true }),
@@ -279,7 +279,7 @@ describe('several reviews', { timeout: LIMIT_MS }, () => {
       stage.cut()
       await page.getByRole('link', { name: /^Reviews/ }).click()
       const toRun = page.getByRole('link', { name: runId })
-      // Until the page has come back it may list the review that was decided, too.
+      // Until it is connected again, the page may still list the decided review.
       await expect.poll(() => toRun.count()).toBe(1)
       await toRun.click()
       await expect.poll(() => panel.getByRole('textbox').inputValue()).toBe('more wind')
@@ -290,8 +290,8 @@ describe('several reviews', { timeout: LIMIT_MS }, () => {
   })
 })
 
-describe('somebody else', { timeout: LIMIT_MS }, () => {
-  it('decides while one looks on, and while one writes, whose text is kept', async () => {
+describe('another reviewer', { timeout: LIMIT_MS }, () => {
+  it("decides while the reader watches or writes, without losing the reader's text", async () => {
     const clara = apiKey('clara-key', { name: 'clara' })
     await using stage = await openDashboard({
       ensembles: [poems()],
@@ -328,7 +328,7 @@ describe('somebody else', { timeout: LIMIT_MS }, () => {
     await stage.client.runs.cancel(runId)
   })
 
-  it('is faster: the answer says so, and the run says who', async () => {
+  it('decides first: the response reports it, and the run shows who', async () => {
     await using stage = await openDashboard({ ensembles: [poems()] })
     const runId = await submit(stage, 'poems')
     const reviewId = await reviewOf(stage, runId)
@@ -336,7 +336,7 @@ describe('somebody else', { timeout: LIMIT_MS }, () => {
       use: async ({ page }) => {
         const panel = page.getByRole('region', { name: 'Review of draft' })
         await panel.getByRole('button', { name: 'Approve' }).waitFor()
-        // The page hears of nothing any more, but its requests go through.
+        // The page receives no events, but its requests succeed.
         await page.route('**/api/reviews/**', async (route) => {
           await stage.client.reviews.decide(reviewId, { decision: 'EXIT_EARLY' })
           await route.continue()
@@ -348,7 +348,7 @@ describe('somebody else', { timeout: LIMIT_MS }, () => {
     })
   })
 
-  it('does nothing: silence ends it, and the panel says what came of it', async () => {
+  it('misses the deadline, and the panel shows the outcome', async () => {
     const begin = Promise.withResolvers<void>()
     const review = { timeoutMs: 2_000, onTimeout: 'CONTINUE' } as const
     const count = task({
@@ -373,7 +373,7 @@ describe('somebody else', { timeout: LIMIT_MS }, () => {
 })
 
 describe('the page of all reviews', { timeout: LIMIT_MS }, () => {
-  it('lists them soonest first, is kept by events, and decides in place', async () => {
+  it('sorts them by deadline, updates them by events, and decides in place', async () => {
     const { pay, ensemble: payer } = payers()
     const slow = poems({ prompt: 'Print it?', timeoutMs: 3_600_000 })
     await using stage = await openDashboard({ ensembles: [slow, payer], tools: [pay] })
@@ -397,7 +397,7 @@ describe('the page of all reviews', { timeout: LIMIT_MS }, () => {
         expect((await endOf(stage, payId)).status).toBe('COMPLETED')
         await page.getByRole('button', { name: 'Clear 1 closed' }).click()
         await expect.poll(() => rows.count()).toBe(1)
-        // Once at first, and once for what the event does not tell of the run of a new review.
+        // Once at first, and once for the details of the run that the event lacks.
         expect(requests.filter((one) => one === 'GET /api/reviews')).toHaveLength(2)
         expect(complaints).toEqual([])
         await stage.client.runs.cancel(slowId)
@@ -408,7 +408,7 @@ describe('the page of all reviews', { timeout: LIMIT_MS }, () => {
     })
   })
 
-  it('shows the input of a tool also of a review that was there before, and after a lost line', async () => {
+  it('shows the input of a tool for an earlier review, and after a lost connection', async () => {
     const { paid, pay, ensemble: payer } = payers()
     await using stage = await openDashboard({ ensembles: [payer], tools: [pay] })
     const runId = await submit(stage, 'payers')
@@ -426,7 +426,7 @@ describe('the page of all reviews', { timeout: LIMIT_MS }, () => {
         stage.cut({ stay: true })
         const other = await submit(stage, 'payers')
         await reviewOf(stage, other)
-        stage.mend()
+        stage.restore()
         await expect.poll(() => rows.count()).toBe(2)
         expect(await editor.inputValue()).toContain('7')
         await rows.getByRole('button', { name: 'Approve with changes' }).click()
@@ -438,8 +438,8 @@ describe('the page of all reviews', { timeout: LIMIT_MS }, () => {
   })
 })
 
-describe('with the keyboard alone', { timeout: LIMIT_MS }, () => {
-  it('somebody finds the review, rejects it with words, and approves what comes', async () => {
+describe('with the keyboard only', { timeout: LIMIT_MS }, () => {
+  it('finds the review, rejects it with feedback, and approves the next one', async () => {
     await using stage = await openDashboard({ ensembles: [poems()] })
     const runId = await submit(stage, 'poems')
     await watch(stage, runId, async ({ page, panel }) => {
@@ -483,7 +483,7 @@ function focused(page: Page): Promise<string> {
   return page.evaluate(() => document.activeElement?.textContent ?? '')
 }
 
-/** Goes on with Tab until the button of that name has the focus; a page has fewer than 100 stops. */
+/** Presses Tab until the button with this name has the focus; a page has fewer than 100 stops. */
 async function tabTo(page: Page, name: string): Promise<void> {
   for (let stops = 0; stops < 100; stops += 1) {
     await page.keyboard.press('Tab')

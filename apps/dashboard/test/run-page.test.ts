@@ -1,4 +1,4 @@
-/** The page of a run: its work as it goes on, its events, its costs and its details. */
+/** The page of a run: its live work, events, costs and details. */
 import { readFileSync } from 'node:fs'
 
 import { defineTool, Type } from '@tutti/core'
@@ -31,7 +31,7 @@ afterAll(async () => {
   await browser.close()
 })
 
-/** A run of one task whose model the test conducts, and its page. */
+/** A run with one task whose model is controlled by the test, and its page. */
 async function performance(
   use: (
     given: Visit & Awaited<ReturnType<typeof openHall>> & { readonly runId: string },
@@ -164,7 +164,7 @@ function work(page: Page, taskName = 'play'): Locator {
   return page.getByRole('list', { name: `Work of ${taskName}` })
 }
 
-/** Whether a row of a list is where the list has been scrolled to. */
+/** Whether a row of a list is at its scroll position. */
 function isAtTop(row: Locator): Promise<boolean> {
   return row.evaluate((element) => {
     const list = element.closest('[role=list]')?.getBoundingClientRect()
@@ -173,13 +173,13 @@ function isAtTop(row: Locator): Promise<boolean> {
   })
 }
 
-/** The number under a name, in the head of the page or of the task. */
+/** Returns the number with a name, in the header of the page or of the task. */
 function figure(scope: Page | Locator, name: string): Locator {
   return scope.locator('dl > div').filter({ hasText: name }).locator('dd').first()
 }
 
 describe('the page of a run', () => {
-  it('has its timeline folded away until it is asked for again, also on the next visit', async () => {
+  it('remembers that the timeline is collapsed, also on the next visit', async () => {
     await performance(async ({ page, model }) => {
       model.answer()
       const timeline = page.getByRole('group', { name: /^Timeline of/ })
@@ -195,7 +195,7 @@ describe('the page of a run', () => {
     })
   })
 
-  it('draws a table that a model wrote', async () => {
+  it('renders a table written by a model', async () => {
     await performance(async ({ page, model }) => {
       model.say('The **sales**:\n\n| Town | Sold |\n|---|---:|\n| *Cremona* | 3 |\n')
       model.answer()
@@ -205,7 +205,7 @@ describe('the page of a run', () => {
     })
   })
 
-  it('keeps the replay in sight, however long the page is', async () => {
+  it('keeps the replay bar in view on a long page', async () => {
     await performance(async ({ page, model }) => {
       model.answer()
       const replay = page.getByRole('region', { name: 'Replay' })
@@ -221,20 +221,20 @@ describe('the page of a run', () => {
   })
 })
 
-/** Whether there is more of it than is in sight. */
+/** Whether it has more content than is visible. */
 function isLong({ scrollHeight, clientHeight }: HTMLElement): boolean {
   return scrollHeight > clientHeight
 }
 
-/** Whether nothing of it is out of the window. */
+/** Whether it is entirely within the window. */
 async function inSight(element: Locator): Promise<boolean> {
   const box = await element.boundingBox()
   const window = element.page().viewportSize()
   return box !== null && window !== null && box.y >= 0 && box.y + box.height <= window.height
 }
 
-describe('a run that goes on', () => {
-  it('shows the words of a model as they come, and draws them when they are whole', async () => {
+describe('an active run', () => {
+  it('streams the text of a model, and renders it when it is complete', async () => {
     await performance(async ({ page, model }) => {
       const call = work(page).getByRole('article', { name: 'Model call 1' })
       await expect.poll(() => call.getByText('No text yet').isVisible()).toBe(true)
@@ -257,7 +257,7 @@ describe('a run that goes on', () => {
     })
   })
 
-  it('shows what went into a tool and what came out, and how far it is meanwhile', async () => {
+  it('shows the input, the output and the progress of a tool', async () => {
     await performance(async ({ page, model, waiting }) => {
       model.answer({
         toolCalls: [{ name: 'tune', arguments: { instrument: 'viola', hertz: 440 } }],
@@ -273,7 +273,7 @@ describe('a run that goes on', () => {
       await call.getByText('isInTune').waitFor()
       await call.getByRole('img', { name: 'Succeeded' }).waitFor()
       expect(await call.getByRole('progressbar').count()).toBe(0)
-      // What was folded stays folded, what was unfolded stays so, while the run goes on.
+      // Folds stay as they were while the run continues.
       model.say('In tune')
       await work(page).getByText('In tune', { exact: true }).waitFor()
       expect(await call.getByText('isInTune').isVisible()).toBe(true)
@@ -281,7 +281,7 @@ describe('a run that goes on', () => {
     })
   })
 
-  it('cuts a tool output of a megabyte', async () => {
+  it('cuts a tool output of one megabyte', async () => {
     await performance(async ({ page, model }) => {
       model.answer({ toolCalls: [{ name: 'dump', arguments: {} }] })
       const call = work(page).getByRole('article', { name: 'Tool call dump' })
@@ -294,7 +294,7 @@ describe('a run that goes on', () => {
     })
   })
 
-  it('tells which model calls failed, and what was asked next', async () => {
+  it('shows failed model calls, and the reaction to each', async () => {
     await performance(async ({ page, model, second }) => {
       model.fail('429 Slow down', { retryable: true })
       const call = work(page).getByRole('article', { name: 'Model call 1' })
@@ -312,7 +312,7 @@ describe('a run that goes on', () => {
     })
   })
 
-  it('tells of the agents that a tool asked', async () => {
+  it('shows the agents that a tool called', async () => {
     await performance(async ({ page, model }) => {
       model.answer({ toolCalls: [{ name: 'ask_critic', arguments: { input: 'How was it?' } }] })
       const agents = work(page).getByRole('list', { name: 'Agent calls' })
@@ -323,7 +323,7 @@ describe('a run that goes on', () => {
     })
   })
 
-  it('keeps what is known of an attempt that failed', async () => {
+  it('keeps what is known of a failed attempt', async () => {
     await performance(
       async ({ page, model }) => {
         model.fail('The first try went wrong', { retryable: true })
@@ -339,7 +339,7 @@ describe('a run that goes on', () => {
     )
   })
 
-  it('shows what the agent was given, and what the model was shown', async () => {
+  it('shows the input of the agent and the messages of the model', async () => {
     await performance(async ({ page, model }) => {
       await work(page)
         .getByRole('button', { name: /^Input Play a fugue/ })
@@ -356,7 +356,7 @@ describe('a run that goes on', () => {
 })
 
 describe('a long transcript', () => {
-  it('follows its end until the reader scrolls up, and offers the way back', async () => {
+  it('follows its end until the reader scrolls up, and offers to return', async () => {
     await performance(async ({ page, model }) => {
       model.say('line\n'.repeat(120))
       const list = work(page)
@@ -372,7 +372,7 @@ describe('a long transcript', () => {
       const newest = page.getByRole('button', { name: 'Jump to latest' })
       await newest.waitFor()
       const top = await list.evaluate(async (at) => {
-        // A wheel goes on for some frames.
+        // A wheel event scrolls for several frames.
         for (let before = NaN; before !== at.scrollTop;) {
           before = at.scrollTop
           for (const _ of [1, 2]) await new Promise(requestAnimationFrame)
@@ -389,7 +389,7 @@ describe('a long transcript', () => {
     })
   })
 
-  it('keeps the turn in sight that the address names while more turns come', async () => {
+  it('keeps the turn in the URL in view while turns are added', async () => {
     await using hall = await openHall()
     const { client } = hall.stage
     const { runId } = await client.runs.submit({ ensemble: 'serial' })
@@ -399,7 +399,7 @@ describe('a long transcript', () => {
         const call = work(page, 'read').getByRole('article', { name: 'Model call 31' })
         await call.getByText('This is page 30').waitFor()
         await work(page, 'read').getByText('This is page 31').waitFor()
-        // It is near the end, to which the list cannot be scrolled any further.
+        // It is near the end, where the list cannot be scrolled any further.
         const below = () => list.evaluate((at) => at.scrollHeight - at.scrollTop - at.clientHeight)
         await expect.poll(below).toBeLessThan(2)
         hall.waiting.open()
@@ -407,7 +407,7 @@ describe('a long transcript', () => {
         await page.getByText('61 model calls').first().waitFor()
         await expect.poll(() => isAtTop(call)).toBe(true)
         expect(await below()).toBeGreaterThan(500)
-        // Whoever moves by themselves is not brought back.
+        // A reader who scrolls is not brought back.
         await list.hover()
         await page.mouse.wheel(0, 100_000)
         await work(page, 'read').getByText('the answer of model call 61').waitFor()
@@ -417,13 +417,13 @@ describe('a long transcript', () => {
     })
   })
 
-  it('is scrolled to the turn and the call that the address names', async () => {
+  it('is scrolled to the turn and the call in the URL', async () => {
     await using hall = await openHall()
     const { client } = hall.stage
     const { runId } = await client.runs.submit({ ensemble: 'book' }, { wait: 20 })
     await visit(browser, `${hall.stage.url}/#/runs/${runId}`, {
       use: async ({ page }) => {
-        // Without a turn in the address one is at the end.
+        // Without a turn in the URL, the list is at its end.
         await work(page, 'read').getByText('the answer of model call 61').waitFor()
       },
     })
@@ -436,7 +436,7 @@ describe('a long transcript', () => {
           await call.getByRole('button', { name: 'Model call 31' }).getAttribute('aria-current'),
         ).toBe('true')
         await expect.poll(() => isAtTop(call)).toBe(true)
-        // Another turn is chosen by its heading, and the address says so.
+        // A click on the heading of another turn selects it in the URL.
         await work(page, 'read').getByRole('button', { name: 'Model call 32' }).click()
         await expect.poll(() => page.url()).toContain('turn=31')
         expect(complaints).toEqual([])
@@ -444,15 +444,15 @@ describe('a long transcript', () => {
     })
     await visit(browser, at('turn=10&call=call-11'), {
       use: async ({ page }) => {
-        // The call that is named is unfolded.
+        // The call in the URL is unfolded.
         await work(page, 'read').getByText('turned', { exact: true }).first().waitFor()
       },
     })
   })
 })
 
-describe('the other parts of a run', () => {
-  it('are its events, to be filtered, unfolded and saved', async () => {
+describe('the tabs of a run', () => {
+  it('list its events, which can be filtered, unfolded and exported', async () => {
     await performance(
       async ({ page, model, stage, runId }) => {
         model.say('Once upon a time')
@@ -487,7 +487,7 @@ describe('the other parts of a run', () => {
     )
   })
 
-  it('are its costs, whose sums are those of the server', async () => {
+  it('show its costs, with the totals of the server', async () => {
     await performance(
       async ({ page, model, second, stage, runId }) => {
         model.answer({
@@ -515,7 +515,7 @@ describe('the other parts of a run', () => {
     )
   })
 
-  it('are its details, which are asked for once and only when they are looked at', async () => {
+  it('show its details, which are loaded once, when the tab is opened', async () => {
     await performance(async ({ page, requests, model, stage, runId }) => {
       const asked = (): number => requests.filter((one) => one === `GET /api/runs/${runId}`).length
       model.answer()
@@ -536,7 +536,7 @@ describe('the other parts of a run', () => {
     })
   })
 
-  it('are deleted with the run, after a question', async () => {
+  it('delete the run after confirmation', async () => {
     await performance(
       async ({ page, model, stage, runId }) => {
         await page.getByText('A run can be deleted after it has ended.').waitFor()

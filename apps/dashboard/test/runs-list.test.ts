@@ -1,4 +1,4 @@
-/** The list of runs in a browser: filters, lines that go on, runs that come in, a thousand runs. */
+/** The list of runs in a browser: filters, live rows, new runs, a thousand runs. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { defineTool, Type } from '@tutti/core'
@@ -16,7 +16,7 @@ import {
 
 import type { Browser, Locator, Page } from 'playwright-core'
 
-/** A place at which calls of a tool wait. */
+/** A tool whose calls wait for the test. */
 function createHall() {
   const waiting: (() => void)[] = []
   const tool = defineTool({
@@ -33,7 +33,7 @@ function createHall() {
   return {
     tool,
     waiting,
-    /** Lets the call that has waited longest go on. */
+    /** Releases the call that has waited longest. */
     async next(): Promise<void> {
       await expect.poll(() => waiting.length).toBeGreaterThan(0)
       waiting.shift()?.()
@@ -42,7 +42,7 @@ function createHall() {
 }
 
 let browser: Browser
-/** The stage of the test that runs. */
+/** The hall of the current test. */
 let stage: ServedDashboard
 let hall: ReturnType<typeof createHall>
 
@@ -97,7 +97,7 @@ describe('the list of runs', () => {
   })
   afterEach(() => stage[Symbol.asyncDispose]())
 
-  it('is filtered by status, ensemble, text and tag, all in the address', async () => {
+  it('is filtered by status, ensemble, text and tag, all in the URL', async () => {
     await finish('note', { tags: { team: 'strings' } })
     await finish('tear', { tags: { team: 'brass' } })
     await submit('band', { inputs: { piece: 'Toccata' } })
@@ -138,7 +138,7 @@ describe('the list of runs', () => {
     })
   })
 
-  it('follows its runs, and is read again only when one of them has changed', async () => {
+  it('follows its runs, and is loaded again only when one of them has changed', async () => {
     const early = await submit('band')
     await expect.poll(() => hall.waiting.length).toBe(1)
     await look(async ({ page, requests }) => {
@@ -170,7 +170,7 @@ describe('the list of runs', () => {
     })
   })
 
-  it('says that a run waits for a person, and that it does no longer', async () => {
+  it('shows that a run has an open review, and that it no longer has one', async () => {
     await submit('jury')
     await look(async ({ page }) => {
       await shows(rowOf(page, 'jury'), 'Needs review')
@@ -181,7 +181,7 @@ describe('the list of runs', () => {
         await stage.client.reviews.decide(reviewId, { decision: 'CONTINUE' })
       }
       await page.getByText('0 matching runs').waitFor()
-      // They stay where they are until the filter is another.
+      // They stay in place until the filter changes.
       await expect.poll(() => rows(page).getByText('Completed').count()).toBe(2)
       await page.getByRole('radio', { name: 'Active' }).check()
       await page.getByText('No matching runs').waitFor()
@@ -190,7 +190,7 @@ describe('the list of runs', () => {
     })
   })
 
-  it('tells how to submit the first run, and shows it when it comes', async () => {
+  it('explains how to submit the first run, and shows it when it appears', async () => {
     await look(async ({ page }) => {
       await page.getByText('No runs yet').waitFor()
       await page.getByText(/curl -X POST/).waitFor()
@@ -199,14 +199,14 @@ describe('the list of runs', () => {
     })
   })
 
-  it('is read again after the connection was lost', async () => {
+  it('is loaded again after the connection was lost', async () => {
     await finish('note')
     await visit(browser, stage.url, {
       use: async ({ page }) => {
         await rowOf(page, 'note').waitFor()
         stage.cut({ stay: true })
         await finish('tear')
-        stage.mend()
+        stage.restore()
         await rowOf(page, 'tear').waitFor()
         await page.getByText('2 runs', { exact: true }).waitFor()
       },
@@ -221,7 +221,7 @@ describe('a thousand runs', { timeout: 180_000 }, () => {
   }, 180_000)
   afterAll(() => stage[Symbol.asyncDispose]())
 
-  it('are gone through with the keyboard, and are where they were on the way back', async () => {
+  it('are navigated with the keyboard, and keep the position on return', async () => {
     const { runs } = await stage.client.runs.list({ limit: 150 })
     await look(async ({ page, requests }) => {
       await rows(page).first().waitFor()
@@ -241,13 +241,13 @@ describe('a thousand runs', { timeout: 180_000 }, () => {
       await page.locator(`a[href="#/runs/${runs[39]?.runId}"]`).press('Enter')
       await expect.poll(() => new URL(page.url()).hash).toBe(`#/runs/${runs[39]?.runId}`)
       await page.goBack()
-      // The same place; how many rows are drawn beyond what is in sight is nobody's business.
+      // Compare only the visible rows: the number of rows rendered beyond them may differ.
       await expect.poll(() => inSight(page)).toEqual(before)
       expect(count(requests, 'GET /api/runs')).toBe(1)
     })
   })
 
-  it('are read on a phone', async () => {
+  it('fit on a phone', async () => {
     await look(
       async ({ page }) => {
         await rows(page).first().waitFor()
@@ -261,7 +261,7 @@ describe('a thousand runs', { timeout: 180_000 }, () => {
     )
   })
 
-  it('are scrolled to the end without a gap, page by page; new ones wait for the reader', async () => {
+  it('are scrolled to the end page by page without gaps; new ones wait for the reader', async () => {
     const { runs } = await stage.client.runs.list({ limit: 1_000 })
     await look(async ({ page }) => {
       const offsets: string[] = []
@@ -274,7 +274,7 @@ describe('a thousand runs', { timeout: 180_000 }, () => {
       expect(await table.getAttribute('aria-rowcount')).toBe('1001')
       const seen = await scrollThrough(page, 1_000)
       expect(seen).toEqual(runs.map(({ runId }) => `#/runs/${runId}`))
-      // No page is read twice; each begins with the last run of the one before.
+      // No page is loaded twice; each starts with the last run of the previous one.
       expect(offsets).toEqual(['0', ...Array.from({ length: 9 }, (_, at) => String(at * 100 + 99))])
       expect(await rows(page).count()).toBeLessThan(60)
 
@@ -318,7 +318,7 @@ async function openHall(): Promise<ServedDashboard> {
   })
 }
 
-/** The links of the rows of which the reader sees a part, from above; none while a part of the table is empty. */
+/** Returns the links of the visible rows, from the top; none while a part of the table is empty. */
 const inSight = (page: Page): Promise<string[]> =>
   page.evaluate(`(() => {
     const { top, bottom } = document.querySelector('[role=rowgroup][tabindex]').getBoundingClientRect()
@@ -333,7 +333,7 @@ const inSight = (page: Page): Promise<string[]> =>
     return isWhole ? seen.map(({ href }) => href) : []
   })()`)
 
-/** Scrolls down a screen a frame until `many` runs were seen; gives their links in the order of their sight. */
+/** Scrolls by one screen per frame until `many` runs were visible; returns their links in order. */
 const scrollThrough = (page: Page, many: number): Promise<string[]> =>
   page.evaluate(`(async () => {
     const scroller = document.querySelector('[role=rowgroup][tabindex]')
@@ -347,7 +347,7 @@ const scrollThrough = (page: Page, many: number): Promise<string[]> =>
     return [...seen]
   })()`)
 
-/** As many at once as wait and execute at most. */
+/** Maximum number of runs that wait and execute at the same time. */
 async function submitMany(many: number): Promise<void> {
   const lanes = 32
   await Promise.all(

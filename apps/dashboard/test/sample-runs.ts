@@ -1,4 +1,4 @@
-/** Runs in every state that the dashboard shows: ended, failed, waiting for a person, at work. */
+/** Runs in every state that the dashboard shows: ended, failed, in review, running. */
 import { defineTool, Type } from '@tutti/core'
 import { agent, ensemble, task, type ModelRequest } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
@@ -6,10 +6,10 @@ import { scriptedModel } from '@tutti/testing'
 import type { DashboardOptions } from './open-dashboard.ts'
 import type { TuttiClient } from '@tutti/client'
 
-/** What is played, and how it begins. */
+/** The served runs. */
 export interface SampleRuns {
   readonly options: DashboardOptions
-  /** Starts one run of each state and waits until it is there. */
+  /** Starts a run in each state and waits until all have reached it. */
   begin(
     client: TuttiClient,
   ): Promise<Readonly<Record<'ended' | 'failed' | 'held' | 'live', string>>>
@@ -24,7 +24,7 @@ const ANSWER = [
   '> Nothing was added.',
 ].join('\n')
 
-/** Makes the concert. */
+/** Creates the runs. */
 export function sampleRuns(): SampleRuns {
   const measure = defineTool({
     name: 'measure',

@@ -32,7 +32,7 @@ function link(page: Page, name: string) {
   return nav.getByRole('link', { name: new RegExp(`^${name}`) })
 }
 
-/** The page that the bar says one is on. */
+/** Returns the page that the navigation marks as current. */
 function here(page: Page): Promise<string | null> {
   return page.locator('nav a[aria-current=page]').textContent()
 }
@@ -42,7 +42,7 @@ function isFocused(page: Page, selector: string): Promise<boolean> {
 }
 
 describe('the frame', () => {
-  it('is gone through with the keyboard alone, page by page', async () => {
+  it('is navigated with the keyboard only, page by page', async () => {
     await using stage = await band()
     await visit(browser, stage.url, {
       async use({ page, complaints }) {
@@ -83,7 +83,7 @@ describe('the frame', () => {
     })
   })
 
-  it('goes back and forth with the browser', async () => {
+  it('follows the history of the browser', async () => {
     await using stage = await band()
     await visit(browser, `${stage.url}#/runs`, {
       async use({ page, complaints }) {
@@ -101,7 +101,7 @@ describe('the frame', () => {
     })
   })
 
-  it('keeps the theme that was chosen', async () => {
+  it('remembers the chosen theme', async () => {
     await using stage = await band()
     await visit(browser, stage.url, {
       colorScheme: 'light',
@@ -125,7 +125,7 @@ describe('the frame', () => {
     })
   })
 
-  it('shows the keyboard shortcuts behind "?", but not while one types', async () => {
+  it('shows the keyboard shortcuts on "?", but not while typing', async () => {
     await using stage = await band()
     await visit(browser, stage.url, {
       async use({ page, complaints }) {
@@ -143,7 +143,7 @@ describe('the frame', () => {
     })
   })
 
-  it('says so when there is no such page, or no such run', async () => {
+  it('reports unknown pages and unknown runs', async () => {
     await using stage = await band()
     await visit(browser, `${stage.url}#/nowhere`, {
       async use({ page, complaints }) {
@@ -159,8 +159,8 @@ describe('the frame', () => {
   })
 })
 
-describe('a walk through all pages', () => {
-  it('asks its own server alone, nothing twice, and has no key in an address', async () => {
+describe('a visit of all pages', () => {
+  it('requests only its own server, nothing twice, and no URL contains the key', async () => {
     await using stage = await band({
       key: KEY,
       apiKeys: [apiKey(KEY, { name: 'conductor', scopes: ['admin'] })],
@@ -188,7 +188,7 @@ describe('a walk through all pages', () => {
         const { host } = new URL(stage.url)
         expect(asked.filter((url) => url.host !== host).map(String)).toEqual([])
         expect(asked.filter((url) => url.href.includes(KEY)).map(String)).toEqual([])
-        // A socket takes a ticket of its own each.
+        // Each socket needs a separate ticket.
         const gets = asked
           .filter(({ pathname }) => pathname.startsWith('/api/') && pathname !== '/api/tickets')
           .map(({ pathname, search }) => pathname + search)
@@ -199,7 +199,7 @@ describe('a walk through all pages', () => {
   })
 })
 
-/** A page that has no key yet is refused, which a browser writes down by itself. */
+/** The browser logs the rejection of a page without a key. */
 function complaintsSoFar(complaints: readonly string[]): void {
   for (const complaint of complaints) expect(complaint).toMatch(/401|WebSocket connection/)
 }

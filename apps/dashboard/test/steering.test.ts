@@ -1,4 +1,4 @@
-/** A run that is steered from its page, and what the page tells of when each act took effect. */
+/** Steering a run from its page, and the times at which each act took effect. */
 import { apiKey } from '@tutti/control-api'
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, task, type ModelRequest } from '@tutti/ensemble'
@@ -11,7 +11,7 @@ import type { Browser, Page } from 'playwright-core'
 
 const LIMIT_MS = 60_000
 
-/** A task whose tool waits until the test lets it go on, call by call; a second task comes after it. */
+/** A task whose tool waits for the test, call by call, followed by a second task. */
 function watchers() {
   const calls: PromiseWithResolvers<void>[] = []
   const begun: (() => void)[] = []
@@ -36,7 +36,7 @@ function watchers() {
     hold,
     ensemble: ensemble({ name: 'watchers', tasks: [look, tell], model: talker('small') }),
     models: { small: talker('small'), large: talker('large') },
-    /** Resolves when the tool has been called so often. */
+    /** Resolves when the tool has been called this many times. */
     untilCalled: (count: number) =>
       new Promise<void>((resolve) => {
         const check = (): void => {
@@ -49,7 +49,7 @@ function watchers() {
   }
 }
 
-/** Calls the tool twice, then says which model it is and what it was told. */
+/** Calls the tool twice, then reports its name and whether it received the directive. */
 function talker(name: string) {
   return scriptedModel(
     ({ messages, tools }: ModelRequest) => {
@@ -84,7 +84,7 @@ async function watch(
   await visit(browser, `${stage.url}/#/runs/${runId}?tab=steering`, {
     use: async ({ page, complaints }) => {
       await use(stage, page, { ...parts, runId })
-      // A browser notes each refusal of a server as an error.
+      // Browsers log each rejected request as an error.
       const others = complaints.filter((text) => !/status of 4\d\d/.test(text))
       expect(others).toEqual([])
     },
@@ -94,7 +94,7 @@ async function watch(
 type Watched = ReturnType<typeof watchers> & { readonly runId: string }
 
 describe('a directive', { timeout: LIMIT_MS }, () => {
-  it('is checked at its fields, given, and seen to arrive at a model call', async () => {
+  it('is validated at its fields, sent, and shown as delivered to a model call', async () => {
     await watch(async (stage, page, { goOn, untilCalled, runId }) => {
       await page.getByText('No steering yet').waitFor()
       await page.getByRole('button', { name: 'Direct…' }).click()
@@ -140,7 +140,7 @@ describe('a directive', { timeout: LIMIT_MS }, () => {
 })
 
 describe('a model switch', { timeout: LIMIT_MS }, () => {
-  it('says what is used now, and which call went to the new model first', async () => {
+  it('shows the current model, and the first call that used the new one', async () => {
     await watch(async (stage, page, { goOn, untilCalled, runId }) => {
       await page.getByRole('button', { name: 'Switch model…' }).click()
       const dialog = page.getByRole('dialog', { name: 'Switch model' })
@@ -179,7 +179,7 @@ describe('a model switch', { timeout: LIMIT_MS }, () => {
 })
 
 describe('a cancel', { timeout: LIMIT_MS }, () => {
-  it('lets running tasks finish, says so truthfully, and can still be made to stop at once', async () => {
+  it('lets running tasks finish, shows this, and can still be changed to an immediate stop', async () => {
     await watch(async (stage, page, { runId }) => {
       await page.getByRole('button', { name: 'Cancel…' }).click()
       const dialog = page.getByRole('dialog', { name: 'Cancel run' })
@@ -206,8 +206,8 @@ describe('a cancel', { timeout: LIMIT_MS }, () => {
   })
 })
 
-describe('a refusal', { timeout: LIMIT_MS }, () => {
-  it('of a run that has ended meanwhile is told in the dialog', async () => {
+describe('a rejection', { timeout: LIMIT_MS }, () => {
+  it('is shown in the dialog if the run has ended meanwhile', async () => {
     await watch(async (stage, page, { runId }) => {
       await page.getByRole('button', { name: 'Cancel…' }).click()
       const dialog = page.getByRole('dialog')
@@ -219,7 +219,7 @@ describe('a refusal', { timeout: LIMIT_MS }, () => {
     })
   })
 
-  it('of a key that may only read comes before anything is written: its buttons say why', async () => {
+  it('is anticipated for a read-only key: the buttons are disabled with the reason', async () => {
     const parts = watchers()
     await using stage = await openDashboard({
       ensembles: [parts.ensemble],

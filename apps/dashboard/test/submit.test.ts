@@ -1,4 +1,4 @@
-/** Submitting runs by hand: at every level, with what is wrong told at its field. */
+/** Submitting runs by hand at every level, with problems shown at their fields. */
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, task, taskVariables } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
@@ -40,7 +40,7 @@ afterAll(async () => {
   await stage[Symbol.asyncDispose]()
 })
 
-/** Opens the form and goes through a story that must leave nobody with anything to complain of. */
+/** Opens the form and runs a story during which the page must not report errors. */
 async function story(
   tell: (page: Page) => Promise<void>,
   { place = '#/new', complaints: allowed = [] as readonly RegExp[] } = {},
@@ -55,7 +55,7 @@ async function story(
   })
 }
 
-/** What the browser writes to the console of an answer that refuses. */
+/** The message that the browser logs for a rejected request. */
 const REFUSED = /status of 4\d\d/
 
 const field = (page: Page | Locator, name: string) =>
@@ -65,15 +65,15 @@ async function submit(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Submit run' }).click()
 }
 
-/** The run that the page went to. */
+/** Returns the run that the page went to. */
 async function runOf(page: Page) {
   await page.waitForURL(/#\/runs\//)
   return stage.client.runs.get(decodeURIComponent(page.url().split('/').at(-1) ?? ''))
 }
 
-/** What is told at a control, as who cannot see it is told. */
-function toldAt(control: Locator): Promise<string> {
-  // At one moment: what is told may be gone in the next.
+/** Returns the accessible description of a control. */
+function readDescription(control: Locator): Promise<string> {
+  // In one step, because the description may change.
   return control.evaluate((element) =>
     (element.getAttribute('aria-describedby') ?? '')
       .split(' ')
@@ -83,7 +83,7 @@ function toldAt(control: Locator): Promise<string> {
 }
 
 describe('level 1', () => {
-  it('asks for the inputs, shows them in the tasks, and starts what was asked for', async () => {
+  it('asks for the inputs, shows them in the tasks, and starts the run', async () => {
     await story(async (page) => {
       await field(page, 'topic').fill('Bees')
       const tasks = page.getByRole('listitem').filter({ hasText: 'Research' })
@@ -106,15 +106,15 @@ describe('level 1', () => {
     })
   })
 
-  it('tells a missing input at its field, and brings the reader there', async () => {
+  it('shows a missing input at its field, and focuses it', async () => {
     await story(async (page) => {
       await field(page, 'topic').fill('Bees')
-      await expect.poll(() => toldAt(field(page, 'audience'))).toBe('')
+      await expect.poll(() => readDescription(field(page, 'audience'))).toBe('')
       await submit(page)
       const summary = page.getByRole('group', { name: 'Problems' })
       await expect.poll(() => summary.evaluate((box) => box === document.activeElement)).toBe(true)
       await expect.poll(() => summary.innerText()).toContain('1 problem to fix')
-      await expect.poll(() => toldAt(field(page, 'audience'))).toContain('Is required')
+      await expect.poll(() => readDescription(field(page, 'audience'))).toContain('Is required')
       await expect.poll(() => field(page, 'audience').getAttribute('aria-invalid')).toBe('true')
       await page.keyboard.press('Tab')
       await page.keyboard.press('Enter')
@@ -127,18 +127,18 @@ describe('level 1', () => {
     })
   })
 
-  it('is one run when it is submitted twice, and when its answer is lost', async () => {
+  it('starts one run if it is submitted twice or the response is lost', async () => {
     await story(
       async (page) => {
         const before = (await stage.client.runs.list()).total
         await page.getByLabel('Ensemble', { exact: true }).selectOption('solo')
         await field(page, 'piece').fill('A waltz')
-        // The client tries three times by itself; the fourth try is that of a person.
+        // The client retries three times; the fourth attempt is manual.
         let lost = 3
         await page.route('**/api/runs', async (route) => {
           if (lost === 0 || route.request().method() !== 'POST') return route.fallback()
           lost -= 1
-          // The server gets it, and its answer is lost.
+          // The server receives it, but its response is lost.
           await route.fetch()
           await route.abort('connectionreset')
         })
@@ -156,7 +156,7 @@ describe('level 1', () => {
 })
 
 describe('level 2', () => {
-  it('changes tasks of the ensemble for this run', async () => {
+  it('overrides tasks of the ensemble for this run', async () => {
     await story(async (page) => {
       await page.getByRole('radio', { name: 'Override tasks' }).check()
       await field(page, 'topic').fill('Bees')
@@ -179,7 +179,7 @@ describe('level 2', () => {
     })
   })
 
-  it('keeps what was typed when the level or the ensemble changes, and when one leaves', async () => {
+  it('keeps the input when the level or the ensemble changes, and when the reader leaves', async () => {
     await story(async (page) => {
       await page.getByRole('radio', { name: 'Override tasks' }).check()
       await page.getByText('write', { exact: true }).click()
@@ -202,7 +202,7 @@ describe('level 2', () => {
     })
   })
 
-  it('tells what the server refuses at its field, until that changes', async () => {
+  it("shows the server's problems at their fields until these change", async () => {
     await story(
       async (page) => {
         await page.getByText('Options', { exact: true }).click()
@@ -216,7 +216,7 @@ describe('level 2', () => {
         await field(page, 'Webhooks').fill('nobody')
         await submit(page)
         await expect
-          .poll(() => toldAt(field(page, 'Webhooks')))
+          .poll(() => readDescription(field(page, 'Webhooks')))
           .toContain("Unknown webhook 'nobody'")
         const summary = page.getByRole('group', { name: 'Problems' })
         await expect
@@ -225,7 +225,7 @@ describe('level 2', () => {
         await field(page, 'Webhooks').fill('')
         await expect.poll(() => summary.count()).toBe(0)
         await submit(page)
-        await expect.poll(() => toldAt(field(page, 'Run id'))).toContain(runId)
+        await expect.poll(() => readDescription(field(page, 'Run id'))).toContain(runId)
         await field(page, 'Run id').fill(`${runId}-b`)
         await submit(page)
         expect((await runOf(page)).runId).toBe(`${runId}-b`)
@@ -236,7 +236,7 @@ describe('level 2', () => {
 })
 
 describe('level 3', () => {
-  it('runs tasks that were written here, in the order that they wait for each other', async () => {
+  it('runs tasks defined in the form, in the order of their dependencies', async () => {
     await story(async (page) => {
       await page.getByRole('radio', { name: 'Define tasks' }).check()
       const first = page.getByRole('region', { name: 'Task 1' })
@@ -267,7 +267,7 @@ describe('level 3', () => {
     })
   })
 
-  it('tells a circle at once, and a schema that is none at its field', async () => {
+  it('reports a cycle at once, and an invalid schema at its field', async () => {
     await story(
       async (page) => {
         await page.getByRole('radio', { name: 'Define tasks' }).check()
@@ -279,28 +279,28 @@ describe('level 3', () => {
         await second.getByLabel('Depends on', { exact: true }).selectOption('Task 1')
         await first.getByLabel('Depends on', { exact: true }).selectOption('Task 2')
         await expect
-          .poll(() => toldAt(first.getByLabel('Depends on', { exact: true })))
+          .poll(() => readDescription(first.getByLabel('Depends on', { exact: true })))
           .toContain('cycle: Task 1 › Task 2 › Task 1')
         await first.getByRole('button', { name: 'Deselect Task 2' }).click()
         await first.getByText('More settings').click()
         const schema = field(first, 'Output schema')
         await schema.fill('{"type": ')
-        await expect.poll(() => toldAt(schema)).toContain('Is not valid JSON')
+        await expect.poll(() => readDescription(schema)).toContain('Is not valid JSON')
         await schema.fill('{"type": "strin"}')
         await submit(page)
-        await expect.poll(() => toldAt(schema)).toContain('Invalid output schema:')
+        await expect.poll(() => readDescription(schema)).toContain('Invalid output schema:')
       },
       { complaints: [REFUSED] },
     )
   })
 
-  it('takes JSON by hand, and tells what the server refuses of it at the fields', async () => {
+  it("accepts JSON, and shows the server's problems in it at the fields", async () => {
     await story(
       async (page) => {
         await page.getByRole('radio', { name: 'JSON' }).check()
         const text = field(page, 'Body as JSON')
         await text.fill('{"tasks": [')
-        await expect.poll(() => toldAt(text)).toContain('The request is not valid JSON')
+        await expect.poll(() => readDescription(text)).toContain('The request is not valid JSON')
         await page
           .getByRole('radio', { name: 'Form' })
           .check({ force: true })
@@ -308,15 +308,17 @@ describe('level 3', () => {
         await page.getByText('The form cannot show this request').waitFor()
         await text.fill('{"tasks": [{"description": 5}]}')
         await expect
-          .poll(() => toldAt(text))
+          .poll(() => readDescription(text))
           .toContain('/tasks/0/description must be a string, got 5')
         await text.fill('{"tasks": [{"name": "a", "description": "A", "tools": ["hammer"]}]}')
         await submit(page)
-        await expect.poll(() => toldAt(text)).toContain("/tasks/0/tools/0 Unknown tool 'hammer'")
+        await expect
+          .poll(() => readDescription(text))
+          .toContain("/tasks/0/tools/0 Unknown tool 'hammer'")
         await page.getByRole('radio', { name: 'Form' }).check()
         const own = page.getByRole('region', { name: 'Task 1' })
         await expect
-          .poll(() => toldAt(own.getByLabel('Tools', { exact: true })))
+          .poll(() => readDescription(own.getByLabel('Tools', { exact: true })))
           .toContain('hammer')
         await own.getByRole('button', { name: 'Deselect hammer' }).click()
         await submit(page)
@@ -327,8 +329,8 @@ describe('level 3', () => {
   })
 })
 
-describe('a run like one that there was', () => {
-  it('begins with its ensemble, inputs, tags, options and budget', async () => {
+describe('a repeated run', () => {
+  it('starts with the ensemble, inputs, tags, options and budget of the original', async () => {
     const { runId } = await stage.client.runs.submit({
       ensemble: 'solo',
       inputs: { piece: 'A waltz' },
@@ -354,7 +356,7 @@ describe('a run like one that there was', () => {
     )
   })
 
-  it('says so when there is none', async () => {
+  it('reports that the original does not exist', async () => {
     await story(
       async (page) => {
         await page.getByText('Failed to load run "nobody"').waitFor()
@@ -365,8 +367,8 @@ describe('a run like one that there was', () => {
   })
 })
 
-describe('the request that is shown', () => {
-  it('is what is sent, as JSON and as a command without the key', async () => {
+describe('the request preview', () => {
+  it('shows the sent body, as JSON and as a command without the key', async () => {
     await story(async (page) => {
       await field(page, 'topic').fill("Bee's")
       await page.getByText('Command').click()
@@ -392,7 +394,7 @@ describe('variables of texts', () => {
   })
 })
 
-/** What the agent of a task was told. */
+/** Returns the input of the agent of a task. */
 async function taskInput(runId: string, name: string) {
   for await (const event of stage.client.runs.events(runId, { events: ['task_started'] })) {
     if (event.taskName === name) return event

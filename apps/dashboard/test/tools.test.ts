@@ -1,4 +1,4 @@
-/** Trying tools by hand: the form follows from the schema, the result and what is wrong are in place. */
+/** Calling tools by hand: the form follows the schema, and results and problems are shown in place. */
 import { execFileSync } from 'node:child_process'
 
 import { apiKey } from '@tutti/control-api'
@@ -107,8 +107,8 @@ async function call(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Call tool' }).click()
 }
 
-function toldAt(control: Locator): Promise<string> {
-  // At one moment: what is told may be gone in the next.
+function readDescription(control: Locator): Promise<string> {
+  // In one step, because the description may change.
   return control.evaluate((element) =>
     (element.getAttribute('aria-describedby') ?? '')
       .split(' ')
@@ -118,7 +118,7 @@ function toldAt(control: Locator): Promise<string> {
 }
 
 describe('a typed tool', () => {
-  it('is called with what the form of its schema holds', async () => {
+  it('is called with the values of its form', async () => {
     await story('book', async (page) => {
       await field(page, 'train').fill('ICE 1')
       await page.getByLabel('day').fill('2026-12-24')
@@ -151,7 +151,7 @@ describe('a typed tool', () => {
       expect(booked.at(-1)).toEqual(input)
       await page.getByRole('radio', { name: 'Text' }).check()
       await page.getByText('{"ticket": "T-1"}').waitFor()
-      // The same value as JSON, changed there, and back in the form.
+      // The same value as JSON, edited there, and back in the form.
       await page.getByRole('radio', { name: 'JSON' }).check()
       const json = field(page, 'Input as JSON')
       await expect.poll(async () => JSON.parse(await json.inputValue())).toEqual(input)
@@ -161,7 +161,7 @@ describe('a typed tool', () => {
       await call(page)
       await expect.poll(() => booked.at(-1)).toMatchObject({ train: 'RE 7' })
       expect(booked.at(-1)).not.toHaveProperty('class')
-      // An earlier call, again.
+      // Repeat an earlier call.
       const calls = page.getByRole('list', { name: 'Calls in this session' }).getByRole('listitem')
       await expect.poll(() => calls.count()).toBe(2)
       await calls.nth(1).getByRole('button', { name: 'Call again' }).click()
@@ -170,23 +170,27 @@ describe('a typed tool', () => {
     })
   })
 
-  it('is not called with what does not fit; each problem is at its field', async () => {
+  it('is not called with invalid input; each problem is shown at its field', async () => {
     await story('book', async (page) => {
       const calls = booked.length
       const train = field(page, 'train')
       await train.fill('ice 1')
-      await expect.poll(() => toldAt(train)).toContain('Must be text that matches')
+      await expect.poll(() => readDescription(train)).toContain('Must be text that matches')
       await field(page, 'age').fill('old')
-      await expect.poll(() => toldAt(field(page, 'age'))).toContain('Must be an integer, got "old"')
+      await expect
+        .poll(() => readDescription(field(page, 'age')))
+        .toContain('Must be an integer, got "old"')
       expect(await field(page, 'number').getAttribute('aria-invalid')).toBeNull()
       await call(page)
       await expect
         .poll(() => train.evaluate((input) => input === document.activeElement))
         .toBe(true)
-      await expect.poll(() => toldAt(field(page, 'number'))).toContain('Is required')
+      await expect.poll(() => readDescription(field(page, 'number'))).toContain('Is required')
       await page.getByRole('radio', { name: 'JSON' }).check()
       await field(page, 'Input as JSON').fill('{"train"')
-      await expect.poll(() => toldAt(field(page, 'Input as JSON'))).toContain('Is not valid JSON')
+      await expect
+        .poll(() => readDescription(field(page, 'Input as JSON')))
+        .toContain('Is not valid JSON')
       await call(page)
       expect(booked).toHaveLength(calls)
     })
@@ -194,7 +198,7 @@ describe('a typed tool', () => {
 })
 
 describe('other tools', () => {
-  it('a text tool takes its text, and the keyboard is enough', async () => {
+  it('call a text tool with its text, using only the keyboard', async () => {
     await story('shout', async (page) => {
       await field(page, 'input').focus()
       await page.keyboard.type('hush\nnow')
@@ -204,7 +208,7 @@ describe('other tools', () => {
     })
   })
 
-  it('one that fails says why', async () => {
+  it('show the error of a failed call', async () => {
     await story('broken', async (page) => {
       await call(page)
       await page.getByRole('status').filter({ hasText: 'Failed' }).waitFor()
@@ -212,7 +216,7 @@ describe('other tools', () => {
     })
   })
 
-  it('one that needs a person is refused in place', async () => {
+  it('reject a call that requires a review', async () => {
     await story(
       'wary',
       async (page) => {
@@ -224,7 +228,7 @@ describe('other tools', () => {
     )
   })
 
-  it('one that takes long can be stopped', async () => {
+  it('stop a slow call', async () => {
     await story('slow', async (page) => {
       await call(page)
       await page.getByRole('button', { name: 'Stop' }).click()
@@ -234,7 +238,7 @@ describe('other tools', () => {
 })
 
 describe('the list of tools', () => {
-  it('is searched, and on a phone it gives way to the tool', async () => {
+  it('is searched, and makes way for the selected tool on a phone', async () => {
     await story(
       '',
       async (page) => {
@@ -252,7 +256,7 @@ describe('the list of tools', () => {
     )
   })
 
-  it('says when there is no tool of a name', async () => {
+  it('reports an unknown tool', async () => {
     await story('nobody', async (page) => {
       await page.getByText('Tool "nobody" not found').waitFor()
     })
@@ -260,7 +264,7 @@ describe('the list of tools', () => {
 })
 
 describe('a key that may not call tools', () => {
-  it('is told so at the tool', async () => {
+  it('disables the call and explains why', async () => {
     await using guarded = await openDashboard({
       ensembles: [
         ensemble({
@@ -291,17 +295,17 @@ describe('a key that may not call tools', () => {
   })
 })
 
-describe('a call as a line for a shell', () => {
+describe('formatCurl', () => {
   const line = { method: 'POST', path: '/api/runs', base: 'http://host:1/ui/#/new', hasKey: false }
 
-  /** The arguments that a shell makes of a line. */
+  /** Parses the arguments of a command line, as a shell does. */
   function argumentsOf(text: string): readonly string[] {
     const script = text.replace(/^curl/, 'printf "%s\\0"')
     const output = execFileSync('sh', ['-c', script], { env: { TUTTI_API_KEY: 'k' } })
     return output.toString().split('\0').slice(0, -1)
   }
 
-  it('calls the address below the page, with the body', () => {
+  it('calls the URL below the page, with the body', () => {
     expect(argumentsOf(formatCurl({ ...line, body: { a: 1 } }))).toEqual([
       '-X',
       'POST',
@@ -313,7 +317,7 @@ describe('a call as a line for a shell', () => {
     ])
   })
 
-  it('keeps whatever the body holds from the shell, and has the key as a variable', () => {
+  it('protects the body from the shell, and refers to the key as a variable', () => {
     const body = { text: `it's "$HOME" \`id\` \\ !\n$(id); 'x'` }
     const words = argumentsOf(formatCurl({ ...line, body, hasKey: true }))
     expect(JSON.parse(words.at(-1) ?? '')).toEqual(body)

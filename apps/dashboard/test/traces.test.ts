@@ -37,10 +37,10 @@ const price = defineTool({
   },
 })
 
-/** Traces have no cost for each turn. */
+/** Traces do not contain the cost of a turn. */
 const UNPRICED = { provider: 'scripted' }
 
-/** Two calls in the first turn, one of which fails, then an answer; a failing first attempt when told so. */
+/** Two calls in the first turn, one of which fails, then an answer; the first attempt can fail. */
 function model() {
   return scriptedModel(({ messages, tools }: ModelRequest) => {
     const said = JSON.stringify(messages)
@@ -91,7 +91,7 @@ async function eventsOf(stage: ServedDashboard, runId: string): Promise<readonly
   return events
 }
 
-/** What a trace holds of a task. */
+/** The parts of a task that a trace contains. */
 function heldOf(task: TaskState): object {
   const { name, index, description, agentRole, status, attempt, expectedOutput, output } = task
   const { startedAt, completedAt, durationMs, structuredOutput, usage } = task
@@ -131,18 +131,18 @@ function heldOfRun(state: RunState): object {
     tags,
     totals,
     durationMs: state.durationMs,
-    // Tasks that end in the same millisecond have no order in a trace.
+    // Traces do not order tasks that end in the same millisecond.
     outputs: outputs?.toSorted((one, other) => one.taskName.localeCompare(other.taskName)),
     tasks: tasks.filter(({ attempt }) => attempt > 0).map(heldOf),
   }
 }
 
-describe('a trace of our own server', () => {
+describe('a trace of Tutti', () => {
   it.each([
     ['evening', { composer: 'Bach' }],
     ['fall', { composer: 'Bach' }],
     ['choir', { composer: 'Bach' }],
-  ])('[T3] of %s tells the same as its events', async (name, inputs) => {
+  ])('[T3] of %s results in the same state as its events', async (name, inputs) => {
     await using stage = await evening()
     const { runId } = await stage.client.runs.run({ ensemble: name, inputs, tags: { team: 'x' } })
     const events = runStateAfter(await eventsOf(stage, runId))
@@ -164,8 +164,8 @@ function textFile(name: string, text: string) {
   return { name, mimeType: 'application/json', buffer: Buffer.from(text) }
 }
 
-describe('the page of traces', () => {
-  it('shows again what a run was exported as, both as a trace and as events', async () => {
+describe('the traces page', () => {
+  it('shows an exported run again, from its trace and from its events', async () => {
     await using stage = await evening()
     const { runId } = await stage.client.runs.run({ inputs: { composer: 'Bach' } })
     await visit(browser, `${stage.url}#/runs/${runId}`, {
@@ -199,12 +199,12 @@ describe('the page of traces', () => {
     })
   })
 
-  it("shows a file of AgentEnsemble's, and says what it does not hold", async () => {
+  it('shows a file of AgentEnsemble, and lists what it lacks', async () => {
     await using stage = await evening()
     await visit(browser, `${stage.url}#/traces`, {
       async use({ page, complaints, requests }) {
         await page.getByText('never uploaded').waitFor()
-        // The last that the page asks for by itself, as soon as it is connected.
+        // The last request that the page sends on its own, after connecting.
         await expect.poll(() => requests).toContain('GET /api/reviews')
         const before = requests.length
         await openFile(page, FIXTURE)
@@ -221,7 +221,7 @@ describe('the page of traces', () => {
     })
   })
 
-  it('takes a file that is dropped on it', async () => {
+  it('accepts a dropped file', async () => {
     await using stage = await evening()
     await visit(browser, `${stage.url}#/traces`, {
       async use({ page, complaints }) {
@@ -243,7 +243,7 @@ describe('the page of traces', () => {
     })
   })
 
-  it('says everything that is wrong with a file, and takes the next one', async () => {
+  it('lists everything that is wrong with a file, and opens the next one', async () => {
     await using stage = await evening()
     const bad: ReturnType<typeof JSON.parse> = JSON.parse(readFileSync(FIXTURE, 'utf8'))
     bad.captureMode = 'SOME'
@@ -269,7 +269,7 @@ describe('the page of traces', () => {
   })
 })
 
-/** The files that the menu of a run gives: name → path. */
+/** Returns the files of the export menu of a run: name → path. */
 async function exported(page: Page): Promise<Readonly<Record<string, string>>> {
   const files: [string, string][] = []
   const names = ['Trace (AgentEnsemble)', 'Task graph (AgentEnsemble)', 'Events as NDJSON']

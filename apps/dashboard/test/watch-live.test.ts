@@ -1,4 +1,4 @@
-/** The story of who watches a run: from the list to its tokens, late, over a lost line, and back to the list. */
+/** Watching a run: from the list to its tokens, joining late, losing the connection, and back to the list. */
 import { ensemble, priceList, task } from '@tutti/ensemble'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
@@ -34,7 +34,7 @@ const work = (page: Page, name: string): Locator =>
   page.getByRole('list', { name: `Work of ${name}` })
 const times = (text: string, part: string): number => text.split(part).length - 1
 
-it('goes from the list to the tokens as they come, and back to a list that knows', async () => {
+it('opens a run from the list, streams its tokens, and returns to an updated list', async () => {
   await using hall = await openHall()
   const { stage, model, runId } = hall
   await visit(browser, stage.url, {
@@ -64,7 +64,7 @@ it('goes from the list to the tokens as they come, and back to a list that knows
   })
 })
 
-it('joins late, loses the line, and has in the end what the server has, nothing twice', async () => {
+it('joins late, loses the connection, and finally shows the same as the server, nothing twice', async () => {
   await using hall = await openHall()
   const { stage, model, runId } = hall
   model.say('Before anybody came. ')
@@ -79,7 +79,7 @@ it('joins late, loses the line, and has in the end what the server has, nothing 
       stage.cut({ stay: true })
       await page.getByText('Reconnecting…').first().waitFor()
       model.say('This was said to nobody. ')
-      stage.mend()
+      stage.restore()
       await work(page, 'write').getByText('This was said to nobody.').waitFor()
       stage.cut()
       model.say('And this is the end.')
