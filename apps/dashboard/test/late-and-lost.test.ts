@@ -1,4 +1,4 @@
-/** Readers who join late or lose the connection see the same as others, without loading the run again. */
+/** Readers who join late or lose the connection see the same as others. No page requests the run over HTTP. */
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

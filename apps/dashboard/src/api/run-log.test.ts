@@ -45,7 +45,7 @@ describe('FollowedLog', () => {
     for (const count of [0, 1, 3, 255, 256, 257, 700, 1_003, 5_000]) {
       expect(computeStateAfter(log, count)).toEqual(runStateAfter(events.slice(0, count)))
     }
-    expect(log.kept).toHaveLength(4)
+    expect(log.snapshots).toHaveLength(4)
   })
 
   it('[R2] adds each event once and none after a gap, however they are batched', () => {

@@ -27,35 +27,35 @@ export interface FollowedLog {
   /** State after all events. */
   readonly state: RunState
   /** States after 0, `STEP`, 2 `STEP`, … events. */
-  readonly kept: readonly RunState[]
+  readonly snapshots: readonly RunState[]
 }
 
 /** Creates an empty log. */
 export function createRunLog(): FollowedLog {
   const state = emptyRunState()
-  return { events: [], instants: [], state, kept: [state] }
+  return { events: [], instants: [], state, snapshots: [state] }
 }
 
 export function appendEvents(log: FollowedLog, more: readonly LoggedRunEvent[]): FollowedLog {
   const events = [...log.events]
   const instants = [...log.instants]
-  const kept = [...log.kept]
+  const snapshots = [...log.snapshots]
   let { state } = log
   for (const event of more) {
     if (event.seq !== events.length) continue
     events.push(event)
     instants.push(Math.max(instants.at(-1) ?? 0, eventTime(event) ?? 0))
     state = applyRunEvent(state, event)
-    if (events.length % STEP === 0) kept.push(state)
+    if (events.length % STEP === 0) snapshots.push(state)
   }
-  return events.length === log.events.length ? log : { events, instants, state, kept }
+  return events.length === log.events.length ? log : { events, instants, state, snapshots }
 }
 
 /** Returns the state after the first `count` events. */
 export function computeStateAfter(log: FollowedLog, count: number): RunState {
   if (count >= log.events.length) return log.state
   const at = Math.max(0, Math.floor(count / STEP))
-  let state = log.kept[at] ?? emptyRunState()
+  let state = log.snapshots[at] ?? emptyRunState()
   for (const event of log.events.slice(at * STEP, count)) state = applyRunEvent(state, event)
   return state
 }

@@ -4,7 +4,7 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 /** Time for which the result is shown, in milliseconds. */
 const SHOWN_FOR_MS = 1_500
 
-/** Result of the last copy; `idle` after `SAID_FOR_MS`. */
+/** Result of the last copy; `idle` after `SHOWN_FOR_MS`. */
 export type CopyState = 'idle' | 'copied' | 'failed'
 
 /** Returns a function that copies text, and the result of its last call. */
@@ -13,7 +13,7 @@ export function useCopy(): readonly [copy: (text: string) => void, state: CopySt
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
   const copy = useCallback((text: string) => {
-    const say = (next: CopyState): void => {
+    const report = (next: CopyState): void => {
       setState(next)
       clearTimeout(timer.current)
       timer.current = setTimeout(() => setState('idle'), SHOWN_FOR_MS)
@@ -21,8 +21,8 @@ export function useCopy(): readonly [copy: (text: string) => void, state: CopySt
     // Pages in insecure contexts have no clipboard.
     const written = globalThis.navigator.clipboard?.writeText(text) ?? Promise.reject(new Error())
     written.then(
-      () => say('copied'),
-      () => say('failed'),
+      () => report('copied'),
+      () => report('failed'),
     )
   }, [])
   return [copy, state]

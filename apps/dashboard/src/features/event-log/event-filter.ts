@@ -38,12 +38,12 @@ export function createEventFilter(
   let found: readonly LoggedRunEvent[] = []
   return (events) => {
     const isLonger = events.length >= seen.length && events[seen.length - 1] === seen.at(-1)
-    const kept = isLonger ? found : []
+    const previous = isLonger ? found : []
     const more = events
       .slice(isLonger ? seen.length : 0)
       .filter((event) => matchesFilter(event, filter))
     seen = events
-    found = more.length === 0 ? kept : [...kept, ...more]
+    found = more.length === 0 ? previous : [...previous, ...more]
     return found
   }
 }

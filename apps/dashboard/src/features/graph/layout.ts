@@ -92,8 +92,8 @@ function toSourceKey(row: number): string {
 }
 
 /**
- * Returns the lane of a task: that of a link which leads only to it, next to that of a fan, else
- * the leftmost free one.
+ * Returns the lane of a task: that of its only link, or the next one if the source of that link has
+ * several, else the leftmost free one.
  */
 function chooseLane(
   row: number,

@@ -3,7 +3,7 @@
  *
  * O1 Reviews are sorted by deadline; those without a deadline come last, oldest first.
  * O2 A closed review stays with its outcome until it is dismissed. The first outcome counts, except
- *    that a decision replaces a timeout.
+ *    that a decision replaces any other.
  * O3 Duplicate events and events of unknown reviews change nothing.
  */
 import { toDecidedEnd, fromReviewEvent, fromPendingReview } from './review-like.ts'

@@ -110,8 +110,8 @@ export function toDecidedEnd(event: Omit<Decided, 'type' | 'runId' | 'seq' | 'id
 }
 
 /**
- * Whether a tool asks a question rather than for approval: its only input is the question, or it
- * has no input.
+ * Whether a tool asks a question rather than for approval: its input is the question, or it has
+ * no input.
  */
 export function asksForText({ timing, taskDescription: asked, detail }: ReviewLike): boolean {
   if (timing !== 'DURING_EXECUTION' || detail?.tool === undefined) return false

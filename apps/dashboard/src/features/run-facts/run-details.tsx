@@ -57,9 +57,9 @@ export function RunDetails({
           {tags.length === 0 ? undefined : tags.map((tag) => tag.join(': ')).join(', ')}
         </Fact>
         <Id name="Run id" id={runId} />
-        <Id name="Id in the work" id={state.id === runId ? undefined : state.id} />
-        <Fact name="Resumed">
-          {state.epoch === undefined ? undefined : `Claimed ${state.epoch} times`}
+        <Id name="Ensemble id" id={state.id === runId ? undefined : state.id} />
+        <Fact name="Claimed">
+          {state.epoch === undefined ? undefined : formatPlural(state.epoch, 'time')}
         </Fact>
       </Facts>
       <Times state={state} />

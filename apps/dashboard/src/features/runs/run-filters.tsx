@@ -35,7 +35,7 @@ export function RunFilterBar({
   const { data } = useCapabilities()
   const names = data?.ensembles.map(({ name }) => name) ?? []
   const known = ensemble === '' || names.includes(ensemble) ? names : [ensemble, ...names]
-  const kept = ensemble === '' ? others : { ...others, ensemble }
+  const withoutTag = ensemble === '' ? others : { ...others, ensemble }
   return (
     <search aria-label="Filter" className={styles['filters']}>
       <Segmented
@@ -71,7 +71,7 @@ export function RunFilterBar({
           icon={<X />}
           className={styles['tag']}
           aria-label={`Remove tag filter ${tag}`}
-          onClick={() => onChange(kept)}
+          onClick={() => onChange(withoutTag)}
         >
           <span className={styles['value']}>{tag.replace(':', ': ')}</span>
         </Button>

@@ -59,7 +59,7 @@ function StartedForm({
   readonly runError: Error | null
 }) {
   const { ensembles } = capabilities
-  const [kept] = useState(() => readStoredSubmission(from))
+  const [stored] = useState(() => readStoredSubmission(from))
   const [initial] = useState(() =>
     run === undefined ? createDraft() : toDraftFromRun(run, ensembles),
   )
@@ -68,7 +68,7 @@ function StartedForm({
       from={from}
       capabilities={capabilities}
       initial={initial}
-      kept={kept}
+      stored={stored}
       note={
         from !== undefined && (
           <FromNote

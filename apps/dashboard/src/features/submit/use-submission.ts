@@ -30,13 +30,13 @@ export interface Beginning {
   /** Draft to start with, unless one is stored. */
   readonly initial: SubmissionDraft
   /** Stored input of an earlier visit. */
-  readonly kept: Submission | undefined
+  readonly stored: Submission | undefined
 }
 
 /** Manages a submission while it is edited. */
-export function useSubmission({ from, capabilities, initial, kept }: Beginning) {
+export function useSubmission({ from, capabilities, initial, stored }: Beginning) {
   const { ensembles } = capabilities
-  const [submission, setSubmission] = useState<Submission>(kept ?? { draft: initial })
+  const [submission, setSubmission] = useState<Submission>(stored ?? { draft: initial })
   const latest = useRef(submission)
   const [refusals, setRefusals] = useState<readonly Refusal[]>([])
   const [wasTried, setTried] = useState(false)

@@ -39,7 +39,7 @@ interface Reading {
   readonly agentCalls: readonly AgentCallState[]
   readonly isPast: boolean
   /** Whether work without an end is still running. */
-  readonly goesOn: boolean
+  readonly isRunning: boolean
   /** Time at which interrupted work ended; undefined while the attempt runs, or if unknown. */
   readonly cutOffMs: number | undefined
   /** Agent calls by tool call. */
@@ -79,7 +79,7 @@ export function buildNotes(
     taskName: task.name,
     agentCalls: task.agentCalls,
     isPast,
-    goesOn: !isPast && task.status === 'RUNNING',
+    isRunning: !isPast && task.status === 'RUNNING',
     cutOffMs: endMs,
     agentsOf:
       task.agentCalls.length === 0
@@ -133,7 +133,7 @@ function isSameReading(one: Reading, other: Reading): boolean {
     one.taskName === other.taskName &&
     one.agentCalls === other.agentCalls &&
     one.isPast === other.isPast &&
-    one.goesOn === other.goesOn &&
+    one.isRunning === other.isRunning &&
     one.cutOffMs === other.cutOffMs
   )
 }
@@ -183,16 +183,16 @@ function buildAnswer(turn: TurnState, reading: Reading, reached: Reached): Model
   if (status === 'FAILED' && lastFailure !== undefined) return undefined
   const waited = reached.clock + (lastFailure?.retryInMs ?? 0)
   const startMs = Math.max(reached.modelMs, parseInstantMs(turn.startedAt) ?? waited)
-  const goesOn = status === 'RUNNING' && reading.goesOn
+  const isRunning = status === 'RUNNING' && reading.isRunning
   const endMs =
     parseInstantMs(turn.completedAt) ?? deriveEnd(turn, startMs, [reached.clock, reading.cutOffMs])
   return {
     kind: 'model',
     startMs,
-    status: goesOn ? 'running' : status === 'COMPLETED' ? 'done' : 'failed',
+    status: isRunning ? 'running' : status === 'COMPLETED' ? 'done' : 'failed',
     target: toTarget(reading, turn),
     turn,
-    ...(goesOn ? {} : { endMs: Math.max(startMs, endMs) }),
+    ...(isRunning ? {} : { endMs: Math.max(startMs, endMs) }),
   }
 }
 
@@ -213,16 +213,16 @@ interface CallReading {
 
 function buildCallTree(call: ToolCallState, { reading, turn, leastMs }: CallReading): CallTree {
   const { id, startedAt, completedAt, durationMs, status } = call
-  const goesOn = status === 'RUNNING' && reading.goesOn
+  const isRunning = status === 'RUNNING' && reading.isRunning
   const startMs = Math.max(leastMs, parseInstantMs(startedAt) ?? leastMs)
   const derived = durationMs === undefined ? (reading.cutOffMs ?? startMs) : startMs + durationMs
   const span: ToolSpan = {
     kind: 'tool',
     startMs,
-    status: status === 'RUNNING' && !goesOn ? 'failed' : CALL_STATUS[status],
+    status: status === 'RUNNING' && !isRunning ? 'failed' : CALL_STATUS[status],
     target: toTarget(reading, turn, id),
     call,
-    ...(goesOn ? {} : { endMs: Math.max(startMs, parseInstantMs(completedAt) ?? derived) }),
+    ...(isRunning ? {} : { endMs: Math.max(startMs, parseInstantMs(completedAt) ?? derived) }),
   }
   const steps = call.steps.map((step) => buildCallTree(step, { reading, turn, leastMs: startMs }))
   const agents = (reading.agentsOf.get(id) ?? []).map((agentCall): CallTree => ({
@@ -233,15 +233,16 @@ function buildCallTree(call: ToolCallState, { reading, turn, leastMs }: CallRead
 }
 
 function buildAgentSpan(agentCall: AgentCallState, call: ToolSpan): AgentSpan {
-  const goesOn = agentCall.status === 'RUNNING' && call.endMs === undefined
+  const isRunning = agentCall.status === 'RUNNING' && call.endMs === undefined
   const startMs = Math.max(call.startMs, parseInstantMs(agentCall.startedAt) ?? call.startMs)
   const endMs = parseInstantMs(agentCall.completedAt) ?? call.endMs ?? startMs
   return {
     kind: 'agent',
     startMs,
-    status: agentCall.status === 'RUNNING' && !goesOn ? 'stopped' : AGENT_STATUS[agentCall.status],
+    status:
+      agentCall.status === 'RUNNING' && !isRunning ? 'stopped' : AGENT_STATUS[agentCall.status],
     target: call.target,
     agentCall,
-    ...(goesOn ? {} : { endMs: Math.max(startMs, endMs) }),
+    ...(isRunning ? {} : { endMs: Math.max(startMs, endMs) }),
   }
 }

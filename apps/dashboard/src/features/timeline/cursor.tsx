@@ -38,12 +38,12 @@ export interface CursorProps {
 
 /** A button that moves from note to note with the arrow keys, and announces them. */
 export function Cursor({ paper, tops, viewport, times, onOpen, onPoint }: CursorProps) {
-  const [kept, setKept] = useState<TimelinePlace>()
+  const [current, setCurrent] = useState<TimelinePlace>()
   const [isFocused, setFocused] = useState(false)
   // The keyboard reaches the whole sheet, including parts that are not rendered.
   const whole: Paper = { ...paper, frame: { ...paper.frame, fromPx: 0, toPx: Infinity } }
   const place =
-    (kept === undefined ? undefined : findPlaceNow(whole, kept)) ?? findFirstPlace(whole)
+    (current === undefined ? undefined : findPlaceNow(whole, current)) ?? findFirstPlace(whole)
   if (place === undefined) return null
   const box = computeCursorBox(place, { paper, tops })
   const label = joinDescription(describePlace(place, times))
@@ -66,7 +66,7 @@ export function Cursor({ paper, tops, viewport, times, onOpen, onPoint }: Cursor
     event.preventDefault()
     const next = findPlaceAfterKey(whole, place, event.key)
     if (next === undefined) return
-    setKept(next)
+    setCurrent(next)
     show(next, event.currentTarget)
   }
   return (
@@ -93,7 +93,7 @@ export function Cursor({ paper, tops, viewport, times, onOpen, onPoint }: Cursor
         }}
       />
       <span role="status" className={hidden['hidden']}>
-        {isFocused && kept !== undefined && label}
+        {isFocused && current !== undefined && label}
       </span>
     </>
   )

@@ -150,9 +150,9 @@ function buildRow(parts: RowParts): TimelineRow {
   for (const task of [...parts.earlier, parts.task]) {
     const isPast = task !== parts.task
     const leastMs = attempts.at(-1)?.endMs ?? Number.NEGATIVE_INFINITY
-    const said = parseInstantMs(task.startedAt) ?? parseInstantMs(task.turns[0]?.startedAt)
-    if (said === undefined) continue
-    const startMs = Math.max(leastMs, said)
+    const recordedMs = parseInstantMs(task.startedAt) ?? parseInstantMs(task.turns[0]?.startedAt)
+    if (recordedMs === undefined) continue
+    const startMs = Math.max(leastMs, recordedMs)
     const saidEnd = task.status === 'RUNNING' && !isPast ? undefined : findEnd(task, startMs)
     const notes = buildNotes(task, { startMs, endMs: saidEnd, isPast })
     const isOver = isPast || task.status !== 'RUNNING'

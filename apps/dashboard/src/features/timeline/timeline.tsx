@@ -47,12 +47,15 @@ export function Timeline({
   }, [startMs, endMs, isGrowing])
   const { startMs: sheetStart = 0, endMs: sheetEnd = 1 } = sheet ?? {}
   // The sheet of an active run stays the same between its steps.
-  const kept = useMemo(() => ({ startMs: sheetStart, endMs: sheetEnd }), [sheetStart, sheetEnd])
+  const stableSheet = useMemo(
+    () => ({ startMs: sheetStart, endMs: sheetEnd }),
+    [sheetStart, sheetEnd],
+  )
   if (sheet === undefined) return <Empty title="Nothing started yet" />
   return (
     <Score
       model={model}
-      sheet={kept}
+      sheet={stableSheet}
       nowMs={nowMs}
       playhead={isLive ? 'live' : shownMs === undefined ? 'none' : 'shown'}
       selection={selection}

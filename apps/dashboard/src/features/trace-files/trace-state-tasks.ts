@@ -163,9 +163,9 @@ function toEarlierAttempt({ attempt, error = NO_REASON, usage }: TaskState) {
 }
 
 function readTaskStatus({ metadata, finalOutput }: TaskTrace, error: TaskError | undefined) {
-  const said = readText(metadata, 'status')
-  if (said === 'RUNNING' || said === 'COMPLETED') return said
-  const hasFailed = said === 'FAILED' || (finalOutput === null && error !== undefined)
+  const recorded = readText(metadata, 'status')
+  if (recorded === 'RUNNING' || recorded === 'COMPLETED') return recorded
+  const hasFailed = recorded === 'FAILED' || (finalOutput === null && error !== undefined)
   if (!hasFailed) return 'COMPLETED'
   return error?.code === 'CANCELLED' ? 'CANCELLED' : 'FAILED'
 }

@@ -61,8 +61,8 @@ export function readCost(
   metadata: Readonly<Record<string, unknown>>,
   estimate: TraceCost | null,
 ): number | undefined {
-  const said = Object.hasOwn(metadata, 'costUsd') ? metadata['costUsd'] : undefined
-  if (typeof said === 'number') return said
+  const recorded = Object.hasOwn(metadata, 'costUsd') ? metadata['costUsd'] : undefined
+  if (typeof recorded === 'number') return recorded
   if (estimate === null || estimate.currency.toUpperCase() !== 'USD') return undefined
   const text = String(estimate.totalCost).trim()
   const cost = text === '' ? Number.NaN : Number(text)

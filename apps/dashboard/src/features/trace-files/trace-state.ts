@@ -49,8 +49,8 @@ export function toRunState(trace: ExecutionTrace): RunState {
  * trace when the run returns.
  */
 function readRunStatus({ metadata, errors }: ExecutionTrace, tasks: RunState['tasks']): RunStatus {
-  const said = readText(metadata, 'status')
-  const known = RunStatus.enum.find((status) => status === said)
+  const recorded = readText(metadata, 'status')
+  const known = RunStatus.enum.find((status) => status === recorded)
   if (known !== undefined) return known
   // A failed delegation is handled by the delegating task.
   const last = tasks.findLast(({ delegatedBy }) => delegatedBy === undefined)

@@ -35,9 +35,9 @@ export function takeNewestBlocks(text: string): {
   readonly blocks: readonly TextBlock[]
 } {
   const blocks = splitBlocks(text)
-  const kept = blocks.filter(({ start }, at) => {
+  const newest = blocks.filter(({ start }, at) => {
     const next = blocks[at + 1]?.start ?? text.length
     return text.length - next < SHOWN || start === blocks.at(-1)?.start
   })
-  return { hidden: kept[0]?.start ?? 0, blocks: kept }
+  return { hidden: newest[0]?.start ?? 0, blocks: newest }
 }

@@ -178,13 +178,13 @@ function useRevealed(
 
 /** Returns the same array for as long as its members are the same. */
 function useStableList<T>(list: readonly T[]): readonly T[] {
-  const kept = useRef(list)
+  const stable = useRef(list)
   return useMemo(() => {
-    const { current } = kept
+    const { current } = stable
     const isSame =
       current.length === list.length && current.every((member, at) => member === list[at])
-    if (!isSame) kept.current = list
-    return kept.current
+    if (!isSame) stable.current = list
+    return stable.current
   }, [list])
 }
 

@@ -280,9 +280,15 @@ function createUnionField(
   const chosen =
     whole.choices[place.pointer] ?? findClosestVariant(variants, place.value, whole.root)
   // Keywords next to the union apply to each of its variants.
-  const { anyOf: _anyOf, oneOf: _oneOf, title: _title, description: _text, ...beside } = base.schema
+  const {
+    anyOf: _anyOf,
+    oneOf: _oneOf,
+    title: _title,
+    description: _text,
+    ...siblings
+  } = base.schema
   const variant =
-    Object.keys(beside).length === 0 ? variants[chosen] : mergeSiblings(nodes[chosen], beside)
+    Object.keys(siblings).length === 0 ? variants[chosen] : mergeSiblings(nodes[chosen], siblings)
   // The variant is part of its union and cannot be removed separately.
   const inner = {
     ...place,
@@ -304,6 +310,6 @@ function createUnionField(
   }
 }
 
-function mergeSiblings(node: FormSchema | undefined, beside: FormSchema): unknown {
-  return node === undefined ? undefined : { allOf: [node, beside] }
+function mergeSiblings(node: FormSchema | undefined, siblings: FormSchema): unknown {
+  return node === undefined ? undefined : { allOf: [node, siblings] }
 }

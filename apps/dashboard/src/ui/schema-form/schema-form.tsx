@@ -48,8 +48,8 @@ export function SchemaForm({
   )
   const placed = useMemo(() => {
     const drawn = new Set(view === 'json' ? [''] : listFields(field).map(({ pointer }) => pointer))
-    const told = showAll ? problems : selectShownProblems(problems, draft.value, touched)
-    return placeProblems(told, drawn)
+    const visible = showAll ? problems : selectShownProblems(problems, draft.value, touched)
+    return placeProblems(visible, drawn)
   }, [field, view, problems, showAll, draft.value, touched])
   const form: FormAccess = {
     schema,

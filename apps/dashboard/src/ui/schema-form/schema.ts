@@ -86,11 +86,11 @@ function followReference(schema: unknown, root: FormSchema): FormSchema | undefi
     if (!isJsonObject(current)) return undefined
     const node: FormSchema = current
     if (node.$ref === undefined) return node
-    const { $ref, ...beside } = node
+    const { $ref, ...siblings } = node
     const target = findReferenced($ref, root)
     if (!isJsonObject(target)) return undefined
     // Keywords next to a reference, such as its description, take precedence.
-    current = { ...target, ...beside }
+    current = { ...target, ...siblings }
   }
   return undefined
 }
@@ -125,10 +125,11 @@ export function splitNullable(
   const variants = asList(schema[keyword])
   const others = variants.filter((variant) => resolveNode(variant, root)?.type !== 'null')
   if (others.length > 0 && others.length < variants.length) {
-    const { [keyword]: _variants, ...beside } = schema
+    const { [keyword]: _variants, ...siblings } = schema
     const [only] = others
     const single = others.length === 1 ? resolveNode(only, root) : undefined
-    const node = single === undefined ? { ...beside, [keyword]: others } : { ...single, ...beside }
+    const node =
+      single === undefined ? { ...siblings, [keyword]: others } : { ...single, ...siblings }
     return { node, isNullable: true }
   }
   const types = asList(schema.type)

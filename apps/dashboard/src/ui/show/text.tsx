@@ -103,10 +103,10 @@ export function CopyButton({
   readonly className?: string | undefined
 }) {
   const [copy, state] = useCopy()
-  const said = { idle: label, copied: 'Copied', failed: 'Copying failed' }[state]
+  const currentLabel = { idle: label, copied: 'Copied', failed: 'Copying failed' }[state]
   return (
     <IconButton
-      label={said}
+      label={currentLabel}
       icon={state === 'copied' ? <Check /> : <Copy />}
       className={className}
       onClick={() => copy(typeof text === 'string' ? text : text())}
