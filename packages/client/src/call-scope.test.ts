@@ -9,7 +9,7 @@ import { TuttiClientError } from './errors.ts'
 const never = new Promise<never>(() => undefined)
 
 describe('openScope', () => {
-  it('gives what a promise gives', async () => {
+  it('resolves with the value of the promise', async () => {
     const scope = openScope(recordingClock())
     await expect(scope.race(Promise.resolve(7))).resolves.toBe(7)
     await expect(scope.race(Promise.reject(new Error('no')))).rejects.toThrow('no')
@@ -24,7 +24,7 @@ describe('openScope', () => {
     await expect(scope.race(never)).rejects.toMatchObject({ code: 'ABORTED' })
   })
 
-  it('[C1] hands the reason of an outer scope down as it is', async () => {
+  it('[C1] passes the reason of an outer scope on unchanged', async () => {
     const clock = recordingClock()
     const outer = openScope(clock)
     const inner = openScope(clock, [outer.signal])
@@ -35,7 +35,7 @@ describe('openScope', () => {
     expect(await failure).toMatchObject({ code: 'TIMED_OUT', message: 'too slow' })
   })
 
-  it('[C1] is over at once when the caller had aborted before', async () => {
+  it('[C1] ends at once if the caller has already aborted', async () => {
     const scope = openScope(recordingClock(), [AbortSignal.abort()])
     expect(TuttiClientError.isInstance(scope.signal.reason)).toBe(true)
     await expect(scope.race(Promise.resolve(1))).rejects.toMatchObject({ code: 'ABORTED' })
@@ -54,7 +54,7 @@ describe('openScope', () => {
     fail(new Error('nobody hears this; the test run fails if it is unhandled'))
   })
 
-  it('[C3] leaves no listener and no timer behind', async () => {
+  it('[C3] leaves no listener and no timer', async () => {
     const clock = recordingClock()
     const caller = new AbortController()
     const scope = openScope(clock, [caller.signal])
@@ -70,7 +70,7 @@ describe('openScope', () => {
     expect(clock.waiting).toEqual([])
   })
 
-  it('[C3] leaves no timer of a pause that was cut short', async () => {
+  it('[C3] leaves no timer of an interrupted pause', async () => {
     const clock = recordingClock()
     const caller = new AbortController()
     const paused = openScope(clock, [caller.signal]).pause(500)
@@ -80,7 +80,7 @@ describe('openScope', () => {
     expect(getEventListeners(caller.signal, 'abort')).toEqual([])
   })
 
-  it('has no limit when it is infinite', () => {
+  it('has no limit if the limit is infinite', () => {
     const clock = recordingClock()
     openScope(clock).limit(Infinity, 'never')
     expect(clock.delays).toEqual([])

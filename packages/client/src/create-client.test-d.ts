@@ -51,33 +51,33 @@ it('answers have the types of the protocol', () => {
   expectTypeOf(client.status).returns.resolves.toEqualTypeOf<ServerStatus>()
 })
 
-it('a list takes one status, or several with commas between them', () => {
+it('a list accepts one status, or several separated by commas', () => {
   const [first, rest]: [RunStatus, readonly RunStatus[]] = ['RUNNING', ['FAILED']]
   void client.runs.list({ status: 'RUNNING', ensemble: 'band', q: 'bach' })
   void client.runs.list({ status: first })
   void client.runs.list({ status: 'RUNNING,WAITING_REVIEW' })
   void client.runs.listAll({ status: `${first},${rest.join(',')}` })
-  // @ts-expect-error no such status
+  // @ts-expect-error not a status
   void client.runs.list({ status: 'BUSY' })
-  // @ts-expect-error nor that one
+  // @ts-expect-error not a status either
   void client.runs.list({ status: 'BUSY,RUNNING' })
-  // @ts-expect-error no such snapshot
+  // @ts-expect-error not a snapshot
   void client.connect({ snapshot: 'some' })
 })
 
-it('a submit takes only what the protocol knows', () => {
+it('submit accepts only the fields of the protocol', () => {
   expectTypeOf(
     client.runs.submit({ inputs: { topic: 'tea' }, tags: { by: 'me' } }),
   ).resolves.toHaveProperty('runId')
-  // @ts-expect-error inputs are text
+  // @ts-expect-error inputs must be text
   void client.runs.submit({ inputs: { year: 2026 } })
-  // @ts-expect-error no such field
+  // @ts-expect-error not a field
   void client.runs.submit({ input: {} })
-  // @ts-expect-error no such mode
+  // @ts-expect-error not a mode
   void client.runs.cancel('run-1', { mode: 'gently' })
-  // @ts-expect-error no such priority
+  // @ts-expect-error not a priority
   void client.runs.inject('run-1', 'Faster', { priority: 'URGENT' })
-  // @ts-expect-error no such decision
+  // @ts-expect-error not a decision
   void client.reviews.decide('review-1', { decision: 'APPROVE' })
 })
 
@@ -93,7 +93,7 @@ it('events narrow by type', async () => {
   }
 })
 
-it('a filter narrows what the loop gets', async () => {
+it('a filter narrows the events of the loop', async () => {
   const events = client.runs.events('run-1', { events: ['token', 'task_completed'] })
   expectTypeOf(events).toEqualTypeOf<AsyncIterable<LoggedRunEventOf<'token' | 'task_completed'>>>()
   for await (const event of events) {
@@ -104,7 +104,7 @@ it('a filter narrows what the loop gets', async () => {
   client.runs.events('run-1', { events: ['tokens'] })
 })
 
-it('a submit gives the acceptance, or with a wait the run that has ended', async () => {
+it('submit returns the acceptance, or with wait the run that has ended', async () => {
   expectTypeOf(await client.runs.submit({})).toEqualTypeOf<RunAccepted>()
   expectTypeOf(await client.runs.submit({}, { idempotencyKey: 'a' })).toEqualTypeOf<RunAccepted>()
   const waited = await client.runs.submit({}, { wait: 5 })
@@ -127,7 +127,7 @@ it('a subscription narrows by its filter', () => {
   connection.subscribe({ events: ['tokens'] })
 })
 
-it('the result is the run as it ended', async () => {
+it('result returns the run that has ended', async () => {
   const result = await client.runs.result('run-1')
   expectTypeOf(result).toEqualTypeOf<RunEnd>()
   expectTypeOf(result.status).toEqualTypeOf<'COMPLETED' | 'FAILED' | 'CANCELLED'>()
@@ -151,7 +151,7 @@ it('a connection narrows by status', () => {
   })
 })
 
-it('takes the global fetch and the clock of others', () => {
+it('accepts the global fetch and another clock', () => {
   expectTypeOf<typeof globalThis.fetch>().toExtend<Fetch>()
   expectTypeOf<{
     now(): number
@@ -161,12 +161,12 @@ it('takes the global fetch and the clock of others', () => {
   }>().toExtend<Clock>()
 })
 
-it('takes the sockets of the platform and of others', () => {
+it('accepts the WebSocket of the platform and of other packages', () => {
   expectTypeOf<WebSocket>().toExtend<SocketLike>()
   createClient({ baseUrl: '/', openSocket: (url) => new WebSocket(url) })
 })
 
-it('what may be missing may be undefined', () => {
+it('optional fields accept undefined', () => {
   const maybe: string | undefined = undefined
   const signal: AbortSignal | undefined = undefined
   createClient({ baseUrl: '/', apiKey: maybe })

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { LOCAL_ERROR_CODES, TuttiClientError } from './errors.ts'
 
 describe('TuttiClientError', () => {
-  it('says by its code whether a repeat can help', () => {
+  it('reports by its code whether a retry can succeed', () => {
     expect(new TuttiClientError('RUN_NOT_FOUND', 'x').retryable).toBe(false)
     expect(new TuttiClientError('CONCURRENCY_LIMIT', 'x').retryable).toBe(true)
     expect(new TuttiClientError('TIMED_OUT', 'x').retryable).toBe(true)
@@ -21,7 +21,7 @@ describe('TuttiClientError', () => {
     expect(new TuttiClientError('CONNECTION_FAILED', 'x')).not.toHaveProperty('cause')
   })
 
-  it('knows errors of another copy of the package, and nothing else', () => {
+  it('recognizes errors of another copy of the package, and nothing else', () => {
     const foreign = Object.assign(new Error('x'), { [Symbol.for('tutti.client-error')]: true })
     expect(TuttiClientError.isInstance(foreign)).toBe(true)
     expect(TuttiClientError.isInstance(new TuttiClientError('ABORTED', 'x'))).toBe(true)
@@ -30,7 +30,7 @@ describe('TuttiClientError', () => {
     }
   })
 
-  it('has no code of its own that the server has too', () => {
+  it('has no client code that the server uses too', () => {
     expect(
       Object.keys(LOCAL_ERROR_CODES).filter((code) => Object.hasOwn(ERROR_CODES, code)),
     ).toEqual([])

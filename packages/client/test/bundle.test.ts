@@ -1,14 +1,14 @@
-/** What a page has to load. */
+/** The size and the contents of the bundle that a page loads. */
 import { gzipSync } from 'node:zlib'
 
 import { expect, it } from 'vitest'
 
 import { bundleClient } from './browser/bundle-story.ts'
 
-/** Bytes that the whole client may take, minified and packed, schemas and their checks among them. */
+/** Maximum bytes of the whole client, minified and compressed, including the schemas and their checks. */
 const MAX_PACKED_BYTES = 80_000
 
-it('the bundle for pages has no module of Node, and is small', { timeout: 60_000 }, async () => {
+it('the bundle for pages contains no Node module, and is small', { timeout: 60_000 }, async () => {
   const script = await bundleClient()
   expect(script).not.toMatch(/(?:from|import)\s*\(?["'](?:node:|\w)/)
   expect(script).not.toMatch(/\brequire\(["']/)

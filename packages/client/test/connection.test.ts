@@ -1,4 +1,4 @@
-/** A connection over sockets that do what the test says. */
+/** Tests of a connection over sockets that the test controls. */
 import { describe, expect, it } from 'vitest'
 
 import {
@@ -65,7 +65,7 @@ function decidedEvent(decision: ReviewDecisionKind): Readonly<Record<string, unk
   return event ?? {}
 }
 
-/** Greets, and says that what the client subscribed to is in force. */
+/** Sends the greeting, and confirms the subscription of the client. */
 function begin(socket: FakeSocket): void {
   socket.greet()
   socket.say(SUBSCRIBED)
@@ -78,7 +78,7 @@ async function collect(events: AsyncIterable<LoggedRunEvent>): Promise<LoggedRun
 }
 
 describe('a socket', () => {
-  it('is opened below the base address, with the headers of the client', async () => {
+  it('opens below the base address, with the headers of the client', async () => {
     const { sockets, connection } = connected({ runId: 'a/b' })
     const { url, headers } = await sockets.socket(0)
     expect(url).toBe('ws://tutti.example/base/runs/a%2Fb/ws')
@@ -87,7 +87,7 @@ describe('a socket', () => {
     expect(sockets.all[0]?.isClosed).toBe(true)
   })
 
-  it('asks in its address for a greeting without runs, each time', async () => {
+  it('requests a greeting without runs in its address, each time', async () => {
     const { sockets, connection } = connected({ runId: 'a', snapshot: 'none' })
     const first = await sockets.socket(0)
     begin(first)
@@ -101,7 +101,7 @@ describe('a socket', () => {
     await whole.connection.close()
   })
 
-  it('[C1] that is silent for 45 s is left for another', async () => {
+  it('[C1] is replaced after 45 s of silence', async () => {
     const { clock, sockets, states, connection } = connected()
     begin(await sockets.socket(0))
     await clock.pass(45_000)
@@ -112,7 +112,7 @@ describe('a socket', () => {
     expect(clock.waiting).toEqual([])
   })
 
-  it('[C1] is not tried again after maxRetries tries that bring nothing', async () => {
+  it('[C1] is not reopened after maxRetries attempts without a message', async () => {
     const { sockets, states, connection } = connected({ reconnect: { maxRetries: 2 } })
     const failed = expect(connection.hello()).rejects.toMatchObject({
       code: 'CONNECTION_FAILED',
@@ -124,7 +124,7 @@ describe('a socket', () => {
   })
 
   it.each(['{"type":', '[]', '{"type":"pong","x":', '{"type":"run_ack"}'])(
-    '[C1] that says %s ends the connection',
+    '[C1] ends the connection with the message %s',
     async (text) => {
       const { client, sockets, states, connection } = connected()
       const socket = await sockets.socket(0)
@@ -136,7 +136,7 @@ describe('a socket', () => {
     },
   )
 
-  it('[W2] may say what is newer than this client', async () => {
+  it('[W2] may send messages that are newer than this client', async () => {
     const { sockets, connection } = connected()
     const events = collect(connection.subscribe({ runId: RUN_ID }))
     const socket = await sockets.socket(0)
@@ -149,7 +149,7 @@ describe('a socket', () => {
 })
 
 describe('a command over a connection', () => {
-  it('[P1] waits for the one before, and gets only its own reply', async () => {
+  it('[P1] waits for the previous one, and receives only its own reply', async () => {
     const { client, sockets, connection } = connected()
     const socket = await sockets.socket(0)
     begin(socket)
@@ -172,7 +172,7 @@ describe('a command over a connection', () => {
     await connection.close()
   })
 
-  it('has the reply that REST gives', async () => {
+  it('returns the same reply as REST', async () => {
     const { client, sockets, connection } = connected()
     const over = connection
     const socket = await sockets.socket(0)
@@ -195,7 +195,7 @@ describe('a command over a connection', () => {
     await connection.close()
   })
 
-  it('goes out only after what was subscribed to before it', async () => {
+  it('is sent only after earlier subscriptions are confirmed', async () => {
     const { client, sockets, connection } = connected()
     const socket = await sockets.socket(0)
     socket.greet()
@@ -211,7 +211,7 @@ describe('a command over a connection', () => {
     expect(await asked).toMatchObject({ code: 'ABORTED' })
   })
 
-  it('[P2] fails when its socket is lost, and is sent on the next one when it was not sent yet', async () => {
+  it('[P2] fails when its socket is lost, and is sent on the next one if it was not sent yet', async () => {
     const { client, sockets, connection } = connected()
     const socket = await sockets.socket(0)
     begin(socket)
@@ -229,7 +229,7 @@ describe('a command over a connection', () => {
     await expect(unsent).rejects.toMatchObject({ code: 'ABORTED' })
   })
 
-  it('[P3] waits no longer than its time, also without a socket', async () => {
+  it('[P3] times out, also without a socket', async () => {
     const { client, clock, connection } = connected({ timeoutMs: 40_000 })
     const failed = expect(client.runs.cancel('run-1', { over: connection })).rejects.toMatchObject({
       code: 'TIMED_OUT',
@@ -239,7 +239,7 @@ describe('a command over a connection', () => {
     await connection.close()
   })
 
-  it('that does not fit its schema is refused before it is sent', async () => {
+  it('is rejected before it is sent if it does not match its schema', async () => {
     const { client, sockets, connection } = connected()
     const socket = await sockets.socket(0)
     begin(socket)
@@ -254,7 +254,7 @@ describe('a command over a connection', () => {
     await connection.close()
   })
 
-  it('to decide is not answered by the decision of somebody else', async () => {
+  it('does not take the decision of another client as its reply', async () => {
     const { client, sockets, connection } = connected()
     const socket = await sockets.socket(0)
     begin(socket)
@@ -268,7 +268,7 @@ describe('a command over a connection', () => {
 })
 
 describe('a subscription', () => {
-  it('[S1] asks each socket for what comes next, and gives nothing twice', async () => {
+  it('[S1] requests the next events on each socket, and returns none twice', async () => {
     const { sockets, states, connection } = connected()
     const events = collect(connection.subscribe({ runId: RUN_ID }))
     const first = await sockets.socket(0)
@@ -287,7 +287,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('[S1] fetches an event that is missing on another socket', async () => {
+  it('[S1] fetches a missing event on another socket', async () => {
     const { sockets, connection } = connected()
     const events = collect(connection.subscribe({ runId: RUN_ID }))
     const first = await sockets.socket(0)
@@ -300,7 +300,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('[S1] ends the connection when an event stays missing', async () => {
+  it('[S1] ends the connection if an event is still missing', async () => {
     const { sockets, connection } = connected()
     const failed = expect(collect(connection.subscribe({ runId: RUN_ID }))).rejects.toMatchObject({
       code: 'BAD_RESPONSE',
@@ -315,7 +315,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('[S2] gives nothing before the server says that it is in force', async () => {
+  it('[S2] returns no event before the server confirms it', async () => {
     const { sockets, connection } = connected()
     const events = collect(connection.subscribe({ runId: RUN_ID, from: 4 }))
     const socket = await sockets.socket(0)
@@ -327,7 +327,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('[S2] gives nothing of one run before that on a later socket, and everything of every run', async () => {
+  it('[S2] returns no event of one run before the confirmation on a later socket, but every event of all runs', async () => {
     const one = connected()
     const events = collect(one.connection.subscribe({ runId: RUN_ID }))
     const first = await one.sockets.socket(0)
@@ -352,7 +352,7 @@ describe('a subscription', () => {
     await every.connection.close()
   })
 
-  it('[S3] to every run tells of a review that waits when it is older than what was given, once', async () => {
+  it('[S3] to every run reports a waiting review that is older than the returned events, once', async () => {
     const { sockets, connection } = connected()
     const types: string[] = []
     connection.subscribe({ onEvent: ({ type }) => void types.push(type) })
@@ -364,7 +364,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('[Q2] of a loop that does not keep up fails after what it has', async () => {
+  it('[Q2] fails after the queued events if the loop is too slow', async () => {
     const { sockets, connection } = connected()
     const events = connection.subscribe({ runId: RUN_ID, maxWaiting: 2 })
     const socket = await sockets.socket(0)
@@ -380,7 +380,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('of some types asks for these, and for what the connection itself needs', async () => {
+  it('with a filter requests these types, and the types that the connection needs', async () => {
     const { sockets, connection } = connected()
     const events = collect(connection.subscribe({ runId: RUN_ID, events: ['token'] }))
     const socket = await sockets.socket(0)
@@ -396,7 +396,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('[S3] to every run passes over what it gave before, and tells a review once', async () => {
+  it('[S3] to every run skips returned events, and reports a review once', async () => {
     const { sockets, connection } = connected()
     const seqs: number[] = []
     connection.subscribe({ onEvent: ({ seq }) => void seqs.push(seq) })
@@ -416,13 +416,13 @@ describe('a subscription', () => {
     [{ events: [] }, TypeError],
     [{ from: 3 }, TypeError],
     [{ runId: RUN_ID, from: 0.5 }, RangeError],
-  ])('refuses %j', async (options, error) => {
+  ])('rejects %j', async (options, error) => {
     const { connection } = connected()
     expect(() => connection.subscribe(options)).toThrow(error)
     await connection.close()
   })
 
-  it('[C3] ends when the connection is closed, with the error when it failed', async () => {
+  it('[C3] ends when the connection is closed, with the error if it failed', async () => {
     const { sockets, connection } = connected()
     const plain = collect(connection.subscribe({ runId: RUN_ID }))
     begin(await sockets.socket(0))
@@ -439,8 +439,8 @@ describe('a subscription', () => {
   })
 })
 
-describe('where headers cannot be set', () => {
-  it('a ticket is got with the key for each socket', async () => {
+describe('a platform that cannot set headers', () => {
+  it('fetches a ticket with the key for each socket', async () => {
     const asked: string[] = []
     let n = 0
     const { WebSocket: ofNode } = globalThis
@@ -459,7 +459,7 @@ describe('where headers cannot be set', () => {
         fetch(url, { method }) {
           asked.push(`${method} ${url}`)
           n += 1
-          // A server without keys has no tickets, and asks for none.
+          // A server without keys has no tickets, and requires none.
           if (n === 3) return Promise.resolve(Response.json(NO_KEYS, { status: 503 }))
           const expiresAt = '2026-01-01T00:00:00.000Z'
           return Promise.resolve(Response.json({ ticket: `t ${n}`, expiresAt }, { status: 201 }))
@@ -486,7 +486,7 @@ describe('where headers cannot be set', () => {
     }
   })
 
-  it('a platform without WebSocket is told what to do', () => {
+  it('reports a solution if there is no WebSocket', () => {
     const { WebSocket: ofNode } = globalThis
     Object.assign(globalThis, { WebSocket: undefined })
     try {

@@ -1,16 +1,16 @@
-/** A WebSocket whose other end is the test. */
+/** A WebSocket whose server is the test. */
 import type { ClientMessage, ServerMessage } from '@tutti/protocol'
 import type { OpenSocket, SocketLike } from '../src/index.ts'
 
 type Listener = (event: never) => void
 
-/** One socket that a client has opened. */
+/** A socket that a client has opened. */
 export class FakeSocket implements SocketLike {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** What the client sent, in order. */
+  /** Messages that the client sent, in order. */
   readonly sent: ClientMessage[] = []
-  /** Whether the client has closed it. */
+  /** Whether the client has closed the socket. */
   isClosed = false
   readonly #listeners = new Map<string, Listener[]>()
 
@@ -31,29 +31,29 @@ export class FakeSocket implements SocketLike {
     this.isClosed = true
   }
 
-  /** Does the handshake and greets. */
+  /** Opens the socket and sends the greeting. */
   greet(): void {
     this.#tell('open', {})
     this.say({ type: 'hello' })
   }
 
-  /** Sends a message, or anything else that is JSON. */
+  /** Sends a message, or another JSON value. */
   say(message: ServerMessage | Readonly<Record<string, unknown>>): void {
     this.raw(JSON.stringify(message))
   }
 
-  /** Sends data as it is. */
+  /** Sends data unchanged. */
   raw(data: unknown): void {
     this.#tell('message', { data })
   }
 
-  /** Is lost. */
+  /** Closes the socket as if the connection were lost. */
   lose(code = 1006, reason = ''): void {
     this.#tell('close', { code, reason })
   }
 
   #tell(type: string, event: object): void {
-    // NOTE: each listener takes what its type of event brings.
+    // NOTE: each listener accepts the events of its type.
     for (const listener of this.#listeners.get(type) ?? []) listener(event as never)
   }
 }
@@ -62,11 +62,11 @@ export class FakeSocket implements SocketLike {
 export interface FakeSockets {
   readonly open: OpenSocket
   readonly all: readonly FakeSocket[]
-  /** Socket number `index`, as soon as it was opened. */
+  /** Resolves with socket number `index` as soon as it is opened. */
   socket(index: number): Promise<FakeSocket>
 }
 
-/** Sockets for one client. */
+/** Creates sockets for one client. */
 export function fakeSockets(): FakeSockets {
   const all: FakeSocket[] = []
   const watchers = new Set<() => void>()
@@ -82,7 +82,7 @@ export function fakeSockets(): FakeSockets {
       new Promise((resolve) => {
         const look = (): void => {
           const found = all[index]
-          // The client listens to it only after this call has returned.
+          // The client adds its listeners only after this call has returned.
           if (found !== undefined) queueMicrotask(() => queueMicrotask(() => resolve(found)))
         }
         watchers.add(look)

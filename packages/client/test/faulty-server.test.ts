@@ -1,4 +1,4 @@
-/** Servers that break the rules: nothing is given twice, out of order, or unchecked. */
+/** Servers that break the rules: the client returns no event twice, out of order, or unchecked. */
 import { describe, expect, it } from 'vitest'
 
 import { createClient, type ConnectionState, type TuttiClient } from '../src/index.ts'
@@ -15,14 +15,14 @@ function eagerClient({ url }: WireServer, clock?: RecordingClock): TuttiClient {
 }
 
 describe('[R1] order', () => {
-  it('drops what comes again', async () => {
+  it('drops repeated events', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(LOG.map((event) => frames(LOG.slice(0, event.seq + 1))).join(''))
     })
     expect(await collect(eagerClient(server).runs.events(RUN_ID))).toEqual(LOG)
   })
 
-  it('drops what comes again from a server that always begins at the beginning', async () => {
+  it('drops repeated events of a server that always starts with the first one', async () => {
     await using server = await wireServer(async (exchange, index) => {
       await exchange.open().write(frames(LOG.slice(0, index + 1)))
       exchange.end()
@@ -31,7 +31,7 @@ describe('[R1] order', () => {
     expect(server.exchanges.length).toBe(LOG.length)
   })
 
-  it('comes back for an event that was left out', async () => {
+  it('reconnects for a missing event', async () => {
     await using server = await wireServer(async (exchange, index) => {
       const rest = asked(LOG, exchange)
       await exchange.open().write(frames(index === 0 ? rest.filter(({ seq }) => seq !== 2) : rest))
@@ -49,7 +49,7 @@ describe('[R1] order', () => {
     await server.exchanges[0]?.closed
   })
 
-  it('gives up on an event that is left out five times', async () => {
+  it('fails if an event is missing five times', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(asked(LOG, exchange).filter(({ seq }) => seq !== 2)))
     })
@@ -62,7 +62,7 @@ describe('[R1] order', () => {
     expect(server.exchanges.length).toBe(5)
   })
 
-  it('does not give up on events that are each left out once', async () => {
+  it('continues if each of several events is missing once', async () => {
     const log = logged([...Array.from({ length: 12 }, () => token('x')), RESULT])
     await using server = await wireServer(async (exchange, index) => {
       const rest = asked(log, exchange)
@@ -72,7 +72,7 @@ describe('[R1] order', () => {
     expect(await collect(eagerClient(server).runs.events(RUN_ID))).toEqual(log)
   })
 
-  it('passes over a type that it does not know, and counts it', async () => {
+  it('skips events of an unknown type, and counts them', async () => {
     const log: object[] = [...LOG]
     log[2] = { type: 'tea_break', runId: RUN_ID, seq: 2, id: 'run-1:2', tea: 'green' }
     await using server = await wireServer(async (exchange) => {
@@ -88,7 +88,7 @@ describe('[R1] order', () => {
   })
 })
 
-describe('[R3] what a repeat cannot mend', () => {
+describe('[R3] failures that a retry cannot fix', () => {
   it.each([
     ['a frame that is no JSON', 'data: {"type":"tok\n\n', 'must be JSON'],
     [
@@ -134,7 +134,7 @@ describe('[R3] what a repeat cannot mend', () => {
     expect(server.exchanges.length).toBe(1)
   })
 
-  it('throws at an answer that is no event stream', async () => {
+  it('throws at an answer that is not an event stream', async () => {
     await using server = await wireServer((exchange) => {
       exchange.answer(200, '<html>', { 'content-type': 'text/html' })
     })
@@ -163,7 +163,7 @@ describe('[R3] what a repeat cannot mend', () => {
     expect(server.exchanges.length).toBe(1)
   })
 
-  it('throws when the run is gone after a lost connection', async () => {
+  it('throws if the run no longer exists after a lost connection', async () => {
     await using server = await wireServer(async (exchange, index) => {
       if (index > 0) {
         exchange.json(404, { error: 'RUN_NOT_FOUND', message: 'No run with ID run-1' })
@@ -178,12 +178,12 @@ describe('[R3] what a repeat cannot mend', () => {
   })
 })
 
-describe('[R3] what a repeat may mend', () => {
+describe('[R3] failures that a retry can fix', () => {
   it.each([
     [429, 'RATE_LIMITED'],
     [503, 'STORE_UNAVAILABLE'],
     [500, 'INTERNAL'],
-  ])('tries again after %i %s', async (status, code) => {
+  ])('retries after %i %s', async (status, code) => {
     await using server = await wireServer(async (exchange, index) => {
       if (index < 3) exchange.json(status, { error: code, message: 'later' })
       else await exchange.open().write(frames(LOG))
@@ -197,7 +197,7 @@ describe('[R3] what a repeat may mend', () => {
     [503, { 'retry-after': '20' }, 15_500, 15_500],
     [503, { 'retry-after': '0' }, undefined, 250],
   ])(
-    'waits after %i as long as the server asks (%j)',
+    'waits after %i as long as the server requests (%j)',
     async (status, headers, inBody, expected) => {
       const clock = recordingClock()
       await using server = await wireServer(async (exchange, index) => {
@@ -213,7 +213,7 @@ describe('[R3] what a repeat may mend', () => {
     },
   )
 
-  it('waits longer from try to try, and no longer after an event', async () => {
+  it('waits longer after each attempt, and starts again after an event', async () => {
     const clock = recordingClock({ skipUpToMs: 10_000 })
     await using server = await wireServer(async (exchange, index) => {
       exchange.open()
@@ -227,7 +227,7 @@ describe('[R3] what a repeat may mend', () => {
     ])
   })
 
-  it('counts a connection that held for long as no failed try', async () => {
+  it('counts no failed attempt for a connection that stayed open for long', async () => {
     const clock = recordingClock()
     await using server = await wireServer(async (exchange, index) => {
       if (index === 0) exchange.drop()
@@ -256,7 +256,7 @@ describe('[R3] what a repeat may mend', () => {
     ])
   })
 
-  it('gives up after maxRetries tries that bring nothing', async () => {
+  it('fails after maxRetries attempts without an event', async () => {
     await using server = await wireServer((exchange) => {
       exchange.answer(502, 'Bad Gateway')
     })
@@ -272,7 +272,7 @@ describe('[R3] what a repeat may mend', () => {
     expect(server.exchanges.length).toBe(3)
   })
 
-  it('does not try again with maxRetries 0', async () => {
+  it('does not retry with maxRetries 0', async () => {
     await using server = await wireServer((exchange) => {
       exchange.drop()
     })
@@ -281,7 +281,7 @@ describe('[R3] what a repeat may mend', () => {
     expect(server.exchanges.length).toBe(1)
   })
 
-  it('outlives a server that is restarted', async () => {
+  it('continues after a restart of the server', async () => {
     const clock = recordingClock()
     const before = await wireServer(async (exchange) => {
       await exchange.open().write(frames(LOG.slice(0, 2)))
@@ -292,7 +292,7 @@ describe('[R3] what a repeat may mend', () => {
 
     const third = events.next()
     await clock.pass(250)
-    // Nobody listens now: this try and the next are refused.
+    // The server is closed now: this attempt and the next one are refused.
     await clock.pass(500)
     await clock.timer(1_000)
     await using after = await wireServer(async (exchange) => {

@@ -1,4 +1,4 @@
-/** [R4, R5] Ways to leave a stream: in every one the connection closes and nothing stays behind. */
+/** [R4, R5] Ways to stop reading a stream: each one closes the connection and leaves no timer or listener. */
 import { getEventListeners } from 'node:events'
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -24,7 +24,7 @@ function assertNothingLeft(): void {
 }
 
 describe('an abort', () => {
-  it('before the first event is asked for connects to nothing', async () => {
+  it('before the first event is requested opens no connection', async () => {
     await using server = await wireServer(() => undefined)
     const { runs } = createClient({ baseUrl: server.url, clock })
     const events = runs.events(RUN_ID, { signal: AbortSignal.abort('late') })
@@ -32,7 +32,7 @@ describe('an abort', () => {
     expect(server.exchanges).toEqual([])
   })
 
-  it('while connecting', async () => {
+  it('ends an attempt to connect', async () => {
     await using server = await wireServer(() => undefined)
     const { runs } = createClient({ baseUrl: server.url, clock })
     const reading = collect(runs.events(RUN_ID, { signal: caller.signal }))
@@ -42,7 +42,7 @@ describe('an abort', () => {
     await closed
   })
 
-  it('while waiting for an event', async () => {
+  it('ends the wait for an event', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frame(LOG[0]!))
     })
@@ -59,7 +59,7 @@ describe('an abort', () => {
     await server.exchanges[0]?.closed
   })
 
-  it('while the reader works on an event, although more have come', async () => {
+  it('ends the loop while its body runs, even if more events have arrived', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(LOG))
     })
@@ -76,7 +76,7 @@ describe('an abort', () => {
     await server.exchanges[0]?.closed
   })
 
-  it('while waiting for the next try', async () => {
+  it('ends the wait for the next attempt', async () => {
     await using server = await wireServer((exchange) => {
       exchange.answer(503, '')
     })
@@ -118,8 +118,8 @@ describe('an abort', () => {
   })
 })
 
-describe('a reader that leaves', () => {
-  it('with break closes the connection and is told so', async () => {
+describe('a reader that stops', () => {
+  it('with break closes the connection and receives a notification', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(LOG.slice(0, 2)))
     })
@@ -136,7 +136,7 @@ describe('a reader that leaves', () => {
     ])
   })
 
-  it('by an error of its own gets that error', async () => {
+  it('with an error throws that error', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(LOG.slice(0, 2)))
     })
@@ -149,7 +149,7 @@ describe('a reader that leaves', () => {
     expect(server.exchanges.length).toBe(1)
   })
 
-  it('while it waits for an event ends that wait', async () => {
+  it('while it waits for an event ends the wait', async () => {
     await using server = await wireServer((exchange) => {
       exchange.open()
     })
@@ -162,7 +162,7 @@ describe('a reader that leaves', () => {
     await closed
   })
 
-  it('while it waits for the next try ends that wait', async () => {
+  it('while it waits for the next attempt ends the wait', async () => {
     await using server = await wireServer((exchange) => {
       exchange.answer(500, '')
     })
@@ -176,7 +176,7 @@ describe('a reader that leaves', () => {
     expect(server.exchanges.length).toBe(1)
   })
 
-  it('with the end in hand, without a word, leaves no connection', async () => {
+  it('after the last event leaves no connection', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(LOG))
     })
@@ -186,7 +186,7 @@ describe('a reader that leaves', () => {
     await server.exchanges[0]?.closed
   })
 
-  it('before it has begun connects to nothing', async () => {
+  it('before the first event opens no connection', async () => {
     await using server = await wireServer(() => undefined)
     const { runs } = createClient({ baseUrl: server.url, clock })
     const events = runs.events(RUN_ID, { signal: caller.signal })[Symbol.asyncIterator]()

@@ -1,4 +1,4 @@
-/** Plain calls: what goes over the wire, what comes back, and how each way to fail looks. */
+/** Plain calls: their requests, their answers, and the error of each failure. */
 import { getEventListeners } from 'node:events'
 
 import { describe, expect, it, vi } from 'vitest'
@@ -45,8 +45,8 @@ async function failure(promise: Promise<unknown>): Promise<TuttiClientError> {
   throw new Error('The call must fail')
 }
 
-describe('what goes over the wire', () => {
-  it('sends the idempotency key of a submit as a header, and none when there is none', async () => {
+describe('the client', () => {
+  it('sends the idempotency key of a submit as a header, and no header without a key', async () => {
     await using server = await wireServer((exchange) => {
       exchange.json(202, ACCEPTED)
     })
@@ -58,7 +58,7 @@ describe('what goes over the wire', () => {
     expect(plain).not.toHaveProperty('idempotency-key')
   })
 
-  it('switches models, tells agents, lists reviews and decides them with what was given', async () => {
+  it('switches models, guides agents, and lists and decides reviews with the given values', async () => {
     const answers: Readonly<Record<string, unknown>> = {
       '/api/runs/run%2F1/model': {
         runId: 'run/1',
@@ -118,7 +118,7 @@ describe('what goes over the wire', () => {
     })
   })
 
-  it('reads with GET and no body', async () => {
+  it('uses GET without a body to read', async () => {
     await using server = await wireServer((exchange) => {
       exchange.json(200, exchange.url === '/api/runs/run-1' ? DETAIL : STATUS)
     })
@@ -134,7 +134,7 @@ describe('what goes over the wire', () => {
     expect(server.exchanges[0]?.headers).not.toHaveProperty('content-type')
   })
 
-  it('encodes what goes into the path and the query', async () => {
+  it('encodes the path and the query', async () => {
     await using server = await wireServer((exchange) => {
       exchange.json(200, exchange.url.startsWith('/api/runs?') ? LIST : DETAIL)
     })
@@ -158,7 +158,7 @@ describe('what goes over the wire', () => {
     })
   })
 
-  it('leaves the query away when there is none', async () => {
+  it('omits an empty query', async () => {
     await using server = await wireServer((exchange) => {
       exchange.json(200, LIST)
     })
@@ -168,7 +168,7 @@ describe('what goes over the wire', () => {
     expect(server.exchanges.map(({ url }) => url)).toEqual(['/api/runs', '/api/runs'])
   })
 
-  it('cancels with a body only when there is a mode', async () => {
+  it('sends a body with a cancel only if there is a mode', async () => {
     await using server = await wireServer((exchange) => {
       exchange.json(200, { runId: 'run-1', status: 'CANCELLING' })
     })
@@ -183,7 +183,7 @@ describe('what goes over the wire', () => {
     ])
   })
 
-  it('puts the path of the base address before every route', async () => {
+  it('prepends the path of the base address to every route', async () => {
     await using server = await wireServer((exchange) => {
       exchange.json(200, STATUS)
     })
@@ -191,7 +191,7 @@ describe('what goes over the wire', () => {
     expect(server.exchanges[0]?.url).toBe('/tutti/api/status')
   })
 
-  it('sends through the fetch that it was given', async () => {
+  it('sends requests with the given fetch', async () => {
     const urls: string[] = []
     const client = createClient({
       baseUrl: 'http://tutti.example',
@@ -204,7 +204,7 @@ describe('what goes over the wire', () => {
     expect(urls).toEqual(['http://tutti.example/api/status'])
   })
 
-  it('refuses an empty run id before anything is sent', async () => {
+  it('rejects an empty run id before a request is sent', async () => {
     const client = createClient({ baseUrl: 'http://127.0.0.1:1' })
     await expect(client.runs.get('')).rejects.toThrow(TypeError)
     await expect(client.runs.cancel('..')).rejects.toThrow(TypeError)
@@ -214,7 +214,7 @@ describe('what goes over the wire', () => {
 })
 
 describe('refusals', () => {
-  it('carries the code, message and problems of the server', async () => {
+  it('contain the code, message and problems of the server', async () => {
     const problems = [{ path: '/inputs/topic', message: 'is required', expected: 'string' }]
     const message = 'Invalid request body: /inputs/topic is required'
     await using server = await wireServer((exchange) => {
@@ -225,7 +225,7 @@ describe('refusals', () => {
     expect(error.message).toBe(`POST /api/runs returned 400 BAD_REQUEST: ${message}`)
   })
 
-  it('says how long to wait, in the body before the header', async () => {
+  it('contain the delay before a retry, from the body rather than the header', async () => {
     await using server = await wireServer((exchange, index) => {
       const body = { error: 'CONCURRENCY_LIMIT', message: 'Full' }
       const headers = { 'retry-after': '7' }
@@ -237,7 +237,7 @@ describe('refusals', () => {
     expect(await failure(runs.submit({}))).toMatchObject({ retryAfterMs: 6_500 })
   })
 
-  it('reads a Retry-After that is a date by its own clock', async () => {
+  it('resolve the date of a Retry-After against the clock of the client', async () => {
     await using server = await wireServer((exchange) => {
       const headers = { 'retry-after': new Date(START + 90_000).toUTCString() }
       exchange.json(503, { error: 'DRAINING', message: 'Bye' }, headers)
@@ -246,7 +246,7 @@ describe('refusals', () => {
     expect(await failure(client.runs.submit({}))).toMatchObject({ retryAfterMs: 90_000 })
   })
 
-  it('carries the request id of a fault', async () => {
+  it('contain the request id of a fault', async () => {
     await using server = await wireServer((exchange) => {
       exchange.json(500, { error: 'INTERNAL', message: 'Oops', requestId: 'r-9' })
     })
@@ -259,28 +259,34 @@ describe('refusals', () => {
     [503, '', true],
     [404, '{"detail":"Not Found"}', false],
     [418, '{"error":"TEAPOT","message":"short and stout"}', false],
-  ])('makes %i with %j a BAD_RESPONSE that quotes it', async (status, body, retryable) => {
-    await using server = await wireServer((exchange) => {
-      exchange.answer(status, body)
-    })
-    const error = await failure(createClient({ baseUrl: server.url }).status())
-    expect(error).toMatchObject({ code: 'BAD_RESPONSE', status, retryable })
-    const quoted = body === '' ? 'an empty text' : JSON.stringify(body)
-    expect(error.message).toBe(`GET /api/status returned ${status}: ${quoted}`)
-  })
+  ])(
+    'with %i and %j become a BAD_RESPONSE that quotes the body',
+    async (status, body, retryable) => {
+      await using server = await wireServer((exchange) => {
+        exchange.answer(status, body)
+      })
+      const error = await failure(createClient({ baseUrl: server.url }).status())
+      expect(error).toMatchObject({ code: 'BAD_RESPONSE', status, retryable })
+      const quoted = body === '' ? 'an empty text' : JSON.stringify(body)
+      expect(error.message).toBe(`GET /api/status returned ${status}: ${quoted}`)
+    },
+  )
 })
 
-describe('answers that are none', () => {
-  it.each(['<!doctype html>', '', '{"status":'])('refuses %j, which is no JSON', async (text) => {
-    await using server = await wireServer((exchange) => {
-      exchange.answer(200, text)
-    })
-    const error = await failure(createClient({ baseUrl: server.url }).status())
-    expect(error).toMatchObject({ code: 'BAD_RESPONSE', status: 200, retryable: false })
-    expect(error.message).toContain('Cannot read the response to GET /api/status: must be JSON')
-  })
+describe('invalid answers', () => {
+  it.each(['<!doctype html>', '', '{"status":'])(
+    'fail with %j, which is not JSON',
+    async (text) => {
+      await using server = await wireServer((exchange) => {
+        exchange.answer(200, text)
+      })
+      const error = await failure(createClient({ baseUrl: server.url }).status())
+      expect(error).toMatchObject({ code: 'BAD_RESPONSE', status: 200, retryable: false })
+      expect(error.message).toContain('Cannot read the response to GET /api/status: must be JSON')
+    },
+  )
 
-  it('refuses JSON of the wrong shape with every problem', async () => {
+  it('fail with every problem if JSON has the wrong shape', async () => {
     await using server = await wireServer((exchange) => {
       exchange.json(200, { ...STATUS, clients: 'two', port: -1 })
     })
@@ -290,7 +296,7 @@ describe('answers that are none', () => {
     expect(error.message).toContain('/clients must be')
   })
 
-  it('takes fields that it does not know', async () => {
+  it('may contain unknown fields', async () => {
     await using server = await wireServer((exchange) => {
       exchange.json(200, { ...STATUS, mood: 'good' })
     })
@@ -298,8 +304,8 @@ describe('answers that are none', () => {
   })
 })
 
-describe('failures of the network', () => {
-  it('says that nobody listens', async () => {
+describe('network failures', () => {
+  it('report a refused connection', async () => {
     const server = await wireServer(() => undefined)
     await server[Symbol.asyncDispose]()
     const error = await failure(createClient({ baseUrl: server.url }).status())
@@ -308,7 +314,7 @@ describe('failures of the network', () => {
     expect(error.cause).toBeInstanceOf(Error)
   })
 
-  it('says that the connection broke in the middle of the answer', async () => {
+  it('report a connection that broke during the answer', async () => {
     await using server = await wireServer(async (exchange) => {
       exchange.open()
       await exchange.write('{"status":')
@@ -318,7 +324,7 @@ describe('failures of the network', () => {
     expect(error.code).toBe('CONNECTION_FAILED')
   })
 
-  it.each(['headers', 'body'])('gives up when the %s take too long', async (part) => {
+  it.each(['headers', 'body'])('include %s that take too long', async (part) => {
     const clock = recordingClock()
     await using server = await wireServer((exchange) => {
       if (part === 'body') exchange.open()
@@ -333,7 +339,7 @@ describe('failures of the network', () => {
     await closed
   })
 
-  it('leaves no timer after an answer', async () => {
+  it('leave no timer after an answer', async () => {
     const clock = recordingClock()
     await using server = await wireServer((exchange) => {
       exchange.json(200, STATUS)
@@ -343,7 +349,7 @@ describe('failures of the network', () => {
     expect(clock.waiting).toEqual([])
   })
 
-  it('ends the wait also when fetch does not heed the signal', async () => {
+  it('end the call even if fetch ignores the signal', async () => {
     const clock = recordingClock()
     const fetch = (): Promise<Response> => new Promise(() => undefined)
     const failed = failure(createClient({ baseUrl: 'http://x', clock, fetch }).status())
@@ -351,7 +357,7 @@ describe('failures of the network', () => {
     expect(await failed).toMatchObject({ code: 'TIMED_OUT' })
   })
 
-  it('makes a fetch that throws a failed connection', async () => {
+  it('include a fetch that throws', async () => {
     const fetch = (): never => {
       throw new Error('no network here')
     }
@@ -362,7 +368,7 @@ describe('failures of the network', () => {
 })
 
 describe('aborts', () => {
-  it('sends nothing when the signal has aborted before', async () => {
+  it('send no request if the signal has already aborted', async () => {
     const fetch = vi.fn<Fetch>()
     const client = createClient({ baseUrl: 'http://tutti.example', fetch })
     const error = await failure(client.runs.get('run-1', { signal: AbortSignal.abort('late') }))
@@ -370,7 +376,7 @@ describe('aborts', () => {
     expect(fetch).not.toHaveBeenCalled()
   })
 
-  it('leaves no listener on the signal of a call that is over', async () => {
+  it('leave no listener on the signal after the call', async () => {
     await using server = await wireServer((exchange) => {
       exchange.json(200, STATUS)
     })
@@ -379,7 +385,7 @@ describe('aborts', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  it('closes the connection of a call that is aborted', async () => {
+  it('close the connection of the call', async () => {
     await using server = await wireServer(() => undefined)
     const client = createClient({ baseUrl: server.url, clock: recordingClock() })
     const caller = new AbortController()

@@ -1,25 +1,25 @@
-/** The fake clock, with the delays that the client asks it for. */
+/** The fake clock, with a record of the delays that the client requests. */
 import { fakeClock, type FakeClock } from '../../../tooling/test-kit/clock.ts'
 
 /** A fake clock that records its timers. */
 export interface RecordingClock extends FakeClock {
   /** All delays so far, in order, in milliseconds. */
   readonly delays: readonly number[]
-  /** Delays of the timers that wait now. */
+  /** Delays of the pending timers. */
   readonly waiting: readonly number[]
-  /** Resolves as soon as a timer of exactly `delayMs` waits. */
+  /** Resolves as soon as a timer of exactly `delayMs` is pending. */
   timer(delayMs: number): Promise<void>
-  /** Waits for a timer of exactly `delayMs`, then lets that time pass. */
+  /** Waits for a timer of exactly `delayMs`, then advances the clock by that time. */
   pass(delayMs: number): Promise<void>
 }
 
 /** Settings of a recording clock. */
 export interface RecordingClockOptions {
-  /** Timers up to this delay fire at once, as if the time had passed. @default 0, none do */
+  /** Timers up to this delay fire at once, as if the time had passed. @default 0, for no timers */
   readonly skipUpToMs?: number
 }
 
-/** The instant at which every fake clock starts, in milliseconds since 1970. */
+/** Time at which every fake clock starts, in milliseconds since 1970. */
 export const START = fakeClock().now()
 
 /** Creates a clock. */

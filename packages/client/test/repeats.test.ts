@@ -1,4 +1,4 @@
-/** [X] Which plain calls are repeated, how often, and when a repeat is not worth its wait. */
+/** [X] Which plain calls are retried, how often, and when the delay of a retry is too long. */
 import { describe, expect, it } from 'vitest'
 
 import { createClient, type ClientOptions } from '../src/index.ts'
@@ -34,21 +34,21 @@ function flaky(failures: number, answer: unknown, status = 200): Handler {
   }
 }
 
-describe('[X2] what is repeated', () => {
-  it('what reads, up to twice', async () => {
+describe('[X2] a retry', () => {
+  it('repeats a read call up to twice', async () => {
     await using on = await called(flaky(2, STATUS))
     expect(await on.client.status()).toEqual(STATUS)
     expect(on.clock.delays).toEqual([30_000, 250, 500])
     expect(on.clock.waiting).toEqual([])
   })
 
-  it('no more than twice, and then the last failure is thrown', async () => {
+  it('is made twice at most, then the last failure is thrown', async () => {
     await using on = await called(flaky(9, STATUS))
     await expect(on.client.status()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
     expect(on.server.exchanges).toHaveLength(3)
   })
 
-  it('after a connection that broke', async () => {
+  it('follows a broken connection', async () => {
     await using on = await called((exchange, index) => {
       if (index === 0) exchange.drop()
       else exchange.json(200, STATUS)
@@ -56,7 +56,7 @@ describe('[X2] what is repeated', () => {
     expect(await on.client.status()).toEqual(STATUS)
   })
 
-  it('a submit with a key, with the same key', async () => {
+  it('repeats a submit with an idempotency key, with the same key', async () => {
     await using on = await called(flaky(1, ACCEPTED, 202))
     await on.client.runs.submit({}, { idempotencyKey: 'order-7' })
     expect(on.server.exchanges.map(({ headers }) => headers['idempotency-key'])).toEqual([
@@ -66,7 +66,7 @@ describe('[X2] what is repeated', () => {
   })
 
   it.each(['submit', 'cancel', 'inject', 'decide', 'invoke', 'delete'] as const)(
-    'never a plain %s',
+    'never repeats a plain %s',
     async (name) => {
       await using on = await called(flaky(9, {}))
       const { runs, reviews, tools } = on.client
@@ -83,7 +83,7 @@ describe('[X2] what is repeated', () => {
     },
   )
 
-  it('not what stays as it is', async () => {
+  it('does not follow a permanent failure', async () => {
     await using on = await called((exchange) => {
       exchange.json(404, { error: 'RUN_NOT_FOUND', message: 'No run' })
     })
@@ -91,14 +91,14 @@ describe('[X2] what is repeated', () => {
     expect(on.server.exchanges).toHaveLength(1)
   })
 
-  it('nothing with maxRepeats 0', async () => {
+  it('is disabled with maxRepeats 0', async () => {
     await using on = await called(flaky(1, STATUS), { maxRepeats: 0 })
     await expect(on.client.status()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
   })
 })
 
 describe('[X3] Retry-After', () => {
-  it('is waited for', async () => {
+  it('delays the retry', async () => {
     await using on = await called((exchange, index) => {
       if (index === 0) exchange.json(429, { ...AWAY, error: 'RATE_LIMITED', retryAfterMs: 4_000 })
       else exchange.json(200, STATUS)
@@ -107,7 +107,7 @@ describe('[X3] Retry-After', () => {
     expect(on.clock.delays).toEqual([30_000, 4_000])
   })
 
-  it('is not waited for when it would take longer than the call may', async () => {
+  it('prevents a retry if it exceeds the time limit of the call', async () => {
     await using on = await called((exchange) => {
       exchange.json(429, { ...AWAY, error: 'RATE_LIMITED', retryAfterMs: 30_000 })
     })
@@ -120,7 +120,7 @@ describe('[X3] Retry-After', () => {
 })
 
 describe('[X1] the time limit of a call', () => {
-  it('is the one of the call before that of the client', async () => {
+  it('is the limit of the call rather than the limit of the client', async () => {
     await using on = await called(() => undefined, { skipUpToMs: 0 })
     const failed = expect(on.client.status({ timeoutMs: 70 })).rejects.toMatchObject({
       code: 'TIMED_OUT',
@@ -131,14 +131,14 @@ describe('[X1] the time limit of a call', () => {
     await failed
   })
 
-  it('counts on top of the time that a submit lets the server wait', async () => {
+  it('is added to the time for which a submit lets the server wait', async () => {
     await using on = await called((exchange) => exchange.json(202, ACCEPTED))
     expect(await on.client.runs.submit({}, { wait: 60 })).toMatchObject({ status: 'ACCEPTED' })
     expect(on.clock.delays).toEqual([90_000])
     expect(on.server.exchanges[0]?.url).toBe('/api/runs?wait=60')
   })
 
-  it('ends the wait for a repeat too', async () => {
+  it('ends the wait for a retry', async () => {
     await using on = await called(flaky(9, STATUS), { skipUpToMs: 0 })
     const caller = new AbortController()
     const failed = expect(on.client.status({ signal: caller.signal })).rejects.toMatchObject({
@@ -158,20 +158,20 @@ describe('[X1] the time limit of a call', () => {
 
   it('ends the wait for a run', async () => {
     await using on = await called((exchange) => void exchange.open(), { skipUpToMs: 0 })
-    const told: string[] = []
-    const onConnection = ({ status }: { readonly status: string }) => void told.push(status)
+    const statuses: string[] = []
+    const onConnection = ({ status }: { readonly status: string }) => void statuses.push(status)
     const waiting = on.client.runs.result('r', { timeoutMs: 800, onConnection })
     const failed = expect(waiting).rejects.toMatchObject({ code: 'TIMED_OUT' })
     await on.server.exchange(0)
     await on.clock.pass(800)
     await failed
-    expect(told).not.toContain('reconnecting')
+    expect(statuses).not.toContain('reconnecting')
     expect(on.server.exchanges).toHaveLength(1)
   })
 })
 
-describe('answers that are not the usual one', () => {
-  it('a submit that waited gives a run, which must have ended', async () => {
+describe('special answers', () => {
+  it('a submit with wait returns a run that must have ended', async () => {
     const run = { ...RUN, status: 'RUNNING' }
     await using on = await called((exchange) => exchange.json(200, run))
     await expect(on.client.runs.submit({}, { wait: 1 })).rejects.toMatchObject({
@@ -180,7 +180,7 @@ describe('answers that are not the usual one', () => {
     })
   })
 
-  it('a server that is not ready is an answer, one that fails is not', async () => {
+  it('a server that is not ready returns an answer, a failing server does not', async () => {
     const body = { status: 'NOT_READY', lifecycleState: 'DRAINING' }
     await using on = await called(
       (exchange, index) => exchange.json(503, index === 0 ? body : AWAY),

@@ -1,4 +1,4 @@
-/** A connection that is lost, wherever it is cut: every event comes once, in order, and no reader sees it. */
+/** Lost connections: wherever one is cut, the reader receives every event once, in order, and no error. */
 import { describe, expect, it } from 'vitest'
 
 import { createClient, type ConnectionState, type TuttiClient } from '../src/index.ts'
@@ -8,7 +8,7 @@ import { wireServer, type WireServer } from './wire-server.ts'
 
 import type { RunDetail } from '@tutti/protocol'
 
-/** A client that does not wait before it comes back. */
+/** A client that reconnects without a delay. */
 function eagerClient({ url }: WireServer): TuttiClient {
   const clock = recordingClock({ skipUpToMs: 10_000 })
   return createClient({ baseUrl: url, clock, random: () => 1 })
@@ -16,7 +16,7 @@ function eagerClient({ url }: WireServer): TuttiClient {
 
 const WHOLE = Buffer.from(`: events follow\n\n${frames(LOG)}`)
 
-describe('[R1] every event once, in order', () => {
+describe('[R1] a stream returns every event once, in order', () => {
   it('over one connection', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(WHOLE)
@@ -29,7 +29,7 @@ describe('[R1] every event once, in order', () => {
   })
 
   it.each(LOG.slice(0, -1).map(({ seq }) => seq))(
-    'cut after event %i, which the reader has',
+    'if the connection is cut after the client received event %i',
     async (seq) => {
       await using server = await wireServer(async (exchange, index) => {
         const rest = asked(LOG, exchange)
@@ -49,7 +49,7 @@ describe('[R1] every event once, in order', () => {
     },
   )
 
-  it('ended by the server after each event', async () => {
+  it('if the server closes the connection after each event', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(asked(LOG, exchange).slice(0, 1)))
       exchange.end()
@@ -64,14 +64,14 @@ describe('[R1] every event once, in order', () => {
     ])
   })
 
-  it('cut anywhere in a frame, also within a character', async () => {
+  it('if the connection is cut anywhere in a frame, also within a character', async () => {
     let cut = 0
     await using server = await wireServer(async (exchange) => {
       const isFirst = exchange.lastEventId === undefined && exchange.query.get('from') === null
       const bytes = Buffer.from(frames(asked(LOG, exchange)))
       await exchange.open().write(isFirst && cut > 0 ? bytes.subarray(0, cut) : bytes)
       if (cut > 0) {
-        // Once only: the connection after it gets everything.
+        // Only once: the next connection receives everything.
         cut = 0
         exchange.drop()
       }
@@ -86,7 +86,7 @@ describe('[R1] every event once, in order', () => {
 })
 
 describe('[K3] the cursor', () => {
-  it('stays where the caller put it when the stream drops before the first event', async () => {
+  it('keeps the position of the caller if the stream drops before the first event', async () => {
     await using server = await wireServer(async (exchange, index) => {
       if (index === 0) {
         exchange.drop()
@@ -106,7 +106,7 @@ describe('[K3] the cursor', () => {
     ])
   })
 
-  it('stays after the last event when a resumed stream drops before its first one', async () => {
+  it('keeps the position after the last event if a resumed stream drops before its first one', async () => {
     await using server = await wireServer(async (exchange, index) => {
       const rest = asked(LOG, exchange)
       const count = [2, 0, 0][index] ?? rest.length
@@ -124,7 +124,7 @@ describe('[K3] the cursor', () => {
     ])
   })
 
-  it('is taken from the event when a frame has no id', async () => {
+  it('is read from the event if a frame has no id', async () => {
     await using server = await wireServer(async (exchange) => {
       const [next] = asked(LOG, exchange)
       await exchange.open().write(`data: ${JSON.stringify(next)}\n\n`)
@@ -156,8 +156,8 @@ describe('[K3] the cursor', () => {
   })
 })
 
-describe('[R2] the end', () => {
-  it('asks for the end also when it is not wanted, and does not give it', async () => {
+describe('[R2] the end of a stream', () => {
+  it('requests the last event even if it is filtered out, and does not return it', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(asked(LOG, exchange)))
       exchange.end()
@@ -167,7 +167,7 @@ describe('[R2] the end', () => {
     expect(server.exchanges.map(({ query }) => query.get('events'))).toEqual(['token,run_result'])
   })
 
-  it('asks for the end once when it is wanted', async () => {
+  it('requests the last event once if it is not filtered out', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(asked(LOG, exchange)))
       exchange.end()
@@ -177,7 +177,7 @@ describe('[R2] the end', () => {
     expect(server.exchanges.map(({ query }) => query.get('events'))).toEqual(['run_result'])
   })
 
-  it('resumes a filtered stream with its filter', async () => {
+  it('keeps the filter of a resumed stream', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(asked(LOG, exchange).slice(0, 1)))
       exchange.end()
@@ -191,7 +191,7 @@ describe('[R2] the end', () => {
     ])
   })
 
-  it('is reached with 204, at once or later', async () => {
+  it('is reached with 204, on the first or a later connection', async () => {
     await using server = await wireServer((exchange, index) => {
       if (index === 0) exchange.drop()
       else exchange.answer(204, '')
@@ -214,7 +214,7 @@ describe('[R2] the end', () => {
     await server.exchanges[0]?.closed
   })
 
-  it('can be looped over again, each time on its own', async () => {
+  it('allows another loop with a separate connection', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(LOG))
     })
@@ -225,7 +225,7 @@ describe('[R2] the end', () => {
   })
 })
 
-/** The sample run when it is over. */
+/** The sample run after its end. */
 const ENDED: RunDetail = {
   runId: RUN_ID,
   status: 'COMPLETED',
@@ -240,8 +240,8 @@ const ENDED: RunDetail = {
   lastSeq: 4,
 }
 
-describe('the result', () => {
-  it('is the run as it ended, when its last event has come, asked for from the end', async () => {
+describe('result', () => {
+  it('requests the last event from the end, and returns the run that has ended', async () => {
     await using server = await wireServer(async (exchange, index) => {
       if (exchange.url === '/api/runs/run-1') {
         exchange.json(200, ENDED)
@@ -262,7 +262,7 @@ describe('the result', () => {
     await server.exchanges[1]?.closed
   })
 
-  it('is missing from a log that ends without one', async () => {
+  it('fails for a log without a result', async () => {
     await using server = await wireServer((exchange) => {
       exchange.answer(204, '')
     })
@@ -271,7 +271,7 @@ describe('the result', () => {
     })
   })
 
-  it('can be given up', async () => {
+  it('can be aborted', async () => {
     await using server = await wireServer((exchange) => {
       exchange.open()
     })
@@ -287,8 +287,8 @@ describe('the result', () => {
   })
 })
 
-describe('what is told of the connection', () => {
-  it('opens, reconnects from the last event, and closes', async () => {
+describe('onConnection', () => {
+  it('reports that the stream opens, reconnects after the last event, and closes', async () => {
     await using server = await wireServer(async (exchange, index) => {
       if (index === 1) exchange.answer(503, 'Starting')
       else await exchange.open().write(frames(asked(LOG, exchange).slice(0, index === 0 ? 2 : 9)))
@@ -319,7 +319,7 @@ describe('what is told of the connection', () => {
     ])
   })
 
-  it('ends the stream when the listener throws', async () => {
+  it('ends the stream if it throws', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frame(LOG[0]!))
     })

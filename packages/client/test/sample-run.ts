@@ -1,12 +1,12 @@
-/** A short run as it is in the log, and a handler that serves a log as the server does. */
+/** A short run as its log contains it, and a handler that serves a log like the server. */
 import { type LoggedRunEvent, type RunEvent } from '@tutti/protocol'
 
 import type { Exchange } from './wire-server.ts'
 
-/** The run that all samples belong to. */
+/** Id of the run of all samples. */
 export const RUN_ID = 'run-1'
 
-/** Where the events of the sample run are. */
+/** Path of the events of the sample run. */
 export const EVENTS_PATH = `/api/runs/${RUN_ID}/events`
 
 const INSTANT = '2026-01-01T00:00:00.000Z'
@@ -35,7 +35,7 @@ export const RESULT: RunEvent = {
   durationMs: 12,
 }
 
-/** Events with their places, from `firstSeq` on. */
+/** Adds the run, the number and the id to events, starting with `firstSeq`. */
 export function logged(events: readonly RunEvent[], firstSeq = 0): LoggedRunEvent[] {
   return events.map((event, index) => {
     const seq = firstSeq + index
@@ -60,17 +60,17 @@ export const LOG: readonly LoggedRunEvent[] = logged([
   RESULT,
 ])
 
-/** An event as the server writes it. */
+/** Encodes an event as the server does. */
 export function frame(event: LoggedRunEvent): string {
   return `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
 }
 
-/** Several events as the server writes them. */
+/** Encodes several events as the server does. */
 export function frames(events: readonly LoggedRunEvent[]): string {
   return events.map(frame).join('')
 }
 
-/** The events that a request asks for, by the rules of the server. */
+/** Returns the events that a request selects, by the rules of the server. */
 export function asked(
   log: readonly LoggedRunEvent[],
   { query, lastEventId }: Exchange,
@@ -87,7 +87,7 @@ function seqOf(id: string): number {
   return Number(id.slice(id.indexOf(':') + 1))
 }
 
-/** Everything that a loop gets. */
+/** Returns all events of a loop. */
 export async function collect<T>(events: AsyncIterable<T>): Promise<T[]> {
   const collected: T[] = []
   for await (const event of events) collected.push(event)

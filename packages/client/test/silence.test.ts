@@ -1,4 +1,4 @@
-/** The idle watchdog: a connection that says nothing is dead, one that only sends comments is not. */
+/** The idle limit: a connection without data is dead, a connection that sends only comments is not. */
 import { describe, expect, it } from 'vitest'
 
 import { createClient, type ConnectionState } from '../src/index.ts'
@@ -10,7 +10,7 @@ import { wireServer } from './wire-server.ts'
 const random = (): number => 1
 
 describe('a silent connection', () => {
-  it('is left after 45 s and resumed', async () => {
+  it('is replaced after 45 s, and the stream resumed', async () => {
     const clock = recordingClock()
     await using server = await wireServer(async (exchange, index) => {
       const rest = asked(LOG, exchange)
@@ -36,7 +36,7 @@ describe('a silent connection', () => {
     expect(clock.waiting).toEqual([])
   })
 
-  it('is kept by comments', async () => {
+  it('stays open while comments arrive', async () => {
     const clock = recordingClock()
     await using server = await wireServer((exchange) => {
       exchange.open()
@@ -65,7 +65,7 @@ describe('a silent connection', () => {
     expect(server.exchanges.length).toBe(1)
   })
 
-  it('is left also when the server does not even answer', async () => {
+  it('is replaced even if the server has not answered', async () => {
     const clock = recordingClock()
     await using server = await wireServer(async (exchange, index) => {
       if (index > 0) await exchange.open().write(frames(LOG))
@@ -80,7 +80,7 @@ describe('a silent connection', () => {
     expect(await reading).toEqual(LOG)
   })
 
-  it('is kept for ever when there is no limit', async () => {
+  it('stays open without a limit', async () => {
     const clock = recordingClock()
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(LOG))
@@ -91,7 +91,7 @@ describe('a silent connection', () => {
     expect(clock.delays).toEqual([])
   })
 
-  it('is not blamed for a slow reader', async () => {
+  it('stays open while the reader is slow', async () => {
     const clock = recordingClock()
     await using server = await wireServer(async (exchange) => {
       exchange.open()
@@ -107,5 +107,3 @@ describe('a silent connection', () => {
     expect(server.exchanges.length).toBe(1)
   })
 })
-
-/** Lets the event loop turn until `condition` holds. */

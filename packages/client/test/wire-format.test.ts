@@ -1,4 +1,4 @@
-/** The bytes of an event stream may come in any pieces and with any line ends. */
+/** The bytes of an event stream may arrive in any chunks and with any line endings. */
 import { describe, expect, it } from 'vitest'
 
 import { createClient } from '../src/index.ts'
@@ -9,7 +9,7 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 
 const TEXT = `: events follow\n\n${frames(LOG)}`
 
-/** The events that a body gives. It is not tied to the signal of the request, as a real one is. */
+/** Reads the events of a body. Unlike a real body, it does not end with the signal of the request. */
 function eventsOf(body: ReadableStream<Uint8Array>): AsyncIterable<LoggedRunEvent> {
   const headers = { 'content-type': 'text/event-stream' }
   const client = createClient({
@@ -20,7 +20,7 @@ function eventsOf(body: ReadableStream<Uint8Array>): AsyncIterable<LoggedRunEven
   return client.runs.events(RUN_ID)
 }
 
-/** The events that a body of these pieces gives. */
+/** Reads the events of a body with these chunks. */
 function eventsIn(pieces: readonly Uint8Array[]): Promise<LoggedRunEvent[]> {
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
@@ -36,28 +36,28 @@ function piecesOf(text: string, size: number): Uint8Array[] {
   return Array.from({ length: count }, (_, index) => bytes.slice(index * size, (index + 1) * size))
 }
 
-describe('an event stream', () => {
-  it.each([1, 2, 3, 5, 64, 1_000_000])('in pieces of %i bytes', async (size) => {
+describe('an event stream is read', () => {
+  it.each([1, 2, 3, 5, 64, 1_000_000])('in chunks of %i bytes', async (size) => {
     expect(await eventsIn(piecesOf(TEXT, size))).toEqual(LOG)
   })
 
   it.each([
     ['CRLF', '\r\n'],
     ['CR', '\r'],
-  ])('with %s, in whatever pieces', async (_, lineEnd) => {
+  ])('with %s, in any chunks', async (_, lineEnd) => {
     const text = TEXT.replaceAll('\n', lineEnd)
     // A CR at the very end of a stream may still be followed by LF.
     expect(await eventsIn(piecesOf(`${text}:\n`, 1))).toEqual(LOG)
     expect(await eventsIn(piecesOf(`${text}:\n`, 1_000_000))).toEqual(LOG)
   })
 
-  it('with a byte order mark, unknown fields and empty pieces', async () => {
+  it('with a byte order mark, unknown fields and empty chunks', async () => {
     const text = `\uFEFFretry: 5\nmood: good\n\n${TEXT}`
     const pieces = piecesOf(text, 7).flatMap((piece) => [piece, new Uint8Array()])
     expect(await eventsIn(pieces)).toEqual(LOG)
   })
 
-  it('with data over several lines', async () => {
+  it('with data on several lines', async () => {
     const text = LOG.map((event) => {
       const lines = JSON.stringify(event, null, 2).split('\n')
       return `${lines.map((line) => `data: ${line}`).join('\n')}\n\n`
@@ -65,7 +65,7 @@ describe('an event stream', () => {
     expect(await eventsIn(piecesOf(text.join(''), 11))).toEqual(LOG)
   })
 
-  it('refuses a frame without end', async () => {
+  it('except for a frame without an end', async () => {
     const piece = new TextEncoder().encode(`data: ${'x'.repeat(1024 * 1024)}\n`)
     await expect(eventsIn(Array.from({ length: 70 }, () => piece))).rejects.toMatchObject({
       code: 'BAD_RESPONSE',
@@ -74,7 +74,7 @@ describe('an event stream', () => {
   })
 })
 
-it('cancels the body when the reader leaves', async () => {
+it('until the reader stops, which cancels the body', async () => {
   const cancelled = new Promise<void>((resolve) => {
     const body = new ReadableStream<Uint8Array>({
       start(controller) {

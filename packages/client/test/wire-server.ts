@@ -1,13 +1,13 @@
 /**
- * A server that speaks the wire by hand, so that it can also break it: every request is given to a
- * handler that decides what goes over the socket and when it is cut.
+ * A server whose handlers write the bytes of each answer, so that they can also break the protocol: a handler decides
+ * which bytes it sends and when it cuts the connection.
  */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 
 import type { AddressInfo } from 'node:net'
 
-/** What answers a request. */
+/** Answers a request. */
 export type Handler = (exchange: Exchange, index: number) => void | Promise<void>
 
 /** One request and the ways to answer it. */
@@ -18,7 +18,7 @@ export class Exchange {
   readonly query: URLSearchParams
   readonly headers: IncomingMessage['headers']
   readonly body: string
-  /** Resolves when the connection is gone or the answer complete. */
+  /** Resolves when the connection is closed or the answer complete. */
   readonly closed: Promise<unknown>
   readonly #response: ServerResponse
 
@@ -32,17 +32,17 @@ export class Exchange {
     this.#response = response
   }
 
-  /** The id after which the client wants to go on. */
+  /** The id after which the client continues. */
   get lastEventId(): string | undefined {
     return this.headers['last-event-id']?.toString()
   }
 
-  /** Answers in full. */
+  /** Sends a complete answer. */
   answer(status: number, body: string, headers: Readonly<Record<string, string>> = {}): void {
     this.#response.writeHead(status, headers).end(body)
   }
 
-  /** Answers with JSON. */
+  /** Sends a complete answer with JSON. */
   json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): void {
     this.answer(status, JSON.stringify(body), { 'content-type': 'application/json', ...headers })
   }
@@ -54,14 +54,14 @@ export class Exchange {
     return this
   }
 
-  /** Sends bytes; resolves when they have left this process. */
+  /** Sends bytes, and resolves when they have left this process. */
   async write(bytes: string | Uint8Array): Promise<void> {
     await new Promise((resolve) => {
       this.#response.write(bytes, resolve)
     })
   }
 
-  /** Ends the answer as it should be. */
+  /** Ends the answer normally. */
   end(): void {
     this.#response.end()
   }
@@ -72,17 +72,17 @@ export class Exchange {
   }
 }
 
-/** A server on the loopback. */
+/** A server on the loopback address. */
 export interface WireServer extends AsyncDisposable {
   readonly url: string
   readonly port: number
   /** Every request so far. */
   readonly exchanges: readonly Exchange[]
-  /** The request number `index`, as soon as it has come. */
+  /** Resolves with request number `index` as soon as it has arrived. */
   exchange(index: number): Promise<Exchange>
 }
 
-/** Serves `handler` on a port, any free one when none is given. */
+/** Serves `handler` on the given port, or on a free one. */
 export async function wireServer(handler: Handler, port = 0): Promise<WireServer> {
   const exchanges: Exchange[] = []
   const watchers = new Set<() => void>()

@@ -12,11 +12,14 @@ describe('durationMs', () => {
     ['P2W', 1_209_600_000],
     ['P1DT2H3M4S', 93_784_000],
     ['PT0S', 0],
-  ])('%s is %i ms', (text, length) => {
+  ])('converts %s to %i ms', (text, length) => {
     expect(durationMs(text)).toBe(length)
   })
 
-  it.each(['P1M', 'P1Y', 'P0Y1D', 'P', 'PT', '30', 'PT-5S', ''])('%j has no length', (text) => {
-    expect(durationMs(text)).toBeUndefined()
-  })
+  it.each(['P1M', 'P1Y', 'P0Y1D', 'P', 'PT', '30', 'PT-5S', ''])(
+    'returns undefined for %j',
+    (text) => {
+      expect(durationMs(text)).toBeUndefined()
+    },
+  )
 })

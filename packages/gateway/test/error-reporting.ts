@@ -1,15 +1,15 @@
-/** Stand-ins for the parts of a server that take errors. */
+/** Test doubles for the parts of a server that receive errors. */
 import type { ErrorMetrics, Redactor } from '../src/http/on-error.ts'
 
-/** Metrics that count nothing. */
+/** Metrics that record nothing. */
 export const noMetrics: ErrorMetrics = {
   instruments: { errorsAnswered: { add: () => undefined }, tooMany: { add: () => undefined } },
 }
 
-/** Replaces one secret by `[redacted]`. */
+/** Replaces one secret with `[redacted]`. */
 export function redacting(secret: string): Redactor {
   const text = (given: string): string => given.replaceAll(secret, '[redacted]')
-  // NOTE: the type of a value does not change when texts in it do.
+  // NOTE: replacing texts in a value does not change its type.
   return { text, value: <T>(value: T) => JSON.parse(text(JSON.stringify(value))) as T }
 }
 

@@ -47,7 +47,7 @@ async function reviewOf({ runs }: OpenGateway, runId: string): Promise<string> {
   throw new Error('The run ended without a review')
 }
 
-it('[GW-G2] begins a task once for each idempotency key, as its caller', async () => {
+it('[GW-G2] starts one task for each idempotency key and caller', async () => {
   await using gateway = await openGateway()
   const service = new GatewayService(gateway.options)
   const request = begin({ idempotencyKey: 'k', tags: { wire: 'x' } })
@@ -59,7 +59,7 @@ it('[GW-G2] begins a task once for each idempotency key, as its caller', async (
   expect(gateway.audit).toMatchObject([entry, entry])
 })
 
-it('records a request that cannot be read, or lacks the scope, as refused', async () => {
+it('audits a request that is invalid or lacks the scope as refused', async () => {
   await using gateway = await openGateway()
   const service = new GatewayService(gateway.options)
   const unread = service.begin(callOf(gateway), () => {
@@ -75,7 +75,7 @@ it('records a request that cannot be read, or lacks the scope, as refused', asyn
   expect((await gateway.runs.list({ limit: 9, offset: 0 })).total).toBe(0)
 })
 
-it('[GW-G1] finds the tasks of the given ensembles only', async () => {
+it('[GW-G1] finds only the tasks of the given ensembles', async () => {
   await using gateway = await openGateway()
   const service = new GatewayService(gateway.options)
   const runId = await gateway.submit()
@@ -100,7 +100,7 @@ it('[GW-G3] guides the agents of a task without an open review', async () => {
   expect(directive).toMatchObject({ content: 'louder', actor: 'ci' })
 })
 
-it('decides the open review of a task, and refuses a review of another one', async () => {
+it('decides the open review of a task, and rejects a review of another task', async () => {
   await using gateway = await openGateway({ ensembles: [choir] })
   const service = new GatewayService(gateway.options)
   const request = begin({ ensemble: choir, inputs: {} })
@@ -139,7 +139,7 @@ it('[GW-G4] cancels a task at its deadline, which counts from its creation', asy
   expect(await endOf(gateway, run.runId)).toBe('CANCELLED')
 })
 
-it('returns an earlier result under the same cache key that is not too old', async () => {
+it('returns an earlier result with the same cache key that is not too old', async () => {
   await using gateway = await openGateway()
   const service = new GatewayService(gateway.options)
   gateway.play()

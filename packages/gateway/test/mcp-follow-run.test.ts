@@ -7,8 +7,8 @@ import { auditedCall } from '../src/service/gateway-call.ts'
 import { GatewayService } from '../src/service/gateway-service.ts'
 import { openGateway } from './open-gateway.ts'
 
-/** A gateway with the parts that a call follows a run with. */
-async function stage() {
+/** A gateway, and a function that follows a run for a call. */
+async function openFollower() {
   const gateway = await openGateway()
   const follow = (runId: string, more: Partial<FollowedCall>) =>
     followCall({
@@ -26,8 +26,8 @@ async function stage() {
   return { gateway, follow }
 }
 
-it('[GW-F2] a client that gave up before its run was followed cancels it all the same', async () => {
-  const { gateway, follow } = await stage()
+it('[GW-F2] cancels the run of a client that disconnects before the run is followed', async () => {
+  const { gateway, follow } = await openFollower()
   await using _ = gateway
   const runId = await gateway.submit()
   const followed = follow(runId, { signal: AbortSignal.abort() })
@@ -39,8 +39,8 @@ it('[GW-F2] a client that gave up before its run was followed cancels it all the
   expect(ends).toEqual(['CANCELLED'])
 })
 
-it('[GW-F2] a client that goes after the result cancels nothing, and no timer is left', async () => {
-  const { gateway, follow } = await stage()
+it('[GW-F2] cancels nothing when a client disconnects after the result, and leaves no timer', async () => {
+  const { gateway, follow } = await openFollower()
   await using _ = gateway
   const asked: string[] = []
   vi.spyOn(gateway.runs, 'send').mockImplementation((runId) => {

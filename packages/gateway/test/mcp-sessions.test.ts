@@ -21,7 +21,7 @@ const INITIALIZE = {
   },
 }
 
-it('[GW-S2] a session in which a call goes on is never ended, neither to make room nor as idle', async () => {
+it('[GW-S2] never ends a session with a running call, neither to make room nor as idle', async () => {
   const started = Promise.withResolvers<void>()
   const gate = Promise.withResolvers<string>()
   const hold = defineTool({

@@ -13,7 +13,7 @@ import { noMetrics, noRedactor } from './error-reporting.ts'
 
 import type { GatewayOptions } from '../src/gateway-options.ts'
 
-/** A gateway and what a test does with it. */
+/** A gateway, and functions to control it in a test. */
 export interface OpenGateway extends AsyncDisposable {
   readonly options: GatewayOptions
   readonly runs: RunService

@@ -6,16 +6,16 @@ import { decodeEvent } from './decode-event.ts'
 const [first] = LOG
 
 describe('decodeEvent', () => {
-  it('gives an event as it came', () => {
+  it('returns an event unchanged', () => {
     expect(decodeEvent(JSON.stringify(first), RUN_ID)).toEqual({ known: true, event: first })
   })
 
-  it('keeps fields that this version does not know', () => {
+  it('keeps unknown fields', () => {
     const event = { ...first, mood: 'good' }
     expect(decodeEvent(JSON.stringify(event), RUN_ID)).toEqual({ known: true, event })
   })
 
-  it('gives the place of an event whose type it does not know', () => {
+  it('returns the position of an event of an unknown type', () => {
     const event = { type: 'tea_break', runId: RUN_ID, seq: 4, id: 'run-1:4', kind: 'green' }
     expect(decodeEvent(JSON.stringify(event), RUN_ID)).toEqual({ known: false, event })
   })
@@ -28,7 +28,7 @@ describe('decodeEvent', () => {
     ['{"type":"tea_break","runId":"run-1"}', '/seq is required'],
     [JSON.stringify({ ...first, runId: 'run-2' }), '/runId must be "run-1", got "run-2"'],
     [JSON.stringify({ ...first, seq: -1 }), '/seq must be'],
-  ])('refuses %s', (data, message) => {
+  ])('rejects %s', (data, message) => {
     expect(() => decodeEvent(data, RUN_ID)).toThrow(
       expect.objectContaining({
         code: 'BAD_RESPONSE',

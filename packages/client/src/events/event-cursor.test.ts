@@ -6,7 +6,7 @@ function at(seq: number): { readonly seq: number; readonly id: string } {
   return { seq, id: `run-1:${seq}` }
 }
 
-/** The cursor after these events, all of which must be next. */
+/** The cursor after these consecutive events. */
 function after(cursor: EventCursor, seqs: readonly number[]): EventCursor {
   return seqs.reduce((current, seq) => {
     const placement = placeEvent(current, at(seq))
@@ -16,7 +16,7 @@ function after(cursor: EventCursor, seqs: readonly number[]): EventCursor {
   }, cursor)
 }
 
-/** The numbers among `seqs` that are given on. */
+/** The numbers in `seqs` that the cursor accepts. */
 function given(cursor: EventCursor, seqs: readonly number[]): number[] {
   let current = cursor
   return seqs.filter((seq) => {
@@ -27,22 +27,22 @@ function given(cursor: EventCursor, seqs: readonly number[]): number[] {
 }
 
 describe('placeEvent', () => {
-  it('[K1] takes events in order, each once', () => {
+  it('[K1] accepts events in order, each once', () => {
     expect(given(startCursor(undefined, false), [0, 0, 1, 0, 1, 2, 1])).toEqual([0, 1, 2])
   })
 
-  it('[K1] drops what is before the place asked for', () => {
+  it('[K1] drops events before the requested position', () => {
     expect(given(startCursor(3, false), [1, 2, 3, 4])).toEqual([3, 4])
     expect(given(startCursor(3, true), [1, 2, 5, 4, 9])).toEqual([5, 9])
   })
 
-  it('[K2] finds a gap, and stays where it was', () => {
+  it('[K2] detects a gap, and keeps its position', () => {
     const cursor = after(startCursor(undefined, false), [0, 1])
     expect(placeEvent(cursor, at(3))).toEqual({ kind: 'gap', expectedSeq: 2 })
     expect(given(cursor, [3, 2, 3])).toEqual([2, 3])
   })
 
-  it('[K2] finds a gap before the first event', () => {
+  it('[K2] detects a gap before the first event', () => {
     expect(placeEvent(startCursor(undefined, false), at(1))).toEqual({
       kind: 'gap',
       expectedSeq: 0,
@@ -50,11 +50,11 @@ describe('placeEvent', () => {
     expect(placeEvent(startCursor(3, false), at(5))).toEqual({ kind: 'gap', expectedSeq: 3 })
   })
 
-  it('takes what comes first when the place was counted from the end', () => {
+  it('accepts any first event if the position is counted from the end', () => {
     expect(given(startCursor(-2, false), [7, 8, 8, 10, 9])).toEqual([7, 8, 9])
   })
 
-  it('expects gaps when only some types were asked for', () => {
+  it('allows gaps if only some types are requested', () => {
     expect(given(startCursor(undefined, true), [4, 2, 9, 9, 10])).toEqual([4, 9, 10])
   })
 
@@ -71,25 +71,25 @@ describe('placeEvent', () => {
 })
 
 describe('resumePoint', () => {
-  it('asks for the beginning with nothing', () => {
+  it('requests the first event without a position', () => {
     expect(resumePoint(startCursor(undefined, false))).toEqual({
       query: { from: undefined },
       headers: {},
     })
   })
 
-  it.each([0, 3, -2])('[K3] keeps from=%i as long as no event has come', (from) => {
+  it.each([0, 3, -2])('[K3] keeps from=%i until an event has arrived', (from) => {
     expect(resumePoint(startCursor(from, false))).toEqual({ query: { from }, headers: {} })
   })
 
-  it('[K3] goes on after the last event', () => {
+  it('[K3] continues after the last event', () => {
     expect(resumePoint(after(startCursor(3, false), [3, 4]))).toEqual({
       query: { from: undefined },
       headers: { 'last-event-id': 'run-1:4' },
     })
   })
 
-  it('goes on by number after an id that no header can carry', () => {
+  it('continues by number after an id that a header cannot contain', () => {
     const placement = placeEvent(startCursor(undefined, false), { seq: 0, id: 'läuft:0' })
     expect(placement.kind === 'next' && resumePoint(placement.cursor)).toEqual({
       query: { from: 1 },

@@ -17,7 +17,7 @@ describe('parseRetryAfter', () => {
     ['1.5', undefined],
     ['soon', undefined],
     ['2026', 2_026_000],
-  ])('reads %j as %j', (header, expected) => {
+  ])('parses %j as %j', (header, expected) => {
     expect(parseRetryAfter(header, NOW)).toBe(expected)
   })
 })

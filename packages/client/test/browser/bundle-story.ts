@@ -1,4 +1,4 @@
-/** The client and its story as one script for a page. */
+/** Bundles of the client, with and without its story, as scripts for a page. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url'
 
 import { build } from 'tsdown'
 
-/** A module that exports `tellStory`, with everything it is made of, from the sources. */
+/** Bundles a module that exports `tellStory`, with all its dependencies, from the sources. */
 export function bundleStory(): Promise<string> {
   return bundle('./story.ts')
 }
 
-/** The client alone, as an application takes it in. */
+/** Bundles the client alone, as an application does. */
 export function bundleClient(): Promise<string> {
   return bundle('../../src/index.ts')
 }
@@ -30,7 +30,7 @@ async function bundle(path: string): Promise<string> {
       dts: false,
       clean: false,
       logLevel: 'error',
-      // Nothing is left outside: an import of a module of Node would stay in the script.
+      // Only Node modules stay external: an import of one would stay in the script.
       deps: { alwaysBundle: [/^(?!node:)/] },
       inputOptions: {
         resolve: { conditionNames: ['@tutti/source', 'browser', 'import', 'default'] },

@@ -1,4 +1,4 @@
-/** What somebody does with a server from beginning to end. It runs in Node and in a page, and must end the same. */
+/** A complete use of a server. It runs in Node and in a page, and must have the same result in both. */
 import {
   createClient,
   TuttiClientError,
@@ -6,7 +6,7 @@ import {
   type TuttiConnection,
 } from '@tutti/client'
 
-/** A server, and what a test can do to it while the story goes on. */
+/** A server, and functions to control it during the story. */
 export interface StoryParts {
   readonly baseUrl: string
   readonly apiKey: string
@@ -14,16 +14,16 @@ export interface StoryParts {
   cut(): Promise<void>
   /** Resolves when call `n` of the waiting tool has begun. */
   untilWaiting(n: number): Promise<void>
-  /** Lets the waiting tool go on, now and later. */
+  /** Releases the waiting tool, now and for later calls. */
   play(): Promise<void>
 }
 
-/** What came of it: nothing in here may differ from place to place. */
+/** The result of the story, which must be the same in Node and in a page. */
 export type StoryEnd = Readonly<Record<string, unknown>>
 
 const BACH = { inputs: { composer: 'Bach' } }
 
-/** Tells the story. */
+/** Runs the story. */
 export async function tellStory(parts: StoryParts): Promise<StoryEnd> {
   const { baseUrl, apiKey } = parts
   const client = createClient({ baseUrl, apiKey, reconnect: { baseDelayMs: 1 } })
@@ -41,7 +41,7 @@ export async function tellStory(parts: StoryParts): Promise<StoryEnd> {
   return JSON.parse(JSON.stringify(end, withoutTime))
 }
 
-/** Ids and times differ from place to place. */
+/** Removes ids and times, which differ in each run. */
 function withoutTime(key: string, value: unknown): unknown {
   return ['durationMs', 'requestId', 'reviewId'].includes(key) ? undefined : value
 }
@@ -67,7 +67,7 @@ async function cancelled({ runs }: TuttiClient, { untilWaiting }: StoryParts): P
   return (await runs.result(runId)).status
 }
 
-/** Follows one run over an event stream and a WebSocket at once, both cut in the middle. */
+/** Follows one run over an event stream and a WebSocket at once, and cuts both while the run works. */
 async function followed(
   { runs }: TuttiClient,
   connection: TuttiConnection,
@@ -76,8 +76,8 @@ async function followed(
   const { runId } = await runs.submit({ ...BACH, tags: { by: 'story' } })
   await untilWaiting(2)
   const told: string[] = []
-  const opened = gate()
-  const resumed = gate()
+  const opened = defer()
+  const resumed = defer()
   const events = runs.events(runId, {
     onConnection({ status }) {
       told.push(status)
@@ -102,8 +102,8 @@ async function followed(
   }
 }
 
-/** Something that is waited for, and comes once. */
-function gate() {
+/** A promise, and the function that resolves it. */
+function defer() {
   let open = (): void => undefined
   const passed = new Promise<void>((resolve) => {
     open = resolve

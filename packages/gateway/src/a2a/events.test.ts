@@ -11,7 +11,7 @@ const IDENTITY = {
   asked: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'Ode' }] },
 } as const
 
-/** An event of which only these fields are looked at. */
+/** An event with only the fields that are read. */
 const event = (type: LoggedRunEvent['type'], fields: object = {}): LoggedRunEvent =>
   ({ type, seq: 0, taskName: 'last', ...fields }) as LoggedRunEvent
 
@@ -23,7 +23,7 @@ const turn = event('llm_iteration_started')
 const token = (text: string, fields: object = {}) => event('token', { token: text, ...fields })
 const done = (output: string, fields: object = {}) => event('task_completed', { output, ...fields })
 
-/** What a reader gets, an artifact as its text and how it is meant, a status as its state. */
+/** Returns the updates that a reader receives: an artifact as its text and how to apply it, a status as its state. */
 function updatesOf(...events: readonly LoggedRunEvent[]) {
   const updates = new TaskUpdates(IDENTITY, firstView({ createdAt: 0 }), {
     modes: [],
@@ -45,8 +45,8 @@ function updatesOf(...events: readonly LoggedRunEvent[]) {
     })
 }
 
-describe('updates of a task', () => {
-  it('[GW-U2] [GW-U3] have the text of the last task as it is written, and close it', () => {
+describe('TaskUpdates', () => {
+  it('[GW-U2] [GW-U3] streams the text of the last task as it is written, and closes it', () => {
     const events = [event('task_started'), turn, token('La'), token(' la'), done('La la')]
     expect(updatesOf(...events)).toEqual(['=last La', '+last  la', '+last .'])
   })
@@ -55,7 +55,7 @@ describe('updates of a task', () => {
     ['another turn', turn],
     ['another attempt', event('task_started')],
     ['another process', event('run_resumed')],
-  ])('[GW-U2] begin the text anew with %s', (_title, anew) => {
+  ])('[GW-U2] restarts the text with %s', (_title, anew) => {
     const events = [turn, token('La'), token('!'), anew, token('Lu'), token(' lu'), done('Lu lu')]
     expect(updatesOf(...events)).toEqual([
       '=last La',
@@ -66,19 +66,19 @@ describe('updates of a task', () => {
     ])
   })
 
-  it('[GW-U2] do not begin anew what is written while another task works', () => {
+  it('[GW-U2] does not restart the text while another task works', () => {
     const other = { taskName: 'first' }
     const turns = [event('task_started', other), event('llm_iteration_started', other)]
     const events = [turn, token('La'), ...turns, token('Mm', other), token(' la'), done('La la')]
     expect(updatesOf(...events)).toEqual(['=last La', '+last  la', '+last .'])
   })
 
-  it('[GW-U3] send the output again where it is another one than what was written', () => {
+  it('[GW-U3] sends the output again if it differs from the streamed text', () => {
     expect(updatesOf(turn, token('La'), done('Edited'))).toEqual(['=last La', '=last Edited.'])
     expect(updatesOf(turn, token('La'), turn, done('La'))).toEqual(['=last La', '=last La.'])
   })
 
-  it('[GW-U4] tell of the outputs of other tasks in a status, and leave them where there is no other', () => {
+  it('[GW-U4] reports the outputs of other tasks in a status, and as artifacts if there is no other output', () => {
     const first = done('Mm', { taskName: 'first' })
     const end = (status: string) => event('run_result', { status })
     expect(updatesOf(first)).toEqual(['TASK_STATE_WORKING: Mm'])
@@ -94,13 +94,13 @@ describe('updates of a task', () => {
     ])
   })
 
-  it('[GW-U1] tell of a cancel that was asked for, also when it still works', () => {
+  it('[GW-U1] reports a requested cancel while the task still works', () => {
     const cancelling = event('run_cancelling', { requestedAt: '2026-01-01T00:00:01Z' })
     expect(updatesOf(cancelling)).toEqual(['TASK_STATE_WORKING'])
   })
 
-  it('[GW-U1] tell of the next question when one of two is answered', () => {
-    const gate = (reviewId: string) =>
+  it('[GW-U1] reports the next question when one of two is answered', () => {
+    const review = (reviewId: string) =>
       event('review_requested', {
         reviewId,
         requestedAt: '2026-01-01T00:00:01Z',
@@ -113,8 +113,8 @@ describe('updates of a task', () => {
       decision: 'CONTINUE',
       decidedAt: '2026-01-01T00:00:02Z',
     })
-    expect(updatesOf(gate('a'), gate('b'))).toEqual(['TASK_STATE_INPUT_REQUIRED'])
-    expect(updatesOf(gate('a'), gate('b'), decided)).toEqual([
+    expect(updatesOf(review('a'), review('b'))).toEqual(['TASK_STATE_INPUT_REQUIRED'])
+    expect(updatesOf(review('a'), review('b'), decided)).toEqual([
       'TASK_STATE_INPUT_REQUIRED',
       'TASK_STATE_INPUT_REQUIRED',
     ])

@@ -10,7 +10,7 @@ const TASK: WireTask = {
   status: { state: 'TASK_STATE_INPUT_REQUIRED', timestamp: '2026-01-01T00:00:00Z' },
 }
 
-describe('objects of 0.3', () => {
+describe('version 0.3 objects', () => {
   it.each<[WirePart, object]>([
     [
       { text: 'a', mediaType: 'text/plain' },
@@ -28,12 +28,12 @@ describe('objects of 0.3', () => {
       },
     ],
     [{ url: 'https://a.b' }, { kind: 'file', file: { uri: 'https://a.b' } }],
-  ])('have for the part %j %j', (part, legacy) => {
+  ])('converts the part %j to %j', (part, legacy) => {
     const task = { ...TASK, artifacts: [{ artifactId: 'a', parts: [part] }] }
     expect(toLegacyTask(task)).toMatchObject({ artifacts: [{ parts: [legacy] }] })
   })
 
-  it('say what they are, in lower case', () => {
+  it('have a kind, and states in lower case', () => {
     expect(toLegacyTask(TASK)).toEqual({
       kind: 'task',
       id: 'run-1',
@@ -42,7 +42,7 @@ describe('objects of 0.3', () => {
     })
   })
 
-  it.each([true, false])('say of a status whether it is the last: %s', (final) => {
+  it.each([true, false])('mark a status as final: %s', (final) => {
     const { id: taskId, contextId, status } = TASK
     expect(
       toLegacyItem({ statusUpdate: { taskId, contextId, status } }, () => final),
@@ -53,7 +53,7 @@ describe('objects of 0.3', () => {
     })
   })
 
-  it('have no last artifact', () => {
+  it('do not mark an artifact as the last one', () => {
     const artifact = { artifactId: 'a', parts: [{ text: 'x' }] }
     const update = { taskId: 't', contextId: 'c', artifact, append: true, lastChunk: false }
     expect(toLegacyItem({ artifactUpdate: update }, () => true)).toEqual({

@@ -4,7 +4,7 @@ import { readRequest } from './read-request.ts'
 
 const CHUNK = 100
 
-/** A request whose body is sent in chunks as long as somebody takes them. */
+/** A request whose body is sent in chunks as long as the reader requests them. */
 function sending(chunks: number) {
   const taken = { bytes: 0 }
   const body = new ReadableStream<Uint8Array>(
@@ -21,7 +21,7 @@ function sending(chunks: number) {
     { highWaterMark: 0 },
   )
   const headers = { 'content-type': 'application/json' }
-  // Node wants to be told that nothing is read before all is sent.
+  // Node requires `duplex: half`: the response is read only after the whole body is sent.
   const sent = { method: 'POST', body, headers, duplex: 'half' }
   const request = new Request('http://a.b', sent)
   return { request, taken }
@@ -33,25 +33,25 @@ describe('readRequest', () => {
     expect(await readRequest(request, CHUNK)).toEqual({ ok: true, value: 1 })
   })
 
-  it('takes what is too long to its end, so that its sender reads the answer', async () => {
+  it('reads a body that is too long to its end, so that the client can read the answer', async () => {
     const { request, taken } = sending(5)
     await expect(readRequest(request, CHUNK)).rejects.toThrow('must be at most 100 bytes')
     expect(taken.bytes).toBe(5 * CHUNK)
   })
 
-  it('takes no more of what has no end', async () => {
+  it('stops reading an endless body', async () => {
     const { request, taken } = sending(Infinity)
     await expect(readRequest(request, CHUNK)).rejects.toThrow('must be at most 100 bytes')
     expect(taken.bytes).toBeLessThan(20 * CHUNK)
   })
 
-  it('has nothing to read where nothing was sent', async () => {
+  it('returns undefined for a request without a body', async () => {
     const request = new Request('http://a.b', { method: 'POST' })
     expect(await readRequest(request, CHUNK)).toBeUndefined()
   })
 
   it.each([null, 'text/plain', 'multipart/form-data; boundary=a'])(
-    'does not take a body that is said to be %s',
+    'rejects a body with the content type %s',
     async (type) => {
       const body = new TextEncoder().encode('{}')
       const headers = type === null ? {} : { 'content-type': type }

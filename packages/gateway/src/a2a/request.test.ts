@@ -33,7 +33,7 @@ const QUESTION: RunEventOf<'review_requested'> = {
   toolInput: 'Which?',
 }
 const FORM: RunEventOf<'review_requested'> = { ...CALL, taskDescription: 'Which?', toolInput: null }
-/** A tool of text that is asked for: its input is not what is asked. */
+/** A text tool that requires approval: its input is not a question. */
 const TEXT_CALL: RunEventOf<'review_requested'> = {
   ...CALL,
   taskDescription: 'Runs a command',
@@ -42,7 +42,7 @@ const TEXT_CALL: RunEventOf<'review_requested'> = {
 
 const content = (text: string, ...data: readonly unknown[]) => ({ text, data })
 
-describe('readDecision', () => {
+describe('readA2aDecision', () => {
   it.each([
     [{ decision: 'CONTINUE' }, { decision: 'CONTINUE' }],
     [
@@ -53,19 +53,19 @@ describe('readDecision', () => {
       { decision: 'REJECT', feedback: 'x', other: 1 },
       { decision: 'REJECT', feedback: 'x' },
     ],
-  ])('takes %j as it is over REST', (data, decision) => {
+  ])('accepts %j, the form that the REST API accepts', (data, decision) => {
     expect(readA2aDecision(content('words beside', [1], data), AFTER)).toEqual(decision)
     expect(readA2aDecision(content('', data), QUESTION)).toEqual(decision)
   })
 
-  it.each([{ decision: 'MAYBE' }, { decision: 'EDIT' }, { decision: 7 }])('refuses %j', (data) => {
+  it.each([{ decision: 'MAYBE' }, { decision: 'EDIT' }, { decision: 7 }])('rejects %j', (data) => {
     expect(() => readA2aDecision(content('approve', data), AFTER)).toThrow(
       'Invalid decision: /message/parts/',
     )
   })
 
   it.each(['approve', 'no', 'exit', '{"a":1}', ' two words '])(
-    'takes "%s" as the answer to a question',
+    'reads "%s" as the answer to a question',
     (text) => {
       const answer = { decision: 'EDIT', revisedOutput: JSON.stringify(text) }
       expect(readA2aDecision(content(text), QUESTION)).toEqual(answer)
@@ -73,14 +73,14 @@ describe('readDecision', () => {
     },
   )
 
-  it('takes data as the answer to a question', () => {
+  it('reads data as the answer to a question', () => {
     expect(readA2aDecision(content('', { key: 'D' }), FORM)).toEqual({
       decision: 'EDIT',
       revisedOutput: '{"key":"D"}',
     })
   })
 
-  it('takes JSON as the input of a tool, and no remark', () => {
+  it('reads JSON as the input of a tool, and rejects other text', () => {
     const edit = { decision: 'EDIT', revisedOutput: '{"a":2}' }
     expect(readA2aDecision(content('{"a":2}'), CALL)).toEqual(edit)
     for (const review of [CALL, TEXT_CALL]) {
@@ -90,7 +90,7 @@ describe('readDecision', () => {
     }
   })
 
-  it.each([AFTER, CALL, QUESTION])('refuses to be told nothing', (review) => {
+  it.each([AFTER, CALL, QUESTION])('rejects a message without a decision', (review) => {
     expect(() => readA2aDecision(content(' '), review)).toThrow('must not be blank')
   })
 })
@@ -129,7 +129,7 @@ describe('readInputs', () => {
     ],
     ['a text of JSON', two, content('{"song":"Ode","hall":"A"}'), { song: 'Ode', hall: 'A' }],
     ['anything where nothing is needed', none, content('go', { a: 1 }), {}],
-  ])('takes %s', (_title, asked, message, inputs) => {
+  ])('reads %s', (_title, asked, message, inputs) => {
     expect(readInputs(asked, message)).toEqual(inputs)
   })
 
@@ -137,11 +137,11 @@ describe('readInputs', () => {
     ['text for two variables', two, content('Ode'), 'song, hall'],
     ['data for one of two', two, content(' ', { song: 'Ode' }), '/hall is required'],
     ['blank text', one, content(' \n'), '/song is required'],
-  ])('refuses %s', (_title, asked, message, why) => {
+  ])('rejects %s', (_title, asked, message, why) => {
     expect(() => readInputs(asked, message)).toThrow(why)
   })
 
-  it('takes no value from what every object has', () => {
+  it('takes no value from an inherited property', () => {
     expect(() => readInputs(band('{toString} {song}'), content('', { song: 'a' }))).toThrow(
       '/toString',
     )

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { parseRestPath } from './rest.ts'
 
-describe('restCall', () => {
+describe('parseRestPath', () => {
   it.each([
     ['POST', 'message:send', 'SendMessage', {}],
     ['POST', 'message:stream', 'SendStreamingMessage', {}],
@@ -26,7 +26,7 @@ describe('restCall', () => {
       'DeleteTaskPushNotificationConfig',
       { taskId: 't' },
     ],
-  ])('%s %s is %s', (method, path, operation, params) => {
+  ])('parses %s %s as %s', (method, path, operation, params) => {
     expect(parseRestPath(method, path.split('/'))).toEqual({ operation, params })
   })
 
@@ -44,7 +44,7 @@ describe('restCall', () => {
     ['GET', 'tasks/t/pushNotificationConfigs/c/more'],
     ['GET', 'constructor'],
     ['GET', 'tasks/t/constructor'],
-  ])('%s %s is nothing', (method, path) => {
+  ])('returns undefined for %s %s', (method, path) => {
     expect(parseRestPath(method, path.split('/'))).toBeUndefined()
   })
 })

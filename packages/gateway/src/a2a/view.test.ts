@@ -35,7 +35,7 @@ const started: RunEvent = {
   tasks: ['first', 'last'].map((name) => ({ name, description: '', agentRole: 'r', context: [] })),
 }
 
-const gate = (reviewId: string, second: number): RunEvent => ({
+const review = (reviewId: string, second: number): RunEvent => ({
   type: 'review_requested',
   reviewId,
   taskDescription: 'Sing',
@@ -96,35 +96,40 @@ function viewOf(...events: readonly RunEvent[]): TaskView {
   )
 }
 
-describe('a task as its events tell it', () => {
+describe('TaskView', () => {
   it.each<[string, RunEvent[], string, string]>([
     ['nothing', [], 'SUBMITTED', at(0)],
     ['its start', [started], 'WORKING', at(1)],
-    ['a question', [started, gate('a', 2)], 'INPUT_REQUIRED', at(2)],
-    ['the same question again', [started, gate('a', 2), gate('a', 4)], 'INPUT_REQUIRED', at(2)],
-    ['an answer', [started, gate('a', 2), decided('a', 3)], 'WORKING', at(3)],
-    ['one answer of two', [gate('a', 2), gate('b', 3), decided('a', 4)], 'INPUT_REQUIRED', at(4)],
+    ['a question', [started, review('a', 2)], 'INPUT_REQUIRED', at(2)],
+    ['the same question again', [started, review('a', 2), review('a', 4)], 'INPUT_REQUIRED', at(2)],
+    ['an answer', [started, review('a', 2), decided('a', 3)], 'WORKING', at(3)],
+    [
+      'one answer of two',
+      [review('a', 2), review('b', 3), decided('a', 4)],
+      'INPUT_REQUIRED',
+      at(4),
+    ],
     ['a cancel', [started, cancelling], 'WORKING', at(6)],
-    ['a cancel while it asks', [gate('a', 2), cancelling], 'WORKING', at(6)],
+    ['a cancel while it asks', [review('a', 2), cancelling], 'WORKING', at(6)],
     ['its end', [started, result('COMPLETED')], 'COMPLETED', at(1)],
-    ['its failure', [started, gate('a', 2), result('FAILED')], 'FAILED', at(2)],
+    ['its failure', [started, review('a', 2), result('FAILED')], 'FAILED', at(2)],
     ['its cancel', [cancelling, result('CANCELLED')], 'CANCELED', at(6)],
-  ])('[GW-V1] after %s it is as it should', (_title, events, state, changedAt) => {
+  ])('[GW-V1] has the correct state and time after %s', (_title, events, state, changedAt) => {
     const view = viewOf(...events)
     expect([toTaskState(view), view.changedAt]).toEqual([`TASK_STATE_${state}`, changedAt])
     expect(view.nextSeq).toBe(events.length)
   })
 
-  it('[GW-V1] has a question once that is asked again after a crash', () => {
-    const view = viewOf(gate('a', 2), gate('a', 4))
+  it('[GW-V1] contains a question only once if it is asked again after a crash', () => {
+    const view = viewOf(review('a', 2), review('a', 4))
     expect(openReviews(view)).toMatchObject([{ reviewId: 'a', requestedAt: at(4) }])
     expect(toWireTask(IDENTITY, view, SHOWN).history).toHaveLength(2)
   })
 
-  it('[GW-V1] asks the oldest question, and none while it is canceled', () => {
-    const status = toWireStatus(IDENTITY, viewOf(gate('a', 1), gate('b', 2)))
+  it('[GW-V1] asks the oldest question, and none while it is being cancelled', () => {
+    const status = toWireStatus(IDENTITY, viewOf(review('a', 1), review('b', 2)))
     expect(status.message).toMatchObject({ messageId: 'a', role: 'ROLE_AGENT', taskId: 'run-1' })
-    expect(toWireStatus(IDENTITY, viewOf(gate('a', 1), cancelling))).not.toHaveProperty('message')
+    expect(toWireStatus(IDENTITY, viewOf(review('a', 1), cancelling))).not.toHaveProperty('message')
   })
 
   it('[GW-V2] has the last output of its last task as the artifact', () => {
@@ -138,22 +143,22 @@ describe('a task as its events tell it', () => {
     expect(idsOf(viewOf(started, done('first', 'a')))).toBeUndefined()
   })
 
-  it('[GW-V2] that ended without it has the outputs of its other tasks', () => {
+  it('[GW-V2] has the outputs of its other tasks if the last task has none', () => {
     const view = viewOf(started, done('first', 'a'), result('FAILED'))
     const { artifacts } = toWireTask(IDENTITY, view, SHOWN)
     expect(artifacts).toMatchObject([{ artifactId: 'first', parts: [{ text: 'a' }] }])
   })
 
-  it('[GW-V3] does not ask again what is answered', () => {
-    const answered = withoutReview(viewOf(started, gate('a', 2)), 'a')
+  it('[GW-V3] does not ask an answered question again', () => {
+    const answered = withoutReview(viewOf(started, review('a', 2)), 'a')
     expect(toTaskState(answered)).toBe('TASK_STATE_WORKING')
-    const event = { ...gate('a', 3), runId: 'run-1', seq: 2, id: 'x' }
+    const event = { ...review('a', 3), runId: 'run-1', seq: 2, id: 'x' }
     expect(toTaskState(advanceView(answered, event))).toBe('TASK_STATE_WORKING')
   })
 
-  it('has a history of what asked for it, questions and answers, in order', () => {
+  it('has a history of the request, the questions and the answers in order', () => {
     const directive: RunEvent = { type: 'directive_active', directiveId: 'd', content: 'faster' }
-    const view = viewOf(started, gate('a', 2), decided('a', 3), directive)
+    const view = viewOf(started, review('a', 2), decided('a', 3), directive)
     const texts = (historyLength?: number) =>
       toWireTask(IDENTITY, view, { ...SHOWN, historyLength }).history?.map(
         ({ parts }) => parts[0]?.text,
@@ -168,7 +173,7 @@ describe('a task as its events tell it', () => {
     expect(texts(0)).toBeUndefined()
   })
 
-  it('says why it failed', () => {
+  it('reports the reason of a failure', () => {
     const { message } = toWireStatus(IDENTITY, viewOf(started, result('FAILED')))
     expect(message?.parts).toEqual([{ text: 'out of voice' }])
   })
@@ -181,7 +186,7 @@ describe('a task as its events tell it', () => {
     ['FAILED', true, true],
     ['CANCELED', true, true],
     ['REJECTED', true, true],
-  ])('in %s: settled is %s, terminal %s', (name, settled, terminal) => {
+  ])('reports for %s: settled is %s, terminal is %s', (name, settled, terminal) => {
     const state = `TASK_STATE_${name}` as A2aTaskState
     expect([isSettled(state), isTerminal(state)]).toEqual([settled, terminal])
   })

@@ -9,7 +9,7 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 const SILENCE_MS = 15_000
 
 describe('eventStream', () => {
-  it('ends with what the encoder makes of an error', async () => {
+  it('ends with the text that the encoder returns for an error', async () => {
     async function* broken(): AsyncGenerator<readonly LoggedRunEvent[]> {
       yield [event(0, 'a')]
       throw new Error('The log is away')
@@ -21,7 +21,7 @@ describe('eventStream', () => {
     expect(text).toBe('head\na\nfailed: Error: The log is away\n')
   })
 
-  it('ends when the encoder is done, and reads nothing more', async () => {
+  it('ends when the encoder is done, and reads no more events', async () => {
     const taken: number[] = []
     async function* endless(): AsyncGenerator<readonly LoggedRunEvent[]> {
       for (let seq = 0; ; seq += 1) {
@@ -53,7 +53,7 @@ describe('eventStream', () => {
     expect(JSON.parse(data?.slice('data: '.length) ?? '')).toMatchObject({ token: 'a\nb', seq: 0 })
   })
 
-  it('gives a sign of life after a silence, also when events come that are not wanted', async () => {
+  it('sends a heartbeat after a silence, also when only unwanted events arrive', async () => {
     const { reader, give, clock } = streamOf(() => false)
     await reader()
     const sign = reader()
@@ -64,7 +64,7 @@ describe('eventStream', () => {
     expect(await sign).toBe(': still here\n\n')
   })
 
-  it('ends well when the events cannot be read, and tells why', async () => {
+  it('ends without an error when the events cannot be read, and reports the error', async () => {
     const errors: unknown[] = []
     const away = new Error('The log is away')
     async function* broken(): AsyncGenerator<readonly LoggedRunEvent[]> {
@@ -84,7 +84,7 @@ describe('eventStream', () => {
     expect(errors).toEqual([away])
   })
 
-  it('lets go of the events, also when its reader leaves while they wait for it', async () => {
+  it('closes the events when the reader cancels, also while the source waits for it', async () => {
     let isOver = false
     async function* endless(): AsyncGenerator<readonly LoggedRunEvent[]> {
       try {
@@ -109,7 +109,7 @@ describe('eventStream', () => {
     expect([isOver, stop.signal.aborted]).toEqual([true, true])
   })
 
-  it('loses no event that comes after a sign of life', async () => {
+  it('loses no event that arrives after a heartbeat', async () => {
     const { reader, give, clock } = streamOf(() => true)
     await reader()
     const sign = reader()
@@ -119,7 +119,7 @@ describe('eventStream', () => {
     expect(await reader()).toContain('id: run-a:7\n')
   })
 
-  it('ends when there is no more', async () => {
+  it('ends when the events end', async () => {
     const { reader, end, clock } = streamOf(() => true)
     await reader()
     end()
@@ -127,14 +127,14 @@ describe('eventStream', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('stops reading when its reader leaves', async () => {
+  it('stops reading when the reader cancels', async () => {
     const { stream, stop } = streamOf(() => true)
     await stream.cancel()
     expect(stop.signal.aborted).toBe(true)
   })
 })
 
-describe('eventJson', () => {
+describe('encodeEventText', () => {
   it('encodes an event once, as text and as UTF-8', () => {
     const one = event(1, 'cœur \u{1F3B5} "\n')
     expect(JSON.parse(encodeEventText(one))).toEqual(one)
@@ -144,7 +144,7 @@ describe('eventJson', () => {
   })
 })
 
-/** Encodes the text of tokens, one a line. */
+/** Encodes the text of tokens, one per line. */
 const plain: EventEncoder = {
   head: 'head\n',
   keepAlive: '\n',

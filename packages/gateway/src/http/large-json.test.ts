@@ -20,7 +20,7 @@ describe('largeJson', () => {
     }
   })
 
-  it('lets the event loop have passes while it makes the JSON of a large value', async () => {
+  it('lets the event loop run while it creates the JSON of a large value', async () => {
     let passes = 0
     let isDone = false
     const count = (): void => {

@@ -4,7 +4,7 @@ import { MAX_BODY_DEPTH, parseJsonBytes } from './parse-json.ts'
 
 const parse = (text: string) => parseJsonBytes(Buffer.from(text))
 
-describe('parseJson', () => {
+describe('parseJsonBytes', () => {
   it.each(['{}', '"\\"["', '[[],[],{"a":"]"}]', '{"a":"\\\\","b":[1]}', '1', 'null', '"🎻["'])(
     'reads %s',
     (text) => {
@@ -12,7 +12,7 @@ describe('parseJson', () => {
     },
   )
 
-  it('takes as many levels as it says, and not one more', () => {
+  it('accepts exactly as many levels as its limit', () => {
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
     expect(parse(nested(MAX_BODY_DEPTH)).ok).toBe(true)
     expect(parse(`[${nested(MAX_BODY_DEPTH - 1)},${nested(MAX_BODY_DEPTH - 1)}]`).ok).toBe(true)
@@ -23,14 +23,14 @@ describe('parseJson', () => {
     expect(parse('{"a":'.repeat(MAX_BODY_DEPTH + 1)).ok).toBe(false)
   })
 
-  it.each(['', '{', '"\\', '{"a":"', '[1,]', '\ufeff\ufeff{}', "{'a':1}"])('refuses %j', (text) => {
+  it.each(['', '{', '"\\', '{"a":"', '[1,]', '\ufeff\ufeff{}', "{'a':1}"])('rejects %j', (text) => {
     expect(parse(text)).toMatchObject({
       ok: false,
       problem: { message: expect.stringContaining('must be JSON in UTF-8') },
     })
   })
 
-  it('keeps __proto__ as a name like others', () => {
+  it('keeps __proto__ as an ordinary name', () => {
     const parsed = parse('{"__proto__":{"a":1}}')
     expect(parsed.ok && Object.keys(parsed.value as object)).toEqual(['__proto__'])
   })

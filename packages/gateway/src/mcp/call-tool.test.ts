@@ -9,24 +9,24 @@ function result(invocation: Partial<ToolInvocation>, schema?: object) {
 }
 
 describe('toolResult', () => {
-  it('is the text of the tool, and no value where there is none', () => {
+  it('returns the text of the tool, and no value if there is none', () => {
     expect(result({ output: 'A' })).toEqual({ content: [{ type: 'text', text: 'A' }] })
   })
 
-  it('has the JSON of a value as its text when the tool gave none', () => {
+  it('returns the JSON of a value as the text if the tool returned none', () => {
     expect(result({ output: '', structured: [1] })).toEqual({
       content: [{ type: 'text', text: '[1]' }],
       structuredContent: { result: [1] },
     })
   })
 
-  it('is an error when the value is missing that was promised', () => {
+  it('returns an error if the value that the tool declares is missing', () => {
     const broken = result({ output: 'Much [left out]' }, { type: 'object' })
     expect(broken.isError).toBe(true)
     expect(JSON.stringify(broken.content)).toContain('Much [left out]')
   })
 
-  it('is an error when the tool failed, with a text in any case', () => {
+  it('returns an error with a text if the tool failed', () => {
     expect(result({ status: 'FAILED', errorMessage: 'Flat' })).toEqual({
       isError: true,
       content: [{ type: 'text', text: 'Flat' }],

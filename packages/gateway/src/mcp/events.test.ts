@@ -5,7 +5,7 @@ import { runNotes } from './events.ts'
 import type { RunEvent } from '@tutti/protocol'
 
 function event(type: RunEvent['type'], fields: object = {}): RunEvent {
-  // NOTE: notes look at no other fields.
+  // NOTE: notes read no other fields.
   return { type, ...fields } as RunEvent
 }
 
@@ -16,7 +16,7 @@ function completed(taskName: string, totalTasks = 2): RunEvent {
 }
 
 describe('runNotes', () => {
-  it('counts tasks in whole numbers, and never reaches the next one between them', () => {
+  it('counts completed tasks in whole numbers, and stays below the next number between them', () => {
     const notes = runNotes()
     const all = [
       notes.add(STARTED),
@@ -28,7 +28,7 @@ describe('runNotes', () => {
     expect(all.map((note) => note?.progress)).toEqual([0, 0.5, 1 - 1 / 3, 1, 1.5, 2])
   })
 
-  it('says what happened', () => {
+  it('reports each kind of event with a message', () => {
     const notes = runNotes()
     const texts = [
       STARTED,
@@ -54,7 +54,7 @@ describe('runNotes', () => {
     ])
   })
 
-  it('tells of the agents that tools ask, but not of every word', () => {
+  it('reports the agents that tools call, but not each chunk of text', () => {
     const notes = runNotes()
     const asks = { taskName: 'a', toolName: 'ask' }
     const chunks = Array.from({ length: 12 }, (_, index) =>
@@ -71,13 +71,13 @@ describe('runNotes', () => {
     )
   })
 
-  it('is silent on tokens and turns', () => {
+  it('reports no tokens and no turns', () => {
     const notes = runNotes()
     expect(notes.add(event('token'))).toBeUndefined()
     expect(notes.add(event('llm_iteration_started'))).toBeUndefined()
   })
 
-  it('has a total that is never less than the progress, and grows with the run', () => {
+  it('never reports a total below the progress, and increases it with the run', () => {
     const notes = runNotes()
     expect(notes.heartbeat()).toEqual({ progress: 0, total: 0, message: 'queued' })
     expect(notes.heartbeat()).toMatchObject({ progress: 0.5, total: 1 })

@@ -11,14 +11,14 @@ import type { Ensemble, Task } from '@tutti/ensemble'
 const model = scriptedModel(() => 'Done')
 
 function offered(one: Ensemble) {
-  // NOTE: an offer asks a run service for nothing but its ensembles.
+  // NOTE: the list reads only the ensembles of a run service.
   const runs = { ensembles: [one] } as unknown as Sharing['runs']
   const [offer] = listTools({ runs, tools: toolCatalog([]), shared: undefined })
   return offer?.definition
 }
 
-describe('the offer of an ensemble', () => {
-  it('asks for nothing when there are no template variables', () => {
+describe('listTools', () => {
+  it('requires no inputs when there are no template variables', () => {
     const tasks = [task({ name: 'a', description: 'Sing' })]
     expect(offered(ensemble({ name: 'solo', tasks, model }))).toMatchObject({
       description: 'Runs the ensemble "solo"\n\nThe run has 1 task and can take minutes.',
@@ -26,7 +26,7 @@ describe('the offer of an ensemble', () => {
     })
   })
 
-  it('names the schema of a value that refers to itself', () => {
+  it('adds an $id to an output schema that refers to itself', () => {
     const tree = {
       type: 'object',
       properties: { parts: { type: 'array', items: { $ref: '#' } } },
@@ -38,15 +38,15 @@ describe('the offer of an ensemble', () => {
   })
 })
 
-describe('structuredTask', () => {
-  it('is the last task, when it says what its output is', () => {
+describe('findStructuredTask', () => {
+  it('returns the last task if it has an output schema', () => {
     const output = Type.Object({ n: Type.Integer() })
     const plain = task({ name: 'a', description: 'A' })
     const typed = task({ name: 'b', description: 'B', output })
     const of = (...tasks: readonly Task[]) =>
       findStructuredTask(ensemble({ name: 'x', tasks, model }))?.name
     expect([of(plain, typed), of(typed, plain), of(plain)]).toEqual(['b', undefined, undefined])
-    // The output of a team with a manager is the manager's.
+    // The output of a team with a manager is the output of the manager.
     expect(findStructuredTask({ tasks: [typed], manager: plain })).toBeUndefined()
   })
 })

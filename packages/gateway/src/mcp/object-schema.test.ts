@@ -9,19 +9,19 @@ import {
 
 const ID = 'urn:test'
 
-describe('inputSchemaOf', () => {
-  it('says of a choice of objects that it is an object', () => {
+describe('toInputSchema', () => {
+  it('adds the type object to a union of objects', () => {
     const choice = { anyOf: [{ required: ['a'] }, { required: ['b'] }] }
     expect(toInputSchema(choice)).toEqual({ ...choice, type: 'object' })
   })
 
-  it('leaves everything else as its author wrote it, and drops what is no JSON', () => {
+  it('leaves everything else unchanged, and drops values that are not JSON', () => {
     const schema = { $schema: 'x', type: 'object', $defs: { a: {} }, additionalProperties: false }
     expect(toInputSchema({ ...schema, [Symbol('kind')]: 1, check: () => true })).toEqual(schema)
   })
 })
 
-describe('inputSchemaOf of a tool without parameters', () => {
+describe('toInputSchema for a tool without parameters', () => {
   it.each([
     [{}],
     [{ type: 'object' }],
@@ -39,13 +39,13 @@ describe('inputSchemaOf of a tool without parameters', () => {
     [{ type: 'object', patternProperties: { '^x-': {} } }],
     [{ type: 'object', properties: { a: {} } }],
     [{ type: 'object', $ref: '#/$defs/a', $defs: { a: {} } }],
-  ])('changes nothing when the schema allows some: %j', (schema) => {
+  ])('leaves the schema unchanged if it allows parameters: %j', (schema) => {
     expect(toInputSchema(schema)).toEqual(schema)
   })
 })
 
-describe('outputSchemaOf', () => {
-  it('leaves a schema of objects as it is', () => {
+describe('toOutputSchema', () => {
+  it('leaves a schema of objects unchanged', () => {
     const schema = { type: 'object', properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: {} } }
     expect(toOutputSchema(schema, ID)).toEqual(schema)
   })
@@ -54,7 +54,7 @@ describe('outputSchemaOf', () => {
     [{ type: 'string' }],
     [{ type: ['object', 'null'] }],
     [{ anyOf: [{ type: 'object' }] }],
-  ])('wraps %j, whose values may be none', (schema) => {
+  ])('wraps %j, which also allows other values than objects', (schema) => {
     expect(toOutputSchema(schema, ID)).toEqual({
       type: 'object',
       properties: { result: schema },
@@ -63,8 +63,8 @@ describe('outputSchemaOf', () => {
   })
 })
 
-describe('embedded', () => {
-  it('names a schema that refers to itself, so that its references go on to mean it', () => {
+describe('embedNamedSchema', () => {
+  it('adds an $id to a schema that refers to itself, so that its references stay valid', () => {
     const tree = { type: 'array', items: { $ref: '#' } }
     expect(embedNamedSchema(tree, ID)).toEqual({ $id: ID, ...tree })
     expect(embedNamedSchema({ ...tree, $id: 'own' }, ID)).toEqual({ ...tree, $id: 'own' })
@@ -72,14 +72,14 @@ describe('embedded', () => {
   })
 })
 
-describe('structuredContentOf', () => {
-  it('wraps what its schema is wrapped for, also an object', () => {
+describe('toStructuredContent', () => {
+  it('wraps each value of a wrapped schema, also an object', () => {
     expect(toStructuredContent({ a: 1 }, { anyOf: [] })).toEqual({ result: { a: 1 } })
     expect(toStructuredContent([1], { type: 'array' })).toEqual({ result: [1] })
     expect(toStructuredContent({ a: 1 }, { type: 'object' })).toEqual({ a: 1 })
   })
 
-  it('wraps without a schema what is no object', () => {
+  it('wraps a value without a schema if it is not an object', () => {
     expect(toStructuredContent({ a: 1 }, undefined)).toEqual({ a: 1 })
     for (const value of [[1], 'a', 1, null, true]) {
       expect(toStructuredContent(value, undefined)).toEqual({ result: value })

@@ -4,7 +4,7 @@ import { readForm, toReviewForm } from './review-form.ts'
 
 import type { RunEventOf } from '@tutti/protocol'
 
-// NOTE: a form looks at no other fields.
+// NOTE: a form reads no other fields.
 const REVIEW = {
   type: 'review_requested',
   reviewId: 'r1',
@@ -15,8 +15,8 @@ const REVIEW = {
   prompt: 'In tune?',
 } as RunEventOf<'review_requested'>
 
-describe('reviewForm', () => {
-  it('shows the question, the task and what is under review', () => {
+describe('toReviewForm', () => {
+  it('shows the question, the task and the value under review', () => {
     expect(toReviewForm(REVIEW).message).toBe(
       'In tune?\n\nTask "sing":\nSing Ave\n\nOutput:\nLa la',
     )
@@ -26,13 +26,13 @@ describe('reviewForm', () => {
     expect(toReviewForm(tool).message).toContain('Tool tune:\n{"hertz":440}')
   })
 
-  it('begins with what was wrong with the last answer', () => {
+  it('begins with the error of the last answer', () => {
     expect(toReviewForm(REVIEW, 'too loud').message).toMatch(
       /^The last answer was not accepted: too loud\n\nIn tune\?/,
     )
   })
 
-  it('asks for an answer where a tool asks for words, which is all that the tool is given', () => {
+  it('asks for an answer if a tool asks for text, and passes only that text to the tool', () => {
     const asked = {
       ...REVIEW,
       timing: 'DURING_EXECUTION' as const,
@@ -50,13 +50,13 @@ describe('reviewForm', () => {
     })
   })
 
-  it('cuts what is too long for a form', () => {
+  it('truncates texts that are too long for a form', () => {
     const { message } = toReviewForm({ ...REVIEW, taskOutput: 'x'.repeat(10_000) })
     expect(message.length).toBeLessThan(4_200)
     expect(message).toContain('10000 characters in full')
   })
 
-  it('says what the text of an EDIT is, which depends on the moment', () => {
+  it('describes the text of an EDIT, which depends on the moment of the review', () => {
     const described = (timing: typeof REVIEW.timing): string =>
       JSON.stringify(toReviewForm({ ...REVIEW, timing }).requestedSchema.properties['text'])
     expect(described('AFTER_EXECUTION')).toContain('the new output')
@@ -66,7 +66,7 @@ describe('reviewForm', () => {
 })
 
 describe('readForm', () => {
-  it('reads each decision, with its text where it has one', () => {
+  it('reads each decision, and its text if it has one', () => {
     const decided = (content: object) => {
       const answer = readForm(content)
       return answer.ok ? answer.decision : answer.problem

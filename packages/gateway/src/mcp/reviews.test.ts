@@ -10,7 +10,7 @@ import { decideByForm } from './reviews.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
 
-/** A run service whose decisions end as given. */
+/** A run service whose decisions succeed, or fail with the given error. */
 function deciding(
   end: Error | undefined,
   scopes: readonly string[] = ['reviews:decide'],
@@ -33,7 +33,7 @@ function deciding(
     scopes: new Set(scopes) as Caller['scopes'],
     roles: new Set(roles),
   }
-  // NOTE: no more of the options is used.
+  // NOTE: no other options are used.
   const options = {
     runs,
     clock: fakeClock(),
@@ -58,27 +58,27 @@ describe('decideByForm', () => {
     expect(decided).toEqual([['run-1', { kind: 'decide', reviewId: 'r1', decision }]])
   })
 
-  it('says which role the caller lacks, and decides nothing', async () => {
+  it('reports the role that the caller lacks, and decides nothing', async () => {
     const { decided, decide } = deciding(undefined, ['reviews:decide'], ['ops'])
     expect(await decide(CONTINUE)).toContain('requires the role "legal"')
     expect(decided).toEqual([])
   })
 
   it.each(['REVIEW_RESOLVED', 'REVIEW_NOT_FOUND', 'RUN_COMPLETED'] as const)(
-    'is content when somebody else was first: %s',
+    'ignores that another client decided first: %s',
     async (code) => {
       const { decide } = deciding(new TuttiError(code, 'Too late'))
       expect(await decide(CONTINUE)).toBeUndefined()
     },
   )
 
-  it('says what keeps the decision from being taken', async () => {
+  it('reports why the decision was not accepted', async () => {
     const { decide } = deciding(new TuttiError('STORE_UNAVAILABLE', 'The store is away'))
     expect(await decide(CONTINUE)).toBe('The store is away')
     expect(await deciding(undefined).decide({})).toContain('got nothing')
   })
 
-  it('decides nothing for a caller who may not', async () => {
+  it('decides nothing without the scope', async () => {
     const { decided, decide } = deciding(undefined, ['runs:write'])
     expect(await decide(CONTINUE)).toContain('lacks the scope reviews:decide')
     expect(decided).toEqual([])

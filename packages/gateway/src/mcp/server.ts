@@ -12,8 +12,8 @@
  * GW-M3 Every call is in the audit trail, with the name of the REST action.
  * GW-M4 Headers that the input schema of a tool declares (`x-mcp-header`) must equal the arguments. The SDK compares
  *    them in the era that has them.
- * GW-M5 Invalid parameters are answered with the code for invalid parameters. They are validated here, because it
- *    reports violations of the SDK schemas as internal errors.
+ * GW-M5 Invalid parameters are answered with the code for invalid parameters. They are validated here, because the
+ *    SDK reports violations of its schemas as internal errors.
  */
 import { McpServer, ProtocolError, type ServerContext } from '@modelcontextprotocol/server'
 import { errorMessage, Type, type Static, type TSchema } from '@tutti/core'

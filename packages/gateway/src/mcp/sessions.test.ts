@@ -24,9 +24,9 @@ const INITIALIZE = {
   },
 }
 
-function hotel(maxSessions = 2) {
+function openSessions(maxSessions = 2) {
   const clock = fakeClock()
-  // NOTE: a session uses no more of the options before a tool is called.
+  // NOTE: a session uses no other options before a tool is called.
   const options = {
     clock,
     logger: silentLogger,
@@ -74,14 +74,14 @@ function hotel(maxSessions = 2) {
 
 describe('McpSessions', () => {
   it('[GW-S3] finds sessions by their ids, and returns 404 for an unknown id', async () => {
-    const { open, ping } = hotel()
+    const { open, ping } = openSessions()
     const [one, two] = [await open(), await open()]
     expect(one).not.toBe(two)
     expect([await ping(one), await ping(two), await ping('three')]).toEqual([200, 200, 404])
   })
 
-  it('[GW-S2] makes room by ending the session that was idle longest', async () => {
-    const { clock, open, ping } = hotel()
+  it('[GW-S2] ends the session that was idle longest to make room', async () => {
+    const { clock, open, ping } = openSessions()
     const one = await open()
     await clock.advance(1)
     const two = await open()
@@ -92,8 +92,8 @@ describe('McpSessions', () => {
     expect([await ping(one), await ping(two), await ping(three)]).toEqual([200, 404, 200])
   })
 
-  it('[GW-S2] ends no session of another key that has not more', async () => {
-    const { clock, open, ping } = hotel(8)
+  it('[GW-S2] ends no session of another key that does not have more sessions', async () => {
+    const { clock, open, ping } = openSessions(8)
     const other = await open('other')
     await clock.advance(1)
     const own: string[] = []
@@ -106,8 +106,8 @@ describe('McpSessions', () => {
     expect(states.filter((status) => status === 200)).toHaveLength(2)
   })
 
-  it('[GW-S2] a key with more sessions gives one up for a key with fewer', async () => {
-    const { open, ping } = hotel(4)
+  it('[GW-S2] ends a session of a key with more sessions to make room for a key with fewer', async () => {
+    const { open, ping } = openSessions(4)
     const anonymous = await Promise.all([open(), open(), open(), open()])
     const late = await open('late')
     expect(await ping(late, 'late')).toBe(200)
@@ -115,8 +115,8 @@ describe('McpSessions', () => {
     expect(states.filter((status) => status === 200)).toHaveLength(3)
   })
 
-  it('ends a session that is idle for half an hour, counted from its last use', async () => {
-    const { clock, open, ping } = hotel()
+  it('ends a session after half an hour without use', async () => {
+    const { clock, open, ping } = openSessions()
     const [one, two] = [await open(), await open()]
     await clock.advance(SESSION_IDLE_MS)
     expect(await ping(one)).toBe(200)

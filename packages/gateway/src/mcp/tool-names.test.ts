@@ -6,7 +6,7 @@ function namesOf(names: readonly string[], taken: readonly string[] = []): reado
   return [...assignToolNames(names, taken).values()]
 }
 
-describe('toolNames', () => {
+describe('assignToolNames', () => {
   it.each([
     ['band', 'band'],
     ['Kronos Quartet', 'Kronos_Quartet'],
@@ -15,11 +15,11 @@ describe('toolNames', () => {
     ['研究チーム', 'ensemble'],
     ['---', 'ensemble'],
     ['x'.repeat(70), 'x'.repeat(64)],
-  ])('calls %j %j', (name, fit) => {
+  ])('converts %j to %j', (name, fit) => {
     expect(namesOf([name])).toEqual([fit])
   })
 
-  it('tells a clash apart by run_ in front, and then by a number', () => {
+  it('resolves a clash with the prefix run_, and then with a number', () => {
     expect(namesOf(['band', 'a b', 'a_b', 'a.b'], ['band', 'run_band'])).toEqual([
       'run_band_2',
       'a_b',
@@ -28,7 +28,7 @@ describe('toolNames', () => {
     ])
   })
 
-  it('keeps a name that was told apart within its length', () => {
+  it('keeps a name with a prefix or a number within the maximum length', () => {
     const long = 'x'.repeat(64)
     const [first = '', second = ''] = namesOf([`${long}a`, `${long}b`], [long])
     expect([first, second]).toEqual([`run_${'x'.repeat(60)}`, `run_${'x'.repeat(58)}_2`])

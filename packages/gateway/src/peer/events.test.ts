@@ -28,7 +28,7 @@ function result(more: Partial<RunEventOf<'run_result'>>): RunEventOf<'run_result
 }
 
 describe('taskReporter', () => {
-  it('counts the tasks that are completed', () => {
+  it('counts the completed tasks', () => {
     const progressOf = taskReporter()
     expect(progressOf(completed)).toEqual({
       status: 'RUNNING',
@@ -41,7 +41,7 @@ describe('taskReporter', () => {
     expect(taskReporter()(completed)?.percentComplete).toBe(33)
   })
 
-  it('says that a person is waited for', () => {
+  it('reports that the run waits for a person', () => {
     // NOTE: only these fields are read.
     const asked = { type: 'review_requested', taskName: 'tune' } as RunEvent
     expect(taskReporter()(asked)).toEqual({
@@ -50,14 +50,14 @@ describe('taskReporter', () => {
     })
   })
 
-  it('says nothing of other events', () => {
+  it('ignores other events', () => {
     const resumed: RunEvent = { type: 'run_resumed', resumedAt: '', epoch: 1, completedTasks: [] }
     expect(taskReporter()(resumed)).toBeUndefined()
   })
 })
 
-describe('taskEnd', () => {
-  it('gives the last output of a run that is COMPLETED', () => {
+describe('toTaskEnd', () => {
+  it('returns the last output of a COMPLETED run', () => {
     const end = { status: 'COMPLETED', result: 'last', durationMs: 7 }
     expect(toTaskEnd(result({}), { endedAt: 9, deadlineAt: 5 })).toEqual(end)
     expect(toTaskEnd(result({ outputs: [] }), { endedAt: 9, deadlineAt: Infinity })).toEqual({
@@ -66,7 +66,7 @@ describe('taskEnd', () => {
     })
   })
 
-  it('gives the error of a run that FAILED', () => {
+  it('returns the error of a FAILED run', () => {
     const failed = result({ status: 'FAILED', error: 'No model' })
     expect(toTaskEnd(failed, { endedAt: 9, deadlineAt: 5 })).toEqual({
       status: 'FAILED',
@@ -78,7 +78,7 @@ describe('taskEnd', () => {
     ).toBe('The run failed')
   })
 
-  it('tells a deadline that passed from a cancel', () => {
+  it('distinguishes a missed deadline from a cancel', () => {
     const cancelled = result({ status: 'CANCELLED' })
     const passed = {
       status: 'FAILED',
@@ -98,14 +98,14 @@ describe('taskEnd', () => {
   })
 })
 
-describe('peerRefusal', () => {
+describe('toPeerRefusal', () => {
   it.each([
     ['TOOL_NOT_FOUND', 404, 'REJECTED'],
     ['CONCURRENCY_LIMIT', 429, 'REJECTED'],
     ['NOT_CONFIGURED', 503, 'REJECTED'],
     ['TOOL_EXECUTION_FAILED', 500, 'FAILED'],
     ['INTERNAL', 500, 'FAILED'],
-  ] as const)('%s with status %i is %s', (error, status, word) => {
+  ] as const)('maps %s with the status %i to %s', (error, status, word) => {
     const refused = toPeerRefusal(
       { status, body: { error, message: 'Why' } },
       { type: 'tool_request', requestId: 'r', from: 'kitchen', tool: 'x' },
@@ -118,7 +118,7 @@ describe('peerRefusal', () => {
     })
   })
 
-  it('answers the request for a task in kind', () => {
+  it('answers a task request with a task response', () => {
     const refused = toPeerRefusal(
       { status: 400, body: { error: 'BAD_REQUEST', message: 'Why' } },
       { type: 'task_request', requestId: 'r', from: 'kitchen', task: 'x' },

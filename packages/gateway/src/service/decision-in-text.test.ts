@@ -4,7 +4,7 @@ import { asksQuestion, readMessageDecision, parseDecision } from './decision-in-
 
 import type { ReviewMessage } from './decision-in-text.ts'
 
-describe('decisionInText', () => {
+describe('parseDecision', () => {
   it.each([
     'yes',
     ' Approve. ',
@@ -55,25 +55,25 @@ describe('asksQuestion', () => {
   const review = { timing: 'DURING_EXECUTION', taskDescription: 'Which city?' } as const
 
   it.each([null, 'Which city?', { input: 'Which city?' }])(
-    'is true for the input %j',
+    'returns true for the input %j',
     (toolInput) => {
       expect(asksQuestion({ ...review, toolInput })).toBe(true)
     },
   )
 
   it.each([{ city: 'Bonn' }, 'Bonn', { input: 'Bonn' }])(
-    'is false for the input %j',
+    'returns false for the input %j',
     (toolInput) => {
       expect(asksQuestion({ ...review, toolInput })).toBe(false)
     },
   )
 
-  it('is false before and after a task', () => {
+  it('returns false before and after a task', () => {
     expect(asksQuestion({ ...review, timing: 'AFTER_EXECUTION', toolInput: null })).toBe(false)
   })
 })
 
-describe('decisionInMessage', () => {
+describe('readMessageDecision', () => {
   const output = { timing: 'AFTER_EXECUTION', taskDescription: 'Sing' } as const
   const call = {
     timing: 'DURING_EXECUTION',
@@ -87,21 +87,21 @@ describe('decisionInMessage', () => {
     ...more,
   })
 
-  it('takes an object as the decision itself, before anything else', () => {
+  it('reads an object as the decision, before anything else', () => {
     const given = message('no', { object: { decision: 'REJECT', feedback: 'x' }, answer: 'no' })
     for (const review of [output, call, question]) {
       expect(readMessageDecision(given, review)).toEqual({ decision: 'REJECT', feedback: 'x' })
     }
   })
 
-  it('names every problem of an object by its path in the request', () => {
+  it('reports every problem of an object by its path in the request', () => {
     const given = message('approve', { object: { decision: 'MAYBE', feedback: 1 } })
     expect(() => readMessageDecision(given, output)).toThrow(
       /\/message\/decision.*\/message\/feedback/,
     )
   })
 
-  it('takes any answer to the question of a tool, also the words of a decision', () => {
+  it('reads any text as the answer to the question of a tool, also the words of a decision', () => {
     for (const answer of ['no', { city: 'Bonn' }]) {
       expect(readMessageDecision(message('no', { answer }), question)).toEqual({
         decision: 'EDIT',
@@ -113,7 +113,7 @@ describe('decisionInMessage', () => {
     })
   })
 
-  it('replaces the output by other text, and the input of a tool only by JSON', () => {
+  it('replaces the output with other text, and the input of a tool only with JSON', () => {
     const edit = (revisedOutput: string) => ({ decision: 'EDIT', revisedOutput })
     expect(readMessageDecision(message(' La la '), output)).toEqual(edit(' La la '))
     const json = message('{"hertz":442}', { toolInput: '{"hertz":442}' })
@@ -121,7 +121,7 @@ describe('decisionInMessage', () => {
     expect(() => readMessageDecision(message('higher'), call)).toThrow('input of the tool as JSON')
   })
 
-  it('refuses blank text', () => {
+  it('rejects blank text', () => {
     expect(() => readMessageDecision(message(' \n'), output)).toThrow('must not be blank')
   })
 })

@@ -10,7 +10,7 @@ import { GatewayService } from './gateway-service.ts'
 import type { GatewayOptions } from '../gateway-options.ts'
 import type { RunRecord } from '@tutti/runs'
 
-/** A run service whose cancels end as given, one after another, and then succeed. */
+/** A run service whose cancels fail with the given errors in order, and then succeed. */
 function cancelling(state: string, ...ends: readonly Error[]) {
   const asked: unknown[] = []
   const outcomes: unknown[] = []
@@ -27,7 +27,7 @@ function cancelling(state: string, ...ends: readonly Error[]) {
     record: ({ action, outcome }: { action: string; outcome: string }) =>
       outcomes.push([action, outcome]),
   }
-  // NOTE: no more of the options is used.
+  // NOTE: no other options are used.
   const options = { runs, trail, clock, logger: silentLogger } as unknown as GatewayOptions
   const call = auditedCall(options, { ...anyone(), name: 'ci' })
   const abandon = (isExplicit = false) =>
@@ -54,13 +54,13 @@ describe('cancelAbandoned', () => {
     expect(asked).toEqual([ABORT])
   })
 
-  it('succeeds when the run has ended already', async () => {
+  it('succeeds when the run has already ended', async () => {
     const { asked, abandon } = cancelling('READY', new TuttiError('RUN_COMPLETED', 'It is over'))
     await abandon()
     expect(asked).toHaveLength(1)
   })
 
-  it('tries again every second while the store is unavailable', async () => {
+  it('retries every second while the store is unavailable', async () => {
     const { asked, clock, abandon } = cancelling('STORE_UNAVAILABLE', LOST, LOST)
     const cancelled = abandon()
     for (const times of [1, 2]) {
@@ -71,14 +71,14 @@ describe('cancelAbandoned', () => {
     expect(asked).toEqual([ABORT, ABORT, ABORT])
   })
 
-  it('stops when another try cannot help', async () => {
+  it('stops when a retry cannot succeed', async () => {
     const { asked, abandon } = cancelling('READY', new Error('A fault'))
     await abandon()
     expect(asked).toHaveLength(1)
   })
 })
 
-/** Enforces a limit on a run whose events are read as given. */
+/** Enforces a limit on a run with the given events. */
 function enforcing(reads: readonly (Error | readonly object[])[], state = 'READY') {
   const cancelled: string[] = []
   const clock = fakeClock()
@@ -96,7 +96,7 @@ function enforcing(reads: readonly (Error | readonly object[])[], state = 'READY
       return { status: 'CANCELLED' }
     },
   }
-  // NOTE: no more of the options and of the run is used.
+  // NOTE: nothing else of the options and the run is used.
   const options = { runs, clock, logger: silentLogger } as unknown as GatewayOptions
   const run = { runId: 'run-1' } as RunRecord
   const limits = resolveLimits({ max_tokens: 3 }, clock.now())
@@ -116,7 +116,7 @@ describe('enforceLimits', () => {
     expect(over.cancelled).toEqual(['run-1'])
   })
 
-  it('reads the events again from the first one when they cannot be read', async () => {
+  it('reads the events again from the first one after a failed read', async () => {
     const { done, cancelled, clock, reads } = enforcing([LOST, [turn], [turn, turn]])
     await clock.advance(999)
     expect(reads()).toBe(1)

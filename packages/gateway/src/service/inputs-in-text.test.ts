@@ -13,7 +13,7 @@ const none = trip('Sing')
 const one = trip('Sing {song}', 'Sing {song} again')
 const two = trip('Sing {song} in {hall}')
 
-describe('inputsInText', () => {
+describe('parseInputs', () => {
   it.each<[string, ReturnType<typeof trip>, string | undefined, Record<string, string>]>([
     ['a JSON object of strings', two, '{"song":"Ode","hall":"A"}', { song: 'Ode', hall: 'A' }],
     ['one with more fields', one, '{"song":"Ode","key":"D"}', { song: 'Ode', key: 'D' }],
@@ -26,12 +26,12 @@ describe('inputsInText', () => {
     ['no text, where nothing is needed', none, undefined, {}],
     ['blank text, where nothing is needed', none, ' \n', {}],
     ['an empty object, where nothing is needed', none, '{}', {}],
-  ])('takes %s', (_title, asked, text, inputs) => {
+  ])('accepts %s', (_title, asked, text, inputs) => {
     expect(parseInputs(asked, text)).toEqual(inputs)
   })
 
   it.each([undefined, '', ' \t'])(
-    'refuses blank text where one variable needs a value: %j',
+    'rejects blank text if one variable needs a value: %j',
     (text) => {
       expect(() => parseInputs(one, text)).toThrow(
         'Invalid text for "trip": /song is required: a task uses this template variable',
@@ -39,19 +39,19 @@ describe('inputsInText', () => {
     },
   )
 
-  it('refuses text for several variables, and says what is needed', () => {
+  it('rejects text for several variables, and reports the required inputs', () => {
     expect(() => parseInputs(two, 'Ode to Joy')).toThrow(
       'Invalid text for "trip": must be a JSON object of strings with the fields song, hall',
     )
   })
 
-  it('refuses text where there is no variable', () => {
+  it('rejects text if there is no variable', () => {
     expect(() => parseInputs(none, 'Ode')).toThrow(
       'Invalid text for "trip": must be empty: no task has a template variable',
     )
   })
 
-  it('names every problem of an object', () => {
+  it('reports every problem of an object', () => {
     expect(() => parseInputs(two, '{"hall":7,"key":null}')).toThrow(
       expect.objectContaining({
         code: 'BAD_REQUEST',
@@ -66,7 +66,7 @@ describe('inputsInText', () => {
     )
   })
 
-  it('does not take what every object has for a value', () => {
+  it('takes no value from an inherited property', () => {
     const odd = trip('Sing {constructor}')
     expect(parseInputs(odd, '{}')).toEqual({ constructor: '{}' })
     expect(() => parseInputs(trip('{toString} {song}'), '{"song":"a"}')).toThrow('/toString')

@@ -5,7 +5,7 @@ import { addEventUsage, NO_RUN_USAGE, toUsageMetadata } from './usage.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** An event of which only these fields are read. */
+/** An event with only the fields that are read. */
 const event = (fields: object): LoggedRunEvent => fields as LoggedRunEvent
 
 const turn = (inputTokens: number, outputTokens: number, costUsd?: number): LoggedRunEvent =>
@@ -17,7 +17,7 @@ const turn = (inputTokens: number, outputTokens: number, costUsd?: number): Logg
   })
 
 describe('addEventUsage', () => {
-  it('sums model turns and calls of other agents', () => {
+  it('adds up model turns and calls of other agents', () => {
     const agent = event({ type: 'agent_tool_completed', cost_usd: 2, input_tokens: 7 })
     const events = [turn(1, 2, 0.5), turn(3, -1, 0.25), agent, event({ type: 'tool_called' })]
     expect(events.reduce(addEventUsage, NO_RUN_USAGE)).toEqual({
@@ -27,7 +27,7 @@ describe('addEventUsage', () => {
     })
   })
 
-  it('marks the cost as unknown once a model without a price was used', () => {
+  it('marks the cost as unknown after a model without a price was used', () => {
     const events = [turn(1, 1, 0.5), turn(1, 1), turn(1, 1, 0.5)]
     expect(events.reduce(addEventUsage, NO_RUN_USAGE)).toEqual({
       tokens: 6,
@@ -38,8 +38,8 @@ describe('addEventUsage', () => {
   })
 })
 
-describe('usageMetadata', () => {
-  it('has the totals, the cost since an earlier usage, and no cost that is unknown', () => {
+describe('toUsageMetadata', () => {
+  it('returns the totals and the cost since an earlier usage, and omits an unknown cost', () => {
     const before = { tokens: 1, knownCostUsd: 1, hasUnknownCost: false }
     const now = { tokens: 5, knownCostUsd: 3, hasUnknownCost: false }
     const totals = { total_tokens: 5, total_cost_usd: 3 }

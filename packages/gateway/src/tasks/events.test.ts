@@ -4,15 +4,15 @@ import { taskLines, type TaskLinesOptions } from './events.ts'
 
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
-/** What an account tells of events, of which only the fields that matter are there. */
-function told(
+/** Returns the updates for events that have only the fields that are read. */
+function updatesFor(
   events: readonly ({ readonly type: RunEvent['type'] } & Readonly<Record<string, unknown>>)[],
   options: Partial<TaskLinesOptions> = {},
 ) {
-  const tell = taskLines({ id: 'run-1', stopFrom: 0, ...options })
+  const toUpdate = taskLines({ id: 'run-1', stopFrom: 0, ...options })
   return events.map((event, seq) =>
-    // NOTE: the account reads no other fields.
-    tell({ ...event, seq } as unknown as LoggedRunEvent),
+    // NOTE: no other fields are read.
+    toUpdate({ ...event, seq } as unknown as LoggedRunEvent),
   )
 }
 
@@ -38,8 +38,8 @@ const result = (fields: object = {}) => ({
   ...fields,
 })
 
-describe('[GW-A1] the cost', () => {
-  it('is told call by call, and in sum; what is not known is left out', () => {
+describe('[GW-A1] the usage', () => {
+  it('is reported for each call and in total, without unknown costs', () => {
     const call = (costUsd?: number, tokens = 3) => ({
       type: 'llm_iteration_completed' as const,
       taskName: 'a',
@@ -47,7 +47,7 @@ describe('[GW-A1] the cost', () => {
       outputTokens: -1,
       ...(costUsd === undefined ? {} : { costUsd }),
     })
-    const lines = told([call(), call(0.5), call(undefined, -1), call(0.25), result()])
+    const lines = updatesFor([call(), call(0.5), call(undefined, -1), call(0.25), result()])
     const line = { status: 'working', type: 'usage', task: 'a' }
     expect(lines).toEqual([
       { line: { ...line, tokens: 3, total_tokens: 3 } },
@@ -59,10 +59,10 @@ describe('[GW-A1] the cost', () => {
     expect(lines.at(-1)?.end).not.toHaveProperty('cost_usd')
   })
 
-  it('of another agent that a tool asked counts too', () => {
+  it('includes other agents that a tool called', () => {
     const call = { type: 'agent_tool_progress' as const, taskName: 'a' }
     const used = { ...call, cost_usd: 0.5, input_tokens: 2, output_tokens: 3 }
-    const [first, second, third] = told([used, call, result()])
+    const [first, second, third] = updatesFor([used, call, result()])
     expect(first?.line).toMatchObject({ type: 'usage', cost_usd: 0.5, tokens: 5 })
     expect(second).toEqual({})
     expect(third?.end).toMatchObject({ total_cost_usd: 0.5, total_tokens: 5 })
@@ -70,14 +70,14 @@ describe('[GW-A1] the cost', () => {
 })
 
 describe('[GW-A2] the end', () => {
-  it('is the last output, and all of them as artifacts, with the values that were checked', () => {
+  it('contains the last output, and all outputs as artifacts with their validated values', () => {
     const done = {
       type: 'task_completed' as const,
       taskName: 'b',
       output: '2',
       structuredOutput: { n: 2 },
     }
-    const [, last] = told([done, result()], { sessionId: 's' })
+    const [, last] = updatesFor([done, result()], { sessionId: 's' })
     expect(last).toEqual({
       end: {
         id: 'run-1',
@@ -112,34 +112,34 @@ describe('[GW-A2] the end', () => {
     ],
     [{ code: 'toString' }, { error: 'toString', retryable: false }],
     [{}, { error: 'TASK_FAILED' }],
-  ])('of a failure with %j says why, and whether to try again', (fields, why) => {
-    const [last] = told([result({ status: 'FAILED', ...fields })])
+  ])('reports the reason of a failure with %j, and whether to retry', (fields, why) => {
+    const [last] = updatesFor([result({ status: 'FAILED', ...fields })])
     expect(last?.end).toMatchObject({ status: 'failed', output: null, ...why })
   })
 
-  it('of a cancel says whose limit it was, if it was one', () => {
+  it('reports the limit that caused a cancel, if there was one', () => {
     const cancelled = result({ status: 'CANCELLED' })
-    const [plain] = told([cancelled])
+    const [plain] = updatesFor([cancelled])
     expect(plain?.end).toMatchObject({
       status: 'canceled',
       output: null,
       error: 'CANCELLED',
       message: 'The run was cancelled',
     })
-    const [over] = told([cancelled], { whyCancelled: ({ tokens }) => `${tokens} tokens` })
+    const [over] = updatesFor([cancelled], { whyCancelled: ({ tokens }) => `${tokens} tokens` })
     expect(over?.end?.message).toBe('0 tokens')
   })
 
-  it('is the first review that is open, at once', () => {
-    const [first, second] = told([asks('r1'), asks('r2')])
+  it('is reported at once, with the first open review', () => {
+    const [first, second] = updatesFor([asks('r1'), asks('r2')])
     expect(first?.end).toMatchObject({ status: 'input-required', reviewId: 'r1' })
     expect(second?.end).toMatchObject({ reviewId: 'r1' })
   })
 
   it.each(['review_decided', 'review_timed_out', 'review_withdrawn'] as const)(
-    'is no review that is closed by %s',
+    'ignores a review that is closed by %s',
     (type) => {
-      const ends = told(
+      const ends = updatesFor(
         [asks('r1'), { type, reviewId: 'r1' }, { type: 'task_started' }, asks('r2')],
         { stopFrom: 1 },
       ).map(({ end }) => end?.reviewId)
@@ -147,15 +147,15 @@ describe('[GW-A2] the end', () => {
     },
   )
 
-  it('is a review that was open before, when that counts', () => {
-    const ends = told([asks('r1'), { type: 'task_started' }, { type: 'task_started' }], {
+  it('contains an earlier open review if it is requested', () => {
+    const ends = updatesFor([asks('r1'), { type: 'task_started' }, { type: 'task_started' }], {
       stopFrom: 2,
     }).map(({ end }) => end?.reviewId)
     expect(ends).toEqual([undefined, undefined, 'r1'])
   })
 })
 
-describe('[GW-A3] lines', () => {
+describe('[GW-A3] taskLines', () => {
   const at = { taskName: 'a', attempt: 2, iterationIndex: 3 }
 
   it.each([
@@ -195,14 +195,14 @@ describe('[GW-A3] lines', () => {
       { type: 'task_started', ...at },
       { type: 'task_started', task: 'a', attempt: 2 },
     ],
-  ] as const)('%j is told', (event, line) => {
-    expect(told([event])).toEqual([{ line: { status: 'working', ...line } }])
+  ] as const)('reports %j', (event, line) => {
+    expect(updatesFor([event])).toEqual([{ line: { status: 'working', ...line } }])
   })
 
   it.each(['run_queued', 'ensemble_started', 'task_input', 'llm_iteration_started'] as const)(
-    'nothing is told of %s',
+    'ignores %s',
     (type) => {
-      expect(told([{ type }])).toEqual([{}])
+      expect(updatesFor([{ type }])).toEqual([{}])
     },
   )
 })

@@ -15,11 +15,11 @@ it.each([
   ['[1]', '[1]'],
   ['true', 'true'],
   ['{"a":"b"}', '{"a":"b"}'],
-])('the text %s says %j', (text, said) => {
+])('reads the text %s as %j', (text, said) => {
   expect(readMessage([{ text }])).toMatchObject({ raw: text, text: said })
 })
 
-it('an object is there as one, a list and a text are not', () => {
+it('reads an object as an object, but not a list or a text', () => {
   expect(readMessage([{ text: '{"a":1}' }]).object).toEqual({ a: 1 })
   expect(readMessage([{ data: { a: 1 } }])).toEqual({
     raw: '{"a":1}',
@@ -30,7 +30,7 @@ it('an object is there as one, a list and a text are not', () => {
   expect(readMessage([{ text: '"{}"' }])).not.toHaveProperty('object')
 })
 
-it('several parts are lines', () => {
+it('joins several parts with newlines', () => {
   expect(readMessage([{ text: 'a' }, { data: [1] }, { text: '' }]).text).toBe('a\n[1]\n')
   expect(readMessage([])).toEqual({ raw: '', text: '' })
 })
@@ -45,13 +45,13 @@ const CALL: ReviewAsked = {
 const decide = (text: string, review: ReviewAsked) =>
   readTasksDecision(readMessage([{ text }]), review)
 
-describe('the decision of a text', () => {
-  it('is read from the text in quotes', () => {
+describe('readTasksDecision for a text', () => {
+  it('reads the text inside quotes', () => {
     expect(decide('"lgtm"', AFTER)).toEqual({ decision: 'CONTINUE' })
     expect(decide('no changes', AFTER)).toEqual({ decision: 'EDIT', revisedOutput: 'no changes' })
   })
 
-  it('is the new input of a tool, as a JSON string when it is not JSON', () => {
+  it('reads the new input of a tool, as a JSON string if it is not JSON', () => {
     expect(decide('{"hertz":442}', CALL)).toEqual({
       decision: 'EDIT',
       revisedOutput: '{"hertz":442}',
@@ -61,7 +61,7 @@ describe('the decision of a text', () => {
   })
 
   it.each([null, 'Tunes', { input: 'Tunes' }])(
-    'is the answer to a question asked as %j',
+    'reads the answer to a question with the tool input %j',
     (toolInput) => {
       for (const text of ['yes', 'no', '"no"', 'stop']) {
         const answer = JSON.stringify(text.replaceAll('"', ''))
@@ -74,13 +74,13 @@ describe('the decision of a text', () => {
     },
   )
 
-  it.each(['', ' \n', '{}', 'null', '""'])('%j is refused as blank', (text) => {
+  it.each(['', ' \n', '{}', 'null', '""'])('rejects %j as blank', (text) => {
     expect(() => decide(text, AFTER)).toThrow('must not be blank')
   })
 })
 
-describe('the decision of an object', () => {
-  it('is taken as it is, with every problem named', () => {
+describe('readTasksDecision for an object', () => {
+  it('accepts the decision of the object, and reports every problem', () => {
     expect(decide('{"decision":"REJECT","feedback":"x"}', AFTER)).toEqual({
       decision: 'REJECT',
       feedback: 'x',
@@ -90,7 +90,7 @@ describe('the decision of an object', () => {
     )
   })
 
-  it('is a text like others without the field', () => {
+  it('reads an object without a decision as a text', () => {
     expect(decide('{"a":1}', AFTER)).toEqual({ decision: 'EDIT', revisedOutput: '{"a":1}' })
   })
 })

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 
 import { limitResult, MAX_ANSWER_LENGTH } from './bounded-result.ts'
 
-describe('boundedResult', () => {
-  it('gives a result that fits as it is', () => {
+describe('limitResult', () => {
+  it('returns a result within the limit unchanged', () => {
     expect(limitResult(ToolResult.success('714', { value: 714 }))).toEqual({
       status: 'SUCCESS',
       output: '714',
@@ -17,13 +17,13 @@ describe('boundedResult', () => {
     })
   })
 
-  it('keeps values that are false', () => {
+  it('keeps falsy values', () => {
     for (const structured of [0, false, '', null]) {
       expect(limitResult(ToolResult.success('x', structured))).toMatchObject({ structured })
     }
   })
 
-  it('cuts text beyond the limit and says how long it is', () => {
+  it('truncates text beyond the limit and reports its length', () => {
     expect(limitResult(ToolResult.success('12345'), 5).output).toBe('12345')
     expect(limitResult(ToolResult.success('123456'), 5).output).toBe(
       '12345\n[truncated: 6 characters in full]',
@@ -33,13 +33,13 @@ describe('boundedResult', () => {
     )
   })
 
-  it('has a limit of a million characters when nothing is said', () => {
+  it('has a default limit of a million characters', () => {
     const output = 'x'.repeat(MAX_ANSWER_LENGTH)
     expect(limitResult(ToolResult.success(output))).toEqual({ status: 'SUCCESS', output })
     expect(limitResult(ToolResult.success(`${output}x`)).output).toContain('[truncated: 1000001')
   })
 
-  it('leaves a value out whose JSON is beyond the limit, and says so', () => {
+  it('omits a value whose JSON exceeds the limit, and reports it', () => {
     const fits = ToolResult.success('a', '123')
     expect(limitResult(fits, 5)).toEqual({ status: 'SUCCESS', output: 'a', structured: '123' })
     expect(limitResult(ToolResult.success('a', '1234'), 5)).toEqual({
@@ -52,7 +52,7 @@ describe('boundedResult', () => {
     ['a circle', circle()],
     ['a big integer', { count: 10n }],
     ['a function', () => 1],
-  ])('leaves %s out, which is not JSON', (_title, structured) => {
+  ])('omits %s, which is not JSON', (_title, structured) => {
     expect(limitResult({ success: true, output: 'a', structured })).toEqual({
       status: 'SUCCESS',
       output: 'a\n[structured result omitted: not JSON]',

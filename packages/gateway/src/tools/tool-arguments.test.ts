@@ -5,21 +5,21 @@ import { toInvocationArguments } from './tool-arguments.ts'
 const typed = { name: 'tune', kind: 'typed' } as const
 const text = { name: 'say', kind: 'text' } as const
 
-describe('toolArguments', () => {
+describe('toInvocationArguments', () => {
   it.each(['What is 42 * 17?', '', ' ', '{"input":"a"}', '42', 'null'])(
-    'gives a text tool its text as it is: %j',
+    'passes a text to a text tool unchanged: %j',
     (input) => {
       expect(toInvocationArguments(text, input)).toEqual({ ok: true, value: input })
     },
   )
 
-  it('gives either kind of tool an object as it is', () => {
+  it('passes an object to either kind of tool unchanged', () => {
     const input = { input: 'a', more: [1] }
     expect(toInvocationArguments(text, input)).toEqual({ ok: true, value: input })
     expect(toInvocationArguments(typed, input)).toEqual({ ok: true, value: input })
   })
 
-  it('reads the object of a typed tool from its JSON text', () => {
+  it('parses the JSON text of an object for a typed tool', () => {
     expect(toInvocationArguments(typed, ' {"hertz": 440} ')).toEqual({
       ok: true,
       value: { hertz: 440 },
@@ -35,7 +35,7 @@ describe('toolArguments', () => {
     ['A above middle C', 'not JSON ('],
     ['', 'not JSON ('],
     ['{"hertz": 440', 'not JSON ('],
-  ])('refuses any other text for a typed tool: %j', (input, why) => {
+  ])('rejects any other text for a typed tool: %j', (input, why) => {
     expect(toInvocationArguments(typed, input)).toEqual({
       ok: false,
       problems: [
