@@ -12,12 +12,12 @@ const call = (input: string): Parameters<typeof runTool>[1] => ({
   arguments: JSON.stringify({ input }),
 })
 
-/** How a call ends whose question is answered so. */
+/** Returns the outcome of a call whose question gets this answer. */
 function answered(answer: ApprovalAnswer): Promise<ToolCallOutcome> {
   return runTool(humanInput(), call(QUESTION), { reviewer: scriptedReviewer([answer]) })
 }
 
-/** How a call ends that nobody answers for `waitMs`. */
+/** Returns the outcome of a call without an answer within `waitMs`. */
 async function unanswered(options: HumanInputOptions, waitMs: number): Promise<ToolCallOutcome> {
   const clock = fakeClock()
   const reviewer = scriptedReviewer(['never'])

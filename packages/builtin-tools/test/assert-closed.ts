@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 
 /**
- * Fails when this process has something open below a directory, on systems that tell (Linux).
+ * Fails when this process has open files below a directory. Does nothing on systems other than Linux.
  *
- * @throws {Error} naming what is open.
+ * @throws {Error} naming the open files.
  */
 export function assertClosed(directory: string): void {
   const list = '/proc/self/fd'
@@ -18,7 +18,7 @@ function targetOf(link: string): string {
   try {
     return readlinkSync(link)
   } catch {
-    // It was closed meanwhile: the list itself was open while it was read.
+    // It has been closed: the list itself was open while it was read.
     return ''
   }
 }

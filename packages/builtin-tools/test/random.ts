@@ -1,12 +1,12 @@
-/** Random numbers that are the same in every run, for tests that try many cases. */
+/** Random numbers that are the same in every run, for tests with many cases. */
 export interface Random {
-  /** An integer from 0 up to `below`. */
+  /** Returns an integer from 0 to `below`, exclusive. */
   integer(below: number): number
-  /** One of the items. */
+  /** Returns one of the items. */
   pick<T>(items: readonly T[]): T
 }
 
-/** Makes a source of random numbers from a seed (the generator mulberry32). */
+/** Creates a source of random numbers from a seed (the generator mulberry32). */
 export function randomFrom(seed: number): Random {
   let state = seed
   const fraction = (): number => {

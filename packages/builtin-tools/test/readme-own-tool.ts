@@ -2,7 +2,7 @@ import { defineTextTool, runTool, ToolResult, type ToolSettings, type TypedTool 
 
 /** Settings of the dice tool. */
 interface DiceOptions extends Partial<ToolSettings<string>> {
-  /** A number from 0 up to 1. @default Math.random */
+  /** Returns a number from 0 to 1, exclusive. @default Math.random */
   readonly random?: () => number
 }
 
@@ -11,7 +11,7 @@ const DEFAULTS = {
   description: 'Rolls dice. Input: how many and with how many sides, such as 2d6',
 } as const satisfies ToolSettings<string>
 
-/** A text tool that rolls dice: `2d6` gives such as `3 + 5 = 8`. */
+/** Creates a text tool that rolls dice: `2d6` returns, for example, `3 + 5 = 8`. */
 function dice(options: DiceOptions = {}): TypedTool<string> {
   const { random = Math.random, ...settings } = options
   return defineTextTool({
@@ -31,7 +31,7 @@ function dice(options: DiceOptions = {}): TypedTool<string> {
   })
 }
 
-// In tests, chance is no chance.
+// Tests use fixed numbers.
 const tool = dice({ random: () => 0.5, timeoutMs: 1_000 })
 for (const input of ['2d6', 'a handful']) {
   const call = { id: '1', name: 'dice', arguments: JSON.stringify({ input }) }

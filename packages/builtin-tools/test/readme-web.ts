@@ -8,7 +8,7 @@ const search = webSearch({
       { title: 'Tutti', url: 'https://example.com/tutti', snippet: `All that plays: ${query}` },
     ]),
 })
-// Hosts and addresses of your own network have to be allowed by name.
+// Hosts and addresses of your own network must be allowed by name.
 const scrape = webScrape({ allow: ['wiki.internal', '10.0.0.0/24'] })
 
 const query = { id: 'call-1', name: 'web_search', arguments: '{"query":"orchestra"}' }

@@ -18,14 +18,14 @@ import type { Socket } from 'node:net'
 
 const guard = networkGuard({ allow: ['127.0.0.1', 'localhost'] })
 
-/** `guardedFetch` that ends with its test. */
+/** Creates a `guardedFetch` that is closed at the end of the test. */
 function fetchFor(options: Partial<GuardedFetchOptions> = {}): GuardedFetch {
   const fetch = guardedFetch({ guard, ...options })
   onTestFinished(() => fetch.close())
   return fetch
 }
 
-/** Resolves with the error that a promise rejects with. */
+/** Resolves with the error of a rejected promise. */
 async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise
@@ -188,14 +188,14 @@ describe('a response', () => {
     const server = await rawServer((socket) => socket.write(STREAM_HEAD))
     const answer = await fetchFor()(server.origin)
     const [socket] = server.open
-    let told = 0
-    const reader = watchBody(answer, () => (told += 1)).body?.getReader()
+    let count = 0
+    const reader = watchBody(answer, () => (count += 1)).body?.getReader()
     for (const piece of ['a', '\n', 'bc']) {
       socket?.write(piece)
       const { value } = (await reader?.read()) ?? {}
       expect(Buffer.from(value ?? []).toString()).toBe(piece)
     }
-    expect(told).toBe(3)
+    expect(count).toBe(3)
     await reader?.cancel()
     await server.allClosed()
   })
@@ -216,7 +216,7 @@ describe('a silent server', () => {
   test('never ends a request', async () => {
     const started: ClientRequest[] = []
     const onStart = (message: unknown): void => {
-      // NOTE: this is what Node tells on this channel.
+      // NOTE: Node publishes messages of this type on this channel.
       started.push((message as { readonly request: ClientRequest }).request)
     }
     subscribe('http.client.request.start', onStart)
@@ -242,7 +242,7 @@ describe('a silent server', () => {
     const fetch = fetchFor()
     const sockets: Socket[] = []
     const onSocket = (message: unknown): void => {
-      // NOTE: this is what Node tells on this channel.
+      // NOTE: Node publishes messages of this type on this channel.
       sockets.push((message as { readonly socket: Socket }).socket)
     }
     subscribe('net.client.socket', onSocket)

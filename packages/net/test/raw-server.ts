@@ -1,39 +1,39 @@
-/** A server on this machine that shows the bytes it is sent, and sends the bytes it is told. */
+/** A local server that records received bytes and sends the given bytes. */
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** One request as it came. */
+/** One received request. */
 export interface RawRequest {
-  /** `POST /path`. */
+  /** Method and path, such as `POST /path`. */
   readonly line: string
   /** Head and body, byte for byte. */
   readonly text: string
-  /** With names in lower case. */
+  /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** What answers: it may write what and when it likes, also nothing. */
+/** Handles a request; may write any bytes at any time, or none. */
 export type RawAnswer = (socket: Socket, request: RawRequest) => void
 
-/** A server that ends with its test. */
+/** A server that is closed at the end of the test. */
 export interface RawServer {
   readonly port: number
-  /** Such as `http://127.0.0.1:40123`. */
+  /** Origin, such as `http://127.0.0.1:40123`. */
   readonly origin: string
-  /** Those that have come so far, in order. */
+  /** Requests received so far, in order. */
   readonly requests: readonly RawRequest[]
-  /** Connections so far. */
+  /** Number of connections so far. */
   readonly connections: number
-  /** Connections that are open. */
+  /** Open connections. */
   readonly open: ReadonlySet<Socket>
-  /** The request of this number, from 0, when it is there. */
+  /** Resolves with the request of this index when it has arrived. */
   request(index: number): Promise<RawRequest>
   /** Resolves when no connection is open. */
   allClosed(): Promise<void>
 }
 
-/** Starts a server on 127.0.0.1, or what `listen` makes. */
+/** Starts the server of `listen` on 127.0.0.1. */
 export async function rawServer(
   answer: RawAnswer,
   listen: (onSocket: (socket: Socket) => void) => Server = createServer,
@@ -42,7 +42,7 @@ export async function rawServer(
   const open = new Set<Socket>()
   const changed = new Set<() => void>()
   let connections = 0
-  const tell = (): void => {
+  const notify = (): void => {
     for (const look of changed) look()
   }
   const until = (holds: () => boolean): Promise<void> =>
@@ -62,7 +62,7 @@ export async function rawServer(
     socket.on('error', () => undefined)
     socket.on('close', () => {
       open.delete(socket)
-      tell()
+      notify()
     })
     socket.on('data', (piece) => {
       bytes = Buffer.concat([bytes, piece])
@@ -70,10 +70,10 @@ export async function rawServer(
         bytes = bytes.subarray(whole.size)
         requests.push(whole.request)
         answer(socket, whole.request)
-        tell()
+        notify()
       }
     })
-    tell()
+    notify()
   })
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve)
@@ -84,7 +84,7 @@ export async function rawServer(
       server.close(resolve)
     })
   })
-  // NOTE: a server that listens on a port has an address of this kind.
+  // NOTE: the address of a TCP server has this type.
   const { port } = server.address() as AddressInfo
   return {
     port,
@@ -104,7 +104,7 @@ export async function rawServer(
   }
 }
 
-/** The bytes of an answer with a body and its length. */
+/** Returns the bytes of a response with a body and its length. */
 export function whole(
   body: string,
   { status = '200 OK', headers = [] as readonly string[] } = {},
@@ -113,7 +113,7 @@ export function whole(
   return [`HTTP/1.1 ${status}`, ...headers, length, '', body].join('\r\n')
 }
 
-/** The head of an answer whose body ends with the connection. */
+/** Head of a response whose body ends with the connection. */
 export const STREAM_HEAD =
   'HTTP/1.1 200 OK\r\ncontent-type: application/x-ndjson\r\nconnection: close\r\n\r\n'
 

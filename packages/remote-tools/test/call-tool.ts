@@ -1,7 +1,7 @@
 /** Calls a tool as a model does. */
 import { runTool, type AgentTool, type RunToolOptions, type ToolCallOutcome } from '@tutti/core'
 
-/** The outcome of a call with `input`; for a text tool that is its text, for others the arguments. */
+/** Returns the outcome of a call. `input` is the text of a text tool, or the arguments of a typed tool. */
 export function callTool(
   tool: AgentTool,
   input: unknown = '',

@@ -1,6 +1,6 @@
 /**
- * A cancel of a run whose tools are elsewhere: a program with a child of its own, a slow HTTP call, an agent
- * that another one delegates to, and a tool that ignores its signal, all in flight at once.
+ * Cancels a run with four calls in flight: a program with a child process, a slow HTTP request, an agent to which another
+ * one delegates, and a tool that ignores its signal.
  */
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { defineTextTool, sleep, type AgentTool } from '@tutti/core'
 import { fakeClock, scriptedModel, type FakeClock } from '@tutti/testing'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 
-// By path: this package does not build on that one, only this test does.
+// Imported by path, because only this test depends on that package.
 import {
   agent,
   ensemble,
@@ -30,7 +30,7 @@ type RunEvent = Parameters<NonNullable<RunOptions['onEvent']>>[0]
 let clock: FakeClock
 let folder: string
 let server: Server
-/** Requests that came, and connections that closed. */
+/** Received requests and closed connections. */
 let connections: { asked: number; closed: number }
 const rejections: unknown[] = []
 const note = (reason: unknown): void => {
@@ -47,7 +47,7 @@ beforeEach(async () => {
     request.socket.on('close', () => {
       connections.closed += 1
     })
-    // It never answers.
+    // The server never responds.
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -66,7 +66,7 @@ function url(): string {
   return `http://127.0.0.1:${address.port}/slow`
 }
 
-/** A program that writes its id and that of its child, and takes a moment to stop. */
+/** Returns a program that writes its id and that of its child, and takes a moment to stop. */
 function program(): AgentTool {
   const path = join(folder, 'pids')
   const script = `trap 'sleep 0.3; exit 0' TERM; sleep 300 & echo "$$ $!" > '${path}'; wait; wait`
@@ -127,7 +127,7 @@ function team(tools: readonly AgentTool[]): Ensemble {
 interface Started {
   readonly handle: RunHandle
   readonly events: readonly RunEvent[]
-  /** The program and its child. */
+  /** Process ids of the program and its child. */
   readonly pids: readonly number[]
 }
 
@@ -154,7 +154,7 @@ function failed(events: readonly RunEvent[]): readonly (readonly unknown[])[] {
   )
 }
 
-/** The tools elsewhere whose calls have ended. */
+/** Names of the tools whose calls have ended. */
 function called(events: readonly RunEvent[]): readonly string[] {
   return events.flatMap((event) =>
     event.type === 'tool_called' && ['program', 'http'].includes(event.toolName)

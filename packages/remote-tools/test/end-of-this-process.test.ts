@@ -54,9 +54,9 @@ describe('[P3] a program does not outlive this process', () => {
 
 interface Parent {
   readonly child: ChildProcess
-  /** The program and what it has started. */
+  /** Process ids of the program and its descendants. */
   readonly pids: readonly number[]
-  /** What it has printed so far. */
+  /** Output so far. */
   said(): string
   readonly ended: Promise<object>
 }

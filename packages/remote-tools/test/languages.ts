@@ -1,16 +1,16 @@
-/** The languages on this machine that programs of tests are written in. */
+/** Finds the languages of test programs that are installed on this machine. */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-/** An interpreter, and the program that does what its input says. */
+/** An interpreter, and the test program that executes its input. */
 export interface Language {
   readonly name: string
-  /** Path of the interpreter; undefined when this machine has none. */
+  /** Path of the interpreter; undefined when it is not installed. */
   readonly command: string | undefined
   readonly program: string
 }
 
-/** All of them; a test skips those that are not here. Node always is. */
+/** All languages; tests skip those that are not installed. Node always is. */
 export const LANGUAGES: readonly Language[] = [
   { name: 'node', command: process.execPath, program: programPath('protocol.mjs') },
   {
@@ -30,17 +30,17 @@ export const LANGUAGES: readonly Language[] = [
   },
 ]
 
-/** The interpreter of a language, if this machine has it. */
+/** Returns the interpreter of a language; undefined when it is not installed. */
 export function interpreterOf(name: string): string | undefined {
   return LANGUAGES.find((language) => language.name === name)?.command
 }
 
-/** Path of a program of the tests. */
+/** Returns the path of a test program. */
 export function programPath(file: string): string {
   return fileURLToPath(new URL(`programs/${file}`, import.meta.url))
 }
 
-/** What an interpreter says its path is, so that tests do not pay for wrappers such as pyenv's. */
+/** Asks an interpreter for its real path, so that tests do not run slow wrappers such as that of pyenv. */
 function pathBy(command: string, words: readonly string[]): string | undefined {
   const { status, stdout } = spawnSync(command, words, { encoding: 'utf8' })
   return status === 0 ? stdout.trim() : undefined

@@ -9,10 +9,10 @@ import { children } from '../../../tooling/test-kit/processes.ts'
 import { until } from '../../../tooling/test-kit/wait.ts'
 import { ask, workerTool } from './worker-tool.ts'
 
-/** What only Linux shows is looked at on Linux only. */
+/** Open files and child processes are checked only on Linux. */
 const isLinux = process.platform === 'linux'
 
-/** Reads its input and does what it says. */
+/** Executes its input. */
 const SCRIPT = `case $(cat) in
   *stubborn*) trap '' TERM; sleep 300 & wait; sleep 300 ;;
   *parent*) sleep 300 & echo started ;;
@@ -31,7 +31,7 @@ const shell = (timeoutMs: number) =>
     timeoutMs,
   })
 
-/** What a process holds that could be forgotten. */
+/** Resources of a process that could leak. */
 interface Holdings {
   readonly children: readonly number[]
   readonly descriptors: number
@@ -41,7 +41,7 @@ interface Holdings {
 let before: Holdings
 
 beforeAll(async () => {
-  // What is loaded at the first call stays.
+  // Resources of the first call stay open.
   await callTool(shell(10_000))
   await new Promise(setImmediate)
   before = held()

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { runTool, toModelText, Type } from '@tutti/core'
 import { httpTool, openApiTools } from '../src/index.ts'
 
-// Somebody's service.
+// A service to call.
 const service = createServer((request, response) => {
   response.setHeader('content-type', 'application/json')
   response.end(JSON.stringify({ asked: `${request.method} ${request.url}` }))
@@ -10,7 +10,7 @@ const service = createServer((request, response) => {
 await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve))
 const { port } = Object(service.address())
 
-// One operation, written by hand: the field `id` goes to its place, the rest to the query.
+// One operation, written by hand: the field `id` fills its placeholder, the others are the query.
 const user = httpTool({
   name: 'get_user',
   description: 'Gets a user',

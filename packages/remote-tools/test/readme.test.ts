@@ -16,7 +16,7 @@ const readme = readFileSync(join(PACKAGE, 'README.md'), 'utf8')
 const python = interpreterOf('python')
 const { success, failure } = ToolResult
 
-/** The programs of the page, in its order, under the names that its examples call them by. */
+/** Programs of the page in order, by the names that its examples use. */
 const PROGRAMS = {
   'sentiment.py': ['python', 0],
   'worker.py': ['python', 1],
@@ -101,7 +101,7 @@ function workerOf(command: string, path: string) {
   })
 }
 
-/** The code of one language in the README. */
+/** Returns the code blocks of one language in the README. */
 function blocks(language: string): readonly string[] {
   const found = readme.matchAll(new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``, 'g'))
   return [...found].map(([, code = '']) => code)

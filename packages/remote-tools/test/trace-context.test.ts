@@ -1,4 +1,4 @@
-/** The trace of a call reaches what the call is made to: servers, programs, workers, MCP servers. */
+/** Tests that the trace of a call reaches HTTP servers, programs, workers and MCP servers. */
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 
 import { runTool, Type, type AgentTool } from '@tutti/core'
@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net'
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 const tracestate = 'vendor=1'
 
-/** Within a trace, as a run gives it to its calls. */
+/** Context with a trace, as in a run. */
 const TRACED = { traceparent: () => traceparent, tracestate }
 
 async function call(
@@ -26,7 +26,7 @@ async function call(
   return result.structured ?? JSON.parse(result.output)
 }
 
-/** A server that answers with the headers that it got. */
+/** Starts a server that returns the headers of the request. */
 async function echoServer(): Promise<string> {
   const server = createServer((request, response) => {
     const { traceparent: parent, tracestate: state }: IncomingHttpHeaders = request.headers
@@ -40,7 +40,7 @@ async function echoServer(): Promise<string> {
     server.closeAllConnections()
     server.close()
   })
-  // NOTE: a server that listens on a port has an address of this kind.
+  // NOTE: the address of a TCP server has this type.
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 

@@ -1,4 +1,4 @@
-/** Tools in worker mode whose program does what its input says. */
+/** Tools in worker mode whose program executes its input. */
 import {
   silentLogger,
   type Logger,
@@ -18,14 +18,14 @@ import { callTool } from './call-tool.ts'
 import { programPath } from './languages.ts'
 import { until } from '../../../tooling/test-kit/wait.ts'
 
-/** How the tool is set up besides its pool. */
+/** Settings of the tool other than those of its pool. */
 export interface WorkerToolSettings
   extends Partial<ProgramOptions>, Pick<ToolSettings<string>, 'timeoutMs' | 'maxConcurrentCalls'> {
   /** Arguments of the program. */
   readonly words?: readonly string[]
 }
 
-/** A tool over `programs/worker.mjs`. */
+/** Creates a tool that runs `programs/worker.mjs`. */
 export function workerTool(
   worker: WorkerOptions = {},
   { words = [], ...settings }: WorkerToolSettings = {},
@@ -41,31 +41,31 @@ export function workerTool(
   })
 }
 
-/** The result of one call. */
+/** Returns the result of one call. */
 export async function ask(
   tool: ProcessTool<string>,
-  wish: string,
+  command: string,
   options: RunToolOptions = {},
 ): Promise<ToolResult> {
-  const { result } = await callTool(tool, wish, options)
+  const { result } = await callTool(tool, command, options)
   return result
 }
 
-/** A call that the program works on by now, and does not answer. */
+/** Starts a call that the program has received and does not answer. */
 export async function askHeld(
   tool: ProcessTool<string>,
-  { wish = 'hold', ...options }: RunToolOptions & { readonly wish?: string } = {},
+  { command = 'hold', ...options }: RunToolOptions & { readonly command?: string } = {},
 ): Promise<{ readonly outcome: Promise<ToolCallOutcome> }> {
   let isHeld = false
   const debug: Logger['debug'] = (_, fields) => {
     isHeld ||= String(fields?.['line']).startsWith('holding ')
   }
-  const outcome = callTool(tool, wish, { ...options, logger: { ...silentLogger, debug } })
-  await until(`the program to work on "${wish}"`, () => isHeld)
+  const outcome = callTool(tool, command, { ...options, logger: { ...silentLogger, debug } })
+  await until(`the program to work on "${command}"`, () => isHeld)
   return { outcome }
 }
 
-/** The process id of the program that answers. */
+/** Returns the process id of the program that answers. */
 export async function pidOf(tool: ProcessTool<string>): Promise<number> {
   return Number((await ask(tool, 'pid')).output)
 }

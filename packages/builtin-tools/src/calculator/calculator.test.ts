@@ -6,7 +6,7 @@ import { calculator, MAX_EXPRESSION_LENGTH } from './calculator.ts'
 import { formatNumber } from './format-number.ts'
 import { MAX_NESTING } from './parse-expression.ts'
 
-/** The text of the result, or of the failure. */
+/** Returns the text of the result or of the failure. */
 async function calculate(expression: string): Promise<string> {
   const result = await calculator().execute(expression, toolContext())
   if (typeof result === 'string') return result
@@ -272,7 +272,7 @@ function randomTree(random: Random, depth: number): Tree {
   }
 }
 
-/** The value by JavaScript's own operators; NaN as soon as a part of it is not finite. */
+/** Returns the value by JavaScript's operators; NaN if a part of it is not finite. */
 function valueOf(tree: Tree): number {
   if (typeof tree === 'number') return tree
   if ('sign' in tree) return tree.sign === '-' ? -valueOf(tree.of) : valueOf(tree.of)
@@ -285,14 +285,14 @@ function valueOf(tree: Tree): number {
     '%': left % right,
     '^': left ** right,
   }
-  // NaN ^ 0 is 1, but there is no such thing as a failure to the power of 0.
+  // NaN ** 0 is 1, but a failure to the power of 0 is a failure.
   const result = Number.isNaN(left) || Number.isNaN(right) ? Number.NaN : results[tree.operator]!
   return Number.isFinite(result) ? result : Number.NaN
 }
 
 const POWERS: Readonly<Record<string, number>> = { '+': 1, '-': 1, '*': 2, '/': 2, '%': 2, '^': 4 }
 
-/** The tree as text; bracketed where what stands around it binds at least as tightly. */
+/** Formats a tree; in brackets where the surrounding operator binds at least as tightly. */
 function print(tree: Tree, around: { power: number; everywhere: boolean }): string {
   const { power, everywhere } = around
   if (typeof tree === 'number') return String(tree)

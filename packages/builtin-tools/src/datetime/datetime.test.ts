@@ -5,12 +5,12 @@ import { datetime, type DatetimeOptions } from './datetime.ts'
 import { loadTemporal } from './load-temporal.ts'
 import { FORMS } from './parse-command.ts'
 
-/** A clock that stands still. */
+/** Creates a clock that stays at one time. */
 const at = (instant: string): Clock => ({ ...systemClock, now: () => Date.parse(instant) })
 
 const CLOCK = at('2024-03-15T22:30:45.987Z')
 
-/** The text of the result, or of the failure. */
+/** Returns the text of the result or of the failure. */
 async function ask(command: string, options: DatetimeOptions = {}): Promise<string> {
   const result = await datetime({ clock: CLOCK, ...options }).execute(command, toolContext())
   if (typeof result === 'string') return result
@@ -148,7 +148,7 @@ describe('[M4] arithmetic on times keeps the form of the input', () => {
 
 describe('[M1] a local time that is skipped or occurs twice', () => {
   it.each([
-    // Berlin goes from 02:00 to 03:00 on 2024-03-31, and from 03:00 to 02:00 on 2024-10-27.
+    // Berlin changes from 02:00 to 03:00 on 2024-03-31, and from 03:00 to 02:00 on 2024-10-27.
     ['convert 2024-03-31T02:30 from Europe/Berlin to UTC', '2024-03-31T01:30:00 UTC'],
     ['convert 2024-03-31T01:59:59 from Europe/Berlin to UTC', '2024-03-31T00:59:59 UTC'],
     ['convert 2024-03-31T03:00 from Europe/Berlin to UTC', '2024-03-31T01:00:00 UTC'],
@@ -156,7 +156,7 @@ describe('[M1] a local time that is skipped or occurs twice', () => {
     ['convert 2024-10-27T02:30 from Europe/Berlin to UTC', '2024-10-27T00:30:00 UTC'],
     ['2024-10-27T02:30[Europe/Berlin] + 1 hour', '2024-10-27T02:30:00+01:00[Europe/Berlin]'],
     ['2024-10-27T02:30[Europe/Berlin] + 2 hours', '2024-10-27T03:30:00+01:00[Europe/Berlin]'],
-    // Lord Howe goes on by half an hour, from 02:00 to 02:30 on 2024-10-06.
+    // Lord Howe changes by half an hour, from 02:00 to 02:30 on 2024-10-06.
     ['convert 2024-10-06T02:15 from Australia/Lord_Howe to UTC', '2024-10-05T15:45:00 UTC'],
     [
       '2024-10-06T02:15[Australia/Lord_Howe] + 0 days',
@@ -164,7 +164,7 @@ describe('[M1] a local time that is skipped or occurs twice', () => {
     ],
     ['convert 2024-04-07T01:45 from Australia/Lord_Howe to UTC', '2024-04-06T14:45:00 UTC'],
     ['convert 2024-04-07T01:45+10:30 from Australia/Lord_Howe to UTC', '2024-04-06T15:15:00 UTC'],
-    // Samoa had no 2011-12-30: it went over the date line.
+    // Samoa skipped 2011-12-30 when it crossed the date line.
     ['2011-12-29T12:00[Pacific/Apia] + 1 day', '2011-12-31T12:00:00+14:00[Pacific/Apia]'],
     ['2011-12-29T12:00[Pacific/Apia] + 24 hours', '2011-12-31T12:00:00+14:00[Pacific/Apia]'],
   ])('%s', async (command, answer) => {

@@ -26,7 +26,7 @@ import { readFileText } from './read-text.ts'
 import { replaceFile } from './replace-file.ts'
 import { createSandbox } from './sandbox.ts'
 
-/** Ways to look names up: in the open directory, as on Linux, and by the path, as elsewhere. */
+/** Ways to resolve names: in the open directory, as on Linux, and by path, as on other systems. */
 const LOOKUPS = [
   ['in the open directory', process.platform === 'linux'],
   ['by the path', false],
@@ -53,7 +53,7 @@ afterEach(() => {
   rmSync(home, { recursive: true })
 })
 
-/** All that is outside, to see that nothing of it has changed. */
+/** Returns everything outside the sandbox, to check that it is unchanged. */
 function outsideNow(): readonly string[] {
   return readdirSync(outside, { recursive: true, withFileTypes: true })
     .map((entry) => {
@@ -63,7 +63,7 @@ function outsideNow(): readonly string[] {
     .toSorted()
 }
 
-/** Makes a pipe with a name: Node has no call for it. */
+/** Creates a named pipe; Node has no function for it. */
 function makePipe(path: string): void {
   const { status } = spawnSync('sh', ['-c', 'mkfifo "$1"', 'sh', path])
   if (status !== 0) throw new Error('Cannot make a pipe')
@@ -416,7 +416,7 @@ describe.each(LOOKUPS)('file tools that resolve names %s', (_title, namesOpenFil
         const before = outsideNow()
         const failed = /it is outside the directory|ENOENT/
         if (namesOpenFiles) {
-          // By the path, both are found in the new directory.
+          // When names are resolved by path, both are found in the new directory.
           await expect(directory.enter('deep', 'docs/deep')).rejects.toThrow(failed)
           await expect(readFileText({ directory, name: 'b.txt' }, options)).rejects.toThrow(failed)
         }

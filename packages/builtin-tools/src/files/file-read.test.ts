@@ -34,7 +34,7 @@ function call(path: unknown, options: Partial<FileReadOptions> = {}): Promise<To
   return runTool(tool, { id: '1', name: tool.name, arguments: JSON.stringify({ path }) })
 }
 
-/** The text of the result, or of the failure. */
+/** Returns the text of the result or of the failure. */
 async function read(path: string, options: Partial<FileReadOptions> = {}): Promise<string> {
   const { result, end } = await call(path, options)
   expect(end).toBe('finished')

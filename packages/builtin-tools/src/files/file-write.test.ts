@@ -56,7 +56,7 @@ function call(
   )
 }
 
-/** The text of the result, or of the failure. */
+/** Returns the text of the result or of the failure. */
 async function write(
   path: string,
   content: string,
@@ -389,7 +389,7 @@ describe('fileWrite', () => {
   })
 })
 
-/** A context whose signal has aborted when the tool looks at it for the `stopAt`th time. */
+/** Creates a context whose signal has aborted when the tool reads it for the `stopAt`th time. */
 function contextThatStopsAt(stopAt: number): ToolContext<FileWriteInput> {
   const { signal } = new AbortController()
   let looks = 0
@@ -400,7 +400,7 @@ function contextThatStopsAt(stopAt: number): ToolContext<FileWriteInput> {
   return contextWithSignal(signal)
 }
 
-/** Runs with the rights of nobody where the tests run with all rights. */
+/** Runs `work` as an unprivileged user if the tests run as root. */
 async function withoutRights(act: () => Promise<void>): Promise<void> {
   if (process.getuid?.() !== 0) {
     await act()

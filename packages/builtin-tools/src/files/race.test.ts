@@ -1,4 +1,4 @@
-/** Calls while a second thread swaps files and directories for links that lead out, as fast as it can. */
+/** Tests calls while a second thread keeps replacing files and directories with links out of the sandbox. */
 import {
   mkdirSync,
   mkdtempSync,
@@ -18,7 +18,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { fileRead } from './file-read.ts'
 import { fileWrite } from './file-write.ts'
 
-/** Swaps until it is told to stop, and leaves everything as it was. */
+/** Swaps until the stop message, and restores everything. */
 const SWAPPER = `
   const { existsSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } = require('node:fs')
   const { workerData, parentPort } = require('node:worker_threads')
@@ -51,7 +51,7 @@ const SWAPPER = `
   }
   parentPort.postMessage('stopped')`
 
-/** Calls of one test, and the time they may take: what shows a fault has done so long before. */
+/** Number of calls of one test and their time limit; a fault shows much earlier. */
 const [CALLS, LIMIT_MS] = [400, 2_000]
 
 let home: string
@@ -91,7 +91,7 @@ async function stop(): Promise<number> {
   return Atomics.load(shared, 1)
 }
 
-/** What came of many calls: each different text of a result or failure. */
+/** Returns the distinct texts of the results and failures of many calls. */
 async function many(call: (round: number) => Promise<string>): Promise<ReadonlySet<string>> {
   const seen = new Set<string>()
   const until = performance.now() + LIMIT_MS
@@ -116,7 +116,7 @@ describe('[W3] file tools while links change', () => {
     })
     expect(await stop()).toBeGreaterThan(10)
     const contents = [...seen].filter((text) => text.startsWith('READ'))
-    // A file is empty for a moment when the swapper makes it anew.
+    // A file is empty for a moment when the swapper creates it again.
     expect(contents.filter((text) => text !== 'READ inside' && text !== 'READ ')).toEqual([])
     expect([...seen].join('\n')).not.toContain('SECRET')
     expect(seen).toContain('READ inside')

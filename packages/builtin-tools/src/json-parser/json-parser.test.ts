@@ -13,7 +13,7 @@ const DOCUMENT = JSON.stringify({
   '0': 'zero',
 })
 
-/** The text of the result, or of the failure. */
+/** Returns the text of the result or of the failure. */
 async function parse(jsonPath: string, json = DOCUMENT): Promise<string> {
   const result = await jsonParser().execute({ jsonPath, json }, toolContext())
   if (typeof result === 'string') return result

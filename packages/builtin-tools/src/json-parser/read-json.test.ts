@@ -4,7 +4,7 @@ import { randomFrom, type Random } from '../../test/random.ts'
 import { formatJson } from './json-value.ts'
 import { MAX_JSON_DEPTH, parseJsonText } from './read-json.ts'
 
-/** What the reader says of a text that is no JSON. */
+/** Returns the error message for invalid JSON. */
 function problemOf(text: string): string {
   try {
     parseJsonText(text)
@@ -29,7 +29,7 @@ describe('[J1] parseJsonText', () => {
     for (let round = 0; round < 2_000; round++) {
       const value = randomValue(random, 4)
       const text = JSON.stringify(value, undefined, random.pick([0, 1, '\t', '\r\n']))
-      // Strings come out bare, so the value is put into an array.
+      // A string is formatted without quotes, so the value is wrapped in an array.
       expect(formatJson(parseJsonText(`[${text}]`))).toBe(JSON.stringify([value]))
     }
   })
@@ -149,7 +149,7 @@ function randomValue(random: Random, depth: number): unknown {
   )
 }
 
-/** The text with a few signs taken out, put in or replaced. */
+/** Returns the text with a few characters removed, added or replaced. */
 function damaged(text: string, random: Random): string {
   let result = text
   for (let times = random.integer(3); times > 0; times--) {

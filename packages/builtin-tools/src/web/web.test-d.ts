@@ -29,10 +29,10 @@ it('accept a provider function', () => {
       return [{ title: 'a', url: 'https://a.example', snippet: '' }] satisfies SearchResult[]
     },
   })
-  // @ts-expect-error: a result has a URL.
+  // @ts-expect-error: a result requires a URL.
   webSearch({ provider: async () => [{ title: 'a', snippet: '' }] })
-  // @ts-expect-error: a service needs a key.
+  // @ts-expect-error: a service requires a key.
   tavily({})
-  // @ts-expect-error: there is always a provider.
+  // @ts-expect-error: the provider is required.
   webSearch({})
 })

@@ -7,8 +7,8 @@ import { toByteStream } from './byte-stream.ts'
 const same = (problem: unknown): unknown => problem
 const text = (bytes: Uint8Array | undefined): string => Buffer.from(bytes ?? []).toString()
 
-/** Lets what a stream of Node tells be told. */
-const told = (): Promise<void> => new Promise(setImmediate)
+/** Waits until Node's streams have emitted their events. */
+const nextTurn = (): Promise<void> => new Promise(setImmediate)
 
 describe('toByteStream', () => {
   test('delivers the bytes that arrived before a failure', async () => {
@@ -16,11 +16,11 @@ describe('toByteStream', () => {
     const failure = new Error('lost')
     const reader = toByteStream(source, (problem) => [problem]).getReader()
     source.write('a')
-    await told()
+    await nextTurn()
     source.write('b')
-    await told()
+    await nextTurn()
     source.destroy(failure)
-    await told()
+    await nextTurn()
     expect(text((await reader.read()).value)).toBe('a')
     expect(text((await reader.read()).value)).toBe('b')
     await expect(reader.read()).rejects.toEqual([failure])
@@ -48,7 +48,7 @@ describe('toByteStream', () => {
     const piece = Buffer.alloc(65_536)
     for (let i = 0; i < 40; i += 1) source.write(piece)
     await expect.poll(() => source.isPaused()).toBe(true)
-    await told()
+    await nextTurn()
     expect(source.writableLength + source.readableLength).toBeGreaterThan(20 * 65_536)
     source.end()
     let size = 0

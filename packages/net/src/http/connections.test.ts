@@ -95,8 +95,8 @@ describe('HttpConnections', () => {
       console.log(await text(body), performance.now())
       process.on('exit', () => console.log(performance.now()))`
     const [, doneAt = 0, endedAt = Infinity] =
-      /^fine (\S+)\n(\S+)\n$/.exec(await outputOf(script)) ?? []
-    // An idle connection is kept for 4 s: the process did not wait for that.
+      /^fine (\S+)\n(\S+)\n$/.exec(await runScript(script)) ?? []
+    // An idle connection stays open for 4 s; the process did not wait for it.
     expect(Number(endedAt) - Number(doneAt)).toBeLessThan(3_000)
   })
 
@@ -108,15 +108,15 @@ describe('HttpConnections', () => {
       const guard = networkGuard({ allow: ['127.0.0.1'] })
       process.stdout.write(decodeBody(await guardedRequest('${server.origin}', { guard })))`
     const env = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: proxy.origin, http_proxy: proxy.origin }
-    expect(await outputOf(script, env)).toBe('server')
+    expect(await runScript(script, env)).toBe('server')
     expect(proxy.connections).toBe(0)
   })
 })
 
 const INDEX = new URL('../index.ts', import.meta.url).href
 
-/** Standard output of a script that runs in a process of its own. */
-async function outputOf(script: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
+/** Runs a script in another process; returns its standard output. */
+async function runScript(script: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
   const args = ['-C', '@tutti/source', '--input-type=module', '--eval', script]
   const child = spawn(process.execPath, args, {
     env: { ...process.env, ...env },
@@ -188,10 +188,10 @@ describe.skipIf(certificate === undefined)('HTTPS (requires openssl)', () => {
   })
 })
 
-/** The port of a server with the certificate of `a.example`. */
+/** Starts a server with the certificate of `a.example`; returns its port. */
 async function secureServer(location?: string): Promise<number> {
   const server = createServer({ ...certificate }, (request, response) => {
-    // NOTE: a server for TLS has sockets of this kind.
+    // NOTE: the sockets of a TLS server have this type.
     const { servername } = request.socket as tls.TLSSocket
     if (location !== undefined) response.writeHead(302, { location })
     response.end(`for ${String(servername)}`)
@@ -208,7 +208,7 @@ async function secureServer(location?: string): Promise<number> {
         })
       }),
   )
-  // NOTE: a server that listens on a port has an address of this kind.
+  // NOTE: the address of a TCP server has this type.
   return (server.address() as AddressInfo).port
 }
 

@@ -13,10 +13,10 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { GuardedRequestOptions } from './options.ts'
 
-/** Lets requests reach the servers of these tests, and nothing else that is not public. */
+/** Allows the servers of these tests in addition to the public internet. */
 const guard = networkGuard({ allow: ['127.0.0.1', '127.0.0.2'] })
 
-/** Systems of Apple have one loopback address only. */
+/** macOS has only one loopback address. */
 const hasLoopbackBlock = process.platform !== 'darwin'
 
 let clock: FakeClock
@@ -227,7 +227,7 @@ describe('redirects', () => {
   })
 
   it('[Q4] close the connection of a redirect response whose body has not ended', async () => {
-    const closed = gate()
+    const closed = latch()
     const server = await localServer((response, incoming) => {
       if (incoming.url === '/there') void closed.opened.then(() => response.end('there'))
       else response.writeHead(302, { location: '/there' }).write('and it goes on')
@@ -334,7 +334,7 @@ describe('the time limit', () => {
   })
 
   it('[Q2] [Q4] covers the wait for the headers', async () => {
-    const asked = gate()
+    const asked = latch()
     const server = await localServer(() => {
       asked.open()
     })
@@ -349,7 +349,7 @@ describe('the time limit', () => {
 
   it('[Q2] [Q4] covers a body that arrives slowly', async () => {
     const responses: ServerResponse[] = []
-    const begun = gate()
+    const begun = latch()
     const server = await localServer((response) => {
       response.write('drop')
       responses.push(response)
@@ -389,7 +389,7 @@ describe('the time limit', () => {
   })
 
   it('no longer applies to the connection once it is open', async () => {
-    const asked = gate()
+    const asked = latch()
     const responses: ServerResponse[] = []
     const server = await localServer((response) => {
       responses.push(response)
@@ -411,7 +411,7 @@ describe('the signal of the caller', () => {
   })
 
   it('[Q2] [Q4] ends the wait for the headers with its reason', async () => {
-    const asked = gate()
+    const asked = latch()
     const server = await localServer(() => {
       asked.open()
     })
@@ -425,7 +425,7 @@ describe('the signal of the caller', () => {
   })
 
   it.each(['identity', 'gzip'])('[Q2] [Q4] ends the reading of a body: %s', async (coding) => {
-    const begun = gate()
+    const begun = latch()
     const server = await localServer((response) => {
       response.writeHead(200, { 'content-encoding': coding })
       response.write(coding === 'gzip' ? zlib.gzipSync('x').subarray(0, 15) : 'x')
@@ -573,7 +573,7 @@ interface Gate {
   open(): void
 }
 
-function gate(): Gate {
+function latch(): Gate {
   const { promise, resolve } = Promise.withResolvers<void>()
   return { opened: promise, open: resolve }
 }
@@ -586,7 +586,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** The port of a server that says `bytes` to whoever connects, and hangs up. */
+/** Starts a server that sends `bytes` on each connection and closes it; returns its port. */
 async function rawServer(bytes: string): Promise<number> {
   const server = createServer((socket) => {
     socket

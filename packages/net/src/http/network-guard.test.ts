@@ -8,9 +8,9 @@ import { BAD_PORTS, networkGuard, type NetworkGuard, type ResolveHost } from './
 
 import type { LookupAddress, LookupOptions } from 'node:dns'
 
-/** Spellings of URLs that must not be asked for → a part of the reason. */
+/** Spellings of refused URLs, each with a part of the reason. */
 const REFUSED: readonly (readonly [string, string])[] = [
-  // Loopback, as inet_aton and browsers read it
+  // Loopback, as inet_aton and browsers parse it
   ['http://127.0.0.1', 'a loopback address'],
   ['http://127.0.0.1.', 'a loopback address'],
   ['http://127.1', 'a loopback address'],
@@ -37,14 +37,14 @@ const REFUSED: readonly (readonly [string, string])[] = [
   ['ht\ntp://127.0\t.0.1', 'a loopback address'],
   ['  http://127.0.0.1  ', 'a loopback address'],
   ['https://127.0.0.1:8443/x', 'a loopback address'],
-  // Unspecified: this machine, on most systems
+  // Unspecified addresses, which mean this machine on most systems
   ['http://0', 'an unspecified address'],
   ['http://0.0.0.0', 'an unspecified address'],
   ['http://0x', 'an unspecified address'],
   ['http://0.1.2.3', 'an unspecified address'],
   ['http://[::]', 'an unspecified address'],
   ['http://[0:0:0:0:0:0:0:0]', 'an unspecified address'],
-  // Loopback in IPv6, and through IPv4
+  // Loopback in IPv6, also as an embedded IPv4 address
   ['http://[::1]', 'a loopback address'],
   ['http://[0:0:0:0:0:0:0:1]', 'a loopback address'],
   ['http://[0000:0000:0000:0000:0000:0000:0000:0001]:80', 'a loopback address'],
@@ -87,7 +87,7 @@ const REFUSED: readonly (readonly [string, string])[] = [
   ['http://[fd00:ec2::254]', 'a cloud metadata address'],
   ['http://168.63.129.16', 'a cloud metadata address'],
   ['http://169.254.1.1', 'a link-local address'],
-  // No host of anybody
+  // Addresses without a host
   ['http://192.0.2.1', 'a documentation address'],
   ['http://198.18.0.1', 'a benchmarking address'],
   ['http://224.0.0.1', 'a multicast address'],
@@ -97,7 +97,7 @@ const REFUSED: readonly (readonly [string, string])[] = [
   ['http://[2001:db8::1]', 'a documentation address'],
   ['http://[ff02::1]', 'a multicast address'],
   ['http://[100::1]', 'a reserved address'],
-  // Hidden behind what looks like another host
+  // Hosts hidden behind a login that looks like another host
   ['http://example.com@127.0.0.1', 'a user name or password'],
   ['http://127.0.0.1:80@example.com', 'a user name or password'],
   ['http://example.com:80@127.0.0.1/', 'a user name or password'],
@@ -114,7 +114,7 @@ const REFUSED: readonly (readonly [string, string])[] = [
   ['//example.com', 'Invalid URL'],
   ['example.com', 'Invalid URL'],
   ['', 'Invalid URL'],
-  // No URLs
+  // Invalid URLs
   ['http://', 'Invalid URL'],
   ['http://.', 'no host'],
   ['http://..', 'no host'],
@@ -129,7 +129,7 @@ const REFUSED: readonly (readonly [string, string])[] = [
   ['http://example.com:99999', 'Invalid URL'],
 ]
 
-/** URLs that may be asked for → how they are read. */
+/** Allowed URLs, each with its canonical form. */
 const ALLOWED: readonly (readonly [string, string])[] = [
   ['http://example.com', 'http://example.com/'],
   ['https://example.com:8443/a?b=c#d', 'https://example.com:8443/a?b=c#d'],
@@ -347,7 +347,7 @@ describe('lookup', () => {
   })
 })
 
-/** Systems of Apple have one loopback address only. */
+/** macOS has only one loopback address. */
 const hasLoopbackBlock = process.platform !== 'darwin'
 
 describe.runIf(hasLoopbackBlock)('a real connection', () => {
@@ -376,7 +376,7 @@ describe.runIf(hasLoopbackBlock)('a real connection', () => {
       allow: ['127.0.0.3'],
       resolve: () => Promise.resolve(['127.0.0.1', '127.0.0.3', '::1']),
     })
-    // Nothing listens on 127.0.0.3, and the one that listens on 127.0.0.1 is not asked.
+    // No server listens on 127.0.0.3, and the server on 127.0.0.1 gets no connection.
     await expect(get(`http://both.example:${inside.port}`, lookup)).rejects.toMatchObject({
       code: 'ECONNREFUSED',
       address: '127.0.0.3',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { describeSpecialAddress } from './special-addresses.ts'
 
-/** Kind → the first and last address of each block, which belong to it. */
+/** First and last address of each block, by kind. */
 const SPECIAL: Readonly<Record<string, readonly string[]>> = {
   'an unspecified address': ['0.0.0.0', '0.255.255.255', '::'],
   'a loopback address': ['127.0.0.0', '127.0.0.1', '127.255.255.255', '::1'],
@@ -89,7 +89,7 @@ const SPECIAL: Readonly<Record<string, readonly string[]>> = {
   'a local NAT64 address': ['64:ff9b:1::', '64:ff9b:1:ffff:ffff:ffff:ffff:ffff'],
 }
 
-/** The neighbours of the blocks, and some that everybody knows. */
+/** Addresses next to the blocks, and some well-known ones. */
 const PUBLIC = [
   '1.0.0.0',
   '1.1.1.1',

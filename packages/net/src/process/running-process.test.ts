@@ -14,12 +14,12 @@ import { DRAIN_MS, startProcess, type RunningProcess } from './running-process.t
 const perl = interpreterOf('perl') ?? ''
 const hasPerl = perl !== ''
 
-/** Only Linux tells which processes carry a mark. */
+/** Only Linux shows which processes have a mark. */
 const isLinux = process.platform === 'linux'
 
 let folder: string
 let count = 0
-/** What a test leaves running on purpose. */
+/** Processes that a test leaves running on purpose. */
 const leftovers: number[] = []
 
 beforeAll(() => {
@@ -37,7 +37,7 @@ describe('[P1] ending a process', () => {
     const path = newPath()
     const program = await shell(`trap 'echo cleaned > ${path}; exit 0' TERM
       echo ready; while :; do sleep 0.01; done`)
-    await lineOf(program)
+    await waitForOutput(program)
     await program.end()
     expect(await untilWritten(path)).toBe('cleaned')
     expect(await program.ended).toEqual({ code: 0, signal: null })
@@ -45,7 +45,7 @@ describe('[P1] ending a process', () => {
 
   it.runIf(hasPerl)('kills a process that ignores SIGTERM after its time to clean up', async () => {
     const clock = fakeClock()
-    const program = await stubborn({ clock, killGraceMs: 700 })
+    const program = await startStubborn({ clock, killGraceMs: 700 })
     const ending = program.end()
     await clock.advance(699)
     expect(isRunning(program.pid)).toBe(true)
@@ -58,7 +58,7 @@ describe('[P1] ending a process', () => {
 
   it.runIf(hasPerl)('kills it immediately without time to clean up', async () => {
     const clock = fakeClock()
-    const program = await stubborn({ clock, killGraceMs: 0 })
+    const program = await startStubborn({ clock, killGraceMs: 0 })
     await program.end()
     expect(isRunning(program.pid)).toBe(false)
   })
@@ -191,7 +191,7 @@ describe('[P2] waiting for a process', () => {
     const clock = fakeClock()
     const child = '$SIG{TERM} = "IGNORE"; $| = 1; print "ready\\n"; sleep 300 while 1'
     const program = await shell(`${perl} -e '${child}' & wait`, { clock, killGraceMs: 1_000 })
-    await lineOf(program)
+    await waitForOutput(program)
     let hasEnded = false
     void program.ended.then(() => (hasEnded = true))
     const ending = program.end()
@@ -216,18 +216,18 @@ describe('[P2] waiting for a process', () => {
   })
 })
 
-/** A shell command that starts a process with a session of its own and writes its id to `path`. */
+/** Returns a shell command that starts a process in another session and writes its id to `path`. */
 function daemon(path: string, prefix = ''): string {
   const script = `use POSIX; exit if fork; POSIX::setsid(); exit if fork;
     open my $f, ">", "${path}"; print $f "$$\\n"; close $f; sleep 300`
   return `${prefix} ${perl} -e '${script}'`
 }
 
-/** A program that ignores SIGTERM, and has said so. */
-async function stubborn(options: Partial<ProcessOptions>): Promise<RunningProcess> {
+/** Starts a program that ignores SIGTERM, and waits until it does. */
+async function startStubborn(options: Partial<ProcessOptions>): Promise<RunningProcess> {
   const script = '$SIG{TERM} = "IGNORE"; $| = 1; print "ready\\n"; sleep 300 while 1'
   const program = await start(perl, ['-e', script], options)
-  await lineOf(program)
+  await waitForOutput(program)
   return program
 }
 
@@ -246,8 +246,8 @@ async function start(
   return started.process
 }
 
-/** Waits until the program has written something. */
-async function lineOf({ stdout }: RunningProcess): Promise<void> {
+/** Waits until the program has written some output. */
+async function waitForOutput({ stdout }: RunningProcess): Promise<void> {
   await new Promise((resolve) => {
     stdout.once('data', resolve)
   })

@@ -20,7 +20,7 @@ const dialect: SocketDialect<string> = {
   toHandshakeError: async ({ status }) => new Error(`status ${status}`),
 }
 
-/** Starts a server that answers the greeting with a message for `a` and one for everybody. */
+/** Starts a server that answers the greeting with a message for `a` and one for all users. */
 async function startServer(): Promise<{ readonly url: URL; readonly received: string[] }> {
   const received: string[] = []
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
@@ -37,7 +37,7 @@ async function startServer(): Promise<{ readonly url: URL; readonly received: st
     for (const socket of server.clients) socket.terminate()
     server.close()
   })
-  // NOTE: a server that listens on a port has an address of this kind.
+  // NOTE: the address of a TCP server has this type.
   const { port } = server.address() as AddressInfo
   return { url: new URL(`ws://127.0.0.1:${port}/`), received }
 }

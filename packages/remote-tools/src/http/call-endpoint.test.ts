@@ -401,15 +401,15 @@ async function rawServer(
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
-  // NOTE: a server that listens on a port has an address of this kind.
+  // NOTE: the address of a TCP server has this type.
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** A port that nobody listens on. */
+/** Returns a port without a listener. */
 async function closedPort(): Promise<{ readonly origin: string }> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // NOTE: a server that listens on a port has an address of this kind.
+  // NOTE: the address of a TCP server has this type.
   const { port } = server.address() as AddressInfo
   await new Promise((resolve) => server.close(resolve))
   return { origin: `http://127.0.0.1:${port}` }

@@ -11,14 +11,16 @@ describe('ToolNames', () => {
     ['', 'tool'],
     ['💥', 'tool'],
     ['x'.repeat(80), 'x'.repeat(64)],
-  ])('returns a valid name close to %j', (wished, expected) => {
-    expect(new ToolNames().take(wished)).toBe(expected)
+  ])('returns a valid name close to %j', (preferred, expected) => {
+    expect(new ToolNames().take(preferred)).toBe(expected)
   })
 
   it('returns each name once, and numbered names of valid length', () => {
     const names = new ToolNames()
     const long = 'y'.repeat(70)
-    const taken = ['a b', 'a.b', 'a_b_2', 'a/b', long, long].map((wished) => names.take(wished))
+    const taken = ['a b', 'a.b', 'a_b_2', 'a/b', long, long].map((preferred) =>
+      names.take(preferred),
+    )
     expect(taken).toEqual([
       'a_b',
       'a_b_2',

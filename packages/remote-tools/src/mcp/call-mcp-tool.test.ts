@@ -39,7 +39,7 @@ async function http(): Promise<McpServer> {
     await new Promise((resolve) => server.close(resolve))
     await handler.close()
   })
-  // NOTE: a server that listens on a port has an address of this kind.
+  // NOTE: the address of a TCP server has this type.
   const { port } = server.address() as AddressInfo
   return { url: `http://127.0.0.1:${port}/mcp` }
 }
@@ -56,7 +56,7 @@ function call({ tools }: McpTools, name: string, options: RunToolOptions = {}) {
   return runTool(tool, { id: 'c', name, arguments: '{}' }, options)
 }
 
-/** Answers with the tool's name, after both calls have asked. */
+/** Creates a reviewer that answers with the tool's name after both calls have asked. */
 function reviewerOfTwo(): Reviewer {
   const both = Promise.withResolvers<void>()
   let asked = 0

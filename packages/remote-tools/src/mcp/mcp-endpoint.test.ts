@@ -1,4 +1,4 @@
-/** A server that is not trusted, over HTTP: where its answers lead and how much of them is read. */
+/** Tests redirects and message limits of an untrusted server over HTTP. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 
@@ -16,17 +16,17 @@ interface Asked {
   readonly method: string
 }
 
-/** Answer of a server to the call of its tool. */
+/** Response of a server to the call of its tool. */
 type Answer = (asked: Asked, response: ServerResponse, request: IncomingMessage) => void
 
 interface TestServer {
   readonly url: string
   readonly origin: string
-  /** Requests of every kind. */
+  /** Requests with every method. */
   readonly requests: readonly IncomingMessage[]
 }
 
-/** A server of one tool, `work`, on a free port. */
+/** Starts a server with one tool, `work`, on a free port. */
 async function serverThat(answer: Answer): Promise<TestServer> {
   const requests: IncomingMessage[] = []
   const server = createServer((request, response) => {
@@ -44,7 +44,7 @@ async function serverThat(answer: Answer): Promise<TestServer> {
     server.closeAllConnections()
     server.close()
   })
-  // NOTE: a server that listens on a port has an address of this kind.
+  // NOTE: the address of a TCP server has this type.
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return { origin, url: `${origin}/mcp`, requests }
 }
@@ -68,7 +68,7 @@ function worked({ id }: Asked, said: string): object {
   return { jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: said }] } }
 }
 
-/** Calls `work` and returns what came of it. */
+/** Calls `work` and returns the outcome. */
 async function work(
   server: McpEndpoint,
   options: McpToolsOptions = {},

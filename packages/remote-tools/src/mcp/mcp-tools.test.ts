@@ -68,7 +68,7 @@ describe('the tools of a server', () => {
   it('have the schema and description of the server', async () => {
     const imported = await connect()
     expect(named(imported, 'echo')).toMatchObject({
-      description: 'Says what it is told',
+      description: 'Repeats its input',
       kind: 'typed',
       inputSchema: {
         type: 'object',
@@ -181,12 +181,12 @@ describe('a call of an imported tool', () => {
   })
 
   it('reports its progress', async () => {
-    const told: ToolProgress[] = []
+    const reported: ToolProgress[] = []
     const { result } = await call(await connect(), 'progress', {
-      onProgress: (_, progress) => told.push(progress),
+      onProgress: (_, progress) => reported.push(progress),
     })
     expect(result.output).toBe('done')
-    expect(told).toEqual([
+    expect(reported).toEqual([
       { message: '1 of 4', fraction: 0.25 },
       { message: 'half' },
       { message: '9 of 4', fraction: 1 },
@@ -304,7 +304,7 @@ describe('the child process of a server', () => {
   })
 })
 
-/** Whether a process runs; one that has ended and is not yet collected does not. */
+/** Returns whether a process runs; a zombie does not. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)

@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net'
 
 const REGION = { type: 'string', 'x-mcp-header': 'Region' }
 
-/** A server of 2026-07-28 with one tool, one of whose arguments is sent in a header too. */
+/** Creates a server of protocol version 2026-07-28 with one tool; one argument is also sent in a header. */
 function weatherServer(): McpServer {
   const made = new McpServer({ name: 'weather', version: '1' }, { capabilities: { tools: {} } })
   const inputSchema = { type: 'object', properties: { region: REGION, day: { type: 'string' } } }
@@ -24,7 +24,7 @@ function weatherServer(): McpServer {
   return made
 }
 
-/** Serves it, and remembers the headers of each request. */
+/** Starts the server and records the headers of each request. */
 async function startWeather() {
   const requests: IncomingMessage['headers'][] = []
   const handler = createMcpHandler(weatherServer)
@@ -49,7 +49,7 @@ async function startWeather() {
     await new Promise((resolve) => server.close(resolve))
     await handler.close()
   })
-  // NOTE: a server that listens on a port has an address of this kind.
+  // NOTE: the address of a TCP server has this type.
   const { port } = server.address() as AddressInfo
   return { url: `http://127.0.0.1:${port}/mcp`, requests }
 }

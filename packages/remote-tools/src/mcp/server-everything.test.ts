@@ -29,13 +29,13 @@ const stdio = (): Promise<McpServer> =>
 async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // NOTE: a server that listens on a port has an address of this kind.
+  // NOTE: the address of a TCP server has this type.
   const { port } = server.address() as AddressInfo
   await new Promise((resolve) => server.close(resolve))
   return port
 }
 
-/** Starts the server on a port and waits until it says that it listens. */
+/** Starts the server on a port and waits until it reports that it is listening. */
 async function listening(mode: string, port: number): Promise<{ end(): Promise<void> }> {
   const child = spawn(process.execPath, [EVERYTHING, mode], {
     env: { ...process.env, PORT: String(port) },
@@ -102,11 +102,11 @@ describe.each([
     const image = await call(imported, 'get-tiny-image')
     expect(image.output).toMatch(/\[image: image\/png, \d+ bytes\]/)
     expect(image.output.length).toBeLessThan(500)
-    const told: ToolProgress[] = []
+    const reported: ToolProgress[] = []
     await call(imported, 'trigger-long-running-operation', { duration: 0.05, steps: 2 }, (one) => {
-      told.push(one)
+      reported.push(one)
     })
-    expect(told.at(-1)).toMatchObject({ fraction: 1 })
+    expect(reported.at(-1)).toMatchObject({ fraction: 1 })
   })
 
   it('sends questions of its tools to the reviewer', async () => {

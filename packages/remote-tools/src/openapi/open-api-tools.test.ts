@@ -11,7 +11,7 @@ const echo: Answer = (response, request) => {
   response.setHeader('content-type', 'application/json').end(JSON.stringify(request))
 }
 
-/** A document with these paths. */
+/** Creates a document with these paths. */
 function api(paths: object, more: object = {}): object {
   return { openapi: '3.1.0', info: { title: 'Test', version: '1' }, paths, ...more }
 }
@@ -29,7 +29,7 @@ function only(document: object, options?: OpenApiToolsOptions): AgentTool {
   return tool
 }
 
-/** What a server gets when the only operation of a document is called. */
+/** Calls the only operation of a document; returns the request that the server receives. */
 async function sent(
   document: object,
   input: object,
@@ -461,7 +461,7 @@ describe('the URL of a request', () => {
     return tools.length === 1 ? described(tools[0]) : skipped[0]?.reason
   }
 
-  /** The URL that a reviewer is shown. */
+  /** Returns the URL that the reviewer sees. */
   function described(tool: AgentTool | undefined): string {
     let shown = ''
     const reviewer = scriptedReviewer(['REJECT'])

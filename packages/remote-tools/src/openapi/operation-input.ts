@@ -3,8 +3,8 @@
  *
  * I1 A parameter is a field with its name. Characters that model providers refuse in names become `_`. Two parameters
  *    with the same name get their location as a prefix: `query_id`.
- * I2 The fields of a body are on the same level as the parameters if the body is a required JSON or form object with
- *    declared fields, none of which has the name of a parameter. Otherwise the body is one field, `body`.
+ * I2 The fields of a body are on the same level as the parameters if the body is a required JSON or form object whose
+ *    fields are declared and have other names than the parameters. Otherwise the body is one field, `body`.
  */
 import { asObject, type OpenApiNode, type OpenApiReader } from './document.ts'
 

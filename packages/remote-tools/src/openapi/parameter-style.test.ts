@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { cookiePairs, headerText, pathText, queryFields } from './parameter-style.ts'
 
-/** The values of the table of the specification. */
+/** Values of the table in the specification. */
 const text = 'blue'
 const list = ['blue', 'black', 'brown']
 const object = { R: 100, G: 200, B: 150 }

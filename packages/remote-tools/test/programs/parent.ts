@@ -1,8 +1,7 @@
 /**
- * A process that uses a process tool and ends. `exit` and `wait` have a call in flight: the first exits,
- * the second waits for a signal. `idle` and `close` have a worker that has answered two calls: the first
- * ends without a word, the second closes the tool before. `abandon` has a worker that is never ready and
- * that nobody waits for. The ids of the programs are in the file that is named.
+ * A process that uses a process tool and ends. With a call in flight, `exit` exits and `wait` waits for a signal. With a
+ * worker that has answered two calls, `idle` ends directly, and `close` closes the tool first. `abandon` has a worker that
+ * is never ready and has no waiting call. The process ids of the programs are written to the given file.
  */
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -23,7 +22,7 @@ const tool = processTool({
   description: 'Works',
   command: 'sh',
   args: ['-c', hasWorker ? WORKER : HANGING],
-  // The timer of a limit would keep this process alive by itself.
+  // The timer of a time limit would keep this process alive.
   timeoutMs: Infinity,
   ...(hasWorker ? { mode: 'worker' } : {}),
   ...(how === 'abandon' ? { worker: { startTimeoutMs: 300_000 } } : {}),

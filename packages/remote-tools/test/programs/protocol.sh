@@ -1,9 +1,9 @@
-# Does what its input says, by the protocol of process tools.
+# Executes its input, with the protocol of process tools.
 request=$(cat)
-wish=${request#'{"input":"'}
-wish=${wish%'"}'}
+input=${request#'{"input":"'}
+input=${input%'"}'}
 
-case $wish in
+case $input in
   answer) echo '{"output":"from sh","success":true}' ;;
   structured) echo '{"output":"from sh","success":true,"structured":{"by":"sh"}}' ;;
   failure) echo '{"error":"sh would not","success":false}' ;;
@@ -12,5 +12,5 @@ case $wish in
   plain) printf '\n  sh says hello \n\n' ;;
   signal) kill -KILL $$ ;;
   noise) echo 'sh warns' >&2; echo '{"output":"from sh"}' ;;
-  echo\ *) printf '{"output":"%s"}' "${wish#echo }" ;;
+  echo\ *) printf '{"output":"%s"}' "${input#echo }" ;;
 esac

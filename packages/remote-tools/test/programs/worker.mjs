@@ -1,6 +1,6 @@
 /**
- * A worker that does what its input says. With the argument `ready` it says so when it is told to start:
- * by a file of the name that follows; with `stay` it does not end with its input.
+ * A worker that executes its input. With the argument `ready` it reports that it is ready when the file of the next
+ * argument exists; with `stay` it does not exit when stdin is closed.
  */
 import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -9,8 +9,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 const [mode, path] = process.argv.slice(2)
 const answer = (id, value) => process.stdout.write(`${JSON.stringify({ id, ...value })}\n`)
 const held = []
-/** Files that calls wait for before they stop. */
-const gates = new Map()
+/** Files that calls wait for before they stop, by id. */
+const stopFiles = new Map()
 
 async function allowed(path) {
   while (path !== undefined && !existsSync(path)) await delay(5)
@@ -70,12 +70,12 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (cancel === true) {
     if (held.includes(id)) {
       held.splice(held.indexOf(id), 1)
-      await allowed(gates.get(id))
+      await allowed(stopFiles.get(id))
       answer(id, { success: false, error: 'stopped' })
     }
   } else if (input.startsWith('echo ')) answer(id, { output: input.slice(5) })
   else if (input.startsWith('stop at ')) {
-    gates.set(id, input.slice(8))
+    stopFiles.set(id, input.slice(8))
     WISHES.hold(message)
   } else WISHES[input]?.(message)
 }

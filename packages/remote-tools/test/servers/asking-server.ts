@@ -1,4 +1,4 @@
-/** An MCP server whose tools ask questions, over stdio when it is started as a program. */
+/** An MCP server whose tools ask questions; over stdio when it is started as a program. */
 import { inputRequired, Server } from '@modelcontextprotocol/server'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 
@@ -18,7 +18,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   },
 }
 
-/** Makes the server. Each tool answers with the result of its question. */
+/** Creates the server. Each tool returns the result of its question. */
 export function askingServer(): Server {
   const server = new Server({ name: 'asking', version: '1.0.0' }, { capabilities: { tools: {} } })
   const names = [...Object.keys(FORMS), 'impatient']
@@ -27,7 +27,7 @@ export function askingServer(): Server {
   }))
   server.setRequestHandler('tools/call', ({ params: { name } }, context) => {
     const form = FORMS[name]
-    return form === undefined ? askImpatiently(server) : ask(form, context)
+    return form === undefined ? askBriefly(server) : ask(form, context)
   })
   return server
 }
@@ -38,8 +38,8 @@ function ask(form: Form, { mcpReq }: ServerContext) {
   return inputRequired({ inputRequests: { answer: inputRequired.elicit(form) } })
 }
 
-/** Stops waiting for the answer after a moment, as the protocol's library does after a minute. */
-async function askImpatiently(server: Server): Promise<CallToolResult> {
+/** Stops waiting for the answer after a moment, as the MCP SDK does after a minute. */
+async function askBriefly(server: Server): Promise<CallToolResult> {
   const form = { message: 'Quick?', requestedSchema: { type: 'object' as const, properties: {} } }
   try {
     return text(JSON.stringify(await server.elicitInput(form, { timeout: 50 })))

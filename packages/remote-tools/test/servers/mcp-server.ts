@@ -1,4 +1,4 @@
-/** An MCP server over stdio for tests: every way in which a tool can answer, or not. */
+/** An MCP server over stdio for tests, with every kind of result and failure. */
 import { spawn } from 'node:child_process'
 import process from 'node:process'
 
@@ -23,7 +23,7 @@ let cancelled = 0
 
 const known: Known[] = [
   one('echo', (input) => text(JSON.stringify(input)), {
-    description: ' Says what it is told ',
+    description: ' Repeats its input ',
     inputSchema: {
       type: 'object',
       properties: { message: { type: 'string' }, times: { type: 'integer', minimum: 1 } },
@@ -100,7 +100,7 @@ const server = new Server(
   { capabilities: { tools: { listChanged: true } } },
 )
 
-/** Tools on one page of the list. */
+/** Number of tools on one page of the list. */
 const PAGE = 5
 
 server.setRequestHandler('tools/list', ({ params }) => {

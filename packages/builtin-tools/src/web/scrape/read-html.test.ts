@@ -88,7 +88,7 @@ describe('a hostile page', () => {
       const html = `<html><head><title>T</title></head><body>${hostile}<p>the end`
       const begun = performance.now()
       const page = await readHtml(html, { articleLimitMs: 100 })
-      // It takes at most 1 s here; what is not bounded takes minutes.
+      // It takes at most 1 s here; without the limits it would take minutes.
       expect(performance.now() - begun).toBeLessThan(15_000)
       expect(page.title).toBe('T')
     },
@@ -118,7 +118,7 @@ describe('a hostile page', () => {
   ])('[H3] has its plain text when it has too many %s', async (_, many) => {
     const html = PAGE.replace('</article>', `${many}</article>`)
     const { title, text } = await readHtml(html, { articleLimitMs: 60_000 })
-    // Readability would take the name of the site off the title, and the aside off the page.
+    // Readability would remove the name of the site from the title and the aside from the page.
     expect(title).toBe('The words that we all use | The Site')
     expect(text.endsWith('\nSubscribe')).toBe(true)
   })

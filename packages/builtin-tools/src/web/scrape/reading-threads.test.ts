@@ -8,7 +8,7 @@ const LIMITS = { maxThreads: 1, timeoutMs: 30_000, maxHeapMiB: 512, idleMs: 30_0
 const PAGE = '<title>T</title><p>a<p>caf&eacute;'
 const TEXT = { title: 'T', text: 'a\n\ncafé' }
 
-/** Takes a second to read, which is the limit for finding the article. */
+/** A page that takes a second to read, which is the limit for finding the article. */
 const HOSTILE = `<body><ul>${'<li><img src=x></li>'.repeat(8_000)}</ul><p>the end`
 
 function threads(limits: Partial<ReadingLimits> = {}) {
@@ -32,7 +32,7 @@ describe('a page in ReadingThreads', () => {
     const before = process.threadCpuUsage()
     await Promise.all([read(HOSTILE), read(HOSTILE), read(HOSTILE)])
     const { user } = process.threadCpuUsage(before)
-    // Here it would take three seconds.
+    // In this thread it would take three seconds.
     expect(user / 1_000).toBeLessThan(500)
   })
 

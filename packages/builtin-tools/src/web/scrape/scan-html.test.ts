@@ -89,7 +89,7 @@ describe('scanHtml', () => {
   })
 })
 
-/** Tags and texts of HTML; pieces of one text are joined. */
+/** Returns the tags and texts of HTML; pieces of one text are joined. */
 function scan(html: string): readonly string[] {
   const tokens: string[] = []
   let isText = false

@@ -280,6 +280,6 @@ async function scrape(url: string, options: WebScrapeOptions = {}): Promise<Tool
 }
 
 function resultOf(returned: unknown): ToolResult {
-  // NOTE: the body of this tool returns nothing but results.
+  // NOTE: the body of this tool returns only results.
   return returned as ToolResult
 }

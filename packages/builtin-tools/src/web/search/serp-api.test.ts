@@ -80,7 +80,7 @@ describe('serpApi', () => {
   })
 })
 
-/** A server that answers as the service does. */
+/** Starts a server that responds like the service. */
 function service(): Promise<LocalServer> {
   return localServer((response, { method, url }) => {
     response.setHeader('content-type', 'application/json')

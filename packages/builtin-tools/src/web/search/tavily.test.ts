@@ -156,7 +156,7 @@ describe('tavily', () => {
   })
 })
 
-/** A server that answers as the service does. */
+/** Starts a server that responds like the service. */
 function service(path = '/search'): Promise<LocalServer> {
   return localServer((response, request) => {
     response.setHeader('content-type', 'application/json')

@@ -100,7 +100,7 @@ describe('web_search', () => {
   })
 
   it('requires a provider', () => {
-    // @ts-expect-error: the compiler refuses it too.
+    // @ts-expect-error: the compiler also rejects it.
     expect(() => webSearch({})).toThrow(
       new TypeError(
         'Cannot define tool "web_search": provider must be a function, such as tavily({ apiKey })',
@@ -112,6 +112,6 @@ describe('web_search', () => {
 async function search(provider: SearchProvider, maxResults?: number): Promise<ToolResult> {
   const tool = webSearch({ provider, ...(maxResults === undefined ? {} : { maxResults }) })
   const returned: unknown = await tool.execute({ query: ' words ' }, toolContext())
-  // NOTE: the body of this tool returns nothing but results.
+  // NOTE: the body of this tool returns only results.
   return returned as ToolResult
 }

@@ -63,7 +63,7 @@ describe('a line beyond the limit', () => {
   })
 })
 
-/** The lines read; one that was cut has `…` after it. */
+/** Returns the lines; a truncated one ends with `…`. */
 function read(maxBytes: number, chunks: readonly (string | Buffer)[]): readonly string[] {
   const lines: string[] = []
   const reader = new LineReader(maxBytes, (line, { cut }) => lines.push(cut ? `${line}…` : line))

@@ -66,7 +66,7 @@ describe('[L2] the size of the pool', () => {
 
   it('counts only programs that take calls, and a program that is ending is replaced immediately', async () => {
     const tool = make({}, { command: 'sh', args: ['-c', STUBBORN], clock, timeoutMs: 500 })
-    const { outcome } = await askHeld(tool, { wish: 'hang', clock })
+    const { outcome } = await askHeld(tool, { command: 'hang', clock })
     await clock.advance(500)
     expect((await outcome).end).toBe('timed_out')
     expect(await ask(tool, 'go on')).toEqual(success('on'))
@@ -253,7 +253,7 @@ describe('a closed pool', () => {
   })
 })
 
-/** Ignores SIGTERM, and hangs when it is asked to. */
+/** Ignores SIGTERM, and hangs on request. */
 const STUBBORN = `trap '' TERM
 while read line; do
   case $line in
@@ -262,10 +262,10 @@ while read line; do
   esac
 done`
 
-/** Reads a call, and answers it after the end of its input. */
+/** Reads a call, and answers it after stdin was closed. */
 const SLOW = `read line; echo 'holding it' >&2; cat >/dev/null; echo '{"id":"1","output":"at last"}'`
 
-/** Kills a program of this process, and lets this process take note of it. */
+/** Kills a child process, and waits until this process has noticed. */
 async function kill(pid: number): Promise<void> {
   process.kill(pid, 'SIGKILL')
   await until('its end to be noted', () => !isKnown(pid))

@@ -61,7 +61,7 @@ describe('decideStart', () => {
   })
 })
 
-/** A row of failures, all at the same time. */
+/** Returns consecutive failures at the same time. */
 function failures(count: number, at = 0): FailureRow {
   let row = NO_FAILURES
   for (let index = 1; index <= count; index += 1) {

@@ -78,16 +78,16 @@ describe('[W1] a call is answered by the line with its id', () => {
     const logger = { ...silentLogger, debug }
     const tool = make()
     expect(await ask(tool, 'noise', { logger })).toEqual(success('quiet'))
-    const told = (message: string): readonly unknown[] =>
+    const findLogs = (message: string): readonly unknown[] =>
       debug.mock.calls.filter(([text]) => text === message).map(([, fields]) => fields?.['line'])
-    expect(told('Worker wrote a line that does not answer a call')).toEqual([
+    expect(findLogs('Worker wrote a line that does not answer a call')).toEqual([
       'loading…',
       '[1]',
       '{"level":"info"}',
       '{"id":"99","output":"whose?"}',
     ])
-    await until('the line of stderr', () => told('Worker wrote to stderr').length > 0)
-    expect(told('Worker wrote to stderr')).toEqual(['careful'])
+    await until('the line of stderr', () => findLogs('Worker wrote to stderr').length > 0)
+    expect(findLogs('Worker wrote to stderr')).toEqual(['careful'])
   })
 
   it('also when the program exits right after it without a line break', async () => {
@@ -142,7 +142,7 @@ describe('[W2] the end of the program fails the calls it has not answered', () =
     const held = [await askHeld(tool), await askHeld(tool)]
     process.kill(pid, 'SIGKILL')
     const results = await Promise.all(held.map(async ({ outcome }) => (await outcome).result))
-    // What it said while it worked on several is in the log, and in nobody's result.
+    // Its stderr while it had several calls is in the log, but in no result.
     const failed = failure('Worker was killed by SIGKILL')
     expect(results).toEqual([failed, failed])
     expect(await ask(tool, 'echo on')).toEqual(success('on'))
@@ -279,7 +279,7 @@ describe('[W3] an aborted call', () => {
       const tool = make({ concurrency: 3 }, { clock })
       const pid = await pidOf(tool)
       const other = await askHeld(tool)
-      const { outcome } = await askHeld(tool, { wish: 'ignore', signal: controller.signal })
+      const { outcome } = await askHeld(tool, { command: 'ignore', signal: controller.signal })
       controller.abort()
       await clock.advance(CANCEL_ANSWER_MS - 1)
       expect(isRunning(pid)).toBe(true)
@@ -296,13 +296,13 @@ describe('[W3] an aborted call', () => {
       const controller = new AbortController()
       const tool = make({ concurrency: 2 }, { clock })
       const first = await pidOf(tool)
-      const gate = join(folder, 'gate')
+      const stopFile = join(folder, 'stopFile')
       const { signal } = controller
-      const { outcome } = await askHeld(tool, { wish: `stop at ${gate}`, signal })
+      const { outcome } = await askHeld(tool, { command: `stop at ${stopFile}`, signal })
       controller.abort()
       const second = await pidOf(tool)
       expect(second).not.toBe(first)
-      writeFileSync(gate, '')
+      writeFileSync(stopFile, '')
       expect((await outcome).end).toBe('cancelled')
       await untilGone(first)
       expect(await pidOf(tool)).toBe(second)
@@ -429,7 +429,7 @@ function shell(script: string, worker: WorkerOptions = {}): ProcessTool<string> 
   return tool
 }
 
-/** Lets everything that is ready go on. */
+/** Waits until all ready callbacks have run. */
 function pending(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve)
