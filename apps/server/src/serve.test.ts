@@ -11,7 +11,7 @@ const duet = ensemble({
 })
 
 describe('serve()', () => {
-  it('names an unknown option and the one that was meant', async () => {
+  it('suggests a similar option for an unknown one', async () => {
     const options = { prot: 0 }
     // @ts-expect-error No option has that name.
     const started = serve(duet, options)

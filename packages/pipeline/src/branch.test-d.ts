@@ -55,20 +55,20 @@ it('accepts what both tools accept, and returns the output of one of them', () =
   branch(({ url, text }) => url === text, { yes: read, no: count })
 })
 
-it('without `no` the input may be the result', () => {
+it('may return its input where `no` is missing', () => {
   expectTypeOf(branch(({ url }) => url !== '', { yes: read })).toEqualTypeOf<
     TypedTool<{ url: string }, Page | { url: string }>
   >()
   expectTypeOf(branch((text) => text.length > 9, { yes: shout })).toEqualTypeOf<TypedTool<string>>()
 })
 
-it('a predicate may look at more than the tools take, and may wait', () => {
+it('allows a predicate that reads more than the tools accept, or is asynchronous', () => {
   const tool = branch(({ text }: Page) => Promise.resolve(text !== ''), { yes: save, no: save })
   expectTypeOf(tool).toEqualTypeOf<TypedTool<Page>>()
   pipeline(read, tool)
   pipeline(
     link,
-    // @ts-expect-error there is not a text to look at
+    // @ts-expect-error a link has no text
     tool,
   )
   expectTypeOf(
@@ -76,7 +76,7 @@ it('a predicate may look at more than the tools take, and may wait', () => {
   ).toEqualTypeOf<TypedTool<{ text: string; url: string }>>()
 })
 
-it('its outputs are handed on as a union', () => {
+it('has the union of the outputs as its output', () => {
   const either = branch(({ url }) => url !== '', { yes: read, no: read })
   expectTypeOf(pipeline(either, count)).toEqualTypeOf<
     TypedTool<{ url: string }, { words: number }>
@@ -88,7 +88,7 @@ it('its outputs are handed on as a union', () => {
   )
 })
 
-it('a type guard leads each member of a union to its tool', () => {
+it('passes each member of a union to its tool with a type guard', () => {
   const isPaper = (source: Paper | Site): source is Paper => source.type === 'paper'
   const tool = branchByType(isPaper, { yes: cite, no: read })
   expectTypeOf(tool).toEqualTypeOf<TypedTool<Paper | Site, string | Page>>()
@@ -100,7 +100,7 @@ it('a type guard leads each member of a union to its tool', () => {
   branchByType(isPaper, { yes: cite, no: cite })
 })
 
-it('a branch whose tools do not take what comes is an error', () => {
+it('rejects a branch whose tools do not accept the output before it', () => {
   pipeline(
     list,
     // @ts-expect-error a list has no url
@@ -108,16 +108,16 @@ it('a branch whose tools do not take what comes is an error', () => {
   )
 })
 
-it('what the compiler does not know stays unknown', () => {
+it('returns `unknown` where the output of a tool is not known', () => {
   expectTypeOf(branch(() => true, { yes: imported, no: search })).toEqualTypeOf<
     TypedTool<{ query: string }, unknown>
   >()
 })
 
-it('ways and predicate are checked', () => {
-  // @ts-expect-error there has to be a way
+it('checks the tools and the predicate', () => {
+  // @ts-expect-error `yes` and `no` are missing
   branch(() => true, {})
-  // @ts-expect-error a predicate says yes or no
+  // @ts-expect-error a predicate must return a boolean
   branch(() => 'yes', { yes: read })
   // @ts-expect-error a function is not a tool
   branch(() => true, { yes: () => '' })

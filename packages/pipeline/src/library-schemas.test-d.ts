@@ -53,6 +53,6 @@ it('has the input of the schema of its first step', () => {
   >()
 })
 
-it('a predicate sees what the body sees', () => {
+it('passes to a predicate the value that the body gets', () => {
   branch(({ days, from }) => days > from, { yes: forecast })
 })

@@ -34,7 +34,7 @@ it('accepts only steps that return a list before it', () => {
   )
 })
 
-it('an adapter picks the list', () => {
+it('accepts the list that an adapter returns', () => {
   const tool = pipelineBuilder()
     .step(search)
     .adapter(({ structured }) => structured.pages)
@@ -43,14 +43,14 @@ it('an adapter picks the list', () => {
   expectTypeOf(tool).toEqualTypeOf<TypedTool<{ query: string }, Page[]>>()
 })
 
-it('an item may fail where failures do not stop the others', () => {
+it('returns failures in the list with CONTINUE_ON_FAILURE', () => {
   expectTypeOf(mapEach(read, { errorStrategy: 'CONTINUE_ON_FAILURE' })).toEqualTypeOf<
     TypedTool<Items<{ url: string }>, (Page | PartFailure)[]>
   >()
 })
 
-it('options are checked', () => {
-  // @ts-expect-error a number of items
+it('checks its options', () => {
+  // @ts-expect-error `concurrency` is a number
   mapEach(read, { concurrency: '4' })
   // @ts-expect-error null is not a tool
   mapEach(null)

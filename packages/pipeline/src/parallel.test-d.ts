@@ -28,7 +28,7 @@ it('accepts what all branches accept', () => {
   )
 })
 
-it('text tools take what the others take, and text where all are text tools', () => {
+it('has the input of the other tools for text tools, and text where all are text tools', () => {
   expectTypeOf(parallel({ page: read, loud: shout })).toEqualTypeOf<
     TypedTool<{ url: string }, { page: Page; loud: string }>
   >()
@@ -38,14 +38,14 @@ it('text tools take what the others take, and text where all are text tools', ()
   pipeline(read, parallel({ a: shout, b: shout }))
 })
 
-it('what the compiler does not know stays unknown', () => {
+it('returns `unknown` for a tool whose output is not known', () => {
   expectTypeOf(parallel({ a: imported })).toEqualTypeOf<TypedTool<unknown, { a: unknown }>>()
   expectTypeOf(parallel({ a: imported, b: read })).toEqualTypeOf<
     TypedTool<{ url: string }, { a: unknown; b: Page }>
   >()
 })
 
-it('a branch may fail where failures do not stop the others', () => {
+it('returns the failures of branches with CONTINUE_ON_FAILURE', () => {
   expectTypeOf(
     parallel({ page: read, receipt: save }, { errorStrategy: 'CONTINUE_ON_FAILURE' }),
   ).toEqualTypeOf<
@@ -63,10 +63,10 @@ it('a branch may fail where failures do not stop the others', () => {
   pipeline(parallel({ url: shout }), read)
 })
 
-it('options are checked, and know the input', () => {
-  // @ts-expect-error there is not a such strategy
+it('checks its options, and types the input for the reviewer', () => {
+  // @ts-expect-error no such strategy exists
   parallel({ page: read }, { errorStrategy: 'RETRY' })
-  // @ts-expect-error a number of branches
+  // @ts-expect-error `concurrency` is a number
   parallel({ page: read }, { concurrency: 'all' })
   // @ts-expect-error a function is not a tool
   parallel({ page: () => '' })

@@ -32,7 +32,7 @@ const rank = defineTool({
   execute: ({ url, scale }) => url.length / scale,
 })
 
-/** A tool that takes `ms`, stops at its signal, and writes down when it began and how it ended. */
+/** A tool that runs for `ms`, stops at its signal, and logs when it begins and how it ends. */
 function slow(name: string, ms: number, log: string[] = []): TypedTool<string> {
   return textTool(name, async (_, { signal }) => {
     log.push(`${name} begins`)

@@ -11,7 +11,7 @@ it('has the input of the first step and the output of the last', () => {
   expectTypeOf(tool).toEqualTypeOf<TypedTool<{ url: string }, { words: number }>>()
 })
 
-it('a step that does not take what comes is an error at that step', () => {
+it('rejects a step that does not accept the output before it, at that step', () => {
   // @ts-expect-error a page is not a query
   pipelineBuilder().step(read).step(search)
   // @ts-expect-error a typed tool does not accept text
@@ -20,7 +20,7 @@ it('a step that does not take what comes is an error at that step', () => {
   pipelineBuilder().step(imported).step(read)
 })
 
-it('an adapter gets the result with the value that the step declares', () => {
+it('passes the value that the step declares to an adapter', () => {
   pipelineBuilder()
     .step(search)
     .adapter((result, context) => {
@@ -56,7 +56,7 @@ it('requires that an adapter returns what the next step accepts', () => {
   pipelineBuilder()
     .step(search)
     .adapter(({ structured }) => ({ link: structured.pages[0]?.url ?? '' }))
-    // @ts-expect-error there is not a url
+    // @ts-expect-error the value has no url
     .step(read)
   pipelineBuilder()
     .step(search)
@@ -65,7 +65,7 @@ it('requires that an adapter returns what the next step accepts', () => {
     .step(shout)
 })
 
-it('an adapter may return nothing for a text step, may wait, and may lead to an unknown tool', () => {
+it('allows an adapter that may return undefined for a text step, is asynchronous, or precedes an untyped tool', () => {
   const found = (result: StepResult<{ pages: Page[] }>): string | undefined =>
     result.structured.pages[0]?.url
   pipelineBuilder().step(search).adapter(found).step(shout)
@@ -79,7 +79,7 @@ it('an adapter may return nothing for a text step, may wait, and may lead to an 
     .step(imported)
 })
 
-it('a second adapter is written for the step too, and its result counts', () => {
+it('passes the result of the step to a second adapter, and uses the return value of that adapter', () => {
   pipelineBuilder()
     .step(search)
     .adapter(() => 7)
@@ -87,7 +87,7 @@ it('a second adapter is written for the step too, and its result counts', () => 
     .step(read)
 })
 
-it('an adapter after the last step changes no type', () => {
+it('has the same type with an adapter after the last step', () => {
   const tool = pipelineBuilder()
     .step(read)
     .adapter(() => 7)
@@ -95,9 +95,9 @@ it('an adapter after the last step changes no type', () => {
   expectTypeOf(tool).toEqualTypeOf<TypedTool<{ url: string }, Page>>()
 })
 
-it('begins with a step', () => {
-  // @ts-expect-error an adapter comes after a step
+it('requires a step first', () => {
+  // @ts-expect-error an adapter must follow a step
   pipelineBuilder().adapter(() => '')
-  // @ts-expect-error there is nothing to build
+  // @ts-expect-error a pipeline without steps cannot be built
   pipelineBuilder().build()
 })

@@ -23,7 +23,7 @@ it('has the input of the first step and the output of the last', () => {
   expectTypeOf(pipeline(read, count)).toExtend<AgentTool>()
 })
 
-it('options come first, and change no type', () => {
+it('has the same type with options as the first argument', () => {
   expectTypeOf(
     pipeline({ name: 'count_page', errorStrategy: 'FAIL_FAST' }, read, count),
   ).toEqualTypeOf<TypedTool<{ url: string }, { words: number }>>()
@@ -41,12 +41,12 @@ it('is checked at every step of a long pipeline', () => {
     wordsToUrl,
     read,
     count,
-    // @ts-expect-error the tenth step does not take words
+    // @ts-expect-error the tenth step does not accept words
     read,
   )
 })
 
-it('a step that does not take what comes is an error at that step', () => {
+it('rejects a step that does not accept the output before it, at that step', () => {
   pipeline(
     read,
     // @ts-expect-error a page is not a query
@@ -97,16 +97,16 @@ it('accepts any output for a text tool', () => {
   expectTypeOf(pipeline(shorten, shout)).toEqualTypeOf<TypedTool<Page>>()
 })
 
-it('more fields than a step asks for are fine, fewer are not', () => {
+it('accepts more fields than a step declares, and rejects fewer', () => {
   expectTypeOf(pipeline(read, save)).toEqualTypeOf<TypedTool<{ url: string }>>()
   pipeline(
     wordsToUrl,
-    // @ts-expect-error there is not a text
+    // @ts-expect-error the value has no text
     shorten,
   )
 })
 
-it('what the compiler does not know is checked at run time', () => {
+it('accepts an untyped tool before and after any step', () => {
   expectTypeOf(pipeline(imported, read)).toEqualTypeOf<TypedTool<unknown, Page>>()
   expectTypeOf(pipeline(read, imported)).toEqualTypeOf<TypedTool<{ url: string }, unknown>>()
   expectTypeOf(pipeline(read, imported, count)).toEqualTypeOf<
@@ -120,13 +120,13 @@ it('what the compiler does not know is checked at run time', () => {
   )
 })
 
-it('a list of tools whose length is not known can be spread', () => {
+it('accepts a spread list of tools of unknown length', () => {
   const tools: readonly AgentTool[] = [imported]
   expectTypeOf(pipeline({ name: 'many' }, ...tools)).toExtend<AgentTool>()
   expectTypeOf(pipeline(read, ...tools)).toEqualTypeOf<TypedTool<{ url: string }, unknown>>()
 })
 
-it('a pipeline is a step', () => {
+it('accepts a pipeline as a step', () => {
   const inner = pipeline(read, count)
   const outer = pipeline(pipeline(inner, wordsToUrl), pipeline({ name: 'inner' }, inner), shout)
   expectTypeOf(outer).toEqualTypeOf<TypedTool<{ url: string }>>()
@@ -148,12 +148,12 @@ it('needs a step, and steps that are tools', () => {
   pipeline(read, null)
 })
 
-it('options are checked', () => {
-  // @ts-expect-error there is not a such strategy
+it('checks its options', () => {
+  // @ts-expect-error no such strategy exists
   pipeline({ errorStrategy: 'RETRY' }, read)
   // @ts-expect-error a name is text
   pipeline({ name: 7 }, read)
-  // @ts-expect-error a slip of the pen
+  // @ts-expect-error a misspelled option
   pipeline({ nam: 'x' }, read)
 })
 
@@ -173,7 +173,7 @@ it('types the input for the reviewer like that of the first step', () => {
   expectTypeOf(pipeline({ requireApproval: true }, read)).toEqualTypeOf<
     TypedTool<{ url: string }, Page>
   >()
-  // @ts-expect-error there is not a query
+  // @ts-expect-error the value has no query
   pipeline({ requireApproval: { describe: ({ query }: { query: string }) => query } }, read)
 })
 

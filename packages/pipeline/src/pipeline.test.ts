@@ -108,7 +108,7 @@ describe('a pipeline as a tool', () => {
 })
 
 describe('[C3] an invalid definition of a pipeline throws a TypeError', () => {
-  /** Calls as a program without types would. */
+  /** `pipeline` without its types, for calls from untyped programs. */
   const careless = pipeline as (...words: readonly unknown[]) => AgentTool
 
   it('that names every problem', () => {

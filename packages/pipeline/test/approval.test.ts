@@ -1,4 +1,4 @@
-/** Approval: of the pipeline by its settings, of a step by its own, always by the same reviewer. */
+/** Approval of pipelines and of their steps: each by its own settings, all by the same reviewer. */
 import { describe, expect, it } from 'vitest'
 
 import { defineTool, sleep, Type } from '@tutti/core'
@@ -22,7 +22,7 @@ interface Script extends Reviewer {
   readonly requests: ApprovalRequest[]
 }
 
-/** Answers from a list; what it was asked is in `requests`. */
+/** A reviewer that answers from a list and records its requests. */
 function createReviewer(...answers: readonly ApprovalAnswer[]): Script {
   const requests: ApprovalRequest[] = []
   return {

@@ -1,4 +1,4 @@
-/** Cancel and time limits reach the step in flight, and nothing begins after them. */
+/** Cancellation and time limits stop the running step, and no step starts after them. */
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { runTool, silentLogger, sleep } from '@tutti/core'
@@ -20,7 +20,7 @@ beforeEach(() => {
   log = []
 })
 
-/** Takes a minute, or until its signal aborts. */
+/** A tool that runs for a minute, or until its signal aborts. */
 function slow(name: string, settings: Partial<TextToolDefinition> = {}): TypedTool<string> {
   return textTool(
     name,

@@ -1,4 +1,4 @@
-/** Limiters that steps and pipelines share never wait for themselves. */
+/** Limiters that pipelines share with their own steps do not cause a deadlock. */
 import { beforeEach, describe, expect, it } from 'vitest'
 
 import { createLimiter, sleep } from '@tutti/core'

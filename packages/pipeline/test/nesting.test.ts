@@ -1,4 +1,4 @@
-/** Everything nests in everything, in the order that is written. */
+/** Each kind of pipeline can contain each other kind, and the steps run in the order of the code. */
 import { describe, expect, it } from 'vitest'
 
 import { defineTool, runToolCalls, toolCatalog, Type } from '@tutti/core'
