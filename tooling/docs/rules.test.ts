@@ -3,7 +3,7 @@
  * file (` * RUNS-P1 Text`), and test titles cite it: `it('[RUNS-P1] …'`.
  */
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -24,6 +24,7 @@ const texts = new Map(
   execFileSync('git', ['ls-files', '--', '*.ts', '*.tsx', '*.md'], { cwd: ROOT, encoding: 'utf8' })
     .split('\n')
     .filter((path) => path !== '' && !path.endsWith('CHANGELOG.md'))
+    .filter((path) => existsSync(join(ROOT, path)))
     .map((path) => [path, readFileSync(join(ROOT, path), 'utf8')]),
 )
 

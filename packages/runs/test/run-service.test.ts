@@ -367,7 +367,7 @@ describe('an interrupted run', () => {
     await second.close({ drainTimeoutMs: 0 })
   })
 
-  it('[RUNS-X2] ends FAILED with the reason when its ensemble is gone', async () => {
+  it('[RUNS-X2] ends FAILED with the reason when its ensemble is no longer registered', async () => {
     using directory = temporaryDirectory()
     const before = waitingEnsemble()
     const first = await openRuns(directory.path, [before.ensemble])

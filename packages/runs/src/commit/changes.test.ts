@@ -68,7 +68,7 @@ const FAILED: RunEventOf<'task_attempt_failed'> = {
   willRetry: true,
 }
 
-describe('changesOf, of a run', () => {
+describe('toRecordChanges, of a run', () => {
   it('[RUNS-C1] makes a started run RUNNING, with the tasks of its plan in order', () => {
     const planned = (name: string, agentRole: string) => ({
       name,
@@ -156,7 +156,7 @@ describe('changesOf, of a run', () => {
   })
 })
 
-describe('changesOf, of a task', () => {
+describe('toRecordChanges, of a task', () => {
   it('[RUNS-C2] clears the end of the earlier attempt when a new attempt starts', () => {
     const changes = toRecordChanges({
       type: 'task_started',
@@ -269,7 +269,7 @@ describe('changesOf, of a task', () => {
   })
 })
 
-describe('changesOf, of a review', () => {
+describe('toRecordChanges, of a review', () => {
   it('[RUNS-C5] opens it with its request, without changing the status of the run', () => {
     expect(toRecordChanges(REQUESTED)).toEqual([
       {

@@ -8,7 +8,7 @@
  * RUNS-Q2 A cancelled unowned run ends at once, regardless of the limits.
  * RUNS-Q3 A run that was being cancelled when its process died is cancelled: at once, or in mode `boundary`
  *    when its running tasks have finished.
- * RUNS-Q4 Releasing a run keeps its history, but not its provisional end state.
+ * RUNS-Q4 Releasing a run retains its history, but not its provisional end state.
  * RUNS-Q5 Leases are renewed as long as the process lives; a run whose lease was lost is stopped at once.
  * RUNS-Q6 A run that the store assigns to this process, and that does not execute here, is released as lost.
  * RUNS-Q7 A run of an ensemble that this process does not know is left to other processes for ten minutes. If the

@@ -11,7 +11,7 @@ const CONTENT: SubmissionContent = {
   runId: undefined,
 }
 
-describe('fingerprintOf', () => {
+describe('hashSubmission', () => {
   it('returns the same hash regardless of the order of keys', () => {
     const same = hashSubmission({
       runId: undefined,

@@ -80,7 +80,7 @@ function refuseOptions(
   if (timeoutMs !== undefined && timeoutMs < leastMs && actions.includes('CONTINUE')) {
     refuse(
       'review/timeoutMs',
-      `must be at least ${leastMs}, because a timeout approves; got ${timeoutMs}`,
+      `must be at least ${leastMs}, because a timeout approves the review; got ${timeoutMs}`,
     )
   }
   if (requiredRole !== undefined && requiredRole !== (review.requiredRole ?? requiredRole)) {
@@ -152,7 +152,10 @@ function refuseChange(
     refuse('/onTimeout', `must not be CONTINUE: the operator has set ${onTimeout}`)
   }
   if (onTimeout === 'CONTINUE' && askedMs < leastMs) {
-    refuse('/timeoutMs', `must be at least ${leastMs}, because a timeout approves; got ${askedMs}`)
+    refuse(
+      '/timeoutMs',
+      `must be at least ${leastMs}, because a timeout approves the review; got ${askedMs}`,
+    )
   }
   if (requiredRole !== undefined && (asked.requiredRole ?? requiredRole) !== requiredRole) {
     refuse('/requiredRole', `must be "${requiredRole}", which the operator has set`)

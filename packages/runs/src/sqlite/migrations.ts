@@ -154,8 +154,8 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   CREATE INDEX reviews_by_id ON reviews (review_id);
   CREATE INDEX reviews_by_status ON reviews (status, n);
   `,
-  // What a run has cost is summed up when it ends, so that many that have ended are counted fast. Runs that
-  // were there have no actor, so their cost is not needed.
+  // The cost of a run is summed when it ends, so that counting many ended runs is fast. Existing runs have no actor, so
+  // their cost is not needed.
   `
   ALTER TABLE runs ADD COLUMN request TEXT;
   ALTER TABLE runs ADD COLUMN actor TEXT;
