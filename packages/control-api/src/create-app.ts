@@ -1,5 +1,5 @@
 /**
- * Puts the routes into a Hono app.
+ * Registers the routes in a Hono app.
  *
  *   site ─▶ preflight ─▶ target ─▶ route ─▶ caller ─▶ scope ─▶ media types ─▶ handler ─▶ response
  *                                                      └──── audit trail ────┘

@@ -141,7 +141,7 @@ export type ResolvedControlApiOptions = Required<ControlApiOptions> & {
   readonly trail: AuditTrail
   /** Limits the unsent data of all connections. */
   readonly unread: UnreadData
-  /** Serializes the building of large responses. */
+  /** Limits the number of large responses that are built at the same time. */
   readonly reads: LargeReads
 }
 

@@ -104,7 +104,7 @@ interface Shown {
 
 const NOTHING_SHOWN: Shown = { events: [], bytes: 0 }
 
-/** Reads the events of one run, in order: first all of `SHOWN`, then those of `PROGRESS`, each up to half of the room. */
+/** Reads the events of one run, in order: first all of `SHOWN`, then those of `PROGRESS`, each up to half of `room`. */
 async function readShownEvents(
   runs: RunService,
   { runId, lastSeq }: ShownRun,

@@ -30,7 +30,7 @@ export interface KeyLimits {
   readonly maxUnfinishedRuns?: number
   /** Maximum number of requests and messages per minute. @default no limit */
   readonly requestsPerMinute?: number
-  /** Maximum cost of its runs within 24 hours, in US dollars. New runs are then refused. @default no limit */
+  /** Maximum cost of its runs within 24 hours, in US dollars; then new runs are refused. @default no limit */
   readonly maxCostUsdPerDay?: number
 }
 

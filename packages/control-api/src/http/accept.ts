@@ -8,11 +8,11 @@ import { TuttiError } from '@tutti/core'
 
 /** One media range of an `Accept` header. */
 export interface AcceptRange {
-  /** In lower case, such as `text/html` or a wildcard. */
+  /** Media range in lower case, such as `text/html` or a wildcard. */
   readonly type: string
-  /** From 0 (not acceptable) to 1. */
+  /** Quality from 0 (not acceptable) to 1. */
   readonly quality: number
-  /** Whether it has parameters other than `q`. */
+  /** Whether the range has parameters other than `q`. */
   readonly isNarrowed: boolean
 }
 
@@ -90,7 +90,7 @@ function findQuality(type: string, ranges: readonly AcceptRange[]): number | und
   return named.length === 0 ? undefined : Math.max(...named.map(({ quality }) => quality))
 }
 
-/** Media types of forms, which any web page can send without a preflight. @see https://fetch.spec.whatwg.org/#cors-safelisted-request-header */
+/** Matches the media types of forms, which any page can send without a preflight. @see https://fetch.spec.whatwg.org/#cors-safelisted-request-header */
 const FORM_TYPES = /^\s*(?:text\/plain|multipart\/form-data|application\/x-www-form-urlencoded)\b/i
 
 /**

@@ -20,7 +20,7 @@ export interface UnreadDataOptions {
   readonly onDrop: () => void
 }
 
-/** The unread data of all connections. */
+/** Tracks and limits the unsent data of all connections. */
 export class UnreadData {
   readonly #options: UnreadDataOptions
   readonly #sockets = new Set<Socket>()

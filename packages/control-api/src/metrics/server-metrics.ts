@@ -71,9 +71,7 @@ export function describeMetrics(): readonly MetricDescription[] {
   return createInstruments(new MetricRegistry()).registry.describe()
 }
 
-/**
- * Creates the counters of tool calls. Agent roles are not labels, because callers can choose them.
- */
+/** Creates the counters of tool calls. Agent roles are not labels, because callers can choose them. */
 function createToolMetrics(
   { toolCalls, toolDuration, toolCounter, toolValue }: Instruments,
   by: 'agent' | 'hand',

@@ -64,9 +64,7 @@ function truncateError(error: string): string {
   return error.slice(0, MAX_LISTED_LENGTH).replace(/[\ud800-\udbff]$/, '')
 }
 
-/**
- * Converts a run to its detail, with its tasks, its open reviews and the metrics of its last event.
- */
+/** Converts a run to its detail, with its tasks, its open reviews and the metrics of its last event. */
 export function toRunDetail(
   { run, tasks }: RunWithTasks,
   openReviews: readonly ReviewRecord[],

@@ -12,9 +12,7 @@ const MIN_SECRET_LENGTH = 8
 /** Replacement for secrets. */
 export const REDACTED = '[redacted]'
 
-/**
- * Creates a redactor. Secrets shorter than 8 characters are ignored, because they would match ordinary text.
- */
+/** Creates a redactor. Secrets shorter than 8 characters are ignored, because they would match ordinary text. */
 export function redactor(secrets: Iterable<string>): Redactor {
   const forms = secretForms(secrets)
   if (forms.length === 0) return { text: (text) => text, value: (value) => value }

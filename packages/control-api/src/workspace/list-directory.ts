@@ -45,14 +45,14 @@ export async function listDirectory(
 
 async function readNames(
   { path }: Opened,
-  asked: string,
+  shownPath: string,
   maxEntries: number,
 ): Promise<readonly string[]> {
   const names: string[] = []
   for await (const { name } of await opendir(path)) {
     if (isReachable(name)) names.push(name)
     if (names.length <= maxEntries) continue
-    const message = `Directory "${formatPath(asked)}" has more than ${maxEntries} entries`
+    const message = `Directory "${formatPath(shownPath)}" has more than ${maxEntries} entries`
     throw new TuttiError('PAYLOAD_TOO_LARGE', message)
   }
   return names
