@@ -4,7 +4,7 @@ import { ensemble, task, type Ensemble } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { expect } from 'vitest'
 
-import { misfits, PageShape, SentShape, StreamShape, TaskShape } from './a2a-shapes.ts'
+import { findMisfits, PageShape, SentShape, StreamShape, TaskShape } from './a2a-shapes.ts'
 import { openServer, type TestServer, type TestServerOptions } from './open-server.ts'
 
 /** Response of a foreign protocol. Schemas check its shape and tests its content. */
@@ -37,7 +37,7 @@ export const CLIENT = { 'content-type': 'application/json', 'a2a-version': '1.0'
 let count = 0
 
 /** Returns a message of a user. */
-export function said(text: string, more: object = {}) {
+export function userMessage(text: string, more: object = {}) {
   count += 1
   return { messageId: `m-${count}`, role: 'ROLE_USER', parts: [{ text }], ...more }
 }
@@ -53,7 +53,7 @@ export function singer(name = 'singer'): Ensemble {
 }
 
 /** Tool that waits until it is released or aborted. */
-export function waiting() {
+export function createWaitingTool() {
   const gate = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
   const tool = defineTool({
@@ -72,7 +72,7 @@ export function waiting() {
   return { tool, release: gate.resolve, begun: begun.promise }
 }
 
-const SHAPES: Readonly<Record<string, Parameters<typeof misfits>[0]>> = {
+const SHAPES: Readonly<Record<string, Parameters<typeof findMisfits>[0]>> = {
   SendMessage: SentShape,
   GetTask: TaskShape,
   CancelTask: TaskShape,
@@ -103,7 +103,7 @@ export async function a2aAgent({
     expect(answer).toMatchObject({ jsonrpc: '2.0', id })
     const shape = SHAPES[method]
     if (answer.error === undefined && shape !== undefined) {
-      expect(misfits(shape, answer.result)).toEqual([])
+      expect(findMisfits(shape, answer.result)).toEqual([])
     }
     return answer
   }
@@ -121,13 +121,13 @@ export async function a2aAgent({
       }
       for await (const answer of messagesOf(response)) {
         expect(answer).toMatchObject({ jsonrpc: '2.0', id })
-        if (!method.includes('/')) expect(misfits(StreamShape, answer.result)).toEqual([])
+        if (!method.includes('/')) expect(findMisfits(StreamShape, answer.result)).toEqual([])
         yield answer.result
       }
     },
     async send(text, more = {}, configuration = {}) {
       const { result, error } = await call('SendMessage', {
-        message: said(text, more),
+        message: userMessage(text, more),
         configuration,
       })
       if (error !== undefined) throw new Error(`${error.code} ${error.message}`)

@@ -3,7 +3,7 @@ import { apiKey } from '@tutti/control-api'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { a2aAgent, singer, type A2aAgent, type Untyped } from './a2a-agent.ts'
-import { CardShape, misfits } from './a2a-shapes.ts'
+import { CardShape, findMisfits } from './a2a-shapes.ts'
 import { reviewedTask } from './reviewed-ensembles.ts'
 import { openServer } from './open-server.ts'
 
@@ -19,7 +19,7 @@ afterAll(async () => {
 
 const WELL_KNOWN = '/.well-known/agent-card.json'
 
-const cardAt = async (path = WELL_KNOWN, headers = {}): Promise<Untyped> =>
+const fetchCard = async (path = WELL_KNOWN, headers = {}): Promise<Untyped> =>
   (await fetch(`${api.url}${path}`, { headers })).json()
 
 describe('the agent card', () => {
@@ -27,17 +27,17 @@ describe('the agent card', () => {
     'CARD-STRUCT-001: has the published shape and nothing more with A2A-Version: %s',
     async (version) => {
       const headers = { 'a2a-version': version }
-      expect(misfits(CardShape, await cardAt(WELL_KNOWN, headers))).toEqual([])
+      expect(findMisfits(CardShape, await fetchCard(WELL_KNOWN, headers))).toEqual([])
     },
   )
 
   it('CARD-STRUCT-001: has every field of 1.0 also without a version header, which means 0.3', async () => {
-    const modern = await cardAt(WELL_KNOWN, { 'a2a-version': '1.0' })
-    expect(await cardAt()).toMatchObject(modern)
+    const modern = await fetchCard(WELL_KNOWN, { 'a2a-version': '1.0' })
+    expect(await fetchCard()).toMatchObject(modern)
   })
 
   it('CARD-PROTO-001: names JSON-RPC and REST of 1.0, and JSON-RPC of 0.3, in this order', async () => {
-    const { supportedInterfaces, capabilities } = await cardAt()
+    const { supportedInterfaces, capabilities } = await fetchCard()
     expect(supportedInterfaces).toEqual([
       { url: `${api.url}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
       { url: `${api.url}/a2a/v1`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
@@ -51,16 +51,16 @@ describe('the agent card', () => {
   })
 
   it('CARD-EXT: does not announce an extended card, because there is none', async () => {
-    expect((await cardAt()).capabilities).not.toHaveProperty('extendedAgentCard')
+    expect((await fetchCard()).capabilities).not.toHaveProperty('extendedAgentCard')
   })
 
   it('contains nothing that scanners mistake for a credential', async () => {
-    const said = JSON.stringify(await cardAt())
+    const said = JSON.stringify(await fetchCard())
     expect(said).not.toMatch(/api[_-]?key|secret|token|password|credential|private[_-]?key/i)
   })
 
   it('has a skill with input modes for each ensemble', async () => {
-    const { skills } = await cardAt()
+    const { skills } = await fetchCard()
     expect(skills.map(({ id }: Untyped) => id)).toEqual(['singer', 'choir'])
     expect(skills[0].description).toBe(
       'Sings a song. Input: text for the variable "song". Select it with metadata {"ensemble": "singer"}.',
@@ -68,8 +68,8 @@ describe('the agent card', () => {
   })
 
   it('describes a single ensemble at the paths of that ensemble', async () => {
-    const card = await cardAt(`/agents/choir${WELL_KNOWN}`, { 'a2a-version': '1.0' })
-    expect(misfits(CardShape, card)).toEqual([])
+    const card = await fetchCard(`/agents/choir${WELL_KNOWN}`, { 'a2a-version': '1.0' })
+    expect(findMisfits(CardShape, card)).toEqual([])
     expect(card.name).toBe('choir')
     expect(card.skills).toHaveLength(1)
     expect(card.supportedInterfaces[0].url).toBe(`${api.url}/agents/choir/a2a`)
@@ -82,7 +82,7 @@ describe('the agent card', () => {
     [WELL_KNOWN, { 'a2a-version': '0.3' }],
     [WELL_KNOWN, { 'a2a-version': '0.3.0' }],
   ])('has the fields that 0.3 clients need at %s with %j', async (path, headers) => {
-    expect(await cardAt(path, headers)).toMatchObject({
+    expect(await fetchCard(path, headers)).toMatchObject({
       protocolVersion: '0.3.0',
       url: `${api.url}/a2a`,
       preferredTransport: 'JSONRPC',
@@ -94,7 +94,7 @@ describe('the agent card', () => {
 
   it('is the card of 1.0 at the old path for clients that request 1.0', async () => {
     const headers = { 'a2a-version': '1.0' }
-    expect(misfits(CardShape, await cardAt('/.well-known/agent.json', headers))).toEqual([])
+    expect(findMisfits(CardShape, await fetchCard('/.well-known/agent.json', headers))).toEqual([])
   })
 
   it('CARD-CACHE-001 CARD-CACHE-002: may be cached, and is not sent again when it is unchanged', async () => {
@@ -120,7 +120,7 @@ describe('the agent card', () => {
     const headers = { 'a2a-version': '1.0' }
     const response = await fetch(`${locked.url}${WELL_KNOWN}`, { headers })
     const card = await response.json()
-    expect(misfits(CardShape, card)).toEqual([])
+    expect(findMisfits(CardShape, card)).toEqual([])
     expect(card).toMatchObject({
       securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
       securityRequirements: [{ schemes: { bearer: { list: [] } } }],

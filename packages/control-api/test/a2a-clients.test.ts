@@ -17,7 +17,7 @@ import {
 } from '@a2a-js/sdk/client'
 import { describe, expect, it } from 'vitest'
 
-import { a2aAgent, all, said, singer, type Untyped } from './a2a-agent.ts'
+import { a2aAgent, all, userMessage, singer, type Untyped } from './a2a-agent.ts'
 import { reviewedTask } from './reviewed-ensembles.ts'
 
 /** Clients of each binding and version for the agent at an address. */
@@ -38,7 +38,7 @@ const CLIENTS: Readonly<Record<string, (url: string) => Promise<Client>>> = {
 }
 
 const send = (text: string, more: object = {}, configuration: object = {}) =>
-  SendMessageRequest.fromJSON({ message: said(text, more), configuration })
+  SendMessageRequest.fromJSON({ message: userMessage(text, more), configuration })
 
 /** Converts a result of the client to the JSON form of A2A. */
 const taskJson = (result: unknown): Untyped => {

@@ -6,7 +6,15 @@ import { task, ensemble } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { a2aAgent, all, CLIENT, said, waiting, type A2aAgent, type Untyped } from './a2a-agent.ts'
+import {
+  a2aAgent,
+  all,
+  CLIENT,
+  userMessage,
+  createWaitingTool,
+  type A2aAgent,
+  type Untyped,
+} from './a2a-agent.ts'
 import { reviewedTask } from './reviewed-ensembles.ts'
 
 let api: A2aAgent
@@ -47,12 +55,12 @@ describe('messages', () => {
   })
 
   it('DM-SERIAL-001: uses no snake case in fields of responses', async () => {
-    const text = JSON.stringify(await api.call('SendMessage', { message: said('a') }))
+    const text = JSON.stringify(await api.call('SendMessage', { message: userMessage('a') }))
     expect(text).not.toMatch(/"[a-z]+(_[a-z]+)+":/)
   })
 
   it('DM-SERIAL-005: ignores unknown fields', async () => {
-    const message = said('a', {
+    const message = userMessage('a', {
       tckUnknownField: 'should-be-ignored',
       parts: [{ text: 'a', x: 1 }],
     })
@@ -63,19 +71,19 @@ describe('messages', () => {
 
   it('CORE-SEND-002 CORE-MULTI-006: returns an error for a message to a finished task or with another context', async () => {
     const { id: taskId } = await api.send('a')
-    const toOver = await api.call('SendMessage', { message: said('b', { taskId }) })
+    const toOver = await api.call('SendMessage', { message: userMessage('b', { taskId }) })
     expect(toOver.error).toMatchObject({
       code: -32004,
       message: expect.stringContaining('without taskId'),
       data: [{ ...ERROR_INFO, reason: 'UNSUPPORTED_OPERATION' }],
     })
-    const message = said('b', { taskId, contextId: 'wrong' })
+    const message = userMessage('b', { taskId, contextId: 'wrong' })
     expect((await api.call('SendMessage', { message })).error).toMatchObject({ code: -32602 })
   })
 
   it('CORE-SEND-003: returns -32005 for a file of an unknown type', async () => {
     const parts = [{ raw: 'dGNr', mediaType: 'application/x-unsupported-tck-type' }]
-    const { error } = await api.call('SendMessage', { message: said('', { parts }) })
+    const { error } = await api.call('SendMessage', { message: userMessage('', { parts }) })
     expect(error).toMatchObject({
       code: -32005,
       message: expect.stringMatching(/incompatible content type: .* is not supported/i),
@@ -85,7 +93,7 @@ describe('messages', () => {
 
   it('CORE-SEND-003: returns -32005 when only an unknown output type is accepted', async () => {
     const configuration = { acceptedOutputModes: ['image/png', 'audio/*'] }
-    const { error } = await api.call('SendMessage', { message: said('a'), configuration })
+    const { error } = await api.call('SendMessage', { message: userMessage('a'), configuration })
     expect(error).toMatchObject({
       code: -32005,
       message: expect.stringMatching(
@@ -102,14 +110,14 @@ describe('messages', () => {
     ['unusual characters', [{ text: '你好, здравствуйте, مرحبا, こんにちは\n\t\b\f\r\n' }]],
     ['a long text', [{ text: 'A'.repeat(100_000) }]],
   ])('starts a task for a message of %s', async (_title, parts) => {
-    const { result } = await api.call('SendMessage', { message: said('', { parts }) })
+    const { result } = await api.call('SendMessage', { message: userMessage('', { parts }) })
     expect(result.task.status.state).toBe('TASK_STATE_COMPLETED')
     const got = await api.call('GetTask', { id: result.task.id })
     expect(got.result.history[0].parts).toEqual(parts)
   })
 
   it('CORE-EXECUTION-MODE: waits for the end of the task, unless the client wants to return immediately', async () => {
-    const wait = waiting()
+    const wait = createWaitingTool()
     const model = scriptedModel(({ messages }) =>
       messages.at(-1)?.role === 'tool' ? 'Done' : { toolCalls: [{ name: 'wait', arguments: {} }] },
     )
@@ -135,7 +143,9 @@ describe('messages', () => {
   })
 
   it('CORE-MULTI-004: returns -32001 for a message to an unknown task', async () => {
-    const { error } = await api.call('SendMessage', { message: said('a', { taskId: 'none' }) })
+    const { error } = await api.call('SendMessage', {
+      message: userMessage('a', { taskId: 'none' }),
+    })
     expect(error).toMatchObject({ code: -32001 })
   })
 
@@ -146,14 +156,23 @@ describe('messages', () => {
     ['no role', { message: { messageId: 'a', parts: [{ text: 'a' }] } }],
     ['no parts', { message: { messageId: 'a', role: 'user' } }],
     ['parts that are not a list', { message: { parts: 'invalid' } }],
-    ['no part', { message: said('', { parts: [] }) }],
-    ['a part of an unknown type', { message: said('', { parts: [{ type: 'x', text: 'a' }] }) }],
-    ['a part without content', { message: said('', { parts: [{}] }) }],
-    ['a part with two contents', { message: said('', { parts: [{ text: 'a', url: 'b' }] }) }],
+    ['no part', { message: userMessage('', { parts: [] }) }],
+    [
+      'a part of an unknown type',
+      { message: userMessage('', { parts: [{ type: 'x', text: 'a' }] }) },
+    ],
+    ['a part without content', { message: userMessage('', { parts: [{}] }) }],
+    [
+      'a part with two contents',
+      { message: userMessage('', { parts: [{ text: 'a', url: 'b' }] }) },
+    ],
     ['an empty name', { '': 'not_a_dict' }],
     ['parameters that are a text', 'not_a_dict'],
     ['parameters that are a list', []],
-    ['a history of negative length', { message: said('a'), configuration: { historyLength: -1 } }],
+    [
+      'a history of negative length',
+      { message: userMessage('a'), configuration: { historyLength: -1 } },
+    ],
   ])('CORE-ERR-002: returns -32602 for %s', async (_title, params) => {
     expect((await api.call('SendMessage', params)).error).toMatchObject({ code: -32602 })
   })
@@ -164,7 +183,7 @@ describe('messages', () => {
   })
 
   it('quality: refuses a text beyond the request limit, and keeps the connection open', async () => {
-    const params = { message: said('A'.repeat(1024 * 1024)) }
+    const params = { message: userMessage('A'.repeat(1024 * 1024)) }
     const response = await raw({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params })
     expect([response.status, await response.json()]).toMatchObject([
       200,
@@ -183,7 +202,7 @@ describe('messages', () => {
 
   it('JSONRPC-SVC-002: ignores unknown extensions', async () => {
     const headers = { 'a2a-extensions': 'https://example.com/ext/v1,https://example.com/ext/v2' }
-    const { result } = await api.call('SendMessage', { message: said('a') }, headers)
+    const { result } = await api.call('SendMessage', { message: userMessage('a') }, headers)
     expect(result.task.status.state).toBe('TASK_STATE_COMPLETED')
   })
 })
@@ -308,7 +327,10 @@ describe('tasks', () => {
     ['tasks/pushNotificationConfig/delete', { id: 't', pushNotificationConfigId: 'c' }],
     [
       'SendMessage',
-      { message: said('a'), configuration: { taskPushNotificationConfig: { url: 'https://a.b' } } },
+      {
+        message: userMessage('a'),
+        configuration: { taskPushNotificationConfig: { url: 'https://a.b' } },
+      },
     ],
   ])('CORE-CAP-001: returns -32003 for %s', async (method, params) => {
     expect((await api.call(method, params)).error).toMatchObject({
@@ -332,7 +354,7 @@ describe('tasks with questions', () => {
     const first = await asking.send('Amen')
     expect(first.status.state).toBe('TASK_STATE_INPUT_REQUIRED')
     const { id: taskId, contextId } = first
-    const message = said('approve', { taskId })
+    const message = userMessage('approve', { taskId })
     const { result } = await asking.call('SendMessage', { message })
     expect(result.task).toMatchObject({ id: taskId, contextId })
     expect(result.task.status.state).toBe('TASK_STATE_COMPLETED')
@@ -360,7 +382,7 @@ describe('tasks with questions', () => {
     const firsts = await Promise.all(streams.map(async (stream) => (await stream.next()).value))
     for (const first of firsts) expect(first.task).toMatchObject({ id, contextId })
     await streams[2]?.return(undefined)
-    await asking.call('SendMessage', { message: said('Complete', { taskId: id }) })
+    await asking.call('SendMessage', { message: userMessage('Complete', { taskId: id }) })
     const [one = [], other] = await Promise.all(streams.slice(0, 2).map(all))
     expect(one.length).toBeGreaterThan(1)
     expect(one).toEqual(other)
@@ -370,7 +392,7 @@ describe('tasks with questions', () => {
 
 describe('streams', () => {
   it('CORE-STREAM-001 CORE-STREAM-003 JSONRPC-SSE-001: send the task first, then updates, and close at the end', async () => {
-    const items = await all(api.stream('SendStreamingMessage', { message: said('Stream') }))
+    const items = await all(api.stream('SendStreamingMessage', { message: userMessage('Stream') }))
     expect(Object.keys(items[0])).toEqual(['task'])
     expect(items[0].task.status.state).toBe('TASK_STATE_SUBMITTED')
     expect(items.at(-1).statusUpdate.status.state).toBe('TASK_STATE_COMPLETED')
@@ -456,7 +478,12 @@ describe('JSON-RPC', () => {
   })
 
   it('JSONRPC-SSE-002: returns -32005 for another media type, also for those of forms', async () => {
-    const body = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message: said('a') } }
+    const body = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'SendMessage',
+      params: { message: userMessage('a') },
+    }
     for (const type of ['text/plain', 'application/xml', 'application/x-www-form-urlencoded']) {
       const response = await raw(body, { 'content-type': type, 'a2a-version': '1.0' })
       expect((await response.json()).error).toMatchObject({ code: -32005 })
@@ -467,7 +494,7 @@ describe('JSON-RPC', () => {
     'VER-SERVER-002: returns -32009 for version %s',
     async (version) => {
       const headers = { ...CLIENT, 'a2a-version': version }
-      const { error } = await api.call('SendMessage', { message: said('a') }, headers)
+      const { error } = await api.call('SendMessage', { message: userMessage('a') }, headers)
       expect(error).toMatchObject({
         code: -32009,
         data: [{ ...ERROR_INFO, reason: 'VERSION_NOT_SUPPORTED' }],
@@ -479,7 +506,7 @@ describe('JSON-RPC', () => {
     'VER-SERVER-003: accepts version "%s"',
     async (version) => {
       const headers = { ...CLIENT, 'a2a-version': version }
-      const { result } = await api.call('SendMessage', { message: said('a') }, headers)
+      const { result } = await api.call('SendMessage', { message: userMessage('a') }, headers)
       expect(result.task.status.state).toBe('TASK_STATE_COMPLETED')
     },
   )
@@ -491,7 +518,12 @@ describe('JSON-RPC', () => {
   })
 
   it('accepts requests at the address of the agent itself', async () => {
-    const body = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message: said('a') } }
+    const body = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'SendMessage',
+      params: { message: userMessage('a') },
+    }
     const base = api.rpc.replace(/\/a2a$/, '')
     const card = await (await fetch(`${base}/.well-known/agent-card.json`)).json()
     const ensemblePath = `${base}/agents/${card.skills[0].id}`
@@ -503,7 +535,7 @@ describe('JSON-RPC', () => {
 
   it('[GW-J4] does not perform a request without an id', async () => {
     const before = (await api.call('ListTasks', {})).result.totalSize
-    const body = { jsonrpc: '2.0', method: 'SendMessage', params: { message: said('a') } }
+    const body = { jsonrpc: '2.0', method: 'SendMessage', params: { message: userMessage('a') } }
     const { error } = await (await raw(body)).json()
     expect(error).toMatchObject({ code: -32600, message: expect.stringContaining('id must be') })
     expect((await api.call('ListTasks', {})).result.totalSize).toBe(before)
@@ -525,7 +557,7 @@ describe('JSON-RPC', () => {
 
   it.each([
     ['message/stream', { message: { messageId: 'm', role: 'user' } }, -32602],
-    ['message/stream', { message: { ...said('a'), taskId: 'none' } }, -32001],
+    ['message/stream', { message: { ...userMessage('a'), taskId: 'none' } }, -32001],
     ['tasks/resubscribe', { id: 'none' }, -32001],
   ])(
     '[GW-J5] streams the error of %s of 0.3 with %j, with code %i',

@@ -1,8 +1,8 @@
 /** A2A over the HTTP+JSON binding. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { a2aAgent, all, messagesOf, said, type A2aAgent, type Untyped } from './a2a-agent.ts'
-import { misfits, PageShape, SentShape, StreamShape, TaskShape } from './a2a-shapes.ts'
+import { a2aAgent, all, messagesOf, userMessage, type A2aAgent, type Untyped } from './a2a-agent.ts'
+import { findMisfits, PageShape, SentShape, StreamShape, TaskShape } from './a2a-shapes.ts'
 import { reviewedTask } from './reviewed-ensembles.ts'
 
 let api: A2aAgent
@@ -26,40 +26,40 @@ const post = (path: string, body?: unknown, headers: object = JSON_TYPE, agent =
 
 const get = (path: string, headers = {}) => fetch(`${api.rpc}/v1${path}`, { headers })
 
-async function sent(text: string, more: object = {}): Promise<Untyped> {
-  return (await (await post('/message:send', { message: said(text, more) })).json()).task
+async function sendMessage(text: string, more: object = {}): Promise<Untyped> {
+  return (await (await post('/message:send', { message: userMessage(text, more) })).json()).task
 }
 
 describe('REST', () => {
   it('replies to a message with its task, as application/a2a+json', async () => {
-    const response = await post('/message:send', { message: said('Ode') })
+    const response = await post('/message:send', { message: userMessage('Ode') })
     expect([response.status, response.headers.get('content-type')]).toEqual([
       200,
       'application/a2a+json',
     ])
     const body = await response.json()
-    expect(misfits(SentShape, body)).toEqual([])
+    expect(findMisfits(SentShape, body)).toEqual([])
     expect(body.task.status.state).toBe('TASK_STATE_COMPLETED')
   })
 
   it('[GW-H3] accepts plain JSON, and requests without a version', async () => {
     const headers = { 'content-type': 'application/json' }
-    expect((await post('/message:send', { message: said('Ode') }, headers)).status).toBe(200)
+    expect((await post('/message:send', { message: userMessage('Ode') }, headers)).status).toBe(200)
   })
 
   it('streams objects without an envelope', async () => {
-    const response = await post('/message:stream', { message: said('Ode') })
+    const response = await post('/message:stream', { message: userMessage('Ode') })
     expect(response.headers.get('content-type')).toContain('text/event-stream')
     const items = await all(messagesOf(response))
-    for (const item of items) expect(misfits(StreamShape, item)).toEqual([])
+    for (const item of items) expect(findMisfits(StreamShape, item)).toEqual([])
     expect(Object.keys(items[0])).toEqual(['task'])
     expect(items.at(-1).statusUpdate.status.state).toBe('TASK_STATE_COMPLETED')
   })
 
   it('[GW-H1] returns a task, with parameters in the query', async () => {
-    const { id } = await sent('Ode')
+    const { id } = await sendMessage('Ode')
     const task = await (await get(`/tasks/${id}`)).json()
-    expect(misfits(TaskShape, task)).toEqual([])
+    expect(findMisfits(TaskShape, task)).toEqual([])
     expect(task.history).toHaveLength(1)
     expect(await (await get(`/tasks/${id}?historyLength=0`)).json()).not.toHaveProperty('history')
     expect(await (await get(`/tasks/${id}?history_length=0`)).json()).not.toHaveProperty('history')
@@ -67,11 +67,11 @@ describe('REST', () => {
 
   it('lists tasks, with parameters in the query', async () => {
     const contextId = 'rest list'
-    await sent('a', { contextId })
-    await sent('b', { contextId })
+    await sendMessage('a', { contextId })
+    await sendMessage('b', { contextId })
     const query = new URLSearchParams({ contextId, pageSize: '1', includeArtifacts: 'true' })
     const page = await (await get(`/tasks?${query}`)).json()
-    expect(misfits(PageShape, page)).toEqual([])
+    expect(findMisfits(PageShape, page)).toEqual([])
     expect([page.tasks.length, page.totalSize]).toEqual([1, 2])
     expect(page.tasks[0].artifacts).toHaveLength(1)
     query.set('pageToken', page.nextPageToken)
@@ -172,7 +172,7 @@ describe('REST', () => {
   })
 
   it('refuses other media types and versions', async () => {
-    const message = { message: said('a') }
+    const message = { message: userMessage('a') }
     const form = await post('/message:send', message, { 'content-type': 'text/plain' })
     expect([form.status, await form.json()]).toMatchObject([
       400,

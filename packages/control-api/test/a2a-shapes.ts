@@ -222,7 +222,7 @@ export const CardShape = Type.Object(
 )
 
 /** Returns the problems of a value; empty when it has the shape. */
-export function misfits(schema: TSchema, value: unknown): readonly string[] {
+export function findMisfits(schema: TSchema, value: unknown): readonly string[] {
   const decoded = decode(schema, value)
   if (decoded.ok) return []
   return decoded.problems.map(

@@ -3,13 +3,21 @@ import { ensemble, priceList, task } from '@tutti/ensemble'
 import { fakeClock, scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { a2aAgent, all, CLIENT, said, waiting, type A2aAgent, type Untyped } from './a2a-agent.ts'
+import {
+  a2aAgent,
+  all,
+  CLIENT,
+  userMessage,
+  createWaitingTool,
+  type A2aAgent,
+  type Untyped,
+} from './a2a-agent.ts'
 import { reviewedTask } from './reviewed-ensembles.ts'
 
 const USAGE = 'https://tutti.dev/a2a/usage/v1'
 
-const streamed = (api: A2aAgent, text: string, headers = {}) =>
-  all(api.stream('SendStreamingMessage', { message: said(text) }, headers))
+const readStream = (api: A2aAgent, text: string, headers = {}) =>
+  all(api.stream('SendStreamingMessage', { message: userMessage(text) }, headers))
 
 /** Assembles the artifacts from updates, as a client does. */
 function assembled(items: readonly Untyped[]): Record<string, string> {
@@ -29,7 +37,7 @@ const states = (items: readonly Untyped[]): string[] =>
 describe('a stream', () => {
   it('sends the task, its working state, its text and its end, and closes', async () => {
     await using api = await a2aAgent()
-    const items = await streamed(api, 'Ode')
+    const items = await readStream(api, 'Ode')
     expect(states(items)).toEqual([
       'TASK_STATE_SUBMITTED',
       'TASK_STATE_WORKING',
@@ -46,11 +54,11 @@ describe('a stream', () => {
 
   it('[GW-U5] ends with a question; the answering caller and subscribers get the rest', async () => {
     await using api = await a2aAgent({ ensembles: [reviewedTask()] })
-    const items = await streamed(api, 'Amen')
+    const items = await readStream(api, 'Amen')
     expect(states(items).at(-1)).toBe('TASK_STATE_INPUT_REQUIRED')
     expect(items.at(-1).statusUpdate.status.message.parts[0].text).toContain('Is it in tune?')
     const { id } = items[0].task
-    const message = said('Lu lu', { taskId: id })
+    const message = userMessage('Lu lu', { taskId: id })
     const rest = await all(api.stream('SendStreamingMessage', { message }))
     expect(rest[0].task.status.state).toBe('TASK_STATE_WORKING')
     expect(assembled(rest)).toEqual({ sing: 'Lu lu' })
@@ -62,10 +70,10 @@ describe('a stream', () => {
     const { id } = await api.send('Amen')
     const subscribed = api.stream('SubscribeToTask', { id })
     await subscribed.next()
-    const message = said('reject: too loud', { taskId: id })
+    const message = userMessage('reject: too loud', { taskId: id })
     const again = await all(api.stream('SendStreamingMessage', { message }))
     expect(states(again).at(-1)).toBe('TASK_STATE_INPUT_REQUIRED')
-    await api.call('SendMessage', { message: said('approve', { taskId: id }) })
+    await api.call('SendMessage', { message: userMessage('approve', { taskId: id }) })
     const rest = await all(subscribed)
     expect(states(rest)).toEqual([
       'TASK_STATE_WORKING',
@@ -77,7 +85,7 @@ describe('a stream', () => {
   })
 
   it('replaces the text before a tool call by the text of a later turn', async () => {
-    const wait = waiting()
+    const wait = createWaitingTool()
     wait.release()
     const model = scriptedModel(({ messages }) =>
       messages.at(-1)?.role === 'tool'
@@ -86,7 +94,7 @@ describe('a stream', () => {
     )
     const tasks = [task({ name: 'a', description: 'A {b}', tools: [wait.tool] })]
     await using api = await a2aAgent({ ensembles: [ensemble({ name: 'slow', tasks, model })] })
-    const items = await streamed(api, 'x')
+    const items = await readStream(api, 'x')
     const updates = items.flatMap(({ artifactUpdate }) => artifactUpdate ?? [])
     expect(updates[0].artifact.parts[0].text).toContain('One')
     expect(assembled(items)).toEqual({ a: 'The answer' })
@@ -101,7 +109,7 @@ describe('a stream', () => {
     )
     const band = ensemble({ name: 'band', tasks: [first, second], model })
     await using api = await a2aAgent({ ensembles: [band] })
-    const items = await streamed(api, 'Ode')
+    const items = await readStream(api, 'Ode')
     const updates = items.flatMap(({ artifactUpdate }) => artifactUpdate ?? [])
     const said = items.flatMap(({ statusUpdate }) => statusUpdate?.status.message ?? [])
     expect(said).toMatchObject([{ role: 'ROLE_AGENT', parts: [{ text: 'Mm mm mm' }] }])
@@ -112,7 +120,7 @@ describe('a stream', () => {
   it('sends the output as data, once, to a client that accepts only JSON', async () => {
     await using api = await a2aAgent()
     const configuration = { acceptedOutputModes: ['application/json'] }
-    const params = { message: said('Ode'), configuration }
+    const params = { message: userMessage('Ode'), configuration }
     const items = await all(api.stream('SendStreamingMessage', params))
     const updates = items.flatMap(({ artifactUpdate }) => artifactUpdate ?? [])
     expect(updates.map(({ artifact }: Untyped) => artifact.parts)).toEqual([
@@ -121,11 +129,11 @@ describe('a stream', () => {
   })
 
   it('reports a task that is cancelled while it works', async () => {
-    const wait = waiting()
+    const wait = createWaitingTool()
     const model = scriptedModel(() => ({ toolCalls: [{ name: 'wait', arguments: {} }] }))
     const tasks = [task({ name: 'a', description: 'A {b}', tools: [wait.tool] })]
     await using api = await a2aAgent({ ensembles: [ensemble({ name: 'slow', tasks, model })] })
-    const stream = api.stream('SendStreamingMessage', { message: said('x') })
+    const stream = api.stream('SendStreamingMessage', { message: userMessage('x') })
     const first = (await stream.next()).value
     await wait.begun
     await api.call('CancelTask', { id: first.task.id })
@@ -222,7 +230,7 @@ describe('usage', () => {
   })
 
   function thrifty() {
-    const wait = waiting()
+    const wait = createWaitingTool()
     const model = scriptedModel(
       ({ messages }) =>
         messages.at(-1)?.role === 'tool'
@@ -242,7 +250,7 @@ describe('usage', () => {
     const { ensembles, release } = thrifty()
     release()
     await using api = await a2aAgent({ ensembles, limits: { prices } })
-    const items = await streamed(api, 'x', { 'a2a-extensions': `urn:other, ${USAGE}` })
+    const items = await readStream(api, 'x', { 'a2a-extensions': `urn:other, ${USAGE}` })
     const told = items.map((item) => (Object.values(item)[0] as Untyped).metadata?.[USAGE])
     expect(told.at(-1)).toMatchObject({ total_cost_usd: 11, total_tokens: 9 })
     const deltas = told.map((usage) => usage.cost_usd ?? 0)
@@ -259,11 +267,11 @@ describe('usage', () => {
     const { ensembles, release } = thrifty()
     release()
     await using api = await a2aAgent({ ensembles })
-    for (const item of await streamed(api, 'x')) {
+    for (const item of await readStream(api, 'x')) {
       expect(Object.values(item)[0]).not.toHaveProperty('metadata')
     }
     const metadata = { [USAGE]: {} }
-    const { result } = await api.call('SendMessage', { message: said('x'), metadata })
+    const { result } = await api.call('SendMessage', { message: userMessage('x'), metadata })
     expect(result.task.metadata).toEqual({ [USAGE]: { total_tokens: 9 } })
   })
 
@@ -273,7 +281,7 @@ describe('usage', () => {
       jsonrpc: '2.0',
       id: 1,
       method: 'SendMessage',
-      params: { message: said('x') },
+      params: { message: userMessage('x') },
     })
     const headers = { ...CLIENT, 'a2a-extensions': USAGE }
     const response = await fetch(api.rpc, { method: 'POST', headers, body })
@@ -286,7 +294,7 @@ describe('usage', () => {
     await using api = await a2aAgent({ ensembles: wait.ensembles, limits: { prices } })
     const ends = async (limits: object) => {
       const metadata = { [USAGE]: limits }
-      const { result } = await api.call('SendMessage', { message: said('x'), metadata })
+      const { result } = await api.call('SendMessage', { message: userMessage('x'), metadata })
       return result.task.status.state
     }
     expect(await ends({ max_cost_usd: 3 })).toBe('TASK_STATE_FAILED')
@@ -299,7 +307,7 @@ describe('usage', () => {
     const clock = fakeClock()
     await using api = await a2aAgent({ ensembles: [reviewedTask()], clock, limits: { clock } })
     const metadata = { [USAGE]: { deadline_ms: 10_000 } }
-    const { result } = await api.call('SendMessage', { message: said('Amen'), metadata })
+    const { result } = await api.call('SendMessage', { message: userMessage('Amen'), metadata })
     const { id } = result.task
     const stateOf = async () => (await api.call('GetTask', { id })).result.status.state
     await clock.advance(9_999)
@@ -313,7 +321,7 @@ describe('usage', () => {
     async (limits) => {
       await using api = await a2aAgent()
       const metadata = { [USAGE]: limits }
-      const { error } = await api.call('SendMessage', { message: said('x'), metadata })
+      const { error } = await api.call('SendMessage', { message: userMessage('x'), metadata })
       expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('usage') })
     },
   )

@@ -5,14 +5,21 @@ import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { a2aAgent, said, singer, waiting, type A2aAgent, type Untyped } from './a2a-agent.ts'
+import {
+  a2aAgent,
+  userMessage,
+  singer,
+  createWaitingTool,
+  type A2aAgent,
+  type Untyped,
+} from './a2a-agent.ts'
 import { reviewedTask, approvedTool } from './reviewed-ensembles.ts'
 
 import type { Scope } from '@tutti/protocol'
 
 /** Ensemble whose only task waits in its tool, and then returns the guidance it got meanwhile. */
-function waiter() {
-  const wait = waiting()
+function waitingEnsemble() {
+  const wait = createWaitingTool()
   const model = scriptedModel(({ messages }) => {
     if (messages.at(-1)?.role === 'assistant' || messages.length <= 2) {
       return { toolCalls: [{ name: 'wait', arguments: {} }] }
@@ -24,7 +31,7 @@ function waiter() {
 }
 
 /** Ensemble whose tool asks a person. */
-function asker() {
+function askingEnsemble() {
   const ask = defineTextTool({
     name: 'ask',
     description: 'Asks a person',
@@ -48,26 +55,26 @@ function asker() {
 async function answer(api: A2aAgent, taskId: string, message: object | string): Promise<Untyped> {
   const more = typeof message === 'string' ? {} : message
   const text = typeof message === 'string' ? message : ''
-  return api.call('SendMessage', { message: said(text, { taskId, ...more }) })
+  return api.call('SendMessage', { message: userMessage(text, { taskId, ...more }) })
 }
 
 describe('a message', () => {
   it('selects an ensemble by metadata of the request or message, or else the first one', async () => {
     await using api = await a2aAgent({ ensembles: [singer('one'), singer('two')] })
     const ensembleOf = async (params: object) => {
-      const { result } = await api.call('SendMessage', { message: said('a'), ...params })
+      const { result } = await api.call('SendMessage', { message: userMessage('a'), ...params })
       return (await api.runs.record(result.task.id))?.ensemble
     }
     expect(await ensembleOf({})).toBe('one')
     expect(await ensembleOf({ metadata: { ensemble: 'two' } })).toBe('two')
     const metadata = { ensemble: 'two' }
-    expect(await ensembleOf({ message: said('a', { metadata }) })).toBe('two')
-    const wrong = { message: said('a'), metadata: { ensemble: 'tow' } }
+    expect(await ensembleOf({ message: userMessage('a', { metadata }) })).toBe('two')
+    const wrong = { message: userMessage('a'), metadata: { ensemble: 'tow' } }
     expect((await api.call('SendMessage', wrong)).error).toMatchObject({
       code: -32602,
       message: expect.stringContaining('Did you mean "two"'),
     })
-    const odd = { message: said('a'), metadata: { ensemble: 7 } }
+    const odd = { message: userMessage('a'), metadata: { ensemble: 7 } }
     expect((await api.call('SendMessage', odd)).error?.code).toBe(-32602)
   })
 
@@ -76,7 +83,9 @@ describe('a message', () => {
     const tasks = [task({ name: 'a', description: 'Play {song} in {hall}' })]
     await using api = await a2aAgent({ ensembles: [ensemble({ name: 'duo', tasks, model })] })
     const inputsOf = async (parts: readonly object[]) => {
-      const { result, error } = await api.call('SendMessage', { message: said('', { parts }) })
+      const { result, error } = await api.call('SendMessage', {
+        message: userMessage('', { parts }),
+      })
       return error ?? (await api.runs.record(result.task.id))?.inputs
     }
     expect(await inputsOf([{ data: { song: 'Ode', hall: 'A' } }])).toEqual({
@@ -120,11 +129,11 @@ describe('a message', () => {
   it('returns the same task for the same idempotency key, and an error with another text', async () => {
     await using api = await a2aAgent()
     const headers = { 'idempotency-key': 'once' }
-    const message = said('a')
+    const message = userMessage('a')
     const send = async (params: object) => api.call('SendMessage', params, headers)
     const [first, second] = [await send({ message }), await send({ message })]
     expect(second.result).toEqual(first.result)
-    expect((await send({ message: said('b') })).error).toMatchObject({ code: -32602 })
+    expect((await send({ message: userMessage('b') })).error).toMatchObject({ code: -32602 })
     const soon = await send({ message, configuration: { returnImmediately: true } })
     expect(soon.result.task.status.state).toBe('TASK_STATE_COMPLETED')
   })
@@ -149,7 +158,7 @@ describe('a message', () => {
     const text = await api.send('Ode', {}, { acceptedOutputModes: ['text/*'] })
     expect(text.artifacts[0].parts).toEqual([{ text: '{"title":"Ode"}' }])
     const configuration = { acceptedOutputModes: ['image/png'] }
-    const { error } = await api.call('SendMessage', { message: said('Ode'), configuration })
+    const { error } = await api.call('SendMessage', { message: userMessage('Ode'), configuration })
     expect(error?.code).toBe(-32005)
   })
 })
@@ -228,7 +237,7 @@ describe('a task with a question', () => {
   it.each(['in D minor', 'no', 'yes'])(
     'passes the answer "%s" to the tool unchanged',
     async (text) => {
-      await using api = await a2aAgent({ ensembles: [asker()] })
+      await using api = await a2aAgent({ ensembles: [askingEnsemble()] })
       const { id, status } = await api.send('Ode')
       expect(status.message.parts[0].text).toBe('Which key?')
       const { result } = await answer(api, id, text)
@@ -258,12 +267,12 @@ describe('a task with a question', () => {
 
 describe('a working task', () => {
   it('takes a message as guidance and adds it to its history', async () => {
-    const wait = waiter()
+    const wait = waitingEnsemble()
     await using api = await a2aAgent({ ensembles: [wait.ensemble] })
     const { id } = await api.send('Godot', {}, { returnImmediately: true })
     await wait.begun
     const configuration = { returnImmediately: true }
-    const message = said('Hurry up', { taskId: id })
+    const message = userMessage('Hurry up', { taskId: id })
     const told = await api.call('SendMessage', { message, configuration })
     expect(told.result.task.status.state).toBe('TASK_STATE_WORKING')
     const decision = { parts: [{ data: { decision: 'CONTINUE' } }] }
@@ -278,7 +287,7 @@ describe('a working task', () => {
   })
 
   it('is cancelled when its work has stopped', async () => {
-    const wait = waiter()
+    const wait = waitingEnsemble()
     await using api = await a2aAgent({ ensembles: [wait.ensemble] })
     const answering = api.send('Godot')
     await wait.begun
@@ -314,14 +323,14 @@ describe('a working task', () => {
   })
 
   it('continues when the waiting caller leaves', async () => {
-    const wait = waiter()
+    const wait = waitingEnsemble()
     await using api = await a2aAgent({ ensembles: [wait.ensemble] })
     const leaving = new AbortController()
     const body = JSON.stringify({
       jsonrpc: '2.0',
       id: 1,
       method: 'SendMessage',
-      params: { message: said('Godot', { contextId: 'left' }) },
+      params: { message: userMessage('Godot', { contextId: 'left' }) },
     })
     const headers = { 'content-type': 'application/json' }
     const left = fetch(api.rpc, { method: 'POST', body, headers, signal: leaving.signal })
@@ -410,11 +419,11 @@ describe('tasks', () => {
     expect((await api.call('GetTask', { id: runId })).error?.code).toBe(-32001)
     expect((await api.call('CancelTask', { id: runId })).error?.code).toBe(-32001)
     expect((await api.call('SubscribeToTask', { id: runId })).error?.code).toBe(-32001)
-    const message = said('c', { taskId: runId })
+    const message = userMessage('c', { taskId: runId })
     expect((await api.call('SendMessage', { message })).error?.code).toBe(-32001)
     const { result } = await api.call('ListTasks', {})
     expect(result.tasks.map(({ id }: Untyped) => id)).toEqual([mine.id])
-    const other = { message: said('a'), metadata: { ensemble: 'one' } }
+    const other = { message: userMessage('a'), metadata: { ensemble: 'one' } }
     expect((await api.call('SendMessage', other)).error?.code).toBe(-32602)
   })
 })
@@ -441,7 +450,8 @@ describe('access to tasks', () => {
     await using api = await locked(scopes)
     const { runId: id } = await api.runs.submit({ inputs: { song: 'Amen' } })
     await expect.poll(async () => (await api.runs.openReviews({ runId: id })).length).toBe(1)
-    const message = method === 'answer' ? said('approve', { taskId: id }) : said('Ode')
+    const message =
+      method === 'answer' ? userMessage('approve', { taskId: id }) : userMessage('Ode')
     const body = JSON.stringify({
       jsonrpc: '2.0',
       id: 1,
@@ -459,11 +469,11 @@ describe('access to tasks', () => {
   it('is recorded in the audit trail and in the run, with its outcome', async () => {
     await using api = await locked(['admin'])
     const call = (method: string, params: object) => api.call(method, params, { authorization })
-    const { result } = await call('SendMessage', { message: said('Amen') })
+    const { result } = await call('SendMessage', { message: userMessage('Amen') })
     const { id, status } = result.task
-    await call('SendMessage', { message: said('approve', { taskId: id }) })
+    await call('SendMessage', { message: userMessage('approve', { taskId: id }) })
     await call('CancelTask', { id })
-    await call('SendMessage', { message: said('a', { parts: [{}] }) })
+    await call('SendMessage', { message: userMessage('a', { parts: [{}] }) })
     const response = await fetch(`${api.url}/api/audit`, { headers: { authorization } })
     const { entries }: Untyped = await response.json()
     const told = entries
@@ -488,12 +498,12 @@ describe('access to tasks', () => {
 
 describe('an overloaded server', () => {
   it('returns status, Retry-After and a JSON-RPC error', async () => {
-    const wait = waiter()
+    const wait = waitingEnsemble()
     const limits = { maxConcurrentRuns: 1, maxQueuedRuns: 0 }
     await using api = await a2aAgent({ ensembles: [wait.ensemble], limits })
     await api.send('Godot', {}, { returnImmediately: true })
     await wait.begun
-    const params = { message: said('Pozzo') }
+    const params = { message: userMessage('Pozzo') }
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params })
     const headers = { 'content-type': 'application/json' }
     const response = await fetch(api.rpc, { method: 'POST', headers, body })

@@ -40,8 +40,8 @@ const NOWHERE: ApiResponse = {
 }
 
 /** Returns all deviations of a response from the document. */
-export function missesOf(answer: Answer, surface: Surface = 'all'): readonly string[] {
-  const expected = expectedOf(answer, surface)
+export function findMisses(answer: Answer, surface: Surface = 'all'): readonly string[] {
+  const expected = findExpected(answer, surface)
   if (expected === 'anything') return []
   const misses =
     expected === undefined
@@ -55,7 +55,7 @@ export function eventMisses(event: unknown): readonly string[] {
   return check({ $ref: '#/components/schemas/LoggedRunEvent' }, event)
 }
 
-function expectedOf(
+function findExpected(
   { method, path, status }: Answer,
   surface: Surface,
 ): ApiResponse | 'anything' | undefined {
@@ -121,11 +121,11 @@ function bodyMisses(
     return [`content-type ${type ?? 'none'} is not among ${Object.keys(content).join(', ')}`]
   }
   if (method === 'HEAD' || body === undefined || essence !== 'application/json') return []
-  const value = parsed(body)
+  const value = parseJson(body)
   return value === undefined ? ['the body is not JSON'] : check(listed.schema, value)
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

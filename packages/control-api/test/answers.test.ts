@@ -8,7 +8,7 @@ import {
   checkedFetch,
   frameMisses,
   messageMisses,
-  missesOf,
+  findMisses,
   type Answer,
 } from './answers.ts'
 
@@ -69,7 +69,7 @@ describe('missesOf finds a problem', () => {
       'there is a body',
     ],
   ])('%s', (_, change, miss) => {
-    expect(missesOf(answer(change)).join('\n')).toContain(miss)
+    expect(findMisses(answer(change)).join('\n')).toContain(miss)
   })
 })
 
@@ -85,13 +85,13 @@ describe('missesOf finds no problem', () => {
     ['for a page outside of the route table', { path: '/', ...type('text/plain') }],
     ['for another successful status', { path: '/api/health/ready', status: 503, ...readiness() }],
   ])('%s', (_, change) => {
-    expect(missesOf(answer(change))).toEqual([])
+    expect(findMisses(answer(change))).toEqual([])
   })
 
   it('when a process without run routes returns 404', () => {
     const nothing = answer({ path: '/api/runs', ...error(404, 'NOT_FOUND') })
-    expect(missesOf(nothing, 'health')).toEqual([])
-    expect(missesOf(nothing)).not.toEqual([])
+    expect(findMisses(nothing, 'health')).toEqual([])
+    expect(findMisses(nothing)).not.toEqual([])
   })
 })
 

@@ -2,10 +2,10 @@
  * `fetch` for tests. It checks every response against the documents of the API, and fails for a response that deviates.
  */
 import { asyncApiDocument } from '../src/documents/async-api-document.ts'
-import { eventMisses, missesOf, type Surface } from './answers-rules.ts'
+import { eventMisses, findMisses, type Surface } from './answers-rules.ts'
 import { schemaCheck } from './answers-schemas.ts'
 
-export { missesOf, type Answer, type Surface } from './answers-rules.ts'
+export { findMisses, type Answer, type Surface } from './answers-rules.ts'
 
 /** Facts about the server under test. */
 export interface CheckedFetchOptions {
@@ -40,7 +40,7 @@ export async function checkedFetch(
   const response = await fetch(url, init)
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
   const { pathname } = new URL(url)
-  const misses = missesOf(
+  const misses = findMisses(
     {
       method: (init.method ?? 'GET').toUpperCase(),
       path: pathname,

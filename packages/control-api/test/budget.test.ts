@@ -8,20 +8,20 @@ import { openRecordedServer } from './recorded-server.ts'
 
 const INPUTS = { topic: 'AI' }
 
-async function submitted(api: TestServer, body: object): Promise<string> {
+async function submitRun(api: TestServer, body: object): Promise<string> {
   const response = await api.post('/api/runs', { inputs: INPUTS, ...body })
   expect(response.status).toBe(202)
   const { runId } = (await response.json()) as { runId: string }
   return runId
 }
 
-async function endOf(api: TestServer, body: object) {
-  const runId = await submitted(api, body)
+async function runToEnd(api: TestServer, body: object) {
+  const runId = await submitRun(api, body)
   const events = await eventsOf(await api.get(`/api/runs/${runId}/events`))
   return { events, detail: await api.detail(runId) }
 }
 
-async function refused(api: TestServer, body: object) {
+async function submitRefused(api: TestServer, body: object) {
   const response = await api.post('/api/runs', { inputs: INPUTS, ...body })
   return [response.status, await response.json()] as const
 }
@@ -39,7 +39,7 @@ describe('the budget of a request', () => {
   it('ends the run when it is exhausted; completed work and the budget are in the detail', async () => {
     await using api = await openRecordedServer({ ensembles: [pair()] })
     const budget = { maxModelCalls: 1 }
-    const { events, detail } = await endOf(api, { budget })
+    const { events, detail } = await runToEnd(api, { budget })
     expect(detail).toMatchObject({
       status: 'FAILED',
       budget,
@@ -49,7 +49,7 @@ describe('the budget of a request', () => {
       tasks: [{ name: 'first', output: 'Done' }, { name: 'second' }],
     })
     expect(events.at(-1)).toMatchObject({ type: 'run_result', status: 'FAILED' })
-    expect((await endOf(api, {})).detail).not.toHaveProperty('budget')
+    expect((await runToEnd(api, {})).detail).not.toHaveProperty('budget')
   })
 
   it.each([
@@ -60,12 +60,12 @@ describe('the budget of a request', () => {
     [{ maxModelCalls: 1 }, { maxTokens: 100 }, 'FAILED'],
   ] as const)('with %j of the ensemble and %j: %s', async (own, budget, status) => {
     await using api = await openRecordedServer({ ensembles: [pair(own)] })
-    expect((await endOf(api, { budget })).detail.status).toBe(status)
+    expect((await runToEnd(api, { budget })).detail.status).toBe(status)
   })
 
   it('counts the cost of models by the prices of the server', async () => {
     await using api = await openRecordedServer()
-    const { detail } = await endOf(api, { budget: { maxCostUsd: 1e-9 } })
+    const { detail } = await runToEnd(api, { budget: { maxCostUsd: 1e-9 } })
     expect(detail).toMatchObject({ status: 'FAILED', error: expect.stringContaining('maxCostUsd') })
   })
 
@@ -91,20 +91,20 @@ describe('the budget of a request', () => {
       ],
     })
     const budget = { maxCostUsd: 1 }
-    expect(await refused(api, { budget })).toMatchObject([400, problem('acme:main')])
+    expect(await submitRefused(api, { budget })).toMatchObject([400, problem('acme:main')])
     const taskOverrides = { writer: { model: 'opus' } }
-    expect(await refused(api, { budget, taskOverrides })).toMatchObject([
+    expect(await submitRefused(api, { budget, taskOverrides })).toMatchObject([
       400,
       problem('acme:opus, acme:main'),
     ])
-    expect((await endOf(api, { ensemble: 'archive', budget })).detail.status).toBe('COMPLETED')
+    expect((await runToEnd(api, { ensemble: 'archive', budget })).detail.status).toBe('COMPLETED')
     expect(await (await api.get('/api/runs')).json()).toMatchObject({ total: 1 })
   })
 
   it('is refused with every problem when it is invalid', async () => {
     await using api = await openRecordedServer()
     const budget = { maxTokens: 0, maxCostUsd: '1', maxDurationMs: 1.5, maxWords: 3 }
-    const [status, body] = await refused(api, { budget })
+    const [status, body] = await submitRefused(api, { budget })
     expect(status).toBe(400)
     const paths = body.problems.map(({ path }: { path: string }) => path)
     expect(paths.toSorted()).toEqual([
@@ -113,7 +113,7 @@ describe('the budget of a request', () => {
       '/budget/maxTokens',
       '/budget/maxWords',
     ])
-    expect((await refused(api, { budget: {} }))[0]).toBe(400)
+    expect((await submitRefused(api, { budget: {} }))[0]).toBe(400)
   })
 
   it('works the same over WebSocket', async () => {

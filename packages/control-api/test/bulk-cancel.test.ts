@@ -19,7 +19,7 @@ async function cancel(api: TestServer, body: object) {
   return listed as { runs: { runId: string; status: string }[]; total: number }
 }
 
-const ended = async (api: TestServer, runId: string) =>
+const waitForEnd = async (api: TestServer, runId: string) =>
   (await eventsOf(await api.get(`/api/runs/${runId}/events`))).at(-1)
 
 describe('cancelling runs by tag', () => {
@@ -33,12 +33,12 @@ describe('cancelling runs by tag', () => {
     expect(runs.map(({ runId }) => runId).toSorted()).toEqual(['running', 'waiting'])
     expect([total, runs.find(({ runId }) => runId === 'waiting')?.status]).toEqual([2, 'CANCELLED'])
     for (const runId of ['running', 'waiting']) {
-      expect(await ended(api, runId)).toMatchObject({ status: 'CANCELLED' })
+      expect(await waitForEnd(api, runId)).toMatchObject({ status: 'CANCELLED' })
     }
     expect(await cancel(api, { tag: 'batch:7' })).toEqual({ runs: [], total: 0 })
     api.play()
     for (const runId of ['another', 'untagged']) {
-      expect(await ended(api, runId)).toMatchObject({ status: 'COMPLETED' })
+      expect(await waitForEnd(api, runId)).toMatchObject({ status: 'COMPLETED' })
     }
   })
 
@@ -72,7 +72,7 @@ describe('cancelling runs by tag', () => {
     const [{ runs }] = await Promise.all([cancel(api, { tag: 'batch:7' }), ...coming])
     expect(new Set(runs.map(({ runId }) => runId)).size).toBe(runs.length)
     for (let run = 0; run < 60; run += 1) {
-      const result = await ended(api, `before-${run}`)
+      const result = await waitForEnd(api, `before-${run}`)
       const listed = runs.find(({ runId }) => runId === `before-${run}`)
       expect(result).toMatchObject({ type: 'run_result' })
       if (listed === undefined) expect(result).toMatchObject({ status: 'COMPLETED' })

@@ -4,12 +4,12 @@ import { ensemble, handlerOutput, requestRejected, task, type TaskHandler } from
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { a2aAgent, said } from './a2a-agent.ts'
-import { connected } from './mcp-client.ts'
+import { a2aAgent, userMessage } from './a2a-agent.ts'
+import { connectClient } from './mcp-client.ts'
 import { openServer } from './open-server.ts'
 
 /** Ensemble whose handler, and the tool of its next task, report the caller request. */
-function witness() {
+function createWitness() {
   const seen: (CallerRequest | undefined)[] = []
   const look = defineTool({
     name: 'look',
@@ -37,9 +37,9 @@ function witness() {
 
 describe('the caller request of a run', () => {
   it('is the A2A message with its id, parts and metadata, for handlers and tools', async () => {
-    const { seen, team } = witness()
+    const { seen, team } = createWitness()
     await using api = await a2aAgent({ ensembles: [team] })
-    const message = said('tides', {
+    const message = userMessage('tides', {
       contextId: 'sea',
       parts: [{ text: 'tides' }, { data: { depth: 3 }, metadata: { unit: 'm' } }],
       metadata: { from: 'harbor' },
@@ -59,9 +59,9 @@ describe('the caller request of a run', () => {
   })
 
   it('is the MCP call with its arguments and _meta', async () => {
-    const { seen, team } = witness()
+    const { seen, team } = createWitness()
     await using api = await openServer({ ensembles: [team] })
-    await using peer = await connected(api)
+    await using peer = await connectClient(api)
     await peer.client.callTool({
       name: 'witness',
       arguments: { topic: 'tides' },
@@ -77,15 +77,15 @@ describe('the caller request of a run', () => {
   })
 
   it('is the MCP call of a tool of the catalog', async () => {
-    const { seen, look } = witness()
+    const { seen, look } = createWitness()
     await using api = await openServer({ tools: toolCatalog([look]) })
-    await using peer = await connected(api)
+    await using peer = await connectClient(api)
     await peer.call('look', {})
     expect(seen).toMatchObject([{ protocol: 'mcp', name: 'look', arguments: {} }])
   })
 
   it('is absent when the run was submitted over REST', async () => {
-    const { seen, team } = witness()
+    const { seen, team } = createWitness()
     await using api = await openServer({ ensembles: [team] })
     const response = await fetch(`${api.url}/api/runs?wait=10`, {
       method: 'POST',
@@ -98,7 +98,7 @@ describe('the caller request of a run', () => {
 })
 
 /** Serves an agent with one task that has the given handler. */
-function handling(handler: TaskHandler) {
+function serveHandler(handler: TaskHandler) {
   const work = task({ name: 'work', description: 'Work on {topic}', handler })
   return a2aAgent({ ensembles: [ensemble({ name: 'works', tasks: [work] })] })
 }
@@ -112,7 +112,7 @@ describe('the response of a handler to an A2A client', () => {
   ]
 
   it('has the parts that the handler returns, in order', async () => {
-    await using api = await handling(() => handlerOutput({ text: 'High tide', parts }))
+    await using api = await serveHandler(() => handlerOutput({ text: 'High tide', parts }))
     const sent = await api.send('tides')
     expect(sent).toMatchObject({
       status: { state: 'TASK_STATE_COMPLETED' },
@@ -128,7 +128,7 @@ describe('the response of a handler to an A2A client', () => {
   })
 
   it('has the state REJECTED and the reason when the handler rejects the request', async () => {
-    await using api = await handling(() => {
+    await using api = await serveHandler(() => {
       throw requestRejected('I only know lakes')
     })
     const { id, status } = await api.send('tides')

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { eventsOf, openServer, type TestServer } from './open-server.ts'
 
 /** Sends a `state_query` and returns its reply or error. */
-async function asked(api: TestServer, query: object): Promise<unknown> {
+async function queryState(api: TestServer, query: object): Promise<unknown> {
   await using socket = api.connect()
   await socket.next('hello')
   socket.send({ type: 'state_query', requestId: 'q', ...query })
@@ -17,7 +17,7 @@ async function asked(api: TestServer, query: object): Promise<unknown> {
   return body
 }
 
-async function got(api: TestServer, path: string): Promise<unknown> {
+async function getBody(api: TestServer, path: string): Promise<unknown> {
   return (await api.get(path)).json()
 }
 
@@ -66,7 +66,7 @@ describe('capabilities', () => {
         variables: ['song', 'reader'],
       },
     ]
-    expect(await got(api, '/api/capabilities')).toEqual({
+    expect(await getBody(api, '/api/capabilities')).toEqual({
       tools: [
         {
           name: 'measure',
@@ -139,12 +139,12 @@ describe('state_query', () => {
         [{ query: 'runs', filter: { status: 'COMPLETED' } }, '/api/runs?status=COMPLETED'],
         [{ query: 'runs', filter: { tag: 'a:b' } }, '/api/runs?tag=a:b'],
       ] as const) {
-        expect(await asked(api, query)).toEqual(await got(api, path))
+        expect(await queryState(api, query)).toEqual(await getBody(api, path))
       }
     }
     // Both runs wait in their tools, so their state does not change.
     await api.runs.list({ limit: 1, offset: 0 })
-    await bothWait(api)
+    await waitForTools(api)
     await same()
     api.play()
     const { runs } = await api.runs.list({ limit: 9, offset: 0 })
@@ -154,8 +154,8 @@ describe('state_query', () => {
 
   it('returns the errors of the REST routes', async () => {
     await using api = await openServer()
-    expect(await asked(api, { query: 'run_detail', runId: 'run-none' })).toEqual(
-      await got(api, '/api/runs/run-none'),
+    expect(await queryState(api, { query: 'run_detail', runId: 'run-none' })).toEqual(
+      await getBody(api, '/api/runs/run-none'),
     )
     const problems = async (body: Promise<unknown>) => {
       // NOTE: the error of an invalid request has problems.
@@ -170,11 +170,11 @@ describe('state_query', () => {
       [{ status: 'SLEEPING' }, 'status=SLEEPING'],
       [{ offset: 1, colour: 'red' }, 'offset=1&colour=red'],
     ] as const) {
-      expect(await problems(asked(api, { query: 'runs', filter }))).toEqual(
-        await problems(got(api, `/api/runs?${query}`)),
+      expect(await problems(queryState(api, { query: 'runs', filter }))).toEqual(
+        await problems(getBody(api, `/api/runs?${query}`)),
       )
     }
-    expect(await problems(asked(api, { query: 'run_detail' }))).toMatchObject([
+    expect(await problems(queryState(api, { query: 'run_detail' }))).toMatchObject([
       'BAD_REQUEST',
       ['runId', 'is required'],
     ])
@@ -182,7 +182,7 @@ describe('state_query', () => {
 })
 
 /** Resolves when every run has called its tool. */
-async function bothWait(api: TestServer): Promise<void> {
+async function waitForTools(api: TestServer): Promise<void> {
   const { runs } = await api.runs.list({ limit: 9, offset: 0 })
   for (const { runId } of runs) {
     let turns = 0

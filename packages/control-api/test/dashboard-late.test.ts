@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { call, duo, logged, solo, Stops, submit, tools, turnModel } from './paused-ensembles.ts'
+import { call, duo, waitForLog, solo, Stops, submit, tools, turnModel } from './paused-ensembles.ts'
 import { Screen } from './dashboard-screen.ts'
 import { openServer } from './open-server.ts'
 
@@ -15,7 +15,7 @@ describe('a dashboard that connects late', () => {
     // There are four model calls and one tool call.
     for (let stop = 0; stop < 5; stop += 1) {
       await stops.reached()
-      await logged(api, runId, { type: 'ensemble_started' })
+      await waitForLog(api, runId, { type: 'ensemble_started' })
       for (const path of ['/ws', `/runs/${runId}/ws`]) {
         const screen = new Screen(api, path)
         await screen.greeted()
@@ -60,7 +60,7 @@ describe('a dashboard that connects late', () => {
     await first.greeted()
     const runId = await submit(api, 'duo')
     await stops.reached()
-    await logged(api, runId, { type: 'llm_iteration_started' })
+    await waitForLog(api, runId, { type: 'llm_iteration_started' })
     const read = api.runs.readEvents.bind(api.runs)
     api.runs.readEvents = async (query) => {
       if (query.types?.includes(type) === true) {
@@ -201,7 +201,7 @@ describe('a dashboard that connects late', () => {
     await using api = await openServer({ ensembles: [rescued] })
     const runId = await submit(api, 'rescued')
     await stops.reached()
-    await logged(api, runId, { type: 'llm_iteration_started', count: 2 })
+    await waitForLog(api, runId, { type: 'llm_iteration_started', count: 2 })
     await using late = new Screen(api)
     await late.greeted()
     const { recentIterations = [] } = await late.socket.next('hello')
@@ -221,7 +221,7 @@ describe('a dashboard that connects late', () => {
     await first.ended(old)
     const waiting = await submit(api, 'slow')
     await stops.reached()
-    await logged(api, waiting, { type: 'ensemble_started' })
+    await waitForLog(api, waiting, { type: 'ensemble_started' })
     const newer: string[] = []
     for (let run = 0; run < 9; run += 1) {
       const runId = await submit(api, 'quick')

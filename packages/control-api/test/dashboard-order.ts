@@ -81,7 +81,7 @@ function seeTask(seen: Seen, event: LoggedRunEvent): string | undefined {
   if (task === undefined || !task.open) return 'of a task that is not open'
   if ('taskName' in event && event.taskName !== task.name) return `number of ${task.name}`
   if (isEnd(event)) return end(seen, event, task)
-  return seeWork(task, event)
+  return checkWork(task, event)
 }
 
 type EndOfAttempt = LoggedRunEvent & {
@@ -118,7 +118,7 @@ function end(seen: Seen, event: EndOfAttempt, task: TaskSeen): string | undefine
   return task.turn === undefined ? undefined : 'while a turn was under way'
 }
 
-function seeWork(task: TaskSeen, event: LoggedRunEvent): string | undefined {
+function checkWork(task: TaskSeen, event: LoggedRunEvent): string | undefined {
   switch (event.type) {
     case 'task_input': {
       const wrong = task.hasInput || task.turns > 0 ? 'not before the first turn' : undefined

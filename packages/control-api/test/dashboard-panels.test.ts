@@ -5,12 +5,12 @@ import { call, solo, submit, turnModel } from './paused-ensembles.ts'
 import { Screen } from './dashboard-screen.ts'
 import { openServer, type TestServer } from './open-server.ts'
 
-function reviewed() {
+function reviewedEnsemble() {
   return solo('reviewed', { review: { timeoutMs: 60_000 } })
 }
 
 /** Starts a run with an open review, shown on two screens: one of all runs and one of this run. */
-async function openOnTwo(api: TestServer) {
+async function openTwoScreens(api: TestServer) {
   const one = new Screen(api)
   await one.greeted()
   const runId = await submit(api, 'reviewed')
@@ -25,8 +25,8 @@ describe('a panel that another client decides', () => {
     ['CONTINUE', 'CONTINUE'],
     ['EXIT_EARLY', 'EXIT_EARLY'],
   ])('[API-A2] closes when the review is decided over REST with %s', async (decision, action) => {
-    await using api = await openServer({ ensembles: [reviewed()] })
-    const { one, other, runId, reviewId } = await openOnTwo(api)
+    await using api = await openServer({ ensembles: [reviewedEnsemble()] })
+    const { one, other, runId, reviewId } = await openTwoScreens(api)
     expect((await api.post(`/api/reviews/${reviewId}`, { decision })).status).toBe(200)
     for (const screen of [one, other]) {
       expect((await screen.ended(runId)).panels).toEqual([])
@@ -39,8 +39,8 @@ describe('a panel that another client decides', () => {
   })
 
   it('closes when another dashboard decides EDIT', async () => {
-    await using api = await openServer({ ensembles: [reviewed()] })
-    const { one, other, runId } = await openOnTwo(api)
+    await using api = await openServer({ ensembles: [reviewedEnsemble()] })
+    const { one, other, runId } = await openTwoScreens(api)
     await one.answer('EDIT', 'Changed by one')
     for (const screen of [one, other]) {
       expect((await screen.ended(runId)).panels).toEqual([])
@@ -49,7 +49,7 @@ describe('a panel that another client decides', () => {
   })
 
   it('closes when the review is rejected, and opens again for the next attempt', async () => {
-    await using api = await openServer({ ensembles: [reviewed()] })
+    await using api = await openServer({ ensembles: [reviewedEnsemble()] })
     await using screen = new Screen(api)
     await screen.greeted()
     const runId = await submit(api, 'reviewed')
@@ -66,8 +66,8 @@ describe('a panel that another client decides', () => {
   })
 
   it('closes when the run is cancelled', async () => {
-    await using api = await openServer({ ensembles: [reviewed()] })
-    const { one, other, runId } = await openOnTwo(api)
+    await using api = await openServer({ ensembles: [reviewedEnsemble()] })
+    const { one, other, runId } = await openTwoScreens(api)
     await api.post(`/api/runs/${runId}/cancel`, {})
     for (const screen of [one, other]) {
       const { panels, tasks } = await screen.ended(runId)
@@ -108,8 +108,8 @@ describe('a panel whose decision is refused', () => {
   })
 
   it('stays closed when the review was already decided', async () => {
-    await using api = await openServer({ ensembles: [reviewed()] })
-    const { one, other, runId, reviewId } = await openOnTwo(api)
+    await using api = await openServer({ ensembles: [reviewedEnsemble()] })
+    const { one, other, runId, reviewId } = await openTwoScreens(api)
     expect((await api.post(`/api/reviews/${reviewId}`, { decision: 'CONTINUE' })).status).toBe(200)
     await one.ended(runId)
     one.decide(reviewId, 'CONTINUE')

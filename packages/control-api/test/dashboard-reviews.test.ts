@@ -8,11 +8,11 @@ import { openServer, type TestServer } from './open-server.ts'
 
 const MINUTE_MS = 60_000
 
-function reviewed(name = 'reviewed', timeoutMs = MINUTE_MS) {
+function reviewedEnsemble(name = 'reviewed', timeoutMs = MINUTE_MS) {
   return solo(name, { review: { timeoutMs, onTimeout: 'CONTINUE' } })
 }
 
-function asked() {
+function askedEnsemble() {
   return solo('asked', { beforeReview: { prompt: 'Shall it begin?', timeoutMs: MINUTE_MS } })
 }
 
@@ -38,7 +38,7 @@ async function outputOf(api: TestServer, runId: string): Promise<string | undefi
 
 describe('a panel after a task', () => {
   it('opens while the task runs, with its output and a null prompt', async () => {
-    await using api = await openServer({ ensembles: [reviewed()] })
+    await using api = await openServer({ ensembles: [reviewedEnsemble()] })
     await using screen = new Screen(api)
     await screen.greeted()
     await submit(api, 'reviewed')
@@ -62,7 +62,7 @@ describe('a panel after a task', () => {
     ['EDIT', ['EDIT', 'Done better'], 'Done better'],
     ['EXIT_EARLY', ['EXIT_EARLY'], 'Done as asked'],
   ] as const)('closes with %s, and the run completes', async (_, [decision, text], output) => {
-    await using api = await openServer({ ensembles: [reviewed()] })
+    await using api = await openServer({ ensembles: [reviewedEnsemble()] })
     await using screen = new Screen(api)
     await screen.greeted()
     const runId = await submit(api, 'reviewed')
@@ -75,7 +75,7 @@ describe('a panel after a task', () => {
   })
 
   it('closes when the review times out on the server', async () => {
-    await using api = await openServer({ ensembles: [reviewed('brief', 20)] })
+    await using api = await openServer({ ensembles: [reviewedEnsemble('brief', 20)] })
     await using screen = new Screen(api)
     await screen.greeted()
     const runId = await submit(api, 'brief')
@@ -88,7 +88,7 @@ describe('a panel after a task', () => {
 
 describe('a panel before a task', () => {
   it('opens before the task is shown, and lets it start', async () => {
-    await using api = await openServer({ ensembles: [asked()] })
+    await using api = await openServer({ ensembles: [askedEnsemble()] })
     await using screen = new Screen(api)
     await screen.greeted()
     const runId = await submit(api, 'asked')
@@ -106,7 +106,7 @@ describe('a panel before a task', () => {
   })
 
   it('edits the description of the task', async () => {
-    await using api = await openServer({ ensembles: [asked()] })
+    await using api = await openServer({ ensembles: [askedEnsemble()] })
     await using screen = new Screen(api)
     await screen.greeted()
     const runId = await submit(api, 'asked')
@@ -116,7 +116,7 @@ describe('a panel before a task', () => {
   })
 
   it('exits early, so the task never starts', async () => {
-    await using api = await openServer({ ensembles: [asked()] })
+    await using api = await openServer({ ensembles: [askedEnsemble()] })
     await using screen = new Screen(api)
     await screen.greeted()
     const runId = await submit(api, 'asked')
@@ -166,7 +166,7 @@ describe('a panel during a task', () => {
 
 describe('a dashboard that connects while a review is open', () => {
   it('[API-A1] gets the request of the review once, after hello, with the remaining time', async () => {
-    await using api = await openServer({ ensembles: [reviewed()] })
+    await using api = await openServer({ ensembles: [reviewedEnsemble()] })
     await using first = new Screen(api)
     await first.greeted()
     const runId = await submit(api, 'reviewed')
@@ -199,7 +199,7 @@ describe('a dashboard that connects while a review is open', () => {
   })
 
   it('gets a timeout of 0 for a review without a time limit', async () => {
-    await using api = await openServer({ ensembles: [reviewed('endless', Infinity)] })
+    await using api = await openServer({ ensembles: [reviewedEnsemble('endless', Infinity)] })
     await submit(api, 'endless')
     await using first = new Screen(api)
     await first.until(({ panels }) => panels.length > 0)
@@ -209,7 +209,10 @@ describe('a dashboard that connects while a review is open', () => {
   })
 
   it('can decide the review instead of the first dashboard, also when the run was parked', async () => {
-    await using api = await openServer({ ensembles: [reviewed()], limits: { parkAfterMs: 1 } })
+    await using api = await openServer({
+      ensembles: [reviewedEnsemble()],
+      limits: { parkAfterMs: 1 },
+    })
     const runId = await submit(api, 'reviewed')
     await expect.poll(async () => (await api.detail(runId)).status).toBe('WAITING_REVIEW')
     await using late = new Screen(api)

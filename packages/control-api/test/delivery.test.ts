@@ -9,7 +9,7 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 const KINDS = Object.keys(STORES) as (keyof typeof STORES)[]
 
 /** Resolves when an event of the run meets a condition. */
-async function seen(
+async function waitForEvent(
   api: LongRunServer,
   runId: string,
   is: (event: LoggedRunEvent) => boolean,
@@ -18,8 +18,8 @@ async function seen(
 }
 
 /** Resolves when the run waits in its middle. */
-const atWork = (api: LongRunServer, runId: string): Promise<void> =>
-  seen(api, runId, (event) => event.type === 'metrics_snapshot' && event.taskName === 't3')
+const waitForMiddle = (api: LongRunServer, runId: string): Promise<void> =>
+  waitForEvent(api, runId, (event) => event.type === 'metrics_snapshot' && event.taskName === 't3')
 
 /** Returns the events of a run that a socket gets from `from` to its end. */
 async function overSocket(
@@ -57,7 +57,7 @@ describe.each(KINDS)('on the store "%s"', (kind) => {
     const runId = await api.submit()
     const read = () => [overSse(api, runId), overSocket(api, runId, 0)]
     const start = read()
-    await atWork(api, runId)
+    await waitForMiddle(api, runId)
     const middle = read()
     // Both readers have started when they have the past events.
     await Promise.all([start, middle].map((pair) => Promise.race(pair.map(async () => undefined))))

@@ -12,7 +12,7 @@ const ADMIN = { name: 'admin', scopes: ['admin'] } as const
 const BODY = { inputs: { composer: 'Bach', hall: 'A' } }
 
 /** Serves a control API whose drain refuses new runs but still responds. */
-async function draining() {
+async function serveDrainable() {
   const begun = Promise.withResolvers<void>()
   let drained: Promise<void> | undefined
   const api: TestServer = await openServer({
@@ -24,7 +24,7 @@ async function draining() {
   return { api, begun: begun.promise, drained: () => drained }
 }
 
-async function answerOf(response: Response): Promise<[number, unknown]> {
+async function readAnswer(response: Response): Promise<[number, unknown]> {
   return [response.status, await response.json()]
 }
 
@@ -32,18 +32,18 @@ describe('the phase of a server', () => {
   it('is STARTING and not ready until its runs are, and STOPPED after they have stopped', async () => {
     const held = Promise.withResolvers<void>()
     await using api = await openServer({ beforeStart: held.promise })
-    expect(await answerOf(await api.get('/api/status'))).toMatchObject([
+    expect(await readAnswer(await api.get('/api/status'))).toMatchObject([
       200,
       { lifecycleState: 'STARTING', activeTasks: 0 },
     ])
-    expect(await answerOf(await api.get('/api/health/ready'))).toEqual([
+    expect(await readAnswer(await api.get('/api/health/ready'))).toEqual([
       503,
       { status: 'NOT_READY', lifecycleState: 'STARTING' },
     ])
     held.resolve()
     await expect.poll(async () => (await api.get('/api/health/ready')).status).toBe(200)
     await api.runs.close({ drainTimeoutMs: 1_000 })
-    expect(await answerOf(await api.get('/api/health/ready'))).toEqual([
+    expect(await readAnswer(await api.get('/api/health/ready'))).toEqual([
       503,
       { status: 'NOT_READY', lifecycleState: 'STOPPED' },
     ])
@@ -65,15 +65,15 @@ describe('the phase of a server', () => {
 
 describe('POST /api/lifecycle/drain', () => {
   it('responds, then drains: refuses new runs, readiness is 503, and running ones may end', async () => {
-    const { api, begun, drained } = await draining()
+    const { api, begun, drained } = await serveDrainable()
     await using _ = api
     const runId = await api.submit()
     const events = api.get(`/api/runs/${runId}/events`)
     const response = await api.post('/api/lifecycle/drain', '')
-    expect(await answerOf(response)).toEqual([200, { status: 'DRAINING' }])
+    expect(await readAnswer(response)).toEqual([200, { status: 'DRAINING' }])
     expect(response.headers.get('content-type')).toBe('application/json')
     await begun
-    expect(await answerOf(await api.post('/api/runs', BODY))).toEqual([
+    expect(await readAnswer(await api.post('/api/runs', BODY))).toEqual([
       503,
       {
         error: 'DRAINING',
@@ -81,12 +81,12 @@ describe('POST /api/lifecycle/drain', () => {
         retryAfterMs: expect.any(Number),
       },
     ])
-    expect(await answerOf(await api.get('/api/health/ready'))).toEqual([
+    expect(await readAnswer(await api.get('/api/health/ready'))).toEqual([
       503,
       { status: 'NOT_READY', lifecycleState: 'DRAINING' },
     ])
-    expect(await answerOf(await api.get('/api/health/live'))).toEqual([200, { status: 'UP' }])
-    expect(await answerOf(await api.get('/api/status'))).toMatchObject([
+    expect(await readAnswer(await api.get('/api/health/live'))).toEqual([200, { status: 'UP' }])
+    expect(await readAnswer(await api.get('/api/status'))).toMatchObject([
       200,
       { lifecycleState: 'DRAINING' },
     ])
@@ -105,7 +105,7 @@ describe('POST /api/lifecycle/drain', () => {
       },
     })
     for (let asked = 0; asked < 3; asked += 1) {
-      expect(await answerOf(await api.post('/api/lifecycle/drain', ''))).toEqual([
+      expect(await readAnswer(await api.post('/api/lifecycle/drain', ''))).toEqual([
         200,
         { status: 'DRAINING' },
       ])
@@ -125,7 +125,7 @@ describe('POST /api/lifecycle/drain', () => {
     await using socket = api.connect()
     await socket.next('hello')
     const closed = socket.closed()
-    expect(await answerOf(await api.post('/api/lifecycle/drain', ''))).toEqual([
+    expect(await readAnswer(await api.post('/api/lifecycle/drain', ''))).toEqual([
       200,
       { status: 'DRAINING' },
     ])
@@ -136,7 +136,7 @@ describe('POST /api/lifecycle/drain', () => {
 
   it('returns 501 for a server that does not support draining by request', async () => {
     await using api = await openServer()
-    expect(await answerOf(await api.post('/api/lifecycle/drain', ''))).toMatchObject([
+    expect(await readAnswer(await api.post('/api/lifecycle/drain', ''))).toMatchObject([
       503,
       { error: 'NOT_CONFIGURED' },
     ])
@@ -155,7 +155,7 @@ describe('POST /api/lifecycle/drain', () => {
     })
     const ask = (headers: Record<string, string>) => api.post('/api/lifecycle/drain', '', headers)
     expect((await ask({})).status).toBe(401)
-    expect(await answerOf(await ask({ authorization: 'Bearer key-of-a-user' }))).toMatchObject([
+    expect(await readAnswer(await ask({ authorization: 'Bearer key-of-a-user' }))).toMatchObject([
       403,
       { error: 'FORBIDDEN' },
     ])

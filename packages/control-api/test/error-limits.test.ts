@@ -53,7 +53,7 @@ const BOMBS: Readonly<Record<string, unknown>> = {
   },
 }
 
-async function timed<T>(work: () => Promise<T>): Promise<T> {
+async function assertFast<T>(work: () => Promise<T>): Promise<T> {
   const startedAt = performance.now()
   const result = await work()
   expect(performance.now() - startedAt).toBeLessThan(MAX_MS)
@@ -63,7 +63,7 @@ async function timed<T>(work: () => Promise<T>): Promise<T> {
 describe('an error', () => {
   it.each(Object.keys(BOMBS))('[GW-B2] over HTTP has at most 16 KiB for %s', async (name) => {
     await using api = await openServer()
-    const response = await timed(() => api.post('/api/runs', BOMBS[name]))
+    const response = await assertFast(() => api.post('/api/runs', BOMBS[name]))
     const text = await response.text()
     expect([400, 503]).toContain(response.status)
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_BYTES)
@@ -75,7 +75,7 @@ describe('an error', () => {
     await using socket = api.connect()
     await socket.next('hello')
     const body = BOMBS[name] as object
-    const ack = await timed(() => {
+    const ack = await assertFast(() => {
       socket.send({ type: 'run_request', requestId: 'r-1', ...body })
       return socket.next('run_ack')
     })
@@ -125,7 +125,7 @@ describe('an error', () => {
   it.each(Object.keys(WIRES))('has at most 16 KiB on %s', async (name) => {
     await using api = await openServer()
     const { path = '', body } = WIRES[name] ?? {}
-    const response = await timed(() =>
+    const response = await assertFast(() =>
       fetch(`${api.url}${path}`, {
         method: 'POST',
         headers: {

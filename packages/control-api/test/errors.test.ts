@@ -46,7 +46,7 @@ const keyed = (settings: object): TestServerOptions => ({
 
 const SECRET = { authorization: 'Bearer secret' }
 
-async function ended(api: TestServer): Promise<string> {
+async function runToEnd(api: TestServer): Promise<string> {
   const { runId } = (await (await api.post('/api/runs', GOOD)).json()) as { runId: string }
   await eventsOf(await api.get(`/api/runs/${runId}/events`))
   return runId
@@ -112,7 +112,7 @@ const TABLE: Readonly<Record<ErrorCode, Answered | Elsewhere>> = {
   },
   REQUEST_TIMEOUT: { file: 'security-limits.test.ts' },
   RUN_COMPLETED: {
-    request: async (api) => api.post(`/api/runs/${await ended(api)}/cancel`, {}),
+    request: async (api) => api.post(`/api/runs/${await runToEnd(api)}/cancel`, {}),
     message: /^Run run-\w+ already completed with status COMPLETED$/,
   },
   RUN_NOT_RUNNING: { file: 'errors.test.ts', why: 'It is an answer of the WebSocket, below' },
@@ -132,7 +132,7 @@ const TABLE: Readonly<Record<ErrorCode, Answered | Elsewhere>> = {
     message: /"order-7"/,
   },
   CURSOR_PAST_END: {
-    request: async (api) => api.get(`/api/runs/${await ended(api)}/events?from=999`),
+    request: async (api) => api.get(`/api/runs/${await runToEnd(api)}/events?from=999`),
     message: /has events up to \d+; cannot begin at 999$/,
   },
   PAYLOAD_TOO_LARGE: {
@@ -184,7 +184,7 @@ const TABLE: Readonly<Record<ErrorCode, Answered | Elsewhere>> = {
   STORE_UNAVAILABLE: { file: 'store-lost.test.ts' },
   NOT_CONFIRMED: {
     async request(api) {
-      const runId = await ended(api)
+      const runId = await runToEnd(api)
       api.runs.delete = async () => 'unfinished'
       return api.get(`/api/runs/${runId}`, { method: 'DELETE' })
     },

@@ -29,7 +29,7 @@ describe('the event stream of a run', () => {
 
   it('resumes after Last-Event-ID, at `from`, or a number of events from the end', async () => {
     await using api = await openServer()
-    const { runId, all } = await finished(api)
+    const { runId, all } = await submitToEnd(api)
     const seqs = async (query: string, headers = {}): Promise<readonly number[]> => {
       const response = await api.get(`/api/runs/${runId}/events${query}`, { headers })
       return (await eventsOf(response)).map(({ seq }) => seq)
@@ -64,7 +64,7 @@ describe('the event stream of a run', () => {
 
   it('sends only the requested types, and still ends', async () => {
     await using api = await openServer()
-    const { runId } = await finished(api)
+    const { runId } = await submitToEnd(api)
     const types = async (query: string): Promise<readonly string[]> =>
       (await eventsOf(await api.get(`/api/runs/${runId}/events?events=${query}`))).map(
         ({ type }) => type,
@@ -85,7 +85,7 @@ describe('the event stream of a run', () => {
 
   it('returns 204 at the end of a finished run, 409 beyond the end, and 400 for the id of another run', async () => {
     await using api = await openServer()
-    const { runId, all } = await finished(api)
+    const { runId, all } = await submitToEnd(api)
     const status = async (query: string, headers = {}): Promise<number> =>
       (await api.get(`/api/runs/${runId}/events${query}`, { headers })).status
     expect(await status(`?from=${all.length}`)).toBe(204)
@@ -135,7 +135,7 @@ describe('the event stream of a run', () => {
   })
 })
 
-async function finished(api: TestServer) {
+async function submitToEnd(api: TestServer) {
   const runId = await api.submit()
   api.play()
   return { runId, all: await eventsOf(await api.get(`/api/runs/${runId}/events`)) }

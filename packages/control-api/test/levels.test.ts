@@ -48,7 +48,7 @@ function resultOf(events: readonly LoggedRunEvent[]): RunEventOf<'run_result'> {
 }
 
 /** Returns the parts of an outcome that do not vary: without ids and times. */
-function storyOf({ ack, events }: Ended): object {
+function toComparable({ ack, events }: Ended): object {
   const result = resultOf(events)
   return {
     ack,
@@ -241,11 +241,11 @@ describe.each(CASES)('$rule', ({ body, story, also }) => {
     await using api = await openRecordedServer()
     const before = await (await api.get('/api/capabilities')).json()
     const first = await overRest(api, body)
-    expect(storyOf(first)).toMatchObject(story)
+    expect(toComparable(first)).toMatchObject(story)
     also?.(api, first.events)
-    expect(storyOf(await overWebSocket(api, body))).toEqual(storyOf(first))
+    expect(toComparable(await overWebSocket(api, body))).toEqual(toComparable(first))
     expect(await (await api.get('/api/capabilities')).json()).toEqual(before)
-    expect(storyOf(await overRest(api, INPUTS))).toMatchObject({
+    expect(toComparable(await overRest(api, INPUTS))).toMatchObject({
       ack: { tasks: 2, workflow: 'PARALLEL' },
       outputs: { researcher: 'main did Research AI', writer: 'main did Write it up' },
     })

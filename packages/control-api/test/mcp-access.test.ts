@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 
 import { apiKey } from '../src/auth/keys.ts'
 import { reviewedTask } from './reviewed-ensembles.ts'
-import { connected, MODES, runIdOf, textOf } from './mcp-client.ts'
+import { connectClient, MODES, runIdOf, textOf } from './mcp-client.ts'
 import { modernCall, postMcp } from './mcp-wire.ts'
 import { openServer, type TestServerOptions } from './open-server.ts'
 
@@ -33,7 +33,7 @@ const KEYS = [
   key('boss', ['admin']),
 ]
 
-function guarded(options: TestServerOptions = {}) {
+function serveGuarded(options: TestServerOptions = {}) {
   return openServer({
     apiKeys: KEYS,
     tools: toolCatalog([hum]),
@@ -47,14 +47,14 @@ const POLL = { timeout: 10_000 }
 
 describe.each(MODES)('keys over MCP, with a client of mode %s', (mode) => {
   it.each(['nobody-key', 'stranger-key'])('refuse callers without runs:read: %s', async (name) => {
-    await using api = await guarded()
-    await expect(connected(api, { mode, key: name })).rejects.toThrow(/key|scope|HTTP 40[13]/)
+    await using api = await serveGuarded()
+    await expect(connectClient(api, { mode, key: name })).rejects.toThrow(/key|scope|HTTP 40[13]/)
   })
 
   it('[GW-M1] let a caller list everything, and call what its scopes allow', async () => {
-    await using api = await guarded()
+    await using api = await serveGuarded()
     const may = async (name: string) => {
-      await using peer = await connected(api, { mode, key: `${name}-key` })
+      await using peer = await connectClient(api, { mode, key: `${name}-key` })
       expect((await peer.client.listTools()).tools).toHaveLength(2)
       const code = async (call: Promise<unknown>): Promise<unknown> => {
         try {
@@ -74,19 +74,19 @@ describe.each(MODES)('keys over MCP, with a client of mode %s', (mode) => {
   })
 
   it('name the missing scope', async () => {
-    await using api = await guarded()
-    await using peer = await connected(api, { mode, key: 'reader-key' })
+    await using api = await serveGuarded()
+    await using peer = await connectClient(api, { mode, key: 'reader-key' })
     await expect(peer.call('hum')).rejects.toThrow(
       /Key "reader" lacks the scope tools:invoke; it has: runs:read/,
     )
   })
 
   it('[GW-M3] are named in the audit trail, with the action and its refusal', async () => {
-    await using api = await guarded()
-    await using peer = await connected(api, { mode, key: 'caller-key' })
+    await using api = await serveGuarded()
+    await using peer = await connectClient(api, { mode, key: 'caller-key' })
     await peer.call('hum')
     await expect(peer.call('choir', { song: 'Ave' })).rejects.toThrow('lacks the scope runs:write')
-    await using critic = await connected(api, {
+    await using critic = await connectClient(api, {
       mode,
       key: 'critic-key',
       fill: () => ({ action: 'accept', content: { decision: 'CONTINUE' } }),
@@ -129,9 +129,9 @@ describe.each(MODES)('keys over MCP, with a client of mode %s', (mode) => {
   })
 
   it('without reviews:decide get no form', async () => {
-    await using api = await guarded()
+    await using api = await serveGuarded()
     let forms = 0
-    await using peer = await connected(api, {
+    await using peer = await connectClient(api, {
       mode,
       key: 'conductor-key',
       fill: () => {
@@ -162,7 +162,7 @@ describe('a round of a call', () => {
   const CONTINUE = { action: 'accept', content: { decision: 'CONTINUE' } }
 
   it('continues for its caller', async () => {
-    await using api = await guarded()
+    await using api = await serveGuarded()
     const { requestState, reviewId } = await waitingRound(api.url)
     const round = { requestState, inputResponses: { [reviewId]: CONTINUE } }
     const { body } = await postMcp(api.url, modernCall('choir', { song: 'Ave' }, round), {
@@ -173,7 +173,7 @@ describe('a round of a call', () => {
   })
 
   it('is refused to another caller, when it was changed, and for another tool', async () => {
-    await using api = await guarded({
+    await using api = await serveGuarded({
       ensembles: [reviewedTask(), { ...reviewedTask(), name: 'other' }],
     })
     const { requestState, reviewId } = await waitingRound(api.url)
@@ -195,7 +195,7 @@ describe('a round of a call', () => {
   })
 
   it('cannot be forged with the configured hash of a key', async () => {
-    await using api = await guarded()
+    await using api = await serveGuarded()
     const { reviewId } = await waitingRound(api.url)
     const [run] = (await api.runs.list({ limit: 1, offset: 0 })).runs
     const { sha256 } = key('rival', [])
@@ -222,7 +222,7 @@ describe('a round of a call', () => {
   })
 
   it('reports that its run no longer exists when it was deleted', async () => {
-    await using api = await guarded()
+    await using api = await serveGuarded()
     const { requestState, reviewId } = await waitingRound(api.url)
     const [run] = (await api.runs.list({ limit: 1, offset: 0 })).runs
     const runId = run?.runId ?? ''
@@ -239,7 +239,7 @@ describe('a round of a call', () => {
   })
 
   it('[GW-M3] is recorded in the audit trail as a decision, not as another submission', async () => {
-    await using api = await guarded()
+    await using api = await serveGuarded()
     const { requestState, reviewId } = await waitingRound(api.url)
     const round = { requestState, inputResponses: { [reviewId]: CONTINUE } }
     await postMcp(api.url, modernCall('choir', { song: 'Ave' }, round), { key: 'critic-key' })
@@ -254,7 +254,7 @@ describe('a round of a call', () => {
   })
 
   it('cannot decide a review of another run', async () => {
-    await using api = await guarded()
+    await using api = await serveGuarded()
     const mine = await waitingRound(api.url)
     const other = await waitingRound(api.url)
     const round = {

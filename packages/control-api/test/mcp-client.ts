@@ -33,7 +33,7 @@ export interface Peer extends AsyncDisposable {
 }
 
 /** Connects a client. */
-export async function connected(
+export async function connectClient(
   { url }: Pick<TestServer, 'url'>,
   { mode = 'auto', key, fill }: ClientOptions = {},
 ): Promise<Peer> {

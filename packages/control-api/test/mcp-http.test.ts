@@ -11,7 +11,7 @@ const shout = defineTextTool({
   execute: (text) => text.toUpperCase(),
 })
 
-function hall(options: TestServerOptions = {}) {
+function serveHall(options: TestServerOptions = {}) {
   return openServer({ tools: toolCatalog([shout]), ...options })
 }
 
@@ -21,7 +21,7 @@ function ping(id: number) {
 
 describe('POST /mcp', () => {
   it('[GW-E3] answers a call of 2026-07-28 with a stream, and anything else with JSON', async () => {
-    await using api = await hall()
+    await using api = await serveHall()
     const call = await postMcp(api.url, modernCall('shout', { input: 'a' }))
     expect(call.headers.get('content-type')).toContain('text/event-stream')
     expect(call.body.result).toMatchObject({ content: [{ text: 'A' }], resultType: 'complete' })
@@ -37,7 +37,7 @@ describe('POST /mcp', () => {
   it.each(['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'])(
     'refuses a cursor of %s that is not text as invalid parameters',
     async (method) => {
-      await using api = await hall()
+      await using api = await serveHall()
       const { name: _, arguments: __, ...params } = modernCall('', {}).params
       const list = { ...modernCall('', {}), method, params: { ...params, cursor: {} } }
       const { body } = await postMcp(api.url, list)
@@ -49,7 +49,7 @@ describe('POST /mcp', () => {
     ['a body that is not JSON', '{"jsonrpc":', /must be JSON/],
     ['JSON that is nested too deeply', `${'['.repeat(200)}${']'.repeat(200)}`, /at most 128 deep/],
   ])('[GW-E1] refuses %s as JSON-RPC does', async (_title, body, message) => {
-    await using api = await hall()
+    await using api = await serveHall()
     const answer = await postMcp(api.url, body)
     expect(answer).toMatchObject({
       status: 400,
@@ -65,14 +65,14 @@ describe('POST /mcp', () => {
     ['an object that is not a message', '{"method":1}'],
     ['a message without a version', '{"id":1,"method":"tools/list"}'],
   ])('refuses %s without an internal error', async (_title, body) => {
-    await using api = await hall()
+    await using api = await serveHall()
     const { status } = await postMcp(api.url, body)
     expect(status).toBe(400)
     expect(api.errors).toEqual([])
   })
 
   it('[GW-E1] refuses text that is not UTF-8 instead of changing it', async () => {
-    await using api = await hall()
+    await using api = await serveHall()
     const text = JSON.stringify(modernCall('shout', { input: '?' }))
     const bytes = Buffer.from(text).map((byte) => (byte === 0x3f ? 0xff : byte))
     const answer = await fetch(`${api.url}/mcp`, {
@@ -84,7 +84,7 @@ describe('POST /mcp', () => {
   })
 
   it('[GW-E1] refuses a body that is too large, or whose content type is not JSON', async () => {
-    await using api = await hall({ maxBodyBytes: 1_000 })
+    await using api = await serveHall({ maxBodyBytes: 1_000 })
     const long = modernCall('shout', { input: 'x'.repeat(1_000) })
     expect(await postMcp(api.url, long)).toMatchObject({
       status: 413,
@@ -98,7 +98,7 @@ describe('POST /mcp', () => {
   })
 
   it('refuses cross-origin pages and other host names', async () => {
-    await using api = await hall()
+    await using api = await serveHall()
     const foreign = { headers: { origin: 'https://evil.example' } }
     expect(await postMcp(api.url, ping(1), foreign)).toMatchObject({
       status: 403,
@@ -107,7 +107,7 @@ describe('POST /mcp', () => {
   })
 
   it('refuses other methods', async () => {
-    await using api = await hall()
+    await using api = await serveHall()
     expect((await fetch(`${api.url}/mcp`, { method: 'PUT' })).status).toBe(405)
   })
 
@@ -125,7 +125,7 @@ describe('POST /mcp', () => {
         input: { type: 'object', properties },
         execute: () => 'Rain',
       })
-      await using api = await hall({ tools: toolCatalog([forecast]) })
+      await using api = await serveHall({ tools: toolCatalog([forecast]) })
       const answer = await postMcp(api.url, modernCall('forecast', { region: 'eu' }), { headers })
       expect(answer.status).toBe(status)
       if (status === 400) expect(answer.body.error).toMatchObject({ code: -32_020 })
@@ -133,14 +133,14 @@ describe('POST /mcp', () => {
   )
 
   it('does not exist on a server with the surface health', async () => {
-    await using api = await hall({ surface: 'health' })
+    await using api = await serveHall({ surface: 'health' })
     expect((await postMcp(api.url, INITIALIZE)).status).toBe(404)
   })
 })
 
 describe('a text that responses repeat', () => {
   it('[GW-E4] is refused beyond 255 characters, alone and in a batch, without being repeated', async () => {
-    await using api = await hall()
+    await using api = await serveHall()
     const long = 'x'.repeat(256)
     const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
     const cases = [
@@ -157,7 +157,7 @@ describe('a text that responses repeat', () => {
   })
 
   it('is truncated in an error of the SDK', async () => {
-    await using api = await hall()
+    await using api = await serveHall()
     const call = modernCall('band', {})
     const version = { 'io.modelcontextprotocol/protocolVersion': 'x'.repeat(100_000) }
     const _meta = { ...call.params._meta, ...version }
@@ -168,7 +168,7 @@ describe('a text that responses repeat', () => {
   })
 
   it('[GW-M5] is named when a parameter is missing', async () => {
-    await using api = await hall()
+    await using api = await serveHall()
     const { _meta } = modernCall('band', {}).params
     for (const [method, field] of [
       ['resources/read', 'uri'],
@@ -181,7 +181,7 @@ describe('a text that responses repeat', () => {
   })
 
   it('is accepted with 255 characters', async () => {
-    await using api = await hall()
+    await using api = await serveHall()
     const id = 'x'.repeat(255)
     expect((await postMcp(api.url, { ...INITIALIZE, id })).body.id).toBe(id)
   })
@@ -219,7 +219,7 @@ describe('a session of an older client', () => {
   }
 
   it.each(['2025-03-26', '2025-06-18', '2025-11-25'])('supports %s', async (protocolVersion) => {
-    await using api = await hall()
+    await using api = await serveHall()
     const { params } = INITIALIZE
     const { body } = await postMcp(api.url, {
       ...INITIALIZE,
@@ -229,7 +229,7 @@ describe('a session of an older client', () => {
   })
 
   it('is required for every request except the first', async () => {
-    await using api = await hall()
+    await using api = await serveHall()
     expect(await postMcp(api.url, ping(1))).toMatchObject({
       status: 400,
       body: { error: { message: expect.stringContaining('send initialize first') } },
@@ -245,14 +245,14 @@ describe('a session of an older client', () => {
   it('[GW-S1] does not exist for another caller', async () => {
     const scopes = ['runs:read'] as const
     const keys = ['one', 'two'].map((name) => apiKey(`${name}-key`, { name, scopes }))
-    await using api = await hall({ apiKeys: keys })
+    await using api = await serveHall({ apiKeys: keys })
     const headers = await opened(api.url, 'one-key')
     expect((await postMcp(api.url, ping(1), { key: 'two-key', headers })).status).toBe(404)
     expect((await postMcp(api.url, ping(1), { key: 'one-key', headers })).status).toBe(200)
   })
 
   it('ends with DELETE', async () => {
-    await using api = await hall()
+    await using api = await serveHall()
     const headers = await opened(api.url)
     expect((await fetch(`${api.url}/mcp`, { method: 'DELETE', headers })).status).toBe(200)
     expect((await postMcp(api.url, ping(1), { headers })).status).toBe(404)
@@ -264,7 +264,7 @@ describe('a session of an older client', () => {
       scopes: ['runs:read'],
       limits: { requestsPerMinute: 4 },
     })
-    await using api = await hall({ apiKeys: [key] })
+    await using api = await serveHall({ apiKeys: [key] })
     const headers = await opened(api.url, 'one-key')
     const batch = [ping(1), ping(2), ping(3), ping(4)]
     expect(await postMcp(api.url, batch, { key: 'one-key', headers })).toMatchObject({
@@ -274,7 +274,7 @@ describe('a session of an older client', () => {
   })
 
   it('refuses a batch of more than 50', async () => {
-    await using api = await hall()
+    await using api = await serveHall()
     const headers = await opened(api.url)
     const pings = (count: number) => Array.from({ length: count }, (_, index) => ping(index))
     expect((await postMcp(api.url, pings(50), { headers })).status).toBe(200)

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 
-import { connected, MODES } from './mcp-client.ts'
+import { connectClient, MODES } from './mcp-client.ts'
 import { singer } from './a2a-agent.ts'
 import { openServer } from './open-server.ts'
 
 describe.each(MODES)('to an MCP client of mode %s', (mode) => {
   it('exposes runs as JSON resources, and their outputs as text', async () => {
     await using api = await openServer({ ensembles: [singer()] })
-    await using peer = await connected(api, { mode })
+    await using peer = await connectClient(api, { mode })
     const { structuredContent } = await peer.call('singer', { song: 'Ode' })
     const { runId } = structuredContent as { runId: string }
     const { resources } = await peer.client.listResources()
@@ -30,14 +30,14 @@ describe.each(MODES)('to an MCP client of mode %s', (mode) => {
     'reports that the resource %s does not exist',
     async (uri) => {
       await using api = await openServer({ ensembles: [singer()] })
-      await using peer = await connected(api, { mode })
+      await using peer = await connectClient(api, { mode })
       await expect(peer.client.readResource({ uri })).rejects.toThrow(/Unknown resource|not found/)
     },
   )
 
   it('exposes ensembles as prompts with their template variables', async () => {
     await using api = await openServer({ ensembles: [singer()] })
-    await using peer = await connected(api, { mode })
+    await using peer = await connectClient(api, { mode })
     const { prompts } = await peer.client.listPrompts()
     expect(prompts).toMatchObject([
       { name: 'singer', arguments: [{ name: 'song', required: true }] },

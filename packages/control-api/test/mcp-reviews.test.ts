@@ -3,7 +3,7 @@ import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { reviewedTask, approvedTool } from './reviewed-ensembles.ts'
-import { connected, MODES, runIdOf, textOf, type Form } from './mcp-client.ts'
+import { connectClient, MODES, runIdOf, textOf, type Form } from './mcp-client.ts'
 import { openServer, type TestServer } from './open-server.ts'
 
 import type { ElicitResult } from '@modelcontextprotocol/client'
@@ -41,7 +41,7 @@ describe.each(MODES)('a review of a run called over MCP, with a client of mode %
   it('is shown as a form, and the answer decides it in the same run', async () => {
     const { forms, fill } = person(accept('CONTINUE'))
     await using api = await openServer({ ensembles: [reviewedTask()] })
-    await using peer = await connected(api, { mode, fill })
+    await using peer = await connectClient(api, { mode, fill })
     const result = await peer.call('choir', { song: 'Ave' })
     expect(textOf(result)).toBe('La la')
     expect(forms).toHaveLength(1)
@@ -56,14 +56,14 @@ describe.each(MODES)('a review of a run called over MCP, with a client of mode %
   it('can replace the output', async () => {
     const { fill } = person(accept('EDIT', 'Do re mi'))
     await using api = await openServer({ ensembles: [reviewedTask()] })
-    await using peer = await connected(api, { mode, fill })
+    await using peer = await connectClient(api, { mode, fill })
     expect(textOf(await peer.call('choir', { song: 'Ave' }))).toBe('Do re mi')
   })
 
   it('asks again after the work was sent back', async () => {
     const { forms, fill } = person(accept('REJECT', 'Louder'), accept('CONTINUE'))
     await using api = await openServer({ ensembles: [reviewedTask()] })
-    await using peer = await connected(api, { mode, fill })
+    await using peer = await connectClient(api, { mode, fill })
     expect(textOf(await peer.call('choir', { song: 'Ave' }))).toBe('La la')
     expect(forms).toHaveLength(2)
   })
@@ -75,7 +75,7 @@ describe.each(MODES)('a review of a run called over MCP, with a client of mode %
       accept('EDIT', '{"hertz":432}'),
     )
     await using api = await openServer({ ensembles: [approvedTool()] })
-    await using peer = await connected(api, { mode, fill })
+    await using peer = await connectClient(api, { mode, fill })
     expect(textOf(await peer.call('soloist', { song: 'Ave' }))).toContain('Tuned to 432')
     expect(forms.map(({ message }) => message)).toEqual([
       expect.stringContaining('{"hertz":440}'),
@@ -87,7 +87,7 @@ describe.each(MODES)('a review of a run called over MCP, with a client of mode %
   it('[GW-Q3] stays open for others when the person declines, and is not asked again', async () => {
     const { forms, fill, asked } = person({ action: 'decline' })
     await using api = await openServer({ ensembles: [reviewedTask()] })
-    await using peer = await connected(api, { mode, fill })
+    await using peer = await connectClient(api, { mode, fill })
     const call = peer.call('choir', { song: 'Ave' })
     await peer.heard('is waiting for a review: decide it with POST /api/reviews/')
     await asked
@@ -98,7 +98,7 @@ describe.each(MODES)('a review of a run called over MCP, with a client of mode %
 
   it('is reported to a client without forms, and stays open', async () => {
     await using api = await openServer({ ensembles: [reviewedTask()] })
-    await using peer = await connected(api, { mode })
+    await using peer = await connectClient(api, { mode })
     const call = peer.call('choir', { song: 'Ave' })
     await peer.heard('is waiting for a review: decide it with POST /api/reviews/')
     await decide(api, { decision: 'CONTINUE' })
@@ -109,7 +109,7 @@ describe.each(MODES)('a review of a run called over MCP, with a client of mode %
     const late = Promise.withResolvers<ElicitResult>()
     const { fill, asked } = person(late.promise)
     await using api = await openServer({ ensembles: [reviewedTask()] })
-    await using peer = await connected(api, { mode, fill })
+    await using peer = await connectClient(api, { mode, fill })
     const call = peer.call('choir', { song: 'Ave' })
     await asked
     await decide(api, { decision: 'EDIT', revisedOutput: 'Hum' })
@@ -129,7 +129,7 @@ function duet() {
 }
 
 /** Creates a handler that waits until its form is withdrawn. */
-function undecided() {
+function createUndecidedHandler() {
   const shown = Promise.withResolvers<void>()
   const gone = Promise.withResolvers<void>()
   const fill = ({ signal }: Form): Promise<ElicitResult> =>
@@ -145,10 +145,10 @@ function undecided() {
 
 describe('a review that an older client was asked to decide', () => {
   it('[GW-Q1] withdraws its question when another caller decides, while the run continues', async () => {
-    const { fill, shown, gone } = undecided()
+    const { fill, shown, gone } = createUndecidedHandler()
     const { both, finish } = duet()
     await using api = await openServer({ ensembles: [both] })
-    await using peer = await connected(api, {
+    await using peer = await connectClient(api, {
       mode: 'legacy',
       fill,
     })
@@ -161,9 +161,9 @@ describe('a review that an older client was asked to decide', () => {
   })
 
   it('[GW-Q1] withdraws its question when the call is cancelled', async () => {
-    const { fill, shown, gone } = undecided()
+    const { fill, shown, gone } = createUndecidedHandler()
     await using api = await openServer({ ensembles: [reviewedTask()] })
-    await using peer = await connected(api, {
+    await using peer = await connectClient(api, {
       mode: 'legacy',
       fill,
     })
@@ -192,7 +192,7 @@ describe('a review that an older client was asked to decide', () => {
     const model = scriptedModel(() => 'La la')
     const trio = ensemble({ name: 'trio', tasks: [alto, bass], workflow: 'PARALLEL', model })
     await using api = await openServer({ ensembles: [trio] })
-    await using peer = await connected(api, {
+    await using peer = await connectClient(api, {
       mode: 'legacy',
       fill: async ({ message }) => {
         forms.push(/Task "(\w+)"/.exec(message)?.[1] ?? '')
@@ -210,7 +210,7 @@ describe('a review that an older client was asked to decide', () => {
     let asked = 0
     const often = Promise.withResolvers<void>()
     await using api = await openServer({ ensembles: [approvedTool()] })
-    await using peer = await connected(api, {
+    await using peer = await connectClient(api, {
       mode: 'legacy',
       fill: () => {
         asked += 1

@@ -3,7 +3,7 @@ import { ensemble, task } from '@tutti/ensemble'
 import { fakeClock, scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { connected, MODES, runIdOf, textOf } from './mcp-client.ts'
+import { connectClient, MODES, runIdOf, textOf } from './mcp-client.ts'
 import { openServer } from './open-server.ts'
 
 const BACH = { composer: 'Bach', hall: 'A' }
@@ -33,7 +33,7 @@ function quartet() {
 }
 
 /** Ensemble whose tool waits for the test, or until its signal aborts. */
-function waiting() {
+function waitingEnsemble() {
   const started = Promise.withResolvers<void>()
   const aborted = Promise.withResolvers<void>()
   const gate = Promise.withResolvers<string>()
@@ -69,7 +69,7 @@ function waiting() {
 describe.each(MODES)('an ensemble over MCP, with a client of mode %s', (mode) => {
   it('is a tool with its template variables as input, under a valid name', async () => {
     await using api = await openServer({ ensembles: [quartet()] })
-    await using peer = await connected(api, { mode })
+    await using peer = await connectClient(api, { mode })
     const { tools } = await peer.client.listTools()
     expect(tools.at(-1)).toMatchObject({
       name: 'Kronos_Quartet',
@@ -93,7 +93,7 @@ describe.each(MODES)('an ensemble over MCP, with a client of mode %s', (mode) =>
 
   it('[GW-F1] is called as one run, whose result is the result of the call', async () => {
     await using api = await openServer({ ensembles: [quartet()] })
-    await using peer = await connected(api, { mode })
+    await using peer = await connectClient(api, { mode })
     // Lists the tools, so that the client validates the result by the schema.
     await peer.client.listTools()
     const result = await peer.call('Kronos_Quartet', { piece: 'Opus 1' })
@@ -115,7 +115,7 @@ describe.each(MODES)('an ensemble over MCP, with a client of mode %s', (mode) =>
 
   it('[GW-F3] reports its progress in increasing numbers', async () => {
     await using api = await openServer()
-    await using peer = await connected(api, { mode })
+    await using peer = await connectClient(api, { mode })
     api.play()
     await peer.call('band', BACH)
     const steps = peer.notes.map(({ progress }) => progress)
@@ -127,9 +127,9 @@ describe.each(MODES)('an ensemble over MCP, with a client of mode %s', (mode) =>
   })
 
   it('passes on the progress of its tools', async () => {
-    const { solo, started, finish } = waiting()
+    const { solo, started, finish } = waitingEnsemble()
     await using api = await openServer({ ensembles: [solo] })
-    await using peer = await connected(api, { mode })
+    await using peer = await connectClient(api, { mode })
     const call = peer.call('solo')
     await started
     await peer.heard('"sing" hold: breathing in')
@@ -139,9 +139,9 @@ describe.each(MODES)('an ensemble over MCP, with a client of mode %s', (mode) =>
 
   it('reports progress at intervals while idle, so that its client keeps waiting', async () => {
     const clock = fakeClock()
-    const { solo, started, finish, report } = waiting()
+    const { solo, started, finish, report } = waitingEnsemble()
     await using api = await openServer({ ensembles: [solo], clock, heartbeatMs: 1_000 })
-    await using peer = await connected(api, { mode })
+    await using peer = await connectClient(api, { mode })
     const call = peer.call('solo')
     await started
     await peer.heard('breathing in')
@@ -164,7 +164,7 @@ describe.each(MODES)('an ensemble over MCP, with a client of mode %s', (mode) =>
 
   it('refuses invalid arguments without starting a run', async () => {
     await using api = await openServer()
-    await using peer = await connected(api, { mode })
+    await using peer = await connectClient(api, { mode })
     const result = await peer.call('band', { composer: 1, choir: 'B' })
     expect([result.isError, textOf(result)]).toEqual([
       true,
@@ -177,7 +177,7 @@ describe.each(MODES)('an ensemble over MCP, with a client of mode %s', (mode) =>
 
   it('returns an error with the reason and the completed outputs when it fails', async () => {
     await using api = await openServer({ ensembles: [quartet()] })
-    await using peer = await connected(api, { mode })
+    await using peer = await connectClient(api, { mode })
     await peer.client.listTools()
     const result = await peer.call('Kronos_Quartet', { piece: 'Disaster' })
     expect(result).toMatchObject({
@@ -193,22 +193,22 @@ describe.each(MODES)('an ensemble over MCP, with a client of mode %s', (mode) =>
   })
 
   it('[GW-F2] is cancelled with its tool when its client abandons the call', async () => {
-    const { solo, started, aborted } = waiting()
+    const { solo, started, aborted } = waitingEnsemble()
     await using api = await openServer({ ensembles: [solo] })
-    await using peer = await connected(api, { mode })
+    await using peer = await connectClient(api, { mode })
     const patience = new AbortController()
     const call = peer.call('solo', {}, patience.signal)
     await started
     patience.abort()
     await expect(call).rejects.toThrow('abort')
     await aborted
-    expect(await endOfOnlyRun(api.runs)).toBe('CANCELLED')
+    expect(await findOnlyEnd(api.runs)).toBe('CANCELLED')
   })
 
   it('returns an error when another caller cancels it', async () => {
-    const { solo, started } = waiting()
+    const { solo, started } = waitingEnsemble()
     await using api = await openServer({ ensembles: [solo] })
-    await using peer = await connected(api, { mode })
+    await using peer = await connectClient(api, { mode })
     const call = peer.call('solo')
     await started
     const { runs } = await api.runs.list({ limit: 1, offset: 0 })
@@ -218,7 +218,7 @@ describe.each(MODES)('an ensemble over MCP, with a client of mode %s', (mode) =>
 
   it('runs 20 times at once, each call with its own run', async () => {
     await using api = await openServer({ ensembles: [quartet()] })
-    await using peer = await connected(api, { mode })
+    await using peer = await connectClient(api, { mode })
     const calls = Array.from({ length: 20 }, (_, index) =>
       peer.call('Kronos_Quartet', { piece: `Opus ${index}` }),
     )
@@ -228,7 +228,7 @@ describe.each(MODES)('an ensemble over MCP, with a client of mode %s', (mode) =>
 })
 
 /** Returns the status of the only run of a store when it has ended. */
-async function endOfOnlyRun(runs: Awaited<ReturnType<typeof openServer>>['runs']) {
+async function findOnlyEnd(runs: Awaited<ReturnType<typeof openServer>>['runs']) {
   const [run] = (await runs.list({ limit: 1, offset: 0 })).runs
   for await (const events of runs.follow({ runId: run?.runId ?? '', from: 0 })) {
     const end = events.find((event) => event.type === 'run_result')
@@ -239,9 +239,9 @@ async function endOfOnlyRun(runs: Awaited<ReturnType<typeof openServer>>['runs']
 
 describe('an ensemble over MCP, on a server that stops', () => {
   it('[GW-F2] is cancelled when an older client sends a cancellation', async () => {
-    const { solo, started, aborted } = waiting()
+    const { solo, started, aborted } = waitingEnsemble()
     await using api = await openServer({ ensembles: [solo] })
-    await using peer = await connected(api, { mode: 'legacy' })
+    await using peer = await connectClient(api, { mode: 'legacy' })
     const patience = new AbortController()
     const call = peer.call('solo', {}, patience.signal)
     await started
@@ -268,7 +268,7 @@ describe('an ensemble over MCP with the name of a tool', () => {
       execute: () => 'The tool',
     })
     await using api = await openServer({ ensembles: [band], tools: toolCatalog([tool]) })
-    await using peer = await connected(api)
+    await using peer = await connectClient(api)
     expect(textOf(await peer.call('band'))).toBe('The tool')
     expect(textOf(await peer.call('run_band'))).toBe('The ensemble')
   })

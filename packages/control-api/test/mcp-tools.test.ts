@@ -1,7 +1,7 @@
 import { defineTextTool, defineTool, toolCatalog, ToolResult, TuttiError, Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { connected, MODES, textOf } from './mcp-client.ts'
+import { connectClient, MODES, textOf } from './mcp-client.ts'
 import { openServer } from './open-server.ts'
 
 const TOOLS = [
@@ -75,7 +75,7 @@ describe.each(MODES)('the tools of the catalog over MCP, with a client of mode %
       },
     })
     await using api = await openServer({ tools: toolCatalog([rehearse]) })
-    await using peer = await connected(api, { mode })
+    await using peer = await connectClient(api, { mode })
     expect(textOf(await peer.call('rehearse'))).toBe('Rehearsed')
     await peer.heard('second half')
     expect(peer.notes.map(({ progress, message }) => [progress, message])).toEqual([
@@ -86,7 +86,7 @@ describe.each(MODES)('the tools of the catalog over MCP, with a client of mode %
 
   it('are listed in the order of the catalog, before the ensembles', async () => {
     await using api = await orchestra()
-    await using peer = await connected(api, { mode })
+    await using peer = await connectClient(api, { mode })
     const { tools } = await peer.client.listTools()
     expect(tools.map(({ name }) => name)).toEqual([...TOOLS.map(({ name }) => name), 'band'])
     expect(tools[1]).toMatchObject({
@@ -104,7 +104,7 @@ describe.each(MODES)('the tools of the catalog over MCP, with a client of mode %
       tools: toolCatalog(TOOLS),
       shared: { tools: ['shout'], ensembles: [] },
     })
-    await using peer = await connected(api, { mode })
+    await using peer = await connectClient(api, { mode })
     const { tools } = await peer.client.listTools()
     expect(tools.map(({ name }) => name)).toEqual(['shout'])
     await expect(peer.call('tune', { hertz: 440 })).rejects.toMatchObject({ code: -32_602 })
@@ -112,7 +112,7 @@ describe.each(MODES)('the tools of the catalog over MCP, with a client of mode %
 
   it('return their text, and their value according to the listed schema', async () => {
     await using api = await orchestra()
-    await using peer = await connected(api, { mode })
+    await using peer = await connectClient(api, { mode })
     const { tools } = await peer.client.listTools()
     expect(await peer.call('shout', { input: 'forte' })).toMatchObject({
       content: [{ type: 'text', text: 'FORTE' }],
@@ -132,7 +132,7 @@ describe.each(MODES)('the tools of the catalog over MCP, with a client of mode %
 
   it('fail with results that a model can read', async () => {
     await using api = await orchestra()
-    await using peer = await connected(api, { mode })
+    await using peer = await connectClient(api, { mode })
     const failed = async (name: string, given = {}) => {
       const result = await peer.call(name, given)
       expect(result.isError).toBe(true)
@@ -150,7 +150,7 @@ describe.each(MODES)('the tools of the catalog over MCP, with a client of mode %
 
   it('name the REST error code of a refusal', async () => {
     await using api = await orchestra()
-    await using peer = await connected(api, { mode })
+    await using peer = await connectClient(api, { mode })
     const { _meta: meta } = await peer.call('tune', { hertz: 1 })
     expect(meta?.['tutti/error']).toMatchObject({
       error: 'BAD_REQUEST',
@@ -160,7 +160,7 @@ describe.each(MODES)('the tools of the catalog over MCP, with a client of mode %
 
   it('[GW-M2] return a protocol error with the known names for an unknown name', async () => {
     await using api = await orchestra()
-    await using peer = await connected(api, { mode })
+    await using peer = await connectClient(api, { mode })
     await expect(peer.call('tunes')).rejects.toMatchObject({
       code: -32_602,
       message: expect.stringMatching(/Unknown tool 'tunes'.*shout, tune.*Did you mean 'tune'/s),
@@ -169,7 +169,7 @@ describe.each(MODES)('the tools of the catalog over MCP, with a client of mode %
 
   it('handle 20 calls at once, each with its own result', async () => {
     await using api = await orchestra()
-    await using peer = await connected(api, { mode })
+    await using peer = await connectClient(api, { mode })
     const words = Array.from({ length: 20 }, (_, index) => `word${index}`)
     const results = await Promise.all(words.map((input) => peer.call('shout', { input })))
     expect(results.map(textOf)).toEqual(words.map((word) => word.toUpperCase()))
@@ -188,7 +188,7 @@ describe.each(MODES)('the tools of the catalog over MCP, with a client of mode %
       },
     })
     await using api = await openServer({ tools: toolCatalog([slow]), maxToolCalls: 1 })
-    await using peer = await connected(api, { mode })
+    await using peer = await connectClient(api, { mode })
     const waiting = peer.call('slow')
     await first.promise
     const refused = await peer.call('slow')
@@ -215,7 +215,7 @@ describe.each(MODES)('the tools of the catalog over MCP, with a client of mode %
       },
     })
     await using api = await openServer({ tools: toolCatalog([slow]) })
-    await using peer = await connected(api, { mode })
+    await using peer = await connectClient(api, { mode })
     const patience = new AbortController()
     const call = peer.call('slow', {}, patience.signal)
     await started.promise

@@ -11,7 +11,7 @@ import {
   type Scrape,
 } from './metered-server.ts'
 import { readMetrics, valueOf } from './metrics-text.ts'
-import { alertsIn, panelsIn, usesOf, type Use } from './promql.ts'
+import { alertsIn, panelsIn, findUses, type Use } from './promql.ts'
 import { eventsOf, type Socket } from './open-server.ts'
 import { webhookReceiver, type Receiver } from './webhook-receiver.ts'
 
@@ -43,7 +43,7 @@ describe('metrics after known work', () => {
     })
     await using quick = api.connect()
     await quick.next('hello')
-    await busy(api, quick)
+    await performWork(api, quick)
     scrape = await api.scrape()
   })
 
@@ -255,7 +255,7 @@ describe('metrics after known work', () => {
       for (const { title, expressions } of panels) {
         expect(expressions.length, title).toBeGreaterThan(0)
         for (const expression of expressions) {
-          const uses = usesOf(expression)
+          const uses = findUses(expression)
           expect(uses.length, `${title}: ${expression}`).toBeGreaterThan(0)
           checked(title, uses)
         }
@@ -267,7 +267,7 @@ describe('metrics after known work', () => {
       expect(alerts.length).toBeGreaterThan(6)
       for (const { name, expression, summary } of alerts) {
         expect(summary, name).not.toBe('')
-        const own = usesOf(expression).filter(({ metric }) => metric !== 'up')
+        const own = findUses(expression).filter(({ metric }) => metric !== 'up')
         if (name !== 'TuttiDown') expect(own.length, name).toBeGreaterThan(0)
         checked(name, own)
       }
@@ -293,7 +293,7 @@ describe('the route of the metrics', () => {
 })
 
 /** Performs work with known numbers. */
-async function busy(api: MeteredServer, quick: Socket): Promise<void> {
+async function performWork(api: MeteredServer, quick: Socket): Promise<void> {
   await dropSlowReader(api)
   for (const ensemble of ['band', 'band', 'band', 'broken', 'flaky', 'limited']) {
     await api.ended(await api.submit(ensemble))
@@ -310,7 +310,7 @@ async function busy(api: MeteredServer, quick: Socket): Promise<void> {
   const stream = await api.ask('streamRunEvents', 200, { path: `/api/runs/${held}/events` })
   await api.ask('cancelRun', 200, { path: `/api/runs/${held}/cancel`, json: {} })
   await eventsOf(stream)
-  await refusals(api)
+  await provokeRefusals(api)
   const json = { input: { a: 2, b: 3 } }
   await api.ask('invokeTool', 200, { path: '/api/tools/add/invoke', json })
   quick.send({ type: 'ping' })
@@ -337,7 +337,7 @@ async function dropSlowReader(api: MeteredServer): Promise<void> {
   await closed
 }
 
-async function refusals(api: MeteredServer): Promise<void> {
+async function provokeRefusals(api: MeteredServer): Promise<void> {
   await api.ask('listRuns', 401, { path: '/api/runs', key: null })
   await api.ask('submitRun', 403, { path: '/api/runs', key: KEYS.reader, json: {} })
   await api.ask('listRuns', 200, { path: '/api/runs?limit=1', key: KEYS.hasty })

@@ -13,7 +13,7 @@ import { RunService, sqliteRunStorage, type RunServiceOptions } from '@tutti/run
 import { scriptedModel } from '@tutti/testing'
 import { WebSocket } from 'ws'
 
-import { AnswerMiss, checkedFetch, messageMisses, missesOf, type Surface } from './answers.ts'
+import { AnswerMiss, checkedFetch, messageMisses, findMisses, type Surface } from './answers.ts'
 
 import type { Logger } from '@tutti/core'
 import type { LoggedRunEvent, RunDetail, ServerMessage } from '@tutti/protocol'
@@ -161,11 +161,11 @@ export async function* frames(response: Response): AsyncGenerator<Frame> {
     text += decoder.decode(chunk, { stream: true })
     const parts = text.split('\n\n')
     text = parts.pop() ?? ''
-    for (const part of parts) yield frameOf(part)
+    for (const part of parts) yield parseFrame(part)
   }
 }
 
-function frameOf(part: string): Frame {
+function parseFrame(part: string): Frame {
   const fields = part.split('\n').map((line): [string, unknown] => {
     const colon = line.indexOf(': ')
     const [name, value] = [line.slice(0, colon), line.slice(colon + 2)]
@@ -245,7 +245,7 @@ export class Socket implements AsyncDisposable {
         const chunks: Buffer[] = []
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
         response.on('end', () => {
-          const misses = missesOf(
+          const misses = findMisses(
             {
               method: 'GET',
               path: sent.path,

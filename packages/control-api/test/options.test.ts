@@ -9,7 +9,7 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 
 const INPUTS = { topic: 'AI' }
 
-async function submitted(api: RecordedServer, options?: object): Promise<string> {
+async function submitRun(api: RecordedServer, options?: object): Promise<string> {
   const response = await api.post('/api/runs', { inputs: INPUTS, ...(options && { options }) })
   expect(response.status).toBe(202)
   const { runId } = (await response.json()) as { runId: string }
@@ -17,11 +17,11 @@ async function submitted(api: RecordedServer, options?: object): Promise<string>
 }
 
 async function run(api: RecordedServer, options?: object): Promise<readonly LoggedRunEvent[]> {
-  return eventsOf(await api.get(`/api/runs/${await submitted(api, options)}/events`))
+  return eventsOf(await api.get(`/api/runs/${await submitRun(api, options)}/events`))
 }
 
 /** A logger that stores its lines. */
-function notes() {
+function createNotes() {
   const lines: [message: string, fields: Readonly<Record<string, unknown>> | undefined][] = []
   const keep: Logger['info'] = (message, fields) => {
     lines.push([message, fields])
@@ -43,7 +43,7 @@ describe('the option', () => {
     ['NEVER', []],
   ])('reviewPolicy %s requests a review after such tasks', async (reviewPolicy, asked) => {
     await using api = await openRecordedServer()
-    const runId = await submitted(api, { reviewPolicy })
+    const runId = await submitRun(api, { reviewPolicy })
     const seen: string[] = []
     for await (const batch of api.runs.follow({ runId, from: 0 })) {
       for (const event of batch) {
@@ -103,7 +103,7 @@ describe('the option', () => {
   )
 
   it('verbose logs tasks, turns and tool calls; without it the log stays empty', async () => {
-    const { lines, logger } = notes()
+    const { lines, logger } = createNotes()
     await using api = await openRecordedServer({ limits: { logger } })
     await run(api)
     const about = () => lines.filter(([, fields]) => fields?.['runId'] !== undefined)
@@ -129,7 +129,7 @@ describe('the option', () => {
     [-1, /^calculator says x{50}me$/],
     [undefined, /^calculator says x{50}me$/],
   ])('toolLogTruncateLength %s truncates the tool output in the log', async (limit, shown) => {
-    const { lines, logger } = notes()
+    const { lines, logger } = createNotes()
     await using api = await openRecordedServer({ limits: { logger } })
     await run(api, {
       verbose: true,
@@ -161,7 +161,7 @@ describe('the options of a run', () => {
     await socket.next('hello')
     socket.send({ type: 'state_query', requestId: 'q', query: 'run_detail', runId })
     expect((await socket.next('state_response')).data).toEqual(detail)
-    const plain = await api.detail(await submitted(api))
+    const plain = await api.detail(await submitRun(api))
     expect(plain).not.toHaveProperty('options')
     expect(plain).not.toHaveProperty('webhooks')
   })

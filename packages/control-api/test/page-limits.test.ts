@@ -14,7 +14,7 @@ const PAGE_BYTES = 1_000_000
 const MAX_TAG_BYTES = 16_384
 
 /** Ensemble of one task with an output of the given length. */
-function speaker(length: number) {
+function speakingEnsemble(length: number) {
   const model = scriptedModel(() => 'x'.repeat(length))
   return ensemble({
     name: 'speaker',
@@ -23,23 +23,23 @@ function speaker(length: number) {
   })
 }
 
-async function ended(api: TestServer, runId: string): Promise<readonly LoggedRunEvent[]> {
+async function waitForEnd(api: TestServer, runId: string): Promise<readonly LoggedRunEvent[]> {
   return eventsOf(await api.get(`/api/runs/${runId}/events`))
 }
 
 /** Submits runs in sequence, each after the end of the previous one. */
-async function submitted(api: TestServer, count: number): Promise<readonly string[]> {
+async function submitRuns(api: TestServer, count: number): Promise<readonly string[]> {
   const runIds = Array.from({ length: count }, (_, index) => `run-${index}`)
   for (const runId of runIds) {
     await api.runs.submit({ runId })
-    await ended(api, runId)
+    await waitForEnd(api, runId)
   }
   return runIds
 }
 
 describe('a page of runs', () => {
   it('ends at its limit in bytes, and the next one continues without a gap or a repeat', async () => {
-    await using api = await openServer({ ensembles: [speaker(10)] })
+    await using api = await openServer({ ensembles: [speakingEnsemble(10)] })
     const runIds = Array.from({ length: 150 }, (_, index) => `run-${index}`)
     const tags = { note: 'n'.repeat(MAX_TAG_BYTES - 4) }
     for (const runId of runIds) await api.runs.submit({ runId, tags })
@@ -86,8 +86,8 @@ describe('a page of audit entries', () => {
 describe('a page of A2A tasks', () => {
   it('ends at its limit in bytes, and the next one continues without a gap or a repeat', async () => {
     const length = 300_000
-    await using api = await a2aAgent({ ensembles: [speaker(length)] })
-    const runIds = await submitted(api, 9)
+    await using api = await a2aAgent({ ensembles: [speakingEnsemble(length)] })
+    const runIds = await submitRuns(api, 9)
     const seen: string[] = []
     const sizes: number[] = []
     let pageToken = ''
@@ -108,8 +108,8 @@ describe('a page of A2A tasks', () => {
 describe('hello', () => {
   it('[API-V4] has the newest runs up to its limit in bytes, each from its start', async () => {
     const length = 300_000
-    await using api = await openServer({ ensembles: [speaker(length)] })
-    const runIds = await submitted(api, 10)
+    await using api = await openServer({ ensembles: [speakingEnsemble(length)] })
+    const runIds = await submitRuns(api, 10)
     await using socket = api.connect()
     const { snapshotTrace = [] } = await socket.next('hello')
     const shown = new Set(snapshotTrace.flatMap((one) => ('runId' in one ? [one.runId] : [])))
@@ -128,11 +128,11 @@ describe('the trace and the task graph of a run', () => {
   it('are returned at the limit in bytes, and refused beyond it', async () => {
     const submit = async (maxTraceBytes?: number) => {
       const api = await openServer({
-        ensembles: [speaker(50_000)],
+        ensembles: [speakingEnsemble(50_000)],
         ...(maxTraceBytes === undefined ? {} : { maxTraceBytes }),
       })
       await api.runs.submit({ runId: 'run-1' })
-      return { api, events: await ended(api, 'run-1') }
+      return { api, events: await waitForEnd(api, 'run-1') }
     }
     const first = await submit()
     await first.api[Symbol.asyncDispose]()
@@ -163,7 +163,7 @@ describe('the tags of a run', () => {
   const fitting = { name: 'é'.repeat((MAX_TAG_BYTES - 4) / 2) }
 
   it('are accepted at the limit in bytes', async () => {
-    await using api = await openServer({ ensembles: [speaker(10)] })
+    await using api = await openServer({ ensembles: [speakingEnsemble(10)] })
     const response = await api.post('/api/runs', { tags: fitting })
     expect(response.status).toBe(202)
   })
@@ -173,7 +173,7 @@ describe('the tags of a run', () => {
     ['a name', { ...fitting, x: '' }],
     ['a number', { name: fitting.name.slice(1), x: 12 }],
   ])('are refused with 400 beyond it, for one byte of %s', async (_, tags) => {
-    await using api = await openServer({ ensembles: [speaker(10)] })
+    await using api = await openServer({ ensembles: [speakingEnsemble(10)] })
     const response = await api.post('/api/runs', { tags })
     const message = `must have at most ${MAX_TAG_BYTES} bytes, names and values together, got ${MAX_TAG_BYTES + 1}`
     expect([response.status, await response.json()]).toEqual([

@@ -145,7 +145,7 @@ export async function submit(api: TestServer, name: string): Promise<string> {
 }
 
 /** Resolves when the log of a run has a number of events of a type, because the engine runs ahead of its log. */
-export async function logged(
+export async function waitForLog(
   api: TestServer,
   runId: string,
   { type, count = 1 }: { readonly type: RunEvent['type']; readonly count?: number },

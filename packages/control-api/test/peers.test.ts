@@ -38,7 +38,7 @@ function echo() {
   return ensemble({ name: 'echo', description: 'Says it', tasks: [say], model })
 }
 
-async function connected(api: TestServer): Promise<Socket> {
+async function connectPeer(api: TestServer): Promise<Socket> {
   const socket = api.connect()
   await socket.next('hello')
   return socket
@@ -46,7 +46,7 @@ async function connected(api: TestServer): Promise<Socket> {
 
 /** Sends a request over a new connection, and returns the last reply. */
 async function ask(api: TestServer, message: object) {
-  await using socket = await connected(api)
+  await using socket = await connectPeer(api)
   socket.send(message)
   return await socket.next('task_response')
 }
@@ -69,7 +69,7 @@ function runsOf(api: TestServer) {
 describe('task_request', () => {
   it('[GW-T1] is accepted at once, reports progress, and ends with the last output', async () => {
     await using api = await openServer()
-    await using socket = await connected(api)
+    await using socket = await connectPeer(api)
     socket.send(request())
     expect(await socket.next('task_accepted')).toEqual({
       type: 'task_accepted',
@@ -104,7 +104,7 @@ describe('task_request', () => {
 
   it('[GW-T1] is accepted with the id of its run, by which it can be cancelled', async () => {
     await using api = await openServer()
-    await using socket = await connected(api)
+    await using socket = await connectPeer(api)
     socket.send(request())
     const { runId = '' } = await socket.next('task_accepted')
     expect((await runsOf(api)).runs).toMatchObject([{ runId }])
@@ -163,7 +163,7 @@ describe('task_request', () => {
   it('is rejected when too many runs are queued', async () => {
     await using api = await openServer({ limits: { maxConcurrentRuns: 1, maxQueuedRuns: 1 } })
     await api.submit()
-    await using socket = await connected(api)
+    await using socket = await connectPeer(api)
     socket.send(request())
     await socket.next('task_accepted')
     expect(await ask(api, request({ requestId: 'r-2' }))).toMatchObject({
@@ -181,7 +181,7 @@ describe('task_request', () => {
     }
     await api.submit()
     await api.submit()
-    await using socket = await connected(api)
+    await using socket = await connectPeer(api)
     socket.send(request())
     expect(await socket.next('task_accepted')).toMatchObject({ queuePosition: 2 })
   })
@@ -199,7 +199,7 @@ describe('task_request', () => {
 
   it('reports that it waits for a person', async () => {
     await using api = await openServer({ ensembles: [reviewedTask()] })
-    await using socket = await connected(api)
+    await using socket = await connectPeer(api)
     socket.send(request({ task: 'choir', context: 'Ode' }))
     expect(await socket.next('task_progress')).toMatchObject({
       status: 'WAITING_REVIEW',
@@ -223,7 +223,7 @@ describe('task_request', () => {
       status: 'FAILED',
       error: expect.stringContaining('No voice'),
     })
-    await using socket = await connected(api)
+    await using socket = await connectPeer(api)
     socket.send(request({ requestId: 'r-2', task: 'choir', context: 'Ode' }))
     await socket.next('task_progress')
     const [review] = await api.runs.openReviews()
@@ -236,18 +236,18 @@ describe('task_request', () => {
 
   it('[GW-T2] is one run however often it is sent, also after the connection closed', async () => {
     await using api = await openServer()
-    const first = await connected(api)
+    const first = await connectPeer(api)
     first.send(request())
     await first.next('task_progress')
     await first[Symbol.asyncDispose]()
-    await using second = await connected(api)
+    await using second = await connectPeer(api)
     second.send(request())
     await second.next('task_accepted')
     api.play()
     const end = await second.next('task_response')
     expect(end).toMatchObject({ status: 'COMPLETED', result: 'It was played in full' })
     // After its end, only the response is sent, without progress.
-    await using third = await connected(api)
+    await using third = await connectPeer(api)
     third.send(request())
     expect(await third.next('task_response')).toEqual(end)
     expect(third.received.map(({ type }) => type)).not.toContain('task_progress')
@@ -277,7 +277,7 @@ describe('task_request', () => {
     const clock = fakeClock()
     await using api = await openServer({ ensembles: [reviewedTask()], clock, limits: { clock } })
     const late = request({ task: 'choir', context: 'Ode', deadline: 'PT10S' })
-    const first = await connected(api)
+    const first = await connectPeer(api)
     first.send(late)
     await first.next('task_progress')
     await first[Symbol.asyncDispose]()
@@ -295,7 +295,7 @@ describe('task_request', () => {
   it('[GW-T3] gets its response at its deadline', async () => {
     const clock = fakeClock()
     await using api = await openServer({ ensembles: [reviewedTask()], clock, limits: { clock } })
-    await using socket = await connected(api)
+    await using socket = await connectPeer(api)
     socket.send(request({ task: 'choir', context: 'Ode', deadline: 'PT10S' }))
     await socket.next('task_progress')
     await clock.advance(10_000)
@@ -309,7 +309,7 @@ describe('task_request', () => {
     const clock = fakeClock()
     await using api = await openServer({ ensembles: [reviewedTask()], clock, limits: { clock } })
     const early = request({ task: 'choir', context: 'Ode', deadline: 'PT10S' })
-    await using socket = await connected(api)
+    await using socket = await connectPeer(api)
     socket.send(early)
     await socket.next('task_progress')
     const [review] = await api.runs.openReviews()
@@ -331,7 +331,7 @@ describe('task_request', () => {
 
   it('gets only the acceptance with the delivery NONE', async () => {
     await using api = await openServer({ ensembles: [echo()] })
-    await using socket = await connected(api)
+    await using socket = await connectPeer(api)
     socket.send(request({ task: 'echo', context: 'Hello', delivery: { method: 'NONE' } }))
     await socket.next('task_accepted')
     await socket.next('run_result')
@@ -405,7 +405,7 @@ describe('task_request', () => {
   it('[GW-T4] does not return the result of another task, or of a run that did not complete', async () => {
     await using api = await openServer({ ensembles: [echo(), reviewedTask()] })
     const cached = { cachePolicy: 'USE_CACHED', cacheKey: 'k', context: 'Hi' }
-    await using socket = await connected(api)
+    await using socket = await connectPeer(api)
     socket.send(request({ ...cached, task: 'choir' }))
     await socket.next('task_progress')
     const [review] = await api.runs.openReviews()
@@ -414,7 +414,7 @@ describe('task_request', () => {
     expect(await ask(api, request({ ...cached, requestId: 'r-2', task: 'echo' }))).toMatchObject({
       result: 'Answer 1',
     })
-    await using other = await connected(api)
+    await using other = await connectPeer(api)
     other.send(request({ ...cached, requestId: 'r-3', task: 'choir' }))
     expect(await other.next('task_progress')).toMatchObject({ status: 'WAITING_REVIEW' })
   })
@@ -427,7 +427,7 @@ describe('task_request', () => {
       if (options.from === 0) throw new Error('The disk is gone')
       yield* follow(options)
     }
-    await using socket = await connected(api)
+    await using socket = await connectPeer(api)
     socket.send(request())
     await socket.next('task_accepted')
     expect(await socket.next('error')).toMatchObject({ error: 'INTERNAL', requestId: 'r-1' })
@@ -436,7 +436,7 @@ describe('task_request', () => {
 
   it('is refused with every problem when it is invalid', async () => {
     await using api = await openServer()
-    await using socket = await connected(api)
+    await using socket = await connectPeer(api)
     socket.send({ type: 'task_request', requestId: '', deadline: 'soon', priority: 'MAX' })
     const { error, problems = [] } = await socket.next('error')
     expect(error).toBe('BAD_REQUEST')
@@ -496,7 +496,7 @@ describe('shared capabilities', () => {
     [{ tag: 'loud' }, []],
   ])('are found by capability_query %j', async (filter, capabilities) => {
     await using api = await openServer(options())
-    await using socket = await connected(api)
+    await using socket = await connectPeer(api)
     socket.send({ type: 'capability_query', requestId: 'q', from: 'kitchen', ...filter })
     expect(await socket.next('capability_response')).toEqual({
       type: 'capability_response',
@@ -509,7 +509,7 @@ describe('shared capabilities', () => {
   it('are found by their tags, which are shown wherever capabilities are shown', async () => {
     const tags = { echo: ['speech', 'loud'], shout: ['loud'] }
     await using api = await openServer({ ...options(), shared: { ...options().shared, tags } })
-    await using socket = await connected(api)
+    await using socket = await connectPeer(api)
     const query = async (tag: string) => {
       socket.send({ type: 'capability_query', requestId: tag, from: 'kitchen', tag })
       const answer = () =>

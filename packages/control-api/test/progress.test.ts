@@ -7,13 +7,21 @@ import { eventsOf, openServer, type TestServer } from './open-server.ts'
 import type { LoggedRunEvent, RunList } from '@tutti/protocol'
 
 /** Submits a run, and returns its id when its second task waits in its tool. */
-async function atWork(api: TestServer): Promise<string> {
+async function submitWorkingRun(api: TestServer): Promise<string> {
   const runId = await api.submit()
-  await seen(api, runId, (event) => event.type === 'metrics_snapshot' && event.taskName === 'play')
+  await waitForEvent(
+    api,
+    runId,
+    (event) => event.type === 'metrics_snapshot' && event.taskName === 'play',
+  )
   return runId
 }
 
-async function seen(api: TestServer, runId: string, is: (event: LoggedRunEvent) => boolean) {
+async function waitForEvent(
+  api: TestServer,
+  runId: string,
+  is: (event: LoggedRunEvent) => boolean,
+) {
   for await (const batch of api.runs.follow({ runId, from: 0 })) if (batch.some(is)) return
 }
 
@@ -28,7 +36,7 @@ const list = async (api: TestServer, query = ''): Promise<RunList> => {
 describe('an unfinished run', () => {
   it('shows its tasks, each with its status and usage', async () => {
     await using api = await openServer()
-    const runId = await atWork(api)
+    const runId = await submitWorkingRun(api)
     const detail = await api.detail(runId)
     expect(decode(RunDetail, detail)).toMatchObject({ ok: true })
     expect(detail).toMatchObject({
@@ -55,7 +63,7 @@ describe('an unfinished run', () => {
 
   it('that is queued has no tasks and no cost', async () => {
     await using api = await openServer({ limits: { maxConcurrentRuns: 1 } })
-    await atWork(api)
+    await submitWorkingRun(api)
     const waiting = await api.detail(await api.submit())
     expect(waiting).toMatchObject({
       status: 'ACCEPTED',
@@ -66,13 +74,13 @@ describe('an unfinished run', () => {
 
   it('has no cost once a price is unknown', async () => {
     await using api = await openServer()
-    const { metrics } = await api.detail(await atWork(api))
+    const { metrics } = await api.detail(await submitWorkingRun(api))
     expect(metrics).not.toHaveProperty('costUsd')
   })
 
   it('shows its current task in the list, and none after its end', async () => {
     await using api = await openServer()
-    const runId = await atWork(api)
+    const runId = await submitWorkingRun(api)
     const [run] = (await list(api)).runs
     expect(run).toMatchObject({
       runId,
@@ -178,7 +186,7 @@ describe('an unknown status', () => {
 describe('a model switch', () => {
   it('returns the previous model, also the first time, over REST and WebSocket', async () => {
     await using api = await openServer()
-    const runId = await atWork(api)
+    const runId = await submitWorkingRun(api)
     const first = await api.post(`/api/runs/${runId}/model`, { model: 'small' })
     expect(await first.json()).toEqual({
       runId,

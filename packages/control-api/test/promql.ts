@@ -21,7 +21,7 @@ const TOKEN =
   /(?<text>"(?:[^"\\]|\\.)*")|(?<name>[a-zA-Z_:][\w:]*)|(?<range>\[[^\]]+\])|(?<number>\d[\d.eE]*[smhdw]?)|(?<mark>[(){},]|[=!<>~]+|[-+*/%])|(?<gap>\s+)/y
 
 /** Returns every metric in an expression. @throws {Error} when a word or character is unknown. */
-export function usesOf(expression: string): readonly Use[] {
+export function findUses(expression: string): readonly Use[] {
   const tokens = tokensOf(expression)
   const uses: { metric: string; labels: string[] }[] = []
   const grouped: string[] = []
@@ -29,7 +29,7 @@ export function usesOf(expression: string): readonly Use[] {
     const { kind, text } = tokens[at] ?? { kind: '', text: '' }
     if (kind !== 'name') continue
     if (GROUPINGS.has(text)) {
-      const end = closing(tokens, at + 1)
+      const end = findClosing(tokens, at + 1)
       grouped.push(...namesIn(tokens.slice(at + 1, end)))
       at = end
     } else if (WORDS.has(text)) continue
@@ -60,7 +60,7 @@ function tokensOf(expression: string): readonly Token[] {
   })
 }
 
-function closing(tokens: readonly Token[], from: number): number {
+function findClosing(tokens: readonly Token[], from: number): number {
   return tokens.findIndex((token, index) => index >= from && token.text === ')')
 }
 
@@ -76,10 +76,10 @@ export interface Panel {
 
 /** Returns the panels of a Grafana dashboard without rows, with its variables replaced. */
 export function panelsIn(dashboard: unknown): readonly Panel[] {
-  return listOf(dashboard, 'panels').flatMap((panel): readonly Panel[] => {
+  return toList(dashboard, 'panels').flatMap((panel): readonly Panel[] => {
     const type = textOf(panel, 'type')
     if (type === 'row') return panelsIn(panel)
-    const expressions = listOf(panel, 'targets').map((target) =>
+    const expressions = toList(panel, 'targets').map((target) =>
       textOf(target, 'expr').replaceAll('$__rate_interval', '5m').replaceAll(/\$\w+/g, '.*'),
     )
     return [{ title: textOf(panel, 'title'), expressions }]
@@ -112,7 +112,7 @@ function field(rule: string, name: string): string {
   return new RegExp(`^ *${name}: (.+)$`, 'm').exec(rule)?.[1]?.replaceAll(/^'|'$/g, '') ?? ''
 }
 
-function listOf(value: unknown, name: string): readonly unknown[] {
+function toList(value: unknown, name: string): readonly unknown[] {
   const list: unknown = isRecord(value) ? value[name] : undefined
   return Array.isArray(list) ? list : []
 }

@@ -41,7 +41,7 @@ export function open(url: string): RawConnection {
 export async function exchange(url: string, text: string | Buffer): Promise<readonly RawAnswer[]> {
   await using connection = open(url)
   connection.send(text)
-  return answersOf(await connection.closed())
+  return parseResponses(await connection.closed())
 }
 
 /** Returns a request head with an allowed Host and `Connection: close`. */
@@ -50,7 +50,7 @@ export function head(requestLine: string, ...headers: readonly string[]): string
 }
 
 /** Parses consecutive responses with a Content-Length. */
-export function answersOf(text: string): readonly RawAnswer[] {
+export function parseResponses(text: string): readonly RawAnswer[] {
   const answers: RawAnswer[] = []
   let rest = text
   while (rest.startsWith('HTTP/')) {

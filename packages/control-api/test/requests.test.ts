@@ -6,7 +6,7 @@ import { decode, ROUTES } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
 import { eventsOf, frames, openServer, type TestServer } from './open-server.ts'
-import { answersOf, head, open } from './raw-exchange.ts'
+import { parseResponses, head, open } from './raw-exchange.ts'
 
 import type { ErrorBody, RunList } from '@tutti/protocol'
 
@@ -183,7 +183,9 @@ describe('bad requests', () => {
     await once(connection.socket, 'data')
     connection.send(Buffer.alloc(size, ' '))
     connection.send(head('GET /api/health/live HTTP/1.1'))
-    expect(answersOf(await connection.closed()).map(({ status }) => status)).toEqual([413, 200])
+    expect(parseResponses(await connection.closed()).map(({ status }) => status)).toEqual([
+      413, 200,
+    ])
   })
 
   it('return 404 for an unknown path, and 405 with the allowed methods for a known one', async () => {

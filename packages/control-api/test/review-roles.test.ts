@@ -2,7 +2,7 @@
 import { apiKey } from '@tutti/control-api'
 import { describe, expect, it } from 'vitest'
 
-import { CLIENT, said } from './a2a-agent.ts'
+import { CLIENT, userMessage } from './a2a-agent.ts'
 import { reviewedTask } from './reviewed-ensembles.ts'
 import { openServer, type TestServer } from './open-server.ts'
 import { sendBody } from './tasks-server.ts'
@@ -17,7 +17,7 @@ const REFUSED = {
 }
 
 /** Serves an ensemble whose review requires the role `legal`. */
-async function strictChoir(): Promise<TestServer> {
+async function serveStrictChoir(): Promise<TestServer> {
   return openServer({
     ensembles: [reviewedTask({ requiredRole: 'legal' })],
     apiKeys: [
@@ -29,14 +29,14 @@ async function strictChoir(): Promise<TestServer> {
 }
 
 /** Submits a run and returns its id when its review is open. */
-async function reviewed({ runs }: TestServer): Promise<string> {
+async function submitReviewedRun({ runs }: TestServer): Promise<string> {
   const { runId } = await runs.submit({ inputs: { song: 'Ode' } })
   await expect.poll(async () => (await runs.openReviews({ runId })).length).toBe(1)
   return runId
 }
 
 async function overA2a({ url }: TestServer, taskId: string, key: string): Promise<Response> {
-  const params = { message: said('approve', { taskId }) }
+  const params = { message: userMessage('approve', { taskId }) }
   return fetch(`${url}/a2a`, {
     method: 'POST',
     headers: { ...CLIENT, authorization: `Bearer ${key}` },
@@ -57,8 +57,8 @@ describe.each([
   ['the /tasks wire', overTasks],
 ])('over %s', (_wire, decide) => {
   it('refuses a key without the role, names the role, and leaves the review open', async () => {
-    await using api = await strictChoir()
-    const runId = await reviewed(api)
+    await using api = await serveStrictChoir()
+    const runId = await submitReviewedRun(api)
     for (const key of [COLLEAGUE, ADMIN]) {
       const response = await decide(api, runId, key)
       expect(response.status).toBe(403)
@@ -70,8 +70,8 @@ describe.each([
   })
 
   it('accepts the decision of a key with the role', async () => {
-    await using api = await strictChoir()
-    const runId = await reviewed(api)
+    await using api = await serveStrictChoir()
+    const runId = await submitReviewedRun(api)
     expect((await decide(api, runId, LEAD)).status).toBe(200)
     await expect.poll(async () => (await api.runs.record(runId))?.status).toBe('COMPLETED')
   })

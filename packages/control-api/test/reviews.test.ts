@@ -11,7 +11,7 @@ import type { PendingReview, ReviewList } from '@tutti/protocol'
 describe('reviews over REST', () => {
   it('are listed and shown in their run while open, and gone when decided', async () => {
     await using api = await choirServed()
-    const { runId, review } = await waiting(api)
+    const { runId, review } = await startWaitingRun(api)
     expect(review).toEqual({
       reviewId: expect.any(String),
       runId,
@@ -55,7 +55,7 @@ describe('reviews over REST', () => {
 
   it('are returned for one run or for all, and with 404 for an unknown run', async () => {
     await using api = await choirServed()
-    const [first, second] = [await waiting(api), await waiting(api)]
+    const [first, second] = [await startWaitingRun(api), await startWaitingRun(api)]
     expect((await reviewsOf(api)).reviews).toEqual([first.review, second.review])
     expect(await reviewsOf(api, `?runId=${second.runId}`)).toEqual({
       reviews: [second.review],
@@ -82,7 +82,7 @@ describe('reviews over REST', () => {
 
   it('without a time limit have no end, and a timeout of 0', async () => {
     await using api = await choirServed({ timeoutMs: Infinity })
-    const { review } = await waiting(api)
+    const { review } = await startWaitingRun(api)
     expect(review.timeoutMs).toBe(0)
     expect(review).not.toHaveProperty('expiresAt')
   })
@@ -93,7 +93,7 @@ describe('reviews over REST', () => {
     [{ decision: 'REJECT', feedback: 'Higher' }, 'WAITING_REVIEW', undefined],
   ])('decided with %j lead to %s', async (body, status, output) => {
     await using api = await choirServed()
-    const { runId, review } = await waiting(api)
+    const { runId, review } = await startWaitingRun(api)
     expect((await api.post(`/api/reviews/${review.reviewId}`, body)).status).toBe(200)
     if (body.decision === 'REJECT') {
       const again = await openReview(api, runId, [review.reviewId])
@@ -113,7 +113,7 @@ describe('reviews over REST', () => {
 
   it('accept the first decision; a later one gets 409, and an unknown review 404', async () => {
     await using api = await choirServed()
-    const { runId, review } = await waiting(api)
+    const { runId, review } = await startWaitingRun(api)
     const path = `/api/reviews/${review.reviewId}`
     const decide = () => api.post(path, { decision: 'CONTINUE' })
     const statuses = (await Promise.all([decide(), decide(), decide()])).map(({ status }) => status)
@@ -137,7 +137,7 @@ describe('reviews over REST', () => {
     [{ decision: 'CONTINUE', by: 'me' }, '/by'],
   ])('refuse the decision %j and stay open', async (body, path) => {
     await using api = await choirServed()
-    const { review } = await waiting(api)
+    const { review } = await startWaitingRun(api)
     const refused = await api.post(`/api/reviews/${review.reviewId}`, body)
     expect([refused.status, await refused.json()]).toMatchObject([
       400,
@@ -148,7 +148,7 @@ describe('reviews over REST', () => {
 
   it('accept EDIT of a tool call with its input as JSON', async () => {
     await using api = await openServer({ ensembles: [approvedTool()], limits: { parkAfterMs: 50 } })
-    const { runId, review } = await waiting(api)
+    const { runId, review } = await startWaitingRun(api)
     expect(review).toMatchObject({
       timing: 'DURING_EXECUTION',
       taskOutput: '',
@@ -181,7 +181,7 @@ describe('reviews over REST', () => {
 describe('reviews over a WebSocket', () => {
   it('are decided by messages, and all connections get the decision', async () => {
     await using api = await choirServed()
-    const { runId, review } = await waiting(api)
+    const { runId, review } = await startWaitingRun(api)
     await using socket = api.connect()
     await using other = api.connect()
     await Promise.all([socket.next('hello'), other.next('hello')])
@@ -194,7 +194,7 @@ describe('reviews over a WebSocket', () => {
 
   it('[API-N1] are sent right after hello when they are open, with the remaining time', async () => {
     await using api = await choirServed()
-    const { runId, review } = await waiting(api)
+    const { runId, review } = await startWaitingRun(api)
     await expect
       .poll(() => Date.now() - Date.parse(review.createdAt), { interval: 5 })
       .toBeGreaterThan(50)
@@ -208,7 +208,7 @@ describe('reviews over a WebSocket', () => {
       const { snapshotTrace = [] } = await socket.next('hello')
       expect(snapshotTrace.map(({ type }) => type)).not.toContain('review_requested')
     }
-    await using elsewhere = api.connect(`/runs/${(await waiting(api)).runId}/ws`)
+    await using elsewhere = api.connect(`/runs/${(await startWaitingRun(api)).runId}/ws`)
     expect((await elsewhere.next('review_requested')).reviewId).not.toBe(review.reviewId)
   })
 
@@ -217,7 +217,7 @@ describe('reviews over a WebSocket', () => {
     const openReviews = api.runs.openReviews.bind(api.runs)
     api.runs.openReviews = async (query) => {
       api.runs.openReviews = openReviews
-      await waiting(api)
+      await startWaitingRun(api)
       return openReviews(query)
     }
     await using socket = api.connect()
@@ -233,7 +233,7 @@ describe('reviews over a WebSocket', () => {
     const list = api.runs.list.bind(api.runs)
     api.runs.list = async (query) => {
       api.runs.list = list
-      await waiting(api)
+      await startWaitingRun(api)
       return list(query)
     }
     await using socket = api.connect()
@@ -245,10 +245,10 @@ describe('reviews over a WebSocket', () => {
 
   it('[API-N1] without a time limit have a timeout of 0, and decided ones are not sent', async () => {
     await using api = await choirServed({ timeoutMs: Infinity })
-    const decided = await waiting(api)
+    const decided = await startWaitingRun(api)
     await api.post(`/api/reviews/${decided.review.reviewId}`, { decision: 'CONTINUE' })
     await eventsOf(await api.get(`/api/runs/${decided.runId}/events`))
-    const open = await waiting(api)
+    const open = await startWaitingRun(api)
     await using socket = api.connect()
     await socket.next('hello')
     socket.send({ type: 'ping' })
@@ -269,7 +269,7 @@ function choirServed(
 }
 
 /** Starts a run that waits for a person. */
-async function waiting(api: TestServer): Promise<{ runId: string; review: PendingReview }> {
+async function startWaitingRun(api: TestServer): Promise<{ runId: string; review: PendingReview }> {
   const submitted = await api.post('/api/runs', { inputs: { song: 'Amen' } })
   const { runId } = (await submitted.json()) as { runId: string }
   return { runId, review: await openReview(api, runId) }

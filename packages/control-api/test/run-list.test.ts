@@ -12,7 +12,7 @@ import { openRecordedServer } from './recorded-server.ts'
 
 import type { ListedRun } from '@tutti/runs'
 
-const ended = async (api: TestServer, runId: string): Promise<void> => {
+const waitForEnd = async (api: TestServer, runId: string): Promise<void> => {
   await eventsOf(await api.get(`/api/runs/${runId}/events`))
 }
 
@@ -28,7 +28,7 @@ it('shows usage and cost of a run so far and at its end, like its detail', async
   const { runId } = (await (await api.post('/api/runs', { inputs: { topic: 'AI' } })).json()) as {
     runId: string
   }
-  await ended(api, runId)
+  await waitForEnd(api, runId)
   const { metrics, completedAt } = await api.detail(runId)
   const [run] = (await list(api)).runs
   expect(run).toMatchObject({
@@ -75,7 +75,7 @@ it('shows the number of open reviews of each run', async () => {
   expect(await shown()).toEqual([1, 1])
   const [review] = await api.runs.openReviews({ runId: runIds[1] ?? '' })
   await api.post(`/api/reviews/${review?.reviewId}`, { decision: 'CONTINUE' })
-  await ended(api, runIds[1] ?? '')
+  await waitForEnd(api, runIds[1] ?? '')
   expect(await shown()).toEqual([0, 1])
 })
 
@@ -95,7 +95,7 @@ it('shows the start of an error', async () => {
   const breaks = task({ name: 'breaks', description: 'Break', handler })
   await using api = await openServer({ ensembles: [ensemble({ name: 'frail', tasks: [breaks] })] })
   const { runId } = await api.runs.submit({})
-  await ended(api, runId)
+  await waitForEnd(api, runId)
   const { error = '' } = await api.detail(runId)
   expect(error.length).toBeGreaterThan(999)
   expect((await list(api)).runs).toMatchObject([{ error: error.slice(0, 300) }])

@@ -3,7 +3,7 @@ import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { answersOf, codesOf, exchange, head, open } from './raw-exchange.ts'
+import { parseResponses, codesOf, exchange, head, open } from './raw-exchange.ts'
 import { eventsOf, openServer, type TestServer } from './open-server.ts'
 
 /** Headers of every response: not framed, not cached, not sniffed. */
@@ -249,7 +249,7 @@ describe('unusual requests', () => {
     connection.send(request)
     await expect.poll(() => connection.socket.bytesRead).toBeGreaterThan(0)
     connection.socket.end()
-    expect(answersOf(await connection.closed())[0]?.status).toBe(200)
+    expect(parseResponses(await connection.closed())[0]?.status).toBe(200)
   })
 
   it.each([

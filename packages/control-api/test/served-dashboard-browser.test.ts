@@ -24,7 +24,7 @@ describe('the page in a browser', { timeout: LIMIT_MS }, () => {
       // The cached page also has its policy.
       await page.reload()
       await page.getByText('violin, READY, hello').waitFor()
-      expect(await breaches(page)).toEqual([])
+      expect(await readViolations(page)).toEqual([])
       expect(complaints).toEqual([])
     })
   })
@@ -45,7 +45,7 @@ describe('the page in a browser', { timeout: LIMIT_MS }, () => {
         'script, HTML',
       ])
       const expected = ['script-src-elem', 'connect-src', 'img-src', 'style-src-attr']
-      await expect.poll(() => breaches(page)).toEqual(expect.arrayContaining(expected))
+      await expect.poll(() => readViolations(page)).toEqual(expect.arrayContaining(expected))
     })
   })
 })
@@ -98,6 +98,6 @@ async function inBrowser(html: string, visit: (visit: Visit) => Promise<void>): 
 }
 
 /** Returns the policy directives that the page has violated since it was loaded. */
-function breaches(page: Page): Promise<unknown> {
+function readViolations(page: Page): Promise<unknown> {
   return page.evaluate('globalThis.breaches')
 }

@@ -13,14 +13,14 @@ const KEY = 'secret-of-the-viewer-0123456789'
 
 describe('[API-N4] a connection without a snapshot', () => {
   it('gets a hello without runs and reviews, which reads nothing from the store', async () => {
-    await using api = await withOpenGate()
+    await using api = await serveOpenReview()
     const [review] = await api.runs.openReviews()
     const runId = review?.runId ?? ''
     const read = countReads(api.runs)
     for (const path of ['/ws', `/runs/${runId}/ws`]) {
       await using socket = api.connect(`${path}?snapshot=none`)
       expect(await socket.next('hello')).toEqual(BARE_HELLO)
-      await answered(socket)
+      await waitForPong(socket)
       expect(socket.received.map(({ type }) => type)).toEqual(['hello', 'pong'])
     }
     expect(read).toEqual([])
@@ -37,8 +37,8 @@ describe('[API-N4] a connection without a snapshot', () => {
     await socket.next('hello')
     await submit(api, 'run-2')
     api.play()
-    for (const runId of ['run-1', 'run-2']) await ended(api, runId)
-    await answered(socket)
+    for (const runId of ['run-1', 'run-2']) await runToEnd(api, runId)
+    await waitForPong(socket)
     expect(socket.events).toEqual([])
   })
 
@@ -54,7 +54,7 @@ describe('[API-N4] a connection without a snapshot', () => {
     }
     await submit(api, 'run-2')
     api.play()
-    const [first, second] = [await ended(api, 'run-1'), await ended(api, 'run-2')]
+    const [first, second] = [await runToEnd(api, 'run-1'), await runToEnd(api, 'run-2')]
     await until(all, 'run-2')
     await until(all, 'run-1')
     await until(one, 'run-1')
@@ -67,7 +67,7 @@ describe('[API-N4] a connection without a snapshot', () => {
     await using api = await openServer()
     api.play()
     await submit(api, 'run-1')
-    const events = await ended(api, 'run-1')
+    const events = await runToEnd(api, 'run-1')
     await using one = api.connect('/runs/run-1/ws?snapshot=none')
     await using all = api.connect('/ws?snapshot=none')
     await Promise.all([one.next('hello'), all.next('hello')])
@@ -88,7 +88,7 @@ describe('[API-N4] a connection without a snapshot', () => {
     const logs = []
     for (const runId of ['run-1', 'run-2']) {
       await submit(api, runId)
-      logs.push(...(await ended(api, runId)))
+      logs.push(...(await runToEnd(api, runId)))
       await until(socket, runId)
     }
     const wanted = logs.filter(({ type }) => ['task_completed', 'run_result'].includes(type))
@@ -104,7 +104,7 @@ describe('[API-N4] a connection without a snapshot', () => {
     socket.send({ type: 'run_request', inputs: { composer: 'Bach', hall: 'A' } })
     const { runId } = await socket.next('run_ack')
     expect(await socket.next('run_result')).toMatchObject({ runId, status: 'COMPLETED' })
-    await answered(socket)
+    await waitForPong(socket)
     expect(socket.events.map(({ type }) => type)).toEqual(['run_result'])
   })
 
@@ -138,12 +138,12 @@ async function submit(api: TestServer, runId: string): Promise<void> {
   expect((await api.post('/api/runs', { runId, inputs })).status).toBe(202)
 }
 
-async function ended(api: TestServer, runId: string) {
+async function runToEnd(api: TestServer, runId: string) {
   return eventsOf(await api.get(`/api/runs/${runId}/events`))
 }
 
 /** Resolves when the socket has received everything sent before. */
-async function answered(socket: Socket): Promise<void> {
+async function waitForPong(socket: Socket): Promise<void> {
   socket.send({ type: 'ping' })
   await socket.next('pong')
 }
@@ -156,7 +156,7 @@ async function until(socket: Socket, runId: string): Promise<void> {
 }
 
 /** Serves a control API with a run that waits for a person. */
-async function withOpenGate(): Promise<TestServer> {
+async function serveOpenReview(): Promise<TestServer> {
   const api = await openServer({ ensembles: [reviewedTask()], limits: { parkAfterMs: 50 } })
   await api.post('/api/runs', { inputs: { song: 'Amen' } })
   await expect.poll(async () => (await api.runs.openReviews()).length).toBe(1)

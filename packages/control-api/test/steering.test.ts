@@ -62,7 +62,7 @@ describe('switching the model of a run', () => {
 
   it('of a finished or unknown run is refused', async () => {
     await using api = await openServer()
-    const runId = await finished(api)
+    const runId = await submitToEnd(api)
     const switchOf = (id: string) => api.post(`/api/runs/${id}/model`, { model: 'small' })
     const over = await switchOf(runId)
     expect([over.status, await over.json()]).toMatchObject([409, { error: 'RUN_COMPLETED' }])
@@ -72,7 +72,7 @@ describe('switching the model of a run', () => {
 
   it('that is refused is acknowledged over WebSocket with its status', async () => {
     await using api = await openServer()
-    const runId = await finished(api)
+    const runId = await submitToEnd(api)
     await using socket = api.connect()
     await socket.next('hello')
     const statuses: unknown[] = []
@@ -321,7 +321,7 @@ describe('injecting a directive', () => {
     }
     expect(await inject(await api.submit(), { target: 'bass' })).toEqual([400, 'BAD_REQUEST'])
     expect(await inject('run-none', {})).toEqual([404, 'RUN_NOT_FOUND'])
-    expect(await inject(await finished(api), {})).toEqual([409, 'RUN_COMPLETED'])
+    expect(await inject(await submitToEnd(api), {})).toEqual([409, 'RUN_COMPLETED'])
   })
 })
 
@@ -446,7 +446,7 @@ async function until(api: TestServer, runId: string, type: LoggedRunEvent['type'
   }
 }
 
-async function finished(api: TestServer): Promise<string> {
+async function submitToEnd(api: TestServer): Promise<string> {
   const runId = await api.submit()
   await api.post(`/api/runs/${runId}/cancel`, {})
   await eventsOf(await api.get(`/api/runs/${runId}/events`))

@@ -16,7 +16,7 @@ const RUN = { inputs: {} }
 
 describe('a server without its run store', () => {
   it('reports that the server is not ready and why, until the store is back', async () => {
-    await using api = await losing()
+    await using api = await serveLosableStore()
     const ready = async () => {
       const response = await fetch(`${api.url}/api/health/ready`)
       const body: unknown = await response.json()
@@ -40,7 +40,7 @@ describe('a server without its run store', () => {
   })
 
   it('returns 503 and the time to wait for every request, and never 500', async () => {
-    await using api = await losing()
+    await using api = await serveLosableStore()
     const runId = await api.submit()
     api.lose()
     for (const [method, path, body] of [
@@ -65,7 +65,7 @@ describe('a server without its run store', () => {
   })
 
   it('ends an event stream that cannot be read, and resumes it later at the same position', async () => {
-    await using api = await losing()
+    await using api = await serveLosableStore()
     const runId = await api.submit()
     await api.ended(runId)
     // The first page can be read, the next one cannot.
@@ -84,7 +84,7 @@ describe('a server without its run store', () => {
   })
 
   it('closes a WebSocket that reads a run with 1013 and the event to resume after', async () => {
-    await using api = await losing()
+    await using api = await serveLosableStore()
     const runId = await api.submit()
     await api.ended(runId)
     await using socket = new Socket(`${api.url}/ws`, {})
@@ -99,7 +99,7 @@ describe('a server without its run store', () => {
   })
 
   it('closes a new WebSocket with 1013 before hello', async () => {
-    await using api = await losing()
+    await using api = await serveLosableStore()
     api.lose()
     await using socket = new Socket(`${api.url}/ws`, {})
     expect(await socket.closed()).toEqual([1013, 'The server failed to read its runs'])
@@ -107,9 +107,9 @@ describe('a server without its run store', () => {
 })
 
 /** Serves a control API over a store that can be lost. Its run has more events than one page. */
-async function losing() {
+async function serveLosableStore() {
   const path = mkdtempSync(join(tmpdir(), 'tutti-api-'))
-  const store = losable(sqliteRunStorage(path))
+  const store = createLosableStorage(sqliteRunStorage(path))
   const model = scriptedModel(() => 'La la')
   const verses = Array.from({ length: 100 }, (_, verse) => `Sing verse ${verse}`)
   const tasks = verses.map((description) => task({ description }))
@@ -147,7 +147,7 @@ async function losing() {
 }
 
 /** Store that fails every call while it is lost, like Postgres without its server. */
-function losable(inner: RunStorage) {
+function createLosableStorage(inner: RunStorage) {
   let readsLeft = Infinity
   let lost = false
   const listeners = new Set<(notice: StoreNotification) => void>()

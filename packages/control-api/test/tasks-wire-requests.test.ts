@@ -12,7 +12,7 @@ type Json = Record<string, unknown>
 
 const USAGE = 'https://tutti.dev/a2a/usage/v1'
 
-async function sent(api: TasksServer, path: string, body: unknown, headers = {}) {
+async function postBody(api: TasksServer, path: string, body: unknown, headers = {}) {
   const response = await api.send(path, body, headers)
   return { http: response.status, ...((await response.json()) as Json) } as Json
 }
@@ -36,7 +36,7 @@ describe('a request body', () => {
         metadata: { [USAGE]: { deadline_ms: 0, max_tokens: 1.5, max_cost_usd: -1 } },
       },
     }
-    const { http, error, problems } = await sent(api, '/tasks/send', body)
+    const { http, error, problems } = await postBody(api, '/tasks/send', body)
     expect([http, error]).toEqual([400, 'BAD_REQUEST'])
     const paths = (problems as { path: string }[]).map(({ path }) => path)
     const usage = `/params/metadata/${USAGE.replaceAll('/', '~1')}`
@@ -86,7 +86,7 @@ describe('a request body', () => {
     ],
   ])('with %s is refused with the path of the problem', async (_, body, path) => {
     await using api = await openTasksServer()
-    expect(await sent(api, '/tasks/send', body)).toMatchObject({
+    expect(await postBody(api, '/tasks/send', body)).toMatchObject({
       http: 400,
       error: 'BAD_REQUEST',
       problems: [{ path }],
@@ -122,7 +122,9 @@ describe('a request body', () => {
   it('accepts data, the part kinds of later versions, and several parts', async () => {
     await using api = await openTasksServer()
     const outputOf = async (parts: readonly object[]) =>
-      (await sent(api, '/tasks/send', { params: { message: { role: 'user', parts } } }))['output']
+      (await postBody(api, '/tasks/send', { params: { message: { role: 'user', parts } } }))[
+        'output'
+      ]
     expect(await outputOf([{ type: 'data', data: { text: 'x' } }])).toBe('Heard x')
     expect(await outputOf([{ kind: 'text', text: 'y' }])).toBe('Heard y')
     expect(await outputOf([{ text: 'a' }, { text: 'b' }])).toBe('Heard a\nb')
@@ -135,7 +137,7 @@ describe('a JSON-RPC id', () => {
     async (id) => {
       await using api = await openTasksServer()
       const envelope = { jsonrpc: '2.0', id, method: 'tasks/send' }
-      expect(await sent(api, '/tasks/send', sendBody('x', {}, envelope))).toEqual({
+      expect(await postBody(api, '/tasks/send', sendBody('x', {}, envelope))).toEqual({
         http: 200,
         jsonrpc: '2.0',
         id,
@@ -146,7 +148,9 @@ describe('a JSON-RPC id', () => {
 
   it('[GW-R1] comes with the result of a failed task', async () => {
     await using api = await openTasksServer()
-    expect(await sent(api, '/agents/flop/tasks/send', sendBody('', {}, { id: 1 }))).toMatchObject({
+    expect(
+      await postBody(api, '/agents/flop/tasks/send', sendBody('', {}, { id: 1 })),
+    ).toMatchObject({
       http: 200,
       id: 1,
       result: { status: 'failed', error: 'MODEL_FAILED' },
@@ -181,8 +185,8 @@ describe('a JSON-RPC id', () => {
     ],
   ])('[GW-R5] at %s with %j comes with an error', async (path, body, http, code, error) => {
     await using api = await openTasksServer()
-    await sent(api, '/tasks/send', sendBody('x', { id: 'over' }))
-    expect(await sent(api, path, { id: 'r', ...body })).toEqual({
+    await postBody(api, '/tasks/send', sendBody('x', { id: 'over' }))
+    expect(await postBody(api, path, { id: 'r', ...body })).toEqual({
       http,
       jsonrpc: '2.0',
       id: 'r',
@@ -194,23 +198,23 @@ describe('a JSON-RPC id', () => {
 describe('tasks/cancel', () => {
   it('accepts a bare id or an envelope, and refuses anything else', async () => {
     await using api = await openTasksServer()
-    expect(await sent(api, '/tasks/cancel', { id: 7 })).toMatchObject({ http: 400 })
-    expect(await sent(api, '/tasks/cancel', {})).toMatchObject({ problems: [{ path: '/id' }] })
-    expect(await sent(api, '/tasks/cancel', { id: 'nothing' })).toMatchObject({
+    expect(await postBody(api, '/tasks/cancel', { id: 7 })).toMatchObject({ http: 400 })
+    expect(await postBody(api, '/tasks/cancel', {})).toMatchObject({ problems: [{ path: '/id' }] })
+    expect(await postBody(api, '/tasks/cancel', { id: 'nothing' })).toMatchObject({
       http: 404,
       error: 'RUN_NOT_FOUND',
     })
     const id = 'mine'
-    const running = sent(api, '/agents/long/tasks/send', sendBody('', { id }))
+    const running = postBody(api, '/agents/long/tasks/send', sendBody('', { id }))
     await expect.poll(() => api.runs.running, { timeout: 15_000 }).toBe(1)
     const envelope = { jsonrpc: '2.0', method: 'tasks/cancel', params: { id } }
-    expect(await sent(api, '/tasks/cancel', envelope)).toEqual({
+    expect(await postBody(api, '/tasks/cancel', envelope)).toEqual({
       http: 200,
       id,
       status: 'canceled',
     })
     expect(await running).toMatchObject({ http: 422, status: 'canceled' })
-    expect(await sent(api, '/tasks/cancel', { id })).toMatchObject({ http: 409 })
+    expect(await postBody(api, '/tasks/cancel', { id })).toMatchObject({ http: 409 })
   })
 
   it('[GW-R4] responds in time for every end of the run', async () => {
@@ -224,7 +228,7 @@ describe('tasks/cancel', () => {
     }
     let isAnswered = false
     const before = clock.pending
-    const cancelled = sent(api, '/tasks/cancel', { id: run.runId }).finally(() => {
+    const cancelled = postBody(api, '/tasks/cancel', { id: run.runId }).finally(() => {
       isAnswered = true
     })
     while (clock.pending === before) await new Promise((resolve) => setImmediate(resolve))
@@ -244,9 +248,9 @@ describe('a task', () => {
   it('is a run with a tag for its caller, the session and the message', async () => {
     await using api = await openTasksServer({ apiKeys: [key('peer', ['runs:write', 'runs:read'])] })
     const body = sendBody('x', { id: 'task-1', sessionId: 'session 1' })
-    expect(await sent(api, '/tasks/send', body, as('peer'))).toMatchObject({ http: 400 })
+    expect(await postBody(api, '/tasks/send', body, as('peer'))).toMatchObject({ http: 400 })
     const right = sendBody('x', { id: 'task-1', sessionId: 'session-1' })
-    expect(await sent(api, '/tasks/send', right, as('peer'))).toMatchObject({
+    expect(await postBody(api, '/tasks/send', right, as('peer'))).toMatchObject({
       id: 'task-1',
       sessionId: 'session-1',
     })
@@ -256,13 +260,15 @@ describe('a task', () => {
       tags: { peer: 'peer', session: 'session-1' },
       request: { memo: { tasksWire: { message: right.params.message, sessionId: 'session-1' } } },
     })
-    expect(await sent(api, '/tasks/send', { params: { id: 'task-1' } }, as('peer'))).toMatchObject({
+    expect(
+      await postBody(api, '/tasks/send', { params: { id: 'task-1' } }, as('peer')),
+    ).toMatchObject({
       http: 200,
       sessionId: 'session-1',
       output: 'Heard x',
     })
     const other = { params: { id: 'task-1', sessionId: 's', metadata: { ensemble: 'long' } } }
-    expect(await sent(api, '/tasks/send', other, as('peer'))).toMatchObject({
+    expect(await postBody(api, '/tasks/send', other, as('peer'))).toMatchObject({
       problems: [{ path: '/params/metadata/ensemble' }, { path: '/params/sessionId' }],
     })
   })
@@ -270,26 +276,26 @@ describe('a task', () => {
   it('named as in later versions can be continued, but not started', async () => {
     await using api = await openTasksServer()
     const body = { params: { message: { taskId: 'nothing', parts: [{ text: 'x' }] } } }
-    expect(await sent(api, '/tasks/send', body)).toMatchObject({ http: 404 })
+    expect(await postBody(api, '/tasks/send', body)).toMatchObject({ http: 404 })
   })
 
   it('is selected by metadata, or by a path that serves only one ensemble', async () => {
     await using api = await openTasksServer()
     api.play()
     const long = { metadata: { ensemble: 'long' } }
-    expect(await sent(api, '/tasks/send', sendBody('', long))).toMatchObject({
+    expect(await postBody(api, '/tasks/send', sendBody('', long))).toMatchObject({
       output: 'Played to the end',
     })
-    expect(await sent(api, '/agents/echo/tasks/send', sendBody('', long))).toMatchObject({
+    expect(await postBody(api, '/agents/echo/tasks/send', sendBody('', long))).toMatchObject({
       http: 400,
       error: 'INVALID_ENSEMBLE',
     })
-    const { id } = await sent(api, '/tasks/send', sendBody('x'))
-    expect(await sent(api, '/agents/long/tasks/send', { params: { id } })).toMatchObject({
+    const { id } = await postBody(api, '/tasks/send', sendBody('x'))
+    expect(await postBody(api, '/agents/long/tasks/send', { params: { id } })).toMatchObject({
       http: 404,
     })
-    expect(await sent(api, '/agents/long/tasks/cancel', { id })).toMatchObject({ http: 404 })
-    expect(await sent(api, '/agents/ech/tasks/send', sendBody('x'))).toMatchObject({
+    expect(await postBody(api, '/agents/long/tasks/cancel', { id })).toMatchObject({ http: 404 })
+    expect(await postBody(api, '/agents/ech/tasks/send', sendBody('x'))).toMatchObject({
       http: 404,
       error: 'NOT_FOUND',
       message: expect.stringContaining("Did you mean 'echo'?"),
@@ -299,19 +305,25 @@ describe('a task', () => {
   it('[GW-O1] of an ensemble that is not shared does not exist', async () => {
     await using api = await openTasksServer({ shared: { ensembles: ['flop'] } })
     const { runId } = await api.runs.submit({ ensemble: 'echo', inputs: { text: 'x' } })
-    expect(await sent(api, '/tasks/send', { params: { id: runId } })).toMatchObject({ http: 404 })
-    expect(await sent(api, '/tasks/cancel', { id: runId })).toMatchObject({ http: 404 })
-    expect(await sent(api, '/agents/echo/tasks/send', sendBody('x'))).toMatchObject({ http: 404 })
-    expect(await sent(api, '/tasks/send', sendBody(''))).toMatchObject({ error: 'MODEL_FAILED' })
+    expect(await postBody(api, '/tasks/send', { params: { id: runId } })).toMatchObject({
+      http: 404,
+    })
+    expect(await postBody(api, '/tasks/cancel', { id: runId })).toMatchObject({ http: 404 })
+    expect(await postBody(api, '/agents/echo/tasks/send', sendBody('x'))).toMatchObject({
+      http: 404,
+    })
+    expect(await postBody(api, '/tasks/send', sendBody(''))).toMatchObject({
+      error: 'MODEL_FAILED',
+    })
     await using closed = await openTasksServer({ shared: { ensembles: [] } })
-    expect(await sent(closed, '/tasks/send', sendBody('x'))).toMatchObject({ http: 503 })
+    expect(await postBody(closed, '/tasks/send', sendBody('x'))).toMatchObject({ http: 503 })
   })
 
   it('[GW-O2] under an idempotency key is one run, also with a chosen id; another body is refused', async () => {
     await using api = await openTasksServer()
     for (const params of [{}, { id: 'chosen' }]) {
       const headers = { 'idempotency-key': `key-${JSON.stringify(params).length}` }
-      const send = (text: string) => sent(api, '/tasks/send', sendBody(text, params), headers)
+      const send = (text: string) => postBody(api, '/tasks/send', sendBody(text, params), headers)
       const [first, second] = await Promise.all([send('x'), send('x')])
       expect([first['http'], second['http'], second['id']]).toEqual([200, 200, first['id']])
       expect(await send('x')).toMatchObject({ http: 200, id: first['id'], output: 'Heard x' })
@@ -319,10 +331,12 @@ describe('a task', () => {
     }
     expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(2)
     const headers = { 'idempotency-key': `key-${JSON.stringify({ id: 'chosen' }).length}` }
-    expect(await sent(api, '/tasks/send', { params: { id: 'chosen' } }, headers)).toMatchObject({
-      http: 200,
-      output: 'Heard x',
-    })
+    expect(await postBody(api, '/tasks/send', { params: { id: 'chosen' } }, headers)).toMatchObject(
+      {
+        http: 200,
+        output: 'Heard x',
+      },
+    )
   })
 })
 
@@ -336,10 +350,10 @@ describe('a key', () => {
     ]
     await using api = await openTasksServer({ apiKeys })
     const result = async (who: string, path: string, body: unknown) =>
-      (await sent(api, path, body, as(who)))['http']
+      (await postBody(api, path, body, as(who)))['http']
     expect(await result('reader', '/tasks/send', sendBody('x'))).toBe(403)
     expect(await result('writer', '/tasks/send', sendBody('x'))).toBe(200)
-    const { id } = await sent(api, '/agents/choir/tasks/send', sendBody('x'), as('writer'))
+    const { id } = await postBody(api, '/agents/choir/tasks/send', sendBody('x'), as('writer'))
     expect(await result('writer', '/tasks/send', { params: { id } })).toBe(200)
     expect(await result('controller', '/tasks/send', { params: { id } })).toBe(403)
     expect(await result('reviewer', '/tasks/send', { params: { id } })).toBe(200)
@@ -349,7 +363,12 @@ describe('a key', () => {
     expect(await result('reviewer', '/tasks/send', sendBody('yes', { id }))).toBe(200)
     const limited = { params: { id, metadata: { [USAGE]: { max_tokens: 1 } } } }
     expect(await result('reviewer', '/tasks/send', limited)).toBe(403)
-    const running = sent(api, '/agents/long/tasks/send', sendBody('', { id: 'l' }), as('writer'))
+    const running = postBody(
+      api,
+      '/agents/long/tasks/send',
+      sendBody('', { id: 'l' }),
+      as('writer'),
+    )
     await expect.poll(() => api.runs.running, { timeout: 15_000 }).toBe(1)
     expect(await result('writer', '/tasks/send', sendBody('Louder', { id: 'l' }))).toBe(403)
     expect(await result('controller', '/tasks/cancel', { id: 'l' })).toBe(200)
@@ -360,7 +379,7 @@ describe('a key', () => {
     const apiKeys = [key('one', ['runs:write']), key('other', ['runs:write'])]
     await using api = await openTasksServer({ apiKeys })
     const send = (who: string) =>
-      sent(api, '/tasks/send', sendBody('x', { id: 'mine' }), {
+      postBody(api, '/tasks/send', sendBody('x', { id: 'mine' }), {
         ...as(who),
         'idempotency-key': 'same',
       })
@@ -372,8 +391,8 @@ describe('a key', () => {
   it('is named in the audit trail, with the run', async () => {
     const apiKeys = [key('peer', ['runs:write', 'runs:control']), key('boss', ['admin'])]
     await using api = await openTasksServer({ apiKeys })
-    const { id } = await sent(api, '/tasks/send', sendBody('x'), as('peer'))
-    await sent(api, '/tasks/cancel', { id }, as('peer'))
+    const { id } = await postBody(api, '/tasks/send', sendBody('x'), as('peer'))
+    await postBody(api, '/tasks/cancel', { id }, as('peer'))
     const entries = async () => {
       const response = await api.get('/api/audit', { headers: as('boss') })
       const { entries: all } = (await response.json()) as { entries: Json[] }
@@ -395,7 +414,7 @@ describe('the limits of a caller', () => {
     const clock = fakeClock()
     await using api = await openTasksServer({ clock })
     const body = within({ deadline_ms: 5_000 }, { id: 'late' })
-    const answer = sent(api, '/agents/long/tasks/send', body)
+    const answer = postBody(api, '/agents/long/tasks/send', body)
     await expect.poll(() => api.runs.running, { timeout: 15_000 }).toBe(1)
     await clock.advance(4_999)
     expect((await api.detail('late')).status).toBe('RUNNING')
@@ -414,7 +433,7 @@ describe('the limits of a caller', () => {
     'set the budget of the run to %j, which fails when it is exhausted',
     async (limits, message) => {
       await using api = await openTasksServer()
-      expect(await sent(api, '/agents/long/tasks/send', within(limits))).toMatchObject({
+      expect(await postBody(api, '/agents/long/tasks/send', within(limits))).toMatchObject({
         http: 422,
         status: 'failed',
         message: expect.stringContaining(message),
@@ -426,7 +445,7 @@ describe('the limits of a caller', () => {
     await using api = await openTasksServer()
     api.play()
     const limits = { max_cost_usd: 3 * CALL_USD, max_tokens: 750_000, deadline_ms: 60_000 }
-    expect(await sent(api, '/agents/long/tasks/send', within(limits))).toMatchObject({
+    expect(await postBody(api, '/agents/long/tasks/send', within(limits))).toMatchObject({
       status: 'completed',
     })
   })
@@ -444,11 +463,13 @@ describe('a store that cannot be read', () => {
     const lines = await linesOf(await api.send('/tasks/sendSubscribe', sendBody('x')))
     const { id } = lines[0] ?? {}
     expect(lines.slice(1)).toMatchObject([{ id, status: 'working', error: 'STORE_UNAVAILABLE' }])
-    const answer = await sent(api, '/tasks/send', sendBody('y'))
+    const answer = await postBody(api, '/tasks/send', sendBody('y'))
     expect(answer).toMatchObject({ http: 503, status: 'working', error: 'STORE_UNAVAILABLE' })
     api.runs.follow = follow
-    expect(await sent(api, '/tasks/send', { params: { id } })).toMatchObject({ output: 'Heard x' })
-    expect(await sent(api, '/tasks/send', { params: { id: answer['id'] } })).toMatchObject({
+    expect(await postBody(api, '/tasks/send', { params: { id } })).toMatchObject({
+      output: 'Heard x',
+    })
+    expect(await postBody(api, '/tasks/send', { params: { id: answer['id'] } })).toMatchObject({
       output: 'Heard y',
     })
   })

@@ -21,7 +21,7 @@ async function isWaiting(api: TasksServer, runId: string): Promise<boolean> {
   return events.some((event) => event.type === 'task_started' && event.taskName === 'play')
 }
 
-async function endOf(api: TasksServer, runId: string): Promise<string | undefined> {
+async function findStatus(api: TasksServer, runId: string): Promise<string | undefined> {
   for await (const events of api.runs.follow({ runId, from: 0 })) {
     const last = events.at(-1)
     if (last?.type === 'run_result') return last.status
@@ -293,7 +293,7 @@ describe('tasks/sendSubscribe, as JamJet sends it', () => {
     const slow = await api.newest()
     await until('the task', () => isWaiting(api, slow))
     api.play()
-    expect(await endOf(api, slow)).toBe('COMPLETED')
+    expect(await findStatus(api, slow)).toBe('COMPLETED')
     expect((await jamjetStream(api.url, 'x')).chunks.at(-1)).toMatchObject({ status: 'completed' })
     idle.destroy()
   })
@@ -320,7 +320,7 @@ describe('a caller that disconnects', () => {
     await clock.advance(29_999)
     expect((await api.detail(runId)).status).toBe('RUNNING')
     await clock.advance(1)
-    expect(await endOf(api, runId)).toBe('CANCELLED')
+    expect(await findStatus(api, runId)).toBe('CANCELLED')
   })
 
   it('[GW-R3] does not change a run that ends within the grace period', async () => {
@@ -338,7 +338,7 @@ describe('a caller that disconnects', () => {
     await sent
     await until('the task', () => clock.pending === before + 2)
     api.play()
-    expect(await endOf(api, runId)).toBe('COMPLETED')
+    expect(await findStatus(api, runId)).toBe('COMPLETED')
     await until('the task', () => clock.pending === before + 1)
   })
 
@@ -417,7 +417,7 @@ describe('a caller that disconnects', () => {
     gate.resolve()
     await until('the task', () => clock.pending >= before + 2)
     await clock.advance(30_000)
-    expect(await endOf(api, runId)).toBe('CANCELLED')
+    expect(await findStatus(api, runId)).toBe('CANCELLED')
   })
 
   it('[GW-R3] because the server stops leaves a run that is handed over, not cancelled', async () => {
@@ -432,7 +432,7 @@ describe('a caller that disconnects', () => {
     }).catch(() => 'gone')
     await until('the task', async () => isWaiting(api, await api.newest()))
     const runId = await api.newest()
-    const end = endOf(api, runId)
+    const end = findStatus(api, runId)
     const closed = api.runs.close({ drainTimeoutMs: 10_000 })
     const before = clock.pending
     gone.abort()

@@ -3,14 +3,14 @@ import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { connected } from './mcp-client.ts'
+import { connectClient } from './mcp-client.ts'
 import { openServer, type TestServer } from './open-server.ts'
 
 /** 4 kB of template and 4 kB of input make 4 MB of text. */
 const TEMPLATE = '{topic}'.repeat(1_000)
 const TOPIC = 'x'.repeat(4_000)
 
-function essay() {
+function essayEnsemble() {
   return ensemble({
     name: 'essay',
     tasks: [task({ name: 'write', description: `Write ${TEMPLATE}` })],
@@ -18,13 +18,13 @@ function essay() {
   })
 }
 
-const serve = (): Promise<TestServer> => openServer({ ensembles: [essay()] })
+const serve = (): Promise<TestServer> => openServer({ ensembles: [essayEnsemble()] })
 
 const MESSAGE =
   'Cannot run "essay": description of task "write" with its inputs would have 4000006 bytes, ' +
   'at most 2000000 are allowed (maxTextBytes)'
 
-async function nothingIsStored(api: TestServer): Promise<void> {
+async function assertNothingStored(api: TestServer): Promise<void> {
   expect((await api.runs.list({ limit: 1, offset: 0 })).total).toBe(0)
 }
 
@@ -40,7 +40,7 @@ describe('a run whose texts would exceed the limit', () => {
       400,
       { error: 'BAD_REQUEST', message: MESSAGE, problems: [{ path: '/inputs', message: MESSAGE }] },
     ])
-    await nothingIsStored(api)
+    await assertNothingStored(api)
   })
 
   it('is refused for tasks with the same description a thousand times', async () => {
@@ -77,12 +77,12 @@ describe('a run whose texts would exceed the limit', () => {
         expect.stringContaining('maxTextBytes'),
       ])
     }
-    await using peer = await connected(api)
+    await using peer = await connectClient(api)
     const called = await peer.call('essay', { topic: TOPIC })
     expect([called.isError, JSON.stringify(called.content)]).toEqual([
       true,
       expect.stringContaining('maxTextBytes'),
     ])
-    await nothingIsStored(api)
+    await assertNothingStored(api)
   })
 })

@@ -18,7 +18,7 @@ const keys = (secret = KEY) => [
 
 describe('a ticket', () => {
   it('replaces a key for WebSockets and event streams', async () => {
-    await using api = await servedWithKeys()
+    await using api = await serveWithKeys()
     const runId = await submit(api)
     const { ticket } = await ticketOf(api)
     for (const path of ['/ws', `/runs/${runId}/ws`]) {
@@ -31,7 +31,7 @@ describe('a ticket', () => {
   })
 
   it('is not accepted elsewhere: not in other queries, and not as a key', async () => {
-    await using api = await servedWithKeys()
+    await using api = await serveWithKeys()
     const { ticket } = await ticketOf(api)
     for (const path of ['/api/runs', '/api/status', '/api/capabilities', '/api/tickets', '/']) {
       const method = path === '/api/tickets' ? 'POST' : 'GET'
@@ -44,7 +44,7 @@ describe('a ticket', () => {
   })
 
   it('[API-K3] yields to a key in the request', async () => {
-    await using api = await servedWithKeys()
+    await using api = await serveWithKeys()
     const { ticket } = await ticketOf(api)
     await using socket = api.connect(`/ws?ticket=${ticket}`, { authorization: 'Bearer wrong' })
     expect(await socket.refused()).toBe(401)
@@ -52,7 +52,7 @@ describe('a ticket', () => {
 
   it('expires at its expiry time', async () => {
     const clock = fakeClock()
-    await using api = await servedWithKeys({ clock, ticketTtlMs: 5_000 })
+    await using api = await serveWithKeys({ clock, ticketTtlMs: 5_000 })
     const { ticket, expiresAt } = await ticketOf(api)
     expect(Date.parse(expiresAt)).toBe(clock.now() + 5_000)
     await clock.advance(4_999)
@@ -78,8 +78,8 @@ describe('a ticket', () => {
 
   it('is valid in every process with the same keys, and in none with another key', async () => {
     const ticketSecret = TICKET_SECRET
-    await using first = await servedWithKeys({ ticketSecret })
-    await using second = await servedWithKeys({ ticketSecret })
+    await using first = await serveWithKeys({ ticketSecret })
+    await using second = await serveWithKeys({ ticketSecret })
     await using changed = await openServer({ apiKeys: keys(OTHER), ticketSecret })
     await using removed = await openServer({ apiKeys: keys().slice(1), ticketSecret })
     const { ticket } = await ticketOf(first)
@@ -90,7 +90,7 @@ describe('a ticket', () => {
   })
 
   it('cannot be forged or changed', async () => {
-    await using api = await servedWithKeys()
+    await using api = await serveWithKeys()
     const { ticket } = await ticketOf(api, 'reader-key-of-length')
     const [payload = '', signature = ''] = ticket.split('.')
     const content = JSON.parse(Buffer.from(payload, 'base64url').toString())
@@ -115,9 +115,9 @@ describe('a ticket', () => {
   })
 
   it('is refused by a server with another secret, even with the same keys', async () => {
-    await using first = await servedWithKeys()
-    await using second = await servedWithKeys()
-    await using third = await servedWithKeys({ ticketSecret: TICKET_SECRET })
+    await using first = await serveWithKeys()
+    await using second = await serveWithKeys()
+    await using third = await serveWithKeys({ ticketSecret: TICKET_SECRET })
     const { ticket } = await ticketOf(first)
     for (const api of [second, third]) {
       expect((await api.get(`/api/runs/x/events?ticket=${ticket}`)).status).toBe(401)
@@ -125,7 +125,7 @@ describe('a ticket', () => {
   })
 
   it('cannot be forged with the configured hash of a key, for WebSockets or event streams', async () => {
-    await using api = await servedWithKeys()
+    await using api = await serveWithKeys()
     const [{ sha256 } = { sha256: '' }] = keys()
     const content = { name: 'page', expiresAt: Date.now() + 30_000, nonce: 'AAAAAAAAAAAAAAAA' }
     const payload = Buffer.from(JSON.stringify(content)).toString('base64url')
@@ -151,21 +151,21 @@ describe('a ticket', () => {
   it('is refused when it is valid for longer than this server allows', async () => {
     const clock = fakeClock()
     const ticketSecret = TICKET_SECRET
-    await using long = await servedWithKeys({ clock, ticketSecret, ticketTtlMs: 3_600_000 })
-    await using short = await servedWithKeys({ clock, ticketSecret, ticketTtlMs: 60_000 })
+    await using long = await serveWithKeys({ clock, ticketSecret, ticketTtlMs: 3_600_000 })
+    await using short = await serveWithKeys({ clock, ticketSecret, ticketTtlMs: 60_000 })
     const { ticket } = await ticketOf(long)
     const path = `/api/runs/x/events?ticket=${ticket}`
     expect([(await long.get(path)).status, (await short.get(path)).status]).toEqual([404, 401])
   })
 
   it('requires a secret of at least 32 characters', async () => {
-    await expect(servedWithKeys({ ticketSecret: 'short' })).rejects.toThrow(
+    await expect(serveWithKeys({ ticketSecret: 'short' })).rejects.toThrow(
       'ticketSecret must have at least 32 characters, got 5',
     )
   })
 
   it('grants only the rights of its key', async () => {
-    await using api = await servedWithKeys()
+    await using api = await serveWithKeys()
     const { ticket } = await ticketOf(api, 'reader-key-of-length')
     await using socket = api.connect(`/ws?ticket=${ticket}`)
     await socket.next('hello')
@@ -181,7 +181,7 @@ describe('a ticket', () => {
   })
 })
 
-function servedWithKeys(options: TestServerOptions = {}): Promise<TestServer> {
+function serveWithKeys(options: TestServerOptions = {}): Promise<TestServer> {
   return openServer({ apiKeys: keys(), ...options })
 }
 

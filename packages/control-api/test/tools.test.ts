@@ -34,7 +34,7 @@ const tune = defineTool({
   execute: ({ hertz, parts, mood = 'calm' }) => `${parts.join(' and ')} at ${hertz}, ${mood}`,
 })
 
-function odd(name: string, execute: () => string | Promise<string>): AgentTool {
+function createTool(name: string, execute: () => string | Promise<string>): AgentTool {
   return defineTool({ name, description: 'Is odd', input: Type.Object({}), execute })
 }
 
@@ -50,16 +50,16 @@ const TOOLS: readonly AgentTool[] = [
   calculator,
   tune,
   careful,
-  odd('broken', () => {
+  createTool('broken', () => {
     throw new Error('A string snapped')
   }),
-  odd('unset', () => {
+  createTool('unset', () => {
     throw new TuttiError('TOOL_CONFIGURATION', 'The key of the provider is secret-4711')
   }),
-  odd('leaver', () => {
+  createTool('leaver', () => {
     throw new TuttiError('EXIT_EARLY', 'Enough')
   }),
-  odd('long', () => 'x'.repeat(1_000_001)),
+  createTool('long', () => 'x'.repeat(1_000_001)),
   defineTool({
     name: 'hasty',
     description: 'Asks in the middle',

@@ -16,7 +16,7 @@ const traceparent = `00-${TRACE}-b7ad6b7169203331-01`
 const tracestate = 'vendor=1,other=2'
 
 /** An ensemble and a tool that record their trace context. */
-function watching() {
+function createWatcher() {
   const seen: (string | undefined)[] = []
   const look = defineTextTool({
     name: 'look',
@@ -41,7 +41,7 @@ describe('a run', () => {
     ['has the trace of the request that submitted it', traceparent, true],
     ['starts a new trace when the header is malformed', `00-${TRACE}-x-01`, false],
   ])('%s', async (_what, given, isIn) => {
-    const { seen, ensembles } = watching()
+    const { seen, ensembles } = createWatcher()
     await using api = await openServer({ ensembles })
     await api.post('/api/runs?wait=30', {}, { traceparent: given, tracestate })
     expect(seen[0]).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/)
@@ -53,7 +53,7 @@ describe('a run', () => {
   })
 
   it('has the trace of the message that submitted it', async () => {
-    const { seen, ensembles } = watching()
+    const { seen, ensembles } = createWatcher()
     await using api = await openServer({ ensembles })
     await using socket = api.connect()
     await socket.next('hello')
@@ -65,7 +65,7 @@ describe('a run', () => {
 
 describe('a direct tool call', () => {
   it('has the trace of its request', async () => {
-    const { seen, look, ensembles } = watching()
+    const { seen, look, ensembles } = createWatcher()
     await using api = await openServer({ ensembles, tools: toolCatalog([look]) })
     const headers = { traceparent, tracestate }
     await api.post('/api/tools/look/invoke', { input: 'x' }, headers)
@@ -85,7 +85,7 @@ describe('a webhook', () => {
     })
     // NOTE: a server that listens on a port has such an address.
     const { port } = receiver.address() as AddressInfo
-    const { ensembles } = watching()
+    const { ensembles } = createWatcher()
     const secret = `whsec_${btoa('x'.repeat(24))}`
     const webhooks = { ops: { url: `http://127.0.0.1:${port}`, secret } }
     await using api = await openServer({ ensembles, webhooks })

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { eventsOf, openServer } from './open-server.ts'
 import { openRecordedServer, type RecordedServer } from './recorded-server.ts'
 
-async function traceOf(api: Pick<RecordedServer, 'get'>, runId: string): Promise<ExecutionTrace> {
+async function readTrace(api: Pick<RecordedServer, 'get'>, runId: string): Promise<ExecutionTrace> {
   const response = await api.get(`/api/runs/${runId}/trace`)
   expect(response.status).toBe(200)
   const body: unknown = await response.json()
@@ -14,7 +14,7 @@ async function traceOf(api: Pick<RecordedServer, 'get'>, runId: string): Promise
   return decoded.value
 }
 
-async function dagOf(api: Pick<RecordedServer, 'get'>, runId: string): Promise<DagModel> {
+async function readDag(api: Pick<RecordedServer, 'get'>, runId: string): Promise<DagModel> {
   const response = await api.get(`/api/runs/${runId}/dag`)
   expect(response.status).toBe(200)
   const decoded = decode(ROUTES.getRunDag.response, await response.json())
@@ -22,7 +22,7 @@ async function dagOf(api: Pick<RecordedServer, 'get'>, runId: string): Promise<D
   return decoded.value
 }
 
-async function ended(api: RecordedServer, body: object): Promise<string> {
+async function runToEnd(api: RecordedServer, body: object): Promise<string> {
   const { runId } = (await (await api.post('/api/runs', body)).json()) as { runId: string }
   await eventsOf(await api.get(`/api/runs/${runId}/events`))
   return runId
@@ -34,12 +34,12 @@ const milliseconds = ({ startedAt, completedAt }: { startedAt: string; completed
 describe('the trace of a run', () => {
   it('[API-E1] has tasks, turns, tool calls, prompts, metrics and cost', async () => {
     await using api = await openRecordedServer()
-    const runId = await ended(api, {
+    const runId = await runToEnd(api, {
       inputs: { topic: 'AI' },
       tags: { by: 'me' },
       taskOverrides: { writer: { model: 'opus' } },
     })
-    const trace = await traceOf(api, runId)
+    const trace = await readTrace(api, runId)
     const detail = await api.detail(runId)
     expect(trace).toMatchObject({
       schemaVersion: '1.1',
@@ -119,8 +119,8 @@ describe('the trace of a run', () => {
     '[API-E1] with capture mode %s has the content of that mode',
     async (captureMode, told, messages, inputs) => {
       await using api = await openRecordedServer()
-      const runId = await ended(api, { inputs: { topic: 'AI' }, options: { captureMode } })
-      const trace = await traceOf(api, runId)
+      const runId = await runToEnd(api, { inputs: { topic: 'AI' }, options: { captureMode } })
+      const trace = await readTrace(api, runId)
       expect(trace.captureMode).toBe(told)
       const [first] = trace.taskTraces
       expect(first?.prompts !== null).toBe(messages)
@@ -133,14 +133,14 @@ describe('the trace of a run', () => {
 
   it('[API-D1] [API-E2] has the tasks that a manager delegates inside its delegations and at top level before it', async () => {
     await using api = await openRecordedServer()
-    const runId = await ended(api, {
+    const runId = await runToEnd(api, {
       tasks: [
         { name: 'a', description: 'Research a' },
         { name: 'b', description: 'Research b' },
       ],
       options: { workflow: 'HIERARCHICAL' },
     })
-    const trace = await traceOf(api, runId)
+    const trace = await readTrace(api, runId)
     expect(trace.taskTraces.map(({ agentRole }) => agentRole)).toEqual([
       'Researcher (a)',
       'Researcher (b)',
@@ -163,7 +163,7 @@ describe('the trace of a run', () => {
     )
     expect(trace.metrics).toMatchObject({ totalDelegations: 2, totalLlmCallCount: 4 })
     expect(trace.agents[0]).toMatchObject({ role: 'Manager', allowDelegation: true })
-    expect(await dagOf(api, runId)).toMatchObject({
+    expect(await readDag(api, runId)).toMatchObject({
       workflow: 'HIERARCHICAL',
       tasks: [
         ...trace.taskTraces.slice(0, 2).map(({ agentRole, taskDescription }) => ({
@@ -178,10 +178,10 @@ describe('the trace of a run', () => {
 
   it('[API-E2] has every attempt, and the errors', async () => {
     await using api = await openRecordedServer()
-    const runId = await ended(api, {
+    const runId = await runToEnd(api, {
       tasks: [{ name: 'a', description: 'A', outputSchema: { required: ['never'] } }],
     })
-    const trace = await traceOf(api, runId)
+    const trace = await readTrace(api, runId)
     expect(trace.taskTraces).toMatchObject([
       { finalOutput: null, metadata: { status: 'FAILED' }, metrics: { llmCallCount: 4 } },
     ])
@@ -200,26 +200,26 @@ describe('the trace of a run', () => {
       )
       if (calls) break
     }
-    const trace = await traceOf(api, runId)
+    const trace = await readTrace(api, runId)
     expect(trace.metadata).toMatchObject({ status: 'RUNNING' })
     expect(trace.totalCostEstimate).toBeNull()
     expect(trace.taskTraces).toMatchObject([
       { finalOutput: 'All instruments are in tune now', metadata: { status: 'COMPLETED' } },
       { finalOutput: null, metadata: { status: 'RUNNING' }, llmInteractions: [{ toolCalls: [] }] },
     ])
-    expect(await traceOf(api, waiting)).toMatchObject({ taskTraces: [], agents: [] })
+    expect(await readTrace(api, waiting)).toMatchObject({ taskTraces: [], agents: [] })
     api.play()
   })
 
   it('[API-E4] has no tasks with a handler', async () => {
     await using api = await openRecordedServer()
-    const trace = await traceOf(api, await ended(api, { ensemble: 'archive' }))
+    const trace = await readTrace(api, await runToEnd(api, { ensemble: 'archive' }))
     expect(trace).toMatchObject({ taskTraces: [], metadata: { status: 'COMPLETED' } })
   })
 
   it('has nested spans that do not end before they start', async () => {
     await using api = await openRecordedServer()
-    const trace = await traceOf(api, await ended(api, { inputs: { topic: 'AI' } }))
+    const trace = await readTrace(api, await runToEnd(api, { inputs: { topic: 'AI' } }))
     for (const task of trace.taskTraces) {
       expect(milliseconds(task)).toBeGreaterThanOrEqual(0)
       let before = Date.parse(task.startedAt)
@@ -237,9 +237,9 @@ describe('the trace of a run', () => {
 
   it('has the timestamps of the events', async () => {
     await using api = await openRecordedServer()
-    const runId = await ended(api, { inputs: { topic: 'AI' } })
+    const runId = await runToEnd(api, { inputs: { topic: 'AI' } })
     const events = await eventsOf(await api.get(`/api/runs/${runId}/events`))
-    const turns = (await traceOf(api, runId)).taskTraces.flatMap((task) => task.llmInteractions)
+    const turns = (await readTrace(api, runId)).taskTraces.flatMap((task) => task.llmInteractions)
     const instants = (type: RunEvent['type'], field: 'startedAt' | 'completedAt'): unknown =>
       events
         .flatMap((event) => (event.type === type ? [String(Reflect.get(event, field))] : []))
@@ -258,7 +258,7 @@ describe('the trace of a run', () => {
 
   it('[API-E5] has a list of tool calls in every message, and a value or null in every output', async () => {
     await using api = await openRecordedServer()
-    const trace = await traceOf(api, await ended(api, { inputs: { topic: 'AI' } }))
+    const trace = await readTrace(api, await runToEnd(api, { inputs: { topic: 'AI' } }))
     const turns = trace.taskTraces.flatMap(({ llmInteractions }) => llmInteractions)
     const messages = turns.flatMap((turn) => turn.messages)
     expect(messages.length).toBeGreaterThan(0)
@@ -281,9 +281,9 @@ describe('the trace of a run', () => {
 describe('the task graph of a run', () => {
   it('[API-D1] [API-D2] has the tasks of the run, with dependencies, levels and longest chain', async () => {
     await using api = await openRecordedServer()
-    const runId = await ended(api, { inputs: { topic: 'AI' } })
-    const dag = await dagOf(api, runId)
-    const { agents, taskTraces } = await traceOf(api, runId)
+    const runId = await runToEnd(api, { inputs: { topic: 'AI' } })
+    const dag = await readDag(api, runId)
+    const { agents, taskTraces } = await readTrace(api, runId)
     expect(dag).toMatchObject({
       type: 'dag',
       schemaVersion: '1.3',

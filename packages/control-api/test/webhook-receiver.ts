@@ -49,7 +49,7 @@ export async function webhookReceiver(
     )
     const index = received.length
     try {
-      at(now(), () => verifier.verify(body, headers))
+      runAtTime(now(), () => verifier.verify(body, headers))
       received.push({
         id: headers['webhook-id'] ?? '',
         // NOTE: the verifier accepted it, so it came from the sender under test.
@@ -93,7 +93,7 @@ export async function webhookReceiver(
 }
 
 /** Runs a function at another system time, because the verifier compares the age of messages with it. */
-function at(time: number, work: () => void): void {
+function runAtTime(time: number, work: () => void): void {
   const { now } = Date
   Date.now = () => time
   try {

@@ -15,7 +15,7 @@ import { webhookReceiver, type Receiver } from './webhook-receiver.ts'
 describe('a webhook', () => {
   it('is notified of the end of a run that names it, signed, with the run in detail', async () => {
     await using receiver = await webhookReceiver()
-    await using server = await opened({ ci: receiver })
+    await using server = await openWebhookServer({ ci: receiver })
     const runId = await server.submit({ webhooks: ['ci'], tags: { by: 'ci' } })
     await server.submit({})
     const [{ id, delivery } = missing()] = await receiver.until(1)
@@ -32,7 +32,7 @@ describe('a webhook', () => {
 
   it('is notified of failed and cancelled runs', async () => {
     await using receiver = await webhookReceiver()
-    await using server = await opened({ ci: receiver })
+    await using server = await openWebhookServer({ ci: receiver })
     await server.submit({ ensemble: 'broken', webhooks: ['ci'] })
     await receiver.until(1)
     const held = await server.submit({ ensemble: 'reviewed', webhooks: ['ci'] })
@@ -45,7 +45,7 @@ describe('a webhook', () => {
   it('gets only the events that it selects', async () => {
     await using all = await webhookReceiver()
     await using ends = await webhookReceiver()
-    await using server = await opened({
+    await using server = await openWebhookServer({
       all,
       ends: { ...webhookOf(ends), events: ['run.completed'] },
     })
@@ -68,7 +68,7 @@ describe('a webhook', () => {
       (index) => [500, 'redirect' as const, 200][index] ?? 200,
       () => clock.now(),
     )
-    await using server = await opened({ ci: receiver }, { clock })
+    await using server = await openWebhookServer({ ci: receiver }, { clock })
     await server.submit({ webhooks: ['ci'] })
     await receiver.until(1)
     await server.settled()
@@ -92,7 +92,7 @@ describe('a webhook', () => {
 
   it('gets no more attempts after it returned 410', async () => {
     await using gone = await webhookReceiver(() => 410)
-    await using server = await opened({ gone })
+    await using server = await openWebhookServer({ gone })
     await server.submit({ webhooks: ['gone'] })
     await gone.until(1)
     await server.until(() => server.warnings.includes('Webhook delivery failed permanently'))
@@ -104,7 +104,7 @@ describe('a webhook', () => {
     const clock = fakeClock(Date.now())
     await using silent = await webhookReceiver((index) => (index === 0 ? 'silence' : 200))
     await using quick = await webhookReceiver()
-    await using server = await opened({ silent, quick }, { clock })
+    await using server = await openWebhookServer({ silent, quick }, { clock })
     await server.submit({ webhooks: ['silent', 'quick'] })
     await quick.until(1)
     await silent.until(1)
@@ -117,11 +117,11 @@ describe('a webhook', () => {
   it('[API-W1] [API-W5] gets the interrupted delivery of the previous process after a restart', async () => {
     const clock = fakeClock(Date.now())
     await using receiver = await webhookReceiver((index) => (index === 0 ? 'silence' : 200))
-    const first = await opened({ ci: receiver }, { clock })
+    const first = await openWebhookServer({ ci: receiver }, { clock })
     const runId = await first.submit({ webhooks: ['ci'] })
     await receiver.until(1)
     await first.stop()
-    await using second = await opened({ ci: receiver }, { clock, path: first.path })
+    await using second = await openWebhookServer({ ci: receiver }, { clock, path: first.path })
     await clock.advance(70_000)
     const [before = missing(), after = missing()] = await receiver.until(2)
     expect(after.id).toBe(before.id)
@@ -131,7 +131,7 @@ describe('a webhook', () => {
 
   it('that is not registered is refused, with the registered names', async () => {
     await using receiver = await webhookReceiver()
-    await using server = await opened({ ci: receiver })
+    await using server = await openWebhookServer({ ci: receiver })
     const response = await server.post({ webhooks: ['cd', 'ci'] })
     expect(response.status).toBe(400)
     expect(await response.json()).toEqual({
@@ -145,7 +145,7 @@ describe('a webhook', () => {
       a: { url: 'ftp://x', secret: 'whsec_c2hvcnQ=' },
       b: { url: 'https://b.example', secret: 'my-password' },
     }
-    const opening = opened(webhooks)
+    const opening = openWebhookServer(webhooks)
     await expect(opening).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
     await expect(opening).rejects.toThrow(
       /webhooks\.a\.url .*ftp.*webhooks\.a\.secret .*webhooks\.b\.secret/,
@@ -177,7 +177,7 @@ interface House extends AsyncDisposable {
 }
 
 /** Serves a control API with webhooks and ensembles that end at once, fail, or wait for a review. */
-async function opened(
+async function openWebhookServer(
   webhooks: Readonly<Record<string, Webhook | Pick<Receiver, 'url' | 'secret'>>>,
   {
     clock,

@@ -8,7 +8,7 @@ import type { NewAuditEntry } from '@tutti/runs'
 
 describe('AuditTrail', () => {
   it('[API-T1] writes entries together after 50 ms, or when there are 100', async () => {
-    const { trail, appended, clock } = trailOf()
+    const { trail, appended, clock } = createTrail()
     trail.record(entry('a'))
     trail.record(entry('b'))
     await clock.advance(49)
@@ -23,7 +23,7 @@ describe('AuditTrail', () => {
 
   it('[API-T2] stores entries in order, even when writing is slow', async () => {
     const gate = Promise.withResolvers<void>()
-    const { trail, appended } = trailOf({ append: () => gate.promise })
+    const { trail, appended } = createTrail({ append: () => gate.promise })
     for (let n = 0; n < 101; n += 1) trail.record(entry(String(n)))
     trail.record(entry('last'))
     const flushed = trail.flush()
@@ -35,7 +35,7 @@ describe('AuditTrail', () => {
   it('[API-T3] retries after a failure, with increasing pauses', async () => {
     let failures = 3
     const append = () => (failures-- > 0 ? Promise.reject(new Error('away')) : Promise.resolve())
-    const { trail, appended, clock, warnings } = trailOf({ append })
+    const { trail, appended, clock, warnings } = createTrail({ append })
     trail.record(entry('a'))
     for (const pause of [50, 250, 500]) await clock.advance(pause)
     expect(appended).toHaveLength(3)
@@ -50,7 +50,7 @@ describe('AuditTrail', () => {
   it('[API-T3] [API-T5] logs entries in full when retries are exhausted, and continues with later ones', async () => {
     let tries = 0
     const append = () => (++tries <= 10 ? Promise.reject(new Error('away')) : Promise.resolve())
-    const { trail, appended, clock, errors } = trailOf({ append })
+    const { trail, appended, clock, errors } = createTrail({ append })
     trail.record(entry('a'))
     const flushed = trail.flush()
     for (let n = 0; n < 12; n += 1) await clock.advance(30_000)
@@ -63,7 +63,7 @@ describe('AuditTrail', () => {
 
   it('[API-T4] logs entries when too many are waiting', async () => {
     const gate = Promise.withResolvers<void>()
-    const { trail, errors, appended } = trailOf({ append: () => gate.promise })
+    const { trail, errors, appended } = createTrail({ append: () => gate.promise })
     for (let n = 0; n < 10_200; n += 1) trail.record(entry(String(n)))
     expect(errors).toMatchObject(
       Array.from({ length: 100 }, (_, n) => ({ entries: [{ action: String(10_100 + n) }] })),
@@ -74,7 +74,9 @@ describe('AuditTrail', () => {
   })
 
   it('tries once and does not wait when the trail is closed', async () => {
-    const { trail, clock, errors } = trailOf({ append: () => Promise.reject(new Error('away')) })
+    const { trail, clock, errors } = createTrail({
+      append: () => Promise.reject(new Error('away')),
+    })
     trail.record(entry('a'))
     await trail.close()
     expect(errors).toHaveLength(1)
@@ -82,7 +84,7 @@ describe('AuditTrail', () => {
   })
 
   it('writes entries at once when the store is about to close', async () => {
-    const { trail, appended } = trailOf({}, { isClosing: () => true })
+    const { trail, appended } = createTrail({}, { isClosing: () => true })
     trail.record(entry('a'))
     await Promise.resolve()
     await trail.flush()
@@ -91,7 +93,7 @@ describe('AuditTrail', () => {
 
   it('trims at the start and after every 1,000 entries, and ignores failures of trimming', async () => {
     const trims: number[] = []
-    const { trail, warnings } = trailOf({
+    const { trail, warnings } = createTrail({
       trim: (keep) => {
         trims.push(keep)
         return Promise.reject(new Error('away'))
@@ -108,7 +110,7 @@ describe('AuditTrail', () => {
   it('does not trim when the store is about to close', async () => {
     const trims: number[] = []
     const trim = async (keep: number): Promise<void> => void trims.push(keep)
-    const { trail, appended } = trailOf({ trim }, { isClosing: () => true })
+    const { trail, appended } = createTrail({ trim }, { isClosing: () => true })
     trail.record(entry('a'))
     await trail.flush()
     expect([appended, trims]).toEqual([[['a']], []])
@@ -120,7 +122,7 @@ interface Store {
   readonly trim?: (keep: number) => Promise<void>
 }
 
-function trailOf(
+function createTrail(
   { append = () => Promise.resolve(), trim = () => Promise.resolve() }: Store = {},
   options: Partial<AuditTrailOptions> = {},
 ) {

@@ -10,10 +10,10 @@ const HEADERS = {
 
 describe('createDocumentHandler', () => {
   it('[API-F1] returns 304 without reading the bytes again', async () => {
-    const { answer, made } = counted()
-    const etag = (await answer(asking({}))).headers.get('etag') ?? ''
+    const { answer, made } = createCountedHandler()
+    const etag = (await answer(createRequest({}))).headers.get('etag') ?? ''
     const before = made()
-    const again = await answer(asking({ 'if-none-match': etag }))
+    const again = await answer(createRequest({ 'if-none-match': etag }))
     expect([again.status, again.headers.get('cache-control'), made()]).toEqual([
       304,
       'no-cache',
@@ -24,9 +24,9 @@ describe('createDocumentHandler', () => {
   })
 
   it('[API-F2] gives each form its own ETag, which matches only that form', async () => {
-    const { answer } = counted()
-    const plain = (await answer(asking({}))).headers.get('etag') ?? ''
-    const gzip = await answer(asking({ 'accept-encoding': 'gzip', 'if-none-match': plain }))
+    const { answer } = createCountedHandler()
+    const plain = (await answer(createRequest({}))).headers.get('etag') ?? ''
+    const gzip = await answer(createRequest({ 'accept-encoding': 'gzip', 'if-none-match': plain }))
     expect([gzip.status, gzip.headers.get('etag')]).toEqual([200, plain.replace(/"$/, '-gzip"')])
   })
 
@@ -37,23 +37,23 @@ describe('createDocumentHandler', () => {
         isThere ? Promise.resolve(new Uint8Array([1])) : Promise.reject(new Error('away')),
       headers: HEADERS,
     })
-    await expect(answer(asking({}))).rejects.toThrow('away')
+    await expect(answer(createRequest({}))).rejects.toThrow('away')
     isThere = true
-    expect((await answer(asking({}))).status).toBe(200)
+    expect((await answer(createRequest({}))).status).toBe(200)
   })
 
   it('compresses once', async () => {
-    const { answer, made } = counted()
-    await answer(asking({ 'accept-encoding': 'br' }))
+    const { answer, made } = createCountedHandler()
+    await answer(createRequest({ 'accept-encoding': 'br' }))
     const before = made()
-    await Promise.all([1, 2, 3].map(() => answer(asking({ 'accept-encoding': 'br' }))))
+    await Promise.all([1, 2, 3].map(() => answer(createRequest({ 'accept-encoding': 'br' }))))
     expect(made()).toBe(before)
   })
 
   it('does not compress content that is already compressed', async () => {
-    const { answer } = counted({ isCompressed: true })
-    const plain = await answer(asking({}))
-    const response = await answer(asking({ 'accept-encoding': 'gzip, br' }))
+    const { answer } = createCountedHandler({ isCompressed: true })
+    const plain = await answer(createRequest({}))
+    const response = await answer(createRequest({ 'accept-encoding': 'gzip, br' }))
     expect(response.headers.get('content-encoding')).toBeNull()
     expect(response.headers.get('vary')).toBe('Origin')
     expect(response.headers.get('etag')).toBe(plain.headers.get('etag'))
@@ -61,10 +61,10 @@ describe('createDocumentHandler', () => {
   })
 
   it('sets Vary to the headers that select the document, also with 304', async () => {
-    const { answer } = counted({ varies: ['accept'] })
-    const first = await answer(asking({}))
+    const { answer } = createCountedHandler({ varies: ['accept'] })
+    const first = await answer(createRequest({}))
     const etag = first.headers.get('etag') ?? ''
-    const again = await answer(asking({ 'if-none-match': etag }))
+    const again = await answer(createRequest({ 'if-none-match': etag }))
     expect([again.status, again.headers.get('vary')]).toEqual([304, first.headers.get('vary')])
     expect(again.headers.get('vary')).toBe('Origin, accept-encoding, accept')
   })
@@ -82,15 +82,15 @@ describe('createDocumentHandler', () => {
     ['*', 'br'],
     ['*;q=0', null],
   ])('selects the encoding for "Accept-Encoding: %j": %j', async (accepted, encoding) => {
-    const { answer } = counted()
+    const { answer } = createCountedHandler()
     const asked = accepted === undefined ? {} : { 'accept-encoding': accepted }
-    const response = await answer(asking(asked))
+    const response = await answer(createRequest(asked))
     expect(response.headers.get('content-encoding')).toBe(encoding)
     expect(response.headers.get('vary')).toBe('Origin, accept-encoding')
   })
 })
 
-function counted(parts: Partial<DocumentParts> = {}) {
+function createCountedHandler(parts: Partial<DocumentParts> = {}) {
   let made = 0
   const source = (): Promise<Uint8Array<ArrayBuffer>> => {
     made += 1
@@ -99,6 +99,6 @@ function counted(parts: Partial<DocumentParts> = {}) {
   return { answer: createDocumentHandler({ source, headers: HEADERS, ...parts }), made: () => made }
 }
 
-function asking(headers: Record<string, string>): Request {
+function createRequest(headers: Record<string, string>): Request {
   return new Request('http://localhost/document', { headers })
 }

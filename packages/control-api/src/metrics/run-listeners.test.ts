@@ -15,7 +15,7 @@ const AT_MS = Date.parse('2026-01-01T00:00:00.000Z')
 
 describe('createRunListeners', () => {
   it('[API-C2] measures the time to the first token of each call and ignores other tokens', () => {
-    const { emit, value } = counting()
+    const { emit, value } = createCounter()
     emit([
       llm('started', 1, 0),
       llm('started', 2, 1_000),
@@ -32,7 +32,7 @@ describe('createRunListeners', () => {
   })
 
   it('forgets the calls of a run that continues in another process', () => {
-    const { emit, value } = counting()
+    const { emit, value } = createCounter()
     emit([
       llm('started', 1, 0),
       { type: 'run_resumed', resumedAt: at(0), epoch: 2, completedTasks: [] },
@@ -42,7 +42,7 @@ describe('createRunListeners', () => {
   })
 
   it('counts incomplete responses by code, and cached tokens, but not unknown tokens', () => {
-    const { emit, value } = counting()
+    const { emit, value } = createCounter()
     const answer = {
       type: 'llm_iteration_completed',
       agentRole: 'Player',
@@ -73,14 +73,14 @@ describe('createRunListeners', () => {
   })
 
   it('reports unknown codes as other', () => {
-    const { emit, value } = counting()
+    const { emit, value } = createCounter()
     emit([failed(1, 'what a provider said'), failed(1, 'RATE_LIMIT_TIMEOUT')])
     expect(value('tutti_model_calls_total{model="m",code="other"}')).toBe(1)
     expect(value('tutti_model_calls_total{model="m",code="RATE_LIMIT_TIMEOUT"}')).toBe(1)
   })
 
   it('counts calls, tokens and cost of other agents once', () => {
-    const { emit, value } = counting()
+    const { emit, value } = createCounter()
     const call = {
       agentRole: 'Who',
       taskName: 't',
@@ -134,7 +134,7 @@ describe('createRunListeners', () => {
   })
 
   it('measures how long reviews were open, from their events or from the store', async () => {
-    const { emit, value, wait } = counting()
+    const { emit, value, wait } = createCounter()
     emit([
       review('r1', 0),
       { type: 'review_withdrawn', reviewId: 'r1', reason: 'x', withdrawnAt: at(4_000) },
@@ -148,7 +148,7 @@ describe('createRunListeners', () => {
   })
 
   it('measures the time to durability without tokens, and never below 0', () => {
-    const { emit, value, clock } = counting()
+    const { emit, value, clock } = createCounter()
     clock.set(AT_MS + 2_000)
     const timeless: RunEvent = { type: 'review_timed_out', reviewId: 'r', action: 'CONTINUE' }
     emit([llm('started', 1, 500), token(1, 0), timeless, llm('started', 2, 9_000)])
@@ -157,7 +157,7 @@ describe('createRunListeners', () => {
   })
 
   it('counts claims and releases by kind, and forgets a released run', () => {
-    const { report, emit, value } = counting()
+    const { report, emit, value } = createCounter()
     for (const [epoch, lostOwners] of [
       [2, 0],
       [3, 1],
@@ -213,7 +213,7 @@ describe('createRunListeners', () => {
   })
 })
 
-function counting() {
+function createCounter() {
   let now = AT_MS
   const registry = new MetricRegistry()
   const instruments = createInstruments(registry)

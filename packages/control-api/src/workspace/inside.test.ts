@@ -259,7 +259,7 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
   it.runIf(namesOpenFiles)(
     '[API-O2] exposes nothing outside of the workspace while a thread swaps links',
     async () => {
-      await using swapper = await swapping()
+      await using swapper = await startSwapper()
       for (let call = 0; call < 500 || swapper.rounds < 100; call += 1) {
         expect(['inside', 'NOT_FOUND', 'FORBIDDEN']).toContain(await read('a.txt'))
         expect(['inside docs', 'NOT_FOUND', 'FORBIDDEN']).toContain(await read('docs/b.txt'))
@@ -303,7 +303,7 @@ const SWAPPER = `
   parentPort.postMessage('stopped')`
 
 /** Starts a thread that swaps links until it is disposed. */
-async function swapping(): Promise<AsyncDisposable & { readonly rounds: number }> {
+async function startSwapper(): Promise<AsyncDisposable & { readonly rounds: number }> {
   writeFileSync(join(outside, 'docs/secret.txt'), 'SECRET')
   const state = new SharedArrayBuffer(8)
   const shared = new Int32Array(state)

@@ -12,7 +12,7 @@ const iso = (ms: number): string => new Date(START + ms).toISOString()
 const where = { taskName: 'a', taskIndex: 1, attempt: 1, agentRole: 'A', taskDescription: 'Do' }
 
 /** Adds a position in the log to each event. */
-function logged(...events: readonly object[]): readonly LoggedRunEvent[] {
+function toLoggedEvents(...events: readonly object[]): readonly LoggedRunEvent[] {
   // NOTE: each event below has only the fields that are read.
   return events.map(
     (event, seq) => ({ ...event, runId: 'r', seq, id: `r:${seq}` }) as LoggedRunEvent,
@@ -61,7 +61,7 @@ function onlyTurn(events: readonly LoggedRunEvent[]) {
 describe('collectAttempts', () => {
   it('takes times from the timestamps of events', () => {
     const [started, completed] = turn(0, 100)
-    const events = logged(
+    const events = toLoggedEvents(
       ...begun,
       { ...started, startedAt: iso(40) },
       { ...completed, completedAt: iso(140) },
@@ -81,20 +81,26 @@ describe('collectAttempts', () => {
     const [started, completed] = turn(0, 100)
     const begins = { ...started, startedAt: iso(40) }
     const ends = { ...completed, completedAt: iso(140) }
-    expect(onlyTurn(logged(...begun, begins, completed ?? {}, call(0, 30)))).toEqual({
+    expect(onlyTurn(toLoggedEvents(...begun, begins, completed ?? {}, call(0, 30)))).toEqual({
       turn: [40, 140],
       calls: [[140, 170]],
     })
     const [, next] =
       collectAttempts(
-        logged(...begun, begins, ends, call(0, 30, { completedAt: iso(250) }), ...turn(1, 20)),
+        toLoggedEvents(
+          ...begun,
+          begins,
+          ends,
+          call(0, 30, { completedAt: iso(250) }),
+          ...turn(1, 20),
+        ),
       )[0]?.turns ?? []
     expect(next && spanOf(next)).toEqual([250, 270])
   })
 
   it('never ends a span before it starts, after a clock was set back or a timestamp was rounded', () => {
     const [started, completed] = turn(0, 100)
-    const events = logged(
+    const events = toLoggedEvents(
       ...begun,
       { ...started, startedAt: iso(40) },
       { ...completed, completedAt: iso(20) },
@@ -111,7 +117,13 @@ describe('collectAttempts', () => {
   })
 
   it('derives times in a log of an earlier version: a turn starts when the calls of the previous one have ended', () => {
-    const events = logged(...begun, ...turn(0, 100), call(0, 30), call(0, 50), ...turn(1, 20))
+    const events = toLoggedEvents(
+      ...begun,
+      ...turn(0, 100),
+      call(0, 30),
+      call(0, 50),
+      ...turn(1, 20),
+    )
     const [attempt] = collectAttempts(events)
     const spans = attempt?.turns.map(({ startedAt, completedAt }) => [
       startedAt - START,
@@ -128,7 +140,7 @@ describe('collectAttempts', () => {
 
   it('never derives a time before the last known event', () => {
     const failed = { type: 'llm_iteration_failed', ...where, failedAt: iso(500) }
-    const [attempt] = collectAttempts(logged(...begun, failed, ...turn(0, 100)))
+    const [attempt] = collectAttempts(toLoggedEvents(...begun, failed, ...turn(0, 100)))
     expect((attempt?.turns[0]?.startedAt ?? 0) - START).toBe(500)
   })
 })
@@ -136,7 +148,7 @@ describe('collectAttempts', () => {
 describe('sumAttempt', () => {
   it('counts the calls that the model requested, without their nested calls', () => {
     const step = call(0, 25, { parentToolCallId: 'c' })
-    const [attempt] = collectAttempts(logged(...begun, ...turn(0, 100), step, call(0, 30)))
+    const [attempt] = collectAttempts(toLoggedEvents(...begun, ...turn(0, 100), step, call(0, 30)))
     expect(attempt && sumAttempt(attempt)).toMatchObject({
       toolCalls: 1,
       toolMs: 30,
