@@ -4,7 +4,7 @@ import { TuttiClientError } from '@tutti/client'
 import type { Problem } from '@tutti/protocol'
 
 /** Returns the message of an error. */
-export function describeFailure(error: unknown): string {
+export function readFailureText(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 

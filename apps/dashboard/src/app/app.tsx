@@ -12,7 +12,7 @@ import { RunsScreen } from '../features/runs/runs-page.tsx'
 import { usePlace, type PagePlace } from '../lib/router.ts'
 import { LinkButton, Button } from '../ui/controls/button.tsx'
 import { Empty, Loading, Notice } from '../ui/feedback/notice.tsx'
-import { describeFailure } from '../api/failure.ts'
+import { readFailureText } from '../api/failure.ts'
 import { Shell } from './shell.tsx'
 import { RunScreen } from './run-page.tsx'
 
@@ -126,7 +126,7 @@ class ErrorBoundary extends Component<
         title="This part of the page failed to render"
         actions={<Button onClick={() => location.reload()}>Reload page</Button>}
       >
-        <p>{describeFailure(error)}</p>
+        <p>{readFailureText(error)}</p>
       </Notice>
     )
   }

@@ -1,7 +1,7 @@
 /** The page of a run, live or replayed up to one of its events. */
 import { useDeferredValue, useMemo, useRef, useEffect, useState } from 'react'
 
-import { findFailureCode, describeFailure } from '../api/failure.ts'
+import { findFailureCode, readFailureText } from '../api/failure.ts'
 import { linkToRuns, linkToRun } from '../api/links.ts'
 import { createRunLog, computeStateAfter, type FollowedLog } from '../api/run-log.ts'
 import { useRunFeed, type RunFeedState } from '../api/run-feed.ts'
@@ -107,7 +107,7 @@ function RunUnavailable({ runId, error }: { readonly runId: string; readonly err
     >
       {isUnknown
         ? 'It may have been deleted, manually or by the retention policy.'
-        : describeFailure(error)}
+        : readFailureText(error)}
     </Empty>
   )
 }

@@ -1,5 +1,5 @@
 /** Shows the state of the connection to the server. */
-import { describeFailure } from '../../api/failure.ts'
+import { readFailureText } from '../../api/failure.ts'
 import { useServer } from '../../api/server.ts'
 import { cx } from '../../lib/cx.ts'
 import { useNow } from '../../lib/use-now.ts'
@@ -28,7 +28,7 @@ export function ConnectionNote() {
       {status === 'reconnecting' && <NextTry {...connection} />}
       {status === 'closed' && (
         <>
-          <span className={styles['why']}>{describeFailure(connection.error)}</span>
+          <span className={styles['why']}>{readFailureText(connection.error)}</span>
           <Button size="s" onClick={() => location.reload()}>
             Reload
           </Button>

@@ -6,7 +6,7 @@ import { Button } from '../../ui/controls/button.tsx'
 import { Field } from '../../ui/controls/field.tsx'
 import { TextInput } from '../../ui/controls/inputs.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
-import { findFailureCode, describeFailure } from '../../api/failure.ts'
+import { findFailureCode, readFailureText } from '../../api/failure.ts'
 import styles from './key-screen.module.css'
 
 /** Replaces the whole page while there is no accepted key. */
@@ -123,7 +123,7 @@ async function checkKey(key: string): Promise<KeyCheck> {
 function describeRejection(error: unknown): KeyCheck {
   switch (findFailureCode(error)) {
     case 'UNAUTHORIZED':
-      return { answer: 'refused', text: `The server rejected this key: ${describeFailure(error)}` }
+      return { answer: 'refused', text: `The server rejected this key: ${readFailureText(error)}` }
     case 'FORBIDDEN':
       return {
         answer: 'refused',
@@ -133,6 +133,6 @@ function describeRejection(error: unknown): KeyCheck {
     case 'TIMED_OUT':
       return { answer: 'away', text: 'The server did not respond, so the key was not checked.' }
     default:
-      return { answer: 'away', text: `Failed to check the key: ${describeFailure(error)}` }
+      return { answer: 'away', text: `Failed to check the key: ${readFailureText(error)}` }
   }
 }

@@ -12,7 +12,7 @@ import { asksForText, fromReviewState, type ReviewLike } from './review-like.ts'
 import {
   labelActions,
   describeReviewEnd,
-  formatReviewTitle,
+  formatReviewLabel,
   labelSubject,
   describeTimeout,
 } from './review-labels.ts'
@@ -128,7 +128,7 @@ describe('ReviewLike', () => {
       status: 'OPEN',
     } as const
     const open = fromReviewState(review, 'r')
-    expect([open.expiresAt, open.end, formatReviewTitle(open)]).toEqual([
+    expect([open.expiresAt, open.end, formatReviewLabel(open)]).toEqual([
       '2026-01-01T00:00:01.000Z',
       undefined,
       'Review of draft',

@@ -7,7 +7,7 @@ import { CopyButton, Text } from '../../ui/show/text.tsx'
 import { Ago } from '../../ui/show/time.tsx'
 import { isWorthKeeping } from './decision-body.ts'
 import { forgetDraft, useDraft } from './drafts.ts'
-import { describeReviewEnd, formatReviewTitle } from './review-labels.ts'
+import { describeReviewEnd, formatReviewLabel } from './review-labels.ts'
 import styles from './review-panel.module.css'
 
 import type { ReviewLike } from './review-like.ts'
@@ -36,7 +36,7 @@ export function ReviewClosed({
     <Notice
       title={
         <>
-          {`${formatReviewTitle(review)}: ${words}`}
+          {`${formatReviewLabel(review)}: ${words}`}
           {end?.kind === 'decided' && (
             <span className={styles['facts']}>
               {' '}
@@ -47,7 +47,7 @@ export function ReviewClosed({
       }
       actions={
         <IconButton
-          label={`Dismiss: ${formatReviewTitle(review)}`}
+          label={`Dismiss: ${formatReviewLabel(review)}`}
           icon={<X />}
           onClick={dismiss}
         />

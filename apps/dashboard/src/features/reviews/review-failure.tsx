@@ -1,5 +1,5 @@
 /** Shows why a decision was not accepted, and the next step for the reviewer. */
-import { findFailureCode, findFailureProblems, describeFailure } from '../../api/failure.ts'
+import { findFailureCode, findFailureProblems, readFailureText } from '../../api/failure.ts'
 import { Notice } from '../../ui/feedback/notice.tsx'
 
 import type { Problem } from '@tutti/protocol'
@@ -30,10 +30,10 @@ export function ReviewFailure({ error }: { readonly error: unknown }) {
 /** Returns the problems that the server found and the reviewer can correct, one sentence each. */
 function listReasons(error: unknown): readonly string[] {
   const code = findFailureCode(error) ?? ''
-  if (code !== 'BAD_REQUEST') return code in TEXTS ? [] : [removeIds(describeFailure(error))]
+  if (code !== 'BAD_REQUEST') return code in TEXTS ? [] : [removeIds(readFailureText(error))]
   const problems = findFailureProblems(error)
   if (problems.length > 0) return problems.map(formatProblem)
-  return removeIds(describeFailure(error)).split('; ').map(formatInputProblem)
+  return removeIds(readFailureText(error)).split('; ').map(formatInputProblem)
 }
 
 /** `/revisedOutput must be …` → `Your text must be …`. */

@@ -21,7 +21,7 @@ export function labelSubject(review: ReviewLike): string {
 }
 
 /** Returns the title of a review. */
-export function formatReviewTitle({ detail, timing }: ReviewLike): string {
+export function formatReviewLabel({ detail, timing }: ReviewLike): string {
   if (detail === undefined) return `Review ${TIMING[timing]}`
   return `Review of ${detail.taskName}`
 }

@@ -16,7 +16,7 @@ import { useDecidedHere, useDraft, type DraftMode } from './drafts.ts'
 import { ReviewClosed } from './review-closed.tsx'
 import { ReviewFailure } from './review-failure.tsx'
 import {
-  formatReviewTitle,
+  formatReviewLabel,
   TIMING,
   EXIT_EFFECT,
   REJECT_EFFECT,
@@ -72,7 +72,7 @@ export const ReviewPanel = memo(function ReviewPanel({
           <span className={styles['title']}>
             <Mark kind="held" />
             <span>
-              <span id={id}>{formatReviewTitle(review)}</span>{' '}
+              <span id={id}>{formatReviewLabel(review)}</span>{' '}
               <span className={styles['facts']}>{facts.join(' · ')}</span>
             </span>
           </span>

@@ -6,7 +6,7 @@ import hidden from '../../ui/show/visually-hidden.module.css'
 import { useDecidedHere } from './drafts.ts'
 import { fromReviewState } from './review-like.ts'
 import { ReviewPanel } from './review-panel.tsx'
-import { formatReviewTitle } from './review-labels.ts'
+import { formatReviewLabel } from './review-labels.ts'
 import { useOpenReviews } from './use-open-reviews.ts'
 import styles from './review-panels.module.css'
 
@@ -69,7 +69,7 @@ export function ReviewPanels({
       className={cx(styles['panels'], reviews.length === 0 && styles['none'])}
     >
       <p role="status" className={hidden['hidden']}>
-        {waiting.map((review) => `${formatReviewTitle(review)} needs a decision.`).join(' ')}
+        {waiting.map((review) => `${formatReviewLabel(review)} needs a decision.`).join(' ')}
       </p>
       {reviews.map((review) => (
         <ReviewPanel

@@ -1,7 +1,7 @@
 /** The page of all open reviews. */
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 
-import { describeFailure } from '../../api/failure.ts'
+import { readFailureText } from '../../api/failure.ts'
 import { linkToRuns } from '../../api/links.ts'
 import { formatPlural } from '../../lib/format.ts'
 import { Button, LinkButton } from '../../ui/controls/button.tsx'
@@ -12,7 +12,7 @@ import { sortReviews, NO_OPEN_REVIEWS } from './open-reviews.ts'
 import { ReviewFailure } from './review-failure.tsx'
 import { EVERY_REVIEW, matchesReviewFilter, ReviewFilters } from './review-filters.tsx'
 import { ReviewItem } from './review-row.tsx'
-import { formatReviewTitle } from './review-labels.ts'
+import { formatReviewLabel } from './review-labels.ts'
 import { useDecideMany, type DecidingMany } from './use-decide-many.ts'
 import { useDismissClosed, useOpenReviews } from './use-open-reviews.ts'
 import styles from './reviews-page.module.css'
@@ -115,7 +115,7 @@ function LoadFailure({
         </Button>
       }
     >
-      {describeFailure(error)}
+      {readFailureText(error)}
     </Notice>
   )
 }
@@ -155,7 +155,7 @@ function FailedDecisions({ failed, dismissFailed }: DecidingMany) {
     <div className={styles['failures']}>
       {failed.map(({ review, error }) => (
         <div key={review.reviewId}>
-          <p className={styles['soft']}>{`${formatReviewTitle(review)} of run ${review.runId}`}</p>
+          <p className={styles['soft']}>{`${formatReviewLabel(review)} of run ${review.runId}`}</p>
           <ReviewFailure error={error} />
         </div>
       ))}

@@ -6,7 +6,7 @@ import { useServer } from '../../api/server.ts'
 import { DECISION } from '../../ui/labels.ts'
 import { toast } from '../../ui/feedback/toasts.tsx'
 import { forgetDraft, recordDecided } from './drafts.ts'
-import { formatReviewTitle } from './review-labels.ts'
+import { formatReviewLabel } from './review-labels.ts'
 
 import type { ReviewLike } from './review-like.ts'
 import type { ReviewDecisionBody } from '@tutti/protocol'
@@ -44,7 +44,7 @@ export function useDecision(review: ReviewLike): Deciding {
     },
     onSuccess: (_answer, { decision }) => {
       forgetDraft(review.reviewId)
-      toast(`${formatReviewTitle(review)}: ${DECISION[decision].toLowerCase()}`)
+      toast(`${formatReviewLabel(review)}: ${DECISION[decision].toLowerCase()}`)
     },
   })
   return {

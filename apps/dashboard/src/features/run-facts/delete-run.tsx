@@ -1,7 +1,7 @@
 /** Deletes a run after confirmation. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 
-import { describeFailure } from '../../api/failure.ts'
+import { readFailureText } from '../../api/failure.ts'
 import { linkToRuns } from '../../api/links.ts'
 import { useServer } from '../../api/server.ts'
 import { goTo } from '../../lib/router.ts'
@@ -49,7 +49,7 @@ export function DeleteRun({
       </p>
       {error !== null && (
         <Notice tone="failed" title="Failed to delete the run">
-          {describeFailure(error)}
+          {readFailureText(error)}
         </Notice>
       )}
     </Dialog>

@@ -7,7 +7,7 @@ import { useState, type ReactNode } from 'react'
 import { formatDuration, formatClock, formatPlural, UNKNOWN } from '../../lib/format.ts'
 import { Ago } from '../../ui/show/time.tsx'
 import { CopyButton, Text } from '../../ui/show/text.tsx'
-import { describeFailure } from '../../api/failure.ts'
+import { readFailureText } from '../../api/failure.ts'
 import { useServer } from '../../api/server.ts'
 import { Button, LinkButton } from '../../ui/controls/button.tsx'
 import { Loading, Notice } from '../../ui/feedback/notice.tsx'
@@ -178,7 +178,7 @@ function Submission({ runId }: { readonly runId: string }) {
           title="Failed to load the submission"
           actions={<Button onClick={() => void refetch()}>Try again</Button>}
         >
-          {describeFailure(error)}
+          {readFailureText(error)}
         </Notice>
       )}
       {data !== undefined && (

@@ -2,7 +2,7 @@
 import { Plus } from 'lucide-react'
 import { useCallback, useEffect, useMemo, useRef, useState, type RefObject } from 'react'
 
-import { describeFailure } from '../../api/failure.ts'
+import { readFailureText } from '../../api/failure.ts'
 import { linkToRuns, linkToSubmit } from '../../api/links.ts'
 import { useMissingScope } from '../../api/use-identity.ts'
 import { formatPlural } from '../../lib/format.ts'
@@ -102,7 +102,7 @@ function LoadFailed({
 }) {
   return (
     <Notice tone="failed" title={title} actions={<Button onClick={onAgain}>Try again</Button>}>
-      {describeFailure(error)}
+      {readFailureText(error)}
     </Notice>
   )
 }

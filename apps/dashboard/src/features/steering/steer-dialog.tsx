@@ -1,7 +1,7 @@
 /** The frame of the steering dialogs. */
 import { useId, type ReactNode } from 'react'
 
-import { findFailureCode, describeFailure } from '../../api/failure.ts'
+import { findFailureCode, readFailureText } from '../../api/failure.ts'
 import { Button, type ButtonKind } from '../../ui/controls/button.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
 import { Dialog } from '../../ui/layout/dialog.tsx'
@@ -69,7 +69,7 @@ export function SteerDialog({
             tone="failed"
             title={TITLES[findFailureCode(error) ?? ''] ?? 'The request was rejected'}
           >
-            {error !== undefined && <p>{describeFailure(error)}</p>}
+            {error !== undefined && <p>{readFailureText(error)}</p>}
             {more.map((problem) => (
               <p key={problem}>{problem}</p>
             ))}

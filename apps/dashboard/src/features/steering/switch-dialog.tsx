@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 
-import { findFailureProblems, describeFailure } from '../../api/failure.ts'
+import { findFailureProblems, readFailureText } from '../../api/failure.ts'
 import { useServer } from '../../api/server.ts'
 import { useCapabilities } from '../../api/use-capabilities.ts'
 import { Field } from '../../ui/controls/field.tsx'
@@ -68,7 +68,7 @@ export function SwitchDialog({
       {capabilities.isPending && <Loading label="Loading models" />}
       {capabilities.error !== null && (
         <Notice tone="failed" title="Failed to load the models">
-          {describeFailure(capabilities.error)}
+          {readFailureText(capabilities.error)}
         </Notice>
       )}
       {groups.length > 0 && (

@@ -6,9 +6,9 @@
  */
 import { decode, SubmitRunBody, type Capabilities, type Problem, suggest } from '@tutti/protocol'
 
-import { tryParseJson } from '../../ui/schema-form/form-draft.ts'
+import { parseJsonDraft } from '../../ui/schema-form/form-draft.ts'
 import { parsePointer, toChildPointer, getValueAt } from '../../ui/schema-form/pointer.ts'
-import { findFailureCode, findFailureProblems, describeFailure } from '../../api/failure.ts'
+import { findFailureCode, findFailureProblems, readFailureText } from '../../api/failure.ts'
 import {
   findChosenOverrides,
   type NamedValue,
@@ -51,7 +51,7 @@ export type TypedBody =
 
 /** Parses and validates a body typed as JSON. */
 export function parseTypedBody(text: string): TypedBody {
-  const read = tryParseJson(text)
+  const read = parseJsonDraft(text)
   if (!read.ok)
     return { ok: false, problems: [{ path: '', message: `is not valid JSON: ${read.why}` }] }
   const decoded = decode(SubmitRunBody, read.value)
@@ -172,7 +172,7 @@ function findNameProblems(
 
 function findSchemaTextProblems({ outputSchema }: TaskDraft, path: string): readonly Problem[] {
   if (outputSchema === undefined) return []
-  const read = tryParseJson(outputSchema)
+  const read = parseJsonDraft(outputSchema)
   return read.ok
     ? []
     : [{ path: `${path}/outputSchema`, message: `is not valid JSON: ${read.why}` }]
@@ -255,7 +255,7 @@ export interface Refusal {
 export function listRefusals(error: unknown, body: unknown): readonly Refusal[] {
   const path = PLACES[findFailureCode(error) ?? '']
   const listed = findFailureProblems(error)
-  const whole = path === undefined ? [] : [{ path, message: describeFailure(error) }]
+  const whole = path === undefined ? [] : [{ path, message: readFailureText(error) }]
   const problems = listed.length > 0 ? listed : whole
   return problems.map((problem) => ({ problem, was: formatValueAt(body, problem.path) }))
 }

@@ -4,7 +4,7 @@
  * S1 The body contains what belongs to the chosen level and ensemble, and nothing else.
  * S2 Input is not coerced: invalid values are copied to the body and reported there.
  */
-import { tryParseJson } from '../../ui/schema-form/form-draft.ts'
+import { parseJsonDraft } from '../../ui/schema-form/form-draft.ts'
 import {
   findChosenOverrides,
   type OverrideDraft,
@@ -60,7 +60,7 @@ function collectInputs(
 
 function buildTaskBody({ key: _key, ...task }: TaskDraft, tasks: readonly TaskDraft[]): object {
   const { outputSchema, context } = task
-  const read = outputSchema === undefined ? undefined : tryParseJson(outputSchema)
+  const read = outputSchema === undefined ? undefined : parseJsonDraft(outputSchema)
   return dropUndefined({
     ...task,
     context: context?.map((other) => formatReference(other, tasks)),

@@ -3,7 +3,7 @@ import { Play } from 'lucide-react'
 import { useEffect, useMemo, useRef, useState, type FormEvent, type ReactNode } from 'react'
 import { type Problem, ROUTES, routePath } from '@tutti/protocol'
 
-import { describeFailure } from '../../api/failure.ts'
+import { readFailureText } from '../../api/failure.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Segmented } from '../../ui/controls/segmented.tsx'
 import { Notice } from '../../ui/feedback/notice.tsx'
@@ -75,7 +75,7 @@ export function SubmitForm({ note, ...beginning }: Beginning & { readonly note: 
         )}
         {failure !== null && (
           <Notice tone="failed" title="Failed to submit the run">
-            <p>{describeFailure(failure)}</p>
+            <p>{readFailureText(failure)}</p>
             <p>You can try again: the same idempotency key never starts a second run.</p>
           </Notice>
         )}

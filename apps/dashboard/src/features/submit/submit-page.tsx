@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 
-import { describeFailure } from '../../api/failure.ts'
+import { readFailureText } from '../../api/failure.ts'
 import { linkToRun } from '../../api/links.ts'
 import { useServer } from '../../api/server.ts'
 import { useCapabilities } from '../../api/use-capabilities.ts'
@@ -31,7 +31,7 @@ export function SubmitPage({ from }: { readonly from: string | undefined }) {
         title="Failed to load the capabilities of the server"
         actions={<Button onClick={() => void capabilities.refetch()}>Try again</Button>}
       >
-        <p>{describeFailure(capabilities.error)}</p>
+        <p>{readFailureText(capabilities.error)}</p>
       </Notice>
     )
   }
@@ -95,7 +95,7 @@ function FromNote({
   if (error !== null) {
     return (
       <Notice tone="failed" title={`Failed to load run "${runId}"`}>
-        <p>{describeFailure(error)}</p>
+        <p>{readFailureText(error)}</p>
       </Notice>
     )
   }

@@ -1,7 +1,7 @@
 /** Shows the outcome, duration and output of a call. */
 import { useState } from 'react'
 
-import { findFailureCode, describeFailure } from '../../api/failure.ts'
+import { findFailureCode, readFailureText } from '../../api/failure.ts'
 import { formatDuration } from '../../lib/format.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Segmented } from '../../ui/controls/segmented.tsx'
@@ -103,7 +103,7 @@ function Failure({ error }: { readonly error: unknown }) {
   const advice = code === undefined ? undefined : ADVICE[code]
   return (
     <Notice tone="failed" title={code === 'ABORTED' ? 'Call stopped' : 'No result'}>
-      {code !== 'ABORTED' && <p className={styles['message']}>{describeFailure(error)}</p>}
+      {code !== 'ABORTED' && <p className={styles['message']}>{readFailureText(error)}</p>}
       {advice !== undefined && <p>{advice}</p>}
     </Notice>
   )

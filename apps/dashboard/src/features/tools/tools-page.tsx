@@ -1,7 +1,7 @@
 /** The page that calls tools manually. */
 import { useDeferredValue, useState } from 'react'
 
-import { describeFailure } from '../../api/failure.ts'
+import { readFailureText } from '../../api/failure.ts'
 import { linkToTools } from '../../api/links.ts'
 import { useCapabilities } from '../../api/use-capabilities.ts'
 import { cx } from '../../lib/cx.ts'
@@ -24,7 +24,7 @@ export function ToolsPage({ name }: { readonly name: string | undefined }) {
         title="Failed to load the tools"
         actions={<Button onClick={() => void refetch()}>Try again</Button>}
       >
-        <p>{describeFailure(error)}</p>
+        <p>{readFailureText(error)}</p>
       </Notice>
     )
   }

@@ -5,7 +5,7 @@ import { Download, FileClock, List, Workflow } from 'lucide-react'
 import { useMutation } from '@tanstack/react-query'
 
 import { Menu, type MenuItem } from '../../ui/layout/menu.tsx'
-import { describeFailure } from '../../api/failure.ts'
+import { readFailureText } from '../../api/failure.ts'
 import { useServer } from '../../api/server.ts'
 import { downloadText } from '../../lib/download.ts'
 import styles from './export-trace.module.css'
@@ -61,7 +61,7 @@ function useExports(
 }
 
 function describeExportFailure(what: string, error: Error | null): string | undefined {
-  return error === null ? undefined : `Failed to export the ${what}: ${describeFailure(error)}`
+  return error === null ? undefined : `Failed to export the ${what}: ${readFailureText(error)}`
 }
 
 /** Returns `<ensemble>-<runId>`, with characters that every file system supports. */

@@ -1,7 +1,7 @@
 /** Reads the chosen file and holds its state. */
 import { useCallback, useRef, useState } from 'react'
 
-import { describeFailure } from '../../api/failure.ts'
+import { readFailureText } from '../../api/failure.ts'
 import { readTraceFileInSteps, findSizeProblem, type ReadFile } from './read-trace-file.ts'
 
 import type { Problem } from '@tutti/protocol'
@@ -74,7 +74,7 @@ async function readFile(
       if (!report(step.value)) return undefined
     }
   } catch (error) {
-    return { ok: false, reason: `Failed to read the file: ${describeFailure(error)}`, problems: [] }
+    return { ok: false, reason: `Failed to read the file: ${readFailureText(error)}`, problems: [] }
   }
 }
 

@@ -36,7 +36,7 @@ export function removeDraftValue(draft: FormDraft, path: string): FormDraft {
 
 /** Returns the draft with a JSON text at a pointer: its value if it parses, else the text. */
 export function setDraftJson(draft: FormDraft, path: string, text: string): FormDraft {
-  const read = tryParseJson(text)
+  const read = parseJsonDraft(text)
   if (read.ok) return setDraftValue(draft, path, read.value)
   return { ...draft, broken: { ...dropAround(draft.broken, path), [path]: text } }
 }
@@ -44,7 +44,7 @@ export function setDraftJson(draft: FormDraft, path: string, text: string): Form
 /** Returns a problem for each text that is not valid JSON. */
 export function findBrokenProblems({ broken }: FormDraft): readonly Problem[] {
   return Object.entries(broken).flatMap(([path, text]) => {
-    const read = tryParseJson(text)
+    const read = parseJsonDraft(text)
     return read.ok ? [] : [{ path, message: `is not valid JSON: ${read.why}` }]
   })
 }
@@ -55,7 +55,7 @@ export type ReadJson =
   | { readonly ok: false; readonly why: string }
 
 /** Parses a JSON text. Empty text is invalid. */
-export function tryParseJson(text: string): ReadJson {
+export function parseJsonDraft(text: string): ReadJson {
   if (text.trim() === '') return { ok: false, why: 'it is empty' }
   try {
     return { ok: true, value: JSON.parse(text) }

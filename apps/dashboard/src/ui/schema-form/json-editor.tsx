@@ -2,7 +2,7 @@
 import { useState } from 'react'
 
 import { TextArea } from '../controls/inputs.tsx'
-import { tryParseJson } from './form-draft.ts'
+import { parseJsonDraft } from './form-draft.ts'
 
 import type { FieldControl } from '../controls/field.tsx'
 
@@ -22,7 +22,7 @@ export function JsonEditor({
 }) {
   const [typed, setTyped] = useState('')
   const pretty = value === undefined ? '' : JSON.stringify(value, undefined, 2)
-  const read = tryParseJson(typed)
+  const read = parseJsonDraft(typed)
   // Keep the typed formatting as long as the value is the same.
   const isSame = read.ok && JSON.stringify(read.value) === JSON.stringify(value)
   return (
