@@ -1,4 +1,4 @@
-/** Connectors that do what they should not. */
+/** Connectors that break their contract. */
 import { describe, expect, it } from 'vitest'
 
 import { fakeClock } from '../../../tooling/test-kit/clock.ts'
@@ -48,7 +48,7 @@ function connectorOf(connect: (call: AgentCall) => Promise<AgentSession>): Agent
   return { uri: 'odd://agent', protocol: 'local', connect }
 }
 
-/** An agent of this process whose generator is this one. */
+/** Creates a local agent with the given generator. */
 function generating(answer: LocalAgent['answer']): AgentConnector {
   return localConnector({ answer }, 'tutti://odd')
 }
@@ -57,7 +57,7 @@ function fail(message: string): never {
   throw new Error(message)
 }
 
-/** Lets everything that is ready run: a call begins with a hash, which another thread makes. */
+/** Lets pending work run: a call starts with a hash, which another thread computes. */
 async function ready(): Promise<void> {
   for (let count = 0; count < 3; count += 1) {
     await hashInput(count)
@@ -67,7 +67,7 @@ async function ready(): Promise<void> {
 
 const ANSWER: AgentUpdate = { kind: 'end', state: 'completed', output: 'ok' }
 
-describe('a connector that throws where it should not has one end', () => {
+describe('a connector that throws unexpectedly ends the call once', () => {
   it.each([
     ['connect', connectorOf(() => fail('Odd'))],
     ['send', sessionOf({ send: () => fail('Odd') })],
@@ -90,7 +90,7 @@ describe('a connector that throws where it should not has one end', () => {
     ['throws', () => fail('Not closed')],
     ['rejects', () => Promise.reject(new Error('Not closed'))],
     ['never ends', () => new Promise<never>(() => undefined)],
-  ])('in the end of its updates, which %s: the answer is there', async (_, end) => {
+  ])('at the end of its updates, which %s, with the answer', async (_, end) => {
     const connector = sessionOf({
       send: () => ({
         [Symbol.asyncIterator]: () => ({
@@ -104,14 +104,14 @@ describe('a connector that throws where it should not has one end', () => {
     expect(ends()).toEqual(['agent_tool_completed'])
   })
 
-  it('by ending without an answer', async () => {
+  it('when it ends without an answer', async () => {
     const { ending, ends } = calling(sessionOf({}))
     expect((await ending).result.errorMessage).toContain('ended without an answer')
     expect(ends()).toEqual(['agent_tool_error'])
   })
 })
 
-describe('an agent that never stops telling', () => {
+describe('an agent that never stops sending updates', () => {
   const endless = (usage?: { costUsd: number }): AgentConnector =>
     generating(async function* () {
       for (;;) yield { kind: 'chunk', chunk: 1, ...(usage === undefined ? {} : { usage }) }
@@ -134,7 +134,7 @@ describe('an agent that never stops telling', () => {
 })
 
 describe('[Y3] after the end', () => {
-  it('a connector that lets nothing go is waited for no longer than 4 s and 5 s', async () => {
+  it('waits at most 4 s and 5 s for a connector that does not stop', async () => {
     const clock = fakeClock()
     const never = (): Promise<never> => new Promise(() => undefined)
     const connector = sessionOf({
@@ -154,7 +154,7 @@ describe('[Y3] after the end', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('one whose work has limits of its own is waited for as long as it takes', async () => {
+  it('waits as long as necessary for a connector with its own limits', async () => {
     const clock = fakeClock()
     const { promise, resolve } = Promise.withResolvers<void>()
     const answer = async (): Promise<string> => {
@@ -183,7 +183,7 @@ describe('[Y3] after the end', () => {
     expect((await limited.ending).result.success).toBe(false)
   })
 
-  it('its open question is taken back from the reviewer', async () => {
+  it('withdraws an open question from the reviewer', async () => {
     const clock = fakeClock()
     let isOpen: boolean | undefined
     const reviewer = {
@@ -205,7 +205,7 @@ describe('[Y3] after the end', () => {
     expect(isOpen).toBe(false)
   })
 
-  it('no timer and no listener is left', async () => {
+  it('leaves no timer and no listener', async () => {
     const clock = fakeClock()
     const { signal } = new AbortController()
     let listeners = 0
@@ -226,7 +226,7 @@ describe('[Y3] after the end', () => {
     expect([clock.pending, listeners]).toEqual([0, 0])
   })
 
-  it('a cancelled call waits for a session that is still being made', async () => {
+  it('waits for a session that is still being created after a cancel', async () => {
     const controller = new AbortController()
     const { promise, resolve } = Promise.withResolvers<void>()
     const connector = connectorOf(async () => {
@@ -244,7 +244,7 @@ describe('[Y3] after the end', () => {
     expect((await ending).end).toBe('cancelled')
   })
 
-  it('a cancelled call waits until what tells its updates is closed', async () => {
+  it('waits until the source of the updates is closed after a cancel', async () => {
     const controller = new AbortController()
     const closing = Promise.withResolvers<{ done: true; value: undefined }>()
     const first = Promise.withResolvers<{ done: false; value: AgentUpdate }>()
@@ -262,7 +262,7 @@ describe('[Y3] after the end', () => {
     expect((await ending).end).toBe('cancelled')
   })
 
-  it('a call that does not stop is abandoned when its caller says so, not before', async () => {
+  it('abandons a call that does not stop only when its caller requests it', async () => {
     const clock = fakeClock()
     const controller = new AbortController()
     const options = { clock, signal: controller.signal, graceMs: 20_000 }
@@ -278,7 +278,7 @@ describe('[Y3] after the end', () => {
     expect((await ending).end).toBe('abandoned')
   })
 
-  it('nobody is asked when the cancel came while the request was made', async () => {
+  it('sends no request if the cancel arrived while the request was created', async () => {
     let connects = 0
     const connector = connectorOf(async () => {
       connects += 1
@@ -292,7 +292,7 @@ describe('[Y3] after the end', () => {
     expect([connects, ends()]).toEqual([0, ['agent_tool_terminated']])
   })
 
-  it('a question that has a signal of its own is taken back, too', async () => {
+  it('withdraws a question that has a separate signal', async () => {
     const clock = fakeClock()
     const reasons: unknown[] = []
     const reviewer = { decide: (): Promise<never> => new Promise(() => undefined) }
@@ -312,7 +312,7 @@ describe('[Y3] after the end', () => {
     expect([reasons.length, clock.pending]).toEqual([2, 0])
   })
 
-  it('an agent that has answered is not told to stop', async () => {
+  it('does not cancel an agent that has answered', async () => {
     let told = 0
     const connector = sessionOf({
       async *send() {
@@ -327,7 +327,7 @@ describe('[Y3] after the end', () => {
     expect([ends(), told]).toEqual([['agent_tool_terminated'], 0])
   })
 
-  it('no timer is left of a call that failed', async () => {
+  it('leaves no timer of a failed call', async () => {
     const clock = fakeClock()
     await calling(
       generating(() => fail('Odd')),

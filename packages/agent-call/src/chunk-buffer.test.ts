@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 
 import { ChunkBuffer, MAX_BUFFERED_LENGTH } from './chunk-buffer.ts'
 
-it('retains the newest chunks up to the limit, and counts all of them', () => {
+it('keeps the newest chunks up to the limit, and counts all chunks', () => {
   const chunks = new ChunkBuffer()
   const big = 'x'.repeat(MAX_BUFFERED_LENGTH / 2)
   for (const chunk of ['first', big, { n: 1 }, big]) chunks.add(chunk)
@@ -10,7 +10,7 @@ it('retains the newest chunks up to the limit, and counts all of them', () => {
   expect(chunks.count).toBe(4)
 })
 
-it('retains the newest chunk however long it is, and values that have no JSON', () => {
+it('keeps the newest chunk of any length, and values without JSON', () => {
   const chunks = new ChunkBuffer()
   chunks.add('a')
   chunks.add(undefined)

@@ -50,16 +50,16 @@ async function* chunks(...all: readonly unknown[]): AsyncGenerator<AgentUpdate, 
   return all.at(-1)
 }
 
-/** Waits for its signal, and then ends. */
+/** Waits for its signal, then ends. */
 function hang({ signal }: LocalAgentRequest): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(new Error('stopped')))
   })
 }
 
-/** Lets everything that is ready run, then the time pass. */
+/** Lets pending work run, then advances the clock. */
 async function pass(clock: FakeClock, ms: number): Promise<void> {
-  // A call begins with a hash, which another thread makes: this one comes after it.
+  // A call starts with a hash, which another thread computes: this hash ends after it.
   await hashInput(ms)
   await hashInput(ms)
   await new Promise((resolve) => setTimeout(resolve, 0))
@@ -68,7 +68,7 @@ async function pass(clock: FakeClock, ms: number): Promise<void> {
 }
 
 describe('a sync call', () => {
-  it('gives the answer as text and value, and tells of its begin and end', async () => {
+  it('returns the answer as text and value, and reports its start and end', async () => {
     const { outcome, events } = await call(({ input }) => ({ said: input }))
     expect(outcome.result).toMatchObject({
       success: true,
@@ -88,12 +88,12 @@ describe('a sync call', () => {
     expect(events.every(({ timestamp_ms }) => timestamp_ms > 0)).toBe(true)
   })
 
-  it('tells of no chunks', async () => {
+  it('reports no chunks', async () => {
     const { types } = await call(() => chunks('a', 'b'))
     expect(types).toEqual(['invoked', 'completed'])
   })
 
-  it('fails with what its agent throws, and says whether a retry can help', async () => {
+  it('fails with the error of its agent, and reports whether a retry can succeed', async () => {
     const { outcome, events } = await call(() => {
       throw new TuttiError('MODEL_FAILED', 'No model', { retryable: true })
     })
@@ -106,7 +106,7 @@ describe('a sync call', () => {
     expect(events.at(-1)).toMatchObject({ type: 'agent_tool_error', failure_type: 'agent_failed' })
   })
 
-  it('with an input that has no JSON begins and ends as any other', async () => {
+  it('starts and ends normally with an input that has no JSON', async () => {
     const circular: { self?: unknown } = {}
     circular.self = circular
     const events: string[] = []
@@ -127,7 +127,7 @@ describe('a sync call', () => {
 })
 
 describe('a streaming call', () => {
-  it('tells of each chunk, and gives the answer', async () => {
+  it('reports each chunk, and returns the answer', async () => {
     const { outcome, events, types } = await call(() => chunks({ n: 1 }, 'two', null, 4), {
       mode: 'streaming',
     })
@@ -142,7 +142,7 @@ describe('a streaming call', () => {
     expect(outcome.result.output).toBe('4')
   })
 
-  it('[Y3] keeps what arrived when it fails', async () => {
+  it('[Y3] keeps the received chunks when it fails', async () => {
     const { outcome, events } = await call(
       async function* () {
         yield { kind: 'chunk', chunk: 'first' }
@@ -168,7 +168,7 @@ describe('a conversation', () => {
     output: { output: `${String(input)}!` },
   })
 
-  it('feeds the output back until the agent is done, and tells of both ways', async () => {
+  it('sends the output back until the agent is done, and reports both directions', async () => {
     const { outcome, events } = await call(feedback, { mode: 'conversational' })
     const turns = events.filter((event) => event.type === 'agent_tool_turn')
     expect(
@@ -191,7 +191,7 @@ describe('a conversation', () => {
     expect(events.at(-1)).toMatchObject({ type: 'agent_tool_completed', total_turns: 2 })
   })
 
-  it('that fails at a later turn names the turn, and keeps the answer of the one before', async () => {
+  it('reports the failed turn, and keeps the answer of the turn before', async () => {
     const breaking: Answering = (turn) => {
       if (turn.index === 1) throw new Error('Gone')
       return feedback(turn)
@@ -206,7 +206,7 @@ describe('a conversation', () => {
     })
   })
 
-  it('says what reply decides, and ends where it gives nothing', async () => {
+  it('sends the text that reply returns, and ends if it returns none', async () => {
     const seen: unknown[] = []
     const { events } = await call(feedback, {
       mode: 'conversational',
@@ -240,7 +240,7 @@ describe('[Y4] a question of the agent', () => {
       ? { kind: 'end', state: 'input_required', output: null, question: 'Which year?' }
       : `In ${String(input)}`
 
-  it('goes to the reviewer, and its answer back', async () => {
+  it('is sent to the reviewer, and its answer to the agent', async () => {
     const asked: string[] = []
     const { outcome, types } = await call(
       asks,
@@ -259,7 +259,7 @@ describe('[Y4] a question of the agent', () => {
     expect(types).toEqual(['invoked', 'completed'])
   })
 
-  it('fails the call when there is nobody to ask', async () => {
+  it('fails the call without a reviewer', async () => {
     const { outcome, events } = await call(asks)
     expect(outcome.result.errorMessage).toBe(
       'Agent "researcher" did not answer: The agent asked a question without a reviewer: Which year?',
@@ -267,7 +267,7 @@ describe('[Y4] a question of the agent', () => {
     expect(events.at(-1)).toMatchObject({ failure_type: 'input_required', retryable: false })
   })
 
-  it('ends the run early when the reviewer says so, after its own end', async () => {
+  it('ends the run early if the reviewer decides so, after its own end', async () => {
     const { outcome, events } = await call(
       asks,
       {},
@@ -279,7 +279,7 @@ describe('[Y4] a question of the agent', () => {
     expect(events.at(-1)).toMatchObject({ type: 'agent_tool_terminated', reason: 'cancelled' })
   })
 
-  it('[Y1] may take any time: the clocks stand still', async () => {
+  it('[Y1] may take any time, because the timers are paused', async () => {
     const clock = fakeClock()
     const decision = Promise.withResolvers<{ action: 'EDIT'; input: string }>()
     const calling = call(
@@ -297,7 +297,7 @@ describe('[Y4] a question of the agent', () => {
 })
 
 describe('limits', () => {
-  it('[Y1] a request that takes too long is ended', async () => {
+  it('[Y1] end a request that takes too long', async () => {
     const clock = fakeClock()
     const calling = call(hang, { timeoutMs: 1_000 }, { clock })
     await pass(clock, 999)
@@ -312,7 +312,7 @@ describe('limits', () => {
     expect(outcome.result.errorMessage).toContain('it took longer than 1000 ms')
   })
 
-  it('[Y1] without a limit of the tool, that of its connector counts', async () => {
+  it('[Y1] come from the connector if the tool has none', async () => {
     const clock = fakeClock()
     const connector = { ...localConnector({ answer: hang }, 'tutti://slow'), timeoutMs: 60_000 }
     const calling = call(hang, {}, { clock, connector })
@@ -320,7 +320,7 @@ describe('limits', () => {
     expect((await calling).outcome.result.errorMessage).toContain('it took longer than 60000 ms')
   })
 
-  it('[Y1] each turn of a conversation has the time of its own', async () => {
+  it('[Y1] apply to each turn of a conversation separately', async () => {
     const clock = fakeClock()
     const calling = call(
       async ({ index }) => {
@@ -335,7 +335,7 @@ describe('limits', () => {
     expect((await calling).outcome.result.output).toBe('1')
   })
 
-  it('[Y1] a silent stream is given up, and every byte starts its time anew', async () => {
+  it('[Y1] end a silent stream, and restart with every byte', async () => {
     const clock = fakeClock()
     const next = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const calling = call(
@@ -357,7 +357,7 @@ describe('limits', () => {
     expect(events.at(-1)).toMatchObject({ reason: 'idle_timeout', partial_output: ['late'] })
   })
 
-  it('[Y2] more than the limit on cost is a breach, exactly the limit is none', async () => {
+  it('[Y2] allow the exact cost, and report a higher cost as a breach', async () => {
     const costing = (...costs: readonly number[]): Answering =>
       async function* () {
         for (const costUsd of costs) yield { kind: 'chunk', chunk: costUsd, usage: { costUsd } }
@@ -375,7 +375,7 @@ describe('limits', () => {
     })
   })
 
-  it('[Y2] counts what the last answer cost, too', async () => {
+  it('[Y2] include the cost of the last answer', async () => {
     const { events } = await call(
       () => ({ kind: 'end', state: 'completed', output: 'x', usage: { totalCostUsd: 2 } }),
       { maxCostUsd: 1 },
@@ -383,7 +383,7 @@ describe('limits', () => {
     expect(events.at(-1)).toMatchObject({ reason: 'budget_exceeded', cost_usd: 2 })
   })
 
-  it('[Y2] a limit on tokens counts those read and written', async () => {
+  it('[Y2] on tokens count input and output', async () => {
     const { events } = await call(
       async function* () {
         yield { kind: 'usage', usage: { inputTokens: 60, outputTokens: 41 } }
@@ -398,7 +398,7 @@ describe('limits', () => {
     })
   })
 
-  it('[Y2] what is left above the call is a limit, and the agent is told of what is left', async () => {
+  it('[Y2] include the remaining budget of the caller, which is sent to the agent', async () => {
     let left: unknown
     const { events } = await call(
       async function* ({ remaining }) {
@@ -442,7 +442,7 @@ describe('a cancel', () => {
   it.each([
     ['timeout', new TuttiError('TASK_TIMEOUT', 'late')],
     ['budget_exceeded', new TuttiError('BUDGET_EXCEEDED', 'spent')],
-  ] as const)('from above says why: %s', async (reason, error) => {
+  ] as const)('from the caller has the reason: %s', async (reason, error) => {
     const controller = new AbortController()
     const calling = call(hang, {}, { signal: controller.signal })
     await new Promise((resolve) => setTimeout(resolve, 0))
@@ -450,12 +450,12 @@ describe('a cancel', () => {
     expect((await calling).events.at(-1)).toMatchObject({ reason })
   })
 
-  it('before the call asks nobody', async () => {
+  it('before the call sends no request', async () => {
     const { types } = await call(() => 'never', {}, { signal: AbortSignal.abort() })
     expect(types).toEqual([])
   })
 
-  it('[Y3] tells the agent while its connection is open, for at most 4 s', async () => {
+  it('[Y3] is sent to the agent while the connection is open, for at most 4 s', async () => {
     const clock = fakeClock()
     const order: string[] = []
     const connector: AgentConnector = {
@@ -465,7 +465,7 @@ describe('a cancel', () => {
         signal.addEventListener('abort', () => order.push('let go'))
         return {
           protocol: 'tasks',
-          // oxlint-disable-next-line require-yield -- it never comes to that
+          // oxlint-disable-next-line require-yield -- it never yields
           async *send() {
             await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
           },
@@ -502,7 +502,7 @@ describe('retries', () => {
     }
   }
 
-  it('[C1] are made for what may pass, each with events of its own', async () => {
+  it('[C1] follow temporary failures, each with separate events', async () => {
     const { outcome, events } = await call(failing(2, { retryable: true }), {
       retries: 2,
       retryDelayMs: 0,
@@ -518,14 +518,14 @@ describe('retries', () => {
     ])
   })
 
-  it('[C1] are not made for what cannot pass, nor more than are allowed', async () => {
+  it('[C1] do not follow permanent failures, and do not exceed the maximum', async () => {
     const final = await call(failing(1, { retryable: false }), { retries: 3 })
     expect(final.types).toEqual(['invoked', 'error'])
     const often = await call(failing(9, { retryable: true }), { retries: 1, retryDelayMs: 0 })
     expect(often.types).toEqual(['invoked', 'error', 'invoked', 'error'])
   })
 
-  it('[C1] wait as long as the agent says', async () => {
+  it('[C1] wait as long as the agent requests', async () => {
     const clock = fakeClock()
     const calling = call(
       failing(1, { retryable: true, retryAfterMs: 7_000 }),
@@ -557,7 +557,7 @@ describe('an agent tool with schemas', () => {
   const agent = localConnector({ answer: ({ input }) => ({ got: input }) }, 'tutti://x')
   const base = { name: 'x', description: 'x', connector: agent } as const
 
-  it('sends what its input makes of it', async () => {
+  it('sends the text that is created from its input', async () => {
     const tool = defineAgentTool({
       ...base,
       input: Type.Object({ city: Type.String() }),
@@ -570,7 +570,7 @@ describe('an agent tool with schemas', () => {
   it.each([
     ['fits', 'hello', true],
     ['does not fit', 7, false],
-  ])('checks an answer that %s, also without a schema of the input', async (_what, got, fits) => {
+  ])('checks an answer that %s, also without an input schema', async (_what, got, fits) => {
     const tool = defineAgentTool({
       ...base,
       connector: localConnector({ answer: () => JSON.stringify({ got }) }, 'tutti://x'),
@@ -584,7 +584,7 @@ describe('an agent tool with schemas', () => {
 })
 
 describe('defineAgentTool', () => {
-  it('names every setting that does not fit', () => {
+  it('reports every invalid setting', () => {
     const connector = localConnector({ answer: () => 'x' }, 'tutti://x')
     expect(() =>
       defineAgentTool({

@@ -7,7 +7,7 @@ import { failureReport, mayBeWorking, toFailedTry } from './failed-try.ts'
 const arrived = { partial: ['a'], chunksReceived: 1, costUsd: 2 }
 const brought = { latency_ms: 5, chunks_received: 1, total_turns: 0 }
 
-describe('a try that failed', () => {
+describe('a failed attempt', () => {
   it.each([
     [new Termination('idle_timeout', 'x'), 'idle_timeout', true, 'agent_tool_terminated'],
     [new Termination('timeout', 'x'), 'timeout', true, 'agent_tool_terminated'],
@@ -22,7 +22,7 @@ describe('a try that failed', () => {
       true,
       'agent_tool_error',
     ],
-  ])('%s is %s', (error, failure, retryable, type) => {
+  ])('maps %s to %s', (error, failure, retryable, type) => {
     const failed = toFailedTry(error, { ...arrived, turnIndex: 0 })
     expect(failed).toMatchObject({ message: 'x', failure, retryable, ...arrived })
     expect(failureReport(failed, brought)).toEqual({
@@ -36,13 +36,13 @@ describe('a try that failed', () => {
     })
   })
 
-  it('names the turn of a conversation that failed', () => {
+  it('names the failed turn of a conversation', () => {
     expect(toFailedTry(new Error('x'), { ...arrived, turnIndex: 2 }).message).toBe(
       'Turn 3 failed: x',
     )
   })
 
-  it('has what the agent gave in spite of it before what arrived, and when to try again', () => {
+  it('prefers the output of the agent to the received chunks, and has the delay before a retry', () => {
     const facts = { failureType: 'http_error', retryable: true } as const
     const error = new AgentError('x', { ...facts, partial: null, retryAfterMs: 7 })
     expect(toFailedTry(error, { ...arrived, turnIndex: 0 })).toMatchObject({
@@ -62,8 +62,11 @@ describe('a try that failed', () => {
     ['invalid_response', true],
     ['input_required', true],
     ['configuration', true],
-  ] as const)('with %s the agent may be at work: %s', (failureType, expected) => {
-    expect(mayBeWorking(new AgentError('x', { failureType, retryable: false }))).toBe(expected)
-    expect(mayBeWorking(new Termination('timeout', 'x'))).toBe(true)
-  })
+  ] as const)(
+    'reports for %s whether the agent may still be working: %s',
+    (failureType, expected) => {
+      expect(mayBeWorking(new AgentError('x', { failureType, retryable: false }))).toBe(expected)
+      expect(mayBeWorking(new Termination('timeout', 'x'))).toBe(true)
+    },
+  )
 })

@@ -15,14 +15,14 @@ function timer(limitMs = 100): {
 }
 
 describe('an idle timer', () => {
-  it('rings once, when nothing happened for its time', async () => {
+  it('fires once, after its time without activity', async () => {
     const { clock, rings } = timer()
     await clock.advance(1_000)
     expect(rings).toEqual([100])
     expect(clock.pending).toBe(0)
   })
 
-  it('starts anew with whatever happens', async () => {
+  it('restarts with any activity', async () => {
     const { clock, idle, rings } = timer()
     await clock.advance(60)
     idle.touch()
@@ -32,7 +32,7 @@ describe('an idle timer', () => {
     expect(rings).toEqual([160])
   })
 
-  it('stands still until each pause is over, and then starts anew', async () => {
+  it('is paused until every pause is over, and then restarts', async () => {
     const { clock, idle, rings } = timer()
     idle.pause()
     idle.pause()
@@ -47,7 +47,7 @@ describe('an idle timer', () => {
     expect(rings).toEqual([1_100])
   })
 
-  it('does not count the time that it stood still as silence', async () => {
+  it('does not count paused time as silence', async () => {
     const { clock, idle, rings } = timer()
     await clock.advance(90)
     idle.pause()
@@ -61,7 +61,7 @@ describe('an idle timer', () => {
     expect(rings).toEqual([690])
   })
 
-  it('without a limit waits for nothing', () => {
+  it('starts no timer without a limit', () => {
     const { clock, idle } = timer(Infinity)
     idle.pause()
     idle.resume()

@@ -41,7 +41,7 @@ async function* told(): AsyncGenerator<AgentUpdate, string> {
   return 'b'
 }
 
-describe('an agent of this process', () => {
+describe('a local agent', () => {
   it.each([
     ['a value', () => 1, [end(1)]],
     ['a promise', async () => 'x', [end('x')]],
@@ -62,13 +62,13 @@ describe('an agent of this process', () => {
     expect(await updates(answer)).toEqual(expected)
   })
 
-  it('is heard with each piece, and with its end', async () => {
+  it('reports each chunk, and its end', async () => {
     bytes = 0
     await updates(told)
     expect(bytes).toBe(2)
   })
 
-  it.each(['text', null, undefined, { kind: 'other' }])('may not yield %j', async (value) => {
+  it.each(['text', null, undefined, { kind: 'other' }])('rejects the chunk %j', async (value) => {
     const yielding = updates(async function* () {
       yield value
     })
@@ -78,7 +78,7 @@ describe('an agent of this process', () => {
     })
   })
 
-  it('is ended with whoever reads it', async () => {
+  it('ends with its reader', async () => {
     let isCleaned = false
     const answer = async function* (): AsyncGenerator<AgentUpdate> {
       try {
@@ -96,7 +96,7 @@ describe('an agent of this process', () => {
     expect(isCleaned).toBe(true)
   })
 
-  it('has one conversation for all turns of a session, and another for the next', async () => {
+  it('has one conversation for all turns of a session, and another for the next session', async () => {
     const ids: string[] = []
     const connector = localConnector(
       {
@@ -113,7 +113,7 @@ describe('an agent of this process', () => {
     expect([ids[0] === ids[1], ids[0] === ids[2]]).toEqual([true, false])
   })
 
-  it('says how long it may take to stop', () => {
+  it('reports how long it may take to stop', () => {
     const answer = (): number => 1
     expect(localConnector({ answer, graceMs: 7 }, 'tutti://a').graceMs).toBe(7)
     expect(localConnector({ answer }, 'tutti://a')).not.toHaveProperty('graceMs')

@@ -14,7 +14,7 @@ interface Given {
 }
 
 function next({ answer, settings, ask }: Given): Promise<Next> {
-  // NOTE: nothing else of either is read to decide what is said next.
+  // NOTE: no other fields are read to choose the next message.
   const known = { mode: 'sync', maxTurns: 5, ...settings } as ResolvedAgentSettings
   const context = {
     hasReviewer: ask !== undefined,
@@ -24,8 +24,8 @@ function next({ answer, settings, ask }: Given): Promise<Next> {
   return nextTurn(known, { index: 0, input: 'x', answer: whole }, context)
 }
 
-describe('[Y4] what is said next', () => {
-  it('is what the reviewer answers, in the form that the agent wants; silence is no answer', async () => {
+describe('[Y4] the next message', () => {
+  it('is the answer of the reviewer in the form that the agent requires; an empty answer is rejected', async () => {
     const asked: unknown[] = []
     const questionSchema = Type.Number()
     const said = await next({
@@ -54,7 +54,7 @@ describe('[Y4] what is said next', () => {
     expect(said).toEqual({ kind: 'say', input })
   })
 
-  it('is not asked for what a person has decided: that goes up as it is', async () => {
+  it('is not requested for a decision of a person, which is returned unchanged', async () => {
     const exit = new TuttiError('EXIT_EARLY', 'x')
     const reply = (): never => {
       throw exit

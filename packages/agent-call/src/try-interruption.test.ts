@@ -20,7 +20,7 @@ function interrupting(timeoutMs = Infinity, idleTimeoutMs = Infinity): Interrupt
   return { clock, interruption, cancel: (reason) => controller.abort(reason) }
 }
 
-/** The reason of the interruption; undefined while there is none. */
+/** Returns the reason of the interruption; undefined without one. */
 function reasonOf(interruption: TryInterruption): unknown {
   try {
     interruption.throwIfInterrupted()
@@ -30,7 +30,7 @@ function reasonOf(interruption: TryInterruption): unknown {
   }
 }
 
-describe('a wait of a try', () => {
+describe('a wait of an attempt', () => {
   it('ends with the first interruption, and so does every later one', async () => {
     const { clock, interruption, cancel } = interrupting(200, 100)
     interruption.start()
@@ -55,7 +55,7 @@ describe('a wait of a try', () => {
     expect(await ready).toBe(2)
   })
 
-  it('handles rejections that come after an interruption', async () => {
+  it('handles rejections after an interruption', async () => {
     const unhandled: unknown[] = []
     const note = (reason: unknown): void => {
       unhandled.push(reason)
@@ -73,7 +73,7 @@ describe('a wait of a try', () => {
     expect(unhandled).toEqual([])
   })
 
-  it('is interrupted by a cancel before the try, and by none after its end', () => {
+  it('is interrupted by a cancel before the attempt, but not after its end', () => {
     const clock = fakeClock()
     const limits = { timeoutMs: Infinity, idleTimeoutMs: Infinity }
     const before = new TryInterruption({ clock, limits, signal: AbortSignal.abort() })
@@ -85,8 +85,8 @@ describe('a wait of a try', () => {
   })
 })
 
-describe('[Y1] the clocks of a try', () => {
-  it('name the limit that was reached', async () => {
+describe('[Y1] the timers of an attempt', () => {
+  it('report the limit that was reached', async () => {
     const idle = interrupting(200, 100)
     idle.interruption.start()
     await idle.clock.advance(200)
@@ -116,7 +116,7 @@ describe('[Y1] the clocks of a try', () => {
     expect(reasonOf(interruption)).toBeUndefined()
   })
 
-  it('have all their time again after each start, and leave no timer behind', async () => {
+  it('restart with their full time after each start, and leave no timer', async () => {
     const { clock, interruption } = interrupting(200)
     interruption.start()
     await clock.advance(150)
@@ -147,7 +147,7 @@ describe('[Y1] the clocks of a try', () => {
     expect(reasonOf(interruption)).toMatchObject({ reason: 'idle_timeout' })
   })
 
-  it('continue after a question that failed', async () => {
+  it('continue after a failed question', async () => {
     const { clock, interruption } = interrupting(200)
     interruption.start()
     const failing = interruption.whilePaused(() => Promise.reject(new Error('No')))

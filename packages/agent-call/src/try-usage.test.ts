@@ -48,8 +48,8 @@ function usageOf({ limits, above, spent, retryIndex = 0 }: Given = {}): {
   return { usage, reports }
 }
 
-describe('the events of a try', () => {
-  it('[A1] carry the usage since the event before, once', () => {
+describe('the events of an attempt', () => {
+  it('[A1] contain the usage since the previous event, once', () => {
     const { usage, reports } = usageOf({ retryIndex: 2 })
     usage.count({ costUsd: 1, inputTokens: 2, outputTokens: 3 })
     usage.count({ costUsd: 1 })
@@ -61,7 +61,7 @@ describe('the events of a try', () => {
     ])
   })
 
-  it.each(ends)('[A2] end with $type: events after it are dropped', (end) => {
+  it.each(ends)('[A2] end with $type: later events are dropped', (end) => {
     const { usage, reports } = usageOf()
     usage.report(end)
     usage.report(progress)
@@ -70,7 +70,7 @@ describe('the events of a try', () => {
   })
 })
 
-describe('[Y2] the budget of a try', () => {
+describe('[Y2] the budget of an attempt', () => {
   it.each([
     { limits: { maxCostUsd: 2 }, use: { costUsd: 2 }, breach: undefined },
     { limits: { maxCostUsd: 2 }, use: { costUsd: 2.5 }, breach: 'its cost of 2.5 USD exceeds' },
@@ -104,7 +104,7 @@ describe('[Y2] the budget of a try', () => {
     else expect(() => usage.assertWithinLimits()).toThrow(breach)
   })
 
-  it('counts the tries before it, and its own cost apart', () => {
+  it('includes earlier attempts, and reports its own cost separately', () => {
     const spent = { costUsd: 1, tokens: 10 }
     const { usage } = usageOf({ limits: { maxCostUsd: 2, maxTokens: 12 }, spent })
     expect(usage.remaining()).toEqual({ costUsd: 1, tokens: 2 })
@@ -114,7 +114,7 @@ describe('[Y2] the budget of a try', () => {
     expect(usage.costUsd).toBe(0.5)
   })
 
-  it('is never negative, and never more than the budget above it', () => {
+  it('is never negative, and never above the budget of the caller', () => {
     const above = (): { costUsd: number } => ({ costUsd: 3 })
     const { usage } = usageOf({ limits: { maxCostUsd: 9, maxTokens: 9 }, above })
     expect(usage.remaining()).toEqual({ costUsd: 3, tokens: 9 })
@@ -122,7 +122,7 @@ describe('[Y2] the budget of a try', () => {
     expect(usage.remaining()).toEqual({ costUsd: 0, tokens: 0 })
   })
 
-  it('deducts from the budget above it only what no event has carried yet', () => {
+  it('deducts from the budget of the caller only usage that no event contains yet', () => {
     let left = 3
     const { usage } = usageOf({ above: () => ({ costUsd: left }) })
     usage.count({ costUsd: 2 })

@@ -9,12 +9,12 @@ function deltas(...reports: readonly AgentUsageReport[]): readonly number[] {
   return reports.map((report) => counter.add(report).costUsd)
 }
 
-describe('what an agent says it has used', () => {
-  it('is added up where it says parts', () => {
+describe('the reported usage of an agent', () => {
+  it('is added up if the agent reports parts', () => {
     expect(deltas({ costUsd: 0.25 }, {}, { costUsd: 0.5 })).toEqual([0.25, 0, 0.5])
   })
 
-  it('is what is new where it says totals, whatever it says beside them', () => {
+  it('is the difference if the agent reports totals, regardless of reported parts', () => {
     const totals = [
       { totalCostUsd: 1, costUsd: 1 },
       { totalCostUsd: 3, costUsd: 9 },
@@ -30,7 +30,7 @@ describe('what an agent says it has used', () => {
     const nothing = { costUsd: 0, inputTokens: 0, outputTokens: 0 }
     expect(counter.add({ costUsd: amount, inputTokens: amount })).toEqual(nothing)
     expect(counter.add({ totalCostUsd: amount, totalTokens: amount })).toEqual(nothing)
-    // A total that is none does not end the parts.
+    // An invalid total does not end the sum of the parts.
     expect(counter.add({ costUsd: 1, inputTokens: 2, outputTokens: 3 })).toEqual({
       costUsd: 1,
       inputTokens: 2,
@@ -39,7 +39,7 @@ describe('what an agent says it has used', () => {
     expect([counter.costUsd, counter.tokens]).toEqual([1, 5])
   })
 
-  it('has tokens that are not told apart among those written', () => {
+  it('counts tokens without a direction as output', () => {
     const counter = new UsageCounter()
     expect(counter.add({ totalTokens: 10 })).toMatchObject({ inputTokens: 0, outputTokens: 10 })
     expect(counter.add({ totalTokens: 12, inputTokens: 5 })).toMatchObject({ outputTokens: 2 })

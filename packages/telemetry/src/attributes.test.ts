@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 
 import { GEN_AI, OPERATION, TUTTI } from './attributes.ts'
 
-/** Everything that the conventions name. */
+/** All names of the conventions. */
 const KNOWN: ReadonlySet<unknown> = new Set(Object.values(conventions))
 
 it.each([...Object.values(GEN_AI), ...Object.values(OPERATION)])(
@@ -13,7 +13,7 @@ it.each([...Object.values(GEN_AI), ...Object.values(OPERATION)])(
   },
 )
 
-it('ours are nobody else’s, and each once', () => {
+it('our names differ from those of the conventions and from each other', () => {
   const names = Object.values(TUTTI)
   expect(names.filter((name) => !name.startsWith('tutti.'))).toEqual([])
   expect(new Set(names).size).toBe(names.length)

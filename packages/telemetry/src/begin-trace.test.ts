@@ -16,8 +16,8 @@ const RUN = { runId: 'run-1', ensemble: 'trip' }
 const ASKED = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' }
 const UNRECORDED = { traceparent: ASKED.traceparent.replace(/01$/, '00') }
 
-describe('a run that nobody asked for in a trace', () => {
-  it('begins one, whose span is its own', () => {
+describe('a run without a trace', () => {
+  it('starts a trace whose root is its own span', () => {
     const begun = beginTrace(RUN, {}, undefined)
     const { traceparent } = begun
     expect(isTraceparent(traceparent)).toBe(true)
@@ -28,7 +28,7 @@ describe('a run that nobody asked for in a trace', () => {
     expect(beginTrace(RUN, {}, undefined).traceparent).not.toBe(traceparent)
   })
 
-  it('is recorded as the sampler says', () => {
+  it('is recorded if the sampler decides so', () => {
     const off = beginTrace(RUN, {}, new AlwaysOffSampler())
     expect(isSampled(off.traceparent)).toBe(false)
     expect(isSampled(beginTrace(RUN, {}, new TraceIdRatioBasedSampler(0)).traceparent)).toBe(false)
@@ -40,7 +40,7 @@ describe('a run that nobody asked for in a trace', () => {
     expect(recorded).toBeLessThan(300)
   })
 
-  it('is named to the sampler', () => {
+  it('is described to the sampler', () => {
     const asked: unknown[] = []
     const sampler: Sampler = {
       shouldSample: (_context, traceId, name, _kind, attributes) => {
@@ -58,8 +58,8 @@ describe('a run that nobody asked for in a trace', () => {
   })
 })
 
-describe('a run that is asked for in a trace', () => {
-  it('is recorded as who asks says', () => {
+describe('a run in the trace of its caller', () => {
+  it('is recorded if the caller records it', () => {
     expect(beginTrace(RUN, ASKED, undefined)).toEqual(ASKED)
     expect(beginTrace(RUN, UNRECORDED, undefined)).toEqual(UNRECORDED)
     const based = new ParentBasedSampler({ root: new AlwaysOffSampler() })
@@ -69,12 +69,12 @@ describe('a run that is asked for in a trace', () => {
     ).toEqual(UNRECORDED)
   })
 
-  it('is recorded otherwise where the sampler asks nobody', () => {
+  it('is recorded by the decision of a sampler that ignores the caller', () => {
     expect(beginTrace(RUN, UNRECORDED, new AlwaysOnSampler())).toEqual(ASKED)
     expect(beginTrace(RUN, ASKED, new AlwaysOffSampler())).toEqual(UNRECORDED)
   })
 
-  it('keeps other flags, and the state', () => {
+  it('keeps other flags and the trace state', () => {
     const asked = { traceparent: ASKED.traceparent.replace(/01$/, '03'), tracestate: 'a=1,b=2' }
     expect(beginTrace(RUN, asked, new AlwaysOnSampler())).toEqual(asked)
     expect(beginTrace(RUN, asked, new AlwaysOffSampler())).toEqual({

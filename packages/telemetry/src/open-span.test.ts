@@ -15,7 +15,7 @@ function span(startMs: number, parent?: OpenSpan): OpenSpan {
 }
 
 describe('[O1] a span', () => {
-  it('does not begin before what it is a part of', () => {
+  it('does not begin before its parent', () => {
     const whole = span(1_000)
     expect(span(999, whole).startMs).toBe(1_000)
     expect(span(1_001, whole).startMs).toBe(1_001)
@@ -28,7 +28,7 @@ describe('[O1] a span', () => {
     expect(part.startMs).toBe(1_000)
   })
 
-  it('does not end before its parts, its events, or its beginning', () => {
+  it('does not end before its children, its events, or its start', () => {
     const whole = span(1_000)
     const part = span(1_000, whole)
     part.addEvent('late', 1_300)
@@ -38,7 +38,7 @@ describe('[O1] a span', () => {
     expect(span(1_000).end({ endMs: 1_001 }).endMs).toBe(1_001)
   })
 
-  it('keeps so many events, counts the rest, and has none before its beginning', () => {
+  it('keeps a limited number of events, counts the rest, and dates none before its start', () => {
     const busy = span(1_000)
     for (let count = 0; count < 130; count += 1) busy.addEvent('event', 900)
     expect(busy.events).toHaveLength(128)
@@ -47,7 +47,7 @@ describe('[O1] a span', () => {
   })
 })
 
-it('instants are seconds and nanoseconds', () => {
+it('timestamps are seconds and nanoseconds', () => {
   expect(toHrTime(1_893_456_000_123)).toEqual([1_893_456_000, 123_000_000])
   expect(toHrTime(0)).toEqual([0, 0])
 })

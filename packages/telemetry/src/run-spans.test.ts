@@ -1,4 +1,4 @@
-/** What only instants show that are chosen: in a test with a real clock everything happens in one millisecond. */
+/** Tests with chosen timestamps: with a real clock all events of a test would have the same millisecond. */
 import { expect, it } from 'vitest'
 
 import { keepIn } from '../test/readable.ts'
@@ -8,7 +8,7 @@ import { traceRuns } from './index.ts'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
 import type { SentSpan } from '../test/collector.ts'
 
-/** Milliseconds after the run began, as an instant. */
+/** Returns the timestamp that many milliseconds after the start of the run. */
 function at(ms: number): string {
   return new Date(1_000_000 + ms).toISOString()
 }
@@ -76,7 +76,7 @@ function timesOf(spans: readonly SentSpan[], name: string): readonly number[] {
   return [startMs - 1_000_000, endMs - 1_000_000]
 }
 
-it('a call begins before the first of its steps that began, in whatever order they end', () => {
+it('a call begins before the first of its steps, in any order of their ends', () => {
   const spans = spansOf([
     ...STARTED,
     called('c/a', [110, 120]),
@@ -91,18 +91,18 @@ it('a call begins before the first of its steps that began, in whatever order th
   expect(timesOf(spans, 'invoke_workflow e')).toEqual([0, 140])
 })
 
-it('a duration that was rounded up does not lead out of the task', () => {
+it('a rounded duration does not exceed the task', () => {
   const spans = spansOf([...STARTED, called('c', [9, 20]), completed(20), RESULT])
   expect(timesOf(spans, 'execute_tool c')).toEqual([10, 20])
 })
 
-it('time does not go back, also when a clock was set', () => {
+it('timestamps do not decrease, also when a clock was set back', () => {
   const spans = spansOf([...STARTED, called('c', [20, 90]), completed(50), RESULT])
   expect(timesOf(spans, 'invoke_agent R')).toEqual([10, 90])
   expect(timesOf(spans, 'invoke_workflow e')).toEqual([0, 90])
 })
 
-it('a review that nobody decided ends when its time was over, or later when nobody was there', () => {
+it('an undecided review ends at its timeout, or later if no process had the run', () => {
   const requested: RunEvent = {
     type: 'review_requested',
     ...TASK,
@@ -126,7 +126,7 @@ it('a review that nobody decided ends when its time was over, or later when nobo
   expect(timesOf(late, 'review after task')).toEqual([20, 300])
 })
 
-it('what is open at the end of its run ends with it, as interrupted', () => {
+it('a span that is open at the end of its run ends with it, as interrupted', () => {
   const begun: RunEvent = {
     type: 'llm_iteration_started',
     ...TASK,

@@ -1,4 +1,4 @@
-/** A collector of traces: a real HTTP server that takes OTLP as JSON, and what it was sent as trees. */
+/** A collector of traces: a real HTTP server that receives OTLP as JSON, and the spans that it received. */
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
@@ -6,7 +6,7 @@ import { BatchSpanProcessor, type SpanProcessor } from '@opentelemetry/sdk-trace
 
 import type { AddressInfo } from 'node:net'
 
-/** A span as it came over the wire. */
+/** A span that the collector received. */
 export interface SentSpan {
   readonly name: string
   readonly traceId: string
@@ -23,25 +23,25 @@ export interface SentSpan {
   }[]
   readonly error: string | undefined
   readonly isError: boolean
-  /** Attributes of whoever sent it. */
+  /** Attributes of the resource that sent the span. */
   readonly resource: Readonly<Record<string, unknown>>
 }
 
-/** A collector that listens. */
+/** A running collector. */
 export interface Collector extends AsyncDisposable {
-  /** Address to which traces are sent. */
+  /** URL for traces. */
   readonly url: string
-  /** Address as `OTEL_EXPORTER_OTLP_ENDPOINT` has it. */
+  /** URL for `OTEL_EXPORTER_OTLP_ENDPOINT`. */
   readonly endpoint: string
-  /** Everything that was sent so far, in the order of arrival. */
+  /** All spans received so far, in the order of arrival. */
   readonly spans: SentSpan[]
   /** The headers of each request. */
   readonly headers: IncomingHttpHeaders[]
   /** The bodies of all requests. */
   readonly bodies: string[]
-  /** A processor that sends to it. */
+  /** Creates a processor that sends to the collector. */
   processor(): SpanProcessor
-  /** Resolves when `enough` is content with what was sent. */
+  /** Resolves when `enough` returns true for the received spans. */
   until(enough: (spans: readonly SentSpan[]) => boolean): Promise<void>
 }
 
@@ -58,7 +58,7 @@ export async function startCollector(): Promise<Collector> {
       const body = Buffer.concat(chunks).toString()
       bodies.push(body)
       headers.push(request.headers)
-      // NOTE: that it is OTLP is what the tests look at.
+      // NOTE: the tests check that the body is OTLP.
       spans.push(...spansOf(JSON.parse(body) as OtlpBody))
       response.setHeader('content-type', 'application/json').end('{}')
       for (const look of waiting.splice(0)) look()
@@ -67,7 +67,7 @@ export async function startCollector(): Promise<Collector> {
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve)
   })
-  // NOTE: a server that listens on a port has an address of this kind.
+  // NOTE: a server that listens on a port has an address of this type.
   const { port } = server.address() as AddressInfo
   const endpoint = `http://127.0.0.1:${port}`
   const url = `${endpoint}/v1/traces`

@@ -1,4 +1,4 @@
-/** What fails while spans are made or handed on never reaches a run. */
+/** Failures of tracing never affect a run. */
 import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { expect, it } from 'vitest'
@@ -14,7 +14,7 @@ const team = ensemble({
   model: scriptedModel(() => 'Done'),
 })
 
-it('a processor that throws costs its spans', async () => {
+it('a processor that throws loses only its spans', async () => {
   const errors: unknown[] = []
   const broken = new Error('broken')
   const tracing = traceRuns({
@@ -31,7 +31,7 @@ it('a processor that throws costs its spans', async () => {
   expect(errors).toEqual([broken, broken, broken])
 })
 
-it('a text that cannot be redacted costs the spans of its run, and is told once', async () => {
+it('a text that cannot be redacted loses the spans of its run, and is reported once', async () => {
   const errors: unknown[] = []
   const spans: SentSpan[] = []
   const tracing = traceRuns({
@@ -46,7 +46,7 @@ it('a text that cannot be redacted costs the spans of its run, and is told once'
   expect(errors).toHaveLength(1)
 })
 
-it('a log that cannot be read costs the spans of its run', async () => {
+it('a log that cannot be read loses the spans of its run', async () => {
   const errors: unknown[] = []
   const spans: SentSpan[] = []
   const tracing = traceRuns({ processor: keepIn(spans), onError: (error) => errors.push(error) })
@@ -63,7 +63,7 @@ it('a log that cannot be read costs the spans of its run', async () => {
   expect(spans).toEqual([])
 })
 
-it('a run that comes back to the process that had it is followed from its new claim', async () => {
+it('a run that is claimed again by the same process is traced from its new claim', async () => {
   const spans: SentSpan[] = []
   const tracing = traceRuns({ processor: keepIn(spans) })
   const reads: number[] = []
@@ -79,7 +79,7 @@ it('a run that comes back to the process that had it is followed from its new cl
   }
   service.onActivity(claimed)
   service.onActivity(claimed)
-  // That the first claim is over is told after the second one.
+  // The release of the first claim is reported after the second claim.
   service.onActivity({ kind: 'released', runId })
   await tracing.flush()
   const at = { runId, tags: {}, inputs: {}, workflow: 'SEQUENTIAL' } as const
@@ -109,7 +109,7 @@ it('a run that comes back to the process that had it is followed from its new cl
   expect(spans).toHaveLength(1)
 })
 
-it('a run that was taken in without a trace, or is not to be recorded, is not followed', async () => {
+it('a run without a trace, or with an unrecorded one, is not traced', async () => {
   const spans: SentSpan[] = []
   const tracing = traceRuns({ processor: keepIn(spans) })
   const service = tracing.service(() => Promise.reject(new Error('not asked')))
@@ -122,7 +122,7 @@ it('a run that was taken in without a trace, or is not to be recorded, is not fo
   expect(spans).toEqual([])
 })
 
-it('a sampler that throws costs the spans of its run', async () => {
+it('a sampler that throws loses the spans of its run', async () => {
   const errors: unknown[] = []
   const spans: SentSpan[] = []
   const broken = new Error('broken')

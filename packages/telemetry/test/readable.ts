@@ -1,4 +1,4 @@
-/** A processor that keeps spans as a collector would get them. */
+/** A processor that stores spans in the form that a collector receives. */
 import { SpanStatusCode } from '@opentelemetry/api'
 
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
@@ -6,7 +6,7 @@ import type { ReadableSpan } from '@opentelemetry/sdk-trace-base'
 import type { TraceRunsOptions } from '../src/index.ts'
 import type { SentSpan } from './collector.ts'
 
-/** Keeps every span that ends in `spans`. */
+/** Adds every span to `spans` when it ends. */
 export function keepIn(spans: SentSpan[]): TraceRunsOptions['processor'] {
   return {
     onEnd: (span) => {

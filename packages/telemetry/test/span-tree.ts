@@ -1,9 +1,9 @@
-/** Spans as a tree that a test can be read against, and what is true of every tree. */
+/** Spans as a readable tree, and the rules for every tree. */
 import { expect } from 'vitest'
 
 import type { SentSpan } from './collector.ts'
 
-/** The tree as lines, each span below what it is a part of, in the order of their beginning; `!` marks errors. */
+/** Returns the tree as lines, each span below its parent, in the order of their starts; `!` marks errors. */
 export function treeOf(spans: readonly SentSpan[]): readonly string[] {
   const known = new Set(spans.map(({ spanId }) => spanId))
   const roots = spans.filter(({ parentSpanId = '' }) => !known.has(parentSpanId))
@@ -25,8 +25,8 @@ function seqOf({ attributes }: SentSpan): number {
 }
 
 /**
- * What is true of the spans of every run: one trace, each span once, one of them the run; every other has its parent
- * there and lies within its time. `from` is the span of whoever asked for the run.
+ * Checks the rules for the spans of every run: one trace, each span once, and one root, the run. The parent of every
+ * other span is among the spans and encloses its time. `from` is the span of the caller.
  */
 export function expectWholeTrace(spans: readonly SentSpan[], from?: string): void {
   const byId = new Map(spans.map((span) => [span.spanId, span]))
@@ -45,7 +45,7 @@ export function expectWholeTrace(spans: readonly SentSpan[], from?: string): voi
   }
 }
 
-/** The one span of that name. */
+/** Returns the only span with that name. */
 export function spanNamed(spans: readonly SentSpan[], name: string): SentSpan {
   const [found, ...others] = spans.filter((span) => span.name === name)
   expect(others).toHaveLength(0)

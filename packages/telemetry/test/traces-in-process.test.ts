@@ -1,4 +1,4 @@
-/** Runs in process, traced to a real collector: the whole tree of spans of each story. */
+/** Runs in process, traced to a real collector: the complete tree of spans of each run. */
 import { defineTool, systemClock, TuttiError, Type, type Clock } from '@tutti/core'
 import {
   agent,
@@ -39,7 +39,7 @@ interface Traced {
   readonly asked?: TraceContext & { readonly runId?: string }
 }
 
-/** Runs to the end; gives what the collector was sent. */
+/** Executes a run to its end, and returns the spans that the collector received. */
 async function traced(team: Ensemble, how: Traced = {}): Promise<readonly SentSpan[]> {
   const { inputs = {}, options = {}, tracing: more = {}, asked = {} } = how
   const tracing = traceRuns({ processor: collector.processor(), ...more })
@@ -54,7 +54,7 @@ function tool(name: string, execute: (context: ToolContext) => unknown) {
     name,
     description: `Does ${name}`,
     input: Type.Object({ what: Type.Optional(Type.String()) }),
-    // NOTE: no input is edited here, which is all that the type of a context depends on.
+    // NOTE: the type of a context depends only on edited inputs, and none is edited here.
     execute: async (_, context) => String(await execute(context as ToolContext)),
   })
 }
@@ -63,7 +63,7 @@ function calls(...names: readonly string[]) {
   return { toolCalls: names.map((name) => ({ name, arguments: { what: 'x' } })) }
 }
 
-/** Nothing is waited for. */
+/** A clock whose delays are all 0. */
 const HURRIED: Clock = {
   now: () => systemClock.now(),
   elapsed: () => systemClock.elapsed(),
@@ -73,7 +73,7 @@ const HURRIED: Clock = {
 const look = tool('look', () => 'seen')
 
 describe('a run', () => {
-  it('is a tree of run, tasks, model calls and tool calls', async () => {
+  it('is a tree of the run, tasks, model calls and tool calls', async () => {
     const model = scriptedModel([calls('look', 'look'), 'Found', 'Written'], {
       provider: 'anthropic',
       name: 'claude',
@@ -132,7 +132,7 @@ describe('a run', () => {
     expect(last?.events.map(({ name }) => name)).toEqual(['gen_ai.first_chunk'])
   })
 
-  it('is part of the trace in which it was asked for', async () => {
+  it('is part of the trace of its caller', async () => {
     const team = ensemble({
       name: 'one',
       tasks: [task({ description: 'Go' })],
@@ -145,7 +145,7 @@ describe('a run', () => {
     expect(spans.map(({ traceState }) => traceState)).toEqual(spans.map(() => 'vendor=1,other=2'))
   })
 
-  it('that nobody wants recorded is not, and its trace is passed on all the same', async () => {
+  it('passes its trace on even if it is not recorded', async () => {
     const seen: (string | undefined)[] = []
     const spy = tool('spy', ({ traceparent, tracestate }) => seen.push(traceparent, tracestate))
     const model = scriptedModel([calls('spy'), 'Done'])
@@ -162,7 +162,7 @@ describe('a run', () => {
     ])
   })
 
-  it('gives each tool call the context of the very span that tells of it', async () => {
+  it('passes the context of its span to each tool call', async () => {
     const seen: string[] = []
     const spy = tool('spy', ({ traceparent }) => seen.push(String(traceparent)))
     const whole = tool('whole', async ({ callTool, traceparent }) => {
@@ -185,8 +185,8 @@ describe('a run', () => {
   })
 })
 
-describe('what goes on at the same time', () => {
-  it('is side by side', async () => {
+describe('simultaneous calls', () => {
+  it('have spans side by side', async () => {
     const both = Promise.withResolvers<void>()
     let arrived = 0
     const meet = tool('meet', async () => {
@@ -212,8 +212,8 @@ describe('what goes on at the same time', () => {
   })
 })
 
-describe('what goes wrong', () => {
-  it('shows each call of a model that was made again, and each attempt', async () => {
+describe('failures', () => {
+  it('have a span for each retried model call and each attempt', async () => {
     const busy = new TuttiError('MODEL_FAILED', 'Busy with secret-token', {
       retryable: true,
       details: { retryAfterMs: 0 },
@@ -248,7 +248,7 @@ describe('what goes wrong', () => {
     expect([first, second].map((span) => span?.attributes['tutti.model.try'])).toEqual([1, 2])
   })
 
-  it('tells of a tool that failed, but not what it said', async () => {
+  it('report that a tool failed, but not its message', async () => {
     const broken = tool('broken', () => {
       throw new Error('private words')
     })
@@ -265,7 +265,7 @@ describe('what goes wrong', () => {
     expect(collector.bodies.join('')).not.toContain('private words')
   })
 
-  it('ends everything with a budget that is used up', async () => {
+  it('end all spans when a budget is exceeded', async () => {
     const model = scriptedModel([calls('look'), calls('look'), 'Done'])
     const team = ensemble({
       name: 'one',
@@ -281,7 +281,7 @@ describe('what goes wrong', () => {
     expect(run.error).toContain('maxToolCalls')
   })
 
-  it('ends what was cut off by a cancel, which is no error of the run', async () => {
+  it('end the spans interrupted by a cancel, which is not an error of the run', async () => {
     const controller = new AbortController()
     const slow = tool('slow', ({ signal }) => {
       controller.abort()
@@ -315,12 +315,12 @@ describe('what goes wrong', () => {
     ])
   })
 
-  it('ends a model call that was cut off with its task', async () => {
+  it('end an interrupted model call with its task', async () => {
     const controller = new AbortController()
     const model = {
       provider: 'p',
       name: 'hung',
-      // oxlint-disable-next-line require-yield -- it never gets that far
+      // oxlint-disable-next-line require-yield -- it never yields
       async *stream(
         _: unknown,
         { signal }: { readonly signal: AbortSignal },
@@ -337,7 +337,7 @@ describe('what goes wrong', () => {
 })
 
 describe('parts of a tool call', () => {
-  it('are below it, in whatever depth', async () => {
+  it('are children of the call, at any depth', async () => {
     const inner = tool('inner', () => 'in')
     const middle = tool('middle', async ({ callTool }) => {
       await callTool(inner, {}, { step: 'one' })
@@ -401,8 +401,8 @@ describe('parts of a tool call', () => {
   })
 })
 
-describe('what one agent hands to another', () => {
-  it('is below the task that does', async () => {
+describe('a delegation', () => {
+  it('is a child of the task that delegates', async () => {
     const hand = {
       toolCalls: [
         { name: 'delegate_task', arguments: { agentRole: 'Scout', taskDescription: 'Look' } },
@@ -436,8 +436,8 @@ describe('what one agent hands to another', () => {
   })
 })
 
-describe('what people do', () => {
-  it('is a span from the question to the answer', async () => {
+describe('reviews and directives', () => {
+  it('have a span from the question to the answer', async () => {
     const risky = defineTool({
       name: 'risky',
       description: 'Risks',
@@ -485,7 +485,7 @@ describe('what people do', () => {
     ).toEqual(['REJECT', 'CONTINUE'])
   })
 
-  it('ends with its time', async () => {
+  it('end a review at its timeout', async () => {
     const reviewed = task({
       name: 'go',
       description: 'Go',
@@ -502,7 +502,7 @@ describe('what people do', () => {
     expect(review.endMs - review.startMs).toBeGreaterThanOrEqual(10)
   })
 
-  it('marks where it reached the work', async () => {
+  it('mark when a directive reached the task', async () => {
     const tracing = traceRuns({ processor: collector.processor() })
     const steered = tool('steer', () => {
       handle.inject('Be brief with private words')
@@ -551,7 +551,7 @@ describe('content', () => {
     expect(collector.bodies.join('')).not.toContain('private')
   })
 
-  it('is there in the form of the conventions for who wants it, without secrets', async () => {
+  it('is recorded in the form of the conventions if it is enabled, without secrets', async () => {
     const redact = (text: string): string => text.replaceAll('secret', '***')
     const spans = await traced(story(), { tracing: { captureContent: true, redact } })
     const [first, second] = spans.filter(({ name }) => name === 'chat model')
@@ -586,7 +586,7 @@ describe('content', () => {
     expect(collector.bodies.join('')).not.toContain('secret')
   })
 
-  it('is cut where it is too long for an attribute', async () => {
+  it('is truncated to the maximum length of an attribute', async () => {
     const long = 'x'.repeat(20_000)
     const team = ensemble({
       name: 'one',

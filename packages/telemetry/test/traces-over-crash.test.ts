@@ -1,4 +1,4 @@
-/** A run that is cut off anywhere and goes on in another process: its spans are one trace, each sent once. */
+/** A run that is interrupted anywhere and continues in another process: its spans are one trace, each sent once. */
 import { defineTool, Type } from '@tutti/core'
 import { agent, ensemble, task, type RunStep } from '@tutti/ensemble'
 import { scriptedModel, scriptedReviewer } from '@tutti/testing'
@@ -28,7 +28,7 @@ interface Entry {
   readonly step?: RunStep | undefined
 }
 
-/** Answers by what it has been told, so that a second process gets the answers that the first would have. */
+/** Creates a model that answers from its messages, so that a second process receives the same answers as the first. */
 function thinking(): ChatModel {
   return scriptedModel(({ messages }) => {
     const said = messages.map(({ content }) => content).join('\n')
@@ -87,7 +87,7 @@ function team() {
   })
 }
 
-/** Executes the run from what is kept; gives what it then writes, until `most` entries are there. */
+/** Continues the run from the stored entries and returns the new ones, up to `most` entries in total. */
 async function execute(
   kept: readonly Entry[],
   traceparent: string,
@@ -114,7 +114,7 @@ async function execute(
       reviewer: scriptedReviewer(['CONTINUE']),
       journal: {
         emit: (event, step) => void take({ event, step }),
-        // A process that is gone hears of nothing any more.
+        // A process that has ended receives no answer.
         commit: (step, event) =>
           take({ event, step }) ? Promise.resolve() : new Promise(() => undefined),
       },
@@ -132,7 +132,7 @@ function logOf(entries: readonly Entry[]): readonly LoggedRunEvent[] {
     .map((event, seq) => ({ ...event, runId: RUN_ID, seq, id: `${RUN_ID}:${seq}` }))
 }
 
-/** The spans that a process sends which claims the run after `from` events and writes those up to `to`. */
+/** Returns the spans of a process that claims the run after `from` events and writes those up to `to`. */
 async function spansOf(
   log: readonly LoggedRunEvent[],
   {
@@ -173,13 +173,13 @@ async function spansOf(
 const { traceparent } = traceRuns({ processor: keepIn([]) }).run({ runId: RUN_ID })
 const uncut = await execute([], traceparent)
 
-it('is the same as one that was not cut off, when nobody was in the middle of anything', async () => {
+it('the trace of a run without a crash is complete', async () => {
   const log = logOf(uncut)
   const spans = await spansOf(log, { from: 0, to: log.length, traceparent, lostOwners: 0 })
   expectWholeTrace(spans)
   const call = spanNamed(spans, 'execute_tool delegate_task')
   expect(call.parentSpanId).toBe(spanNamed(spans, 'delegate Scout').parentSpanId)
-  // It and the delegation begin in one millisecond: which is told of first is not certain.
+  // The call and the delegation begin in the same millisecond: their order is not defined.
   expect(treeOf(spans.filter((span) => span !== call))).toEqual([
     'invoke_workflow team',
     '  invoke_agent Lead',
@@ -201,7 +201,7 @@ it('is the same as one that was not cut off, when nobody was in the middle of an
   ])
 })
 
-it('is handed on without a span that is sent twice, or never', async () => {
+it('a handover sends each span exactly once', async () => {
   const log = logOf(uncut)
   const whole = await spansOf(log, { from: 0, to: log.length, traceparent, lostOwners: 0 })
   for (let cut = 1; cut < log.length; cut += 1) {
@@ -213,7 +213,7 @@ it('is handed on without a span that is sent twice, or never', async () => {
   }
 })
 
-it('is one whole trace after a crash anywhere', async () => {
+it('a run that crashed at any event has one complete trace', async () => {
   for (let cut = 1; cut < uncut.length; cut += 1) {
     const first = await execute([], traceparent, cut)
     const second = await execute(first, traceparent)
@@ -227,12 +227,12 @@ it('is one whole trace after a crash anywhere', async () => {
     const run = spanNamed(spans, 'invoke_workflow team')
     expect(run.attributes['tutti.run.status']).toBe('COMPLETED')
     expect(run.startMs).toBe(Date.parse(startedAtOf(log)))
-    // Every model call that began is there, also those of which nobody knows how they ended.
+    // Every started model call has a span, also a call without a recorded end.
     const begun = log.filter(({ type }) => type === 'llm_iteration_started')
     expect(spans.filter(({ name }) => name.startsWith('chat'))).toHaveLength(begun.length)
     const asked = log.filter(({ type }) => type === 'agent_tool_invoked')
     expect(spans.filter(({ name }) => name === 'invoke_agent ask')).toHaveLength(asked.length)
-    // What began and has no end in the log was in flight, and ends before the run goes on.
+    // A call without an end in the log was interrupted, and ends before the run continues.
     const ended = log.filter(({ type }) => ENDS.has(type))
     const interrupted = spans.filter(({ attributes }) => attributes['error.type'] === 'INTERRUPTED')
     expect(interrupted).toHaveLength(begun.length + asked.length - ended.length)
@@ -243,7 +243,7 @@ it('is one whole trace after a crash anywhere', async () => {
   }
 })
 
-it('has the decision that was written while nobody had it', async () => {
+it('a trace contains a decision that was written while no process had the run', async () => {
   const log = logOf(uncut)
   const decided = log.findIndex(({ type }) => type === 'review_decided')
   const before = await spansOf(log, { from: 0, to: decided, traceparent, lostOwners: 0 })
