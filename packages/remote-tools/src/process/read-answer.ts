@@ -13,7 +13,7 @@ export interface ProcessAnswerOptions {
 /** Converts the whole stdout of a program that exited with code 0 to a result. */
 export function readProcessAnswer(text: string, options: ProcessAnswerOptions): ToolResult {
   if (text === '') return ToolResult.success('')
-  const value = tryParseJson(text)
+  const value = parseAnswerJson(text)
   if (isJsonObject(value)) return readAnswerObject(value, { ...options, text })
   return options.declaresOutput ? ToolResult.success(text, value) : ToolResult.success(text)
 }
@@ -66,7 +66,7 @@ function toText(value: unknown): string | undefined {
 }
 
 /** Parses JSON; returns undefined for invalid text. */
-export function tryParseJson(text: string): unknown {
+export function parseAnswerJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

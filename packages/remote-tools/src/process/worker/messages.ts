@@ -1,7 +1,7 @@
 /** Encodes and decodes the lines between a tool and its workers: one JSON object per line, matched by id. */
 import { isJsonObject } from '@tutti/core'
 
-import { tryParseJson, readAnswerObject, type ProcessAnswerOptions } from '../read-answer.ts'
+import { parseAnswerJson, readAnswerObject, type ProcessAnswerOptions } from '../read-answer.ts'
 
 import type { ToolContext, ToolResult } from '@tutti/core'
 
@@ -51,7 +51,7 @@ export function decodeWorkerMessage(
   line: string,
   options: ProcessAnswerOptions,
 ): WorkerMessage | undefined {
-  const message = tryParseJson(line)
+  const message = parseAnswerJson(line)
   if (!isJsonObject(message)) return undefined
   const { id, ...answer } = message
   if (typeof id === 'string' || typeof id === 'number') {
