@@ -1,4 +1,4 @@
-/** How the card of an agent is found and kept, and what follows from it. */
+/** Tests how agent cards are found, cached and used. */
 import { fakeClock } from '@tutti/testing'
 import { expect, test } from 'vitest'
 
@@ -10,12 +10,12 @@ import {
 } from '../src/create-connector.ts'
 import { DEFAULT_FRESH_MS } from '../src/a2a/card-cache.ts'
 import { cardAt, rawAgent, task, type RawAgent, type RawExchange } from './a2a-raw-agent.ts'
-import { hurriedCall } from './a2a-surroundings.ts'
+import { hurriedCall } from './a2a-hurried-call.ts'
 import { askOnce, testCall } from './test-call.ts'
 
 import type { AgentConnector } from '@tutti/agent-call'
 
-/** The tasks wire, of which only that it was chosen matters. */
+/** Connector for the `/tasks` wire; the tests only check whether it was chosen. */
 const tasks: AgentConnector = {
   uri: 'https://agents.example',
   protocol: 'tasks',
@@ -40,11 +40,11 @@ async function ask(options: A2aConnectorOptions): Promise<unknown> {
   return (await askOnce(byCard(options), 'go', hurriedCall())).answer.output
 }
 
-function cardsOf({ exchanges }: RawAgent): readonly RawExchange[] {
+function findCardRequests({ exchanges }: RawAgent): readonly RawExchange[] {
   return exchanges.filter(({ name }) => name === 'card')
 }
 
-test('an agent with a card is asked over A2A, and says so', async () => {
+test('calls an agent with a card over A2A', async () => {
   const agent = await rawAgent(done)
   const connector = byCard({ url: agent.url })
   const session = await connector.connect(testCall())
@@ -52,22 +52,25 @@ test('an agent with a card is asked over A2A, and says so', async () => {
   expect(await ask({ url: agent.url })).toBe('over A2A')
 })
 
-test.each([404, 405, 410, 400])('%i where a card should be means the tasks wire', async (code) => {
-  const agent = await rawAgent(done, { card: ({ json }) => json({}, code) })
-  const session = await byCard({ url: agent.url }).connect(testCall())
-  expect(session.protocol).toBe('tasks')
-})
+test.each([404, 405, 410, 400])(
+  'uses the tasks wire when the card request is answered with %i',
+  async (code) => {
+    const agent = await rawAgent(done, { card: ({ json }) => json({}, code) })
+    const session = await byCard({ url: agent.url }).connect(testCall())
+    expect(session.protocol).toBe('tasks')
+  },
+)
 
 test.each([
-  ['a page', '<html></html>'],
+  ['an HTML page', '<html></html>'],
   ['another object', '{"name":"Not a card"}'],
-  ['nothing', ''],
-])('%s where a card should be means the tasks wire', async (_title, body) => {
+  ['an empty body', ''],
+])('uses the tasks wire when the card request is answered with %s', async (_title, body) => {
   const agent = await rawAgent(done, { card: ({ response }) => response.end(body) })
   expect(await ask({ url: agent.url })).toBe('over tasks')
 })
 
-test('a wire that is configured is used without looking at a card', async () => {
+test('uses the configured wire whether or not the agent has a card', async () => {
   expect(createConnector('https://agents.example', { wire: 'tasks' }).protocol).toBe('tasks')
   const agent = await rawAgent(done, { card: ({ json }) => json({}, 404) })
   const asking = askOnce(createConnector(agent.url, { wire: 'a2a' }), 'go', hurriedCall())
@@ -75,9 +78,9 @@ test('a wire that is configured is used without looking at a card', async () => 
 })
 
 test.each([
-  ['a card is named', { cardUrl: '/cards/one' }, '', '/cards/one'],
+  ['the option cardUrl is set', { cardUrl: '/cards/one' }, '', '/cards/one'],
   ['the address is that of a card', {}, '/card.json', '/card.json'],
-])('without a card an agent cannot be asked when %s', async (_title, more, path, place) => {
+])('fails without a card when %s', async (_title, more, path, place) => {
   const agent = await rawAgent(({ json }) => json({}, 404), { card: ({ json }) => json({}, 404) })
   await expect(ask({ url: `${agent.url}${path}`, ...more })).rejects.toMatchObject({
     failureType: 'invalid_response',
@@ -86,32 +89,35 @@ test.each([
   })
 })
 
-test.each([401, 403, 429, 500, 503])('%i for the card is a failure, and not kept', async (code) => {
-  const agent = await rawAgent(done, {
-    card: ({ index, json }, url) => (index === 0 ? json({}, code) : json(cardAt(url))),
-  })
-  const connector = byCard({ url: agent.url })
-  const failing = askOnce(connector, 'go', hurriedCall())
-  await expect(failing).rejects.toMatchObject({
-    failureType: 'http_error',
-    retryable: code >= 429,
-    message: expect.stringMatching(
-      new RegExp(
-        `^Cannot read the agent card at ${agent.url}/.well-known/agent-card.json: .*${code}.*needs wire: "tasks"$`,
+test.each([401, 403, 429, 500, 503])(
+  'fails when the card request is answered with %i, and requests the card again',
+  async (code) => {
+    const agent = await rawAgent(done, {
+      card: ({ index, json }, url) => (index === 0 ? json({}, code) : json(cardAt(url))),
+    })
+    const connector = byCard({ url: agent.url })
+    const failing = askOnce(connector, 'go', hurriedCall())
+    await expect(failing).rejects.toMatchObject({
+      failureType: 'http_error',
+      retryable: code >= 429,
+      message: expect.stringMatching(
+        new RegExp(
+          `^Cannot read the agent card at ${agent.url}/.well-known/agent-card.json: .*${code}.*needs wire: "tasks"$`,
+        ),
       ),
-    ),
-  })
-  expect((await askOnce(connector, 'go', hurriedCall())).answer.output).toBe('over A2A')
-})
+    })
+    expect((await askOnce(connector, 'go', hurriedCall())).answer.output).toBe('over A2A')
+  },
+)
 
-test('an agent that cannot be reached is unreachable', async () => {
+test('fails with "unreachable" when the agent cannot be reached', async () => {
   const agent = await rawAgent(done)
   const url = new URL(agent.url)
   url.port = '1'
   await expect(ask({ url })).rejects.toMatchObject({ failureType: 'unreachable', retryable: true })
 })
 
-test('a card without an address over HTTP says what it has', async () => {
+test('lists the bindings of a card without an HTTP address in the error', async () => {
   const agent = await rawAgent(done, {
     card: ({ json }) => json({ supportedInterfaces: [{ url: 'x:1', protocolBinding: 'GRPC' }] }),
   })
@@ -120,10 +126,10 @@ test('a card without an address over HTTP says what it has', async () => {
   )
 })
 
-test('the card is below the address of the agent, with its query', async () => {
+test('requests the card below the path of the agent, with its query', async () => {
   const agent = await rawAgent(done)
   await ask({ url: `${agent.url}/agents/one/?team=red` })
-  const [card] = cardsOf(agent)
+  const [card] = findCardRequests(agent)
   expect(card?.response.req.url).toBe('/agents/one/.well-known/agent-card.json?team=red')
 })
 
@@ -131,13 +137,13 @@ test.each([
   ['/agents/one/card.json', undefined, '/agents/one/card.json'],
   ['/agents/one', 'other.json', '/agents/other.json'],
   ['/agents/one', '/top.json', '/top.json'],
-])('the card of %s, named %s, is at %s', async (path, cardUrl, place) => {
+])('for address %s and cardUrl %s, requests the card at %s', async (path, cardUrl, place) => {
   const agent = await rawAgent(done)
   await ask({ url: `${agent.url}${path}`, ...(cardUrl === undefined ? {} : { cardUrl }) })
-  expect(cardsOf(agent).map(({ response }) => response.req.url)).toEqual([place])
+  expect(findCardRequests(agent).map(({ response }) => response.req.url)).toEqual([place])
 })
 
-test('an address in a card is relative to the card', async () => {
+test('resolves an address in a card against the URL of the card', async () => {
   const agent = await rawAgent(done, {
     card: ({ json }, url) => {
       const [place] = cardAt(url).supportedInterfaces
@@ -148,7 +154,7 @@ test('an address in a card is relative to the card', async () => {
   expect(agent.exchanges.at(-1)?.response.req.url).toBe('/one/a2a/v1')
 })
 
-test('an address in a card is relative to where the card was found, after redirects', async () => {
+test('resolves an address in a card against the final URL after redirects', async () => {
   const agent = await rawAgent(done, {
     card: ({ index, json, response }, url) => {
       const [place] = cardAt(url).supportedInterfaces
@@ -160,13 +166,13 @@ test('an address in a card is relative to where the card was found, after redire
   expect(agent.exchanges.at(-1)?.response.req.url).toBe('/moved/rpc')
 })
 
-test('the card that is asked for is that of 1.0, from an agent that has both', async () => {
+test('requests the card of version 1.0', async () => {
   const agent = await rawAgent(done)
   await ask({ url: agent.url })
-  expect(cardsOf(agent)[0]?.headers['a2a-version']).toBe('1.0')
+  expect(findCardRequests(agent)[0]?.headers['a2a-version']).toBe('1.0')
 })
 
-test('[K1] no card is fresh for longer than a day', async () => {
+test('[K1] caches a card for at most a day', async () => {
   const clock = fakeClock()
   const agent = await rawAgent(done, {
     card: ({ json }, url) => json(cardAt(url), 200, { 'cache-control': 'max-age=31536000' }),
@@ -175,10 +181,10 @@ test('[K1] no card is fresh for longer than a day', async () => {
   await askOnce(connector, 'go', hurriedCall())
   await clock.advance(86_400_000)
   await askOnce(connector, 'go', hurriedCall())
-  expect(cardsOf(agent)).toHaveLength(2)
+  expect(findCardRequests(agent)).toHaveLength(2)
 })
 
-test('a card of 0.3 is spoken to in 0.3', async () => {
+test('calls an agent with a 0.3 card in version 0.3', async () => {
   const agent = await rawAgent(
     ({ name, result }) =>
       result(
@@ -197,7 +203,7 @@ test('a card of 0.3 is spoken to in 0.3', async () => {
   expect(agent.exchanges.at(-1)?.headers['a2a-version']).toBe('0.3')
 })
 
-test('[K1] a card is kept for as long as its server says', async () => {
+test('[K1] caches a card for the time that its server specifies', async () => {
   const clock = fakeClock()
   const agent = await rawAgent(done, {
     card: ({ json }, url) =>
@@ -211,21 +217,24 @@ test('[K1] a card is kept for as long as its server says', async () => {
   ] as const) {
     await clock.advance(laterMs)
     await askOnce(connector, 'go', hurriedCall())
-    expect(cardsOf(agent)).toHaveLength(count)
+    expect(findCardRequests(agent)).toHaveLength(count)
   }
 })
 
-test.each([['no-store'], ['no-cache'], ['max-age=0']])('[K1] %s is heeded', async (rule) => {
-  const agent = await rawAgent(done, {
-    card: ({ json }, url) => json(cardAt(url), 200, { 'cache-control': rule }),
-  })
-  const connector = byCard({ url: agent.url })
-  await askOnce(connector, 'go', hurriedCall())
-  await askOnce(connector, 'go', hurriedCall())
-  expect(cardsOf(agent)).toHaveLength(2)
-})
+test.each([['no-store'], ['no-cache'], ['max-age=0']])(
+  '[K1] does not cache a card with cache-control %s',
+  async (rule) => {
+    const agent = await rawAgent(done, {
+      card: ({ json }, url) => json(cardAt(url), 200, { 'cache-control': rule }),
+    })
+    const connector = byCard({ url: agent.url })
+    await askOnce(connector, 'go', hurriedCall())
+    await askOnce(connector, 'go', hurriedCall())
+    expect(findCardRequests(agent)).toHaveLength(2)
+  },
+)
 
-test('[K1] [K2] what says nothing of it is kept for a while, also that there is no card', async () => {
+test('[K1] [K2] caches a missing card for the default time', async () => {
   const clock = fakeClock()
   const agent = await rawAgent(done, { card: ({ json }) => json({}, 404) })
   const connector = byCard({ url: agent.url, clock })
@@ -236,11 +245,11 @@ test('[K1] [K2] what says nothing of it is kept for a while, also that there is 
   ] as const) {
     await clock.advance(laterMs)
     await askOnce(connector, 'go', hurriedCall())
-    expect(cardsOf(agent)).toHaveLength(count)
+    expect(findCardRequests(agent)).toHaveLength(count)
   }
 })
 
-test('[K1] a card that has not changed is not sent again', async () => {
+test('[K1] revalidates a stale card with its ETag', async () => {
   const clock = fakeClock()
   const agent = await rawAgent(done, {
     card: ({ headers, json, response }, url) => {
@@ -254,11 +263,11 @@ test('[K1] a card that has not changed is not sent again', async () => {
     await clock.advance(laterMs)
     expect((await askOnce(connector, 'go', hurriedCall())).answer.output).toBe('over A2A')
   }
-  const asked = cardsOf(agent).map(({ headers }) => headers['if-none-match'])
+  const asked = findCardRequests(agent).map(({ headers }) => headers['if-none-match'])
   expect(asked).toEqual([undefined, '"one"', '"one"'])
 })
 
-test('[K3] calls that need the card at the same time share one request, which one of them does not end', async () => {
+test('[K3] shares one card request between concurrent calls, and continues it when one of them is aborted', async () => {
   const agent = await rawAgent(done, { card: () => undefined })
   const connector = a2aConnector({ url: agent.url })
   const hasty = hurriedCall()
@@ -269,10 +278,10 @@ test('[K3] calls that need the card at the same time share one request, which on
   await expect(first).rejects.toThrow('Too late')
   card.json(cardAt(agent.url))
   expect((await second).protocol).toBe('a2a')
-  expect(cardsOf(agent)).toHaveLength(1)
+  expect(findCardRequests(agent)).toHaveLength(1)
 })
 
-test('[K3] a request for the card that nobody waits for any more ends', async () => {
+test('[K3] aborts a card request when no call waits for it', async () => {
   const closed = Promise.withResolvers<void>()
   const agent = await rawAgent(done, {
     card: ({ index, response, json }, url) => {
@@ -290,12 +299,12 @@ test('[K3] a request for the card that nobody waits for any more ends', async ()
   expect((await connector.connect(hurriedCall())).protocol).toBe('a2a')
 })
 
-test('a card that is too large is not read to its end', async () => {
+test('rejects a card that is too large', async () => {
   const agent = await rawAgent(done, { card: ({ json }) => json({ name: 'x'.repeat(1_100_000) }) })
   await expect(ask({ url: agent.url })).rejects.toMatchObject({ failureType: 'invalid_response' })
 })
 
-test('[W2] headers go with the card and with every request to the origin of the agent', async () => {
+test('[W2] sends headers with the card request and with every request to the origin of the agent', async () => {
   const agent = await rawAgent(done)
   await ask({ url: agent.url, headers: { authorization: 'Bearer secret' } })
   expect(agent.exchanges.map(({ name, headers }) => [name, headers.authorization])).toEqual([
@@ -304,7 +313,7 @@ test('[W2] headers go with the card and with every request to the origin of the 
   ])
 })
 
-test('[W2] headers do not go where a card leads', async () => {
+test('[W2] does not send headers to another origin that a card names', async () => {
   const other = await rawAgent(done)
   const agent = await rawAgent(done, { card: ({ json }) => json(cardAt(other.url)) })
   const headers = { authorization: 'Bearer secret' }
@@ -312,7 +321,7 @@ test('[W2] headers do not go where a card leads', async () => {
   expect(other.exchanges.map((exchange) => exchange.headers.authorization)).toEqual([undefined])
 })
 
-test('[W2] a card does not lead into the network of the tool', async () => {
+test('[W2] refuses a private address in a card', async () => {
   const agent = await rawAgent(done, {
     card: ({ json }) => json(cardAt('https://169.254.169.254')),
   })
@@ -320,14 +329,14 @@ test('[W2] a card does not lead into the network of the tool', async () => {
 })
 
 test.each(['ftp://agents.example', 'http://agents.example', 'nonsense'])(
-  'an agent at %s is refused when the tool is made',
+  'rejects the address %s when the tool is created',
   (url) => {
     expect(() => a2aConnector({ url })).toThrow(TypeError)
   },
 )
 
-test('an unknown wire is refused when the tool is made', () => {
-  // NOTE: JavaScript callers can give any value.
+test('rejects an unknown wire when the tool is created', () => {
+  // NOTE: JavaScript callers can pass any value.
   const given = { wire: 'grpc' } as unknown as AgentAddressOptions
   expect(() => createConnector('https://agents.example', given)).toThrow(
     new TypeError(
@@ -339,26 +348,26 @@ test('an unknown wire is refused when the tool is made', () => {
 test.each([
   [{ maxBodyBytes: 0 }, 'maxBodyBytes must be > 0, got 0'],
   [{ maxBodyBytes: Number.NaN }, 'maxBodyBytes must be > 0, got NaN'],
-])('%j is refused when the tool is made', (options, problem) => {
+])('rejects the options %j when the tool is created', (options, problem) => {
   const given: A2aConnectorOptions = { url: 'https://agents.example', ...options }
   expect(() => a2aConnector(given)).toThrow(
     new TypeError(`Cannot ask the agent at "https://agents.example/": ${problem}`),
   )
 })
 
-test('an agent is shown without what may be secret', () => {
+test('omits the login, query and fragment from the shown URI', () => {
   const url = 'https://user:password@agents.example/one?key=secret#more'
   expect(a2aConnector({ url }).uri).toBe('https://agents.example/one')
 })
 
-test('the card of an agent is bytes that have arrived', async () => {
+test('reports the arrival of card bytes to the call', async () => {
   const agent = await rawAgent(done)
   const call = hurriedCall()
   await byCard({ url: agent.url }).connect(call)
   expect(call.arrivals).toBeGreaterThan(0)
 })
 
-test('closing a connector closes that over the tasks wire', async () => {
+test('closes the connector of the tasks wire, too', async () => {
   let closed = 0
   const closing: AgentConnector = {
     ...tasks,
@@ -370,7 +379,7 @@ test('closing a connector closes that over the tasks wire', async () => {
   expect(closed).toBe(1)
 })
 
-test('closing a connector ends what is under way', async () => {
+test('aborts running calls when the connector is closed', async () => {
   const agent = await rawAgent(() => undefined)
   const connector = byCard({ url: agent.url })
   const asking = askOnce(connector, 'go', hurriedCall())

@@ -7,8 +7,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { a2aConnector } from '../src/a2a/a2a-connector.ts'
 import { peerServer, type PeerServer } from './peer-server.ts'
 
-/** Our own server, which ends with its test. */
-async function ownServer(options: Parameters<typeof peerServer>[0] = {}): Promise<PeerServer> {
+/** Starts a Tutti server that stops with the test. */
+async function startServer(options: Parameters<typeof peerServer>[0] = {}): Promise<PeerServer> {
   const server = await peerServer(options)
   onTestFinished(() => server[Symbol.asyncDispose]())
   return server
@@ -19,7 +19,7 @@ interface Asking extends Partial<AgentToolSettings<string>> {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Asks one ensemble of a server, as a tool does. */
+/** Calls an ensemble of a server through an agent tool. */
 function ask(server: PeerServer, ensemble: string, asking: Asking = {}) {
   const { options = {}, headers = {}, ...settings } = asking
   const url = `${server.url.replace(/^ws/, 'http')}/agents/${ensemble}`
@@ -37,15 +37,15 @@ function ask(server: PeerServer, ensemble: string, asking: Asking = {}) {
 
 const MODES = ['sync', 'streaming', 'conversational'] as const
 
-describe('our own server over A2A', () => {
-  test.each(MODES)('%s: the answer is the output of the run', async (mode) => {
-    const { outcome, events } = ask(await ownServer(), 'echo', { mode })
+describe('a Tutti server over A2A', () => {
+  test.each(MODES)('%s: returns the output of the run as the answer', async (mode) => {
+    const { outcome, events } = ask(await startServer(), 'echo', { mode })
     expect((await outcome).result).toMatchObject({ success: true, output: 'Answer 1' })
     expect(events.at(-1)).toMatchObject({ type: 'agent_tool_completed', output: 'Answer 1' })
   })
 
-  test('streaming: the task comes first, and what it has used comes with its news', async () => {
-    const server = await ownServer()
+  test('streaming: sends the task first, and usage with its status updates', async () => {
+    const server = await startServer()
     const { outcome, events } = ask(server, 'echo', { mode: 'streaming' })
     await outcome
     const chunks = events.flatMap((event) =>
@@ -58,8 +58,8 @@ describe('our own server over A2A', () => {
     })
   })
 
-  test.each(MODES)('%s: a run that fails is a failure of the agent', async (mode) => {
-    const { outcome, events } = ask(await ownServer(), 'mute', { mode })
+  test.each(MODES)('%s: reports a failed run as a failure of the agent', async (mode) => {
+    const { outcome, events } = ask(await startServer(), 'mute', { mode })
     expect((await outcome).result.success).toBe(false)
     expect(events.at(-1)).toMatchObject({
       type: 'agent_tool_error',
@@ -68,8 +68,8 @@ describe('our own server over A2A', () => {
     })
   })
 
-  test.each(MODES)('%s: a review is decided by the reviewer of the caller', async (mode) => {
-    const server = await ownServer()
+  test.each(MODES)('%s: sends a review to the reviewer of the caller', async (mode) => {
+    const server = await startServer()
     const reviewer = scriptedReviewer([{ action: 'EDIT', input: 'yes' }])
     const { outcome, events } = ask(server, 'choir', { mode, options: { reviewer } })
     expect((await outcome).result.output).toBe('Answer 1')
@@ -79,9 +79,9 @@ describe('our own server over A2A', () => {
   })
 
   test.each(['sync', 'streaming'] as const)(
-    '%s: a cancel from above stops the run',
+    '%s: cancels the run when the caller cancels the call',
     async (mode) => {
-      const server = await ownServer()
+      const server = await startServer()
       const cancelling = new AbortController()
       const { outcome, events } = ask(server, 'band', {
         mode,
@@ -98,8 +98,8 @@ describe('our own server over A2A', () => {
     },
   )
 
-  test('an ensemble that is not there has no card', async () => {
-    const { outcome } = ask(await ownServer(), 'nobody')
+  test('fails for an ensemble that does not exist', async () => {
+    const { outcome } = ask(await startServer(), 'missing')
     await expect(outcome).resolves.toMatchObject({ result: { success: false } })
   })
 })

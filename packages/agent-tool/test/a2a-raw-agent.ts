@@ -1,43 +1,42 @@
-/** An agent over JSON-RPC that says whatever it is told, right or wrong. */
+/** A JSON-RPC agent that sends scripted answers, valid or invalid. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { onTestFinished } from 'vitest'
 
 import type { AddressInfo } from 'node:net'
 
-/** One request, and what can be done with it. */
+/** One request, with methods to answer it. */
 export interface RawExchange {
-  /** The method of JSON-RPC, or `card`, or the method of HTTP with the path. */
+  /** JSON-RPC method, `card`, or HTTP method and path. */
   readonly name: string
-  /** How many requests of this name there were before. */
+  /** Number of earlier requests with this name. */
   readonly index: number
   readonly params: Readonly<Record<string, unknown>>
   readonly headers: IncomingHttpHeaders
   readonly response: ServerResponse
   /** Answers with JSON. */
   json(body: unknown, status?: number, headers?: Readonly<Record<string, string>>): void
-  /** Answers with a result of JSON-RPC. */
+  /** Answers with a JSON-RPC result. */
   result(result: unknown): void
-  /** Answers with an error of JSON-RPC. */
+  /** Answers with a JSON-RPC error. */
   error(code: number, message: string, status?: number): void
   /** Sends one object of a stream. */
   event(result: unknown): void
   /** Sends bytes of a stream. */
   bytes(text: string): void
-  /** Breaks the connection off, when what was written has been sent. */
+  /** Resets the connection after the written bytes are sent. */
   reset(): void
 }
 
-/** The agent. */
 export interface RawAgent {
   readonly url: string
-  /** Names of the requests so far, without those for the card. */
+  /** Names of the requests so far, except card requests. */
   readonly names: readonly string[]
   readonly exchanges: readonly RawExchange[]
-  /** The request of this name and number, when it is there. */
+  /** Resolves with the request of this name and index when it arrives. */
   requested(name: string, index?: number): Promise<RawExchange>
 }
 
-/** What is different from an agent that streams. */
+/** Differences from a default streaming agent. */
 export interface RawAgentOptions {
   readonly streaming?: boolean
   readonly card?: (exchange: RawExchange, url: string) => void
@@ -45,7 +44,7 @@ export interface RawAgentOptions {
   readonly inputModes?: readonly string[]
 }
 
-/** A card of an agent over JSON-RPC at `/rpc`. */
+/** Creates the card of a JSON-RPC agent at `/rpc`. */
 export function cardAt(
   url: string,
   { streaming = true, extensions = [], inputModes = [] }: RawAgentOptions = {},
@@ -60,7 +59,7 @@ export function cardAt(
   }
 }
 
-/** Starts an agent that ends with its test. */
+/** Starts an agent that stops with the test. */
 export async function rawAgent(
   answer: (exchange: RawExchange) => void,
   options: RawAgentOptions = {},
@@ -78,9 +77,9 @@ export async function rawAgent(
       const { method } = body
       const name = isCard ? 'card' : typeof method === 'string' ? method : place
       const index = exchanges.filter((one) => one.name === name).length
-      const exchange = exchangeOf(response, { name, index, body, headers: request.headers })
+      const exchange = createExchange(response, { name, index, body, headers: request.headers })
       exchanges.push(exchange)
-      for (const look of waiting) look()
+      for (const check of waiting) check()
       if (!isCard) answer(exchange)
       else if (options.card === undefined) exchange.json(cardAt(url, options))
       else options.card(exchange, url)
@@ -93,7 +92,7 @@ export async function rawAgent(
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   })
-  // NOTE: a server that listens on a port has an address of this kind.
+  // NOTE: the address of a server that listens on a port has this type.
   const { port } = server.address() as AddressInfo
   url = `http://127.0.0.1:${port}`
   return {
@@ -104,23 +103,23 @@ export async function rawAgent(
     },
     requested: (name, index = 0) =>
       new Promise((resolve) => {
-        const look = (): void => {
+        const check = (): void => {
           const found = exchanges.find((one) => one.name === name && one.index === index)
           if (found !== undefined) resolve(found)
         }
-        waiting.add(look)
-        look()
+        waiting.add(check)
+        check()
       }),
   }
 }
 
-function exchangeOf(
+function createExchange(
   response: ServerResponse,
-  facts: Pick<RawExchange, 'name' | 'index' | 'headers'> & {
+  request: Pick<RawExchange, 'name' | 'index' | 'headers'> & {
     readonly body: Readonly<Record<string, unknown>>
   },
 ): RawExchange {
-  const { body, ...shown } = facts
+  const { body, ...shown } = request
   const { id = null } = body
   const begin = (): void => {
     if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -132,7 +131,7 @@ function exchangeOf(
   return {
     ...shown,
     response,
-    // NOTE: what is no object is not looked into by any test.
+    // NOTE: tests read `params` only where it is an object.
     params: (body['params'] ?? {}) as RawExchange['params'],
     json,
     result: (result) => {
@@ -161,7 +160,7 @@ function readJson(text: string): Readonly<Record<string, unknown>> {
   return text === '' ? {} : JSON.parse(text)
 }
 
-/** A task as it stands. */
+/** Creates a task snapshot. */
 export function task(state: string, more: object = {}): object {
   return {
     task: {
@@ -173,7 +172,7 @@ export function task(state: string, more: object = {}): object {
   }
 }
 
-/** A new status of that task. */
+/** Creates a status update of the task. */
 export function status(state: string, more: object = {}): object {
   return {
     statusUpdate: {
@@ -185,7 +184,7 @@ export function status(state: string, more: object = {}): object {
   }
 }
 
-/** Text that the task has made. */
+/** Creates an artifact update with text. */
 export function artifact(text: string, more: object = {}): object {
   return {
     artifactUpdate: {

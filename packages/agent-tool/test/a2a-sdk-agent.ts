@@ -1,4 +1,4 @@
-/** Agents that others could have made: real servers of the SDK, with an executor that a test writes. */
+/** Third-party agents for tests: servers of the A2A SDK whose executor a test provides. */
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import {
   Artifact,
@@ -27,32 +27,32 @@ import { onTestFinished } from 'vitest'
 
 import type { AddressInfo } from 'node:net'
 
-/** A way in which an agent is spoken to. */
-export interface AgentWay {
+/** Binding and version of the protocol that an agent uses. */
+export interface ProtocolVariant {
   readonly binding: 'JSONRPC' | 'HTTP+JSON'
   readonly version: '1.0' | '0.3'
 }
 
-/** All of them. */
-export const WAYS: readonly AgentWay[] = [
+/** All supported bindings and versions. */
+export const VARIANTS: readonly ProtocolVariant[] = [
   { binding: 'JSONRPC', version: '1.0' },
   { binding: 'HTTP+JSON', version: '1.0' },
   { binding: 'JSONRPC', version: '0.3' },
   { binding: 'HTTP+JSON', version: '0.3' },
 ]
 
-/** What an executor works with. */
+/** Context of an executor, with methods that publish events. */
 export interface Work {
   readonly context: RequestContext
-  /** The message, as the JSON of 1.0. */
+  /** The message as JSON of A2A 1.0. */
   readonly message: Readonly<Record<string, unknown>>
-  /** What was sent with the message, as the JSON of 1.0. */
+  /** The whole request as JSON of A2A 1.0. */
   readonly request: Readonly<Record<string, unknown>>
   readonly text: string
   /** Aborts when the task is cancelled. */
   readonly cancelled: AbortSignal
   readonly bus: ExecutionEventBus
-  /** Tells of the task: the first that every execution does. */
+  /** Publishes the task. Every execution that has a task does this first. */
   task(state?: string, more?: object): void
   status(state: string, text?: string, metadata?: object): void
   artifact(artifactId: string, parts: readonly object[], more?: object): void
@@ -60,7 +60,7 @@ export interface Work {
   reply(parts: readonly object[], metadata?: object): void
 }
 
-/** An agent of the SDK. */
+/** A running agent of the SDK. */
 export interface SdkAgent {
   readonly url: string
   /** Requests so far, such as `POST /rpc SendMessage`. */
@@ -68,27 +68,27 @@ export interface SdkAgent {
   readonly headers: readonly IncomingHttpHeaders[]
   /** Ids of the tasks that were cancelled. */
   readonly cancelled: readonly string[]
-  /** Resolves when a request has come that has this in its name, in whatever case. */
+  /** Resolves when a request has arrived whose name contains `name`, ignoring case. */
   requested(name: string): Promise<void>
 }
 
-/** How an agent differs from one that streams over JSON-RPC of 1.0. */
+/** Differences from an agent that streams over JSON-RPC 1.0. */
 export interface SdkAgentOptions {
-  readonly way?: AgentWay
+  readonly variant?: ProtocolVariant
   readonly streaming?: boolean
   readonly extensions?: readonly string[]
   readonly inputModes?: readonly string[]
-  /** Sees each request first; true when it has answered. */
+  /** Express middleware that runs before the handlers of the agent. */
   readonly before?: express.RequestHandler
   readonly card?: Partial<AgentCard>
 }
 
-/** Starts an agent that ends with its test. */
+/** Starts an agent that stops with the test. */
 export async function sdkAgent(
   execute: (work: Work) => void | Promise<void>,
   options: SdkAgentOptions = {},
 ): Promise<SdkAgent> {
-  const { way = { binding: 'JSONRPC', version: '1.0' } } = options
+  const { variant = { binding: 'JSONRPC', version: '1.0' } } = options
   const requests: string[] = []
   const headers: IncomingHttpHeaders[] = []
   const cancelled: string[] = []
@@ -98,7 +98,7 @@ export async function sdkAgent(
   app.use((request, _response, next) => {
     requests.push(`${request.method} ${request.path} ${request.body?.method ?? ''}`.trim())
     headers.push(request.headers)
-    for (const look of waiting) look()
+    for (const check of waiting) check()
     next()
   })
   if (options.before !== undefined) app.use(options.before)
@@ -110,14 +110,14 @@ export async function sdkAgent(
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   })
-  // NOTE: a server that listens on a port has an address of this kind.
+  // NOTE: the address of a server that listens on a port has this type.
   const { port } = server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`
-  const handler = handlerOf(execute, { card: cardOf(url, way, options), cancelled })
+  const handler = createHandler(execute, { card: createCard(url, variant, options), cancelled })
   const common = {
     requestHandler: handler,
     userBuilder: UserBuilder.noAuthentication,
-    legacyCompat: { enabled: way.version === '0.3' },
+    legacyCompat: { enabled: variant.version === '0.3' },
   }
   app.use(
     '/.well-known/agent-card.json',
@@ -132,16 +132,20 @@ export async function sdkAgent(
     cancelled,
     requested: (name) =>
       new Promise((resolve) => {
-        const look = (): void => {
+        const check = (): void => {
           if (requests.some((one) => one.toLowerCase().includes(name.toLowerCase()))) resolve()
         }
-        waiting.add(look)
-        look()
+        waiting.add(check)
+        check()
       }),
   }
 }
 
-function cardOf(url: string, { binding, version }: AgentWay, options: SdkAgentOptions): AgentCard {
+function createCard(
+  url: string,
+  { binding, version }: ProtocolVariant,
+  options: SdkAgentOptions,
+): AgentCard {
   const { streaming = true, extensions = [], inputModes = ['text/plain'] } = options
   return {
     name: 'Foreign',
@@ -176,7 +180,7 @@ function cardOf(url: string, { binding, version }: AgentWay, options: SdkAgentOp
   }
 }
 
-function handlerOf(
+function createHandler(
   execute: (work: Work) => void | Promise<void>,
   { card, cancelled }: { readonly card: AgentCard; readonly cancelled: string[] },
 ): DefaultRequestHandler {
@@ -185,7 +189,7 @@ function handlerOf(
     async execute(context, bus) {
       const controller = new AbortController()
       running.set(context.taskId, controller)
-      await execute(workOf(context, bus, controller.signal))
+      await execute(createWork(context, bus, controller.signal))
     },
     async cancelTask(taskId, bus) {
       cancelled.push(taskId)
@@ -197,34 +201,34 @@ function handlerOf(
   })
 }
 
-function workOf(context: RequestContext, bus: ExecutionEventBus, cancelled: AbortSignal): Work {
+function createWork(context: RequestContext, bus: ExecutionEventBus, cancelled: AbortSignal): Work {
   const { taskId, contextId, userMessage, request } = context
   const place = { taskId, contextId }
-  const messageOf = (text: string, metadata?: object): object => ({
+  const createMessage = (text: string, metadata?: object): object => ({
     ...place,
     messageId: crypto.randomUUID(),
     role: 'ROLE_AGENT',
     parts: [{ text }],
     metadata,
   })
-  // NOTE: the codecs write JSON objects.
-  const jsonOf = (value: unknown) => value as Readonly<Record<string, unknown>>
+  // NOTE: the codecs return JSON objects.
+  const toJson = (value: unknown) => value as Readonly<Record<string, unknown>>
   return {
     context,
     bus,
     cancelled,
-    message: jsonOf(Message.toJSON(userMessage)),
-    request: jsonOf(SendMessageRequest.toJSON(request)),
+    message: toJson(Message.toJSON(userMessage)),
+    request: toJson(SendMessageRequest.toJSON(request)),
     text: userMessage.parts
       .map(({ content }) => (content?.$case === 'text' ? content.value : ''))
       .join(''),
     task(state = 'TASK_STATE_SUBMITTED', more = {}) {
-      const before = context.task === undefined ? {} : jsonOf(Task.toJSON(context.task))
+      const before = context.task === undefined ? {} : toJson(Task.toJSON(context.task))
       const task = { ...before, id: taskId, contextId, status: { state }, ...more }
       bus.publish(AgentEvent.task(Task.fromJSON(task)))
     },
     status(state, text, metadata) {
-      const message = text === undefined ? undefined : messageOf(text)
+      const message = text === undefined ? undefined : createMessage(text)
       bus.publish(
         AgentEvent.statusUpdate({
           ...place,

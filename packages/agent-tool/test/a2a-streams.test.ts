@@ -1,4 +1,4 @@
-/** What streams bring, and what becomes of a call when they break. */
+/** Tests how streams are read, and how a call recovers from broken streams. */
 import { USAGE_EXTENSION } from '@tutti/protocol'
 import { expect, test } from 'vitest'
 
@@ -12,68 +12,68 @@ import {
   type RawAgent,
   type RawExchange,
 } from './a2a-raw-agent.ts'
-import { hurriedCall } from './a2a-surroundings.ts'
+import { hurriedCall } from './a2a-hurried-call.ts'
 import { askOnce } from './test-call.ts'
 
 const WORKING = task('WORKING')
 
-function connectorTo({ url }: RawAgent) {
+function createConnector({ url }: RawAgent) {
   return a2aConnector({ url })
 }
 
-async function failureOf(agent: RawAgent): Promise<unknown> {
-  const asking = askOnce(connectorTo(agent), 'go', hurriedCall())
+async function catchFailure(agent: RawAgent): Promise<unknown> {
+  const asking = askOnce(createConnector(agent), 'go', hurriedCall())
   return asking.then(
     () => 'an answer',
     (error: unknown) => error,
   )
 }
 
-function streamedTo(agent: RawAgent) {
-  return askOnce(connectorTo(agent), 'go', hurriedCall({ mode: 'streaming' }))
+function askStreaming(agent: RawAgent) {
+  return askOnce(createConnector(agent), 'go', hurriedCall({ mode: 'streaming' }))
 }
 
-test('each object is a chunk at the moment it arrives, as the wire has it', async () => {
+test('yields each object as a chunk when it arrives, unchanged', async () => {
   const agent = await rawAgent(() => undefined)
-  const session = await connectorTo(agent).connect(hurriedCall({ mode: 'streaming' }))
+  const session = await createConnector(agent).connect(hurriedCall({ mode: 'streaming' }))
   const updates = session.send({ input: 'go', index: 0 })[Symbol.asyncIterator]()
   const all = [WORKING, artifact('one', { append: true, lastChunk: true }), status('COMPLETED')]
   const first = updates.next()
   const stream = await agent.requested('SendStreamingMessage')
   stream.event(all[0])
   expect(await first).toEqual({ done: false, value: { kind: 'chunk', chunk: all[0] } })
-  for (const news of all.slice(1)) {
+  for (const item of all.slice(1)) {
     const coming = updates.next()
-    stream.event(news)
-    expect(await coming).toEqual({ done: false, value: { kind: 'chunk', chunk: news } })
+    stream.event(item)
+    expect(await coming).toEqual({ done: false, value: { kind: 'chunk', chunk: item } })
   }
   expect(await updates.next()).toMatchObject({ value: { kind: 'end', output: 'one' } })
   expect(await updates.next()).toMatchObject({ done: true })
 })
 
-test('in other modes no object is a chunk', async () => {
+test('yields no chunks outside the streaming mode', async () => {
   const agent = await rawAgent((exchange) => {
-    for (const news of [WORKING, artifact('one'), status('COMPLETED')]) exchange.event(news)
+    for (const item of [WORKING, artifact('one'), status('COMPLETED')]) exchange.event(item)
   })
-  const { updates } = await askOnce(connectorTo(agent), 'go', hurriedCall())
+  const { updates } = await askOnce(createConnector(agent), 'go', hurriedCall())
   expect(updates.map(({ kind }) => kind)).toEqual(['end'])
 })
 
-test('a stream whose task has settled is closed, whether the agent closes it or not', async () => {
+test('closes the stream when the task has settled, even if the agent leaves it open', async () => {
   const closed = Promise.withResolvers<void>()
   const agent = await rawAgent(({ event, response }) => {
     response.on('close', closed.resolve)
     event(task('COMPLETED', { artifacts: [{ artifactId: 'a', parts: [{ text: 'done' }] }] }))
   })
-  const { answer } = await streamedTo(agent)
+  const { answer } = await askStreaming(agent)
   expect(answer.output).toBe('done')
   await closed.promise
 })
 
-test('comments that keep a connection alive are bytes, and nothing else', async () => {
+test('counts keep-alive comments as received bytes and otherwise ignores them', async () => {
   const agent = await rawAgent(() => undefined)
   const call = hurriedCall({ mode: 'streaming' })
-  const session = await connectorTo(agent).connect(call)
+  const session = await createConnector(agent).connect(call)
   const updates = session.send({ input: 'go', index: 0 })[Symbol.asyncIterator]()
   const first = updates.next()
   const stream = await agent.requested('SendStreamingMessage')
@@ -89,26 +89,26 @@ test('comments that keep a connection alive are bytes, and nothing else', async 
   expect(await next).toMatchObject({ value: { chunk: status('COMPLETED') } })
 })
 
-test('a call that is over lets go of its stream at once', async () => {
+test('closes the stream as soon as the call is aborted', async () => {
   const closed = Promise.withResolvers<void>()
   const agent = await rawAgent(({ event, response }) => {
     response.on('close', closed.resolve)
     event(WORKING)
   })
   const call = hurriedCall({ mode: 'streaming' })
-  const session = await connectorTo(agent).connect(call)
+  const session = await createConnector(agent).connect(call)
   const updates = session.send({ input: 'go', index: 0 })[Symbol.asyncIterator]()
   await updates.next()
   const next = updates.next()
-  call.abort(new Error('It is over'))
-  await expect(next).rejects.toThrow('It is over')
+  call.abort(new Error('Aborted'))
+  await expect(next).rejects.toThrow('Aborted')
   await closed.promise
   expect(agent.names).toEqual(['SendStreamingMessage'])
 })
 
 const COST = { metadata: { cost_usd: 0.5 } }
 
-test('[Q2] a stream that is reset is taken up again: nothing is sent, made or counted twice', async () => {
+test('[Q2] resubscribes after a reset without repeating messages, output or costs', async () => {
   const agent = await rawAgent(({ name, event, reset }) => {
     if (name === 'SendStreamingMessage') {
       event(WORKING)
@@ -121,23 +121,23 @@ test('[Q2] a stream that is reset is taken up again: nothing is sent, made or co
       event(status('COMPLETED'))
     }
   })
-  const { answer, updates } = await streamedTo(agent)
+  const { answer, updates } = await askStreaming(agent)
   expect(answer).toMatchObject({ state: 'completed', output: 'one, two, three' })
   expect(agent.names).toEqual(['SendStreamingMessage', 'SubscribeToTask'])
   const costs = updates.flatMap((update) => update.usage?.totalCostUsd ?? [])
   expect(costs).toEqual([0.5, 0.5, 1])
 })
 
-test('[Q2] a stream that ends without an end is taken up again', async () => {
+test('[Q2] resubscribes when a stream ends before its task', async () => {
   const agent = await rawAgent(({ name, event, response }) => {
     event(name === 'SubscribeToTask' ? task('COMPLETED') : WORKING)
     response.end()
   })
-  expect((await streamedTo(agent)).answer).toMatchObject({ state: 'completed' })
+  expect((await askStreaming(agent)).answer).toMatchObject({ state: 'completed' })
   expect(agent.names).toEqual(['SendStreamingMessage', 'SubscribeToTask'])
 })
 
-test('[Q2] an agent that cannot be followed is asked how the task stands, less and less often', async () => {
+test('[Q2] polls the task at growing intervals when the agent does not support subscriptions', async () => {
   const waits: number[] = []
   const agent = await rawAgent(({ name, index, event, error, result, response }) => {
     if (name === 'SubscribeToTask') error(-32_004, 'Not supported')
@@ -159,13 +159,13 @@ test('[Q2] an agent that cannot be followed is asked how the task stands, less a
       return call.clock.after(delayMs, callback)
     },
   }
-  const { answer } = await askOnce(connectorTo(agent), 'go', hurriedCall({ clock }))
+  const { answer } = await askOnce(createConnector(agent), 'go', hurriedCall({ clock }))
   expect(answer).toMatchObject({ state: 'completed' })
   expect(agent.names.filter((name) => name === 'SubscribeToTask')).toHaveLength(1)
   expect(waits).toEqual([500, 1_000, 2_000, 4_000, 5_000, 5_000])
 })
 
-test('[Q2] subscriptions that bring nothing are given up after a number of them', async () => {
+test('[Q2] polls after the maximum number of subscriptions without a new object', async () => {
   const agent = await rawAgent(({ name, index, event, result, response }) => {
     if (name === 'GetTask') {
       const state = index < 8 ? 'TASK_STATE_WORKING' : 'TASK_STATE_COMPLETED'
@@ -175,11 +175,11 @@ test('[Q2] subscriptions that bring nothing are given up after a number of them'
     event(WORKING)
     response.end()
   })
-  await streamedTo(agent)
+  await askStreaming(agent)
   expect(agent.names.filter((name) => name === 'SubscribeToTask')).toHaveLength(MAX_SUBSCRIPTIONS)
 })
 
-test('[Q2] a stream that brings news each time is taken up as often as it breaks', async () => {
+test('[Q2] resubscribes without limit while each subscription makes progress', async () => {
   const agent = await rawAgent(({ name, index, event, result, response }) => {
     if (name === 'GetTask') {
       result({ id: 'task-1', status: { state: 'TASK_STATE_WORKING' } })
@@ -189,22 +189,22 @@ test('[Q2] a stream that brings news each time is taken up as often as it breaks
     if (name === 'SubscribeToTask') event(index < 7 ? artifact(`${index}`) : status('COMPLETED'))
     response.end()
   })
-  expect((await streamedTo(agent)).answer).toMatchObject({ state: 'completed' })
+  expect((await askStreaming(agent)).answer).toMatchObject({ state: 'completed' })
   expect(agent.names.filter((name) => name === 'SubscribeToTask')).toHaveLength(8)
 })
 
-test('[Q2] a subscription that is lost is tried again', async () => {
+test('[Q2] retries a lost subscription', async () => {
   const agent = await rawAgent(({ name, index, event, result, reset, response }) => {
     if (name === 'GetTask') result({ id: 'task-1', status: { state: 'TASK_STATE_WORKING' } })
     else if (name === 'SendStreamingMessage') response.end(event(WORKING))
     else if (index === 0) reset()
     else event(task('COMPLETED'))
   })
-  expect((await streamedTo(agent)).answer).toMatchObject({ state: 'completed' })
+  expect((await askStreaming(agent)).answer).toMatchObject({ state: 'completed' })
   expect(agent.names.filter((name) => name === 'SubscribeToTask')).toHaveLength(2)
 })
 
-test('[Q3] questions that are lost now and then are asked again', async () => {
+test('[Q3] repeats polls that fail with a temporary error', async () => {
   const agent = await rawAgent(
     ({ name, index, json, result }) => {
       if (name === 'SendMessage') result(task('WORKING'))
@@ -217,10 +217,10 @@ test('[Q3] questions that are lost now and then are asked again', async () => {
     },
     { streaming: false },
   )
-  expect((await streamedTo(agent)).answer).toMatchObject({ state: 'completed' })
+  expect((await askStreaming(agent)).answer).toMatchObject({ state: 'completed' })
 })
 
-test('[Q3] a question that is refused is a failure as it is', async () => {
+test('[Q3] fails at once when a poll is rejected', async () => {
   const agent = await rawAgent(
     ({ name, json, result }) => {
       if (name === 'SendMessage') result(task('WORKING'))
@@ -228,22 +228,25 @@ test('[Q3] a question that is refused is a failure as it is', async () => {
     },
     { streaming: false },
   )
-  expect(await failureOf(agent)).toMatchObject({ failureType: 'http_error', retryable: false })
+  expect(await catchFailure(agent)).toMatchObject({ failureType: 'http_error', retryable: false })
   expect(agent.names).toEqual(['SendMessage', 'GetTask'])
 })
 
-test('[Q3] a connection that stays lost is a lost connection, after a number of tries', async () => {
+test('[Q3] fails with connection_lost after the maximum number of lost polls', async () => {
   const agent = await rawAgent(({ name, event, reset, response }) => {
     if (name === 'SendStreamingMessage') event(WORKING)
     else response.socket?.resetAndDestroy()
     if (name === 'SendStreamingMessage') reset()
   })
-  expect(await failureOf(agent)).toMatchObject({ failureType: 'connection_lost', retryable: true })
+  expect(await catchFailure(agent)).toMatchObject({
+    failureType: 'connection_lost',
+    retryable: true,
+  })
   expect(agent.names.filter((name) => name === 'GetTask')).toHaveLength(MAX_LOST)
   expect(agent.names.filter((name) => name === 'SendStreamingMessage')).toHaveLength(1)
 })
 
-test('[Q3] a task that the agent has forgotten is a lost connection', async () => {
+test('[Q3] fails with connection_lost when the agent no longer knows the task', async () => {
   const agent = await rawAgent(({ name, event, error, reset }) => {
     if (name !== 'SendStreamingMessage') {
       error(-32_001, 'Task not found')
@@ -252,25 +255,28 @@ test('[Q3] a task that the agent has forgotten is a lost connection', async () =
     event(WORKING)
     reset()
   })
-  const failure = await failureOf(agent)
+  const failure = await catchFailure(agent)
   expect(failure).toMatchObject({ failureType: 'connection_lost', retryable: true })
   expect(String(failure)).toContain('"task-1"')
 })
 
-test('[Q2] a message is not sent again when its stream is reset before the task is known', async () => {
+test('[Q2] does not repeat a message when its stream is reset before the task is known', async () => {
   const agent = await rawAgent(({ bytes, reset }) => {
     bytes(': hello\n\n')
     reset()
   })
-  expect(await failureOf(agent)).toMatchObject({ failureType: 'connection_lost', retryable: true })
+  expect(await catchFailure(agent)).toMatchObject({
+    failureType: 'connection_lost',
+    retryable: true,
+  })
   expect(agent.names).toEqual(['SendStreamingMessage'])
 })
 
 test.each([
   ['a named ping', 'event: ping\ndata: {}\n\n'],
-  ['what is not JSON', 'data: {"jsonrpc":\n\n'],
-  ['an answer to somebody else', 'data: {"jsonrpc":"2.0","id":99,"result":{}}\n\n'],
-])('[Q2] %s in a stream costs the stream, not the answer', async (_title, text) => {
+  ['invalid JSON', 'data: {"jsonrpc":\n\n'],
+  ['a response to another request', 'data: {"jsonrpc":"2.0","id":99,"result":{}}\n\n'],
+])('[Q2] polls for the answer after %s in a stream', async (_title, text) => {
   const agent = await rawAgent(({ name, event, bytes, result }) => {
     if (name === 'GetTask') {
       result({
@@ -283,29 +289,29 @@ test.each([
     event(WORKING)
     bytes(text)
   })
-  expect((await streamedTo(agent)).answer).toMatchObject({ state: 'completed', output: 'whole' })
+  expect((await askStreaming(agent)).answer).toMatchObject({ state: 'completed', output: 'whole' })
 })
 
 const garbage: readonly (readonly [string, (exchange: RawExchange) => void])[] = [
-  ['what is not JSON', ({ bytes }) => bytes('data: nonsense\n\n')],
-  ['a stream of nothing', ({ bytes, response }) => response.end(bytes(': nothing\n\n'))],
-  ['an object that is nothing', ({ event, response }) => response.end(event({}))],
-  ['a page', ({ response }) => response.end('<html></html>')],
+  ['invalid JSON', ({ bytes }) => bytes('data: nonsense\n\n')],
+  ['an empty stream', ({ bytes, response }) => response.end(bytes(': nothing\n\n'))],
+  ['an object without content', ({ event, response }) => response.end(event({}))],
+  ['an HTML page', ({ response }) => response.end('<html></html>')],
   ['a list', ({ json }) => json([])],
   ['an event that never ends', ({ bytes }) => bytes(`data: ${'x'.repeat(5 * 1_048_576)}`)],
 ]
 
-test.each(garbage)('%s is no answer', async (_title, answer) => {
-  const failure = await failureOf(await rawAgent(answer))
+test.each(garbage)('fails with invalid_response for %s', async (_title, answer) => {
+  const failure = await catchFailure(await rawAgent(answer))
   expect(failure).toMatchObject({ failureType: 'invalid_response', retryable: false })
 })
 
-test('an error within a stream is what the agent says', async () => {
+test('reports an error that the agent sends within a stream', async () => {
   const agent = await rawAgent(({ event, bytes }) => {
     event(WORKING)
     bytes('data: {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"No paper"}}\n\n')
   })
-  expect(await failureOf(agent)).toMatchObject({
+  expect(await catchFailure(agent)).toMatchObject({
     failureType: 'agent_failed',
     message: 'Agent returned error -32603: No paper',
     retryable: false,
@@ -315,7 +321,7 @@ test('an error within a stream is what the agent says', async () => {
 
 const failures: readonly (readonly [string, (exchange: RawExchange) => void, object])[] = [
   [
-    'a status that may pass',
+    'a temporary HTTP error',
     ({ json }) => json({ busy: true }, 503, { 'retry-after': '7' }),
     {
       failureType: 'http_error',
@@ -325,46 +331,46 @@ const failures: readonly (readonly [string, (exchange: RawExchange) => void, obj
     },
   ],
   [
-    'a status of HTTP with an error of JSON-RPC',
+    'an HTTP error with a JSON-RPC error',
     ({ error }) => error(-32_603, 'Broken', 500),
     { failureType: 'http_error', retryable: true },
   ],
   [
-    'credentials that are missing',
+    'missing credentials',
     ({ error }) => error(-32_000, 'Who are you', 401),
     { failureType: 'http_error', retryable: false },
   ],
   [
-    'a status of 4xx without an error of A2A',
+    'a 4xx status without an A2A error',
     ({ json }) => json({ no: 'way' }, 400),
     { failureType: 'http_error', message: 'Agent returned error 400 Bad Request: {"no":"way"}' },
   ],
   [
-    'an error of A2A with a status of 4xx',
+    'an A2A error with a 4xx status',
     ({ error }) => error(-32_005, 'No pictures', 400),
     { failureType: 'agent_failed', message: 'Agent returned error -32005: No pictures' },
   ],
   [
-    'an error within a 200',
+    'an error in a 200 response',
     ({ error }) => error(-32_602, 'No such skill'),
     { failureType: 'agent_failed', retryable: false },
   ],
 ]
 
-test.each(failures)('%s is told as it is', async (_title, answer, failure) => {
-  expect(await failureOf(await rawAgent(answer))).toMatchObject(failure)
+test.each(failures)('reports %s', async (_title, answer, failure) => {
+  expect(await catchFailure(await rawAgent(answer))).toMatchObject(failure)
 })
 
-test('[Q1] an agent that refuses to stream is asked without', async () => {
+test('[Q1] falls back to a request without streaming when the agent refuses to stream', async () => {
   const agent = await rawAgent(({ name, error, result }) => {
     if (name === 'SendStreamingMessage') error(-32_004, 'Streaming is not supported')
     else result(task('COMPLETED', { artifacts: [{ artifactId: 'a', parts: [{ text: 'done' }] }] }))
   })
-  expect((await streamedTo(agent)).answer).toMatchObject({ output: 'done' })
+  expect((await askStreaming(agent)).answer).toMatchObject({ output: 'done' })
   expect(agent.names).toEqual(['SendStreamingMessage', 'SendMessage'])
 })
 
-test('[Q1] an agent that does not stream is asked not to wait, and one that refuses that to wait', async () => {
+test('[Q1] requests an immediate response from an agent without streaming, and a blocking one if that is refused', async () => {
   const asked: unknown[] = []
   const agent = await rawAgent(
     ({ index, params, error, result }) => {
@@ -374,11 +380,11 @@ test('[Q1] an agent that does not stream is asked not to wait, and one that refu
     },
     { streaming: false },
   )
-  await streamedTo(agent)
+  await askStreaming(agent)
   expect(asked).toEqual([{ returnImmediately: true }, {}])
 })
 
-test('[Q1] each way in which a polled task stands differently is a chunk, once', async () => {
+test('[Q1] yields one chunk for each change of a polled task', async () => {
   const agent = await rawAgent(
     ({ name, index, result }) => {
       if (name === 'SendMessage') result(task('SUBMITTED'))
@@ -387,7 +393,7 @@ test('[Q1] each way in which a polled task stands differently is a chunk, once',
     },
     { streaming: false },
   )
-  const { chunks } = await streamedTo(agent)
+  const { chunks } = await askStreaming(agent)
   expect(chunks.map((chunk) => (chunk as { task: { status: unknown } }).task.status)).toEqual([
     { state: 'TASK_STATE_SUBMITTED' },
     { state: 'TASK_STATE_WORKING' },
@@ -395,7 +401,7 @@ test('[Q1] each way in which a polled task stands differently is a chunk, once',
   ])
 })
 
-test('an answer that is too large is not read to its end', async () => {
+test('rejects an answer that is too large', async () => {
   const agent = await rawAgent(
     ({ result }) => result({ message: { messageId: 'x'.repeat(2_000) } }),
     {
@@ -409,25 +415,25 @@ test('an answer that is too large is not read to its end', async () => {
   })
 })
 
-test('what was used is told with the news that told it', async () => {
+test('reports usage with the event that contains it', async () => {
   const totals = { total_cost_usd: 2, total_tokens: 30 }
   const agent = await rawAgent(({ event }) => {
     event(WORKING)
     event(status('WORKING', { metadata: { [USAGE_EXTENSION]: totals } }))
     event(status('COMPLETED'))
   })
-  const { updates } = await askOnce(connectorTo(agent), 'go', hurriedCall())
+  const { updates } = await askOnce(createConnector(agent), 'go', hurriedCall())
   expect(updates.slice(0, -1)).toEqual([
     { kind: 'usage', usage: { totalCostUsd: 2, totalTokens: 30 } },
   ])
 })
 
-test('what has arrived of an answer that is not whole can be seen', async () => {
+test('returns the output that has arrived as the partial answer', async () => {
   const agent = await rawAgent(({ event }) => {
     event(WORKING)
     event(artifact('half'))
   })
-  const session = await connectorTo(agent).connect(hurriedCall({ mode: 'streaming' }))
+  const session = await createConnector(agent).connect(hurriedCall({ mode: 'streaming' }))
   const updates = session.send({ input: 'go', index: 0 })[Symbol.asyncIterator]()
   expect(session.partial?.()).toBeUndefined()
   await updates.next()

@@ -1,4 +1,4 @@
-/** Agents over A2A as tools: limits, events, turns and questions, with servers of the SDK. */
+/** Tests A2A agents as tools (limits, events, turns and questions) with servers of the SDK. */
 import {
   runTool,
   type RunToolOptions,
@@ -11,10 +11,10 @@ import { expect, test } from 'vitest'
 
 import { a2aConnector } from '../src/a2a/a2a-connector.ts'
 import { rawAgent, task } from './a2a-raw-agent.ts'
-import { sdkAgent, WAYS, type Work } from './a2a-sdk-agent.ts'
-import { hurriedClock } from './a2a-surroundings.ts'
+import { sdkAgent, VARIANTS, type Work } from './a2a-sdk-agent.ts'
+import { hurriedClock } from './a2a-hurried-call.ts'
 
-/** What came of one call of a tool. */
+/** Result of one tool call. */
 interface Called {
   readonly outcome: ToolCallOutcome
   readonly reports: readonly TimedAgentReport[]
@@ -49,10 +49,10 @@ async function call(
   return { outcome, reports, types, last: reports.at(-1) }
 }
 
-/** A clock that moves when it is told, for calls that are to wait for something else. */
+/** Options with a fake clock, so that no timer fires. */
 const steady: RunToolOptions = { clock: fakeClock() }
 
-/** Works until it is cancelled. */
+/** Runs until it is cancelled. */
 async function endless(work: Work): Promise<void> {
   work.task('TASK_STATE_WORKING')
   work.artifact('a', [{ text: 'so far' }])
@@ -61,37 +61,40 @@ async function endless(work: Work): Promise<void> {
   })
 }
 
-test.each(WAYS)('a stream is events as it comes, and one end ($version $binding)', async (way) => {
-  const agent = await sdkAgent(
-    (work) => {
-      work.task()
-      work.artifact('a', [{ text: 'one' }])
-      work.status('TASK_STATE_WORKING', undefined, { cost_usd: 0.25 })
-      work.status('TASK_STATE_COMPLETED')
-    },
-    { way },
-  )
-  const { reports, types, last, outcome } = await call(agent.url, { mode: 'streaming' }, steady)
-  expect(types).toEqual([
-    'agent_tool_invoked',
-    ...Array.from({ length: 4 }, () => 'agent_tool_progress'),
-    'agent_tool_completed',
-  ])
-  expect(reports[0]).toMatchObject({
-    protocol: 'a2a',
-    mode: 'streaming',
-    agent_uri: `${agent.url}/`,
-  })
-  expect(reports.slice(1, -1).map((one) => 'chunk_index' in one && one.chunk_index)).toEqual([
-    0, 1, 2, 3,
-  ])
-  expect(last).toMatchObject({ output: 'one', total_cost: 0.25 })
-  expect(outcome).toMatchObject({ result: { success: true, output: 'one' } })
-})
+test.each(VARIANTS)(
+  'reports a stream as events, then exactly one end ($version $binding)',
+  async (variant) => {
+    const agent = await sdkAgent(
+      (work) => {
+        work.task()
+        work.artifact('a', [{ text: 'one' }])
+        work.status('TASK_STATE_WORKING', undefined, { cost_usd: 0.25 })
+        work.status('TASK_STATE_COMPLETED')
+      },
+      { variant },
+    )
+    const { reports, types, last, outcome } = await call(agent.url, { mode: 'streaming' }, steady)
+    expect(types).toEqual([
+      'agent_tool_invoked',
+      ...Array.from({ length: 4 }, () => 'agent_tool_progress'),
+      'agent_tool_completed',
+    ])
+    expect(reports[0]).toMatchObject({
+      protocol: 'a2a',
+      mode: 'streaming',
+      agent_uri: `${agent.url}/`,
+    })
+    expect(reports.slice(1, -1).map((one) => 'chunk_index' in one && one.chunk_index)).toEqual([
+      0, 1, 2, 3,
+    ])
+    expect(last).toMatchObject({ output: 'one', total_cost: 0.25 })
+    expect(outcome).toMatchObject({ result: { success: true, output: 'one' } })
+  },
+)
 
-test.each(WAYS)(
-  'more cost than allowed ends the call and the task ($version $binding)',
-  async (way) => {
+test.each(VARIANTS)(
+  'ends the call and the task when the cost limit is exceeded ($version $binding)',
+  async (variant) => {
     const agent = await sdkAgent(
       async (work) => {
         work.task('TASK_STATE_WORKING')
@@ -101,7 +104,7 @@ test.each(WAYS)(
           work.cancelled.addEventListener('abort', resolve)
         })
       },
-      { way },
+      { variant },
     )
     const settings = { mode: 'streaming', maxCostUsd: 0.5 } as const
     const { last } = await call(agent.url, settings, steady)
@@ -116,7 +119,7 @@ test.each(WAYS)(
 )
 
 test.each(['streaming', 'sync'] as const)(
-  'silence ends a call in mode %s, and the task with it',
+  'ends the call and the task after the idle timeout in mode %s',
   async (mode) => {
     const clock = fakeClock()
     const agent = await sdkAgent(endless)
@@ -140,7 +143,7 @@ test.each(['streaming', 'sync'] as const)(
 )
 
 test.each([true, false])(
-  'a cancel from above cancels the task, streaming %s',
+  'cancels the task when the caller aborts (streaming: %s)',
   async (streaming) => {
     const agent = await sdkAgent(endless, { streaming })
     const controller = new AbortController()
@@ -160,7 +163,7 @@ test.each([true, false])(
   },
 )
 
-test('silence of more than 300 s is for the limits of the call alone', async () => {
+test('applies no HTTP timeout to a silence of more than 300 s', async () => {
   const clock = fakeClock()
   const agent = await rawAgent(() => undefined)
   const settings = { timeoutMs: Infinity, idleTimeoutMs: 4_000_000 }
@@ -171,7 +174,7 @@ test('silence of more than 300 s is for the limits of the call alone', async () 
   expect((await calling).outcome).toMatchObject({ result: { output: 'at last' } })
 })
 
-/** Asks twice before it is done. */
+/** Asks two questions before it completes. */
 function curious(work: Work): void {
   work.task()
   const history = work.context.task?.history.length ?? 0
@@ -183,26 +186,29 @@ function curious(work: Work): void {
   }
 }
 
-test.each(WAYS)('a conversation is answered by its reply ($version $binding)', async (way) => {
-  const agent = await sdkAgent(curious, { way })
-  const asked: unknown[] = []
-  const { outcome, types } = await call(
-    agent.url,
-    {
-      mode: 'conversational',
-      reply: ({ question, index }) => {
-        asked.push(question)
-        return ['blue', 'large'][index]
+test.each(VARIANTS)(
+  'answers the questions of a conversation with `reply` ($version $binding)',
+  async (variant) => {
+    const agent = await sdkAgent(curious, { variant })
+    const asked: unknown[] = []
+    const { outcome, types } = await call(
+      agent.url,
+      {
+        mode: 'conversational',
+        reply: ({ question, index }) => {
+          asked.push(question)
+          return ['blue', 'large'][index]
+        },
       },
-    },
-    steady,
-  )
-  expect(asked).toEqual(['Which colour?', 'How large?'])
-  expect(outcome).toMatchObject({ result: { output: 'large, after questions' } })
-  expect(types.filter((type) => type === 'agent_tool_turn')).toHaveLength(6)
-})
+      steady,
+    )
+    expect(asked).toEqual(['Which colour?', 'How large?'])
+    expect(outcome).toMatchObject({ result: { output: 'large, after questions' } })
+    expect(types.filter((type) => type === 'agent_tool_turn')).toHaveLength(6)
+  },
+)
 
-test('a question goes to the reviewer, and the answer to the same task', async () => {
+test('sends a question to the reviewer and the answer to the same task', async () => {
   const agent = await sdkAgent((work) => {
     work.task()
     if (work.context.task === undefined) work.status('TASK_STATE_INPUT_REQUIRED', 'Which colour?')
@@ -216,7 +222,7 @@ test('a question goes to the reviewer, and the answer to the same task', async (
   expect(outcome).toMatchObject({ result: { output: 'It is green' } })
 })
 
-test('a question that nobody can answer is a failure with the question, and cancels the task', async () => {
+test('fails with the question and cancels the task when there is no reviewer', async () => {
   const agent = await sdkAgent(curious)
   const { last, outcome } = await call(agent.url, {}, steady)
   expect(last).toMatchObject({ type: 'agent_tool_error', failure_type: 'input_required' })
@@ -242,16 +248,19 @@ const failures: readonly (readonly [string, (work: Work) => void, object])[] = [
   ],
 ]
 
-test.each(failures)('an agent that %s is one error event', async (_title, execute, facts) => {
-  const agent = await sdkAgent((work) => {
-    work.task('TASK_STATE_WORKING')
-    execute(work)
-  })
-  const { last } = await call(agent.url, {}, steady)
-  expect(last).toMatchObject({ type: 'agent_tool_error', ...facts, retryable: false })
-})
+test.each(failures)(
+  'emits one error event when the agent %s',
+  async (_title, execute, expected) => {
+    const agent = await sdkAgent((work) => {
+      work.task('TASK_STATE_WORKING')
+      execute(work)
+    })
+    const { last } = await call(agent.url, {}, steady)
+    expect(last).toMatchObject({ type: 'agent_tool_error', ...expected, retryable: false })
+  },
+)
 
-test('a busy agent is asked again, after the time that it asks for', async () => {
+test('retries a busy agent after the delay that it requests', async () => {
   const waits: number[] = []
   const clock = {
     ...hurriedClock,

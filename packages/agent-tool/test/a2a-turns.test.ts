@@ -1,10 +1,10 @@
-/** What ties the turns of a conversation together, and what goes with them. */
+/** Tests how the turns of a conversation are linked, and the metadata of their messages. */
 import { USAGE_EXTENSION } from '@tutti/protocol'
 import { expect, test } from 'vitest'
 
 import { a2aConnector } from '../src/a2a/a2a-connector.ts'
 import { artifact, rawAgent, status, task } from './a2a-raw-agent.ts'
-import { hurriedCall } from './a2a-surroundings.ts'
+import { hurriedCall } from './a2a-hurried-call.ts'
 import { sendTurn } from './test-call.ts'
 
 import type { AgentCall } from '@tutti/agent-call'
@@ -21,28 +21,28 @@ async function conversation(
   return { agent, session: await connector.connect(hurriedCall(call)) }
 }
 
-function messagesOf({ exchanges }: { readonly exchanges: readonly RawExchange[] }) {
-  // NOTE: the connector sends no other shape, which the tests look at.
+function readMessages({ exchanges }: { readonly exchanges: readonly RawExchange[] }) {
+  // NOTE: the connector sends messages of this type only.
   return exchanges.flatMap(({ name, params }) =>
     name === 'SendStreamingMessage' ? [params['message'] as Record<string, unknown>] : [],
   )
 }
 
-test('[V1] a question is answered in its task, and what comes after a task has its context alone', async () => {
+test('[V1] answers a question in its task, and sends only the context after the task has ended', async () => {
   const { agent, session } = await conversation(({ index, event }) => {
     event(index === 0 ? task('INPUT_REQUIRED') : task('COMPLETED'))
   })
   await sendTurn(session, 'one', 0)
   await sendTurn(session, 'two', 1)
   await sendTurn(session, 'three', 2)
-  expect(messagesOf(agent).map(({ taskId, contextId }) => [taskId, contextId])).toEqual([
+  expect(readMessages(agent).map(({ taskId, contextId }) => [taskId, contextId])).toEqual([
     [undefined, undefined],
     ['task-1', 'context-1'],
     [undefined, 'context-1'],
   ])
 })
 
-test('[V1] the output of a turn is of its own task', async () => {
+test('[V1] returns only the output of the task of the turn', async () => {
   const { session } = await conversation(({ index, event }) => {
     event({
       task: { id: `task-${index}`, contextId: 'c', status: { state: 'TASK_STATE_WORKING' } },
@@ -54,7 +54,7 @@ test('[V1] the output of a turn is of its own task', async () => {
   expect((await sendTurn(session, 'two', 1)).answer.output).toBeNull()
 })
 
-test('[V1] a snapshot that still has the answered question does not ask it again', async () => {
+test('[V1] ignores an answered question in a snapshot', async () => {
   const question = { state: 'TASK_STATE_INPUT_REQUIRED', message: { messageId: 'q', parts: [] } }
   const waiting = { task: { id: 'task-1', contextId: 'context-1', status: question } }
   const { session } = await conversation(({ index, event }) => {
@@ -65,7 +65,7 @@ test('[V1] a snapshot that still has the answered question does not ask it again
   expect((await sendTurn(session, 'two', 1)).answer.state).toBe('completed')
 })
 
-test('[V1] a stream that ends with the answered question does ask it again', async () => {
+test('[V1] asks an answered question again when the stream ends with it', async () => {
   const question = { state: 'TASK_STATE_INPUT_REQUIRED', message: { messageId: 'q', parts: [] } }
   const { session } = await conversation(({ event, response }) => {
     event({ task: { id: 'task-1', status: question } })
@@ -75,7 +75,7 @@ test('[V1] a stream that ends with the answered question does ask it again', asy
   expect((await sendTurn(session, 'two', 1)).answer.state).toBe('input_required')
 })
 
-test('[V1] a polled task that goes on asking the same asks it again', async () => {
+test('[V1] asks an answered question again when a poll still returns it', async () => {
   const question = { state: 'TASK_STATE_INPUT_REQUIRED', message: { messageId: 'q', parts: [] } }
   const waiting = { id: 'task-1', contextId: 'context-1', status: question }
   const { agent, session } = await conversation(
@@ -87,7 +87,7 @@ test('[V1] a polled task that goes on asking the same asks it again', async () =
   expect(agent.names).toEqual(['SendMessage', 'SendMessage', 'GetTask'])
 })
 
-test('an answer to a question that may not have arrived is a lost connection', async () => {
+test('fails with connection_lost when an answer may not have arrived', async () => {
   const { agent, session } = await conversation(({ index, event, bytes, reset }) => {
     if (index === 0) {
       event(task('INPUT_REQUIRED'))
@@ -107,23 +107,23 @@ test('an answer to a question that may not have arrived is a lost connection', a
 test.each([
   ['a text', 'hello', ['application/json'], { text: 'hello' }],
   [
-    'data for an agent that takes them',
+    'data for an agent that accepts JSON',
     { n: 1 },
     ['application/json'],
     { data: { n: 1 }, mediaType: 'application/json' },
   ],
-  ['data for another', { n: 1 }, ['text/plain'], { text: '{"n":1}' }],
-  ['a number for another', 5, [], { text: '5' }],
-  ['nothing', null, ['application/json'], { text: 'null' }],
-])('%s is one part', async (_title, input, inputModes, part) => {
+  ['data as text for other agents', { n: 1 }, ['text/plain'], { text: '{"n":1}' }],
+  ['a number as text for other agents', 5, [], { text: '5' }],
+  ['null as text', null, ['application/json'], { text: 'null' }],
+])('sends %s as one part', async (_title, input, inputModes, part) => {
   const { agent, session } = await conversation(({ event }) => event(task('COMPLETED')), {
     inputModes,
   })
   await sendTurn(session, input)
-  expect(messagesOf(agent)).toMatchObject([{ role: 'ROLE_USER', parts: [part] }])
+  expect(readMessages(agent)).toMatchObject([{ role: 'ROLE_USER', parts: [part] }])
 })
 
-test('[V2] the limits of the call go with every message, as they are at that moment', async () => {
+test('[V2] sends the current limits of the call with every message', async () => {
   let left = 1
   const { agent, session } = await conversation(({ event }) => event(task('COMPLETED')), {
     call: { remaining: () => ({ ...UNLIMITED, costUsd: left, timeMs: 2_000 }) },
@@ -136,12 +136,12 @@ test('[V2] the limits of the call go with every message, as they are at that mom
     { [USAGE_EXTENSION]: { max_cost_usd: 1, deadline_ms: 2_000 } },
     { [USAGE_EXTENSION]: { max_cost_usd: 0.5, deadline_ms: 2_000 } },
   ])
-  expect(messagesOf(agent).map(({ metadata }) => metadata)).toEqual(
+  expect(readMessages(agent).map(({ metadata }) => metadata)).toEqual(
     sent.map(({ params }) => params['metadata']),
   )
 })
 
-test('without limits, a trace and a known extension nothing of them is sent', async () => {
+test('sends no metadata without limits, a trace or a known extension', async () => {
   const { agent, session } = await conversation(({ event }) => event(task('COMPLETED')), {
     extensions: ['https://other.example/ext'],
   })
@@ -155,7 +155,7 @@ test('without limits, a trace and a known extension nothing of them is sent', as
   })
 })
 
-test('an agent that knows our extension is asked for it', async () => {
+test('activates the usage extension when the card lists it', async () => {
   const remaining = () => ({ ...UNLIMITED, tokens: 100 })
   const { agent, session } = await conversation(({ event }) => event(task('COMPLETED')), {
     extensions: [USAGE_EXTENSION],
@@ -166,10 +166,10 @@ test('an agent that knows our extension is asked for it', async () => {
     'a2a-extensions': USAGE_EXTENSION,
     'a2a-version': '1.0',
   })
-  expect(messagesOf(agent)).toMatchObject([{ extensions: [USAGE_EXTENSION] }])
+  expect(readMessages(agent)).toMatchObject([{ extensions: [USAGE_EXTENSION] }])
 })
 
-test('the trace goes with every request', async () => {
+test('sends the trace with every request', async () => {
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
   const { agent, session } = await conversation(
     ({ name, event, response, result }) => {
@@ -187,13 +187,13 @@ test('the trace goes with every request', async () => {
   ])
 })
 
-test('[V3] a message has its identity from the call and the turn', async () => {
+test('[V3] derives the message id from the call and the turn', async () => {
   const { agent, session } = await conversation(({ event }) => event(task('COMPLETED')), {
     call: { idempotencyKey: 'run-7/task/2' },
   })
   await sendTurn(session, 'one', 0)
   await sendTurn(session, 'two', 1)
-  expect(messagesOf(agent).map(({ messageId }) => messageId)).toEqual([
+  expect(readMessages(agent).map(({ messageId }) => messageId)).toEqual([
     'run-7/task/2-0',
     'run-7/task/2-1',
   ])
@@ -202,7 +202,7 @@ test('[V3] a message has its identity from the call and the turn', async () => {
 test.each([
   [-32_001, 'not found'],
   [-32_002, 'not cancelable'],
-])('a cancel that the agent answers with %i is over', async (code, message) => {
+])('ignores the error %i in response to a cancel', async (code, message) => {
   const { agent, session } = await conversation(({ name, event, error }) => {
     if (name === 'CancelTask') error(code, message)
     else event(task('INPUT_REQUIRED'))
@@ -212,7 +212,7 @@ test.each([
   expect(agent.exchanges.at(-1)).toMatchObject({ name: 'CancelTask', params: { id: 'task-1' } })
 })
 
-test('a cancel that is not answered ends with its signal', async () => {
+test('stops waiting for the response to a cancel when the signal aborts', async () => {
   const { agent, session } = await conversation(({ name, event }) => {
     if (name !== 'CancelTask') event(task('INPUT_REQUIRED'))
   })
@@ -226,9 +226,9 @@ test('a cancel that is not answered ends with its signal', async () => {
 
 test.each([
   ['has ended', task('COMPLETED')],
-  ['was never there', { message: { messageId: 'm', parts: [{ text: 'hi' }] } }],
-])('a task that %s is not cancelled', async (_title, news) => {
-  const { agent, session } = await conversation(({ event }) => event(news))
+  ['never existed', { message: { messageId: 'm', parts: [{ text: 'hi' }] } }],
+])('does not cancel a task that %s', async (_title, item) => {
+  const { agent, session } = await conversation(({ event }) => event(item))
   await sendTurn(session, 'one')
   await session.cancel(AbortSignal.timeout(10_000))
   expect(agent.names).toEqual(['SendStreamingMessage'])

@@ -1,4 +1,4 @@
-/** What addresses mean, and what a tool does with the agent behind one. */
+/** Tests agent addresses, and tools that call the agents behind them. */
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 
@@ -18,7 +18,7 @@ function ask(
   return runTool(tool, { id: 'c', name: tool.name, arguments: JSON.stringify(input) })
 }
 
-describe('an address', () => {
+describe('createConnector', () => {
   const options = {
     agents: { echo, 'the choir': echo },
     mcpServers: { files: { command: 'node' } },
@@ -36,7 +36,7 @@ describe('an address', () => {
     ['mcp://a.example/search', 'mcp', 'mcp+https://a.example/mcp#search'],
     ['files:search', 'mcp', 'files:search'],
     ['wss://a.example#task:brief', 'ensemble', 'wss://a.example/#task:brief'],
-  ] as const)('%s is spoken to in %s, and shown without secrets', (address, protocol, uri) => {
+  ] as const)('reads %s as an address for %s and hides secrets', (address, protocol, uri) => {
     expect(createConnector(address, options)).toMatchObject({ protocol, uri })
     expect(createConnector(new URL(address), options)).toMatchObject({ protocol })
   })
@@ -51,24 +51,24 @@ describe('an address', () => {
     ['unknown:thing', 'no MCP server is registered as "unknown" (registered are files)'],
     ['no address', 'Cannot use MCP address'],
     ['wss://a.example', '#task:name'],
-  ])('%s is refused, saying what would be right', (address, problem) => {
+  ])('rejects %s with a message that shows the expected form', (address, problem) => {
     expect(() => createConnector(address, options)).toThrow(problem)
   })
 
-  it('of an agent of this process needs agents', () => {
+  it('rejects the address of a local agent without the option agents', () => {
     expect(() => createConnector('tutti://echo')).toThrow('none; pass them as `agents`')
   })
 })
 
-describe('a tool that asks an agent', () => {
-  it('of this process asks it, by address and by itself', async () => {
+describe('agentTool', () => {
+  it('calls an agent of this process by address or by object', async () => {
     const settings = { name: 'echo', description: 'Echoes' } as const
     const named = agentTool({ ...settings, agent: 'tutti://echo', agents: { echo } })
     const own = agentTool({ ...settings, agent: echo })
     for (const tool of [named, own]) expect((await ask(tool)).result.output).toBe('heard hi')
   })
 
-  it('has the types of its schemas', async () => {
+  it('infers its types from its schemas', async () => {
     const tool = agentTool({
       name: 'echo',
       description: 'Echoes',
@@ -81,14 +81,14 @@ describe('a tool that asks an agent', () => {
     expect((await ask(tool, { town: 'Bonn' })).result.errorMessage).toContain('city')
   })
 
-  it('sends its headers, and asks over the wire that it is told', async () => {
+  it('sends its headers and uses the configured wire', async () => {
     const seen: (string | undefined)[][] = []
     const server = createServer((request, response) => {
       seen.push([request.method, request.url, request.headers['x-key']?.toString()])
       void text(request).then(() => response.end('{"status":"completed","output":"yes"}'))
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    // NOTE: a server that listens on a host has an address with a port.
+    // NOTE: the address of a server that listens on a port has this type.
     const { port } = server.address() as AddressInfo
     await using tool = agentTool({
       name: 'far',
@@ -104,7 +104,7 @@ describe('a tool that asks an agent', () => {
     await new Promise((resolve) => server.close(resolve))
   })
 
-  it('names everything that does not fit', () => {
+  it('names every invalid setting', () => {
     const wrong = { name: 'x y', description: '', agent: echo, maxTurns: 0 } as const
     expect(() => agentTool(wrong)).toThrow(/maxTurns must be an integer >= 1, got 0/)
     expect(() => agentTool({ ...wrong, maxTurns: 1 })).toThrow(
@@ -112,9 +112,9 @@ describe('a tool that asks an agent', () => {
     )
   })
 
-  it('of one MCP server shares its program with others, which ends with the last of them', async () => {
-    const program = new URL('mcp-program.ts', import.meta.url).pathname
-    const address = `mcp+stdio:${encodeURIComponent(process.execPath)}?arg=--conditions%3D@tutti/source&arg=${encodeURIComponent(program)}`
+  it('shares the child process of an MCP server with other tools', async () => {
+    const script = new URL('mcp-child.ts', import.meta.url).pathname
+    const address = `mcp+stdio:${encodeURIComponent(process.execPath)}?arg=--conditions%3D@tutti/source&arg=${encodeURIComponent(script)}`
     const tools = [1, 2].map((at) =>
       agentTool({ name: `pid${at}`, description: 'Says its process', agent: `${address}#pid` }),
     )

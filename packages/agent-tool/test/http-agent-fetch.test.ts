@@ -6,54 +6,54 @@ import { agentFetch, type AgentHttpOptions } from '../src/http/agent-fetch.ts'
 import { httpError } from '../src/http/http-error.ts'
 import { rawServer, whole } from '../../net/test/raw-server.ts'
 
-/** `agentFetch` that ends with its test. */
-function fetchFor(url: string, options?: AgentHttpOptions): GuardedFetch {
+/** Creates an `agentFetch` that is closed with the test. */
+function createFetch(url: string, options?: AgentHttpOptions): GuardedFetch {
   const fetch = agentFetch(url, options)
   onTestFinished(() => fetch.close())
   return fetch
 }
 
-/** What a promise rejects with. */
-async function failureOf(promise: Promise<unknown>): Promise<unknown> {
+/** Returns the reason of a rejected promise. */
+async function catchFailure(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise
   } catch (problem) {
     return problem
   }
-  throw new Error('It did not fail')
+  throw new Error('Expected a rejection')
 }
 
-async function agentErrorOf(promise: Promise<unknown>): Promise<AgentError> {
-  const problem = await failureOf(promise)
+async function catchAgentError(promise: Promise<unknown>): Promise<AgentError> {
+  const problem = await catchFailure(promise)
   expect(problem).toBeInstanceOf(AgentError)
-  // NOTE: the line above looked.
+  // NOTE: the line above checks the type.
   return problem as AgentError
 }
 
 const POST = { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }
 
-describe('what is sent', () => {
-  test('[F2] headers are given anew for each request, and a login of the URL is one of them', async () => {
+describe('request headers', () => {
+  test('[F2] computes headers for each request and adds the login of the URL', async () => {
     const server = await rawServer((socket) => socket.write(whole('ok')))
     let calls = 0
     const url = `http://us%40er:pa%3Ass@127.0.0.1:${server.port}/`
-    const fetch = fetchFor(url, { headers: async () => ({ 'X-Key': `key ${(calls += 1)}` }) })
+    const fetch = createFetch(url, { headers: async () => ({ 'X-Key': `key ${(calls += 1)}` }) })
     await fetch(url)
-    await fetch(`${server.origin}/other`, { headers: { 'x-key': 'of the request' } })
+    await fetch(`${server.origin}/other`, { headers: { 'x-key': 'from the request' } })
     const login = `Basic ${Buffer.from('us@er:pa:ss').toString('base64')}`
     expect(
       server.requests.map(({ headers }) => [headers['x-key'], headers['authorization']]),
     ).toEqual([
       ['key 1', login],
-      ['of the request', login],
+      ['from the request', login],
     ])
   })
 
-  test('[F2] headers go to the origin of the agent alone', async () => {
+  test('[F2] sends headers only to the origin of the agent', async () => {
     const agent = await rawServer((socket) => socket.write(whole('ok')))
     const other = await rawServer((socket) => socket.write(whole('ok')))
     const url = `http://user:password@127.0.0.1:${agent.port}`
-    await fetchFor(url, { headers: { 'x-key': 'secret' } })(`${other.origin}/card`)
+    await createFetch(url, { headers: { 'x-key': 'secret' } })(`${other.origin}/card`)
     expect(other.requests[0]?.headers).toEqual({
       host: `127.0.0.1:${other.port}`,
       connection: 'keep-alive',
@@ -61,7 +61,7 @@ describe('what is sent', () => {
     })
   })
 
-  test('headers that cannot be sent are refused without showing their values', async () => {
+  test('rejects invalid headers without showing their values', async () => {
     const bad = { 'x key': 'secret', 'X-Key': 'sec\nret', Host: 'secret' }
     expect(() => agentFetch('https://agent.example/', { headers: bad })).toThrow(
       new TypeError(
@@ -71,18 +71,18 @@ describe('what is sent', () => {
       ),
     )
     const server = await rawServer((socket) => socket.write(whole('ok')))
-    const later = fetchFor(server.origin, { headers: () => ({ 'x-key': 'sec\r\nret' }) })
-    const problem = await agentErrorOf(later(server.origin))
+    const later = createFetch(server.origin, { headers: () => ({ 'x-key': 'sec\r\nret' }) })
+    const problem = await catchAgentError(later(server.origin))
     expect(problem.failureType).toBe('configuration')
     expect(problem.message).not.toContain('sec')
     expect(server.requests).toEqual([])
   })
 
-  test('a function of headers that fails fails the request, and one that never ends is left', async () => {
+  test('fails when the function for the headers fails, and stops waiting for it on abort', async () => {
     const failing = agentFetch('http://127.0.0.1:1', {
       headers: () => Promise.reject(new Error('no token')),
     })
-    expect(await agentErrorOf(failing('http://127.0.0.1:1'))).toMatchObject({
+    expect(await catchAgentError(failing('http://127.0.0.1:1'))).toMatchObject({
       failureType: 'configuration',
       retryable: false,
       message: 'Cannot get the headers for the agent: no token',
@@ -95,14 +95,14 @@ describe('what is sent', () => {
         return new Promise(() => undefined)
       },
     })
-    const answer = failureOf(hanging('http://127.0.0.1:1', { signal: gone.signal }))
+    const answer = catchFailure(hanging('http://127.0.0.1:1', { signal: gone.signal }))
     await asked.promise
     gone.abort(new Error('enough'))
     expect(await answer).toBe(gone.signal.reason)
   })
 })
 
-describe('where it is sent', () => {
+describe('request URLs', () => {
   test.each([
     [
       'ftp://agent.example/x?key=1',
@@ -118,7 +118,7 @@ describe('where it is sent', () => {
     ['http://localhost.example/', /http: is only for this machine/],
     ['http://notlocalhost/', /http: is only for this machine/],
     ['http://127.0.0.1.example/', /http: is only for this machine/],
-  ])('[F3] %s is refused', (url, message) => {
+  ])('[F3] rejects %s', (url, message) => {
     expect(() => agentFetch(url)).toThrow(TypeError)
     expect(() => agentFetch(url)).toThrow(message)
   })
@@ -129,11 +129,11 @@ describe('where it is sent', () => {
     'http://127.1',
     'http://[::1]:80',
     'https://x',
-  ])('[F3] %s is allowed', (url) => {
+  ])('[F3] accepts %s', (url) => {
     expect(() => agentFetch(url)).not.toThrow()
   })
 
-  test('[F3] the host of the agent is allowed by its name, wherever that leads', async () => {
+  test('[F3] allows the host of the agent even if its name resolves to a private address', async () => {
     const server = await rawServer((socket) => socket.write(whole('ok')))
     const url = `http://agent.internal:${server.port}/`
     const asked: string[] = []
@@ -141,37 +141,37 @@ describe('where it is sent', () => {
       asked.push(host)
       return ['127.0.0.1']
     }
-    const answer = await fetchFor(url, { allowHttp: true, resolve })(url)
+    const answer = await createFetch(url, { allowHttp: true, resolve })(url)
     expect(await answer.text()).toBe('ok')
     expect(asked).toEqual(['agent.internal'])
   })
 
-  test('[F3] another host is reached through the guard, and only over https', async () => {
-    const fetch = fetchFor('https://agent.example', { resolve: async () => ['10.0.0.7'] })
-    expect(await agentErrorOf(fetch('https://inside.example/x?key=secret'))).toMatchObject({
+  test('[F3] applies the network guard and requires https for other hosts', async () => {
+    const fetch = createFetch('https://agent.example', { resolve: async () => ['10.0.0.7'] })
+    expect(await catchAgentError(fetch('https://inside.example/x?key=secret'))).toMatchObject({
       failureType: 'configuration',
       retryable: false,
       message: expect.stringMatching(
         /"inside.example": it resolves to 10.0.0.7.*allow: \['inside.example'\]/,
       ),
     })
-    expect(await agentErrorOf(fetch('https://169.254.169.254/'))).toMatchObject({
+    expect(await catchAgentError(fetch('https://169.254.169.254/'))).toMatchObject({
       failureType: 'configuration',
     })
-    expect(await agentErrorOf(fetch('http://public.example/x?key=secret'))).toMatchObject({
+    expect(await catchAgentError(fetch('http://public.example/x?key=secret'))).toMatchObject({
       failureType: 'configuration',
       message:
         'Cannot ask the agent at "http://public.example/x": http: is only for this machine, use https: or set allowHttp: true',
     })
-    expect(await agentErrorOf(fetch('https://u:secret@public.example/'))).toMatchObject({
+    expect(await catchAgentError(fetch('https://u:secret@public.example/'))).toMatchObject({
       failureType: 'configuration',
       message: expect.not.stringContaining('secret'),
     })
   })
 
-  test('[F3] what allow names is reached', async () => {
+  test('[F3] reaches hosts that are listed in allow', async () => {
     const server = await rawServer((socket) => socket.write(whole('ok')))
-    const inside = fetchFor('https://agent.example', { allow: ['127.0.0.1'] })
+    const inside = createFetch('https://agent.example', { allow: ['127.0.0.1'] })
     expect(await (await inside(server.origin)).text()).toBe('ok')
     expect(() => agentFetch('https://agent.example', { allow: ['a b'] })).toThrow(/"a b"/)
   })
@@ -181,9 +181,9 @@ describe('failures', () => {
   const redirect = (location: string): string =>
     whole('', { status: '307 Temporary Redirect', headers: [`location: ${location}`] })
 
-  test('[F6] a port where nobody listens is unreachable', async () => {
-    const fetch = fetchFor('http://127.0.0.1:1')
-    expect(await agentErrorOf(fetch('http://127.0.0.1:1/x?key=secret'))).toMatchObject({
+  test('[F6] fails with unreachable for a port without a listener', async () => {
+    const fetch = createFetch('http://127.0.0.1:1')
+    expect(await catchAgentError(fetch('http://127.0.0.1:1/x?key=secret'))).toMatchObject({
       failureType: 'unreachable',
       retryable: true,
       message: 'Cannot reach the agent at http://127.0.0.1:1: the connection was refused',
@@ -191,31 +191,31 @@ describe('failures', () => {
   })
 
   test.each([
-    ['a connection that ends', '', 'connection_lost', /was lost: the connection was closed$/],
-    ['an answer that is not HTTP', 'SSH-2.0-OpenSSH\r\n\r\n', 'invalid_response', /is not HTTP$/],
+    ['a closed connection', '', 'connection_lost', /was lost: the connection was closed$/],
+    ['a response that is not HTTP', 'SSH-2.0-OpenSSH\r\n\r\n', 'invalid_response', /is not HTTP$/],
     ['a redirect to another origin', redirect('https://10.0.0.1/'), 'configuration', /^Refused/],
-    ['redirects without end', redirect('/'), 'invalid_response', /more than 5 redirects$/],
-  ])('[F6] %s is a failure of the agent', async (_what, bytes, failureType, message) => {
+    ['a redirect loop', redirect('/'), 'invalid_response', /more than 5 redirects$/],
+  ])('[F6] reports %s as an AgentError', async (_title, bytes, failureType, message) => {
     const server = await rawServer((socket) => {
       socket.write(bytes)
       if (!bytes.startsWith('HTTP')) socket.end()
     })
-    expect(await agentErrorOf(fetchFor(server.origin)(server.origin))).toMatchObject({
+    expect(await catchAgentError(createFetch(server.origin)(server.origin))).toMatchObject({
       failureType,
       message: expect.stringMatching(message),
     })
   })
 
-  test('[F6] a body that ends early is a failure of the agent when it is read', async () => {
+  test('[F6] reports a truncated body as an AgentError when it is read', async () => {
     const server = await rawServer((socket) =>
       socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc'),
     )
-    const answer = await fetchFor(server.origin)(server.origin)
-    expect(await agentErrorOf(answer.text())).toMatchObject({ failureType: 'connection_lost' })
+    const answer = await createFetch(server.origin)(server.origin)
+    expect(await catchAgentError(answer.text())).toMatchObject({ failureType: 'connection_lost' })
   })
 })
 
-describe('answers that say they failed', () => {
+describe('httpError', () => {
   const answer = (status: string, { headers = [] as string[], body = 'why' } = {}): string =>
     whole(body, { status, headers })
 
@@ -233,9 +233,9 @@ describe('answers that say they failed', () => {
     ['422 Unprocessable', false],
     ['501 Not Implemented', false],
     ['302 Found', false],
-  ])('%s: retryable is %s', async (status, retryable) => {
+  ])('for status %s, sets retryable to %s', async (status, retryable) => {
     const server = await rawServer((socket) => socket.write(answer(status)))
-    const response = await fetchFor(server.origin)(server.origin, POST)
+    const response = await createFetch(server.origin)(server.origin, POST)
     expect(await httpError(response)).toMatchObject({
       message: `Agent returned error ${status}: why`,
       failureType: 'http_error',
@@ -250,13 +250,13 @@ describe('answers that say they failed', () => {
     ['Sat, 01 Nov 2026 00:00:10 GMT', 0],
     ['soon', undefined],
     ['-1', undefined],
-  ])('Retry-After: %s is %s ms', async (value, expected) => {
+  ])('reads Retry-After: %s as %s ms', async (value, expected) => {
     const now = Date.UTC(2036, 10, 1)
     const response = new Response('', { status: 503, headers: { 'retry-after': value } })
     expect((await httpError(response, now)).retryAfterMs).toBe(expected)
   })
 
-  test('the start of a long body is quoted, and of none nothing', async () => {
+  test('quotes the start of a long body and omits an empty one', async () => {
     const long = await httpError(new Response('x'.repeat(5_000), { status: 400 }))
     expect(long.message).toBe(`Agent returned error 400: ${'x'.repeat(2_000)}…`)
     expect((await httpError(new Response(' \n', { status: 400 }))).message).toBe(
@@ -264,11 +264,11 @@ describe('answers that say they failed', () => {
     )
   })
 
-  test('a body that is lost does not hide the status', async () => {
+  test('reports the status even if the body cannot be read', async () => {
     const server = await rawServer((socket) =>
       socket.end('HTTP/1.1 500 Oh\r\ncontent-length: 9\r\n\r\nabc'),
     )
-    const response = await fetchFor(server.origin)(server.origin)
+    const response = await createFetch(server.origin)(server.origin)
     expect((await httpError(response)).message).toBe('Agent returned error 500 Oh')
   })
 })

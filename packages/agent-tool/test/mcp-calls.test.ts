@@ -4,24 +4,24 @@ import { describe, expect, it } from 'vitest'
 
 import { until } from '../../../tooling/test-kit/wait.ts'
 
-import { connectorTo, startMcpServer, testProgram } from './mcp-test-servers.ts'
+import { connectorTo, startMcpServer, testServerProcess } from './mcp-test-servers.ts'
 import { askOnce, sendTurn, testCall } from './test-call.ts'
 
 import type { McpServer } from '@tutti/mcp'
 
-const WAYS = [
-  ['a program of today', async (): Promise<McpServer> => testProgram()],
-  ['a program of before', async (): Promise<McpServer> => testProgram('old')],
-  ['HTTP of today', async () => startMcpServer('modern')],
+const SERVERS = [
+  ['a modern child process', async (): Promise<McpServer> => testServerProcess()],
+  ['a legacy child process', async (): Promise<McpServer> => testServerProcess('old')],
+  ['modern HTTP', async () => startMcpServer('modern')],
   ['HTTP with sessions', async () => startMcpServer('sessions')],
   ['HTTP without sessions', async () => startMcpServer('stateless')],
 ] as const
 
-const ASKING = WAYS.slice(0, 4)
+const ASKING_SERVERS = SERVERS.slice(0, 4)
 const OVER_HTTP = ['modern', 'sessions', 'stateless'] as const
 
-describe.each(WAYS)('a tool of %s', (_, start) => {
-  it('gets its arguments as they are, and a text at its only required property', async () => {
+describe.each(SERVERS)('a tool over %s', (_, start) => {
+  it('receives object arguments unchanged, and a text as its only required property', async () => {
     const server = await start()
     const connector = connectorTo({ server, tool: 'echo' })
     const given = { message: 'a', times: 2 }
@@ -29,12 +29,12 @@ describe.each(WAYS)('a tool of %s', (_, start) => {
     expect((await askOnce(connector, 'b')).answer.output).toBe('{"message":"b"}')
   })
 
-  it('gives its structured content as the answer', async () => {
+  it('returns structured content as the answer', async () => {
     const { answer } = await askOnce(connectorTo({ server: await start(), tool: 'structured' }), {})
     expect(answer).toEqual({ kind: 'end', state: 'completed', output: { n: 1 } })
   })
 
-  it('gives content that is not all text as it is, with words for it', async () => {
+  it('returns mixed content unchanged, with a text description', async () => {
     const { answer } = await askOnce(connectorTo({ server: await start(), tool: 'media' }), {})
     expect(answer).toMatchObject({
       output: [{ type: 'text' }, { type: 'image', data: 'AAAA' }],
@@ -42,7 +42,7 @@ describe.each(WAYS)('a tool of %s', (_, start) => {
     })
   })
 
-  it('that says that it failed is a failure with what it gave', async () => {
+  it('reports an error result as a failure with its content', async () => {
     const asking = askOnce(connectorTo({ server: await start(), tool: 'fail' }), {})
     await expect(asking).rejects.toMatchObject({
       message: 'MCP tool "fail" failed: no such file',
@@ -52,12 +52,12 @@ describe.each(WAYS)('a tool of %s', (_, start) => {
     })
   })
 
-  it('tells of progress that comes at once, all of it and in order', async () => {
+  it('reports a burst of progress completely and in order', async () => {
     const { chunks } = await askOnce(connectorTo({ server: await start(), tool: 'burst' }), {})
     expect(chunks).toEqual([1, 2, 3].map((progress) => ({ progress, total: 3 })))
   })
 
-  it('says with progress and with its result what was used', async () => {
+  it('reports usage from progress and from the result', async () => {
     const { updates } = await askOnce(connectorTo({ server: await start(), tool: 'usage' }), {})
     expect(updates.map(({ usage }) => usage)).toEqual([
       { costUsd: 0.25, totalTokens: 10 },
@@ -65,7 +65,7 @@ describe.each(WAYS)('a tool of %s', (_, start) => {
     ])
   })
 
-  it('is told the limits that there are, and the trace', async () => {
+  it('receives the existing limits and the trace', async () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
     const remaining = () => ({ timeMs: 5_000, costUsd: 0.5, tokens: Infinity })
     const call = testCall({ traceparent, remaining })
@@ -76,7 +76,7 @@ describe.each(WAYS)('a tool of %s', (_, start) => {
     })
   })
 
-  it('that does not exist is a failure which names those that do', async () => {
+  it('fails for an unknown tool and lists the existing ones', async () => {
     const asking = askOnce(connectorTo({ server: await start(), tool: 'nope' }), {})
     await expect(asking).rejects.toMatchObject({
       message: expect.stringMatching(/has no tool "nope"; it has echo, sum, /),
@@ -84,7 +84,7 @@ describe.each(WAYS)('a tool of %s', (_, start) => {
     })
   })
 
-  it('[S3] stops when the call is cancelled, before the cancel is done with', async () => {
+  it('[S3] stops when the call is cancelled, before cancel() resolves', async () => {
     const server = await start()
     const session = await connectorTo({ server, tool: 'wait' }).connect(testCall())
     const turn = session.send({ input: { id: 1 }, index: 0 })[Symbol.asyncIterator]()
@@ -101,7 +101,7 @@ describe.each(WAYS)('a tool of %s', (_, start) => {
     expect(answer.output).toBe('{"id":1}')
   })
 
-  it('[S3] stops when the call is let go of, and the turn ends at once with the reason', async () => {
+  it('[S3] stops when the call is aborted, and the turn rejects at once with the reason', async () => {
     const server = await start()
     const call = testCall()
     const session = await connectorTo({ server, tool: 'wait' }).connect(call)
@@ -115,13 +115,13 @@ describe.each(WAYS)('a tool of %s', (_, start) => {
   })
 })
 
-describe.each(ASKING)('a question of a tool of %s', (_, start) => {
+describe.each(ASKING_SERVERS)('a question of a tool over %s', (_, start) => {
   const conversation = async (tool: string, server?: McpServer) =>
     connectorTo({ server: server ?? (await start()), tool }).connect(
       testCall({ mode: 'conversational' }),
     )
 
-  it('[S1] ends the turn, and the next one answers it while the call stays open', async () => {
+  it('[S1] ends the turn, and the next turn answers it in the same call', async () => {
     const session = await conversation('ask')
     const { answer } = await sendTurn(session, {})
     expect(answer).toEqual({
@@ -135,7 +135,7 @@ describe.each(ASKING)('a question of a tool of %s', (_, start) => {
     expect(JSON.parse(String(done.output))).toEqual({ action: 'accept', content: { name: 'Ada' } })
   })
 
-  it('[E1] is asked again when the answer does not fit', async () => {
+  it('[E1] is asked again when the answer is invalid', async () => {
     const session = await conversation('form')
     await sendTurn(session, {})
     const { answer: again } = await sendTurn(session, 'Ada, 36', 1)
@@ -147,18 +147,18 @@ describe.each(ASKING)('a question of a tool of %s', (_, start) => {
     expect(JSON.parse(String(done.output))).toMatchObject({ content: { name: 'Ada', age: 36 } })
   })
 
-  it('[E3] that a conversation gives back as its answer is declined', async () => {
+  it('[E3] is declined when the conversation returns the question as the answer', async () => {
     const session = await conversation('ask')
     const { answer } = await sendTurn(session, {})
     const { answer: done } = await sendTurn(session, answer.output, 1)
     expect(JSON.parse(String(done.output))).toEqual({ action: 'decline' })
   })
 
-  it('[S1] goes to the reviewer at once when there is no conversation, as a form', async () => {
+  it('[S1] goes to the reviewer as a form outside of conversations', async () => {
     const asked: unknown[] = []
     const call = testCall({
       hasReviewer: true,
-      // NOTE: the answer fits the schema of the question.
+      // NOTE: the answer matches the schema of the question.
       requestAnswer: ((question: string, options: object) => {
         asked.push({ question, ...options })
         return Promise.resolve({ answered: true, value: { name: 'Ada' } })
@@ -179,7 +179,7 @@ describe.each(ASKING)('a question of a tool of %s', (_, start) => {
     ])
   })
 
-  it('[S1] is declined when nobody can be asked, and the tool goes on', async () => {
+  it('[S1] is declined without a reviewer, and the tool continues', async () => {
     const { answer } = await askOnce(connectorTo({ server: await start(), tool: 'ask' }), {})
     expect(JSON.parse(String(answer.output))).toEqual({ action: 'decline' })
   })
@@ -188,7 +188,7 @@ describe.each(ASKING)('a question of a tool of %s', (_, start) => {
     ['agree', false, 'accept'],
     ['agree', true, 'cancel'],
     ['ask', false, 'cancel'],
-  ])('[S1] of "%s" that is not answered (in time: not %s) is told %s', async (...given) => {
+  ])('[S1] of "%s" that is not answered (timed out: %s) gets the action %s', async (...given) => {
     const [tool, timedOut, action] = given
     const requestAnswer = (() => Promise.resolve({ answered: false, timedOut })) as never
     const call = testCall({ hasReviewer: true, requestAnswer })
@@ -196,7 +196,7 @@ describe.each(ASKING)('a question of a tool of %s', (_, start) => {
     expect(JSON.parse(String(answer.output))).toMatchObject({ action })
   })
 
-  it('[S1] that the reviewer rejects is declined; whatever else comes of it ends the call', async () => {
+  it('[S1] is declined when the reviewer rejects it; any other error ends the call', async () => {
     const { TuttiError } = await import('@tutti/core')
     const server = await start()
     const calling = (code: 'TOOL_REJECTED' | 'EXIT_EARLY') => {
@@ -210,8 +210,8 @@ describe.each(ASKING)('a question of a tool of %s', (_, start) => {
   })
 })
 
-describe('a question that is asked over no call in particular', () => {
-  it('[T3][O2] reaches the call that alone is under way', async () => {
+describe('a question that is not linked to a call', () => {
+  it('[T3][O2] reaches the only running call', async () => {
     const server = await startMcpServer('sessions')
     const connector = connectorTo({ server, tool: 'ask-aside' })
     for (const name of ['Ada', 'Bea']) {
@@ -224,18 +224,21 @@ describe('a question that is asked over no call in particular', () => {
   })
 })
 
-describe('what is no form', () => {
-  it.each(['modern', 'sessions'] as const)('[S2] is refused clearly (%s)', async (era) => {
-    const server = await startMcpServer(era)
-    const url = await askOnce(connectorTo({ server, tool: 'ask-url' }), {}).catch(messageOf)
-    expect(url).toMatch(/page|URL|url/)
-    const model = await askOnce(connectorTo({ server, tool: 'ask-model' }), {}).catch(messageOf)
-    expect(model).toMatch(/sampling/)
-  })
+describe('a request that is not a form', () => {
+  it.each(['modern', 'sessions'] as const)(
+    '[S2] is refused with a clear message (%s)',
+    async (era) => {
+      const server = await startMcpServer(era)
+      const url = await askOnce(connectorTo({ server, tool: 'ask-url' }), {}).catch(readMessage)
+      expect(url).toMatch(/page|URL|url/)
+      const model = await askOnce(connectorTo({ server, tool: 'ask-model' }), {}).catch(readMessage)
+      expect(model).toMatch(/sampling/)
+    },
+  )
 
-  it('[S2] a call that wants only to be made again is made again, with what it gave', async () => {
+  it('[S2] is repeated with its request state when it requests nothing else', async () => {
     const server = await startMcpServer('modern')
-    const clock = { ...testCall().clock, after: soon }
+    const clock = { ...testCall().clock, after: runSoon }
     const call = testCall({ clock })
     const { answer } = await askOnce(connectorTo({ server, tool: 'later' }), {}, call)
     expect(answer.output).toBe('after 3 calls')
@@ -243,7 +246,7 @@ describe('what is no form', () => {
 })
 
 describe.each(OVER_HTTP)('over HTTP (%s)', (era) => {
-  it('progress is told at the moment it arrives', async () => {
+  it('reports progress as it arrives', async () => {
     const server = await startMcpServer(era)
     const session = await connectorTo({ server, tool: 'steps' }).connect(testCall())
     const turn = session.send({ input: {}, index: 0 })[Symbol.asyncIterator]()
@@ -262,13 +265,13 @@ describe.each(OVER_HTTP)('over HTTP (%s)', (era) => {
     expect((await last).value).toMatchObject({ kind: 'end', output: 'done' })
   })
 
-  it('calls that are under way at the same time get their own answers and questions', async () => {
+  it('assigns answers and questions to the right one of concurrent calls', async () => {
     const server = await startMcpServer(era)
     const connector = connectorTo({ server, tool: 'echo' })
-    const said = await Promise.all(
+    const outputs = await Promise.all(
       ['a', 'b', 'c'].map(async (message) => (await askOnce(connector, message)).answer.output),
     )
-    expect(said).toEqual(['{"message":"a"}', '{"message":"b"}', '{"message":"c"}'])
+    expect(outputs).toEqual(['{"message":"a"}', '{"message":"b"}', '{"message":"c"}'])
     if (era === 'stateless') return
     const asking = connectorTo({ server, tool: 'ask' })
     const names = await Promise.all(
@@ -282,9 +285,9 @@ describe.each(OVER_HTTP)('over HTTP (%s)', (era) => {
   })
 })
 
-describe('a program of before, where a question does not say for which call it is', () => {
-  it('[O2] declines it with a warning while several calls are under way', async () => {
-    const server = testProgram('old')
+describe('a legacy child process, whose questions do not name their call', () => {
+  it('[O2] gets a decline and logs a warning while several calls are running', async () => {
+    const server = testServerProcess('old')
     const warnings: string[] = []
     const warn = (message: string): void => void warnings.push(message)
     const logger = { ...testCall().logger, warn }
@@ -301,11 +304,11 @@ describe('a program of before, where a question does not say for which call it i
   })
 })
 
-function messageOf(error: unknown): string {
+function readMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-function soon(_: number, callback: () => void): () => void {
+function runSoon(_: number, callback: () => void): () => void {
   const timer = setImmediate(callback)
   return () => {
     clearImmediate(timer)

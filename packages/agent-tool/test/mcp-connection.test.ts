@@ -15,16 +15,16 @@ import {
   freePort,
   startEverything,
   startMcpServer,
-  testProgram,
+  testServerProcess,
 } from './mcp-test-servers.ts'
 import { askOnce, testCall } from './test-call.ts'
 
 import type { AddressInfo, Socket } from 'node:net'
 import type { McpServer } from '@tutti/mcp'
 
-describe('a program', () => {
-  it('is started once for all calls of all tools that share its description', async () => {
-    const server = testProgram()
+describe('a child process', () => {
+  it('is started once for all tools with the same configuration', async () => {
+    const server = testServerProcess()
     const pid = connectorTo({ server, tool: 'pid' })
     const pids = await Promise.all(
       [pid, pid, connectorTo({ server, tool: 'pid' })].map(
@@ -32,14 +32,14 @@ describe('a program', () => {
       ),
     )
     expect(new Set(pids).size).toBe(1)
-    const other = await askOnce(connectorTo({ server: testProgram(), tool: 'pid' }), {})
+    const other = await askOnce(connectorTo({ server: testServerProcess(), tool: 'pid' }), {})
     expect(pids).not.toContain(other.answer.output)
   })
 
-  it('[P2] gets a bare environment, and what is given', async () => {
+  it('[P2] gets a minimal environment and the configured variables', async () => {
     process.env['MCP_TEST_SECRET'] = 'x'
     onTestFinished(() => void delete process.env['MCP_TEST_SECRET'])
-    const server = { ...testProgram(), env: { GIVEN: 'yes' } }
+    const server = { ...testServerProcess(), env: { GIVEN: 'yes' } }
     const { answer } = await askOnce(connectorTo({ server, tool: 'environment' }), {})
     const names = String(answer.output).split(' ')
     expect(names).toContain('GIVEN')
@@ -47,8 +47,8 @@ describe('a program', () => {
     expect(names).not.toContain('MCP_TEST_SECRET')
   })
 
-  it('[M3][P4] that dies fails the call with its last words; [M1] the next call starts it anew', async () => {
-    const server = testProgram()
+  it('[M3][P4] fails the call with its last stderr line when it exits; [M1] is restarted by the next call', async () => {
+    const server = testServerProcess()
     const crashing = askOnce(connectorTo({ server, tool: 'crash' }), {})
     await expect(crashing).rejects.toMatchObject({
       message: expect.stringMatching(/ended: it exited with code 3: out of luck$/),
@@ -59,13 +59,16 @@ describe('a program', () => {
     expect(answer.output).toBe('{"message":"again"}')
   })
 
-  it('may write lines that are no messages', async () => {
-    const { answer } = await askOnce(connectorTo({ server: testProgram(), tool: 'noise' }), {})
+  it('may write lines that are not messages', async () => {
+    const { answer } = await askOnce(
+      connectorTo({ server: testServerProcess(), tool: 'noise' }),
+      {},
+    )
     expect(answer.output).toBe('after the noise')
   })
 
-  it('that writes a message that is too long fails the call', async () => {
-    const server = testProgram()
+  it('fails the call when it writes a message that is too long', async () => {
+    const server = testServerProcess()
     const connector = connectorTo({ server, tool: 'long', maxMessageBytes: 100_000 })
     expect(String((await askOnce(connector, { bytes: 50_000 })).answer.output)).toHaveLength(50_000)
     await expect(askOnce(connector, { bytes: 200_000 })).rejects.toThrow(
@@ -80,13 +83,13 @@ describe('a program', () => {
       /^Cannot connect to MCP server "not-a-program-8": .* program "not-a-program-8" not found$/,
     ],
     [process.execPath, ['-e', 'process.exit(4)'], /^Cannot connect to .*: it exited with code 4$/],
-  ])('that cannot be a server is a failure that says why (%s)', async (command, args, message) => {
+  ])('reports why a command cannot be started as a server (%s)', async (command, args, message) => {
     const asking = askOnce(connectorTo({ server: { command, args } }), {})
     await expect(asking).rejects.toThrow(message)
   })
 
-  it('that ends at the question for its era is started again, as one of before', async () => {
-    const choosy = `
+  it('is restarted as a legacy server when it exits during version discovery', async () => {
+    const legacyOnly = `
       const { spawn } = require('node:child_process')
       const child = spawn(process.execPath, [process.argv[1], 'stdio'], { stdio: ['pipe', 'inherit', 'ignore'] })
       process.stdin.on('data', (data) => {
@@ -94,13 +97,13 @@ describe('a program', () => {
         child.stdin.write(data)
       })
       process.stdin.on('end', () => child.stdin.end())`
-    const server = { command: process.execPath, args: ['-e', choosy, EVERYTHING] }
+    const server = { command: process.execPath, args: ['-e', legacyOnly, EVERYTHING] }
     const { answer } = await askOnce(connectorTo({ server, tool: 'echo' }), 'hi')
     expect(answer.output).toBe('Echo: hi')
   })
 
-  it('ends when the last way to it is closed, and what asks it then is told so', async () => {
-    const server = testProgram()
+  it('ends when its last connector is closed, and later calls fail', async () => {
+    const server = testServerProcess()
     const first = mcpConnector({ server, tool: 'pid' })
     const second = mcpConnector({ server, tool: 'pid' })
     const pid = Number((await askOnce(first, {})).answer.output)
@@ -111,24 +114,24 @@ describe('a program', () => {
     await expect(askOnce(second, {})).rejects.toThrow(/is closed$/)
   })
 
-  it('[P1] ends with all that it has started', async () => {
-    const connector = mcpConnector({ server: testProgram(), tool: 'spawn' })
+  it('[P1] ends together with its own child processes', async () => {
+    const connector = mcpConnector({ server: testServerProcess(), tool: 'spawn' })
     const pid = Number((await askOnce(connector, {})).answer.output)
     await connector.close?.()
     while (isRunning(pid)) await new Promise((resolve) => setImmediate(resolve))
   })
 
-  it('[M1] is given up when nobody waits for it any more, and ends', async () => {
+  it('[M1] is stopped when no call waits for it during its start', async () => {
     const silent = `
       require('node:net').connect(Number(process.argv[1]), '127.0.0.1').write(String(process.pid))
       setInterval(() => 0, 1000)`
-    const { port, said } = await listener()
+    const { port, connected } = await listenForChild()
     const connector = connectorTo({
       server: { command: process.execPath, args: ['-e', silent, String(port)] },
     })
     const call = testCall()
     const connecting = connector.connect(call)
-    const { ended } = await said
+    const { ended } = await connected
     call.abort(new Error('enough'))
     await expect(connecting).rejects.toThrow('enough')
     await ended
@@ -136,27 +139,27 @@ describe('a program', () => {
 })
 
 describe.each([
-  ['a program', async () => testProgram()],
-  ['HTTP of today', () => startMcpServer('modern')],
+  ['a child process', async () => testServerProcess()],
+  ['modern HTTP', () => startMcpServer('modern')],
   ['HTTP with sessions', () => startMcpServer('sessions')],
-])('a server that is %s', (_, start) => {
-  it('[P3][T3] does not keep the process alive when no call is under way', async () => {
+])('a server over %s', (_, start) => {
+  it('[P3][T3] does not keep the calling process alive when no call is running', async () => {
     const path = fileURLToPath(new URL('mcp-idle.ts', import.meta.url))
     const server: McpServer = await start()
-    const told = 'url' in server ? { url: server.url } : server
-    const args = ['--conditions=@tutti/source', path, JSON.stringify(told)]
+    const config = 'url' in server ? { url: server.url } : server
+    const args = ['--conditions=@tutti/source', path, JSON.stringify(config)]
     const child = spawn(process.execPath, args)
     onTestFinished(() => void child.kill('SIGKILL'))
-    let said = ''
-    child.stdout.on('data', (piece: Buffer) => (said += piece.toString()))
-    child.stderr.on('data', (piece: Buffer) => (said += piece.toString()))
+    let output = ''
+    child.stdout.on('data', (piece: Buffer) => (output += piece.toString()))
+    child.stderr.on('data', (piece: Buffer) => (output += piece.toString()))
     const [code] = (await once(child, 'exit')) as [number]
-    expect({ code, said: said.trim() }).toEqual({ code: 0, said: '{"message":"hi"}' })
+    expect({ code, output: output.trim() }).toEqual({ code: 0, output: '{"message":"hi"}' })
   })
 })
 
 describe('an HTTP server', () => {
-  it('[M2] that has forgotten the session gets the call once more, in a new one', async () => {
+  it('[M2] gets the call again in a new session when it has lost the session', async () => {
     const server = await startMcpServer('sessions')
     const connector = connectorTo({ server, tool: 'echo' })
     await askOnce(connector, 'a')
@@ -166,7 +169,7 @@ describe('an HTTP server', () => {
     expect(server.requests.filter((name) => name === 'POST tools/call')).toHaveLength(3)
   })
 
-  it('[M2] that has started anew gets the call in a new session', async () => {
+  it('[M2] gets the next call in a new session after a restart', async () => {
     const port = await freePort()
     const first = await startEverything('streamableHttp', port)
     const connector = connectorTo({ server: { url: `http://127.0.0.1:${port}/mcp` }, tool: 'echo' })
@@ -177,7 +180,7 @@ describe('an HTTP server', () => {
     expect((await askOnce(connector, 'c')).answer.output).toBe('Echo: c')
   })
 
-  it('is told when its session is over', async () => {
+  it('gets a DELETE when its session is closed', async () => {
     const server = await startMcpServer('sessions')
     const connector = mcpConnector({ server, tool: 'echo' })
     await askOnce(connector, 'a')
@@ -185,7 +188,7 @@ describe('an HTTP server', () => {
     expect(server.requests.at(-1)).toBe('DELETE')
   })
 
-  it('that is not there is unreachable, and a secret in its address is not told', async () => {
+  it('is reported as unreachable without the secrets of its address', async () => {
     const url = `http://127.0.0.1:${await freePort()}/mcp?key=secret`
     const asking = askOnce(connectorTo({ server: { url }, tool: 'echo' }), 'a')
     await expect(asking).rejects.toMatchObject({
@@ -198,8 +201,8 @@ describe('an HTTP server', () => {
     expect(connectorTo({ server: { url }, tool: 'echo' }).uri).not.toContain('secret')
   })
 
-  it('gets the headers that are given', async () => {
-    const { url, requests } = await raw((request, response) => {
+  it('gets the configured headers', async () => {
+    const { url, requests } = await startRawServer((request, response) => {
       response.statusCode = request.headers.authorization === 'Bearer k' ? 418 : 401
       response.end('short and stout')
     })
@@ -216,8 +219,8 @@ describe('an HTTP server', () => {
   })
 })
 
-describe('a client of the author', () => {
-  it('is used, also for progress, and left open', async () => {
+describe('a client that the caller provides', () => {
+  it('is used for calls and progress, and stays open', async () => {
     const { url } = await startMcpServer('sessions')
     const client = new Client({ name: 'mine', version: '1.0.0' })
     await client.connect(new StreamableHTTPClientTransport(new URL(url)))
@@ -232,12 +235,12 @@ describe('a client of the author', () => {
   })
 })
 
-/** How a server misbehaves with a call that it was given. */
-type Misdeed = (response: ServerResponse, id: unknown) => void
+/** Sends an invalid response to a tool call. */
+type Fault = (response: ServerResponse, id: unknown) => void
 
-const MISDEEDS: readonly (readonly [string, Misdeed, object])[] = [
+const FAULTS: readonly (readonly [string, Fault, object])[] = [
   [
-    'fails for now, and says when to come back',
+    'answers 503 with Retry-After',
     (response) => response.writeHead(503, { 'retry-after': '7' }).end('down for a while'),
     {
       message: expect.stringMatching(/ returned error 503 Service Unavailable: down for a while$/),
@@ -247,7 +250,7 @@ const MISDEEDS: readonly (readonly [string, Misdeed, object])[] = [
     },
   ],
   [
-    'refuses',
+    'answers 400',
     (response) => response.writeHead(400).end('no'),
     {
       message: expect.stringMatching(/ returned error 400 Bad Request: no$/),
@@ -255,28 +258,28 @@ const MISDEEDS: readonly (readonly [string, Misdeed, object])[] = [
     },
   ],
   [
-    'answers with a page',
+    'answers with an HTML page',
     (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
     { failureType: 'invalid_response', retryable: false },
   ],
   [
-    'answers with half of a message',
+    'answers with a truncated message',
     (response) => response.writeHead(200, JSON_TYPE).end('{"jsonrpc":"2.0",'),
     { failureType: 'invalid_response' },
   ],
   [
     'answers another request',
-    (response) => response.writeHead(200, JSON_TYPE).end(answerTo('another', {})),
+    (response) => response.writeHead(200, JSON_TYPE).end(createResponse('another', {})),
     { message: expect.stringMatching(/^The request got no response/), retryable: false },
   ],
   [
-    'takes the request and does not answer',
+    'accepts the request without an answer',
     (response) => response.writeHead(202).end(),
     { message: expect.stringMatching(/^The request got no response/) },
   ],
   [
-    'answers with what is no result of a tool',
-    (response, id) => response.writeHead(200, JSON_TYPE).end(answerTo(id, { content: 5 })),
+    'answers with an invalid tool result',
+    (response, id) => response.writeHead(200, JSON_TYPE).end(createResponse(id, { content: 5 })),
     { failureType: 'invalid_response' },
   ],
   [
@@ -293,7 +296,7 @@ const MISDEEDS: readonly (readonly [string, Misdeed, object])[] = [
     { failureType: 'connection_lost', retryable: true },
   ],
   [
-    'breaks off a stream before the answer',
+    'resets a stream before the answer',
     (response) => {
       response.writeHead(200, SSE_TYPE)
       response.write(': nothing\n\n', () => response.destroy())
@@ -306,7 +309,7 @@ const MISDEEDS: readonly (readonly [string, Misdeed, object])[] = [
     { failureType: 'connection_lost', retryable: true },
   ],
   [
-    'sends an event without end',
+    'sends an endless event',
     (response) => {
       response.writeHead(200, SSE_TYPE)
       const more = (): void => {
@@ -319,7 +322,8 @@ const MISDEEDS: readonly (readonly [string, Misdeed, object])[] = [
   ],
   [
     'sends a long body',
-    (response, id) => response.writeHead(200, JSON_TYPE).end(answerTo(id, 'x'.repeat(200_000))),
+    (response, id) =>
+      response.writeHead(200, JSON_TYPE).end(createResponse(id, 'x'.repeat(200_000))),
     { message: expect.stringMatching(/longer than 100000 bytes$/) },
   ],
   [
@@ -338,25 +342,22 @@ const MISDEEDS: readonly (readonly [string, Misdeed, object])[] = [
   ],
 ]
 
-describe.each(['modern', 'old'])('a server of %s times that', (era) => {
-  it.each(MISDEEDS)(
-    '%s is a failure at once, which says what it is',
-    async (_, misdeed, failure) => {
-      const { url } = await raw(
-        (request, response) => void misbehave({ request, response, era }, misdeed),
-      )
-      const connector = connectorTo({ server: { url }, tool: 'echo', maxMessageBytes: 100_000 })
-      await expect(askOnce(connector, 'a')).rejects.toMatchObject(failure)
-    },
-  )
+describe.each(['modern', 'old'])('an HTTP server (%s protocol) that', (era) => {
+  it.each(FAULTS)('%s fails the call at once', async (_, sendFault, failure) => {
+    const { url } = await startRawServer(
+      (request, response) => void answerWithFault({ request, response, era }, sendFault),
+    )
+    const connector = connectorTo({ server: { url }, tool: 'echo', maxMessageBytes: 100_000 })
+    await expect(askOnce(connector, 'a')).rejects.toMatchObject(failure)
+  })
 
-  it('[T1] tells of bytes that are no message, which keep a call alive', async () => {
-    const { url } = await raw(
+  it('[T1] sends comments keeps the call alive', async () => {
+    const { url } = await startRawServer(
       (request, response) =>
-        void misbehave({ request, response, era }, (answer, id) => {
+        void answerWithFault({ request, response, era }, (answer, id) => {
           answer.writeHead(200, SSE_TYPE)
           answer.write(': still here\n\n')
-          answer.end(`data: ${answerTo(id, { content: [], resultType: 'complete' })}\n\n`)
+          answer.end(`data: ${createResponse(id, { content: [], resultType: 'complete' })}\n\n`)
         }),
     )
     const call = testCall()
@@ -365,11 +366,11 @@ describe.each(['modern', 'old'])('a server of %s times that', (era) => {
   })
 })
 
-it('[M2] a server without sessions that does not find what is asked is asked once', async () => {
+it('[M2] does not repeat a call after a 404 from a server without sessions', async () => {
   let called = 0
-  const { url } = await raw(
+  const { url } = await startRawServer(
     (request, response) =>
-      void misbehave({ request, response, era: 'old' }, (answer) => {
+      void answerWithFault({ request, response, era: 'old' }, (answer) => {
         called += 1
         answer.writeHead(404).end('gone')
       }),
@@ -382,17 +383,17 @@ it('[M2] a server without sessions that does not find what is asked is asked onc
   expect(called).toBe(1)
 })
 
-describe('a server that lets streams be taken up again', () => {
-  it('[T1] is asked for the rest of one that broke', async () => {
-    const { url } = await raw((request, response) => {
+describe('a server with resumable streams', () => {
+  it('[T1] gets a request for the rest of a broken stream', async () => {
+    const { url } = await startRawServer((request, response) => {
       if (request.method === 'GET' && request.headers['last-event-id'] === 'e1') {
         response.writeHead(200, SSE_TYPE)
         response.end(
-          `id: e2\ndata: ${answerTo(called, { content: [{ type: 'text', text: 'late' }] })}\n\n`,
+          `id: e2\ndata: ${createResponse(called, { content: [{ type: 'text', text: 'late' }] })}\n\n`,
         )
         return
       }
-      void misbehave({ request, response, era: 'old' }, (answer, id) => {
+      void answerWithFault({ request, response, era: 'old' }, (answer, id) => {
         called = id
         answer.writeHead(200, SSE_TYPE)
         answer.write('id: e1\nretry: 1\ndata:\n\n', () => answer.destroy())
@@ -407,7 +408,7 @@ describe('a server that lets streams be taken up again', () => {
 const JSON_TYPE = { 'content-type': 'application/json' }
 const SSE_TYPE = { 'content-type': 'text/event-stream' }
 
-function answerTo(id: unknown, result: unknown): string {
+function createResponse(id: unknown, result: unknown): string {
   return JSON.stringify({ jsonrpc: '2.0', id, result })
 }
 
@@ -417,8 +418,11 @@ interface Exchange {
   readonly era: string
 }
 
-/** Behaves until a tool is called. */
-async function misbehave({ request, response, era }: Exchange, misdeed: Misdeed): Promise<void> {
+/** Answers correctly until a tool is called, then sends the fault. */
+async function answerWithFault(
+  { request, response, era }: Exchange,
+  sendFault: Fault,
+): Promise<void> {
   if (request.method !== 'POST') {
     response.writeHead(405).end()
     return
@@ -444,13 +448,13 @@ async function misbehave({ request, response, era }: Exchange, misdeed: Misdeed)
     },
     'tools/list': era === 'modern' ? { ...common, tools } : { tools },
   }
-  if (method === 'tools/call') misdeed(response, id)
+  if (method === 'tools/call') sendFault(response, id)
   else if (method === 'server/discover' && era === 'old') response.writeHead(404).end()
   else if (id === undefined) response.writeHead(202).end()
-  else response.writeHead(200, JSON_TYPE).end(answerTo(id, results[method ?? '']))
+  else response.writeHead(200, JSON_TYPE).end(createResponse(id, results[method ?? '']))
 }
 
-/** Whether a process is there that has not ended, though nobody may have taken notice of its end yet. */
+/** Returns whether a process is running; a zombie counts as ended. */
 function isRunning(pid: number): boolean {
   try {
     return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
@@ -459,25 +463,25 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Listens for one program that says something; `ended` resolves when the program is gone. */
-async function listener(): Promise<{
+/** Listens for one connection of a child process; `ended` resolves when the connection closes. */
+async function listenForChild(): Promise<{
   readonly port: number
-  readonly said: Promise<{ readonly ended: Promise<unknown> }>
+  readonly connected: Promise<{ readonly ended: Promise<unknown> }>
 }> {
   const server = createTcpServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
-  const said = once(server, 'connection').then(async ([socket]: Socket[]) => {
+  const connected = once(server, 'connection').then(async ([socket]: Socket[]) => {
     if (socket === undefined) throw new Error('no connection')
     await once(socket, 'data')
     socket.on('error', () => undefined)
     return { ended: new Promise((resolve) => socket.once('close', resolve)) }
   })
-  // NOTE: a server that listens on a port has an address of this kind.
-  return { port: (server.address() as AddressInfo).port, said }
+  // NOTE: the address of a server that listens on a port has this type.
+  return { port: (server.address() as AddressInfo).port, connected }
 }
 
-async function raw(
+async function startRawServer(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<{ readonly url: string; readonly requests: readonly string[] }> {
   const requests: string[] = []
@@ -490,7 +494,7 @@ async function raw(
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   })
-  // NOTE: a server that listens on a port has an address of this kind.
+  // NOTE: the address of a server that listens on a port has this type.
   const { port } = server.address() as AddressInfo
   return { url: `http://127.0.0.1:${port}/mcp`, requests }
 }

@@ -7,14 +7,14 @@ import {
   connectorTo,
   EVERYTHING,
   startMcpServer,
-  testProgram,
+  testServerProcess,
   type McpTestServer,
 } from './mcp-test-servers.ts'
 
 import type { AgentConnector } from '@tutti/agent-call'
 import type { Clock } from '@tutti/core'
 
-interface Asked extends Omit<AgentToolSettings, 'name' | 'description'> {
+interface AskOptions extends Omit<AgentToolSettings, 'name' | 'description'> {
   readonly connector: AgentConnector
   readonly input?: object
   readonly reviewer?: Reviewer
@@ -23,15 +23,15 @@ interface Asked extends Omit<AgentToolSettings, 'name' | 'description'> {
   readonly onEvent?: (event: TimedAgentReport) => void
 }
 
-/** Calls the tool once; gives its outcome and its events. */
-async function ask({ connector, input = {}, ...options }: Asked) {
+/** Calls the tool once and returns the outcome and the events. */
+async function ask({ connector, input = {}, ...options }: AskOptions) {
   const { reviewer, signal, clock = systemClock, onEvent, ...settings } = options
   const tool = defineAgentTool({
     name: 'agent',
     description: 'Asks',
     connector,
     input: Type.Object({}, { additionalProperties: true }),
-    // The schema of the tool lets everything through that the agent is to get.
+    // The input of the agent comes from the test, not from the arguments of the call.
     request: () => input,
     ...settings,
   })
@@ -58,26 +58,26 @@ const TERMINAL: ReadonlySet<string> = new Set([
   'agent_tool_error',
 ])
 
-function expectOneEnd(types: readonly string[]): void {
+function expectOneTerminalEvent(types: readonly string[]): void {
   expect(types[0]).toBe('agent_tool_invoked')
   expect(types.filter((type) => TERMINAL.has(type))).toHaveLength(1)
   expect(TERMINAL.has(types.at(-1) ?? '')).toBe(true)
 }
 
 describe('a streaming call of an MCP tool', () => {
-  it('tells of each progress as an event at the moment it arrives', async () => {
+  it('emits an event for each progress as it arrives', async () => {
     const server = await startMcpServer('modern')
-    let told = 0
+    let reported = 0
     const { types, events, result } = await ask({
       connector: connectorTo({ server, tool: 'steps' }),
       mode: 'streaming',
       onEvent: ({ type }) => {
-        if (type === 'agent_tool_progress') told += 1
-        // The next step comes only when the one before was told of.
-        void goOn(server, told)
+        if (type === 'agent_tool_progress') reported += 1
+        // The server takes the next step only after the previous one was reported.
+        void continueSteps(server, reported)
       },
     })
-    expectOneEnd(types)
+    expectOneTerminalEvent(types)
     expect(result.output).toBe('done')
     const progress = events.filter(({ type }) => type === 'agent_tool_progress')
     expect(progress.map((event) => 'chunk' in event && event.chunk)).toMatchObject([
@@ -87,7 +87,7 @@ describe('a streaming call of an MCP tool', () => {
     ])
   })
 
-  it('ends after silence, is cancelled, and keeps what arrived', async () => {
+  it('is cancelled after the idle timeout and returns the partial output', async () => {
     const server = await startMcpServer('modern')
     const clock = fakeClock()
     const { types, result } = await ask({
@@ -99,48 +99,48 @@ describe('a streaming call of an MCP tool', () => {
         if (type === 'agent_tool_progress') void clock.advance(1_000)
       },
     })
-    expectOneEnd(types)
+    expectOneTerminalEvent(types)
     expect(types.at(-1)).toBe('agent_tool_terminated')
     expect(result.structured).toMatchObject({
       failure: 'idle_timeout',
       partial: [{ progress: 0, message: 'waiting' }],
     })
-    await hasStopped(server)
+    await waitUntilStopped(server)
   })
 
-  it('goes on as long as progress comes before the silence is too long', async () => {
+  it('continues while progress arrives within the idle timeout', async () => {
     const server = await startMcpServer('sessions')
     const clock = fakeClock()
-    let told = 0
+    let reported = 0
     const { result } = await ask({
       connector: connectorTo({ server, tool: 'steps' }),
       mode: 'streaming',
       idleTimeoutMs: 1_000,
       clock,
       onEvent: ({ type }) => {
-        if (type === 'agent_tool_progress') told += 1
-        void clock.advance(900).then(() => goOn(server, told))
+        if (type === 'agent_tool_progress') reported += 1
+        void clock.advance(900).then(() => continueSteps(server, reported))
       },
     })
     expect(result.output).toBe('done')
     expect(clock.elapsed()).toBeGreaterThan(3_000)
   })
 
-  it('ends when what it costs is more than it may', async () => {
+  it('ends when the cost limit is exceeded', async () => {
     const server = await startMcpServer('modern')
     const { types, result } = await ask({
       connector: connectorTo({ server, tool: 'usage' }),
       mode: 'streaming',
       maxCostUsd: 0.5,
     })
-    expectOneEnd(types)
+    expectOneTerminalEvent(types)
     expect(result.structured).toMatchObject({ failure: 'budget_exceeded', costUsd: 0.75 })
   })
 })
 
 describe('a call of an MCP tool', () => {
   it.each(['modern', 'sessions', 'stateless'] as const)(
-    'that is cancelled stops the tool and has one end (%s)',
+    'stops the tool and emits one terminal event when it is cancelled (%s)',
     async (era) => {
       const server = await startMcpServer(era)
       const controller = new AbortController()
@@ -155,14 +155,14 @@ describe('a call of an MCP tool', () => {
         },
       })
       await asking.catch(() => undefined)
-      expectOneEnd(types)
+      expectOneTerminalEvent(types)
       expect(types.at(-1)).toBe('agent_tool_terminated')
-      await hasStopped(server)
+      await waitUntilStopped(server)
     },
   )
 
-  it('that takes too long ends, and the next one goes through over the same connection', async () => {
-    const server = testProgram()
+  it('ends at its timeout, and the next call uses the same connection', async () => {
+    const server = testServerProcess()
     const clock = fakeClock()
     const late = await ask({
       connector: connectorTo({ server, tool: 'wait' }),
@@ -173,22 +173,22 @@ describe('a call of an MCP tool', () => {
         if (type === 'agent_tool_progress') void clock.advance(5_000)
       },
     })
-    expectOneEnd(late.types)
+    expectOneTerminalEvent(late.types)
     expect(late.result.structured).toMatchObject({ failure: 'timeout', retryable: true })
     const { result } = await ask({ connector: connectorTo({ server, tool: 'stopped' }) })
     expect(result.output).toBe('{}')
   })
 
-  it('that fails is an event and a result that says what failed', async () => {
-    const server = testProgram()
+  it('reports a failure as an event and as a result', async () => {
+    const server = testServerProcess()
     const { types, result } = await ask({ connector: connectorTo({ server, tool: 'fail' }) })
-    expectOneEnd(types)
+    expectOneTerminalEvent(types)
     expect(result.errorMessage).toMatch(/MCP tool "fail" failed: no such file/)
     expect(result.structured).toMatchObject({ failure: 'agent_failed', retryable: false })
   })
 
-  it('whose program died is made again when it may be, with a program that is new', async () => {
-    const server = testProgram()
+  it('is retried with a new child process after the process has exited', async () => {
+    const server = testServerProcess()
     const { events } = await ask({
       connector: connectorTo({ server, tool: 'crash' }),
       retries: 1,
@@ -203,9 +203,9 @@ describe('a call of an MCP tool', () => {
 })
 
 describe.each([
-  ['HTTP of today', () => startMcpServer('modern')],
+  ['modern HTTP', () => startMcpServer('modern')],
   ['HTTP with sessions', () => startMcpServer('sessions')],
-  ['a program', async () => testProgram()],
+  ['a child process', async () => testServerProcess()],
 ])('a question of an MCP tool over %s', (_, start) => {
   it('is answered by `reply` in a conversation', async () => {
     const asked: unknown[] = []
@@ -217,7 +217,7 @@ describe.each([
         return 'Ada'
       },
     })
-    expectOneEnd(types)
+    expectOneTerminalEvent(types)
     expect(types.filter((type) => type === 'agent_tool_turn')).toHaveLength(4)
     expect(asked).toEqual([{ question: 'What is your name?', state: 'input_required' }])
     expect(JSON.parse(result.output)).toEqual({ action: 'accept', content: { name: 'Ada' } })
@@ -228,12 +228,12 @@ describe.each([
     async (mode) => {
       const connector = connectorTo({ server: await start(), tool: 'ask' })
       const { types, result } = await ask({ connector, mode, reply: () => 'Ada' })
-      expectOneEnd(types)
+      expectOneTerminalEvent(types)
       expect(JSON.parse(result.output)).toEqual({ action: 'accept', content: { name: 'Ada' } })
     },
   )
 
-  it('for several values is a form to the reviewer, in a conversation too', async () => {
+  it('goes to the reviewer as a form when it has several fields, even in a conversation', async () => {
     const content = { name: 'Ada', age: 36 }
     const reviewer = scriptedReviewer([{ action: 'EDIT', input: content }])
     const connector = connectorTo({ server: await start(), tool: 'form' })
@@ -249,13 +249,13 @@ describe.each([
       const reviewer = scriptedReviewer([{ action: 'EDIT', input }])
       const connector = connectorTo({ server: await start(), tool: 'ask' })
       const { types, result } = await ask({ connector, mode, reviewer })
-      expectOneEnd(types)
+      expectOneTerminalEvent(types)
       expect(JSON.parse(result.output)).toEqual({ action: 'accept', content: { name: 'Ada' } })
       expect(reviewer.requests).toMatchObject([{ description: 'What is your name?' }])
     },
   )
 
-  it('is declined where nobody answers, in every mode', async () => {
+  it('is declined without a reviewer or `reply`, in every mode', async () => {
     const server = await start()
     for (const mode of ['sync', 'streaming', 'conversational'] as const) {
       const { result } = await ask({ connector: connectorTo({ server, tool: 'ask' }), mode })
@@ -263,11 +263,11 @@ describe.each([
     }
   })
 
-  it('that is left open ends the call, and the tool is told', async () => {
+  it('ends the call when it stays open, and the server accepts the next call', async () => {
     const server = await start()
     const connector = connectorTo({ server, tool: 'ask' })
     const { types } = await ask({ connector, mode: 'conversational', reply: () => undefined })
-    expectOneEnd(types)
+    expectOneTerminalEvent(types)
     const { result } = await ask({
       connector: connectorTo({ server, tool: 'echo' }),
       input: { message: 'a' },
@@ -276,7 +276,7 @@ describe.each([
   })
 })
 
-it('a question of the reference server is answered by `reply`', async () => {
+it('answers a question of the reference server with `reply`', async () => {
   const server = { command: process.execPath, args: [EVERYTHING, 'stdio'] }
   const connector = connectorTo({ server, tool: 'trigger-elicitation-request' })
   const { result } = await ask({
@@ -287,18 +287,18 @@ it('a question of the reference server is answered by `reply`', async () => {
   expect(result.output).toContain('- Name: Ada')
 })
 
-/** Resolves when the one call of `wait` was told to stop, which over HTTP is a moment after it was said. */
-async function hasStopped({ state }: McpTestServer): Promise<void> {
+/** Waits until the only call of `wait` is cancelled; over HTTP the cancel arrives asynchronously. */
+async function waitUntilStopped({ state }: McpTestServer): Promise<void> {
   if (state.stopped.length === 0) {
     await new Promise((resolve) => state.events.once('stopped', resolve))
   }
   expect(state.stopped).toHaveLength(1)
 }
 
-/** Lets the tool take its next step, as soon as it waits for that. */
-async function goOn({ state }: McpTestServer, told: number): Promise<void> {
+/** Lets the tool take its next step as soon as it waits for it. */
+async function continueSteps({ state }: McpTestServer, reported: number): Promise<void> {
   while (state.calls.get('steps') === undefined || state.events.listenerCount('go') === 0) {
     await new Promise((resolve) => setImmediate(resolve))
   }
-  if (told >= 0) state.events.emit('go')
+  if (reported >= 0) state.events.emit('go')
 }

@@ -25,7 +25,7 @@ describe.each([
   ['streamable HTTP', http],
   ['SSE', sse],
 ])('the reference server over %s', (_, start) => {
-  it('answers with text, with structured content and with other content', async () => {
+  it('returns text, structured content and other content', async () => {
     const server = await start()
     const echo = await askOnce(connectorTo({ server, tool: 'echo' }), 'hello')
     expect(echo.answer).toMatchObject({ state: 'completed', output: 'Echo: hello' })
@@ -46,7 +46,7 @@ describe.each([
     })
   })
 
-  it('tells of progress, the last of it too', async () => {
+  it('reports all progress, including the last', async () => {
     const server = await start()
     const connector = connectorTo({ server, tool: 'trigger-long-running-operation' })
     const call = testCall()
@@ -59,7 +59,7 @@ describe.each([
     expect(call.arrivals).toBeGreaterThanOrEqual(3)
   })
 
-  it('[S1] asks in a conversation, and goes on with the answer of the next turn', async () => {
+  it('[S1] asks in a conversation and continues with the answer of the next turn', async () => {
     const server = await start()
     const connector = connectorTo({ server, tool: 'trigger-elicitation-request' })
     const session = await connector.connect(testCall({ mode: 'conversational' }))

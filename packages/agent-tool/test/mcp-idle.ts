@@ -1,4 +1,4 @@
-/** A process that calls a tool of an MCP server once, and then has nothing to do. Started by a test. */
+/** Calls a tool of an MCP server once and then leaves the process idle. A test starts it as a child process. */
 import process from 'node:process'
 
 import { silentLogger, systemClock } from '@tutti/core'
@@ -7,7 +7,7 @@ import { mcpConnector } from '../src/mcp/mcp-connector.ts'
 
 import type { McpServer } from '@tutti/mcp'
 
-// NOTE: the test that starts this gives it such a description.
+// NOTE: the test passes an `McpServer` as JSON.
 const server = JSON.parse(process.argv[2] ?? '') as McpServer
 const connector = mcpConnector({ server, tool: 'echo' })
 const session = await connector.connect({
@@ -21,7 +21,7 @@ const session = await connector.connect({
   logger: silentLogger,
   hasReviewer: false,
   hasReply: false,
-  requestAnswer: () => Promise.reject(new Error('There is nobody to ask')),
+  requestAnswer: () => Promise.reject(new Error('No reviewer')),
 })
 for await (const update of session.send({ input: 'hi', index: 0 })) {
   if (update.kind === 'end') process.stdout.write(String(update.output))

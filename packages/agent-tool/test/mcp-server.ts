@@ -1,4 +1,4 @@
-/** An MCP server for tests, of both eras: every way in which a tool can answer, ask, or not answer. */
+/** An MCP server for tests, of both protocol eras, with tools that answer, ask, fail or hang. */
 import { spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import process from 'node:process'
@@ -16,18 +16,18 @@ type Input = Readonly<Record<string, unknown>>
 type Answer = CallToolResult | InputRequiredResult
 type Body = (input: Input, context: ServerContext) => Answer | Promise<Answer>
 
-/** What a test sees and does of the server from outside. */
+/** State of the server that tests read and control. */
 export interface McpServerState {
-  /** Calls of each tool, by name. */
+  /** Number of calls by tool name. */
   readonly calls: Map<string, number>
-  /** Calls that were told to stop. */
+  /** Inputs of the cancelled calls, as JSON. */
   readonly stopped: string[]
-  /** `go` lets the next step of `steps` happen; `stopped` tells of a call that was told to stop. */
+  /** Tests emit `go` to start the next step of `steps`; the server emits `stopped` when a call is cancelled. */
   readonly events: EventEmitter
 }
 
-/** Fresh state, for all instances of one server. */
-export function mcpServerState(): McpServerState {
+/** Creates the state that all instances of one server share. */
+export function createMcpServerState(): McpServerState {
   return { calls: new Map(), stopped: [], events: new EventEmitter() }
 }
 
@@ -105,7 +105,7 @@ const BODIES: Readonly<Record<string, (state: McpServerState) => Body>> = {
   ask:
     () =>
     (_, { mcpReq }) =>
-      asked(mcpReq.inputResponses, {
+      askOrReturnAnswer(mcpReq.inputResponses, {
         message: 'What is your name?',
         requestedSchema: {
           type: 'object',
@@ -113,19 +113,19 @@ const BODIES: Readonly<Record<string, (state: McpServerState) => Body>> = {
           required: ['name'],
         },
       }),
-  // It is answered where the server is at hand.
+  // The handler of `tools/call` answers this tool, because it needs the server.
   'ask-aside': () => () => text(''),
   agree:
     () =>
     (_, { mcpReq }) =>
-      asked(mcpReq.inputResponses, {
-        message: 'Go on?',
+      askOrReturnAnswer(mcpReq.inputResponses, {
+        message: 'Continue?',
         requestedSchema: { type: 'object', properties: {} },
       }),
   form:
     () =>
     (_, { mcpReq }) =>
-      asked(mcpReq.inputResponses, {
+      askOrReturnAnswer(mcpReq.inputResponses, {
         message: 'Who are you?',
         requestedSchema: {
           type: 'object',
@@ -176,8 +176,8 @@ const SCHEMAS: Readonly<Record<string, Partial<Tool>>> = {
   },
 }
 
-/** Makes one instance of the server, with all tools or those that are named. */
-export function mcpServer(
+/** Creates an instance of the server with all tools or the named ones. */
+export function createMcpServer(
   state: McpServerState,
   names: readonly string[] = Object.keys(BODIES),
 ): Server {
@@ -194,11 +194,11 @@ export function mcpServer(
   return server
 }
 
-function text(said: string): CallToolResult {
-  return { content: [{ type: 'text', text: said }] }
+function text(content: string): CallToolResult {
+  return { content: [{ type: 'text', text: content }] }
 }
 
-/** Asks over no request in particular, as servers of before do that have no call at hand. */
+/** Asks a question that is not linked to a request, as legacy servers do. */
 async function askAside(server: Server): Promise<CallToolResult> {
   const answer = await server.elicitInput({
     message: 'And you?',
@@ -207,8 +207,11 @@ async function askAside(server: Server): Promise<CallToolResult> {
   return text(JSON.stringify(answer))
 }
 
-/** Asks, and says what came of it. */
-function asked(responses: ServerContext['mcpReq']['inputResponses'], form: Form): Answer {
+/** Asks a question, or returns its answer as text when there is one. */
+function askOrReturnAnswer(
+  responses: ServerContext['mcpReq']['inputResponses'],
+  form: Form,
+): Answer {
   const answer = responses?.['answer']
   if (answer !== undefined) return text(JSON.stringify(answer))
   return inputRequired({ inputRequests: { answer: inputRequired.elicit(form) } })

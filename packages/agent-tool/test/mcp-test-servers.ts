@@ -1,4 +1,4 @@
-/** The MCP servers for tests at places where they can be reached, until the test is over. */
+/** Starts MCP servers for tests, as child processes or over HTTP; they stop with the test. */
 import { spawn } from 'node:child_process'
 import { createServer, type AddressInfo } from 'node:net'
 import { createRequire } from 'node:module'
@@ -13,30 +13,30 @@ import {
 import { onTestFinished } from 'vitest'
 
 import { mcpConnector, type McpConnectorOptions } from '../src/mcp/mcp-connector.ts'
-import { mcpServer, mcpServerState, type McpServerState } from './mcp-server.ts'
+import { createMcpServer, createMcpServerState, type McpServerState } from './mcp-server.ts'
 
 import type { AgentConnector } from '@tutti/agent-call'
 import type { McpProgram } from '@tutti/mcp'
 
 const require = createRequire(import.meta.url)
 
-/** The program of the reference server. */
+/** Path of the reference server. */
 export const EVERYTHING = require.resolve('@modelcontextprotocol/server-everything/dist/index.js')
 
-/** The server for tests as a program. */
-export function testProgram(...args: readonly string[]): McpProgram {
-  const path = fileURLToPath(new URL('mcp-program.ts', import.meta.url))
+/** Returns the command that starts the test server as a child process. */
+export function testServerProcess(...args: readonly string[]): McpProgram {
+  const path = fileURLToPath(new URL('mcp-child.ts', import.meta.url))
   return { command: process.execPath, args: [path, ...args] }
 }
 
-/** A way that is closed with its test. */
+/** Creates a connector that is closed with the test. */
 export function connectorTo(options: McpConnectorOptions): AgentConnector {
   const connector = mcpConnector(options)
   onTestFinished(() => connector.close?.())
   return connector
 }
 
-/** A server that is reached over HTTP: an endpoint, whose other members are not options. */
+/** A running HTTP server. It can be used as the option `server`, which only reads `url`. */
 export class McpTestServer {
   readonly url: string
   readonly #served: Served
@@ -54,12 +54,12 @@ export class McpTestServer {
     return this.#served.state
   }
 
-  /** Requests that it has received, such as `POST tools/call`. */
+  /** Received requests, such as `POST tools/call`. */
   get requests(): readonly string[] {
     return this.#served.requests
   }
 
-  /** Ids of its sessions, without those that it has forgotten. */
+  /** Active sessions by id; tests clear it to simulate lost sessions. */
   get sessions(): Map<string, unknown> {
     return this.#served.sessions
   }
@@ -72,20 +72,20 @@ interface Served {
   readonly sessions: Map<string, unknown>
 }
 
-/** How a server serves: today's era, that before with or without sessions. */
+/** Protocol of a server: the modern one, or the legacy one with or without sessions. */
 export type Era = 'modern' | 'sessions' | 'stateless'
 
-/** Starts a server on this machine. */
+/** Starts an HTTP server on loopback. */
 export async function startMcpServer(
   era: Era,
-  state: McpServerState = mcpServerState(),
+  state: McpServerState = createMcpServerState(),
   names?: readonly string[],
 ): Promise<McpTestServer> {
   const requests: string[] = []
   const sessions = new Map<string, WebStandardStreamableHTTPServerTransport>()
-  const handler = createMcpHandler(() => mcpServer(state, names))
+  const handler = createMcpHandler(() => createMcpServer(state, names))
   const answer = async (request: Request): Promise<Response> => {
-    requests.push(await nameOf(request))
+    requests.push(await nameRequest(request))
     if (era === 'modern') return handler.fetch(request)
     if (era === 'sessions') return withSession(request)
     const isModern = request.headers.get('mcp-method') !== null
@@ -98,11 +98,11 @@ export async function startMcpServer(
     if (id !== null) return new Response('Session not found', { status: 404 })
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => crypto.randomUUID(),
-      onsessioninitialized: (made) => {
-        sessions.set(made, transport)
+      onsessioninitialized: (sessionId) => {
+        sessions.set(sessionId, transport)
       },
     })
-    await mcpServer(state, names).connect(transport)
+    await createMcpServer(state, names).connect(transport)
     return transport.handleRequest(request)
   }
   const server = serve({ fetch: answer, port: 0, hostname: '127.0.0.1' })
@@ -112,18 +112,18 @@ export async function startMcpServer(
     await new Promise((resolve) => server.close(resolve))
     await handler.close()
   })
-  // NOTE: a server that listens on a port has an address of this kind.
+  // NOTE: the address of a server that listens on a port has this type.
   const { port } = server.address() as AddressInfo
   return new McpTestServer(`http://127.0.0.1:${port}/mcp`, { era, state, requests, sessions })
 }
 
-async function nameOf(request: Request): Promise<string> {
+async function nameRequest(request: Request): Promise<string> {
   if (request.method !== 'POST') return request.method
   const { method = 'answer' } = (await request.clone().json()) as { method?: string }
   return `POST ${method}`
 }
 
-/** A port that nobody listens on. */
+/** Returns a port without a listener. */
 export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -133,7 +133,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Starts the reference server on a port; ends it when asked, at the latest with the test. */
+/** Starts the reference server on a port; it stops with `end` or with the test. */
 export async function startEverything(
   mode: 'streamableHttp' | 'sse',
   port: number,

@@ -1,4 +1,4 @@
-/** What holds over two levels of servers: a run asks a run of another server, and that one of a third. */
+/** Tests two levels of delegation: a run calls a run on a second server, which calls one on a third. */
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 import {
@@ -17,15 +17,15 @@ const WIRES = ['a2a', 'tasks', 'mcp', 'peer'] as const satisfies readonly Wire[]
 
 const MODES = ['sync', 'streaming'] as const
 
-const WAYS = WIRES.flatMap((wire) => MODES.map((mode) => ({ wire, mode })))
+const CASES = WIRES.flatMap((wire) => MODES.map((mode) => ({ wire, mode })))
 
-/** What a wire has words for, besides the task and its answer. */
+/** Information that each wire carries in addition to the task and its answer. */
 const CARRIES = {
   a2a: { usage: true, limits: true, questions: true },
   tasks: { usage: true, limits: true, questions: true },
   mcp: { usage: true, limits: true, questions: true },
-  // A peer is told a deadline; it has no field for cost and tokens, in neither direction, and can only be told
-  // that a review waits: it is decided where the task runs.
+  // The peer protocol carries a deadline, but neither cost nor tokens. It only reports that a review is waiting; the
+  // review is decided on the server where the task runs.
   peer: { usage: false, limits: false, questions: false },
 } as const satisfies Record<Wire, object>
 
@@ -35,64 +35,64 @@ async function nested(options: NestedOptions): Promise<NestedServers> {
   return servers
 }
 
-/** Moves time on until something has happened. */
+/** Advances the clock until the promise resolves. */
 async function advanceUntil(clock: FakeClock, happened: Promise<unknown>): Promise<void> {
-  let isOver = false
+  let isDone = false
   void happened.then(() => {
-    isOver = true
+    isDone = true
   })
-  while (!isOver) await clock.advance(1_000)
+  while (!isDone) await clock.advance(1_000)
 }
 
-/** In US dollars; NaN when it is not known. */
-function costOf(result: RunEventOf<'run_result'> | undefined): number {
+/** Returns the cost in US dollars; NaN if unknown. */
+function readCost(result: RunEventOf<'run_result'> | undefined): number {
   const { inputCost = NaN, outputCost = NaN } = result?.metrics?.costEstimate ?? {}
   return inputCost + outputCost
 }
 
-/** How the newest runs of the second and the third server ended. */
-async function endsBelow({ second, third }: NestedServers) {
+/** Returns the results of the newest runs of the second and the third server. */
+async function readLowerResults({ second, third }: NestedServers) {
   const [middle, deep] = await Promise.all(
     [second, third].map(async (server) => server.ended((await server.newest()).runId)),
   )
   return { middle, deep }
 }
 
-describe.each(WAYS)('two levels, the lower over $wire, $mode', ({ wire, mode }) => {
+describe.each(CASES)('two levels of servers, the lower over $wire, $mode', ({ wire, mode }) => {
   const carries = CARRIES[wire]
 
-  test('the answer comes up, and so does what it cost', async () => {
+  test('passes the answer and its cost up', async () => {
     const servers = await nested({ wire, mode, deep: 'answer' })
     const { runId } = await servers.submit()
     const result = await servers.first.ended(runId)
     expect(result).toMatchObject({ status: 'COMPLETED', outputs: [{ output: 'Found it' }] })
-    // Two calls above, two in the middle, one below.
+    // Two model calls on the first server, two on the second, one on the third.
     const calls = carries.usage ? 5 : 4
     expect(result.metrics?.totalTokens).toBe(calls * CALL.tokens)
-    expect(costOf(result)).toBeCloseTo(calls * CALL.costUsd)
-    const { deep } = await endsBelow(servers)
-    expect(costOf(deep)).toBeCloseTo(CALL.costUsd)
+    expect(readCost(result)).toBeCloseTo(calls * CALL.costUsd)
+    const { deep } = await readLowerResults(servers)
+    expect(readCost(deep)).toBeCloseTo(CALL.costUsd)
   })
 
-  test('a cancel above stops the tool at the bottom, and all three are CANCELLED', async () => {
+  test('a cancel at the top stops the tool at the bottom and cancels all three runs', async () => {
     const servers = await nested({ wire, mode, deep: 'dig' })
     const { first, digging, stopped } = servers
     const { runId } = await servers.submit()
     await digging
     await first.runs.send(runId, { kind: 'cancel' })
-    // Over `tasks/send` the id of a task comes with its answer, so there is nothing to say the cancel of: the server
-    // gives the run of a caller who went away half a minute.
+    // Over `tasks/send` the task id arrives with the answer, so the caller cannot cancel the task: the server cancels
+    // the run of a disconnected caller after half a minute.
     if (wire === 'tasks' && mode === 'sync') await advanceUntil(servers.clock, stopped)
     await stopped
     expect(await first.ended(runId)).toMatchObject({ status: 'CANCELLED' })
-    const { middle, deep } = await endsBelow(servers)
+    const { middle, deep } = await readLowerResults(servers)
     expect({ middle: middle?.status, deep: deep?.status }).toEqual({
       middle: 'CANCELLED',
       deep: 'CANCELLED',
     })
   })
 
-  test('the trace of the one who asks reaches the tool at the bottom', async () => {
+  test('passes the trace of the caller to the tool at the bottom', async () => {
     const servers = await nested({ wire, mode, deep: 'dig' })
     const response = await fetch(`${servers.first.url}/api/runs`, {
       method: 'POST',
@@ -103,57 +103,61 @@ describe.each(WAYS)('two levels, the lower over $wire, $mode', ({ wire, mode }) 
     expect(await servers.digging).toContain(TRACE_ID)
     const deepest = await servers.third.newest()
     await servers.third.runs.send(deepest.runId, { kind: 'cancel' })
-    await endsBelow(servers)
+    await readLowerResults(servers)
   })
 
-  test('a question at the bottom is a review at the top, whose answer goes down', async () => {
+  test('opens a review at the top for a question at the bottom and passes the answer down', async () => {
     const servers = await nested({ wire, mode, deep: 'ask' })
     const { runId } = await servers.submit()
     await servers.asking
-    // Over MCP a question is a form: whoever answers it in words says its value as JSON.
+    // Over MCP a question is a form, so its answer is JSON.
     const answer = wire === 'mcp' ? '{"answer":"under the oak"}' : 'under the oak'
-    const desk = carries.questions ? servers.first : servers.third
-    const { reviewId, runId: askedIn, request } = await desk.asked((await desk.newest()).runId)
+    const reviewing = carries.questions ? servers.first : servers.third
+    const {
+      reviewId,
+      runId: askedIn,
+      request,
+    } = await reviewing.asked((await reviewing.newest()).runId)
     expect(JSON.stringify(request)).toContain('Where is it?')
     const decision = { action: 'EDIT', input: answer } as const
-    await desk.runs.send(askedIn, { kind: 'decide', reviewId, decision })
+    await reviewing.runs.send(askedIn, { kind: 'decide', reviewId, decision })
     expect(await servers.first.ended(runId)).toMatchObject({
       status: 'COMPLETED',
       outputs: [{ output: 'There: under the oak' }],
     })
   })
 
-  test('a review at the bottom is one at the top, and its decision goes down', async () => {
-    const servers = await nested({ wire, mode, deep: 'gate' })
+  test('opens a review at the top for a review at the bottom and passes the decision down', async () => {
+    const servers = await nested({ wire, mode, deep: 'review' })
     const { runId } = await servers.submit()
     await servers.answered
-    const desk = carries.questions ? servers.first : servers.third
-    const review = await desk.asked((await desk.newest()).runId)
+    const reviewing = carries.questions ? servers.first : servers.third
+    const review = await reviewing.asked((await reviewing.newest()).runId)
     expect(JSON.stringify(review.request)).toContain('Is it gold?')
     const { reviewId } = review
-    await desk.runs.send(review.runId, { kind: 'decide', reviewId, decision: approval(wire) })
+    await reviewing.runs.send(review.runId, { kind: 'decide', reviewId, decision: approve(wire) })
     expect(await servers.first.ended(runId)).toMatchObject({
       status: 'COMPLETED',
       outputs: [{ output: 'Found it' }],
     })
   })
 
-  test('a budget above ends the run at the bottom when it is used up, and all three fail', async () => {
+  test('a budget at the top ends the run at the bottom and fails all three runs, if the wire carries limits', async () => {
     const servers = await nested({ wire, mode, deep: 'spend' })
-    // The top and the middle use a call each before the bottom begins, for which one and a half are left.
+    // The first and the second server use one call each before the third starts, which leaves one and a half.
     const budget = { maxCostUsd: 3.5 * CALL.costUsd }
     const { runId } = await servers.submit({ budget })
     const top = await servers.first.ended(runId)
-    const { middle, deep } = await endsBelow(servers)
-    // Where the bottom is not told of the limit, nobody above is told either what it has used.
+    const { middle, deep } = await readLowerResults(servers)
+    // A wire that does not carry limits does not report usage either.
     const status = carries.limits ? 'FAILED' : 'COMPLETED'
     expect([top, middle, deep].map((end) => end?.status)).toEqual([status, status, status])
-    if (carries.limits) expect(costOf(deep)).toBeCloseTo(2 * CALL.costUsd)
+    if (carries.limits) expect(readCost(deep)).toBeCloseTo(2 * CALL.costUsd)
   })
 })
 
-/** What lets the answer pass: in words; as the form of a review over MCP has it; where the review itself is. */
-function approval(wire: Wire): ReviewAnswer {
+/** Returns the answer that approves the output: text, a form over MCP, or a decision on the server of the review. */
+function approve(wire: Wire): ReviewAnswer {
   if (wire === 'peer') return { action: 'CONTINUE' }
   return { action: 'EDIT', input: wire === 'mcp' ? '{"decision":"CONTINUE"}' : 'approve' }
 }

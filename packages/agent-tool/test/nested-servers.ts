@@ -1,4 +1,4 @@
-/** Three Tutti servers on free ports, each a whole one: the first asks the second, and that the third. */
+/** Three complete Tutti servers on free ports: the first calls the second, which calls the third. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,68 +21,68 @@ import { agentTool, type AgentMode } from '../src/index.ts'
 import type { ReviewRecord, RunSubmission } from '@tutti/runs'
 import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 
-/** How the second server asks the third. */
+/** Protocol between the second and the third server. */
 export type Wire = 'a2a' | 'tasks' | 'mcp' | 'peer'
 
 /** One of the servers. */
 export interface NestedServer {
-  /** Such as `http://127.0.0.1:4000`. */
+  /** Base URL, such as `http://127.0.0.1:4000`. */
   readonly url: string
   readonly runs: RunService
-  /** Its newest run. */
+  /** Returns the newest run. */
   newest(): Promise<RunRecord>
-  /** The result of a run, once there is one. */
+  /** Waits for the result of a run. */
   ended(runId: string): Promise<RunEventOf<'run_result'>>
-  /** The first event of a run that has a type, once there is one. */
+  /** Waits for the first event of a type in a run. */
   event(runId: string, type: LoggedRunEvent['type']): Promise<LoggedRunEvent>
-  /** The review of a run that is open, once one is. */
+  /** Waits for a review of a run and returns the open one. */
   asked(runId: string): Promise<ReviewRecord>
   close(): Promise<void>
 }
 
-/** The three of them. */
+/** The three servers, with promises for what the third one does. */
 export interface NestedServers extends AsyncDisposable {
   readonly first: NestedServer
   readonly second: NestedServer
   readonly third: NestedServer
-  /** Resolves with the trace that the tool `dig` of the third was called in, once it is at work. */
+  /** Resolves with the trace context of the tool `dig` on the third server when it starts. */
   readonly digging: Promise<string | undefined>
-  /** Resolves when the third asks a person by its tool. */
+  /** Resolves when the tool `ask` on the third server asks its question. */
   readonly asking: Promise<void>
-  /** Resolves when its model was asked. */
+  /** Resolves when the model of the third server is called. */
   readonly answered: Promise<void>
-  /** Resolves when `dig` was told to stop. */
+  /** Resolves when `dig` is aborted. */
   readonly stopped: Promise<void>
-  /** Of the third server, but for the runs on it. */
+  /** Clock of the third server; its runs use the system clock. */
   readonly clock: FakeClock
-  /** Begins a run of the first. */
+  /** Submits a run to the first server. */
   submit(submitted?: Omit<RunSubmission, 'ensemble'>): Promise<RunRecord>
 }
 
-/** What one model call costs in US dollars, and uses in tokens, on every server. */
+/** Cost in US dollars and tokens of one model call, on every server. */
 export const CALL = { costUsd: 0.01, tokens: 1_000 } as const
 
-/** What the third server does for the second. */
+/** Behavior of the third server. */
 export type Deep =
   /** Answers at once. */
   | 'answer'
-  /** Calls the tool `dig`, which waits until it is told to stop. */
+  /** Calls the tool `dig`, which waits until it is aborted. */
   | 'dig'
-  /** Calls a tool again and again, until its budget ends it. */
+  /** Calls a tool repeatedly until its budget is used up. */
   | 'spend'
-  /** Calls a tool that asks a person, and says what it was answered. */
+  /** Calls a tool that asks the reviewer and returns the answer. */
   | 'ask'
-  /** Answers, which a person has to let pass. */
-  | 'gate'
+  /** Answers, with a review of the output. */
+  | 'review'
 
-/** How the servers ask each other. */
+/** Protocol and behavior of the servers. */
 export interface NestedOptions {
   readonly wire: Wire
   readonly mode: AgentMode
   readonly deep: Deep
 }
 
-/** Starts them. */
+/** Starts the three servers. */
 export async function nestedServers(options: NestedOptions): Promise<NestedServers> {
   const { wire, mode, deep } = options
   const digging = Promise.withResolvers<string | undefined>()
@@ -103,15 +103,15 @@ export async function nestedServers(options: NestedOptions): Promise<NestedServe
       }),
   })
   const clock = fakeClock(Date.now())
-  const third = await nestedServer(deepEnsemble(deep, dig, { asking, answered }), { clock })
+  const third = await nestedServer(createDeepEnsemble(deep, dig, { asking, answered }), { clock })
   const below = agentTool({
-    ...addressOf(third, wire),
+    ...agentAddress(third, wire),
     name: 'deep',
     description: 'Asks the third server',
     mode,
     timeoutMs: 60_000,
   })
-  const second = await nestedServer(relay('middle', below))
+  const second = await nestedServer(createRelay('middle', below))
   const middle = agentTool({
     agent: `${second.url}/agents/middle`,
     wire: 'a2a',
@@ -120,7 +120,7 @@ export async function nestedServers(options: NestedOptions): Promise<NestedServe
     mode,
     timeoutMs: 60_000,
   })
-  const first = await nestedServer(relay('top', middle))
+  const first = await nestedServer(createRelay('top', middle))
   return {
     first,
     second,
@@ -138,7 +138,7 @@ export async function nestedServers(options: NestedOptions): Promise<NestedServe
   }
 }
 
-function addressOf({ url }: NestedServer, wire: Wire) {
+function agentAddress({ url }: NestedServer, wire: Wire) {
   switch (wire) {
     case 'mcp':
       return { agent: `mcp+${url}/mcp#deep` } as const
@@ -156,65 +156,65 @@ const prices = priceList({
   'scripted:model': { inputPerMillion: 10, outputPerMillion: 10 },
 })
 
-/** An ensemble whose agent asks a tool once, and says what it says. */
-function relay(name: string, tool: AgentTool): Ensemble {
+/** Creates an ensemble whose agent calls a tool once and returns its output. */
+function createRelay(name: string, tool: AgentTool): Ensemble {
   return ensemble({
     name,
     tasks: [task({ name, description: FIND, tools: [tool] })],
-    model: asks(tool, 1),
+    model: modelThatCalls(tool, 1),
   })
 }
 
 const FIND = 'Find {input}'
 
-/** A model that calls a tool so often, and then says what it said last. */
-function asks({ name }: Pick<AgentTool, 'name'>, times: number): ScriptedModel {
+/** Creates a model that calls a tool `times` times and then answers with its last output. */
+function modelThatCalls({ name }: Pick<AgentTool, 'name'>, times: number): ScriptedModel {
   return scriptedModel(({ messages }) => {
-    const said = messages.filter(({ role }) => role === 'tool')
-    return said.length < times
+    const outputs = messages.filter(({ role }) => role === 'tool')
+    return outputs.length < times
       ? { toolCalls: [{ name, arguments: { input: 'gold' } }], usage: USAGE }
-      : { text: said.at(-1)?.content ?? 'Found it', usage: USAGE }
+      : { text: outputs.at(-1)?.content ?? 'Found it', usage: USAGE }
   })
 }
 
-/** More calls of a tool than any budget here allows. */
+/** More tool calls than any budget in these tests allows. */
 const MANY = 8
 
-interface Signs {
+interface Signals {
   readonly asking: PromiseWithResolvers<void>
   readonly answered: PromiseWithResolvers<void>
 }
 
-function deepEnsemble(deep: Deep, dig: AgentTool, { asking, answered }: Signs): Ensemble {
+function createDeepEnsemble(deep: Deep, dig: AgentTool, { asking, answered }: Signals): Ensemble {
   const spade = defineTextTool({ name: 'spade', description: 'Digs', execute: () => 'Earth' })
-  // As `human_input` of the built-in tools asks.
+  // Asks like the built-in tool `human_input`.
   const ask = defineTextTool({
     name: 'ask',
     description: 'Asks a person',
     async execute(_, { requestAnswer }) {
       asking.resolve()
       const answer = await requestAnswer('Where is it?', { timeoutMs: 60_000 })
-      return answer.answered ? `There: ${answer.value}` : 'Nobody knows'
+      return answer.answered ? `There: ${answer.value}` : 'No answer'
     },
   })
-  const tool = { answer: spade, gate: spade, spend: spade, dig, ask }[deep]
-  const times = { answer: 0, gate: 0, spend: MANY, dig: 1, ask: 1 }[deep]
+  const tool = { answer: spade, review: spade, spend: spade, dig, ask }[deep]
+  const times = { answer: 0, review: 0, spend: MANY, dig: 1, ask: 1 }[deep]
   const review = { prompt: 'Is it gold?', timeoutMs: 60_000 }
   const one = task({
     name: 'deep',
     description: FIND,
     tools: [tool],
-    ...(deep === 'gate' ? { review } : {}),
+    ...(deep === 'review' ? { review } : {}),
   })
-  const model = asks(tool, times)
-  const told: ChatModel = {
+  const model = modelThatCalls(tool, times)
+  const observed: ChatModel = {
     ...model,
     stream(request, options) {
       answered.resolve()
       return model.stream(request, options)
     },
   }
-  return ensemble({ name: 'deep', tasks: [one], model: told })
+  return ensemble({ name: 'deep', tasks: [one], model: observed })
 }
 
 async function nestedServer(
@@ -242,19 +242,19 @@ async function nestedServer(
     event,
     async newest() {
       const [run] = (await runs.list({ limit: 1, offset: 0 })).runs
-      const kept = run === undefined ? undefined : await runs.record(run.runId)
-      if (kept === undefined) throw new Error('There is no run')
-      return kept
+      const record = run === undefined ? undefined : await runs.record(run.runId)
+      if (record === undefined) throw new Error('No run found')
+      return record
     },
     async ended(runId) {
       const result = await event(runId, 'run_result')
-      if (result.type !== 'run_result') throw new Error('Not the result')
+      if (result.type !== 'run_result') throw new Error('Expected a run_result event')
       return result
     },
     async asked(runId) {
       await event(runId, 'review_requested')
       const [review] = await runs.openReviews({ runId })
-      if (review === undefined) throw new Error('No review is open')
+      if (review === undefined) throw new Error('No open review')
       return review
     },
     async close() {

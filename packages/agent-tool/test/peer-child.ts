@@ -1,4 +1,4 @@
-/** Asks a peer twice, leaves the connection open, and does nothing more: the process has to end by itself. */
+/** Calls a peer twice and leaves the connection open; the process must still exit. */
 import { silentLogger, systemClock } from '@tutti/core'
 
 import { peerConnector } from '../src/peer/peer-connector.ts'
@@ -18,7 +18,7 @@ for (const idempotencyKey of ['first', 'second']) {
     logger: silentLogger,
     hasReviewer: false,
     hasReply: false,
-    requestAnswer: () => Promise.reject(new Error('There is nobody to ask')),
+    requestAnswer: () => Promise.reject(new Error('No reviewer')),
   })
   for await (const update of session.send({ index: 0, input: 'Hello' })) {
     if (update.kind === 'end') process.stdout.write(String(update.output))

@@ -1,24 +1,24 @@
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { ask, heardOnce, peerCall, toPeer, until, updatesOf } from './peer-asking.ts'
+import { ask, waitForBytes, peerCall, toPeer, readUntil, collectUpdates } from './peer-calls.ts'
 import { rawServer, type RawConnection, type RawMessage } from './peer-raw.ts'
 
 import type { Duplex } from 'node:stream'
 
-/** As in `SocketLink`. */
+/** Timeouts of `SocketLink`. */
 const SILENT_MS = 45_000
 const UNUSED_MS = 60_000
 
-/** Answers a task at once. */
+/** Answers every task at once. */
 function answerTasks({ on, send }: RawConnection): void {
   on('task_request', ({ requestId }) => {
     send({ type: 'task_response', requestId, status: 'COMPLETED', result: 'Done' })
   })
 }
 
-/** Takes a task and tells of it, and then what the test says. */
-function takeTasks(connection: RawConnection, next: (request: RawMessage) => void): void {
+/** Accepts every task, reports progress once, and then calls `next`. */
+function acceptTasks(connection: RawConnection, next: (request: RawMessage) => void): void {
   connection.on('task_request', (request) => {
     const { requestId } = request
     connection.send({ type: 'task_accepted', requestId, runId: 'run-1' })
@@ -29,15 +29,17 @@ function takeTasks(connection: RawConnection, next: (request: RawMessage) => voi
 
 const ANSWER = { kind: 'end', state: 'completed', output: 'Done' }
 
-describe('a request', () => {
-  it('has the time that is left and the trace of the call, and says who asks', async () => {
+describe('a task request', () => {
+  it('contains the deadline, the trace and the name of the caller', async () => {
     await using server = await rawServer(answerTasks)
     await using connector = toPeer(server, 'task:a%20b', { from: 'kitchen' })
     const call = peerCall({
       remaining: () => ({ timeMs: 1_500.2, costUsd: 1, tokens: Infinity }),
       traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
     })
-    expect(await updatesOf(await connector.connect(call), { input: { a: 1 } })).toEqual([ANSWER])
+    expect(await collectUpdates(await connector.connect(call), { input: { a: 1 } })).toEqual([
+      ANSWER,
+    ])
     const { deadline, ...request } = await server.got('task_request')
     expect(deadline).toMatch(/^PT1\.50\dS$/)
     expect(request).toEqual({
@@ -50,10 +52,10 @@ describe('a request', () => {
     })
   })
 
-  it('without limits, trace or input has none', async () => {
+  it('omits the deadline, the trace and the context when the call has none', async () => {
     await using server = await rawServer(answerTasks)
     await using connector = toPeer(server, 'task:sing')
-    await updatesOf(await connector.connect(peerCall()), { input: null })
+    await collectUpdates(await connector.connect(peerCall()), { input: null })
     expect(await server.got('task_request')).toEqual({
       type: 'task_request',
       requestId: expect.any(String),
@@ -62,7 +64,7 @@ describe('a request', () => {
     })
   })
 
-  it('[P2] that is made again by a later try has the time since it was first made on top', async () => {
+  it('[P2] extends the deadline of a repeated request by the time since the first one', async () => {
     const clock = fakeClock()
     await using server = await rawServer(({ on, socket }, index) => {
       on('task_request', () => {
@@ -71,13 +73,15 @@ describe('a request', () => {
       if (index === 2) answerTasks(server.connections[index] ?? fail())
     })
     await using connector = toPeer(server, 'task:sing', { clock })
-    const facts = {
+    const settings = {
       idempotencyKey: 'one',
       remaining: () => ({ timeMs: 10_000, costUsd: Infinity, tokens: Infinity }),
     }
-    await expect(updatesOf(await connector.connect(peerCall(facts)))).rejects.toThrow('was lost')
+    await expect(collectUpdates(await connector.connect(peerCall(settings)))).rejects.toThrow(
+      'was lost',
+    )
     await clock.advance(4_000)
-    const again = updatesOf(await connector.connect(peerCall(facts)))
+    const again = collectUpdates(await connector.connect(peerCall(settings)))
     const [first, second, third] = [
       await server.got('task_request', 1),
       await server.got('task_request', 2),
@@ -97,7 +101,7 @@ describe('a request', () => {
 })
 
 describe('a connection', () => {
-  it('[K2] is sent only replies, and what comes unasked is not read', async () => {
+  it('[K2] subscribes only to replies and ignores other messages', async () => {
     await using server = await rawServer((connection) => {
       connection.send('{"type":"hello","snapshotTrace":[ this is not even JSON')
       connection.send({ type: 'task_response', requestId: 'of-another', status: 'COMPLETED' })
@@ -120,7 +124,7 @@ describe('a connection', () => {
     ])
   })
 
-  it('[K2] misses nothing of what comes with the answer to the handshake', async () => {
+  it('[K2] reads messages that arrive together with the handshake response', async () => {
     await using server = await rawServer((connection) => {
       connection.send('Guten Tag')
       answerTasks(connection)
@@ -129,21 +133,21 @@ describe('a connection', () => {
     await expect(ask(connector)).rejects.toThrow('begins with "Guten Tag"')
   })
 
-  it('[K4] tells every call of every byte that arrives, a ping too', async () => {
+  it('[K4] reports all received bytes to every call, including pings', async () => {
     await using server = await rawServer(() => undefined)
     await using connector = toPeer(server, 'task:sing')
     const calls = [peerCall(), peerCall()]
-    const ends = calls.map(async (call) => updatesOf(await connector.connect(call)))
+    const ends = calls.map(async (call) => collectUpdates(await connector.connect(call)))
     await server.got('task_request', 2)
     const before = calls.map(({ arrivals }) => arrivals)
     server.connections[0]?.socket.ping()
-    for (const call of calls) await heardOnce(call)
+    for (const call of calls) await waitForBytes(call)
     expect(before).toEqual([0, 0])
     for (const call of calls) call.abort('Enough')
     for (const end of ends) await expect(end).rejects.toBe('Enough')
   })
 
-  it('[K1] that nobody uses is closed after a while, and one that is used is not', async () => {
+  it('[K1] is closed after the idle time, but not while it is used', async () => {
     const clock = fakeClock()
     await using server = await rawServer(answerTasks)
     await using connector = toPeer(server, 'task:sing', { clock })
@@ -159,7 +163,7 @@ describe('a connection', () => {
     expect(server.connections).toHaveLength(2)
   })
 
-  it('[K4] that was silent for long is used by no new call', async () => {
+  it('[K4] is not used for new calls after a long silence', async () => {
     const clock = fakeClock()
     const held: RawMessage[] = []
     await using server = await rawServer((connection, index) => {
@@ -182,7 +186,7 @@ describe('a connection', () => {
     expect(await waiting).toMatchObject([{ output: 'Late' }])
   })
 
-  it('[K1] that is not open yet is given up with its last user', async () => {
+  it('[K1] is aborted during the handshake when its last call ends', async () => {
     const duplexes: Duplex[] = []
     const began = Promise.withResolvers<void>()
     await using server = await rawServer(
@@ -195,7 +199,7 @@ describe('a connection', () => {
     )
     await using connector = toPeer(server, 'task:sing')
     const [one, two] = [peerCall(), peerCall()]
-    const ends = [one, two].map(async (call) => updatesOf(await connector.connect(call)))
+    const ends = [one, two].map(async (call) => collectUpdates(await connector.connect(call)))
     await began.promise
     const [duplex = fail()] = duplexes
     const ended = new Promise((resolve) => duplex.on('end', resolve))
@@ -210,29 +214,32 @@ describe('a connection', () => {
     expect(duplexes).toHaveLength(1)
   })
 
-  it('[K1] is not used any more by a call that is over, though nobody reads on', async () => {
+  it('[K1] is released by an aborted call even if its updates are not read to the end', async () => {
     const clock = fakeClock()
-    await using server = await rawServer((connection) => takeTasks(connection, () => undefined))
+    await using server = await rawServer((connection) => acceptTasks(connection, () => undefined))
     await using connector = toPeer(server, 'task:sing', { clock })
     const call = peerCall()
     const session = await connector.connect(call)
-    await until(session.send({ index: 0, input: 'Ode' })[Symbol.asyncIterator](), 'task_accepted')
+    await readUntil(
+      session.send({ index: 0, input: 'Ode' })[Symbol.asyncIterator](),
+      'task_accepted',
+    )
     call.abort()
     await clock.advance(UNUSED_MS)
     expect(await server.closed(0)).toBe(1000)
   })
 
-  it('is not opened for a call that is over already', async () => {
+  it('is not opened for a call that was aborted before', async () => {
     await using server = await rawServer(answerTasks)
     await using connector = toPeer(server, 'task:sing')
     const call = peerCall()
     call.abort('Enough')
-    await expect(updatesOf(await connector.connect(call))).rejects.toBe('Enough')
+    await expect(collectUpdates(await connector.connect(call))).rejects.toBe('Enough')
     await ask(connector)
     expect(server.received.filter(({ type }) => type === 'task_request')).toHaveLength(1)
   })
 
-  it('[P3] that the call of a tool has left takes no new call', async () => {
+  it('[P3] is not used for new calls after a tool call on it was cancelled', async () => {
     await using server = await rawServer((connection, index) => {
       connection.on('tool_request', ({ requestId, input }) => {
         if (input !== 'quick') return
@@ -248,7 +255,7 @@ describe('a connection', () => {
     const [stays, goes] = [peerCall(), peerCall()]
     const ends = [stays, goes].map(async (call) => {
       const session = await connector.connect(call)
-      return { session, end: updatesOf(session, { input: 'slow' }) }
+      return { session, end: collectUpdates(session, { input: 'slow' }) }
     })
     const [staying, going] = [await ends[0], await ends[1]]
     await server.got('tool_request', 2)
@@ -261,7 +268,7 @@ describe('a connection', () => {
     expect(await server.closed(0)).toBe(1006)
   })
 
-  it('ends with the connector: calls that are under way fail, and are not made again', async () => {
+  it('ends with the connector: running calls fail and are not repeated', async () => {
     await using server = await rawServer(() => undefined)
     await using connector = toPeer(server, 'task:sing')
     const end = expect(ask(connector)).rejects.toMatchObject({
@@ -276,7 +283,7 @@ describe('a connection', () => {
     expect(server.connections).toHaveLength(1)
   })
 
-  it('that the peer does not agree to close is cut', async () => {
+  it('is terminated when the peer does not confirm the close', async () => {
     const clock = fakeClock()
     await using server = await rawServer((connection) => {
       answerTasks(connection)
@@ -290,10 +297,10 @@ describe('a connection', () => {
   })
 })
 
-describe('a connection that is lost', () => {
-  it('[P2] is made again once for a task, whose news are not told twice', async () => {
+describe('a lost connection', () => {
+  it('[P2] is reopened once for a task, without reporting its events twice', async () => {
     await using server = await rawServer((connection, index) => {
-      takeTasks(connection, ({ requestId }) => {
+      acceptTasks(connection, ({ requestId }) => {
         if (index === 0) connection.socket.terminate()
         else {
           connection.send({ type: 'task_progress', requestId, message: 'One' })
@@ -309,11 +316,11 @@ describe('a connection that is lost', () => {
       debug: nothing,
       info: nothing,
       error: nothing,
-      warn: (...said: readonly unknown[]) => warnings.push(said),
+      warn: (...logged: readonly unknown[]) => warnings.push(logged),
     }
-    const updates = await updatesOf(await connector.connect(peerCall({ logger })))
+    const updates = await collectUpdates(await connector.connect(peerCall({ logger })))
     const chunks = updates.map((update) =>
-      update.kind === 'chunk' ? messageOf(update.chunk) : update,
+      update.kind === 'chunk' ? readMessage(update.chunk) : update,
     )
     expect(chunks).toEqual(['task_accepted', 'One', 'One', 'Two', ANSWER])
     const [first, second] = server.received.filter(({ type }) => type === 'task_request')
@@ -329,9 +336,9 @@ describe('a connection that is lost', () => {
     ])
   })
 
-  it('is lost when it is lost again, with the reason that the peer gave', async () => {
+  it('fails the call when it is lost again, with the close reason of the peer', async () => {
     await using server = await rawServer((connection) => {
-      takeTasks(connection, () => connection.socket.close(1013, 'Too slow'))
+      acceptTasks(connection, () => connection.socket.close(1013, 'Too slow'))
     })
     await using connector = toPeer(server, 'task:sing')
     await expect(ask(connector)).rejects.toMatchObject({
@@ -342,9 +349,9 @@ describe('a connection that is lost', () => {
     expect(server.connections).toHaveLength(2)
   })
 
-  it('is lost when the peer cannot be reached any more', async () => {
+  it('fails the call when the peer can no longer be reached', async () => {
     const server = await rawServer((connection) => {
-      takeTasks(connection, () => {
+      acceptTasks(connection, () => {
         void server[Symbol.asyncDispose]()
       })
     })
@@ -356,7 +363,7 @@ describe('a connection that is lost', () => {
     })
   })
 
-  it('is not made again for a tool, which may have been called', async () => {
+  it('is not reopened for a tool call, because the tool may have run', async () => {
     await using server = await rawServer((connection) => {
       connection.on('tool_request', () => connection.socket.terminate())
     })
@@ -368,29 +375,29 @@ describe('a connection that is lost', () => {
     expect(server.connections).toHaveLength(1)
   })
 
-  it('is not made again for a call that was cancelled', async () => {
+  it('is not reopened for a cancelled call', async () => {
     await using server = await rawServer((connection) => {
-      takeTasks(connection, () => undefined)
+      acceptTasks(connection, () => undefined)
       connection.on('run_control', () => connection.socket.terminate())
     })
     await using connector = toPeer(server, 'task:sing')
     const call = peerCall()
     const session = await connector.connect(call)
     const updates = session.send({ index: 0, input: 'Ode' })[Symbol.asyncIterator]()
-    await until(updates, 'task_progress')
+    await readUntil(updates, 'task_progress')
     const end = expect(updates.next()).rejects.toThrow('was lost')
     await session.cancel(new AbortController().signal)
     await end
     expect(server.received.filter(({ type }) => type === 'task_request')).toHaveLength(1)
   })
 
-  it('is not made again for a call that is over', async () => {
-    await using server = await rawServer((connection) => takeTasks(connection, () => undefined))
+  it('is not reopened for an aborted call', async () => {
+    await using server = await rawServer((connection) => acceptTasks(connection, () => undefined))
     await using connector = toPeer(server, 'task:sing')
     const call = peerCall()
     const updates = (await connector.connect(call)).send({ index: 0, input: 'Ode' })
     const reading = updates[Symbol.asyncIterator]()
-    await until(reading, 'task_progress')
+    await readUntil(reading, 'task_progress')
     call.abort('Enough')
     server.connections[0]?.socket.terminate()
     await expect(reading.next()).rejects.toBe('Enough')
@@ -399,9 +406,9 @@ describe('a connection that is lost', () => {
 })
 
 describe('a cancel', () => {
-  it('[P3] names the run, and ends with the acknowledgement', async () => {
+  it('[P3] names the run and resolves with the acknowledgement', async () => {
     await using server = await rawServer((connection) => {
-      takeTasks(connection, () => undefined)
+      acceptTasks(connection, () => undefined)
       connection.on('run_control', ({ runId, action }) => {
         connection.send({ type: 'run_control_ack', runId: 'run-2', action, status: 'CANCELLING' })
         connection.send({ type: 'run_control_ack', runId, action, status: 'CANCELLING' })
@@ -411,7 +418,7 @@ describe('a cancel', () => {
     const call = peerCall()
     const session = await connector.connect(call)
     const updates = session.send({ index: 0, input: 'Ode' })[Symbol.asyncIterator]()
-    await until(updates, 'task_progress')
+    await readUntil(updates, 'task_progress')
     await session.cancel(new AbortController().signal)
     expect(await server.got('run_control')).toEqual({
       type: 'run_control',
@@ -420,7 +427,7 @@ describe('a cancel', () => {
     })
   })
 
-  it('ends when it may take no longer, of a peer that does not say the run or does not answer', async () => {
+  it('ends when its signal aborts, if the peer sends no run id or no acknowledgement', async () => {
     await using server = await rawServer((connection, index) => {
       connection.on('task_request', ({ requestId }) => {
         const run = index === 0 ? { runId: 'run-1' } : {}
@@ -431,7 +438,7 @@ describe('a cancel', () => {
       await using connector = toPeer(server, 'task:sing')
       const session = await connector.connect(peerCall())
       const updates = session.send({ index: 0, input: 'Ode' })[Symbol.asyncIterator]()
-      await until(updates, 'task_accepted')
+      await readUntil(updates, 'task_accepted')
       const bound = new AbortController()
       const cancelling = session.cancel(bound.signal)
       if (_round === 1) await server.got('run_control')
@@ -441,7 +448,7 @@ describe('a cancel', () => {
     expect(server.received.filter(({ type }) => type === 'run_control')).toHaveLength(1)
   })
 
-  it('ends at once when nothing more is heard of the request', async () => {
+  it('ends at once when the request has failed', async () => {
     await using server = await rawServer(({ on, send }) => {
       on('task_request', ({ requestId }) => {
         send({ type: 'task_response', requestId, status: 'MAYBE' })
@@ -449,17 +456,17 @@ describe('a cancel', () => {
     })
     await using connector = toPeer(server, 'task:sing')
     const session = await connector.connect(peerCall())
-    await expect(updatesOf(session)).rejects.toThrow('invalid "task_response"')
+    await expect(collectUpdates(session)).rejects.toThrow('invalid "task_response"')
     await session.cancel(new AbortController().signal)
     expect(server.received.filter(({ type }) => type === 'run_control')).toEqual([])
   })
 
-  it('of a request that was not sent sends nothing', async () => {
+  it('sends nothing when the request was not sent', async () => {
     await using server = await rawServer(answerTasks)
     await using connector = toPeer(server, 'task:sing')
     const call = peerCall()
     const session = await connector.connect(call)
-    const end = expect(updatesOf(session)).rejects.toBe('Enough')
+    const end = expect(collectUpdates(session)).rejects.toBe('Enough')
     await session.cancel(new AbortController().signal)
     call.abort('Enough')
     await end
@@ -468,8 +475,8 @@ describe('a cancel', () => {
   })
 })
 
-describe('a peer that does not keep to the wire', () => {
-  const OWN = 'invalid_response'
+describe('an invalid or failed answer of a peer', () => {
+  const INVALID = 'invalid_response'
 
   it.each<[string, (connection: RawConnection, requestId: string | undefined) => void, object]>([
     [
@@ -478,23 +485,23 @@ describe('a peer that does not keep to the wire', () => {
         send('Guten Tag')
       },
       {
-        failureType: OWN,
+        failureType: INVALID,
         message: expect.stringContaining('a message that is not JSON: it begins with "Guten Tag"'),
       },
     ],
     [
-      'JSON that is no object',
+      'JSON that is not an object',
       ({ send }) => {
         send('17')
       },
-      { failureType: OWN, message: expect.stringContaining('begins with "17"') },
+      { failureType: INVALID, message: expect.stringContaining('begins with "17"') },
     ],
     [
-      'bytes that are no text',
+      'binary data',
       ({ socket }) => {
         socket.send(Buffer.from([0xff, 0xfe, 0x00]))
       },
-      { failureType: OWN },
+      { failureType: INVALID },
     ],
     [
       'a response without a status',
@@ -502,7 +509,7 @@ describe('a peer that does not keep to the wire', () => {
         send({ type: 'task_response', requestId, result: 7 })
       },
       {
-        failureType: OWN,
+        failureType: INVALID,
         message: expect.stringMatching(
           /^The peer sent an invalid "task_response": .*\/status .*\/result/s,
         ),
@@ -516,7 +523,7 @@ describe('a peer that does not keep to the wire', () => {
       { failureType: 'agent_failed', message: 'The task "sing" of the peer failed: No' },
     ],
     [
-      'a refusal without a reason',
+      'a rejection without a reason',
       ({ send }, requestId) => {
         send({ type: 'task_response', requestId, status: 'REJECTED' })
       },
@@ -527,10 +534,10 @@ describe('a peer that does not keep to the wire', () => {
       },
     ],
     [
-      'an error that may pass',
+      'a temporary error',
       ({ send }, requestId) => {
-        const facts = { error: 'RATE_LIMITED', message: 'Too many', retryAfterMs: 70 }
-        send({ type: 'error', requestId, ...facts })
+        const fields = { error: 'RATE_LIMITED', message: 'Too many', retryAfterMs: 70 }
+        send({ type: 'error', requestId, ...fields })
       },
       {
         failureType: 'agent_failed',
@@ -540,16 +547,16 @@ describe('a peer that does not keep to the wire', () => {
       },
     ],
     [
-      'a frame that breaks the protocol',
+      'an invalid WebSocket frame',
       ({ socket }) => {
-        rawOf(socket).write(Buffer.from([0xff, 0xff, 0xff]))
+        readStream(socket).write(Buffer.from([0xff, 0xff, 0xff]))
       },
-      { failureType: OWN, retryable: false },
+      { failureType: INVALID, retryable: false },
     ],
-  ])('is told of for %s', async (_title, misbehave, failure) => {
+  ])('fails the call for %s', async (_title, sendAnswer, failure) => {
     await using server = await rawServer((connection) => {
       connection.on('task_request', ({ requestId }) => {
-        misbehave(connection, requestId)
+        sendAnswer(connection, requestId)
       })
     })
     await using connector = toPeer(server, 'task:sing')
@@ -557,7 +564,7 @@ describe('a peer that does not keep to the wire', () => {
     expect(server.connections).toHaveLength(1)
   })
 
-  it('does no harm with an error about nothing, and is told of in the log', async () => {
+  it('logs an error without a request id and continues', async () => {
     const warnings: unknown[] = []
     await using server = await rawServer((connection) => {
       connection.on('task_request', () => {
@@ -567,10 +574,10 @@ describe('a peer that does not keep to the wire', () => {
     })
     await using connector = toPeer(server, 'task:sing')
     const nothing = (): void => undefined
-    const warn = (_message: string, facts: unknown) => warnings.push(facts)
+    const warn = (_message: string, fields: unknown) => warnings.push(fields)
     const logger = { debug: nothing, info: nothing, warn, error: nothing }
     const call = peerCall({ logger })
-    expect(await updatesOf(await connector.connect(call))).toEqual([ANSWER])
+    expect(await collectUpdates(await connector.connect(call))).toEqual([ANSWER])
     expect(warnings).toMatchObject([{ reason: 'BAD_REQUEST: What?' }])
   })
 })
@@ -578,7 +585,7 @@ describe('a peer that does not keep to the wire', () => {
 describe('a handshake', () => {
   it.each<[string, string, object]>([
     [
-      'that is refused for now',
+      'that is refused temporarily',
       'HTTP/1.1 503 Service Unavailable\r\nretry-after: 3\r\ncontent-length: 4\r\n\r\nBusy',
       {
         failureType: 'http_error',
@@ -588,30 +595,30 @@ describe('a handshake', () => {
       },
     ],
     [
-      'that is answered with a page',
+      'that is answered with 200',
       'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nHi',
       { failureType: 'http_error', retryable: false, message: 'Agent returned error 200 OK: Hi' },
     ],
     [
-      'that is answered with nothing',
+      'that is answered with 204',
       'HTTP/1.1 204 No Content\r\n\r\n',
       { failureType: 'http_error', message: 'Agent returned error 204 No Content' },
     ],
     [
-      'that is sent elsewhere',
+      'that is redirected',
       'HTTP/1.1 302 Found\r\nlocation: ws://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n',
       { failureType: 'http_error', message: 'Agent returned error 302 Found' },
     ],
     [
-      'of another protocol',
+      'that switches to another protocol',
       'HTTP/1.1 101 Switching Protocols\r\nupgrade: tea\r\nconnection: upgrade\r\n\r\n',
       {
         failureType: 'invalid_response',
         message: expect.stringContaining('WebSocket handshake failed: Invalid Upgrade header'),
       },
     ],
-    ['that is cut', '', { failureType: 'unreachable', retryable: true }],
-  ])('%s fails in kind', async (_title, answer, failure) => {
+    ['whose connection is closed', '', { failureType: 'unreachable', retryable: true }],
+  ])('%s fails with the matching failure type', async (_title, answer, failure) => {
     await using server = await rawServer(
       () => undefined,
       (duplex) => {
@@ -623,7 +630,7 @@ describe('a handshake', () => {
     await expect(ask(connector)).rejects.toMatchObject(failure)
   })
 
-  it('to nobody is unreachable, and names no secret', async () => {
+  it('is reported as unreachable without the secrets of the address', async () => {
     const { url } = await (async () => {
       await using server = await rawServer(() => undefined)
       return server
@@ -636,12 +643,12 @@ describe('a handshake', () => {
     })
   })
 
-  it('carries the headers of the moment, and fails with those that cannot be had', async () => {
+  it('sends the current headers, and fails when they cannot be computed', async () => {
     await using server = await rawServer(answerTasks)
-    let isThere = true
+    let hasKey = true
     await using connector = toPeer(server, 'task:sing', {
       headers: () => {
-        if (!isThere) throw new Error('No key')
+        if (!hasKey) throw new Error('No key')
         return { authorization: 'Bearer 1' }
       },
     })
@@ -649,14 +656,14 @@ describe('a handshake', () => {
     expect(server.connections[0]?.request.headers.authorization).toBe('Bearer 1')
     expect(server.connections[0]?.request.url).toBe('/ws')
     await connector.close?.()
-    isThere = false
+    hasKey = false
     await expect(ask(connector)).rejects.toMatchObject({
       failureType: 'configuration',
       message: expect.stringContaining('No key'),
     })
   })
 
-  it('carries the user and password of the address', async () => {
+  it('sends the user and password of the address', async () => {
     await using server = await rawServer(answerTasks)
     const url = server.url.replace('//', '//me:s%20cret@')
     await using connector = toPeer({ url: `${url}/a/b?ticket=1` }, 'task:sing')
@@ -667,17 +674,17 @@ describe('a handshake', () => {
   })
 })
 
-function messageOf(chunk: unknown): unknown {
+function readMessage(chunk: unknown): unknown {
   if (typeof chunk !== 'object' || chunk === null) return chunk
   return 'message' in chunk ? chunk.message : 'type' in chunk ? chunk.type : chunk
 }
 
-/** What carries a WebSocket. */
-function rawOf(socket: RawConnection['socket']): Duplex {
-  // NOTE: ws keeps it under this name; no message breaks the protocol otherwise.
+/** Returns the stream below a WebSocket. */
+function readStream(socket: RawConnection['socket']): Duplex {
+  // NOTE: `_socket` is private in ws, but only raw bytes can violate the WebSocket protocol.
   return (socket as unknown as { readonly _socket: Duplex })._socket
 }
 
 function fail(): never {
-  throw new Error('There is none')
+  throw new Error('Expected a value')
 }

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 
 import { rawServer } from './peer-raw.ts'
 
-it('[K1] a connection that nobody uses lets the process end, and one that is used does not', async () => {
+it('[K1] an idle connection lets the process exit, and a used one does not', async () => {
   await using server = await rawServer(({ on, send }) => {
     on('task_request', ({ requestId }) => {
       setTimeout(() => {

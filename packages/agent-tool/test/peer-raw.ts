@@ -1,44 +1,44 @@
-/** A WebSocket server that does what a test says: for peers that misbehave. */
+/** A scripted WebSocket server for tests of misbehaving peers. */
 import { createServer, type IncomingMessage } from 'node:http'
 
 import { WebSocketServer, type WebSocket } from 'ws'
 
 import type { Duplex } from 'node:stream'
 
-/** A message as it came. */
+/** A message as received. */
 export interface RawMessage {
   readonly type: string
   readonly requestId?: string
   readonly [field: string]: unknown
 }
 
-/** What the server does with the n-th connection, from 0. */
-export type RawBehaviour = (connection: RawConnection, index: number) => void
+/** Handles a new connection; `index` counts from 0. */
+export type RawBehavior = (connection: RawConnection, index: number) => void
 
-/** One connection. */
+/** A connection of the server. */
 export interface RawConnection {
   readonly socket: WebSocket
   readonly request: IncomingMessage
-  /** Calls back with the messages of a type. */
+  /** Adds a listener for messages of a type. */
   on(type: string, listener: (message: RawMessage) => void): void
-  /** Sends a message, or a text as it is. */
+  /** Sends a message as JSON, or a text unchanged. */
   send(message: object | string): void
 }
 
-/** A server, and what it was sent. */
+/** A running server with the messages that it has received. */
 export interface RawServer extends AsyncDisposable {
   readonly url: string
   readonly received: RawMessage[]
   readonly connections: RawConnection[]
-  /** Resolves when a message of a type was received, the `count`-th one. */
+  /** Resolves with the `count`-th message of a type when it has arrived. */
   got(type: string, count?: number): Promise<RawMessage>
-  /** Resolves when the n-th connection is closed, from 0, with its code. */
+  /** Resolves with the close code when the connection at `index` is closed. */
   closed(index: number): Promise<number>
 }
 
-/** Starts a server; `refuse` answers a handshake itself. */
+/** Starts a server. `refuse` returns true when it has answered a handshake itself. */
 export async function rawServer(
-  behave: RawBehaviour,
+  behave: RawBehavior,
   refuse?: (socket: Duplex, index: number) => boolean,
 ): Promise<RawServer> {
   const http = createServer()
@@ -47,7 +47,7 @@ export async function rawServer(
   const connections: RawConnection[] = []
   const closings: Promise<number>[] = []
   const watchers = new Set<() => void>()
-  const changed = (): void => {
+  const notifyWatchers = (): void => {
     for (const watcher of watchers) watcher()
   }
   let handshakes = 0
@@ -70,11 +70,11 @@ export async function rawServer(
         const message: RawMessage = JSON.parse(data.toString())
         received.push(message)
         for (const [type, listener] of listeners) if (type === message.type) listener(message)
-        changed()
+        notifyWatchers()
       })
       connections.push(connection)
       behave(connection, connections.length - 1)
-      changed()
+      notifyWatchers()
     })
   })
   await new Promise<void>((resolve) => {
@@ -82,10 +82,10 @@ export async function rawServer(
   })
   const address = http.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
-  const when = <T>(look: () => T | undefined): Promise<T> =>
+  const when = <T>(find: () => T | undefined): Promise<T> =>
     new Promise((resolve) => {
       const watch = (): void => {
-        const found = look()
+        const found = find()
         if (found === undefined) return
         watchers.delete(watch)
         resolve(found)

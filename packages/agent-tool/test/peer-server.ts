@@ -1,4 +1,4 @@
-/** A real Tutti server that shares tasks and tools, on a free port. */
+/** A real Tutti server on a free port that shares tasks and tools. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,39 +9,39 @@ import { ensemble, modelCatalog, task, type Ensemble } from '@tutti/ensemble'
 import { RunService, sqliteRunStorage, type RunRecord } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 
-/** A server, and what a test does with it. */
+/** A running server, with promises and controls for tests. */
 export interface PeerServer extends AsyncDisposable {
-  /** Such as `ws://127.0.0.1:4000`. */
+  /** WebSocket URL, such as `ws://127.0.0.1:4000`. */
   readonly url: string
   readonly runs: RunService
-  /** What its tool `shout` was called with. */
+  /** Inputs of the calls of the tool `shout`. */
   readonly shouted: string[]
-  /** Resolves when the tool `wait` was begun. */
+  /** Resolves when the tool `wait` has started. */
   readonly waiting: Promise<void>
-  /** Resolves when it was begun with the text `forever`, after which nothing but its signal ends it. */
+  /** Resolves when `wait` has started with the text `forever`; only its signal ends that call. */
   readonly waitingForever: Promise<void>
-  /** Resolves when `wait` was told to stop. */
+  /** Resolves when `wait` is aborted. */
   readonly stopped: Promise<void>
-  /** Lets `wait` go on. */
+  /** Lets `wait` return. */
   play(): void
-  /** The runs, newest first. */
+  /** Returns the newest ten runs, newest first. */
   list(): Promise<readonly RunRecord[]>
   /** Resolves when a run has ended. */
   ended(runId: string): Promise<void>
 }
 
-/** Starts a server. */
+/** Starts a server; the caller disposes it. */
 export async function peerServer(
   options: Pick<ControlApiOptions, 'apiKeys' | 'maxToolCalls'> = {},
 ): Promise<PeerServer> {
   const path = mkdtempSync(join(tmpdir(), 'tutti-peer-'))
-  const gate = Promise.withResolvers<void>()
+  const playing = Promise.withResolvers<void>()
   const waiting = Promise.withResolvers<void>()
   const forever = Promise.withResolvers<void>()
   const stopped = Promise.withResolvers<void>()
   const shouted: string[] = []
-  const tools = toolsOf({ gate, waiting, forever, stopped, shouted })
-  const runs = new RunService(sqliteRunStorage(path), ensemblesOf(tools.wait), {
+  const tools = createTools({ playing, waiting, forever, stopped, shouted })
+  const runs = new RunService(sqliteRunStorage(path), createEnsembles(tools.wait), {
     logger: silentLogger,
   })
   const server = await serveControlApi(
@@ -62,7 +62,7 @@ export async function peerServer(
     waiting: waiting.promise,
     waitingForever: forever.promise,
     stopped: stopped.promise,
-    play: gate.resolve,
+    play: playing.resolve,
     list: async () => {
       const page = await runs.list({ limit: 10, offset: 0 })
       const records = await Promise.all(page.runs.map(({ runId }) => runs.record(runId)))
@@ -74,7 +74,7 @@ export async function peerServer(
       }
     },
     async [Symbol.asyncDispose]() {
-      gate.resolve()
+      playing.resolve()
       await runs.close({ drainTimeoutMs: 5_000 })
       await server.close()
       rmSync(path, { recursive: true })
@@ -82,15 +82,15 @@ export async function peerServer(
   }
 }
 
-interface Signs {
-  readonly gate: PromiseWithResolvers<void>
+interface Signals {
+  readonly playing: PromiseWithResolvers<void>
   readonly waiting: PromiseWithResolvers<void>
   readonly forever: PromiseWithResolvers<void>
   readonly stopped: PromiseWithResolvers<void>
   readonly shouted: string[]
 }
 
-function toolsOf({ gate, waiting, forever, stopped, shouted }: Signs) {
+function createTools({ playing, waiting, forever, stopped, shouted }: Signals) {
   const shout = defineTextTool({
     name: 'shout',
     description: 'Shouts',
@@ -129,14 +129,14 @@ function toolsOf({ gate, waiting, forever, stopped, shouted }: Signs) {
           resolve()
         })
       })
-      await (isForever ? aborted : Promise.race([gate.promise, aborted]))
+      await (isForever ? aborted : Promise.race([playing.promise, aborted]))
       return 'Waited'
     },
   })
   return { shout, add, tune, both, wait }
 }
 
-function ensemblesOf(wait: ReturnType<typeof toolsOf>['wait']): readonly Ensemble[] {
+function createEnsembles(wait: ReturnType<typeof createTools>['wait']): readonly Ensemble[] {
   let calls = 0
   const echo = scriptedModel(() => `Answer ${(calls += 1)}`)
   const waiter = scriptedModel(({ messages }) =>

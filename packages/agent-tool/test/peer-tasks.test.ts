@@ -2,13 +2,13 @@ import { apiKey } from '@tutti/control-api'
 import { describe, expect, it } from 'vitest'
 
 import { peerConnector } from '../src/peer/peer-connector.ts'
-import { ask, heardOnce, peerCall, toPeer, until, updatesOf } from './peer-asking.ts'
+import { ask, waitForBytes, peerCall, toPeer, readUntil, collectUpdates } from './peer-calls.ts'
 import { peerServer } from './peer-server.ts'
 
 import type { AgentConnector } from '@tutti/agent-call'
 
 describe('a task of a peer', () => {
-  it('is accepted, tells how it goes, and answers with the text of its last task', async () => {
+  it('is accepted, reports progress and answers with the text of its last task', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'task:band')
     peer.play()
@@ -37,8 +37,8 @@ describe('a task of a peer', () => {
   })
 
   it.each<[string, unknown, object]>([
-    ['text as it is', 'Guten "Tag"', { text: 'Guten "Tag"' }],
-    ['an object of its variables as their values', { text: 'Hi' }, { text: 'Hi' }],
+    ['text unchanged', 'Guten "Tag"', { text: 'Guten "Tag"' }],
+    ['an object with its variables as their values', { text: 'Hi' }, { text: 'Hi' }],
     ['any other JSON as text', { a: [1, 'ü'] }, { text: '{"a":[1,"ü"]}' }],
   ])('takes %s', async (_title, input, inputs) => {
     await using peer = await peerServer()
@@ -47,7 +47,7 @@ describe('a task of a peer', () => {
     expect(await peer.list()).toMatchObject([{ inputs, tags: { peer: 'kitchen' } }])
   })
 
-  it('may take 30 minutes unless its tool says otherwise, a tool of a peer no longer than others', () => {
+  it('has a default timeout of 30 minutes, unlike a tool of a peer', () => {
     const url = 'wss://agents.example.com'
     expect(peerConnector({ url: `${url}#task:band` }).timeoutMs).toBe(1_800_000)
     expect(peerConnector({ url: `${url}#band` }).timeoutMs).toBe(1_800_000)
@@ -64,33 +64,33 @@ describe('a task of a peer', () => {
     })
   })
 
-  it('shows that a person there is waited for', async () => {
+  it('reports that it waits for a review', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'task:choir')
     const call = peerCall()
     const session = await connector.connect(call)
     const updates = session.send({ index: 0, input: 'Ode' })[Symbol.asyncIterator]()
-    expect(await until(updates, 'task_progress')).toMatchObject({
+    expect(await readUntil(updates, 'task_progress')).toMatchObject({
       chunk: { status: 'WAITING_REVIEW', message: '"sing" is waiting for a review' },
     })
     const [open] = await peer.runs.openReviews()
-    const { runId, reviewId } = open ?? expect.fail('no review is open')
+    const { runId, reviewId } = open ?? expect.fail('Expected an open review')
     const decision = { action: 'CONTINUE' } as const
     await peer.runs.send(runId, { kind: 'decide', reviewId, decision })
-    expect(await until(updates, 'task_progress')).toMatchObject({
+    expect(await readUntil(updates, 'task_progress')).toMatchObject({
       chunk: { percentComplete: 100 },
     })
     expect((await updates.next()).value).toMatchObject({ kind: 'end', output: 'Answer 1' })
     call.abort()
   })
 
-  it('[P3] is cancelled there when the call is', async () => {
+  it('[P3] is cancelled on the peer when the call is cancelled', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'task:band')
     const call = peerCall()
     const session = await connector.connect(call)
     const updates = session.send({ index: 0, input: 'Bach' })[Symbol.asyncIterator]()
-    await until(updates, 'task_accepted')
+    await readUntil(updates, 'task_accepted')
     await peer.waiting
     await session.cancel(new AbortController().signal)
     await peer.stopped
@@ -107,8 +107,8 @@ describe('a task of a peer', () => {
     const session = await connector.connect(call)
     const updates = session.send({ index: 0, input: 'Ode' })[Symbol.asyncIterator]()
     const first = updates.next()
-    // The link is open, but the peer has not answered: both are on their way.
-    await heardOnce(call)
+    // The connection is open, but the run id has not arrived yet.
+    await waitForBytes(call)
     await session.cancel(new AbortController().signal)
     await first
     call.abort()
@@ -116,7 +116,7 @@ describe('a task of a peer', () => {
     expect((await peer.list()).map(({ status }) => status)).not.toContain('COMPLETED')
   })
 
-  it('[P4] that was cancelled from here is a new run when it is asked for again', async () => {
+  it('[P4] starts a new run when it is requested again after a cancel', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'task:choir')
     const ids: unknown[] = []
@@ -124,7 +124,7 @@ describe('a task of a peer', () => {
       const call = peerCall({ idempotencyKey: 'call-1' })
       const session = await connector.connect(call)
       const updates = session.send({ index: 0, input: 'Ode' })[Symbol.asyncIterator]()
-      const accepted = await until(updates, 'task_accepted')
+      const accepted = await readUntil(updates, 'task_accepted')
       ids.push(accepted.kind === 'chunk' ? accepted.chunk : undefined)
       await session.cancel(new AbortController().signal)
       call.abort()
@@ -133,26 +133,26 @@ describe('a task of a peer', () => {
     expect(ids[0]).not.toEqual(ids[1])
   })
 
-  it('[P4] that has failed is a new run when it is asked for again', async () => {
+  it('[P4] starts a new run when it is requested again after a failure', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'task:mute')
     const idempotencyKey = 'call-1'
     for (let round = 0; round < 2; round += 1) {
       const call = peerCall({ idempotencyKey })
-      await expect(updatesOf(await connector.connect(call))).rejects.toThrow('No voice')
+      await expect(collectUpdates(await connector.connect(call))).rejects.toThrow('No voice')
       call.abort()
     }
     expect(await peer.list()).toHaveLength(2)
   })
 
-  it('[P2] is one run when the same call is made again', async () => {
+  it('[P2] is one run when the same call is repeated', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'task:echo')
     await using other = toPeer(peer, 'task:echo')
     const outputs = await Promise.all(
       [connector, connector, other].map(async (one) => {
         const call = peerCall({ idempotencyKey: 'call-1' })
-        const updates = await updatesOf(await one.connect(call))
+        const updates = await collectUpdates(await one.connect(call))
         call.abort()
         return updates.at(-1)
       }),
@@ -163,24 +163,24 @@ describe('a task of a peer', () => {
     expect((await ask(connector)).at(-1)).toMatchObject({ output: 'Answer 2' })
   })
 
-  it('[P2] of another input, turn, name or call is another run', async () => {
+  it('[P2] is another run for another input, turn, name or call', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'task:echo')
     await using both = toPeer(peer, 'task:both')
-    const made = async (one: AgentConnector, key: string, turn: object) => {
+    const send = async (one: AgentConnector, key: string, turn: object) => {
       const call = peerCall({ idempotencyKey: key })
-      await updatesOf(await one.connect(call), turn)
+      await collectUpdates(await one.connect(call), turn)
       call.abort()
     }
-    await made(connector, 'call-1', {})
-    await made(connector, 'call-1', { input: 'Bye' })
-    await made(connector, 'call-1', { index: 1 })
-    await made(connector, 'call-2', {})
-    await made(both, 'call-1', {})
+    await send(connector, 'call-1', {})
+    await send(connector, 'call-1', { input: 'Bye' })
+    await send(connector, 'call-1', { index: 1 })
+    await send(connector, 'call-2', {})
+    await send(both, 'call-1', {})
     expect(await peer.list()).toHaveLength(5)
   })
 
-  it('[P1] shares one connection with many calls at once, each with its own answer', async () => {
+  it('[P1] shares one connection between concurrent calls and assigns their answers', async () => {
     await using peer = await peerServer()
     let handshakes = 0
     await using connector = toPeer(peer, 'tool:shout', {
@@ -206,7 +206,7 @@ describe('a tool of a peer', () => {
   it.each<[string, unknown, string]>([
     ['shout', 'hey', 'HEY!'],
     ['add', { a: 1, b: 2 }, '3'],
-  ])('%s is called with %j', async (name, input, output) => {
+  ])('%s answers a call with %j', async (name, input, output) => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, `tool:${name}`)
     expect(await ask(connector, input)).toEqual([{ kind: 'end', state: 'completed', output }])
@@ -232,13 +232,13 @@ describe('a tool of a peer', () => {
         message: expect.stringMatching(/Unknown tool 'shut'.*shout.*Did you mean 'shout'/s),
       },
     ],
-  ])('%s fails for %j as the peer says it', async (name, input, failure) => {
+  ])('%s fails for %j with the error of the peer', async (name, input, failure) => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, `tool:${name}`)
     await expect(ask(connector, input)).rejects.toMatchObject({ retryable: false, ...failure })
   })
 
-  it('may be asked again when the peer has too many calls in flight', async () => {
+  it('fails as retryable when the peer has too many calls in flight', async () => {
     await using peer = await peerServer({ maxToolCalls: 1 })
     await using connector = toPeer(peer, 'tool:wait')
     const first = ask(connector)
@@ -252,12 +252,12 @@ describe('a tool of a peer', () => {
     expect(await first).toMatchObject([{ output: 'Waited' }])
   })
 
-  it('[P3] is cancelled with its connection when nobody else uses it', async () => {
+  it('[P3] is cancelled by closing its connection when no other call uses it', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'tool:wait')
     const call = peerCall()
     const session = await connector.connect(call)
-    const end = updatesOf(session)
+    const end = collectUpdates(session)
     await peer.waiting
     await session.cancel(new AbortController().signal)
     await expect(end).rejects.toThrow('closed by this side')
@@ -265,14 +265,14 @@ describe('a tool of a peer', () => {
     call.abort()
   })
 
-  it('[P3] is cancelled when the other calls of its connection are done', async () => {
+  it('[P3] is cancelled when the other calls on its connection have ended', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'tool:wait')
     const [stays, goes] = [peerCall(), peerCall()]
-    const staying = updatesOf(await connector.connect(stays))
+    const staying = collectUpdates(await connector.connect(stays))
     await peer.waiting
     const session = await connector.connect(goes)
-    const going = expect(updatesOf(session, { input: 'forever' })).rejects.toBe('Enough')
+    const going = expect(collectUpdates(session, { input: 'forever' })).rejects.toBe('Enough')
     await peer.waitingForever
     await session.cancel(new AbortController().signal)
     goes.abort('Enough')
@@ -288,7 +288,7 @@ describe('a name without a kind', () => {
   it.each([
     ['echo', 'Answer 1'],
     ['shout', 'HELLO!'],
-  ])('%s is what the peer says that it is', async (name, output) => {
+  ])('%s is resolved with the capabilities of the peer', async (name, output) => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, name)
     expect((await ask(connector)).at(-1)).toMatchObject({ kind: 'end', output })
@@ -301,7 +301,7 @@ describe('a name without a kind', () => {
       'The peer does not share "ecco"; tasks: [echo, mute, both, band, choir], tools: [shout, add, tune, both, wait]. Did you mean "echo"?',
     ],
     ['both', 'The peer shares a task and a tool "both": use #task:both or #tool:both'],
-  ])('%s that says nothing is a fault of the configuration', async (name, message) => {
+  ])('%s fails as a configuration error when it is unknown or ambiguous', async (name, message) => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, name)
     await expect(ask(connector)).rejects.toMatchObject({
@@ -311,17 +311,17 @@ describe('a name without a kind', () => {
     })
   })
 
-  it('is what the options say', async () => {
+  it('is resolved with the option kind', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'both', { kind: 'tool' })
     expect(await ask(connector)).toMatchObject([{ output: 'Hello' }])
   })
 })
 
-describe('the key of a peer', () => {
+describe('credentials of a peer', () => {
   const keys = [apiKey('a-key-for-kitchens', { name: 'kitchen', scopes: ['runs:read'] })]
 
-  it('goes with the handshake, and what it may not do is told', async () => {
+  it('are sent with the handshake, and missing scopes are reported', async () => {
     await using peer = await peerServer({ apiKeys: keys })
     await using connector = toPeer(peer, 'task:echo', {
       headers: { authorization: 'Bearer a-key-for-kitchens' },
@@ -332,7 +332,7 @@ describe('the key of a peer', () => {
     })
   })
 
-  it('that is missing is an HTTP error which quotes the answer', async () => {
+  it('that are missing cause an HTTP error with the response body', async () => {
     await using peer = await peerServer({ apiKeys: keys })
     await using connector = toPeer(peer, 'task:echo')
     await expect(ask(connector)).rejects.toMatchObject({
@@ -342,7 +342,7 @@ describe('the key of a peer', () => {
     })
   })
 
-  it('may be a user and password in the address, which is shown nowhere', async () => {
+  it('can be part of the address and are never shown', async () => {
     await using peer = await peerServer()
     const seen: string[] = []
     const connector = peerConnector({

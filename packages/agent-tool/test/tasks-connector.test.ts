@@ -15,8 +15,8 @@ import { askOnce, sendTurn, testCall, type TestTurn } from './test-call.ts'
 
 import type { AgentCall, AgentConnector, AgentUpdate } from '@tutti/agent-call'
 
-/** A connector that ends with its test. */
-function connectorFor(
+/** Creates a connector that is closed with the test. */
+function createConnector(
   { origin }: Pick<RawServer, 'origin'>,
   options: Partial<TasksConnectorOptions> = {},
 ): AgentConnector {
@@ -25,8 +25,8 @@ function connectorFor(
   return connector
 }
 
-/** A server that answers each request with the next body, and repeats the last one. */
-async function answering(...bodies: readonly unknown[]): Promise<RawServer> {
+/** Starts a server that answers each request with the next body and repeats the last one. */
+async function startAnswering(...bodies: readonly unknown[]): Promise<RawServer> {
   let next = 0
   return rawServer((socket) => {
     const body = bodies[Math.min(next, bodies.length - 1)]
@@ -35,7 +35,7 @@ async function answering(...bodies: readonly unknown[]): Promise<RawServer> {
   })
 }
 
-/** A server that streams, and leaves it open or ends it by `end`. */
+/** Returns a handler that streams `pieces` and closes the connection. */
 const streaming =
   (...pieces: readonly (string | Uint8Array)[]): RawAnswer =>
   (socket) => {
@@ -44,16 +44,16 @@ const streaming =
     socket.end()
   }
 
-async function streamed(
+async function askStreaming(
   pieces: readonly (string | Uint8Array)[],
   { call = {}, ...options }: Partial<TasksConnectorOptions> & { call?: Partial<AgentCall> } = {},
 ): Promise<TestTurn> {
   const server = await rawServer(streaming(...pieces))
-  const connector = connectorFor(server, options)
+  const connector = createConnector(server, options)
   return askOnce(connector, 'x', testCall({ mode: 'streaming', ...call }))
 }
 
-/** The updates before a failure, and the failure. */
+/** Reads updates up to a failure and returns both. */
 async function untilFailure(
   updates: AsyncIterable<AgentUpdate>,
 ): Promise<{ readonly seen: readonly AgentUpdate[]; readonly problem: AgentError }> {
@@ -62,14 +62,14 @@ async function untilFailure(
     for await (const update of updates) seen.push(update)
   } catch (problem) {
     expect(problem).toBeInstanceOf(AgentError)
-    // NOTE: the line above looked.
+    // NOTE: the line above checks the type.
     return { seen, problem: problem as AgentError }
   }
-  throw new Error('It did not fail')
+  throw new Error('Expected a failure')
 }
 
-async function failure(connector: AgentConnector, facts: Partial<AgentCall> = {}) {
-  const session = await connector.connect(testCall(facts))
+async function askFailing(connector: AgentConnector, settings: Partial<AgentCall> = {}) {
+  const session = await connector.connect(testCall(settings))
   return untilFailure(session.send({ input: 'x', index: 0 }))
 }
 
@@ -78,9 +78,9 @@ describe('[T1] requests', () => {
     ['sync', '/tasks/send', 'tasks/send'],
     ['conversational', '/tasks/send', 'tasks/send'],
     ['streaming', '/tasks/sendSubscribe', 'tasks/sendSubscribe'],
-  ] as const)('%s: every byte is the one of JamJet', async (mode, path, method) => {
-    const server = await answering({ ok: true })
-    await askOnce(connectorFor(server), { topic: 'ü', depth: 2 }, testCall({ mode }))
+  ] as const)('%s: sends the same bytes as JamJet', async (mode, path, method) => {
+    const server = await startAnswering({ ok: true })
+    await askOnce(createConnector(server), { topic: 'ü', depth: 2 }, testCall({ mode }))
     const body = String.raw`{"jsonrpc":"2.0","method":"${method}","params":{"message":{"parts":[{"text":"{\"depth\":2,\"topic\":\"ü\"}"}]}}}`
     expect(server.requests.map(({ text }) => text)).toEqual([
       [
@@ -101,15 +101,15 @@ describe('[T1] requests', () => {
     ['/', '/tasks/send'],
     ['/agents/one//', '/agents/one/tasks/send'],
     ['/one?key=a%20b', '/one/tasks/send?key=a%20b'],
-  ])('below the address %j', async (address, path) => {
-    const server = await answering({ ok: true })
-    await askOnce(connectorFor(server, { url: `${server.origin}${address}` }), 'x')
+  ])('appends its path to the address %j', async (address, path) => {
+    const server = await startAnswering({ ok: true })
+    await askOnce(createConnector(server, { url: `${server.origin}${address}` }), 'x')
     expect(server.requests[0]?.line).toBe(`POST ${path}`)
   })
 
-  test('trace, headers and what is left of a budget are added', async () => {
-    const server = await answering({ ok: true })
-    const connector = connectorFor(server, { headers: { authorization: 'Bearer key' } })
+  test('adds the trace, the headers and the remaining budget', async () => {
+    const server = await startAnswering({ ok: true })
+    const connector = createConnector(server, { headers: { authorization: 'Bearer key' } })
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
     const remaining = () => ({ timeMs: 5_000, costUsd: 0.5, tokens: 100 })
     await askOnce(connector, 'x', testCall({ traceparent, remaining }))
@@ -120,14 +120,14 @@ describe('[T1] requests', () => {
     })
   })
 
-  test('turns are requests of their own, and a question is answered under its task', async () => {
-    const server = await answering(
+  test('sends each turn as a request and answers a question under the id of its task', async () => {
+    const server = await startAnswering(
       { id: 'run-1', status: 'working', output: 'a' },
       { id: 'run-2', status: 'input-required', output: 'Which?' },
       { id: 'run-2', status: 'completed', output: 'b' },
       { id: 'run-3', status: 'completed', output: 'c' },
     )
-    const session = await connectorFor(server).connect(testCall({ mode: 'conversational' }))
+    const session = await createConnector(server).connect(testCall({ mode: 'conversational' }))
     const states: unknown[] = []
     for (let index = 0; index < 4; index += 1) {
       states.push((await sendTurn(session, index, index)).answer.state)
@@ -142,9 +142,9 @@ describe('[T1] requests', () => {
     expect(server.connections).toBe(1)
   })
 
-  test('an input that is no JSON is not sent', async () => {
-    const server = await answering({})
-    const session = await connectorFor(server).connect(testCall())
+  test('rejects input that is not JSON', async () => {
+    const server = await startAnswering({})
+    const session = await createConnector(server).connect(testCall())
     const { problem } = await untilFailure(session.send({ input: 1n, index: 0 }))
     expect([problem.failureType, server.connections]).toEqual(['configuration', 0])
   })
@@ -159,23 +159,23 @@ describe('[T2] answers', () => {
     ['[1, 2]', 'completed'],
     [' \r\n{"a": 1}\n ', 'completed'],
     ['\uFEFF{"a":1}', 'completed'],
-  ])('the body %j is the whole answer', async (body, state) => {
-    const server = await answering(body)
-    const { updates, answer } = await askOnce(connectorFor(server), 'x')
+  ])('reads the body %j as the whole answer', async (body, state) => {
+    const server = await startAnswering(body)
+    const { updates, answer } = await askOnce(createConnector(server), 'x')
     const text = typeof body === 'string' ? body : JSON.stringify(body)
     expect(updates).toHaveLength(1)
     expect(answer).toMatchObject({ state, output: JSON.parse(text.replace('\uFEFF', '')) })
   })
 
-  test('in an envelope of JSON-RPC the result is the answer', async () => {
-    const server = await answering({ jsonrpc: '2.0', id: 1, result: { output: 'x' } })
-    const { answer } = await askOnce(connectorFor(server), 'x')
+  test('unwraps the result of a JSON-RPC envelope', async () => {
+    const server = await startAnswering({ jsonrpc: '2.0', id: 1, result: { output: 'x' } })
+    const { answer } = await askOnce(createConnector(server), 'x')
     expect(answer).toEqual({ kind: 'end', state: 'completed', output: { output: 'x' }, text: 'x' })
   })
 
-  test('an error of JSON-RPC in a 200 is a failure', async () => {
+  test('reports a JSON-RPC error in a 200 response as a failure', async () => {
     const body = { jsonrpc: '2.0', id: 1, error: { code: -32_000, message: 'Busy' } }
-    const { seen, problem } = await failure(connectorFor(await answering(body)))
+    const { seen, problem } = await askFailing(createConnector(await startAnswering(body)))
     expect(seen).toEqual([])
     expect(problem).toMatchObject({
       failureType: 'agent_failed',
@@ -185,25 +185,25 @@ describe('[T2] answers', () => {
     })
   })
 
-  test('a task that failed is a failure with what it brought, and what it cost is told', async () => {
+  test('reports a failed task as a failure with its partial output and its cost', async () => {
     const body = { status: 'failed', output: 'half', cost_usd: 0.5, retryable: true }
-    const { seen, problem } = await failure(connectorFor(await answering(body)))
+    const { seen, problem } = await askFailing(createConnector(await startAnswering(body)))
     expect(seen).toEqual([{ kind: 'usage', usage: { costUsd: 0.5 } }])
     expect(problem).toMatchObject({ failureType: 'agent_failed', retryable: true, partial: body })
   })
 
-  test('a question is told', async () => {
-    const server = await answering({ id: 'a', status: 'input-required', output: 'Which?' })
-    const { answer } = await askOnce(connectorFor(server), 'x')
+  test('returns the question of a task', async () => {
+    const server = await startAnswering({ id: 'a', status: 'input-required', output: 'Which?' })
+    const { answer } = await askOnce(createConnector(server), 'x')
     expect(answer).toMatchObject({ state: 'input_required', question: 'Which?' })
   })
 
-  test('what is used is told once, and per task', async () => {
-    const server = await answering(
+  test('reports the usage of each task once', async () => {
+    const server = await startAnswering(
       { total_cost_usd: 0.5, cost_usd: 0.5, total_tokens: 10 },
       { total_cost_usd: 0.25, total_tokens: 4 },
     )
-    const session = await connectorFor(server).connect(testCall({ mode: 'conversational' }))
+    const session = await createConnector(server).connect(testCall({ mode: 'conversational' }))
     const turns = [await sendTurn(session, 'a', 0), await sendTurn(session, 'b', 1)]
     expect(turns.map(({ updates: [first] }) => first)).toEqual([
       { kind: 'usage', usage: { costUsd: 0.5, outputTokens: 10 } },
@@ -211,11 +211,11 @@ describe('[T2] answers', () => {
     ])
   })
 
-  test('the content type does not count', async () => {
+  test('ignores the content type of an answer', async () => {
     const server = await rawServer((socket) =>
       socket.write(whole('{"a":1}', { headers: ['content-type: text/html'] })),
     )
-    const { answer } = await askOnce(connectorFor(server), 'x')
+    const { answer } = await askOnce(createConnector(server), 'x')
     expect(answer.output).toEqual({ a: 1 })
   })
 
@@ -224,47 +224,47 @@ describe('[T2] answers', () => {
     ['', 'The agent sent a response that is not JSON: nothing'],
     ['{"a":1}{"a":2}', /not JSON/],
     [`{"a":"${'x'.repeat(500)}`, new RegExp(`is not JSON: "\\{\\\\"a\\\\":\\\\"x{194}"$`)],
-  ])('%s is not JSON', async (body, message) => {
-    const { problem } = await failure(connectorFor(await answering(body)))
+  ])('rejects the body %j, which is not JSON', async (body, message) => {
+    const { problem } = await askFailing(createConnector(await startAnswering(body)))
     expect(problem).toMatchObject({ failureType: 'invalid_response', retryable: false })
     expect(problem.message).toMatch(message)
   })
 
-  test('a body that is not UTF-8 is not JSON', async () => {
+  test('rejects a body that is not UTF-8', async () => {
     const server = await rawServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n')
       socket.write(Buffer.from([0x22, 0xff, 0x22]))
     })
-    const { problem } = await failure(connectorFor(server))
+    const { problem } = await askFailing(createConnector(server))
     expect(problem.failureType).toBe('invalid_response')
   })
 
-  test('a body of the greatest length is read, a longer one is not', async () => {
-    const server = await answering('"12345"')
-    const whole = await askOnce(connectorFor(server, { maxBodyBytes: 7 }), 'x')
+  test('accepts a body of maximum length and rejects a longer one', async () => {
+    const server = await startAnswering('"12345"')
+    const whole = await askOnce(createConnector(server, { maxBodyBytes: 7 }), 'x')
     expect(whole.answer.output).toBe('12345')
-    const { problem } = await failure(connectorFor(server, { maxBodyBytes: 6 }))
+    const { problem } = await askFailing(createConnector(server, { maxBodyBytes: 6 }))
     expect(problem).toMatchObject({
       failureType: 'invalid_response',
       message: 'The agent sent a response of more than 6 bytes',
     })
   })
 
-  test('a body without an end is left', async () => {
+  test('stops reading an endless body and closes the connection', async () => {
     const server = await rawServer((socket) => {
       socket.write(`${STREAM_HEAD}"`)
-      const pour = (): void => {
-        if (socket.writable) socket.write('x'.repeat(65_536), pour)
+      const writeMore = (): void => {
+        if (socket.writable) socket.write('x'.repeat(65_536), writeMore)
       }
-      pour()
+      writeMore()
     })
-    const { problem } = await failure(connectorFor(server, { maxBodyBytes: 1_000_000 }))
+    const { problem } = await askFailing(createConnector(server, { maxBodyBytes: 1_000_000 }))
     expect(problem.message).toBe('The agent sent a response of more than 1000000 bytes')
     await server.allClosed()
   })
 
   test.each(['sync', 'streaming'] as const)(
-    '%s: another status than 2xx is a failure',
+    '%s: fails for a status other than 2xx',
     async (mode) => {
       const server = await rawServer((socket) =>
         socket.write(
@@ -274,7 +274,7 @@ describe('[T2] answers', () => {
           }),
         ),
       )
-      const { seen, problem } = await failure(connectorFor(server), { mode })
+      const { seen, problem } = await askFailing(createConnector(server), { mode })
       expect(seen).toEqual([])
       expect(problem).toMatchObject({
         failureType: 'http_error',
@@ -285,23 +285,23 @@ describe('[T2] answers', () => {
     },
   )
 
-  test('when to come back is told by the clock of the call', async () => {
+  test('computes the delay of Retry-After with the clock of the call', async () => {
     const head = ['retry-after: Sat, 01 Nov 2036 00:00:10 GMT']
     const server = await rawServer((socket) =>
       socket.write(whole('', { status: '429 Too Many Requests', headers: head })),
     )
     const clock = fakeClock(Date.UTC(2036, 10, 1))
-    const { problem } = await failure(connectorFor(server), { clock })
+    const { problem } = await askFailing(createConnector(server), { clock })
     expect(problem.retryAfterMs).toBe(10_000)
   })
 
-  test('a task that failed says more than the status of its answer', async () => {
+  test('prefers the failure in the body to the HTTP status', async () => {
     const body = { id: 'a', status: 'failed', message: 'No model', retryable: true, artifacts: [1] }
     for (const answer of [body, { jsonrpc: '2.0', id: 1, result: body }]) {
       const server = await rawServer((socket) =>
         socket.write(whole(JSON.stringify(answer), { status: '422 Unprocessable Content' })),
       )
-      const { problem } = await failure(connectorFor(server))
+      const { problem } = await askFailing(createConnector(server))
       expect(problem).toMatchObject({
         failureType: 'agent_failed',
         retryable: true,
@@ -311,10 +311,10 @@ describe('[T2] answers', () => {
     }
   })
 
-  test('a refusal without a body, or with a body that is lost, has its status', async () => {
+  test('reports the HTTP status when the body is empty or truncated', async () => {
     for (const rest of ['content-length: 0\r\n\r\n', 'content-length: 9\r\n\r\nabc']) {
       const server = await rawServer((socket) => socket.end(`HTTP/1.1 404 Not Found\r\n${rest}`))
-      const { problem } = await failure(connectorFor(server))
+      const { problem } = await askFailing(createConnector(server))
       expect(problem).toMatchObject({
         failureType: 'http_error',
         retryable: false,
@@ -325,10 +325,10 @@ describe('[T2] answers', () => {
 })
 
 describe('[T3] streams', () => {
-  test('each value is told when it has arrived', async () => {
+  test('yields each value when it arrives', async () => {
     const server = await rawServer((socket) => socket.write(STREAM_HEAD))
     const call = testCall({ mode: 'streaming' })
-    const session = await connectorFor(server).connect(call)
+    const session = await createConnector(server).connect(call)
     const updates = session.send({ input: 'x', index: 0 })[Symbol.asyncIterator]()
     const first = updates.next()
     await server.request(0)
@@ -345,10 +345,10 @@ describe('[T3] streams', () => {
     expect((await end).value).toEqual({ kind: 'end', state: 'completed', output: { n: 3 } })
   })
 
-  test('every byte of the answer is told, whatever it is', async () => {
+  test('reports the arrival of every byte', async () => {
     const server = await rawServer((socket) => socket.write(STREAM_HEAD))
     const call = testCall({ mode: 'streaming' })
-    const session = await connectorFor(server).connect(call)
+    const session = await createConnector(server).connect(call)
     const updates = session.send({ input: 'x', index: 0 })[Symbol.asyncIterator]()
     const first = updates.next()
     await expect.poll(() => call.arrivals).toBe(1)
@@ -362,30 +362,30 @@ describe('[T3] streams', () => {
   })
 
   test.each([
-    ['one a line', ['{"a":1}\n{"a":2}\n'], [{ a: 1 }, { a: 2 }]],
+    ['one value per line', ['{"a":1}\n{"a":2}\n'], [{ a: 1 }, { a: 2 }]],
     ['CR before LF', ['{"a":1}\r\n{"a":2}\r\n'], [{ a: 1 }, { a: 2 }]],
     ['no LF at the end', ['{"a":1}\n{"a":2}'], [{ a: 1 }, { a: 2 }]],
     ['blank lines', ['\n \t\r\n{"a":1}\n\n\n'], [{ a: 1 }]],
     ['values of any kind', ['1\n"x"\nnull\n[1]\ntrue\n-0.5\n'], [1, 'x', null, [1], true, -0.5]],
-    ['no JSON', ['{"a":\n oops \n'], [{ raw: '{"a":' }, { raw: 'oops' }]],
+    ['lines that are not JSON', ['{"a":\n oops \n'], [{ raw: '{"a":' }, { raw: 'oops' }]],
     [
-      'SSE that is not said to be',
+      'SSE without its content type',
       ['data: {"a":1}\n: ping\n'],
       [{ raw: 'data: {"a":1}' }, { raw: ': ping' }],
     ],
-    ['nothing', [], []],
-    ['nothing but blanks', ['\n \n'], []],
-    ['a JSON in an envelope', ['{"jsonrpc":"2.0","id":1,"result":{"a":1}}\n'], [{ a: 1 }]],
-  ])('%s', async (_what, pieces, chunks) => {
-    const turn = await streamed(pieces)
+    ['an empty body', [], []],
+    ['blank lines only', ['\n \n'], []],
+    ['JSON in an envelope', ['{"jsonrpc":"2.0","id":1,"result":{"a":1}}\n'], [{ a: 1 }]],
+  ])('reads a stream with %s', async (_title, pieces, chunks) => {
+    const turn = await askStreaming(pieces)
     expect(turn.chunks).toEqual(chunks)
     expect(turn.answer).toMatchObject({ state: 'completed', output: chunks.at(-1) ?? null })
   })
 
-  test('a character that is split over pieces is whole', async () => {
+  test('decodes a character that is split over several pieces', async () => {
     const server = await rawServer((socket) => socket.write(STREAM_HEAD))
     const call = testCall({ mode: 'streaming' })
-    const answer = askOnce(connectorFor(server), 'x', call)
+    const answer = askOnce(createConnector(server), 'x', call)
     await expect.poll(() => call.arrivals).toBe(1)
     const [socket] = server.open
     const bytes = Buffer.from('{"a":"ü😀"}')
@@ -397,10 +397,10 @@ describe('[T3] streams', () => {
     expect((await answer).chunks).toEqual([{ a: 'ü😀' }])
   })
 
-  test('a line that is not UTF-8 is left out, and told of', async () => {
+  test('skips a line that is not UTF-8 and logs a warning', async () => {
     const warn = vi.fn<Logger['warn']>()
     const bad = Buffer.from([0x22, 0xff, 0x22])
-    const { chunks, answer } = await streamed(['1\n', bad, '\n2\n', bad], {
+    const { chunks, answer } = await askStreaming(['1\n', bad, '\n2\n', bad], {
       call: { logger: { ...silentLogger, warn } },
     })
     expect(chunks).toEqual([1, 2])
@@ -412,8 +412,10 @@ describe('[T3] streams', () => {
     })
   })
 
-  test('what is used is told with each value, the last one too', async () => {
-    const { updates } = await streamed(['{"cost_usd":0.25}\n{"cost_usd":"1"}\n{"cost_usd":0.5}'])
+  test('reports usage with each value, including the last', async () => {
+    const { updates } = await askStreaming([
+      '{"cost_usd":0.25}\n{"cost_usd":"1"}\n{"cost_usd":0.5}',
+    ])
     expect(updates.map((update) => update.usage)).toEqual([
       { costUsd: 0.25 },
       undefined,
@@ -422,13 +424,13 @@ describe('[T3] streams', () => {
     ])
   })
 
-  test('the status of the last value counts, and of no other', async () => {
-    const asked = await streamed([
+  test('uses only the status of the last value', async () => {
+    const turn = await askStreaming([
       '{"status":"failed"}\n{"status":"input-required","output":"Which?"}\n',
     ])
-    expect(asked.answer).toMatchObject({ state: 'input_required', question: 'Which?' })
+    expect(turn.answer).toMatchObject({ state: 'input_required', question: 'Which?' })
     const server = await rawServer(streaming('{"a":1}\n{"status":"failed","error":"No"}'))
-    const { seen, problem } = await failure(connectorFor(server), { mode: 'streaming' })
+    const { seen, problem } = await askFailing(createConnector(server), { mode: 'streaming' })
     expect(seen).toHaveLength(2)
     expect(problem).toMatchObject({
       failureType: 'agent_failed',
@@ -437,12 +439,12 @@ describe('[T3] streams', () => {
     })
   })
 
-  test('a line with an error of JSON-RPC ends the stream, and is told before it does', async () => {
+  test('yields a line with a JSON-RPC error and then fails', async () => {
     const line = { jsonrpc: '2.0', id: 1, error: { code: 1, message: 'Broken' } }
     const server = await rawServer((socket) => {
       socket.write(`${STREAM_HEAD}1\n${JSON.stringify(line)}\n2\n`)
     })
-    const { seen, problem } = await failure(connectorFor(server), { mode: 'streaming' })
+    const { seen, problem } = await askFailing(createConnector(server), { mode: 'streaming' })
     expect(seen).toEqual([
       { kind: 'chunk', chunk: 1 },
       { kind: 'chunk', chunk: line },
@@ -455,11 +457,11 @@ describe('[T3] streams', () => {
     await server.allClosed()
   })
 
-  test('of Server-Sent Events the data is the line', async () => {
+  test('reads the data of server-sent events as lines', async () => {
     const head = STREAM_HEAD.replace('application/x-ndjson', 'Text/Event-Stream; charset=utf-8')
     const events = ': ping\r\n\r\nevent: x\r\ndata: {"a":\r\ndata: 1}\r\n\r\ndata: oops\n\ndata: 2'
     const server = await rawServer((socket) => socket.end(`${head}${events}`))
-    const { chunks } = await askOnce(connectorFor(server), 'x', testCall({ mode: 'streaming' }))
+    const { chunks } = await askOnce(createConnector(server), 'x', testCall({ mode: 'streaming' }))
     expect(chunks).toEqual([{ a: 1 }, { raw: 'oops' }, 2])
   })
 
@@ -472,16 +474,16 @@ describe('[T3] streams', () => {
       '1\n2\n3',
     ],
     [
-      'ended in the middle of chunks',
+      'ended in the middle of a chunked body',
       'end',
       'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n',
       '5\r\n1\n2\n3\r\n',
     ],
   ] as const)(
-    'a connection that is %s is a failure after what arrived',
-    async (_how, end, head, bytes) => {
+    'yields what has arrived and fails when the connection is %s',
+    async (_title, end, head, bytes) => {
       const server = await rawServer((socket) => socket.write(`${head}${bytes}`))
-      const session = await connectorFor(server).connect(testCall({ mode: 'streaming' }))
+      const session = await createConnector(server).connect(testCall({ mode: 'streaming' }))
       const updates = session.send({ input: 'x', index: 0 })[Symbol.asyncIterator]()
       expect((await updates.next()).value).toMatchObject({ chunk: 1 })
       for (const socket of server.open) socket[end]()
@@ -492,16 +494,16 @@ describe('[T3] streams', () => {
     },
   )
 
-  test('a line without an end is left when it is too long', async () => {
+  test('stops reading an endless line at the maximum length', async () => {
     const server = await rawServer((socket) => {
       socket.write(`${STREAM_HEAD}{"id":"run-1"}\n`)
-      const pour = (): void => {
-        if (socket.writable) socket.write('x'.repeat(65_536), pour)
+      const writeMore = (): void => {
+        if (socket.writable) socket.write('x'.repeat(65_536), writeMore)
       }
-      pour()
+      writeMore()
     })
-    const connector = connectorFor(server, { maxLineBytes: 1_000_000 })
-    const { seen, problem } = await failure(connector, { mode: 'streaming' })
+    const connector = createConnector(server, { maxLineBytes: 1_000_000 })
+    const { seen, problem } = await askFailing(connector, { mode: 'streaming' })
     expect(seen).toEqual([{ kind: 'chunk', chunk: { id: 'run-1' } }])
     expect(problem).toMatchObject({
       failureType: 'invalid_response',
@@ -510,9 +512,9 @@ describe('[T3] streams', () => {
     await server.allClosed()
   })
 
-  test('who stops reading closes the connection', async () => {
+  test('closes the connection when the reader stops', async () => {
     const server = await rawServer((socket) => socket.write(`${STREAM_HEAD}1\n2\n`))
-    const session = await connectorFor(server).connect(testCall({ mode: 'streaming' }))
+    const session = await createConnector(server).connect(testCall({ mode: 'streaming' }))
     for await (const update of session.send({ input: 'x', index: 0 })) {
       expect(update).toEqual({ kind: 'chunk', chunk: 1 })
       break
@@ -520,10 +522,10 @@ describe('[T3] streams', () => {
     await server.allClosed()
   })
 
-  test('an abort ends everything at once', async () => {
+  test('rejects at once and closes the connection on abort', async () => {
     const server = await rawServer((socket) => socket.write(`${STREAM_HEAD}1\n`))
     const call = testCall({ mode: 'streaming' })
-    const session = await connectorFor(server).connect(call)
+    const session = await createConnector(server).connect(call)
     const updates = session.send({ input: 'x', index: 0 })[Symbol.asyncIterator]()
     await updates.next()
     const next = updates.next()
@@ -534,18 +536,18 @@ describe('[T3] streams', () => {
   })
 })
 
-describe('[T4] cancel', () => {
+describe('[T4] cancel()', () => {
   test.each([
     ['an id in the first value', '{"id":"run-1"}\n', 'run-1'],
-    ['the first of several', '1\n{"id":7}\n{"id":"run-1"}\n{"id":"run-2"}\n', 'run-1'],
+    ['the first of several ids', '1\n{"id":7}\n{"id":"run-1"}\n{"id":"run-2"}\n', 'run-1'],
     ['an id in a result', '{"jsonrpc":"2.0","id":"rpc","result":{"id":"run-1"}}\n', 'run-1'],
-  ])('%s is sent, while the stream is open', async (_what, lines, id) => {
+  ])('sends %s while the stream is open', async (_title, lines, id) => {
     const server = await rawServer((socket, { line }) => {
       if (line === 'POST /agent/tasks/cancel') socket.write(whole('ignored', { status: '500 Oh' }))
       else socket.write(`${STREAM_HEAD}${lines}`)
     })
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
-    const connector = connectorFor(server, {
+    const connector = createConnector(server, {
       url: `${server.origin}/agent/`,
       headers: { 'x-key': 'secret' },
     })
@@ -563,9 +565,9 @@ describe('[T4] cancel', () => {
     expect(server.open.size).toBeGreaterThan(0)
   })
 
-  test('without an id nothing is sent', async () => {
+  test('sends nothing without an id', async () => {
     const server = await rawServer((socket) => socket.write(`${STREAM_HEAD}{"id":7}\n`))
-    const session = await connectorFor(server).connect(testCall({ mode: 'streaming' }))
+    const session = await createConnector(server).connect(testCall({ mode: 'streaming' }))
     await session.cancel(new AbortController().signal)
     const updates = session.send({ input: 'x', index: 0 })[Symbol.asyncIterator]()
     await updates.next()
@@ -573,11 +575,11 @@ describe('[T4] cancel', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  test('the task of an answered turn is not meant in the next one', async () => {
+  test('does not cancel the task of an earlier turn', async () => {
     const server = await rawServer((socket) => {
       if (server.requests.length === 1) socket.write(whole('{"id":"run-1"}'))
     })
-    const session = await connectorFor(server).connect(testCall({ mode: 'conversational' }))
+    const session = await createConnector(server).connect(testCall({ mode: 'conversational' }))
     await sendTurn(session, 'a', 0)
     const updates = session.send({ input: 'b', index: 1 })[Symbol.asyncIterator]()
     const next = updates.next().catch(() => undefined)
@@ -587,21 +589,21 @@ describe('[T4] cancel', () => {
     void next
   })
 
-  test('the answer of a cancel is not read', async () => {
+  test('does not read the response to a cancel', async () => {
     const server = await rawServer((socket, { line }) => {
       socket.write(`${STREAM_HEAD}${line.endsWith('cancel') ? 'and so on' : '{"id":"run-1"}\n'}`)
     })
-    const session = await connectorFor(server).connect(testCall({ mode: 'streaming' }))
+    const session = await createConnector(server).connect(testCall({ mode: 'streaming' }))
     await session.send({ input: 'x', index: 0 })[Symbol.asyncIterator]().next()
     await session.cancel(new AbortController().signal)
     await expect.poll(() => server.open.size).toBe(1)
   })
 
-  test('a cancel that nobody answers ends with its signal', async () => {
+  test('stops waiting for the response when its signal aborts', async () => {
     const server = await rawServer((socket, { line }) => {
       if (!line.endsWith('cancel')) socket.write(`${STREAM_HEAD}{"id":"run-1"}\n`)
     })
-    const session = await connectorFor(server).connect(testCall({ mode: 'streaming' }))
+    const session = await createConnector(server).connect(testCall({ mode: 'streaming' }))
     await session.send({ input: 'x', index: 0 })[Symbol.asyncIterator]().next()
     const bound = new AbortController()
     const cancel = session.cancel(bound.signal)
@@ -612,7 +614,7 @@ describe('[T4] cancel', () => {
 })
 
 describe('options', () => {
-  test('the address is shown without what may be secret', () => {
+  test('omits secrets from the shown URI', () => {
     const { uri, protocol } = tasksConnector({ url: 'https://u:p@agent.example/a?key=secret#x' })
     expect([uri, protocol]).toEqual(['https://agent.example/a', 'tasks'])
   })
@@ -628,7 +630,7 @@ describe('options', () => {
       'maxBodyBytes must be >= 1, got NaN',
     ],
     [{ url: 'https://agent.example', headers: { 'a b': 'x' } }, /"a b" is not a valid header name/],
-  ])('%j is refused', (options, message) => {
+  ])('rejects the options %j', (options, message) => {
     expect(() => tasksConnector(options)).toThrow(message)
   })
 })

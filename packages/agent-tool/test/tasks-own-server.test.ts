@@ -6,14 +6,14 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { tasksConnector } from '../src/tasks/tasks-connector.ts'
 import { peerServer, type PeerServer } from './peer-server.ts'
 
-/** Our own server, which ends with its test. */
-async function ownServer(): Promise<PeerServer> {
+/** Starts a Tutti server that stops with the test. */
+async function startServer(): Promise<PeerServer> {
   const server = await peerServer()
   onTestFinished(() => server[Symbol.asyncDispose]())
   return server
 }
 
-/** Asks one ensemble of a server, as a tool does. */
+/** Calls an ensemble of a server through an agent tool. */
 function ask(
   server: PeerServer,
   ensemble: string,
@@ -32,9 +32,9 @@ function ask(
   return { outcome, events }
 }
 
-describe('our own server over the tasks wire', () => {
-  test('sync: the model reads the output, and the value is the task', async () => {
-    const server = await ownServer()
+describe('a Tutti server over the tasks wire', () => {
+  test('sync: returns the output as text and the task as the value', async () => {
+    const server = await startServer()
     const { result } = await ask(server, 'echo', {}).outcome
     expect(result).toMatchObject({
       success: true,
@@ -43,8 +43,8 @@ describe('our own server over the tasks wire', () => {
     })
   })
 
-  test('streaming: the id comes first, and the task last', async () => {
-    const server = await ownServer()
+  test('streaming: sends the id first and the task last', async () => {
+    const server = await startServer()
     const { outcome, events } = ask(server, 'echo', { mode: 'streaming' })
     expect((await outcome).result.output).toBe('Answer 1')
     const chunks = events.flatMap((event) =>
@@ -55,17 +55,17 @@ describe('our own server over the tasks wire', () => {
     expect(chunks.at(-1)).toMatchObject({ id: run?.runId, status: 'completed' })
   })
 
-  test('conversational: a task that is completed ends it', async () => {
-    const server = await ownServer()
+  test('conversational: ends with a completed task', async () => {
+    const server = await startServer()
     const { outcome, events } = ask(server, 'echo', { mode: 'conversational' })
     expect((await outcome).result.output).toBe('Answer 1')
     expect(events.at(-1)).toMatchObject({ type: 'agent_tool_completed', total_turns: 1 })
   })
 
   test.each(['sync', 'streaming', 'conversational'] as const)(
-    '%s: a task that fails is a failure of the agent',
+    '%s: reports a failed task as a failure of the agent',
     async (mode) => {
-      const { outcome, events } = ask(await ownServer(), 'mute', { mode })
+      const { outcome, events } = ask(await startServer(), 'mute', { mode })
       expect((await outcome).result.success).toBe(false)
       expect(events.at(-1)).toMatchObject({
         type: 'agent_tool_error',
@@ -76,9 +76,9 @@ describe('our own server over the tasks wire', () => {
   )
 
   test.each(['sync', 'streaming', 'conversational'] as const)(
-    '%s: a review is decided by the reviewer of the caller',
+    '%s: sends a review to the reviewer of the caller',
     async (mode) => {
-      const server = await ownServer()
+      const server = await startServer()
       const reviewer = scriptedReviewer([{ action: 'EDIT', input: 'yes' }])
       const { outcome, events } = ask(server, 'choir', { mode, options: { reviewer } })
       expect((await outcome).result.output).toBe('Answer 1')
@@ -88,8 +88,8 @@ describe('our own server over the tasks wire', () => {
     },
   )
 
-  test('a cancel from above stops the run', async () => {
-    const server = await ownServer()
+  test('cancels the run when the caller cancels the call', async () => {
+    const server = await startServer()
     const cancelling = new AbortController()
     const { outcome, events } = ask(server, 'band', {
       mode: 'streaming',
@@ -105,13 +105,13 @@ describe('our own server over the tasks wire', () => {
     expect(events.at(-1)).toMatchObject({ type: 'agent_tool_terminated', reason: 'cancelled' })
   })
 
-  test('an ensemble that is not there is an HTTP error', async () => {
-    const { outcome, events } = ask(await ownServer(), 'nobody', {})
+  test('fails with an HTTP error for an unknown ensemble', async () => {
+    const { outcome, events } = ask(await startServer(), 'missing', {})
     await outcome
     expect(events.at(-1)).toMatchObject({
       failure_type: 'http_error',
       retryable: false,
-      error: expect.stringContaining("Unknown agent 'nobody'"),
+      error: expect.stringContaining("Unknown agent 'missing'"),
     })
   })
 })

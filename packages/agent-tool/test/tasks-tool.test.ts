@@ -18,34 +18,34 @@ interface Settings extends Partial<AgentToolSettings<string>> {
   readonly wire?: Partial<TasksConnectorOptions>
 }
 
-/** A call that is under way. */
-interface Calling {
+/** A running call. */
+interface RunningCall {
   readonly outcome: Promise<ToolCallOutcome>
   readonly events: readonly TimedAgentReport[]
   readonly clock: FakeClock
-  /** How often bytes have arrived. */
+  /** Returns the number of byte arrivals. */
   arrivals(): number
-  /** The types of the events, without what all begin with. */
+  /** Returns the types of the events without their common prefix. */
   types(): readonly string[]
 }
 
-/** Calls a tool that asks the agent at `server`. */
+/** Calls a tool for the agent at `server`. */
 function call(
   server: Pick<RawServer, 'origin'>,
   { wire, ...settings }: Settings = {},
   options: RunToolOptions = {},
-): Calling {
+): RunningCall {
   const connector = tasksConnector({ url: server.origin, ...wire })
   onTestFinished(() => connector.close?.())
   let arrivals = 0
   const watched: AgentConnector = {
     ...connector,
-    connect: (asked) => {
+    connect: (agentCall) => {
       const onBytes = (): void => {
-        asked.onBytes()
+        agentCall.onBytes()
         arrivals += 1
       }
-      return connector.connect({ ...asked, onBytes })
+      return connector.connect({ ...agentCall, onBytes })
     },
   }
   const clock = fakeClock()
@@ -68,8 +68,8 @@ function call(
 const lines = (...values: readonly unknown[]): string =>
   values.map((value) => `${JSON.stringify(value)}\n`).join('')
 
-/** Answers in turn, and the last for ever. */
-async function serving(...answers: readonly (string | RawAnswer)[]): Promise<RawServer> {
+/** Starts a server that answers each request with the next answer and repeats the last one. */
+async function startServing(...answers: readonly (string | RawAnswer)[]): Promise<RawServer> {
   let next = 0
   return rawServer((socket, request) => {
     const answer = answers[Math.min(next, answers.length - 1)] ?? ''
@@ -79,11 +79,11 @@ async function serving(...answers: readonly (string | RawAnswer)[]): Promise<Raw
   })
 }
 
-/** What answers a cancel; its connection is not kept. */
+/** Response to a cancel, which also closes the connection. */
 const CANCELLED = whole('{}', { headers: ['connection: close'] })
 
-/** Streams lines and leaves the stream open; cancels are answered. */
-async function streamingOpen(text: string): Promise<RawServer> {
+/** Starts a server that streams lines, leaves the stream open and answers cancels. */
+async function startOpenStream(text: string): Promise<RawServer> {
   return rawServer((socket, { line }) => {
     socket.write(line.endsWith('/cancel') ? CANCELLED : `${STREAM_HEAD}${text}`)
   })
@@ -93,8 +93,8 @@ const TERMINAL = ['completed', 'terminated', 'error']
 const json = (value: unknown): string => whole(JSON.stringify(value))
 
 describe('the three modes', () => {
-  test('sync: one request, one answer', async () => {
-    const server = await serving(json({ output: 'found', cost_usd: 0.25 }))
+  test('sync: sends one request and returns one answer', async () => {
+    const server = await startServing(json({ output: 'found', cost_usd: 0.25 }))
     const { outcome, events } = call(server)
     const { result } = await outcome
     expect(result).toMatchObject({ success: true, structured: { output: 'found', cost_usd: 0.25 } })
@@ -115,8 +115,8 @@ describe('the three modes', () => {
     ])
   })
 
-  test('streaming: chunks are events at the moment they arrive', async () => {
-    const server = await serving(STREAM_HEAD)
+  test('streaming: emits an event for each chunk as it arrives', async () => {
+    const server = await startServing(STREAM_HEAD)
     const { outcome, events } = call(server, { mode: 'streaming' })
     await server.request(0)
     const [socket] = server.open
@@ -137,8 +137,8 @@ describe('the three modes', () => {
     ])
   })
 
-  test('conversational: what an answer has as its output is said next, else all of it', async () => {
-    const server = await serving(
+  test('conversational: sends back the output of an answer, or the whole answer without one', async () => {
+    const server = await startServing(
       json({ output: 'draft', status: 'working' }),
       json({ draft: 2 }),
       json({ output: null }),
@@ -154,8 +154,8 @@ describe('the three modes', () => {
     expect(events.at(-1)).toMatchObject({ total_turns: 4 })
   })
 
-  test('conversational: it ends after maxTurns with the last answer', async () => {
-    const server = await serving(json({ output: 'more' }))
+  test('conversational: ends after maxTurns with the last answer', async () => {
+    const server = await startServing(json({ output: 'more' }))
     const five = call(server, { mode: 'conversational' })
     expect((await five.outcome).result).toMatchObject({
       success: true,
@@ -166,8 +166,10 @@ describe('the three modes', () => {
     expect(server.requests).toHaveLength(7)
   })
 
-  test('conversational: reply decides what is said next', async () => {
-    const server = await serving(json({ status: 'input-required', id: 'run-1', output: 'Which?' }))
+  test('conversational: sends the result of reply as the next turn', async () => {
+    const server = await startServing(
+      json({ status: 'input-required', id: 'run-1', output: 'Which?' }),
+    )
     const turns: unknown[] = []
     await call(server, {
       mode: 'conversational',
@@ -184,26 +186,29 @@ describe('the three modes', () => {
     })
   })
 
-  test.each(['sync', 'streaming'] as const)('%s: a question goes to the reviewer', async (mode) => {
-    const asking = { status: 'input-required', id: 'run-1', output: 'Which?' }
-    const server = await rawServer((socket, { body }) => {
-      const isAnswer = JSON.parse(body).params.id === 'run-1'
-      const answer = isAnswer ? { status: 'completed', output: 'done' } : asking
-      if (mode === 'sync') socket.write(json(answer))
-      else socket.end(`${STREAM_HEAD}${lines(answer)}`)
-    })
-    const reviewer = scriptedReviewer([{ action: 'EDIT', input: 'the first' }])
-    const { outcome } = call(server, { mode }, { reviewer })
-    expect((await outcome).result.output).toBe('done')
-    expect(JSON.parse(server.requests[1]?.body ?? '').params.message.parts).toEqual([
-      { text: '"the first"' },
-    ])
-  })
+  test.each(['sync', 'streaming'] as const)(
+    '%s: sends a question to the reviewer',
+    async (mode) => {
+      const asking = { status: 'input-required', id: 'run-1', output: 'Which?' }
+      const server = await rawServer((socket, { body }) => {
+        const isAnswer = JSON.parse(body).params.id === 'run-1'
+        const answer = isAnswer ? { status: 'completed', output: 'done' } : asking
+        if (mode === 'sync') socket.write(json(answer))
+        else socket.end(`${STREAM_HEAD}${lines(answer)}`)
+      })
+      const reviewer = scriptedReviewer([{ action: 'EDIT', input: 'the first' }])
+      const { outcome } = call(server, { mode }, { reviewer })
+      expect((await outcome).result.output).toBe('done')
+      expect(JSON.parse(server.requests[1]?.body ?? '').params.message.parts).toEqual([
+        { text: '"the first"' },
+      ])
+    },
+  )
 })
 
 describe('limits', () => {
-  test('idle: the clock runs from the moment of sending', async () => {
-    const server = await serving(() => undefined)
+  test('idle timeout: starts when the request is sent', async () => {
+    const server = await startServing(() => undefined)
     const { outcome, events, clock, types } = call(server, { mode: 'streaming' })
     await server.request(0)
     await clock.advance(29_999)
@@ -219,7 +224,7 @@ describe('limits', () => {
     await server.allClosed()
   })
 
-  test('idle: any byte starts it anew, and a cancel goes out while the stream is open', async () => {
+  test('idle timeout: restarts with any byte, and sends a cancel while the stream is open', async () => {
     const closed = Promise.withResolvers<number>()
     const server = await rawServer((socket, { line }) => {
       if (line.endsWith('/cancel')) {
@@ -227,8 +232,8 @@ describe('limits', () => {
         socket.write(CANCELLED)
       } else socket.write(`${STREAM_HEAD}${lines({ id: 'run-1', text: 'a' })}`)
     })
-    const called = call(server, { mode: 'streaming', idleTimeoutMs: 1_000 })
-    const { outcome, events, clock, types, arrivals } = called
+    const running = call(server, { mode: 'streaming', idleTimeoutMs: 1_000 })
+    const { outcome, events, clock, types, arrivals } = running
     await expect.poll(() => events.length).toBe(2)
     const [socket] = server.open
     for (const blank of [' ', '\n', ' ']) {
@@ -252,8 +257,8 @@ describe('limits', () => {
     await server.allClosed()
   })
 
-  test('budget: more than the limit ends the stream, and later lines are dropped', async () => {
-    const server = await streamingOpen(
+  test('budget: ends the stream when exceeded and drops later lines', async () => {
+    const server = await startOpenStream(
       lines(
         { id: 'run-1', cost_usd: 0.25 },
         { cost_usd: 0.25 },
@@ -278,46 +283,48 @@ describe('limits', () => {
     await server.allClosed()
   })
 
-  test('budget: the last line is checked, too, also without a line feed', async () => {
-    const server = await serving((socket) => socket.end(`${STREAM_HEAD}{"cost_usd":2}`))
+  test('budget: also checks a last line without a line feed', async () => {
+    const server = await startServing((socket) => socket.end(`${STREAM_HEAD}{"cost_usd":2}`))
     const { outcome, types } = call(server, { mode: 'streaming', maxCostUsd: 1 })
     await outcome
     expect(types()).toEqual(['invoked', 'progress', 'terminated'])
   })
 
-  test('budget: negative costs and costs that are no numbers do not count', async () => {
+  test('budget: ignores negative and non-numeric costs', async () => {
     const odd = lines({ cost_usd: -5 }, { cost_usd: '9' }, { cost_usd: 0.5 }, { cost_usd: null })
-    const server = await serving((socket) => socket.end(`${STREAM_HEAD}${odd}{"cost_usd":1e999}`))
+    const server = await startServing((socket) =>
+      socket.end(`${STREAM_HEAD}${odd}{"cost_usd":1e999}`),
+    )
     const { outcome, events } = call(server, { mode: 'streaming', maxCostUsd: 0.5 })
     expect((await outcome).result.success).toBe(true)
     expect(events.at(-1)).toMatchObject({ type: 'agent_tool_completed', total_cost: 0.5 })
   })
 
-  test('budget: it holds for a sync answer, and over the turns of a conversation', async () => {
-    const dear = await serving(json({ output: 'x', cost_usd: 2 }))
-    const sync = call(dear, { maxCostUsd: 1 })
+  test('budget: applies to a sync answer and to all turns of a conversation', async () => {
+    const expensive = await startServing(json({ output: 'x', cost_usd: 2 }))
+    const sync = call(expensive, { maxCostUsd: 1 })
     expect((await sync.outcome).result.success).toBe(false)
     expect(sync.types()).toEqual(['invoked', 'terminated'])
-    const turns = await serving(json({ output: 'x', total_cost_usd: 0.5 }))
-    const talk = call(turns, { mode: 'conversational', maxCostUsd: 1.25 })
-    await talk.outcome
+    const turns = await startServing(json({ output: 'x', total_cost_usd: 0.5 }))
+    const conversation = call(turns, { mode: 'conversational', maxCostUsd: 1.25 })
+    await conversation.outcome
     expect(turns.requests).toHaveLength(3)
-    expect(talk.events.at(-1)).toMatchObject({ reason: 'budget_exceeded', total_turns: 2 })
+    expect(conversation.events.at(-1)).toMatchObject({ reason: 'budget_exceeded', total_turns: 2 })
     const left = turns.requests.map(
       ({ body }) => JSON.parse(body).params.metadata['https://tutti.dev/a2a/usage/v1'],
     )
     expect(left.map(({ max_cost_usd }) => max_cost_usd)).toEqual([1.25, 0.75, 0.25])
   })
 
-  test('tokens are limited as they are told', async () => {
-    const server = await streamingOpen(lines({ total_tokens: 90 }, { total_tokens: 101 }))
+  test('tokens: ends the stream when the reported tokens exceed the limit', async () => {
+    const server = await startOpenStream(lines({ total_tokens: 90 }, { total_tokens: 101 }))
     const { outcome, events } = call(server, { mode: 'streaming', maxTokens: 100 })
     await outcome
     expect(events.at(-1)).toMatchObject({ reason: 'budget_exceeded', chunks_received: 2 })
   })
 
-  test('time: it is over for a request that is not answered, and its connection with it', async () => {
-    const server = await serving(() => undefined)
+  test('timeout: ends an unanswered request and closes its connection', async () => {
+    const server = await startServing(() => undefined)
     const { outcome, events, clock } = call(server, { timeoutMs: 5_000 })
     await server.request(0)
     await clock.advance(5_000)
@@ -326,8 +333,8 @@ describe('limits', () => {
     await server.allClosed()
   })
 
-  test('a cancel from above is sent on, and what arrived is kept', async () => {
-    const server = await streamingOpen(lines({ id: 'run-1' }))
+  test('cancel: is forwarded to the agent, and the call returns the partial output', async () => {
+    const server = await startOpenStream(lines({ id: 'run-1' }))
     const cancelling = new AbortController()
     const { outcome, events } = call(server, { mode: 'streaming' }, { signal: cancelling.signal })
     await expect.poll(() => events.length).toBe(2)
@@ -381,29 +388,29 @@ describe('failures', () => {
       { failure_type: 'http_error', retryable: false },
     ],
     [
-      'what is no JSON',
+      'a body that is not JSON',
       'sync',
       whole('<html>'),
       { failure_type: 'invalid_response', retryable: false },
     ],
-    ['what is no JSON', 'conversational', whole('<html>'), { failure_type: 'invalid_response' }],
+    [
+      'a body that is not JSON',
+      'conversational',
+      whole('<html>'),
+      { failure_type: 'invalid_response' },
+    ],
     ['an empty body', 'sync', whole(''), { failure_type: 'invalid_response' }],
     ['no content', 'sync', 'HTTP/1.1 204 No Content\r\n\r\n', { failure_type: 'invalid_response' }],
     [
-      'what is no HTTP',
+      'a response that is not HTTP',
       'sync',
       'hello\r\n\r\n',
       { failure_type: 'invalid_response', retryable: false },
     ],
+    ['a closed connection', 'sync', closing, { failure_type: 'connection_lost', retryable: true }],
+    ['a closed connection', 'streaming', closing, { failure_type: 'connection_lost' }],
     [
-      'a connection that closes',
-      'sync',
-      closing,
-      { failure_type: 'connection_lost', retryable: true },
-    ],
-    ['a connection that closes', 'streaming', closing, { failure_type: 'connection_lost' }],
-    [
-      'a reset in the stream',
+      'a reset during the stream',
       'streaming',
       reset,
       {
@@ -414,7 +421,7 @@ describe('failures', () => {
       },
     ],
     [
-      'a task that failed',
+      'a failed task',
       'sync',
       json({ status: 'failed', error: 'No' }),
       {
@@ -424,25 +431,25 @@ describe('failures', () => {
       },
     ],
     [
-      'a task that failed',
+      'a failed task',
       'conversational',
       json({ status: 'failed', retryable: true }),
       { failure_type: 'agent_failed', retryable: true },
     ],
     [
-      'an error of JSON-RPC',
+      'a JSON-RPC error',
       'sync',
       json({ jsonrpc: '2.0', error: { code: 1, message: 'No' } }),
       { failure_type: 'agent_failed' },
     ],
     [
-      'a question with nobody to ask',
+      'a question without a reviewer',
       'sync',
       json({ status: 'input-required', output: 'Which?' }),
       { failure_type: 'input_required', error: expect.stringContaining('Which?') },
     ],
-  ])('%s, %s: exactly one end', async (_what, mode, answer, expected) => {
-    const server = await serving(answer, whole('{}'))
+  ])('emits exactly one terminal event for %s (%s)', async (_title, mode, answer, expected) => {
+    const server = await startServing(answer, whole('{}'))
     const { outcome, events, types } = call(server, { mode })
     expect((await outcome).result.success).toBe(false)
     expect(types().filter((type) => TERMINAL.includes(type))).toEqual(['error'])
@@ -452,17 +459,17 @@ describe('failures', () => {
 
   test.each<[string, string, object]>([
     [
-      'an error of JSON-RPC in a line',
+      'a JSON-RPC error in a line',
       lines(1, { jsonrpc: '2.0', error: { message: 'No' } }),
       { failure_type: 'agent_failed', chunks_received: 2 },
     ],
     [
-      'a task that failed in the last line',
+      'a failed task in the last line',
       lines(1, { status: 'failed' }),
       { failure_type: 'agent_failed', partial_output: [1, { status: 'failed' }] },
     ],
     [
-      'a task that cannot be told of',
+      'a task that can no longer be reported',
       lines({ id: 'a' }, { status: 'working', error: 'X' }),
       { failure_type: 'connection_lost', retryable: true },
     ],
@@ -471,8 +478,8 @@ describe('failures', () => {
       lines({ id: 'run-1' }) + 'x'.repeat(2_000),
       { failure_type: 'invalid_response', chunks_received: 1 },
     ],
-  ])('%s, streaming: exactly one end', async (_what, text, expected) => {
-    const server = await serving((socket) => socket.end(`${STREAM_HEAD}${text}`), whole('{}'))
+  ])('emits exactly one terminal event for %s (streaming)', async (_title, text, expected) => {
+    const server = await startServing((socket) => socket.end(`${STREAM_HEAD}${text}`), whole('{}'))
     const { outcome, events, types } = call(server, {
       mode: 'streaming',
       wire: { maxLineBytes: 1_000 },
@@ -482,7 +489,7 @@ describe('failures', () => {
     expect(events.at(-1)).toMatchObject(expected)
   })
 
-  test('nobody there: the try is told of, and may be made again', async () => {
+  test('reports an unreachable agent as a retryable failure', async () => {
     const { outcome, events, types } = call({ origin: 'http://127.0.0.1:1' })
     expect((await outcome).result.errorMessage).toContain(
       'Cannot reach the agent at http://127.0.0.1:1: the connection was refused',
@@ -491,16 +498,16 @@ describe('failures', () => {
     expect(events.at(-1)).toMatchObject({ failure_type: 'unreachable', retryable: true })
   })
 
-  test('an agent that broke a rule is told to stop', async () => {
-    const server = await streamingOpen(`${lines({ id: 'run-1' })}${'x'.repeat(2_000)}`)
+  test('cancels the task of an agent that sends an invalid stream', async () => {
+    const server = await startOpenStream(`${lines({ id: 'run-1' })}${'x'.repeat(2_000)}`)
     await call(server, { mode: 'streaming', wire: { maxLineBytes: 1_000 } }).outcome
     expect(server.requests[1]?.body).toBe('{"id":"run-1"}')
     await server.allClosed()
   })
 
-  test('a failure that may pass is tried again, when the agent says', async () => {
+  test('retries a temporary failure after the delay that the agent requests', async () => {
     const busy = whole('busy', { status: '503 Service Unavailable', headers: ['retry-after: 7'] })
-    const server = await serving(busy, json({ output: 'found' }))
+    const server = await startServing(busy, json({ output: 'found' }))
     const { outcome, clock, types } = call(server, { retries: 1 })
     await expect.poll(() => types()).toEqual(['invoked', 'error'])
     await expect.poll(() => clock.pending).toBe(1)

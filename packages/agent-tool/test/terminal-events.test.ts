@@ -1,4 +1,4 @@
-/** Whatever happens to a call of an agent, its events are one story with one end. */
+/** Tests that each try of an agent call emits consistent events with exactly one terminal event. */
 import { runTool, TuttiError, type RunToolOptions, type TimedAgentReport } from '@tutti/core'
 import {
   AgentError,
@@ -11,40 +11,40 @@ import {
 import { fakeClock, scriptedReviewer } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { openWireAgent, type Agent, type PeerAsked, type WireAgent } from './wire-agents.ts'
+import { openWireAgent, type Agent, type PeerRequest, type WireAgent } from './wire-agents.ts'
 
 import type { FakeClock } from '@tutti/testing'
 import type { ServerResponse } from 'node:http'
 
 type Report<Type extends TimedAgentReport['type']> = Extract<TimedAgentReport, { type: Type }>
 
-/** What a test does while a call is under way. */
-interface Scene extends WireAgent {
+/** Controls that a case uses while its call is running. */
+interface RunningCase extends WireAgent {
   readonly clock: FakeClock
-  /** Resolves when so many events were told. */
-  readonly told: (count: number) => Promise<void>
+  /** Resolves when `count` events have been reported. */
+  readonly reported: (count: number) => Promise<void>
   readonly abort: (reason?: unknown) => void
 }
 
-/** One thing that happens. */
+/** One test case. */
 interface Case {
-  readonly what: string
+  readonly title: string
   readonly mode: AgentMode
   readonly agent: Agent
   readonly settings?: Partial<AgentToolDefinition>
   readonly call?: RunToolOptions
-  /** What the task and the run have left for it, in US dollars. @default no limit */
-  readonly leftAbove?: number
-  readonly act?: (scene: Scene) => Promise<void>
-  /** How each try ends: `completed`, or the reason or type of failure. */
+  /** Remaining budget of the task and the run in US dollars. @default no limit */
+  readonly remainingCostUsd?: number
+  readonly act?: (scene: RunningCase) => Promise<void>
+  /** End of each try: `completed`, or the reason or type of failure. */
   readonly ends: readonly string[]
-  /** What the model reads. */
-  readonly says: RegExp
-  /** Chunks that are told of, in the last try. @default 0 */
+  /** Pattern of the text for the model. */
+  readonly text: RegExp
+  /** Number of reported chunks in the last try. @default 0 */
   readonly chunks?: number
-  /** What all tries cost, in US dollars. @default 0 */
+  /** Cost of all tries in US dollars. @default 0 */
   readonly cost?: number
-  /** How often the agent is told to stop. @default 0 */
+  /** Number of cancels that the agent receives. @default 0 */
   readonly cancels?: number
 }
 
@@ -58,7 +58,7 @@ const tasks = (answer: (response: ServerResponse, turn: number) => void): Agent 
 })
 const json = (value: unknown, status = 200): Agent =>
   tasks((response) => response.writeHead(status).end(JSON.stringify(value)))
-/** A stream of lines; it stays open when the last is undefined. */
+/** Creates an agent that streams lines; the stream stays open when the last line is undefined. */
 const lines = (...all: readonly unknown[]): Agent =>
   tasks((response) => {
     for (const line of all) {
@@ -67,16 +67,16 @@ const lines = (...all: readonly unknown[]): Agent =>
     }
     response.end()
   })
-const task = (answer: (asked: PeerAsked) => void): Agent => ({ wire: 'task', answer })
-const tool = (answer: (asked: PeerAsked) => void): Agent => ({ wire: 'tool', answer })
-const accept = ({ connection, requestId }: PeerAsked): void => {
+const task = (answer: (asked: PeerRequest) => void): Agent => ({ wire: 'task', answer })
+const tool = (answer: (asked: PeerRequest) => void): Agent => ({ wire: 'tool', answer })
+const accept = ({ connection, requestId }: PeerRequest): void => {
   connection.send({ type: 'task_accepted', requestId, runId: 'run-1' })
 }
-const respond = ({ connection, requestId }: PeerAsked, facts: object): void => {
-  connection.send({ type: 'task_response', requestId, ...facts })
+const respond = ({ connection, requestId }: PeerRequest, fields: object): void => {
+  connection.send({ type: 'task_response', requestId, ...fields })
 }
 
-/** Waits for its signal. */
+/** Waits until its signal aborts. */
 function hang({ signal }: LocalAgentRequest): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener('abort', () => {
@@ -85,8 +85,8 @@ function hang({ signal }: LocalAgentRequest): Promise<never> {
   })
 }
 
-/** Tells of chunks, each with a cost, and then does as it is told. */
-async function* costing(
+/** Yields one chunk per cost and then returns the result of `last`. */
+async function* yieldCosts(
   costs: readonly number[],
   last: () => unknown = () => 'all',
 ): AsyncGenerator<AgentUpdate, unknown> {
@@ -100,23 +100,23 @@ const asks = { kind: 'end', state: 'input_required', output: 'Which?', question:
 const busy = (): never => {
   throw new AgentError('Busy', { failureType: 'http_error', retryable: true })
 }
-const afterIdle = async ({ asked, told, clock }: Scene): Promise<void> => {
+const afterIdle = async ({ asked, reported, clock }: RunningCase): Promise<void> => {
   await asked
-  await told(2)
+  await reported(2)
   await clock.advance(30_000)
 }
 
 const CASES: readonly Case[] = [
   // An agent of this process.
   {
-    what: 'answers',
+    title: 'answers',
     mode: 'sync',
     agent: local(() => 'Hi'),
     ends: ['completed'],
-    says: /^Hi$/,
+    text: /^Hi$/,
   },
   {
-    what: 'answers with what it cost',
+    title: 'answers and reports its cost',
     mode: 'sync',
     agent: local(() => ({
       kind: 'end',
@@ -125,27 +125,27 @@ const CASES: readonly Case[] = [
       usage: { costUsd: 0.25 },
     })),
     ends: ['completed'],
-    says: /^Hi$/,
+    text: /^Hi$/,
     cost: 0.25,
   },
   {
-    what: 'answers with nothing',
+    title: 'answers with undefined',
     mode: 'sync',
     agent: local(() => undefined),
     ends: ['completed'],
-    says: /^(null)?$/,
+    text: /^(null)?$/,
   },
   {
-    what: 'throws',
+    title: 'throws',
     mode: 'sync',
     agent: local(() => {
       throw new Error('No idea')
     }),
     ends: ['agent_failed'],
-    says: /The agent failed: No idea/,
+    text: /The agent failed: No idea/,
   },
   {
-    what: 'takes too long',
+    title: 'takes too long',
     mode: 'sync',
     agent: local(hang),
     act: async ({ asked, clock }) => {
@@ -153,20 +153,20 @@ const CASES: readonly Case[] = [
       await clock.advance(30_000)
     },
     ends: ['timeout'],
-    says: /it took longer than 30000 ms/,
+    text: /it took longer than 30000 ms/,
     cancels: 1,
   },
   {
-    what: 'costs more than it may',
+    title: 'exceeds the cost limit',
     mode: 'sync',
     agent: local(() => ({ kind: 'end', state: 'completed', output: 'Hi', usage: { costUsd: 2 } })),
     settings: { maxCostUsd: 1 },
     ends: ['budget_exceeded'],
-    says: /its cost of 2 USD exceeds the limit of 1/,
+    text: /its cost of 2 USD exceeds the limit of 1/,
     cost: 2,
   },
   {
-    what: 'is cancelled',
+    title: 'is cancelled',
     mode: 'sync',
     agent: local(hang),
     act: async ({ asked, abort }) => {
@@ -174,44 +174,44 @@ const CASES: readonly Case[] = [
       abort()
     },
     ends: ['cancelled'],
-    says: /cancelled/,
+    text: /cancelled/,
     cancels: 1,
   },
   {
-    what: 'is cancelled before it is asked',
+    title: 'is cancelled before it is called',
     mode: 'sync',
     agent: local(() => 'Hi'),
     call: { signal: AbortSignal.abort() },
     ends: [],
-    says: /cancelled/,
+    text: /cancelled/,
   },
   {
-    what: 'is cancelled after it has answered',
+    title: 'is cancelled after it has answered',
     mode: 'sync',
     agent: local(() => 'Hi'),
-    act: async ({ told, abort }) => {
-      await told(2)
+    act: async ({ reported, abort }) => {
+      await reported(2)
       abort()
     },
     ends: ['completed'],
-    says: /^Hi$|cancelled/,
+    text: /^Hi$|cancelled/,
   },
   {
-    what: 'is ended with its task, whose time is over',
+    title: 'is aborted by the timeout of its task',
     mode: 'streaming',
-    agent: local((request) => costing([0.1], () => hang(request))),
-    act: async ({ told, abort }) => {
-      await told(2)
+    agent: local((request) => yieldCosts([0.1], () => hang(request))),
+    act: async ({ reported, abort }) => {
+      await reported(2)
       abort(new TuttiError('TASK_TIMEOUT', 'late'))
     },
     ends: ['timeout'],
-    says: /./,
+    text: /./,
     chunks: 1,
     cost: 0.1,
     cancels: 1,
   },
   {
-    what: 'is ended with its run, whose budget is used up',
+    title: 'is aborted because the budget of its run is used up',
     mode: 'sync',
     agent: local(hang),
     act: async ({ asked, abort }) => {
@@ -219,11 +219,11 @@ const CASES: readonly Case[] = [
       abort(new TuttiError('BUDGET_EXCEEDED', 'spent'))
     },
     ends: ['budget_exceeded'],
-    says: /./,
+    text: /./,
     cancels: 1,
   },
   {
-    what: 'is cancelled, and does not stop',
+    title: 'is cancelled and does not stop',
     mode: 'sync',
     agent: local(() => new Promise(() => undefined)),
     act: async ({ asked, abort, clock }) => {
@@ -233,134 +233,134 @@ const CASES: readonly Case[] = [
       await clock.advance(5_000)
     },
     ends: ['cancelled'],
-    says: /abandoned: it ignored its signal/,
+    text: /abandoned: it ignored its signal/,
     cancels: 1,
   },
   {
-    what: 'asks, and nobody is there',
+    title: 'asks a question without a reviewer',
     mode: 'sync',
     agent: local(() => asks),
     ends: ['input_required'],
-    says: /without a reviewer: Which\?/,
+    text: /without a reviewer: Which\?/,
   },
   {
-    what: 'asks, and the reviewer answers',
+    title: 'asks a question that the reviewer answers',
     mode: 'sync',
     agent: local((_request, turn) => (turn === 0 ? asks : 'That one')),
     call: { reviewer: scriptedReviewer([{ action: 'EDIT', input: 'This' }]) },
     ends: ['completed'],
-    says: /^That one$/,
+    text: /^That one$/,
   },
   {
-    what: 'is busy, and then answers',
+    title: 'is busy and then answers',
     mode: 'sync',
     agent: local((_request, turn) => (turn < 2 ? busy() : 'Hi')),
     settings: { retries: 2, retryDelayMs: 0 },
     ends: ['http_error', 'http_error', 'completed'],
-    says: /^Hi$/,
+    text: /^Hi$/,
   },
   {
-    what: 'is busy to the end',
+    title: 'is busy in every try',
     mode: 'sync',
     agent: local(busy),
     settings: { retries: 1, retryDelayMs: 0 },
     ends: ['http_error', 'http_error'],
-    says: /Busy/,
+    text: /Busy/,
   },
   {
-    what: 'costs more than it may over several tries',
+    title: 'exceeds the cost limit over several tries',
     mode: 'streaming',
-    agent: local(() => costing([0.4], busy)),
+    agent: local(() => yieldCosts([0.4], busy)),
     settings: { retries: 5, retryDelayMs: 0, maxCostUsd: 1 },
     ends: ['http_error', 'http_error', 'budget_exceeded'],
-    says: /its cost of 1\.2\d* USD exceeds the limit of 1/,
+    text: /its cost of 1\.2\d* USD exceeds the limit of 1/,
     chunks: 1,
     cost: 1.2,
     cancels: 1,
   },
   {
-    what: 'fails for good in spite of retries',
+    title: 'fails with an error that is not retryable',
     mode: 'sync',
     agent: local(() => {
       throw new Error('No')
     }),
     settings: { retries: 3, retryDelayMs: 0 },
     ends: ['agent_failed'],
-    says: /No/,
+    text: /No/,
   },
   {
-    what: 'streams',
+    title: 'streams',
     mode: 'streaming',
-    agent: local(() => costing([0.1, 0.2, 0.3])),
+    agent: local(() => yieldCosts([0.1, 0.2, 0.3])),
     ends: ['completed'],
-    says: /^all$/,
+    text: /^all$/,
     chunks: 3,
     cost: 0.6,
   },
   {
-    what: 'fails in the middle of a stream',
+    title: 'fails in the middle of a stream',
     mode: 'streaming',
-    agent: local(() => costing([0.1, 0.2], () => Promise.reject(new Error('No more')))),
+    agent: local(() => yieldCosts([0.1, 0.2], () => Promise.reject(new Error('No more')))),
     ends: ['agent_failed'],
-    says: /No more\nPartial output: \[0,1\]/,
+    text: /No more\nPartial output: \[0,1\]/,
     chunks: 2,
     cost: 0.3,
   },
   {
-    what: 'streams more than it may cost',
+    title: 'exceeds the cost limit in a stream',
     mode: 'streaming',
-    agent: local(() => costing([0.5, 0.5, 0.1, 0.1])),
+    agent: local(() => yieldCosts([0.5, 0.5, 0.1, 0.1])),
     settings: { maxCostUsd: 1 },
     ends: ['budget_exceeded'],
-    says: /exceeds the limit of 1/,
+    text: /exceeds the limit of 1/,
     chunks: 3,
     cost: 1.1,
     cancels: 1,
   },
   {
-    what: 'streams as much as it may cost',
+    title: 'reaches the cost limit exactly',
     mode: 'streaming',
-    agent: local(() => costing([0.5, 0.5])),
+    agent: local(() => yieldCosts([0.5, 0.5])),
     settings: { maxCostUsd: 1 },
     ends: ['completed'],
-    says: /^all$/,
+    text: /^all$/,
     chunks: 2,
     cost: 1,
   },
   {
-    what: 'streams more than is left above it',
+    title: 'exceeds the remaining budget of the run in a stream',
     mode: 'streaming',
-    agent: local(() => costing([0.2, 0.2])),
-    leftAbove: 0.2,
+    agent: local(() => yieldCosts([0.2, 0.2])),
+    remainingCostUsd: 0.2,
     ends: ['budget_exceeded'],
-    says: /exhausted the budget above it/,
+    text: /exhausted the budget above it/,
     chunks: 1,
     cost: 0.2,
     cancels: 1,
   },
   {
-    what: 'streams more tokens than it may',
+    title: 'exceeds the token limit in a stream',
     mode: 'streaming',
-    agent: local(() => costing([0, 0, 0])),
+    agent: local(() => yieldCosts([0, 0, 0])),
     settings: { maxTokens: 30 },
     ends: ['budget_exceeded'],
-    says: /its 45 tokens exceed the limit of 30/,
+    text: /its 45 tokens exceed the limit of 30/,
     chunks: 3,
     cancels: 1,
   },
   {
-    what: 'is silent in the middle of a stream',
+    title: 'is silent in the middle of a stream',
     mode: 'streaming',
-    agent: local((request) => costing([0.1], () => hang(request))),
+    agent: local((request) => yieldCosts([0.1], () => hang(request))),
     act: afterIdle,
     ends: ['idle_timeout'],
-    says: /no data arrived for 30000 ms/,
+    text: /no data arrived for 30000 ms/,
     chunks: 1,
     cost: 0.1,
     cancels: 1,
   },
   {
-    what: 'is silent from the beginning of a stream',
+    title: 'is silent from the start of a stream',
     mode: 'streaming',
     agent: local(hang),
     act: async ({ asked, clock }) => {
@@ -368,28 +368,28 @@ const CASES: readonly Case[] = [
       await clock.advance(30_000)
     },
     ends: ['idle_timeout'],
-    says: /no data arrived for 30000 ms/,
+    text: /no data arrived for 30000 ms/,
     cancels: 1,
   },
   {
-    what: 'is done after three turns',
+    title: 'completes after three turns',
     mode: 'conversational',
     agent: local((_request, turn) =>
       turn < 2 ? { kind: 'end', state: 'open', output: `Draft ${turn}` } : 'Final',
     ),
     ends: ['completed'],
-    says: /^Final$/,
+    text: /^Final$/,
   },
   {
-    what: 'is never done',
+    title: 'never completes',
     mode: 'conversational',
     agent: local((_request, turn) => ({ kind: 'end', state: 'open', output: `Draft ${turn}` })),
     settings: { maxTurns: 3 },
     ends: ['completed'],
-    says: /^Draft 2$/,
+    text: /^Draft 2$/,
   },
   {
-    what: 'gets a reply that throws',
+    title: 'gets a reply that throws',
     mode: 'conversational',
     agent: local(() => ({ kind: 'end', state: 'open', output: 'Draft' })),
     settings: {
@@ -398,92 +398,92 @@ const CASES: readonly Case[] = [
       },
     },
     ends: ['configuration'],
-    says: /The reply to turn 0 failed: Speechless/,
+    text: /The reply to turn 0 failed: Speechless/,
   },
   {
-    what: 'takes too long in its second turn',
+    title: 'takes too long in its second turn',
     mode: 'conversational',
     agent: local((request, turn) =>
       turn === 0 ? { kind: 'end', state: 'open', output: 'Draft' } : hang(request),
     ),
-    act: async ({ told, clock }) => {
-      await told(4)
+    act: async ({ reported, clock }) => {
+      await reported(4)
       await clock.advance(30_000)
     },
     ends: ['timeout'],
-    says: /it took longer than 30000 ms/,
+    text: /it took longer than 30000 ms/,
     cancels: 1,
   },
   // The tasks wire.
   {
-    what: 'answers',
+    title: 'answers',
     mode: 'sync',
     agent: json({ status: 'completed', output: 'Hi', cost_usd: 0.5 }),
     ends: ['completed'],
-    says: /^Hi$/,
+    text: /^Hi$/,
     cost: 0.5,
   },
   {
-    what: 'answers in an envelope',
+    title: 'answers in an envelope',
     mode: 'sync',
     agent: json({ jsonrpc: '2.0', result: { output: 'Hi' } }),
     ends: ['completed'],
-    says: /^Hi$/,
+    text: /^Hi$/,
   },
   {
-    what: 'answers with an error in a 200',
+    title: 'answers with an error in a 200',
     mode: 'sync',
     agent: json({ jsonrpc: '2.0', error: { code: -32_000, message: 'Out of order' } }),
     ends: ['agent_failed'],
-    says: /Out of order/,
+    text: /Out of order/,
   },
   {
-    what: 'says that it failed',
+    title: 'reports that it failed',
     mode: 'sync',
     agent: json({ status: 'failed', message: 'No idea' }),
     ends: ['agent_failed'],
-    says: /The agent failed: No idea/,
+    text: /The agent failed: No idea/,
   },
   {
-    what: 'answers with an HTTP error',
+    title: 'answers with an HTTP error',
     mode: 'sync',
     agent: json({ error: 'No' }, 404),
     ends: ['http_error'],
-    says: /Agent returned error 404 Not Found/,
+    text: /Agent returned error 404 Not Found/,
   },
   {
-    what: 'is down, and then answers',
+    title: 'answers 503 and then succeeds',
     mode: 'sync',
     agent: tasks((response, turn) =>
       response.writeHead(turn === 0 ? 503 : 200).end('{"output":"Hi"}'),
     ),
     settings: { retries: 1, retryDelayMs: 0 },
     ends: ['http_error', 'completed'],
-    says: /^Hi$/,
+    text: /^Hi$/,
   },
   {
-    what: 'answers with what is not JSON',
+    title: 'answers with a body that is not JSON',
     mode: 'sync',
     agent: tasks((response) => response.end('<html>')),
     ends: ['invalid_response'],
-    says: /./,
+    text: /./,
   },
   {
-    what: 'resets the connection instead of an answer',
+    title: 'resets the connection before the answer',
     mode: 'sync',
     agent: tasks((response) => response.destroy()),
     ends: ['connection_lost'],
-    says: /was lost/,
+    text: /was lost/,
   },
   {
-    what: 'cannot be reached',
+    title: 'cannot be reached',
     mode: 'sync',
     agent: json({}),
     ends: ['unreachable'],
-    says: /the connection was refused/,
+    text: /the connection was refused/,
   },
   {
-    what: 'takes too long',
+    title: 'takes too long',
     mode: 'sync',
     agent: lines(undefined),
     act: async ({ asked, clock }) => {
@@ -491,119 +491,119 @@ const CASES: readonly Case[] = [
       await clock.advance(30_000)
     },
     ends: ['timeout'],
-    says: /it took longer than 30000 ms/,
-    // Nobody knows the id of the task yet.
+    text: /it took longer than 30000 ms/,
+    // The task id is not known yet.
     cancels: 0,
   },
   {
-    what: 'streams',
+    title: 'streams',
     mode: 'streaming',
     agent: lines({ id: 't', cost_usd: 0.1 }, 'not json', { output: 'Hi', cost_usd: 0.2 }),
     ends: ['completed'],
-    says: /^Hi$/,
+    text: /^Hi$/,
     chunks: 3,
     cost: 0.3,
   },
   {
-    what: 'streams more than it may cost',
+    title: 'exceeds the cost limit in a stream',
     mode: 'streaming',
     agent: lines({ id: 't', cost_usd: 0.6 }, { cost_usd: 0.6 }, { cost_usd: 0.6 }, undefined),
     settings: { maxCostUsd: 1 },
     ends: ['budget_exceeded'],
-    says: /exceeds the limit of 1/,
+    text: /exceeds the limit of 1/,
     chunks: 2,
     cost: 1.2,
     cancels: 1,
   },
   {
-    what: 'streams more than is left above it',
+    title: 'exceeds the remaining budget of the run in a stream',
     mode: 'streaming',
     agent: lines({ id: 't', total_cost_usd: 0.6 }, undefined),
-    leftAbove: 0.5,
+    remainingCostUsd: 0.5,
     ends: ['budget_exceeded'],
-    says: /exhausted the budget above it/,
+    text: /exhausted the budget above it/,
     chunks: 1,
     cost: 0.6,
     cancels: 1,
   },
   {
-    what: 'is silent in the middle of a stream',
+    title: 'is silent in the middle of a stream',
     mode: 'streaming',
     agent: lines({ id: 't', cost_usd: 0.1 }, undefined),
     act: afterIdle,
     ends: ['idle_timeout'],
-    says: /no data arrived for 30000 ms\nPartial output: /,
+    text: /no data arrived for 30000 ms\nPartial output: /,
     chunks: 1,
     cost: 0.1,
     cancels: 1,
   },
   {
-    what: 'resets the connection in the middle of a stream',
+    title: 'resets the connection in the middle of a stream',
     mode: 'streaming',
     agent: tasks((response) => {
       response.write('{"id":"t"}\n{"n":1}\n', () => setImmediate(() => response.destroy()))
     }),
     ends: ['connection_lost'],
-    says: /was lost/,
+    text: /was lost/,
     chunks: 2,
     cancels: 1,
   },
   {
-    what: 'is cancelled in the middle of a stream',
+    title: 'is cancelled in the middle of a stream',
     mode: 'streaming',
     agent: lines({ id: 't' }, undefined),
-    act: async ({ told, abort }) => {
-      await told(2)
+    act: async ({ reported, abort }) => {
+      await reported(2)
       abort()
     },
     ends: ['cancelled'],
-    says: /cancelled/,
+    text: /cancelled/,
     chunks: 1,
     cancels: 1,
   },
   {
-    what: 'is under way when the tool is closed',
+    title: 'is running when the tool is closed',
     mode: 'streaming',
     agent: lines({ id: 't' }, undefined),
-    act: async ({ told, connector }) => {
-      await told(2)
+    act: async ({ reported, connector }) => {
+      await reported(2)
       await connector.close?.()
     },
     ends: ['connection_lost'],
-    says: /./,
+    text: /./,
     chunks: 1,
     cancels: 1,
   },
   {
-    what: 'asks, and nobody is there',
+    title: 'asks a question without a reviewer',
     mode: 'sync',
     agent: json({ id: 't', status: 'input-required', message: 'Which?' }),
     ends: ['input_required'],
-    says: /Which\?/,
+    text: /Which\?/,
     cancels: 1,
   },
   {
-    what: 'is fed its own output until it is done',
+    title: 'gets its own output back until it completes',
     mode: 'conversational',
     agent: tasks((response, turn) =>
       response.end(JSON.stringify({ status: turn < 2 ? 'working' : 'completed', output: turn })),
     ),
     ends: ['completed'],
-    says: /2/,
+    text: /2/,
   },
   // A peer over a WebSocket.
   {
-    what: 'answers',
+    title: 'answers',
     mode: 'sync',
     agent: task((asked) => {
       accept(asked)
       respond(asked, { status: 'COMPLETED', result: 'Hi' })
     }),
     ends: ['completed'],
-    says: /^Hi$/,
+    text: /^Hi$/,
   },
   {
-    what: 'tells how it goes, and answers',
+    title: 'reports progress and answers',
     mode: 'streaming',
     agent: task((asked) => {
       accept(asked)
@@ -611,42 +611,42 @@ const CASES: readonly Case[] = [
       respond(asked, { status: 'COMPLETED', result: 'Hi' })
     }),
     ends: ['completed'],
-    says: /^Hi$/,
+    text: /^Hi$/,
     chunks: 2,
   },
   {
-    what: 'fails',
+    title: 'fails',
     mode: 'streaming',
     agent: task((asked) => {
       accept(asked)
       respond(asked, { status: 'FAILED', error: 'No voice' })
     }),
     ends: ['agent_failed'],
-    says: /The task "agent" of the peer failed: No voice/,
+    text: /The task "agent" of the peer failed: No voice/,
     chunks: 1,
   },
   {
-    what: 'knows no such task',
+    title: 'does not know the task',
     mode: 'conversational',
     agent: task((asked) => respond(asked, { status: 'REJECTED', error: 'INVALID_ENSEMBLE: No' })),
     ends: ['configuration'],
-    says: /INVALID_ENSEMBLE: No/,
+    text: /INVALID_ENSEMBLE: No/,
     cancels: 0,
   },
   {
-    what: 'loses the connection twice',
+    title: 'loses the connection twice',
     mode: 'streaming',
     agent: task((asked) => {
       accept(asked)
       asked.connection.socket.close(1013, 'Slow')
     }),
     ends: ['connection_lost'],
-    says: /closed with code 1013 "Slow"/,
+    text: /closed with code 1013 "Slow"/,
     chunks: 1,
     cancels: 1,
   },
   {
-    what: 'loses the connection once',
+    title: 'loses the connection once',
     mode: 'streaming',
     agent: task((asked) => {
       accept(asked)
@@ -654,28 +654,28 @@ const CASES: readonly Case[] = [
       else respond(asked, { status: 'COMPLETED', result: 'Hi' })
     }),
     ends: ['completed'],
-    says: /^Hi$/,
+    text: /^Hi$/,
     chunks: 1,
   },
   {
-    what: 'is silent',
+    title: 'is silent',
     mode: 'streaming',
     agent: task(accept),
     act: afterIdle,
     ends: ['idle_timeout'],
-    says: /no data arrived/,
+    text: /no data arrived/,
     chunks: 1,
     cancels: 1,
   },
   {
-    what: 'sends what does not fit',
+    title: 'sends an invalid message',
     mode: 'sync',
     agent: task((asked) => respond(asked, { status: 'MAYBE' })),
     ends: ['invalid_response'],
-    says: /invalid "task_response"/,
+    text: /invalid "task_response"/,
   },
   {
-    what: 'is cancelled while its tool is called',
+    title: 'is cancelled while its tool is running',
     mode: 'sync',
     agent: tool(() => undefined),
     act: async ({ asked, abort }) => {
@@ -683,11 +683,11 @@ const CASES: readonly Case[] = [
       abort()
     },
     ends: ['cancelled'],
-    says: /cancelled/,
+    text: /cancelled/,
     cancels: 1,
   },
   {
-    what: 'loses the connection while its tool is called, and answers the next try',
+    title: 'loses the connection while its tool is running and answers the next try',
     mode: 'sync',
     agent: tool(({ connection, requestId, turn }) => {
       if (turn === 0) connection.socket.terminate()
@@ -695,47 +695,47 @@ const CASES: readonly Case[] = [
     }),
     settings: { retries: 1, retryDelayMs: 0 },
     ends: ['connection_lost', 'completed'],
-    says: /^Hi$/,
-    // What ends the call of a tool is that its connection is gone.
+    text: /^Hi$/,
+    // A tool call is cancelled by closing its connection.
     cancels: 1,
   },
 ]
 
 describe.each(CASES.map((one): [string, Case] => [`${one.agent.wire}, ${one.mode}`, one]))(
   'an agent (%s)',
-  (_place, one) => {
-    it(`that ${one.what}: one story, one end (${one.ends.join(', ')})`, async () => {
-      await using scene = await playOut(one)
-      assertStory(scene, one)
+  (_title, one) => {
+    it(`emits one terminal event per try when it ${one.title} (${one.ends.join(', ') || 'no try'})`, async () => {
+      await using outcome = await runCase(one)
+      assertEvents(outcome, one)
     })
   },
 )
 
-/** What came of a case. */
-interface Played extends AsyncDisposable {
+/** Outcome of a case. */
+interface CaseOutcome extends AsyncDisposable {
   readonly events: readonly TimedAgentReport[]
-  readonly said: string
+  readonly text: string
   readonly isSuccess: boolean
   readonly cancels: number
 }
 
-async function playOut(one: Case): Promise<Played> {
-  const staged = await openWireAgent(one.agent)
+async function runCase(one: Case): Promise<CaseOutcome> {
+  const agent = await openWireAgent(one.agent)
   const controller = new AbortController()
   const events: TimedAgentReport[] = []
   const watchers = new Set<() => void>()
   const clock = fakeClock()
   const isUnreachable = one.ends[0] === 'unreachable'
-  if (isUnreachable) await staged[Symbol.asyncDispose]()
-  const made = defineAgentTool({
+  if (isUnreachable) await agent[Symbol.asyncDispose]()
+  const agentTool = defineAgentTool({
     name: 'agent',
     description: 'Answers',
     mode: one.mode,
     ...one.settings,
-    connector: staged.connector,
+    connector: agent.connector,
   })
   const calling = runTool(
-    made,
+    agentTool,
     { id: crypto.randomUUID(), name: 'agent', arguments: '{"input":"hello"}' },
     {
       signal: controller.signal,
@@ -745,7 +745,7 @@ async function playOut(one: Case): Promise<Played> {
       },
       remaining: () => ({
         timeMs: Infinity,
-        costUsd: (one.leftAbove ?? Infinity) - costOf(events),
+        costUsd: (one.remainingCostUsd ?? Infinity) - sumCost(events),
         tokens: Infinity,
       }),
       ...(one.act === undefined ? {} : { clock }),
@@ -753,70 +753,70 @@ async function playOut(one: Case): Promise<Played> {
     },
   )
   await one.act?.({
-    ...staged,
+    ...agent,
     clock,
     abort: (reason) => {
       controller.abort(reason)
     },
-    told: (count) =>
+    reported: (count) =>
       new Promise((resolve) => {
-        const look = (): void => {
+        const check = (): void => {
           if (events.length >= count) resolve()
         }
-        watchers.add(look)
-        look()
+        watchers.add(check)
+        check()
       }),
   })
   const { result, error } = await calling
   const count = events.length
-  while (staged.cancels() < (one.cancels ?? 0)) await turn()
-  // Whatever was still on its way has come by then, and nothing is told any more.
+  while (agent.cancels() < (one.cancels ?? 0)) await turn()
+  // Pending events would have arrived by now: none may follow.
   await turn()
   expect(events).toHaveLength(count)
   return {
     events,
-    said: result.success ? result.output : `${result.errorMessage} ${String(error)}`,
+    text: result.success ? result.output : `${result.errorMessage} ${String(error)}`,
     isSuccess: result.success,
-    cancels: staged.cancels(),
+    cancels: agent.cancels(),
     async [Symbol.asyncDispose]() {
-      if (!isUnreachable) await staged[Symbol.asyncDispose]()
+      if (!isUnreachable) await agent[Symbol.asyncDispose]()
     },
   }
 }
 
-function assertStory({ events, said, isSuccess, cancels }: Played, one: Case): void {
+function assertEvents({ events, text, isSuccess, cancels }: CaseOutcome, one: Case): void {
   const tries = one.ends.map((_end, index) =>
     events.filter(({ retry_index: retry }) => retry === index),
   )
   expect(tries.flat()).toEqual(events)
-  expect(tries.map(endOf)).toEqual(one.ends)
-  for (const story of tries) assertTry(story, one.mode)
+  expect(tries.map(readEnd)).toEqual(one.ends)
+  for (const tried of tries) assertTry(tried, one.mode)
   const last = tries.at(-1) ?? []
   expect(last.filter(isProgress)).toHaveLength(one.chunks ?? 0)
-  expect(costOf(events)).toBeCloseTo(one.cost ?? 0, 9)
+  expect(sumCost(events)).toBeCloseTo(one.cost ?? 0, 9)
   const times = events.map(({ timestamp_ms: at }) => at)
   expect(times.toSorted((a, b) => a - b)).toEqual(times)
-  expect(said).toMatch(one.says)
-  expect(isSuccess).toBe(one.ends.at(-1) === 'completed' && !said.includes('cancelled'))
+  expect(text).toMatch(one.text)
+  expect(isSuccess).toBe(one.ends.at(-1) === 'completed' && !text.includes('cancelled'))
   expect(cancels).toBe(one.cancels ?? 0)
 }
 
-/** A try: it begins once, ends once, and its numbers agree. */
-function assertTry(story: readonly TimedAgentReport[], mode: AgentMode): void {
-  const types = story.map(({ type }) => type.replace('agent_tool_', ''))
+/** Asserts that a try begins once and ends once, and that its counts and costs are consistent. */
+function assertTry(events: readonly TimedAgentReport[], mode: AgentMode): void {
+  const types = events.map(({ type }) => type.replace('agent_tool_', ''))
   const isEnd = (type: string): boolean => ['completed', 'terminated', 'error'].includes(type)
   expect(types.indexOf('invoked')).toBe(0)
   expect(types.lastIndexOf('invoked')).toBe(0)
   expect(types.findIndex(isEnd)).toBe(types.length - 1)
-  const chunks = story.filter(isProgress)
+  const chunks = events.filter(isProgress)
   expect(chunks.map(({ chunk_index: index }) => index)).toEqual(chunks.map((_, index) => index))
   if (mode !== 'streaming') expect(chunks).toEqual([])
   if (mode !== 'conversational') expect(types).not.toContain('turn')
-  const end = story.at(-1)
-  if (end === undefined || !('chunks_received' in end)) throw new Error('There is no end')
+  const end = events.at(-1)
+  if (end === undefined || !('chunks_received' in end)) throw new Error('Expected a terminal event')
   if (mode === 'streaming') expect(end.chunks_received).toBe(chunks.length)
   let cost = 0
-  for (const event of story) {
+  for (const event of events) {
     cost += event.cost_usd ?? 0
     if (event.type === 'agent_tool_progress') {
       expect(event.accumulated_cost_usd).toBeCloseTo(cost, 9)
@@ -826,19 +826,19 @@ function assertTry(story: readonly TimedAgentReport[], mode: AgentMode): void {
   expect(total).toBeCloseTo(cost, 9)
 }
 
-function endOf(story: readonly TimedAgentReport[]): string | undefined {
-  const end = story.at(-1)
+function readEnd(events: readonly TimedAgentReport[]): string | undefined {
+  const end = events.at(-1)
   if (end?.type === 'agent_tool_terminated') return end.reason
   if (end?.type === 'agent_tool_error') return end.failure_type
   return end?.type.replace('agent_tool_', '')
 }
 
-/** What was used, as the sum over events has it. */
-function costOf(events: readonly TimedAgentReport[]): number {
+/** Adds up the cost of all events. */
+function sumCost(events: readonly TimedAgentReport[]): number {
   return events.reduce((sum, { cost_usd: costUsd = 0 }) => sum + costUsd, 0)
 }
 
-/** Resolves when what is ready in this process has run. */
+/** Waits for one turn of the event loop. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -1,4 +1,4 @@
-/** A try of a call as a connector is given it, without a tool around it. */
+/** Calls connectors directly, without a tool. */
 import { silentLogger, systemClock } from '@tutti/core'
 import { onTestFinished } from 'vitest'
 
@@ -10,16 +10,16 @@ import type {
   AgentUpdate,
 } from '@tutti/agent-call'
 
-/** A call, and what a test sees and does of it. */
+/** A call that a test can observe and abort. */
 export interface TestCall extends AgentCall {
-  /** How often bytes have arrived. */
+  /** Number of byte arrivals. */
   readonly arrivals: number
-  /** Ends the try: everything must be let go of. */
+  /** Aborts the call, so that all its resources must be released. */
   abort(reason?: unknown): void
 }
 
-/** Makes a call without limits and without anybody to ask; it is over when the test is. */
-export function testCall(facts: Partial<AgentCall> = {}): TestCall {
+/** Creates a call without limits and without a reviewer; it is aborted when the test ends. */
+export function testCall(settings: Partial<AgentCall> = {}): TestCall {
   const controller = new AbortController()
   onTestFinished(() => {
     controller.abort()
@@ -38,8 +38,8 @@ export function testCall(facts: Partial<AgentCall> = {}): TestCall {
     logger: silentLogger,
     hasReviewer: false,
     hasReply: false,
-    requestAnswer: () => Promise.reject(new Error('There is nobody to ask')),
-    ...facts,
+    requestAnswer: () => Promise.reject(new Error('No reviewer')),
+    ...settings,
     get arrivals() {
       return arrivals
     },
@@ -49,7 +49,7 @@ export function testCall(facts: Partial<AgentCall> = {}): TestCall {
   }
 }
 
-/** What came of one turn. */
+/** Result of one turn. */
 export interface TestTurn {
   readonly updates: readonly AgentUpdate[]
   readonly chunks: readonly unknown[]
@@ -65,12 +65,12 @@ export async function sendTurn(
   const updates: AgentUpdate[] = []
   for await (const update of session.send({ input, index })) updates.push(update)
   const answer = updates.at(-1)
-  if (answer?.kind !== 'end') throw new Error('The turn has no end')
+  if (answer?.kind !== 'end') throw new Error('The turn has no answer')
   const chunks = updates.flatMap((update) => (update.kind === 'chunk' ? [update.chunk] : []))
   return { updates, chunks, answer }
 }
 
-/** Asks an agent once. */
+/** Sends one turn in a new session. */
 export async function askOnce(
   connector: AgentConnector,
   input: unknown,

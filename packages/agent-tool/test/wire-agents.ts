@@ -1,4 +1,4 @@
-/** Agents of each wire that do what a test says, and what they saw of the end. */
+/** Scripted agents for each wire, which count the cancels that they receive. */
 import { createServer, type ServerResponse } from 'node:http'
 
 import { localConnector, type AgentConnector, type LocalAgentRequest } from '@tutti/agent-call'
@@ -7,40 +7,40 @@ import { peerConnector } from '../src/peer/peer-connector.ts'
 import { tasksConnector } from '../src/tasks/tasks-connector.ts'
 import { rawServer, type RawConnection } from './peer-raw.ts'
 
-/** An agent, the way to it, and what it saw. */
+/** A running agent with its connector. */
 export interface WireAgent extends AsyncDisposable {
   readonly connector: AgentConnector
-  /** Resolves when the agent has been asked. */
+  /** Resolves when the agent has received the first request. */
   readonly asked: Promise<void>
-  /** How often the agent was told to stop before it had answered. */
+  /** Returns the number of cancels that arrived before the answer. */
   readonly cancels: () => number
 }
 
-/** What an agent is on each wire; `turn` counts what it was asked, from 0. */
+/** Behavior of an agent on each wire; `turn` counts the requests from 0. */
 export type Agent =
   | {
       readonly wire: 'local'
       readonly answer: (request: LocalAgentRequest, turn: number) => unknown
     }
   | { readonly wire: 'tasks'; readonly answer: (response: ServerResponse, turn: number) => void }
-  | { readonly wire: 'task' | 'tool'; readonly answer: (asked: PeerAsked) => void }
+  | { readonly wire: 'task' | 'tool'; readonly answer: (asked: PeerRequest) => void }
 
-/** What an agent behind a WebSocket is asked. */
-export interface PeerAsked {
+/** A request to an agent behind a WebSocket. */
+export interface PeerRequest {
   readonly connection: RawConnection
   readonly requestId: string | undefined
-  /** From 0. */
+  /** Number of earlier requests. */
   readonly turn: number
 }
 
-/** Puts an agent on its wire. */
+/** Starts an agent on its wire. */
 export function openWireAgent(agent: Agent): Promise<WireAgent> {
-  if (agent.wire === 'local') return Promise.resolve(localStage(agent.answer))
-  if (agent.wire === 'tasks') return tasksStage(agent.answer)
-  return peerStage(agent.wire, agent.answer)
+  if (agent.wire === 'local') return Promise.resolve(startLocalAgent(agent.answer))
+  if (agent.wire === 'tasks') return startTasksAgent(agent.answer)
+  return startPeerAgent(agent.wire, agent.answer)
 }
 
-function localStage(answer: Extract<Agent, { wire: 'local' }>['answer']): WireAgent {
+function startLocalAgent(answer: Extract<Agent, { wire: 'local' }>['answer']): WireAgent {
   const asked = Promise.withResolvers<void>()
   let [turns, cancels] = [0, 0]
   const watched = async function* (request: LocalAgentRequest) {
@@ -51,9 +51,9 @@ function localStage(answer: Extract<Agent, { wire: 'local' }>['answer']): WireAg
     asked.resolve()
     turns += 1
     try {
-      const given = answer(request, turns - 1)
-      if (isGenerator(given)) return yield* given
-      return await given
+      const answered = answer(request, turns - 1)
+      if (isGenerator(answered)) return yield* answered
+      return await answered
     } finally {
       isAnswering = false
     }
@@ -70,7 +70,9 @@ function isGenerator(value: unknown): value is AsyncGenerator<never, unknown> {
   return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
 }
 
-async function tasksStage(answer: Extract<Agent, { wire: 'tasks' }>['answer']): Promise<WireAgent> {
+async function startTasksAgent(
+  answer: Extract<Agent, { wire: 'tasks' }>['answer'],
+): Promise<WireAgent> {
   const asked = Promise.withResolvers<void>()
   let [turns, cancels] = [0, 0]
   const server = createServer((request, response) => {
@@ -104,7 +106,7 @@ async function tasksStage(answer: Extract<Agent, { wire: 'tasks' }>['answer']): 
   }
 }
 
-async function peerStage(
+async function startPeerAgent(
   kind: 'task' | 'tool',
   answer: Extract<Agent, { wire: 'task' | 'tool' }>['answer'],
 ): Promise<WireAgent> {

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { langchainModel, type LangchainModelOptions, type LangchainSource } from './index.ts'
 import { resolveOptions } from './options.ts'
 
-describe('names', () => {
-  test('come from the string, of which only the first colon parts', () => {
+describe('provider and name', () => {
+  test('are split at the first colon', () => {
     expect(langchainModel('bedrock:anthropic.claude-v2:1')).toMatchObject({
       provider: 'bedrock',
       name: 'anthropic.claude-v2:1',
@@ -13,14 +13,14 @@ describe('names', () => {
 })
 
 describe('defaults', () => {
-  test('[M2] ten minutes, and no retries of the client', () => {
+  test('[M2] are ten minutes and no retries by the client', () => {
     expect(resolveOptions('openai:gpt-4o', {})).toMatchObject({
       timeoutMs: 600_000,
       source: { kind: 'named', fields: { model: 'gpt-4o', maxRetries: 0 } },
     })
   })
 
-  test('[M6] a structured mode is that of known names, and the option has the last word', () => {
+  test('[M6] enable structured output for known models, unless the option says otherwise', () => {
     const make = (): never => {
       throw new Error('not called')
     }
@@ -33,12 +33,12 @@ describe('defaults', () => {
     expect(langchainModel(make, { ...named, structuredOutput: true }).structuredOutput).toBe(true)
   })
 
-  test('options that are not given are not passed on', () => {
+  test('omit options that are not set', () => {
     const { source } = resolveOptions('anthropic:claude-sonnet-4-5', {})
     expect(source).toEqual({ kind: 'named', fields: { model: 'claude-sonnet-4-5', maxRetries: 0 } })
   })
 
-  test("the model's own options win", () => {
+  test('are overridden by modelOptions', () => {
     const { source } = resolveOptions('openai:gpt-4o', {
       temperature: 0,
       modelOptions: { temperature: 1, streamUsage: false },
@@ -47,7 +47,7 @@ describe('defaults', () => {
   })
 })
 
-test("the address stays beside other settings of OpenAI's client", () => {
+test('merges baseUrl with other client settings of OpenAI', () => {
   const { source } = resolveOptions('openai:gpt-4o', {
     baseUrl: 'http://localhost/v1',
     modelOptions: { configuration: { defaultHeaders: { 'x-team': 'a' } } },
@@ -59,7 +59,7 @@ test("the address stays beside other settings of OpenAI's client", () => {
   })
 })
 
-const REFUSED: readonly (readonly [LangchainSource, LangchainModelOptions, string])[] = [
+const REJECTED: readonly (readonly [LangchainSource, LangchainModelOptions, string])[] = [
   ['gpt-4o', {}, 'Cannot make model "gpt-4o": expected provider:name, for example openai:gpt-5'],
   ['openai:', {}, 'Cannot make model "openai:": expected provider:name'],
   [':gpt-4o', {}, 'Cannot make model ":gpt-4o": expected provider:name'],
@@ -90,13 +90,13 @@ const REFUSED: readonly (readonly [LangchainSource, LangchainModelOptions, strin
   ],
 ]
 
-test.each(REFUSED)('%s with %o is refused: %s', (source, options, problem) => {
+test.each(REJECTED)('rejects %s with options %o: %s', (source, options, problem) => {
   const make = (): unknown => langchainModel(source, options)
   expect(make).toThrow(TypeError)
   expect(make).toThrow(problem)
 })
 
-test('all problems are named at once', () => {
+test('names all problems at once', () => {
   const options = { maxTokens: 0, timeoutMs: -1 }
   expect(() => langchainModel('openai:gpt-4o', options)).toThrow(/maxTokens .*; timeoutMs /)
   expect(() => langchainModel('gpt-4o')).toThrow(/^[^;]*"gpt-4o"[^;]*$/)

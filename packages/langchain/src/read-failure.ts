@@ -1,6 +1,6 @@
 /**
- * Reads the details of errors that a LangChain model throws. Each provider's client has its own error classes;
- * they share a few fields, which are read here without knowing the classes. Pure.
+ * Reads the details of errors that a LangChain model throws. Each provider's client has its own error
+ * classes; they share a few fields, which are read here without knowing the classes. Pure.
  */
 import { errorMessage, TuttiError } from '@tutti/core'
 

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 
 import { createReplyBuilder } from './reply-builder.ts'
 
-describe('text', () => {
-  test('is that of strings and text blocks, and of no others', () => {
+describe('text of a reply', () => {
+  test('contains strings and text blocks only', () => {
     const builder = createReplyBuilder('own')
     const texts = [
       'one ',
@@ -25,7 +25,7 @@ describe('text', () => {
 })
 
 describe('tool calls', () => {
-  test('of a whole message are taken, the broken ones with their text', () => {
+  test('are read from a complete message, malformed ones with their raw text', () => {
     const builder = createReplyBuilder('own')
     builder.add(
       new AIMessage({
@@ -40,7 +40,7 @@ describe('tool calls', () => {
     ])
   })
 
-  test('without an id get one that no other call has and that providers take', () => {
+  test('without an id get a unique id that providers accept', () => {
     const builder = createReplyBuilder('own')
     const call = { name: 'f', args: {} }
     builder.add(new AIMessage({ content: '', tool_calls: [call, call] }))
@@ -53,7 +53,7 @@ describe('tool calls', () => {
 
 describe('usage', () => {
   const piece = (input: number, output: number, provider = 'other'): AIMessageChunk =>
-    // NOTE: LangChain's constructor takes usage, but its type says otherwise.
+    // NOTE: LangChain's constructor accepts usage, but its type does not.
     Object.assign(
       new AIMessageChunk({ content: '', response_metadata: { model_provider: provider } }),
       {
@@ -65,17 +65,17 @@ describe('usage', () => {
       },
     )
 
-  test('is absent when the provider says nothing', () => {
+  test('is absent when the provider does not report it', () => {
     expect(createReplyBuilder('own').build()).not.toHaveProperty('usage')
   })
 
-  test('adds up over pieces', () => {
+  test('adds up over chunks', () => {
     const builder = createReplyBuilder('own')
     for (const message of [piece(10, 1), piece(0, 2)]) builder.add(message)
     expect(builder.build().usage).toEqual({ inputTokens: 10, outputTokens: 3 })
   })
 
-  test('says what came from the cache, added up or of the last count, and is silent about none', () => {
+  test('includes cached input tokens only if there are any', () => {
     const cached = (provider: string, reads: readonly (number | undefined)[]): object => {
       const builder = createReplyBuilder('own')
       for (const cache_read of reads) {
@@ -94,7 +94,7 @@ describe('usage', () => {
     expect(cached('other', [0, undefined])).not.toHaveProperty('cachedInputTokens')
   })
 
-  test("of Anthropic is the last count, which includes the first one's", () => {
+  test('for Anthropic is the last count, which includes the first one', () => {
     const builder = createReplyBuilder('own')
     for (const message of [piece(10, 1, 'anthropic'), piece(0, 15, 'none')]) builder.add(message)
     expect(builder.build().usage).toEqual({ inputTokens: 10, outputTokens: 15 })

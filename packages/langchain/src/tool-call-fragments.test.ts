@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 
 import { joinFragments } from './tool-call-fragments.ts'
 
-const made = (): string => 'made'
+const createId = (): string => 'made'
 
-test('pieces of calls that come in turns go to their calls by index', () => {
+test('assigns interleaved fragments to their calls by index', () => {
   const calls = joinFragments(
     [
       { index: 0, id: 'a', name: 'f', args: '' },
@@ -13,7 +13,7 @@ test('pieces of calls that come in turns go to their calls by index', () => {
       { index: 1, args: ':2}' },
       { index: 0, args: '1}' },
     ],
-    made,
+    createId,
   )
   expect(calls).toEqual([
     { id: 'a', name: 'f', arguments: '{"x":1}' },
@@ -21,57 +21,57 @@ test('pieces of calls that come in turns go to their calls by index', () => {
   ])
 })
 
-test('two ids at one index are two calls, and pieces without an id belong to the later', () => {
+test('treats two ids at one index as two calls, and adds fragments without an id to the later one', () => {
   const calls = joinFragments(
     [
       { index: 0, id: 'a', name: 'f', args: '{}' },
       { index: 0, id: 'b', name: 'g', args: '{"y":' },
       { index: 0, args: '1}' },
     ],
-    made,
+    createId,
   )
   expect(calls.map((call) => call.arguments)).toEqual(['{}', '{"y":1}'])
 })
 
-test('an id or a name that is repeated with each piece is not put together', () => {
+test('does not concatenate repeated ids and names', () => {
   const calls = joinFragments(
     [
       { index: 0, id: 'a', name: 'f', args: '{"x"' },
       { index: 0, id: 'a', name: 'f', args: ':1}' },
     ],
-    made,
+    createId,
   )
   expect(calls).toEqual([{ id: 'a', name: 'f', arguments: '{"x":1}' }])
 })
 
-describe('without an index', () => {
-  test('pieces with neither id nor name go on with the last call', () => {
+describe('fragments without an index', () => {
+  test('extend the last call when they have neither id nor name', () => {
     const calls = joinFragments(
       [{ id: 'a', name: 'f', args: '{' }, { args: '}' }, { id: 'b', name: 'f' }, { args: '[]' }],
-      made,
+      createId,
     )
     expect(calls.map((call) => call.arguments)).toEqual(['{}', '[]'])
   })
 
-  test('each named piece without an id is a call of its own, and gets an id', () => {
+  test('start a new call with a created id when they have a name but no id', () => {
     const calls = joinFragments(
       [
         { name: 'f', args: '{}' },
         { name: 'f', id: '', args: '{}' },
       ],
-      made,
+      createId,
     )
     expect(calls.map((call) => call.id)).toEqual(['made', 'made'])
   })
 })
 
-test('no arguments are an empty object; arguments that are no JSON stay as they are', () => {
+test('returns missing arguments as an empty object and malformed JSON unchanged', () => {
   const calls = joinFragments(
     [
       { index: 0, id: 'a', name: 'f' },
       { index: 1, id: 'b', name: 'f', args: '{"x' },
     ],
-    made,
+    createId,
   )
   expect(calls.map((call) => call.arguments)).toEqual(['{}', '{"x'])
 })

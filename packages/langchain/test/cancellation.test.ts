@@ -1,4 +1,4 @@
-/** [M3] How a call is stopped: by its signal, by its time limit, by a reader who has enough. */
+/** [M3] Tests that a call stops on abort, on timeout and when its reader stops. */
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, test } from 'vitest'
 
@@ -7,7 +7,7 @@ import { modelAt, PROVIDERS, REQUEST } from './providers.ts'
 
 import type { ChatModel } from '@tutti/ensemble'
 
-/** Reads until the call throws; tells `onText` of each text. */
+/** Reads until the call throws and returns the error; calls `onText` with each text. */
 async function readUntilThrow(
   model: ChatModel,
   signal: AbortSignal,
@@ -20,13 +20,13 @@ async function readUntilThrow(
   } catch (error) {
     return error
   }
-  throw new Error('the call did not throw')
+  throw new Error('Expected the call to throw')
 }
 
 const never = new Promise<never>(() => undefined)
 
 describe.each(PROVIDERS)('$name', (provider) => {
-  test('an abort while text streams throws the reason and closes the request', async () => {
+  test('throws the reason and closes the request on abort during the stream', async () => {
     await using stub = await provider.stub([{ text: 'one two three', ending: 'hang' }])
     const controller = new AbortController()
     const reason = new Error('enough')
@@ -37,7 +37,7 @@ describe.each(PROVIDERS)('$name', (provider) => {
     expect(await (await stub.request(0)).ended).toBe('client_closed')
   })
 
-  test('an abort before the first text closes the request', async () => {
+  test('closes the request on abort before the first text', async () => {
     await using stub = await provider.stub([{ text: '', ending: 'hang' }])
     const controller = new AbortController()
     const thrown = readUntilThrow(modelAt(provider, stub), controller.signal)
@@ -47,14 +47,14 @@ describe.each(PROVIDERS)('$name', (provider) => {
     expect(await request.ended).toBe('client_closed')
   })
 
-  test('a signal that has aborted before sends nothing', async () => {
+  test('sends nothing when the signal is already aborted', async () => {
     await using stub = await provider.stub(['never'])
     const thrown = await readUntilThrow(modelAt(provider, stub), AbortSignal.abort())
     expect(thrown).toMatchObject({ name: 'AbortError' })
     expect(stub.requests).toHaveLength(0)
   })
 
-  test('a reader who stops reading closes the request', async () => {
+  test('closes the request when the reader stops', async () => {
     await using stub = await provider.stub([{ text: 'one two three', ending: 'hang' }])
     const { signal } = new AbortController()
     for await (const chunk of modelAt(provider, stub).stream(REQUEST, { signal })) {
@@ -63,7 +63,7 @@ describe.each(PROVIDERS)('$name', (provider) => {
     expect(await (await stub.request(0)).ended).toBe('client_closed')
   })
 
-  test('the time limit ends a call that hangs, as a failure that may pass', async () => {
+  test('ends a hanging call at the timeout with a retryable failure', async () => {
     await using stub = await provider.stub([{ text: 'one two three', ending: 'hang' }, 'again'])
     const clock = fakeClock()
     const model = modelAt(provider, stub, { timeoutMs: 30_000, clock })
@@ -81,7 +81,7 @@ describe.each(PROVIDERS)('$name', (provider) => {
     expect(clock.pending).toBe(0)
   })
 
-  test('a call that has ended leaves no timer', async () => {
+  test('leaves no timer after a call', async () => {
     await using stub = await provider.stub(['done'])
     const clock = fakeClock()
     const { signal } = new AbortController()
@@ -91,8 +91,8 @@ describe.each(PROVIDERS)('$name', (provider) => {
   })
 })
 
-describe('of a model that ignores its signal', () => {
-  test('the call stops all the same', async () => {
+describe('a model that ignores its signal', () => {
+  test('does not keep the call from stopping', async () => {
     const controller = new AbortController()
     const model = langchainModel(() => never, { provider: 'own', name: 'stuck' })
     const thrown = readUntilThrow(model, controller.signal)

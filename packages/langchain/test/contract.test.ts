@@ -1,4 +1,4 @@
-/** Every adapter of the model port passes its cases; these run over the providers' real wire. */
+/** Runs the test cases of the model port over the real wire protocols of the providers. */
 import { chatModelCases } from '@tutti/testing'
 import { afterEach, describe, test } from 'vitest'
 
@@ -14,7 +14,7 @@ afterEach(async () => {
   await Promise.all(stubs.splice(0).map((stub) => stub.close()))
 })
 
-function started(stub: ProviderStub): string {
+function trackStub(stub: ProviderStub): string {
   stubs.push(stub)
   return stub.baseUrl
 }
@@ -23,37 +23,37 @@ const SETUPS: Readonly<Record<string, ChatModelSetup>> = {
   'openai by name': async (script) =>
     langchainModel('openai:gpt-4o-mini', {
       apiKey: 'test-key',
-      baseUrl: started(await openaiStub(script)),
+      baseUrl: trackStub(await openaiStub(script)),
     }),
   'anthropic by name': async (script) =>
     langchainModel('anthropic:claude-sonnet-4-5', {
       apiKey: 'test-key',
-      baseUrl: started(await anthropicStub(script)),
+      baseUrl: trackStub(await anthropicStub(script)),
     }),
   'google-genai by name': async (script) =>
     langchainModel('google-genai:gemini-2.5-flash', {
       apiKey: 'test-key',
-      baseUrl: started(await geminiStub(script)),
+      baseUrl: trackStub(await geminiStub(script)),
     }),
   'groq by name': async (script) =>
     langchainModel('groq:llama-3.3-70b-versatile', {
       apiKey: 'test-key',
-      baseUrl: started(await openaiStub(script)).replace(/\/v1$/, ''),
+      baseUrl: trackStub(await openaiStub(script)).replace(/\/v1$/, ''),
     }),
   'openai by its Responses API': async (script) =>
     langchainModel('openai:gpt-5.6', {
       apiKey: 'test-key',
-      baseUrl: started(await openaiStub(script)),
+      baseUrl: trackStub(await openaiStub(script)),
     }),
   'openai, one byte at a time': async (script) =>
     langchainModel('openai:gpt-4o-mini', {
       apiKey: 'test-key',
-      baseUrl: started(await openaiStub(script, { bytesPerWrite: 1 })),
+      baseUrl: trackStub(await openaiStub(script, { bytesPerWrite: 1 })),
     }),
   'anthropic, one byte at a time': async (script) =>
     langchainModel('anthropic:claude-sonnet-4-5', {
       apiKey: 'test-key',
-      baseUrl: started(await anthropicStub(script, { bytesPerWrite: 1 })),
+      baseUrl: trackStub(await anthropicStub(script, { bytesPerWrite: 1 })),
     }),
   'a BaseChatModel of the caller': (script) =>
     Promise.resolve(langchainModel(scriptedBaseModel(script))),
@@ -67,8 +67,8 @@ const SETUPS: Readonly<Record<string, ChatModelSetup>> = {
 }
 
 /**
- * Cases that a provider cannot pass on its wire: Gemini and Groq have no refusals, and Groq reports what it used
- * in a field of its own, which the stub of OpenAI does not send.
+ * Cases that a provider's wire protocol cannot express, by the start of their names. Gemini and Groq have no
+ * refusals, and Groq reports usage in a separate field that the OpenAI stub does not send.
  */
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'google-genai by name': ['has the finish reason refusal'],

@@ -1,4 +1,4 @@
-/** An ensemble of two tasks with a tool, from the first event to the last, over each provider's wire. */
+/** Tests an ensemble of two tasks with a tool, end to end over the wire protocol of each provider. */
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
 import { describe, expect, test } from 'vitest'
@@ -7,14 +7,14 @@ import { modelAt, PROVIDERS } from './providers.ts'
 
 import type { StubReply } from '../src/testing/index.ts'
 
-const asked: { readonly city: string; readonly days: number }[] = []
+const toolInputs: { readonly city: string; readonly days: number }[] = []
 
 const forecast = defineTool({
   name: 'forecast',
   description: 'Forecasts the weather of a city',
   input: Type.Object({ city: Type.String(), days: Type.Integer({ minimum: 1 }) }),
   execute(input) {
-    asked.push(input)
+    toolInputs.push(input)
     return `${input.city}: sun for ${input.days} days`
   },
 })
@@ -34,8 +34,8 @@ const SCRIPT: readonly StubReply[] = [
 ]
 
 describe.each(PROVIDERS)('$name', (provider) => {
-  test('tokens stream, the tool is called and corrected, usage is counted', async () => {
-    asked.length = 0
+  test('streams tokens, corrects a tool call and counts usage', async () => {
+    toolInputs.length = 0
     await using stub = await provider.stub(SCRIPT)
     const look = task({
       name: 'look',
@@ -57,10 +57,10 @@ describe.each(PROVIDERS)('$name', (provider) => {
     expect(result.metrics).toEqual({ totalTokens: 456, totalToolCalls: 2 })
     expect(tokens.join('')).toBe('I look it up.Two days of sun in Köln.Pack sunglasses.')
     expect(tokens.length).toBeGreaterThan(6)
-    expect(asked).toEqual([{ city: 'Köln 🌤', days: 2 }])
-    const told = stub.requests.map(({ body }) => JSON.stringify(body['messages']))
-    expect(told[1]).toContain('days')
-    expect(told[2]).toContain('Köln 🌤: sun for 2 days')
-    expect(told[3]).toContain('Two days of sun in Köln.')
+    expect(toolInputs).toEqual([{ city: 'Köln 🌤', days: 2 }])
+    const sent = stub.requests.map(({ body }) => JSON.stringify(body['messages']))
+    expect(sent[1]).toContain('days')
+    expect(sent[2]).toContain('Köln 🌤: sun for 2 days')
+    expect(sent[3]).toContain('Two days of sun in Köln.')
   })
 })

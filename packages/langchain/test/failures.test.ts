@@ -1,4 +1,4 @@
-/** [M4] What a failed call throws. */
+/** [M4] Tests the errors of failed calls. */
 import { createServer } from 'node:http'
 
 import { ChatOpenAI } from '@langchain/openai'
@@ -6,7 +6,7 @@ import { errorMessage, TuttiError } from '@tutti/core'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 
 import { langchainModel } from '../src/index.ts'
-import { ask, failureOf, KEY, modelAt, PROVIDERS } from './providers.ts'
+import { ask, catchFailure, KEY, modelAt, PROVIDERS } from './providers.ts'
 
 afterEach(() => {
   vi.unstubAllEnvs()
@@ -29,7 +29,7 @@ const STATUSES: readonly (readonly [status: number, retryable: boolean])[] = [
   [529, true],
 ]
 
-/** The address of a port on which nobody listens any more. */
+/** Returns the URL of a port without a listener. */
 async function deadUrl(): Promise<string> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -39,19 +39,19 @@ async function deadUrl(): Promise<string> {
 }
 
 describe.each(PROVIDERS)('$name', (provider) => {
-  test.each(STATUSES)('status %i: retryable is %s', async (status, retryable) => {
-    await using stub = await provider.stub([{ status, message: 'The words of the provider' }])
-    const error = await failureOf(modelAt(provider, stub))
+  test.each(STATUSES)('for status %i, sets retryable to %s', async (status, retryable) => {
+    await using stub = await provider.stub([{ status, message: 'The message of the provider' }])
+    const error = await catchFailure(modelAt(provider, stub))
     expect(TuttiError.isInstance(error)).toBe(true)
     expect(error).toMatchObject({ code: 'MODEL_FAILED', retryable, details: { status } })
-    expect(errorMessage(error)).toMatch(`Cannot call ${provider.model}: ${status} The words of`)
+    expect(errorMessage(error)).toMatch(`Cannot call ${provider.model}: ${status} The message of`)
     expect(stub.requests).toHaveLength(1)
   })
 
-  test('401 says which variable to look at, and shows no key', async () => {
+  test('names the environment variable for a 401 and shows no key', async () => {
     const message = `Incorrect API key provided: ${KEY} (also seen: sk-proj-abcdef123456)`
     await using stub = await provider.stub([{ status: 401, message }])
-    const error = await failureOf(modelAt(provider, stub))
+    const error = await catchFailure(modelAt(provider, stub))
     const cause = error instanceof Error ? error.cause : undefined
     const shown = JSON.stringify([
       errorMessage(error),
@@ -63,18 +63,18 @@ describe.each(PROVIDERS)('$name', (provider) => {
     expect(shown).not.toContain('abcdef123456')
   })
 
-  test('a key that came from the environment is not shown either', async () => {
+  test('does not show a key from the environment', async () => {
     await using stub = await provider.stub([{ status: 401, message: 'Bad key: from-environment' }])
     vi.stubEnv(provider.keyVariable, 'from-environment')
     const model = langchainModel(provider.model, { baseUrl: stub.baseUrl })
-    expect(errorMessage(await failureOf(model))).not.toContain('from-environment')
+    expect(errorMessage(await catchFailure(model))).not.toContain('from-environment')
   })
 
-  test('a missing key is said before anything is sent', async () => {
+  test('reports a missing key before sending a request', async () => {
     await using stub = await provider.stub([])
     vi.stubEnv(provider.keyVariable, undefined)
     const model = langchainModel(provider.model, { baseUrl: stub.baseUrl })
-    const error = await failureOf(model)
+    const error = await catchFailure(model)
     expect(error).toMatchObject({ code: 'MODEL_FAILED', retryable: false })
     expect(errorMessage(error)).toBe(
       `Cannot call ${provider.model}: there is no API key; set ${provider.keyVariable} or the option apiKey`,
@@ -82,23 +82,23 @@ describe.each(PROVIDERS)('$name', (provider) => {
     expect(stub.requests).toHaveLength(0)
   })
 
-  test('the environment may give the address', async () => {
+  test('reads the base URL from the environment', async () => {
     await using stub = await provider.stub(['from the environment'])
     vi.stubEnv(provider.baseUrlVariable, stub.baseUrl)
     const { reply } = await ask(langchainModel(provider.model, { apiKey: KEY }))
     expect(reply.text).toBe('from the environment')
   })
 
-  test('a service that cannot be reached is retryable and says why', async () => {
+  test('reports an unreachable service as retryable, with the reason', async () => {
     const baseUrl = await deadUrl()
     const model = langchainModel(provider.model, { apiKey: KEY, baseUrl })
-    const error = await failureOf(model)
+    const error = await catchFailure(model)
     expect(error).toMatchObject({ retryable: true, details: { code: 'ECONNREFUSED' } })
     expect(errorMessage(error)).toContain('Connection error (connect ECONNREFUSED')
   })
 
   test.each(['drop', 'truncate', 'error'] as const)(
-    'an answer that ends with %s is a failure that may pass, after its text',
+    'passes the text on and then fails as retryable when an answer ends with %s',
     async (ending) => {
       await using stub = await provider.stub([{ text: 'one two three', ending }])
       const texts: string[] = []
@@ -112,49 +112,49 @@ describe.each(PROVIDERS)('$name', (provider) => {
         for await (const chunk of stream) if (chunk.type === 'text') texts.push(chunk.text)
       }
       await expect(reading()).rejects.toMatchObject({ code: 'MODEL_FAILED', retryable: true })
-      // NOTE: a torn connection may take bytes with it that were already sent.
+      // NOTE: a reset connection may lose bytes that were already sent.
       if (ending === 'drop') expect('one two three').toMatch(texts.join(''))
       else expect(texts.join('')).toBe('one two three')
     },
   )
 
-  test('a whole page of a proxy is cut short', async () => {
+  test('truncates a long error page', async () => {
     await using stub = await provider.stub([{ status: 502, body: `<html>${'x'.repeat(9_000)}` }])
-    expect(errorMessage(await failureOf(modelAt(provider, stub))).length).toBeLessThan(1_200)
+    expect(errorMessage(await catchFailure(modelAt(provider, stub))).length).toBeLessThan(1_200)
   })
 })
 
-describe('of the set-up', () => {
-  test('a spent quota does not come back by trying again', async () => {
+describe('configuration', () => {
+  test('is not retryable when the quota is used up', async () => {
     const [openai] = PROVIDERS
     if (openai === undefined) throw new Error('no provider')
     const spent = { status: 429, type: 'insufficient_quota', code: 'insufficient_quota' }
     await using stub = await openai.stub([spent])
-    const error = await failureOf(modelAt(openai, stub))
+    const error = await catchFailure(modelAt(openai, stub))
     expect(error).toMatchObject({ retryable: false, details: { code: 'insufficient_quota' } })
     expect(stub.requests).toHaveLength(1)
   })
 
-  test('a provider whose package is not installed: the message names it', async () => {
-    const error = await failureOf(langchainModel('mistralai:large', { apiKey: KEY }))
+  test('names a provider package that is not installed', async () => {
+    const error = await catchFailure(langchainModel('mistralai:large', { apiKey: KEY }))
     expect(error).toMatchObject({ code: 'MODEL_FAILED', retryable: false })
     expect(errorMessage(error)).toBe(
       'Cannot call mistralai:large: the package @langchain/mistralai is not installed; run "npm install @langchain/mistralai"',
     )
   })
 
-  test('a provider that does not exist is rejected when the model is made', () => {
-    expect(() => langchainModel('nobody:model')).toThrow(
-      /^Cannot make model "nobody:model": LangChain has no provider "nobody" \(known: .*openai/,
+  test('rejects an unknown provider when the model is created', () => {
+    expect(() => langchainModel('unknown:model')).toThrow(
+      /^Cannot make model "unknown:model": LangChain has no provider "unknown" \(known: .*openai/,
     )
     expect(() => langchainModel('opnai:gpt-5')).toThrow('did you mean "openai"?')
   })
 
-  test('what the caller made is given tools only when it takes them', async () => {
+  test('fails with TOOL_CONFIGURATION when a model of the caller does not support tools', async () => {
     const model = new ChatOpenAI({ model: 'gpt-4o-mini', apiKey: KEY })
     Object.defineProperty(model, 'bindTools', { value: undefined })
     const tools = [{ name: 'look_up', description: 'Looks up', inputSchema: { type: 'object' } }]
-    const error = await failureOf(langchainModel(model), {
+    const error = await catchFailure(langchainModel(model), {
       messages: [{ role: 'user', content: 'Go' }],
       tools,
       toolChoice: 'auto',

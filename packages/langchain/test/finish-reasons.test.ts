@@ -1,4 +1,4 @@
-/** Finish reasons on the wire of each provider, through the model port and through a whole task. */
+/** Tests the finish reasons of each provider, through the model port and through a whole task. */
 import { ChatGoogleGenerativeAI } from '@langchain/google-genai'
 import { ChatOpenAI } from '@langchain/openai'
 import { defineTool, errorMessage, Type } from '@tutti/core'
@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 
 import { langchainModel } from '../src/index.ts'
 import { anthropicStub, geminiStub, openaiStub } from '../src/testing/index.ts'
-import { ask, failureOf, KEY, REQUEST } from './providers.ts'
+import { ask, catchFailure, KEY, REQUEST } from './providers.ts'
 
 import type { ProviderStub, StubRequest, StubScript } from '../src/testing/index.ts'
 import type { ChatModel, ModelRequest } from '@tutti/ensemble'
@@ -18,9 +18,9 @@ interface Wire {
   readonly stub: (script: StubScript) => Promise<ProviderStub>
   /** Suffix to remove from the base URL of the stub. */
   readonly suffix?: string
-  readonly said: { readonly length: string; readonly filter: string }
+  readonly reasons: { readonly length: string; readonly filter: string }
   readonly hasRefusals: boolean
-  /** Whether a call can be cut in its arguments: Gemini sends whole calls only. */
+  /** Whether the arguments of a call can be cut off: Gemini sends only complete calls. */
   readonly cutsCalls: boolean
   readonly limit: (request: StubRequest) => unknown
 }
@@ -32,7 +32,7 @@ const WIRES: readonly Wire[] = [
     name: 'OpenAI chat completions',
     model: 'openai:gpt-4o-mini',
     stub: openaiStub,
-    said: CHAT,
+    reasons: CHAT,
     hasRefusals: true,
     cutsCalls: true,
     limit: ({ body }) => body['max_tokens'],
@@ -41,7 +41,7 @@ const WIRES: readonly Wire[] = [
     name: 'OpenAI Responses',
     model: 'openai:gpt-5.6',
     stub: openaiStub,
-    said: { length: 'max_output_tokens', filter: 'content_filter' },
+    reasons: { length: 'max_output_tokens', filter: 'content_filter' },
     hasRefusals: true,
     cutsCalls: true,
     limit: ({ body }) => body['max_output_tokens'],
@@ -50,7 +50,7 @@ const WIRES: readonly Wire[] = [
     name: 'Anthropic',
     model: 'anthropic:claude-sonnet-4-5',
     stub: anthropicStub,
-    said: { length: 'max_tokens', filter: 'content_filtered' },
+    reasons: { length: 'max_tokens', filter: 'content_filtered' },
     hasRefusals: true,
     cutsCalls: true,
     limit: ({ body }) => body['max_tokens'],
@@ -59,7 +59,7 @@ const WIRES: readonly Wire[] = [
     name: 'Gemini',
     model: 'google-genai:gemini-2.5-flash',
     stub: geminiStub,
-    said: { length: 'MAX_TOKENS', filter: 'SAFETY' },
+    reasons: { length: 'MAX_TOKENS', filter: 'SAFETY' },
     hasRefusals: false,
     cutsCalls: false,
     limit: ({ body }) =>
@@ -70,7 +70,7 @@ const WIRES: readonly Wire[] = [
     model: 'groq:llama-3.3-70b-versatile',
     stub: openaiStub,
     suffix: '/v1',
-    said: CHAT,
+    reasons: CHAT,
     hasRefusals: false,
     cutsCalls: true,
     limit: ({ body }) => body['max_completion_tokens'],
@@ -79,7 +79,7 @@ const WIRES: readonly Wire[] = [
     name: 'an OpenAI-compatible server',
     model: 'openai:llama3.2',
     stub: openaiStub,
-    said: CHAT,
+    reasons: CHAT,
     hasRefusals: true,
     cutsCalls: true,
     limit: ({ body }) => body['max_tokens'],
@@ -105,13 +105,13 @@ function modelAt({ model, suffix = '' }: Wire, { baseUrl }: ProviderStub): ChatM
 }
 
 describe.each(WIRES)('$name', (wire) => {
-  test('a whole answer ends with stop', async () => {
+  test('reports stop for a complete answer', async () => {
     await using stub = await wire.stub(['All together now'])
     const { reply } = await ask(modelAt(wire, stub))
     expect(reply).toMatchObject({ text: 'All together now', finishReason: 'stop' })
   })
 
-  test('an answer that asks for tools ends with tool_calls', async () => {
+  test('reports tool_calls for an answer with tool calls', async () => {
     await using stub = await wire.stub([
       { toolCalls: [{ name: 'search', arguments: { query: 'jazz' } }] },
     ])
@@ -119,17 +119,17 @@ describe.each(WIRES)('$name', (wire) => {
     expect(reply).toMatchObject({ finishReason: 'tool_calls', toolCalls: [{ name: 'search' }] })
   })
 
-  test('a cut answer ends with length, with its text and the word of the provider', async () => {
+  test('reports length for a truncated answer, with its text and the reason of the provider', async () => {
     await using stub = await wire.stub([{ text: 'All together', finishReason: 'length' }])
     const { reply } = await ask(modelAt(wire, stub))
     expect(reply).toMatchObject({
       text: 'All together',
       finishReason: 'length',
-      providerFinishReason: wire.said.length,
+      providerFinishReason: wire.reasons.length,
     })
   })
 
-  test.runIf(wire.cutsCalls)('a cut tool call ends with length, too', async () => {
+  test.runIf(wire.cutsCalls)('reports length for a truncated tool call', async () => {
     await using stub = await wire.stub([
       { toolCalls: [{ name: 'search', arguments: '{"query": "ja' }], finishReason: 'length' },
     ])
@@ -140,33 +140,33 @@ describe.each(WIRES)('$name', (wire) => {
     })
   })
 
-  test('a blocked answer ends with content_filter, also without any text', async () => {
+  test('reports content_filter for a blocked answer, even without text', async () => {
     await using stub = await wire.stub([
       { finishReason: 'content_filter' },
       { text: 'Once upon', finishReason: 'content_filter' },
     ])
     const model = modelAt(wire, stub)
-    const blocked = { finishReason: 'content_filter', providerFinishReason: wire.said.filter }
+    const blocked = { finishReason: 'content_filter', providerFinishReason: wire.reasons.filter }
     expect((await ask(model)).reply).toMatchObject({ text: '', ...blocked })
     expect((await ask(model)).reply).toMatchObject({ text: 'Once upon', ...blocked })
   })
 
-  test.runIf(wire.hasRefusals)('a refusal ends with refusal and keeps its words', async () => {
+  test.runIf(wire.hasRefusals)('reports refusal with the text of the refusal', async () => {
     const refusal = 'I cannot help with that.'
     await using stub = await wire.stub([{ finishReason: 'refusal', refusal }])
     const { reply } = await ask(modelAt(wire, stub))
     expect(reply).toMatchObject({ text: '', finishReason: 'refusal', refusal })
   })
 
-  test('a stream that ends without a finish reason is cut off, and may be repeated', async () => {
+  test('fails as retryable when a stream ends without a finish reason', async () => {
     await using stub = await wire.stub([{ text: 'All together', ending: 'truncate' }])
-    const error = await failureOf(modelAt(wire, stub))
+    const error = await catchFailure(modelAt(wire, stub))
     expect(error).toMatchObject({ code: 'MODEL_FAILED', retryable: true })
     expect(errorMessage(error)).toBe(`Cannot call ${wire.model}: the answer was cut off`)
   })
 
   test.runIf(wire.name !== 'Gemini')(
-    'status 200 with an error as JSON or as a page reports the words of the provider',
+    'reports the message of an error that is sent with status 200, as JSON or as a page',
     async () => {
       const headers = { 'content-type': 'text/html; charset=utf-8' }
       const body = '<html><style>p{}</style><body><p>Please sign in</p></body></html>'
@@ -175,18 +175,18 @@ describe.each(WIRES)('$name', (wire) => {
         { status: 200, headers, body },
       ])
       const model = modelAt(wire, stub)
-      const spent = await failureOf(model)
+      const spent = await catchFailure(model)
       expect(spent).toMatchObject({ code: 'MODEL_FAILED', retryable: false })
       expect(errorMessage(spent)).toBe(
         `Cannot call ${wire.model}: the answer with status 200 is not a stream of events: No credits left`,
       )
-      const page = await failureOf(model)
+      const page = await catchFailure(model)
       expect(page).toMatchObject({ code: 'MODEL_FAILED', retryable: true })
       expect(errorMessage(page)).toContain('not a stream of events: Please sign in')
     },
   )
 
-  test('a higher output limit reaches the provider, for one call', async () => {
+  test('sends a higher output limit for one call only', async () => {
     await using stub = await wire.stub(['one', 'two'])
     const model = modelAt(wire, stub)
     await ask(model, { ...WITH_TOOL, maxOutputTokens: 9_000 })
@@ -195,7 +195,7 @@ describe.each(WIRES)('$name', (wire) => {
     expect(wire.limit(await stub.request(1))).not.toBe(9_000)
   })
 
-  test('a task continues a cut text, and repeats a cut call without a word to the model', async () => {
+  test('lets a task continue a truncated text, and repeat a truncated call without an error message to the model', async () => {
     const found: string[] = []
     const search = defineTool({
       name: 'search',
@@ -225,22 +225,22 @@ describe.each(WIRES)('$name', (wire) => {
   })
 })
 
-describe('a model that the application made', () => {
-  test('of OpenAI keeps refusals and takes a higher limit', async () => {
+describe('a model that the application creates', () => {
+  test('reports refusals and accepts a higher limit for OpenAI', async () => {
     const refusal = 'I cannot help with that.'
     await using stub = await openaiStub([{ finishReason: 'refusal', refusal }, 'fine'])
-    const made = new ChatOpenAI({
+    const chatModel = new ChatOpenAI({
       model: 'gpt-4o-mini',
       apiKey: KEY,
       configuration: { baseURL: stub.baseUrl },
     })
-    const model = langchainModel(made)
+    const model = langchainModel(chatModel)
     expect((await ask(model, WITH_TOOL)).reply).toMatchObject({ finishReason: 'refusal', refusal })
     await ask(model, { ...WITH_TOOL, maxOutputTokens: 9_000 })
     expect((await stub.request(1)).body['max_tokens']).toBe(9_000)
   })
 
-  test('of Gemini keeps blocked answers, takes a higher limit and reports a cut stream', async () => {
+  test('reports blocked answers, accepts a higher limit and reports a truncated stream for Gemini', async () => {
     await using stub = await geminiStub([
       { finishReason: 'content_filter' },
       'fine',
@@ -254,12 +254,12 @@ describe('a model that the application made', () => {
     expect((await stub.request(1)).body).toMatchObject({
       generationConfig: { maxOutputTokens: 9_000 },
     })
-    expect(await failureOf(model)).toMatchObject({ code: 'MODEL_FAILED', retryable: true })
+    expect(await catchFailure(model)).toMatchObject({ code: 'MODEL_FAILED', retryable: true })
   })
 })
 
-describe('what Gemini says with a status', () => {
-  test('a wait in RetryInfo is reported', async () => {
+describe('an error status of Gemini', () => {
+  test('sets retryAfterMs from RetryInfo', async () => {
     await using stub = await geminiStub([
       { status: 429, message: 'Slow down', retryDelay: '34.1s' },
     ])
@@ -267,7 +267,7 @@ describe('what Gemini says with a status', () => {
       apiKey: KEY,
       baseUrl: stub.baseUrl,
     })
-    expect(await failureOf(model)).toMatchObject({
+    expect(await catchFailure(model)).toMatchObject({
       code: 'MODEL_FAILED',
       retryable: true,
       details: { status: 429, retryAfterMs: 34_100 },
@@ -275,10 +275,10 @@ describe('what Gemini says with a status', () => {
   })
 })
 
-test('a prompt that the filter of Azure blocks fails with CONTENT_FILTERED', async () => {
+test('fails with CONTENT_FILTERED when the Azure filter blocks the prompt', async () => {
   await using stub = await openaiStub([
     { status: 400, code: 'content_filter', message: 'The prompt was filtered' },
   ])
   const model = langchainModel('openai:gpt-4o-mini', { apiKey: KEY, baseUrl: stub.baseUrl })
-  expect(await failureOf(model)).toMatchObject({ code: 'CONTENT_FILTERED', retryable: false })
+  expect(await catchFailure(model)).toMatchObject({ code: 'CONTENT_FILTERED', retryable: false })
 })

@@ -1,4 +1,4 @@
-/** [M1] When LangChain is loaded, and what a load that fails means. */
+/** [M1] Tests when LangChain is loaded, and how failed loads are handled. */
 import { FakeListChatModel } from '@langchain/core/utils/testing'
 import { ChatAnthropic } from '@langchain/anthropic'
 import { ChatOpenAI } from '@langchain/openai'
@@ -6,10 +6,10 @@ import { describe, expect, test } from 'vitest'
 
 import { langchainModel } from '../src/index.ts'
 import { openaiStub } from '../src/testing/index.ts'
-import { ask, failureOf, KEY, REQUEST } from './providers.ts'
+import { ask, catchFailure, KEY, REQUEST } from './providers.ts'
 import { runScript } from './run-script.ts'
 
-/** Collects the URL of each module that is loaded, also by `require`. */
+/** Collects the URL of each loaded module, including those loaded by `require`. */
 const WATCH_LOADS = `
   import { registerHooks } from 'node:module'
   const urls = []
@@ -17,8 +17,8 @@ const WATCH_LOADS = `
   const vendors = () => urls.filter((url) => /langchain\\/core|node_modules\\/langchain|langchain\\/(openai|anthropic)|langsmith|anthropic-ai|\\/openai\\//.test(url))
 `
 
-describe('in a process of its own', () => {
-  test('importing the package and making models loads nothing of LangChain', async () => {
+describe('in a separate process', () => {
+  test('does not load LangChain on import or when a model is created', async () => {
     const loaded = await runScript(`${WATCH_LOADS}
       const { langchainModel } = await import('@tutti/langchain')
       langchainModel('openai:gpt-5-mini')
@@ -27,7 +27,7 @@ describe('in a process of its own', () => {
     expect(loaded).toMatchObject({ vendors: [], count: expect.any(Number) })
   })
 
-  test('the first call loads what it needs and nothing of the other provider', async () => {
+  test('loads only the package of the called provider on the first call', async () => {
     const loaded = await runScript(`${WATCH_LOADS}
       const { langchainModel } = await import('@tutti/langchain')
       const { openaiStub } = await import('@tutti/langchain/testing')
@@ -41,7 +41,7 @@ describe('in a process of its own', () => {
     expect(loaded).toEqual({ openai: true, anthropic: false })
   })
 
-  test('a provider package that is not there is named, and looked for again', async () => {
+  test('names a missing provider package and tries to load it again on the next call', async () => {
     const outcome = await runScript(`
       import { registerHooks } from 'node:module'
       let installed = false
@@ -74,40 +74,40 @@ describe('in a process of its own', () => {
 })
 
 describe('in this process', () => {
-  test('calls at the same time share one load', async () => {
-    let made = 0
+  test('loads once for concurrent calls', async () => {
+    let created = 0
     const make = (): FakeListChatModel => {
-      made += 1
+      created += 1
       return new FakeListChatModel({ responses: ['hi'] })
     }
     const model = langchainModel(make, { provider: 'fake', name: 'list' })
     const answers = await Promise.all([ask(model), ask(model), ask(model)])
     expect(answers.map(({ reply }) => reply.text)).toEqual(['hi', 'hi', 'hi'])
-    expect(made).toBe(1)
+    expect(created).toBe(1)
   })
 
-  test('a load that failed is tried again by the next call', async () => {
+  test('repeats a failed load on the next call', async () => {
     const outcomes = [new Error('not yet'), new FakeListChatModel({ responses: ['hi'] })]
     const make = (): FakeListChatModel => {
       const outcome = outcomes.shift()
       if (outcome instanceof FakeListChatModel) return outcome
-      throw outcome ?? new Error('made too often')
+      throw outcome ?? new Error('created too often')
     }
     const model = langchainModel(make, { provider: 'fake', name: 'list' })
-    expect(await failureOf(model)).toMatchObject({
+    expect(await catchFailure(model)).toMatchObject({
       code: 'MODEL_FAILED',
       message: 'Cannot call fake:list: not yet',
     })
     expect((await ask(model)).reply.text).toBe('hi')
   })
 
-  test("LangChain's own fakes stream their characters", async () => {
+  test('streams the characters of a LangChain fake', async () => {
     const model = langchainModel(new FakeListChatModel({ responses: ['käse'] }))
     expect(model).toMatchObject({ provider: 'fake-list', name: 'FakeListChatModel' })
     expect((await ask(model)).texts).toEqual(['k', 'ä', 's', 'e'])
   })
 
-  test('a provider of neither peer goes through initChatModel', async () => {
+  test('calls an Azure deployment with its tools', async () => {
     await using stub = await openaiStub(['from Azure'])
     const model = langchainModel('azure_openai:gpt-4o', {
       apiKey: KEY,
@@ -124,7 +124,7 @@ describe('in this process', () => {
     expect(body['tools']).toHaveLength(1)
   })
 
-  test('a model of LangChain brings its names along, and options may change them', () => {
+  test('takes provider and name from a LangChain model unless options override them', () => {
     const openai = new ChatOpenAI({ model: 'gpt-4o', apiKey: KEY })
     const anthropic = new ChatAnthropic({ model: 'claude-sonnet-4-5', apiKey: KEY })
     expect(langchainModel(openai)).toMatchObject({ provider: 'openai', name: 'gpt-4o' })
@@ -132,13 +132,13 @@ describe('in this process', () => {
       provider: 'anthropic',
       name: 'claude-sonnet-4-5',
     })
-    expect(langchainModel(openai, { name: 'house' })).toMatchObject({
+    expect(langchainModel(openai, { name: 'custom' })).toMatchObject({
       provider: 'openai',
-      name: 'house',
+      name: 'custom',
     })
   })
 
-  test('a model that does not stream gives its whole answer at once', async () => {
+  test('returns the whole answer of a model that does not stream at once', async () => {
     const model = new FakeListChatModel({ responses: ['all of it'] })
     model.disableStreaming = true
     expect((await ask(langchainModel(model))).texts).toEqual(['all of it'])

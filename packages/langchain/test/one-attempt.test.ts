@@ -1,16 +1,16 @@
-/** [M2] A call makes one request, and its failure says what the engine must know to make another. */
+/** [M2] Tests that a call makes one request, and that its failure shows whether and when to retry. */
 import { ChatAnthropic } from '@langchain/anthropic'
 import { ChatOpenAI } from '@langchain/openai'
 import { describe, expect, test } from 'vitest'
 
 import { langchainModel } from '../src/index.ts'
-import { failureOf, KEY, modelAt, PROVIDERS, REQUEST } from './providers.ts'
+import { catchFailure, KEY, modelAt, PROVIDERS, REQUEST } from './providers.ts'
 
 import type { Provider } from './providers.ts'
 
 const BUSY = { status: 503, message: 'Busy' }
 
-/** The models of the tests, and the one that OpenAI serves by its Responses API. */
+/** Models under test, including one that uses OpenAI's Responses API. */
 const MODELS: readonly (readonly [string, Provider])[] = [
   ...PROVIDERS.map((provider) => [provider.model, provider] as const),
   ...PROVIDERS.slice(0, 1).map(
@@ -19,20 +19,23 @@ const MODELS: readonly (readonly [string, Provider])[] = [
 ]
 
 describe.each(MODELS)('%s', (_name, provider) => {
-  test.each([429, 500, 503, 529])('[M2] status %i makes no second request', async (status) => {
-    await using stub = await provider.stub(() => ({ status }))
-    expect(await failureOf(modelAt(provider, stub))).toMatchObject({ retryable: true })
-    expect(stub.requests).toHaveLength(1)
-  })
+  test.each([429, 500, 503, 529])(
+    '[M2] makes no second request after status %i',
+    async (status) => {
+      await using stub = await provider.stub(() => ({ status }))
+      expect(await catchFailure(modelAt(provider, stub))).toMatchObject({ retryable: true })
+      expect(stub.requests).toHaveLength(1)
+    },
+  )
 
-  test('[M2] a connection that breaks before the first text makes no second request', async () => {
+  test('[M2] makes no second request when the connection breaks before the first text', async () => {
     await using stub = await provider.stub(() => ({ text: '', ending: 'drop' }))
-    expect(await failureOf(modelAt(provider, stub))).toMatchObject({ retryable: true })
+    expect(await catchFailure(modelAt(provider, stub))).toMatchObject({ retryable: true })
     expect(stub.requests).toHaveLength(1)
   })
 
   test.each(['drop', 'truncate', 'error'] as const)(
-    '[M4] an answer that ends with %s after text was passed on is retryable too',
+    '[M4] fails as retryable when an answer ends with %s after its first text',
     async (ending) => {
       await using stub = await provider.stub(() => ({ text: 'one two three', ending }))
       const texts: string[] = []
@@ -59,32 +62,32 @@ describe.each(MODELS)('%s', (_name, provider) => {
       },
       30_000,
     ],
-  ])('[M4] a wait asked for with %o is told as %i ms', async (headers, retryAfterMs) => {
+  ])('[M4] reads headers %o as a delay of %i ms', async (headers, retryAfterMs) => {
     await using stub = await provider.stub([{ ...BUSY, headers }])
-    expect(await failureOf(modelAt(provider, stub))).toMatchObject({
+    expect(await catchFailure(modelAt(provider, stub))).toMatchObject({
       retryable: true,
       details: { retryAfterMs },
     })
   })
 
-  test('[M4] a wait that is no time is not told', async () => {
+  test('[M4] ignores an invalid Retry-After', async () => {
     await using stub = await provider.stub([{ ...BUSY, headers: { 'retry-after': 'soon' } }])
-    const error = await failureOf(modelAt(provider, stub))
+    const error = await catchFailure(modelAt(provider, stub))
     expect(error).not.toHaveProperty('details.retryAfterMs')
   })
 
-  test('[M4] the provider has the last word on whether to retry', async () => {
+  test('[M4] follows x-should-retry of the provider', async () => {
     await using stub = await provider.stub([
       { ...BUSY, headers: { 'x-should-retry': 'false' } },
       { status: 400, headers: { 'x-should-retry': 'true' } },
     ])
     const model = modelAt(provider, stub)
-    expect(await failureOf(model)).toMatchObject({ retryable: false })
-    expect(await failureOf(model)).toMatchObject({ retryable: true })
+    expect(await catchFailure(model)).toMatchObject({ retryable: false })
+    expect(await catchFailure(model)).toMatchObject({ retryable: true })
   })
 })
 
-test('[M2] a model that the caller made does not use its own retries either', async () => {
+test('[M2] disables the retries of a model that the caller creates', async () => {
   const [openai, anthropic] = PROVIDERS
   if (openai === undefined || anthropic === undefined) throw new Error('no providers')
   await using first = await openai.stub(() => BUSY)
@@ -94,6 +97,6 @@ test('[M2] a model that the caller made does not use its own retries either', as
     new ChatOpenAI({ ...own, model: 'gpt-4o', configuration: { baseURL: first.baseUrl } }),
     new ChatAnthropic({ ...own, model: 'claude-sonnet-4-5', anthropicApiUrl: second.baseUrl }),
   ]
-  for (const model of models) await failureOf(langchainModel(model))
+  for (const model of models) await catchFailure(langchainModel(model))
   expect([first.requests.length, second.requests.length]).toEqual([1, 1])
 })

@@ -1,4 +1,4 @@
-/** [M5] What a provider wants to see again of its reply comes out with it, and goes back unchanged. */
+/** [M5] Tests that provider content of a reply is returned and sent back unchanged. */
 import { describe, expect, test } from 'vitest'
 
 import { ask, modelAt, PROVIDERS, REQUEST } from './providers.ts'
@@ -19,48 +19,48 @@ const THOUGHT = { reasoning: 'Let me think 🧀 first.', text: 'I look.', toolCa
 
 const FIRST: ModelRequest = { ...REQUEST, tools: [TOOL] }
 
-function at(name: string, model?: string): Provider {
+function findProvider(name: string, model?: string): Provider {
   const provider = PROVIDERS.find((each) => each.name === name)
   if (provider === undefined) throw new Error(`no provider ${name}`)
   return { ...provider, model: model ?? provider.model }
 }
 
-const ANTHROPIC = at('anthropic')
-const RESPONSES = at('openai', 'openai:gpt-5.6')
+const ANTHROPIC = findProvider('anthropic')
+const RESPONSES = findProvider('openai', 'openai:gpt-5.6')
 
 function thinking(stub: ProviderStub): ChatModel {
   const modelOptions = { thinking: { type: 'enabled', budget_tokens: 1_024 } }
   return modelAt(ANTHROPIC, stub, { maxTokens: 4_000, modelOptions })
 }
 
-/** The request after the tools of `answer` were called; all has been through JSON, as in a store. */
+/** Creates the request after the tool calls of `answer`; the reply is serialized to JSON and back, as in a store. */
 function afterTools({ reply }: Answer, change: Partial<AssistantMessage> = {}): ModelRequest {
   const { text: content, toolCalls, providerContent } = reply
-  const said = { role: 'assistant', content, toolCalls, providerContent, ...change } as const
-  const results = said.toolCalls.map(({ id, name }) => {
+  const message = { role: 'assistant', content, toolCalls, providerContent, ...change } as const
+  const results = message.toolCalls.map(({ id, name }) => {
     return { role: 'tool', toolCallId: id, toolName: name, content: 'all' } as const
   })
-  const stored: unknown = JSON.parse(JSON.stringify(said))
-  // NOTE: it was an assistant message before it was text.
+  const stored: unknown = JSON.parse(JSON.stringify(message))
+  // NOTE: it was an assistant message before serialization.
   return { ...FIRST, messages: [...FIRST.messages, stored as AssistantMessage, ...results] }
 }
 
-/** The assistant's blocks in the request of this index. */
-async function blocksSent(stub: ProviderStub, index: number): Promise<unknown> {
+/** Returns the assistant message in the request at `index`. */
+async function readAssistantMessage(stub: ProviderStub, index: number): Promise<unknown> {
   const { messages } = (await stub.request(index)).body
   const list: readonly unknown[] = Array.isArray(messages) ? messages : []
   return list.find((message) => JSON.stringify(message).includes('"role":"assistant"'))
 }
 
 describe('thinking of Anthropic', () => {
-  test('[M5] goes back with its signature before the call, and the answer is told whole', async () => {
+  test('[M5] is sent back with its signature before the tool call', async () => {
     await using stub = await ANTHROPIC.stub([THOUGHT, 'Cheese.'])
     const model = thinking(stub)
     const answer = await ask(model, FIRST)
     expect(answer.reply.text).toBe('I look.')
     expect(answer.reply.providerContent?.provider).toBe('anthropic')
     const { reply } = await ask(model, afterTools(answer))
-    expect(await blocksSent(stub, 1)).toEqual({
+    expect(await readAssistantMessage(stub, 1)).toEqual({
       role: 'assistant',
       content: [
         {
@@ -76,12 +76,12 @@ describe('thinking of Anthropic', () => {
     expect(reply).not.toHaveProperty('providerContent')
   })
 
-  test('[M5] that is redacted goes back in its place', async () => {
+  test('[M5] is sent back in its place when redacted', async () => {
     const redacted: StubReply = { ...THOUGHT, text: '', redactedReasoning: 'c2VjcmV0' }
     await using stub = await ANTHROPIC.stub([redacted, 'Cheese.'])
     const model = thinking(stub)
     await ask(model, afterTools(await ask(model, FIRST)))
-    expect(await blocksSent(stub, 1)).toMatchObject({
+    expect(await readAssistantMessage(stub, 1)).toMatchObject({
       content: [
         { type: 'thinking' },
         { type: 'redacted_thinking', data: 'c2VjcmV0' },
@@ -90,9 +90,9 @@ describe('thinking of Anthropic', () => {
     })
   })
 
-  test('[P2] goes to no other provider', async () => {
+  test('[P2] is not sent to another provider', async () => {
     await using stub = await ANTHROPIC.stub([THOUGHT])
-    const openai = at('openai')
+    const openai = findProvider('openai')
     await using other = await openai.stub(['Cheese.'])
     const answer = await ask(thinking(stub), FIRST)
     await ask(modelAt(openai, other), afterTools(answer))
@@ -101,30 +101,30 @@ describe('thinking of Anthropic', () => {
     expect(sent).toContain('I look.')
   })
 
-  test('[P3] stays in front of what the message has become', async () => {
+  test('[P3] is sent before the changed parts of a message', async () => {
     await using stub = await ANTHROPIC.stub([THOUGHT, 'Cheese.', 'Cheese.'])
     const model = thinking(stub)
     const answer = await ask(model, FIRST)
     const toolCalls = [{ id: 'call-z', name: 'look_up', arguments: '{}' }]
     await ask(model, afterTools(answer, { content: 'Other.', toolCalls }))
     await ask(model, afterTools(answer, { content: '' }))
-    expect(await blocksSent(stub, 1)).toMatchObject({
+    expect(await readAssistantMessage(stub, 1)).toMatchObject({
       content: [
         { type: 'thinking' },
         { type: 'text', text: 'Other.' },
         { type: 'tool_use', id: 'call-z', input: {} },
       ],
     })
-    expect(await blocksSent(stub, 2)).toMatchObject({
+    expect(await readAssistantMessage(stub, 2)).toMatchObject({
       content: [{ type: 'thinking' }, { type: 'tool_use', id: 'call-a' }],
     })
   })
 
-  test('[M5] without it the service refuses to go on', async () => {
+  test('[M5] is required by the service', async () => {
     await using stub = await ANTHROPIC.stub([THOUGHT])
     const model = thinking(stub)
     const { reply } = await ask(model, FIRST)
-    const { providerContent: _forgotten, ...rest } = reply
+    const { providerContent: _omitted, ...rest } = reply
     await expect(ask(model, afterTools({ texts: [], reply: rest }))).rejects.toThrow(
       /Expected `thinking`/,
     )
@@ -132,7 +132,7 @@ describe('thinking of Anthropic', () => {
 })
 
 describe("reasoning of OpenAI's Responses API", () => {
-  test('[M5] goes back as the items that came', async () => {
+  test('[M5] is sent back as the received items', async () => {
     await using stub = await RESPONSES.stub([THOUGHT, 'Cheese.'])
     const model = modelAt(RESPONSES, stub)
     const answer = await ask(model, FIRST)
@@ -152,7 +152,7 @@ describe("reasoning of OpenAI's Responses API", () => {
   test.each([
     ['the text', { content: 'Other.' }],
     ['a call', { toolCalls: [{ id: 'call-z', name: 'look_up', arguments: '{}' }] }],
-  ])('[P3] none of the items go back when %s was changed', async (_what, change) => {
+  ])('[P3] is not sent back when %s was changed', async (_title, change) => {
     await using stub = await RESPONSES.stub([THOUGHT, 'Cheese.'])
     const model = modelAt(RESPONSES, stub)
     await ask(model, afterTools(await ask(model, FIRST), change))
@@ -160,8 +160,8 @@ describe("reasoning of OpenAI's Responses API", () => {
   })
 })
 
-test.each([ANTHROPIC, RESPONSES, at('openai')])(
-  '[P1] a reply of $model that did not think has no such content',
+test.each([ANTHROPIC, RESPONSES, findProvider('openai')])(
+  '[P1] a reply of $model without reasoning has no provider content',
   async (provider) => {
     await using stub = await provider.stub([{ text: 'I look.', toolCalls: [CALL] }])
     const { reply } = await ask(modelAt(provider, stub), FIRST)
@@ -170,13 +170,13 @@ test.each([ANTHROPIC, RESPONSES, at('openai')])(
 )
 
 test.each([undefined, null, 'text', 7, {}, { kind: 'other' }])(
-  '[P2] content %o that is not ours is left out',
+  '[P2] ignores the unknown provider content %o',
   async (content) => {
     await using stub = await ANTHROPIC.stub([{ toolCalls: [CALL] }, 'Cheese.'])
     const model = modelAt(ANTHROPIC, stub)
     const answer = await ask(model, FIRST)
     const providerContent = { provider: 'anthropic', content }
     await ask(model, afterTools(answer, { providerContent }))
-    expect(await blocksSent(stub, 1)).toMatchObject({ content: [{ type: 'tool_use' }] })
+    expect(await readAssistantMessage(stub, 1)).toMatchObject({ content: [{ type: 'tool_use' }] })
   },
 )

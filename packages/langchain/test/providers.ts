@@ -1,11 +1,11 @@
-/** The two providers of the tests: a stub and a model that is pointed at it. */
+/** Providers under test, each with a stub and a model that calls it. */
 import { langchainModel, type LangchainModelOptions } from '../src/index.ts'
 import { anthropicStub, openaiStub, type ProviderStub } from '../src/testing/index.ts'
 
 import type { StubScript } from '../src/testing/index.ts'
 import type { ChatModel, ModelReply, ModelRequest } from '@tutti/ensemble'
 
-/** A provider as the tests see it. */
+/** A provider under test. */
 export interface Provider {
   readonly name: 'openai' | 'anthropic'
   readonly model: string
@@ -31,10 +31,10 @@ export const PROVIDERS: readonly Provider[] = [
   },
 ]
 
-/** The key that tests use. */
+/** API key of the tests. */
 export const KEY = 'key-of-the-tests'
 
-/** A model of `provider` that calls `stub` without a time limit, unless told. */
+/** Creates a model of `provider` that calls `stub`; by default without a timeout. */
 export function modelAt(
   provider: Provider,
   stub: ProviderStub,
@@ -48,7 +48,7 @@ export function modelAt(
   })
 }
 
-/** A request that asks for anything. */
+/** A minimal request. */
 export const REQUEST: ModelRequest = {
   messages: [
     { role: 'system', content: 'You are Tester.' },
@@ -58,7 +58,7 @@ export const REQUEST: ModelRequest = {
   toolChoice: 'auto',
 }
 
-/** What one call came to. */
+/** Result of one call. */
 export interface Answer {
   readonly texts: readonly string[]
   readonly reply: ModelReply
@@ -72,17 +72,17 @@ export async function ask(model: ChatModel, request: ModelRequest = REQUEST): Pr
     if (chunk.type === 'reply') return { texts, reply: chunk.reply }
     texts.push(chunk.text)
   }
-  throw new Error('the stream ended without a reply')
+  throw new Error('The stream ended without a reply')
 }
 
-/** What a call that must fail throws. */
-export async function failureOf(
+/** Returns the error of a call that must fail. */
+export async function catchFailure(
   model: ChatModel,
   request: ModelRequest = REQUEST,
 ): Promise<unknown> {
   return ask(model, request).then(
     () => {
-      throw new Error('the call did not fail')
+      throw new Error('Expected the call to fail')
     },
     (error: unknown) => error,
   )

@@ -1,10 +1,10 @@
-/** The example of the README is a program, and the program runs. */
+/** Tests that the example of the README is up to date and runs. */
 import { readFile } from 'node:fs/promises'
 
 import { expect, test } from 'vitest'
 
 import { anthropicStub } from '../src/testing/index.ts'
-import { runProgram } from './run-script.ts'
+import { runNode } from './run-script.ts'
 
 const EXAMPLE = 'src/langchain-model.examples.ts'
 
@@ -12,19 +12,19 @@ function read(path: string): Promise<string> {
   return readFile(new URL(`../${path}`, import.meta.url), 'utf8')
 }
 
-test('the README shows the example as it is', async () => {
+test('the README contains the current example', async () => {
   const [, code = ''] = (await read(EXAMPLE)).split(/\/\/ #(?:end)?region.*\n/)
   expect(code).not.toBe('')
   expect(await read('README.md')).toContain(`\`\`\`ts\n${code}\`\`\``)
 })
 
-test('the example runs', async () => {
+test('the example runs and prints its result', async () => {
   const calls = [{ name: 'population', arguments: { city: 'Cologne' } }]
   await using stub = await anthropicStub([
     { toolCalls: calls, usage: { inputTokens: 10, outputTokens: 2 } },
     { text: 'About a million.', usage: { inputTokens: 20, outputTokens: 4 } },
   ])
-  const output = await runProgram([EXAMPLE], {
+  const output = await runNode([EXAMPLE], {
     ANTHROPIC_API_KEY: 'key-of-the-tests',
     ANTHROPIC_BASE_URL: stub.baseUrl,
   })

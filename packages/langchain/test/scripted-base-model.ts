@@ -1,6 +1,6 @@
 /**
- * A LangChain model of the kind a user may write: a subclass of `BaseChatModel` that streams. The fakes
- * of LangChain cannot do all cases: they report no usage and stream no pieces of tool calls.
+ * A streaming subclass of `BaseChatModel`, such as a user may write. The fakes of LangChain do not cover all cases:
+ * they report no usage and stream no tool call chunks.
  */
 import { BaseChatModel } from '@langchain/core/language_models/chat_models'
 import { AIMessage, AIMessageChunk } from '@langchain/core/messages'
@@ -47,7 +47,7 @@ class ScriptedBaseModel extends BaseChatModel {
       additional_kwargs: refusal === undefined ? {} : { refusal },
     })
     if (usage !== undefined) {
-      // NOTE: LangChain's constructor takes usage, but its type says otherwise.
+      // NOTE: LangChain's constructor accepts usage, but its type does not.
       Object.assign(message, {
         usage_metadata: {
           input_tokens: usage.inputTokens,
@@ -60,7 +60,7 @@ class ScriptedBaseModel extends BaseChatModel {
   }
 }
 
-/** Makes a model that answers with the entries of `script`, one a call. */
+/** Creates a model that answers each call with the next entry of `script`. */
 export function scriptedBaseModel(script: readonly (ScriptedReply | Error)[]): BaseChatModel {
   return new ScriptedBaseModel(script)
 }

@@ -1,4 +1,4 @@
-/** [M6] What a provider is sent when an answer must be JSON of a schema. */
+/** [M6] Tests the requests for answers that must match a JSON Schema. */
 import { Type } from '@tutti/core'
 import { describe, expect, test } from 'vitest'
 
@@ -30,24 +30,24 @@ const TOOL = {
 
 const ANSWER = '{"title":"Käse 🧀","pages":3}'
 
-function asking(schema: object, more: Partial<ModelRequest> = {}): ModelRequest {
+function requestFor(schema: object, more: Partial<ModelRequest> = {}): ModelRequest {
   return { ...REQUEST, ...more, output: { name: 'brief', schema } }
 }
 
-function at(name: string, model?: string): Provider {
+function findProvider(name: string, model?: string): Provider {
   const provider = PROVIDERS.find((each) => each.name === name)
   if (provider === undefined) throw new Error(`no provider ${name}`)
   return { ...provider, model: model ?? provider.model }
 }
 
-/** Where each wire has the form of the answer. */
+/** Field of each wire protocol that holds the form of the answer. */
 const FORMS: readonly (readonly [string, Provider, (request: StubRequest) => unknown])[] = [
-  ['openai', at('openai'), ({ body }) => body['response_format']],
-  ['openai by Responses', at('openai', 'openai:gpt-5.6'), ({ body }) => body['text']],
-  ['anthropic', at('anthropic'), ({ body }) => body['output_config']],
+  ['openai', findProvider('openai'), ({ body }) => body['response_format']],
+  ['openai by Responses', findProvider('openai', 'openai:gpt-5.6'), ({ body }) => body['text']],
+  ['anthropic', findProvider('anthropic'), ({ body }) => body['output_config']],
 ]
 
-const WANTED: Readonly<Record<string, (schema: object, strict: boolean) => object>> = {
+const EXPECTED: Readonly<Record<string, (schema: object, strict: boolean) => object>> = {
   openai: (schema, strict) => ({
     type: 'json_schema',
     json_schema: { name: 'brief', schema, strict },
@@ -58,102 +58,102 @@ const WANTED: Readonly<Record<string, (schema: object, strict: boolean) => objec
   anthropic: (schema) => ({ format: { type: 'json_schema', schema } }),
 }
 
-describe.each(FORMS)('%s', (name, provider, formOf) => {
-  test('[M6] the schema is on the wire, and the answer streams', async () => {
+describe.each(FORMS)('%s', (name, provider, readForm) => {
+  test('[M6] sends the schema and streams the answer', async () => {
     await using stub = await provider.stub([{ text: ANSWER }])
-    const { texts, reply } = await ask(modelAt(provider, stub), asking(STRICT))
-    expect(formOf(await stub.request(0))).toEqual(WANTED[name]?.(STRICT, true))
+    const { texts, reply } = await ask(modelAt(provider, stub), requestFor(STRICT))
+    expect(readForm(await stub.request(0))).toEqual(EXPECTED[name]?.(STRICT, true))
     expect(reply.text).toBe(ANSWER)
     expect(texts.join('')).toBe(ANSWER)
     expect(texts.length).toBeGreaterThan(1)
   })
 
-  test('[M6] tools stay beside it as they are', async () => {
+  test('[M6] sends tools unchanged in addition to the schema', async () => {
     const call = { id: 'call-a', name: 'look_up', arguments: { word: 'x' } }
     await using stub = await provider.stub([{ toolCalls: [call] }, 'x'])
     const model = modelAt(provider, stub)
-    const { reply } = await ask(model, asking(STRICT, { tools: [TOOL] }))
+    const { reply } = await ask(model, requestFor(STRICT, { tools: [TOOL] }))
     await ask(model, { ...REQUEST, tools: [TOOL] })
     const [request, plain] = [await stub.request(0), await stub.request(1)]
-    expect(formOf(request)).toEqual(WANTED[name]?.(STRICT, true))
+    expect(readForm(request)).toEqual(EXPECTED[name]?.(STRICT, true))
     expect(request.body['tools']).toEqual(plain.body['tools'])
     expect(reply.toolCalls).toMatchObject([{ id: 'call-a', arguments: '{"word":"x"}' }])
   })
 
-  test('[M6] a request without it, or a model that is told to have no such mode, sends none', async () => {
+  test('[M6] sends no schema without an output, or when structured output is disabled', async () => {
     await using stub = await provider.stub(['plain', 'plain'])
     await ask(modelAt(provider, stub))
-    await ask(modelAt(provider, stub, { structuredOutput: false }), asking(STRICT))
-    const [, told] = [await stub.request(0), await stub.request(1)]
+    await ask(modelAt(provider, stub, { structuredOutput: false }), requestFor(STRICT))
+    const [, disabled] = [await stub.request(0), await stub.request(1)]
     for (const request of stub.requests) {
-      expect(JSON.stringify(formOf(request) ?? {})).not.toContain('json_schema')
+      expect(JSON.stringify(readForm(request) ?? {})).not.toContain('json_schema')
     }
-    expect(JSON.stringify(told.body)).not.toContain('pages')
+    expect(JSON.stringify(disabled.body)).not.toContain('pages')
   })
 
-  test('[O1] of the object of a schema library only what is JSON counts', async () => {
+  test('[O1] sends only the JSON of a schema object', async () => {
     await using stub = await provider.stub([{ text: ANSWER }, { text: ANSWER }])
     const model = modelAt(provider, stub)
-    await ask(model, asking(Brief))
-    await ask(model, asking({ ...STRICT, minProperties: undefined, [Symbol('mark')]: 1 }))
+    await ask(model, requestFor(Brief))
+    await ask(model, requestFor({ ...STRICT, minProperties: undefined, [Symbol('mark')]: 1 }))
     for (const request of [await stub.request(0), await stub.request(1)]) {
-      expect(formOf(request)).toEqual(WANTED[name]?.(STRICT, true))
+      expect(readForm(request)).toEqual(EXPECTED[name]?.(STRICT, true))
     }
   })
 
-  test('[O3] a schema that is no object is told at the end of the system text', async () => {
+  test('[O3] describes a schema that is not an object at the end of the system text', async () => {
     await using stub = await provider.stub(['[]', '[]'])
     const model = modelAt(provider, stub)
     const list = { type: 'array', items: { type: 'string' } }
-    await ask(model, asking(list))
-    await ask(model, asking(list, { messages: [{ role: 'user', content: 'List.' }] }))
-    const words = `Your final answer must be JSON alone, with no text around it, that matches this JSON Schema:\n${JSON.stringify(list)}`
+    await ask(model, requestFor(list))
+    await ask(model, requestFor(list, { messages: [{ role: 'user', content: 'List.' }] }))
+    const text = `Your final answer must be JSON alone, with no text around it, that matches this JSON Schema:\n${JSON.stringify(list)}`
     const [first, second] = [await stub.request(0), await stub.request(1)]
     expect(JSON.stringify(first.body)).toContain(
-      JSON.stringify(`You are Tester.\n\n${words}`).slice(1, -1),
+      JSON.stringify(`You are Tester.\n\n${text}`).slice(1, -1),
     )
-    expect(JSON.stringify(second.body)).toContain(JSON.stringify(words).slice(1, -1))
+    expect(JSON.stringify(second.body)).toContain(JSON.stringify(text).slice(1, -1))
     for (const request of stub.requests) {
-      expect(JSON.stringify(formOf(request) ?? {})).not.toContain('json_schema')
+      expect(JSON.stringify(readForm(request) ?? {})).not.toContain('json_schema')
     }
   })
 })
 
-describe('of OpenAI', () => {
-  test('[O2] a schema that it cannot enforce is sent without strict', async () => {
-    const openai = at('openai')
+describe('OpenAI', () => {
+  test('[O2] gets a schema that it cannot enforce without strict', async () => {
+    const openai = findProvider('openai')
     await using stub = await openai.stub(['{}', '{}'])
     const model = modelAt(openai, stub)
     const optional = { ...STRICT, required: ['title'] }
-    await ask(model, asking(OPEN))
-    await ask(model, asking(optional))
+    await ask(model, requestFor(OPEN))
+    await ask(model, requestFor(optional))
     const [map, some] = [await stub.request(0), await stub.request(1)]
-    expect(map.body['response_format']).toEqual(WANTED['openai']?.(OPEN, false))
-    expect(some.body['response_format']).toEqual(WANTED['openai']?.(optional, false))
+    expect(map.body['response_format']).toEqual(EXPECTED['openai']?.(OPEN, false))
+    expect(some.body['response_format']).toEqual(EXPECTED['openai']?.(optional, false))
   })
 })
 
-test('[O3] beside tools a model of OpenAI that does not stream is told in words', async () => {
-  const openai = at('openai')
-  // NOTE: the stub refuses what does not stream, but records it.
+test('[O3] describes the schema in the system text for an OpenAI model with tools that does not stream', async () => {
+  const openai = findProvider('openai')
+  // NOTE: the stub rejects requests without streaming, but records them.
   await using stub = await openai.stub([])
   const model = modelAt(openai, stub, { modelOptions: { disableStreaming: true } })
   for (const tools of [[TOOL], []]) {
-    await expect(ask(model, asking(STRICT, { tools }))).rejects.toThrow('only streams')
+    await expect(ask(model, requestFor(STRICT, { tools }))).rejects.toThrow('only streams')
   }
-  const [beside, alone] = [await stub.request(0), await stub.request(1)]
-  expect(beside.body).not.toHaveProperty('response_format')
-  expect(JSON.stringify(beside.body)).toContain('Your final answer must be JSON')
+  const [withTools, alone] = [await stub.request(0), await stub.request(1)]
+  expect(withTools.body).not.toHaveProperty('response_format')
+  expect(JSON.stringify(withTools.body)).toContain('Your final answer must be JSON')
   expect(alone.body).toHaveProperty('response_format')
 })
 
-describe('of Anthropic', () => {
-  test('[O1] the closed form is sent, and settings of the answer that were there stay', async () => {
-    const anthropic = at('anthropic', 'anthropic:claude-opus-4-7')
+describe('Anthropic', () => {
+  test('[O1] gets the closed schema in addition to existing output settings', async () => {
+    const anthropic = findProvider('anthropic', 'anthropic:claude-opus-4-7')
     await using stub = await anthropic.stub(['{}'])
     const model = modelAt(anthropic, stub, { modelOptions: { outputConfig: { effort: 'low' } } })
     const properties = { pages: { type: 'integer', minimum: 1 } }
-    await ask(model, asking({ type: 'object', properties }))
+    await ask(model, requestFor({ type: 'object', properties }))
     expect((await stub.request(0)).body['output_config']).toEqual({
       effort: 'low',
       format: {
@@ -167,10 +167,10 @@ describe('of Anthropic', () => {
     })
   })
 
-  test('[O3] a map is told in words', async () => {
-    const anthropic = at('anthropic')
+  test('[O3] gets a map schema in the system text', async () => {
+    const anthropic = findProvider('anthropic')
     await using stub = await anthropic.stub(['{}'])
-    await ask(modelAt(anthropic, stub), asking(OPEN))
+    await ask(modelAt(anthropic, stub), requestFor(OPEN))
     const { body } = await stub.request(0)
     expect(body).not.toHaveProperty('output_config')
     expect(body['system']).toContain(JSON.stringify(OPEN))

@@ -1,11 +1,11 @@
-/** Nothing is sent anywhere but to the provider, unless the environment asks for it. */
+/** Tests that requests go only to the provider unless the environment enables tracing. */
 import { createServer } from 'node:http'
 
 import { expect, test } from 'vitest'
 
 import { runScript } from './run-script.ts'
 
-/** One call of a model; prints the ports that sockets were opened to, all of them seen by Node itself. */
+/** Script that calls a model once and prints the targets of all sockets that Node opens. */
 const ONE_CALL = `
   import { subscribe } from 'node:diagnostics_channel'
   const targets = []
@@ -15,7 +15,7 @@ const ONE_CALL = `
       connected = true
       targets.push(socket.remoteAddress + ':' + socket.remotePort)
     })
-    // How a connection ends does not matter here, only where it goes.
+    // Only the target of a connection matters, not how it ends.
     socket.once('error', (error) => connected || targets.push(String(error)))
     socket.once('lookup', (_error, _address, _family, host) => targets.push('lookup ' + host))
   })
@@ -30,15 +30,15 @@ const ONE_CALL = `
   process.on('exit', () => console.log(JSON.stringify(targets.map((target) => target === address ? 'provider' : target))))
 `
 
-test('a call opens no connection but the one to its provider', async () => {
+test('a call connects only to its provider', async () => {
   expect(await runScript(ONE_CALL)).toEqual(['provider'])
 })
 
-test('not even a LangSmith key in the environment turns tracing on', async () => {
+test('a LangSmith key in the environment does not enable tracing', async () => {
   expect(await runScript(ONE_CALL, { LANGSMITH_API_KEY: 'lsv2_key' })).toEqual(['provider'])
 })
 
-test('tracing that the environment asks for goes where it says', async () => {
+test('tracing goes to the configured endpoint when the environment enables it', async () => {
   let traced = 0
   const server = createServer((_request, response) => {
     traced += 1

@@ -1,8 +1,8 @@
-/** What the providers are sent, read from the requests that their stubs recorded. */
+/** Tests the requests to the providers, as recorded by their stubs. */
 import { defineTool, Type } from '@tutti/core'
 import { describe, expect, test } from 'vitest'
 
-import { ask, failureOf, KEY, modelAt, PROVIDERS, REQUEST } from './providers.ts'
+import { ask, catchFailure, KEY, modelAt, PROVIDERS, REQUEST } from './providers.ts'
 
 import type { StubRequest } from '../src/testing/index.ts'
 import type { Message, ModelRequest, ToolSpecification } from '@tutti/ensemble'
@@ -50,12 +50,12 @@ const HISTORY: readonly Message[] = [
   { role: 'user', content: 'Then answer.' },
 ]
 
-function toolsOf({ body }: StubRequest): unknown[] {
+function readTools({ body }: StubRequest): unknown[] {
   return Array.isArray(body['tools']) ? body['tools'] : []
 }
 
 describe.each(PROVIDERS)('$name', (provider) => {
-  test('a request without tools mentions none', async () => {
+  test('omits tool fields from a request without tools', async () => {
     await using stub = await provider.stub(['yes'])
     await ask(modelAt(provider, stub))
     const [request] = stub.requests
@@ -64,7 +64,7 @@ describe.each(PROVIDERS)('$name', (provider) => {
     expect(request?.body['stream']).toBe(true)
   })
 
-  test('the key goes into the header of the provider', async () => {
+  test('sends the key in the header of the provider', async () => {
     await using stub = await provider.stub(['yes'])
     await ask(modelAt(provider, stub))
     const { headers } = await stub.request(0)
@@ -72,7 +72,7 @@ describe.each(PROVIDERS)('$name', (provider) => {
     else expect(headers['x-api-key']).toBe(KEY)
   })
 
-  test('temperature, the limit of tokens and further options reach the provider', async () => {
+  test('sends the temperature, the token limit and further options', async () => {
     await using stub = await provider.stub(['yes'])
     const model = modelAt(provider, stub, {
       temperature: 0.25,
@@ -84,19 +84,19 @@ describe.each(PROVIDERS)('$name', (provider) => {
     expect(body).toMatchObject({ temperature: 0.25, max_tokens: 77, top_p: 0.5 })
   })
 
-  test("a tool arrives with its author's schema, unchanged", async () => {
+  test('sends the schema of a tool unchanged', async () => {
     await using stub = await provider.stub(['yes'])
     await ask(modelAt(provider, stub), WITH_TOOLS)
     const schema: unknown = JSON.parse(JSON.stringify(search.inputSchema))
     const { name, description } = search
-    expect(toolsOf(await stub.request(0))).toStrictEqual([
+    expect(readTools(await stub.request(0))).toStrictEqual([
       provider.name === 'openai'
         ? { type: 'function', function: { name, description, parameters: schema } }
         : { name, description, input_schema: schema },
     ])
   })
 
-  test('tool choice auto is left to the default, none is said and keeps the tools', async () => {
+  test('omits tool choice auto, and sends none together with the tools', async () => {
     await using stub = await provider.stub(['yes', 'yes'])
     const model = modelAt(provider, stub)
     await ask(model, WITH_TOOLS)
@@ -104,24 +104,24 @@ describe.each(PROVIDERS)('$name', (provider) => {
     const [auto, none] = [await stub.request(0), await stub.request(1)]
     expect(auto.body).not.toHaveProperty('tool_choice')
     expect(none.body['tool_choice']).toEqual(provider.name === 'openai' ? 'none' : { type: 'none' })
-    expect(toolsOf(none)).toHaveLength(1)
+    expect(readTools(none)).toHaveLength(1)
   })
 
-  test('input tokens are all of them, with those from the cache told apart', async () => {
+  test('counts all input tokens and reports cached ones separately', async () => {
     const usage = { inputTokens: 100, outputTokens: 5, cachedInputTokens: 80 }
     await using stub = await provider.stub([{ text: 'yes', usage }])
     const { reply } = await ask(modelAt(provider, stub))
     expect(reply.usage).toEqual(usage)
   })
 
-  test('reasoning is no part of the text', async () => {
+  test('excludes reasoning from the text', async () => {
     await using stub = await provider.stub([{ reasoning: 'Let me think.', text: 'It is so.' }])
     const { texts, reply } = await ask(modelAt(provider, stub), WITH_TOOLS)
     expect(texts.join('')).toBe('It is so.')
     expect(reply.text).toBe('It is so.')
   })
 
-  test('arguments that are not JSON come back as they were streamed', async () => {
+  test('returns arguments that are not JSON as they were streamed', async () => {
     const cut = '{"query": "käse 🧀", "li'
     await using stub = await provider.stub([
       { toolCalls: [{ id: 'call-a', name: 'search', arguments: cut }] },
@@ -130,26 +130,26 @@ describe.each(PROVIDERS)('$name', (provider) => {
     expect(reply.toolCalls).toEqual([{ id: 'call-a', name: 'search', arguments: cut }])
   })
 
-  test('valid arguments come back as the very text that was streamed', async () => {
+  test('returns valid arguments as the exact streamed text', async () => {
     const text = '{ "query" : "a\\u00e4",\n "limit": 12345678901234567890 }'
     await using stub = await provider.stub([{ toolCalls: [{ name: 'search', arguments: text }] }])
     const { reply } = await ask(modelAt(provider, stub), WITH_TOOLS)
     expect(reply.toolCalls.map((call) => call.arguments)).toEqual([text])
   })
 
-  test('a call without any arguments is an empty object', async () => {
+  test('returns missing arguments as an empty object', async () => {
     await using stub = await provider.stub([{ toolCalls: [{ name: 'search', arguments: '' }] }])
     const { reply } = await ask(modelAt(provider, stub), WITH_TOOLS)
     expect(reply.toolCalls.map((call) => call.arguments)).toEqual(['{}'])
   })
 
-  test('a malformed conversation is refused as the provider does', async () => {
+  test('fails with the error of the provider for a malformed conversation', async () => {
     await using stub = await provider.stub([])
     const messages: readonly Message[] = [
       ...REQUEST.messages,
       { role: 'tool', toolCallId: 'call-z', toolName: 'search', content: 'lost' },
     ]
-    const error = await failureOf(modelAt(provider, stub), { ...WITH_TOOLS, messages })
+    const error = await catchFailure(modelAt(provider, stub), { ...WITH_TOOLS, messages })
     expect(error).toMatchObject({
       code: 'MODEL_FAILED',
       retryable: false,
@@ -158,8 +158,8 @@ describe.each(PROVIDERS)('$name', (provider) => {
   })
 })
 
-describe('the history on the wire', () => {
-  test('of OpenAI', async () => {
+describe('the message history', () => {
+  test('is converted to the messages of OpenAI', async () => {
     const [openai] = PROVIDERS
     if (openai === undefined) throw new Error('no provider')
     await using stub = await openai.stub(['yes'])
@@ -187,7 +187,7 @@ describe('the history on the wire', () => {
     ])
   })
 
-  test('of Anthropic', async () => {
+  test('is converted to the messages of Anthropic', async () => {
     const [, anthropic] = PROVIDERS
     if (anthropic === undefined) throw new Error('no provider')
     await using stub = await anthropic.stub(['yes'])
@@ -217,7 +217,7 @@ describe('the history on the wire', () => {
     ])
   })
 
-  test('a reasoning model of OpenAI is told its system text as developer', async () => {
+  test('sends the system text as developer message to a reasoning model of OpenAI', async () => {
     const [openai] = PROVIDERS
     if (openai === undefined) throw new Error('no provider')
     await using stub = await openai.stub(['yes'])
@@ -235,12 +235,12 @@ describe.each(PROVIDERS)('a choice at the root of an input schema, for $name', (
   const file = Type.Object({ kind: Type.Literal('file'), path: Type.String() })
   const page = Type.Object({ kind: Type.Literal('page'), url: Type.String() })
 
-  test('arrives as an object with the properties of all forms', async () => {
+  test('is sent as an object with the properties of all forms', async () => {
     await using stub = await provider.stub(['yes'])
     const inputSchema = Type.Union([file, page])
     const tools = [{ name: 'read', description: 'Reads', inputSchema }]
     await ask(modelAt(provider, stub), { ...REQUEST, tools })
-    const sent = JSON.stringify(toolsOf(await stub.request(0)))
+    const sent = JSON.stringify(readTools(await stub.request(0)))
     expect(sent).toContain('"type":"object"')
     expect(sent).toContain('"required":["kind"]')
     expect(sent).toContain(
@@ -248,11 +248,11 @@ describe.each(PROVIDERS)('a choice at the root of an input schema, for $name', (
     )
   })
 
-  test('is an error that names the tool when a form is not an object', async () => {
+  test('causes an error with the name of the tool when a form is not an object', async () => {
     await using stub = await provider.stub([])
     const inputSchema = Type.Union([file, Type.String()])
     const tools = [{ name: 'either', description: 'One or the other', inputSchema }]
-    const error = await failureOf(modelAt(provider, stub), { ...REQUEST, tools })
+    const error = await catchFailure(modelAt(provider, stub), { ...REQUEST, tools })
     expect(error).toMatchObject({ code: 'TOOL_CONFIGURATION', retryable: false })
     expect(String(error)).toContain('tool "either"')
     expect(stub.requests).toHaveLength(0)

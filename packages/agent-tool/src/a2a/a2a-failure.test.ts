@@ -19,13 +19,13 @@ function rest(statusCode: number, reason: string): Error {
   return fromRestErrorBody({ message: 'No', details: [info] }, { statusCode })
 }
 
-describe('a failure', () => {
-  test('of an agent is handed on', () => {
+describe('a2aFailure', () => {
+  test('returns an AgentError unchanged', () => {
     const failure = new AgentError('Lost', { failureType: 'connection_lost', retryable: true })
     expect(a2aFailure(failure)).toBe(failure)
   })
 
-  test('over JSON-RPC is what the agent says', () => {
+  test('reports the code and message of a JSON-RPC error', () => {
     expect(a2aFailure(rpc(-32_004))).toMatchObject({
       failureType: 'agent_failed',
       retryable: false,
@@ -33,7 +33,7 @@ describe('a failure', () => {
     })
   })
 
-  test('over REST has a status', () => {
+  test('reports the HTTP status of a REST error', () => {
     expect(a2aFailure(rest(400, 'UNSUPPORTED_OPERATION'))).toMatchObject({
       failureType: 'http_error',
       retryable: false,
@@ -41,13 +41,13 @@ describe('a failure', () => {
     })
   })
 
-  test('within a stream is what is wrapped', () => {
+  test('unwraps an error that was sent within a stream', () => {
     const wrapped = new Error('SSE event contained an error', { cause: rpc(-32_603) })
     expect(a2aFailure(wrapped).message).toBe('Agent returned error -32603: No')
   })
 
   test.each([[new SyntaxError('Unexpected token')], ['a text']])(
-    'that is anything else is an answer that is not understood: %s',
+    'reports anything else as an invalid response: %s',
     (thrown) => {
       expect(a2aFailure(thrown)).toMatchObject({
         failureType: 'invalid_response',
@@ -67,17 +67,17 @@ test.each([
     rest(400, 'UNSUPPORTED_OPERATION'),
     [true, true, false, false],
   ],
-  ['parameters that do not fit', rpc(-32_602), [true, false, true, false]],
+  ['invalid parameters', rpc(-32_602), [true, false, true, false]],
   ['an unknown task over JSON-RPC', rpc(-32_001), [true, false, false, true]],
   ['an unknown task over REST', rest(404, 'TASK_NOT_FOUND'), [true, false, false, true]],
-  ['a fault', rpc(-32_603), [true, false, false, false]],
-  ['what no agent said', new Error('No'), [false, false, false, false]],
-])('what %s is', (_title, thrown, facts) => {
+  ['an internal error', rpc(-32_603), [true, false, false, false]],
+  ['an error that the agent did not send', new Error('No'), [false, false, false, false]],
+])('classifies %s', (_title, thrown, expected) => {
   const found = [
     isAgentError(thrown),
     isRefusal(thrown),
     isInvalidParams(thrown),
     isUnknownTask(thrown),
   ]
-  expect(found).toEqual(facts)
+  expect(found).toEqual(expected)
 })

@@ -16,7 +16,7 @@ const rest = {
 }
 const grpc = { url: 'agents.example:443', protocolBinding: 'GRPC', protocolVersion: '1.0' }
 
-function placeOf(body: object): unknown {
+function readPlace(body: object): unknown {
   const read = readAgentCard(body, CARD_URL)
   return read.kind === 'card' ? read.card.place : read
 }
@@ -29,11 +29,11 @@ test.each([
   [{}],
   [{ name: 'One' }],
   [{ supportedInterfaces: [] }],
-])('%j is no card', (body) => {
+])('does not accept %j as a card', (body) => {
   expect(readAgentCard(body, CARD_URL)).toEqual({ kind: 'none' })
 })
 
-test('everything that is read of a card of 1.0', () => {
+test('reads all supported fields of a 1.0 card', () => {
   const body = {
     name: 'One',
     supportedInterfaces: [{ ...jsonRpc, tenant: 'acme' }],
@@ -52,21 +52,21 @@ test('everything that is read of a card of 1.0', () => {
   })
 })
 
-test('what a card does not say is not taken for granted', () => {
+test('uses empty defaults for fields that the card omits', () => {
   expect(readAgentCard({ supportedInterfaces: [rest] }, CARD_URL)).toMatchObject({
     card: { name: '', streams: false, extensions: [], inputModes: [] },
   })
 })
 
-test('the first address over HTTP is taken', () => {
-  expect(placeOf({ supportedInterfaces: [grpc, rest, jsonRpc] })).toMatchObject({ url: rest.url })
+test('uses the first HTTP address', () => {
+  expect(readPlace({ supportedInterfaces: [grpc, rest, jsonRpc] })).toMatchObject({ url: rest.url })
 })
 
-test('1.0 is taken before 0.3, and JSON-RPC before REST in 0.3', () => {
+test('prefers 1.0 to 0.3, and JSON-RPC to REST within 0.3', () => {
   const old = { ...jsonRpc, protocolVersion: '0.3' }
   const oldRest = { ...rest, protocolVersion: '0.3.0' }
-  expect(placeOf({ supportedInterfaces: [old, rest] })).toMatchObject({ version: '1.0' })
-  expect(placeOf({ supportedInterfaces: [oldRest, old] })).toMatchObject({
+  expect(readPlace({ supportedInterfaces: [old, rest] })).toMatchObject({ version: '1.0' })
+  expect(readPlace({ supportedInterfaces: [oldRest, old] })).toMatchObject({
     version: '0.3',
     binding: 'JSONRPC',
   })
@@ -78,14 +78,14 @@ test.each([
   ['1.1', '1.0'],
   ['0.3.0', '0.3'],
   ['0.2.5', '0.3'],
-])('version %s is spoken to as %s', (protocolVersion, version) => {
-  expect(placeOf({ supportedInterfaces: [{ ...rest, protocolVersion }] })).toMatchObject({
+])('calls an agent of version %s with version %s', (protocolVersion, version) => {
+  expect(readPlace({ supportedInterfaces: [{ ...rest, protocolVersion }] })).toMatchObject({
     version,
   })
 })
 
-test('a card of 0.3 has its address at the top, and more of them below', () => {
-  expect(placeOf({ url: 'https://agents.example/a2a' })).toEqual({
+test('reads the main and the additional addresses of a 0.3 card', () => {
+  expect(readPlace({ url: 'https://agents.example/a2a' })).toEqual({
     url: 'https://agents.example/a2a',
     binding: 'JSONRPC',
     version: '0.3',
@@ -96,18 +96,18 @@ test('a card of 0.3 has its address at the top, and more of them below', () => {
     preferredTransport: 'GRPC',
     additionalInterfaces: [{ url: 'https://agents.example/v1', transport: 'HTTP+JSON' }],
   }
-  expect(placeOf(body)).toMatchObject({ url: 'https://agents.example/v1', binding: 'HTTP+JSON' })
+  expect(readPlace(body)).toMatchObject({ url: 'https://agents.example/v1', binding: 'HTTP+JSON' })
 })
 
 test.each([
   ['/rpc', 'https://agents.example/rpc'],
   ['../rpc', 'https://agents.example/one/rpc'],
   ['//other.example/rpc', 'https://other.example/rpc'],
-])('the address %s is relative to the card', (url, resolved) => {
-  expect(placeOf({ supportedInterfaces: [{ ...rest, url }] })).toMatchObject({ url: resolved })
+])('resolves the address %s against the URL of the card', (url, resolved) => {
+  expect(readPlace({ supportedInterfaces: [{ ...rest, url }] })).toMatchObject({ url: resolved })
 })
 
-test('a card without an address over HTTP is one that cannot be used', () => {
+test('reports a card without an HTTP address as unusable', () => {
   const file = { ...rest, url: 'file:///etc/passwd' }
   const empty = { ...rest, url: '' }
   expect(readAgentCard({ supportedInterfaces: [grpc, file, empty] }, CARD_URL)).toEqual({
@@ -121,8 +121,8 @@ test.each([
   [['text/plain'], false],
   [['text/plain', 'application/json; charset=utf-8'], true],
   [['*/*'], true],
-])('an agent that takes %j takes data: %s', (defaultInputModes, takes) => {
+])('with input modes %j, reports support for data parts as %s', (defaultInputModes, takes) => {
   const read = readAgentCard({ supportedInterfaces: [rest], defaultInputModes }, CARD_URL)
-  if (read.kind !== 'card') throw new Error('It is a card')
+  if (read.kind !== 'card') throw new Error('Expected a card')
   expect(takesData(read.card)).toBe(takes)
 })

@@ -9,19 +9,21 @@ import type { A2aMessage, A2aStreamItem } from './wire.ts'
 const made = [{ artifactId: 'a', parts: [{ text: 'made' }] }]
 const said: A2aMessage = { parts: [{ text: 'said' }] }
 
-function recordOf(...all: readonly A2aStreamItem[]): AgentTaskState {
+function createRecord(...all: readonly A2aStreamItem[]): AgentTaskState {
   const record = new AgentTaskState()
-  for (const news of all) record.apply(news)
+  for (const item of all) record.apply(item)
   return record
 }
 
-function taskOf(state: string, more: { message?: A2aMessage; artifacts?: typeof made } = {}) {
+function createTask(state: string, more: { message?: A2aMessage; artifacts?: typeof made } = {}) {
   const { message, artifacts } = more
   const status = { state, ...(message === undefined ? {} : { message }) }
-  return recordOf({ task: { id: 't', status, ...(artifacts === undefined ? {} : { artifacts }) } })
+  return createRecord({
+    task: { id: 't', status, ...(artifacts === undefined ? {} : { artifacts }) },
+  })
 }
 
-function failureOf(record: AgentTaskState): unknown {
+function catchFailure(record: AgentTaskState): unknown {
   try {
     return toA2aAnswer(record)
   } catch (error) {
@@ -31,10 +33,10 @@ function failureOf(record: AgentTaskState): unknown {
 
 test.each([
   ['its artifacts', { message: said, artifacts: made }, 'made'],
-  ['else what it says', { message: said }, 'said'],
-  ['else nothing', {}, null],
-])('the answer of a completed task is %s', (_title, more, output) => {
-  expect(toA2aAnswer(taskOf('TASK_STATE_COMPLETED', more))).toEqual({
+  ['its status message if it has no artifacts', { message: said }, 'said'],
+  ['null if it has neither', {}, null],
+])('returns as the answer of a completed task %s', (_title, more, output) => {
+  expect(toA2aAnswer(createTask('TASK_STATE_COMPLETED', more))).toEqual({
     kind: 'end',
     state: 'completed',
     output,
@@ -42,16 +44,19 @@ test.each([
   })
 })
 
-test('a message says no more than that the agent has answered', () => {
-  expect(toA2aAnswer(recordOf({ message: said }))).toMatchObject({ state: 'open', output: 'said' })
+test('leaves the conversation open after a message without a task', () => {
+  expect(toA2aAnswer(createRecord({ message: said }))).toMatchObject({
+    state: 'open',
+    output: 'said',
+  })
 })
 
 test.each([
-  ['what it says', { message: said, artifacts: made }, 'said'],
-  ['else what it made', { artifacts: made }, 'made'],
-  ['else that there is one', {}, 'The agent needs more input'],
-])('the question of a task is %s', (_title, more, question) => {
-  expect(toA2aAnswer(taskOf('TASK_STATE_INPUT_REQUIRED', more))).toEqual({
+  ['its status message', { message: said, artifacts: made }, 'said'],
+  ['its artifacts if it has no message', { artifacts: made }, 'made'],
+  ['a default text if it has neither', {}, 'The agent needs more input'],
+])('returns as the question of a task %s', (_title, more, question) => {
+  expect(toA2aAnswer(createTask('TASK_STATE_INPUT_REQUIRED', more))).toEqual({
     kind: 'end',
     state: 'input_required',
     output: question,
@@ -65,8 +70,8 @@ test.each([
   ['TASK_STATE_CANCELED', 'agent_failed', 'The agent cancelled its task'],
   ['TASK_STATE_REJECTED', 'agent_failed', 'The agent rejected the task'],
   ['TASK_STATE_AUTH_REQUIRED', 'configuration', 'The agent asks for credentials'],
-])('%s is a failure with what was made', (state, failureType, message) => {
-  const failure = failureOf(taskOf(state, { message: said, artifacts: made }))
+])('reports %s as a failure with the partial output', (state, failureType, message) => {
+  const failure = catchFailure(createTask(state, { message: said, artifacts: made }))
   expect(failure).toBeInstanceOf(AgentError)
   expect(failure).toMatchObject({
     failureType,
@@ -74,15 +79,17 @@ test.each([
     retryable: false,
     partial: 'made',
   })
-  expect(failureOf(taskOf(state))).toMatchObject({ message, partial: undefined })
+  expect(catchFailure(createTask(state))).toMatchObject({ message, partial: undefined })
 })
 
-test('a failed agent may say that another try can help', () => {
+test('marks a failure as retryable when the metadata of the agent sets retryable', () => {
   const message = { ...said, metadata: { retryable: true } }
-  expect(failureOf(taskOf('TASK_STATE_FAILED', { message }))).toMatchObject({ retryable: true })
+  expect(catchFailure(createTask('TASK_STATE_FAILED', { message }))).toMatchObject({
+    retryable: true,
+  })
 })
 
-test('what was made so far is what the artifacts say', () => {
-  expect(partialOutput(taskOf('TASK_STATE_WORKING', { message: said }))).toBeUndefined()
-  expect(partialOutput(taskOf('TASK_STATE_WORKING', { artifacts: made }))).toBe('made')
+test('returns only artifacts as partial output', () => {
+  expect(partialOutput(createTask('TASK_STATE_WORKING', { message: said }))).toBeUndefined()
+  expect(partialOutput(createTask('TASK_STATE_WORKING', { artifacts: made }))).toBe('made')
 })

@@ -4,30 +4,35 @@ import { readOutput } from './output.ts'
 
 import type { A2aPart } from './wire.ts'
 
-test('what says nothing is no output', () => {
+test('returns undefined when no part has content', () => {
   expect(readOutput([])).toBeUndefined()
   expect(readOutput([{}, { parts: [] }, { parts: [{}] }])).toBeUndefined()
 })
 
 const cases: readonly (readonly [string, readonly (readonly A2aPart[])[], unknown, string])[] = [
-  ['[O1] texts of one artifact follow without a gap', [[{ text: 'a' }, { text: 'b' }]], 'ab', 'ab'],
-  ['[O1] artifacts are lines apart', [[{ text: 'a' }], [{ text: 'b' }]], 'a\nb', 'a\nb'],
-  ['[O2] one data part is the value', [[{ data: { n: 1 } }]], { n: 1 }, '{"n":1}'],
-  ['[O2] false data are data', [[{ data: false }]], false, 'false'],
   [
-    '[O2] several items are a list',
+    '[O1] joins the texts of one artifact without a separator',
+    [[{ text: 'a' }, { text: 'b' }]],
+    'ab',
+    'ab',
+  ],
+  ['[O1] separates artifacts with a newline', [[{ text: 'a' }], [{ text: 'b' }]], 'a\nb', 'a\nb'],
+  ['[O2] returns a single data part as the value', [[{ data: { n: 1 } }]], { n: 1 }, '{"n":1}'],
+  ['[O2] accepts false as data', [[{ data: false }]], false, 'false'],
+  [
+    '[O2] returns several items as a list',
     [[{ text: 'a' }, { data: [1] }], [{ text: 'b' }]],
     ['a', [1], 'b'],
     'a\n[1]\nb',
   ],
   [
-    '[O2] text around data stays where it is',
+    '[O2] preserves the order of text and data',
     [[{ text: 'a' }, { data: 1 }, { text: 'b' }]],
     ['a', 1, 'b'],
     'a\n1\nb',
   ],
   [
-    '[O2] a file is kept with what is known of it',
+    '[O2] returns a file with its name, type and URL',
     [[{ url: 'https://files.example/1', filename: 'one.png', mediaType: 'image/png' }]],
     {
       file: { url: 'https://files.example/1', filename: 'one.png', mediaType: 'image/png' },
@@ -35,25 +40,25 @@ const cases: readonly (readonly [string, readonly (readonly A2aPart[])[], unknow
     '[file: one.png, image/png, https://files.example/1]',
   ],
   [
-    '[O2] bytes of a file are in the value, not in the text',
+    '[O2] includes the bytes of a file in the value but not in the text',
     [[{ raw: 'aGk=', mediaType: 'text/plain' }]],
     { file: { raw: 'aGk=', mediaType: 'text/plain' } },
     '[file: text/plain]',
   ],
   [
-    '[O3] the JSON of data beside it is said once',
+    '[O3] omits text that repeats the adjacent data as JSON',
     [[{ text: '{ "n": 1 }' }, { data: { n: 1 } }]],
     { n: 1 },
     '{ "n": 1 }',
   ],
   [
-    '[O3] other JSON is text like any other',
+    '[O3] returns JSON text that differs from the data as text',
     [[{ text: '{"n":2}' }, { data: { n: 1 } }]],
     ['{"n":2}', { n: 1 }],
     '{"n":2}\n{"n":1}',
   ],
   [
-    '[O3] a number is not taken for the JSON of one',
+    '[O3] does not treat a number in text as a copy of numeric data',
     [[{ text: '1' }, { data: 1 }]],
     ['1', 1],
     '1\n1',

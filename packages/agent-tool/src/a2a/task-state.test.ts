@@ -12,10 +12,10 @@ const piece = (artifactId: string, text: string, append?: boolean) => ({
     ...(append === undefined ? {} : { append }),
   },
 })
-const partsOf = (record: AgentTaskState): readonly (readonly A2aPart[] | undefined)[] =>
+const readParts = (record: AgentTaskState): readonly (readonly A2aPart[] | undefined)[] =>
   record.artifacts.map(({ parts }) => parts)
 
-test('a task is known by whatever names it first', () => {
+test('takes the task id and context id from the first item that has them', () => {
   const record = new AgentTaskState({ contextId: 'before' })
   expect([record.taskId, record.contextId]).toEqual([undefined, 'before'])
   record.apply({ statusUpdate: { ...place, status: { state: 'TASK_STATE_WORKING' } } })
@@ -24,29 +24,29 @@ test('a task is known by whatever names it first', () => {
   expect([record.taskId, record.contextId]).toEqual(['t', 'c'])
 })
 
-test('[T2] an artifact sent again takes the place of the one before, and more of it goes after it', () => {
+test('[T2] appends to an artifact, or replaces it, as the update says', () => {
   const record = new AgentTaskState()
   record.apply(piece('a', 'one'))
   record.apply(piece('b', 'two'))
   record.apply(piece('a', ' more', true))
-  expect(partsOf(record)).toEqual([[{ text: 'one' }, { text: ' more' }], [{ text: 'two' }]])
-  record.apply(piece('a', 'anew', false))
-  expect(partsOf(record)).toEqual([[{ text: 'anew' }], [{ text: 'two' }]])
+  expect(readParts(record)).toEqual([[{ text: 'one' }, { text: ' more' }], [{ text: 'two' }]])
+  record.apply(piece('a', 'replaced', false))
+  expect(readParts(record)).toEqual([[{ text: 'replaced' }], [{ text: 'two' }]])
 })
 
-test('[T2] more of an artifact whose beginning was missed is its beginning', () => {
+test('[T2] starts an artifact with an appended part when its beginning was missed', () => {
   const record = new AgentTaskState()
   record.apply(piece('a', 'tail', true))
-  expect(partsOf(record)).toEqual([[{ text: 'tail' }]])
+  expect(readParts(record)).toEqual([[{ text: 'tail' }]])
 })
 
-test('[T1] a snapshot counts for what came before it', () => {
+test('[T1] a snapshot replaces all earlier state', () => {
   const record = new AgentTaskState()
   record.apply(piece('a', 'one'))
   record.apply({ task: { id: 't', artifacts: [{ artifactId: 'b', parts: [{ text: 'two' }] }] } })
-  expect(partsOf(record)).toEqual([[{ text: 'two' }]])
+  expect(readParts(record)).toEqual([[{ text: 'two' }]])
   record.apply({ task: { id: 't' } })
-  expect(partsOf(record)).toEqual([])
+  expect(readParts(record)).toEqual([])
 })
 
 test.each([
@@ -59,19 +59,19 @@ test.each([
   ['TASK_STATE_FAILED', true, true],
   ['TASK_STATE_CANCELED', true, true],
   ['TASK_STATE_REJECTED', true, true],
-])('%s: settled is %s, ended is %s', (state, isSettled, hasEnded) => {
+])('in state %s, isSettled is %s and hasEnded is %s', (state, isSettled, hasEnded) => {
   const record = new AgentTaskState()
   record.apply({ task: { id: 't', status: { state } } })
   expect([record.isSettled, record.hasEnded]).toEqual([isSettled, hasEnded])
 })
 
-test('a message is the end, without a task', () => {
+test('treats a message without a task as the end', () => {
   const record = new AgentTaskState()
   record.apply({ message: { contextId: 'c', parts: [] } })
   expect([record.isSettled, record.hasEnded, record.taskId]).toEqual([true, true, undefined])
 })
 
-test('an answered question counts only when it is asked anew, or when the task has had its time', () => {
+test('ignores an answered question until it is asked again or confirmed', () => {
   const status = { state: 'TASK_STATE_INPUT_REQUIRED', message: { messageId: 'q1' } }
   const record = new AgentTaskState()
   record.apply({ task: { id: 't', status } })

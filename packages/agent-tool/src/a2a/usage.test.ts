@@ -13,7 +13,7 @@ const status = (metadata: JsonObject): A2aStreamItem => ({
 })
 const snapshot = (metadata: JsonObject): A2aStreamItem => ({ task: { id: 't', metadata } })
 
-test('what says nothing of usage is no report', () => {
+test('ignores items without valid usage', () => {
   const ledger = new UsageLedger()
   expect(ledger.add(status({}), 't')).toBeUndefined()
   expect(ledger.add(status({ cost_usd: '1' }), 't')).toBeUndefined()
@@ -21,13 +21,13 @@ test('what says nothing of usage is no report', () => {
   expect(ledger.add(status({ cost_usd: Number.NaN }), 't')).toBeUndefined()
 })
 
-test('costs since the last report add up, plain or in the extension', () => {
+test('adds up cost increments, plain or in the extension', () => {
   const ledger = new UsageLedger()
   expect(ledger.add(status({ cost_usd: 0.25 }), 't')).toEqual({ totalCostUsd: 0.25 })
   expect(ledger.add(status(extension({ cost_usd: 0.5 })), 't')).toEqual({ totalCostUsd: 0.75 })
 })
 
-test('[U2] a total counts before what came since, and nothing goes down', () => {
+test('[U2] prefers totals to increments and never decreases', () => {
   const ledger = new UsageLedger()
   ledger.add(status({ cost_usd: 0.25 }), 't')
   const total = extension({ cost_usd: 0.5, total_cost_usd: 1, total_tokens: 10 })
@@ -36,7 +36,7 @@ test('[U2] a total counts before what came since, and nothing goes down', () => 
   expect(ledger.add(status(less), 't')).toEqual({ totalCostUsd: 1, totalTokens: 10 })
 })
 
-test('[U3] what a snapshot says of the time since the last report counts when nothing else is known', () => {
+test('[U3] counts the increment in a snapshot only when no other usage is known', () => {
   const fresh = new UsageLedger()
   expect(fresh.add(snapshot({ cost_usd: 0.25 }), 't')).toEqual({ totalCostUsd: 0.25 })
   expect(fresh.add(snapshot({ cost_usd: 0.25 }), 't')).toEqual({ totalCostUsd: 0.25 })
@@ -46,7 +46,7 @@ test('[U3] what a snapshot says of the time since the last report counts when no
   expect(known.add(snapshot(extension({ total_cost_usd: 2 })), 't')).toEqual({ totalCostUsd: 2 })
 })
 
-test('[U1] the totals of the tasks of a conversation add up', () => {
+test('[U1] adds up the totals of the tasks of a conversation', () => {
   const ledger = new UsageLedger()
   ledger.add(status(extension({ total_cost_usd: 1, total_tokens: 10 })), 'first')
   expect(ledger.add(status(extension({ total_cost_usd: 0.5 })), 'second')).toEqual({
@@ -55,7 +55,7 @@ test('[U1] the totals of the tasks of a conversation add up', () => {
   })
 })
 
-test('usage is read wherever an agent may say it', () => {
+test('reads usage from every place where the protocol allows metadata', () => {
   const metadata = { cost_usd: 1 }
   const places: readonly A2aStreamItem[] = [
     { task: { metadata } },
@@ -66,7 +66,7 @@ test('usage is read wherever an agent may say it', () => {
     { artifactUpdate: { metadata } },
     { artifactUpdate: { artifact: { metadata } } },
   ]
-  for (const news of places) {
-    expect(new UsageLedger().add(news, 't')).toEqual({ totalCostUsd: 1 })
+  for (const item of places) {
+    expect(new UsageLedger().add(item, 't')).toEqual({ totalCostUsd: 1 })
   }
 })

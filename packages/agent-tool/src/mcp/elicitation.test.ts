@@ -14,8 +14,8 @@ const NAME = form({ name: { type: 'string' } })
 const CONFIRM = form({})
 const BOTH = form({ name: { type: 'string' }, age: { type: 'integer' } })
 
-describe('a question of an MCP tool', () => {
-  it('is its message for one text, says what is wanted for more, and [E2] wants yes or no for nothing', () => {
+describe('a form of an MCP tool', () => {
+  it('[E2] becomes a question that names the expected answer unless it is one text', () => {
     expect(formatQuestion(NAME)).toBe('Well?')
     expect(formatQuestion(CONFIRM)).toBe('Well?\nAnswer yes or no')
     expect(formatQuestion(BOTH)).toMatch(/^Well\?\nAnswer with JSON that matches \{.*"age"/)
@@ -30,13 +30,13 @@ describe('a question of an MCP tool', () => {
     ['a yes', 'Yes', form({ ok: { type: 'boolean' } }), { ok: true }],
     ['a no', 'no', form({ ok: { type: 'boolean' } }), { ok: false }],
     [
-      'one of several',
+      'one item of a list',
       'a',
       form({ l: { type: 'array', items: { type: 'string', enum: ['a'] } } }),
       { l: ['a'] },
     ],
     [
-      'a text for the one that is required',
+      'a text for the only required field',
       'Ada',
       form({ name: { type: 'string' }, x: { type: 'string' } }, ['name']),
       { name: 'Ada' },
@@ -50,27 +50,32 @@ describe('a question of an MCP tool', () => {
       { name: 'Ada' },
     ],
     [
-      'a value that is called action',
+      'an object with a field named action',
       { action: 'decline' },
       form({ action: { type: 'string' } }),
       { action: 'decline' },
     ],
-    ['[E2] a yes to go on', 'YES', CONFIRM, {}],
+    ['[E2] a yes', 'YES', CONFIRM, {}],
     ['[E2] true', true, CONFIRM, {}],
-  ])('[E1] is answered by %s', (_, answer, asked, content) => {
+  ])('[E1] is accepted by %s', (_, answer, asked, content) => {
     expect(toFormAnswer(answer, asked)).toEqual({ action: 'accept', content })
   })
 
   it.each([
-    ['nothing', null, NAME, 'decline'],
-    ['so many words', { action: 'decline' }, NAME, 'decline'],
-    ['so many words', { action: 'cancel' }, BOTH, 'cancel'],
-    ['one word', 'Decline', BOTH, 'decline'],
-    ['one word', 'cancel', BOTH, 'cancel'],
+    ['null', null, NAME, 'decline'],
+    ['an object with the action decline', { action: 'decline' }, NAME, 'decline'],
+    ['an object with the action cancel', { action: 'cancel' }, BOTH, 'cancel'],
+    ['the word decline', 'Decline', BOTH, 'decline'],
+    ['the word cancel', 'cancel', BOTH, 'cancel'],
     ['[E2] a no', 'no', CONFIRM, 'decline'],
-    ['[E2] a no', false, CONFIRM, 'decline'],
-    ['[E3] itself', { message: 'Well?', requestedSchema: NAME.requestedSchema }, NAME, 'decline'],
-  ])('is not accepted by %s', (_, answer, asked, action) => {
+    ['[E2] false', false, CONFIRM, 'decline'],
+    [
+      '[E3] the form itself',
+      { message: 'Well?', requestedSchema: NAME.requestedSchema },
+      NAME,
+      'decline',
+    ],
+  ])('is declined or cancelled by %s', (_, answer, asked, action) => {
     expect(toFormAnswer(answer, asked)).toEqual({ action })
   })
 
@@ -81,7 +86,7 @@ describe('a question of an MCP tool', () => {
     ['', form({ age: { type: 'number' } })],
     ['maybe', CONFIRM],
     ['cancel', form({ ok: { type: 'boolean' } })],
-  ])('[E1] is not answered by %j', (answer, asked) => {
+  ])('[E1] rejects the answer %j as invalid', (answer, asked) => {
     expect(toFormAnswer(answer, asked)).toBeUndefined()
   })
 })

@@ -5,13 +5,13 @@ import { parseMcpAddress } from './mcp-address.ts'
 const files = { command: 'files' }
 const servers = { files, 'my.server': { url: 'https://my.test/mcp' }, mcp: { command: 'mcp' } }
 
-/** The place of a server as text. */
-function placeOf(text: string, allowHttp = false): unknown {
+/** Parses an address; a URL of a server is returned as text. */
+function parsePlace(text: string, allowHttp = false): unknown {
   const { server, tool, uri } = parseMcpAddress(text, { servers, allowHttp })
   return { server: 'url' in server ? String(server.url) : server, tool, uri }
 }
 
-describe('an address of an MCP tool', () => {
+describe('parseMcpAddress', () => {
   it.each([
     ['mcp+https://a.test/mcp#echo', 'https://a.test/mcp', 'echo', 'mcp+https://a.test/mcp#echo'],
     ['MCP+HTTPS://a.test/mcp', 'https://a.test/mcp', undefined, 'mcp+https://a.test/mcp'],
@@ -44,8 +44,8 @@ describe('an address of an MCP tool', () => {
       undefined,
       'mcp+stdio:/opt/my%20server',
     ],
-  ])('[D1][D2][D3] %s is read', (text, server, tool, uri) => {
-    expect(placeOf(text)).toEqual({ server, tool, uri })
+  ])('[D1][D2][D3] parses %s', (text, server, tool, uri) => {
+    expect(parsePlace(text)).toEqual({ server, tool, uri })
   })
 
   it.each([
@@ -60,20 +60,20 @@ describe('an address of an MCP tool', () => {
     ['mcp+stdio:npx#50%', /two hexadecimal digits/],
     ['mcp:echo', /must be mcp:\/\/host\/tool/],
     ['toString:echo', /no MCP server is registered/],
-  ])('%s is refused, and what would be right is said', (text, message) => {
-    expect(() => placeOf(text)).toThrow(TypeError)
-    expect(() => placeOf(text)).toThrow(message)
+  ])('rejects %s with a message that shows the expected form', (text, message) => {
+    expect(() => parsePlace(text)).toThrow(TypeError)
+    expect(() => parsePlace(text)).toThrow(message)
   })
 
-  it('without encryption is for this machine, or when that is allowed', () => {
-    expect(() => placeOf('mcp+http://a.test/mcp#echo')).toThrow(/allowHttp/)
-    expect(placeOf('mcp+http://a.test/mcp#echo', true)).toMatchObject({
+  it('allows http only for this machine or with allowHttp', () => {
+    expect(() => parsePlace('mcp+http://a.test/mcp#echo')).toThrow(/allowHttp/)
+    expect(parsePlace('mcp+http://a.test/mcp#echo', true)).toMatchObject({
       server: 'http://a.test/mcp',
     })
   })
 
-  it('that is refused does not show its secrets', () => {
-    const refused = (): unknown => placeOf('other://user:hunter2@a.test/x?key=hunter2#echo')
+  it('omits secrets from its error messages', () => {
+    const refused = (): unknown => parsePlace('other://user:hunter2@a.test/x?key=hunter2#echo')
     expect(refused).toThrow(TypeError)
     expect(refused).not.toThrow(/hunter2/)
   })

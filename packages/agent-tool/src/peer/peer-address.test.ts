@@ -7,7 +7,7 @@ function read(given: string, options?: PeerAddressOptions): object {
   return { socketUrl: socketUrl.href, ...rest }
 }
 
-describe('the address of a peer', () => {
+describe('readPeerAddress', () => {
   it.each<[string, object]>([
     ['wss://host#task:a', { socketUrl: 'wss://host/ws', kind: 'task', name: 'a' }],
     ['wss://host/#tool:a', { socketUrl: 'wss://host/ws', kind: 'tool', name: 'a' }],
@@ -17,11 +17,11 @@ describe('the address of a peer', () => {
     ['WSS://HOST/ws#Task', { socketUrl: 'wss://host/ws', kind: undefined, name: 'Task' }],
     ['ws://127.0.0.1:1/ws#a', { socketUrl: 'ws://127.0.0.1:1/ws' }],
     ['ws://localhost#a', { socketUrl: 'ws://localhost/ws' }],
-  ])('%s says where and what', (given, address) => {
+  ])('parses %s', (given, address) => {
     expect(read(given)).toMatchObject(address)
   })
 
-  it('is shown without what may be secret', () => {
+  it('omits the login and the query from the shown URI', () => {
     expect(read('wss://me:s%20c@host/x?key=1#task:a')).toEqual({
       socketUrl: 'wss://host/x?key=1',
       login: `Basic ${Buffer.from('me:s c').toString('base64')}`,
@@ -31,7 +31,7 @@ describe('the address of a peer', () => {
     })
   })
 
-  it('takes its kind from the options when it says none', () => {
+  it('takes the kind from the options when the address has none', () => {
     expect(read('wss://host#a', { kind: 'tool' })).toMatchObject({ kind: 'tool' })
     expect(read('wss://host#tool:a', { kind: 'tool' })).toMatchObject({ kind: 'tool' })
   })
@@ -55,12 +55,12 @@ describe('the address of a peer', () => {
       {},
       'Cannot ask the peer at "ws://host/x": ws: is only for this machine, use wss: or set allowHttp: true',
     ],
-  ])('%s with %j is refused with the reason', (given, options, message) => {
+  ])('rejects %s with options %j', (given, options, message) => {
     expect(() => read(given, options)).toThrow(TypeError)
     expect(() => read(given, options)).toThrow(message)
   })
 
-  it('may be exposed when that is said', () => {
+  it('accepts ws: for other hosts with allowHttp', () => {
     expect(read('ws://host/x#a', { allowHttp: true })).toMatchObject({ socketUrl: 'ws://host/x' })
   })
 })

@@ -4,7 +4,7 @@ import { nameFailure, refusalFailure, unansweredFailure } from './peer-failure.t
 
 const ASKED = { kind: 'task', name: 'sing' } as const
 
-describe('a rejection', () => {
+describe('unansweredFailure', () => {
   it.each([
     ['INVALID_ENSEMBLE: Unknown', 'configuration', false],
     ['TOOL_NOT_FOUND: Unknown', 'configuration', false],
@@ -16,7 +16,7 @@ describe('a rejection', () => {
     ['DRAINING: Later', 'agent_failed', true],
     ['TEAPOT: Short', 'agent_failed', false],
     ['We are closed', 'agent_failed', false],
-  ])('%s is a %s', (error, failureType, retryable) => {
+  ])('maps the rejection %s to %s', (error, failureType, retryable) => {
     const response = { type: 'task_response', requestId: 'r', status: 'REJECTED', error } as const
     expect(unansweredFailure(response, ASKED)).toMatchObject({
       failureType,
@@ -24,11 +24,9 @@ describe('a rejection', () => {
       message: `The peer rejected the task "sing": ${error}`,
     })
   })
-})
 
-describe('a failure', () => {
-  it('is of the agent, and not asked for again, whatever its text looks like', () => {
-    const error = 'CONCURRENCY_LIMIT: no, it is a text'
+  it('does not retry a failure whose text looks like an error code', () => {
+    const error = 'CONCURRENCY_LIMIT: only a text'
     const response = { type: 'tool_response', requestId: 'r', status: 'FAILED', error } as const
     expect(unansweredFailure(response, { kind: 'tool', name: 'saw' })).toMatchObject({
       failureType: 'agent_failed',
@@ -38,8 +36,8 @@ describe('a failure', () => {
   })
 })
 
-describe('an error', () => {
-  it('says when to come again only when the peer does', () => {
+describe('refusalFailure', () => {
+  it('sets retryAfterMs only when the peer does', () => {
     const error = { type: 'error', error: 'INTERNAL', message: 'Lost' } as const
     expect(refusalFailure(error, ASKED)).toMatchObject({
       retryable: true,
@@ -50,8 +48,8 @@ describe('an error', () => {
   })
 })
 
-describe('a name that a peer does not share', () => {
-  it('is answered with what there is, and a hint when one is near', () => {
+describe('nameFailure', () => {
+  it('lists the shared names and suggests a similar one', () => {
     const shared = [{ name: 'sing', type: 'TASK' }] as const
     expect(nameFailure('xylophone', shared).message).toBe(
       'The peer does not share "xylophone"; tasks: [sing], tools: []',

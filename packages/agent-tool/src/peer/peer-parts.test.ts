@@ -4,7 +4,7 @@ import { peerRequest } from './peer-request.ts'
 import { UpdateQueue } from './peer-session.ts'
 import { PendingRequests, ReportedEvents } from './pending-requests.ts'
 
-describe('a request to a peer', () => {
+describe('peerRequest', () => {
   const question = {
     kind: 'task',
     name: 'sing',
@@ -19,14 +19,14 @@ describe('a request to a peer', () => {
     [90_061_001, 'PT90061.001S'],
     [0.2, 'PT0.001S'],
     [-5, 'PT0.001S'],
-  ])('with %d ms left has the deadline %s', (deadlineMs, deadline) => {
+  ])('with %d ms left, sets the deadline %s', (deadlineMs, deadline) => {
     const request = peerRequest({ ...question, deadlineMs })
     expect('deadline' in request ? request.deadline : undefined).toBe(deadline)
   })
 })
 
-describe('requests that were made', () => {
-  it('are the same for the same words, in every process', () => {
+describe('PendingRequests', () => {
+  it('returns the same request id for the same request in every process', () => {
     const [one, other] = [new PendingRequests(), new PendingRequests()]
     expect(one.find(['a', 1], 5)).toEqual({
       requestId: other.find(['a', 1], 9).requestId,
@@ -36,7 +36,7 @@ describe('requests that were made', () => {
     expect(one.find(['a', 2], 7).requestId).not.toBe(one.find(['a', 1], 7).requestId)
   })
 
-  it('that have ended are followed by others', () => {
+  it('returns a new request id after the previous request has ended', () => {
     const asked = new PendingRequests()
     const ids = [0, 1, 2].map((at) => {
       const { requestId, askedAt } = asked.find(['a'], at)
@@ -47,7 +47,7 @@ describe('requests that were made', () => {
     expect(new Set(ids).size).toBe(3)
   })
 
-  it('are remembered for the newest thousand calls', () => {
+  it('remembers the newest thousand calls', () => {
     const asked = new PendingRequests()
     const first = asked.find(['first'], 0)
     asked.end(['first'], 0)
@@ -61,8 +61,8 @@ describe('requests that were made', () => {
   })
 })
 
-describe('a queue of updates', () => {
-  it('gives what was added in order, then fails with the first reason, and takes nothing after it', async () => {
+describe('UpdateQueue', () => {
+  it('yields items in order, fails with the first reason and ignores later items', async () => {
     const inbox = new UpdateQueue<number>()
     const got: number[] = []
     const reading = (async () => {
@@ -78,14 +78,14 @@ describe('a queue of updates', () => {
     expect(got).toEqual([1, 2])
   })
 
-  it('gives what is added while it is read, at whatever moment', async () => {
+  it('yields items that are added while it is read', async () => {
     const inbox = new UpdateQueue<number>()
     const got: number[] = []
     const reading = (async () => {
       for await (const item of inbox) {
         got.push(item)
         if (item >= 20) inbox.end('Enough')
-        // The next one comes after as many turns of the queue as this one's number.
+        // Add the next item after as many microtask turns as the number of this item.
         else if (item % 2 === 0) inbox.add(item + 1)
         else void later(item).then(() => inbox.add(item + 1))
       }
@@ -100,18 +100,20 @@ async function later(turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await Promise.resolve()
 }
 
-describe('news that were told', () => {
-  const news = (message: string) => ({ type: 'task_progress', requestId: 'r', message }) as const
+describe('ReportedEvents', () => {
+  const progress = (message: string) =>
+    ({ type: 'task_progress', requestId: 'r', message }) as const
 
-  it('are told once, however often the peer begins again, and twice when they come twice', () => {
-    const told = new ReportedEvents()
-    const said = (...messages: string[]) => messages.filter((text) => told.isNew(news(text)))
-    expect(said('a', 'a', 'b')).toEqual(['a', 'a', 'b'])
-    told.startAgain()
-    expect(said('a', 'a')).toEqual([])
-    told.startAgain()
-    expect(said('a', 'a', 'b', 'a')).toEqual(['a'])
-    told.startAgain()
-    expect(said('c')).toEqual(['c'])
+  it('reports each event once when the peer starts again, and repeated events as often as they occur', () => {
+    const reported = new ReportedEvents()
+    const filterNew = (...messages: string[]) =>
+      messages.filter((text) => reported.isNew(progress(text)))
+    expect(filterNew('a', 'a', 'b')).toEqual(['a', 'a', 'b'])
+    reported.startAgain()
+    expect(filterNew('a', 'a')).toEqual([])
+    reported.startAgain()
+    expect(filterNew('a', 'a', 'b', 'a')).toEqual(['a'])
+    reported.startAgain()
+    expect(filterNew('c')).toEqual(['c'])
   })
 })

@@ -1,7 +1,7 @@
 /**
- * The state of requests to a peer that outlives one connection. A call that is sent again because its connection
- * was lost is the same request, whose answer is still awaited. Once a request has ended without an answer, the
- * same call is another request.
+ * The state of requests to a peer that outlives one connection. A call that is sent again because its
+ * connection was lost is the same request, whose answer is still awaited. Once a request has ended without an
+ * answer, the same call is another request.
  */
 import { hashRequestId, type PeerReply } from './peer-request.ts'
 

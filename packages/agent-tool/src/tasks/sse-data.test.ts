@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 
 import { SseData } from './sse-data.ts'
 
-/** The data of each event of lines. */
-function dataOf(lines: readonly string[]): readonly string[] {
+/** Returns the data of each event in `lines`. */
+function readData(lines: readonly string[]): readonly string[] {
   const events = new SseData(100)
   return [...lines.map((line) => events.add(line)), events.end()].filter(
     (data) => data !== undefined,
@@ -25,11 +25,11 @@ describe('SseData', () => {
     [['event: ping', ''], []],
     [['data:', ''], []],
     [['database: x', 'dat: y', ''], []],
-  ])('%j has %j', (lines, expected) => {
-    expect(dataOf(lines)).toEqual(expected)
+  ])('parses %j as %j', (lines, expected) => {
+    expect(readData(lines)).toEqual(expected)
   })
 
-  test('data of many lines is bounded, and each event anew', () => {
+  test('limits the data of each event separately', () => {
     const events = new SseData(20)
     for (let i = 0; i < 10; i += 1) {
       expect(events.add('data: 12345678')).toBeUndefined()

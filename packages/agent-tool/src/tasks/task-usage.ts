@@ -1,8 +1,8 @@
 /**
  * Converts the usage that tasks report to the usage since the last report.
  *
- * Totals are of one task, and a conversation has many, so reports are never totals. Parts are ignored once a task has
- * reported a total. Numbers that are not finite or negative are ignored.
+ * Totals are of one task, and a conversation has many, so reports are never totals. Parts are ignored once a
+ * task has reported a total. Numbers that are not finite or negative are ignored.
  */
 import { isJsonObject } from '@tutti/protocol'
 

@@ -4,24 +4,24 @@ import { tasksRequest } from './tasks-request.ts'
 
 const WITHOUT_LIMITS = { timeMs: Infinity, costUsd: Infinity, tokens: Infinity }
 
-function requestOf(input: unknown, facts = {}): string {
+function createRequest(input: unknown, facts = {}): string {
   const request = { method: 'tasks/send', remaining: WITHOUT_LIMITS, taskId: undefined } as const
   return tasksRequest({ ...request, input, ...facts })
 }
 
-/** The text in the one part of a request. */
-function textOf(request: string): unknown {
+/** Returns the text in the only part of a request. */
+function readText(request: string): unknown {
   return /^\{"jsonrpc":"2.0","method":"tasks\/send","params":\{"message":\{"parts":\[\{"text":(.*)\}\]\}\}\}$/s.exec(
     request,
   )?.[1]
 }
 
-describe('[Q1] a request is that of JamJet, byte for byte', () => {
-  test('the whole of it', () => {
-    expect(requestOf('hello')).toBe(
+describe('[Q1] tasksRequest', () => {
+  test('equals the request of JamJet byte for byte', () => {
+    expect(createRequest('hello')).toBe(
       String.raw`{"jsonrpc":"2.0","method":"tasks/send","params":{"message":{"parts":[{"text":"\"hello\""}]}}}`,
     )
-    expect(requestOf({ topic: 'x' }, { method: 'tasks/sendSubscribe' })).toBe(
+    expect(createRequest({ topic: 'x' }, { method: 'tasks/sendSubscribe' })).toBe(
       String.raw`{"jsonrpc":"2.0","method":"tasks/sendSubscribe","params":{"message":{"parts":[{"text":"{\"topic\":\"x\"}"}]}}}`,
     )
   })
@@ -39,15 +39,15 @@ describe('[Q1] a request is that of JamJet, byte for byte', () => {
     [{ a: undefined, b: new Date(0) }, '{"b":"1970-01-01T00:00:00.000Z"}'],
     [JSON.parse('{"__proto__":{"b":1},"a":2}'), '{"__proto__":{"b":1},"a":2}'],
     ['a"\\\n\u0001', String.raw`"a\"\\\n\u0001"`],
-  ])('the text for %j is %s', (input, text) => {
-    expect(textOf(requestOf(input))).toBe(JSON.stringify(text))
+  ])('serializes %j as %s', (input, text) => {
+    expect(readText(createRequest(input))).toBe(JSON.stringify(text))
   })
 
-  test('what is no JSON is refused', () => {
+  test('rejects input that is not JSON', () => {
     const loop: Record<string, unknown> = {}
     loop['self'] = loop
     for (const input of [loop, 1n, () => 1]) {
-      expect(() => requestOf(input)).toThrow(
+      expect(() => createRequest(input)).toThrow(
         expect.objectContaining({
           failureType: 'configuration',
           retryable: false,
@@ -58,9 +58,10 @@ describe('[Q1] a request is that of JamJet, byte for byte', () => {
   })
 })
 
-describe('[Q2] more is said only where there is something to say', () => {
-  const metadataOf = (remaining: object): unknown =>
-    JSON.parse(requestOf('x', { remaining: { ...WITHOUT_LIMITS, ...remaining } })).params.metadata
+describe('[Q2] optional fields', () => {
+  const readMetadata = (remaining: object): unknown =>
+    JSON.parse(createRequest('x', { remaining: { ...WITHOUT_LIMITS, ...remaining } })).params
+      .metadata
 
   test.each([
     [{ timeMs: 30_000 }, undefined],
@@ -70,13 +71,13 @@ describe('[Q2] more is said only where there is something to say', () => {
       { max_tokens: 99, deadline_ms: 1_000 },
     ],
     [{ costUsd: 0, timeMs: 0 }, { max_cost_usd: 0 }],
-  ])('with %j left the budget is %j', (remaining, budget) => {
+  ])('with %j left, sends the budget %j', (remaining, budget) => {
     const uri = 'https://tutti.dev/a2a/usage/v1'
-    expect(metadataOf(remaining)).toEqual(budget === undefined ? undefined : { [uri]: budget })
+    expect(readMetadata(remaining)).toEqual(budget === undefined ? undefined : { [uri]: budget })
   })
 
-  test('the id of a task that has asked something', () => {
-    expect(requestOf('x', { taskId: 'run-1' })).toBe(
+  test('sends the id of the task that asked a question', () => {
+    expect(createRequest('x', { taskId: 'run-1' })).toBe(
       String.raw`{"jsonrpc":"2.0","method":"tasks/send","params":{"id":"run-1","message":{"parts":[{"text":"\"x\""}]}}}`,
     )
   })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import { toTasksAnswer, taskFailure, taskIdOf, unwrapEnvelope } from './wire-value.ts'
 
-describe('[A1] envelopes', () => {
+describe('[A1] unwrapEnvelope', () => {
   test.each([
     [{ jsonrpc: '2.0', id: 1, result: { a: 1 } }, { a: 1 }],
     [{ jsonrpc: '2.0', id: 1, result: null }, null],
@@ -20,7 +20,7 @@ describe('[A1] envelopes', () => {
     [[{ jsonrpc: '2.0', result: 1 }], [{ jsonrpc: '2.0', result: 1 }]],
     ['text', 'text'],
     [null, null],
-  ])('in %j there is %j', (value, inside) => {
+  ])('unwraps %j to %j', (value, inside) => {
     expect(unwrapEnvelope(value)).toEqual({ value: inside })
   })
 
@@ -30,13 +30,13 @@ describe('[A1] envelopes', () => {
     [{ message: 'Busy', data: { retryable: 'true' } }, 'Busy', false],
     [{ code: 'x' }, '{"code":"x"}', false],
     ['text', '"text"', false],
-  ])('the error %j is a failure', (error, words, retryable) => {
+  ])('reports the error %j as a failure', (error, text, retryable) => {
     const value = { jsonrpc: '2.0', id: null, error, result: 1 }
     expect(unwrapEnvelope(value)).toEqual({
       value,
       failure: {
         kind: 'failure',
-        message: `The agent responded with an error: ${words}`,
+        message: `The agent responded with an error: ${text}`,
         failureType: 'agent_failed',
         retryable,
       },
@@ -44,7 +44,7 @@ describe('[A1] envelopes', () => {
   })
 })
 
-describe('[A2] status', () => {
+describe('[A2] toTasksAnswer', () => {
   test.each([
     ['completed', 'completed'],
     ['COMPLETED', 'completed'],
@@ -61,7 +61,7 @@ describe('[A2] status', () => {
     [200, 'open'],
     [null, 'open'],
     [{ state: 7 }, 'open'],
-  ])('%j is %s in a conversation', (status, state) => {
+  ])('reads status %j as %s in a conversation', (status, state) => {
     const value = { status, output: 'x', more: 1 }
     expect(toTasksAnswer(value, 'conversational')).toMatchObject({
       kind: 'end',
@@ -73,10 +73,17 @@ describe('[A2] status', () => {
     expect(toTasksAnswer(value, 'streaming')).toMatchObject({ state: otherwise })
   })
 
-  test.each(['text', 7, null, [], true])('%j has none', (value) => {
-    expect(toTasksAnswer(value, 'sync')).toEqual({ kind: 'end', state: 'completed', output: value })
-    expect(toTasksAnswer(value, 'conversational')).toMatchObject({ state: 'open' })
-  })
+  test.each(['text', 7, null, [], true])(
+    'treats %j, which has no status, as completed, or as open in a conversation',
+    (value) => {
+      expect(toTasksAnswer(value, 'sync')).toEqual({
+        kind: 'end',
+        state: 'completed',
+        output: value,
+      })
+      expect(toTasksAnswer(value, 'conversational')).toMatchObject({ state: 'open' })
+    },
+  )
 
   test.each([
     [{ status: 'failed' }, 'The agent failed'],
@@ -96,14 +103,14 @@ describe('[A2] status', () => {
       },
       'The agent failed: a\nb',
     ],
-  ])('%j is a failure', (value, message) => {
+  ])('reports %j as a failure', (value, message) => {
     const failure = { kind: 'failure', message, failureType: 'agent_failed', retryable: false }
     expect(toTasksAnswer(value, 'sync')).toEqual(failure)
     expect(taskFailure({ ...value, retryable: true })).toEqual({ ...failure, retryable: true })
     expect(taskFailure({ ...value, retryable: 1 })).toEqual(failure)
   })
 
-  test('a task at work is lost when it has an error, and none otherwise', () => {
+  test('reports a lost connection when a working task has an error', () => {
     const value = { status: 'working', error: 'STORE_UNAVAILABLE', message: 'No store' }
     expect(toTasksAnswer(value, 'streaming')).toEqual({
       kind: 'failure',
@@ -121,14 +128,14 @@ describe('[A2] status', () => {
     [{ message: 'Which?' }, 'Which?'],
     [{ status: { state: 'input-required', message: { parts: [{ text: 'Which?' }] } } }, 'Which?'],
     [{ output: { a: 1 } }, undefined],
-  ])('the question of %j is %s', (value, question) => {
+  ])('returns the question of %j as %s', (value, question) => {
     const answer = toTasksAnswer({ status: 'input-required', ...value }, 'sync')
     expect(answer).toMatchObject({ state: 'input_required' })
     expect('question' in answer ? answer.question : undefined).toBe(question)
   })
 })
 
-describe('text and id', () => {
+describe('text and task id', () => {
   test.each([
     [{ output: 'x' }, 'x'],
     [{ id: 'a', status: 'completed', output: 'x', total_cost_usd: 1, artifacts: [] }, 'x'],
@@ -136,7 +143,7 @@ describe('text and id', () => {
     [{ output: 'x', sources: [] }, undefined],
     [{ output: { a: 1 } }, undefined],
     [{ text: 'x' }, undefined],
-  ])('the text of %j is %j', (value, text) => {
+  ])('returns the text of %j as %j', (value, text) => {
     const answer = toTasksAnswer(value, 'sync')
     expect('text' in answer ? answer.text : undefined).toBe(text)
   })
@@ -148,7 +155,7 @@ describe('text and id', () => {
     [[{ id: 'a' }], undefined],
     ['id', undefined],
     [null, undefined],
-  ])('the id of %j is %s', (value, id) => {
+  ])('returns the task id of %j as %s', (value, id) => {
     expect(taskIdOf(value)).toBe(id)
   })
 })

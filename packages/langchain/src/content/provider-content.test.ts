@@ -23,8 +23,8 @@ function message(change: Partial<AssistantMessage> = {}): AssistantMessage {
 
 const OWN = { provider: 'own' }
 
-describe('blocks', () => {
-  test('[M5] take their calls in between, in the order in which they came', () => {
+describe('blocks of a reply', () => {
+  test('[M5] are sent back in their order, with the tool calls in place', () => {
     const use = (id: string): object => ({ type: 'tool_use', id, name: 'f', input: {} })
     expect(toAssistantFields(message(), CALLS, OWN).content).toEqual([
       BLOCKS[0],
@@ -39,15 +39,18 @@ describe('blocks', () => {
     ['another text', { content: 'other' }, CALLS],
     ['fewer calls', {}, CALLS.slice(1)],
     ['calls in another order', {}, CALLS.toReversed()],
-  ])('[P3] lose their places to %s, but for the thoughts', (_what, change, calls) => {
-    const text = change.content ?? 'said'
-    expect(toAssistantFields(message(change), calls, OWN)).toEqual({
-      content: [BLOCKS[0], BLOCKS[2], { type: 'text', text }],
-      tool_calls: calls,
-    })
-  })
+  ])(
+    '[P3] with %s, are replaced by the message except the thinking blocks',
+    (_title, change, calls) => {
+      const text = change.content ?? 'said'
+      expect(toAssistantFields(message(change), calls, OWN)).toEqual({
+        content: [BLOCKS[0], BLOCKS[2], { type: 'text', text }],
+        tool_calls: calls,
+      })
+    },
+  )
 
-  test('[P2] of another provider are left out', () => {
+  test('[P2] are omitted for another provider', () => {
     expect(toAssistantFields(message(), CALLS, { provider: 'other' })).toEqual({
       content: 'said',
       tool_calls: CALLS,
@@ -55,31 +58,31 @@ describe('blocks', () => {
   })
 })
 
-describe('items', () => {
+describe('items of a reply', () => {
   const reasoning = { type: 'reasoning', id: 'rs', summary: [] }
-  const gathered = (output: unknown): unknown => {
+  const gather = (output: unknown): unknown => {
     const gatherer = gatherContent()
     gatherer.add(new AIMessage({ content: '', response_metadata: { output } }))
     gatherer.add(new AIMessage({ content: '', response_metadata: {} }))
     return gatherer.build()
   }
 
-  test('[P1] are kept when there is reasoning among them', () => {
-    expect(gathered([reasoning])).toEqual({ kind: 'items', items: [reasoning] })
-    expect(gathered([{ type: 'message' }])).toBeUndefined()
-    expect(gathered('text')).toBeUndefined()
-    expect(gathered(undefined)).toBeUndefined()
+  test('[P1] are returned only when they contain reasoning', () => {
+    expect(gather([reasoning])).toEqual({ kind: 'items', items: [reasoning] })
+    expect(gather([{ type: 'message' }])).toBeUndefined()
+    expect(gather('text')).toBeUndefined()
+    expect(gather(undefined)).toBeUndefined()
   })
 
-  test('[P3] go back only when their texts and calls are those of the message', () => {
+  test('[P3] are sent back only when their text and calls match the message', () => {
     const items = [
       reasoning,
       { type: 'message', content: [{ type: 'output_text', text: 'sa' }, { type: 'refusal' }] },
       { type: 'message', content: [{ type: 'output_text', text: 'id' }] },
       ...CALLS.map(({ id }) => ({ type: 'function_call', call_id: id })),
     ]
-    const fields = (kept: readonly object[]): object => {
-      const providerContent = { provider: 'own', content: { kind: 'items', items: kept } }
+    const fields = (stored: readonly object[]): object => {
+      const providerContent = { provider: 'own', content: { kind: 'items', items: stored } }
       return toAssistantFields(message({ providerContent }), CALLS, OWN)
     }
     expect(fields(items)).toHaveProperty('response_metadata', { output: items })

@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest'
 
 import { gatherBlocks, type ReplyBlock } from './thinking-blocks.ts'
 
-const OF_ANTHROPIC = { model_provider: 'anthropic' }
+const FROM_ANTHROPIC = { model_provider: 'anthropic' }
 
-/** What is gathered of a stream whose pieces have these contents. */
-function gathered(
+/** Gathers the blocks of a stream with these contents. */
+function gather(
   contents: readonly (string | object[])[],
-  response_metadata: object = OF_ANTHROPIC,
+  response_metadata: object = FROM_ANTHROPIC,
 ): readonly ReplyBlock[] | undefined {
   const gatherer = gatherBlocks()
   for (const content of contents) {
@@ -18,8 +18,8 @@ function gathered(
   return gatherer.build()
 }
 
-describe('the pieces of a stream', () => {
-  test('join to the blocks that their numbers say, in the order of the first pieces', () => {
+describe('gatherBlocks', () => {
+  test('joins the chunks of a stream into blocks by index, in order of their first chunks', () => {
     const pieces = [
       [{ type: 'thinking', index: 0, thinking: '', signature: '' }],
       [{ type: 'thinking', index: 0, thinking: 'one ' }],
@@ -35,7 +35,7 @@ describe('the pieces of a stream', () => {
       [{ type: 'text', index: 4, text: 'so' }],
       [{ type: 'tool_use', index: 5, id: 'b', name: 'f', input: '' }],
     ]
-    expect(gathered(pieces)).toEqual([
+    expect(gather(pieces)).toEqual([
       { type: 'thinking', thinking: 'one two', signature: 'c2ln' },
       { type: 'redacted_thinking', data: 'x' },
       { type: 'tool_use', id: 'a' },
@@ -45,15 +45,15 @@ describe('the pieces of a stream', () => {
     ])
   })
 
-  test('without text or of unknown kinds are no blocks', () => {
+  test('ignores empty texts and unknown types', () => {
     const thought = { type: 'thinking', index: 0, thinking: 'hm', signature: 's' }
     expect(
-      gathered([[thought], '', [{ type: 'text', index: 1, text: '' }], [{ type: 'x' }]]),
+      gather([[thought], '', [{ type: 'text', index: 1, text: '' }], [{ type: 'x' }]]),
     ).toEqual([{ type: 'thinking', thinking: 'hm', signature: 's' }])
   })
 })
 
-test('a whole message is taken as it is', () => {
+test('returns the blocks of a complete message unchanged', () => {
   const gatherer = gatherBlocks()
   gatherer.add(
     new AIMessage({
@@ -62,7 +62,7 @@ test('a whole message is taken as it is', () => {
         { type: 'thinking', thinking: 'two', signature: 'c2lo' },
         { type: 'text', text: 'said' },
       ],
-      response_metadata: OF_ANTHROPIC,
+      response_metadata: FROM_ANTHROPIC,
     }),
   )
   expect(gatherer.build()).toEqual([
@@ -72,9 +72,9 @@ test('a whole message is taken as it is', () => {
   ])
 })
 
-test('[P1] a reply without thinking, and thinking that is not of Anthropic, have no blocks', () => {
-  expect(gathered(['said', [{ type: 'text', text: 'more', index: 0 }]])).toBeUndefined()
+test('[P1] returns undefined for a reply without thinking and for other providers', () => {
+  expect(gather(['said', [{ type: 'text', text: 'more', index: 0 }]])).toBeUndefined()
   const thought = [{ type: 'thinking', thinking: 'hm', index: 0 }]
-  expect(gathered([thought])).toBeDefined()
-  expect(gathered([thought], {})).toBeUndefined()
+  expect(gather([thought])).toBeDefined()
+  expect(gather([thought], {})).toBeUndefined()
 })

@@ -9,8 +9,8 @@ function object(properties: object, more: object = {}): object {
   return { type: 'object', properties, ...more }
 }
 
-describe('a closed form', () => {
-  test('[O1] closes objects at every depth and leaves the schema it is made from alone', () => {
+describe('toClosedSchema', () => {
+  test('[O1] closes objects at every depth without changing its input', () => {
     const schema = object(
       {
         one: object({ a: TEXT }, { required: ['a'] }),
@@ -37,7 +37,7 @@ describe('a closed form', () => {
     expect(schema).toEqual(before)
   })
 
-  test('[O1] says in the description what Anthropic does not enforce', () => {
+  test('[O1] moves constraints that Anthropic does not enforce into the description', () => {
     const schema = object({
       age: { type: 'integer', minimum: 0, maximum: 150, description: 'In years' },
       name: { type: 'string', minLength: 1 },
@@ -54,7 +54,7 @@ describe('a closed form', () => {
     })
   })
 
-  test('[O1] keeps what Anthropic enforces', () => {
+  test('[O1] preserves constraints that Anthropic enforces', () => {
     const properties = {
       kind: { type: 'string', const: 'x' },
       size: { enum: ['s', 'm', null] },
@@ -65,7 +65,7 @@ describe('a closed form', () => {
     expect(toClosedSchema(object(properties))).toMatchObject({ properties })
   })
 
-  test('[O1] drops what says nothing of the answer, and takes oneOf as anyOf', () => {
+  test('[O1] drops annotations and converts oneOf to anyOf', () => {
     const schema = object({ a: { oneOf: [TEXT, { type: 'null' }] } }, { $id: 'A', $schema: 'x' })
     expect(toClosedSchema(schema)).toEqual({
       ...object({ a: { anyOf: [TEXT, { type: 'null' }] } }),
@@ -73,7 +73,7 @@ describe('a closed form', () => {
     })
   })
 
-  test('[O1] is taken by the service', () => {
+  test('[O1] returns a schema that the service accepts', () => {
     const schema = object({
       n: { type: 'number', exclusiveMinimum: 0, multipleOf: 2 },
       list: { type: 'array', items: object({ t: { ...TEXT, maxLength: 3 } }), maxItems: 4 },
@@ -85,28 +85,28 @@ describe('a closed form', () => {
 })
 
 const OPEN: readonly (readonly [string, object])[] = [
-  ['no object at the root', { type: 'array', items: TEXT }],
+  ['a root that is not an object', { type: 'array', items: TEXT }],
   ['a choice at the root', { anyOf: [object({})] }],
   ['a map', object({ a: { type: 'object', additionalProperties: TEXT } })],
-  ['an object that may have more', object({}, { additionalProperties: true })],
-  ['an object of anything', object({ a: { type: 'object' } })],
-  ['a map by pattern', object({ a: object({}, { patternProperties: { x: TEXT } }) })],
-  ['anything', object({ a: {} })],
+  ['an object with additional properties', object({}, { additionalProperties: true })],
+  ['an object without properties', object({ a: { type: 'object' } })],
+  ['pattern properties', object({ a: object({}, { patternProperties: { x: TEXT } }) })],
+  ['an empty schema', object({ a: {} })],
   ['true as a schema', object({ a: true })],
-  ['an array of anything', object({ a: { type: 'array' } })],
+  ['an array without item type', object({ a: { type: 'array' } })],
   ['a tuple', object({ a: { type: 'array', items: false, prefixItems: [TEXT] } })],
   ['a reference', object({ a: { $ref: '#' } })],
   ['a map in a choice', object({ a: { anyOf: [TEXT, { type: 'object' }] } })],
   ['a map in an array', object({ a: { type: 'array', items: { type: 'object' } } })],
-  ['a map in a part', object({ a: { allOf: [{ type: 'object' }] } })],
-  ['values of many parts', object({ a: { enum: [{ x: 1 }] } })],
+  ['a map in allOf', object({ a: { allOf: [{ type: 'object' }] } })],
+  ['an enum of objects', object({ a: { enum: [{ x: 1 }] } })],
 ]
 
-test.each(OPEN)('[O3] %s has no closed form', (_what, schema) => {
+test.each(OPEN)('[O3] returns undefined for %s', (_title, schema) => {
   expect(toClosedSchema(schema)).toBeUndefined()
 })
 
-test('[O3] a schema with more left open than Anthropic takes has no closed form', () => {
+test('[O3] returns undefined for more optional properties or unions than Anthropic accepts', () => {
   const many = (count: number, value: object, required: boolean): object => {
     const names = Array.from({ length: count }, (_, index) => `p${index}`)
     const properties = Object.fromEntries(names.map((name) => [name, value]))

@@ -1,4 +1,4 @@
-/** The stubs refuse what the services refuse: a test that passes here sends what they would take. */
+/** Tests that the stubs reject the requests that the real services reject. */
 import { describe, expect, test } from 'vitest'
 
 import { anthropicStub, openaiStub } from './index.ts'
@@ -15,7 +15,7 @@ const ANTHROPIC = {
   body: { model: 'm', max_tokens: 9, stream: true, messages: [{ role: 'user', content: 'Hi' }] },
 }
 
-interface Sent {
+interface SentRequest {
   readonly path: string
   readonly headers: Record<string, string>
   readonly body: object
@@ -23,7 +23,7 @@ interface Sent {
 
 async function post(
   baseUrl: string,
-  { path, headers, body }: Sent,
+  { path, headers, body }: SentRequest,
 ): Promise<readonly [number, string]> {
   const response = await fetch(baseUrl + path, {
     method: 'POST',
@@ -35,10 +35,10 @@ async function post(
 
 const FUNCTION = { name: 'f', parameters: { type: 'object' } }
 const CALL = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }
-const ASKED = { role: 'assistant', content: null, tool_calls: [CALL] }
+const WITH_CALL = { role: 'assistant', content: null, tool_calls: [CALL] }
 const USER = { role: 'user', content: 'Hi' }
 
-const OPENAI_REFUSALS: readonly (readonly [number, string, Partial<Sent>])[] = [
+const OPENAI_REJECTIONS: readonly (readonly [number, string, Partial<SentRequest>])[] = [
   [404, 'Invalid URL', { path: '/completions' }],
   [401, 'API key', { headers: {} }],
   [400, 'model parameter', { body: { ...OPENAI.body, model: undefined } }],
@@ -52,25 +52,25 @@ const OPENAI_REFUSALS: readonly (readonly [number, string, Partial<Sent>])[] = [
     'preceeding',
     { body: { ...OPENAI.body, messages: [{ role: 'tool', tool_call_id: 'a' }] } },
   ],
-  [400, 'did not have response', { body: { ...OPENAI.body, messages: [USER, ASKED, USER] } }],
-  [400, 'did not have response', { body: { ...OPENAI.body, messages: [USER, ASKED] } }],
+  [400, 'did not have response', { body: { ...OPENAI.body, messages: [USER, WITH_CALL, USER] } }],
+  [400, 'did not have response', { body: { ...OPENAI.body, messages: [USER, WITH_CALL] } }],
   [
     400,
     'maximum length 40',
     {
       body: {
         ...OPENAI.body,
-        messages: [USER, { ...ASKED, tool_calls: [{ ...CALL, id: 'x'.repeat(41) }] }],
+        messages: [USER, { ...WITH_CALL, tool_calls: [{ ...CALL, id: 'x'.repeat(41) }] }],
       },
     },
   ],
 ]
 
 const RESPONSES_BODY = { model: 'm', stream: true, input: [USER] }
-const format = (json_schema: object): Partial<Sent> => {
+const format = (json_schema: object): Partial<SentRequest> => {
   return { body: { ...OPENAI.body, response_format: { type: 'json_schema', json_schema } } }
 }
-const responses = (change: object): Partial<Sent> => {
+const responses = (change: object): Partial<SentRequest> => {
   return { path: '/responses', body: { ...RESPONSES_BODY, ...change } }
 }
 const CLOSED = { type: 'object', properties: {}, required: [], additionalProperties: false }
@@ -79,7 +79,7 @@ const CALLED = { type: 'function_call', id: 'fc_1r_0', call_id: 'a', name: 'f', 
 const OUTPUT = { type: 'function_call_output', call_id: 'a', output: 'ok' }
 const ITEMS = [USER, REASONING, CALLED, OUTPUT]
 
-const OPENAI_FORMS: readonly (readonly [number, string, Partial<Sent>])[] = [
+const OPENAI_FORMS: readonly (readonly [number, string, Partial<SentRequest>])[] = [
   [400, 'json_schema.name', format({ name: 'a b', schema: CLOSED })],
   [400, 'of \'type: \\"object', format({ name: 'a', schema: { type: 'array' } })],
   [400, 'false', format({ name: 'a', schema: { type: 'object' }, strict: true })],
@@ -116,11 +116,11 @@ const OPENAI_FORMS: readonly (readonly [number, string, Partial<Sent>])[] = [
 const USE = { type: 'tool_use', id: 'a', name: 'f', input: {} }
 const RESULT = { type: 'tool_result', tool_use_id: 'a', content: 'ok' }
 const TOOLS = [{ name: 'f', input_schema: { type: 'object' } }]
-const using = (...messages: object[]): Partial<Sent> => {
+const using = (...messages: object[]): Partial<SentRequest> => {
   return { body: { ...ANTHROPIC.body, tools: TOOLS, messages } }
 }
 
-const ANTHROPIC_REFUSALS: readonly (readonly [number, string, Partial<Sent>])[] = [
+const ANTHROPIC_REJECTIONS: readonly (readonly [number, string, Partial<SentRequest>])[] = [
   [404, 'Not Found', { path: '/messages' }],
   [401, 'x-api-key', { headers: { 'anthropic-version': '1' } }],
   [400, 'anthropic-version', { headers: { 'x-api-key': 'key' } }],
@@ -157,16 +157,16 @@ const ANTHROPIC_REFUSALS: readonly (readonly [number, string, Partial<Sent>])[] 
 
 const signature = Buffer.from('signed:Hm.').toString('base64')
 const THINKING = { type: 'thinking', thinking: 'Hm.', signature }
-const closed = (schema: object): Partial<Sent> => {
+const closed = (schema: object): Partial<SentRequest> => {
   const output_config = { format: { type: 'json_schema', schema } }
   return { body: { ...ANTHROPIC.body, output_config } }
 }
-const thinking = (...content: object[]): Partial<Sent> => {
+const thinking = (...content: object[]): Partial<SentRequest> => {
   const messages = [USER, { role: 'assistant', content }, { role: 'user', content: [RESULT] }]
   return { body: { ...ANTHROPIC.body, tools: TOOLS, thinking: { type: 'enabled' }, messages } }
 }
 
-const ANTHROPIC_FORMS: readonly (readonly [number, string, Partial<Sent>])[] = [
+const ANTHROPIC_FORMS: readonly (readonly [number, string, Partial<SentRequest>])[] = [
   [400, 'explicitly set to false', closed({ type: 'object' })],
   [400, 'explicitly set', closed({ ...CLOSED, properties: { x: { items: { type: 'object' } } } })],
   [400, "'minimum' is not supported", closed({ type: 'integer', minimum: 0 })],
@@ -178,14 +178,14 @@ const ANTHROPIC_FORMS: readonly (readonly [number, string, Partial<Sent>])[] = [
   [200, 'message_stop', closed(CLOSED)],
 ]
 
-describe('openai', () => {
-  test.each(OPENAI_FORMS)('%i %s', async (status, message, change) => {
+describe('openaiStub', () => {
+  test.each(OPENAI_FORMS)('answers %i %s', async (status, message, change) => {
     await using stub = await openaiStub(['yes'])
     const [answered, text] = await post(stub.baseUrl, { ...OPENAI, ...change })
     expect([answered, text]).toEqual([status, expect.stringContaining(message)])
   })
 
-  test.each(OPENAI_REFUSALS)('%i %s', async (status, message, change) => {
+  test.each(OPENAI_REJECTIONS)('answers %i %s', async (status, message, change) => {
     await using stub = await openaiStub([])
     const [answered, text] = await post(stub.baseUrl, { ...OPENAI, ...change })
     expect(answered).toBe(status)
@@ -193,7 +193,7 @@ describe('openai', () => {
     expect(JSON.parse(text)).toMatchObject({ error: { type: 'invalid_request_error' } })
   })
 
-  test('usage is sent only when it is asked for, and every stream is closed by [DONE]', async () => {
+  test('sends usage only on request and ends every stream with [DONE]', async () => {
     await using stub = await openaiStub(['one', 'two'])
     const tools = [{ type: 'function', function: FUNCTION }]
     const [, plain] = await post(stub.baseUrl, { ...OPENAI, body: { ...OPENAI.body, tools } })
@@ -205,14 +205,14 @@ describe('openai', () => {
   })
 })
 
-describe('anthropic', () => {
-  test.each(ANTHROPIC_FORMS)('%i %s', async (status, message, change) => {
+describe('anthropicStub', () => {
+  test.each(ANTHROPIC_FORMS)('answers %i %s', async (status, message, change) => {
     await using stub = await anthropicStub(['yes'])
     const [answered, text] = await post(stub.baseUrl, { ...ANTHROPIC, ...change })
     expect([answered, text]).toEqual([status, expect.stringContaining(message)])
   })
 
-  test.each(ANTHROPIC_REFUSALS)('%i %s', async (status, message, change) => {
+  test.each(ANTHROPIC_REJECTIONS)('answers %i %s', async (status, message, change) => {
     await using stub = await anthropicStub([])
     const [answered, text] = await post(stub.baseUrl, { ...ANTHROPIC, ...change })
     expect(answered).toBe(status)
@@ -220,7 +220,7 @@ describe('anthropic', () => {
     expect(JSON.parse(text)).toMatchObject({ type: 'error' })
   })
 
-  test('blocks open and close in their order', async () => {
+  test('opens and closes blocks in order', async () => {
     const reply = { reasoning: 'Hm.', text: 'Well.', toolCalls: [{ name: 'f', arguments: {} }] }
     await using stub = await anthropicStub([reply])
     const [, text] = await post(stub.baseUrl, ANTHROPIC)
@@ -231,7 +231,7 @@ describe('anthropic', () => {
   })
 })
 
-test('a script that has run out is an error of the server', async () => {
+test('answers 500 when the script is exhausted', async () => {
   await using stub = await openaiStub(['only one'])
   await post(stub.baseUrl, OPENAI)
   const [status, text] = await post(stub.baseUrl, OPENAI)

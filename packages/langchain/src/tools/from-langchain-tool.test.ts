@@ -16,7 +16,7 @@ const zodSchema = z.object({
 })
 
 describe('fromLangChainTool', () => {
-  it("[F1] keeps name, description and LangChain's JSON Schema of the tool", async () => {
+  it('[F1] copies the name, the description and the JSON Schema of the tool', async () => {
     const adapted = await fromLangChainTool(
       tool(() => 'ok', { name: 'forecast', description: 'Forecasts', schema: zodSchema }),
     )
@@ -30,7 +30,7 @@ describe('fromLangChainTool', () => {
     })
   })
 
-  it('[F1] hands a JSON Schema on as it is', async () => {
+  it('[F1] passes a JSON Schema on unchanged', async () => {
     const schema = {
       type: 'object',
       properties: { a: { type: 'number' } },
@@ -47,7 +47,7 @@ describe('fromLangChainTool', () => {
     expect(adapted.inputSchema).toBe(schema)
   })
 
-  it('[F2] the body gets what its own schema makes of the input, transformed once', async () => {
+  it('[F2] passes the input through the schema of the tool exactly once', async () => {
     const func = vi.fn<(input: unknown) => string>(() => 'sunny')
     const adapted = await fromLangChainTool(
       tool(func, { name: 'forecast', description: 'Forecasts', schema: zodSchema }),
@@ -57,7 +57,7 @@ describe('fromLangChainTool', () => {
     expect(func.mock.calls[0]?.[0]).toEqual({ city: 'Bonn', days: 3, when: 'MAY' })
   })
 
-  it('[F2] a refinement that only its author knows refuses the call, and the body does not run', async () => {
+  it('[F2] rejects input that fails a refinement without running the body', async () => {
     const func = vi.fn<() => string>()
     const schema = z.object({ n: z.number().refine((n) => n % 2 === 1, 'must be odd') })
     const adapted = await fromLangChainTool(tool(func, { name: 'odd', description: 'Odd', schema }))
@@ -67,7 +67,7 @@ describe('fromLangChainTool', () => {
     expect(func).not.toHaveBeenCalled()
   })
 
-  it('names every problem of the input in our words, and mends slips of form', async () => {
+  it('reports every problem of the input and coerces near-miss values', async () => {
     const schema = z.object({ a: z.number(), b: z.boolean() })
     const adapted = await fromLangChainTool(
       tool(({ a, b }) => `${a} ${String(b)}`, { name: 'x', description: 'X', schema }),
@@ -78,12 +78,12 @@ describe('fromLangChainTool', () => {
     expect((await call(adapted, { a: '5', b: 'true' })).result.output).toBe('5 true')
   })
 
-  it('takes schemas of Zod 3', async () => {
+  it('accepts Zod 3 schemas', async () => {
     const adapted = await fromLangChainTool(
       new DynamicStructuredTool({
         name: 'x',
         description: 'X',
-        // Types of Zod 3 do not fit those of LangChain under strict optional fields.
+        // Zod 3 types are not assignable to LangChain types with exactOptionalPropertyTypes.
         schema: z3.object({ a: z3.number() }) as never,
         func: ({ a }: { readonly a: number }) => Promise.resolve(`${a + 1}`),
       }),
@@ -91,7 +91,7 @@ describe('fromLangChainTool', () => {
     expect((await call(adapted, { a: 1 })).result.output).toBe('2')
   })
 
-  it('a tool of one string is a text tool', async () => {
+  it('converts a single-string tool into a text tool', async () => {
     const adapted = await fromLangChainTool(
       new DynamicTool({
         name: 'shout',
@@ -103,7 +103,7 @@ describe('fromLangChainTool', () => {
     expect((await call(adapted, { input: 'hey' })).result.output).toBe('HEY')
   })
 
-  it('[F3] content is the text, an artifact the structured result', async () => {
+  it('[F3] returns the content as text and the artifact as structured result', async () => {
     const adapted = await fromLangChainTool(
       tool(() => ['two hits', [{ title: 'A' }, { title: 'B' }]], {
         name: 'search',
@@ -128,20 +128,16 @@ describe('fromLangChainTool', () => {
       ],
       'a\nb',
     ],
-    [
-      'blocks of which one is no text',
-      [{ type: 'text', text: 'a' }, { type: 'image' }],
-      'a\n{"type":"image"}',
-    ],
-    ['nothing', undefined, ''],
-  ])('%s becomes text', async (_, value, text) => {
+    ['mixed blocks', [{ type: 'text', text: 'a' }, { type: 'image' }], 'a\n{"type":"image"}'],
+    ['undefined', undefined, ''],
+  ])('converts %s to text', async (_, value, text) => {
     const adapted = await fromLangChainTool(
       tool(() => value, { name: 'x', description: 'X', schema: z.object({}) }),
     )
     expect((await call(adapted, {})).result.output).toBe(text)
   })
 
-  it('a message with the status error is a failure', async () => {
+  it('reports a message with status error as a failure', async () => {
     const adapted = await fromLangChainTool(
       tool(() => new ToolMessage({ content: 'No such city', status: 'error', tool_call_id: 'x' }), {
         name: 'x',
@@ -152,7 +148,7 @@ describe('fromLangChainTool', () => {
     expect((await call(adapted, {})).result).toEqual(ToolResult.failure('No such city'))
   })
 
-  it('a throw is a throw', async () => {
+  it('reports a thrown error', async () => {
     const metrics = createToolMetrics()
     const adapted = await fromLangChainTool(
       tool(
@@ -167,7 +163,7 @@ describe('fromLangChainTool', () => {
     expect(metrics.snapshot()).toMatchObject([{ error: 1 }])
   })
 
-  it('an abort reaches the tool as the signal of its config', async () => {
+  it('passes the abort signal to the tool in its config', async () => {
     const controller = new AbortController()
     const given = Promise.withResolvers<AbortSignal | undefined>()
     const adapted = await fromLangChainTool(
@@ -194,7 +190,7 @@ describe('fromLangChainTool', () => {
     expect(await running).toMatchObject({ end: 'cancelled' })
   })
 
-  it('settings of ours replace those of LangChain', async () => {
+  it('overrides LangChain settings with the given options', async () => {
     const adapted = await fromLangChainTool(
       tool(() => 'ok', { name: 'has spaces', description: 'X', schema: z.object({}) }),
       { name: 'good', timeoutMs: 5, requireApproval: true, idempotent: false },
@@ -207,9 +203,9 @@ describe('fromLangChainTool', () => {
     })
   })
 
-  it('a name that ours cannot have is refused', async () => {
-    const theirs = tool(() => 'ok', { name: 'has spaces', description: 'X', schema: z.object({}) })
-    await expect(fromLangChainTool(theirs)).rejects.toThrow('Cannot define tool "has spaces"')
+  it('rejects a name that is not valid in Tutti', async () => {
+    const invalid = tool(() => 'ok', { name: 'has spaces', description: 'X', schema: z.object({}) })
+    await expect(fromLangChainTool(invalid)).rejects.toThrow('Cannot define tool "has spaces"')
   })
 })
 

@@ -15,13 +15,13 @@ const add = defineTool({
 })
 
 describe('toLangChainTool', () => {
-  it("[O1] has the name, the description and the author's own schema", async () => {
-    const theirs = await toLangChainTool(add)
-    expect(theirs).toMatchObject({ name: 'add', description: 'Adds two numbers' })
-    expect(theirs.schema).toBe(add.inputSchema)
+  it('[O1] copies the name, the description and the schema of the tool', async () => {
+    const adapted = await toLangChainTool(add)
+    expect(adapted).toMatchObject({ name: 'add', description: 'Adds two numbers' })
+    expect(adapted.schema).toBe(add.inputSchema)
   })
 
-  it('[O1] the schema reaches a provider as its author wrote it', async () => {
+  it('[O1] sends the schema to the provider unchanged', async () => {
     await using stub = await openaiStub(['fine'])
     const model = new ChatOpenAI({
       model: 'gpt-4o-mini',
@@ -30,7 +30,7 @@ describe('toLangChainTool', () => {
       configuration: { baseURL: stub.baseUrl },
     })
     for await (const _ of await model.bindTools([await toLangChainTool(add)]).stream('Add')) {
-      // Only the request matters.
+      // The test only reads the request.
     }
     const { body } = await stub.request(0)
     expect(body).toMatchObject({
@@ -40,10 +40,10 @@ describe('toLangChainTool', () => {
     })
   })
 
-  it('[O2] gives the text as content and the value as artifact', async () => {
-    const theirs = await toLangChainTool(add)
-    expect(await theirs.invoke({ a: 1, b: 2 })).toBe('{"sum":3}')
-    const message: unknown = await theirs.invoke({
+  it('[O2] returns the text as content and the value as artifact', async () => {
+    const adapted = await toLangChainTool(add)
+    expect(await adapted.invoke({ a: 1, b: 2 })).toBe('{"sum":3}')
+    const message: unknown = await adapted.invoke({
       type: 'tool_call',
       id: 'call-7',
       name: 'add',
@@ -56,7 +56,7 @@ describe('toLangChainTool', () => {
     })
   })
 
-  it('[O2] our time limit, ids and metrics hold', async () => {
+  it('[O2] applies the timeout, ids and metrics of Tutti', async () => {
     const metrics = createToolMetrics()
     const ids: string[] = []
     const slow = defineTextTool({
@@ -68,24 +68,24 @@ describe('toLangChainTool', () => {
         return new Promise(() => undefined)
       },
     })
-    const theirs = await toLangChainTool(slow, { metrics, agentRole: 'Guest' })
+    const adapted = await toLangChainTool(slow, { metrics, agentRole: 'Guest' })
     const call = { type: 'tool_call', id: 'call-7', name: 'slow', args: { input: 'x' } } as const
-    await expect(theirs.invoke(call)).rejects.toThrow('Tool "slow" timed out after 5 ms')
+    await expect(adapted.invoke(call)).rejects.toThrow('Tool "slow" timed out after 5 ms')
     expect(ids).toEqual(['Guest call-7'])
     expect(metrics.snapshot()).toMatchObject([{ agentRole: 'Guest', error: 1 }])
   })
 
-  it('[O3] a failure is thrown, with the text that our models would read', async () => {
+  it('[O3] throws a failure with the text for the model', async () => {
     const failing = defineTextTool({
       name: 'x',
       description: 'X',
       execute: () => ToolResult.failure('No such city'),
     })
-    const theirs = await toLangChainTool(failing)
-    await expect(theirs.invoke({ input: 'Atlantis' })).rejects.toThrow(new Error('No such city'))
+    const adapted = await toLangChainTool(failing)
+    await expect(adapted.invoke({ input: 'Atlantis' })).rejects.toThrow(new Error('No such city'))
   })
 
-  it('an early exit and a misconfigured tool are thrown with their codes', async () => {
+  it('throws an early exit and a misconfigured tool with their error codes', async () => {
     const guarded = defineTextTool({
       name: 'x',
       description: 'X',
@@ -99,7 +99,7 @@ describe('toLangChainTool', () => {
     await expect(reviewed.invoke({ input: 'x' })).rejects.toMatchObject({ code: 'EXIT_EARLY' })
   })
 
-  it('an abort ends the call, and is thrown as the reason of the signal', async () => {
+  it('ends the call on abort and throws the reason of the signal', async () => {
     const controller = new AbortController()
     const waiting = defineTextTool({
       name: 'x',
@@ -112,20 +112,20 @@ describe('toLangChainTool', () => {
           controller.abort(new Error('Enough'))
         }),
     })
-    const theirs = await toLangChainTool(waiting)
-    await expect(theirs.invoke({ input: 'x' }, { signal: controller.signal })).rejects.toThrow(
+    const adapted = await toLangChainTool(waiting)
+    await expect(adapted.invoke({ input: 'x' }, { signal: controller.signal })).rejects.toThrow(
       'Enough',
     )
   })
 
-  it('input that does not fit is refused by LangChain', async () => {
-    const theirs = await toLangChainTool(add)
-    await expect(theirs.invoke({ a: 'one' })).rejects.toThrow(
+  it('lets LangChain reject invalid input', async () => {
+    const adapted = await toLangChainTool(add)
+    await expect(adapted.invoke({ a: 'one' })).rejects.toThrow(
       'Received tool input did not match expected schema',
     )
   })
 
-  it('there and back is the same tool for a model and for its caller', async () => {
+  it('preserves name, description and schema in a round trip', async () => {
     const back = await fromLangChainTool(await toLangChainTool(add))
     expect(back).toMatchObject({ name: 'add', description: 'Adds two numbers', kind: 'typed' })
     expect(back.inputSchema).toBe(add.inputSchema)

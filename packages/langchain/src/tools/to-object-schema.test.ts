@@ -14,29 +14,32 @@ const PAGE = {
 }
 
 describe('a schema with an object at its root', () => {
-  test('stays the very same object', () => {
+  test('is returned unchanged', () => {
     expect(toObjectSchema(FILE)?.schema).toBe(FILE)
   })
 })
 
 describe('a choice at the root', () => {
-  test.each(['anyOf', 'oneOf'])('%s becomes an object with the properties of all forms', (key) => {
-    expect(toObjectSchema({ title: 'Source', [key]: [FILE, PAGE] })).toEqual({
-      schema: {
-        title: 'Source',
-        type: 'object',
-        properties: {
-          kind: { anyOf: [{ const: 'file' }, { const: 'page' }] },
-          path: { type: 'string' },
-          url: { type: 'string' },
+  test.each(['anyOf', 'oneOf'])(
+    'becomes an object with the properties of all forms for %s',
+    (key) => {
+      expect(toObjectSchema({ title: 'Source', [key]: [FILE, PAGE] })).toEqual({
+        schema: {
+          title: 'Source',
+          type: 'object',
+          properties: {
+            kind: { anyOf: [{ const: 'file' }, { const: 'page' }] },
+            path: { type: 'string' },
+            url: { type: 'string' },
+          },
+          required: ['kind'],
         },
-        required: ['kind'],
-      },
-      note: 'Give the properties of one of these forms: (kind, path) or (kind, url).',
-    })
-  })
+        note: 'Give the properties of one of these forms: (kind, path) or (kind, url).',
+      })
+    },
+  )
 
-  test('allOf becomes one object that requires what each part requires', () => {
+  test('becomes one object with the required properties of all parts for allOf', () => {
     expect(toObjectSchema({ allOf: [FILE, { type: 'object', properties: { line: {} } }] })).toEqual(
       {
         schema: {
@@ -48,12 +51,12 @@ describe('a choice at the root', () => {
     )
   })
 
-  test('a choice within a choice is resolved, too', () => {
+  test('is resolved when nested', () => {
     const { schema } = toObjectSchema({ anyOf: [FILE, { oneOf: [PAGE] }] }) ?? {}
     expect(schema).toMatchObject({ type: 'object', required: ['kind'] })
   })
 
-  test('a form that is not an object cannot be converted', () => {
+  test('cannot be converted when a form is not an object', () => {
     expect(toObjectSchema({ anyOf: [FILE, { type: 'string' }] })).toBeUndefined()
   })
 })

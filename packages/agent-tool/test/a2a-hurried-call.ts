@@ -1,11 +1,11 @@
-/** What the connector over A2A is given by tests. */
+/** Clock and calls for tests of the A2A connector. */
 import { systemClock, type Clock } from '@tutti/core'
 
 import { testCall, type TestCall } from './test-call.ts'
 
 import type { AgentCall } from '@tutti/agent-call'
 
-/** A clock on which nobody waits: what is to happen later happens in the next turn of the event loop. */
+/** Clock whose timers fire in the next turn of the event loop. */
 export const hurriedClock: Clock = {
   ...systemClock,
   after(_delayMs, callback) {
@@ -16,7 +16,7 @@ export const hurriedClock: Clock = {
   },
 }
 
-/** A call on that clock. */
-export function hurriedCall(facts: Partial<AgentCall> = {}): TestCall {
-  return testCall({ clock: hurriedClock, ...facts })
+/** Creates a call with `hurriedClock`. */
+export function hurriedCall(settings: Partial<AgentCall> = {}): TestCall {
+  return testCall({ clock: hurriedClock, ...settings })
 }

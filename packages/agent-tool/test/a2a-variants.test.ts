@@ -1,17 +1,19 @@
-/** Each rule over each way of A2A, against servers of its own SDK. */
+/** Tests the connector with each binding and version of A2A, against servers of the A2A SDK. */
 import { AgentError } from '@tutti/agent-call'
 import { expect, test, vi } from 'vitest'
 
 import { a2aConnector } from '../src/a2a/a2a-connector.ts'
-import { hurriedCall } from './a2a-surroundings.ts'
-import { sdkAgent, WAYS, type Work } from './a2a-sdk-agent.ts'
+import { hurriedCall } from './a2a-hurried-call.ts'
+import { sdkAgent, VARIANTS, type Work } from './a2a-sdk-agent.ts'
 import { askOnce, sendTurn } from './test-call.ts'
 
-const ways = WAYS.flatMap((way) => [true, false].map((streaming) => ({ ...way, streaming })))
+const variants = VARIANTS.flatMap((variant) =>
+  [true, false].map((streaming) => ({ ...variant, streaming })),
+)
 
-test.each(ways)(
-  'a completed task gives its artifacts ($version $binding, streaming $streaming)',
-  async ({ streaming, ...way }) => {
+test.each(variants)(
+  'returns the artifacts of a completed task ($version $binding, streaming $streaming)',
+  async ({ streaming, ...variant }) => {
     const agent = await sdkAgent(
       (work) => {
         work.task()
@@ -20,7 +22,7 @@ test.each(ways)(
         work.artifact('a', [{ text: work.text }], { append: true, lastChunk: true })
         work.status('TASK_STATE_COMPLETED')
       },
-      { way, streaming },
+      { variant, streaming },
     )
     const { answer } = await askOnce(a2aConnector({ url: agent.url }), 'world', hurriedCall())
     expect(answer).toEqual({
@@ -32,9 +34,9 @@ test.each(ways)(
   },
 )
 
-test.each(ways)(
-  'a question is answered in the same task ($version $binding, streaming $streaming)',
-  async ({ streaming, ...way }) => {
+test.each(variants)(
+  'answers a question in the same task ($version $binding, streaming $streaming)',
+  async ({ streaming, ...variant }) => {
     const seen: unknown[] = []
     const agent = await sdkAgent(
       (work) => {
@@ -47,7 +49,7 @@ test.each(ways)(
         work.artifact('a', [{ text: `It is ${work.text}` }])
         work.status('TASK_STATE_COMPLETED')
       },
-      { way, streaming },
+      { variant, streaming },
     )
     const connector = a2aConnector({ url: agent.url })
     const session = await connector.connect(hurriedCall())
@@ -61,9 +63,9 @@ test.each(ways)(
   },
 )
 
-test.each(ways)(
-  'a cancel reaches the task ($version $binding, streaming $streaming)',
-  async ({ streaming, ...way }) => {
+test.each(variants)(
+  'cancels the task ($version $binding, streaming $streaming)',
+  async ({ streaming, ...variant }) => {
     const working = Promise.withResolvers<Work>()
     const agent = await sdkAgent(
       async (work) => {
@@ -73,12 +75,12 @@ test.each(ways)(
           work.cancelled.addEventListener('abort', resolve)
         })
       },
-      { way, streaming },
+      { variant, streaming },
     )
     const call = hurriedCall({ mode: 'streaming' })
     const connector = a2aConnector({ url: agent.url })
     const session = await connector.connect(call)
-    const updates = session.send({ input: 'go on for ever', index: 0 })[Symbol.asyncIterator]()
+    const updates = session.send({ input: 'run until cancelled', index: 0 })[Symbol.asyncIterator]()
     await updates.next()
     const { context } = await working.promise
     await session.cancel(AbortSignal.timeout(10_000))
@@ -88,16 +90,16 @@ test.each(ways)(
   },
 )
 
-test.each(ways)(
-  'a failed task is a failure with what it had made ($version $binding, streaming $streaming)',
-  async ({ streaming, ...way }) => {
+test.each(variants)(
+  'reports a failed task with its partial output ($version $binding, streaming $streaming)',
+  async ({ streaming, ...variant }) => {
     const agent = await sdkAgent(
       (work) => {
         work.task('TASK_STATE_WORKING')
         work.artifact('a', [{ text: 'Half of it' }])
         work.status('TASK_STATE_FAILED', 'The quota is used up')
       },
-      { way, streaming },
+      { variant, streaming },
     )
     const connector = a2aConnector({ url: agent.url })
     const failure = await askOnce(connector, 'go', hurriedCall()).catch((error: unknown) => error)
@@ -111,17 +113,17 @@ test.each(ways)(
   },
 )
 
-test.each(ways)(
-  'an executor that throws is a failure of the agent ($version $binding, streaming $streaming)',
-  async ({ streaming, ...way }) => {
-    // The server of the SDK writes there what it caught.
+test.each(variants)(
+  'reports an executor that throws as a failure of the agent ($version $binding, streaming $streaming)',
+  async ({ streaming, ...variant }) => {
+    // The server of the SDK logs caught errors there.
     vi.spyOn(console, 'error').mockReturnValue()
     const agent = await sdkAgent(
       (work) => {
         work.task('TASK_STATE_WORKING')
         throw new Error('out of paper')
       },
-      { way, streaming },
+      { variant, streaming },
     )
     const connector = a2aConnector({ url: agent.url })
     const failure = await askOnce(connector, 'go', hurriedCall()).catch((error: unknown) => error)
@@ -131,16 +133,16 @@ test.each(ways)(
   },
 )
 
-test.each(ways)(
-  'an agent may answer without a task ($version $binding, streaming $streaming)',
-  async ({ streaming, ...way }) => {
+test.each(variants)(
+  'accepts an answer without a task ($version $binding, streaming $streaming)',
+  async ({ streaming, ...variant }) => {
     const contexts: unknown[] = []
     const agent = await sdkAgent(
       (work) => {
         contexts.push(work.context.contextId)
         work.reply([{ text: `You said ${work.text}` }])
       },
-      { way, streaming },
+      { variant, streaming },
     )
     const connector = a2aConnector({ url: agent.url })
     const session = await connector.connect(hurriedCall())
@@ -153,9 +155,9 @@ test.each(ways)(
   },
 )
 
-test.each(WAYS)(
-  'a running task whose stream was cut off is taken up again ($version $binding)',
-  async (way) => {
+test.each(VARIANTS)(
+  'resubscribes to a running task whose stream was reset ($version $binding)',
+  async (variant) => {
     let streams = 0
     const agent = await sdkAgent(
       async (work) => {
@@ -166,7 +168,7 @@ test.each(WAYS)(
         work.status('TASK_STATE_COMPLETED')
       },
       {
-        way,
+        variant,
         before(request, response, next) {
           const isStream = /stream/i.test(`${request.path} ${request.body?.method}`)
           if (isStream) {

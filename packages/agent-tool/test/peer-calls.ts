@@ -1,4 +1,4 @@
-/** Asking peers, as tests do it. */
+/** Helpers that call peers. */
 import { peerConnector, type PeerConnectorOptions } from '../src/peer/peer-connector.ts'
 import { testCall, type TestCall } from './test-call.ts'
 
@@ -10,13 +10,13 @@ import type {
   AgentUpdate,
 } from '@tutti/agent-call'
 
-/** A call that is no other. */
-export function peerCall(facts: Partial<AgentCall> = {}): TestCall {
-  return testCall({ idempotencyKey: crypto.randomUUID(), ...facts })
+/** Creates a call with a unique idempotency key. */
+export function peerCall(settings: Partial<AgentCall> = {}): TestCall {
+  return testCall({ idempotencyKey: crypto.randomUUID(), ...settings })
 }
 
-/** Sends one turn and gives every update. */
-export async function updatesOf(
+/** Sends one turn and returns all updates. */
+export async function collectUpdates(
   session: AgentSession,
   turn: Partial<AgentTurn> = {},
 ): Promise<readonly AgentUpdate[]> {
@@ -27,7 +27,7 @@ export async function updatesOf(
   return updates
 }
 
-/** A connector that is closed with the test. */
+/** Creates a connector to a target of a peer; disposing it closes it. */
 export function toPeer(
   { url }: { readonly url: string },
   target: string,
@@ -41,7 +41,7 @@ export function toPeer(
   })
 }
 
-/** Asks once, and gives everything that came. */
+/** Sends one turn in a new session and returns all updates. */
 export async function ask(
   connector: AgentConnector,
   input: unknown = 'Hello',
@@ -49,20 +49,20 @@ export async function ask(
   const call = peerCall()
   const session = await connector.connect(call)
   try {
-    return await updatesOf(session, { input })
+    return await collectUpdates(session, { input })
   } finally {
     call.abort()
   }
 }
 
-/** The first update of a kind of chunk, and the rest to read. */
-export async function until(
+/** Returns the first chunk of a message type; later updates stay unread. */
+export async function readUntil(
   updates: AsyncIterator<AgentUpdate>,
   type: string,
 ): Promise<AgentUpdate> {
   for (;;) {
     const { done, value } = await updates.next()
-    if (done === true) throw new Error(`No ${type} came`)
+    if (done === true) throw new Error(`Received no ${type}`)
     const chunk = value.kind === 'chunk' ? value.chunk : undefined
     if (typeof chunk === 'object' && chunk !== null && 'type' in chunk && chunk.type === type) {
       return value
@@ -70,7 +70,7 @@ export async function until(
   }
 }
 
-/** Resolves when something has arrived on the connection of a call. */
-export async function heardOnce(call: TestCall): Promise<void> {
+/** Waits until the first bytes have arrived for a call. */
+export async function waitForBytes(call: TestCall): Promise<void> {
   while (call.arrivals === 0) await new Promise((resolve) => setImmediate(resolve))
 }
