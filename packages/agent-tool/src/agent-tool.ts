@@ -21,7 +21,7 @@ export interface AgentToolOptions<
   /**
    * The agent: one of this process, or an address.
    *
-   * | address | spoken to in |
+   * | address | protocol or target |
    * | --- | --- |
    * | `https://…`, `http://…` on this machine | A2A, or the `/tasks` wire, as its card says: see `wire` |
    * | `tutti://name`, `jamjet://name` | an agent of this process, of `agents` |

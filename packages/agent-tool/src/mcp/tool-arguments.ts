@@ -40,7 +40,7 @@ export function toMcpArguments(
   )
 }
 
-/** Returns the only property that a value other than an object can be meant for. */
+/** Returns the only property that can receive a value other than an object. */
 export function findArgumentPlace(schema: McpArguments): string | undefined {
   const names = Object.keys(schemaProperties(schema))
   const required = requiredNames(schema)

@@ -57,8 +57,8 @@ export function peerRequest(question: PeerQuestion): TaskRequest | ToolRequest {
 }
 
 /** Returns the id of a request: a hash of its content, so that a repeated request has the same id. */
-export function hashRequestId(words: readonly (string | number)[]): string {
-  return `tutti-${createHash('sha256').update(JSON.stringify(words)).digest('base64url')}`
+export function hashRequestId(parts: readonly (string | number)[]): string {
+  return `tutti-${createHash('sha256').update(JSON.stringify(parts)).digest('base64url')}`
 }
 
 /** Returns text unchanged, other values as JSON, and undefined for undefined. */

@@ -26,10 +26,10 @@ export interface PeerShared {
 }
 
 /** A pending request. */
-interface UnderWay {
+interface ActiveRequest {
   readonly request: TaskRequest | ToolRequest
   /** Key that identifies the call. */
-  readonly words: readonly (string | number)[]
+  readonly parts: readonly (string | number)[]
   /** Run that executes the task, once the peer has reported it; undefined for a peer that does not. */
   readonly accepted: PromiseWithResolvers<string | undefined>
   link?: SocketLink<PeerReply>
@@ -55,7 +55,7 @@ export class PeerSession implements AgentSession {
   readonly protocol = 'ensemble'
   readonly #shared: PeerShared
   readonly #call: AgentCall
-  #underWay: UnderWay | undefined
+  #underWay: ActiveRequest | undefined
 
   constructor(shared: PeerShared, call: AgentCall) {
     this.#shared = shared
@@ -83,12 +83,12 @@ export class PeerSession implements AgentSession {
     else await this.#cancelRun(underWay, signal)
   }
 
-  #begin(kind: PeerKind, { input, index }: AgentTurn): UnderWay {
+  #begin(kind: PeerKind, { input, index }: AgentTurn): ActiveRequest {
     const { address, from, clock, pending } = this.#shared
     const { idempotencyKey, traceparent, remaining } = this.#call
-    const words = [idempotencyKey, kind, address.name, index, JSON.stringify(input) ?? '']
+    const parts = [idempotencyKey, kind, address.name, index, JSON.stringify(input) ?? '']
     const now = clock.elapsed()
-    const { requestId, askedAt } = pending.find(words, now)
+    const { requestId, askedAt } = pending.find(parts, now)
     const request = peerRequest({
       kind,
       name: address.name,
@@ -100,11 +100,11 @@ export class PeerSession implements AgentSession {
       deadlineMs: now - askedAt + remaining().timeMs,
     })
     const accepted = Promise.withResolvers<string | undefined>()
-    return { request, words, accepted, wasSent: false, wasCancelled: false }
+    return { request, parts, accepted, wasSent: false, wasCancelled: false }
   }
 
   /** Sends the request, and again over a new link when the first one is lost. */
-  async *#askTwice(underWay: UnderWay): AsyncGenerator<AgentUpdate> {
+  async *#askTwice(underWay: ActiveRequest): AsyncGenerator<AgentUpdate> {
     const reported = new ReportedEvents()
     let loss: AgentError
     try {
@@ -126,7 +126,7 @@ export class PeerSession implements AgentSession {
     }
   }
 
-  async *#ask(underWay: UnderWay, reported: ReportedEvents): AsyncGenerator<AgentUpdate> {
+  async *#ask(underWay: ActiveRequest, reported: ReportedEvents): AsyncGenerator<AgentUpdate> {
     const { request, accepted } = underWay
     const replies = this.#exchange({
       id: request.requestId,
@@ -151,7 +151,7 @@ export class PeerSession implements AgentSession {
   /** Returns the update in a reply; undefined if it has none. */
   #read(
     reply: PeerReply,
-    { request, words }: UnderWay,
+    { request, parts }: ActiveRequest,
     reported: ReportedEvents,
   ): AgentUpdate | undefined {
     const asked = requestedItem(request)
@@ -164,7 +164,7 @@ export class PeerSession implements AgentSession {
         if (reply.status === 'COMPLETED') {
           return { kind: 'end', state: 'completed', output: reply.result ?? '' }
         }
-        this.#end(words)
+        this.#end(parts)
         throw unansweredFailure(reply, asked)
       }
       case 'error':
@@ -200,7 +200,7 @@ export class PeerSession implements AgentSession {
     throw signal.reason
   }
 
-  async #cancelRun({ accepted, words }: UnderWay, signal: AbortSignal): Promise<void> {
+  async #cancelRun({ accepted, parts }: ActiveRequest, signal: AbortSignal): Promise<void> {
     const { logger } = this.#call
     const { uri } = this.#shared.address
     const runId = await Promise.race([accepted.promise, aborted(signal)])
@@ -210,7 +210,7 @@ export class PeerSession implements AgentSession {
     }
     const message = { type: 'run_control', runId, action: 'cancel' } as const
     const onOpen = (): true => {
-      this.#end(words)
+      this.#end(parts)
       return true
     }
     try {
@@ -259,12 +259,12 @@ export class PeerSession implements AgentSession {
   }
 
   /** Ends the request, so that the same call later is a new request. */
-  #end(words: UnderWay['words']): void {
-    this.#shared.pending.end(words, this.#shared.clock.elapsed())
+  #end(parts: ActiveRequest['parts']): void {
+    this.#shared.pending.end(parts, this.#shared.clock.elapsed())
   }
 
   /** A tool is called once: the peer ends the call with its connection. */
-  #mayAskAgain({ request, wasCancelled }: UnderWay): boolean {
+  #mayAskAgain({ request, wasCancelled }: ActiveRequest): boolean {
     return request.type === 'task_request' && !wasCancelled && !this.#call.signal.aborted
   }
 }

@@ -19,26 +19,26 @@ const REMEMBERED_CALLS = 1_000
 export class PendingRequests {
   readonly #calls = new Map<string, { asked: PendingRequest; readonly round: number }>()
 
-  /** Returns the request for a call, which `words` identify. */
-  find(words: readonly (string | number)[], now: number): PendingRequest {
-    const key = hashRequestId(words)
-    const { asked, round } = this.#calls.get(key) ?? this.#create(words, { round: 0, now })
+  /** Returns the request for a call, which `parts` identify. */
+  find(parts: readonly (string | number)[], now: number): PendingRequest {
+    const key = hashRequestId(parts)
+    const { asked, round } = this.#calls.get(key) ?? this.#create(parts, { round: 0, now })
     this.#remember(key, { asked, round })
     return asked
   }
 
   /** Makes the next call with this key a new request. */
-  end(words: readonly (string | number)[], now: number): void {
-    const key = hashRequestId(words)
+  end(parts: readonly (string | number)[], now: number): void {
+    const key = hashRequestId(parts)
     const { round } = this.#calls.get(key) ?? { round: 0 }
-    this.#remember(key, this.#create(words, { round: round + 1, now }))
+    this.#remember(key, this.#create(parts, { round: round + 1, now }))
   }
 
   #create(
-    words: readonly (string | number)[],
+    parts: readonly (string | number)[],
     { round, now }: { readonly round: number; readonly now: number },
   ): { asked: PendingRequest; readonly round: number } {
-    return { asked: { requestId: hashRequestId([...words, round]), askedAt: now }, round }
+    return { asked: { requestId: hashRequestId([...parts, round]), askedAt: now }, round }
   }
 
   #remember(key: string, call: { asked: PendingRequest; readonly round: number }): void {
