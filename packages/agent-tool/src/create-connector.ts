@@ -2,7 +2,7 @@
 import { localConnector, type AgentConnector, type LocalAgent } from '@tutti/agent-call'
 
 import { a2aConnector, MissingCardError } from './a2a/a2a-connector.ts'
-import { readAgentUrl, shownUrl } from './http/agent-url.ts'
+import { readAgentUrl, formatShownUrl } from './http/agent-url.ts'
 import { parseMcpAddress } from './mcp/mcp-address.ts'
 import { mcpConnector } from './mcp/mcp-connector.ts'
 import { peerConnector } from './peer/peer-connector.ts'
@@ -45,7 +45,7 @@ export function createConnector(
       return overHttp(address, options)
     case 'tutti':
     case 'jamjet':
-      return localConnector(agentNamed(address, options), address)
+      return localConnector(findAgent(address, options), address)
     case 'ws':
     case 'wss':
       return peerConnector({ ...options, url: address })
@@ -57,18 +57,20 @@ export function createConnector(
 function overHttp(address: string, options: AgentAddressOptions): AgentConnector {
   const { wire = 'auto' } = options
   if (!WIRES.includes(wire)) {
-    const shown = shownUrl(readAgentUrl(address, options))
+    const shown = formatShownUrl(readAgentUrl(address, options))
     throw new TypeError(
       `Cannot ask the agent at "${shown}": wire must be one of ${WIRES.join(', ')}, got "${wire}"`,
     )
   }
   if (wire === 'tasks') return tasksConnector({ ...options, url: address })
   const a2a = a2aConnector({ ...options, url: address })
-  return wire === 'a2a' ? a2a : connectorByCard(a2a, tasksConnector({ ...options, url: address }))
+  return wire === 'a2a'
+    ? a2a
+    : createConnectorByCard(a2a, tasksConnector({ ...options, url: address }))
 }
 
 /** Chooses the protocol with each call: A2A if the agent has a card, else the `/tasks` wire. */
-export function connectorByCard(a2a: AgentConnector, tasks: AgentConnector): AgentConnector {
+export function createConnectorByCard(a2a: AgentConnector, tasks: AgentConnector): AgentConnector {
   return {
     uri: a2a.uri,
     protocol: a2a.protocol,
@@ -139,9 +141,9 @@ function sameServer(server: McpServer): McpServer {
   return server
 }
 
-function agentNamed(address: string, { agents = {} }: AgentAddressOptions): LocalAgent {
+function findAgent(address: string, { agents = {} }: AgentAddressOptions): LocalAgent {
   const [, name = ''] = /^\w+:(?:\/\/)?([^/?#]*)$/.exec(address) ?? []
-  const decoded = decodedName(name)
+  const decoded = decodeName(name)
   const agent = Object.hasOwn(agents, decoded) ? agents[decoded] : undefined
   if (agent !== undefined) return agent
   const known = Object.keys(agents)
@@ -151,7 +153,7 @@ function agentNamed(address: string, { agents = {} }: AgentAddressOptions): Loca
   )
 }
 
-function decodedName(name: string): string {
+function decodeName(name: string): string {
   try {
     return decodeURIComponent(name)
   } catch {

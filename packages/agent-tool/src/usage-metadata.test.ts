@@ -1,14 +1,16 @@
 import { USAGE_EXTENSION } from '@tutti/protocol'
 import { expect, test } from 'vitest'
 
-import { limitsMetadata, readUsageMetadata } from './usage-metadata.ts'
+import { toLimitsMetadata, readUsageMetadata } from './usage-metadata.ts'
 
 test('sends only limits that exist', () => {
-  expect(limitsMetadata({ timeMs: Infinity, costUsd: Infinity, tokens: Infinity })).toBeUndefined()
-  expect(limitsMetadata({ timeMs: 0, costUsd: 0, tokens: Infinity })).toEqual({
+  expect(
+    toLimitsMetadata({ timeMs: Infinity, costUsd: Infinity, tokens: Infinity }),
+  ).toBeUndefined()
+  expect(toLimitsMetadata({ timeMs: 0, costUsd: 0, tokens: Infinity })).toEqual({
     [USAGE_EXTENSION]: { max_cost_usd: 0 },
   })
-  expect(limitsMetadata({ timeMs: 1499.5, costUsd: Infinity, tokens: 20.5 })).toEqual({
+  expect(toLimitsMetadata({ timeMs: 1499.5, costUsd: Infinity, tokens: 20.5 })).toEqual({
     [USAGE_EXTENSION]: { max_tokens: 20, deadline_ms: 1500 },
   })
 })

@@ -5,7 +5,7 @@ import type { AgentUsageReport } from '@tutti/agent-call'
 import type { Remaining } from '@tutti/core'
 
 /** Returns the limits for the metadata of a request; undefined when there are none. */
-export function limitsMetadata({
+export function toLimitsMetadata({
   timeMs,
   costUsd,
   tokens,

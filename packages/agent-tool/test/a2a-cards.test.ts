@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 import { a2aConnector, type A2aConnectorOptions } from '../src/a2a/a2a-connector.ts'
 import {
-  connectorByCard,
+  createConnectorByCard,
   createConnector,
   type AgentAddressOptions,
 } from '../src/create-connector.ts'
@@ -33,7 +33,7 @@ function done({ event }: RawExchange): void {
 }
 
 function byCard(options: A2aConnectorOptions, overTasks = tasks): AgentConnector {
-  return connectorByCard(a2aConnector(options), overTasks)
+  return createConnectorByCard(a2aConnector(options), overTasks)
 }
 
 async function ask(options: A2aConnectorOptions): Promise<unknown> {

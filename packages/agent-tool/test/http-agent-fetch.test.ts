@@ -2,13 +2,13 @@ import { AgentError } from '@tutti/agent-call'
 import type { GuardedFetch } from '@tutti/net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
-import { agentFetch, type AgentHttpOptions } from '../src/http/agent-fetch.ts'
-import { httpError } from '../src/http/http-error.ts'
+import { createAgentFetch, type AgentHttpOptions } from '../src/http/agent-fetch.ts'
+import { toStatusFailure } from '../src/http/http-error.ts'
 import { rawServer, whole } from '../../net/test/raw-server.ts'
 
-/** Creates an `agentFetch` that is closed with the test. */
+/** Creates an agent `fetch` that is closed with the test. */
 function createFetch(url: string, options?: AgentHttpOptions): GuardedFetch {
-  const fetch = agentFetch(url, options)
+  const fetch = createAgentFetch(url, options)
   onTestFinished(() => fetch.close())
   return fetch
 }
@@ -63,7 +63,7 @@ describe('request headers', () => {
 
   test('rejects invalid headers without showing their values', async () => {
     const bad = { 'x key': 'secret', 'X-Key': 'sec\nret', Host: 'secret' }
-    expect(() => agentFetch('https://agent.example/', { headers: bad })).toThrow(
+    expect(() => createAgentFetch('https://agent.example/', { headers: bad })).toThrow(
       new TypeError(
         'Cannot ask the agent at "https://agent.example/": "x key" is not a valid header name; ' +
           'the value of the header "X-Key" must be text without line breaks or control characters; ' +
@@ -79,7 +79,7 @@ describe('request headers', () => {
   })
 
   test('fails when the function for the headers fails, and stops waiting for it on abort', async () => {
-    const failing = agentFetch('http://127.0.0.1:1', {
+    const failing = createAgentFetch('http://127.0.0.1:1', {
       headers: () => Promise.reject(new Error('no token')),
     })
     expect(await catchAgentError(failing('http://127.0.0.1:1'))).toMatchObject({
@@ -89,7 +89,7 @@ describe('request headers', () => {
     })
     const gone = new AbortController()
     const asked = Promise.withResolvers<void>()
-    const hanging = agentFetch('http://127.0.0.1:1', {
+    const hanging = createAgentFetch('http://127.0.0.1:1', {
       headers: () => {
         asked.resolve()
         return new Promise(() => undefined)
@@ -119,8 +119,8 @@ describe('request URLs', () => {
     ['http://notlocalhost/', /http: is only for this machine/],
     ['http://127.0.0.1.example/', /http: is only for this machine/],
   ])('[F3] rejects %s', (url, message) => {
-    expect(() => agentFetch(url)).toThrow(TypeError)
-    expect(() => agentFetch(url)).toThrow(message)
+    expect(() => createAgentFetch(url)).toThrow(TypeError)
+    expect(() => createAgentFetch(url)).toThrow(message)
   })
 
   test.each([
@@ -130,7 +130,7 @@ describe('request URLs', () => {
     'http://[::1]:80',
     'https://x',
   ])('[F3] accepts %s', (url) => {
-    expect(() => agentFetch(url)).not.toThrow()
+    expect(() => createAgentFetch(url)).not.toThrow()
   })
 
   test('[F3] allows the host of the agent even if its name resolves to a private address', async () => {
@@ -173,7 +173,7 @@ describe('request URLs', () => {
     const server = await rawServer((socket) => socket.write(whole('ok')))
     const inside = createFetch('https://agent.example', { allow: ['127.0.0.1'] })
     expect(await (await inside(server.origin)).text()).toBe('ok')
-    expect(() => agentFetch('https://agent.example', { allow: ['a b'] })).toThrow(/"a b"/)
+    expect(() => createAgentFetch('https://agent.example', { allow: ['a b'] })).toThrow(/"a b"/)
   })
 })
 
@@ -215,7 +215,7 @@ describe('failures', () => {
   })
 })
 
-describe('httpError', () => {
+describe('toStatusFailure', () => {
   const answer = (status: string, { headers = [] as string[], body = 'why' } = {}): string =>
     whole(body, { status, headers })
 
@@ -236,7 +236,7 @@ describe('httpError', () => {
   ])('for status %s, sets retryable to %s', async (status, retryable) => {
     const server = await rawServer((socket) => socket.write(answer(status)))
     const response = await createFetch(server.origin)(server.origin, POST)
-    expect(await httpError(response)).toMatchObject({
+    expect(await toStatusFailure(response)).toMatchObject({
       message: `Agent returned error ${status}: why`,
       failureType: 'http_error',
       retryable,
@@ -253,13 +253,13 @@ describe('httpError', () => {
   ])('reads Retry-After: %s as %s ms', async (value, expected) => {
     const now = Date.UTC(2036, 10, 1)
     const response = new Response('', { status: 503, headers: { 'retry-after': value } })
-    expect((await httpError(response, now)).retryAfterMs).toBe(expected)
+    expect((await toStatusFailure(response, now)).retryAfterMs).toBe(expected)
   })
 
   test('quotes the start of a long body and omits an empty one', async () => {
-    const long = await httpError(new Response('x'.repeat(5_000), { status: 400 }))
+    const long = await toStatusFailure(new Response('x'.repeat(5_000), { status: 400 }))
     expect(long.message).toBe(`Agent returned error 400: ${'x'.repeat(2_000)}…`)
-    expect((await httpError(new Response(' \n', { status: 400 }))).message).toBe(
+    expect((await toStatusFailure(new Response(' \n', { status: 400 }))).message).toBe(
       'Agent returned error 400',
     )
   })
@@ -269,6 +269,6 @@ describe('httpError', () => {
       socket.end('HTTP/1.1 500 Oh\r\ncontent-length: 9\r\n\r\nabc'),
     )
     const response = await createFetch(server.origin)(server.origin)
-    expect((await httpError(response)).message).toBe('Agent returned error 500 Oh')
+    expect((await toStatusFailure(response)).message).toBe('Agent returned error 500 Oh')
   })
 })

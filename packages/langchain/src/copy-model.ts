@@ -24,7 +24,7 @@ export function copyWith(model: BaseChatModel, settings: Settings): BaseChatMode
   // OpenAI's class delegates to one of two others, and recreates itself from its fields to bind tools.
   for (const part of ['completions', 'responses']) {
     const inner = copyPart(model, part)
-    if (inner !== undefined) copies[part] = derived(inner, settings)
+    if (inner !== undefined) copies[part] = derive(inner, settings)
   }
   const fields = copyPart(model, 'fields')
   if (fields !== undefined) copies['fields'] = { ...fields, ...settings }
@@ -32,13 +32,13 @@ export function copyWith(model: BaseChatModel, settings: Settings): BaseChatMode
   const client = copyPart(model, 'client')
   const config = client === undefined ? undefined : copyPart(client, 'generationConfig')
   if (client !== undefined && config !== undefined) {
-    copies['client'] = derived(client, { generationConfig: { ...config, ...settings } })
+    copies['client'] = derive(client, { generationConfig: { ...config, ...settings } })
   }
   // NOTE: boundary cast: its prototype is the model.
-  return derived(model, copies) as BaseChatModel
+  return derive(model, copies) as BaseChatModel
 }
 
-function derived(prototype: object, values: Settings): object {
+function derive(prototype: object, values: Settings): object {
   const entries = Object.entries(values).map(([name, value]) => {
     return [name, { value, writable: true, enumerable: true, configurable: true }] as const
   })

@@ -15,7 +15,7 @@ const MAX_TEXT_LENGTH = 500
  * Returns a `fetch` that throws a TuttiError for such a response; `label` is the model, such as
  * `openai:gpt-5`.
  */
-export function explainingFetch(
+export function createExplainingFetch(
   label: string,
   inner: ProviderFetch = globalThis.fetch,
 ): ProviderFetch {
@@ -26,7 +26,7 @@ export function explainingFetch(
       return response
     }
     if (!/json|html|text\/plain/.test(type)) return response
-    throw notAStream(label, await response.text(), response.status)
+    throw createNotStreamError(label, await response.text(), response.status)
   }
 }
 
@@ -34,7 +34,7 @@ function asksForStream(body: unknown): boolean {
   return typeof body === 'string' && /"stream"\s*:\s*true/.test(body)
 }
 
-function notAStream(label: string, text: string, status: number): TuttiError {
+function createNotStreamError(label: string, text: string, status: number): TuttiError {
   const { message, code, type } = toError(text)
   const words = message ?? plain(text)
   const shown = words.length <= MAX_TEXT_LENGTH ? words : `${words.slice(0, MAX_TEXT_LENGTH)}…`
@@ -42,7 +42,7 @@ function notAStream(label: string, text: string, status: number): TuttiError {
     'MODEL_FAILED',
     `Cannot call ${label}: the answer with status ${status} is not a stream of events: ${shown}`,
     {
-      retryable: mayPass(code, type),
+      retryable: isTransientCode(code, type),
       details: { status, ...(type === undefined ? {} : { type }) },
     },
   )
@@ -70,7 +70,7 @@ function toError(text: string): ErrorFacts {
 }
 
 /** `to-model-error.ts` lists the transient statuses below 500. */
-function mayPass(code: unknown, type: string | undefined): boolean {
+function isTransientCode(code: unknown, type: string | undefined): boolean {
   if (/invalid|authentication|permission|not_found|quota/.test(type ?? '')) return false
   return typeof code !== 'number' || code >= 500 || code === 408 || code === 409 || code === 429
 }

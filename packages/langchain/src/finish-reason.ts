@@ -90,7 +90,7 @@ export function answerEnd({
     responsesEnd(metadata)
   const refusal =
     text(extra['refusal']) ??
-    refusalOfRaw(extra['__raw_response']) ??
+    readRawRefusal(extra['__raw_response']) ??
     text(field(extra['stop_details'], 'explanation')) ??
     text(field(metadata['stop_details'], 'explanation')) ??
     // Google adds it to other reasons, too.
@@ -115,7 +115,7 @@ function responsesEnd(metadata: Readonly<Record<string, unknown>>): string | und
  * OpenAI's chat completions have the refusal next to the text; LangChain passes it on only in the raw
  * response.
  */
-function refusalOfRaw(raw: unknown): string | undefined {
+function readRawRefusal(raw: unknown): string | undefined {
   const choices = field(raw, 'choices')
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined
   return (

@@ -3,7 +3,7 @@
  * which a program that only lists its models should not pay.
  */
 import { copyWith, findLimits } from './copy-model.ts'
-import { explainingFetch, type ProviderFetch } from './explain-answer.ts'
+import { createExplainingFetch, type ProviderFetch } from './explain-answer.ts'
 import { keepEmptyPieces } from './gemini-client.ts'
 import { providerFacts } from './providers.ts'
 
@@ -37,7 +37,7 @@ export async function loadModel({ identity, source }: ResolvedOptions): Promise<
   const messages = await import('@langchain/core/messages')
   const loaded = await (source.kind === 'named'
     ? loadNamed(identity, source.fields)
-    : loadMade(source.make))
+    : loadFromFactory(source.make))
   const { model } = loaded
   const key = 'apiKey' in model && typeof model.apiKey === 'string' ? [model.apiKey] : []
   return { ...loaded, messages, secrets: key }
@@ -49,7 +49,7 @@ async function loadNamed(identity: ModelIdentity, fields: Fields): Promise<Loade
   const { limitField = 'maxTokens', hidesFinishReason = false } =
     providerFacts(identity.provider) ?? {}
   const make = async (more: Fields): Promise<BaseChatModel> => {
-    const model = await makeNamed(identity, { ...fields, ...more })
+    const model = await createNamed(identity, { ...fields, ...more })
     keepEmptyPieces(model)
     return model
   }
@@ -60,7 +60,9 @@ async function loadNamed(identity: ModelIdentity, fields: Fields): Promise<Loade
   }
 }
 
-async function loadMade(make: () => BaseChatModel | Promise<BaseChatModel>): Promise<Loaded> {
+async function loadFromFactory(
+  make: () => BaseChatModel | Promise<BaseChatModel>,
+): Promise<Loaded> {
   const made = await make()
   keepEmptyPieces(made)
   const model = 'completions' in made ? copyWith(made, RAW_ANSWERS) : made
@@ -90,7 +92,7 @@ export function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
  * `initChatModel` loads them from the location of `langchain`, where strict layouts (Yarn PnP, pnpm without
  * hoisting) hide packages of the application; it serves all other providers.
  */
-async function makeNamed(identity: ModelIdentity, fields: Fields): Promise<BaseChatModel> {
+async function createNamed(identity: ModelIdentity, fields: Fields): Promise<BaseChatModel> {
   const { provider, name } = identity
   const label = `${provider}:${name}`
   switch (provider) {
@@ -137,7 +139,7 @@ function withFetch(settings: unknown, label: string): Fields {
   const { fetch } = given
   return {
     ...given,
-    fetch: explainingFetch(
+    fetch: createExplainingFetch(
       label,
       typeof fetch === 'function' ? (fetch as ProviderFetch) : undefined,
     ),

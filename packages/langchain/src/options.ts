@@ -89,15 +89,17 @@ export function resolveOptions(
   if (identity.provider === '') problems.push(missing('provider', source))
   if (identity.name === '') problems.push(missing('name', source))
   const named = typeof source === 'string'
-  problems.push(...(named ? namedProblems(identity, options) : madeProblems(options)))
+  problems.push(...(named ? namedProblems(identity, options) : listModelProblems(options)))
   problems.push(...callProblems(options))
   if (problems.length > 0) {
     const list = [...new Set(problems)].join('; ')
-    throw new TypeError(`Cannot make model ${label(source, identity)}: ${list}`)
+    throw new TypeError(`Cannot make model ${formatLabel(source, identity)}: ${list}`)
   }
   return {
     identity,
-    source: named ? { kind: 'named', fields: toFields(identity, options) } : toMade(source),
+    source: named
+      ? { kind: 'named', fields: toFields(identity, options) }
+      : resolveModelSource(source),
     timeoutMs: options.timeoutMs ?? DEFAULTS.timeoutMs,
     structuredOutput: options.structuredOutput ?? hasStructuredMode(identity),
     secrets: options.apiKey === undefined ? [] : [options.apiKey],
@@ -132,7 +134,7 @@ function missing(what: 'provider' | 'name', source: LangchainSource): string {
   return 'expected provider:name, for example openai:gpt-5'
 }
 
-function label(source: LangchainSource, { provider, name }: ModelIdentity): string {
+function formatLabel(source: LangchainSource, { provider, name }: ModelIdentity): string {
   if (typeof source === 'string') return JSON.stringify(source)
   return JSON.stringify([provider, name].filter((part) => part !== '').join(':'))
 }
@@ -172,7 +174,7 @@ function unknownProvider(provider: string): string {
   return `LangChain has no provider "${provider}" (${hint})`
 }
 
-function madeProblems(options: LangchainModelOptions): string[] {
+function listModelProblems(options: LangchainModelOptions): string[] {
   return MAKING.filter((key) => options[key] !== undefined).map(
     (key) => `${key} must be set on the LangChain model itself`,
   )
@@ -210,6 +212,6 @@ function toFields(
   }
 }
 
-function toMade(source: Exclude<LangchainSource, string>): ResolvedSource {
+function resolveModelSource(source: Exclude<LangchainSource, string>): ResolvedSource {
   return { kind: 'made', make: typeof source === 'function' ? source : () => source }
 }

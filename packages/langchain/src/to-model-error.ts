@@ -58,7 +58,7 @@ export function toModelError(
     finishReason: isFiltered(failure) ? 'content_filter' : undefined,
   }
   return new TuttiError(isFiltered(failure) ? 'CONTENT_FILTERED' : 'MODEL_FAILED', message, {
-    retryable: isPassing(failure),
+    retryable: isTransient(failure),
     details: Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)),
     cause: safeCause(error, secrets),
   })
@@ -69,7 +69,7 @@ function isFiltered({ status, code }: ProviderFailure): boolean {
   return status === 400 && (code === 'content_filter' || code === 'content_policy_violation')
 }
 
-function isPassing({ status, type, code, connection, shouldRetry }: ProviderFailure): boolean {
+function isTransient({ status, type, code, connection, shouldRetry }: ProviderFailure): boolean {
   if (type === 'insufficient_quota' || code === 'insufficient_quota') return false
   if (shouldRetry !== undefined) return shouldRetry
   if (status !== undefined) return status >= 500 || PASSING_STATUSES.has(status)

@@ -29,7 +29,7 @@ export function joinFragments(
   const calls: OpenCall[] = []
   for (const fragment of fragments) {
     const call =
-      calls.findLast((open) => continues(open, fragment, calls)) ?? begin(calls, fragment)
+      calls.findLast((open) => continuesCall(open, fragment, calls)) ?? begin(calls, fragment)
     call.id ??= nonBlank(fragment.id)
     call.name ??= nonBlank(fragment.name)
     call.args.push(fragment.args ?? '')
@@ -50,7 +50,7 @@ export function argumentText(text: string): string {
  * Returns whether `fragment` continues the call `open`. Index and id decide. Some services number all calls of
  * a turn 0, so that two ids at one index are two calls; a piece with neither continues the last call.
  */
-function continues(
+function continuesCall(
   open: OpenCall,
   fragment: ToolCallFragment,
   calls: readonly OpenCall[],

@@ -9,11 +9,11 @@ import { USAGE_EXTENSION } from '@tutti/protocol'
 import { systemClock, type Clock } from '@tutti/core'
 import { AgentError } from '@tutti/agent-call'
 
-import { agentFetch, type AgentHttpOptions } from '../http/agent-fetch.ts'
-import { readAgentUrl, shownUrl, urlBelow } from '../http/agent-url.ts'
+import { createAgentFetch, type AgentHttpOptions } from '../http/agent-fetch.ts'
+import { readAgentUrl, formatShownUrl, appendPath } from '../http/agent-url.ts'
 import { connectPeer } from './a2a-peer.ts'
 import { A2aSession } from './a2a-session.ts'
-import { callFetch } from './call-fetch.ts'
+import { createCallFetch } from './call-fetch.ts'
 import { CardCache, type FoundCard } from './card-cache.ts'
 
 import type { AgentCall, AgentConnector } from '@tutti/agent-call'
@@ -58,21 +58,21 @@ export function a2aConnector(options: A2aConnectorOptions): AgentConnector {
   const url = readAgentUrl(options.url, options)
   if (!(maxBodyBytes > 0)) {
     const problem = `maxBodyBytes must be > 0, got ${maxBodyBytes}`
-    throw new TypeError(`Cannot ask the agent at "${shownUrl(url)}": ${problem}`)
+    throw new TypeError(`Cannot ask the agent at "${formatShownUrl(url)}": ${problem}`)
   }
   const isNamed = options.cardUrl !== undefined || url.pathname.endsWith('.json')
   const cardUrl = readAgentUrl(resolveCardUrl(url, options.cardUrl), options)
-  const fetch = agentFetch(url, options)
+  const fetch = createAgentFetch(url, options)
   const cards = new CardCache({ url: cardUrl, fetch, clock })
   return {
-    uri: shownUrl(url),
+    uri: formatShownUrl(url),
     protocol: 'a2a',
     async connect(call) {
       const found = await cards.get(call.signal)
       call.onBytes()
-      const card = usableCard(found, { cardUrl, isNamed })
+      const card = requireCard(found, { cardUrl, isNamed })
       const peer = await connectPeer(card, {
-        fetch: callFetch(fetch, { onBytes: call.onBytes, maxBodyBytes }),
+        fetch: createCallFetch(fetch, { onBytes: call.onBytes, maxBodyBytes }),
         headers: headersFor(card, call),
         signal: call.signal,
       })
@@ -84,16 +84,16 @@ export function a2aConnector(options: A2aConnectorOptions): AgentConnector {
 
 function resolveCardUrl(url: URL, cardUrl: string | URL | undefined): string | URL {
   if (cardUrl !== undefined) return URL.parse(cardUrl, url) ?? String(cardUrl)
-  return url.pathname.endsWith('.json') ? url : urlBelow(url, CARD_PATH)
+  return url.pathname.endsWith('.json') ? url : appendPath(url, CARD_PATH)
 }
 
 /** @throws {AgentError} when there is no card, or the card has no address over HTTP. */
-function usableCard(
+function requireCard(
   found: FoundCard,
   { cardUrl, isNamed }: { readonly cardUrl: URL; readonly isNamed: boolean },
 ): AgentCard {
   if (found.kind === 'card') return found.card
-  const where = shownUrl(cardUrl)
+  const where = formatShownUrl(cardUrl)
   if (found.kind === 'none') {
     const problem = `the agent has no card at ${where}: got ${found.found}`
     throw new MissingCardError(`Cannot ask the agent over A2A: ${problem}`, isNamed)

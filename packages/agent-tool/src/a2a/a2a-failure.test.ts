@@ -3,7 +3,7 @@ import { AgentError } from '@tutti/agent-call'
 import { describe, expect, test } from 'vitest'
 
 import {
-  a2aFailure,
+  toA2aFailure,
   isInvalidParams,
   isRefusal,
   isAgentError,
@@ -19,14 +19,14 @@ function rest(statusCode: number, reason: string): Error {
   return fromRestErrorBody({ message: 'No', details: [info] }, { statusCode })
 }
 
-describe('a2aFailure', () => {
+describe('toA2aFailure', () => {
   test('returns an AgentError unchanged', () => {
     const failure = new AgentError('Lost', { failureType: 'connection_lost', retryable: true })
-    expect(a2aFailure(failure)).toBe(failure)
+    expect(toA2aFailure(failure)).toBe(failure)
   })
 
   test('reports the code and message of a JSON-RPC error', () => {
-    expect(a2aFailure(rpc(-32_004))).toMatchObject({
+    expect(toA2aFailure(rpc(-32_004))).toMatchObject({
       failureType: 'agent_failed',
       retryable: false,
       message: 'Agent returned error -32004: No',
@@ -34,7 +34,7 @@ describe('a2aFailure', () => {
   })
 
   test('reports the HTTP status of a REST error', () => {
-    expect(a2aFailure(rest(400, 'UNSUPPORTED_OPERATION'))).toMatchObject({
+    expect(toA2aFailure(rest(400, 'UNSUPPORTED_OPERATION'))).toMatchObject({
       failureType: 'http_error',
       retryable: false,
       message: 'Agent returned error 400: No',
@@ -43,13 +43,13 @@ describe('a2aFailure', () => {
 
   test('unwraps an error that was sent within a stream', () => {
     const wrapped = new Error('SSE event contained an error', { cause: rpc(-32_603) })
-    expect(a2aFailure(wrapped).message).toBe('Agent returned error -32603: No')
+    expect(toA2aFailure(wrapped).message).toBe('Agent returned error -32603: No')
   })
 
   test.each([[new SyntaxError('Unexpected token')], ['a text']])(
     'reports anything else as an invalid response: %s',
     (thrown) => {
-      expect(a2aFailure(thrown)).toMatchObject({
+      expect(toA2aFailure(thrown)).toMatchObject({
         failureType: 'invalid_response',
         retryable: false,
         message: expect.stringContaining('The agent sent an invalid A2A response: '),

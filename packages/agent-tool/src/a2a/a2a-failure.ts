@@ -19,9 +19,9 @@ const METHOD_NOT_FOUND = -32_601
 const INVALID_PARAMS = -32_602
 
 /** Converts an error of the SDK. An error that the agent did not send means an invalid response. */
-export function a2aFailure(thrown: unknown): AgentError {
+export function toA2aFailure(thrown: unknown): AgentError {
   if (thrown instanceof AgentError) return thrown
-  const sent = agentErrorIn(thrown)
+  const sent = findAgentError(thrown)
   if (sent === undefined) {
     const message = `The agent sent an invalid A2A response: ${errorMessage(thrown)}`
     return new AgentError(message, {
@@ -41,27 +41,27 @@ export function a2aFailure(thrown: unknown): AgentError {
 
 /** Returns whether the agent rejected an operation as unsupported, so that it had no effect. */
 export function isRefusal(thrown: unknown): boolean {
-  const sent = agentErrorIn(thrown)
+  const sent = findAgentError(thrown)
   if (sent === undefined) return false
   return sent.envelopeCode === METHOD_NOT_FOUND || sent.reason === 'UNSUPPORTED_OPERATION'
 }
 
 /** Returns whether the agent rejected the parameters. */
 export function isInvalidParams(thrown: unknown): boolean {
-  return agentErrorIn(thrown)?.envelopeCode === INVALID_PARAMS
+  return findAgentError(thrown)?.envelopeCode === INVALID_PARAMS
 }
 
 /** Returns whether the agent does not know the task. */
 export function isUnknownTask(thrown: unknown): boolean {
-  return agentErrorIn(thrown)?.reason === 'TASK_NOT_FOUND'
+  return findAgentError(thrown)?.reason === 'TASK_NOT_FOUND'
 }
 
 /** Returns whether the agent itself sent the error. */
 export function isAgentError(thrown: unknown): boolean {
-  return agentErrorIn(thrown) !== undefined
+  return findAgentError(thrown) !== undefined
 }
 
-function agentErrorIn(thrown: unknown): SdkError | undefined {
+function findAgentError(thrown: unknown): SdkError | undefined {
   if (isSdkError(thrown)) return thrown
   // An error within a stream is wrapped.
   const cause = thrown instanceof Error ? thrown.cause : undefined

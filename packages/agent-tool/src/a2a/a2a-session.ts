@@ -8,8 +8,8 @@
  */
 import { USAGE_EXTENSION } from '@tutti/protocol'
 
-import { limitsMetadata } from '../usage-metadata.ts'
-import { toA2aAnswer, partialOutput } from './answer.ts'
+import { toLimitsMetadata } from '../usage-metadata.ts'
+import { toA2aAnswer, readPartialOutput } from './answer.ts'
 import { takesData, type AgentCard } from './agent-card.ts'
 import { askAgent } from './ask-agent.ts'
 import { UsageLedger } from './usage.ts'
@@ -69,13 +69,13 @@ export class A2aSession implements AgentSession {
 
   /** Returns the output of the task so far. */
   partial(): unknown {
-    return partialOutput(this.#record)
+    return readPartialOutput(this.#record)
   }
 
   #request({ input, index }: AgentTurn): A2aSendRequest {
     const { card, call } = this.#options
     const { taskId, contextId } = this.#record
-    const metadata = limitsMetadata(call.remaining())
+    const metadata = toLimitsMetadata(call.remaining())
     const limits = metadata === undefined ? {} : { metadata }
     const listed = card.extensions.includes(USAGE_EXTENSION)
     const message = {

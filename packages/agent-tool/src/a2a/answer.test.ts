@@ -1,7 +1,7 @@
 import { AgentError } from '@tutti/agent-call'
 import { expect, test } from 'vitest'
 
-import { toA2aAnswer, partialOutput } from './answer.ts'
+import { toA2aAnswer, readPartialOutput } from './answer.ts'
 import { AgentTaskState } from './task-state.ts'
 
 import type { A2aMessage, A2aStreamItem } from './wire.ts'
@@ -90,6 +90,6 @@ test('marks a failure as retryable when the metadata of the agent sets retryable
 })
 
 test('returns only artifacts as partial output', () => {
-  expect(partialOutput(createTask('TASK_STATE_WORKING', { message: said }))).toBeUndefined()
-  expect(partialOutput(createTask('TASK_STATE_WORKING', { artifacts: made }))).toBe('made')
+  expect(readPartialOutput(createTask('TASK_STATE_WORKING', { message: said }))).toBeUndefined()
+  expect(readPartialOutput(createTask('TASK_STATE_WORKING', { artifacts: made }))).toBe('made')
 })

@@ -47,7 +47,7 @@ export function toA2aAnswer(record: AgentTaskState): AgentAnswer {
 }
 
 /** Returns the output so far; undefined when there is none. */
-export function partialOutput({ artifacts }: AgentTaskState): unknown {
+export function readPartialOutput({ artifacts }: AgentTaskState): unknown {
   return readOutput(artifacts)?.value
 }
 

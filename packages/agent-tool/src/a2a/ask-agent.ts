@@ -16,7 +16,7 @@ import { sleep, type Clock, type Logger } from '@tutti/core'
 import { AgentError } from '@tutti/agent-call'
 
 import {
-  a2aFailure,
+  toA2aFailure,
   isInvalidParams,
   isRefusal,
   isAgentError,
@@ -67,11 +67,11 @@ export async function* askAgent(
       return
     }
     const news = await send(request, context)
-    yield* applied([news], context)
+    yield* applyItems([news], context)
     if (!record.isSettled) yield* follow(context, { subscriptions: 0 })
   } catch (thrown) {
     context.signal.throwIfAborted()
-    throw a2aFailure(thrown)
+    throw toA2aFailure(thrown)
   }
 }
 
@@ -84,7 +84,7 @@ async function* stream(
   const sentTo = record.taskId
   let hasBegun = false
   try {
-    for await (const news of applied(peer.stream(request), context)) {
+    for await (const news of applyItems(peer.stream(request), context)) {
       hasBegun = true
       yield news
     }
@@ -147,7 +147,7 @@ async function* subscribe(
 ): AsyncGenerator<A2aStreamItem, { readonly isRefused: boolean; readonly news: number }> {
   let news = 0
   try {
-    for await (const one of applied(context.peer.subscribe(taskId), context)) {
+    for await (const one of applyItems(context.peer.subscribe(taskId), context)) {
       news += 1
       yield one
     }
@@ -186,17 +186,17 @@ async function poll(
   } catch (thrown) {
     signal.throwIfAborted()
     if (isUnknownTask(thrown)) {
-      throw lostConnection(`the agent no longer knows its task "${taskId}"`, thrown)
+      throw createLossFailure(`the agent no longer knows its task "${taskId}"`, thrown)
     }
-    const failure = a2aFailure(thrown)
+    const failure = toA2aFailure(thrown)
     if (!failure.retryable) throw failure
     if (lost + 1 < MAX_LOST) return undefined
-    throw lostConnection(failure.message, thrown)
+    throw createLossFailure(failure.message, thrown)
   }
 }
 
 /** Applies each object to the state before yielding it; ends when the task has settled. */
-async function* applied(
+async function* applyItems(
   source: AsyncIterable<A2aStreamItem> | readonly A2aStreamItem[],
   { record }: AskContext,
 ): AsyncGenerator<A2aStreamItem, void> {
@@ -219,7 +219,7 @@ function noAnswer(): AgentError {
   })
 }
 
-function lostConnection(why: string, cause: unknown): AgentError {
+function createLossFailure(why: string, cause: unknown): AgentError {
   const message = `The connection to the agent was lost, and its task with it: ${why}`
   return new AgentError(message, { failureType: 'connection_lost', retryable: true, cause })
 }

@@ -3,7 +3,7 @@ import { isJsonObject } from '@tutti/protocol'
 import { AgentError } from '@tutti/agent-call'
 import { readLimitedBody, watchBody, type GuardedFetch } from '@tutti/net'
 
-import { httpError } from '../http/http-error.ts'
+import { toStatusFailure } from '../http/http-error.ts'
 
 /** Limits and callbacks of one call. */
 export interface CallFetchOptions {
@@ -23,7 +23,7 @@ const OF_HTTP: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 425, 429]
  * Creates the `fetch` of one call. It rejects with an `AgentError` for a response that is not 2xx, unless its
  * body is an A2A error, which the SDK reads.
  */
-export function callFetch(
+export function createCallFetch(
   fetch: GuardedFetch,
   { onBytes, maxBodyBytes }: CallFetchOptions,
 ): typeof globalThis.fetch {
@@ -31,7 +31,7 @@ export function callFetch(
     const answer = await fetch(input, init)
     onBytes()
     const watched = watchBody(answer, onBytes)
-    if (!answer.ok) return errorOfA2a(watched)
+    if (!answer.ok) return requireA2aError(watched)
     const type = answer.headers.get('content-type') ?? ''
     // The SDK reads streams only with this content type.
     if (type.startsWith('text/event-stream')) return watched
@@ -45,11 +45,11 @@ export function callFetch(
 }
 
 /** @throws {AgentError} http_error, when the body is not an A2A error. */
-async function errorOfA2a(answer: Response): Promise<Response> {
-  if (answer.status >= 500 || OF_HTTP.has(answer.status)) throw await httpError(answer)
+async function requireA2aError(answer: Response): Promise<Response> {
+  if (answer.status >= 500 || OF_HTTP.has(answer.status)) throw await toStatusFailure(answer)
   const { bytes } = await readLimitedBody(answer.body, MAX_ERROR_BYTES)
   if (isA2aError(bytes)) return withBody(answer, bytes)
-  throw await httpError(withBody(answer, bytes))
+  throw await toStatusFailure(withBody(answer, bytes))
 }
 
 /** On JSON-RPC and REST of 1.0 the error is a member; on REST of 0.3 it is the body. */

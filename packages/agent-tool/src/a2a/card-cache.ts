@@ -9,8 +9,8 @@
 import { AgentError } from '@tutti/agent-call'
 import { readLimitedBody, type GuardedFetch } from '@tutti/net'
 
-import { shownUrl } from '../http/agent-url.ts'
-import { httpError } from '../http/http-error.ts'
+import { formatShownUrl } from '../http/agent-url.ts'
+import { toStatusFailure } from '../http/http-error.ts'
 import { readAgentCard, type ReadCard } from './agent-card.ts'
 import { SharedFlight } from './shared-flight.ts'
 
@@ -84,19 +84,19 @@ export class CardCache {
       },
       signal,
     })
-    const freshUntil = clock.elapsed() + freshMs(answer.headers)
+    const freshUntil = clock.elapsed() + readFreshMs(answer.headers)
     if (answer.status === 304 && this.#cached !== undefined) {
       this.#cached = { ...this.#cached, freshUntil }
       return this.#cached
     }
-    const found = await foundIn(answer, url)
+    const found = await readCard(answer, url)
     this.#cached = { found, etag: answer.headers.get('etag'), freshUntil }
     return this.#cached
   }
 }
 
 /** @throws {AgentError} http_error for a response that does not show whether a card exists. */
-async function foundIn(answer: Response, url: URL): Promise<FoundCard> {
+async function readCard(answer: Response, url: URL): Promise<FoundCard> {
   const { status, statusText } = answer
   if (!answer.ok) {
     if (status >= 500 || status < 400 || NO_ANSWER.has(status)) throw await cardError(answer, url)
@@ -105,10 +105,13 @@ async function foundIn(answer: Response, url: URL): Promise<FoundCard> {
   }
   const { bytes, truncated } = await readLimitedBody(answer.body, MAX_CARD_BYTES)
   if (truncated) {
-    throw new AgentError(`The card at ${shownUrl(url)} has more than ${MAX_CARD_BYTES} bytes`, {
-      failureType: 'invalid_response',
-      retryable: false,
-    })
+    throw new AgentError(
+      `The card at ${formatShownUrl(url)} has more than ${MAX_CARD_BYTES} bytes`,
+      {
+        failureType: 'invalid_response',
+        retryable: false,
+      },
+    )
   }
   const read = readAgentCard(parseCardJson(bytes), answer.url === '' ? url.href : answer.url)
   return read.kind === 'none' ? { kind: 'none', found: 'a response that is not a card' } : read
@@ -116,10 +119,10 @@ async function foundIn(answer: Response, url: URL): Promise<FoundCard> {
 
 /** Returns the failure of a card that may exist but cannot be read. */
 async function cardError(answer: Response, url: URL): Promise<AgentError> {
-  const error = await httpError(answer)
+  const error = await toStatusFailure(answer)
   const { failureType, retryable, retryAfterMs } = error
   return new AgentError(
-    `Cannot read the agent card at ${shownUrl(url)}: ${error.message}. An agent without a card needs wire: "tasks"`,
+    `Cannot read the agent card at ${formatShownUrl(url)}: ${error.message}. An agent without a card needs wire: "tasks"`,
     {
       failureType,
       retryable,
@@ -138,7 +141,7 @@ function parseCardJson(bytes: Uint8Array): unknown {
 }
 
 /** @see https://www.rfc-editor.org/rfc/rfc9111#section-5.2.2 */
-function freshMs(headers: Headers): number {
+function readFreshMs(headers: Headers): number {
   const rules = (headers.get('cache-control') ?? '').toLowerCase().split(',')
   const directives = new Map(
     rules.map((rule) => {

@@ -35,7 +35,7 @@ type Item =
 export function readOutput(sources: readonly Parted[]): A2aOutput | undefined {
   const groups = sources.map(readItems).filter((items) => items.length > 0)
   if (groups.length === 0) return undefined
-  const text = groups.map((items) => textOfItems(items)).join('\n')
+  const text = groups.map((items) => joinItemTexts(items)).join('\n')
   const values = groups.flatMap((items) => toValues(items))
   if (values.every((value) => typeof value === 'string')) return { value: values.join('\n'), text }
   return { value: values.length === 1 ? values[0] : values, text }
@@ -68,13 +68,13 @@ function toItem({ text, data, raw, url, filename, mediaType }: A2aPart): Item | 
 function toValues(items: readonly Item[]): readonly unknown[] {
   const data = items.flatMap((item) => (item.kind === 'data' ? [toJson(item.value)] : []))
   return items
-    .filter((item) => item.kind !== 'text' || !isIn(data, item.text))
+    .filter((item) => item.kind !== 'text' || !containsJson(data, item.text))
     .map((item) => (item.kind === 'text' ? item.text : item.value))
 }
 
-function textOfItems(items: readonly Item[]): string {
+function joinItemTexts(items: readonly Item[]): string {
   const texts = items.flatMap((item) =>
-    item.kind === 'text' ? (compactJson(item.text) ?? []) : [],
+    item.kind === 'text' ? (normalizeJson(item.text) ?? []) : [],
   )
   const lines = items.flatMap((item) => {
     if (item.kind === 'text') return [item.text]
@@ -85,8 +85,8 @@ function textOfItems(items: readonly Item[]): string {
   return lines.join('\n')
 }
 
-function isIn(data: readonly string[], text: string): boolean {
-  const json = compactJson(text)
+function containsJson(data: readonly string[], text: string): boolean {
+  const json = normalizeJson(text)
   return json !== undefined && data.includes(json)
 }
 
@@ -97,7 +97,7 @@ function toJson(value: unknown): string {
 }
 
 /** Returns the compact JSON of a text that contains an object or array; undefined for other texts. */
-function compactJson(text: string): string | undefined {
+function normalizeJson(text: string): string | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return isJsonObject(value) || Array.isArray(value) ? JSON.stringify(value) : undefined

@@ -25,7 +25,7 @@ export class UsageLedger {
   /** Adds an object that arrived for a task; returns the sums of the conversation when it reports any. */
   add(item: A2aStreamItem, taskId: string | undefined): AgentUsageReport | undefined {
     if (taskId !== this.#taskId) this.#begin(taskId)
-    const usage = usageIn(item)
+    const usage = findUsage(item)
     if (usage === undefined) return undefined
     const { totalCostUsd, totalTokens } = usage
     const isSnapshot = item.task !== undefined
@@ -56,7 +56,7 @@ export class UsageLedger {
 }
 
 /** Reads the first usage that an object reports, from its outermost metadata inwards. */
-function usageIn(item: A2aStreamItem): UsageInMetadata | undefined {
+function findUsage(item: A2aStreamItem): UsageInMetadata | undefined {
   const { task, message, statusUpdate, artifactUpdate } = item
   const places = [
     task?.metadata,

@@ -21,8 +21,8 @@ import {
   type ResolveHost,
 } from '@tutti/net'
 
-import { exposedMessage, isExposed, readAgentUrl, shownUrl } from './agent-url.ts'
-import { httpFailure, refused } from './http-failure.ts'
+import { exposedMessage, isExposed, readAgentUrl, formatShownUrl } from './agent-url.ts'
+import { toHttpFailure, createConfigurationFailure } from './http-failure.ts'
 import { ownHeaders, type AgentHeaders, type AgentHeaderSource } from './own-headers.ts'
 
 /** Options of requests to an agent. */
@@ -48,23 +48,25 @@ export interface AgentHttpOptions {
  *
  * @throws {TypeError} for a URL that is not allowed, invalid headers, and invalid rules in `allow`.
  */
-export function agentFetch(url: string | URL, options: AgentHttpOptions = {}): GuardedFetch {
+export function createAgentFetch(url: string | URL, options: AgentHttpOptions = {}): GuardedFetch {
   const { url: agent, login } = separateLogin(readAgentUrl(url, options))
   const { headers = {}, allowHttp = false } = options
   const problems = typeof headers === 'function' ? [] : findHeaderProblems(headers)
   if (problems.length > 0) {
-    throw new TypeError(`Cannot ask the agent at "${shownUrl(agent)}": ${problems.join('; ')}`)
+    throw new TypeError(
+      `Cannot ask the agent at "${formatShownUrl(agent)}": ${problems.join('; ')}`,
+    )
   }
   const guard = networkGuard({
     allow: [agent.hostname, ...(options.allow ?? [])],
     ...(options.resolve === undefined ? {} : { resolve: options.resolve }),
   })
   const assertReachable = (target: URL): void => {
-    if (!allowHttp && isExposed(target)) throw refused(exposedMessage(target))
+    if (!allowHttp && isExposed(target)) throw createConfigurationFailure(exposedMessage(target))
     try {
       guard.assertUrl(target)
     } catch (problem) {
-      throw httpFailure(problem, target.origin)
+      throw toHttpFailure(problem, target.origin)
     }
   }
   const fetch = guardedFetch({
@@ -74,7 +76,7 @@ export function agentFetch(url: string | URL, options: AgentHttpOptions = {}): G
       if (hop.url.origin !== agent.origin) return hop
       return withOwnHeaders(hop, await ownHeaders(headers, signal), login)
     },
-    toError: (failure, target) => httpFailure(failure, target.origin),
+    toError: (failure, target) => toHttpFailure(failure, target.origin),
   })
   const fetchFromAgent = async (
     input: string | URL | Request,

@@ -26,16 +26,16 @@ export function isExposed({ protocol, hostname }: URL): boolean {
 
 /** Reason why an unencrypted address is rejected. */
 export function exposedMessage(url: URL): string {
-  return `Cannot ask the agent at "${shownUrl(url)}": http: is only for this machine, use https: or set allowHttp: true`
+  return `Cannot ask the agent at "${formatShownUrl(url)}": http: is only for this machine, use https: or set allowHttp: true`
 }
 
 /** Formats an address without user, password, query and fragment, which may be secret. */
-export function shownUrl({ protocol, host, pathname }: URL): string {
+export function formatShownUrl({ protocol, host, pathname }: URL): string {
   return `${protocol}//${host}${pathname}`
 }
 
 /** Appends a path to the path of an address. */
-export function urlBelow(base: URL, path: string): URL {
+export function appendPath(base: URL, path: string): URL {
   const url = new URL(base)
   url.pathname = `${base.pathname.replace(/\/+$/, '')}${path}`
   return url

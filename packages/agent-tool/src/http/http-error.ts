@@ -10,7 +10,7 @@ const RETRYABLE: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 50
 const QUOTED_BYTES = 2_000
 
 /** Returns the failure of a response that is not 2xx. Reads only the quoted part of the body. */
-export async function httpError(response: Response, now = Date.now()): Promise<AgentError> {
+export async function toStatusFailure(response: Response, now = Date.now()): Promise<AgentError> {
   const { status, statusText, headers } = response
   const body = await startOfBody(response)
   const name = [status, statusText].filter((part) => part !== '').join(' ')

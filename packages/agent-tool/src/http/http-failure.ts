@@ -8,11 +8,11 @@ import { NetworkError, toNetworkError } from '@tutti/net'
  *
  * @param cause - a rejection of the guard, a network failure, or a system error of a failed connection
  */
-export function httpFailure(cause: unknown, origin: string): AgentError {
+export function toHttpFailure(cause: unknown, origin: string): AgentError {
   if (cause instanceof AgentError) return cause
   const failure = toNetworkError(cause, false)
   // The guard's message names the rejected target and the option that allows it.
-  if (TuttiError.isInstance(failure)) return refused(failure.message, failure)
+  if (TuttiError.isInstance(failure)) return createConfigurationFailure(failure.message, failure)
   const reason = errorMessage(failure)
   const kind = failure instanceof NetworkError ? failure.kind : 'unreachable'
   if (kind === 'unreachable') {
@@ -28,7 +28,7 @@ export function httpFailure(cause: unknown, origin: string): AgentError {
 }
 
 /** Returns the failure of a request that the configuration does not allow. */
-export function refused(message: string, cause?: unknown): AgentError {
+export function createConfigurationFailure(message: string, cause?: unknown): AgentError {
   return new AgentError(message, {
     failureType: 'configuration',
     retryable: false,

@@ -3,7 +3,7 @@ import { errorMessage } from '@tutti/core'
 import { findHeaderProblems } from '@tutti/net'
 import { AgentError } from '@tutti/agent-call'
 
-import { refused } from './http-failure.ts'
+import { createConfigurationFailure } from './http-failure.ts'
 
 /** Headers by name. */
 export type AgentHeaders = Readonly<Record<string, string>>
@@ -21,14 +21,16 @@ export async function ownHeaders(
   signal: AbortSignal | undefined,
 ): Promise<AgentHeaders> {
   if (typeof source !== 'function') return source
-  const headers = await unlessAborted(gotten(source), signal)
+  const headers = await raceAbort(callSource(source), signal)
   const problems = findHeaderProblems(headers)
   if (problems.length > 0)
-    throw refused(`Cannot send the headers of the tool: ${problems.join('; ')}`)
+    throw createConfigurationFailure(`Cannot send the headers of the tool: ${problems.join('; ')}`)
   return headers
 }
 
-async function gotten(source: () => AgentHeaders | Promise<AgentHeaders>): Promise<AgentHeaders> {
+async function callSource(
+  source: () => AgentHeaders | Promise<AgentHeaders>,
+): Promise<AgentHeaders> {
   try {
     return await source()
   } catch (cause) {
@@ -39,7 +41,7 @@ async function gotten(source: () => AgentHeaders | Promise<AgentHeaders>): Promi
   }
 }
 
-function unlessAborted<Value>(
+function raceAbort<Value>(
   promise: Promise<Value>,
   signal: AbortSignal | undefined,
 ): Promise<Value> {

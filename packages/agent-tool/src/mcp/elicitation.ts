@@ -33,14 +33,14 @@ export function formatQuestion({ message, requestedSchema }: McpForm): string {
 export function toFormAnswer(answer: unknown, form: McpForm): McpFormAnswer | undefined {
   if (answer === null || isQuestion(answer, form)) return { action: 'decline' }
   const { requestedSchema } = form
-  if (isJsonObject(answer)) return byObject(answer, form)
+  if (isJsonObject(answer)) return readObjectAnswer(answer, form)
   const word = typeof answer === 'string' ? answer.trim().toLowerCase() : answer
   if (Object.keys(schemaProperties(requestedSchema)).length === 0) return WORDS.get(word)
   const read = typeof answer === 'string' ? parseJsonObject(answer) : undefined
-  if (read !== undefined) return byObject(read, form)
+  if (read !== undefined) return readObjectAnswer(read, form)
   const place = findArgumentPlace(requestedSchema)
   if (place !== undefined) {
-    const value = valueFor(answer, propertySchema(requestedSchema, place))
+    const value = toPropertyValue(answer, propertySchema(requestedSchema, place))
     return value === undefined ? undefined : { action: 'accept', content: { [place]: value } }
   }
   return word === 'decline' || word === 'cancel' ? { action: word } : undefined
@@ -55,7 +55,7 @@ const WORDS: ReadonlyMap<unknown, McpFormAnswer> = new Map<unknown, McpFormAnswe
 ])
 
 /** An object is either the values, or the whole answer with its action. */
-function byObject(
+function readObjectAnswer(
   answer: Readonly<Record<string, unknown>>,
   { requestedSchema }: McpForm,
 ): McpFormAnswer {
@@ -76,7 +76,7 @@ function isPlainText(schema: Readonly<Record<string, unknown>>): boolean {
 
 type Scalar = string | number | boolean | string[]
 
-function valueFor(
+function toPropertyValue(
   answer: unknown,
   { type }: Readonly<Record<string, unknown>>,
 ): Scalar | undefined {

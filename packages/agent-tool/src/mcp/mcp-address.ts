@@ -11,7 +11,7 @@
  * D2 Commands, arguments and tool names are percent-encoded; `+` is a plus.
  * D3 A registered name takes precedence over `mcp://`, and cannot be one of the other schemes.
  */
-import { readAgentUrl, shownUrl } from '../http/agent-url.ts'
+import { readAgentUrl, formatShownUrl } from '../http/agent-url.ts'
 
 import type { McpServer } from '@tutti/mcp'
 
@@ -42,7 +42,7 @@ const DEFAULT_PATH = '/mcp'
 /** @throws {TypeError} with the valid forms. */
 export function parseMcpAddress(text: string, options: McpAddressOptions = {}): McpAddress {
   const scheme = /^([^:/?#]+):/.exec(text)?.[1]
-  if (scheme === undefined) throw refused(text, `must be ${FORMS}`)
+  if (scheme === undefined) throw createAddressError(text, `must be ${FORMS}`)
   const rest = text.slice(scheme.length + 1)
   const address: Address = { text, rest, options }
   switch (scheme.toLowerCase()) {
@@ -53,9 +53,9 @@ export function parseMcpAddress(text: string, options: McpAddressOptions = {}): 
     case 'mcp+stdio':
       return program(address)
     case 'mcp':
-      return short(address)
+      return parseShortAddress(address)
     default:
-      return registered(address, scheme)
+      return parseRegisteredAddress(address, scheme)
   }
 }
 
@@ -67,98 +67,99 @@ interface Address {
 }
 
 function endpoint({ text, rest, options }: Address, protocol: 'http' | 'https'): McpAddress {
-  const [place, fragment] = cut(rest, '#')
-  if (!place.startsWith('//')) throw refused(text, `must be mcp+${protocol}://host/path#tool`)
+  const [place, fragment] = splitOnce(rest, '#')
+  if (!place.startsWith('//'))
+    throw createAddressError(text, `must be mcp+${protocol}://host/path#tool`)
   const url = readAgentUrl(`${protocol}:${place}`, options)
-  const tool = decoded(text, fragment)
-  return { server: { url }, tool, uri: `mcp+${shownUrl(url)}${hash(tool)}` }
+  const tool = decodePart(text, fragment)
+  return { server: { url }, tool, uri: `mcp+${formatShownUrl(url)}${hash(tool)}` }
 }
 
 function program({ text, rest }: Address): McpAddress {
-  const [before, fragment] = cut(rest, '#')
-  const [place, query = ''] = cut(before, '?')
-  const command = decoded(text, place) ?? ''
-  if (command === '') throw refused(text, 'must be mcp+stdio:command?arg=value#tool')
+  const [before, fragment] = splitOnce(rest, '#')
+  const [place, query = ''] = splitOnce(before, '?')
+  const command = decodePart(text, place) ?? ''
+  if (command === '') throw createAddressError(text, 'must be mcp+stdio:command?arg=value#tool')
   const args: string[] = []
   const problems: string[] = []
   let cwd: string | undefined
   for (const pair of query.split('&').filter((part) => part !== '')) {
-    const [name, value = ''] = cut(pair, '=')
-    if (name === 'arg') args.push(decoded(text, value) ?? '')
-    else if (name === 'cwd') cwd = decoded(text, value)
+    const [name, value = ''] = splitOnce(pair, '=')
+    if (name === 'arg') args.push(decodePart(text, value) ?? '')
+    else if (name === 'cwd') cwd = decodePart(text, value)
     else problems.push(`"${name}" is neither arg nor cwd`)
   }
-  if (problems.length > 0) throw refused(text, problems.join('; '))
-  const tool = decoded(text, fragment)
+  if (problems.length > 0) throw createAddressError(text, problems.join('; '))
+  const tool = decodePart(text, fragment)
   const server = { command, args, ...(cwd === undefined ? {} : { cwd }) }
   return { server, tool, uri: `mcp+stdio:${encodeURI(command)}${hash(tool)}` }
 }
 
 /** Parses `mcp://name/tool` of a registered server, else `mcp://host/path/tool`. */
-function short(address: Address): McpAddress {
+function parseShortAddress(address: Address): McpAddress {
   const { text, rest, options } = address
-  const [place, fragment] = cut(rest, '#')
+  const [place, fragment] = splitOnce(rest, '#')
   const url = place.startsWith('//') ? URL.parse(`https:${place}`) : null
-  if (url === null) throw refused(text, 'must be mcp://host/tool')
+  if (url === null) throw createAddressError(text, 'must be mcp://host/tool')
   const cutAt = url.pathname.lastIndexOf('/')
   const last = url.pathname.slice(cutAt + 1)
-  const server = serverNamed(url.hostname, options)
+  const server = findServer(url.hostname, options)
   if (server !== undefined && cutAt === 0 && url.port === '') {
-    const tool = decoded(text, fragment ?? last)
-    return { server, tool, uri: `mcp://${url.hostname}/${encoded(tool)}` }
+    const tool = decodePart(text, fragment ?? last)
+    return { server, tool, uri: `mcp://${url.hostname}/${encodeTool(tool)}` }
   }
   if (fragment !== undefined) {
     return endpoint({ ...address, rest }, 'https')
   }
-  const tool = decoded(text, last)
+  const tool = decodePart(text, last)
   const path = url.pathname.slice(0, cutAt)
   url.pathname = path === '' ? DEFAULT_PATH : path
-  return { server: { url }, tool, uri: `mcp+${shownUrl(url)}${hash(tool)}` }
+  return { server: { url }, tool, uri: `mcp+${formatShownUrl(url)}${hash(tool)}` }
 }
 
-function registered({ text, rest, options }: Address, name: string): McpAddress {
-  const server = serverNamed(name, options)
+function parseRegisteredAddress({ text, rest, options }: Address, name: string): McpAddress {
+  const server = findServer(name, options)
   if (server === undefined) {
     const known = Object.keys(options.servers ?? {})
     const registered = known.length === 0 ? 'none is' : `registered are ${known.join(', ')}`
-    throw refused(
+    throw createAddressError(
       text,
       `no MCP server is registered as "${name}" (${registered}); must be ${FORMS}`,
     )
   }
-  const tool = decoded(text, rest.replace(/^\/\//, '').replace(/^#/, ''))
-  return { server, tool, uri: `${name}:${encoded(tool)}` }
+  const tool = decodePart(text, rest.replace(/^\/\//, '').replace(/^#/, ''))
+  return { server, tool, uri: `${name}:${encodeTool(tool)}` }
 }
 
-function serverNamed(name: string, { servers = {} }: McpAddressOptions): McpServer | undefined {
+function findServer(name: string, { servers = {} }: McpAddressOptions): McpServer | undefined {
   return Object.hasOwn(servers, name) ? servers[name] : undefined
 }
 
 /** Splits a text at the first separator; the second part is undefined without one. */
-function cut(text: string, mark: string): readonly [string, string | undefined] {
+function splitOnce(text: string, mark: string): readonly [string, string | undefined] {
   const at = text.indexOf(mark)
   return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)]
 }
 
-function decoded(text: string, part: string | undefined): string | undefined {
+function decodePart(text: string, part: string | undefined): string | undefined {
   if (part === undefined || part === '') return undefined
   try {
     return decodeURIComponent(part)
   } catch {
-    throw refused(text, 'a % must be followed by two hexadecimal digits')
+    throw createAddressError(text, 'a % must be followed by two hexadecimal digits')
   }
 }
 
 function hash(tool: string | undefined): string {
-  return tool === undefined ? '' : `#${encoded(tool)}`
+  return tool === undefined ? '' : `#${encodeTool(tool)}`
 }
 
-function encoded(tool = ''): string {
+function encodeTool(tool = ''): string {
   return encodeURIComponent(tool).replaceAll('%2F', '/')
 }
 
 /** Query and user are not shown, because they may be secret. */
-function refused(text: string, why: string): TypeError {
+function createAddressError(text: string, why: string): TypeError {
   const shown = text.replace(/\?[^#]*/, '').replace(/\/\/[^/@]*@/, '//')
   return new TypeError(`Cannot use MCP address ${JSON.stringify(shown.slice(0, 200))}: ${why}`)
 }

@@ -14,7 +14,7 @@ import {
   resolveMcpServer,
 } from '@tutti/mcp'
 
-import { readAgentUrl, shownUrl } from '../http/agent-url.ts'
+import { readAgentUrl, formatShownUrl } from '../http/agent-url.ts'
 import { toAgentError } from './mcp-failure.ts'
 import { McpSession } from './mcp-session.ts'
 
@@ -50,7 +50,7 @@ export function mcpConnector(options: McpConnectorOptions): AgentConnector {
   })
   const { connection, release } = shareConnection(server, () => new McpConnection(resolved, limits))
   return {
-    uri: options.uri ?? `mcp:${shownServer(server)}${tool === undefined ? '' : `#${tool}`}`,
+    uri: options.uri ?? `mcp:${formatServer(server)}${tool === undefined ? '' : `#${tool}`}`,
     protocol: 'mcp',
     async connect(call) {
       try {
@@ -64,9 +64,9 @@ export function mcpConnector(options: McpConnectorOptions): AgentConnector {
   }
 }
 
-function shownServer(server: McpServer): string {
+function formatServer(server: McpServer): string {
   if ('client' in server) return 'of its client'
-  return 'url' in server ? shownUrl(new URL(server.url)) : server.command
+  return 'url' in server ? formatShownUrl(new URL(server.url)) : server.command
 }
 
 /** @throws {AgentError} when the server does not have the tool, or the tool cannot be called. */
@@ -75,34 +75,34 @@ async function findTool(
   name: string | undefined,
   signal: AbortSignal,
 ): Promise<McpTool> {
-  const known = toolNamed(await connection.listTools({ signal }), name)
+  const known = selectTool(await connection.listTools({ signal }), name)
   if (known !== undefined) return assertCallable(known, connection.name)
   // The server's tools may have changed; not every server reports that.
   const tools = await connection.listTools({ signal, refresh: true })
-  const found = toolNamed(tools, name)
+  const found = selectTool(tools, name)
   if (found !== undefined) return assertCallable(found, connection.name)
   const names = tools.map((tool) => tool.name)
   const has = names.length === 0 ? 'none' : names.join(', ')
-  throw misconfigured(
+  throw createToolFailure(
     name === undefined
       ? `Cannot choose a tool of MCP server ${connection.name}: its address must end in #tool, because it does not have exactly one; it has ${has}`
       : `MCP server ${connection.name} has no tool "${name}"; it has ${has}`,
   )
 }
 
-function toolNamed(tools: readonly McpTool[], name: string | undefined): McpTool | undefined {
+function selectTool(tools: readonly McpTool[], name: string | undefined): McpTool | undefined {
   if (name !== undefined) return tools.find((tool) => tool.name === name)
   return tools.length === 1 ? tools[0] : undefined
 }
 
 function assertCallable(tool: McpTool, server: string): McpTool {
   if (tool.execution?.taskSupport !== 'required') return tool
-  throw misconfigured(
+  throw createToolFailure(
     `MCP tool "${tool.name}" of server ${server} can only be called as a task (taskSupport: required), which is not supported`,
   )
 }
 
-function misconfigured(message: string): AgentError {
+function createToolFailure(message: string): AgentError {
   return new AgentError(message, { failureType: 'configuration', retryable: false })
 }
 

@@ -2,7 +2,7 @@
 import { AgentError, type AgentAnswer, type AgentCall } from '@tutti/agent-call'
 import { contentText, type McpToolResult } from '@tutti/mcp'
 
-import { limitsMetadata, readUsageMetadata } from '../usage-metadata.ts'
+import { toLimitsMetadata, readUsageMetadata } from '../usage-metadata.ts'
 
 /**
  * Converts a result to an answer: its structured content, else its text, else its content unchanged.
@@ -37,5 +37,5 @@ export function requestMeta({
   remaining,
   traceparent,
 }: Pick<AgentCall, 'remaining' | 'traceparent'>): Record<string, unknown> {
-  return { ...limitsMetadata(remaining()), ...(traceparent === undefined ? {} : { traceparent }) }
+  return { ...toLimitsMetadata(remaining()), ...(traceparent === undefined ? {} : { traceparent }) }
 }

@@ -25,7 +25,7 @@ export function toMcpArguments(
   const schema: McpArguments = inputSchema
   const place = findArgumentPlace(schema)
   if (place !== undefined) {
-    const value = valueFor(input, propertySchema(schema, place))
+    const value = toArgumentValue(input, propertySchema(schema, place))
     if (value !== undefined) return { [place]: value }
   }
   const read = typeof input === 'string' ? parseJsonObject(input) : undefined
@@ -77,7 +77,7 @@ function requiredNames({ required }: McpArguments): readonly string[] {
   return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []
 }
 
-function valueFor(input: unknown, { type }: McpArguments): unknown {
+function toArgumentValue(input: unknown, { type }: McpArguments): unknown {
   if (input === undefined || input === null) return undefined
   const types = [type].flat()
   if (type === undefined || types.includes(typeOf(input))) return input

@@ -1,7 +1,7 @@
 /** Parses addresses of shared tasks and tools, such as `wss://host/path#task:translate`. Pure. */
 import { decodePart, separateLogin } from '@tutti/net'
 
-import { isExposed, shownUrl } from '../http/agent-url.ts'
+import { isExposed, formatShownUrl } from '../http/agent-url.ts'
 
 /** Kind of a shared item: a task, which is an ensemble of the peer, or a tool. */
 export type PeerKind = 'task' | 'tool'
@@ -43,8 +43,8 @@ export function readPeerAddress(
     // An invalid address may contain a secret anywhere.
     throw new TypeError('Cannot read the address of a peer: must be a wss: URL with a #name')
   }
-  const shown = shownUrl(given)
-  if (!allowHttp && isExposed(asHttp(given))) {
+  const shown = formatShownUrl(given)
+  if (!allowHttp && isExposed(toHttpUrl(given))) {
     const why = 'ws: is only for this machine, use wss: or set allowHttp: true'
     throw new TypeError(`Cannot ask the peer at "${shown}": ${why}`)
   }
@@ -72,6 +72,6 @@ function readTarget(fragment: string): Pick<PeerAddress, 'name' | 'kind'> {
 }
 
 /** Returns the URL of the handshake. */
-function asHttp(url: URL): URL {
+function toHttpUrl(url: URL): URL {
   return new URL(url.href.replace(/^ws/, 'http'))
 }

@@ -22,7 +22,7 @@ import {
 import { ownHeaders } from '../http/own-headers.ts'
 import { PendingRequests } from './pending-requests.ts'
 import { readPeerAddress, type PeerKind } from './peer-address.ts'
-import { peerDialect } from './peer-dialect.ts'
+import { createPeerDialect } from './peer-dialect.ts'
 import { PeerSession, type PeerShared } from './peer-session.ts'
 
 import type { AgentHttpOptions } from '../http/agent-fetch.ts'
@@ -68,7 +68,7 @@ export function peerConnector(options: PeerConnectorOptions): AgentConnector {
   const settings: SocketLinkSettings<PeerReply> = {
     url: socketUrl,
     guard: guardAround(socketUrl),
-    dialect: peerDialect(socketUrl.origin),
+    dialect: createPeerDialect(socketUrl.origin),
     headers: async () => ({
       ...(address.login === undefined ? {} : { authorization: address.login }),
       ...(await ownHeaders(headers, undefined)),

@@ -3,9 +3,9 @@ import { AgentError } from '@tutti/agent-call'
 import { LinkClosedError, type SocketDialect } from '@tutti/net'
 import { decodeServerMessage } from '@tutti/protocol'
 
-import { httpError } from '../http/http-error.ts'
-import { httpFailure } from '../http/http-failure.ts'
-import { misfitFailure } from './peer-failure.ts'
+import { toStatusFailure } from '../http/http-error.ts'
+import { toHttpFailure } from '../http/http-failure.ts'
+import { createInvalidMessageFailure } from './peer-failure.ts'
 import { REPLY_TYPES, SUBSCRIBE_TO_REPLIES, type PeerReply } from './peer-request.ts'
 
 /** Number of bytes that are searched for the type of a message. */
@@ -15,7 +15,7 @@ const HEAD_BYTES = 64
  * Creates the dialect of a peer; `origin` appears in messages. It parses only replies. The peer's run events
  * are not requested, and events that arrive before the request took effect are not parsed.
  */
-export function peerDialect(origin: string): SocketDialect<PeerReply> {
+export function createPeerDialect(origin: string): SocketDialect<PeerReply> {
   return {
     greeting: SUBSCRIBE_TO_REPLIES,
     read(data) {
@@ -23,23 +23,25 @@ export function peerDialect(origin: string): SocketDialect<PeerReply> {
       const [, type] = /^\s*\{\s*"type"\s*:\s*"(\w+)"/.exec(start) ?? []
       if (type !== undefined && !isReplyType(type)) return undefined
       const message = parse(data)
-      if (message === undefined) throw notJsonFailure(origin, start)
+      if (message === undefined) throw createNotJsonFailure(origin, start)
       if (!isReplyType(message.type)) return undefined
       const id = idOf(message)
       const decoded = decodeServerMessage(message)
       // NOTE: the type is one of REPLY_TYPES, and the message matches the schema of that type.
       if (decoded.ok) return { id, message: decoded.value as PeerReply }
       if (id === undefined) return undefined
-      return { id, problem: misfitFailure(String(message.type), decoded.problems) }
+      return { id, problem: createInvalidMessageFailure(String(message.type), decoded.problems) }
     },
     toError: (reason) =>
-      reason instanceof LinkClosedError ? closedFailure(origin) : httpFailure(reason, origin),
-    toHandshakeError: (response) => httpError(response),
+      reason instanceof LinkClosedError
+        ? createClosedFailure(origin)
+        : toHttpFailure(reason, origin),
+    toHandshakeError: (response) => toStatusFailure(response),
   }
 }
 
 /** Returns the failure of a lost connection that could not be opened again, for the reason in `cause`. */
-export function notAgainFailure(loss: AgentError, cause: AgentError): AgentError {
+export function createReopenFailure(loss: AgentError, cause: AgentError): AgentError {
   return new AgentError(`${loss.message}, and could not be opened again: ${cause.message}`, {
     failureType: 'connection_lost',
     retryable: true,
@@ -48,14 +50,14 @@ export function notAgainFailure(loss: AgentError, cause: AgentError): AgentError
 }
 
 /** Returns the failure of a link that this side closed; the request must not be repeated. */
-function closedFailure(origin: string): AgentError {
+function createClosedFailure(origin: string): AgentError {
   return new AgentError(`The connection to the agent at ${origin} was closed by this side`, {
     failureType: 'connection_lost',
     retryable: false,
   })
 }
 
-function notJsonFailure(origin: string, start: string): AgentError {
+function createNotJsonFailure(origin: string, start: string): AgentError {
   const shown = JSON.stringify(start)
   return new AgentError(
     `The agent at ${origin} sent a message that is not JSON: it begins with ${shown}`,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 
-import { nameFailure, refusalFailure, unansweredFailure } from './peer-failure.ts'
+import { createNameFailure, toErrorFailure, toResponseFailure } from './peer-failure.ts'
 
 const ASKED = { kind: 'task', name: 'sing' } as const
 
-describe('unansweredFailure', () => {
+describe('toResponseFailure', () => {
   it.each([
     ['INVALID_ENSEMBLE: Unknown', 'configuration', false],
     ['TOOL_NOT_FOUND: Unknown', 'configuration', false],
@@ -18,7 +18,7 @@ describe('unansweredFailure', () => {
     ['We are closed', 'agent_failed', false],
   ])('maps the rejection %s to %s', (error, failureType, retryable) => {
     const response = { type: 'task_response', requestId: 'r', status: 'REJECTED', error } as const
-    expect(unansweredFailure(response, ASKED)).toMatchObject({
+    expect(toResponseFailure(response, ASKED)).toMatchObject({
       failureType,
       retryable,
       message: `The peer rejected the task "sing": ${error}`,
@@ -28,7 +28,7 @@ describe('unansweredFailure', () => {
   it('does not retry a failure whose text looks like an error code', () => {
     const error = 'CONCURRENCY_LIMIT: only a text'
     const response = { type: 'tool_response', requestId: 'r', status: 'FAILED', error } as const
-    expect(unansweredFailure(response, { kind: 'tool', name: 'saw' })).toMatchObject({
+    expect(toResponseFailure(response, { kind: 'tool', name: 'saw' })).toMatchObject({
       failureType: 'agent_failed',
       retryable: false,
       message: `The tool "saw" of the peer failed: ${error}`,
@@ -36,24 +36,24 @@ describe('unansweredFailure', () => {
   })
 })
 
-describe('refusalFailure', () => {
+describe('toErrorFailure', () => {
   it('sets retryAfterMs only when the peer does', () => {
     const error = { type: 'error', error: 'INTERNAL', message: 'Lost' } as const
-    expect(refusalFailure(error, ASKED)).toMatchObject({
+    expect(toErrorFailure(error, ASKED)).toMatchObject({
       retryable: true,
       retryAfterMs: undefined,
       message: 'The peer could not execute the task "sing": INTERNAL: Lost',
     })
-    expect(refusalFailure({ ...error, retryAfterMs: 5 }, ASKED)).toMatchObject({ retryAfterMs: 5 })
+    expect(toErrorFailure({ ...error, retryAfterMs: 5 }, ASKED)).toMatchObject({ retryAfterMs: 5 })
   })
 })
 
-describe('nameFailure', () => {
+describe('createNameFailure', () => {
   it('lists the shared names and suggests a similar one', () => {
     const shared = [{ name: 'sing', type: 'TASK' }] as const
-    expect(nameFailure('xylophone', shared).message).toBe(
+    expect(createNameFailure('xylophone', shared).message).toBe(
       'The peer does not share "xylophone"; tasks: [sing], tools: []',
     )
-    expect(nameFailure('sign', shared).message).toMatch(/Did you mean "sing"\?$/)
+    expect(createNameFailure('sign', shared).message).toMatch(/Did you mean "sing"\?$/)
   })
 })

@@ -22,7 +22,7 @@ const CONFIGURATION: readonly ErrorCode[] = [
 ]
 
 /** Returns the failure of a task that was not completed, or of a tool that failed. */
-export function unansweredFailure(
+export function toResponseFailure(
   {
     status,
     error = 'no reason was given',
@@ -40,7 +40,7 @@ export function unansweredFailure(
 }
 
 /** Returns the failure of an `error` message. */
-export function refusalFailure(
+export function toErrorFailure(
   { error: code, message, retryAfterMs }: Extract<PeerReply, { type: 'error' }>,
   { kind, name }: Asked,
 ): AgentError {
@@ -51,7 +51,7 @@ export function refusalFailure(
 }
 
 /** Returns the failure for a name that the peer does not share, or shares twice. */
-export function nameFailure(
+export function createNameFailure(
   name: string,
   shared: readonly Pick<SharedCapability, 'name' | 'type'>[],
 ): AgentError {
@@ -67,7 +67,10 @@ export function nameFailure(
 }
 
 /** Returns the failure of an invalid message. */
-export function misfitFailure(type: string, problems: readonly Problem[]): AgentError {
+export function createInvalidMessageFailure(
+  type: string,
+  problems: readonly Problem[],
+): AgentError {
   const list = problems.map(({ path, message }) => `${path} ${message}`.trim()).join('; ')
   return new AgentError(`The peer sent an invalid "${type}": ${list}`, {
     failureType: 'invalid_response',

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 
-import { peerRequest } from './peer-request.ts'
+import { createPeerRequest } from './peer-request.ts'
 import { UpdateQueue } from './peer-session.ts'
 import { PendingRequests, ReportedEvents } from './pending-requests.ts'
 
-describe('peerRequest', () => {
+describe('createPeerRequest', () => {
   const question = {
     kind: 'task',
     name: 'sing',
@@ -20,7 +20,7 @@ describe('peerRequest', () => {
     [0.2, 'PT0.001S'],
     [-5, 'PT0.001S'],
   ])('with %d ms left, sets the deadline %s', (deadlineMs, deadline) => {
-    const request = peerRequest({ ...question, deadlineMs })
+    const request = createPeerRequest({ ...question, deadlineMs })
     expect('deadline' in request ? request.deadline : undefined).toBe(deadline)
   })
 })

@@ -37,7 +37,7 @@ export interface PeerQuestion {
 }
 
 /** Returns the request as a message. */
-export function peerRequest(question: PeerQuestion): TaskRequest | ToolRequest {
+export function createPeerRequest(question: PeerQuestion): TaskRequest | ToolRequest {
   const { kind, name, from, requestId, traceparent, deadlineMs } = question
   const text = toText(question.input)
   const traceContext = traceparent === undefined ? {} : { traceContext: { traceparent } }

@@ -1,9 +1,9 @@
 /** One conversation with a task or tool of a peer; see `peer-connector.ts` for the rules. */
 import { AgentError } from '@tutti/agent-call'
 
-import { notAgainFailure } from './peer-dialect.ts'
-import { nameFailure, refusalFailure, unansweredFailure, type Asked } from './peer-failure.ts'
-import { peerRequest, type PeerReply } from './peer-request.ts'
+import { createReopenFailure } from './peer-dialect.ts'
+import { createNameFailure, toErrorFailure, toResponseFailure, type Asked } from './peer-failure.ts'
+import { createPeerRequest, type PeerReply } from './peer-request.ts'
 import { ReportedEvents, type PendingRequests } from './pending-requests.ts'
 
 import type { PeerAddress, PeerKind } from './peer-address.ts'
@@ -89,7 +89,7 @@ export class PeerSession implements AgentSession {
     const parts = [idempotencyKey, kind, address.name, index, JSON.stringify(input) ?? '']
     const now = clock.elapsed()
     const { requestId, askedAt } = pending.find(parts, now)
-    const request = peerRequest({
+    const request = createPeerRequest({
       kind,
       name: address.name,
       from,
@@ -122,7 +122,7 @@ export class PeerSession implements AgentSession {
       yield* this.#ask(underWay, reported)
     } catch (error) {
       const isUnreachable = error instanceof AgentError && error.failureType === 'unreachable'
-      throw isUnreachable ? notAgainFailure(loss, error) : error
+      throw isUnreachable ? createReopenFailure(loss, error) : error
     }
   }
 
@@ -154,7 +154,7 @@ export class PeerSession implements AgentSession {
     { request, parts }: ActiveRequest,
     reported: ReportedEvents,
   ): AgentUpdate | undefined {
-    const asked = requestedItem(request)
+    const asked = readRequestedItem(request)
     switch (reply.type) {
       case 'task_accepted':
       case 'task_progress':
@@ -165,10 +165,10 @@ export class PeerSession implements AgentSession {
           return { kind: 'end', state: 'completed', output: reply.result ?? '' }
         }
         this.#end(parts)
-        throw unansweredFailure(reply, asked)
+        throw toResponseFailure(reply, asked)
       }
       case 'error':
-        if (reply.requestId !== undefined) throw refusalFailure(reply, asked)
+        if (reply.requestId !== undefined) throw toErrorFailure(reply, asked)
         this.#call.logger.warn('A peer rejected a message', {
           agent: this.#shared.address.uri,
           reason: `${reply.error}: ${reply.message}`,
@@ -187,12 +187,12 @@ export class PeerSession implements AgentSession {
     const { signal } = this.#call
     for await (const reply of this.#exchange({ id: requestId, message, signal })) {
       if (reply.type === 'error' && reply.requestId !== undefined) {
-        throw refusalFailure(reply, { kind: 'task', name: address.name })
+        throw toErrorFailure(reply, { kind: 'task', name: address.name })
       }
       if (reply.type !== 'capability_response') continue
       const [only, ...others] = reply.capabilities.filter(({ name }) => name === address.name)
       if (only === undefined || others.length > 0) {
-        throw nameFailure(address.name, reply.capabilities)
+        throw createNameFailure(address.name, reply.capabilities)
       }
       this.#shared.kind = only.type === 'TASK' ? 'task' : 'tool'
       return this.#shared.kind
@@ -269,7 +269,7 @@ export class PeerSession implements AgentSession {
   }
 }
 
-function requestedItem(request: TaskRequest | ToolRequest): Asked {
+function readRequestedItem(request: TaskRequest | ToolRequest): Asked {
   return request.type === 'task_request'
     ? { kind: 'task', name: request.task }
     : { kind: 'tool', name: request.tool }

@@ -2,7 +2,7 @@
 import { AgentError } from '@tutti/agent-call'
 import { readLimitedBody } from '@tutti/net'
 
-import { httpError } from '../http/http-error.ts'
+import { toStatusFailure } from '../http/http-error.ts'
 import { taskFailure, unwrapEnvelope } from './wire-value.ts'
 
 /**
@@ -12,12 +12,13 @@ import { taskFailure, unwrapEnvelope } from './wire-value.ts'
  */
 export async function readJsonAnswer(response: Response, maxBytes: number): Promise<unknown> {
   const { bytes, truncated } = await readLimitedBody(response.body, maxBytes)
-  if (truncated) throw invalid(`The agent sent a response of more than ${maxBytes} bytes`)
+  if (truncated)
+    throw createInvalidResponse(`The agent sent a response of more than ${maxBytes} bytes`)
   const json = parseJsonText(bytes)
   if (json !== undefined) return json
   const start = new TextDecoder().decode(bytes.subarray(0, QUOTED_BYTES)).trim()
   const shown = start === '' ? 'nothing' : JSON.stringify(start)
-  throw invalid(`The agent sent a response that is not JSON: ${shown}`)
+  throw createInvalidResponse(`The agent sent a response that is not JSON: ${shown}`)
 }
 
 /**
@@ -33,7 +34,7 @@ export async function toRefusal(
   const { value } = unwrapEnvelope(parseJsonText(bytes))
   const body = bytes.byteLength === 0 ? null : bytes
   const answer = new Response(body, { status, statusText, headers })
-  const error = await httpError(answer, now)
+  const error = await toStatusFailure(answer, now)
   const failure = taskFailure(value)
   if (error.retryable || failure === undefined) return error
   return new AgentError(failure.message, { ...failure, partial: value })
@@ -63,6 +64,6 @@ function parseJsonText(bytes: Uint8Array): unknown {
   }
 }
 
-function invalid(message: string): AgentError {
+function createInvalidResponse(message: string): AgentError {
   return new AgentError(message, { failureType: 'invalid_response', retryable: false })
 }

@@ -17,13 +17,13 @@
 import { AgentError } from '@tutti/agent-call'
 import { watchBody, type GuardedFetch } from '@tutti/net'
 
-import { agentFetch, type AgentHttpOptions } from '../http/agent-fetch.ts'
-import { readAgentUrl, shownUrl, urlBelow } from '../http/agent-url.ts'
+import { createAgentFetch, type AgentHttpOptions } from '../http/agent-fetch.ts'
+import { readAgentUrl, formatShownUrl, appendPath } from '../http/agent-url.ts'
 import { readJsonAnswer, toRefusal } from './read-answer.ts'
 import { streamValues } from './stream-values.ts'
 import { TaskUsage } from './task-usage.ts'
-import { tasksRequest, type TasksMethod } from './tasks-request.ts'
-import { toTasksAnswer, taskIdOf, unwrapEnvelope } from './wire-value.ts'
+import { createTasksRequest, type TasksMethod } from './tasks-request.ts'
+import { toTasksAnswer, readTaskId, unwrapEnvelope } from './wire-value.ts'
 
 import type {
   AgentCall,
@@ -57,12 +57,12 @@ export function tasksConnector(options: TasksConnectorOptions): AgentConnector {
   const url = readAgentUrl(options.url, options)
   const line: Line = {
     url,
-    fetch: agentFetch(url, options),
+    fetch: createAgentFetch(url, options),
     maxLineBytes: limit('maxLineBytes', options.maxLineBytes ?? DEFAULT_MAX_LINE_BYTES),
     maxBodyBytes: limit('maxBodyBytes', options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES),
   }
   return {
-    uri: shownUrl(url),
+    uri: formatShownUrl(url),
     protocol: 'tasks',
     connect: async (call) => new TasksSession(line, call),
     close: () => line.fetch.close(),
@@ -122,7 +122,7 @@ class TasksSession implements AgentSession {
     if (this.#taskId === undefined) return
     const { url, fetch } = this.#line
     const body = JSON.stringify({ id: this.#taskId })
-    const response = await fetch(urlBelow(url, '/tasks/cancel'), this.#init(body, signal))
+    const response = await fetch(appendPath(url, '/tasks/cancel'), this.#init(body, signal))
     await response.body?.cancel()
   }
 
@@ -130,8 +130,8 @@ class TasksSession implements AgentSession {
     const { signal, onBytes, remaining } = this.#call
     const { url, fetch } = this.#line
     const request = { method, input, remaining: remaining(), taskId: this.#taskId }
-    const init = this.#init(tasksRequest(request), signal)
-    const response = await fetch(urlBelow(url, `/${method}`), init)
+    const init = this.#init(createTasksRequest(request), signal)
+    const response = await fetch(appendPath(url, `/${method}`), init)
     onBytes()
     return watchBody(response, onBytes)
   }
@@ -159,7 +159,7 @@ class TasksSession implements AgentSession {
   async *#stream(response: Response): AsyncGenerator<AgentUpdate> {
     const { maxLineBytes } = this.#line
     const onUnreadable = (bytes: number): void => {
-      const agent = shownUrl(this.#line.url)
+      const agent = formatShownUrl(this.#line.url)
       this.#call.logger.warn('Skipped a line of an agent that is not UTF-8', { agent, bytes })
     }
     let last: unknown = null
@@ -176,7 +176,7 @@ class TasksSession implements AgentSession {
   }
 
   #look(value: unknown): AgentUsageReport | undefined {
-    this.#taskId ??= taskIdOf(value)
+    this.#taskId ??= readTaskId(value)
     return this.#usage.add(value)
   }
 }

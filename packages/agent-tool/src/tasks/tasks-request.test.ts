@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 
-import { tasksRequest } from './tasks-request.ts'
+import { createTasksRequest } from './tasks-request.ts'
 
 const WITHOUT_LIMITS = { timeMs: Infinity, costUsd: Infinity, tokens: Infinity }
 
 function createRequest(input: unknown, facts = {}): string {
   const request = { method: 'tasks/send', remaining: WITHOUT_LIMITS, taskId: undefined } as const
-  return tasksRequest({ ...request, input, ...facts })
+  return createTasksRequest({ ...request, input, ...facts })
 }
 
 /** Returns the text in the only part of a request. */
@@ -16,7 +16,7 @@ function readText(request: string): unknown {
   )?.[1]
 }
 
-describe('[Q1] tasksRequest', () => {
+describe('[Q1] createTasksRequest', () => {
   test('equals the request of JamJet byte for byte', () => {
     expect(createRequest('hello')).toBe(
       String.raw`{"jsonrpc":"2.0","method":"tasks/send","params":{"message":{"parts":[{"text":"\"hello\""}]}}}`,

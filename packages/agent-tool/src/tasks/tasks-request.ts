@@ -9,7 +9,7 @@
 import { errorMessage } from '@tutti/core'
 import { AgentError, sortedJson } from '@tutti/agent-call'
 
-import { limitsMetadata } from '../usage-metadata.ts'
+import { toLimitsMetadata } from '../usage-metadata.ts'
 
 import type { Remaining } from '@tutti/core'
 
@@ -30,11 +30,11 @@ export interface TasksRequest {
  *
  * @throws {AgentError} configuration for an input that cannot be converted to JSON.
  */
-export function tasksRequest({ method, input, remaining, taskId }: TasksRequest): string {
+export function createTasksRequest({ method, input, remaining, taskId }: TasksRequest): string {
   const metadata = budgetMetadata(remaining)
   const params = {
     ...(taskId === undefined ? {} : { id: taskId }),
-    message: { parts: [{ text: compactJson(input ?? (input === null ? null : {})) }] },
+    message: { parts: [{ text: toCompactJson(input ?? (input === null ? null : {})) }] },
     ...(metadata === undefined ? {} : { metadata }),
   }
   return JSON.stringify({ jsonrpc: '2.0', method, params })
@@ -43,10 +43,12 @@ export function tasksRequest({ method, input, remaining, taskId }: TasksRequest)
 /** A time limit alone is not sent, because each call has one: when it passes, the agent is cancelled. */
 function budgetMetadata(remaining: Remaining): object | undefined {
   const { costUsd, tokens } = remaining
-  return Number.isFinite(costUsd) || Number.isFinite(tokens) ? limitsMetadata(remaining) : undefined
+  return Number.isFinite(costUsd) || Number.isFinite(tokens)
+    ? toLimitsMetadata(remaining)
+    : undefined
 }
 
-function compactJson(input: unknown): string {
+function toCompactJson(input: unknown): string {
   try {
     if (typeof input === 'function' || typeof input === 'symbol')
       throw new TypeError(`a ${typeof input} cannot be converted to JSON`)

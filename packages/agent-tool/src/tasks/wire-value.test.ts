@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { toTasksAnswer, taskFailure, taskIdOf, unwrapEnvelope } from './wire-value.ts'
+import { toTasksAnswer, taskFailure, readTaskId, unwrapEnvelope } from './wire-value.ts'
 
 describe('[A1] unwrapEnvelope', () => {
   test.each([
@@ -156,6 +156,6 @@ describe('text and task id', () => {
     ['id', undefined],
     [null, undefined],
   ])('returns the task id of %j as %s', (value, id) => {
-    expect(taskIdOf(value)).toBe(id)
+    expect(readTaskId(value)).toBe(id)
   })
 })

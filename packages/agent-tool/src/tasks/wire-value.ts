@@ -30,12 +30,12 @@ export interface Unwrapped {
 export function unwrapEnvelope(value: unknown): Unwrapped {
   if (!isJsonObject(value) || value['jsonrpc'] !== '2.0') return { value }
   const { error } = value
-  if (error !== undefined && error !== null) return { value, failure: rpcFailure(error) }
+  if (error !== undefined && error !== null) return { value, failure: toRpcFailure(error) }
   return { value: Object.hasOwn(value, 'result') ? value['result'] : value }
 }
 
 /** Returns the id of the task that the content is about. */
-export function taskIdOf(value: unknown): string | undefined {
+export function readTaskId(value: unknown): string | undefined {
   const id = isJsonObject(value) ? value['id'] : undefined
   return typeof id === 'string' ? id : undefined
 }
@@ -44,7 +44,7 @@ export function taskIdOf(value: unknown): string | undefined {
 export function toTasksAnswer(value: unknown, mode: AgentMode): AgentAnswer | WireFailure {
   const failure = taskFailure(value)
   if (failure !== undefined) return failure
-  const state = stateOf(value)
+  const state = readState(value)
   const text = joinText(value)
   const answer = { kind: 'end', output: value, ...(text === undefined ? {} : { text }) } as const
   if (state === 'input-required' || state === 'auth-required') {
@@ -63,7 +63,7 @@ const FAILURES: Readonly<Record<string, string>> = {
 
 /** Returns the failure of a task; undefined if it has not failed. */
 export function taskFailure(value: unknown): WireFailure | undefined {
-  const state = stateOf(value)
+  const state = readState(value)
   if (state === undefined || !isJsonObject(value)) return undefined
   const words = statusText(value)
   const why = words === undefined ? '' : `: ${words}`
@@ -78,7 +78,7 @@ export function taskFailure(value: unknown): WireFailure | undefined {
   return { kind: 'failure', message, failureType: 'connection_lost', retryable: true }
 }
 
-function stateOf(value: unknown): string | undefined {
+function readState(value: unknown): string | undefined {
   const status = isJsonObject(value) ? value['status'] : undefined
   const state = isJsonObject(status) ? status['state'] : status
   if (typeof state !== 'string') return undefined
@@ -95,11 +95,11 @@ function statusText(value: unknown): string | undefined {
   const { question, message, error, status } = value
   const said = isJsonObject(status) ? status['message'] : undefined
   const texts = [question, message, said, isJsonObject(error) ? error['message'] : error]
-  return texts.map(textOfMessage).find((text) => text !== undefined)
+  return texts.map(readText).find((text) => text !== undefined)
 }
 
 /** Returns a text, or the joined texts of a message's parts. */
-function textOfMessage(message: unknown): string | undefined {
+function readText(message: unknown): string | undefined {
   if (typeof message === 'string') return message === '' ? undefined : message
   const parts = isJsonObject(message) ? message['parts'] : undefined
   if (!Array.isArray(parts)) return undefined
@@ -131,7 +131,7 @@ function joinText(value: unknown): string | undefined {
   return typeof output === 'string' && isAll ? output : undefined
 }
 
-function rpcFailure(error: unknown): WireFailure {
+function toRpcFailure(error: unknown): WireFailure {
   const { message, code, data } = isJsonObject(error) ? error : {}
   const words = typeof message === 'string' ? message : JSON.stringify(error)
   const number = typeof code === 'number' ? ` (${code})` : ''

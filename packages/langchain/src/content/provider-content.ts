@@ -60,7 +60,7 @@ export function toAssistantFields(
     case 'blocks':
       return { ...plain, content: toBlocks(message, toolCalls, content) }
     case 'items':
-      return saysTheSame(message, content.items)
+      return matchesMessage(message, content.items)
         ? { ...plain, response_metadata: { output: content.items } }
         : plain
     default:
@@ -94,7 +94,7 @@ function toBlocks(
 }
 
 /** Returns whether text and calls of the items equal those of the message. */
-function saysTheSame(message: AssistantMessage, items: readonly Item[]): boolean {
+function matchesMessage(message: AssistantMessage, items: readonly Item[]): boolean {
   const text = items
     .flatMap(({ type, content }) => (type === 'message' && Array.isArray(content) ? content : []))
     .map((part: unknown) => (isItem(part) && typeof part['text'] === 'string' ? part['text'] : ''))

@@ -34,11 +34,11 @@ export function askForOutput(
   const schema = toJson(output.schema)
   if (provider === 'anthropic') {
     const closed = toClosedSchema(schema)
-    if (closed === undefined) return inWords(messages, schema)
+    if (closed === undefined) return describeSchema(messages, schema)
     return { messages, callOptions: { outputConfig: { format: jsonSchema({ schema: closed }) } } }
   }
   const isObject = 'type' in schema && schema.type === 'object'
-  if (!isObject || (!streams && tools.length > 0)) return inWords(messages, schema)
+  if (!isObject || (!streams && tools.length > 0)) return describeSchema(messages, schema)
   const { name } = output
   const format = { json_schema: { name, schema, strict: isStrictSchema(schema) } }
   return { messages, callOptions: { response_format: jsonSchema(format) } }
@@ -54,7 +54,7 @@ function toJson(schema: object): object {
   return typeof copy === 'object' && copy !== null ? copy : {}
 }
 
-function inWords(messages: readonly Message[], schema: object): OutputRequest {
+function describeSchema(messages: readonly Message[], schema: object): OutputRequest {
   const words = `Your final answer must be JSON alone, with no text around it, that matches this JSON Schema:\n${JSON.stringify(schema)}`
   const [first, ...others] = messages
   const described: readonly Message[] =

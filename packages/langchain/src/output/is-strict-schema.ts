@@ -49,10 +49,15 @@ type Fields = Readonly<Record<string, unknown>>
  * @see https://platform.openai.com/docs/guides/structured-outputs#supported-schemas
  */
 export function isStrictSchema(schema: object): boolean {
-  return 'type' in schema && schema.type === 'object' && !('anyOf' in schema) && fits(schema, 0)
+  return (
+    'type' in schema &&
+    schema.type === 'object' &&
+    !('anyOf' in schema) &&
+    isStrictWithin(schema, 0)
+  )
 }
 
-function fits(value: unknown, depth: number): boolean {
+function isStrictWithin(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const schema: Fields = { ...value }
   const { type, format, anyOf, items, properties, $defs } = schema
@@ -64,7 +69,7 @@ function fits(value: unknown, depth: number): boolean {
   if (kinds.includes('array') && items === undefined) return false
   const inner = [...listValues(properties), ...listValues($defs), ...listValues(anyOf)]
   if (items !== undefined) inner.push(items)
-  return inner.every((each) => fits(each, depth + 1))
+  return inner.every((each) => isStrictWithin(each, depth + 1))
 }
 
 /** Returns whether an object forbids additional properties and requires every declared one. */

@@ -58,7 +58,7 @@ export function toClosedSchema(schema: object): object | undefined {
 function close(value: unknown, count: Count): Fields | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   const schema: Fields = { ...value }
-  if (!isSaid(schema) || isOpen(schema)) return undefined
+  if (!isRestricted(schema) || isOpen(schema)) return undefined
   const closed: Fields = {}
   const asWords: Fields = {}
   for (const [key, given] of Object.entries(schema)) {
@@ -71,7 +71,7 @@ function close(value: unknown, count: Count): Fields | undefined {
   const description = describe(schema['description'], asWords)
   if (description !== undefined) closed['description'] = description
   if (closed['properties'] !== undefined) closed['additionalProperties'] = false
-  countIn(closed, count)
+  addCounts(closed, count)
   return closed
 }
 
@@ -126,7 +126,7 @@ function closeAll(given: unknown, count: Count): readonly Fields[] | undefined {
 }
 
 /** Returns whether a schema restricts its values at all. */
-function isSaid(schema: Fields): boolean {
+function isRestricted(schema: Fields): boolean {
   return ['type', 'enum', 'const', 'anyOf', 'oneOf', 'allOf'].some((key) => key in schema)
 }
 
@@ -152,7 +152,7 @@ function describe(description: unknown, asWords: Fields): string | undefined {
   return said.length === 0 ? undefined : said.join('\n')
 }
 
-function countIn({ properties, required = [], anyOf, type }: Fields, count: Count): void {
+function addCounts({ properties, required = [], anyOf, type }: Fields, count: Count): void {
   if (anyOf !== undefined || Array.isArray(type)) count.unions += 1
   if (typeof properties !== 'object' || properties === null || !Array.isArray(required)) return
   count.optional += Object.keys(properties).filter((name) => !required.includes(name)).length

@@ -50,7 +50,7 @@ function findToolProblem(body: Fields): string | undefined {
   if (body['tool_choice'] !== undefined)
     return 'tool_choice: may only be specified while providing tools'
   const usesTools = itemsOf(body['messages']).some((message) =>
-    blocksOf(message).some(({ type }) => type === 'tool_use' || type === 'tool_result'),
+    listBlocks(message).some(({ type }) => type === 'tool_use' || type === 'tool_result'),
   )
   return usesTools
     ? 'Requests which have `tool_use` or `tool_result` blocks in messages must define tools.'
@@ -67,7 +67,7 @@ function findThinkingProblem({ thinking, messages }: Fields): string | undefined
   const all = itemsOf(messages)
   for (const [index, message] of all.entries()) {
     const at = `messages.${index}.content.0`
-    const blocks = blocksOf(message)
+    const blocks = listBlocks(message)
     const forged = blocks.find(
       (block) =>
         block['type'] === 'thinking' &&
@@ -91,7 +91,7 @@ function findMessageProblem(messages: readonly Fields[]): string | undefined {
     if (role !== 'user' && role !== 'assistant') {
       return `messages.${index}.role: Input should be 'user' or 'assistant'`
     }
-    const blocks = blocksOf(message)
+    const blocks = listBlocks(message)
     const problem = findBlockProblem(blocks, index) ?? findResultProblem(blocks, asked, index)
     if (problem !== undefined) return problem
     asked = blocks.filter(({ type }) => type === 'tool_use').map(({ id }) => String(id))
@@ -139,7 +139,7 @@ function unanswered(ids: readonly string[], index: number): string {
 }
 
 /** Returns the content of a message as blocks. */
-function blocksOf({ content }: Fields): readonly Fields[] {
+function listBlocks({ content }: Fields): readonly Fields[] {
   if (typeof content !== 'string') return itemsOf(content)
   return content === '' ? [] : [{ type: 'text', text: content }]
 }

@@ -4,7 +4,7 @@
  * @see https://docs.anthropic.com/en/docs/build-with-claude/streaming
  */
 import { findAnthropicProblem } from './anthropic-check.ts'
-import { argumentPieces, signatureOf, usageOf, wordsOf } from './pieces.ts'
+import { argumentPieces, signatureOf, readUsage, splitWords } from './pieces.ts'
 import {
   startStub,
   type ProviderStub,
@@ -31,7 +31,7 @@ const WIRE: ProviderWire = {
   failureBody: ({ status, message = 'Stubbed failure', type }: StubFailure) =>
     JSON.stringify({
       type: 'error',
-      error: { type: type ?? typeOf(status), message },
+      error: { type: type ?? toErrorType(status), message },
       request_id: 'req_stub',
     }),
   events,
@@ -50,7 +50,7 @@ const TYPES: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 }
 
-function typeOf(status: number): string {
+function toErrorType(status: number): string {
   return TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
 }
 
@@ -58,7 +58,7 @@ function events(
   reply: StubReply,
   { request, call }: WireContext,
 ): { readonly head: string; readonly tail: string } {
-  const { inputTokens, outputTokens, cachedInputTokens = 0 } = usageOf(reply, request.body)
+  const { inputTokens, outputTokens, cachedInputTokens = 0 } = readUsage(reply, request.body)
   const { toolCalls = [] } = reply
   // NOTE: like the service, the start counts one token and the last count is the total; input does not include
   // cached tokens.
@@ -68,19 +68,21 @@ function events(
     cache_read_input_tokens: cachedInputTokens,
     output_tokens: Math.min(1, outputTokens),
   }
-  const spoken = spokenBlocks(reply)
+  const spoken = listBlocks(reply)
   const called = toolCalls.map((toolCall, index) => toolBlock(toolCall, `toolu_${call}_${index}`))
   const blocks = [...spoken, ...called].map(blockEvents)
   const last = blocks[spoken.length - 1]
-  const stop = stopOf(reply)
+  const stop = toStopFields(reply)
   const head = [
     event({ type: 'message_start', message: emptyMessage(request, { call, usage }) }),
     event({ type: 'ping' }),
-    ...blocks.slice(0, spoken.length).map((block) => (block === last ? block.open : whole(block))),
+    ...blocks
+      .slice(0, spoken.length)
+      .map((block) => (block === last ? block.open : formatBlock(block))),
   ]
   const tail = [
     last?.close ?? '',
-    ...blocks.slice(spoken.length).map(whole),
+    ...blocks.slice(spoken.length).map(formatBlock),
     event({ type: 'message_delta', delta: stop, usage: { output_tokens: outputTokens } }),
     event({ type: 'message_stop' }),
   ]
@@ -97,7 +99,7 @@ const STOP_REASONS = {
   unknown: 'pause_turn',
 } as const
 
-function stopOf({ finishReason, refusal, toolCalls = [] }: StubReply): object {
+function toStopFields({ finishReason, refusal, toolCalls = [] }: StubReply): object {
   const reason = finishReason ?? (toolCalls.length > 0 ? 'tool_calls' : 'stop')
   const details = { type: 'refusal', category: null, explanation: refusal ?? null }
   return {
@@ -135,11 +137,14 @@ interface BlockEvents {
   readonly close: string
 }
 
-function spokenBlocks(reply: StubReply): readonly Block[] {
+function listBlocks(reply: StubReply): readonly Block[] {
   const { reasoning = '', redactedReasoning: data, text = '' } = reply
-  const thinking = wordsOf(reasoning).map((piece) => ({ type: 'thinking_delta', thinking: piece }))
+  const thinking = splitWords(reasoning).map((piece) => ({
+    type: 'thinking_delta',
+    thinking: piece,
+  }))
   const signature = { type: 'signature_delta', signature: signatureOf(reasoning) }
-  const texts = wordsOf(text).map((piece) => ({ type: 'text_delta', text: piece }))
+  const texts = splitWords(text).map((piece) => ({ type: 'text_delta', text: piece }))
   const thought = { type: 'thinking', thinking: '', signature: '' }
   return [
     ...(thinking.length > 0 ? [{ start: thought, deltas: [...thinking, signature] }] : []),
@@ -165,7 +170,7 @@ function blockEvents({ start, deltas }: Block, index: number): BlockEvents {
   return { open: open.join(''), close: event({ type: 'content_block_stop', index }) }
 }
 
-function whole({ open, close }: BlockEvents): string {
+function formatBlock({ open, close }: BlockEvents): string {
   return open + close
 }
 

@@ -3,7 +3,7 @@
  *
  * @see https://ai.google.dev/api/generate-content#method:-models.streamgeneratecontent
  */
-import { usageOf, wordsOf } from './pieces.ts'
+import { readUsage, splitWords } from './pieces.ts'
 import {
   startStub,
   type ProviderStub,
@@ -54,7 +54,7 @@ function events(
   { request, call }: WireContext,
 ): { readonly head: string; readonly tail: string } {
   const { text = '', toolCalls = [], finishReason = 'stop' } = reply
-  const { inputTokens, outputTokens, cachedInputTokens } = usageOf(reply, request.body)
+  const { inputTokens, outputTokens, cachedInputTokens } = readUsage(reply, request.body)
   const usageMetadata = {
     promptTokenCount: inputTokens,
     candidatesTokenCount: outputTokens,
@@ -65,14 +65,14 @@ function events(
     functionCall: {
       id: toolCall.id ?? `call_${call}_${index}`,
       name: toolCall.name,
-      args: argumentsOf(toolCall.arguments),
+      args: parseArguments(toolCall.arguments),
     },
   }))
   const piece = (candidate: object): string =>
     data({ candidates: [{ index: 0, ...candidate }], usageMetadata, modelVersion: 'stub' })
   const content = (parts: readonly object[]): object => ({ content: { role: 'model', parts } })
   return {
-    head: wordsOf(text)
+    head: splitWords(text)
       .map((word) => piece(content([{ text: word }])))
       .join(''),
     // Like the service, an answer that a filter blocks has no content in its last piece.
@@ -84,7 +84,7 @@ function events(
 }
 
 /** The service sends only whole calls, so text that is not JSON cannot be sent. */
-function argumentsOf(given: object | string): unknown {
+function parseArguments(given: object | string): unknown {
   return typeof given === 'string' ? JSON.parse(given) : given
 }
 

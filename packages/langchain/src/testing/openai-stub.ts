@@ -4,7 +4,7 @@
  * @see https://platform.openai.com/docs/api-reference/chat-streaming
  */
 import { findOpenaiProblem, isResponsesPath } from './openai-check.ts'
-import { argumentPieces, fieldsOf, usageOf, wordsOf } from './pieces.ts'
+import { argumentPieces, fieldsOf, readUsage, splitWords } from './pieces.ts'
 import {
   startStub,
   type ProviderStub,
@@ -27,7 +27,7 @@ const WIRE: ProviderWire = {
   check: findOpenaiProblem,
   failureBody: ({ status, message = 'Stubbed failure', type, code }: StubFailure) =>
     JSON.stringify({
-      error: { message, type: type ?? typeOf(status), param: null, code: code ?? null },
+      error: { message, type: type ?? toErrorType(status), param: null, code: code ?? null },
     }),
   events: (reply, context) =>
     isResponsesPath(context.request.path)
@@ -47,7 +47,7 @@ const WIRE: ProviderWire = {
 }
 
 /** Returns OpenAI's error type for a status. */
-function typeOf(status: number): string {
+function toErrorType(status: number): string {
   if (status === 429) return 'requests'
   return status >= 500 ? 'server_error' : 'invalid_request_error'
 }
@@ -80,13 +80,13 @@ function events(
       content: calls.length > 0 && !reply.text ? null : '',
       refusal: null,
     }),
-    ...wordsOf(reply.reasoning ?? '').map((text) => chunk({ reasoning_content: text })),
-    ...wordsOf(reply.text ?? '').map((text) => chunk({ content: text })),
-    ...wordsOf(reply.refusal ?? '').map((text) => chunk({ refusal: text })),
+    ...splitWords(reply.reasoning ?? '').map((text) => chunk({ reasoning_content: text })),
+    ...splitWords(reply.text ?? '').map((text) => chunk({ content: text })),
+    ...splitWords(reply.refusal ?? '').map((text) => chunk({ refusal: text })),
   ]
   const tail = [
     ...calls.map((delta) => chunk({ tool_calls: [delta] })),
-    chunk({}, finishReasonOf(reply)),
+    chunk({}, toFinishReason(reply)),
     ...(withUsage ? [data({ ...base, choices: [], usage: wireUsage(reply, request.body) })] : []),
     'data: [DONE]\n\n',
   ]
@@ -94,7 +94,7 @@ function events(
 }
 
 /** OpenAI ends a refusal like any other answer. */
-function finishReasonOf({ finishReason, toolCalls = [] }: StubReply): string {
+function toFinishReason({ finishReason, toolCalls = [] }: StubReply): string {
   if (finishReason === 'refusal') return 'stop'
   return finishReason ?? (toolCalls.length > 0 ? 'tool_calls' : 'stop')
 }
@@ -112,7 +112,7 @@ function toolCallDeltas({ toolCalls = [] }: StubReply, call: number): readonly o
 }
 
 function wireUsage(reply: StubReply, body: object): object {
-  const { inputTokens, outputTokens, cachedInputTokens = 0 } = usageOf(reply, body)
+  const { inputTokens, outputTokens, cachedInputTokens = 0 } = readUsage(reply, body)
   return {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,

@@ -6,7 +6,7 @@ import type { ModelUsage } from '@tutti/ensemble'
 const ARGUMENT_PIECE = 3
 
 /** Splits text into words, with their spaces. */
-export function wordsOf(text: string): readonly string[] {
+export function splitWords(text: string): readonly string[] {
   return text.match(/\s*\S+\s*$|\s*\S+|\s+/g) ?? []
 }
 
@@ -21,7 +21,7 @@ export function argumentPieces({ arguments: given }: StubToolCall): readonly str
 }
 
 /** Returns the usage of an answer: the script's, else counted from the lengths. */
-export function usageOf(reply: StubReply, body: object): ModelUsage {
+export function readUsage(reply: StubReply, body: object): ModelUsage {
   return (
     reply.usage ?? {
       inputTokens: tokens(JSON.stringify(body)),

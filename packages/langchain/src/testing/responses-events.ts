@@ -3,7 +3,7 @@
  *
  * @see https://platform.openai.com/docs/api-reference/responses-streaming
  */
-import { argumentPieces, usageOf, wordsOf } from './pieces.ts'
+import { argumentPieces, readUsage, splitWords } from './pieces.ts'
 
 import type { StubReply, WireContext } from './provider-stub.ts'
 
@@ -77,7 +77,7 @@ function reasoningItem({ reasoning = '' }: StubReply, call: number): readonly It
       index: 0,
       deltas: [
         event({ type: 'response.reasoning_summary_part.added', ...at, part }),
-        ...wordsOf(reasoning).map((delta) => event({ type, ...at, delta })),
+        ...splitWords(reasoning).map((delta) => event({ type, ...at, delta })),
       ],
     }),
   ]
@@ -98,7 +98,7 @@ function messageItem(
       { ...base, status: 'in_progress', content: [] },
       {
         index,
-        deltas: wordsOf(text).map((delta) =>
+        deltas: splitWords(text).map((delta) =>
           event({ type: 'response.output_text.delta', ...at, delta }),
         ),
       },
@@ -117,7 +117,7 @@ function refusalItem({ refusal = '' }: StubReply, call: number): readonly ItemEv
       {
         index: 0,
         deltas: [
-          ...wordsOf(refusal).map((delta) =>
+          ...splitWords(refusal).map((delta) =>
             event({ type: 'response.refusal.delta', ...at, delta }),
           ),
           event({ type: 'response.refusal.done', ...at, refusal }),
@@ -165,7 +165,7 @@ function itemEvents(
 }
 
 function wireUsage(reply: StubReply, body: object): object {
-  const { inputTokens, outputTokens, cachedInputTokens = 0 } = usageOf(reply, body)
+  const { inputTokens, outputTokens, cachedInputTokens = 0 } = readUsage(reply, body)
   return {
     input_tokens: inputTokens,
     input_tokens_details: { cached_tokens: cachedInputTokens },

@@ -21,7 +21,7 @@ const ANTHROPIC_REFUSES = [
 /** Returns Anthropic's error for a schema, or undefined for a valid one. */
 export function findClosedProblem(root: unknown): string | undefined {
   const at = 'output_config.format.schema'
-  for (const schema of schemasIn(root)) {
+  for (const schema of listSchemas(root)) {
     const { type, additionalProperties, minItems } = schema
     if (type === 'object' && additionalProperties !== false) {
       return `${at}: For 'object' type, 'additionalProperties' must be explicitly set to false`
@@ -47,7 +47,9 @@ export function findFormatProblem({ name, schema, strict }: Fields): string | un
     return `${start} schema must be a JSON Schema of 'type: "object"'.`
   }
   if (strict !== true) return undefined
-  for (const { type, properties, required, additionalProperties, ...others } of schemasIn(schema)) {
+  for (const { type, properties, required, additionalProperties, ...others } of listSchemas(
+    schema,
+  )) {
     if (
       'minLength' in others ||
       'maxLength' in others ||
@@ -69,7 +71,7 @@ export function findFormatProblem({ name, schema, strict }: Fields): string | un
 }
 
 /** Yields a schema and all schemas within it. */
-function schemasIn(value: unknown): readonly Fields[] {
+function listSchemas(value: unknown): readonly Fields[] {
   const schema = fieldsOf(value)
   const { properties, items, anyOf, oneOf, allOf } = schema
   const inner = [
@@ -77,5 +79,5 @@ function schemasIn(value: unknown): readonly Fields[] {
     ...(items === undefined ? [] : [items]),
     ...[anyOf, oneOf, allOf].flatMap((list) => (Array.isArray(list) ? list : [])),
   ]
-  return [schema, ...inner.flatMap(schemasIn)]
+  return [schema, ...inner.flatMap(listSchemas)]
 }

@@ -29,7 +29,7 @@ export function toObjectSchema(given: object): LangchainObjectSchema | undefined
   const schema = {
     ...others,
     type: 'object',
-    properties: merged([...parts, ...forms]),
+    properties: mergeForms([...parts, ...forms]),
     ...(required.length === 0 ? {} : { required: [...new Set(required)] }),
   }
   if (forms.length < 2) return { schema }
@@ -47,7 +47,7 @@ function asObject(form: unknown): Schema | undefined {
 }
 
 /** Merges all properties; one that forms describe differently may have either form. */
-function merged(forms: readonly (Schema | undefined)[]): Schema {
+function mergeForms(forms: readonly (Schema | undefined)[]): Schema {
   const found = new Map<string, unknown[]>()
   for (const form of forms) {
     for (const [name, schema] of Object.entries(readProperties(form))) {
