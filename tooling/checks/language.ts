@@ -100,7 +100,7 @@ function printSample(count: number, seed: number): void {
     .flatMap((path) =>
       readPassages(path, readFileSync(path, 'utf8'))
         .filter(({ isDocstring }) => isDocstring)
-        .map(({ line, text }) => `${path}:${line}: ${text.replaceAll(/\s+/g, ' ')}`),
+        .map(({ line, raw }) => `${path}:${line}: ${raw.replaceAll(/\s+/g, ' ')}`),
     )
   console.log(`${count} of ${docstrings.length} docstrings, seed ${seed}`)
   let state = seed
@@ -145,7 +145,9 @@ function excerpt(passage: string, at: number): string {
 /** A comment, a text or a line of a document. */
 interface Passage {
   readonly line: number
+  /** Text without code. */
   readonly text: string
+  readonly raw: string
   readonly isDocstring: boolean
 }
 
@@ -158,7 +160,7 @@ function readProse(page: string): readonly Passage[] {
       return []
     }
     const text = source.replaceAll(/`[^`]*`|\]\([^)]*\)/g, '')
-    return isCode ? [] : [{ line: index + 1, text, isDocstring: false }]
+    return isCode ? [] : [{ line: index + 1, text, raw: source, isDocstring: false }]
   })
 }
 
@@ -174,11 +176,9 @@ function readPassages(path: string, text: string): readonly Passage[] {
     if (seen.has(pos)) return
     seen.add(pos)
     const comment = text.slice(pos, end)
-    const plain = comment
-      .replaceAll(/^\/\*\*?|\*\/$|^\s*\*(?!\/)|^\/\//gm, ' ')
-      .replaceAll(/`[^`]*`|\{@link [^}]*\}/g, '')
-      .trim()
-    passages.push({ line: lineOf(pos), text: plain, isDocstring: comment.startsWith('/**') })
+    const raw = comment.replaceAll(/^\/\*\*?|\*\/$|^\s*\*(?!\/)|^\/\//gm, ' ').trim()
+    const plain = raw.replaceAll(/`[^`]*`|\{@link [^}]*\}/g, '')
+    passages.push({ line: lineOf(pos), text: plain, raw, isDocstring: comment.startsWith('/**') })
   }
   const visit = (node: ts.Node): void => {
     for (const range of ts.getLeadingCommentRanges(text, node.pos) ?? []) addComment(range)
@@ -187,7 +187,8 @@ function readPassages(path: string, text: string): readonly Passage[] {
       const written = node.getText(source)
       // One word is a value, such as a name on the wire.
       if (/\w\s+\w/.test(written)) {
-        passages.push({ line: lineOf(node.getStart(source)), text: written, isDocstring: false })
+        const line = lineOf(node.getStart(source))
+        passages.push({ line, text: written, raw: written, isDocstring: false })
       }
     }
     for (const child of node.getChildren(source)) visit(child)

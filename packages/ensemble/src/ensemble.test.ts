@@ -67,7 +67,7 @@ describe('ensemble', () => {
       'maxConcurrentTasks must be an integer >= 1, got 0',
       'task "a" has no model: set one for the task, its agent or the ensemble',
     ]
-    expect(make).toThrow(`Cannot make ensemble " ": ${problems.join('; ')}`)
+    expect(make).toThrow(`Cannot create ensemble " ": ${problems.join('; ')}`)
     expect(make).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID', details: { problems } }))
   })
 
@@ -80,7 +80,7 @@ describe('ensemble', () => {
     expect(make).toThrow(/^Tasks form a cycle: a → b → a$/)
     expect(make).toThrow(expect.objectContaining({ code: 'CIRCULAR_DEPENDENCY' }))
     expect(() => ensemble({ name: '', tasks, model })).toThrow(
-      'Cannot make ensemble "": Tasks form a cycle: a → b → a; name must not be blank',
+      'Cannot create ensemble "": Tasks form a cycle: a → b → a; name must not be blank',
     )
   })
 

@@ -19,7 +19,7 @@ const model = scriptedModel(() => 'paid')
 it('rejects a misspelled option of a task, so that a typo cannot remove a review', () => {
   const definition = { name: 'Pay', description: 'Pay', reviw: { prompt: 'Pay?' } }
   expect(careless(task, definition)).toThrow(
-    'Cannot make task "Pay": unknown option "reviw" (did you mean "review"?)',
+    'Cannot create task "Pay": unknown option "reviw" (did you mean "review"?)',
   )
 })
 
@@ -33,7 +33,7 @@ it('names every problem of the parts of a task at once', () => {
     budget: { maxCost: 1 },
   }
   expect(careless(task, definition)).toThrow(
-    'Cannot make task "Pay": budget has no limit "maxCost". Available: [maxTokens, maxCostUsd, ' +
+    'Cannot create task "Pay": budget has no limit "maxCost". Available: [maxTokens, maxCostUsd, ' +
       'maxDurationMs, maxModelCalls, maxToolCalls]; ' +
       'unknown option "inputs" of guardrails (did you mean "input"?); ' +
       'unknown option "promt" of review (did you mean "prompt"?); ' +
@@ -44,7 +44,7 @@ it('names every problem of the parts of a task at once', () => {
 
 it('rejects a misspelled option of an agent', () => {
   expect(careless(agent, { role: 'Clerk', goal: 'Pay', tool: [] })).toThrow(
-    'Cannot make agent "Clerk": unknown option "tool" (did you mean "tools"?)',
+    'Cannot create agent "Clerk": unknown option "tool" (did you mean "tools"?)',
   )
 })
 
@@ -60,7 +60,7 @@ it('rejects misspelled options and choices of an ensemble', () => {
     delegation: { maxDeph: 1 },
   }
   expect(careless(ensemble, definition)).toThrow(
-    'Cannot make ensemble "pay": unknown option "reviewPolice" (did you mean "reviewPolicy"?); ' +
+    'Cannot create ensemble "pay": unknown option "reviewPolice" (did you mean "reviewPolicy"?); ' +
       'workflow must be one of "SEQUENTIAL", "PARALLEL", "HIERARCHICAL", got "PARALEL" (did you mean "PARALLEL"?); ' +
       'errorStrategy must be "FAIL_FAST" or "CONTINUE_ON_ERROR", got "FAIL"; ' +
       'reviewPolicy must be one of "NEVER", "AFTER_EVERY_TASK", "AFTER_LAST_TASK", got "ALWAYS"; ' +
@@ -70,7 +70,7 @@ it('rejects misspelled options and choices of an ensemble', () => {
 
 it('rejects a plain object where a task is expected', () => {
   expect(careless(ensemble, { name: 'pay', tasks: [{ description: 'Pay' }], model })).toThrow(
-    'Cannot make ensemble "pay": tasks[0] must be made with task()',
+    'Cannot create ensemble "pay": tasks[0] must be created with task()',
   )
 })
 
@@ -84,7 +84,7 @@ it('rejects a misspelled option of a run', async () => {
 
 it('rejects misspelled limits', () => {
   expect(careless(rateLimit, { requests: 1, intervalMs: 1, maxWait: 1 })).toThrow(
-    'Cannot make a rate limit: unknown option "maxWait" (did you mean "maxWaitMs"?)',
+    'Cannot create a rate limit: unknown option "maxWait" (did you mean "maxWaitMs"?)',
   )
   expect(careless(inMemoryStore, { maxAge: 1 })).toThrow('did you mean "maxAgeMs"?')
   expect(careless(memoryScope, { name: 'a', store: inMemoryStore(), limits: 1 })).toThrow(

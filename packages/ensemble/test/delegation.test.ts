@@ -282,7 +282,7 @@ it('[ENS-W8] ensemble rejects invalid limits of delegation, all at once', () => 
       },
     })
   expect(make).toThrow(
-    'Cannot make ensemble "team": delegation.maxDepth must be an integer >= 1, got 0; ' +
+    'Cannot create ensemble "team": delegation.maxDepth must be an integer >= 1, got 0; ' +
       'delegation.maxDelegations must be an integer >= 1, got 1.5; ' +
       'delegation.maxCallsPerWorker.A must be an integer >= 1, got -1; ' +
       'delegation names an unknown role "Z". Available: [A]; ' +

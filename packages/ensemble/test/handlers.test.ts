@@ -256,7 +256,7 @@ it('[ENS-W8] task rejects every option of an agent in addition to a handler', ()
     })
   const fields = ['model', 'fallbackModels', 'rateLimit', 'memory', 'reflection', 'tools', 'agent']
   expect(make).toThrow(
-    `Cannot make task "work": ${fields.map((field) => `${field} does not apply to a task with a handler`).join('; ')}`,
+    `Cannot create task "work": ${fields.map((field) => `${field} does not apply to a task with a handler`).join('; ')}`,
   )
   const fine = task({ name: 'work', description: 'Count', handler: () => 'three', retries: 2 })
   expect(task({ ...fine, name: 'copy' })).toMatchObject({ name: 'copy', retries: 2 })

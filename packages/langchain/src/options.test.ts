@@ -60,9 +60,9 @@ test('merges baseUrl with other client settings of OpenAI', () => {
 })
 
 const REJECTED: readonly (readonly [LangchainSource, LangchainModelOptions, string])[] = [
-  ['gpt-4o', {}, 'Cannot make model "gpt-4o": expected provider:name, for example openai:gpt-5'],
-  ['openai:', {}, 'Cannot make model "openai:": expected provider:name'],
-  [':gpt-4o', {}, 'Cannot make model ":gpt-4o": expected provider:name'],
+  ['gpt-4o', {}, 'Cannot create model "gpt-4o": expected provider:name, for example openai:gpt-5'],
+  ['openai:', {}, 'Cannot create model "openai:": expected provider:name'],
+  [':gpt-4o', {}, 'Cannot create model ":gpt-4o": expected provider:name'],
   ['openai:gpt-4o', { name: 'other' }, 'name is already part of the string'],
   ['openai:gpt-4o', { maxTokens: 0 }, 'maxTokens must be an integer >= 1, got 0'],
   ['openai:gpt-4o', { temperature: -1 }, 'temperature must be a number >= 0, got -1'],
@@ -81,7 +81,7 @@ const REJECTED: readonly (readonly [LangchainSource, LangchainModelOptions, stri
   [
     () => Promise.reject(new Error('not called')),
     { name: 'own' },
-    'Cannot make model "own": provider must be given in the options',
+    'Cannot create model "own": provider must be given in the options',
   ],
   [
     () => Promise.reject(new Error('not called')),

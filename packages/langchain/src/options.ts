@@ -93,7 +93,7 @@ export function resolveOptions(
   problems.push(...callProblems(options))
   if (problems.length > 0) {
     const list = [...new Set(problems)].join('; ')
-    throw new TypeError(`Cannot make model ${formatLabel(source, identity)}: ${list}`)
+    throw new TypeError(`Cannot create model ${formatLabel(source, identity)}: ${list}`)
   }
   return {
     identity,

@@ -145,7 +145,7 @@ describe('configuration', () => {
 
   test('rejects an unknown provider when the model is created', () => {
     expect(() => langchainModel('unknown:model')).toThrow(
-      /^Cannot make model "unknown:model": LangChain has no provider "unknown" \(known: .*openai/,
+      /^Cannot create model "unknown:model": LangChain has no provider "unknown" \(known: .*openai/,
     )
     expect(() => langchainModel('opnai:gpt-5')).toThrow('did you mean "openai"?')
   })

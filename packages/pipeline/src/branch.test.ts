@@ -214,7 +214,7 @@ describe('a branch as a tool', () => {
     const careless = branch as (predicate: unknown, ways: object) => AgentTool
     expect(() => careless('yes', { yes: null, no: 7, name: '' })).toThrow(TypeError)
     expect(() => careless('yes', { yes: null, no: 7, name: '' })).toThrow(
-      'Cannot make a branch: the predicate must be a function, got string; yes must be a tool, ' +
+      'Cannot create a branch: the predicate must be a function, got string; yes must be a tool, ' +
         'got null; no must be a tool, got number; Cannot define tool ""',
     )
     const long = textTool('a'.repeat(60))

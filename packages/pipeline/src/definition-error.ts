@@ -42,7 +42,7 @@ export function pipelineDefinitionError(
   settings: Settings,
 ): TypeError {
   return coded(
-    `Cannot make ${what}: ${[...problems, ...findSettingsProblems(settings)].join('; ')}`,
+    `Cannot create ${what}: ${[...problems, ...findSettingsProblems(settings)].join('; ')}`,
   )
 }
 

@@ -258,7 +258,7 @@ describe('a mapEach tool', () => {
     const careless = mapEach as (tool: unknown, options?: object) => AgentTool
     expect(() => careless(null, { concurrency: 0, errorStrategy: '' })).toThrow(
       new TypeError(
-        'Cannot make a mapEach tool: the argument of mapEach must be a tool, got null; ' +
+        'Cannot create a mapEach tool: the argument of mapEach must be a tool, got null; ' +
           'errorStrategy must be "FAIL_FAST" or "CONTINUE_ON_FAILURE", got ""; ' +
           'concurrency must be an integer >= 1 or Infinity, got 0',
       ),

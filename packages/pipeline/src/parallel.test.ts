@@ -267,7 +267,7 @@ describe('[C3] an invalid definition of parallel throws a TypeError', () => {
     const options = { errorStrategy: 'RETRY', concurrency: 0.5, timeoutMs: -1 }
     expect(() => careless({ a: null, b: read }, options)).toThrow(TypeError)
     expect(() => careless({ a: null, b: read }, options)).toThrow(
-      "Cannot make a parallel tool: branch 'a' must be a tool, got null; errorStrategy must be " +
+      "Cannot create a parallel tool: branch 'a' must be a tool, got null; errorStrategy must be " +
         '"FAIL_FAST" or "CONTINUE_ON_FAILURE", got "RETRY"; concurrency must be an integer >= 1 or ' +
         'Infinity, got 0.5; Cannot define tool "unnamed": timeoutMs must be > 0, got -1',
     )
@@ -275,7 +275,7 @@ describe('[C3] an invalid definition of parallel throws a TypeError', () => {
 
   it('without branches, and with a name that is too long', () => {
     expect(() => careless({})).toThrow(
-      'Cannot make a parallel tool: at least one branch is required',
+      'Cannot create a parallel tool: at least one branch is required',
     )
     expect(() => parallel({ ['a'.repeat(40)]: read, ['b'.repeat(40)]: read })).toThrow(
       /set a name, because "a+_and_b+" has 85 of at most 64 characters/,

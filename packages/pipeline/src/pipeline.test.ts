@@ -116,7 +116,7 @@ describe('[C3] an invalid definition of a pipeline throws a TypeError', () => {
       careless({ name: ' ', description: '', errorStrategy: 'RETRY' }, null, 7)
     expect(make).toThrow(TypeError)
     expect(make).toThrow(
-      'Cannot make a pipeline: step 1 must be a tool, got null; step 2 must be a tool, got number; ' +
+      'Cannot create a pipeline: step 1 must be a tool, got null; step 2 must be a tool, got number; ' +
         'errorStrategy must be "FAIL_FAST" or "CONTINUE_ON_FAILURE", got "RETRY"; ' +
         'Cannot define tool " ": ',
     )
@@ -125,16 +125,16 @@ describe('[C3] an invalid definition of a pipeline throws a TypeError', () => {
 
   it('without steps', () => {
     expect(() => careless()).toThrow(
-      /^Cannot make a pipeline: step 1 must be a tool, got undefined$/,
+      /^Cannot create a pipeline: step 1 must be a tool, got undefined$/,
     )
     expect(() => careless({ name: 'empty' })).toThrow(
-      new TypeError('Cannot make a pipeline: at least one step is required'),
+      new TypeError('Cannot create a pipeline: at least one step is required'),
     )
   })
 
   it('if a step only resembles a tool', () => {
     const { readInput: _, ...half } = read
-    expect(() => careless(half, read)).toThrow(/^Cannot make a pipeline: step 1 must be a tool/)
+    expect(() => careless(half, read)).toThrow(/^Cannot create a pipeline: step 1 must be a tool/)
     expect(() => careless(undefined)).toThrow(/step 1 must be a tool, got undefined/)
     expect(() => careless(read, () => '')).toThrow(/step 2 must be a tool, got function/)
   })
@@ -143,7 +143,7 @@ describe('[C3] an invalid definition of a pipeline throws a TypeError', () => {
     const long = textTool('a'.repeat(30))
     expect(() => pipeline(long, long, long)).toThrow(
       new TypeError(
-        `Cannot make a pipeline: set a name, because "${[long, long, long].map(({ name }) => name).join('_then_')}" has 102 of at most 64 characters`,
+        `Cannot create a pipeline: set a name, because "${[long, long, long].map(({ name }) => name).join('_then_')}" has 102 of at most 64 characters`,
       ),
     )
     expect(pipeline({ name: 'short' }, long, long, long).name).toBe('short')
@@ -214,7 +214,7 @@ describe('pipelineBuilder', () => {
         .build(),
     ).toThrow(
       new TypeError(
-        'Cannot make a pipeline: step 1 must be a tool, got null; ' +
+        'Cannot create a pipeline: step 1 must be a tool, got null; ' +
           'an adapter must follow a step; ' +
           'the adapter after step 1 must be a function, got string; ' +
           'Cannot define tool "": name must be 1 to 64 letters, digits, "_" or "-"',

@@ -1,5 +1,5 @@
 /**
- * Makes the spans of a run that this process executes: first from the log up to the claim, then from the events that
+ * Creates the spans of a run that this process executes: first from the log up to the claim, then from the events that
  * this process writes.
  *
  *   claimed ─▶ log up to the claim ─▶ events written here meanwhile ─▶ events written here now
@@ -74,7 +74,7 @@ const UNOWNED_EVENTS: ReadonlySet<RunEvent['type']> = new Set([
   'model_switched',
 ])
 
-/** Makes the spans of a run that this process executes. */
+/** Creates the spans of a run that this process executes. */
 export class FollowedRun {
   /** Resolves when the events before the claim have been read. Never rejects. */
   readonly caughtUp: Promise<void>

@@ -1,5 +1,5 @@
 /**
- * Makes the spans of one run from its events.
+ * Creates the spans of one run from its events.
  *
  *   run ─┬─ review before a task
  *        └─ task attempt ─┬─ model call
@@ -30,7 +30,7 @@ import { takeTaskEvent } from './task-spans.ts'
 import { takeToolEvent } from './tool-spans.ts'
 import { takeChatEvent } from './chat-spans.ts'
 
-/** Makes the spans of one run, by the rules above. */
+/** Creates the spans of one run, by the rules above. */
 export class RunSpans {
   readonly #table: SpanTable
   #isOver = false

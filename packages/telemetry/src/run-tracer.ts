@@ -17,7 +17,7 @@ export interface RunTracerRun extends TraceContext {
   readonly traceparent: string
 }
 
-/** Makes the spans of one run and passes them to the processor. */
+/** Creates the spans of one run and passes them to the processor. */
 export class RunTracer {
   readonly #options: ResolvedTraceRunsOptions
   readonly #spans: RunSpans

@@ -94,7 +94,7 @@ export function scriptedModel(
   script: readonly ScriptEntry[] | ((request: ModelRequest) => string | ScriptedReply | Error),
   options: ScriptedModelOptions = {},
 ): ScriptedModel {
-  assertKnownOptions('Cannot make a scripted model:', options, OPTION_NAMES)
+  assertKnownOptions('Cannot create a scripted model:', options, OPTION_NAMES)
   const { provider = 'scripted', name = 'model', delayMs = 0, clock = systemClock } = options
   const { maxRequests = Infinity } = options
   // A model with a provider's name has the price that the run knows for that model.

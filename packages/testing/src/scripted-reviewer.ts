@@ -22,7 +22,7 @@ export type ScriptedDecision = ReviewAnswer | ReviewAnswer['action'] | 'never' |
  * @throws {RangeError} if the list is empty.
  */
 export function scriptedReviewer(answers: readonly ScriptedDecision[]): ScriptedReviewer {
-  if (answers.length === 0) throw new RangeError('Cannot make a reviewer without an answer')
+  if (answers.length === 0) throw new RangeError('Cannot create a reviewer without an answer')
   const requests: ApprovalRequest[] = []
   const reviews: OpenReview[] = []
   let asked = 0

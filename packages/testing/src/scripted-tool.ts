@@ -22,7 +22,7 @@ export function scriptedTool(
   name: string,
   answers: readonly ScriptedToolAnswer[] = ['ok'],
 ): ScriptedTool {
-  if (answers.length === 0) throw new RangeError('Cannot make a tool without an answer')
+  if (answers.length === 0) throw new RangeError('Cannot create a tool without an answer')
   const inputs: Readonly<Record<string, unknown>>[] = []
   const contexts: ToolContext[] = []
   const tool = defineTool({

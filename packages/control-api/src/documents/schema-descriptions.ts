@@ -1059,7 +1059,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ToolProgressed.attempt': 'Attempt of the task, from 1.',
   'ToolProgressed.iterationIndex': 'Number of the turn, from 0 in each attempt.',
   'ToolProgressed.toolCallId': "The model's id of the call.",
-  'ToolProgressed.message': 'Progress in words.',
+  'ToolProgressed.message': 'Description of the progress.',
   'ToolProgressed.fraction': 'Completed part, from 0 to 1; absent when the tool does not know it.',
   ToolRequest: 'Requests one call of a shared tool.',
   'ToolRequest.requestId':

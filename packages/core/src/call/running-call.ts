@@ -172,7 +172,7 @@ export class RunningCall {
     })
   }
 
-  /** Listens for an abort of the caller's signal from now on. */
+  /** Starts to listen for an abort of the caller's signal. */
   #watch(): void {
     const { signal } = this.options
     if (this.#watching || this.#over || signal === undefined) return

@@ -22,7 +22,7 @@ import { allowsJsonType } from './json-types.ts'
 
 import type { SchemaPlace, SchemaDocument } from './schema-document.ts'
 
-/** Union at a place. */
+/** A union in the schema, with its place in the input. */
 export interface Union {
   readonly members: readonly Schema[]
   /** Whether a value may match only one member. */

@@ -6,7 +6,7 @@ import { schemaReader } from './schema-reader.ts'
 
 import type { ToolSchema } from '../tool-schema.ts'
 
-const USE = { action: 'Cannot make task "x": output' }
+const USE = { action: 'Cannot create task "x": output' }
 
 const Report = Type.Object({
   title: Type.String(),
@@ -77,10 +77,10 @@ describe('schemaReader', () => {
     const broken = Type.Object({ a: Type.Integer({ default: 'x' }) })
     expect(() => schemaReader(broken, USE)).toThrow(TypeError)
     expect(() => schemaReader(broken, USE)).toThrow(
-      'Cannot make task "x": output /properties/a/default must match its schema, got "x"',
+      'Cannot create task "x": output /properties/a/default must match its schema, got "x"',
     )
     expect(() => schemaReader(z.bigint(), USE)).toThrow(
-      'Cannot make task "x": output cannot be converted to JSON Schema',
+      'Cannot create task "x": output cannot be converted to JSON Schema',
     )
   })
 })

@@ -19,7 +19,7 @@ export interface SchemaReader<Value> {
 
 /** Options of a reader. */
 export interface SchemaReaderOptions {
-  /** Start of error messages, such as `Cannot make task "x": output`. */
+  /** Start of error messages, such as `Cannot create task "x": output`. */
   readonly action: string
 }
 

@@ -61,7 +61,7 @@ export function agent(definition: AgentDefinition): Agent {
   if (problems.length > 0) {
     throw new TuttiError(
       'CONFIG_INVALID',
-      `Cannot make agent "${definition.role}": ${problems.join('; ')}`,
+      `Cannot create agent "${definition.role}": ${problems.join('; ')}`,
       { details: { problems } },
     )
   }

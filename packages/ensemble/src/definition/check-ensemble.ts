@@ -62,10 +62,10 @@ const ENSEMBLE_NAMES = {
  */
 export function assertTasks({ name, tasks }: EnsembleDefinition): void {
   const problems = tasks.flatMap((task: unknown, index) =>
-    isTask(task) ? [] : [`tasks[${index}] must be made with task()`],
+    isTask(task) ? [] : [`tasks[${index}] must be created with task()`],
   )
   if (problems.length === 0) return
-  throw new TuttiError('CONFIG_INVALID', `Cannot make ensemble "${name}": ${problems.join('; ')}`, {
+  throw new TuttiError('CONFIG_INVALID', `Cannot create ensemble "${name}": ${problems.join('; ')}`, {
     details: { problems },
   })
 }
@@ -99,7 +99,7 @@ export function assertEnsemble(definition: EnsembleDefinition, workflow: Workflo
   const isCycleAlone = messages.length === 1 && first?.code === 'CIRCULAR_DEPENDENCY'
   const text = isCycleAlone
     ? first.message
-    : `Cannot make ensemble "${definition.name}": ${messages.join('; ')}`
+    : `Cannot create ensemble "${definition.name}": ${messages.join('; ')}`
   throw new TuttiError(first?.code ?? 'CONFIG_INVALID', text, { details: { problems: messages } })
 }
 

@@ -112,7 +112,7 @@ describe('task with an invalid definition', () => {
       'two tools are named "b"',
     ]
     expect(make).toThrow(TuttiError)
-    expect(make).toThrow(`Cannot make task " ": ${problems.join('; ')}`)
+    expect(make).toThrow(`Cannot create task " ": ${problems.join('; ')}`)
     expect(make).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID', details: { problems } }))
   })
 

@@ -35,7 +35,7 @@ export function task(definition: TaskDefinition): Task {
   const reader = compileReader(definition)
   const problems = [...findTaskProblems(definition, name), ...reader.problems]
   if (problems.length > 0) {
-    throw new TuttiError('CONFIG_INVALID', `Cannot make task "${name}": ${problems.join('; ')}`, {
+    throw new TuttiError('CONFIG_INVALID', `Cannot create task "${name}": ${problems.join('; ')}`, {
       details: { problems },
     })
   }

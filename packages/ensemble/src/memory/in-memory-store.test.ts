@@ -119,7 +119,7 @@ describe('inMemoryStore', () => {
     const bad = { maxEntriesPerScope: 0, maxAgeMs: 0 }
     expect(() => inMemoryStore(bad)).toThrow(RangeError)
     expect(() => inMemoryStore(bad)).toThrow(
-      'Cannot make a memory store: maxEntriesPerScope must be an integer >= 1 or Infinity, got 0; ' +
+      'Cannot create a memory store: maxEntriesPerScope must be an integer >= 1 or Infinity, got 0; ' +
         'maxAgeMs must be > 0, got 0',
     )
     expect(() => inMemoryStore({ maxEntriesPerScope: 1.5 })).toThrow(RangeError)

@@ -42,7 +42,7 @@ export function inMemoryStore(options: InMemoryStoreOptions = {}): MemoryStore {
     maxAgeMs = Infinity,
     clock = systemClock,
   } = options
-  assertKnownOptions('Cannot make a memory store:', options, OPTION_NAMES)
+  assertKnownOptions('Cannot create a memory store:', options, OPTION_NAMES)
   assertBounds({ maxEntriesPerScope, maxAgeMs })
   const scopes = new Map<string, readonly MemoryEntry[]>()
 
@@ -85,7 +85,7 @@ function assertBounds({
   }
   if (!(maxAgeMs > 0)) problems.push(`maxAgeMs must be > 0, got ${maxAgeMs}`)
   if (problems.length > 0)
-    throw new RangeError(`Cannot make a memory store: ${problems.join('; ')}`)
+    throw new RangeError(`Cannot create a memory store: ${problems.join('; ')}`)
 }
 
 function assertInstant(storedAt: string): void {

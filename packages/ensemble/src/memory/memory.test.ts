@@ -41,7 +41,7 @@ it('memoryScope rejects an invalid definition with every problem', () => {
   const bad = JSON.parse('{"name":" ","store":{},"limit":0}')
   expect(() => memoryScope(bad)).toThrow(TypeError)
   expect(() => memoryScope(bad)).toThrow(
-    'Cannot make a memory scope: name must be a text that is not blank, got " "; ' +
+    'Cannot create a memory scope: name must be a text that is not blank, got " "; ' +
       'store must have append and retrieve, such as inMemoryStore(); ' +
       'limit must be an integer >= 1, got 0',
   )
@@ -58,6 +58,6 @@ it.each([
   const definition: unknown = { name: 'team', store: inMemoryStore(), ...part }
   // NOTE: code without types can pass this.
   expect(() => memoryScope(definition as Parameters<typeof memoryScope>[0])).toThrow(
-    /^Cannot make a memory scope: (?:name|store|limit) must/,
+    /^Cannot create a memory scope: (?:name|store|limit) must/,
   )
 })

@@ -90,7 +90,7 @@ export function memoryScope(definition: MemoryScopeDefinition): MemoryScope {
     problems.push(`limit must be an integer >= 1, got ${limit}`)
   }
   if (problems.length === 0) return { name, limit, ...(store === undefined ? {} : { store }) }
-  throw new TypeError(`Cannot make a memory scope: ${problems.join('; ')}`)
+  throw new TypeError(`Cannot create a memory scope: ${problems.join('; ')}`)
 }
 
 /** Returns the body of the section of a prompt that shows entries; empty without entries. */

@@ -14,7 +14,7 @@ it('priceList rejects every invalid price by name', () => {
   expect(() =>
     priceList({ x: { ...PRICE, inputPerMillion: -1 }, y: { ...PRICE, outputPerMillion: NaN } }),
   ).toThrow(
-    'Cannot make a price list: inputPerMillion of "x" must be a number >= 0, got -1; outputPerMillion of "y" must be a number >= 0, got NaN',
+    'Cannot create a price list: inputPerMillion of "x" must be a number >= 0, got -1; outputPerMillion of "y" must be a number >= 0, got NaN',
   )
 })
 

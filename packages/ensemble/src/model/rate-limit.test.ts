@@ -339,7 +339,7 @@ describe('rateLimit', () => {
     const bad = { requests: 0, intervalMs: 0, maxWaitMs: -1 }
     expect(() => rateLimit(bad)).toThrow(RangeError)
     expect(() => rateLimit(bad)).toThrow(
-      'Cannot make a rate limit: requests must be an integer >= 1, got 0; ' +
+      'Cannot create a rate limit: requests must be an integer >= 1, got 0; ' +
         'intervalMs must be a number > 0, got 0; maxWaitMs must be >= 0, got -1',
     )
   })

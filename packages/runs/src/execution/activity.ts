@@ -1,5 +1,5 @@
 /**
- * Activity of runs in this process, for metrics, traces and logs: facts that are not events, and the events of the
+ * Activity of runs in this process, for metrics, traces and logs: occurrences without an event, and the events of the
  * runs that this process executes.
  */
 import type { Logger } from '@tutti/core'

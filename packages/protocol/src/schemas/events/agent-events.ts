@@ -178,7 +178,7 @@ export const ToolProgressed = Type.Object({
   /** The model's id of the call. */
   toolCallId: Type.String(),
   toolName: Type.String(),
-  /** Progress in words. */
+  /** Description of the progress. */
   message: Type.String(),
   /** Completed part, from 0 to 1; absent when the tool does not know it. */
   fraction: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
