@@ -16,12 +16,12 @@ const count = task({
 })
 
 const model = scriptedModel([
-  'Here you go: {"stops": ["harbour", "museum"], "hours": 30}',
-  '{"stops": ["harbour", "museum"], "hours": 6}',
+  'Here you go: {"stops": ["harbor", "museum"], "hours": 30}',
+  '{"stops": ["harbor", "museum"], "hours": 6}',
 ])
 const result = await ensemble({ name: 'days', model, tasks: [plan, count] }).run({ city: 'Oslo' })
 const day = result.outputOf(plan)
 console.log(day?.stops.join(' and '), 'in', day?.hours, 'hours')
 console.log(result.outputOf(count))
-// harbour and museum in 6 hours
+// harbor and museum in 6 hours
 // 3 parts

@@ -65,9 +65,13 @@ export function assertTasks({ name, tasks }: EnsembleDefinition): void {
     isTask(task) ? [] : [`tasks[${index}] must be created with task()`],
   )
   if (problems.length === 0) return
-  throw new TuttiError('CONFIG_INVALID', `Cannot create ensemble "${name}": ${problems.join('; ')}`, {
-    details: { problems },
-  })
+  throw new TuttiError(
+    'CONFIG_INVALID',
+    `Cannot create ensemble "${name}": ${problems.join('; ')}`,
+    {
+      details: { problems },
+    },
+  )
 }
 
 function isTask(value: unknown): boolean {

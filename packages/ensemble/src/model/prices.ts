@@ -16,7 +16,8 @@ export function priceList(prices: Readonly<Record<string, ModelPrice>>): Prices 
       .filter(([, dollars]) => !(typeof dollars === 'number' && dollars >= 0 && dollars < Infinity))
       .map(([name, dollars]) => `${name} of "${model}" must be a number >= 0, got ${dollars}`),
   )
-  if (problems.length > 0) throw new RangeError(`Cannot create a price list: ${problems.join('; ')}`)
+  if (problems.length > 0)
+    throw new RangeError(`Cannot create a price list: ${problems.join('; ')}`)
   const byModel = new Map(Object.entries(prices))
   return ({ provider, name }) => byModel.get(`${provider}:${name}`)
 }

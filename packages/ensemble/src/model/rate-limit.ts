@@ -77,7 +77,8 @@ export function rateLimit(options: RateLimitOptions): RateLimit {
     problems.push(`intervalMs must be a number > 0, got ${intervalMs}`)
   }
   if (!(maxWaitMs >= 0)) problems.push(`maxWaitMs must be >= 0, got ${maxWaitMs}`)
-  if (problems.length > 0) throw new RangeError(`Cannot create a rate limit: ${problems.join('; ')}`)
+  if (problems.length > 0)
+    throw new RangeError(`Cannot create a rate limit: ${problems.join('; ')}`)
   return new TokenBucket({ requests, intervalMs, maxWaitMs })
 }
 
