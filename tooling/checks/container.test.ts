@@ -44,13 +44,13 @@ beforeAll(() => {
 afterAll(() => rmSync(FOLDER, { recursive: true, force: true }))
 
 describe('the image', () => {
-  it('has the Node of this repository', () => {
+  it('has the Node version of this repository', () => {
     const { devDependencies } = JSON.parse(read('package.json'))
     expect(image.base).toBe(`node:${devDependencies.node}-slim`)
     expect(read('Dockerfile')).toContain(`=$BUILDPLATFORM ${image.base} AS build`)
   })
 
-  it('holds what is run, below 55 MB, and nothing of development', () => {
+  it('contains only what runs, in less than 55 MB', () => {
     const files = readdirSync(join(image.root, 'app'), { recursive: true, withFileTypes: true })
     const bytes = files
       .filter((entry) => entry.isFile())
@@ -67,7 +67,7 @@ describe('the image', () => {
     expect(existsSync(join(image.root, 'app/node_modules/@tutti/server/LICENSE'))).toBe(true)
   })
 
-  it('says what an operator and an engine want to know', () => {
+  it('declares its user, volume, port and health check', () => {
     expect(image).toMatchObject({
       user: '10001:10001',
       volumes: ['/data'],
@@ -78,13 +78,13 @@ describe('the image', () => {
     expect(image.labels.get('org.opencontainers.image.source')).toMatch(/^https:\/\/github/)
   })
 
-  it('does not start without keys, as it listens on every address', async () => {
+  it('does not start without keys, because it listens on every address', async () => {
     await using container = await BareContainer.run(image)
     expect(await container.ended).toBe(1)
     expect(container.said).toContain('Cannot listen on "0.0.0.0" without keys')
   })
 
-  it('serves, reports its health, runs, stops, and has written to its volume alone', async () => {
+  it('serves, reports its health, runs, stops, and writes only to its volume', async () => {
     const before = filesOf(image)
     expect(before.length).toBeGreaterThan(1_000)
     await using container = await BareContainer.run(image, { environment: KEYS })
@@ -102,7 +102,7 @@ describe('the image', () => {
     expect(existsSync(join(image.root, 'data/runs.sqlite'))).toBe(true)
   })
 
-  it('cannot write elsewhere, here as with a root file system that is read-only', async () => {
+  it('cannot write elsewhere, like with a read-only root file system', async () => {
     await using container = await BareContainer.run(image, { environment: KEYS })
     const write = (path: string) =>
       container.exec(['-e', image.mapped(`require('node:fs').writeFileSync('${path}', '')`)])
@@ -121,7 +121,7 @@ describe('the image', () => {
     },
   )
 
-  it('has what configs import, and every provider that is installed', async () => {
+  it('contains what configs import, and every installed provider', async () => {
     await using container = await BareContainer.run(image, { environment: KEYS })
     const entryPoints = [
       'agent-call',

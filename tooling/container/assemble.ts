@@ -47,8 +47,8 @@ const LOCKED = ['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml']
 /** Files that Node never runs; it does not load TypeScript from `node_modules`. */
 const USELESS_FILES = /\.(?:[cm]?ts|map|md|markdown|flow)$/i
 
-/** Texts that must be included regardless of their extension. */
-const LICENCES = /^(?:licen[cs]e|copying|notice|third)/i
+/** Licenses in Markdown, which must be included. */
+const LICENSE_TEXTS = /^(?:licen[cs]e|copying|notice|third).*\.(?:md|markdown)$/i
 
 /** React is for web pages. Of the tokenizer only `js-tiktoken/lite` is imported, without its tables. */
 const USELESS = [
@@ -118,7 +118,7 @@ function prune(folder: string): void {
     } else if (found.isDirectory()) {
       prune(path)
       if (readdirSync(path).length === 0) rmSync(path, { recursive: true })
-    } else if (USELESS_FILES.test(name) && !LICENCES.test(name)) rmSync(path)
+    } else if (USELESS_FILES.test(name) && !LICENSE_TEXTS.test(name)) rmSync(path)
   }
 }
 
