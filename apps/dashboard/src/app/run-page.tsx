@@ -1,5 +1,5 @@
 /** The page of a run, live or replayed up to one of its events. */
-import { useDeferredValue, useMemo, useRef, useEffect, useState } from 'react'
+import { useDeferredValue, useLayoutEffect, useMemo, useRef, useState } from 'react'
 
 import { findFailureCode, readFailureText } from '../api/failure.ts'
 import { linkToRuns, linkToRun } from '../api/links.ts'
@@ -133,7 +133,9 @@ function useReplayPosition(
     setSeen(at)
     if (at !== position?.toString()) setPosition(parsePosition(at))
   }
-  useEffect(() => {
+  // A layout effect stops the timer of an earlier position as soon as a later one is shown. Otherwise the timer could
+  // still write the earlier one, which would return the reader to it.
+  useLayoutEffect(() => {
     const next = position?.toString()
     if (next === at) return undefined
     const timer = setTimeout(() => {
