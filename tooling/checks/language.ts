@@ -10,6 +10,8 @@ import { parseArgs } from 'node:util'
 
 import ts from 'typescript-api'
 
+import { draw } from '../chaos/lib/draw.ts'
+
 /** Words and phrases, with what to write instead. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:nobody|somebody|whoever|whatever|whichever|whom)\b/i, 'name the actor or the thing'],
@@ -100,15 +102,12 @@ function printSample(count: number, seed: number): void {
     .flatMap((path) =>
       readPassages(path, readFileSync(path, 'utf8'))
         .filter(({ isDocstring }) => isDocstring)
-        .map(({ line, raw }) => `${path}:${line}: ${raw.replaceAll(/\s+/g, ' ')}`),
+        .map(({ line, raw }) => `${path}:${line}: ${raw}`),
     )
   console.log(`${count} of ${docstrings.length} docstrings, seed ${seed}`)
-  let state = seed
-  for (let printed = 0; printed < count; printed += 1) {
-    // The generator of Park and Miller.
-    state = (state * 48_271) % 2_147_483_647
-    console.log(docstrings[state % docstrings.length])
-  }
+  const ranked = docstrings.map((docstring) => ({ docstring, rank: draw(seed, docstring) }))
+  const sample = ranked.toSorted((left, right) => left.rank - right.rank).slice(0, count)
+  for (const { docstring } of sample) console.log(docstring)
 }
 
 function checkFile(path: string): readonly string[] {
@@ -136,10 +135,7 @@ function isAllowed(path: string, found: string): boolean {
 
 function excerpt(passage: string, at: number): string {
   const from = Math.max(0, at - 40)
-  return passage
-    .slice(from, at + 60)
-    .replaceAll(/\s+/g, ' ')
-    .trim()
+  return passage.slice(from, at + 60).trim()
 }
 
 /** A comment, a text or a line of a document. */
@@ -176,7 +172,11 @@ function readPassages(path: string, text: string): readonly Passage[] {
     if (seen.has(pos)) return
     seen.add(pos)
     const comment = text.slice(pos, end)
-    const raw = comment.replaceAll(/^\/\*\*?|\*\/$|^\s*\*(?!\/)|^\/\//gm, ' ').trim()
+    // A phrase may continue on the next line.
+    const raw = comment
+      .replaceAll(/^\/\*\*?|\*\/$|^\s*\*(?!\/)|^\/\//gm, ' ')
+      .replaceAll(/\s+/g, ' ')
+      .trim()
     const plain = raw.replaceAll(/`[^`]*`|\{@link [^}]*\}/g, '')
     passages.push({ line: lineOf(pos), text: plain, raw, isDocstring: comment.startsWith('/**') })
   }

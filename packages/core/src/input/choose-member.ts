@@ -22,7 +22,7 @@ import { allowsJsonType } from './json-types.ts'
 
 import type { SchemaPlace, SchemaDocument } from './schema-document.ts'
 
-/** A union in the schema, with its place in the input. */
+/** A union in a schema: `anyOf` or `oneOf`. */
 export interface Union {
   readonly members: readonly Schema[]
   /** Whether a value may match only one member. */
@@ -66,7 +66,7 @@ export function chooseMembers(
   }
 }
 
-/** Returns the first union of a place that is not settled. */
+/** Returns the first unsettled union of a place. */
 export function findOpenUnion({ nodes, settled }: SchemaPlace): Union | undefined {
   return nodes.flatMap(listUnions).find(({ members }) => !settled.includes(members))
 }

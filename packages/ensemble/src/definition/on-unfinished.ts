@@ -42,7 +42,7 @@ const NAMES = {
 
 const DEFAULTS: ResolvedOnUnfinished = {
   length: 'continue',
-  /** Allows a text of four times the model's limit, or a limit of eight times the model's. */
+  /** Enough for a text four times as long as the model's output limit, or to double the limit three times. */
   maxExtraCalls: 3,
   refusal: 'fallback',
   contentFilter: 'fallback',

@@ -174,7 +174,7 @@ export class Steering {
     return switched
   }
 
-  /** Makes the switches of all rules that are met. */
+  /** Switches models by all rules whose conditions are met. */
   followRules(): void {
     const { rules } = this.#options
     for (;;) {

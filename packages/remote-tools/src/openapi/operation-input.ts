@@ -26,7 +26,7 @@ export interface ParameterField {
   readonly parameter: OperationParameter
 }
 
-/** The field for the body, or the fields for the fields of the body. */
+/** Fields of the input for the body: one for the whole body, or one for each of its fields. */
 export interface RequestBodyFields {
   readonly body: RequestBody
   /** Fields of the body by field of the input; undefined when `field` is the whole body. */
