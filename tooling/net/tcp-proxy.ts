@@ -14,7 +14,8 @@ export interface TcpProxy extends AsyncDisposable {
   resume(): void
   /** Closes every connection, as a restarting proxy does; with `stay`, also new ones until `restore`. */
   cut(how?: { readonly stay: boolean }): void
-  mend(): void
+  /** Accepts new connections again. */
+  restore(): void
 }
 
 /** Starts a proxy to the server of `url`. */
@@ -70,7 +71,7 @@ export async function tcpProxy(url: string): Promise<TcpProxy> {
       for (const end of ends) end.resume()
     },
     cut,
-    mend() {
+    restore() {
       isDown = false
     },
     async [Symbol.asyncDispose]() {

@@ -73,7 +73,7 @@ export async function openDashboard({
     url: line.url,
     client: createClient({ baseUrl: api.url, apiKey: key }),
     cut: line.cut,
-    restore: line.mend,
+    restore: line.restore,
     async [Symbol.asyncDispose]() {
       await line[Symbol.asyncDispose]()
       await runs.close({ drainTimeoutMs: 0 })

@@ -276,7 +276,7 @@ describe('an unreachable server', () => {
       3,
       expect.stringMatching(/\nThe run may have been accepted\. .*: tutti watch run-/),
     ])
-    line.mend()
+    line.restore()
     await using followed = start(['run', 'band', BACH, '--max-reconnects', '2'], line.url)
     await lost.untilWaiting()
     line.cut({ stay: true })
@@ -295,7 +295,7 @@ describe('an unreachable server', () => {
     line.cut({ stay: true })
     await run.until('Connection lost, retrying: ')
     lost.play()
-    line.mend()
+    line.restore()
     const { code, stdout, stderr } = await run.ended
     const seqs = stdout
       .trimEnd()
@@ -395,7 +395,7 @@ describe('a signal without a terminal', () => {
     await run.until('Connection lost')
     run.child.kill('SIGINT')
     await run.until('retrying the cancel')
-    line.mend()
+    line.restore()
     expect((await run.ended).code).toBe(5)
   })
 })
