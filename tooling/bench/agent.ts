@@ -17,13 +17,13 @@ import { aiSdkAgents } from './lib/ai-sdk-agent.ts'
 import { ANSWER } from './lib/agent-story.ts'
 import { langgraphAgent, tuttiLangchainAgent } from './lib/langchain-agents.ts'
 import { race, type Race } from './lib/runners.ts'
-import { isShort } from './lib/short.ts'
+import { hasPeers } from './lib/form.ts'
 import { tuttiAgent } from './lib/tutti-agent.ts'
 
 const WIDTHS = [1, 50]
 
 const tutti = await tuttiAgent()
-const { runners, claims } = isShort() ? { runners: [], claims: [] } : await peers()
+const { runners, claims } = hasPeers() ? await peers() : { runners: [], claims: [] }
 for (const width of WIDTHS) {
   await race([tutti, ...runners], claims, {
     width,

@@ -10,7 +10,7 @@ import {
 } from '../../apps/dashboard/test/open-dashboard.ts'
 import { launchBrowser } from '../browser/launch-browser.ts'
 import { bigEnsembles, startBigRun, submitMany } from '../../apps/dashboard/test/big-runs.ts'
-import { sized } from './lib/short.ts'
+import { sized } from './lib/form.ts'
 import { heapMiB, smoothness, type Smoothness } from './lib/dashboard-smoothness.ts'
 
 import type { Browser, Page } from 'playwright-core'

@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 
-import { sized } from './lib/short.ts'
+import { sized } from './lib/form.ts'
 
 const RUNS = sized(21, 1)
 

@@ -6,8 +6,8 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-import { printClaim } from './lib/claims.ts'
-import { isShort, sized } from './lib/short.ts'
+import { printClaim } from './lib/report.ts'
+import { isShort, sized } from './lib/form.ts'
 
 const RUNS = sized(20_000, 200)
 const MAX_HEAP_MIB = 64

@@ -6,7 +6,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 
 import { builtPackage } from './lib/built.ts'
-import { sized } from './lib/short.ts'
+import { sized } from './lib/form.ts'
 
 const WORKER_CALLS = sized(2_000, 10)
 const WARM_UP_CALLS = sized(50, 1)

@@ -3,44 +3,56 @@
  *
  * How it is fair:
  * - The same client calls all of them over persistent connections, and follows the run over the stream of each
- *   product. Ours needs two requests for that, the others one.
+ *   product. Ours is measured in two forms: a submit and a stream of the run, and a submit whose response is the
+ *   stream, as the peers have it.
+ * - The bare server shows the limit of client, machine and `node:http`: it repeats our responses, byte for byte, and
+ *   does nothing else.
+ * - Peers have two forms, named by what they promise after a crash: nothing, or what was stored.
  * - The same tool of five fields, and the same scripted model without delay that streams its answer in the same
  *   three pieces. Every run is checked: the tool was called, and the answer repeats its output.
  * - The first event of a peer is its first output; ours is the event that the engine has begun.
  * - A run has ended when its result has arrived, even if the stream ends later.
- * - Each server starts again for each round, in turns, alone on the machine, works for some seconds before
- *   measurements count, and stores what it stores by default. Results are medians of the rounds.
+ * - Each server starts again for each round, in turns, alone on the machine, and works for some seconds before
+ *   measurements count. Results are medians of the rounds.
  * - Limits of concurrent runs are raised to 50 where they exist. Tracing and telemetry are off.
  */
 import { median } from './lib/measure.ts'
 import { measureFanOut } from './lib/server-fan-out.ts'
 import { LoadClient, type LoadBounds } from './lib/server-load.ts'
-import { isShort, sized } from './lib/short.ts'
+import { hasPeers, sized } from './lib/form.ts'
+import { printServerMemory } from './lib/server-memory.ts'
 import { startServerProcess } from './lib/server-process.ts'
-import { peerServers, TUTTI, TUTTI_NORMAL, type ServerProduct } from './lib/server-products.ts'
-import { printServers, type ServerFigures } from './lib/server-table.ts'
+import {
+  bareServer,
+  peerServers,
+  TUTTI,
+  TUTTI_NORMAL,
+  type ServerProduct,
+} from './lib/server-products.ts'
+import { printServers, WIDTHS, type ServerFigures } from './lib/server-table.ts'
 
-const ROUNDS = sized(3, 1)
-const WIDTHS = [1, 20, 50] as const
+const ROUNDS = sized(3, 1, 1)
 
 const SHORT_LOAD: LoadBounds = { runs: 50, forMs: 500 }
-const WARM_UP = sized<LoadBounds>({ runs: 2_000, forMs: 3_000 }, SHORT_LOAD)
-const LOAD = sized<LoadBounds>({ runs: 4_000, forMs: 3_000 }, SHORT_LOAD)
-const TOOL_CALLS = sized<LoadBounds>({ runs: 500, forMs: 2_000 }, SHORT_LOAD)
+const QUICK_LOAD: LoadBounds = { runs: 4_000, forMs: 1_500 }
+const WARM_UP = sized<LoadBounds>({ runs: 4_000, forMs: 3_000 }, SHORT_LOAD)
+const LOAD = sized<LoadBounds>({ runs: 8_000, forMs: 3_000 }, SHORT_LOAD, QUICK_LOAD)
+const TOOL_CALLS = sized<LoadBounds>({ runs: 500, forMs: 2_000 }, SHORT_LOAD, SHORT_LOAD)
 
 // Exiting this process ends the servers.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
-const products = [TUTTI, TUTTI_NORMAL, ...(isShort() ? [] : peerServers())]
+const peers = hasPeers() ? [TUTTI_NORMAL, ...peerServers()] : []
+const products = [TUTTI, await bareServerOf(TUTTI), ...peers]
 const rounds = new Map<ServerProduct, ServerFigures[]>(products.map((product) => [product, []]))
 for (let round = 0; round < ROUNDS; round += 1) {
   for (const product of products) rounds.get(product)?.push(await measure(product))
 }
-printServers(
-  products.map((product) => ({ product, figures: rounds.get(product) ?? [] })),
-  WIDTHS,
-)
-await measureFanOut()
+printServers(products.map((product) => ({ product, figures: rounds.get(product) ?? [] })))
+if (sized(true, true, false)) {
+  await printServerMemory(TUTTI)
+  await measureFanOut()
+}
 
 async function measure(product: ServerProduct): Promise<ServerFigures> {
   await using server = await startServerProcess(product.command, product.readyPath)
@@ -58,4 +70,11 @@ async function measure(product: ServerProduct): Promise<ServerFigures> {
     toolMs: typeof toolCalls === 'object' ? median(toolCalls) : toolCalls,
     memoryMiB: server.memoryMiB(),
   }
+}
+
+/** Returns a bare server with the responses of one run of `product`. */
+async function bareServerOf(product: ServerProduct): Promise<ServerProduct> {
+  await using server = await startServerProcess(product.command, product.readyPath)
+  await using client = new LoadClient(product, server.url)
+  return bareServer(product, await client.recordRun())
 }

@@ -17,9 +17,9 @@ import {
   orderZodSchema,
 } from './lib/order-tool.ts'
 import { importPeer } from './lib/peers.ts'
-import { isShort } from './lib/short.ts'
+import { hasPeers } from './lib/form.ts'
 
-const peers = isShort() ? [] : [await langchainCalls(), ...(await aiSdkCalls())]
+const peers = hasPeers() ? [await langchainCalls(), ...(await aiSdkCalls())] : []
 const results = await compare([await tuttiCalls(), ...peers], { calls: 5_000, rounds: 15 })
 const own = results[0]?.us ?? Number.NaN
 for (const { name, us } of results) {

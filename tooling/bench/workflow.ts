@@ -17,7 +17,7 @@
 import { langgraphWorkflow } from './lib/langgraph-workflow.ts'
 import { mastraInstance, mastraWorkflow } from './lib/mastra-workflow.ts'
 import { race, type Race, type Runner } from './lib/runners.ts'
-import { isShort } from './lib/short.ts'
+import { hasPeers } from './lib/form.ts'
 import { ANSWERS, SHAPES, type Layers } from './lib/ten-tasks.ts'
 import { tuttiHandlers, tuttiWorkflow } from './lib/tutti-workflow.ts'
 
@@ -29,7 +29,7 @@ for (const shape of ['sequence', 'graph'] as const) {
   const tutti = await tuttiWorkflow(layers)
   const handlers = await tuttiHandlers(layers)
   const own = [tutti, handlers]
-  const { runners, claims } = isShort() ? { runners: [], claims: [] } : await peers(layers, own)
+  const { runners, claims } = hasPeers() ? await peers(layers, own) : { runners: [], claims: [] }
   for (const width of WIDTHS) {
     await race([...own, ...runners], claims, {
       width,

@@ -5,7 +5,7 @@
 import { answerTo, PROMPT } from './agent-story.ts'
 import { builtPackage } from './built.ts'
 import { ORDER, ORDER_ARGUMENTS, orderTool } from './order-tool.ts'
-import { sized } from './short.ts'
+import { sized } from './form.ts'
 
 import type { ChatModel } from '../../../packages/ensemble/src/index.ts'
 

@@ -1,6 +1,6 @@
 /** Measures contestants in turns, round after round, so that noise affects all alike. */
 
-import { isShort } from './short.ts'
+import { isShort } from './form.ts'
 
 /** Calls in the single round of the short form. */
 const SHORT_CALLS = 10

@@ -1,5 +1,5 @@
 /** Compares runners of whole runs, one at a time and concurrently. */
-import { printClaim } from './claims.ts'
+import { printClaim } from './report.ts'
 import { compare, type CompareOptions, type Contestant } from './measure.ts'
 
 /** A contestant that executes runs. */

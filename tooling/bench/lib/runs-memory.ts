@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 import { NONE, printHeading, printRow } from './runs-table.ts'
-import { sized } from './short.ts'
+import { sized } from './form.ts'
 
 import type { Places } from './runs-places.ts'
 

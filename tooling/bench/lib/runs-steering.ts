@@ -4,7 +4,7 @@ import { openService, watchRun } from './runs-services.ts'
 import { startProcess } from './runs-processes.ts'
 import { printHeading, printRow, typicalMs } from './runs-table.ts'
 import { nowMs, teamNamed } from './runs-teams.ts'
-import { sized } from './short.ts'
+import { sized } from './form.ts'
 
 import type { Places } from './runs-places.ts'
 import type { RunService } from '../../../packages/runs/src/index.ts'

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startProcess, type RunProcess } from './runs-processes.ts'
 import { NONE, printHeading, printRow, ms, quantile } from './runs-table.ts'
 import { nowMs, STEP_MS } from './runs-teams.ts'
-import { sized } from './short.ts'
+import { sized } from './form.ts'
 
 import type { Place, Places } from './runs-places.ts'
 import type { Reports } from './runs-reports.ts'

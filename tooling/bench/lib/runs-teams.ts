@@ -1,4 +1,5 @@
 /** Ensembles for measurements of durable runs: one agent each, on models without a provider. */
+import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { defineTool, Type } from '@tutti/core'
@@ -6,21 +7,28 @@ import { defineTool, Type } from '@tutti/core'
 import { answerTo, PROMPT } from './agent-story.ts'
 import { builtPackage } from './built.ts'
 import { ORDER, ORDER_ARGUMENTS, orderTool } from './order-tool.ts'
-import { sized } from './short.ts'
+import { sized } from './form.ts'
 
 import type { ChatModel, Ensemble } from '../../../packages/ensemble/src/index.ts'
 
 type EnsembleDoor = typeof import('../../../packages/ensemble/src/index.ts')
-type Tool = typeof orderTool | ReturnType<typeof heldTool> | ReturnType<typeof shortTool>
+type Tool =
+  | typeof orderTool
+  | ReturnType<typeof heldTool>
+  | ReturnType<typeof shortTool>
+  | ReturnType<typeof pageTool>
 
 /** Receives the events of a tool. */
 export type ToolReport = (kind: 'called' | 'aborted', runId: string) => void
 
 /** Name of an ensemble. */
-export type TeamName = 'order' | 'held' | 'stepping' | 'tokens'
+export type TeamName = 'order' | 'held' | 'stepping' | 'tokens' | 'long'
 
 /** Duration of the tool of `stepping`, in milliseconds. */
 export const STEP_MS = 20
+
+/** Model calls of a run of `long`. */
+export const LONG_TURNS = sized(200, 10)
 
 /** Output of each run of `tokens`. */
 export const TOKENS = sized(
@@ -48,6 +56,7 @@ export function nowMs(): number {
  * - `held`: one tool call that lasts until its signal aborts.
  * - `stepping`: sequential tool calls of {@link STEP_MS}, without end.
  * - `tokens`: an answer of many tokens, see {@link TOKENS}; each contains the time at which it was written.
+ * - `long`: {@link LONG_TURNS} model calls, each with a text and a call of a tool that returns a page.
  */
 export async function teamNamed(
   name: TeamName,
@@ -62,6 +71,8 @@ export async function teamNamed(
       return teamOf(shortTool(report), callingModel('step', 'always'))
     case 'tokens':
       return teamOf(orderTool, tokenModel())
+    case 'long':
+      return teamOf(pageTool(), readingModel())
   }
 }
 
@@ -116,6 +127,42 @@ function tokenModel(): ChatModel {
       yield { type: 'reply', reply: { text: 'written', toolCalls: [], usage: USAGE } }
     },
   }
+}
+
+/** Reads page after page, then answers; records nothing. */
+function readingModel(): ChatModel {
+  return {
+    provider: 'forgetful',
+    name: 'reader',
+    async *stream({ messages }) {
+      const turn = messages.filter(({ role }) => role === 'assistant').length
+      const text = turn + 1 < LONG_TURNS ? proseOf(turn, 300) : 'All pages are read.'
+      yield { type: 'text', text }
+      const toolCalls =
+        turn + 1 < LONG_TURNS
+          ? [{ id: `call-${turn}`, name: 'read', arguments: JSON.stringify({ page: turn }) }]
+          : []
+      yield { type: 'reply', reply: { text, toolCalls, usage: USAGE } }
+    },
+  }
+}
+
+function pageTool() {
+  return defineTool({
+    name: 'read',
+    description: 'Reads a page',
+    input: Type.Object({ page: Type.Integer() }),
+    execute: ({ page }) => proseOf(LONG_TURNS + page, 2_000),
+  })
+}
+
+/** Returns text of a length that differs from every other, so that a store can share only real copies. */
+function proseOf(seed: number, length: number): string {
+  let text = ''
+  for (let word = 0; text.length < length; word += 1) {
+    text += `${createHash('sha256').update(`${seed} ${word}`).digest('base64url').slice(0, 7)} `
+  }
+  return text.slice(0, length)
 }
 
 function heldTool(report: ToolReport) {

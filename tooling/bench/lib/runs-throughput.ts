@@ -3,7 +3,7 @@ import { roundTrips } from './runs-round-trips.ts'
 import { awaitEnd, openService } from './runs-services.ts'
 import { NONE, printHeading, printRow, quantile, typicalMs } from './runs-table.ts'
 import { nowMs, teamNamed } from './runs-teams.ts'
-import { sized } from './short.ts'
+import { sized } from './form.ts'
 
 import type { Places } from './runs-places.ts'
 import type { RunService } from '../../../packages/runs/src/index.ts'

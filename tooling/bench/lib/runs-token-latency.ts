@@ -8,7 +8,7 @@ import { openService } from './runs-services.ts'
 import { NONE, printHeading, printRow, ms, quantile } from './runs-table.ts'
 import { nowMs, stampsOf, teamNamed, TOKENS } from './runs-teams.ts'
 import { startProcess } from './runs-processes.ts'
-import { sized } from './short.ts'
+import { sized } from './form.ts'
 
 import type { Place, Places } from './runs-places.ts'
 import type { Reports } from './runs-reports.ts'

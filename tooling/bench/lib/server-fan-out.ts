@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { ROUTES } from '@tutti/protocol'
 
 import { median } from './measure.ts'
-import { sized } from './short.ts'
+import { sized } from './form.ts'
 import { tuttiCommand } from './server-products.ts'
 import { startServerProcess, type ServerProcess } from './server-process.ts'
 

@@ -7,7 +7,7 @@
  */
 import { createRequire } from 'node:module'
 
-import type { AskedRequest, ServerProduct } from './server-products.ts'
+import type { AskedRequest, RecordedResponse, ServerProduct } from './server-products.ts'
 
 /** Extent of a measurement: a number of runs or a time; the first limit counts. */
 export interface LoadBounds {
@@ -28,7 +28,11 @@ interface Undici {
 }
 
 interface Pool {
-  request(options: object): Promise<{ readonly statusCode: number; readonly body: Body }>
+  request(options: object): Promise<{
+    readonly statusCode: number
+    readonly headers: RecordedResponse['headers']
+    readonly body: Body
+  }>
   destroy(): Promise<void>
 }
 
@@ -78,6 +82,15 @@ export class LoadClient implements AsyncDisposable {
     const perSecond = (resultMs.length * 1_000) / (performance.now() - startedAt)
     await Promise.all(rests)
     return { firstMs, resultMs, perSecond }
+  }
+
+  /** Executes one run and returns the responses to its requests. */
+  async recordRun(): Promise<readonly RecordedResponse[]> {
+    const { submit, stream } = this.#product
+    const submitted = await this.#record(submit)
+    return stream === undefined
+      ? [submitted]
+      : [submitted, await this.#record(stream(submitted.body))]
   }
 
   /**
@@ -133,13 +146,21 @@ export class LoadClient implements AsyncDisposable {
     throw new Error(`${name} did not make the run: status ${statusCode}, ${text.slice(0, 2_000)}`)
   }
 
-  #request({ method, path, body }: AskedRequest): ReturnType<Pool['request']> {
+  async #record(request: AskedRequest): Promise<RecordedResponse> {
+    const { statusCode, headers, body } = await this.#request(request)
+    return { status: statusCode, headers, body: await body.text() }
+  }
+
+  #request({ method, path, body, accept }: AskedRequest): ReturnType<Pool['request']> {
+    const headers = {
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(accept === undefined ? {} : { accept }),
+    }
     return this.#pool.request({
       method,
       path,
-      ...(body === undefined
-        ? {}
-        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
   }
 }

@@ -1,4 +1,6 @@
 /** The measured servers: their start commands, their requests for the same run, and what they store. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { routePath, ROUTES } from '@tutti/protocol'
@@ -13,13 +15,15 @@ export interface AskedRequest {
   readonly method: string
   readonly path: string
   readonly body?: unknown
+  /** Media type of the wanted response. */
+  readonly accept?: string
 }
 
 /** A server that can be measured. */
 export interface ServerProduct {
   readonly name: string
-  /** Whether it is ours with other settings: shown, but not part of the comparison. */
-  readonly isVariant?: true
+  /** What it promises: only peers are compared with ours. */
+  readonly kind: 'ours' | 'bare' | 'peer in memory' | 'durable peer'
   /** Data that it stores for a run, and the place. */
   readonly storage: string
   readonly command: (place: ServerPlace) => ServerCommand
@@ -38,6 +42,13 @@ export interface ServerProduct {
   readonly tool?: AskedRequest
 }
 
+/** A response as a client got it. */
+export interface RecordedResponse {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | readonly string[]>>
+  readonly body: string
+}
+
 /** Limit of active runs in every server that has such a limit. */
 const MAX_RUNS = 50
 
@@ -53,14 +64,16 @@ const QUIET = {
 }
 
 const PROGRAM = fileURLToPath(new URL('../../../apps/server/dist/tutti.js', import.meta.url))
+const BARE = fileURLToPath(new URL('../fixtures/server-bare-http.ts', import.meta.url))
 const CONFIG = fileURLToPath(new URL('../fixtures/server-order.config.mjs', import.meta.url))
 
 /** Part of every frame of an event stream. */
 const ANY_EVENT = 'data:'
 
-/** Our built server. */
+/** Our built server: a run is submitted, then followed. */
 export const TUTTI: ServerProduct = {
-  name: 'Tutti',
+  name: 'Tutti, two requests',
+  kind: 'ours',
   storage: 'every event, in SQLite',
   command: tuttiCommand(CONFIG),
   readyPath: ROUTES.getReadiness.path,
@@ -80,9 +93,28 @@ export const TUTTI: ServerProduct = {
 export const TUTTI_NORMAL: ServerProduct = {
   ...TUTTI,
   name: 'Tutti, normal sync',
-  isVariant: true,
   storage: 'the same, on disk soon after',
   command: tuttiCommand(CONFIG, { TUTTI_SQLITE_SYNC: 'normal' }),
+}
+
+/** Returns a server that only repeats the recorded responses of another one, to the same requests. */
+export function bareServer(
+  product: ServerProduct,
+  responses: readonly RecordedResponse[],
+): ServerProduct {
+  const { tool: _tool, ...requests } = product
+  return {
+    ...requests,
+    name: product.name.replace('Tutti', 'bare node:http'),
+    kind: 'bare',
+    storage: 'nothing: the limit of the machine',
+    command: ({ port, dataDir }) => {
+      const file = join(dataDir, 'responses.json')
+      writeFileSync(file, JSON.stringify(responses))
+      return { file: process.execPath, args: [BARE, String(port), file], env: QUIET }
+    },
+    readyPath: '/',
+  }
 }
 
 /** Returns the start command of our server with a config file. */
@@ -119,6 +151,7 @@ function langgraphServer(cwd: string): ServerProduct {
   const options = ['--no-browser', '--no-reload', '--host', '127.0.0.1']
   return {
     name: 'LangGraph dev',
+    kind: 'peer in memory',
     storage: 'in memory, to a file now and then',
     command: ({ port }) => ({
       file: process.execPath,
@@ -147,6 +180,7 @@ function langgraphServer(cwd: string): ServerProduct {
 function mastraServer(cwd: string): ServerProduct {
   return {
     name: 'Mastra',
+    kind: 'peer in memory',
     storage: 'libSQL file, of what it keeps by itself',
     command: ({ port, dataDir }) => ({
       file: process.execPath,
@@ -170,6 +204,7 @@ function mastraServer(cwd: string): ServerProduct {
 function voltagentServer(cwd: string): ServerProduct {
   return {
     name: 'VoltAgent',
+    kind: 'peer in memory',
     storage: 'in memory',
     command: ({ port }) => ({
       file: process.execPath,

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 
-import { printServers, ratioOf, type ServerFigures } from './server-table.ts'
+import { printServers, type MeasuredServer, type ServerFigures } from './server-table.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()
@@ -10,63 +10,92 @@ const FIGURES: ServerFigures = {
   readyMs: 200,
   firstMs: 2,
   resultMs: 4,
-  perSecond: [100, 1_000],
+  perSecond: [100, 1_000, 1_200],
   toolMs: 0.5,
   memoryMiB: 120,
 }
 
-function printed(...servers: Parameters<typeof printServers>[0]): readonly string[] {
+const TUTTI = { name: 'Tutti', kind: 'ours', storage: 'SQLite' } as const
+const BARE = { name: 'bare', kind: 'bare', storage: 'nothing' } as const
+const PEER = { name: 'Other', kind: 'peer in memory', storage: 'memory' } as const
+const DURABLE = { name: 'Other, durable', kind: 'durable peer', storage: 'libSQL' } as const
+
+function printed(...servers: readonly MeasuredServer[]): string {
   const print = vi.spyOn(console, 'log').mockReturnValue()
-  printServers(servers, [1, 20])
-  return print.mock.calls.map(([line]) => String(line))
+  printServers(servers)
+  return print.mock.calls.map(([line]) => String(line)).join('\n')
 }
 
-test('compares ours with the best of the others, for both directions', () => {
-  expect(ratioOf(2, [8, 4, 6])).toBe('2.0 times better')
-  expect(ratioOf(300, [100, 150, 60], { better: 'more' })).toBe('2.0 times better')
-  expect(ratioOf(8, [4])).toBe('0.5 times better')
-})
+/** The cells of the line of a server. */
+function cellsOf(text: string, name: string): readonly string[] {
+  const line = text.split('\n').find((it) => it.startsWith(`| ${name} `))
+  return (line ?? '')
+    .split('|')
+    .map((cell) => cell.trim())
+    .slice(2, -1)
+}
 
-test('prints the medians of the rounds, ours first', () => {
+test('prints the medians of the rounds, and how many times as fast ours is', () => {
   const own = [3, 1, 2].map((firstMs) => ({ ...FIGURES, firstMs }))
-  const peer = [{ ...FIGURES, firstMs: 5, perSecond: [50, 100] }]
-  const lines = printed(
-    { product: { name: 'Tutti', storage: 'SQLite' }, figures: own },
-    { product: { name: 'Other', storage: 'none' }, figures: peer },
+  const text = printed(
+    { product: TUTTI, figures: own },
+    { product: PEER, figures: [{ ...FIGURES, perSecond: [50, 250, 300], toolMs: undefined }] },
   )
-  expect(lines).toEqual([
-    'median of the rounds: Tutti | Other | ours to the best of the others',
-    'start to ready, ms: 200 | 200 | 1.0 times better',
-    'submit to first event, ms: 2.0 | 5.0 | 2.5 times better',
-    'submit to result, ms: 4.0 | 4.0 | 1.0 times better',
-    'runs/s, 1 at once: 100 | 50 | 2.0 times better',
-    'runs/s, 20 at once: 1000 | 100 | 10.0 times better',
-    'memory after it, MiB: 120 | 120 | 1.0 times better',
-    'direct tool call, ms: 0.5 | 0.5',
-    'keeps: SQLite | none',
+  expect(cellsOf(text, 'Tutti')).toEqual([
+    'SQLite',
+    '2',
+    '4',
+    '100',
+    '1,000',
+    '1,200',
+    '1',
+    '120',
+    '200',
+    '0.5',
+  ])
+  expect(cellsOf(text, 'Other')).toEqual([
+    'memory',
+    '2',
+    '4',
+    '50',
+    '250',
+    '300',
+    '4',
+    '120',
+    '200',
+    '–',
   ])
 })
 
-test('prints nothing for a server without tools, and the reason for one that rejects calls', () => {
-  const lines = printed(
-    { product: { name: 'Tutti', storage: '' }, figures: [{ ...FIGURES, toolMs: 'status 501' }] },
-    { product: { name: 'Other', storage: '' }, figures: [{ ...FIGURES, toolMs: undefined }] },
+test('claims nothing about peers that were not measured', () => {
+  const text = printed(
+    { product: TUTTI, figures: [FIGURES] },
+    { product: BARE, figures: [{ ...FIGURES, perSecond: [1, 2_000, 1] }] },
   )
-  expect(lines).toContain('direct tool call, ms: status 501 | none')
+  expect(text).toContain('at least 40 % of the bare server: 50 %, met')
+  expect(text).not.toContain('peer')
 })
 
-test('prints ours with other settings, without comparing them', () => {
-  const storage = ''
-  const fast = [{ ...FIGURES, firstMs: 1 }]
-  const lines = printed(
-    { product: { name: 'Tutti', storage }, figures: [FIGURES] },
-    { product: { name: 'Tutti, fast', storage, isVariant: true }, figures: fast },
-    { product: { name: 'Other', storage }, figures: [{ ...FIGURES, firstMs: 4 }] },
+test('compares ours with the best peer of each kind', () => {
+  const text = printed(
+    { product: TUTTI, figures: [FIGURES] },
+    { product: PEER, figures: [{ ...FIGURES, perSecond: [1, 400, 1] }] },
+    { product: { ...PEER, name: 'Slow' }, figures: [{ ...FIGURES, perSecond: [1, 10, 1] }] },
+    { product: DURABLE, figures: [{ ...FIGURES, perSecond: [1, 100, 1] }] },
   )
-  expect(lines).toContain('submit to first event, ms: 2.0 | 1.0 | 4.0 | 2.0 times better')
+  expect(text).toContain('at least 3 times the best peer in memory: 2.5 times, NOT met')
+  expect(text).toContain('at least 10 times the best durable peer: 10 times, met')
 })
 
-test('prints no ratio for ours alone', () => {
-  const lines = printed({ product: { name: 'Tutti', storage: '' }, figures: [FIGURES] })
-  expect(lines).toContain('submit to first event, ms: 2.0 | ')
+test('does not meet a claim about a kind of peers that could not be installed', () => {
+  const text = printed(
+    { product: TUTTI, figures: [FIGURES] },
+    { product: PEER, figures: [FIGURES] },
+  )
+  expect(text).toContain('the best durable peer: not measured, NOT met')
+})
+
+test('prints the reason when a server rejects direct tool calls', () => {
+  const figures = [{ ...FIGURES, toolMs: 'status 501' }]
+  expect(cellsOf(printed({ product: TUTTI, figures }), 'Tutti').at(-1)).toBe('status 501')
 })

@@ -1,7 +1,11 @@
-/** Prints results of servers as a table: a line per result, a column per server, and the ratio of ours. */
+/** Prints results of servers as a table: a line per server, with the ratio of ours to it. */
 import { median } from './measure.ts'
+import { formatNumber, printClaim, printTable } from './report.ts'
 
 import type { ServerProduct } from './server-products.ts'
+
+/** Numbers of concurrent runs. */
+export const WIDTHS = [1, 20, 50] as const
 
 /** Result of one round. */
 export interface ServerFigures {
@@ -17,69 +21,131 @@ export interface ServerFigures {
 
 /** A server and its rounds. */
 export interface MeasuredServer {
-  readonly product: Pick<ServerProduct, 'name' | 'storage' | 'isVariant'>
+  readonly product: Pick<ServerProduct, 'name' | 'kind' | 'storage'>
   readonly figures: readonly ServerFigures[]
 }
 
-interface Row {
-  readonly label: string
-  readonly valueOf: (figures: ServerFigures) => number
-  readonly digits: number
-  /** Direction of better values. @default 'less' */
-  readonly better?: 'more'
+/** A server and the medians of its rounds. */
+interface Line {
+  readonly product: MeasuredServer['product']
+  readonly readyMs: number
+  readonly firstMs: number
+  readonly resultMs: number
+  readonly perSecond: readonly number[]
+  readonly memoryMiB: number
+  readonly tool: string
 }
 
-/** Prints the table. The first server is ours; the ratio compares it with the best of the others. */
-export function printServers(servers: readonly MeasuredServer[], widths: readonly number[]): void {
-  const [own, ...others] = servers
+/** Prints the table and the claims. The first server is ours; the ratios compare it with each other server. */
+export function printServers(servers: readonly MeasuredServer[]): void {
+  const lines = servers.map(toLine)
+  const [own] = lines
   if (own === undefined) return
-  const peers = others.filter(({ product }) => product.isVariant !== true)
-  const names = servers.map(({ product }) => product.name)
-  printLine('median of the rounds', [...names, 'ours to the best of the others'])
-  for (const row of rowsFor(widths)) {
-    const valueFor = ({ figures }: MeasuredServer): number => median(figures.map(row.valueOf))
-    const ratio = peers.length === 0 ? '' : ratioOf(valueFor(own), peers.map(valueFor), row)
-    printLine(row.label, [...servers.map((it) => valueFor(it).toFixed(row.digits)), ratio])
+  printTable({
+    title: 'One agent run with one typed tool call over HTTP',
+    columns: [
+      'server',
+      'promises',
+      'first event, ms',
+      'result, ms',
+      ...WIDTHS.map((width) => `runs/s, ${width} at once`),
+      'Tutti at 20, times',
+      'memory, MiB',
+      'start, ms',
+      'tool call, ms',
+    ],
+    rows: lines.map((line) => [
+      line.product.name,
+      line.product.storage,
+      formatNumber(line.firstMs),
+      formatNumber(line.resultMs),
+      ...line.perSecond.map((perSecond) => formatNumber(Math.round(perSecond))),
+      line === own ? '1' : formatNumber(at20(own) / at20(line)),
+      formatNumber(Math.round(line.memoryMiB)),
+      formatNumber(Math.round(line.readyMs)),
+      line.tool,
+    ]),
+  })
+  printServerClaims(own, lines)
+}
+
+function printServerClaims(own: Line, lines: readonly Line[]): void {
+  const ofKind = (kind: ServerProduct['kind']): readonly Line[] =>
+    lines.filter(({ product }) => product.kind === kind)
+  const inMemory = ofKind('peer in memory')
+  const durable = ofKind('durable peer')
+  const [bare] = ofKind('bare')
+  printClaim({
+    text: '20 at once: at least 2,000 runs/s (or the next line)',
+    atLeast: 2_000,
+    measured: at20(own),
+    unit: ' runs/s',
+  })
+  printClaim({
+    text: '20 at once: at least 40 % of the bare server',
+    atLeast: 40,
+    measured: (100 * at20(own)) / (bare === undefined ? Number.NaN : at20(bare)),
+    unit: ' %',
+  })
+  printClaim({
+    text: 'one at a time: submit to result in at most 2 ms',
+    atMost: 2,
+    measured: own.resultMs,
+    unit: ' ms',
+  })
+  printClaim({
+    text: 'at most 150 MiB after the load',
+    atMost: 150,
+    measured: own.memoryMiB,
+    unit: ' MiB',
+  })
+  if (inMemory.length + durable.length === 0) return
+  printClaim({
+    text: '20 at once: at least 3 times the best peer in memory',
+    atLeast: 3,
+    measured: at20(own) / most(inMemory.map(at20)),
+    unit: ' times',
+  })
+  printClaim({
+    text: '20 at once: at least 10 times the best durable peer',
+    atLeast: 10,
+    measured: at20(own) / most(durable.map(at20)),
+    unit: ' times',
+  })
+  printClaim({
+    text: 'one at a time: the result before that of every peer',
+    atLeast: 1,
+    measured: Math.min(...[...inMemory, ...durable].map(({ resultMs }) => resultMs)) / own.resultMs,
+    unit: ' times',
+  })
+}
+
+function toLine({ product, figures }: MeasuredServer): Line {
+  const medianOf = (valueOf: (figures: ServerFigures) => number): number =>
+    median(figures.map(valueOf))
+  return {
+    product,
+    readyMs: medianOf(({ readyMs }) => readyMs),
+    firstMs: medianOf(({ firstMs }) => firstMs),
+    resultMs: medianOf(({ resultMs }) => resultMs),
+    perSecond: WIDTHS.map((_, at) => medianOf(({ perSecond }) => perSecond[at] ?? Number.NaN)),
+    memoryMiB: medianOf(({ memoryMiB }) => memoryMiB),
+    tool: toolOf(figures),
   }
-  printLine('direct tool call, ms', servers.map(toolOf))
-  printLine(
-    'keeps',
-    servers.map(({ product }) => product.storage),
-  )
 }
 
-function rowsFor(widths: readonly number[]): readonly Row[] {
-  return [
-    { label: 'start to ready, ms', valueOf: ({ readyMs }) => readyMs, digits: 0 },
-    { label: 'submit to first event, ms', valueOf: ({ firstMs }) => firstMs, digits: 1 },
-    { label: 'submit to result, ms', valueOf: ({ resultMs }) => resultMs, digits: 1 },
-    ...widths.map((width, index): Row => ({
-      label: `runs/s, ${width} at once`,
-      valueOf: ({ perSecond }) => perSecond[index] ?? Number.NaN,
-      digits: 0,
-      better: 'more',
-    })),
-    { label: 'memory after it, MiB', valueOf: ({ memoryMiB }) => memoryMiB, digits: 0 },
-  ]
+function at20({ perSecond }: Line): number {
+  return perSecond[WIDTHS.indexOf(20)] ?? Number.NaN
 }
 
-/** Returns how many times better ours is than the best of the others. */
-export function ratioOf(
-  own: number,
-  others: readonly number[],
-  { better }: Pick<Row, 'better'> = {},
-): string {
-  const times = better === 'more' ? own / Math.max(...others) : Math.min(...others) / own
-  return `${times.toFixed(1)} times better`
+/** Returns the largest value; NaN when there is none. */
+function most(values: readonly number[]): number {
+  return values.length === 0 ? Number.NaN : Math.max(...values)
 }
 
-function toolOf({ figures }: MeasuredServer): string {
+function toolOf(figures: readonly ServerFigures[]): string {
   const values = figures.map(({ toolMs }) => toolMs)
   const times = values.filter((value) => typeof value === 'number')
-  if (times.length > 0) return median(times).toFixed(1)
-  return values.find((value) => typeof value === 'string') ?? 'none'
-}
-
-function printLine(label: string, cells: readonly string[]): void {
-  console.log(`${label}: ${cells.join(' | ')}`)
+  if (times.length > 0) return formatNumber(median(times))
+  return values.find((value) => typeof value === 'string') ?? '–'
 }

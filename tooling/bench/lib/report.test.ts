@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 
-import { isMet, printClaim } from './claims.ts'
+import { formatNumber, formatTable, isMet, printClaim } from './report.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()
@@ -26,5 +26,26 @@ test('prints one line with the measurement and whether it is enough', () => {
   const print = vi.spyOn(console, 'log').mockReturnValue()
   printClaim({ text: 'fast', atLeast: 5, measured: 7.25, unit: ' times' })
   printClaim({ text: 'small', atMost: 16, measured: 20 })
-  expect(print.mock.calls).toEqual([['CLAIM fast: 7.3 times, met'], ['CLAIM small: 20.0, NOT met']])
+  printClaim({ text: 'known', atMost: 16, measured: Number.NaN })
+  expect(print.mock.calls).toEqual([
+    ['CLAIM fast: 7.25 times, met'],
+    ['CLAIM small: 20, NOT met'],
+    ['CLAIM known: not measured, NOT met'],
+  ])
+})
+
+test('formats numbers with the digits that count', () => {
+  expect([0.1234, 1.234, 12.34, 1234.5].map(formatNumber)).toEqual([
+    '0.123',
+    '1.23',
+    '12.3',
+    '1,235',
+  ])
+})
+
+test('aligns the columns of a table', () => {
+  const table = { title: 'speed', columns: ['server', 'runs/s'], rows: [['Tutti', '1,000']] }
+  expect(formatTable(table)).toBe(
+    ['| server | runs/s |', '| ------ | ------ |', '| Tutti  | 1,000  |'].join('\n'),
+  )
 })
