@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { TuttiError } from '@tutti/core'
 import { decode, ERROR_CODES, ErrorBody, type ErrorCode } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
@@ -182,6 +183,14 @@ const TABLE: Readonly<Record<ErrorCode, Answered | Elsewhere>> = {
     retryAfterMs: 5_000,
   },
   STORE_UNAVAILABLE: { file: 'store-lost.test.ts' },
+  QUERY_TOO_SLOW: {
+    request(api) {
+      api.runs.list = () => Promise.reject(new TuttiError('QUERY_TOO_SLOW', 'Reading took long'))
+      return api.get('/api/runs')
+    },
+    message: 'Reading took long',
+    retryAfterMs: 5_000,
+  },
   NOT_CONFIRMED: {
     async request(api) {
       const runId = await runToEnd(api)

@@ -168,6 +168,11 @@ export const ERROR_CODES = {
     retryable: true,
     meaning: 'The server is draining and accepts no new runs',
   },
+  QUERY_TOO_SLOW: {
+    status: 503,
+    retryable: true,
+    meaning: 'The store took too long to read what was asked for; narrow the filter',
+  },
   STORE_UNAVAILABLE: { status: 503, retryable: true, meaning: 'The run store is unavailable' },
   NOT_CONFIRMED: {
     status: 504,

@@ -93,6 +93,7 @@ export const COMMON_ERRORS = [
   'HEADERS_TOO_LARGE',
   'RATE_LIMITED',
   'INTERNAL',
+  'QUERY_TOO_SLOW',
   'STORE_UNAVAILABLE',
 ] as const satisfies readonly ErrorCode[]
 

@@ -35,6 +35,11 @@ export const SERVER_VARIABLES: readonly VariableDoc[] = [
       'the same database without its pooler; required if DATABASE_URL points to a pooler in transaction mode',
   },
   {
+    name: 'DATABASE_READ_URL',
+    byDefault: 'DATABASE_URL',
+    meaning: 'a replica of the same database, for lists and searches, which may then lag behind',
+  },
+  {
     name: 'TUTTI_ROLE',
     byDefault: 'all',
     meaning:

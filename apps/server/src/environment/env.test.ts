@@ -17,6 +17,7 @@ describe('readEnvironment', () => {
       synchronous: 'FULL',
       databaseUrl: undefined,
       databaseListenUrl: undefined,
+      databaseReadUrl: undefined,
       apiKeys: [],
       ticketSecret: undefined,
       secrets: [],
@@ -54,6 +55,7 @@ describe('readEnvironment', () => {
       synchronous: 'NORMAL',
       databaseUrl: 'postgresql://tutti:secret@pooler/tutti?sslmode=require',
       databaseListenUrl: 'postgres://tutti:secret@db:6432/tutti',
+      databaseReadUrl: undefined,
       apiKeys: [
         { name: 'key-1', scopes: ['admin'], key: 'first-key-of-length', sha256: undefined },
         { name: 'key-2', scopes: ['admin'], key: 'second-key-of-length', sha256: undefined },
@@ -122,6 +124,7 @@ describe('readEnvironment', () => {
       TOKENS: 'not one',
       DATABASE_URL: 'postgres://user:p%40ssword@db/tutti?password=of-the-query',
       DATABASE_LISTEN_URL: 'postgres://user:listen-word@db/tutti',
+      DATABASE_READ_URL: 'postgres://user:read-word@db/tutti',
       TUTTI_API_KEYS: `a:plain-key-of-length,b:sha256:${'AB'.repeat(32)}`,
     })
     expect(secrets.toSorted()).toEqual(
@@ -137,15 +140,21 @@ describe('readEnvironment', () => {
         'p@ssword',
         'of-the-query',
         'listen-word',
+        'read-word',
       ].toSorted(),
     )
   })
 
-  it('rejects DATABASE_LISTEN_URL without DATABASE_URL', () => {
-    const listen = 'postgres://db/tutti'
-    expect(() => readEnvironment({ DATABASE_LISTEN_URL: listen })).toThrow(
-      'DATABASE_LISTEN_URL is set without DATABASE_URL',
-    )
+  it.for(['DATABASE_LISTEN_URL', 'DATABASE_READ_URL'])(
+    'rejects %s without DATABASE_URL',
+    (name) => {
+      expect(() => readEnvironment({ [name]: 'postgres://db/tutti' })).toThrow(
+        `${name} is set without DATABASE_URL`,
+      )
+    },
+  )
+
+  it('rejects a DATABASE_URL without a host', () => {
     expect(() => readEnvironment({ DATABASE_URL: 'postgres://' })).toThrow('DATABASE_URL must be')
   })
 })

@@ -23,6 +23,7 @@ export interface Environment {
   readonly databaseUrl: string | undefined
   /** URL of the same database without its pooler, for notifications; undefined when there is no pooler. */
   readonly databaseListenUrl: string | undefined
+  readonly databaseReadUrl: string | undefined
   /** Keys, one of which every request must carry. */
   readonly apiKeys: readonly EnvironmentKey[]
   /** Secret that signs tickets; undefined for a secret that the store creates. */
@@ -87,7 +88,8 @@ export function readEnvironment(variables: NodeJS.ProcessEnv = VARIABLES): Envir
     dataDir: readText(variables, 'TUTTI_DATA_DIR') ?? '.tutti',
     synchronous: readSynchronous(readText(variables, 'TUTTI_SQLITE_SYNC'), problems),
     databaseUrl: readDatabase(variables, 'DATABASE_URL', problems),
-    databaseListenUrl: readListenUrl(variables, problems),
+    databaseListenUrl: readOtherUrl(variables, 'DATABASE_LISTEN_URL', problems),
+    databaseReadUrl: readOtherUrl(variables, 'DATABASE_READ_URL', problems),
     apiKeys,
     ticketSecret: readTicketSecret(readText(variables, 'TUTTI_TICKET_SECRET'), problems),
     secrets: [
@@ -192,7 +194,7 @@ export function listSecrets(
   apiKeys: readonly EnvironmentKey[] = [],
 ): readonly string[] {
   const named = Object.keys(variables).filter((name) => SECRET_NAME.test(name))
-  const passwords = ['DATABASE_URL', 'DATABASE_LISTEN_URL'].flatMap((name) =>
+  const passwords = ['DATABASE_URL', ...OTHER_URLS].flatMap((name) =>
     listPasswords(readText(variables, name)),
   )
   const secrets = [
@@ -219,11 +221,18 @@ function decoded(text: string): string {
   }
 }
 
-function readListenUrl(variables: NodeJS.ProcessEnv, problems: string[]): string | undefined {
-  const url = readDatabase(variables, 'DATABASE_LISTEN_URL', problems)
+/** Variables with another address of the database in DATABASE_URL. */
+const OTHER_URLS = ['DATABASE_LISTEN_URL', 'DATABASE_READ_URL'] as const
+
+function readOtherUrl(
+  variables: NodeJS.ProcessEnv,
+  name: (typeof OTHER_URLS)[number],
+  problems: string[],
+): string | undefined {
+  const url = readDatabase(variables, name, problems)
   if (url !== undefined && readText(variables, 'DATABASE_URL') === undefined) {
     problems.push(
-      'DATABASE_LISTEN_URL is set without DATABASE_URL; it must name the same database, without its pooler',
+      `${name} is set without DATABASE_URL; it must be another address of that database`,
     )
   }
   return url

@@ -10,7 +10,7 @@ import type { Logger } from '@tutti/core'
  * @throws {TuttiError} STORE_LOCKED, SCHEMA_TOO_NEW or STORE_UNAVAILABLE.
  */
 export async function openStorage(
-  { dataDir, synchronous, databaseUrl, databaseListenUrl }: Environment,
+  { dataDir, synchronous, databaseUrl, databaseListenUrl, databaseReadUrl }: Environment,
   logger: Logger,
 ): Promise<RunStorage> {
   if (databaseUrl === undefined) return sqliteRunStorage(dataDir, { synchronous })
@@ -19,6 +19,7 @@ export async function openStorage(
   const storage = await postgresRunStorage({
     connectionString: databaseUrl,
     ...(databaseListenUrl === undefined ? {} : { listenConnectionString: databaseListenUrl }),
+    ...(databaseReadUrl === undefined ? {} : { readConnectionString: databaseReadUrl }),
     logger: logOnceOpen(logger, state),
   })
   state.isOpen = true

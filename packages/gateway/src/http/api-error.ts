@@ -17,7 +17,11 @@ export interface WireError {
 }
 
 /** Default of `retryAfterMs`: the usual time until a store or a server is available again. */
-const RETRY_MS: Partial<Record<ErrorCode, number>> = { STORE_UNAVAILABLE: 5_000, DRAINING: 5_000 }
+const RETRY_MS: Partial<Record<ErrorCode, number>> = {
+  STORE_UNAVAILABLE: 5_000,
+  QUERY_TOO_SLOW: 5_000,
+  DRAINING: 5_000,
+}
 
 /** Returns the error of an invalid request; `what` names the invalid part, such as "request body". */
 export function badRequest(what: string, problems: readonly Problem[]): TuttiError {

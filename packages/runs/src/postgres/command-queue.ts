@@ -22,9 +22,9 @@ export class PostgresCommandQueue implements CommandQueue {
   }
 
   async send(runId: string, command: RunCommand): Promise<SentCommand | undefined> {
-    const { database, notifications } = this.#parts
+    const { requests, notifications } = this.#parts
     const text = JSON.stringify(command)
-    const sent = await database.transaction({}, (session) =>
+    const sent = await requests.transaction({}, (session) =>
       this.#send(session, { runId, text, cancels: command.kind === 'cancel' }),
     )
     if (sent?.kind === 'sent') notifications.notify([{ kind: 'signal', runId }])
@@ -44,9 +44,9 @@ export class PostgresCommandQueue implements CommandQueue {
   }
 
   async answer(commandId: string): Promise<CommandAnswer | undefined> {
-    const { database } = this.#parts
-    const [row] = await database.query(
-      `SELECT answer FROM ${database.schema}.signals WHERE signal_id = $1 AND answer IS NOT NULL`,
+    const { requests } = this.#parts
+    const [row] = await requests.query(
+      `SELECT answer FROM ${requests.schema}.signals WHERE signal_id = $1 AND answer IS NOT NULL`,
       [toColumn(commandId)],
     )
     // NOTE: a cast at the boundary: this store only ever writes answers.

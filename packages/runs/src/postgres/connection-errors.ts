@@ -61,6 +61,20 @@ export function classifyError(error: unknown): Trouble {
   return SYSTEM_ERRORS.test(code) || LOST.test(message) ? 'lost' : 'none'
 }
 
+/** Whether a read took too long on the server, or waited too long for a connection. */
+export function isTooSlow(error: unknown): boolean {
+  return readCode(error) === QUERY_CANCELED || NO_CONNECTION_FREE.test(errorMessage(error))
+}
+
+/** Returns the error of a read that was ended after `limitMs` milliseconds. */
+export function queryTooSlow(limitMs: number): TuttiError {
+  return new TuttiError(
+    'QUERY_TOO_SLOW',
+    `Reading the run store took longer than ${limitMs} ms. Narrow the filter, or repeat the request when fewer are running`,
+    { retryable: true },
+  )
+}
+
 /** Returns a retryable error that does not contain the connection string. */
 export function unavailable(error: unknown, connectionString: string): TuttiError {
   const { password } = new URL(connectionString)

@@ -25,7 +25,7 @@ const UNIQUE_VIOLATION = '23505'
 
 /** Creates a run; see `RunStore.create`. */
 export async function createRun(
-  { database, notifications, schemaName }: PostgresParts,
+  { requests, notifications, schemaName }: PostgresParts,
   run: NewRun,
   { firstEvent, maxUnfinishedRuns, quota }: CreateRunOptions,
 ): Promise<CreatedRun> {
@@ -56,8 +56,8 @@ export async function createRun(
   }
   const shared = { ...alone, shares: true }
   const created =
-    (await database.transaction(shared, (session) => create(session, 'roomy')).catch(retryAlone)) ??
-    (await database.transaction(alone, (session) => create(session, 'exact')))
+    (await requests.transaction(shared, (session) => create(session, 'roomy')).catch(retryAlone)) ??
+    (await requests.transaction(alone, (session) => create(session, 'exact')))
   if (created === undefined) throw new TypeError('A run was neither created nor refused')
   if (created.kind === 'created') notifications.notify([{ kind: 'ready' }])
   return created

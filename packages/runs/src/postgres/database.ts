@@ -5,14 +5,16 @@
  *    the server rolls back its open transaction.
  * RUNS-D2 Statements have time limits on both sides: a paused process does not hold a lock for long, and an
  *    unresponsive database is noticed.
+ * RUNS-D5 Reads for people have connections of their own. The server ends a slow one, which throws QUERY_TOO_SLOW;
+ *    leases, claims and commits never wait for it, and the store stays available.
  * RUNS-D3 Transactions that meet a deadlock, and statements that were prepared before a newer version changed the
  *    tables, are retried.
  *
- * Session settings apply to one transaction only, so that a connection pooler can be in between.
+ * Behind a connection pooler, settings apply to one transaction only. A direct connection keeps its time limit.
  */
 import { Pool, type PoolClient, type QueryResultRow } from 'pg'
 
-import { classifyError, unavailable } from './connection-errors.ts'
+import { classifyError, isTooSlow, queryTooSlow, unavailable } from './connection-errors.ts'
 import { connectionOptions, destroy, hashName, quoteName, awaitClosing } from './connections.ts'
 
 import type { ResolvedPostgresRunStorageOptions } from './options.ts'
@@ -52,6 +54,20 @@ export interface TransactionOptions {
   readonly waits?: boolean
 }
 
+/** Options of {@link Database}. */
+export interface DatabaseOptions extends Pick<
+  ResolvedPostgresRunStorageOptions,
+  'connectionString' | 'schema' | 'maxConnections' | 'preparedStatements' | 'isPooled' | 'logger'
+> {
+  /** Called whenever a statement finds its connection lost. */
+  readonly onLost: (error: unknown) => void
+  /**
+   * Time after which the server ends a statement outside of a transaction, which then throws QUERY_TOO_SLOW, in
+   * milliseconds. @default no limit on the server
+   */
+  readonly queryLimitMs?: number
+}
+
 /** Limits in milliseconds. */
 const STATEMENT_LIMIT_MS = 12_000
 const QUERY_LIMIT_MS = 15_000
@@ -71,34 +87,23 @@ export class Database implements DatabaseSession {
   readonly schema: string
   /** Distinguishes the locks of this schema from those of others. */
   readonly lockKey: number
-  readonly #connectionString: string
+  readonly #options: DatabaseOptions
   readonly #pool: Pool
   readonly #clients = new Set<PoolClient>()
-  readonly #onLost: (error: unknown) => void
-  readonly #logger: Logger
-  readonly #isPreparing: boolean
 
-  /** `onLost` is called whenever a statement finds its connection lost. */
-  constructor(
-    options: Pick<
-      ResolvedPostgresRunStorageOptions,
-      'connectionString' | 'schema' | 'maxConnections' | 'preparedStatements' | 'logger'
-    >,
-    onLost: (error: unknown) => void,
-  ) {
+  constructor(options: DatabaseOptions) {
+    const { queryLimitMs, isPooled, logger } = options
     this.schema = quoteName(options.schema)
-    this.#connectionString = options.connectionString
     this.lockKey = hashName(options.schema).readInt32BE()
-    this.#logger = options.logger
-    this.#isPreparing = options.preparedStatements
-    this.#onLost = onLost
+    this.#options = options
     this.#pool = new Pool({
       ...connectionOptions(options.connectionString),
       max: options.maxConnections,
       query_timeout: QUERY_LIMIT_MS,
+      ...(queryLimitMs === undefined || isPooled ? {} : { statement_timeout: queryLimitMs }),
     })
     this.#pool.on('error', (error) => {
-      this.#logger.warn('Lost an idle connection to Postgres', { error })
+      logger.warn('Lost an idle connection to Postgres', { error })
     })
     this.#pool.on('connect', (client) => {
       this.#clients.add(client)
@@ -108,9 +113,23 @@ export class Database implements DatabaseSession {
     this.#pool.on('remove', (client) => this.#clients.delete(client))
   }
 
-  /** Runs one statement. @throws {TuttiError} STORE_UNAVAILABLE when the database cannot be reached. */
+  /**
+   * Runs one statement.
+   *
+   * @throws {TuttiError} STORE_UNAVAILABLE when the database cannot be reached; QUERY_TOO_SLOW when it takes longer than
+   * `queryLimitMs`, or waits too long for a connection.
+   */
   async query(sql: string, values: readonly unknown[] = []): Promise<readonly PostgresRow[]> {
-    return this.#retry(async (client) => (await this.#run(client, sql, values)).rows)
+    const { queryLimitMs, isPooled } = this.#options
+    const begin = `BEGIN; SET LOCAL statement_timeout = ${queryLimitMs ?? 0}`
+    const query = (client: PoolClient): Promise<readonly PostgresRow[]> =>
+      queryLimitMs !== undefined && isPooled
+        ? this.#transact(client, { begin, body: (session) => session.query(sql, values) })
+        : this.#run(client, sql, values).then(({ rows }) => rows)
+    return this.#retry(query).catch((error: unknown) => {
+      const isSlow = queryLimitMs !== undefined && isTooSlow(error)
+      throw isSlow ? queryTooSlow(queryLimitMs) : this.#toCallerError(error)
+    })
   }
 
   /**
@@ -127,7 +146,11 @@ export class Database implements DatabaseSession {
     const locking = lock === undefined ? '' : `; SELECT ${locks}(${lock}, ${this.lockKey})`
     const acting = actor === undefined ? '' : `; ${this.#lockActor(actor)}`
     const begin = `BEGIN; ${waits ? LONG_LIMITS : LIMITS}${locking}${acting}`
-    return this.#retry((client) => this.#transact(client, { begin, body }))
+    return this.#retry((client) => this.#transact(client, { begin, body })).catch(
+      (error: unknown) => {
+        throw this.#toCallerError(error)
+      },
+    )
   }
 
   #lockActor(actor: string): string {
@@ -149,7 +172,7 @@ export class Database implements DatabaseSession {
       } catch (error) {
         const trouble = classifyError(error)
         const mayHelp = trouble === 'collision' || trouble === 'stale'
-        if (attempt === TRIES || !mayHelp) throw this.#toCallerError(error)
+        if (attempt === TRIES || !mayHelp) throw error
       }
     }
   }
@@ -183,7 +206,7 @@ export class Database implements DatabaseSession {
     } catch (error) {
       const trouble = classifyError(error)
       client?.release(trouble === 'lost' || trouble === 'stale')
-      if (trouble === 'lost') this.#onLost(error)
+      if (trouble === 'lost') this.#options.onLost(error)
       throw error
     }
   }
@@ -191,7 +214,7 @@ export class Database implements DatabaseSession {
   #run(client: PoolClient, text: string, values: readonly unknown[]) {
     const query = { text, values: [...values] }
     // A text without values may be several statements, which cannot be prepared.
-    const isPrepared = this.#isPreparing && values.length > 0
+    const isPrepared = this.#options.preparedStatements && values.length > 0
     return client.query<QueryResultRow>(
       isPrepared ? { ...query, name: statementName(text) } : query,
     )
@@ -199,7 +222,8 @@ export class Database implements DatabaseSession {
 
   /** Converts an error of the driver to an error for the caller. */
   #toCallerError(error: unknown): unknown {
-    return classifyError(error) === 'none' ? error : unavailable(error, this.#connectionString)
+    const { connectionString } = this.#options
+    return classifyError(error) === 'none' ? error : unavailable(error, connectionString)
   }
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { testServer } from '../../../../tooling/postgres/test-database.ts'
 import { queued, token } from '../testing/event-fixtures.ts'
-import { newRun, ownedRun, type Owner } from '../testing/run-fixtures.ts'
+import { newRun, ownedRun, OWNER, type Owner } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
 import { recordNotifications } from './testing/record-notifications.ts'
 import { StubbornWriters } from './testing/stubborn-writers.ts'
@@ -95,18 +95,20 @@ describe('connections that are closed', () => {
 })
 
 describe('a busy database', () => {
-  it('[RUNS-D2] reports a lock timeout and an exhausted pool as unavailable, and not as a lost database', async () => {
+  it('[RUNS-D2] [RUNS-D5] reports a lock timeout and a slow read, and not a lost database', async () => {
     await using storage = await postgresRunStorage({
       connectionString: database.url,
       schema: 'busy',
-      maxConnections: 1,
+      maxConnections: 3,
+      queryLimitMs: 200,
     })
     const owner = await ownedRun(storage, 'run-a')
     const recorded = recordNotifications(storage.listen)
-    await database.client.query('BEGIN; SELECT * FROM busy.runs FOR UPDATE')
-    const [written, read, created] = await Promise.all([
+    await database.client.query('BEGIN; LOCK TABLE busy.runs')
+    const [written, read, listed, created] = await Promise.all([
       owner.commit([token('x')]),
       storage.runs.get('run-a').catch((error: unknown) => error),
+      storage.runs.list({ limit: 1, offset: 0 }).catch((error: unknown) => error),
       storage.runs
         .create(newRun('run-b'), { firstEvent: queued(newRun('run-b')), maxUnfinishedRuns: 9 })
         .catch((error: unknown) => error),
@@ -116,7 +118,10 @@ describe('a busy database', () => {
       kind: 'unavailable',
       error: { code: 'STORE_UNAVAILABLE', message: expect.stringContaining('lock timeout') },
     })
-    expect(read).toMatchObject({ code: 'STORE_UNAVAILABLE' })
+    expect([read, listed]).toMatchObject([
+      { code: 'QUERY_TOO_SLOW', retryable: true },
+      { code: 'QUERY_TOO_SLOW', retryable: true },
+    ])
     expect(created).toMatchObject({ code: 'STORE_UNAVAILABLE' })
     expect([storage.isAvailable, recorded.all]).toEqual([true, []])
     const [again] = await storage.runs.commit([
@@ -124,6 +129,38 @@ describe('a busy database', () => {
     ])
     expect(again?.kind).toBe('written')
   })
+
+  it.for(['direct', 'pooled'] as const)(
+    '[RUNS-D5] over %s connections, 30 slow searches take no lease away and end on the server',
+    async (kind) => {
+      await using storage = await postgresRunStorage({
+        connectionString: database.url,
+        ...(kind === 'pooled' ? { listenConnectionString: database.url } : {}),
+        schema: kind,
+        queryLimitMs: 100,
+      })
+      const owner = await ownedRun(storage, 'run-a')
+      const recorded = recordNotifications(storage.listen)
+      await database.client.query(`BEGIN; LOCK TABLE ${kind}.run_texts`)
+      const searches = Array.from({ length: 30 }, () =>
+        storage.runs.list({ text: 'x', limit: 1, offset: 0 }).catch((error: unknown) => error),
+      )
+      expect(await storage.queue.renew(OWNER)).toMatchObject([{ runId: 'run-a' }])
+      expect((await owner.commit([token('x')])).kind).toBe('written')
+      expect(await storage.runs.get('run-a')).toMatchObject({ runId: 'run-a' })
+      const ends = await Promise.all(searches)
+      const { rows } = await database.client.query(
+        `SELECT count(*)::int AS count FROM pg_stat_activity
+         WHERE query LIKE '%${kind}%run_texts%' AND state = 'active' AND pid <> pg_backend_pid()`,
+      )
+      await database.client.query('COMMIT')
+      expect(ends).toMatchObject(Array(30).fill({ code: 'QUERY_TOO_SLOW', retryable: true }))
+      expect(rows).toEqual([{ count: 0 }])
+      expect([storage.isAvailable, recorded.all]).toEqual([true, []])
+      const after = await storage.runs.list({ text: 'x', limit: 1, offset: 0 })
+      expect(after.total).toBe(0)
+    },
+  )
 })
 
 async function retried<T>(ask: () => Promise<T>): Promise<T> {

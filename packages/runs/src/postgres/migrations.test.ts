@@ -12,7 +12,7 @@ describe('opening', () => {
   it('[RUNS-D4] several processes that open the store at once create its tables once', async () => {
     const storages = await Promise.all(
       Array.from({ length: 8 }, () =>
-        postgresRunStorage({ connectionString: database.url, schema: 'eight', maxConnections: 2 }),
+        postgresRunStorage({ connectionString: database.url, schema: 'eight', maxConnections: 3 }),
       ),
     )
     const { rows } = await database.client.query('SELECT version FROM eight.schema_version')

@@ -11,6 +11,8 @@ describe('resolvePostgresRunStorageOptions', () => {
       listenConnectionString: URL_TEXT,
       schema: 'tutti',
       maxConnections: 10,
+      queryLimitMs: 5_000,
+      readConnectionString: URL_TEXT,
       preparedStatements: true,
     })
   })
@@ -27,11 +29,15 @@ describe('resolvePostgresRunStorageOptions', () => {
       resolvePostgresRunStorageOptions({
         connectionString: 'mysql://me:secret@h/d',
         listenConnectionString: 'secret',
+        readConnectionString: 'secret',
         schema: 'ä'.repeat(32),
-        maxConnections: 0,
+        maxConnections: 2,
+        queryLimitMs: 0.5,
       })
     expect(bad).toThrow(RangeError)
-    expect(bad).toThrow(/connectionString.*listenConnectionString.*schema.*maxConnections.*got 0/)
+    expect(bad).toThrow(
+      /connectionString.*listenConnectionString.*readConnectionString.*schema.*maxConnections.*got 2.*queryLimitMs.*got 0.5/,
+    )
     expect(bad).not.toThrow(/secret/)
   })
 

@@ -10,6 +10,11 @@ export interface PostgresRunStorageOptions {
    * transaction mode. @default connectionString
    */
   readonly listenConnectionString?: string
+  /**
+   * URL of a replica for lists, searches and totals. They may then lag behind by as much as the replica does.
+   * @default connectionString
+   */
+  readonly readConnectionString?: string
   /** The schema of the tables; created if it does not exist. @default 'tutti' */
   readonly schema?: string
   /**
@@ -17,20 +22,32 @@ export interface PostgresRunStorageOptions {
    * must support prepared statements, as PgBouncer does since 1.21. @default true unless `listenConnectionString` is given
    */
   readonly preparedStatements?: boolean
-  /** Maximum number of connections, in addition to the one that listens. @default 10 */
+  /**
+   * Maximum number of connections, at least 3, in addition to the one that listens. Leases and commits, requests, and
+   * lists have about a third each, so that none waits for the others. @default 10
+   */
   readonly maxConnections?: number
+  /**
+   * Time after which the server ends a read that a person or a client asked for, in milliseconds. It then throws
+   * QUERY_TOO_SLOW. @default 5000
+   */
+  readonly queryLimitMs?: number
   /** Logs lost connections. @default no logging */
   readonly logger?: Logger
 }
 
 /** {@link PostgresRunStorageOptions} with every value present. */
-export type ResolvedPostgresRunStorageOptions = Required<PostgresRunStorageOptions>
+export interface ResolvedPostgresRunStorageOptions extends Required<PostgresRunStorageOptions> {
+  /** Whether a pooler in transaction mode may be in between, so that no setting of a connection lasts. */
+  readonly isPooled: boolean
+}
 
 const DEFAULTS = {
   schema: 'tutti',
   // Enough for a process with some hundred runs, because commits are batched. Nine processes stay within the 100
   // connections that a server allows by default.
   maxConnections: 10,
+  queryLimitMs: 5_000,
   logger: silentLogger,
 }
 
@@ -42,19 +59,32 @@ export function resolvePostgresRunStorageOptions(
   options: PostgresRunStorageOptions,
 ): ResolvedPostgresRunStorageOptions {
   const { connectionString, listenConnectionString = connectionString } = options
-  const preparedStatements = options.listenConnectionString === undefined
-  const resolved = { ...DEFAULTS, preparedStatements, ...options, listenConnectionString }
+  const { readConnectionString = connectionString } = options
+  const isPooled = options.listenConnectionString !== undefined
+  const resolved = {
+    ...DEFAULTS,
+    preparedStatements: !isPooled,
+    ...options,
+    isPooled,
+    listenConnectionString,
+    readConnectionString,
+  }
   const problems = [
-    ...findUrlProblems({ connectionString, listenConnectionString }),
+    ...findUrlProblems({ connectionString, listenConnectionString, readConnectionString }),
     ...findSchemaProblems(resolved.schema),
-    ...(Number.isInteger(resolved.maxConnections) && resolved.maxConnections >= 1
-      ? []
-      : [`maxConnections must be an integer >= 1, got ${resolved.maxConnections}`]),
+    ...findNumberProblems('maxConnections', resolved.maxConnections, 3),
+    ...findNumberProblems('queryLimitMs', resolved.queryLimitMs, 1),
   ]
   if (problems.length > 0) {
     throw new RangeError(`Cannot open the Postgres run store: ${problems.join('; ')}`)
   }
   return resolved
+}
+
+function findNumberProblems(name: string, value: number, minimum: number): readonly string[] {
+  return Number.isInteger(value) && value >= minimum
+    ? []
+    : [`${name} must be an integer >= ${minimum}, got ${value}`]
 }
 
 function findSchemaProblems(schema: string): readonly string[] {

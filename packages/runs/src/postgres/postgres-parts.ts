@@ -4,7 +4,12 @@ import type { PostgresNotifications } from './notifications.ts'
 
 /** Shared parts of a Postgres store. */
 export interface PostgresParts {
+  /** Leases, claims and commits. */
   readonly database: Database
+  /** Everything else that a request, or a run, asks for. */
+  readonly requests: Database
+  /** Lists, searches and totals; perhaps of a replica. */
+  readonly searches: Database
   readonly notifications: PostgresNotifications
   /** The unquoted name of the schema. */
   readonly schemaName: string

@@ -25,6 +25,7 @@ import { postgresSecretStore } from './secret-store.ts'
 import { PostgresWebhookOutbox } from './webhook-outbox.ts'
 
 import type { RunStorage } from '../ports/run-storage.ts'
+import type { PostgresParts } from './postgres-parts.ts'
 
 /** The oldest supported version of Postgres, as `server_version_num`. */
 const OLDEST_VERSION = 150_000
@@ -55,10 +56,11 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
     logger,
     onLost,
   })
-  const database = new Database(settings, onLost)
+  const databases = openDatabases(settings, onLost)
+  const { database, requests, searches } = databases
   const close = async (): Promise<void> => {
     availability.close()
-    await Promise.all([notifications.close(), database.close()])
+    await Promise.all([notifications.close(), database.close(), requests.close(), searches.close()])
   }
   try {
     await open({ database, notifications, settings })
@@ -66,17 +68,17 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
     await close()
     throw error
   }
-  const parts = { database, notifications, schemaName: schema }
+  const parts = { ...databases, notifications, schemaName: schema }
   let closing: Promise<void> | undefined
   return {
     runs: new PostgresRunStore(parts),
     queue: new PostgresRunQueue(parts),
     commands: new PostgresCommandQueue(parts),
-    events: new PostgresEventLog(database),
+    events: new PostgresEventLog(requests),
     outbox: new PostgresWebhookOutbox(parts),
-    audit: new PostgresAuditLog(database),
-    secrets: postgresSecretStore(database),
-    ...postgresRunMemory(database),
+    audit: new PostgresAuditLog(requests),
+    secrets: postgresSecretStore(requests),
+    ...postgresRunMemory(requests),
     isShared: true,
     get isAvailable() {
       return availability.isAvailable
@@ -86,6 +88,32 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
       closing ??= close()
       return closing
     },
+  }
+}
+
+/** Divides the connections by what they are for, so that leases never wait for requests, or requests for lists. */
+function openDatabases(
+  settings: ResolvedPostgresRunStorageOptions,
+  onLost: (error: unknown) => void,
+): Pick<PostgresParts, 'database' | 'requests' | 'searches'> {
+  const { maxConnections, queryLimitMs, ...shared } = settings
+  const { connectionString, readConnectionString } = settings
+  const share = Math.floor(maxConnections / 3)
+  const common = { ...shared, maxConnections: share, onLost }
+  return {
+    database: new Database(common),
+    requests: new Database({
+      ...common,
+      maxConnections: maxConnections - 2 * share,
+      queryLimitMs,
+    }),
+    searches: new Database({
+      ...common,
+      connectionString: readConnectionString,
+      queryLimitMs,
+      // A replica that cannot be reached fails its own reads only.
+      ...(readConnectionString === connectionString ? {} : { onLost: () => undefined }),
+    }),
   }
 }
 

@@ -158,9 +158,9 @@ export class PostgresRunQueue implements RunQueue {
   }
 
   async load(): Promise<QueueLoad> {
-    const { database } = this.#parts
-    const rows = await database.query(
-      `SELECT ${KIND} AS kind, count(*) AS count FROM ${database.schema}.runs
+    const { requests } = this.#parts
+    const rows = await requests.query(
+      `SELECT ${KIND} AS kind, count(*) AS count FROM ${requests.schema}.runs
        WHERE state <> 'ended' GROUP BY kind`,
     )
     const counts = new Map(rows.map((row) => [row['kind'], Number(row['count'])]))
@@ -174,10 +174,10 @@ export class PostgresRunQueue implements RunQueue {
   }
 
   async metrics(): Promise<StoreMetrics> {
-    const { database } = this.#parts
-    const { schema } = database
+    const { requests } = this.#parts
+    const { schema } = requests
     // A reclaimed run is due since 1970; its waiting time starts at its creation.
-    const rows = await database.query(
+    const rows = await requests.query(
       `SELECT ${KIND} AS kind, status, count(*) AS count,
          max(extract(epoch FROM statement_timestamp()
            - greatest(due_at, to_timestamp(created_at / 1000))) * 1000) AS waited_ms

@@ -85,15 +85,17 @@ export class PostgresRunStore implements RunStore {
     runId: string,
     { maxBytes = Infinity }: StepsLimit = {},
   ): Promise<readonly RunStep[]> {
-    const ofRun = `FROM $schema.steps JOIN $schema.runs ON runs.id = run WHERE run_id = $1`
-    if (maxBytes !== Infinity) {
-      const [sum] = await this.#query(`SELECT sum(octet_length(data)) AS bytes ${ofRun}`, [
-        toColumn(runId),
-      ])
-      const bytes = Number(sum?.['bytes'])
-      if (bytes > maxBytes) throw runTooLarge(runId, bytes, maxBytes)
-    }
-    const rows = await this.#query(`SELECT data ${ofRun} ORDER BY n`, [toColumn(runId)])
+    // A transaction, which has longer than a read that a person waits for.
+    const rows = await this.#parts.requests.transaction({}, async ({ schema, query }) => {
+      const ofRun = `FROM ${schema}.steps JOIN ${schema}.runs ON runs.id = run WHERE run_id = $1`
+      const values = [toColumn(runId)]
+      if (maxBytes !== Infinity) {
+        const [sum] = await query(`SELECT sum(octet_length(data)) AS bytes ${ofRun}`, values)
+        const bytes = Number(sum?.['bytes'])
+        if (bytes > maxBytes) throw runTooLarge(runId, bytes, maxBytes)
+      }
+      return query(`SELECT data ${ofRun} ORDER BY n`, values)
+    })
     try {
       return rows.map(toStep)
     } catch (error) {
@@ -102,11 +104,11 @@ export class PostgresRunStore implements RunStore {
   }
 
   list(query: RunQuery): Promise<RunListPage> {
-    return queryRuns(this.#parts.database, query)
+    return queryRuns(this.#parts.searches, query)
   }
 
   listByChange(query: ChangedRunsQuery): Promise<ChangedRunsPage> {
-    return listChangedRuns(this.#parts.database, query)
+    return listChangedRuns(this.#parts.searches, query)
   }
 
   async reviews(query: ReviewQuery): Promise<readonly ReviewRecord[]> {
@@ -144,7 +146,7 @@ export class PostgresRunStore implements RunStore {
   }
 
   deleteEnded(which: Retention): Promise<readonly string[]> {
-    return deleteEnded(this.#parts.database, which)
+    return deleteEnded(this.#parts.requests, which)
   }
 
   async delete(runId: string): Promise<'deleted' | 'unfinished' | 'unknown'> {
@@ -199,9 +201,9 @@ export class PostgresRunStore implements RunStore {
   }
 
   #query(sql: string, values: readonly unknown[]) {
-    const { database } = this.#parts
-    return database.query(
-      sql.replaceAll('$schema', () => database.schema),
+    const { requests } = this.#parts
+    return requests.query(
+      sql.replaceAll('$schema', () => requests.schema),
       values,
     )
   }

@@ -25,9 +25,9 @@ export class PostgresWebhookOutbox implements WebhookOutbox {
 
   /** Skips deliveries that another process is claiming or settling. */
   async claim({ limit, claimMs }: ClaimDeliveries): Promise<readonly ClaimedDelivery[]> {
-    const { database } = this.#parts
-    const { schema } = database
-    const rows = await database.query(
+    const { requests } = this.#parts
+    const { schema } = requests
+    const rows = await requests.query(
       `WITH due AS (
          SELECT id, due_at FROM ${schema}.deliveries WHERE due_at <= statement_timestamp()
          ORDER BY due_at, id LIMIT $1 FOR UPDATE SKIP LOCKED
@@ -50,13 +50,13 @@ export class PostgresWebhookOutbox implements WebhookOutbox {
   ): Promise<void> {
     const parts = parseDeliveryId(id)
     if (parts === undefined) return
-    const { database } = this.#parts
+    const { requests } = this.#parts
     const isRetry = end.kind === 'retry'
-    await database.query(
-      `UPDATE ${database.schema}.deliveries
+    await requests.query(
+      `UPDATE ${requests.schema}.deliveries
        SET due_at = clock_timestamp() + $5 * interval '1 millisecond', outcome = $6,
          reason = coalesce($7, reason)
-       FROM ${database.schema}.runs
+       FROM ${requests.schema}.runs
        WHERE runs.id = run AND run_id = $1 AND seq = $2 AND webhook = $3 AND attempt = $4
          AND outcome IS NULL`,
       [

@@ -28,19 +28,26 @@ interface Client {
 
 type Row = Readonly<Record<string, unknown>>
 
-type Urls = Pick<Environment, 'databaseListenUrl'> & { readonly databaseUrl: string }
+type Urls = Pick<Environment, 'databaseListenUrl' | 'databaseReadUrl'> & {
+  readonly databaseUrl: string
+}
 
 /** Checks the database without writing to it. */
 export async function checkPostgres({
   databaseUrl,
   databaseListenUrl = databaseUrl,
+  databaseReadUrl,
 }: Urls): Promise<readonly Finding[]> {
   const opened = await openClient(databaseUrl, 'DATABASE_URL')
   if ('level' in opened) return [opened]
   try {
     const server = await checkServer(opened, databaseUrl)
     if (server.some(({ level }) => level === 'problem')) return server
-    return [...server, await checkNotifications(opened, databaseListenUrl)]
+    return [
+      ...server,
+      await checkNotifications(opened, databaseListenUrl),
+      ...(databaseReadUrl === undefined ? [] : [await checkReads(databaseReadUrl)]),
+    ]
   } finally {
     await opened.end()
   }
@@ -115,6 +122,18 @@ function clockWarning(off: number): Finding {
     `The clock of the database differs from the local clock by ${seconds} s`,
     'Synchronize both with NTP',
   )
+}
+
+async function checkReads(url: string): Promise<Finding> {
+  const opened = await openClient(url, 'DATABASE_READ_URL')
+  if ('level' in opened) return opened
+  try {
+    const { rows } = await opened.query('SELECT pg_is_in_recovery() AS is_replica')
+    const kind = rows[0]?.['is_replica'] === true ? 'a replica' : 'not a replica'
+    return ok(`Lists are read from ${formatDatabase(url)}, which is ${kind}`)
+  } finally {
+    await opened.end()
+  }
 }
 
 /** Sends a notification on one connection and awaits it on another, as processes that share the database do. */

@@ -63,4 +63,5 @@ const ISOLATED = {
   role: 'all',
   databaseUrl: undefined,
   databaseListenUrl: undefined,
+  databaseReadUrl: undefined,
 } as const
