@@ -62,6 +62,13 @@ const ATTACKS: Readonly<Record<Code, Attack>> = {
       return head('GET /api/runs HTTP/1.1')
     },
   },
+  QUERY_TOO_SLOW: {
+    send() {
+      const slow = new TuttiError('QUERY_TOO_SLOW', 'Reading took too long')
+      vi.spyOn(RunService.prototype, 'list').mockRejectedValueOnce(slow)
+      return head('GET /api/runs HTTP/1.1')
+    },
+  },
   STORE_UNAVAILABLE: {
     send() {
       const away = new TuttiError('STORE_UNAVAILABLE', 'The run store cannot be reached')
@@ -110,7 +117,9 @@ function expectExtras(code: Code, answer: RawAnswer | undefined): void {
     })
   }
   if (code === 'RATE_LIMITED') expect(answer?.headers['retry-after']).toBe('60')
-  if (code === 'STORE_UNAVAILABLE') expect(answer?.headers['retry-after']).toBe('5')
+  if (code === 'QUERY_TOO_SLOW' || code === 'STORE_UNAVAILABLE') {
+    expect(answer?.headers['retry-after']).toBe('5')
+  }
   if (code === 'UNAUTHORIZED') expect(answer?.headers['www-authenticate']).toBe('Bearer')
   if (code === 'METHOD_NOT_ALLOWED') expect(answer?.headers['allow']).toBe('POST, GET, HEAD')
 }
