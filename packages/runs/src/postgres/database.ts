@@ -18,7 +18,6 @@ import { classifyError, isTooSlow, queryTooSlow, unavailable } from './connectio
 import { connectionOptions, destroy, hashName, quoteName, awaitClosing } from './connections.ts'
 
 import type { ResolvedPostgresRunStorageOptions } from './options.ts'
-import type { Logger } from '@tutti/core'
 
 /** A row as the driver returns it. */
 export type PostgresRow = Readonly<Record<string, unknown>>
