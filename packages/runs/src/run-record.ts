@@ -31,7 +31,7 @@ export interface RunRecord {
   readonly durationMs?: number
   /** The reason why it failed. */
   readonly error?: string
-  /** Number of times that it was claimed; the fencing token of its current owner. */
+  /** Number of times that it was claimed. */
   readonly epoch: number
   /** Sequence number of its newest event. */
   readonly lastSeq: number

@@ -9,7 +9,13 @@ export function claimed(
     ...changes
   }: Partial<Omit<ClaimedRun, 'run'>> & { readonly run?: Partial<RunRecord> } = {},
 ): ClaimedRun {
-  return { run: ownedRecord(runId, run), commands: [], lostOwners: 0, ...changes }
+  const record = ownedRecord(runId, run)
+  return { run: record, token: toToken(record.epoch), commands: [], lostOwners: 0, ...changes }
+}
+
+/** Returns the token of the claim with that epoch. */
+export function toToken(epoch: number): string {
+  return `token-${epoch}`
 }
 
 /** Returns the record of an accepted, owned run. */

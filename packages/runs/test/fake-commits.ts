@@ -28,8 +28,8 @@ export class FakeCommits implements Pick<RunStore, 'commit'> {
     })
   }
 
-  #keep({ runId, epoch, writeNo, events }: RunWrite): WriteResult {
-    const key = `${runId} ${epoch} ${writeNo}`
+  #keep({ runId, token, writeNo, events }: RunWrite): WriteResult {
+    const key = `${runId} ${token} ${writeNo}`
     const known = this.#answers.get(key)
     if (known !== undefined) return known
     let seq = this.stored.filter((event) => event.runId === runId).length

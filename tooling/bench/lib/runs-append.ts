@@ -28,7 +28,7 @@ async function appendsPerSecond(place: Place): Promise<string> {
   const commit = async (): Promise<void> => {
     writeNo += 1
     const results = await storage.runs.commit(
-      claims.map(({ run: { runId, epoch } }) => ({ runId, epoch, writeNo, events, steps: [] })),
+      claims.map(({ run: { runId }, token }) => ({ runId, token, writeNo, events, steps: [] })),
     )
     const lost = results.find(({ kind }) => kind !== 'written')
     if (lost !== undefined) throw new Error(`A write was not kept: ${JSON.stringify(lost)}`)

@@ -289,7 +289,7 @@ describe('a command for an unowned run', () => {
     expect(written).toEqual([
       {
         runId: RUN,
-        epoch: 3,
+        token: 'token-3',
         lastSeq: 7,
         events: [{ type: 'run_cancelling', requestedAt: AT, mode: 'abort' }],
         steps: [{ kind: 'cancel_asked', mode: 'abort', runMs: 0 }],
@@ -542,7 +542,7 @@ function keep({ runId, lastSeq, events }: UnownedWrite): WriteResult {
 }
 
 function unowned(steps: readonly RunStep[] = [], run = ownedRecord(RUN)): SentCommand {
-  return { kind: 'unowned', run, steps }
+  return { kind: 'unowned', run, token: `token-${run.epoch}`, steps }
 }
 
 function band() {

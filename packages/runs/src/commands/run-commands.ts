@@ -150,17 +150,18 @@ export class RunCommands {
 
   /** Applies a command to an unowned run; undefined when a process has claimed the run meanwhile. */
   async #applyToUnowned(
-    { run, steps }: UnownedCommand,
+    unowned: UnownedCommand,
     command: RunCommand,
   ): Promise<AppliedCommand | undefined> {
     const { storage, feed, executor, settings } = this.#options
-    const applied = await this.#interpret({ kind: 'unowned', run, steps }, command)
+    const { run, token } = unowned
+    const applied = await this.#interpret(unowned, command)
     const { events } = applied
     if (events.length === 0) return applied
     const continues = command.kind === 'cancel' || command.kind === 'decide'
     const result = await storage.runs.commitUnowned({
       runId: run.runId,
-      epoch: run.epoch,
+      token,
       lastSeq: run.lastSeq,
       events: events.map((event) => settings.redact(event)),
       steps: applied.steps,

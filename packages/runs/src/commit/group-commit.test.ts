@@ -159,14 +159,14 @@ describe('GroupCommit', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('[RUNS-G1] numbers the writes of a claim from 1, with the run and the epoch', async () => {
+  it('[RUNS-G1] numbers the writes of a claim from 1, with the run and the token', async () => {
     const { commits, store } = setUp()
-    const journal = commits.journal({ runId: 'run-b', epoch: 7, onLost: () => undefined })
+    const journal = commits.journal({ runId: 'run-b', token: 'token-7', onLost: () => undefined })
     await journal.commit(BEGUN)
     await journal.commit(CANCEL)
-    expect(store.writes.map(({ runId, epoch, writeNo }) => [runId, epoch, writeNo])).toEqual([
-      ['run-b', 7, 1],
-      ['run-b', 7, 2],
+    expect(store.writes.map(({ runId, token, writeNo }) => [runId, token, writeNo])).toEqual([
+      ['run-b', 'token-7', 1],
+      ['run-b', 'token-7', 2],
     ])
   })
 
@@ -190,7 +190,7 @@ describe('GroupCommit', () => {
     const { journal, store, batchSizes } = setUp()
     await journal.commit(BEGUN)
     expect(store.writes).toEqual([
-      { runId: 'run-a', epoch: 1, writeNo: 1, events: [], steps: [BEGUN] },
+      { runId: 'run-a', token: 'token-1', writeNo: 1, events: [], steps: [BEGUN] },
     ])
     expect(batchSizes).toEqual([])
   })
@@ -235,8 +235,8 @@ describe('GroupCommit', () => {
     journal.emit(CANCELLING)
     await turns()
     expect(store.writes).toEqual([
-      { runId: 'run-a', epoch: 1, writeNo: 1, events: [], steps: [], answers: [ANSWER] },
-      { runId: 'run-a', epoch: 1, writeNo: 2, events: [CANCELLING], steps: [] },
+      { runId: 'run-a', token: 'token-1', writeNo: 1, events: [], steps: [], answers: [ANSWER] },
+      { runId: 'run-a', token: 'token-1', writeNo: 2, events: [CANCELLING], steps: [] },
     ])
   })
 
@@ -585,7 +585,7 @@ function setUp(options: { readonly tickMs?: number } = {}): SetUp {
   })
   const journal = commits.journal({
     runId: 'run-a',
-    epoch: 1,
+    token: 'token-1',
     onLost: (reason) => lost.push(reason),
   })
   const written = (runId: string): readonly string[] =>
@@ -594,7 +594,7 @@ function setUp(options: { readonly tickMs?: number } = {}): SetUp {
 }
 
 function openJournal(commits: GroupCommit, runId: string): DurableJournal {
-  return commits.journal({ runId, epoch: 1, onLost: () => undefined })
+  return commits.journal({ runId, token: 'token-1', onLost: () => undefined })
 }
 
 function toText(event: RunEvent): string {

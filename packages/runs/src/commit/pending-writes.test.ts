@@ -17,6 +17,7 @@ const BEGUN: RunStep = { kind: 'run_begun', startedAt: 0, runMs: 0 }
 
 const WRITTEN = { kind: 'written', events: [] } as const
 
+const TOKEN = 'token-3'
 const UNAVAILABLE = { kind: 'unavailable', error: new Error('no connection') } as const
 
 describe('PendingWrites', () => {
@@ -33,7 +34,7 @@ describe('PendingWrites', () => {
     pending.add({ answer: { commandId: 's', ok: true } })
     expect(pending.take()).toEqual({
       runId: 'run-a',
-      epoch: 3,
+      token: TOKEN,
       writeNo: 1,
       events: [CANCELLING],
       steps: [BEGUN],
@@ -153,7 +154,7 @@ function setUp(): { readonly pending: PendingWrites; readonly lost: readonly Tut
   const lost: TuttiError[] = []
   const pending = new PendingWrites({
     runId: 'run-a',
-    epoch: 3,
+    token: TOKEN,
     onLost: (reason) => lost.push(reason),
   })
   return { pending, lost }

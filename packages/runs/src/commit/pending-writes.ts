@@ -15,7 +15,8 @@ export const MAX_PENDING_EVENTS = 10_000
 /** A run to write, and the claim under which it is written. */
 export interface PendingWritesOptions {
   readonly runId: string
-  readonly epoch: number
+  /** The fencing token of the claim. */
+  readonly token: string
   /** Called once, when the run may no longer write. */
   readonly onLost: (reason: TuttiError) => void
 }
@@ -111,7 +112,7 @@ export class PendingWrites {
     this.#writeNo += 1
     this.#sent = {
       runId: this.runId,
-      epoch: this.#options.epoch,
+      token: this.#options.token,
       writeNo: this.#writeNo,
       events: this.#events,
       steps: this.#steps,

@@ -821,18 +821,18 @@ async function setUp({
     ensemble: () => engine.ensemble,
     queue: {
       markWaiting: async (held, isWaiting) => {
-        expect(held).toEqual({ runId: RUN, epoch: claim.run.epoch })
+        expect(held).toEqual({ runId: RUN, token: claim.token })
         marks.push(isWaiting)
         return mark === undefined ? true : mark()
       },
-      release: async ({ runId, epoch }, how) => {
-        expect([runId, epoch]).toEqual([RUN, claim.run.epoch])
+      release: async ({ runId, token }, how) => {
+        expect([runId, token]).toEqual([RUN, claim.token])
         releases.push(how)
         return release === undefined ? how.kind : release()
       },
     },
     steps: () => Promise.resolve(steps),
-    journal: (onLost) => commits.journal({ runId: RUN, epoch: claim.run.epoch, onLost }),
+    journal: (onLost) => commits.journal({ runId: RUN, token: claim.token, onLost }),
     models: undefined,
     prices: undefined,
     parkAfterMs: PARK_AFTER_MS,

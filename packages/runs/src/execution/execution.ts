@@ -101,7 +101,8 @@ export type ExecutionEnd = 'ended' | 'ready' | 'parked' | 'lost'
 /** A run that is being executed. */
 export class Execution {
   readonly runId: string
-  readonly epoch: number
+  /** The fencing token of the claim. */
+  readonly token: string
   /** Time at which it started, by the clock of this process. */
   readonly claimedAt: number
   /** Whether the run may have killed its earlier owners. */
@@ -136,7 +137,7 @@ export class Execution {
     this.#claim = claim
     this.#options = options
     this.runId = claim.run.runId
-    this.epoch = claim.run.epoch
+    this.token = claim.token
     this.claimedAt = options.clock.now()
     this.isSuspect = claim.lostOwners >= SUSPECT_LOSSES
     this.over = new Promise((resolve) => {
@@ -330,7 +331,7 @@ export class Execution {
         if (this.#waits) await this.#journal.flush()
         const waits = this.#waits
         if (waits === this.#isMarked) break
-        await queue.markWaiting({ runId: this.runId, epoch: this.epoch }, waits)
+        await queue.markWaiting({ runId: this.runId, token: this.token }, waits)
         this.#isMarked = waits
         if (waits) onSlotFreed?.()
       } catch (error) {
@@ -404,7 +405,7 @@ export class Execution {
   async #release(how: Release): Promise<void> {
     const { queue, logger } = this.#options
     try {
-      const state = await queue.release({ runId: this.runId, epoch: this.epoch }, how)
+      const state = await queue.release({ runId: this.runId, token: this.token }, how)
       this.#over(state === 'fenced' ? 'lost' : state)
     } catch (error) {
       // Another process claims it when its lease expires.

@@ -1,7 +1,7 @@
 import { fakeClock, type FakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { claimed } from '../../test/claimed.ts'
+import { claimed, toToken } from '../../test/claimed.ts'
 import { FakeCommits } from '../../test/fake-commits.ts'
 import { FakeEngine } from '../../test/fake-engine.ts'
 import { FakeQueue, fakeStorage, type FakeStorage } from '../../test/fake-storage.ts'
@@ -253,7 +253,10 @@ describe('RunExecutor.executeNow', () => {
 
 describe('RunExecutor, renewing leases', () => {
   it('[RUNS-Q5] renews leases three times before they expire', async () => {
-    const { executor, queue, clock } = setUp({ waiting: ['a'], held: [{ runId: 'a', epoch: 1 }] })
+    const { executor, queue, clock } = setUp({
+      waiting: ['a'],
+      held: [{ runId: 'a', token: toToken(1) }],
+    })
     executor.start()
     await turns()
     await clock.advance(LEASE_MS - 1)
@@ -264,7 +267,7 @@ describe('RunExecutor, renewing leases', () => {
   })
 
   it('[RUNS-Q5] renews also in a process that does not claim runs', async () => {
-    const held = [{ runId: 'a', epoch: 1 }]
+    const held = [{ runId: 'a', token: toToken(1) }]
     const { executor, queue, clock } = setUp({ options: { executes: false }, waiting: ['a'], held })
     executor.start()
     void executor.executeNow('a')
@@ -274,7 +277,9 @@ describe('RunExecutor, renewing leases', () => {
   })
 
   it('[RUNS-Q6] releases a run whose claim was never received', async () => {
-    const { executor, queue, clock, warned } = setUp({ held: [{ runId: 'stray', epoch: 1 }] })
+    const { executor, queue, clock, warned } = setUp({
+      held: [{ runId: 'stray', token: toToken(1) }],
+    })
     executor.start()
     await turns()
     await clock.advance(LEASE_MS / 3)
@@ -291,7 +296,7 @@ describe('RunExecutor, renewing leases', () => {
       const [answer, renewal] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
       queue.held = async () => {
         await renewal.promise
-        return [{ runId: 'a', epoch: 1 }]
+        return [{ runId: 'a', token: toToken(1) }]
       }
       queue.beforeAnswer = () => answer.promise
       const early = when === 'before it renews' ? undefined : executor.renew()
@@ -324,9 +329,9 @@ describe('RunExecutor, renewing leases', () => {
 
   it.each([
     ['somebody else has', []],
-    ['it has under another claim', [{ runId: 'a', epoch: 2 }]],
+    ['it has under another claim', [{ runId: 'a', token: toToken(2) }]],
   ])('[RUNS-Q5] stops a run that %s', async (_, lost) => {
-    const held = [...lost, { runId: 'b', epoch: 1 }]
+    const held = [...lost, { runId: 'b', token: toToken(1) }]
     const { executor, engine, clock, warned, queue } = setUp({ waiting: ['a', 'b'], held })
     executor.start()
     await turns()
@@ -347,7 +352,7 @@ describe('RunExecutor, renewing leases', () => {
     queue.waiting.push(claimed('b'))
     executor.wake()
     await turns()
-    gate.resolve([{ runId: 'a', epoch: 1 }])
+    gate.resolve([{ runId: 'a', token: toToken(1) }])
     await renewed
     expect(engine.runs.map(({ isStopped }) => isStopped)).toEqual([false, false])
   })
@@ -363,7 +368,7 @@ describe('RunExecutor, renewing leases', () => {
     queue.waiting.push(claimed('a', { run: { epoch: 2 } }))
     executor.wake()
     await turns()
-    gate.resolve([{ runId: 'a', epoch: 1 }])
+    gate.resolve([{ runId: 'a', token: toToken(1) }])
     await renewed
     expect(engine.run.isStopped).toBe(false)
     expect([executor.running, warned]).toEqual([1, ['Lost the lease of a run; stopping']])
@@ -376,7 +381,7 @@ describe('RunExecutor, renewing leases', () => {
     await clock.advance(LEASE_MS / 3)
     expect(warned).toEqual(['Failed to renew leases'])
     expect(engine.run.isStopped).toBe(false)
-    queue.held = async () => [{ runId: 'a', epoch: 1 }]
+    queue.held = async () => [{ runId: 'a', token: toToken(1) }]
     await clock.advance(LEASE_MS / 3)
     expect(queue.asked).toEqual(['renew', 'renew'])
     expect(warned).toHaveLength(1)
@@ -433,7 +438,7 @@ describe('RunExecutor.stop', () => {
   })
 
   it('[RUNS-Q4] releases the runs that were not handed over in time', async () => {
-    const held = [{ runId: 'a', epoch: 1 }]
+    const held = [{ runId: 'a', token: toToken(1) }]
     const { executor, engine, queue, clock } = setUp({ waiting: ['a'], held })
     executor.start()
     await turns()

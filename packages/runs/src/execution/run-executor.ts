@@ -154,10 +154,10 @@ export class RunExecutor {
     const claims = this.#claims.begun
     const isQuiet = claims === this.#claims.ended
     const held = await this.#options.storage.queue.renew(this.#leaseOwner)
-    const epochs = new Map(held.map(({ runId, epoch }) => [runId, epoch]))
+    const tokens = new Map(held.map(({ runId, token }) => [runId, token]))
     for (const execution of before) {
-      const { runId, epoch } = execution
-      if (this.#active.get(runId) !== execution || epochs.get(runId) === epoch) continue
+      const { runId, token } = execution
+      if (this.#active.get(runId) !== execution || tokens.get(runId) === token) continue
       this.#lose(execution)
     }
     if (isQuiet && claims === this.#claims.begun) await this.#releaseOrphans(held)
@@ -282,8 +282,8 @@ export class RunExecutor {
     return execution
   }
 
-  #executionOptions({ run }: ClaimedRun): ExecutionOptions {
-    const { runId, epoch, request } = run
+  #executionOptions({ run, token }: ClaimedRun): ExecutionOptions {
+    const { runId, request } = run
     const { storage, commits, ensembles, settings } = this.#options
     const { models, prices, redact, parkAfterMs, maxLostOwners, clock, logger } = settings
     const { profiles, toolMetrics, maxEventBytes, maxStoredRunBytes } = settings
@@ -295,7 +295,7 @@ export class RunExecutor {
       tasks: () => storage.runs.tasks(runId),
       journal: (onLost) =>
         redactedJournal(
-          commits.journal({ runId, epoch, onLost }),
+          commits.journal({ runId, token, onLost }),
           applyCaptureMode(request?.options?.captureMode, redact),
         ),
       models,

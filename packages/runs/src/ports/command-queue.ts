@@ -38,5 +38,11 @@ export type CommandAnswer = { readonly commandId: string } & (
 /** Result of sending a command. */
 export type SentCommand =
   | { readonly kind: 'sent'; readonly commandId: string }
-  | { readonly kind: 'unowned'; readonly run: RunRecord; readonly steps: readonly RunStep[] }
+  | {
+      readonly kind: 'unowned'
+      readonly run: RunRecord
+      /** The fencing token for a write to the run; see `UnownedWrite`. */
+      readonly token: string
+      readonly steps: readonly RunStep[]
+    }
   | { readonly kind: 'ended'; readonly run: RunRecord }

@@ -7,7 +7,9 @@
  *               ├── handed over┤
  *               └─ wake ◀ parked
  *
- * RUNS-L1 A claim raises the epoch, so later writes of an earlier owner are fenced.
+ * RUNS-L1 A claim raises the epoch and gives the run a new random token. A write of an earlier owner carries another
+ *    token and is fenced. Unlike an epoch, a token never recurs, even when the store loses its newest changes, as in a
+ *    failover to an asynchronous replica or after a restore.
  * RUNS-L2 A run has one owner at a time. When its lease expires, other processes may claim it.
  * RUNS-L3 Over all processes, at most `maxConcurrentRuns` runs are owned under an unexpired lease. A run that its
  *    owner has marked as waiting for a person is not counted.
@@ -78,12 +80,15 @@ export interface KnownEnsembles {
 /** A run under a claim. */
 export interface HeldRun {
   readonly runId: string
-  readonly epoch: number
+  /** The fencing token of the claim. */
+  readonly token: string
 }
 
 /** A run that the caller has claimed. */
 export interface ClaimedRun {
   readonly run: RunRecord
+  /** The fencing token of the claim. */
+  readonly token: string
   /** Pending commands, in the order in which they were sent. */
   readonly commands: readonly PendingCommand[]
   /** Number of owners in a row that lost the run without progress. */

@@ -3,7 +3,7 @@
  *
  * RUNS-P1 `create` writes the run and its first event in one transaction. A repeated submission returns the existing
  *    run.
- * RUNS-P2 A write under an earlier claim changes nothing and returns `fenced`.
+ * RUNS-P2 A write under an earlier claim, or one that the store does not know, changes nothing and returns `fenced`.
  * RUNS-P3 The store assigns sequence numbers: from 0, without gaps, in the order of writing.
  * RUNS-P4 The events, steps and answers of a write and the resulting state are stored in one transaction.
  * RUNS-P5 A write that cannot be stored does not affect the others of its batch.
@@ -93,8 +93,8 @@ export type CreatedRun =
 /** The next events, steps and answers of a run that the writer owns. */
 export interface RunWrite {
   readonly runId: string
-  /** The epoch of the writer's claim. */
-  readonly epoch: number
+  /** The fencing token of the writer's claim. */
+  readonly token: string
   /** Number of the write under this claim, from 1. */
   readonly writeNo: number
   readonly events: readonly RunEvent[]
@@ -106,8 +106,8 @@ export interface RunWrite {
 /** A write to an unowned run. */
 export interface UnownedWrite {
   readonly runId: string
-  /** Epoch and newest sequence number of the run as the writer read it. */
-  readonly epoch: number
+  /** Fencing token and newest sequence number of the run as the writer read it. The write replaces the token. */
+  readonly token: string
   readonly lastSeq: number
   /** At least one. */
   readonly events: readonly RunEvent[]

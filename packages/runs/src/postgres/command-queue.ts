@@ -64,14 +64,14 @@ export class PostgresCommandQueue implements CommandQueue {
       [toColumn(runId)],
     )
     if (row === undefined) return undefined
-    const { id, run, state } = toRunRow(row)
+    const { id, run, token, state } = toRunRow(row)
     if (state === 'ended') return { kind: 'ended', run }
     if (state !== 'owned') {
       const steps = await session.query(
         `SELECT data FROM ${session.schema}.steps WHERE run = $1 ORDER BY n`,
         [id],
       )
-      return { kind: 'unowned', run, steps: steps.map(toStep) }
+      return { kind: 'unowned', run, token, steps: steps.map(toStep) }
     }
     const commandId = crypto.randomUUID()
     const [payload] = toPayloads(notifications.origin, [{ kind: 'signal', runId }])

@@ -31,7 +31,7 @@ const FENCED: Decision = { result: { kind: 'fenced' } }
 
 /** Accepts the next write under the claim, and does not store the last one again (RUNS-P2, RUNS-P7). */
 export function decideWrite(row: PostgresRunRow | undefined, write: RunWrite): Decision {
-  if (row === undefined || row.run.epoch !== write.epoch) return FENCED
+  if (row === undefined || row.token !== write.token) return FENCED
   const { events, steps, writeNo, answers = [] } = write
   const isLast = writeNo === row.writeNo && writeNo > 0
   if (isLast && (row.state === 'owned' || row.state === 'ended')) {
@@ -47,7 +47,7 @@ export function decideWrite(row: PostgresRunRow | undefined, write: RunWrite): D
 
 /** Accepts a write if the run is still unowned and unchanged (RUNS-P8). */
 export function decideUnownedWrite(row: PostgresRunRow | undefined, write: UnownedWrite): Decision {
-  if (row === undefined || row.run.epoch !== write.epoch) return FENCED
+  if (row === undefined || row.token !== write.token) return FENCED
   if (row.run.lastSeq !== write.lastSeq) return FENCED
   if (row.state !== 'ready' && row.state !== 'parked') return FENCED
   const { events, steps } = write

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { result, reviewDecided, token } from '../testing/event-fixtures.ts'
 import { newRun, queued } from '../testing/index.ts'
-import { readRecord, newUnownedWrite } from '../testing/run-fixtures.ts'
+import { newUnownedWrite, readUnowned } from '../testing/run-fixtures.ts'
 import { readEverything, goOnAs, keepRunsInFlight } from '../testing/runs-in-flight.ts'
 import { postgresRunStorage } from './index.ts'
 import { POSTGRES_MIGRATIONS } from './migrations.ts'
@@ -23,7 +23,7 @@ function toVersion1(schema: string): string {
     DROP INDEX ${schema}.runs_of_actor;
     ALTER TABLE ${schema}.runs DROP COLUMN request, DROP COLUMN actor, DROP COLUMN webhooks,
       DROP COLUMN actor_index, DROP COLUMN cost_usd, DROP COLUMN claimed_at,
-      DROP COLUMN cache_key, DROP COLUMN waiting;
+      DROP COLUMN cache_key, DROP COLUMN waiting, DROP COLUMN token;
     DROP INDEX ${schema}.runs_suspected;
     UPDATE ${schema}.schema_version SET version = 1`
 }
@@ -49,10 +49,10 @@ describe('a store of version 1', () => {
     await database.client.query(toVersion1('flight'))
     await using storage = await open('flight')
     expect(await readEverything(storage)).toEqual(before)
-    const present = goOnAs(owner, storage, 1)
+    const present = await goOnAs(owner, storage, 1)
     expect((await present.commit([token('x')])).kind).toBe('written')
     expect((await present.commit([result('run-owned')])).kind).toBe('written')
-    const parked = await readRecord(storage, 'run-parked')
+    const parked = await readUnowned(storage, 'run-parked')
     const decided = newUnownedWrite(parked, 'ready', { events: [reviewDecided('review-a', 'ann')] })
     expect((await storage.runs.commitUnowned(decided)).kind).toBe('written')
     expect(await storage.outbox.claim({ limit: 9, claimMs: 1 })).toEqual([])
@@ -84,7 +84,8 @@ describe('a store of version 1', () => {
     const opened = Promise.all([open('rolling'), open('rolling')])
     await using _ = (await opened)[0]
     await using __ = (await opened)[1]
-    expect((await owner.commit([token('x')])).kind).toBe('written')
+    const present = await goOnAs(owner, storage, 1)
+    expect((await present.commit([token('x')])).kind).toBe('written')
     expect(storage.isAvailable).toBe(true)
     const { rows } = await database.client.query('SELECT version FROM rolling.schema_version')
     expect(rows).toEqual([{ version: POSTGRES_MIGRATIONS.length }])

@@ -24,7 +24,8 @@ describe('a store of version 2', () => {
       `ALTER TABLE texts.tasks DROP COLUMN finish_reason;
        DROP TABLE texts.memories, texts.reflections, texts.secrets; DROP TABLE texts.run_texts;
        DROP INDEX texts.runs_suspected; DROP INDEX texts.runs_cached;
-       ALTER TABLE texts.runs DROP COLUMN waiting, DROP COLUMN claimed_at, DROP COLUMN cache_key;
+       ALTER TABLE texts.runs DROP COLUMN waiting, DROP COLUMN claimed_at, DROP COLUMN cache_key,
+         DROP COLUMN token;
        UPDATE texts.schema_version SET version = 2`,
     )
     await using storage = await open('texts')

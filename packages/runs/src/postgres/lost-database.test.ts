@@ -125,7 +125,7 @@ describe('a busy database', () => {
     expect(created).toMatchObject({ code: 'STORE_UNAVAILABLE' })
     expect([storage.isAvailable, recorded.all]).toEqual([true, []])
     const [again] = await storage.runs.commit([
-      { runId: 'run-a', epoch: owner.epoch, writeNo: 1, events: [token('x')], steps: [] },
+      { runId: 'run-a', token: owner.token, writeNo: 1, events: [token('x')], steps: [] },
     ])
     expect(again?.kind).toBe('written')
   })

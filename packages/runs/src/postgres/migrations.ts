@@ -198,6 +198,13 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   CREATE INDEX runs_cached ON $schema.runs (cache_key, id) WHERE cache_key IS NOT NULL;
   CREATE INDEX runs_suspected ON $schema.runs (due_at) WHERE lost_owners > 0 AND state <> 'ended';
   `,
+  // The fencing token of a run: random, and replaced by each claim and by each write to an unowned run. The default is
+  // set after the column is added, because adding a column with a volatile default rewrites the table.
+  `
+  ALTER TABLE $schema.runs ADD COLUMN token uuid;
+  ALTER TABLE $schema.runs ALTER COLUMN token SET DEFAULT gen_random_uuid();
+  UPDATE $schema.runs SET token = gen_random_uuid() WHERE state <> 'ended';
+  `,
 ]
 
 /**

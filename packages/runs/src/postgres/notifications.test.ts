@@ -31,7 +31,7 @@ describe('notifications between stores', () => {
     const recorded = recordNotifications(reader.listen)
     expect((await owner.commit([poison()])).kind).toBe('failed')
     const [result] = await writer.runs.commit([
-      { runId: 'run-a', epoch: owner.epoch, writeNo: 1, events: [token('x')], steps: [] },
+      { runId: 'run-a', token: owner.token, writeNo: 1, events: [token('x')], steps: [] },
     ])
     expect(result?.kind).toBe('written')
     await recorded.first(isWritten)

@@ -12,7 +12,8 @@ describe('concurrent changes of a run', () => {
     await using storage = await postgresRunStorage({ connectionString: database.url })
     const owner = await ownedRun(storage, 'run-a')
     await database.client.query(
-      `BEGIN; UPDATE tutti.runs SET epoch = epoch + 1 WHERE run_id = 'run-a'`,
+      `BEGIN; UPDATE tutti.runs SET epoch = epoch + 1, token = gen_random_uuid()
+       WHERE run_id = 'run-a'`,
     )
     const written = owner.commit([token('zombie')])
     await someoneWaits()

@@ -27,6 +27,8 @@ export interface PostgresRunRow {
   readonly id: string
   readonly state: 'ready' | 'owned' | 'parked' | 'ended'
   readonly run: RunRecord
+  /** Fencing token of its current claim or, when it is unowned, of its last change. */
+  readonly token: string
   readonly writeNo: number
   readonly nextStep: number
   readonly lostOwners: number
@@ -42,6 +44,7 @@ export function toRunRow(row: PostgresRow): PostgresRunRow {
     id: String(id),
     state: state as PostgresRunRow['state'],
     run: toRun(row),
+    token: String(row['token']),
     writeNo: Number(writeNo),
     nextStep: Number(nextStep),
     lostOwners: Number(lostOwners),

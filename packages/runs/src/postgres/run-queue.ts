@@ -47,7 +47,7 @@ const KIND = `CASE WHEN state = 'owned' AND waiting THEN 'waiting' ELSE state EN
 /** Columns that a claim sets; `$1` is the owner, `$2` its lease in milliseconds or null. */
 const TAKE = `
   lost_owners = lost_owners + (state = 'owned')::int, state = 'owned', epoch = epoch + 1,
-  write_no = 0, owner = $1, claimed_at = clock_timestamp(), waiting = false,
+  token = gen_random_uuid(), write_no = 0, owner = $1, claimed_at = clock_timestamp(), waiting = false,
   due_at = clock_timestamp() + $2 * interval '1 millisecond',
   status = CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END`
 
@@ -105,24 +105,24 @@ export class PostgresRunQueue implements RunQueue {
        )
        UPDATE ${database.schema}.runs
        SET due_at = clock_timestamp() + $2 * interval '1 millisecond'
-       FROM held WHERE runs.id = held.id RETURNING run_id, epoch`,
+       FROM held WHERE runs.id = held.id RETURNING run_id, token`,
       [toColumn(owner), finiteOrNull(leaseMs)],
     )
     return rows.map((row) => ({
       runId: fromColumn(String(row['run_id'])),
-      epoch: Number(row['epoch']),
+      token: String(row['token']),
     }))
   }
 
-  async markWaiting({ runId, epoch }: HeldRun, isWaiting: boolean): Promise<boolean> {
+  async markWaiting({ runId, token }: HeldRun, isWaiting: boolean): Promise<boolean> {
     const { database } = this.#parts
     const status = isWaiting
       ? `CASE status WHEN 'CANCELLING' THEN status ELSE 'WAITING_REVIEW' END`
       : `CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END`
     const rows = await database.query(
       `UPDATE ${database.schema}.runs SET waiting = $3, status = ${status}
-       WHERE run_id = $1 AND epoch = $2 AND state = 'owned' RETURNING id`,
-      [toColumn(runId), epoch, isWaiting],
+       WHERE run_id = $1 AND token = $2 AND state = 'owned' RETURNING id`,
+      [toColumn(runId), token, isWaiting],
     )
     return rows.length > 0
   }
@@ -192,14 +192,14 @@ export class PostgresRunQueue implements RunQueue {
   /** Releases a run under the lock of its row, under which commands are queued, so that none is missed (RUNS-L5). */
   async #release(
     session: DatabaseSession,
-    { runId, epoch }: HeldRun,
+    { runId, token }: HeldRun,
     how: Release,
   ): Promise<Released> {
     const { schema } = session
     const [locked] = await session.query(
       `SELECT id FROM ${schema}.runs
-       WHERE run_id = $1 AND epoch = $2 AND state = 'owned' FOR UPDATE`,
-      [toColumn(runId), epoch],
+       WHERE run_id = $1 AND token = $2 AND state = 'owned' FOR UPDATE`,
+      [toColumn(runId), token],
     )
     if (locked === undefined) return 'fenced'
     if (how.kind === 'parked') {
@@ -216,7 +216,7 @@ export class PostgresRunQueue implements RunQueue {
     }
     // A lost run stays owned, without an owner and under an expired lease. Later writes of the former owner are fenced.
     const isLost = how.kind === 'lost'
-    const change = isLost ? 'epoch = epoch + 1' : `state = 'ready'`
+    const change = isLost ? 'token = gen_random_uuid()' : `state = 'ready'`
     await session.query(
       `UPDATE ${schema}.runs SET ${change}, owner = NULL, due_at = clock_timestamp()
        WHERE id = $1`,
@@ -291,8 +291,8 @@ async function toClaimedRuns(
   )
   const commands = groupByRun<PendingCommand>(commandRows, toPendingCommand)
   return rows.map((row) => {
-    const { id, run, lostOwners } = toRunRow(row)
-    return { run, commands: commands.get(id) ?? [], lostOwners }
+    const { id, run, token, lostOwners } = toRunRow(row)
+    return { run, token, commands: commands.get(id) ?? [], lostOwners }
   })
 }
 

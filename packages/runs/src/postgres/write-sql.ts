@@ -13,7 +13,7 @@ export function writeSql(schema: string): WriteSql {
   return sql
 }
 
-/** Columns of `runs` that a write sets directly; `owner` and some instants follow from `state`. */
+/** Columns of `runs` that a write sets directly; `owner`, `token` and some instants follow from `state`. */
 const RUN_COLUMNS: Readonly<Record<string, string>> = {
   status: 'text',
   started_at: 'float8',
@@ -126,6 +126,8 @@ function buildStatements(schema: string) {
             .map((name) => `${name} = after.${name}`)
             .join(', ')},
           owner = CASE after.state WHEN 'owned' THEN runs.owner END,
+          token = CASE WHEN runs.state IN ('ready', 'parked') THEN gen_random_uuid()
+            ELSE runs.token END,
           due_at = CASE
             WHEN after.state = 'ended' THEN NULL
             WHEN after.state = 'ready' AND runs.state = 'parked' THEN clock_timestamp()

@@ -2,6 +2,7 @@
 import { toLoggedEvent, toSubmittedColumns } from '../record-fields.ts'
 import { assertRoom, assertWithinQuota, idempotencyConflict, runExists } from '../refusals.ts'
 import { toSearchText } from '../search-text.ts'
+import { NEW_TOKEN } from './run-rows.ts'
 import { readRun } from './rows.ts'
 import { prepareActorCounter } from './count-actor-use.ts'
 
@@ -25,8 +26,8 @@ export function prepareRunCreator(
   const insert = database.prepare(
     `INSERT INTO runs
        (run_id, ensemble, workflow, status, inputs, tags, task_count, created_at, last_seq, state,
-        due_at, idempotency_key, fingerprint, cache_key, request, actor, webhooks)
-     VALUES (?, ?, ?, 'ACCEPTED', ?, ?, ?, ?, 0, 'ready', ?, ?, ?, ?, ?, ?, ?)`,
+        token, due_at, idempotency_key, fingerprint, cache_key, request, actor, webhooks)
+     VALUES (?, ?, ?, 'ACCEPTED', ?, ?, ?, ?, 0, 'ready', ${NEW_TOKEN}, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const insertText = database.prepare('INSERT INTO run_texts (run, text) VALUES (?, ?)')
   const countUse = prepareActorCounter(database)

@@ -31,6 +31,7 @@ const TO_VERSION_3 = `
   ALTER TABLE runs DROP COLUMN webhooks;
   ALTER TABLE runs DROP COLUMN cost_usd;
   ALTER TABLE runs DROP COLUMN waiting;
+  ALTER TABLE runs DROP COLUMN token;
   PRAGMA user_version = 3`
 
 let directory: string
@@ -66,7 +67,7 @@ describe('a store of version 3', () => {
     downgrade()
     await using storage = sqliteRunStorage(directory)
     expect(await readEverything(storage)).toEqual(before)
-    const present = goOnAs(owner, storage, 1)
+    const present = await goOnAs(owner, storage, 1)
     expect((await present.commit([token('x')])).kind).toBe('written')
     expect((await present.commit([result('run-owned')])).kind).toBe('written')
     const again = newRun('run-z', { submission: { idempotencyKey: 'key', fingerprint: 'print' } })

@@ -165,10 +165,10 @@ describe('a store of version 2', () => {
       ['run-accepted', 'ACCEPTED'],
       ['run-cancelling', 'CANCELLING'],
     ])
-    const [{ run, lostOwners } = expect.fail('nothing was claimed')] = claimed
+    const [{ run, token: held, lostOwners } = expect.fail('nothing was claimed')] = claimed
     const steps = await storage.runs.steps(run.runId)
     expect([run.epoch, steps, lostOwners]).toEqual([4, [{ kind: 'run_begun' }], 0])
-    const write = { runId: 'run-old', epoch: 4, writeNo: 1, events: [token('x')], steps: [] }
+    const write = { runId: 'run-old', token: held, writeNo: 1, events: [token('x')], steps: [] }
     expect(await storage.runs.commit([write])).toMatchObject([{ events: [{ seq: 2 }] }])
   })
 

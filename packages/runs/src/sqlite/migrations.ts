@@ -233,6 +233,11 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   CREATE INDEX runs_suspected ON runs (due_at) WHERE lost_owners > 0 AND state <> 'ended';
   CREATE INDEX runs_cached ON runs (cache_key, id) WHERE cache_key IS NOT NULL;
   `,
+  // The fencing token of a run: random, and replaced by each claim and by each write to an unowned run.
+  `
+  ALTER TABLE runs ADD COLUMN token TEXT;
+  UPDATE runs SET token = lower(hex(randomblob(16))) WHERE state <> 'ended';
+  `,
 ]
 
 /**

@@ -12,9 +12,14 @@ export interface SqliteRunRow {
   readonly id: number
   readonly state: QueueState
   readonly run: RunRecord
+  /** Fencing token of its current claim or, when it is unowned, of its last change. */
+  readonly token: string
   readonly lostOwners: number
   readonly fingerprint: string | null
 }
+
+/** SQL of a new fencing token. */
+export const NEW_TOKEN = 'lower(hex(randomblob(16)))'
 
 /** The state of a run in the queue. */
 export type QueueState = 'ready' | 'owned' | 'parked' | 'ended'
@@ -60,6 +65,7 @@ export function readRunRow(row: SqliteRow): SqliteRunRow {
     // NOTE: a cast at the boundary: this store only ever writes these states.
     state: state as QueueState,
     run: readRun(row),
+    token: String(row['token']),
     lostOwners: Number(lostOwners),
     fingerprint: typeof fingerprint === 'string' ? fingerprint : null,
   }

@@ -53,9 +53,9 @@ export class SqliteCommandQueue implements CommandQueue {
     const { rows } = this.#parts
     const found = rows.find(runId)
     if (found === undefined) return undefined
-    const { id, run, state } = found
+    const { id, run, token, state } = found
     if (state === 'ended') return { kind: 'ended', run }
-    if (state !== 'owned') return { kind: 'unowned', run, steps: rows.steps(id) }
+    if (state !== 'owned') return { kind: 'unowned', run, token, steps: rows.steps(id) }
     const commandId = crypto.randomUUID()
     this.#insert.run(commandId, id, JSON.stringify(command))
     if (command.kind === 'cancel') this.#setCancelling.run(id)

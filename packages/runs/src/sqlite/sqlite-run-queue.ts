@@ -5,7 +5,7 @@
 import { toStoreMetrics } from '../store-metrics.ts'
 import { SUSPECT_LOSSES } from '../execution/suspects.ts'
 import { prepareDueRuns } from './due-runs.ts'
-import { readRunRow, type QueueState } from './run-rows.ts'
+import { NEW_TOKEN, readRunRow, type QueueState } from './run-rows.ts'
 
 import type {
   ClaimedRun,
@@ -50,20 +50,20 @@ export class SqliteRunQueue implements RunQueue {
     const until = this.#inFuture(leaseMs)
     return this.#statements.renew.all(until, owner).map((row) => ({
       runId: String(row['run_id']),
-      epoch: Number(row['epoch']),
+      token: String(row['token']),
     }))
   }
 
-  async markWaiting({ runId, epoch }: HeldRun, isWaiting: boolean): Promise<boolean> {
+  async markWaiting({ runId, token }: HeldRun, isWaiting: boolean): Promise<boolean> {
     const { mark, unmark } = this.#statements
-    return (isWaiting ? mark : unmark).run(runId, epoch).changes > 0
+    return (isWaiting ? mark : unmark).run(runId, token).changes > 0
   }
 
   async release(held: HeldRun, how: Release): Promise<Released> {
     const { hub: board, rows, transaction } = this.#parts
     const became = transaction((): Released => {
       const found = rows.find(held.runId)
-      if (found?.state !== 'owned' || found.run.epoch !== held.epoch) return 'fenced'
+      if (found?.state !== 'owned' || found.token !== held.token) return 'fenced'
       if (how.kind === 'parked' && rows.commands(found.id).length === 0) {
         this.#statements.park.run(this.#inFuture(how.wakeInMs ?? Infinity), found.id)
         return 'parked'
@@ -105,8 +105,8 @@ export class SqliteRunQueue implements RunQueue {
     const { rows } = this.#parts
     const now = this.#inFuture(0)
     const row = this.#statements.take.get(owner, this.#inFuture(leaseMs), now, id)
-    const { run, lostOwners } = readRunRow(row ?? {})
-    return { run, commands: rows.commands(id), lostOwners }
+    const { run, token, lostOwners } = readRunRow(row ?? {})
+    return { run, token, commands: rows.commands(id), lostOwners }
   }
 
   /** Returns the instant `ms` from now, in whole milliseconds; null for Infinity. */
@@ -146,22 +146,22 @@ function prepareStatements(database: DatabaseSync): Statements {
   return {
     take: database.prepare(
       `UPDATE runs SET lost_owners = lost_owners + (state = 'owned'), state = 'owned',
-         epoch = epoch + 1, write_no = 0, owner = ?, due_at = ?, claimed_at = ?, waiting = 0,
+         epoch = epoch + 1, token = ${NEW_TOKEN}, write_no = 0, owner = ?, due_at = ?, claimed_at = ?, waiting = 0,
          status = CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END
        WHERE id = ? RETURNING *`,
     ),
     renew: database.prepare(
-      `UPDATE runs SET due_at = ? WHERE state = 'owned' AND owner = ? RETURNING run_id, epoch`,
+      `UPDATE runs SET due_at = ? WHERE state = 'owned' AND owner = ? RETURNING run_id, token`,
     ),
     mark: database.prepare(
       `UPDATE runs SET waiting = 1,
          status = CASE status WHEN 'CANCELLING' THEN status ELSE 'WAITING_REVIEW' END
-       WHERE run_id = ? AND epoch = ? AND state = 'owned'`,
+       WHERE run_id = ? AND token = ? AND state = 'owned'`,
     ),
     unmark: database.prepare(
       `UPDATE runs SET waiting = 0,
          status = CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END
-       WHERE run_id = ? AND epoch = ? AND state = 'owned'`,
+       WHERE run_id = ? AND token = ? AND state = 'owned'`,
     ),
     park: database.prepare(
       `UPDATE runs SET state = 'parked', owner = NULL, due_at = ?,
@@ -173,7 +173,7 @@ function prepareStatements(database: DatabaseSync): Statements {
     ),
     // It stays owned, without an owner and under an expired lease. Later writes of the former owner are fenced.
     lapse: database.prepare(
-      'UPDATE runs SET epoch = epoch + 1, owner = NULL, due_at = ? WHERE id = ?',
+      `UPDATE runs SET token = ${NEW_TOKEN}, owner = NULL, due_at = ? WHERE id = ?`,
     ),
     // Runs that lost their owner come before all waiting runs, as if they had been due since 1970. The delay of a
     // suspect starts now.

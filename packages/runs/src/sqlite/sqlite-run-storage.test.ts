@@ -145,9 +145,9 @@ describe('the embedded storage', () => {
   it('[RUNS-L4] claims the oldest of the runs that are due since the same instant first', async () => {
     const clock = fakeClock()
     await using storage = sqliteRunStorage(directory, { clock })
-    await ownedRun(storage, 'run-1')
+    const owner = await ownedRun(storage, 'run-1')
     const parked = { kind: 'parked', wakeInMs: 1000 } as const
-    expect(await storage.queue.release({ runId: 'run-1', epoch: 1 }, parked)).toBe('parked')
+    expect(await storage.queue.release(owner, parked)).toBe('parked')
     await clock.advance(1000)
     await createRun(storage, 'run-2')
     const claimed = await storage.queue.claimNext({

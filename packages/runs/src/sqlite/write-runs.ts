@@ -2,10 +2,10 @@
 import { toLoggedEvent } from '../record-fields.ts'
 import { MOST_LOSSES_AFTER_STEP, SETTLED_AFTER_MS } from '../execution/suspects.ts'
 import { prepareEventAppender, type Addition, type Appended } from './append-events.ts'
+import { NEW_TOKEN, type QueueState } from './run-rows.ts'
 
 import type { StoreNotification } from '../ports/run-storage.ts'
 import type { UnownedWrite, RunWrite, WriteResult } from '../ports/run-store.ts'
-import type { QueueState } from './run-rows.ts'
 import type { SqliteParts } from './sqlite-parts.ts'
 
 /** The result of a write, and the notifications to send when it is committed. */
@@ -37,7 +37,8 @@ export function prepareRunWriter({
      WHERE id = ?`,
   )
   const advanceUnowned = database.prepare(
-    'UPDATE runs SET last_seq = ?, write_no = 0, lost_owners = lost_owners * ? WHERE id = ?',
+    `UPDATE runs SET last_seq = ?, write_no = 0, lost_owners = lost_owners * ?, token = ${NEW_TOKEN}
+     WHERE id = ?`,
   )
   const makeReady = database.prepare(
     `UPDATE runs SET state = 'ready', due_at = ?,
@@ -47,9 +48,9 @@ export function prepareRunWriter({
   return {
     append,
     write(write) {
-      const { runId, epoch, writeNo, events } = write
+      const { runId, token, writeNo, events } = write
       const run = findPosition(runId)
-      if (run === undefined || run.epoch !== epoch) return FENCED
+      if (run === undefined || run.token !== token) return FENCED
       if (isRepeated(run, writeNo)) {
         const first = run.lastSeq + 1 - events.length
         return toOutcome({
@@ -64,9 +65,9 @@ export function prepareRunWriter({
       return toOutcome(appended)
     },
     writeUnowned(write) {
-      const { runId, epoch, lastSeq, events } = write
+      const { runId, token, lastSeq, events } = write
       const run = findPosition(runId)
-      if (run === undefined || run.epoch !== epoch || run.lastSeq !== lastSeq) return FENCED
+      if (run === undefined || run.token !== token || run.lastSeq !== lastSeq) return FENCED
       if (run.state !== 'ready' && run.state !== 'parked') return FENCED
       if (write.next === 'ready') makeReady.run(clock.now(), run.id)
       const appended = append({ ...write, ...run })
@@ -90,7 +91,7 @@ function toOutcome({
 /** The position of a run. */
 interface Position {
   readonly id: number
-  readonly epoch: number
+  readonly token: string
   readonly lastSeq: number
   readonly writeNo: number
   readonly state: QueueState
@@ -105,14 +106,14 @@ function preparePositionReader(
   database: SqliteParts['database'],
 ): (runId: string) => Position | undefined {
   const select = database.prepare(
-    'SELECT id, epoch, last_seq, write_no, state FROM runs WHERE run_id = ?',
+    'SELECT id, token, last_seq, write_no, state FROM runs WHERE run_id = ?',
   )
   return (runId) => {
     const row = select.get(runId)
     if (row === undefined) return undefined
     return {
       id: Number(row['id']),
-      epoch: Number(row['epoch']),
+      token: String(row['token']),
       lastSeq: Number(row['last_seq']),
       writeNo: Number(row['write_no']),
       // NOTE: a cast at the boundary: this store only ever writes these states.

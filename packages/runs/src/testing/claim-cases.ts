@@ -15,6 +15,7 @@ import {
   readRecord,
 } from './run-fixtures.ts'
 
+import type { LeaseOwner } from '../ports/run-queue.ts'
 import type { StorageCase } from './storage-case.ts'
 
 const LEASED = { owner: 'owner-a', leaseMs: 60_000 }
@@ -53,8 +54,10 @@ export const claimCases: readonly StorageCase[] = [
       const run = await createRun(storage, 'run-a', { tags: { by: 'ci' } })
       const [claimed, ...others] = await claimDue(storage)
       deepStrictEqual(others, [])
+      ok(claimed !== undefined)
       deepStrictEqual(claimed, {
         run: { ...run, epoch: 1 },
+        token: claimed.token,
         commands: [],
         lostOwners: 0,
       })
@@ -62,22 +65,30 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L1] every claim raises the epoch by one, however the run was released',
+    name: '[RUNS-L1] every claim raises the epoch by one and has a new token, however the run was released',
     async run({ storage, passTime }) {
-      const epochs = [(await ownedRun(storage, 'run-a')).epoch]
+      const first = await ownedRun(storage, 'run-a')
+      const owners = [first]
       const release = async (kind: 'ready' | 'parked'): Promise<void> => {
-        const held = { runId: 'run-a', epoch: epochs.at(-1) ?? -1 }
-        strictEqual(await storage.queue.release(held, { kind }), kind)
+        strictEqual(await storage.queue.release(owners.at(-1) ?? first, { kind }), kind)
+      }
+      const claimNext = async (leaseOwner: LeaseOwner): Promise<void> => {
+        const claims = await claimDue(storage, leaseOwner)
+        owners.push(...claims.map((claimed) => toOwner(storage, claimed)))
       }
       await release('ready')
-      epochs.push(...(await claimDue(storage, LEASED)).map(({ run }) => run.epoch))
+      await claimNext(LEASED)
       await passTime(61_000)
-      epochs.push(...(await claimDue(storage)).map(({ run }) => run.epoch))
+      await claimNext(OWNER)
       await release('parked')
-      epochs.push((await claimRun(storage, 'run-a')).epoch)
+      owners.push(await claimRun(storage, 'run-a'))
       await storage.queue.reclaimAll()
-      epochs.push((await claimRun(storage, 'run-a')).epoch)
-      deepStrictEqual(epochs, [1, 2, 3, 4, 5])
+      owners.push(await claimRun(storage, 'run-a'))
+      deepStrictEqual(
+        owners.map(({ epoch }) => epoch),
+        [1, 2, 3, 4, 5],
+      )
+      strictEqual(new Set(owners.map(({ token: one }) => one)).size, 5)
     },
   },
   {
@@ -122,16 +133,16 @@ export const claimCases: readonly StorageCase[] = [
     name: '[RUNS-L2] renewing extends only the leases of its owner, counted from now',
     async run({ storage, passTime }) {
       const other = { ...LEASED, owner: 'owner-b' }
-      await ownedRun(storage, 'run-a', { leaseOwner: LEASED })
+      const a = await ownedRun(storage, 'run-a', { leaseOwner: LEASED })
       await ownedRun(storage, 'run-b', { leaseOwner: other })
-      await ownedRun(storage, 'run-c', { leaseOwner: LEASED })
+      const c = await ownedRun(storage, 'run-c', { leaseOwner: LEASED })
       await passTime(40_000)
       const held = await storage.queue.renew({ owner: 'owner-a', leaseMs: 30_000 })
       deepStrictEqual(
         held.toSorted((a, b) => a.runId.localeCompare(b.runId)),
         [
-          { runId: 'run-a', epoch: 1 },
-          { runId: 'run-c', epoch: 1 },
+          { runId: 'run-a', token: a.token },
+          { runId: 'run-c', token: c.token },
         ],
       )
       await passTime(21_000)
@@ -143,13 +154,13 @@ export const claimCases: readonly StorageCase[] = [
   {
     name: '[RUNS-L2] renewing returns the runs still owned, without those that were taken over or released',
     async run({ storage, passTime }) {
-      for (const runId of ['run-1', 'run-2', 'run-3']) {
-        await ownedRun(storage, runId, { leaseOwner: LEASED })
-      }
-      await storage.queue.release({ runId: 'run-1', epoch: 1 }, { kind: 'parked' })
+      const first = await ownedRun(storage, 'run-1', { leaseOwner: LEASED })
+      await ownedRun(storage, 'run-2', { leaseOwner: LEASED })
+      const { token: third } = await ownedRun(storage, 'run-3', { leaseOwner: LEASED })
+      await storage.queue.release(first, { kind: 'parked' })
       await passTime(61_000)
       assertClaimed(await claimDue(storage, { owner: 'owner-b', wanted: 1 }), ['run-2'])
-      deepStrictEqual(await storage.queue.renew(LEASED), [{ runId: 'run-3', epoch: 1 }])
+      deepStrictEqual(await storage.queue.renew(LEASED), [{ runId: 'run-3', token: third }])
       deepStrictEqual(await storage.queue.renew({ ...LEASED, owner: 'owner-c' }), [])
       deepStrictEqual(await claimDue(storage), [])
     },
@@ -163,7 +174,7 @@ export const claimCases: readonly StorageCase[] = [
       ok(again !== undefined)
       deepStrictEqual(await first.commit([token('zombie')]), { kind: 'fenced' })
       strictEqual((await toOwner(storage, again).commit([token('x')])).kind, 'written')
-      deepStrictEqual(await storage.queue.renew(LEASED), [{ runId: 'run-a', epoch: 2 }])
+      deepStrictEqual(await storage.queue.renew(LEASED), [{ runId: 'run-a', token: again.token }])
     },
   },
   {
@@ -193,9 +204,10 @@ export const claimCases: readonly StorageCase[] = [
       const claim = () => claimDue(storage, { ...LEASED, maxConcurrentRuns: 1 })
       await createRun(storage, 'run-1')
       await createRun(storage, 'run-2')
-      assertClaimed(await claim(), ['run-1'])
+      const [first] = await claim()
+      ok(first !== undefined)
       deepStrictEqual(await claim(), [])
-      await storage.queue.release({ runId: 'run-1', epoch: 1 }, { kind: 'parked' })
+      await storage.queue.release({ runId: 'run-1', token: first.token }, { kind: 'parked' })
       assertClaimed(await claim(), ['run-2'])
       await createRun(storage, 'run-3')
       deepStrictEqual(await claim(), [])

@@ -11,6 +11,7 @@ import {
   parkedRun,
   readRecord,
   newUnownedWrite,
+  readUnowned,
 } from './run-fixtures.ts'
 import { watchNotifications } from './watch-notifications.ts'
 
@@ -84,8 +85,8 @@ export const commandCases: readonly StorageCase[] = [
       const owner = await ownedRun(storage, 'run-a', { leaseOwner: LEASED })
       const commandId = await send(storage, 'run-a', SWITCH)
       const answers = [{ commandId, ok: true }] as const
-      const { runId, epoch } = owner
-      const write = { runId, epoch, writeNo: 1, events: [poison()], steps: [], answers }
+      const { runId, token } = owner
+      const write = { runId, token, writeNo: 1, events: [poison()], steps: [], answers }
       strictEqual((await storage.runs.commit([write]))[0]?.kind, 'failed')
       strictEqual(await storage.commands.answer(commandId), undefined)
       await passTime(61_000)
@@ -116,17 +117,20 @@ export const commandCases: readonly StorageCase[] = [
   {
     name: '[RUNS-W2] the sender of a command to an unowned run receives the run and its steps',
     async run({ storage }) {
-      const ready = await createRun(storage, 'run-ready')
-      const parked = await parkedRun(storage, 'run-parked')
+      await createRun(storage, 'run-ready')
+      const { token: readyToken, ...ready } = await readUnowned(storage, 'run-ready')
+      const { token: parkedToken, ...parked } = await parkedRun(storage, 'run-parked')
       for (const command of COMMANDS) {
         deepStrictEqual(await storage.commands.send('run-ready', command), {
           kind: 'unowned',
           run: ready,
+          token: readyToken,
           steps: [],
         })
         deepStrictEqual(await storage.commands.send('run-parked', command), {
           kind: 'unowned',
           run: parked,
+          token: parkedToken,
           steps: [step(1)],
         })
       }
@@ -187,7 +191,7 @@ export const commandCases: readonly StorageCase[] = [
       await notifications.next({ kind: 'ready' })
       const second = await claimRun(storage, 'run-a')
       await storage.queue.release(second, { kind: 'parked' })
-      const parked = await readRecord(storage, 'run-a')
+      const parked = await readUnowned(storage, 'run-a')
       await storage.runs.commitUnowned(newUnownedWrite(parked, 'ready'))
       await notifications.next({ kind: 'ready' })
       const third = await claimRun(storage, 'run-a')

@@ -12,6 +12,8 @@ import {
   toOwner,
   readAll,
   readRecord,
+  readUnowned,
+  UNKNOWN_TOKEN,
 } from './run-fixtures.ts'
 
 import type { StorageCase } from './storage-case.ts'
@@ -71,15 +73,17 @@ export const commitCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P2] a write is fenced if the run was never claimed, is unknown, or the epoch is not reached yet',
+    name: '[RUNS-P2] a write is fenced if the run was never claimed, is unknown, or has another token',
     async run({ storage }) {
       await createRun(storage, 'run-a')
-      const write = { runId: 'run-a', epoch: 0, writeNo: 1, events: [token('x')], steps: [] }
+      const { token: first } = await readUnowned(storage, 'run-a')
+      const write = { runId: 'run-a', token: first, writeNo: 1, events: [token('x')], steps: [] }
       const fenced = { kind: 'fenced' }
       deepStrictEqual(await commitOne(storage, write), fenced)
       deepStrictEqual(await commitOne(storage, { ...write, runId: 'run-z' }), fenced)
       await claimRun(storage, 'run-a')
-      deepStrictEqual(await commitOne(storage, { ...write, epoch: 2 }), fenced)
+      deepStrictEqual(await commitOne(storage, write), fenced)
+      deepStrictEqual(await commitOne(storage, { ...write, token: UNKNOWN_TOKEN }), fenced)
       strictEqual((await readAll(storage, 'run-a')).length, 1)
     },
   },
@@ -199,7 +203,7 @@ export const commitCases: readonly StorageCase[] = [
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       const { writeNo } = owner.next([])
-      const write = { runId: 'run-a', epoch: owner.epoch, writeNo, steps: [] }
+      const write = { runId: 'run-a', token: owner.token, writeNo, steps: [] }
       const poisoned = await commitOne(storage, { ...write, events: [poison()] })
       strictEqual(poisoned.kind, 'failed')
       const written = await commitOne(storage, { ...write, events: [token('x')] })
@@ -276,7 +280,7 @@ export const commitCases: readonly StorageCase[] = [
       await first.commit([token('1')])
       await storage.queue.release(first, { kind: 'ready' })
       const next = await claimRun(storage, 'run-a')
-      const write = { runId: 'run-a', epoch: next.epoch, events: [token('2')], steps: [] }
+      const write = { runId: 'run-a', token: next.token, events: [token('2')], steps: [] }
       deepStrictEqual(await commitOne(storage, { ...write, writeNo: 0 }), { kind: 'fenced' })
       deepStrictEqual(await commitOne(storage, { ...write, writeNo: 2 }), { kind: 'fenced' })
       strictEqual((await next.commit([token('2')])).kind, 'written')

@@ -21,6 +21,8 @@ import {
   readAll,
   readRecord,
   newUnownedWrite,
+  type Owner,
+  readUnowned,
 } from './run-fixtures.ts'
 
 import type { RunStorage } from '../ports/run-storage.ts'
@@ -138,7 +140,7 @@ export const endCases: readonly StorageCase[] = [
       const sent = await storage.commands.send('run-a', { kind: 'cancel', mode: 'abort' })
       ok(sent?.kind === 'sent')
       await storage.queue.release(owner, { kind: 'ready' })
-      const run = await readRecord(storage, 'run-a')
+      const run = await readUnowned(storage, 'run-a')
       await storage.runs.commitUnowned(newUnownedWrite(run, 'stay', { events: [result('run-a')] }))
       const answer = await storage.commands.answer(sent.commandId)
       strictEqual(answer?.ok === false && answer.error.code, 'RUN_COMPLETED')
@@ -149,10 +151,14 @@ export const endCases: readonly StorageCase[] = [
     async run({ storage, passTime }) {
       const submission = { idempotencyKey: 'key', fingerprint: 'print' }
       const ids = ['run-1', 'run-2', 'run-3', 'run-4', 'run-5']
-      for (const runId of ids)
-        await ownedRun(storage, runId, runId === 'run-3' ? { submission } : {})
-      for (const runId of ['run-3', 'run-1', 'run-5', 'run-2', 'run-4']) {
-        await endRunOf(storage, runId)
+      const owners: Owner[] = []
+      for (const runId of ids) {
+        owners.push(await ownedRun(storage, runId, runId === 'run-3' ? { submission } : {}))
+      }
+      for (const n of [3, 1, 5, 2, 4]) {
+        const owner = owners[n - 1]
+        ok(owner !== undefined)
+        await endRunOf(storage, owner)
         await passTime(1000)
       }
       deepStrictEqual(await storage.runs.deleteEnded({ keep: 2, limit: 9 }), [
@@ -257,10 +263,9 @@ export const endCases: readonly StorageCase[] = [
   },
 ]
 
-async function endRunOf(storage: RunStorage, runId: string): Promise<void> {
-  const { epoch } = await readRecord(storage, runId)
+async function endRunOf(storage: RunStorage, { runId, token }: Owner): Promise<void> {
   const events = [started, reviewRequested(`review-${runId}`), result(runId)]
-  await storage.runs.commit([{ runId, epoch, writeNo: 1, events, steps: [step(1)] }])
+  await storage.runs.commit([{ runId, token, writeNo: 1, events, steps: [step(1)] }])
 }
 
 async function listed(storage: RunStorage): Promise<readonly string[]> {

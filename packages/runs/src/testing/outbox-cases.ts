@@ -17,6 +17,8 @@ import {
   ownedRun,
   readRecord,
   newUnownedWrite,
+  UNKNOWN_TOKEN,
+  readUnowned,
 } from './run-fixtures.ts'
 
 import type { StoreNotification, RunStorage } from '../ports/run-storage.ts'
@@ -58,7 +60,8 @@ export const outboxCases: readonly StorageCase[] = [
   {
     name: '[RUNS-O1] a write to an unowned run creates deliveries as well',
     async run({ storage }) {
-      const run = await createRun(storage, 'run-a', HOOKED)
+      await createRun(storage, 'run-a', HOOKED)
+      const run = await readUnowned(storage, 'run-a')
       const events = [token('x'), result('run-a')]
       await storage.runs.commitUnowned(newUnownedWrite(run, 'stay', { events }))
       deepStrictEqual(await claimed(storage), ['run-a:2:hook'])
@@ -93,7 +96,8 @@ export const outboxCases: readonly StorageCase[] = [
       strictEqual(await deliveries(), 0)
       await owner.commit([reviewRequested('review-a'), result('run-b')])
       strictEqual(await deliveries(), 1)
-      const run = await createRun(storage, 'run-c', HOOKED)
+      await createRun(storage, 'run-c', HOOKED)
+      const run = await readUnowned(storage, 'run-c')
       await storage.runs.commitUnowned(newUnownedWrite(run, 'stay', { events: [result('run-c')] }))
       strictEqual(await deliveries(), 2)
       stop()
@@ -114,7 +118,7 @@ export const outboxCases: readonly StorageCase[] = [
       for (const _ of [1, 2]) {
         strictEqual((await storage.runs.commit([write]))[0]?.kind, 'written')
       }
-      const fenced = { ...write, epoch: 9, writeNo: 3 }
+      const fenced = { ...write, token: UNKNOWN_TOKEN, writeNo: 3 }
       strictEqual((await storage.runs.commit([fenced]))[0]?.kind, 'fenced')
       deepStrictEqual(await claimed(storage), ['run-b:2:hook'])
     },

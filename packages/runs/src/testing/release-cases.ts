@@ -12,6 +12,8 @@ import {
   toOwner,
   parkedRun,
   readRecord,
+  readUnowned,
+  UNKNOWN_TOKEN,
 } from './run-fixtures.ts'
 
 import type { StorageCase } from './storage-case.ts'
@@ -23,16 +25,17 @@ export const releaseCases: readonly StorageCase[] = [
     name: '[RUNS-L2] only the owner of a run can release it, and only once',
     async run({ storage }) {
       await createRun(storage, 'run-a')
-      const release = (epoch: number, runId = 'run-a') =>
-        storage.queue.release({ runId, epoch }, { kind: 'parked' })
-      strictEqual(await release(0), 'fenced')
-      await claimRun(storage, 'run-a')
-      strictEqual(await release(0), 'fenced')
-      strictEqual(await release(2), 'fenced')
-      strictEqual(await release(1, 'run-z'), 'fenced')
+      const release = (token: string, runId = 'run-a') =>
+        storage.queue.release({ runId, token }, { kind: 'parked' })
+      const { token: before } = await readUnowned(storage, 'run-a')
+      strictEqual(await release(before), 'fenced')
+      const { token: current } = await claimRun(storage, 'run-a')
+      strictEqual(await release(before), 'fenced')
+      strictEqual(await release(UNKNOWN_TOKEN), 'fenced')
+      strictEqual(await release(current, 'run-z'), 'fenced')
       deepStrictEqual(await storage.queue.load(), { running: 1, queued: 0, waiting: 0, parked: 0 })
-      strictEqual(await release(1), 'parked')
-      strictEqual(await release(1), 'fenced')
+      strictEqual(await release(current), 'parked')
+      strictEqual(await release(current), 'fenced')
       deepStrictEqual(await storage.queue.load(), { running: 0, queued: 0, waiting: 0, parked: 1 })
     },
   },

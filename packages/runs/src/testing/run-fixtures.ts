@@ -1,7 +1,7 @@
 /** Runs and owners for the cases. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
-import { AT_MS, queued, result, started, step, token } from './event-fixtures.ts'
+import { AT_MS, queued, result, started, step, token as tokenEvent } from './event-fixtures.ts'
 
 import type { ClaimedRun, ClaimRequest, LeaseOwner } from '../ports/run-queue.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
@@ -31,6 +31,7 @@ export interface Owner {
   readonly claimed: ClaimedRun
   readonly runId: string
   readonly epoch: number
+  readonly token: string
   /** Returns the next write. */
   next(events: readonly RunEvent[], more?: WriteExtras): RunWrite
   /** Commits the next write in a batch of one. */
@@ -41,16 +42,18 @@ type WriteExtras = Partial<Pick<RunWrite, 'steps' | 'answers'>>
 
 /** Returns the owner of a claimed run. */
 export function toOwner(storage: RunStorage, claimed: ClaimedRun): Owner {
+  const { token } = claimed
   const { runId, epoch } = claimed.run
   let writeNo = 0
   const next = (events: readonly RunEvent[], more: WriteExtras = {}): RunWrite => {
     writeNo += 1
-    return { runId, epoch, writeNo, events, steps: [], ...more }
+    return { runId, token, writeNo, events, steps: [], ...more }
   }
   return {
     claimed,
     runId,
     epoch,
+    token,
     next,
     commit: (events, more) => commitOne(storage, next(events, more)),
   }
@@ -98,6 +101,21 @@ export async function ownedRun(
   return claimRun(storage, runId, leaseOwner)
 }
 
+/** A token that no claim has. */
+export const UNKNOWN_TOKEN = '00000000-0000-4000-8000-000000000000'
+
+/** An unowned run, with the token for a write to it. */
+export interface UnownedRun extends RunRecord {
+  readonly token: string
+}
+
+/** Reads an unowned run like the sender of a command. */
+export async function readUnowned(storage: RunStorage, runId: string): Promise<UnownedRun> {
+  const sent = await storage.commands.send(runId, { kind: 'switch_model', model: 'm' })
+  ok(sent?.kind === 'unowned', `${runId} is unowned`)
+  return { ...sent.run, token: sent.token }
+}
+
 /** Creates a parked run. */
 export async function parkedRun(
   storage: RunStorage,
@@ -107,12 +125,12 @@ export async function parkedRun(
     events = [],
     ...changes
   }: Partial<NewRun> & { readonly wakeInMs?: number; readonly events?: RunEvent[] } = {},
-): Promise<RunRecord> {
+): Promise<UnownedRun> {
   const owner = await ownedRun(storage, runId, changes)
   await owner.commit([started, ...events], { steps: [step(1)] })
   const how = { kind: 'parked', ...(wakeInMs === undefined ? {} : { wakeInMs }) } as const
   strictEqual(await storage.queue.release(owner, how), 'parked')
-  return readRecord(storage, runId)
+  return readUnowned(storage, runId)
 }
 
 /** Creates a run that has ended. */
@@ -128,11 +146,11 @@ export async function endedRun(
 
 /** Returns a write to an unowned run; one event and no step unless `changes` set others. */
 export function newUnownedWrite(
-  { runId, epoch, lastSeq }: RunRecord,
+  { runId, token, lastSeq }: Pick<UnownedRun, 'runId' | 'token' | 'lastSeq'>,
   next: UnownedWrite['next'],
   changes: Partial<Omit<UnownedWrite, 'next'>> = {},
 ): UnownedWrite {
-  return { runId, epoch, lastSeq, events: [token('at rest')], steps: [], ...changes, next }
+  return { runId, token, lastSeq, events: [tokenEvent('at rest')], steps: [], ...changes, next }
 }
 
 /** Returns the record of an existing run. */

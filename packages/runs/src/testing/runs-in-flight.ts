@@ -10,6 +10,7 @@ import {
 import {
   createRun,
   endedRun,
+  OWNER,
   ownedRun,
   toOwner,
   parkedRun,
@@ -33,9 +34,15 @@ export async function keepRunsInFlight(storage: RunStorage): Promise<Owner> {
   return owner
 }
 
-/** Returns the same owner over the reopened store. */
-export function goOnAs({ claimed }: Owner, storage: RunStorage, writeNo: number): Owner {
-  const owner = toOwner(storage, claimed)
+/** Returns the same owner over the reopened store; the migration gave its run a token. */
+export async function goOnAs(
+  { claimed, runId }: Owner,
+  storage: RunStorage,
+  writeNo: number,
+): Promise<Owner> {
+  const held = await storage.queue.renew(OWNER)
+  const { token } = held.find((run) => run.runId === runId) ?? claimed
+  const owner = toOwner(storage, { ...claimed, token })
   for (let n = 0; n < writeNo; n += 1) owner.next([])
   return owner
 }

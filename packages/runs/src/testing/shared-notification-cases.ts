@@ -11,6 +11,7 @@ import {
   readAll,
   readRecord,
   newUnownedWrite,
+  readUnowned,
 } from './run-fixtures.ts'
 import { watchNotifications } from './watch-notifications.ts'
 
@@ -31,7 +32,7 @@ export const sharedNotificationCases: readonly SharedStorageCase[] = [
       strictEqual((await readAll(other, 'run-a')).length, 3)
       await storage.queue.release(owner, { kind: 'parked' })
       const events = [token('at rest')]
-      const parked = await readRecord(storage, 'run-a')
+      const parked = await readUnowned(storage, 'run-a')
       await storage.runs.commitUnowned(newUnownedWrite(parked, 'stay', { events }))
       await notifications.events('run-a', 3)
       deepStrictEqual((await readAll(other, 'run-a')).slice(3), toLoggedEvents('run-a', 3, events))
@@ -61,7 +62,7 @@ export const sharedNotificationCases: readonly SharedStorageCase[] = [
       const [claimed] = await claimDue(other)
       ok(claimed !== undefined)
       const own = watchNotifications(storage)
-      await other.queue.release({ runId: 'run-a', epoch: claimed.run.epoch }, { kind: 'ready' })
+      await other.queue.release({ runId: 'run-a', token: claimed.token }, { kind: 'ready' })
       await own.next({ kind: 'ready' })
       assertClaimed(await claimDue(storage), ['run-a'])
       own.stop()

@@ -23,9 +23,11 @@ import {
   readAll,
   readRecord,
   newUnownedWrite,
+  readUnowned,
+  UNKNOWN_TOKEN,
+  type UnownedRun,
 } from './run-fixtures.ts'
 
-import type { RunRecord } from '../run-record.ts'
 import type { StorageCase } from './storage-case.ts'
 
 export const unownedWriteCases: readonly StorageCase[] = [
@@ -56,7 +58,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
       await storage.runs.commitUnowned(newUnownedWrite(run, 'stay', { events: [token('x')] }))
       strictEqual((await readRecord(storage, 'run-a')).status, 'WAITING_REVIEW')
       deepStrictEqual(await storage.queue.load(), { running: 0, queued: 1, waiting: 0, parked: 1 })
-      const queued = await readRecord(storage, 'run-b')
+      const queued = await readUnowned(storage, 'run-b')
       await storage.runs.commitUnowned(newUnownedWrite(queued, 'stay', { events: [token('y')] }))
       assertClaimed(await claimDue(storage), ['run-b'])
       await passTime(31_000)
@@ -66,7 +68,8 @@ export const unownedWriteCases: readonly StorageCase[] = [
   {
     name: '[RUNS-P8] a ready run retains its position when it is written to',
     async run({ storage, passTime }) {
-      const run = await createRun(storage, 'run-1')
+      await createRun(storage, 'run-1')
+      const run = await readUnowned(storage, 'run-1')
       await passTime(1000)
       await createRun(storage, 'run-2')
       await passTime(1000)
@@ -99,7 +102,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
         )
         strictEqual((await readRecord(storage, ended.runId)).status, 'FAILED')
         const again = await storage.runs.commitUnowned(
-          newUnownedWrite(await readRecord(storage, ended.runId), next, {
+          newUnownedWrite({ ...ended, lastSeq: ended.lastSeq + 1 }, next, {
             events: [token('late')],
           }),
         )
@@ -124,7 +127,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
       await commitOne(storage, write)
       await storage.queue.release(owner, { kind: 'ready' })
       deepStrictEqual(await commitOne(storage, write), { kind: 'fenced' })
-      const run = await readRecord(storage, 'run-a')
+      const run = await readUnowned(storage, 'run-a')
       await storage.runs.commitUnowned(newUnownedWrite(run, 'stay', { events: [result('run-a')] }))
       deepStrictEqual(await commitOne(storage, write), { kind: 'fenced' })
       strictEqual((await readAll(storage, 'run-a')).length, 3)
@@ -134,18 +137,33 @@ export const unownedWriteCases: readonly StorageCase[] = [
     name: '[RUNS-P8] a write is fenced if the run is owned or has changed since it was read',
     async run({ storage }) {
       const run = await parkedRun(storage, 'run-a')
-      const write = (of: RunRecord) => storage.runs.commitUnowned(newUnownedWrite(of, 'ready'))
+      const write = (of: UnownedRun) => storage.runs.commitUnowned(newUnownedWrite(of, 'ready'))
       const fenced = { kind: 'fenced' }
       deepStrictEqual(await write({ ...run, lastSeq: run.lastSeq - 1 }), fenced)
       deepStrictEqual(await write({ ...run, lastSeq: run.lastSeq + 1 }), fenced)
-      deepStrictEqual(await write({ ...run, epoch: run.epoch - 1 }), fenced)
+      deepStrictEqual(await write({ ...run, token: UNKNOWN_TOKEN }), fenced)
       deepStrictEqual(await write({ ...run, runId: 'run-z' }), fenced)
       const owner = await claimRun(storage, 'run-a')
-      deepStrictEqual(await write(owner.claimed.run), fenced)
+      deepStrictEqual(await write({ ...owner.claimed.run, token: owner.token }), fenced)
       await storage.queue.release(owner, { kind: 'parked' })
       deepStrictEqual(await write(run), fenced)
       strictEqual((await readAll(storage, 'run-a')).length, run.lastSeq + 1)
-      strictEqual((await write(await readRecord(storage, 'run-a'))).kind, 'written')
+      strictEqual((await write(await readUnowned(storage, 'run-a'))).kind, 'written')
+    },
+  },
+  {
+    name: '[RUNS-P8] a write gives the run a new token, so that a write by the earlier one is fenced',
+    async run({ storage }) {
+      const run = await parkedRun(storage, 'run-a')
+      await storage.runs.commitUnowned(newUnownedWrite(run, 'stay'))
+      const after = await readUnowned(storage, 'run-a')
+      ok(after.token !== run.token)
+      const stale = newUnownedWrite({ ...after, token: run.token }, 'stay')
+      deepStrictEqual(await storage.runs.commitUnowned(stale), { kind: 'fenced' })
+      strictEqual(
+        (await storage.runs.commitUnowned(newUnownedWrite(after, 'stay'))).kind,
+        'written',
+      )
     },
   },
   {
@@ -189,7 +207,7 @@ export const unownedWriteCases: readonly StorageCase[] = [
         steps: [step(2)],
       })
       strictEqual((await storage.runs.commitUnowned(write)).kind, 'failed')
-      deepStrictEqual(await readRecord(storage, 'run-a'), run)
+      deepStrictEqual(await readUnowned(storage, 'run-a'), run)
       deepStrictEqual(await storage.runs.steps('run-a'), [step(1)])
       deepStrictEqual(await storage.queue.load(), { running: 0, queued: 0, waiting: 0, parked: 1 })
     },
@@ -201,11 +219,11 @@ export const unownedWriteCases: readonly StorageCase[] = [
         const runId = `run-${steps.length}`
         await ownedRun(storage, runId)
         await storage.queue.reclaimAll()
-        const run = await readRecord(storage, runId)
+        const run = await readUnowned(storage, runId)
         await storage.runs.commitUnowned(newUnownedWrite(run, 'ready', { steps }))
-        const { claimed } = await claimRun(storage, runId)
-        strictEqual(claimed.lostOwners, 1 - steps.length)
-        await storage.queue.release({ runId, epoch: claimed.run.epoch }, { kind: 'parked' })
+        const owner = await claimRun(storage, runId)
+        strictEqual(owner.claimed.lostOwners, 1 - steps.length)
+        await storage.queue.release(owner, { kind: 'parked' })
       }
     },
   },

@@ -1,5 +1,5 @@
 /** Cases of RUNS-L3 and RUNS-L11: owned runs that wait for a person take no slot. */
-import { deepStrictEqual, rejects, strictEqual } from 'node:assert/strict'
+import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 
 import { cancelling, queued, started } from './event-fixtures.ts'
 import {
@@ -11,6 +11,8 @@ import {
   ownedRun,
   readRecord,
   type Owner,
+  readUnowned,
+  UNKNOWN_TOKEN,
 } from './run-fixtures.ts'
 
 import type { RunStorage } from '../ports/run-storage.ts'
@@ -78,16 +80,18 @@ export const waitingCases: readonly StorageCase[] = [
     name: '[RUNS-L11] only the owner of a run can mark it, and only until the run has ended',
     async run({ storage }) {
       await createRun(storage, 'run-1')
-      const mark = (epoch: number, runId = 'run-1') =>
-        storage.queue.markWaiting({ runId, epoch }, true)
-      strictEqual(await mark(0), false)
-      strictEqual(await mark(1, 'run-z'), false)
+      const mark = (token: string, runId = 'run-1') =>
+        storage.queue.markWaiting({ runId, token }, true)
+      const { token: before } = await readUnowned(storage, 'run-1')
+      strictEqual(await mark(before), false)
       const [claimed] = await claimDue(storage)
-      strictEqual(claimed?.run.epoch, 1)
-      strictEqual(await mark(2), false)
-      strictEqual(await mark(1), true)
-      await storage.queue.release({ runId: 'run-1', epoch: 1 }, { kind: 'parked' })
-      strictEqual(await mark(1), false)
+      ok(claimed !== undefined)
+      strictEqual(await mark(before), false)
+      strictEqual(await mark(UNKNOWN_TOKEN), false)
+      strictEqual(await mark(claimed.token, 'run-z'), false)
+      strictEqual(await mark(claimed.token), true)
+      await storage.queue.release({ runId: 'run-1', token: claimed.token }, { kind: 'parked' })
+      strictEqual(await mark(claimed.token), false)
       deepStrictEqual(await storage.queue.load(), { running: 0, queued: 0, waiting: 0, parked: 1 })
     },
   },
@@ -111,9 +115,10 @@ export const waitingCases: readonly StorageCase[] = [
       const owner = await ownedRun(storage, 'run-1')
       await storage.queue.markWaiting(owner, true)
       await storage.queue.release(owner, { kind: 'ready' })
-      assertClaimed(await claimDue(storage), ['run-1'])
+      const [claimed] = await claimDue(storage)
+      ok(claimed !== undefined)
       deepStrictEqual(await storage.queue.load(), { running: 1, queued: 0, waiting: 0, parked: 0 })
-      await storage.queue.markWaiting({ runId: 'run-1', epoch: 2 }, true)
+      await storage.queue.markWaiting({ runId: 'run-1', token: claimed.token }, true)
       await storage.queue.reclaimAll()
       strictEqual((await storage.queue.claim('run-1', OWNER))?.run.epoch, 3)
       deepStrictEqual(await storage.queue.load(), { running: 1, queued: 0, waiting: 0, parked: 0 })

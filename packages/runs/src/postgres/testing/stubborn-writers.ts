@@ -26,11 +26,11 @@ export class StubbornWriters {
 
   async write(storage: RunStorage): Promise<void> {
     await Promise.all(
-      this.#owners.map(async ({ runId, epoch }, index) => {
+      this.#owners.map(async ({ runId, token: held }, index) => {
         while (!this.isDone) {
           const done = this.written[index] ?? 0
           const [answer] = await storage.runs.commit([
-            { runId, epoch, writeNo: done + 1, events: [token(`${done}`)], steps: [] },
+            { runId, token: held, writeNo: done + 1, events: [token(`${done}`)], steps: [] },
           ])
           if (answer?.kind === 'unavailable') this.unavailable += 1
           else {
