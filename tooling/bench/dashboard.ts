@@ -11,6 +11,8 @@ import {
 import { launchBrowser } from '../browser/launch-browser.ts'
 import { bigEnsembles, startBigRun, submitMany } from '../../apps/dashboard/test/big-runs.ts'
 import { sized } from './lib/form.ts'
+import { median } from './lib/measure.ts'
+import { formatNumber, printClaim, printTable } from './lib/report.ts'
 import { heapMiB, smoothness, type Smoothness } from './lib/dashboard-smoothness.ts'
 
 import type { Browser, Page } from 'playwright-core'
@@ -24,17 +26,43 @@ const TURNS = sized(2_000, 20)
 const WHEEL_TURNS = sized(60, 2)
 const VIEWPORT = { width: 1440, height: 900 }
 
+/** Number of times that the long run is opened, each in a new page. */
+const OPENINGS = sized(5, 1, 3)
+
+/** Maximum time until the ended run is displayed, in milliseconds. */
+const MAX_OPEN_MS = 500
+
+const rows: string[][] = []
+
 const stage = await openDashboard({ ...bigEnsembles(TURNS) })
 const browser = await launchBrowser()
 try {
   await watchBigRun(browser, stage)
   const runId = await startBigRun(stage.client)
   const { lastSeq } = await stage.client.runs.result(runId)
-  console.log(`A run of ${lastSeq + 1} events`)
-  await readBigRun(browser, stage, runId)
+  const openMs = await readBigRun(browser, stage, runId)
   await submitMany(stage.client, RUNS)
-  console.log(`A list of ${RUNS} runs`)
   await scrollList(browser, stage)
+  printTable({
+    title: `The dashboard on a run of ${formatNumber(lastSeq + 1)} events and a list of ${formatNumber(RUNS)} runs`,
+    columns: [
+      'action',
+      'ms',
+      'frame, ms',
+      'p95',
+      'longest',
+      'long tasks, ms',
+      'longest',
+      'heap, MiB',
+    ],
+    rows,
+  })
+  printClaim({
+    text: `a run of ${formatNumber(lastSeq + 1)} events opens in at most ${MAX_OPEN_MS} ms`,
+    atMost: MAX_OPEN_MS,
+    measured: openMs,
+    unit: ' ms',
+  })
 } finally {
   await browser.close()
   await stage[Symbol.asyncDispose]()
@@ -51,32 +79,47 @@ async function watchBigRun(browser: Browser, stage: ServedDashboard): Promise<vo
         await page.goto(`${stage.url}/#/runs/${runId}`)
         await page.getByText('Completed', { exact: true }).first().waitFor({ timeout: 120_000 })
       })
-      report('watched from its first event to its last', measured, await heapMiB(page))
+      report('run watched from its first event to its last', measured, await heapMiB(page))
     },
   })
 }
 
-async function readBigRun(browser: Browser, stage: ServedDashboard, runId: string): Promise<void> {
-  await visit(browser, stage.url, {
-    viewport: VIEWPORT,
-    async use({ page }) {
-      await page.getByRole('heading', { name: 'Runs' }).waitFor()
-      const opened = await smoothness(page, async () => {
-        await page.goto(`${stage.url}/#/runs/${runId}`)
-        await page.getByText('Completed', { exact: true }).first().waitFor({ timeout: 120_000 })
-      })
-      report('opened when it is over', opened, await heapMiB(page))
-      report('its work scrolled', await smoothness(page, () => wheel(page, /work|transcript/i)))
-      await page.getByRole('tab', { name: 'Events' }).click()
-      report('its events scrolled', await smoothness(page, () => wheel(page, /events/i)))
-      const slider = page.getByRole('slider')
-      await slider.focus()
-      const scrubbed = await smoothness(page, async () => {
-        for (let step = 0; step < 40; step++) await page.keyboard.press('PageDown')
-      })
-      report('replayed by its slider', scrubbed, await heapMiB(page))
-    },
+/** Returns the time until the run is displayed, in milliseconds. */
+async function readBigRun(
+  browser: Browser,
+  stage: ServedDashboard,
+  runId: string,
+): Promise<number> {
+  const times: number[] = []
+  for (let opening = 1; opening <= OPENINGS; opening += 1) {
+    await visit(browser, stage.url, {
+      viewport: VIEWPORT,
+      async use({ page }) {
+        await page.getByRole('heading', { name: 'Runs' }).waitFor()
+        const opened = await smoothness(page, async () => {
+          await page.goto(`${stage.url}/#/runs/${runId}`)
+          await page.getByText('Completed', { exact: true }).first().waitFor({ timeout: 120_000 })
+        })
+        times.push(opened.ms)
+        if (opening < OPENINGS) return
+        report('run opened after its end', opened, await heapMiB(page))
+        await useBigRun(page)
+      },
+    })
+  }
+  return median(times)
+}
+
+async function useBigRun(page: Page): Promise<void> {
+  report('work scrolled', await smoothness(page, () => wheel(page, /work|transcript/i)))
+  await page.getByRole('tab', { name: 'Events' }).click()
+  report('events scrolled', await smoothness(page, () => wheel(page, /events/i)))
+  const slider = page.getByRole('slider')
+  await slider.focus()
+  const scrubbed = await smoothness(page, async () => {
+    for (let step = 0; step < 40; step++) await page.keyboard.press('PageDown')
   })
+  report('replayed with the slider', scrubbed, await heapMiB(page))
 }
 
 async function scrollList(browser: Browser, stage: ServedDashboard): Promise<void> {
@@ -84,12 +127,12 @@ async function scrollList(browser: Browser, stage: ServedDashboard): Promise<voi
     viewport: VIEWPORT,
     async use({ page }) {
       await page.getByRole('heading', { name: 'Runs' }).waitFor()
-      report('the list scrolled to its end', await smoothness(page, () => wheel(page, /runs/i)))
+      report('list scrolled to its end', await smoothness(page, () => wheel(page, /runs/i)))
       const live = smoothness(page, async () => {
         await submitMany(stage.client, RUNS / 10)
         await wheel(page, /runs/i)
       })
-      report('scrolled while runs come and go', await live, await heapMiB(page))
+      report('list scrolled while runs come and go', await live, await heapMiB(page))
     },
   })
 }
@@ -107,9 +150,12 @@ async function wheel(page: Page, name: RegExp): Promise<void> {
   }
 }
 
-function report(what: string, { ms, frames, longTasks }: Smoothness, heap?: number): void {
-  const frame = `frames ${frames.median.toFixed(1)} ms median, ${frames.p95.toFixed(1)} p95, ${frames.max.toFixed(0)} longest`
-  const held = `${longTasks.count} long tasks, ${longTasks.totalMs.toFixed(0)} ms, longest ${longTasks.maxMs.toFixed(0)}`
-  const memory = heap === undefined ? '' : `; heap ${heap.toFixed(1)} MiB`
-  console.log(`  ${what}: ${ms.toFixed(0)} ms; ${frame}; ${held}${memory}`)
+function report(action: string, { ms, frames, longTasks }: Smoothness, heap?: number): void {
+  const numbers = [frames.median, frames.p95, frames.max, longTasks.totalMs, longTasks.maxMs]
+  rows.push([
+    action,
+    formatNumber(Math.round(ms)),
+    ...numbers.map(formatNumber),
+    heap === undefined ? '–' : formatNumber(heap),
+  ])
 }

@@ -28,10 +28,11 @@ export async function importPeer<T = Record<string, unknown>>(specifier: string)
   return (await load(specifier)) as T
 }
 
-function installPeers(): void {
+/** Installs the pinned peers if necessary; returns their folder. */
+export function installPeers(): string {
   // npm writes this file last; a folder without it is an incomplete install.
   const complete = existsSync(join(FOLDER, 'node_modules', '.package-lock.json'))
-  if (complete && FILES.every(isAsPinned)) return
+  if (complete && FILES.every(isAsPinned)) return FOLDER
   rmSync(FOLDER, { recursive: true, force: true })
   mkdirSync(FOLDER, { recursive: true })
   for (const file of FILES) copyFileSync(join(PINS, file), join(FOLDER, file))
@@ -42,6 +43,7 @@ function installPeers(): void {
     timeout: INSTALL_TIMEOUT_MS,
   })
   if (status !== 0) throw new Error(`Cannot install the peers: ${error?.message ?? stderr}`)
+  return FOLDER
 }
 
 function isAsPinned(file: string): boolean {

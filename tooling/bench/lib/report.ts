@@ -61,7 +61,9 @@ export function isMet({ atLeast, atMost, measured }: Claim): boolean {
 export function printClaim(claim: Claim): void {
   const result: ClaimResult = {
     text: claim.text,
-    measured: `${formatNumber(claim.measured)}${claim.unit ?? ''}`,
+    measured: Number.isNaN(claim.measured)
+      ? 'not measured'
+      : `${formatNumber(claim.measured)}${claim.unit ?? ''}`,
     isMet: isMet(claim),
   }
   claims.push(result)
@@ -86,7 +88,6 @@ export function formatTable({ columns, rows }: Table): string {
 
 /** Formats a number with three digits at most, or without a fraction: 0.123, 1.23, 12.3, 1,234. */
 export function formatNumber(value: number): string {
-  if (Number.isNaN(value)) return 'not measured'
   const digits = Math.abs(value) < 1 ? 3 : Math.abs(value) < 10 ? 2 : Math.abs(value) < 100 ? 1 : 0
   return value.toLocaleString('en-US', { maximumFractionDigits: digits })
 }
