@@ -24,7 +24,7 @@ import type { Ensemble, RunProfiles } from '@tutti/ensemble'
 import { reportActivity, reportExecuted } from './execution/activity.ts'
 import { RunCommands } from './commands/run-commands.ts'
 import { EventBus, type EventListener } from './feed/event-bus.ts'
-import { RunEventFeed } from './feed/event-feed.ts'
+import { FEED_POLL_MS, RunEventFeed } from './feed/event-feed.ts'
 import { every } from './execution/every.ts'
 import { followEvents, type EventBatches, type FollowRunOptions } from './feed/follow-events.ts'
 import { GroupCommit } from './commit/group-commit.ts'
@@ -120,6 +120,8 @@ export class RunService {
     const feed = new RunEventFeed({
       events: storage.events,
       bus: this.#bus,
+      isOwn: (runId) => this.#executor.executes(runId),
+      clock,
       onError: (error) => {
         logger.warn('Failed to read events of other processes', { error })
       },
@@ -199,7 +201,13 @@ export class RunService {
     const storage = this.#storage
     const { logger, clock } = this.#settings
     const unfinished = storage.isShared ? [] : await this.#reclaimRuns()
-    await this.#feed.start()
+    if (storage.isShared) {
+      const onError = (error: unknown): void => {
+        logger.warn('Failed to look for events of other processes', { error })
+      }
+      const task = () => this.#feed.poll()
+      this.#stops.push(every({ clock, everyMs: FEED_POLL_MS, task, onError }))
+    }
     this.#stops.push(
       storage.listen((notification) => {
         this.#onNotification(notification)
@@ -254,7 +262,7 @@ export class RunService {
   async delete(runId: string): ReturnType<RunStorage['runs']['delete']> {
     const end = await this.#storage.runs.delete(runId)
     // Ends the streams of readers that follow the run.
-    if (end === 'deleted') await this.#feed.catchUp()
+    if (end === 'deleted') this.#feed.onDeleted(runId)
     return end
   }
 
@@ -314,6 +322,7 @@ export class RunService {
   follow(options: FollowRunOptions): EventBatches {
     const { events, runs } = this.#storage
     const find = (runId: string) => runs.get(runId)
+    this.#followSoon()
     return followEvents({ events, bus: this.#bus, find }, options)
   }
 
@@ -324,7 +333,13 @@ export class RunService {
 
   /** Calls `listener` with the durable events of every run, until the returned function is called. */
   listenToAll(listener: EventListener): () => void {
+    this.#followSoon()
     return this.#bus.listenToAll(listener)
+  }
+
+  /** Resolves when the present listeners of every run receive the events that other processes write from then on. */
+  async connectListeners(): Promise<void> {
+    if (this.#storage.isShared) await this.#feed.connectListeners()
   }
 
   /**
@@ -359,6 +374,7 @@ export class RunService {
     await this.#executor.stop(drainTimeoutMs)
     await Promise.allSettled(this.#closingTasks.map((task) => task()))
     for (const stop of this.#stops) stop()
+    this.#feed.stop()
     this.#commits.stop()
     await this.#storage[Symbol.asyncDispose]()
     this.#hasStopped = true
@@ -382,13 +398,17 @@ export class RunService {
         this.#commands.onMissed()
         this.#executor.wake()
         this.#tryTask(() => this.#executor.takeCommands())
-        this.#tryTask(() => this.#feed.catchUp())
+        this.#tryTask(() => this.#feed.poll())
         return
       case 'availability':
         if (!notification.isAvailable) return
         this.#commits.retry()
         this.#tryTask(() => this.#executor.renew())
     }
+  }
+
+  #followSoon(): void {
+    if (this.#storage.isShared) this.#feed.followSoon()
   }
 
   #tryTask(task: () => Promise<void>): void {
@@ -417,7 +437,7 @@ export class RunService {
   }
 
   async #afterHousekeeping(): Promise<void> {
-    await this.#feed.catchUp()
+    await this.#feed.sweep()
     await this.#executor.takeCommands()
   }
 

@@ -4,7 +4,8 @@ import type { StoreMetrics } from './ports/run-queue.ts'
 
 /**
  * Converts rows of `kind`, `status`, `count` and `waited_ms` to metrics. There is a row for each state and status of
- * runs, and one row each for `reviews` and `deliveries`.
+ * runs, and one row each for `reviews`, `deliveries` and, in a store with a queue of notifications, its used part under
+ * `notifications`.
  */
 export function toStoreMetrics(rows: readonly Readonly<Record<string, unknown>>[]): StoreMetrics {
   const countOf = (kind: string): number =>
@@ -26,5 +27,6 @@ export function toStoreMetrics(rows: readonly Readonly<Record<string, unknown>>[
     oldestQueuedMs: Math.max(0, ...waits),
     openReviews: countOf('reviews'),
     deliveries: countOf('deliveries'),
+    notificationQueueUsage: countOf('notifications'),
   }
 }

@@ -1,7 +1,7 @@
 /** Logs of runs in memory, written by tests. */
 import { turns } from './turns.ts'
 
-import type { StoredEventLog, EventQuery, RunHead } from '@tutti/runs'
+import type { StoredEventLog, EventQuery, FollowQuery, RunHead } from '@tutti/runs'
 import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
 
 /** A log whose reads take a turn of the event loop, during which a test can act. */
@@ -11,6 +11,8 @@ export class FakeLog implements StoredEventLog {
   readonly reads: EventQuery[] = []
   /** Called, and awaited, after the log was read and before the read resolves. */
   beforeAnswer: (() => unknown) | undefined
+  /** The runs to follow, in order. */
+  readonly follows: FollowQuery[] = []
 
   /** Writes events and returns them with their numbers. */
   append(runId: string, events: readonly RunEvent[]): readonly LoggedRunEvent[] {
@@ -36,11 +38,12 @@ export class FakeLog implements StoredEventLog {
     return page
   }
 
-  async heads(runIds: readonly string[]): Promise<readonly RunHead[]> {
+  async follow(query: FollowQuery): Promise<readonly RunHead[]> {
+    this.follows.push(query)
     const heads = [...this.#runs].flatMap(([runId, log]) => {
       const last = log.at(-1)
       if (last === undefined) return []
-      const isWanted = last.type !== 'run_result' || runIds.includes(runId)
+      const isWanted = query.runIds.includes(runId) || (query.all && last.type !== 'run_result')
       return isWanted ? [{ runId, lastSeq: last.seq }] : []
     })
     await this.#answer()

@@ -89,6 +89,7 @@ describe('several processes on one store', () => {
     const onlooker = await startProcess(database.url, { ensemble }, api)
     const all: LoggedRunEvent[] = []
     onlooker.listenToAll((events) => all.push(...events))
+    await onlooker.connectListeners()
     const { runId } = await taker.submit({ inputs: INPUTS })
     const readers = [taker, worker, onlooker].map((service) => allEvents(service, runId))
     await waiting(1)
@@ -121,6 +122,7 @@ describe('several processes on one store', () => {
     const worker = await startProcess(database.url, { ensemble })
     const all: LoggedRunEvent[] = []
     onlooker.listenToAll((events) => all.push(...events))
+    await onlooker.connectListeners()
     const { runId } = await worker.submit({ inputs: INPUTS })
     const reader = allEvents(onlooker, runId)
     await waiting(1)

@@ -260,6 +260,9 @@ function storeInstruments(registry: MetricRegistry) {
       help: 'Lease renewals of this process, by outcome: renewed or failed',
       labels: ['outcome'],
     }),
+    notificationQueue: registry.gauge('tutti_notification_queue_usage', {
+      help: 'Used part of the queue of notifications between processes, from 0 to 1; when it is full, readers poll',
+    }),
     auditLost: registry.counter('tutti_audit_entries_lost_total', {
       help: 'Audit entries that could not be stored and were logged instead',
     }),

@@ -56,8 +56,11 @@ async function collect({ instruments, runs, clock, logger }: StoreCollectorOptio
 
 function setGauges(instruments: Instruments, figures: StoreMetrics | undefined): void {
   const { queueDepth, queueOldest, reviewsPending, webhookBacklog, runs } = instruments
-  for (const gauge of [queueDepth, queueOldest, reviewsPending, webhookBacklog, runs]) gauge.clear()
+  const { notificationQueue } = instruments
+  const gauges = [queueDepth, queueOldest, reviewsPending, webhookBacklog, runs, notificationQueue]
+  for (const gauge of gauges) gauge.clear()
   if (figures === undefined) return
+  notificationQueue.set({}, figures.notificationQueueUsage)
   queueDepth.set({}, figures.queued)
   queueOldest.set({}, figures.oldestQueuedMs / 1_000)
   reviewsPending.set({}, figures.openReviews)

@@ -95,10 +95,14 @@ export function createSockets(options: ResolvedControlApiOptions, guard: Request
     webSocket.on('error', (error) => {
       logger.debug('WebSocket failed', { error })
     })
-    webSocket.on('close', () => sessions.delete(webSocket))
+    webSocket.on('close', () => {
+      sessions.delete(webSocket)
+      if (sessions.size === 0) capacity.unlisten()
+    })
     closeAtExpiry(webSocket, info.caller, clock)
     recordHandshake(options, SWITCHING_PROTOCOLS)
     sessions.set(webSocket, new SocketSession(webSocket, options, info))
+    capacity.listen()
   }
 
   return {

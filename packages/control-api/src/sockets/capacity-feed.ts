@@ -46,10 +46,20 @@ export class CapacityFeed {
 
   /** Starts sending changes. */
   start(): void {
-    this.#stopListening = this.#options.runs.listenToAll((events) => {
+    this.#repeat()
+  }
+
+  /** Listens to the events of all processes, which only a server with connections should. */
+  listen(): void {
+    this.#stopListening ??= this.#options.runs.listenToAll((events) => {
       if (events.some(({ type }) => LOAD_EVENTS.has(type))) this.#updateSoon()
     })
-    this.#repeat()
+  }
+
+  /** Stops listening, when the last connection has closed. */
+  unlisten(): void {
+    this.#stopListening?.()
+    this.#stopListening = undefined
   }
 
   /** Returns the current load, over all processes. */
@@ -71,7 +81,7 @@ export class CapacityFeed {
 
   /** Stops sending changes. */
   stop(): void {
-    this.#stopListening?.()
+    this.unlisten()
     this.#stopRepeating?.()
     this.#stopGathering?.()
   }

@@ -153,6 +153,7 @@ export class SocketSession {
 
   async #greet(): Promise<void> {
     try {
+      await this.#options.runs.connectListeners()
       const { hello, continueWith } = await this.#dialect.greet(this.#gone.signal)
       this.send(hello)
       const { reviews, fresh } = continueWith(this.#early ?? [])

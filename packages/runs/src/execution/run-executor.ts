@@ -82,6 +82,11 @@ export class RunExecutor {
     return this.#active.size
   }
 
+  /** Whether the run executes here. */
+  executes(runId: string): boolean {
+    return this.#active.has(runId)
+  }
+
   /** Number of tasks that run here, including delegated tasks. */
   get activeTasks(): number {
     return [...this.#active.values()].reduce((sum, { activeTasks }) => sum + activeTasks, 0)

@@ -19,6 +19,11 @@ export class EventBus {
     return [...this.#byRun.keys()]
   }
 
+  /** Whether there are listeners of every run. */
+  get listensToAll(): boolean {
+    return this.#all.size > 0
+  }
+
   /** Whether a listener would receive events of `runId`. */
   hasListeners(runId: string): boolean {
     return this.#all.size > 0 || this.#byRun.has(runId)

@@ -1,3 +1,4 @@
+import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { FakeLog, resultEvent } from '../../test/fake-log.ts'
@@ -215,100 +216,154 @@ describe('RunEventFeed, when runs end', () => {
       log.beforeAnswer = undefined
       feed.offer(RUN, log.append(RUN, [resultEvent(RUN)]))
     }
-    await feed.catchUp()
+    await feed.poll()
     await turns()
     expect(published).toEqual(ids(0, 2))
   })
 })
 
 describe('RunEventFeed, when notifications may have been missed', () => {
-  it('[RUNS-F6] reads the newest event of each run at the start', async () => {
-    const { feed, log, published } = setUp()
-    log.append(RUN, tokens(4))
-    await feed.start()
-    log.append(RUN, tokens(2))
-    feed.onWritten(RUN, { from: 5, to: 5 })
-    await turns()
-    expect(published).toEqual(ids(4, 5))
-  })
-
-  it('[RUNS-F6] publishes missed events of known and new runs', async () => {
+  it('[RUNS-F6] publishes missed events of a known run', async () => {
     const { feed, log, published } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
     log.append(RUN, tokens(2))
-    log.append('run-b', tokens(1))
-    await feed.catchUp()
+    await feed.poll()
     await turns()
-    expect(published.toSorted()).toEqual([...ids(0, 3), 'run-b:0'])
+    expect(published).toEqual(ids(0, 3))
   })
 
   it('[RUNS-F6] publishes missed events of a run that has ended in the meantime', async () => {
     const { feed, log, published } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
     log.append(RUN, [...tokens(1), resultEvent(RUN)])
-    await feed.catchUp()
+    await feed.poll()
     await turns()
     expect(published).toEqual(ids(0, 3))
   })
 
-  it('[RUNS-F6] sends each event once to listeners of all runs, even after repeated checks', async () => {
+  it('[RUNS-F6] sends each event once to listeners of all runs, even after repeated polls', async () => {
     const { feed, log, published } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))
     log.append(RUN, tokens(1))
     feed.onWritten(RUN, { from: 2, to: 2 })
-    await Promise.all([feed.catchUp(), feed.catchUp()])
+    await Promise.all([feed.poll(), feed.poll()])
     feed.offer(RUN, log.append(RUN, [resultEvent(RUN)]))
-    await feed.catchUp()
+    await feed.poll()
     await turns()
     expect(published).toEqual(ids(0, 3))
   })
 
-  it('[RUNS-F6] makes the readers of each run read the log again', async () => {
-    const { feed, log, bus, published } = setUp()
-    const looks: number[] = []
-    bus.listen('ended', (events) => looks.push(events.length))
-    log.append('ended', [resultEvent('ended')])
-    await feed.catchUp()
+  it('[RUNS-F6] makes the readers of a run read the log when it first polls the run', async () => {
+    const { feed, log, bus } = setUp({ listens: false })
+    const sizes: number[] = []
+    bus.listen(RUN, (events) => sizes.push(events.length))
+    log.append(RUN, tokens(2))
+    await feed.poll()
+    await feed.poll()
+    expect(sizes).toEqual([0])
+    log.append(RUN, tokens(3))
+    await feed.poll()
     await turns()
-    expect(looks).toEqual([0])
-    expect(published).toEqual([])
+    expect(sizes).toEqual([0, 3])
   })
 
-  it('[RUNS-F6] forgets deleted runs', async () => {
-    const { feed, log, published } = setUp()
+  it('[RUNS-F6] makes the readers of a deleted run read the log, and forgets the run', async () => {
+    const { feed, log, bus, published } = setUp()
+    const sizes: number[] = []
+    bus.listen(RUN, (events) => sizes.push(events.length))
     feed.offer(RUN, log.append(RUN, tokens(2)))
     log.delete(RUN)
-    await feed.catchUp()
+    await feed.poll()
+    expect(sizes).toEqual([2, 0])
     feed.offer(RUN, log.append(RUN, tokens(1)))
     await turns()
     expect(published).toEqual([...ids(0, 1), `${RUN}:0`])
   })
 
+  it('[RUNS-F6] forgets runs without events between two sweeps', async () => {
+    const { feed, log } = setUp()
+    feed.offer(RUN, log.append(RUN, tokens(2)))
+    await feed.sweep()
+    await feed.sweep()
+    expect(log.follows.map(({ runIds }) => runIds)).toEqual([[RUN], []])
+  })
+
   it('throws the error of a failed read', async () => {
     const { feed, log } = setUp()
     log.beforeAnswer = () => Promise.reject(new Error('no connection'))
-    await expect(feed.start()).rejects.toThrow('no connection')
-    await expect(feed.catchUp()).rejects.toThrow('no connection')
+    await expect(feed.poll()).rejects.toThrow('no connection')
+    await expect(feed.sweep()).rejects.toThrow('no connection')
+  })
+})
+
+describe('RunEventFeed, when it follows runs', () => {
+  it('[RUNS-F7] does not ask the store while nobody listens', async () => {
+    const { feed, log } = setUp({ listens: false })
+    feed.offer(RUN, log.append(RUN, tokens(2)))
+    await feed.poll()
+    expect(log.follows).toEqual([])
+  })
+
+  it('[RUNS-F7] follows the runs with listeners that other processes write, and stops with the last listener', async () => {
+    const { feed, log, bus } = setUp({ listens: false, own: ['own'] })
+    const stops = ['own', RUN, 'run-b'].map((runId) => bus.listen(runId, () => undefined))
+    await feed.poll()
+    for (const stop of stops) stop()
+    await feed.poll()
+    await feed.poll()
+    expect(log.follows).toEqual([
+      { runIds: [RUN, 'run-b'], all: false },
+      { runIds: [], all: false },
+    ])
+  })
+
+  it('[RUNS-F7] follows all runs for a listener of all', async () => {
+    const { feed, log } = setUp()
+    await feed.poll()
+    expect(log.follows).toEqual([{ runIds: [], all: true }])
+  })
+
+  it('[RUNS-F7] polls once for the listeners that are added within a while', async () => {
+    const { feed, log, bus, clock } = setUp({ listens: false })
+    for (const runId of [RUN, 'run-b']) {
+      bus.listen(runId, () => undefined)
+      feed.followSoon()
+    }
+    await clock.advance(99)
+    expect(log.follows).toEqual([])
+    await clock.advance(1)
+    expect(log.follows).toEqual([{ runIds: [RUN, 'run-b'], all: false }])
   })
 })
 
 interface SetUp {
   readonly feed: RunEventFeed
   readonly log: FakeLog
+  readonly clock: ReturnType<typeof fakeClock>
   readonly bus: EventBus
   /** Ids of the events that a listener for all runs received. */
   readonly published: readonly string[]
   readonly errors: readonly unknown[]
 }
 
-function setUp({ listens = true } = {}): SetUp {
+function setUp({
+  listens = true,
+  own = [],
+}: { readonly listens?: boolean; readonly own?: readonly string[] } = {}): SetUp {
   const log = new FakeLog()
+  const clock = fakeClock()
   const errors: unknown[] = []
   const bus = new EventBus((error) => {
     throw error
   })
-  const feed = new RunEventFeed({ events: log, bus, onError: (error) => errors.push(error) })
-  return { feed, log, bus, published: listens ? listenTo(bus) : [], errors }
+  const feed = new RunEventFeed({
+    events: log,
+    bus,
+    isOwn: (runId) => own.includes(runId),
+    clock,
+    onError: (error) => errors.push(error),
+  })
+  return { feed, log, clock, bus, published: listens ? listenTo(bus) : [], errors }
 }
 
 function listenTo(bus: EventBus): readonly string[] {

@@ -3,15 +3,27 @@
  *
  *   written here ─ offer ─┐
  *                         ├─▶ in order, no gap ─▶ bus ─▶ readers
- *   written elsewhere ─ onWritten ─▶ read from the log
+ *   written elsewhere ─ onWritten, poll ─▶ read from the log
  *
  * RUNS-F4 The events of a run are published in the order of their sequence numbers, each once, without a gap.
  * RUNS-F5 Events of other processes are read only while there are listeners.
- * RUNS-F6 When notifications may have been missed, the newest event of each run is read from the log.
+ * RUNS-F6 Notifications may be lost. A poll reads the newest event of each followed run, so readers are at most one poll
+ *    late.
+ * RUNS-F7 The store notifies this process only of runs that have listeners here and that other processes write.
  */
 import type { EventBus } from './event-bus.ts'
 import type { StoredEventLog } from '../ports/event-log.ts'
+import type { Clock } from '@tutti/core'
 import type { LoggedRunEvent } from '@tutti/protocol'
+
+/** Interval of polls, in milliseconds. */
+export const FEED_POLL_MS = 1_000
+
+/**
+ * Time after which a run with a new listener is followed, in milliseconds. Most runs that are followed right after their
+ * submission execute in the same process by then, and need not be.
+ */
+const FOLLOW_AFTER_MS = 100
 
 /** Number of events read from the log at a time. */
 const PAGE = 500
@@ -20,6 +32,9 @@ const PAGE = 500
 export interface EventFeedOptions {
   readonly events: StoredEventLog
   readonly bus: EventBus
+  /** Returns whether this process writes the run. */
+  readonly isOwn: (runId: string) => boolean
+  readonly clock: Clock
   readonly onError: (error: unknown) => void
 }
 
@@ -32,22 +47,21 @@ interface Position {
   reading: boolean
   /** Whether its last event was published. The position is retained for a while, because notifications may be late. */
   hasEnded: boolean
+  /** Whether there was no event since the last sweep. */
+  isIdle: boolean
 }
 
 /** Publishes the events of all runs. */
 export class RunEventFeed {
   readonly #options: EventFeedOptions
   readonly #positions = new Map<string, Position>()
+  /** Whether the store notifies this process of events. */
+  #isFollowing = false
+  #polling: Promise<void> | undefined
+  #stopTimer: (() => void) | undefined
 
   constructor(options: EventFeedOptions) {
     this.#options = options
-  }
-
-  /** Reads the newest event of each run, from which later notifications continue. */
-  async start(): Promise<void> {
-    for (const { runId, lastSeq } of await this.#options.events.heads([])) {
-      this.#findPosition(runId, lastSeq)
-    }
   }
 
   /** Publishes events that this process wrote. */
@@ -56,6 +70,7 @@ export class RunEventFeed {
     const last = events.at(-1)
     if (first === undefined || last === undefined) return
     const position = this.#findPosition(runId, first.seq - 1)
+    if (position === undefined) return
     if (position.reading || first.seq !== position.reached + 1) {
       this.onWritten(runId, { from: first.seq, to: last.seq })
       return
@@ -68,28 +83,90 @@ export class RunEventFeed {
   /** Reads and publishes events that another process wrote. */
   onWritten(runId: string, { from, to }: { readonly from: number; readonly to: number }): void {
     const position = this.#findPosition(runId, from - 1)
-    if (position.hasEnded) return
+    if (position === undefined || position.hasEnded) return
     position.wanted = Math.max(position.wanted, to)
     if (!position.reading && position.reached < position.wanted) void this.#read(runId, position)
   }
 
-  /** Checks every run, because notifications may have been missed. */
-  async catchUp(): Promise<void> {
-    const { events, bus } = this.#options
-    for (const [runId, { hasEnded }] of this.#positions) if (hasEnded) this.#positions.delete(runId)
-    const known = [...this.#positions.keys()]
-    const heads = await events.heads(known)
-    const alive = new Set(heads.map(({ runId }) => runId))
-    for (const runId of known) if (!alive.has(runId)) this.#positions.delete(runId)
-    for (const { runId, lastSeq } of heads) this.onWritten(runId, { from: 0, to: lastSeq })
-    // Readers of runs that have ended in the meantime read the remaining events from the log.
-    for (const runId of bus.runIds) bus.nudge(runId)
+  /** Polls soon, because a listener was added. */
+  followSoon(): void {
+    const { clock, onError } = this.#options
+    this.#stopTimer ??= clock.after(FOLLOW_AFTER_MS, () => {
+      this.#stopTimer = undefined
+      this.poll().catch(onError)
+    })
   }
 
-  #findPosition(runId: string, reached: number): Position {
+  /** Resolves when the present listeners receive the events of all processes. */
+  async connectListeners(): Promise<void> {
+    // A poll that is under way may have begun before the listeners were added; its error is reported by its caller.
+    await this.#polling?.catch(() => undefined)
+    await this.poll()
+  }
+
+  /** Follows the runs that have listeners here and that other processes write, and checks each for new events. */
+  poll(): Promise<void> {
+    this.#polling ??= this.#poll().finally(() => {
+      this.#polling = undefined
+    })
+    return this.#polling
+  }
+
+  /** Forgets runs without events since the last sweep, and polls. */
+  async sweep(): Promise<void> {
+    for (const [runId, position] of this.#positions) {
+      if (position.isIdle && !position.reading) this.#positions.delete(runId)
+      else position.isIdle = true
+    }
+    await this.poll()
+  }
+
+  /** Makes the readers of a deleted run read the log, and so end. */
+  onDeleted(runId: string): void {
+    this.#positions.delete(runId)
+    this.#options.bus.nudge(runId)
+  }
+
+  /** Stops the timer. */
+  stop(): void {
+    this.#stopTimer?.()
+  }
+
+  async #poll(): Promise<void> {
+    const { events, bus, isOwn } = this.#options
+    const { listensToAll: all } = bus
+    const known = all ? [...this.#positions.keys()] : []
+    const runIds = [...new Set([...bus.runIds, ...known])].filter((runId) => !isOwn(runId))
+    if (runIds.length === 0 && !all && !this.#isFollowing) return
+    const heads = await events.follow({ runIds, all })
+    this.#isFollowing = runIds.length > 0 || all
+    for (const { runId, lastSeq } of heads) if (!isOwn(runId)) this.#check(runId, lastSeq)
+    const found = new Set(heads.map(({ runId }) => runId))
+    for (const runId of runIds) if (!found.has(runId)) this.onDeleted(runId)
+  }
+
+  /** Reads events that were missed. The readers of a run without a position may have stopped before its newest event. */
+  #check(runId: string, lastSeq: number): void {
+    const isKnown = this.#positions.has(runId)
+    this.onWritten(runId, { from: lastSeq + 1, to: lastSeq })
+    if (!isKnown) this.#options.bus.nudge(runId)
+  }
+
+  /** Returns the position of a run; undefined if nobody listens to it. */
+  #findPosition(runId: string, reached: number): Position | undefined {
     const known = this.#positions.get(runId)
+    if (known?.reading !== true && !this.#options.bus.hasListeners(runId)) {
+      this.#positions.delete(runId)
+      return undefined
+    }
     if (known !== undefined) return known
-    const position: Position = { reached, wanted: reached, reading: false, hasEnded: false }
+    const position: Position = {
+      reached,
+      wanted: reached,
+      reading: false,
+      hasEnded: false,
+      isIdle: false,
+    }
     this.#positions.set(runId, position)
     return position
   }
@@ -119,6 +196,8 @@ export class RunEventFeed {
   #publish(runId: string, events: readonly LoggedRunEvent[]): void {
     this.#options.bus.publish(runId, events)
     const position = this.#positions.get(runId)
-    if (position !== undefined && events.at(-1)?.type === 'run_result') position.hasEnded = true
+    if (position === undefined) return
+    position.isIdle = false
+    if (events.at(-1)?.type === 'run_result') position.hasEnded = true
   }
 }

@@ -8,8 +8,18 @@ export interface StoredEventLog {
    * than `limit` is not the end of the log; an empty page is.
    */
   read(query: EventQuery): Promise<readonly LoggedRunEvent[]>
-  /** Returns the newest event of each unfinished run and of each run of `runIds`. */
-  heads(runIds: readonly string[]): Promise<readonly RunHead[]>
+  /**
+   * From now on notifies this process of the events that other processes write to these runs, and no longer of others.
+   * Returns the newest event of each run that exists.
+   */
+  follow(query: FollowQuery): Promise<readonly RunHead[]>
+}
+
+/** The runs that a process follows. */
+export interface FollowQuery {
+  readonly runIds: readonly string[]
+  /** Whether it follows every other run as well. Only heads of runs that have an owner are returned in addition. */
+  readonly all: boolean
 }
 
 /** Default size of a page of events in the store, in bytes. */

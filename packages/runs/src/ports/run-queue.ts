@@ -127,4 +127,6 @@ export interface StoreMetrics extends QueueLoad {
   readonly openReviews: number
   /** Number of webhook deliveries that are not done. */
   readonly deliveries: number
+  /** Used part of the queue of notifications between processes, from 0 to 1; 0 in a store that is not shared. */
+  readonly notificationQueueUsage: number
 }

@@ -1,5 +1,4 @@
 /** Queues commands for the owners of runs, over Postgres. */
-import { toChannelName, toPayloads } from './notifications.ts'
 import { toRunRow, toPendingCommand, toStep } from './rows.ts'
 import { toColumn } from './text.ts'
 
@@ -22,12 +21,16 @@ export class PostgresCommandQueue implements CommandQueue {
   }
 
   async send(runId: string, command: RunCommand): Promise<SentCommand | undefined> {
-    const { requests, notifications } = this.#parts
+    const { requests, notifications, sender, sharedChannel } = this.#parts
     const text = JSON.stringify(command)
     const sent = await requests.transaction({}, (session) =>
       this.#send(session, { runId, text, cancels: command.kind === 'cancel' }),
     )
-    if (sent?.kind === 'sent') notifications.notify([{ kind: 'signal', runId }])
+    if (sent?.kind === 'sent') {
+      const notification = { kind: 'signal', runId } as const
+      notifications.notify([notification])
+      sender.send([{ channel: sharedChannel, notification }])
+    }
     return sent
   }
 
@@ -58,7 +61,6 @@ export class PostgresCommandQueue implements CommandQueue {
     session: DatabaseSession,
     { runId, text, cancels }: { runId: string; text: string; cancels: boolean },
   ): Promise<SentCommand | undefined> {
-    const { notifications, schemaName } = this.#parts
     const [row] = await session.query(
       `SELECT * FROM ${session.schema}.runs WHERE run_id = $1 FOR UPDATE`,
       [toColumn(runId)],
@@ -74,15 +76,13 @@ export class PostgresCommandQueue implements CommandQueue {
       return { kind: 'unowned', run, token, steps: steps.map(toStep) }
     }
     const commandId = crypto.randomUUID()
-    const [payload] = toPayloads(notifications.origin, [{ kind: 'signal', runId }])
     await session.query(
       `WITH signal AS (
-         INSERT INTO ${session.schema}.signals (run, signal_id, wish) VALUES ($1, $2, $3)
-       ), status AS (
-         UPDATE ${session.schema}.runs SET status = 'CANCELLING' WHERE id = $1 AND $4
+         INSERT INTO ${session.schema}.signals (run, signal_id, wish, asker)
+         VALUES ($1, $2, $3, $5)
        )
-       SELECT pg_notify($5, $6)`,
-      [id, commandId, text, cancels, toChannelName(schemaName), payload],
+       UPDATE ${session.schema}.runs SET status = 'CANCELLING' WHERE id = $1 AND $4`,
+      [id, commandId, text, cancels, this.#parts.notifications.channel],
     )
     return { kind: 'sent', commandId }
   }

@@ -11,7 +11,7 @@ import { toLoggedEvent, toSubmittedColumns } from '../record-fields.ts'
 import { assertRoom, assertWithinQuota, idempotencyConflict, runExists } from '../refusals.ts'
 import { toSearchText } from '../search-text.ts'
 import { LOCKS, type PostgresRow, type DatabaseSession } from './database.ts'
-import { toChannelName, toPayloads } from './notifications.ts'
+import { ALL_RUNS } from './event-log.ts'
 import { toRunRow } from './rows.ts'
 import { toTagIndex, toColumn, toIndex } from './text.ts'
 import { countActorUse } from './count-actor-use.ts'
@@ -25,11 +25,12 @@ const UNIQUE_VIOLATION = '23505'
 
 /** Creates a run; see `RunStore.create`. */
 export async function createRun(
-  { requests, notifications, schemaName }: PostgresParts,
+  { requests, notifications, sender, sharedChannel }: PostgresParts,
   run: NewRun,
   { firstEvent, maxUnfinishedRuns, quota }: CreateRunOptions,
 ): Promise<CreatedRun> {
   const event = JSON.stringify(firstEvent)
+  let followers: readonly string[] = []
   const create = async (session: DatabaseSession, room: Room): Promise<CreatedRun | undefined> => {
     const state = await readState(session, run)
     const repeated = findRepeatedRun(state.found, run)
@@ -37,17 +38,13 @@ export async function createRun(
     if (room === 'roomy' && state.unfinished + state.connections >= maxUnfinishedRuns) return
     assertRoom(state.unfinished, maxUnfinishedRuns)
     if (quota !== undefined) assertWithinQuota(quota, await countActorUse(session, quota))
-    await session.query(insertSql(session.schema), [
+    const following = await session.query(insertSql(session.schema), [
       ...toRunValues(run),
       firstEvent.type,
       event,
       toSearchText(run),
-      toChannelName(schemaName),
-      toPayloads(notifications.origin, [
-        { kind: 'ready' },
-        { kind: 'events', runId: run.runId, from: 0, to: 0 },
-      ]),
     ])
+    followers = following.map((row) => String(row['channel']))
     return { kind: 'created', event: toLoggedEvent(run.runId, 0, firstEvent) }
   }
   const alone = {
@@ -59,7 +56,14 @@ export async function createRun(
     (await requests.transaction(shared, (session) => create(session, 'roomy')).catch(retryAlone)) ??
     (await requests.transaction(alone, (session) => create(session, 'exact')))
   if (created === undefined) throw new TypeError('A run was neither created nor refused')
-  if (created.kind === 'created') notifications.notify([{ kind: 'ready' }])
+  if (created.kind === 'created') {
+    notifications.notify([{ kind: 'ready' }])
+    const written = { kind: 'events', runId: run.runId, from: 0, to: 0 } as const
+    sender.send([
+      { channel: sharedChannel, notification: { kind: 'ready' } },
+      ...followers.map((channel) => ({ channel, notification: written })),
+    ])
+  }
   return created
 }
 
@@ -125,7 +129,7 @@ function insertSql(schema: string): string {
     ), new_text AS (
       INSERT INTO ${schema}.run_texts (run, text) SELECT id, $18 FROM new_run
     )
-    SELECT pg_notify($19, payload) FROM unnest($20::text[]) AS payload`
+    SELECT channel FROM ${schema}.followers WHERE run = ${ALL_RUNS}`
 }
 
 function toRunValues(run: NewRun): readonly unknown[] {

@@ -3,22 +3,26 @@ import { EVENT_PAGE_BYTES } from '../ports/event-log.ts'
 import { toEvent } from './rows.ts'
 import { fromColumn, toColumn } from './text.ts'
 
-import type { StoredEventLog, EventQuery, RunHead } from '../ports/event-log.ts'
-import type { Database } from './database.ts'
+import type { StoredEventLog, EventQuery, FollowQuery, RunHead } from '../ports/event-log.ts'
+import type { PostgresParts } from './postgres-parts.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
+
+/** Value of `followers.run` for a process that follows every run. No run has this row id; the driver returns text. */
+export const ALL_RUNS = '0'
 
 /** The event log of a Postgres store. */
 export class PostgresEventLog implements StoredEventLog {
-  readonly #database: Database
+  readonly #parts: Pick<PostgresParts, 'requests' | 'notifications'>
 
-  constructor(database: Database) {
-    this.#database = database
+  constructor(parts: Pick<PostgresParts, 'requests' | 'notifications'>) {
+    this.#parts = parts
   }
 
   async read(query: EventQuery): Promise<readonly LoggedRunEvent[]> {
     const { runId, from, limit, types, maxBytes = EVENT_PAGE_BYTES } = query
-    const { schema } = this.#database
-    const rows = await this.#database.query(
+    const { requests } = this.#parts
+    const { schema } = requests
+    const rows = await requests.query(
       `SELECT seq, data FROM (
          SELECT seq, data, sum(octet_length(data)) OVER (ORDER BY seq) - octet_length(data) AS before
          FROM (
@@ -33,12 +37,25 @@ export class PostgresEventLog implements StoredEventLog {
     return rows.map((row) => toEvent(runId, row))
   }
 
-  async heads(runIds: readonly string[]): Promise<readonly RunHead[]> {
-    const { schema } = this.#database
-    const rows = await this.#database.query(
-      `SELECT run_id, last_seq FROM ${schema}.runs WHERE state <> 'ended'
-       UNION SELECT run_id, last_seq FROM ${schema}.runs WHERE run_id = ANY($1)`,
-      [runIds.map(toColumn)],
+  async follow({ runIds, all }: FollowQuery): Promise<readonly RunHead[]> {
+    const { requests, notifications } = this.#parts
+    const { schema } = requests
+    const rows = await requests.query(
+      `WITH named AS (
+         SELECT id, run_id, last_seq FROM ${schema}.runs WHERE run_id = ANY($1::text[])
+       ), places AS (
+         SELECT id FROM named UNION ALL SELECT ${ALL_RUNS} WHERE $2
+       ), gone AS (
+         DELETE FROM ${schema}.followers
+         WHERE channel = $3 AND run NOT IN (SELECT id FROM places)
+       ), added AS (
+         INSERT INTO ${schema}.followers (run, channel) SELECT id, $3 FROM places
+         WHERE id NOT IN (SELECT run FROM ${schema}.followers WHERE channel = $3)
+         ON CONFLICT DO NOTHING
+       )
+       SELECT run_id, last_seq FROM named UNION
+       SELECT run_id, last_seq FROM ${schema}.runs WHERE $2 AND state = 'owned'`,
+      [runIds.map(toColumn), all, notifications.channel],
     )
     return rows.map((row) => ({
       runId: fromColumn(String(row['run_id'])),

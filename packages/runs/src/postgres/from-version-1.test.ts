@@ -13,7 +13,8 @@ const database = ownDatabase()
 /** Removes the additions of later versions; dropping a column drops its indexes. */
 function toVersion1(schema: string): string {
   return `
-    DROP TABLE ${schema}.memories, ${schema}.reflections;
+    DROP TABLE ${schema}.memories, ${schema}.reflections, ${schema}.followers;
+    ALTER TABLE ${schema}.signals DROP COLUMN asker;
     ALTER TABLE ${schema}.tasks DROP COLUMN finish_reason;
     DROP TABLE ${schema}.secrets;
     DROP TABLE ${schema}.run_texts;

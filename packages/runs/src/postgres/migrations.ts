@@ -205,6 +205,17 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   ALTER TABLE $schema.runs ALTER COLUMN token SET DEFAULT gen_random_uuid();
   UPDATE $schema.runs SET token = gen_random_uuid() WHERE state <> 'ended';
   `,
+  // The channels to notify: of the processes that follow a run (0: every run), and of the sender of a command. A process
+  // writes its rows again when it polls, so they need not survive a crash.
+  `
+  CREATE UNLOGGED TABLE $schema.followers (
+    run bigint NOT NULL,
+    channel text NOT NULL,
+    PRIMARY KEY (run, channel)
+  );
+  CREATE INDEX followers_by_channel ON $schema.followers (channel);
+  ALTER TABLE $schema.signals ADD COLUMN asker text;
+  `,
 ]
 
 /**

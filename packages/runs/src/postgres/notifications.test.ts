@@ -5,7 +5,7 @@ import { tcpProxy } from '../../../../tooling/net/tcp-proxy.ts'
 import { poison, token } from '../testing/event-fixtures.ts'
 import { createRun, ownedRun } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
-import { toChannelName, PostgresNotifications } from './notifications.ts'
+import { PostgresNotifications, toSharedChannel } from './notifications.ts'
 import { recordNotifications } from './testing/record-notifications.ts'
 import { ownDatabase } from '../../test/own-database.ts'
 
@@ -29,6 +29,7 @@ describe('notifications between stores', () => {
     await using reader = await open()
     const owner = await ownedRun(writer, 'run-a')
     const recorded = recordNotifications(reader.listen)
+    await reader.events.follow({ runIds: ['run-a'], all: false })
     expect((await owner.commit([poison()])).kind).toBe('failed')
     const [result] = await writer.runs.commit([
       { runId: 'run-a', token: owner.token, writeNo: 1, events: [token('x')], steps: [] },
@@ -70,6 +71,7 @@ describe('notifications between stores', () => {
       owners.push(...(await Promise.all(next.map((name) => ownedRun(writer, name)))))
     }
     const recorded = recordNotifications(reader.listen)
+    await reader.events.follow({ runIds: names, all: false })
     const results = await writer.runs.commit(
       owners.map((owner) => owner.next([token('x'), token('y')])),
     )
@@ -103,8 +105,8 @@ describe('the LISTEN connection', () => {
     const recorded = recordNotifications(reader.listen)
     const { rowCount } = await database.client.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-       WHERE query = $1 AND datname = current_database()`,
-      [`LISTEN "${toChannelName(schema)}"`],
+       WHERE query LIKE $1 AND datname = current_database()`,
+      [`%LISTEN "${toSharedChannel(schema)}"`],
     )
     expect(rowCount).toBe(2)
     await recorded.first(
@@ -131,7 +133,7 @@ describe('the LISTEN connection', () => {
     server.resume()
     await recorded.first(({ kind }) => kind === 'missed')
     await database.client.query('SELECT pg_notify($1, $2)', [
-      toChannelName(schema),
+      toSharedChannel(schema),
       '{"from":"x","items":[{"kind":"ready"}]}',
     ])
     await recorded.first(({ kind }) => kind === 'ready')
@@ -168,8 +170,8 @@ async function listeners(count: number): Promise<void> {
     .poll(async () => {
       const { rowCount } = await database.client.query(
         `SELECT FROM pg_stat_activity
-         WHERE query = $1 AND datname = current_database()`,
-        [`LISTEN "${toChannelName(schema)}"`],
+         WHERE query LIKE $1 AND datname = current_database()`,
+        [`%LISTEN "${toSharedChannel(schema)}"`],
       )
       return rowCount
     })

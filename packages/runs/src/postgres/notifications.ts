@@ -1,12 +1,15 @@
 /**
  * Notifications between processes. Listeners receive notifications of this process directly, and those of other processes
- * over a separate connection with LISTEN.
+ * over a separate connection with LISTEN. Every process listens on a channel of its own.
  *
- *   commit ── NOTIFY ──▶ every other process ── listen(…) ──▶ its listeners
+ *   commit ─▶ NotificationSender ── NOTIFY ──▶ the processes concerned ── listen(…) ──▶ their listeners
  *
  * RUNS-N1 Notifications are only sent for committed changes.
  * RUNS-N2 After a lost connection, `missed` follows as soon as there is a new connection.
  * RUNS-N3 A dead connection is detected by polling it.
+ * RUNS-N4 Notifications are hints. They are sent after the commit, by a statement of their own that does not wait for the
+ *    disk. One that cannot be sent is dropped, and readers find the change when they poll.
+ * RUNS-N5 A process is notified only of runs that it follows, of answers to its own commands, and of work that it may do.
  */
 import { systemClock, type Logger } from '@tutti/core'
 import { Client } from 'pg'
@@ -33,15 +36,15 @@ const POLL_MS = 5_000
 const FIRST_WAIT_MS = 50
 const LONGEST_WAIT_MS = 2_000
 
-/** Returns the name of the NOTIFY channel of a schema. */
-export function toChannelName(schema: string): string {
+/** Returns the name of the channel on which every process of a schema listens. */
+export function toSharedChannel(schema: string): string {
   return `tutti_${hashName(schema).toString('hex').slice(0, 16)}`
 }
 
 /** Listeners, and the connection that listens for them. */
 export class PostgresNotifications {
-  /** Identifies this store, so that it ignores its own notifications. */
-  readonly origin = crypto.randomUUID()
+  /** The channel of this process. */
+  readonly channel = `tutti_${crypto.randomUUID().replaceAll('-', '')}`
   readonly #options: PostgresNotificationsOptions
   readonly #hub: NotificationHub
   #client: Client | undefined
@@ -68,11 +71,13 @@ export class PostgresNotifications {
       this.#lost(client, new Error('The LISTEN connection was closed'))
     })
     client.on('notification', ({ payload = '' }) => {
-      this.#hub.notifyNow(fromPayload(this.origin, payload))
+      this.#hub.notifyNow(fromPayload(this.channel, payload))
     })
     try {
       await client.connect()
-      await client.query(`LISTEN ${quoteName(toChannelName(schema))}`)
+      await client.query(
+        `LISTEN ${quoteName(this.channel)}; LISTEN ${quoteName(toSharedChannel(schema))}`,
+      )
     } catch (error) {
       if (this.#client === client) this.#client = undefined
       destroy(client)

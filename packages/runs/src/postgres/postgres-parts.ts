@@ -1,5 +1,6 @@
 /** The parts that the ports of a Postgres store share. */
 import type { Database } from './database.ts'
+import type { NotificationSender } from './notification-sender.ts'
 import type { PostgresNotifications } from './notifications.ts'
 
 /** Shared parts of a Postgres store. */
@@ -11,6 +12,7 @@ export interface PostgresParts {
   /** Lists, searches and totals; perhaps of a replica. */
   readonly searches: Database
   readonly notifications: PostgresNotifications
-  /** The unquoted name of the schema. */
-  readonly schemaName: string
+  readonly sender: NotificationSender
+  /** The channel on which every process of the schema listens. */
+  readonly sharedChannel: string
 }

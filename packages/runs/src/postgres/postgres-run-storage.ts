@@ -11,7 +11,8 @@ import { classifyError, unavailable } from './connection-errors.ts'
 import { Database } from './database.ts'
 import { PostgresEventLog } from './event-log.ts'
 import { migratePostgres } from './migrations.ts'
-import { PostgresNotifications } from './notifications.ts'
+import { NotificationSender } from './notification-sender.ts'
+import { PostgresNotifications, toSharedChannel } from './notifications.ts'
 import {
   resolvePostgresRunStorageOptions,
   type PostgresRunStorageOptions,
@@ -58,8 +59,14 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
   })
   const databases = openDatabases(settings, onLost)
   const { database, requests, searches } = databases
+  const sender = new NotificationSender({
+    channel: notifications.channel,
+    query: (sql, values) => database.query(sql, values),
+    logger,
+  })
   const close = async (): Promise<void> => {
     availability.close()
+    sender.close()
     await Promise.all([notifications.close(), database.close(), requests.close(), searches.close()])
   }
   try {
@@ -68,13 +75,13 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
     await close()
     throw error
   }
-  const parts = { ...databases, notifications, schemaName: schema }
+  const parts = { ...databases, notifications, sender, sharedChannel: toSharedChannel(schema) }
   let closing: Promise<void> | undefined
   return {
     runs: new PostgresRunStore(parts),
     queue: new PostgresRunQueue(parts),
     commands: new PostgresCommandQueue(parts),
-    events: new PostgresEventLog(requests),
+    events: new PostgresEventLog(parts),
     outbox: new PostgresWebhookOutbox(parts),
     audit: new PostgresAuditLog(requests),
     secrets: postgresSecretStore(requests),

@@ -9,7 +9,6 @@
 import { toStoreMetrics } from '../store-metrics.ts'
 import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
 import { LOCKS, type DatabaseSession } from './database.ts'
-import { toChannelName, toPayloads } from './notifications.ts'
 import { clampCount, finiteOrNull } from './numbers.ts'
 import { toRunRow, toPendingCommand, type PostgresRunRow } from './rows.ts'
 import { fromColumn, toColumn } from './text.ts'
@@ -128,18 +127,18 @@ export class PostgresRunQueue implements RunQueue {
   }
 
   async release(held: HeldRun, how: Release): Promise<Released> {
-    const { database, notifications } = this.#parts
+    const { database } = this.#parts
     const became = await database.transaction({}, (session) => this.#release(session, held, how))
-    if (became === 'ready' || became === 'lost') notifications.notify([{ kind: 'ready' }])
+    if (became === 'ready' || became === 'lost') this.#notifyReady()
     return became
   }
 
   async reclaimAll(): Promise<readonly string[]> {
-    const { database, notifications } = this.#parts
-    const rows = await database.transaction({}, async (session) => {
+    const { database } = this.#parts
+    const rows = await database.transaction({}, (session) =>
       // Runs that lost their owner come before all waiting runs, as if they had been due since 1970. The delay of a
       // suspect starts now.
-      const reclaimed = await session.query(
+      session.query(
         `WITH held AS (
            SELECT id FROM ${session.schema}.runs WHERE state = 'owned' ORDER BY id FOR UPDATE
          )
@@ -147,11 +146,9 @@ export class PostgresRunQueue implements RunQueue {
          SET state = 'ready', owner = NULL, lost_owners = lost_owners + 1,
            due_at = CASE WHEN lost_owners + 1 < ${SUSPECT_LOSSES} THEN 'epoch' ELSE clock_timestamp() END
          FROM held WHERE runs.id = held.id RETURNING run_id, runs.id`,
-      )
-      if (reclaimed.length > 0) await this.#notifyReady(session)
-      return reclaimed
-    })
-    if (rows.length > 0) notifications.notify([{ kind: 'ready' }])
+      ),
+    )
+    if (rows.length > 0) this.#notifyReady()
     return rows
       .toSorted((a, b) => Number(a['id']) - Number(b['id']))
       .map((row) => fromColumn(String(row['run_id'])))
@@ -184,7 +181,8 @@ export class PostgresRunQueue implements RunQueue {
        FROM ${schema}.runs WHERE state <> 'ended' GROUP BY 1, 2
        UNION ALL SELECT 'reviews', NULL, count(*), 0 FROM ${schema}.reviews WHERE status = 'OPEN'
        UNION ALL SELECT 'deliveries', NULL, count(*), 0 FROM ${schema}.deliveries
-         WHERE due_at IS NOT NULL`,
+         WHERE due_at IS NOT NULL
+       UNION ALL SELECT 'notifications', NULL, pg_notification_queue_usage(), 0`,
     )
     return toStoreMetrics(rows)
   }
@@ -222,14 +220,13 @@ export class PostgresRunQueue implements RunQueue {
        WHERE id = $1`,
       [locked['id']],
     )
-    await this.#notifyReady(session)
     return isLost ? 'lost' : 'ready'
   }
 
-  async #notifyReady(session: DatabaseSession): Promise<void> {
-    const { notifications, schemaName } = this.#parts
-    const [payload] = toPayloads(notifications.origin, [{ kind: 'ready' }])
-    await session.query('SELECT pg_notify($1, $2)', [toChannelName(schemaName), payload])
+  #notifyReady(): void {
+    const { notifications, sender, sharedChannel } = this.#parts
+    notifications.notify([{ kind: 'ready' }])
+    sender.send([{ channel: sharedChannel, notification: { kind: 'ready' } }])
   }
 }
 

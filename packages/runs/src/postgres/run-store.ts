@@ -176,7 +176,8 @@ export class PostgresRunStore implements RunStore {
     runIds: readonly string[],
     decide: (rows: ReadonlyMap<string, PostgresRunRow>) => readonly Decision[],
   ): Promise<readonly WriteResult[]> {
-    const { database, notifications, schemaName } = this.#parts
+    const { database, notifications, sender, sharedChannel } = this.#parts
+    const channels = { own: notifications.channel, shared: sharedChannel }
     try {
       const { decisions, sent } = await database.transaction({}, async (session) => {
         const found = await session.query(writeSql(session.schema).lockRuns, [runIds.map(toColumn)])
@@ -188,11 +189,13 @@ export class PostgresRunStore implements RunStore {
         )
         const decided = decide(rows)
         const accepted = decided.flatMap((decision) => decision.accepted ?? [])
-        const { origin } = notifications
-        const stored = await storeWrites(session, accepted, { origin, schemaName })
-        return { decisions: decided, sent: stored }
+        return { decisions: decided, sent: await storeWrites(session, accepted, channels) }
       })
-      notifications.notify(sent.filter(({ kind }) => kind !== 'events'))
+      const here = sent.filter(({ channel }) => channel === channels.own)
+      notifications.notify(
+        here.map(({ notification }) => notification).filter(({ kind }) => kind !== 'events'),
+      )
+      sender.send(sent)
       return decisions.map(({ result }) => result)
     } catch (error) {
       const isUnavailable = TuttiError.isInstance(error) && error.code === 'STORE_UNAVAILABLE'

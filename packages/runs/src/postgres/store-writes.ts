@@ -6,8 +6,8 @@
 import { toRecordChanges, type Change } from '../commit/changes.ts'
 import { isDelivered } from '../record-fields.ts'
 import { runCompleted } from '../refusals.ts'
+import { ALL_RUNS } from './event-log.ts'
 import { applyChange, listTaskIndexes, type Records } from './apply-changes.ts'
-import { toChannelName, toPayloads, type SentNotification } from './notifications.ts'
 import { toTaskRow, type PostgresRunRow, type PostgresTaskRow } from './rows.ts'
 import { toColumn } from './text.ts'
 import {
@@ -20,43 +20,49 @@ import {
 } from './write-columns.ts'
 import { writeSql, type WriteSql } from './write-sql.ts'
 
-import type { DatabaseSession } from './database.ts'
+import type { DatabaseSession, PostgresRow } from './database.ts'
 import type { AcceptedWrite } from './decide-write.ts'
+import type { AddressedNotification } from './notification-sender.ts'
+import type { SentNotification } from './notifications.ts'
 
-/** The process that sends notifications. */
-export interface NotificationSender {
-  /** Identifies the sender. */
-  readonly origin: string
-  /** The unquoted name of the schema. */
-  readonly schemaName: string
+/** Channels of notifications. */
+export interface NotificationChannels {
+  /** The channel of this process. */
+  readonly own: string
+  /** The channel on which every process listens. */
+  readonly shared: string
 }
 
-/** Stores writes; returns the notifications to send when they are committed. */
+/** Stores writes; returns the notifications of this and of other processes to send when they are committed. */
 export async function storeWrites(
   session: DatabaseSession,
   writes: readonly AcceptedWrite[],
-  { origin, schemaName }: NotificationSender,
-): Promise<readonly SentNotification[]> {
+  channels: NotificationChannels,
+): Promise<readonly AddressedNotification[]> {
   if (writes.length === 0) return []
   const sql = writeSql(session.schema)
   const stored = await computeRecords(session, writes, sql)
   await storeTasks(session, stored, sql)
   await storeReviews(session, stored, sql)
-  const answered = await storeAnswers(session, stored, sql)
-  const delivered = await storeDeliveries(session, stored, sql)
-  const notifications = [...stored.flatMap(toNotifications), ...answered, ...delivered]
+  const answers = await storeAnswers(session, stored, sql)
+  const hasDeliveries = await storeDeliveries(session, stored, sql)
   const ended = filterEnded(stored)
   if (ended.length > 0) {
     await session.query(sql.deleteSteps, [ended.map(({ write }) => write.row.id)])
   }
-  await session.query(sql.append, [
+  const followers = await session.query(sql.append, [
     ...eventColumns(stored),
     ...stepColumns(stored),
     ...transposeRows(stored, runColumns),
-    toChannelName(schemaName),
-    toPayloads(origin, notifications),
   ])
-  return notifications
+  return [
+    ...toEventNotifications(stored, followers),
+    ...answers.map((row) => toAnswerNotification(row, channels)),
+    ...(hasDeliveries
+      ? [{ channel: channels.own, notification: { kind: 'delivery' } } as const]
+      : []),
+    ...(stored.some(({ write, hasEnded }) => write.wakes && !hasEnded) ? toReady(channels) : []),
+  ]
 }
 
 /** Reads the tasks that the writes change, and applies the changes of all events. */
@@ -160,12 +166,12 @@ async function storeAnswers(
   session: DatabaseSession,
   stored: readonly StoredWrite[],
   sql: WriteSql,
-): Promise<readonly SentNotification[]> {
+): Promise<readonly PostgresRow[]> {
   const given = stored.flatMap(({ write }) =>
     write.answers.map((answer) => ({ run: write.row.id, answer })),
   )
   const runs = filterEnded(stored)
-  const rows = [
+  return [
     ...(given.length === 0
       ? []
       : await session.query(sql.answer, [
@@ -175,7 +181,6 @@ async function storeAnswers(
         ])),
     ...(runs.length === 0 ? [] : await session.query(sql.answerPending, toFinalAnswers(runs))),
   ]
-  return rows.map((row) => ({ kind: 'answer', signalId: String(row['signal_id']) }))
 }
 
 function toFinalAnswers(runs: readonly StoredWrite[]): readonly unknown[] {
@@ -185,21 +190,21 @@ function toFinalAnswers(runs: readonly StoredWrite[]): readonly unknown[] {
   ]
 }
 
-/** Stores a delivery for each webhook of a run and each delivered event (RUNS-O1). */
+/** Stores a delivery for each webhook of a run and each delivered event (RUNS-O1). Returns whether there are any. */
 async function storeDeliveries(
   session: DatabaseSession,
   stored: readonly StoredWrite[],
   sql: WriteSql,
-): Promise<readonly SentNotification[]> {
+): Promise<boolean> {
   const deliveries = stored.flatMap(({ write: { row, events } }) =>
     events.flatMap((event, index) => (isDelivered(event) ? toDeliveries(row, index) : [])),
   )
-  if (deliveries.length === 0) return []
+  if (deliveries.length === 0) return false
   await session.query(
     sql.deliver,
     transposeRows(deliveries, ({ run, seq, webhook }) => [run, seq, toColumn(webhook)]),
   )
-  return [{ kind: 'delivery' }]
+  return true
 }
 
 /** Returns the deliveries of the event with that index in the write. */
@@ -235,13 +240,31 @@ function stepColumns(stored: readonly StoredWrite[]): readonly unknown[] {
   ]
 }
 
-function toNotifications({ write, hasEnded }: StoredWrite): readonly SentNotification[] {
-  const { row, events, wakes } = write
-  const { runId, lastSeq } = row.run
-  return [
-    ...(events.length === 0
-      ? []
-      : [{ kind: 'events', runId, from: lastSeq + 1, to: lastSeq + events.length } as const]),
-    ...(wakes && !hasEnded ? [{ kind: 'ready' } as const] : []),
-  ]
+/** Returns the notifications of the followers of each run; a follower of run {@link ALL_RUNS} follows every run. */
+function toEventNotifications(
+  stored: readonly StoredWrite[],
+  followers: readonly PostgresRow[],
+): readonly AddressedNotification[] {
+  return stored.flatMap(({ write: { row, events } }) => {
+    if (events.length === 0) return []
+    const { runId, lastSeq } = row.run
+    const range = { from: lastSeq + 1, to: lastSeq + events.length }
+    const notification: SentNotification = { kind: 'events', runId, ...range }
+    return followers
+      .filter(({ run }) => run === row.id || run === ALL_RUNS)
+      .map(({ channel }) => ({ channel: String(channel), notification }))
+  })
+}
+
+/** Commands that an earlier version queued name no channel. */
+function toAnswerNotification(
+  { signal_id: commandId, asker }: PostgresRow,
+  { shared }: NotificationChannels,
+): AddressedNotification {
+  const channel = typeof asker === 'string' ? asker : shared
+  return { channel, notification: { kind: 'answer', signalId: String(commandId) } }
+}
+
+function toReady({ own, shared }: NotificationChannels): readonly AddressedNotification[] {
+  return [own, shared].map((channel) => ({ channel, notification: { kind: 'ready' } }))
 }

@@ -1,4 +1,5 @@
 /** The statements of a write, over arrays of columns. */
+import { ALL_RUNS } from './event-log.ts'
 import { SETTLED_AFTER_MS } from '../execution/suspects.ts'
 
 /** The statements for a schema. */
@@ -67,7 +68,6 @@ function buildStatements(schema: string) {
   const runColumns = { id: 'int8', ...RUN_COLUMNS }
   const taskNames = Object.keys(TASK_COLUMNS)
   const runNames = Object.keys(runColumns)
-  const payload = 8 + runNames.length
   return {
     // All statements lock in the order of ids, so two batches never deadlock.
     lockRuns: `
@@ -101,14 +101,14 @@ function buildStatements(schema: string) {
       FROM unnest($1::int8[], $2::text[], $3::text[]) AS given (run, signal_id, answer)
       WHERE signals.signal_id = given.signal_id AND signals.run = given.run
         AND signals.answer IS NULL
-      RETURNING signals.signal_id`,
+      RETURNING signals.signal_id, signals.asker`,
     // A signal id is a UUID, which needs no escaping in JSON.
     answerPending: `
       UPDATE ${schema}.signals
       SET answer = '{"commandId":"' || signal_id || '","ok":false,"error":' || ended.error || '}'
       FROM unnest($1::int8[], $2::text[]) AS ended (run, error)
       WHERE signals.run = ended.run AND signals.answer IS NULL
-      RETURNING signals.signal_id`,
+      RETURNING signals.signal_id, signals.asker`,
     deliver: `
       INSERT INTO ${schema}.deliveries (run, seq, webhook)
       SELECT * FROM unnest($1::int8[], $2::int4[], $3::text[])`,
@@ -139,7 +139,8 @@ function buildStatements(schema: string) {
         FROM unnest(${toArrayParameters(runColumns, 8)}) AS after (${runNames.join(', ')})
         WHERE runs.id = after.id
       )
-      SELECT pg_notify($${payload}, payload) FROM unnest($${payload + 1}::text[]) AS payload`,
+      SELECT run, channel FROM ${schema}.followers
+      WHERE run = ${ALL_RUNS} OR run = ANY($8::int8[])`,
   }
 }
 

@@ -180,7 +180,7 @@ describe('a store of version 2', () => {
       ${insertRun(4, 'run-4', { status: 'REJECTED', created: 40, completed: 600 })}`)
     await using storage = sqliteRunStorage(directory)
     expect(await storage.queue.load()).toEqual({ running: 0, queued: 0, waiting: 0, parked: 0 })
-    expect(await storage.events.heads([])).toEqual([])
+    expect(await storage.events.follow({ runIds: [], all: true })).toEqual([])
     expect(Object.keys((await storage.runs.get('run-1')) ?? {})).not.toContain('error')
     expect(await storage.commands.send('run-1', { kind: 'cancel', mode: 'abort' })).toMatchObject({
       kind: 'ended',

@@ -2,7 +2,7 @@
 import { EVENT_PAGE_BYTES } from '../ports/event-log.ts'
 import { readEvent } from './rows.ts'
 
-import type { StoredEventLog, EventQuery, RunHead } from '../ports/event-log.ts'
+import type { StoredEventLog, EventQuery, FollowQuery, RunHead } from '../ports/event-log.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
@@ -18,8 +18,8 @@ export function sqliteEventLog(database: DatabaseSync): StoredEventLog {
   // Separate statements, because a list in a statement costs more than the rest of the read.
   const some = select('AND type IN (SELECT value FROM json_each($wanted))')
   const heads = database.prepare(
-    `SELECT run_id, last_seq FROM runs WHERE state IN ('ready', 'owned', 'parked')
-     UNION SELECT run_id, last_seq FROM runs WHERE run_id IN (SELECT value FROM json_each(?))`,
+    `SELECT run_id, last_seq FROM runs WHERE $all AND state = 'owned'
+     UNION SELECT run_id, last_seq FROM runs WHERE run_id IN (SELECT value FROM json_each($runIds))`,
   )
   return {
     async read(query: EventQuery): Promise<readonly LoggedRunEvent[]> {
@@ -38,8 +38,10 @@ export function sqliteEventLog(database: DatabaseSync): StoredEventLog {
       }
       return events
     },
-    async heads(runIds: readonly string[]): Promise<readonly RunHead[]> {
-      return heads.all(JSON.stringify(runIds)).map((row) => ({
+    /** No other process writes to this store. */
+    async follow({ runIds, all }: FollowQuery): Promise<readonly RunHead[]> {
+      const which = { runIds: JSON.stringify(runIds), all: Number(all) }
+      return heads.all(which).map((row) => ({
         runId: String(row['run_id']),
         lastSeq: Number(row['last_seq']),
       }))

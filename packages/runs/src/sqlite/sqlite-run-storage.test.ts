@@ -305,7 +305,7 @@ describe('the lock of the embedded storage', () => {
     expect(() => sqliteRunStorage(directory)).toThrow(
       expect.objectContaining({ code: 'STORE_LOCKED' }),
     )
-    expect(await storage.events.heads([])).toEqual([])
+    expect(await storage.events.follow({ runIds: [], all: true })).toEqual([])
   })
 
   it('is released as soon as its owner is killed', async () => {
@@ -317,6 +317,6 @@ describe('the lock of the embedded storage', () => {
     owner.kill('SIGKILL')
     await once(owner, 'exit')
     await using storage = sqliteRunStorage(directory)
-    expect(await storage.events.heads([])).toEqual([])
+    expect(await storage.events.follow({ runIds: [], all: true })).toEqual([])
   })
 })

@@ -21,7 +21,7 @@ export const deleteCases: readonly StorageCase[] = [
       deepStrictEqual(await readAll(storage, 'run-a'), [])
       deepStrictEqual(await storage.runs.tasks('run-a'), [])
       deepStrictEqual(await storage.runs.reviews({}), [])
-      deepStrictEqual(await storage.events.heads(['run-a']), [])
+      deepStrictEqual(await storage.events.follow({ runIds: ['run-a'], all: false }), [])
       deepStrictEqual(await storage.outbox.claim({ limit: 9, claimMs: 1000 }), [])
       strictEqual((await readAll(storage, 'run-b')).length, 2)
     },

@@ -100,7 +100,7 @@ export const endCases: readonly StorageCase[] = [
       deepStrictEqual(await storage.runs.reviews({ open: true }), [])
       strictEqual(await storage.queue.claim('run-a', OWNER), undefined)
       deepStrictEqual(await storage.queue.load(), { running: 0, queued: 0, waiting: 0, parked: 0 })
-      deepStrictEqual(await storage.events.heads([]), [])
+      deepStrictEqual(await storage.events.follow({ runIds: [], all: true }), [])
     },
   },
   {
@@ -171,7 +171,7 @@ export const endCases: readonly StorageCase[] = [
       deepStrictEqual(await readAll(storage, 'run-3'), [])
       deepStrictEqual(await storage.runs.tasks('run-3'), [])
       deepStrictEqual(await storage.runs.reviews({ runId: 'run-3' }), [])
-      deepStrictEqual(await storage.events.heads(['run-3']), [])
+      deepStrictEqual(await storage.events.follow({ runIds: ['run-3'], all: false }), [])
       strictEqual((await storage.runs.reviews({})).length, 2)
       strictEqual((await readAll(storage, 'run-4')).length, 4)
       deepStrictEqual(await storage.runs.deleteEnded({ keep: 2, limit: 9 }), [])

@@ -19,6 +19,7 @@ export const metricsCases: readonly StorageCase[] = [
         oldestQueuedMs: 0,
         openReviews: 0,
         deliveries: 0,
+        notificationQueueUsage: 0,
       })
     },
   },
@@ -41,6 +42,7 @@ export const metricsCases: readonly StorageCase[] = [
         unfinished: { ACCEPTED: 2, RUNNING: 1, WAITING_REVIEW: 1 },
         openReviews: 1,
         deliveries: 2,
+        notificationQueueUsage: 0,
       })
     },
   },

@@ -67,29 +67,30 @@ export const readCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P3] heads are those of unfinished runs and of the named runs',
+    name: '[RUNS-P3] heads are those of the named runs and, for a process that follows all, of the owned runs',
     async run({ storage }) {
       await createRun(storage, 'run-ready')
       await parkedRun(storage, 'run-parked')
       await ownedRun(storage, 'run-owned')
       await endedRun(storage, 'run-ended')
       await endedRun(storage, 'run-other')
-      const heads = async (runIds: readonly string[]): Promise<ReadonlyMap<string, number>> => {
-        const all = await storage.events.heads(runIds)
-        const byRun = new Map(all.map(({ runId, lastSeq }) => [runId, lastSeq]))
-        strictEqual(all.length, byRun.size)
+      const heads = async (
+        all: boolean,
+        runIds: readonly string[],
+      ): Promise<ReadonlyMap<string, number>> => {
+        const found = await storage.events.follow({ runIds, all })
+        const byRun = new Map(found.map(({ runId, lastSeq }) => [runId, lastSeq]))
+        strictEqual(found.length, byRun.size)
         return byRun
       }
-      const unended = new Map([
-        ['run-ready', 0],
-        ['run-parked', 1],
-        ['run-owned', 0],
-      ])
-      deepStrictEqual(await heads([]), unended)
-      deepStrictEqual(
-        await heads(['run-ended', 'run-owned', 'run-ended', 'run-z']),
-        new Map([...unended, ['run-ended', 1]]),
-      )
+      const owned = ['run-owned', 0] as const
+      const ended = ['run-ended', 1] as const
+      const parked = ['run-parked', 1] as const
+      deepStrictEqual(await heads(true, []), new Map([owned]))
+      deepStrictEqual(await heads(false, []), new Map())
+      const named = ['run-ended', 'run-owned', 'run-ended', 'run-z', 'run-parked']
+      deepStrictEqual(await heads(false, named), new Map([owned, ended, parked]))
+      deepStrictEqual(await heads(true, ['run-ended']), new Map([owned, ended]))
     },
   },
   {

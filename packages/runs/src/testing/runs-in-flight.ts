@@ -60,6 +60,8 @@ export async function readEverything(storage: RunStorage): Promise<unknown> {
     reviews: await storage.runs.reviews({}),
     commands: await storage.commands.pending(RUN_IDS),
     load: await storage.queue.load(),
-    heads: (await storage.events.heads([])).toSorted((a, b) => (a.runId < b.runId ? -1 : 1)),
+    heads: (await storage.events.follow({ runIds: RUN_IDS, all: true })).toSorted((a, b) =>
+      a.runId < b.runId ? -1 : 1,
+    ),
   }
 }

@@ -7,6 +7,7 @@ import { endedRun, newRun, ownedRun } from './run-fixtures.ts'
 import { at, openStorages } from './open-storages.ts'
 import { watchNotifications } from './watch-notifications.ts'
 
+import type { StoreNotification } from '../ports/run-storage.ts'
 import type { SharedStorageCase } from './storage-case.ts'
 import type { AuditEntry } from '@tutti/protocol'
 
@@ -67,13 +68,20 @@ export const sharedActorCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-O1] another process is notified of a delivery and can claim it',
+    name: '[RUNS-O1] another process can claim a delivery, and is not notified of it',
     async run({ storage, another }) {
       const other = await another()
       const owner = await ownedRun(storage, 'run-a', { webhooks: ['hook'] })
+      const received: StoreNotification[] = []
+      other.listen((notification) => received.push(notification))
       const notifications = watchNotifications(other)
+      await other.events.follow({ runIds: ['run-a'], all: false })
       await owner.commit([reviewRequested('review-a')])
-      await notifications.next({ kind: 'delivery' })
+      await notifications.events('run-a', 1)
+      deepStrictEqual(
+        received.filter(({ kind }) => kind === 'delivery'),
+        [],
+      )
       const [delivery] = await other.outbox.claim({ limit: 9, claimMs: 60_000 })
       strictEqual(delivery?.id, 'run-a:1:hook')
       deepStrictEqual(await storage.outbox.claim({ limit: 9, claimMs: 60_000 }), [])

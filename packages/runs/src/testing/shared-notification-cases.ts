@@ -15,6 +15,7 @@ import {
 } from './run-fixtures.ts'
 import { watchNotifications } from './watch-notifications.ts'
 
+import type { StoreNotification } from '../ports/run-storage.ts'
 import type { SharedStorageCase } from './storage-case.ts'
 
 export const sharedNotificationCases: readonly SharedStorageCase[] = [
@@ -23,8 +24,10 @@ export const sharedNotificationCases: readonly SharedStorageCase[] = [
     async run({ storage, another }) {
       const other = await another()
       const notifications = watchNotifications(other)
+      await other.events.follow({ runIds: [], all: true })
       const run = await createRun(storage, 'run-a')
       await notifications.events('run-a', run.lastSeq)
+      await other.events.follow({ runIds: ['run-a'], all: false })
       const owner = await claimRun(storage, 'run-a')
       await owner.commit([started, token('x')])
       await notifications.events('run-a', 1)
@@ -46,9 +49,30 @@ export const sharedNotificationCases: readonly SharedStorageCase[] = [
       for (let n = 0; n < 150; n += 1) {
         owners.push(await ownedRun(storage, `run-with-a-name-that-takes-some-room-on-the-way-${n}`))
       }
-      const notifications = watchNotifications(await another())
+      const other = await another()
+      const notifications = watchNotifications(other)
+      await other.events.follow({ runIds: owners.map(({ runId }) => runId), all: false })
       await storage.runs.commit(owners.map((owner) => owner.next([token('x')])))
       for (const { runId } of owners) await notifications.events(runId, 1)
+      notifications.stop()
+    },
+  },
+  {
+    name: '[RUNS-F7] a process is notified of events of the runs that it follows, and of no others',
+    async run({ storage, another }) {
+      const other = await another()
+      const [first, second] = [await ownedRun(storage, 'run-a'), await ownedRun(storage, 'run-b')]
+      const received: StoreNotification[] = []
+      other.listen((notification) => received.push(notification))
+      const notifications = watchNotifications(other)
+      await first.commit([token('x')])
+      await other.events.follow({ runIds: ['run-a', 'run-b'], all: false })
+      await other.events.follow({ runIds: ['run-b'], all: false })
+      await first.commit([token('y')])
+      await second.commit([token('z')])
+      await notifications.events('run-b', 1)
+      const written = received.filter(({ kind }) => kind === 'events')
+      deepStrictEqual(written, [{ kind: 'events', runId: 'run-b', from: 1, to: 1 }])
       notifications.stop()
     },
   },

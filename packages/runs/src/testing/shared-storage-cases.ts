@@ -43,7 +43,9 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
       deepStrictEqual(await other.runs.steps('run-a'), [step(1)])
       const events = (await readAll(other, 'run-a')).slice(1)
       deepStrictEqual(events, toLoggedEvents('run-a', 1, [started, token(ODD_TEXT)]))
-      deepStrictEqual(await other.events.heads([]), [{ runId: 'run-a', lastSeq: 2 }])
+      deepStrictEqual(await other.events.follow({ runIds: [], all: true }), [
+        { runId: 'run-a', lastSeq: 2 },
+      ])
       deepStrictEqual(await other.queue.load(), { running: 1, queued: 0, waiting: 0, parked: 0 })
     },
   },

@@ -1,0 +1,146 @@
+import { silentLogger } from '@tutti/core'
+import { fakeClock } from '@tutti/testing'
+import { Client } from 'pg'
+import { describe, expect, it } from 'vitest'
+
+import { ownDatabase } from '../../test/own-database.ts'
+import { turns } from '../../test/turns.ts'
+import { result, started, token } from '../testing/event-fixtures.ts'
+import { createRun, ownedRun } from '../testing/run-fixtures.ts'
+import { postgresRunStorage } from './index.ts'
+import { NotificationSender, type AddressedNotification } from './notification-sender.ts'
+
+const database = ownDatabase()
+
+describe('NotificationSender', () => {
+  it('[RUNS-N4] sends the first notification at once, and gathers those of the next 25 ms', async () => {
+    const { sender, clock, sent } = setUp()
+    sender.send([events('run-a', 1)])
+    sender.send([events('run-a', 2), events('run-a', 3), events('run-b', 1)])
+    await turns()
+    expect(sent).toEqual([[{ kind: 'events', runId: 'run-a', from: 1, to: 1 }]])
+    await clock.advance(24)
+    expect(sent).toHaveLength(1)
+    await clock.advance(1)
+    expect(sent[1]).toEqual([
+      { kind: 'events', runId: 'run-a', from: 2, to: 3 },
+      { kind: 'events', runId: 'run-b', from: 1, to: 1 },
+    ])
+  })
+
+  it('[RUNS-N4] drops notifications that cannot be sent, and logs a series of failures once', async () => {
+    const { sender, clock, sent, logged, breakDown, repair } = setUp()
+    breakDown()
+    for (const seq of [1, 2, 3]) {
+      sender.send([events('run-a', seq)])
+      await turns()
+      await clock.advance(25)
+    }
+    repair()
+    sender.send([events('run-a', 4)])
+    await turns()
+    expect(sent).toEqual([[{ kind: 'events', runId: 'run-a', from: 4, to: 4 }]])
+    expect(logged).toEqual([
+      'warn Failed to notify other processes; their readers poll',
+      'info Notifications are sent again',
+    ])
+  })
+
+  it('sends nothing to its own process, and nothing after it was closed', async () => {
+    const { sender, clock, sent } = setUp()
+    sender.send([{ ...events('run-a', 1), channel: 'own' }])
+    await turns()
+    sender.send([events('run-a', 2)])
+    sender.send([events('run-a', 3)])
+    sender.close()
+    await turns()
+    await clock.advance(25)
+    expect(sent).toEqual([[{ kind: 'events', runId: 'run-a', from: 2, to: 2 }]])
+  })
+})
+
+describe('a store with followers in another process', () => {
+  it('[RUNS-N4] notifies only outside of transactions', async () => {
+    await using storage = await postgresRunStorage({ connectionString: database.url })
+    await using other = await postgresRunStorage({ connectionString: database.url })
+    await other.events.follow({ runIds: [], all: true })
+    const { statements, stop } = recordStatements()
+    const owner = await ownedRun(storage, 'run-a')
+    await owner.commit([started, token('x')])
+    const sent = await other.commands.send('run-a', { kind: 'cancel', mode: 'abort' })
+    const commandId = sent?.kind === 'sent' ? sent.commandId : ''
+    await owner.commit([token('y')], { answers: [{ commandId, ok: true }] })
+    await storage.queue.release(owner, { kind: 'ready' })
+    const next = await ownedRun(storage, 'run-b')
+    await next.commit([result('run-b')])
+    await createRun(storage, 'run-c')
+    const notifying = () => statements.filter(({ text }) => text.includes('pg_notify'))
+    await expect.poll(() => notifying().length).toBeGreaterThan(2)
+    stop()
+    expect(notifying().filter(({ isInTransaction }) => isInTransaction)).toEqual([])
+    for (const { text } of notifying()) expect(text).not.toMatch(/INSERT|UPDATE|DELETE/)
+  })
+})
+
+interface Statement {
+  readonly text: string
+  readonly isInTransaction: boolean
+}
+
+/** Records the statements of all connections of this process until `stop` is called. */
+function recordStatements() {
+  const statements: Statement[] = []
+  const open = new WeakSet<object>()
+  // NOTE: the overloads of the driver's method have no common type.
+  const prototype = Client.prototype as unknown as { query: (...given: unknown[]) => unknown }
+  const { query } = prototype
+  prototype.query = function recorded(this: object, ...given) {
+    const [first] = given as [string | { readonly text: string }]
+    const text = typeof first === 'string' ? first : first.text
+    if (text.startsWith('BEGIN')) open.add(this)
+    statements.push({ text, isInTransaction: open.has(this) })
+    if (text === 'COMMIT' || text === 'ROLLBACK') open.delete(this)
+    return query.apply(this, given)
+  }
+  return {
+    statements,
+    stop: () => {
+      prototype.query = query
+    },
+  }
+}
+
+function events(runId: string, seq: number): AddressedNotification {
+  return { channel: 'other', notification: { kind: 'events', runId, from: seq, to: seq } }
+}
+
+function setUp() {
+  const clock = fakeClock()
+  const sent: unknown[] = []
+  const logged: string[] = []
+  let isBroken = false
+  const log = (level: string) => (message: string) => logged.push(`${level} ${message}`)
+  const sender = new NotificationSender({
+    channel: 'own',
+    async query(_sql, [, payloads] = []) {
+      if (isBroken) throw new Error('too many notifications in the NOTIFY queue')
+      if (!Array.isArray(payloads)) throw new TypeError('no payloads')
+      for (const payload of payloads) sent.push(JSON.parse(String(payload)).items)
+      return []
+    },
+    logger: { ...silentLogger, warn: log('warn'), info: log('info') },
+    clock,
+  })
+  return {
+    sender,
+    clock,
+    sent,
+    logged,
+    breakDown: () => {
+      isBroken = true
+    },
+    repair: () => {
+      isBroken = false
+    },
+  }
+}

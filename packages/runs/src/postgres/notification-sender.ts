@@ -1,0 +1,134 @@
+/**
+ * Sends notifications to other processes after the commit (RUNS-N4). The first is sent at once; those of the next
+ * {@link GATHER_MS} are sent together. A failure never reaches the caller.
+ */
+import { systemClock, type Clock, type Logger } from '@tutti/core'
+
+import { toPayloads, type SentNotification } from './notifications.ts'
+
+import type { DatabaseSession } from './database.ts'
+
+/** A notification and the channel of the process that it is for. */
+export interface AddressedNotification {
+  readonly channel: string
+  readonly notification: SentNotification
+}
+
+/** Options of {@link NotificationSender}. */
+export interface NotificationSenderOptions {
+  /** The channel of this process; nothing is sent to it. */
+  readonly channel: string
+  readonly query: DatabaseSession['query']
+  readonly logger: Logger
+  /** @default systemClock */
+  readonly clock?: Clock
+}
+
+/** Time for which notifications are gathered after each statement, in milliseconds. */
+const GATHER_MS = 25
+
+/** Without waiting for the disk, commits that notify do not wait for each other. */
+const NOTIFY = `
+  SELECT set_config('synchronous_commit', 'off', true), pg_notify(channel, payload)
+  FROM unnest($1::text[], $2::text[]) AS sent (channel, payload)`
+
+/** Gathers and sends notifications. */
+export class NotificationSender {
+  readonly #options: NotificationSenderOptions
+  /** Waiting notifications by channel, and in each by their key, which joins those that say the same. */
+  #waiting = new Map<string, Map<string, SentNotification>>()
+  #isSending = false
+  #isClosed = false
+  #stopTimer: (() => void) | undefined
+  /** Number of statements that failed since the last one that succeeded. */
+  #failures = 0
+
+  constructor(options: NotificationSenderOptions) {
+    this.#options = options
+  }
+
+  /** Sends notifications to other processes, soon and at most once each. */
+  send(notifications: readonly AddressedNotification[]): void {
+    for (const { channel, notification } of notifications) {
+      if (channel !== this.#options.channel) this.#add(channel, notification)
+    }
+    this.#flushSoon()
+  }
+
+  /** Drops what is waiting. */
+  close(): void {
+    this.#isClosed = true
+    this.#stopTimer?.()
+    this.#waiting.clear()
+  }
+
+  #add(channel: string, notification: SentNotification): void {
+    const waiting = this.#waiting.get(channel) ?? new Map<string, SentNotification>()
+    this.#waiting.set(channel, waiting)
+    const key =
+      'runId' in notification
+        ? `${notification.kind} ${notification.runId}`
+        : JSON.stringify(notification)
+    waiting.set(key, joinRanges(waiting.get(key), notification))
+  }
+
+  #flushSoon(): void {
+    if (
+      this.#waiting.size === 0 ||
+      this.#isSending ||
+      this.#stopTimer !== undefined ||
+      this.#isClosed
+    )
+      return
+    this.#isSending = true
+    const { channel: from, query } = this.#options
+    const sent = [...this.#waiting].flatMap(([channel, waiting]) =>
+      toPayloads(from, [...waiting.values()]).map((payload) => ({ channel, payload })),
+    )
+    this.#waiting.clear()
+    query(NOTIFY, [sent.map(({ channel }) => channel), sent.map(({ payload }) => payload)])
+      .then(
+        () => {
+          this.#reportSent()
+        },
+        (error: unknown) => {
+          this.#reportFailed(error)
+        },
+      )
+      .finally(() => {
+        this.#isSending = false
+        this.#waitForMore()
+      })
+  }
+
+  #waitForMore(): void {
+    if (this.#isClosed) return
+    const { clock = systemClock } = this.#options
+    this.#stopTimer = clock.after(GATHER_MS, () => {
+      this.#stopTimer = undefined
+      this.#flushSoon()
+    })
+  }
+
+  #reportSent(): void {
+    const { logger } = this.#options
+    if (this.#failures > 0)
+      logger.info('Notifications are sent again', { failures: this.#failures })
+    this.#failures = 0
+  }
+
+  #reportFailed(error: unknown): void {
+    this.#failures += 1
+    if (this.#failures > 1 || this.#isClosed) return
+    this.#options.logger.warn('Failed to notify other processes; their readers poll', { error })
+  }
+}
+
+/** Joins the ranges of two notifications of events of one run; otherwise the later one counts. */
+function joinRanges(
+  earlier: SentNotification | undefined,
+  later: SentNotification,
+): SentNotification {
+  if (earlier?.kind !== 'events' || later.kind !== 'events') return later
+  return { ...later, from: Math.min(earlier.from, later.from), to: Math.max(earlier.to, later.to) }
+}

@@ -1,0 +1,119 @@
+/** A process that is stopped while it listens, with a real process and a small notification queue. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+import { postgresRunStorage } from '@tutti/runs/postgres'
+import { token } from '@tutti/runs/testing'
+import { fakeClock } from '@tutti/testing'
+import { Client } from 'pg'
+import { expect, it } from 'vitest'
+
+import { testServer } from '../../../tooling/postgres/test-database.ts'
+import { until } from '../../../tooling/test-kit/wait.ts'
+import { EventBus } from '../src/feed/event-bus.ts'
+import { RunEventFeed } from '../src/feed/event-feed.ts'
+import { createRun, ownedRun } from '../src/testing/run-fixtures.ts'
+
+const PROCESS = fileURLToPath(new URL('fixtures/listening-process.ts', import.meta.url))
+
+/** Maximum number of statements that fill the queue, each with 7 kB. */
+const MOST_ROUNDS = 20_000
+
+/** Number of statements in a row that fail when the stopped process has no more room for notifications. */
+const FAILURES = 20
+
+it('[RUNS-N4] [RUNS-F6] while a stopped process fills the notification queue, commits and submits succeed and readers are one poll late', async () => {
+  await using server = await testServer()
+  await using admin = await connect(server.url)
+  await admin.client.query('ALTER SYSTEM SET max_notify_queue_pages = 64')
+  await admin.client.end()
+  await server.stop()
+  await server.start()
+  await using again = await connect(server.url)
+  await using writer = await postgresRunStorage({ connectionString: server.url })
+  await using reader = await postgresRunStorage({ connectionString: server.url })
+  const owner = await ownedRun(writer, 'run-a')
+  const { feed, seqs } = followRun(reader.events, 'run-a')
+  await feed.poll()
+  await using listening = await startListening(server.url)
+  listening.child.kill('SIGSTOP')
+  await fillQueue(again.client)
+
+  expect((await owner.commit([token('x')])).kind).toBe('written')
+  await createRun(writer, 'run-b')
+  expect(writer.isAvailable).toBe(true)
+  expect((await writer.queue.metrics()).notificationQueueUsage).toBeGreaterThan(0.9)
+  expect(seqs).toEqual([])
+  await feed.poll()
+  await until('the event is read', () => seqs.length > 0)
+  expect(seqs).toEqual([1])
+
+  listening.child.kill('SIGCONT')
+  await until('the queue is read', async () => {
+    return (await writer.queue.metrics()).notificationQueueUsage < 0.1
+  })
+  reader.listen((notification) => {
+    if (notification.kind === 'events') feed.onWritten(notification.runId, notification)
+  })
+  expect((await owner.commit([token('y')])).kind).toBe('written')
+  await until('the reader is notified again', () => seqs.length > 1)
+  expect(seqs).toEqual([1, 2])
+}, 120_000)
+
+/** Follows a run with polls that the test makes; returns the sequence numbers that its readers received. */
+function followRun(events: ConstructorParameters<typeof RunEventFeed>[0]['events'], runId: string) {
+  const bus = new EventBus((error) => {
+    throw error
+  })
+  const onError = (error: unknown): void => {
+    throw error
+  }
+  const feed = new RunEventFeed({ events, bus, isOwn: () => false, clock: fakeClock(), onError })
+  const seqs: number[] = []
+  bus.listen(runId, (batch) => seqs.push(...batch.map(({ seq }) => seq)))
+  return { feed, seqs }
+}
+
+/** Notifies the following process until its connection takes no more and the queue is full. */
+async function fillQueue(client: Client): Promise<void> {
+  let failures = 0
+  for (let round = 0; round < MOST_ROUNDS && failures < FAILURES; round += 1) {
+    try {
+      await client.query(
+        `SELECT pg_notify(channel, $1 || repeat('x', 7000)) FROM tutti.followers WHERE run = 0`,
+        [`${round} `],
+      )
+      failures = 0
+    } catch (error) {
+      expect(error).toMatchObject({ code: '54000' })
+      failures += 1
+      await setTimeout(10)
+    }
+  }
+  expect(failures).toBe(FAILURES)
+}
+
+async function connect(connectionString: string) {
+  const client = new Client({ connectionString })
+  // The server stops while the connection is open.
+  client.on('error', () => undefined)
+  await client.connect()
+  return { client, [Symbol.asyncDispose]: () => client.end() }
+}
+
+async function startListening(url: string): Promise<{ child: ChildProcess } & AsyncDisposable> {
+  const child = spawn(process.execPath, ['--conditions=@tutti/source', PROCESS, url], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  await once(child.stdout, 'data')
+  return {
+    child,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
