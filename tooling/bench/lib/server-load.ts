@@ -87,7 +87,7 @@ export class LoadClient implements AsyncDisposable {
   /** Executes one run and returns the responses to its requests. */
   async recordRun(): Promise<readonly RecordedResponse[]> {
     const { submit, stream } = this.#product
-    const submitted = await this.#record(submit)
+    const submitted = await this.#record(submit())
     return stream === undefined
       ? [submitted]
       : [submitted, await this.#record(stream(submitted.body))]
@@ -125,7 +125,7 @@ export class LoadClient implements AsyncDisposable {
   }> {
     const { submit, stream, first, result, proof, name } = this.#product
     const startedAt = performance.now()
-    let { statusCode, body } = await this.#request(submit)
+    let { statusCode, body } = await this.#request(submit())
     if (stream !== undefined) {
       ;({ statusCode, body } = await this.#request(stream(await body.text())))
     }

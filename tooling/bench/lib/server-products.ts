@@ -1,4 +1,5 @@
 /** The measured servers: their start commands, their requests for the same run, and what they store. */
+import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -30,7 +31,7 @@ export interface ServerProduct {
   /** A path that returns 200 when the server is ready. */
   readonly readyPath: string
   /** Starts a run. Its response is the stream of events, unless `stream` returns another request. */
-  readonly submit: AskedRequest
+  submit(): AskedRequest
   /** Returns the request for the events, from the response to `submit`. */
   readonly stream?: (accepted: string) => AskedRequest
   /** Texts in the stream from the first event of the run on, and once the result is available. */
@@ -77,7 +78,7 @@ export const TUTTI: ServerProduct = {
   storage: 'every event, in SQLite',
   command: tuttiCommand(CONFIG),
   readyPath: ROUTES.getReadiness.path,
-  submit: { ...ROUTES.submitRun, body: {} },
+  submit: () => ({ ...ROUTES.submitRun, body: {} }),
   stream: (accepted) => ({
     method: 'GET',
     path: routePath('streamRunEvents', { runId: JSON.parse(accepted).runId }),
@@ -131,92 +132,156 @@ export function tuttiCommand(
 
 /** Returns the installed peers; prints which are missing and why. */
 export function peerServers(): readonly ServerProduct[] {
-  return Object.entries(PEERS).flatMap(([name, productIn]) => {
+  return Object.entries(PEERS).flatMap(([name, productsIn]) => {
     const installed = installServerPeer(name)
-    if ('folder' in installed) return [productIn(installed.folder)]
+    if ('folder' in installed) return productsIn(installed.folder)
     console.log(`Left out: ${name} could not be installed: ${installed.reason}`)
     return []
   })
 }
 
-/** Folder in `peers/servers` → the product, by its install folder. */
-const PEERS: Readonly<Record<string, (folder: string) => ServerProduct>> = {
-  langgraph: langgraphServer,
-  mastra: mastraServer,
-  voltagent: voltagentServer,
+/** Folder in `peers/servers` → its products, by the install folder. */
+const PEERS: Readonly<Record<string, (folder: string) => readonly ServerProduct[]>> = {
+  langgraph: langgraphServers,
+  mastra: mastraServers,
+  voltagent: voltagentServers,
 }
 
-function langgraphServer(cwd: string): ServerProduct {
+/** Returns the start command of `server.js` of a peer. */
+function peerCommand(cwd: string, kind: ServerProduct['kind']): ServerProduct['command'] {
+  const durable = kind === 'durable peer' ? { IS_DURABLE: '1' } : {}
+  return ({ port, dataDir }) => ({
+    file: process.execPath,
+    args: ['server.js'],
+    cwd,
+    env: { ...QUIET, ...durable, PORT: String(port), DATA_DIR: dataDir },
+  })
+}
+
+function langgraphServers(cwd: string): readonly ServerProduct[] {
   const program = 'node_modules/@langchain/langgraph-cli/dist/cli/cli.mjs'
   const options = ['--no-browser', '--no-reload', '--host', '127.0.0.1']
-  return {
-    name: 'LangGraph dev',
-    kind: 'peer in memory',
-    storage: 'in memory, to a file now and then',
-    command: ({ port }) => ({
-      file: process.execPath,
-      args: [program, 'dev', ...options, '--port', `${port}`, '-n', `${MAX_RUNS}`],
-      cwd,
-      // This is its development server; its production server is a different program.
-      env: { ...QUIET, NODE_ENV: 'development' },
-    }),
-    readyPath: '/ok',
-    submit: {
-      method: 'POST',
-      path: '/runs/stream',
-      body: {
-        assistant_id: 'buyer',
-        input: { messages: [{ role: 'user', content: PROMPT }] },
-        stream_mode: ['updates', 'messages-tuple'],
-      },
-    },
+  // The update with the whole answer is the last of the run; the stream of the development server ends half a second
+  // later.
+  const stream = {
     first: ANY_EVENT,
-    // The update with the whole answer is the last of the run; the stream ends half a second later.
     result: `"content":"${ANSWER}"`,
     proof: ['event: updates', '"content":"2 tea"'],
   }
-}
-
-function mastraServer(cwd: string): ServerProduct {
-  return {
-    name: 'Mastra',
-    kind: 'peer in memory',
-    storage: 'libSQL file, of what it keeps by itself',
-    command: ({ port, dataDir }) => ({
-      file: process.execPath,
-      args: ['server.js'],
-      cwd,
-      env: { ...QUIET, PORT: String(port), DATA_DIR: dataDir },
-    }),
-    readyPath: '/api/agents',
-    submit: { method: 'POST', path: '/api/agents/buyer/stream', body: { messages: PROMPT } },
-    first: ANY_EVENT,
-    result: '"type":"finish",',
-    proof: ['"result":"2 tea"', '" tea"'],
-    tool: {
-      method: 'POST',
-      path: `/api/agents/buyer/tools/${TOOL.name}/execute`,
-      body: { data: INPUT },
-    },
+  const library = {
+    ...stream,
+    readyPath: '/',
+    submit: () => ({ method: 'POST', path: '/', body: { input: PROMPT } }),
   }
+  return [
+    {
+      ...stream,
+      name: 'LangGraph dev',
+      kind: 'peer in memory',
+      storage: 'in memory, to a file now and then',
+      command: ({ port }) => ({
+        file: process.execPath,
+        args: [program, 'dev', ...options, '--port', `${port}`, '-n', `${MAX_RUNS}`],
+        cwd,
+        // This is its development server; its production server is a different program.
+        env: { ...QUIET, NODE_ENV: 'development' },
+      }),
+      readyPath: '/ok',
+      submit: () => ({
+        method: 'POST',
+        path: '/runs/stream',
+        body: {
+          assistant_id: 'buyer',
+          input: { messages: [{ role: 'user', content: PROMPT }] },
+          stream_mode: ['updates', 'messages-tuple'],
+        },
+      }),
+    },
+    {
+      ...library,
+      name: 'LangGraph on node:http',
+      kind: 'peer in memory',
+      storage: 'nothing',
+      command: peerCommand(cwd, 'peer in memory'),
+    },
+    {
+      ...library,
+      name: 'LangGraph on node:http, durable',
+      kind: 'durable peer',
+      storage: 'checkpoints, in SQLite',
+      command: peerCommand(cwd, 'durable peer'),
+    },
+  ]
 }
 
-function voltagentServer(cwd: string): ServerProduct {
-  return {
-    name: 'VoltAgent',
-    kind: 'peer in memory',
-    storage: 'in memory',
-    command: ({ port }) => ({
-      file: process.execPath,
-      args: ['server.js'],
-      cwd,
-      env: { ...QUIET, PORT: String(port) },
-    }),
+function mastraServers(cwd: string): readonly ServerProduct[] {
+  return [
+    {
+      name: 'Mastra',
+      kind: 'peer in memory',
+      storage: 'in memory',
+      command: peerCommand(cwd, 'peer in memory'),
+      readyPath: '/api/agents',
+      submit: () => ({
+        method: 'POST',
+        path: '/api/agents/buyer/stream',
+        body: { messages: PROMPT },
+      }),
+      first: ANY_EVENT,
+      result: '"type":"finish",',
+      proof: ['"result":"2 tea"', '" tea"'],
+      tool: {
+        method: 'POST',
+        path: `/api/agents/buyer/tools/${TOOL.name}/execute`,
+        body: { data: INPUT },
+      },
+    },
+    {
+      name: 'Mastra workflow, durable',
+      kind: 'durable peer',
+      storage: 'workflow snapshots, in libSQL',
+      command: peerCommand(cwd, 'durable peer'),
+      readyPath: '/api/agents',
+      submit: () => ({
+        method: 'POST',
+        path: `/api/workflows/buy/stream?runId=${randomUUID()}`,
+        body: { inputData: { prompt: PROMPT } },
+      }),
+      first: ANY_EVENT,
+      result: '"type":"workflow-finish",',
+      proof: ['"result":"2 tea"', ANSWER],
+    },
+  ]
+}
+
+function voltagentServers(cwd: string): readonly ServerProduct[] {
+  const path = '/agents/buyer/stream'
+  const stream = {
     readyPath: '/agents',
-    submit: { method: 'POST', path: '/agents/buyer/stream', body: { input: PROMPT } },
     first: ANY_EVENT,
     result: '"type":"finish",',
     proof: ['"output":"2 tea"', '" tea"'],
     tool: { method: 'POST', path: `/tools/${TOOL.name}/execute`, body: { input: INPUT } },
   }
+  return [
+    {
+      ...stream,
+      name: 'VoltAgent',
+      kind: 'peer in memory',
+      storage: 'in memory',
+      command: peerCommand(cwd, 'peer in memory'),
+      submit: () => ({ method: 'POST', path, body: { input: PROMPT } }),
+    },
+    {
+      ...stream,
+      name: 'VoltAgent, durable',
+      kind: 'durable peer',
+      storage: 'conversations, in libSQL',
+      command: peerCommand(cwd, 'durable peer'),
+      submit: () => {
+        const memory = { userId: 'buyer', conversationId: randomUUID() }
+        return { method: 'POST', path, body: { input: PROMPT, options: { memory } } }
+      },
+    },
+  ]
 }

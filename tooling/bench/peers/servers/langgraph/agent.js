@@ -1,4 +1,4 @@
-/** The agent that LangGraph's development server serves. */
+/** The agent that the servers of LangGraph serve. */
 import { BaseChatModel } from '@langchain/core/language_models/chat_models'
 import { AIMessage, AIMessageChunk } from '@langchain/core/messages'
 import { ChatGenerationChunk } from '@langchain/core/outputs'
@@ -56,9 +56,15 @@ function toolCall() {
   return { id: 'call', name: TOOL.name, args: INPUT, type: 'tool_call' }
 }
 
-/** The agent. */
-export const graph = createReactAgent({
-  llm: new ScriptedModel({}),
-  tools: [tool(order, { ...TOOL, schema: orderSchema(z) })],
-  prompt: 'You are a buyer.',
-})
+/** Makes the agent, with a checkpointer or without. */
+export function makeAgent(checkpointer) {
+  return createReactAgent({
+    llm: new ScriptedModel({}),
+    tools: [tool(order, { ...TOOL, schema: orderSchema(z) })],
+    prompt: 'You are a buyer.',
+    checkpointer,
+  })
+}
+
+/** The agent of the development server, which has its own storage. */
+export const graph = makeAgent()

@@ -1,10 +1,11 @@
 /**
- * A Mastra server with one agent, started as what `mastra build` writes starts it, with the storage that
- * a new project of Mastra has: a libSQL file.
+ * A Mastra server with one agent, and a workflow of that agent, started as what `mastra build` writes starts it. It
+ * stores in memory; with IS_DURABLE in a libSQL file, as a new project of Mastra does.
  */
 import { Agent } from '@mastra/core/agent'
 import { Mastra } from '@mastra/core/mastra'
 import { createTool } from '@mastra/core/tools'
+import { createStep, createWorkflow } from '@mastra/core/workflows'
 import { createNodeServer } from '@mastra/deployer/server'
 import { LibSQLStore } from '@mastra/libsql'
 import { z } from 'zod'
@@ -27,9 +28,23 @@ const agent = new Agent({
   tools: { [TOOL.name]: tool },
 })
 
+const buy = createWorkflow({
+  id: 'buy',
+  inputSchema: z.object({ prompt: z.string() }),
+  outputSchema: z.object({ text: z.string() }),
+})
+  .then(createStep(agent))
+  .commit()
+
+const { DATA_DIR, IS_DURABLE } = process.env
+const storage =
+  IS_DURABLE === undefined
+    ? {}
+    : { storage: new LibSQLStore({ id: 'runs', url: `file:${DATA_DIR}/mastra.db` }) }
 const mastra = new Mastra({
   agents: { buyer: agent },
-  storage: new LibSQLStore({ id: 'runs', url: `file:${process.env.DATA_DIR}/mastra.db` }),
+  workflows: { buy },
+  ...storage,
   server: { host: '127.0.0.1', port: Number(process.env.PORT) },
 })
 
