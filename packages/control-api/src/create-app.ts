@@ -5,6 +5,7 @@
  *                                                      └──── audit trail ────┘
  */
 import { ERROR_CODES, type Route as RouteEntry, ROUTES } from '@tutti/protocol'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono, type Context } from 'hono'
 import {
   a2aRoutes,
@@ -15,12 +16,15 @@ import {
   isAudited,
   mcpRoutes,
   type HttpRoute,
+  type RouteAnswer,
+  type StreamAnswer,
   tasksRoutes,
   type AddSubject,
   toResponse,
   readTrace,
   reportError,
   type Signer,
+  writeEvents,
 } from '@tutti/gateway'
 
 import { assertAcceptable, assertNoForm } from './http/accept.ts'
@@ -28,7 +32,6 @@ import { assertTarget } from './http/assert-target.ts'
 import { isPreflight, preflightHeaders } from './http/cors.ts'
 import { readRequestInfo } from './http/request-info.ts'
 import { recordRequest } from './http/record-request.ts'
-import { endAtExpiry } from './http/until-expiry.ts'
 import { listRuns } from './runs/list-runs.ts'
 import { readRunDetail } from './runs/run-detail.ts'
 import { accessRoutes } from './routes/access.ts'
@@ -47,6 +50,7 @@ import { workspaceRoutes } from './routes/workspace.ts'
 import type { Dashboard } from './dashboard/read-dashboard.ts'
 import type { RequestGuard } from './auth/guard-request.ts'
 import type { ResolvedControlApiOptions } from './options.ts'
+import type { Clock } from '@tutti/core'
 import type { HttpBindings } from '@hono/node-server'
 
 /** Parts of an app in addition to its options. */
@@ -170,34 +174,47 @@ function createDispatcher(
     context: Context<Env>,
     caller: Caller,
     addSubject: AddSubject,
-  ): Promise<Response> => {
+  ): Promise<RouteAnswer> => {
     const { raw: request } = context.req
     assertScope(caller, scope)
     if (route.refusesForms !== true) assertNoForm(request)
     if (mediaTypes !== undefined) assertAcceptable(request.headers.get('accept'), mediaTypes)
-    const handled = await route.handle({
-      request,
-      caller,
-      addSubject,
-      parameters: context.req.param(),
-    })
-    return endAtExpiry(handled, caller, clock)
+    return route.handle({ request, caller, addSubject, parameters: context.req.param() })
   }
   return async (context) => {
     context.set('route', action)
     const caller = scope === null ? anonymousCaller(context) : identify(context, guard, route)
     if (caller.name !== undefined) context.set('actor', caller.name)
-    if (!isAudited(scope)) return answer(context, caller, () => undefined)
+    const respond = (answered: RouteAnswer): Response =>
+      answered instanceof Response ? answered : sendStream(context, answered, { caller, clock })
+    if (!isAudited(scope)) return respond(await answer(context, caller, () => undefined))
     const { runId, reviewId, name: target = reviewId } = context.req.param()
     const subject = {
       ...(runId === undefined ? {} : { runId }),
       ...(target === undefined ? {} : { target }),
     }
     const audit = { caller, action, via: 'http', ...subject } as const
-    return audited(audit, { trail, now: clock.now() }, (addSubject) =>
-      answer(context, caller, addSubject),
-    )
+    const work = (addSubject: AddSubject) => answer(context, caller, addSubject)
+    return respond(await audited(audit, { trail, now: clock.now() }, work))
   }
+}
+
+/** Sends a stream on the connection of a request, until the key of the caller expires. */
+function sendStream(
+  { env: { outgoing }, req }: Context<Env>,
+  { headers, parts }: StreamAnswer,
+  { caller, clock }: { readonly caller: Caller; readonly clock: Clock },
+): Response {
+  if (req.raw.method === 'HEAD') {
+    parts.stop.abort()
+    return new Response(null, { headers })
+  }
+  outgoing.writeHead(200, headers)
+  const end = writeEvents(outgoing, parts)
+  if (caller.expiresAt !== Infinity) {
+    outgoing.on('close', clock.after(caller.expiresAt - clock.now(), end))
+  }
+  return RESPONSE_ALREADY_SENT
 }
 
 function anonymousCaller({ env }: Context<Env>): Caller {
@@ -267,7 +284,9 @@ function findMediaTypes(
 ): readonly string[] | undefined {
   const listed = TABLE.get(`${route.method} ${route.path}`)
   if (route.mediaTypes !== undefined || listed === undefined) return route.mediaTypes
-  const { mediaType, response } = listed
+  const { mediaType, response, others = [] } = listed
   if (mediaType !== undefined) return [mediaType]
-  return response === null ? undefined : ['application/json']
+  if (response === null) return undefined
+  const hasStream = others.some(({ event }) => event !== undefined)
+  return ['application/json', ...(hasStream ? ['text/event-stream'] : [])]
 }

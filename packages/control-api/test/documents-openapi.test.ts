@@ -137,9 +137,12 @@ describe('an operation', () => {
       (operationOf(name).parameters ?? [])
         .filter((one) => one.in === 'header')
         .map((one) => one.name)
-    expect(read('submitRun')).toEqual(['Idempotency-Key'])
+    expect(read('submitRun')).toEqual(['Idempotency-Key', 'Last-Event-ID'])
     expect(read('streamRunEvents')).toEqual(['Last-Event-ID'])
-    expect(Object.keys(responseOf('submitRun', 202).headers ?? {})).toEqual(['Location'])
+    expect(Object.keys(responseOf('submitRun', 202).headers ?? {})).toEqual([
+      'Location',
+      'Tutti-Run-Id',
+    ])
     expect(Object.keys(responseOf('submitRun', 429).headers ?? {})).toEqual(['Retry-After'])
     expect(Object.keys(responseOf('listRuns', 401).headers ?? {})).toEqual(['WWW-Authenticate'])
   })
@@ -151,6 +154,13 @@ describe('an operation', () => {
         body === undefined ? undefined : bodyOptional !== true,
       )
     }
+  })
+
+  it('describes the run and the events that a submission can return with the same status', () => {
+    const { content = {} } = responseOf('submitRun', 200)
+    expect(Object.keys(content)).toEqual(['application/json', 'text/event-stream'])
+    const event = { type: 'task_started', runId: 'run-1', seq: 0, id: 'run-1:0' }
+    expect(check(content['text/event-stream']?.schema ?? {}, event)).not.toEqual([])
   })
 
   it('has both bodies when a status is a success and an error', () => {

@@ -185,7 +185,7 @@ describe('POST /api/lifecycle/drain', () => {
       addSubject: () => undefined,
     }
     const answer = async () => route?.handle(call)
-    if (isLocal) expect(await (await answer())?.json()).toEqual({ status: 'DRAINING' })
+    if (isLocal) expect(await bodyOf(await answer())).toEqual({ status: 'DRAINING' })
     else await expect(answer()).rejects.toMatchObject({ code: 'FORBIDDEN' })
   })
 
@@ -199,6 +199,11 @@ describe('POST /api/lifecycle/drain', () => {
       caller,
       addSubject: () => undefined,
     })
-    expect(await response?.json()).toEqual({ status: 'DRAINING' })
+    expect(await bodyOf(response)).toEqual({ status: 'DRAINING' })
   })
 })
+
+async function bodyOf(answer: unknown): Promise<unknown> {
+  if (answer instanceof Response) return answer.json()
+  throw new TypeError('The route did not answer with a response')
+}

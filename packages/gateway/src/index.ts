@@ -34,8 +34,15 @@ export { actorOf, anyone, assertScope, mayDecide, type Caller } from './caller.t
 export { audited, isAudited, type AuditSubject, type AddSubject } from './http/audited.ts'
 export { cancelRun, cancelUnlessOver, type CancelRequest } from './runs/cancel-run.ts'
 export { decideReview } from './runs/decide-review.ts'
-export { findPlace, findRecord, findRun, runNotFound, type ReadingPlace } from './runs/find-run.ts'
-export { submitRunAs } from './runs/submit-run.ts'
+export {
+  findPlace,
+  findRecord,
+  findRun,
+  resolvePlace,
+  runNotFound,
+  type ReadingPlace,
+} from './runs/find-run.ts'
+export { submitAndFollowAs, submitRunAs, type SubmissionOptions } from './runs/submit-run.ts'
 export { waitForEnd, type WaitOptions } from './runs/wait-for-end.ts'
 export { findTool, invokeCatalogTool } from './tools/invoke-tool.ts'
 
@@ -44,14 +51,15 @@ export { durationMs } from './duration-ms.ts'
 export { badRequest, type WireError } from './http/api-error.ts'
 export {
   encodeEventBytes,
-  eventStream,
   runEventsEncoder,
   STREAM_HEADERS,
+  type StreamAnswer,
+  writeEvents,
 } from './http/event-stream.ts'
 export { largeJson, largeResponse } from './http/large-json.ts'
 export { LargeReads } from './http/large-reads.ts'
 export { errorHeaders, toResponse, reportError, type Redactor } from './http/on-error.ts'
 export { parseJsonBytes } from './http/parse-json.ts'
 export { assertJson, readJsonBody } from './http/read-body.ts'
-export type { HttpRoute } from './http/route.ts'
+export type { HttpRoute, HttpRouteCall, RouteAnswer } from './http/route.ts'
 export { readIdempotencyKey, readTrace } from './http/request-headers.ts'

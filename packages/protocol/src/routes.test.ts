@@ -72,6 +72,7 @@ const SCOPES = {
 const OTHERS = [
   'getReadiness 503',
   'submitRun 200',
+  'submitRun 204',
   'streamRunEvents 204',
   'getOpenApi 304',
   'getAsyncApi 304',

@@ -75,6 +75,8 @@ export interface OtherAnswer {
   readonly status: number
   /** Schema of the body; null for none. */
   readonly response: Type.TSchema | null
+  /** Schema of one event, if callers that accept `text/event-stream` get a stream with this status. */
+  readonly event?: Type.TSchema
   readonly meaning: string
 }
 
@@ -189,7 +191,14 @@ export const ROUTES = {
       {
         status: 200,
         response: RunDetail,
-        meaning: 'The run ended within the time of `wait`',
+        event: LoggedRunEvent,
+        meaning:
+          'The run ended within the time of `wait`; or, if `Accept` prefers `text/event-stream`, the stream of its events',
+      },
+      {
+        status: 204,
+        response: null,
+        meaning: 'The run of an earlier submission has ended and the reader has all events',
       },
     ],
     scope: 'runs:write',
@@ -204,6 +213,7 @@ export const ROUTES = {
       'IDEMPOTENCY_CONFLICT',
       'CONCURRENCY_LIMIT',
       'SPEND_LIMIT',
+      'CURSOR_PAST_END',
       'NOT_CONFIGURED',
       'DRAINING',
     ],

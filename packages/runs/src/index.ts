@@ -8,7 +8,12 @@ export { DEFAULT_TICK_MS } from './commit/group-commit.ts'
 export type { RunServiceOptions } from './options.ts'
 export type { ReviewRules } from './execution/run-ensembles.ts'
 export type { RunSubmission } from './execution/new-run.ts'
-export { RunService, type RunWithTasks, type ServiceState } from './run-service.ts'
+export {
+  RunService,
+  type FollowedRun,
+  type RunWithTasks,
+  type ServiceState,
+} from './run-service.ts'
 export { sqliteRunStorage, type SqliteRunStorageOptions } from './sqlite/sqlite-run-storage.ts'
 
 // To observe

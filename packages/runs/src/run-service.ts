@@ -26,7 +26,13 @@ import { RunCommands } from './commands/run-commands.ts'
 import { EventBus, type EventListener } from './feed/event-bus.ts'
 import { FEED_POLL_MS, RunEventFeed } from './feed/event-feed.ts'
 import { every } from './execution/every.ts'
-import { followEvents, type EventBatches, type FollowRunOptions } from './feed/follow-events.ts'
+import {
+  followEvents,
+  followNewRun,
+  type EventBatches,
+  type FollowRunOptions,
+  type FollowSource,
+} from './feed/follow-events.ts'
 import { GroupCommit } from './commit/group-commit.ts'
 import { buildNewRun, createQueuedEvent, type RunSubmission } from './execution/new-run.ts'
 import {
@@ -65,6 +71,13 @@ import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from './run-record.t
 export interface RunWithTasks {
   readonly run: RunRecord
   readonly tasks: readonly TaskRecord[]
+}
+
+/** An accepted run with its events. */
+export interface FollowedRun {
+  readonly run: RunRecord
+  /** Events from the first one on; undefined for the run of an earlier submission. */
+  readonly events: EventBatches | undefined
 }
 
 /** Whether the service accepts runs, or the reason why not. */
@@ -236,15 +249,33 @@ export class RunService {
    * its quota; DRAINING when the service is closing; STORE_UNAVAILABLE.
    */
   async submit(request: RunSubmission): Promise<RunRecord> {
-    const run = buildNewRun(request, { ...this.#settings, ensembles: this.#ensembles })
-    this.#assertReady()
-    const created = await this.#create(run, request.quota)
-    if (created.kind === 'repeated') return created.run
-    const { submission: _, ...accepted } = run
-    reportActivity(this.#settings, { kind: 'accepted', run: accepted })
-    this.#feed.offer(run.runId, [created.event])
-    this.#executor.wake()
-    return { ...accepted, status: 'ACCEPTED', completedTasks: 0, epoch: 0, lastSeq: 0 }
+    const { run } = await this.#accept(this.#buildRun(request), request.quota)
+    return run
+  }
+
+  /**
+   * Accepts a run and follows it. The reader listens before the run exists, so its events are not read from the log.
+   *
+   * @throws {TuttiError} as `submit`.
+   */
+  async submitAndFollow(
+    request: RunSubmission,
+    { signal }: Pick<FollowRunOptions, 'signal'> = {},
+  ): Promise<FollowedRun> {
+    const newRun = this.#buildRun(request)
+    this.#followSoon()
+    const events = followNewRun(this.#followSource, {
+      runId: newRun.runId,
+      ...field('signal', signal),
+    })
+    let isFollowed = false
+    try {
+      const { run, isNew } = await this.#accept(newRun, request.quota)
+      isFollowed = isNew
+      return { run, events: isNew ? events : undefined }
+    } finally {
+      if (!isFollowed) await events.return?.()
+    }
   }
 
   /** Returns a run without its tasks; undefined when the id is unknown. */
@@ -320,10 +351,8 @@ export class RunService {
 
   /** Yields the events of a run from `from` on, first from the log and then live, until its end. */
   follow(options: FollowRunOptions): EventBatches {
-    const { events, runs } = this.#storage
-    const find = (runId: string) => runs.get(runId)
     this.#followSoon()
-    return followEvents({ events, bus: this.#bus, find }, options)
+    return followEvents(this.#followSource, options)
   }
 
   /** Returns the events of a run that are in the log now. */
@@ -439,6 +468,34 @@ export class RunService {
   async #afterHousekeeping(): Promise<void> {
     await this.#feed.sweep()
     await this.#executor.takeCommands()
+  }
+
+  #buildRun(request: RunSubmission): NewRun {
+    const run = buildNewRun(request, { ...this.#settings, ensembles: this.#ensembles })
+    this.#assertReady()
+    return run
+  }
+
+  /** Stores a run and starts to execute it. */
+  async #accept(
+    run: NewRun,
+    quota: Quota | undefined,
+  ): Promise<{ readonly run: RunRecord; readonly isNew: boolean }> {
+    const created = await this.#create(run, quota)
+    if (created.kind === 'repeated') return { run: created.run, isNew: false }
+    const { submission: _, ...accepted } = run
+    reportActivity(this.#settings, { kind: 'accepted', run: accepted })
+    this.#feed.offer(run.runId, [created.event])
+    this.#executor.wake()
+    return {
+      run: { ...accepted, status: 'ACCEPTED', completedTasks: 0, epoch: 0, lastSeq: 0 },
+      isNew: true,
+    }
+  }
+
+  get #followSource(): FollowSource {
+    const { events, runs } = this.#storage
+    return { events, bus: this.#bus, find: (runId) => runs.get(runId) }
   }
 
   #create(run: NewRun, quota: Quota | undefined): ReturnType<RunStorage['runs']['create']> {

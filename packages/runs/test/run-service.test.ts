@@ -35,6 +35,45 @@ describe('a submitted run', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
+  it('is followed from its first event without a read of the log', async () => {
+    using directory = temporaryDirectory()
+    const { ensemble, play } = waitingEnsemble()
+    play()
+    const storage = sqliteRunStorage(directory.path)
+    let reads = 0
+    const events: RunStorage['events'] = {
+      read(query) {
+        reads += 1
+        return storage.events.read(query)
+      },
+      follow: (query) => storage.events.follow(query),
+    }
+    const service = new RunService({ ...storageOver(storage, {}), events }, [ensemble])
+    await service.start()
+    const followed = await service.submitAndFollow({ inputs: INPUTS })
+    const seen = []
+    for await (const batch of followed.events ?? []) seen.push(...batch)
+    expect(reads).toBe(0)
+    expect(seen).toEqual(await allEvents(service, followed.run.runId))
+    await service.close({ drainTimeoutMs: 0 })
+  })
+
+  it('under a repeated key is not followed, and leaves no reader', async () => {
+    using directory = temporaryDirectory()
+    const { ensemble, play } = waitingEnsemble()
+    const service = await openRuns(directory.path, [ensemble])
+    const request = { inputs: INPUTS, idempotencyKey: 'k' }
+    const first = await service.submit(request)
+    const again = await service.submitAndFollow(request)
+    expect([again.run.runId, again.events]).toEqual([first.runId, undefined])
+    await expect(
+      service.submitAndFollow({ inputs: INPUTS, runId: first.runId }),
+    ).rejects.toMatchObject({ code: 'RUN_EXISTS' })
+    play()
+    await allEvents(service, first.runId)
+    await service.close({ drainTimeoutMs: 0 })
+  })
+
   it('is refused with all missing inputs, and is not stored', async () => {
     using directory = temporaryDirectory()
     const { ensemble, model } = waitingEnsemble()

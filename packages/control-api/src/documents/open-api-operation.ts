@@ -75,12 +75,12 @@ function otherResponses(
 ): Readonly<Record<string, ApiResponse>> {
   const codes: readonly ErrorCode[] = [...errors, ...COMMON_ERRORS]
   return Object.fromEntries(
-    others.map(({ status, response, meaning }) => {
+    others.map(({ status, response, event, meaning }) => {
       const same = codes.filter((code) => ERROR_CODES[code].status === status)
       const answer = {
         description: meaning,
         ...responseHeaders(name),
-        ...(response === null ? {} : jsonContent(buildMediaType(response, components))),
+        ...(response === null ? {} : { content: buildContents({ response, event }, components) }),
       }
       const isError = same.length > 0
       return [status, isError ? either(answer, errorResponse(status, same, components)) : answer]
@@ -97,6 +97,17 @@ function either(answer: ApiResponse, error: ApiResponse): ApiResponse {
       schema: { anyOf: bodies.map(({ schema }) => schema) },
       examples: Object.assign({}, ...bodies.map(({ examples }) => examples)),
     }),
+  }
+}
+
+/** Returns the JSON of a response, and the event of the stream that callers can get instead. */
+function buildContents(
+  { response, event }: { readonly response: object; readonly event: object | undefined },
+  components: SchemaComponents,
+): NonNullable<ApiResponse['content']> {
+  return {
+    'application/json': buildMediaType(response, components),
+    ...(event === undefined ? {} : { 'text/event-stream': buildMediaType(event, components) }),
   }
 }
 

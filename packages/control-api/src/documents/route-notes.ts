@@ -19,6 +19,12 @@ const LAST_EVENT_ID: Parameter = {
   schema: { type: 'string' },
 }
 
+const LAST_EVENT_ID_OF_REPEAT: Parameter = {
+  ...LAST_EVENT_ID,
+  description:
+    'With `Accept: text/event-stream` and a repeated `Idempotency-Key`: id of the last event that you received; the stream resumes after it.',
+}
+
 const IF_NONE_MATCH: Parameter = {
   name: 'If-None-Match',
   in: 'header',
@@ -33,6 +39,12 @@ const LOCATION: Header = {
   schema: { type: 'string' },
 }
 
+const RUN_ID: Header = {
+  description: 'Id of the run',
+  required: true,
+  schema: { type: 'string' },
+}
+
 const ETAG: Header = {
   description: 'Changes with the document',
   required: true,
@@ -40,7 +52,7 @@ const ETAG: Header = {
 }
 
 const REQUEST_HEADERS: Readonly<Partial<Record<RouteName, readonly Parameter[]>>> = {
-  submitRun: [IDEMPOTENCY_KEY],
+  submitRun: [IDEMPOTENCY_KEY, LAST_EVENT_ID_OF_REPEAT],
   streamRunEvents: [LAST_EVENT_ID],
   getOpenApi: [IF_NONE_MATCH],
   getAsyncApi: [IF_NONE_MATCH],
@@ -49,7 +61,7 @@ const REQUEST_HEADERS: Readonly<Partial<Record<RouteName, readonly Parameter[]>>
 }
 
 const RESPONSE_HEADERS: Readonly<Partial<Record<RouteName, Readonly<Record<string, Header>>>>> = {
-  submitRun: { Location: LOCATION },
+  submitRun: { Location: LOCATION, 'Tutti-Run-Id': RUN_ID },
   getOpenApi: { ETag: ETAG },
   getAsyncApi: { ETag: ETAG },
   getDocs: { ETag: ETAG },
@@ -58,7 +70,7 @@ const RESPONSE_HEADERS: Readonly<Partial<Record<RouteName, Readonly<Record<strin
 
 const NOTES: Readonly<Partial<Record<RouteName, string>>> = {
   submitRun:
-    'A submission has inputs for an ensemble, overrides of its tasks, or tasks of your own. The run continues when you disconnect; follow it at `/api/runs/{runId}/events`.',
+    'A submission has inputs for an ensemble, overrides of its tasks, or tasks of your own. The run continues when you disconnect; follow it at `/api/runs/{runId}/events`, or send `Accept: text/event-stream` to get its events in the response.',
   listRuns:
     'The response is one page; `total` counts all matching runs. `status` is a comma-separated list. `q` matches the start of the run id and any part of a tag or input value, ignoring case.',
   streamRunEvents:

@@ -835,6 +835,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   SubmitRunQuery: 'Query of `POST /api/runs`.',
   'SubmitRunQuery.wait':
     'Seconds to wait for the end of the run. The response is 200 with the run if it ends in time, else 202. The run continues when the caller disconnects.',
+  'SubmitRunQuery.events':
+    'Event types to stream, separated by commas; all when absent. Only with `Accept: text/event-stream`.',
   Subscribe: 'Selects the messages that this connection gets.',
   'Subscribe.events': 'Message types; empty or with `*` for all.',
   'Subscribe.runId': 'Only messages of this run; all runs when absent.',

@@ -84,6 +84,14 @@ export function prefersHtml(accept: string | null): boolean {
   return html >= (plain ?? 0)
 }
 
+/** Returns whether an `Accept` header names event streams and prefers them to JSON. */
+export function prefersEvents(accept: string | null): boolean {
+  if (accept === null || !accept.includes('event-stream')) return false
+  const ranges = parseAccept(accept)
+  const events = findQuality('text/event-stream', ranges) ?? 0
+  return events > (findQuality('application/json', ranges) ?? 0)
+}
+
 /** Returns the highest quality of a type; undefined if the header does not name it. */
 function findQuality(type: string, ranges: readonly AcceptRange[]): number | undefined {
   const named = ranges.filter((range) => range.type === type)

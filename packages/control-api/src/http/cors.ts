@@ -5,7 +5,7 @@ const ALLOWED_METHODS = 'GET, POST, DELETE'
 const ALLOWED_HEADERS =
   'authorization, content-type, idempotency-key, last-event-id, traceparent, tracestate, a2a-version, a2a-extensions, ' +
   'mcp-session-id, mcp-protocol-version, mcp-method, mcp-name'
-const EXPOSED_HEADERS = 'location, retry-after, a2a-extensions, mcp-session-id'
+const EXPOSED_HEADERS = 'location, tutti-run-id, retry-after, a2a-extensions, mcp-session-id'
 
 /** Time for which a browser may cache the response to a preflight, in seconds. */
 const MAX_AGE_S = '600'

@@ -19,15 +19,23 @@ import {
   largeResponse,
   readJsonBody,
   runNotFound,
+  badRequest,
+  type HttpRouteCall,
+  resolvePlace,
+  type RouteAnswer,
+  submitAndFollowAs,
   submitRunAs,
+  type SubmissionOptions,
   readTrace,
   waitForEnd,
   type WaitOptions,
 } from '@tutti/gateway'
 
+import { prefersEvents } from '../http/accept.ts'
 import { readQuery } from '../http/read-query.ts'
 import { listRuns } from '../runs/list-runs.ts'
 import { readRunDetail } from '../runs/run-detail.ts'
+import { createEventFilter, streamRun, type EventFilter } from '../runs/stream-run.ts'
 import { cancelTaggedRuns } from '../steering/broadcast.ts'
 import { toRunAccepted } from '../runs/to-wire.ts'
 
@@ -40,17 +48,24 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly HttpRout
   return [
     {
       ...ROUTES.submitRun,
-      async handle({ request, caller, addSubject }) {
+      async handle(call) {
+        const { request, caller, addSubject } = call
         const key = readIdempotencyKey(request.headers)
-        const { wait = 0 } = readQuery(request.url, SubmitRunQuery)
+        const query = readQuery(request.url, SubmitRunQuery)
+        const isStream = prefersEvents(request.headers.get('accept'))
+        assertSubmitQuery(query, isStream)
+        const wants = createEventFilter(query.events)
         const body = await readJsonBody(request, SubmitRunBody, maxBodyBytes)
-        const run = await submitRunAs(options, body, {
+        const submission = {
           caller,
           ...readTrace(request.headers),
           ...(key === undefined ? {} : { idempotencyKey: key }),
-        })
+        }
+        if (isStream) return submitAndStream(options, call, { body, submission, wants })
+        const run = await submitRunAs(options, body, submission)
         addSubject({ runId: run.runId })
-        const headers = { location: `/api/runs/${encodeURIComponent(run.runId)}` }
+        const headers = runHeaders(run)
+        const { wait = 0 } = query
         const waiting = { timeoutMs: wait * 1_000, signal: request.signal }
         const ended = wait === 0 ? undefined : await waitForDetail(options, run, waiting)
         if (ended !== undefined) return Response.json(ended, { headers })
@@ -94,6 +109,55 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly HttpRout
       },
     },
   ]
+}
+
+/** Checks that the parameters of a submission fit the kind of its response. */
+function assertSubmitQuery({ wait, events }: SubmitRunQuery, isStream: boolean): void {
+  if (isStream && wait !== undefined) {
+    const message = 'cannot be combined with Accept: text/event-stream'
+    throw badRequest('query', [{ path: '/wait', message }])
+  }
+  if (!isStream && events !== undefined) {
+    throw badRequest('query', [{ path: '/events', message: 'requires Accept: text/event-stream' }])
+  }
+}
+
+/** Returns the headers that name the run of a response. */
+function runHeaders({ runId }: Pick<RunRecord, 'runId'>): Readonly<Record<string, string>> {
+  return { location: `/api/runs/${encodeURIComponent(runId)}`, 'tutti-run-id': runId }
+}
+
+/** A submission whose events are sent in the response. */
+interface StreamedSubmission {
+  readonly body: SubmitRunBody
+  readonly submission: SubmissionOptions
+  readonly wants: EventFilter
+}
+
+/**
+ * Submits a run and answers with its events. A repeated submission continues after `Last-Event-ID`; a new run has no
+ * earlier events, so the header has no effect.
+ */
+async function submitAndStream(
+  options: ResolvedControlApiOptions,
+  { request, addSubject }: HttpRouteCall,
+  { body, submission, wants }: StreamedSubmission,
+): Promise<RouteAnswer> {
+  const { runs } = options
+  const stop = new AbortController()
+  const { signal } = stop
+  const { run, events } = await submitAndFollowAs(options, body, { ...submission, signal })
+  const { runId } = run
+  addSubject({ runId })
+  const headers = runHeaders(run)
+  if (events !== undefined) {
+    return streamRun(options, { runId, batches: events, wants, stop, headers })
+  }
+  const lastEventId = request.headers.get('last-event-id') ?? undefined
+  const { cursor, over } = resolvePlace(run, { lastEventId })
+  if (over) return new Response(null, { status: 204, headers })
+  const batches = runs.follow({ runId, from: cursor, signal })
+  return streamRun(options, { runId, batches, wants, stop, headers })
 }
 
 /**

@@ -27,13 +27,14 @@ import {
 import { toLegacyItem, toLegacyTask } from './legacy.ts'
 import { findMethod, type Method } from './methods.ts'
 import { readVersion, readRequest } from './read-request.ts'
-import { streamResponse } from './stream-response.ts'
+import { streamTask } from './stream-task.ts'
 
 import type { A2aCall } from './agent.ts'
+import type { RouteAnswer } from '../http/route.ts'
 import type { OperationOutcome } from './operations.ts'
 
 /** Answers one request. */
-export async function answerJsonRpc(request: Request, a2aCall: A2aCall): Promise<Response> {
+export async function answerJsonRpc(request: Request, a2aCall: A2aCall): Promise<RouteAnswer> {
   const { headers, service } = a2aCall
   const { options } = service
   let id: JsonRpcId = null
@@ -51,7 +52,7 @@ export async function answerJsonRpc(request: Request, a2aCall: A2aCall): Promise
     if (outcome.kind === 'stream') {
       const { stream } = outcome
       const isLegacy = method.version === '0.3'
-      return streamResponse(stream, options, {
+      return streamTask(stream, options, {
         item: (item) =>
           rpcResult(id, isLegacy ? toLegacyItem(item, (state) => stream.endsWith(state)) : item),
         error: (error) => rpcError(id, error),

@@ -12,9 +12,10 @@ import { A2aError, errorAnswer, invalidParams, type ErrorAnswer } from './errors
 import { OPERATIONS, type OperationOutcome, type OperationName } from './operations.ts'
 import { isParams, type Params } from './params.ts'
 import { readVersion, readRequest } from './read-request.ts'
-import { streamResponse } from './stream-response.ts'
+import { streamTask } from './stream-task.ts'
 import { GetTaskParams, ListTasksParams } from './wire.ts'
 
+import type { RouteAnswer } from '../http/route.ts'
 import type { A2aCall } from './agent.ts'
 
 /** Operation of a path. */
@@ -32,7 +33,7 @@ export async function answerRest(
   request: Request,
   call: RestCall | undefined,
   a2aCall: A2aCall,
-): Promise<Response> {
+): Promise<RouteAnswer> {
   const { options } = a2aCall.service
   try {
     readVersion(a2aCall.headers, ['1.0'])
@@ -41,7 +42,7 @@ export async function answerRest(
     const params = { ...readQueryParams(request.url, call.operation), ...body, ...call.params }
     const outcome = await OPERATIONS[call.operation](params, a2aCall)
     if (outcome.kind === 'stream') {
-      return streamResponse(outcome.stream, options, { item: (item) => item, error: toErrorBody })
+      return streamTask(outcome.stream, options, { item: (item) => item, error: toErrorBody })
     }
     const answer = await largeJson(toBody(outcome))
     return new Response(answer, { headers: { 'content-type': MEDIA_TYPE } })

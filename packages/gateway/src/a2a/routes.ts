@@ -24,7 +24,7 @@ import { answerJsonRpc } from './json-rpc-answer.ts'
 import { answerRest, parseRestPath } from './rest.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
-import type { HttpRoute, HttpRouteCall } from '../http/route.ts'
+import type { HttpRoute, HttpRouteCall, RouteAnswer } from '../http/route.ts'
 
 /** Scope of every request, since each shows tasks; operations that change something need more. */
 const SCOPE = 'runs:read'
@@ -108,8 +108,12 @@ const REST_ADDRESSES = [
 ] as const
 
 /** Adds the header that lists the active extensions. */
-function withExtensions(response: Response, { headers }: A2aCall): Response {
-  const active = activeExtensions(headers)
-  if (active.length > 0) response.headers.set('a2a-extensions', active.join(', '))
-  return response
+function withExtensions(answer: RouteAnswer, { headers }: A2aCall): RouteAnswer {
+  const active = activeExtensions(headers).join(', ')
+  if (active === '') return answer
+  if (!(answer instanceof Response)) {
+    return { ...answer, headers: { ...answer.headers, 'a2a-extensions': active } }
+  }
+  answer.headers.set('a2a-extensions', active)
+  return answer
 }

@@ -1,24 +1,27 @@
+import { Writable } from 'node:stream'
+
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { encodeEventBytes, encodeEventText, eventStream, runEventsEncoder } from './event-stream.ts'
+import { encodeEventBytes, encodeEventText, runEventsEncoder, writeEvents } from './event-stream.ts'
 
 import type { EventEncoder, EventStreamParts } from './event-stream.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 const SILENCE_MS = 15_000
 
-describe('eventStream', () => {
+describe('writeEvents', () => {
   it('ends with the text that the encoder returns for an error', async () => {
     async function* broken(): AsyncGenerator<readonly LoggedRunEvent[]> {
       yield [event(0, 'a')]
       throw new Error('The log is away')
     }
-    const text = await textOf({
+    const sink = new Connection()
+    write(sink, {
       batches: broken(),
       encoder: { ...plain, fail: (error) => `failed: ${String(error)}\n` },
     })
-    expect(text).toBe('head\na\nfailed: Error: The log is away\n')
+    expect(await sink.ended).toBe('head\na\nfailed: Error: The log is away\n')
   })
 
   it('ends when the encoder is done, and reads no more events', async () => {
@@ -40,28 +43,64 @@ describe('eventStream', () => {
         return plain.encode(events)
       },
     }
-    expect(await textOf({ batches: endless(), encoder })).toBe('head\n0\n')
+    const sink = new Connection()
+    write(sink, { batches: endless(), encoder })
+    expect(await sink.ended).toBe('head\n0\n')
     expect(taken).toEqual([0])
   })
 
   it('writes an event with its id, its type and its JSON', async () => {
-    const { reader, give } = streamOf(() => true)
-    expect(await reader()).toBe(': events follow\n\n')
+    const { sink, give } = openStream()
+    expect(await sink.next()).toBe(': events follow\n\n')
     give(event(0, 'a\nb'))
-    const [id, type, data, ...rest] = ((await reader()) ?? '').split('\n')
+    const [id, type, data, ...rest] = (await sink.next()).split('\n')
     expect([id, type, rest]).toEqual(['id: run-a:0', 'event: token', ['', '']])
     expect(JSON.parse(data?.slice('data: '.length) ?? '')).toMatchObject({ token: 'a\nb', seq: 0 })
   })
 
   it('sends a heartbeat after a silence, also when only unwanted events arrive', async () => {
-    const { reader, give, clock } = streamOf(() => false)
-    await reader()
-    const sign = reader()
+    const { sink, give, clock } = openStream(() => false)
+    await sink.next()
     for (let waited = 0; waited < SILENCE_MS; waited += 5_000) {
       give(event(waited, 'unwanted'))
       await clock.advance(5_000)
     }
-    expect(await sign).toBe(': still here\n\n')
+    expect(await sink.next()).toBe(': still here\n\n')
+  })
+
+  it('sends the next heartbeat a whole silence after the last event', async () => {
+    const { sink, give, clock } = openStream()
+    await sink.next()
+    await clock.advance(SILENCE_MS - 1)
+    give(event(0, 'a'))
+    expect(await sink.next()).toContain('id: run-a:0')
+    await clock.advance(SILENCE_MS - 1)
+    expect(sink.unread).toBe('')
+    await clock.advance(1)
+    expect(sink.unread).toBe(': still here\n\n')
+  })
+
+  it('reads no further events and sends no heartbeat while the connection accepts no data', async () => {
+    let taken = 0
+    async function* endless(): AsyncGenerator<readonly LoggedRunEvent[]> {
+      for (let seq = 0; ; seq += 1) {
+        taken += 1
+        yield [event(seq, `event ${seq}`)]
+      }
+    }
+    const sink = new Connection({ isStalled: true })
+    const clock = fakeClock()
+    write(sink, { batches: endless(), encoder: plain, clock })
+    await settle()
+    await clock.advance(2 * SILENCE_MS)
+    expect([taken, sink.unread]).toEqual([1, 'head\n'])
+    for (const waiting of ['head', 'event']) {
+      expect(taken, waiting).toBe(1)
+      sink.accept()
+      await settle()
+    }
+    expect(taken).toBe(2)
+    sink.destroy()
   })
 
   it('ends without an error when the events cannot be read, and reports the error', async () => {
@@ -71,21 +110,20 @@ describe('eventStream', () => {
       yield [event(0, 'a')]
       throw away
     }
-    const stream = eventStream({
-      batches: broken(),
-      encoder: runEventsEncoder({ wants: () => true, onError: (error) => errors.push(error) }),
-      stop: new AbortController(),
-      clock: fakeClock(),
-      heartbeatMs: SILENCE_MS,
-    })
-    const chunks: string[] = []
-    for await (const chunk of stream) chunks.push(new TextDecoder().decode(chunk))
-    expect(chunks).toEqual([': events follow\n\n', expect.stringContaining('id: run-a:0\n')])
+    const sink = new Connection()
+    const encoder = runEventsEncoder({ wants: () => true, onError: (error) => errors.push(error) })
+    write(sink, { batches: broken(), encoder })
+    expect(await sink.ended).toMatch(/^: events follow\n\nid: run-a:0\n[^\0]*\n\n$/)
     expect(errors).toEqual([away])
   })
 
-  it('closes the events when the reader cancels, also while the source waits for it', async () => {
+  it.each([
+    ['the connection closes', (sink: Connection) => sink.destroy()],
+    ['the stream is ended early', (_: Connection, end: () => void) => end()],
+  ])('closes the events and leaves no timer when %s', async (_, leave) => {
     let isOver = false
+    const watched: string[] = []
+    const watch = { begun: () => watched.push('begun'), over: () => watched.push('over') }
     async function* endless(): AsyncGenerator<readonly LoggedRunEvent[]> {
       try {
         for (let seq = 0; ; seq += 1) yield [event(seq, 'a')]
@@ -93,44 +131,31 @@ describe('eventStream', () => {
         isOver = true
       }
     }
+    const sink = new Connection({ isStalled: true })
+    const clock = fakeClock()
     const stop = new AbortController()
-    const stream = eventStream({
-      batches: endless(),
-      encoder: runEventsEncoder({ wants: () => true, onError: () => undefined }),
-      stop,
-      clock: fakeClock(),
-      heartbeatMs: SILENCE_MS,
-    })
-    const reader = stream.getReader()
-    await reader.read()
-    await reader.read()
-    await reader.cancel()
-    await new Promise((resolve) => setImmediate(resolve))
-    expect([isOver, stop.signal.aborted]).toEqual([true, true])
+    const end = write(sink, { batches: endless(), encoder: plain, clock, stop, watch })
+    await settle()
+    leave(sink, end)
+    await settle()
+    expect([isOver, stop.signal.aborted, clock.pending]).toEqual([true, true, 0])
+    expect(watched).toEqual(['begun', 'over'])
   })
 
   it('loses no event that arrives after a heartbeat', async () => {
-    const { reader, give, clock } = streamOf(() => true)
-    await reader()
-    const sign = reader()
+    const { sink, give, clock } = openStream()
+    await sink.next()
     await clock.advance(SILENCE_MS)
-    expect(await sign).toBe(': still here\n\n')
+    expect(await sink.next()).toBe(': still here\n\n')
     give(event(7, 'x'))
-    expect(await reader()).toContain('id: run-a:7\n')
+    expect(await sink.next()).toContain('id: run-a:7\n')
   })
 
   it('ends when the events end', async () => {
-    const { reader, end, clock } = streamOf(() => true)
-    await reader()
+    const { sink, end, clock } = openStream()
     end()
-    expect(await reader()).toBeUndefined()
+    expect(await sink.ended).toBe(': events follow\n\n')
     expect(clock.pending).toBe(0)
-  })
-
-  it('stops reading when the reader cancels', async () => {
-    const { stream, stop } = streamOf(() => true)
-    await stream.cancel()
-    expect(stop.signal.aborted).toBe(true)
   })
 })
 
@@ -152,15 +177,69 @@ const plain: EventEncoder = {
   fail: () => '',
 }
 
-async function textOf(parts: Pick<EventStreamParts, 'batches' | 'encoder'>): Promise<string> {
-  const stop = new AbortController()
-  const stream = eventStream({ ...parts, stop, clock: fakeClock(), heartbeatMs: SILENCE_MS })
-  return new Response(stream).text()
+/** A connection that records the text written to it; a stalled one accepts one write at a time, on request. */
+class Connection extends Writable {
+  /** Resolves with the whole text when the stream has ended. */
+  readonly ended: Promise<string>
+  readonly #isStalled: boolean
+  readonly #texts: string[] = []
+  #read = 0
+  #accepted: () => void = () => undefined
+  #arrived: () => void = () => undefined
+
+  constructor({ isStalled = false }: { readonly isStalled?: boolean } = {}) {
+    super({ highWaterMark: isStalled ? 1 : 16_384, decodeStrings: false })
+    this.#isStalled = isStalled
+    this.ended = new Promise((resolve) => {
+      this.on('finish', () => {
+        resolve(this.#texts.join(''))
+      })
+    })
+  }
+
+  override _write(text: string, _: BufferEncoding, done: () => void): void {
+    this.#texts.push(text)
+    this.#arrived()
+    if (this.#isStalled) this.#accepted = done
+    else done()
+  }
+
+  /** Accepts the pending write. */
+  accept(): void {
+    this.#accepted()
+  }
+
+  /** Text that `next` has not returned. */
+  get unread(): string {
+    return this.#texts.slice(this.#read).join('')
+  }
+
+  /** Returns the next written text. */
+  async next(): Promise<string> {
+    while (this.#read === this.#texts.length) {
+      await new Promise<void>((resolve) => {
+        this.#arrived = resolve
+      })
+    }
+    this.#read += 1
+    return this.#texts[this.#read - 1] ?? ''
+  }
 }
 
-function streamOf(wants: () => boolean) {
-  const clock = fakeClock()
+type WrittenParts = Pick<EventStreamParts, 'batches' | 'encoder'> & Partial<EventStreamParts>
+
+function write(sink: Connection, parts: WrittenParts): () => void {
   const stop = new AbortController()
+  return writeEvents(sink, { stop, clock: fakeClock(), heartbeatMs: SILENCE_MS, ...parts })
+}
+
+/** Lets pending callbacks run. */
+async function settle(): Promise<void> {
+  for (let pass = 0; pass < 3; pass += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
+function openStream(wants: () => boolean = () => true) {
+  const clock = fakeClock()
   const batches: (readonly LoggedRunEvent[] | undefined)[] = []
   let wake = (): void => undefined
   async function* source(): AsyncGenerator<readonly LoggedRunEvent[]> {
@@ -175,22 +254,10 @@ function streamOf(wants: () => boolean) {
     batches.push(batch)
     wake()
   }
-  const parts = {
-    batches: source(),
-    encoder: runEventsEncoder({ wants, onError: () => undefined }),
-    stop,
-    clock,
-    heartbeatMs: SILENCE_MS,
-  }
-  const stream = eventStream(parts)
-  let opened: ReadableStreamDefaultReader<Uint8Array> | undefined
-  const reader = async (): Promise<string | undefined> => {
-    opened ??= stream.getReader()
-    const { value } = await opened.read()
-    return value === undefined ? undefined : new TextDecoder().decode(value)
-  }
-  const give = (given: LoggedRunEvent): void => add([given])
-  return { stream, reader, stop, clock, give, end: () => add(undefined) }
+  const sink = new Connection()
+  const encoder = runEventsEncoder({ wants, onError: () => undefined })
+  write(sink, { batches: source(), encoder, clock })
+  return { sink, clock, give: (given: LoggedRunEvent) => add([given]), end: () => add(undefined) }
 }
 
 function event(seq: number, token: string): LoggedRunEvent {

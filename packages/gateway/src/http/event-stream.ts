@@ -1,11 +1,12 @@
 /**
- * Bodies of event streams, for every protocol.
+ * Writes event streams to connections, for every protocol.
  *
- * The reader pulls the body. A slow reader delays only its own stream, because unread events are in the log. A batch of
- * events is encoded at once and not retained while a reader stalls.
+ * A slow reader delays only its own stream: the next events are read from the log when the connection accepts them. A
+ * batch of events is encoded at once and not retained while a reader stalls.
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
+import type { Writable } from 'node:stream'
 import type { Clock } from '@tutti/core'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
@@ -35,7 +36,7 @@ export interface EventEncoder {
 export interface EventStreamParts {
   readonly batches: AsyncIterator<readonly LoggedRunEvent[]>
   readonly encoder: EventEncoder
-  /** Aborted when the reader leaves. */
+  /** Aborted when the stream ends or the reader leaves. */
   readonly stop: AbortController
   readonly clock: Clock
   /** Maximum time without data, in milliseconds. */
@@ -53,74 +54,107 @@ export interface StreamWatch {
   over(): void
 }
 
-/** Creates the body of a stream. */
-export function eventStream(parts: EventStreamParts): ReadableStream<Uint8Array> {
-  const { batches, encoder, clock, heartbeatMs } = parts
-  const bytes = new TextEncoder()
-  let sentAt = clock.elapsed()
-  let next: Promise<IteratorResult<readonly LoggedRunEvent[]>> | undefined
-  const reader = watchOnce(parts)
-  const end = (): void => {
-    reader.over()
-    parts.stop.abort()
-    batches.return?.().catch(() => undefined)
-  }
-  /** Returns the next text; undefined at the end. */
-  const nextText = async (): Promise<string | undefined> => {
-    for (;;) {
-      if (encoder.isDone === true) return undefined
-      next ??= batches.next()
-      const arrived = await waitOrQuiet(next, clock, sentAt + heartbeatMs - clock.elapsed())
-      if (arrived === 'quiet') return encoder.keepAlive
-      next = undefined
-      if (arrived.done === true) return undefined
-      const text = encoder.encode(arrived.value)
-      if (text !== '') return text
-    }
-  }
-  let hasFailed = false
-  const source: UnderlyingDefaultSource<Uint8Array> = {
-    start(controller) {
-      // The first chunk makes the server send the headers at once.
-      controller.enqueue(bytes.encode(encoder.head))
-    },
-    async pull(controller) {
-      parts.unread?.check()
-      reader.begun()
-      let text: string | undefined
-      try {
-        text = hasFailed ? undefined : await nextText()
-      } catch (error) {
-        hasFailed = true
-        text = encoder.fail(error) || undefined
-      }
-      if (text === undefined) {
-        end()
-        controller.close()
-        return
-      }
-      sentAt = clock.elapsed()
-      controller.enqueue(bytes.encode(text))
-    },
-    cancel: end,
-  }
-  // Without read-ahead, unread data is only in the socket, where it is counted.
-  return new ReadableStream(source, { highWaterMark: 0 })
+/** Answer of a route whose body is written to the connection while events arrive. */
+export interface StreamAnswer {
+  readonly headers: Readonly<Record<string, string>>
+  readonly parts: EventStreamParts
 }
 
-/** Returns a watch that calls `over` once, and only after `begun`; a stream that is never read does not begin. */
-function watchOnce({ watch }: EventStreamParts): StreamWatch {
-  let phase: 'new' | 'read' | 'over' = 'new'
-  return {
-    begun() {
-      if (phase !== 'new') return
-      phase = 'read'
-      watch?.begun()
-    },
-    over() {
-      if (phase === 'read') watch?.over()
-      phase = 'over'
-    },
+/**
+ * Writes the events of a stream to `sink` until they end or the reader leaves, then ends `sink`. Returns the function
+ * that ends the stream early.
+ */
+export function writeEvents(sink: Writable, parts: EventStreamParts): () => void {
+  const stream = new WrittenStream(sink, parts)
+  void stream.write()
+  return () => {
+    stream.end()
+  }
+}
+
+/** Events that are being written to a connection. */
+class WrittenStream {
+  readonly #sink: Writable
+  readonly #parts: EventStreamParts
+  #sentAt: number
+  #isOver = false
+  #stopHeartbeat: () => void = () => undefined
+  /** Continues after the sink has become writable, or has closed. */
+  #resume: () => void = () => undefined
+
+  constructor(sink: Writable, parts: EventStreamParts) {
+    this.#sink = sink
+    this.#parts = parts
+    this.#sentAt = parts.clock.elapsed()
+  }
+
+  async write(): Promise<void> {
+    const { encoder, watch } = this.#parts
+    this.#sink.on('close', () => {
+      this.end()
+    })
+    this.#sink.on('drain', () => {
+      this.#resume()
+    })
+    this.#sink.on('error', () => {
+      this.end()
+    })
+    watch?.begun()
+    this.#send(encoder.head)
+    this.#beat()
+    try {
+      await this.#writeBatches()
+    } catch (error) {
+      if (!this.#isOver) this.#send(encoder.fail(error))
+    }
+    this.end()
+  }
+
+  /** Ends the stream. Events that were not written stay in the log. */
+  end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    const { batches, stop, watch } = this.#parts
+    this.#stopHeartbeat()
+    stop.abort()
+    batches.return?.().catch(() => undefined)
+    watch?.over()
+    this.#sink.end()
+    this.#resume()
+  }
+
+  async #writeBatches(): Promise<void> {
+    const { batches, encoder, unread } = this.#parts
+    while (!this.#isOver && encoder.isDone !== true) {
+      const batch = await batches.next()
+      if (batch.done === true || this.#isOver) return
+      this.#send(encoder.encode(batch.value))
+      unread?.check()
+      // Without read-ahead, unread data is only in the socket, where it is counted.
+      if (this.#sink.writableNeedDrain) await this.#drained()
+    }
+  }
+
+  #send(text: string): void {
+    if (text === '') return
+    this.#sentAt = this.#parts.clock.elapsed()
+    this.#sink.write(text)
+  }
+
+  /** Keeps a quiet connection alive. A connection with unread data is not quiet. */
+  #beat(): void {
+    const { clock, heartbeatMs, encoder } = this.#parts
+    const quietMs = this.#sentAt + heartbeatMs - clock.elapsed()
+    if (quietMs <= 0 && !this.#sink.writableNeedDrain) this.#send(encoder.keepAlive)
+    this.#stopHeartbeat = clock.after(quietMs > 0 ? quietMs : heartbeatMs, () => {
+      this.#beat()
+    })
+  }
+
+  #drained(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#resume = resolve
+    })
   }
 }
 
@@ -174,14 +208,4 @@ export function encodeEventBytes(event: LoggedRunEvent): Buffer {
   const encoded = Buffer.from(encodeEventText(event))
   bytes.set(event, encoded)
   return encoded
-}
-
-/** Returns the result of `promise`, or `quiet` when it takes longer than `quietMs`. */
-function waitOrQuiet<T>(promise: Promise<T>, clock: Clock, quietMs: number): Promise<T | 'quiet'> {
-  return new Promise((resolve, reject) => {
-    const stopWaiting = clock.after(quietMs, () => {
-      resolve('quiet')
-    })
-    promise.finally(stopWaiting).then(resolve, reject)
-  })
 }

@@ -1,5 +1,6 @@
 /** HTTP routes and their calls. */
 import type { AddSubject } from './audited.ts'
+import type { StreamAnswer } from './event-stream.ts'
 import type { Caller } from '../caller.ts'
 import type { Scope } from '@tutti/protocol'
 
@@ -22,8 +23,11 @@ export interface HttpRoute {
   readonly takesTicket?: true
   /** Whether the route itself rejects requests of HTML forms, with errors of its protocol. */
   readonly refusesForms?: true
-  handle(call: HttpRouteCall): Promise<Response> | Response
+  handle(call: HttpRouteCall): Promise<RouteAnswer> | RouteAnswer
 }
+
+/** Answer of a route: a response, or a stream of events. */
+export type RouteAnswer = Response | StreamAnswer
 
 /** One request to a route. */
 export interface HttpRouteCall {

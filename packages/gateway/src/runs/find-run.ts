@@ -50,7 +50,15 @@ export async function findPlace(
   runId: string,
   request: CursorRequest,
 ): Promise<ReadingPlace> {
-  const run = await findRecord(runs, runId)
+  return resolvePlace(await findRecord(runs, runId), request)
+}
+
+/**
+ * Returns the position that a reader requests.
+ *
+ * @throws {TuttiError} CURSOR_PAST_END or BAD_REQUEST.
+ */
+export function resolvePlace(run: RunRecord, request: CursorRequest): ReadingPlace {
   const cursor = resolveCursor(run, request)
   return { cursor, over: isTerminalRunStatus(run.status) && cursor > run.lastSeq }
 }

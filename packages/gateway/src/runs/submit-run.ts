@@ -5,7 +5,7 @@ import { shortList, type SubmitRunBody } from '@tutti/protocol'
 import { actorOf, type Caller } from '../caller.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
-import type { RunRecord, RunSubmission } from '@tutti/runs'
+import type { FollowedRun, RunRecord, RunSubmission } from '@tutti/runs'
 
 /** Caller of a submission, and fields of the run that are not part of a request body. */
 export interface SubmissionOptions extends Pick<
@@ -28,18 +28,39 @@ export interface SubmissionOptions extends Pick<
  * @throws {TuttiError} as `RunService.submit`, and INVALID_WEBHOOK.
  */
 export function submitRunAs(
-  { runs, webhooks }: Pick<GatewayOptions, 'runs' | 'webhooks'>,
+  options: Pick<GatewayOptions, 'runs' | 'webhooks'>,
+  body: SubmitRunBody,
+  submission: SubmissionOptions,
+): Promise<RunRecord> {
+  return options.runs.submit(buildSubmission(options, body, submission))
+}
+
+/**
+ * Submits a run and follows it until `signal` aborts.
+ *
+ * @throws {TuttiError} as `submitRunAs`.
+ */
+export function submitAndFollowAs(
+  options: Pick<GatewayOptions, 'runs' | 'webhooks'>,
+  body: SubmitRunBody,
+  { signal, ...submission }: SubmissionOptions & { readonly signal: AbortSignal },
+): Promise<FollowedRun> {
+  return options.runs.submitAndFollow(buildSubmission(options, body, submission), { signal })
+}
+
+function buildSubmission(
+  { webhooks }: Pick<GatewayOptions, 'webhooks'>,
   body: SubmitRunBody,
   { caller, ...more }: SubmissionOptions,
-): Promise<RunRecord> {
+): RunSubmission {
   assertWebhooks(body.webhooks ?? [], Object.keys(webhooks))
   const quota = caller.quota()
-  return runs.submit({
+  return {
     ...body,
     ...actorOf(caller),
     ...(quota === undefined ? {} : { quota }),
     ...more,
-  })
+  }
 }
 
 function assertWebhooks(names: readonly string[], known: readonly string[]): void {

@@ -8,6 +8,7 @@
 import { errorHeaders, toResponse, reportError, type ErrorReporting } from '../http/on-error.ts'
 
 import type { WireError } from '../http/api-error.ts'
+import type { RouteAnswer } from '../http/route.ts'
 import type { Envelope } from './request.ts'
 import type { ErrorCode } from '@tutti/protocol'
 
@@ -41,8 +42,8 @@ export function answerRefusal(
 export async function answerErrors(
   envelope: Envelope,
   options: ErrorReporting,
-  work: () => Promise<Response>,
-): Promise<Response> {
+  work: () => Promise<RouteAnswer>,
+): Promise<RouteAnswer> {
   try {
     return await work()
   } catch (error) {

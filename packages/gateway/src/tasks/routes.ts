@@ -19,7 +19,7 @@
 import { Type } from '@tutti/core'
 
 import { TASK_WITHOUT_RESULT } from '../http/audited.ts'
-import { eventStream, STREAM_HEADERS } from '../http/event-stream.ts'
+import { STREAM_HEADERS, type StreamAnswer } from '../http/event-stream.ts'
 import { reportError } from '../http/on-error.ts'
 import { readJsonBody } from '../http/read-body.ts'
 import { readIdempotencyKey, readTrace } from '../http/request-headers.ts'
@@ -35,7 +35,7 @@ import { assertSendable, readCancel, readEnvelope, readParams, type Envelope } f
 import { TasksSendParams } from './wire.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
-import type { HttpRoute, HttpRouteCall } from '../http/route.ts'
+import type { HttpRoute, HttpRouteCall, RouteAnswer } from '../http/route.ts'
 import type { RunUsage } from '../service/usage.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
@@ -85,8 +85,8 @@ const AnyObject = Type.Record(Type.String(), Type.Unknown())
 async function handle(
   { request, caller, addSubject, parameters }: HttpRouteCall,
   service: GatewayService,
-  answerCall: (call: WireCall) => Promise<Response>,
-): Promise<Response> {
+  answerCall: (call: WireCall) => Promise<RouteAnswer>,
+): Promise<RouteAnswer> {
   const { options } = service
   const { ensemble } = parameters
   const shared = sharedEnsembles(options)
@@ -171,7 +171,7 @@ function firstLine({ run, sessionId }: OpenTask) {
 
 const LINE_HEADERS = { ...STREAM_HEADERS, 'content-type': 'application/x-ndjson' }
 
-async function answerSubscribe(call: WireCall): Promise<Response> {
+async function answerSubscribe(call: WireCall): Promise<StreamAnswer> {
   const { envelope, sender, signal } = call
   const { options } = sender.service
   const { runs, clock, heartbeatMs, logger } = options
@@ -199,14 +199,14 @@ async function answerSubscribe(call: WireCall): Promise<Response> {
       return written({ ...firstLine(task), ...reportError(error, options).body })
     },
   }
-  const body = eventStream({
+  const parts = {
     batches: runs.follow({ runId, from: 0, signal: stop.signal }),
     encoder,
     stop,
     clock,
     heartbeatMs: Math.min(heartbeatMs, KEEP_ALIVE_MS),
-  })
-  return new Response(body, { headers: LINE_HEADERS })
+  }
+  return { headers: LINE_HEADERS, parts }
 }
 
 /** Returns a function that maps batches of events, from the first, to the lines of a request; the answer is last. */

@@ -6,7 +6,12 @@ import { describe, expect, it } from 'vitest'
 import { FakeLog, resultEvent } from '../../test/fake-log.ts'
 import { turns } from '../../test/turns.ts'
 import { EventBus, type EventListener } from './event-bus.ts'
-import { followEvents, type EventBatches } from './follow-events.ts'
+import {
+  followEvents,
+  followNewRun,
+  type EventBatches,
+  type FollowSource,
+} from './follow-events.ts'
 import { token } from '../testing/index.ts'
 
 import type { LoggedRunEvent, RunEvent, RunStatus } from '@tutti/protocol'
@@ -285,6 +290,45 @@ describe('followEvents', () => {
   })
 })
 
+describe('followNewRun', () => {
+  it('[RUNS-F1] yields every event from the first without reading the log or the run', async () => {
+    const run = new FakeRun()
+    const reader = run.followNew()
+    run.append(2)
+    expect(await reader.take(2)).toEqual([0, 1])
+    run.append(1)
+    run.end()
+    expect(await reader.rest()).toEqual([2, 3])
+    expect([run.reads, run.questions, run.listeners]).toEqual([0, 0, 0])
+  })
+
+  it('[RUNS-F1] reads events from the log that were not published', async () => {
+    const run = new FakeRun()
+    const reader = run.followNew()
+    run.appendUnpublished(2)
+    run.append(1)
+    run.end()
+    expect(await reader.rest()).toEqual([0, 1, 2, 3])
+    expect(run.reads).toBeGreaterThan(0)
+  })
+
+  it('[RUNS-F3] misses no event of a run that is faster than its reader', async () => {
+    const run = new FakeRun()
+    const reader = run.followNew()
+    for (let burst = 0; burst < 50; burst += 1) run.append(100)
+    run.end()
+    expect(await reader.rest()).toEqual(Array.from({ length: 5001 }, (_, index) => index))
+  })
+
+  it('stops listening when its reader leaves before the first event', async () => {
+    const run = new FakeRun()
+    const reader = run.followNew()
+    expect(run.listeners).toBe(1)
+    await reader.leave()
+    expect(run.listeners).toBe(0)
+  })
+})
+
 /** A run with a log and a bus in memory. */
 class FakeRun {
   readonly #log = new FakeLog()
@@ -342,6 +386,14 @@ class FakeRun {
   }
 
   events(from: number, signal?: AbortSignal): EventBatches {
+    return followEvents(this.#source(), { runId: RUN, from, ...(signal && { signal }) })
+  }
+
+  followNew(): FakeReader {
+    return new FakeReader(followNewRun(this.#source(), { runId: RUN }))
+  }
+
+  #source(): FollowSource {
     const bus = {
       listen: (runId: string, listener: EventListener) => {
         this.listeners += 1
@@ -356,8 +408,7 @@ class FakeRun {
       this.questions += 1
       return Promise.resolve(this.#record)
     }
-    const source = { events: this.#log, bus, find }
-    return followEvents(source, { runId: RUN, from, ...(signal && { signal }) })
+    return { events: this.#log, bus, find }
   }
 
   follow(from: number, signal?: AbortSignal): FakeReader {
@@ -393,5 +444,9 @@ class FakeReader {
 
   async rest(): Promise<readonly number[]> {
     return this.take(Number.POSITIVE_INFINITY)
+  }
+
+  async leave(): Promise<void> {
+    await this.#batches.return?.()
   }
 }

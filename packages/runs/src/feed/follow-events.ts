@@ -49,6 +49,19 @@ export function followEvents(source: FollowSource, options: FollowRunOptions): E
   return new FollowedEvents(source, options)
 }
 
+/**
+ * Follows a run that is about to be created. It listens at once, so every event is live, and the log is read only if an
+ * event is missing.
+ */
+export function followNewRun(
+  source: FollowSource,
+  options: Omit<FollowRunOptions, 'from'>,
+): EventBatches {
+  const events = new FollowedEvents(source, { ...options, from: 0 })
+  events.expectLive()
+  return events
+}
+
 /** Batches of events. */
 export type EventBatches = AsyncIterableIterator<readonly LoggedRunEvent[], void>
 
@@ -72,6 +85,12 @@ class FollowedEvents implements EventBatches {
 
   [Symbol.asyncIterator](): this {
     return this
+  }
+
+  /** Listens from now on, before the first event of the run exists. */
+  expectLive(): void {
+    this.#listen()
+    this.#live.caughtUp()
   }
 
   async next(): Promise<NextBatch> {

@@ -217,6 +217,8 @@ export const SubmitRunQuery = Type.Object(
      * continues when the caller disconnects.
      */
     wait: Type.Optional(Type.Integer({ minimum: 0, maximum: 600 })),
+    /** Event types to stream, separated by commas; all when absent. Only with `Accept: text/event-stream`. */
+    events: Type.Optional(Type.String({ minLength: 1 })),
   },
   CLOSED,
 )

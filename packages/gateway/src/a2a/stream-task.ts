@@ -1,5 +1,5 @@
 /** Answers with updates as Server-Sent Events. */
-import { eventStream, STREAM_HEADERS } from '../http/event-stream.ts'
+import { STREAM_HEADERS, type StreamAnswer } from '../http/event-stream.ts'
 import { errorAnswer, type ErrorAnswer } from './errors.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
@@ -13,11 +13,11 @@ export interface StreamWriter {
 }
 
 /** Answers with the task, then with its updates. */
-export function streamResponse(
+export function streamTask(
   stream: TaskStream,
   options: GatewayOptions,
   write: StreamWriter,
-): Response {
+): StreamAnswer {
   const { runs, clock, heartbeatMs } = options
   const { runId, from } = stream
   const stop = new AbortController()
@@ -37,6 +37,5 @@ export function streamResponse(
     fail: (error: unknown) => frame(write.error(errorAnswer(error, options))),
   }
   const batches = runs.follow({ runId, from, signal: stop.signal })
-  const body = eventStream({ batches, encoder, stop, clock, heartbeatMs })
-  return new Response(body, { headers: STREAM_HEADERS })
+  return { headers: STREAM_HEADERS, parts: { batches, encoder, stop, clock, heartbeatMs } }
 }

@@ -1,0 +1,65 @@
+/** Answers with the events of a run over SSE. */
+import { RUN_EVENT_TYPES, type LoggedRunEvent, type RunEvent } from '@tutti/protocol'
+import { badRequest, runEventsEncoder, STREAM_HEADERS, type StreamAnswer } from '@tutti/gateway'
+
+import { trackReader, type LiveReader } from '../metrics/live-reader.ts'
+
+import type { ResolvedControlApiOptions } from '../options.ts'
+
+/** Events of a run and the ones to send. */
+export interface RunStream {
+  readonly runId: string
+  readonly batches: AsyncIterator<readonly LoggedRunEvent[]>
+  readonly wants: EventFilter
+  /** Aborted when the stream ends or the reader leaves. */
+  readonly stop: AbortController
+  /** Headers in addition to those of every stream. @default none */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Answers with the events of a run until it ends or the reader leaves. */
+export function streamRun(
+  { clock, heartbeatMs, logger, metrics, unread }: ResolvedControlApiOptions,
+  { runId, batches, wants, stop, headers }: RunStream,
+): StreamAnswer {
+  let reader: LiveReader | undefined
+  const encoder = runEventsEncoder({
+    wants,
+    given(sent) {
+      reader?.recordDelivery(sent)
+    },
+    onError(error) {
+      logger.warn('Ended an event stream early: cannot read its events', { runId, error })
+    },
+  })
+  const watch = {
+    begun() {
+      reader = trackReader({ instruments: metrics.instruments, clock, transport: 'sse' })
+    },
+    over: () => reader?.end(),
+  }
+  const parts = { batches, encoder, stop, clock, heartbeatMs, watch, unread }
+  return { headers: { ...STREAM_HEADERS, ...headers }, parts }
+}
+
+/** Returns whether a reader wants events of a type. */
+export type EventFilter = (type: RunEvent['type']) => boolean
+
+/**
+ * Returns the filter of a comma-separated list of event types. Without a list, and with an empty list or `*`, every event
+ * passes.
+ *
+ * @throws {TuttiError} BAD_REQUEST naming every unknown type and the known ones.
+ */
+export function createEventFilter(list: string | undefined): EventFilter {
+  const names = (list ?? '').split(',').map((name) => name.trim())
+  const wanted = new Set(names.filter((name) => name !== ''))
+  const unknown = [...wanted].filter(
+    (name) => name !== '*' && !RUN_EVENT_TYPES.some((type) => type === name),
+  )
+  if (unknown.length > 0) {
+    const message = `has unknown event types: "${unknown.join('", "')}". Known: ${RUN_EVENT_TYPES.join(', ')}`
+    throw badRequest('query', [{ path: '/events', message }])
+  }
+  return wanted.size === 0 || wanted.has('*') ? () => true : (type) => wanted.has(type)
+}
