@@ -104,6 +104,11 @@ describe('createClosureCheck', () => {
     expect(createClosureCheck(schema)).toBeUndefined()
   })
 
+  it('ignores inherited fields', () => {
+    const check = createClosureCheck({ properties: { a: { type: 'number' } } })
+    expect(check?.(Object.create({ a: 'x' }))).toBe(true)
+  })
+
   it('is used in a page, where code cannot be generated', () => {
     vi.stubGlobal('document', {})
     const spy = vi.spyOn(globalThis, 'Function')

@@ -97,7 +97,10 @@ function combineAll(checks: readonly Check[]): Check {
   const [first, second] = checks
   if (first === undefined) return () => true
   if (second === undefined) return first
-  return (value) => checks.every((check) => check(value))
+  return (value) => {
+    for (const check of checks) if (!check(value)) return false
+    return true
+  }
 }
 
 function buildKeywordCheck(key: string, schema: Node): Check {
@@ -170,16 +173,27 @@ function isPlain(value: unknown): value is Node {
 }
 
 function combineAny(checks: readonly Check[]): Check {
-  return (value) => checks.some((check) => check(value))
+  return (value) => {
+    for (const check of checks) if (check(value)) return true
+    return false
+  }
 }
 
 function buildItemsCheck(check: Check): Check {
-  return (value) => !Array.isArray(value) || value.every((item) => check(item))
+  return (value) => {
+    if (!Array.isArray(value)) return true
+    for (const item of value) if (!check(item)) return false
+    return true
+  }
 }
 
 function buildRequiredCheck(names: readonly unknown[]): Check {
   const keys = names.map(String)
-  return (value) => !isPlain(value) || keys.every((key) => Object.hasOwn(value, key))
+  return (value) => {
+    if (!isPlain(value)) return true
+    for (const key of keys) if (!Object.hasOwn(value, key)) return false
+    return true
+  }
 }
 
 /** Builds the check of properties. An optional field with the value undefined counts as absent. */
@@ -190,9 +204,16 @@ function buildPropertiesCheck(properties: Node, required: unknown): Check {
     check: buildCheck(part),
     isOptional: !needed.includes(key),
   }))
-  const fits = (value: Node, { key, check, isOptional }: (typeof fields)[number]): boolean =>
-    !Object.hasOwn(value, key) || (isOptional && value[key] === undefined) || check(value[key])
-  return (value) => !isPlain(value) || fields.every((field) => fits(value, field))
+  return (value) => {
+    if (!isPlain(value)) return true
+    for (const { key, check, isOptional } of fields) {
+      const part = value[key]
+      if (part === undefined && (isOptional || !Object.hasOwn(value, key))) continue
+      // A field that is only inherited counts as absent.
+      if (!check(part) && Object.hasOwn(value, key)) return false
+    }
+    return true
+  }
 }
 
 function buildAdditionalCheck(check: Check, properties: Node): Check {

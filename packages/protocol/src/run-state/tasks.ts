@@ -102,9 +102,10 @@ function applyToTask(
 function applyTurnEvent(task: TaskState, event: TurnEvent): TaskState {
   const turns = applyToTurns(task.turns, event)
   if (turns === task.turns) return task
+  const { iterationIndex } = event
   return event.type === 'token' || event.type === 'tool_progress'
     ? { ...task, turns }
-    : { ...task, turns, usage: updateUsage(task, turns, task.agentUsage) }
+    : { ...task, turns, usage: updateUsage(task, { turns, iterationIndex }, task.agentUsage) }
 }
 
 function applyAgentCallEvent(task: TaskState, event: AgentCallEvent): TaskState {

@@ -88,7 +88,7 @@ describe('updateUsage', () => {
     return events.map((event) => {
       const before = { turns, usage: used }
       turns = applyToTurns(turns, event)
-      used = updateUsage(before, turns, agents)
+      used = updateUsage(before, { turns, iterationIndex: event.iterationIndex }, agents)
       return { turns, used }
     })
   }
@@ -147,7 +147,8 @@ describe('updateUsage', () => {
     const unread: TurnState = new Proxy(applyToTurns([], turn(0))[0] ?? never(), { get: never })
     const before = { turns: [unread], usage: usage(10, 1) }
     const after = applyToTurns(before.turns.slice(1), turn(1))
-    expect(updateUsage(before, [unread, ...after], agents)).toMatchObject({ inputTokens: 822 })
+    const changed = { turns: [unread, ...after], iterationIndex: 1 }
+    expect(updateUsage(before, changed, agents)).toMatchObject({ inputTokens: 822 })
   })
 })
 

@@ -89,22 +89,27 @@ export interface CountedTurns {
   readonly usage: AttemptUsage
 }
 
+/** Turns after an event of one of them. */
+export interface ChangedTurns {
+  readonly turns: readonly TurnState[]
+  /** Turn of the event, which alone was changed or added; later ones may have been discarded. */
+  readonly iterationIndex: number
+}
+
 /**
- * Computes {@link sumUsage} from the usage before the last turn changed or was added, so that the cost of a turn does
- * not depend on the number of earlier turns. Returns the same usage when it has not changed.
+ * Computes {@link sumUsage} from the usage before the event, so that the cost of an event of the last turn does not
+ * depend on the number of earlier turns. Returns the same usage when it has not changed.
  */
 export function updateUsage(
   before: CountedTurns,
-  turns: readonly TurnState[],
+  { turns, iterationIndex }: ChangedTurns,
   agents: AgentUsage,
 ): AttemptUsage {
   const { usage } = before
   const at = turns.length - 1
   const [known, turn] = [before.turns[at], turns[at]]
-  const isLast = before.turns.length <= turns.length && haveSameStart(before.turns, turns, at)
-  if (turn === undefined || !isLast || (isAnswered(known) && !isSameAnswer(known, turn))) {
-    return sumUsage(turns, agents)
-  }
+  const isLast = turn?.iterationIndex === iterationIndex && before.turns.length <= turns.length
+  if (!isLast || (isAnswered(known) && !isSameAnswer(known, turn))) return sumUsage(turns, agents)
   const toolCallCount = usage.toolCallCount + countCalls(turn) - countCalls(known)
   if (isAnswered(turn) && !isAnswered(known)) {
     return toUsage({
@@ -145,11 +150,6 @@ function addUsage(sums: Sums, { inputTokens, outputTokens, toolCallCount, costUs
   sums.totalTokens = addTokens(addTokens(sums.totalTokens, inputTokens), outputTokens)
   sums.totalToolCalls += toolCallCount
   sums.costUsd = addCosts(sums.costUsd, costUsd)
-}
-
-function haveSameStart<T>(one: readonly T[], other: readonly T[], length: number): boolean {
-  for (let place = 0; place < length; place += 1) if (one[place] !== other[place]) return false
-  return true
 }
 
 function isAnswered(turn: TurnState | undefined): turn is TurnState {
