@@ -1,6 +1,7 @@
 /**
- * Follows one run and appends its events to a log, frame by frame. The client reconnects after a
- * loss and continues after the last event; no event is lost or delivered twice.
+ * Follows one run: first its stored events, then live ones, which are appended to its log frame by
+ * frame. The client reconnects after a loss and continues after the last event; no event is lost or
+ * delivered twice.
  */
 import { useEffect, useState } from 'react'
 
@@ -8,6 +9,7 @@ import { createBatch } from '../lib/batch.ts'
 import { createStore, type Readable } from '../lib/store.ts'
 import { createRunLog, appendEvents, type FollowedLog } from './run-log.ts'
 import { useServer } from './server.ts'
+import { readStoredEvents } from './stored-events.ts'
 
 import type { ConnectionState, TuttiClient } from '@tutti/client'
 import type { LoggedRunEvent } from '@tutti/protocol'
@@ -32,9 +34,51 @@ export function openRunFeed(client: TuttiClient, runId: string): RunFeed {
     log: createRunLog(),
     connection: 'connecting',
   })
-  const patch = (change: Partial<RunFeedState>): void => store.set({ ...store.get(), ...change })
+  const leaving = new AbortController()
+  const { signal } = leaving
+  const patch = (change: Partial<RunFeedState>): void => {
+    if (!signal.aborted) store.set({ ...store.get(), ...change })
+  }
+  const parts = { client, runId, signal, patch, getLog: () => store.get().log }
+  followFromStart(parts).catch((error: unknown) => {
+    patch({ error })
+  })
+  return {
+    runId,
+    get: store.get,
+    follow: store.follow,
+    close: () => leaving.abort(),
+  }
+}
+
+interface FeedParts {
+  readonly client: TuttiClient
+  readonly runId: string
+  /** Aborts when the feed is closed. */
+  readonly signal: AbortSignal
+  readonly patch: (change: Partial<RunFeedState>) => void
+  readonly getLog: () => FollowedLog
+}
+
+async function followFromStart(parts: FeedParts): Promise<void> {
+  const { client, runId, signal, patch } = parts
+  const log = await readStoredEvents(client, runId, {
+    signal,
+    // The stream closes after the stored events, which is not a loss.
+    onConnection: ({ status }) => {
+      if (status !== 'closed') patch({ connection: status })
+    },
+    onProgress: (log) => patch({ log }),
+  })
+  patch({ log })
+  const isComplete = log.events.at(-1)?.type === 'run_result'
+  if (!isComplete && !signal.aborted) followLive(parts)
+}
+
+/** Follows a run from the first event that its log does not have. */
+function followLive({ client, runId, signal, patch, getLog }: FeedParts): void {
   const batch = createBatch<LoggedRunEvent>((events) => {
-    patch({ log: appendEvents(store.get().log, events) })
+    patch({ log: appendEvents(getLog(), events) })
   })
   /**
    * Whether all events have arrived: closing the connection is then not a loss. The last events may
@@ -43,13 +87,14 @@ export function openRunFeed(client: TuttiClient, runId: string): RunFeed {
   let isOver = false
   const connection = client.connect({
     snapshot: 'none',
+    signal,
     onConnection: ({ status }) => {
       if (!isOver) patch({ connection: status })
     },
   })
   connection.subscribe({
     runId,
-    from: 0,
+    from: getLog().events.length,
     onEvent: (event) => batch.add(event),
     onEnd: (error) => {
       if (error === undefined) isOver = true
@@ -57,15 +102,7 @@ export function openRunFeed(client: TuttiClient, runId: string): RunFeed {
       void connection.close()
     },
   })
-  return {
-    runId,
-    get: store.get,
-    follow: store.follow,
-    close() {
-      batch.stop()
-      void connection.close()
-    },
-  }
+  signal.addEventListener('abort', () => batch.stop())
 }
 
 /** Returns the feed of a run; undefined until it is open. */

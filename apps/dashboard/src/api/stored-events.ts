@@ -1,0 +1,60 @@
+/**
+ * Reads the events that a run has when its page opens, over one HTTP response: a socket has a message for each event,
+ * which takes a browser ten times as long. Events that follow arrive over a socket, because browsers open only six HTTP
+ * connections per server.
+ */
+import { appendEvents, createRunLog, type FollowedLog } from './run-log.ts'
+
+import type { ConnectionState, TuttiClient } from '@tutti/client'
+import type { LoggedRunEvent } from '@tutti/protocol'
+
+/** Number of events that are added to the log together, while the next ones are on their way. */
+const PIECE = 256
+
+/**
+ * Time after which an incomplete log is shown, in milliseconds. Most runs are complete sooner and are rendered once.
+ */
+const MAX_UNSEEN_MS = 1_000
+
+/** Options of {@link readStoredEvents}. */
+export interface StoredEventsOptions {
+  readonly signal: AbortSignal
+  readonly onConnection: (state: ConnectionState) => void
+  /** Called with an incomplete log every `MAX_UNSEEN_MS`. */
+  readonly onProgress: (log: FollowedLog) => void
+}
+
+/**
+ * Returns the log of a run up to its end, or to its newest event when the page opened.
+ *
+ * @throws {TuttiClientError} when the run does not exist, and when `signal` aborts.
+ */
+export async function readStoredEvents(
+  client: TuttiClient,
+  runId: string,
+  { signal, onConnection, onProgress }: StoredEventsOptions,
+): Promise<FollowedLog> {
+  let lastSeq = Infinity
+  const findLastSeq = async (): Promise<void> => {
+    for await (const newest of client.runs.events(runId, { from: -1, signal })) {
+      lastSeq = newest.seq
+      break
+    }
+  }
+  // The stream below fails for the same reasons and reports them.
+  findLastSeq().catch(() => undefined)
+  let log = createRunLog()
+  let piece: LoggedRunEvent[] = []
+  let shownAt = performance.now()
+  for await (const event of client.runs.events(runId, { signal, onConnection })) {
+    piece.push(event)
+    if (event.seq >= lastSeq) break
+    if (piece.length < PIECE) continue
+    log = appendEvents(log, piece)
+    piece = []
+    if (performance.now() - shownAt < MAX_UNSEEN_MS) continue
+    onProgress(log)
+    shownAt = performance.now()
+  }
+  return appendEvents(log, piece)
+}

@@ -1,0 +1,73 @@
+/** Opening a long run reads its events in one response and renders the page a few times, however many events it has. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { bigEnsembles, startBigRun } from './big-runs.ts'
+import { launchBrowser, openDashboard, visit } from './open-dashboard.ts'
+
+import type { Browser, Page } from 'playwright-core'
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await launchBrowser()
+})
+afterAll(async () => {
+  await browser.close()
+})
+
+/** Model turns; each has five events. */
+const TURNS = 2_000
+
+/** Maximum number of commits: the frame, the loaded run, and what its size and its text change. */
+const MAX_COMMITS = 25
+
+/** Counts the commits of React, which reports them to its developer tools. */
+const COUNT_COMMITS = `
+  globalThis.commits = 0
+  globalThis.__REACT_DEVTOOLS_GLOBAL_HOOK__ = {
+    supportsFiber: true,
+    inject: () => 1,
+    onCommitFiberRoot: () => { commits += 1 },
+    onCommitFiberUnmount: () => undefined,
+  }`
+
+/** Waits until the page shows the last event, the last turn and the timeline of a completed run. */
+async function complete(page: Page, events: number): Promise<void> {
+  await page.getByRole('status').getByText('Completed').waitFor()
+  await page
+    .getByRole('slider')
+    .and(page.locator(`[max="${events}"]`))
+    .waitFor()
+  await page.getByRole('article', { name: `Model call ${TURNS + 1}`, exact: true }).waitFor()
+  await page.getByRole('img', { name: `${TURNS + 1} model calls, ${TURNS} tool calls` }).waitFor()
+}
+
+describe('a run of ten thousand events that is over', () => {
+  it('is read in one response without a socket, and rendered a few times', async () => {
+    await using stage = await openDashboard({ ...bigEnsembles(TURNS) })
+    const runId = await startBigRun(stage.client)
+    const { lastSeq } = await stage.client.runs.result(runId)
+    const events = lastSeq + 1
+    expect(events).toBeGreaterThan(10_000)
+    await visit(browser, 'about:blank', {
+      viewport: { width: 1440, height: 900 },
+      async use({ page, requests, complaints }) {
+        const sockets: string[] = []
+        page.on('websocket', (socket) => sockets.push(socket.url()))
+        await page.addInitScript(COUNT_COMMITS)
+        await page.goto(`${stage.url}/#/runs/${runId}`)
+        await complete(page, events)
+        await page.waitForLoadState('networkidle')
+
+        // The stored events, and the newest one, where they end.
+        const path = `GET /api/runs/${runId}/events`
+        expect(requests.filter((one) => one.includes(runId))).toEqual([path, path])
+        // The feed of all runs.
+        expect(sockets).toHaveLength(1)
+        expect(await page.evaluate<number>('commits')).toBeLessThanOrEqual(MAX_COMMITS)
+        await page.getByRole('tab', { name: 'Events' }).click()
+        await page.getByText(new RegExp(`^${events} events, `)).waitFor()
+        expect(complaints).toEqual([])
+      },
+    })
+  })
+})
