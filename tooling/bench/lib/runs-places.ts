@@ -12,25 +12,29 @@ type RunsDoor = typeof import('../../../packages/runs/src/index.ts')
 type PostgresEntryPoint = typeof import('../../../packages/runs/src/postgres/index.ts')
 
 /** The embedded store of a directory, or a schema of a Postgres database. Plain data. */
-export type Place =
-  | { readonly directory: string }
-  | { readonly connectionString: string; readonly schema: string }
+export type Place = { readonly directory: string } | PostgresPlace
+
+/** A schema of a Postgres database. */
+export interface PostgresPlace {
+  readonly connectionString: string
+  readonly schema: string
+}
 
 /** Creates stores; disposing removes all of them. */
 export interface Places extends AsyncDisposable {
   /** URL of the Postgres database of the stores. */
   readonly url: string
   embedded(): Place
-  postgres(): Place
+  postgres(): PostgresPlace
 }
 
 /**
- * Creates stores in temporary directories, and in a Postgres database whose commits wait for the disk: of a
- * new server, or of the one of `TUTTI_TEST_DATABASE_URL`.
+ * Creates stores in temporary directories, and in a Postgres database: of a new server, whose commits wait for the disk
+ * unless `durable` is false, or of the one of `TUTTI_TEST_DATABASE_URL`.
  */
-export async function openPlaces(): Promise<Places> {
+export async function openPlaces({ durable = true } = {}): Promise<Places> {
   const isGiven = (process.env['TUTTI_TEST_DATABASE_URL'] ?? '') !== ''
-  const database = isGiven ? await testDatabase() : await testServer({ durable: true })
+  const database = isGiven ? await testDatabase() : await testServer({ durable })
   const root = mkdtempSync(join(tmpdir(), 'tutti-bench-'))
   let count = 0
   const next = (): string => `place_${(count += 1)}`

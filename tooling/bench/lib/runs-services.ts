@@ -4,7 +4,7 @@ import { openStorage, type Place } from './runs-places.ts'
 import { nowMs } from './runs-teams.ts'
 
 import type { Ensemble } from '../../../packages/ensemble/src/index.ts'
-import type { LoggedRunEvent } from '../../../packages/protocol/src/index.ts'
+import type { LoggedRunEvent, RunStatus } from '../../../packages/protocol/src/index.ts'
 import type { RunService, RunServiceOptions } from '../../../packages/runs/src/index.ts'
 
 type RunsDoor = typeof import('../../../packages/runs/src/index.ts')
@@ -26,11 +26,15 @@ export async function openService(
   return { service, [Symbol.asyncDispose]: () => service.close({ drainTimeoutMs: 0 }) }
 }
 
-/** Waits for the end of a run. @throws {Error} when it does not end COMPLETED. */
-export async function awaitEnd(service: RunService, runId: string): Promise<void> {
+/** Waits for the end of a run. @throws {Error} when it does not end in one of `statuses`. */
+export async function awaitEnd(
+  service: RunService,
+  runId: string,
+  statuses: readonly RunStatus[] = ['COMPLETED'],
+): Promise<void> {
   for await (const events of service.follow({ runId, from: 0 })) {
     const last = events.at(-1)
-    if (last?.type === 'run_result' && last.status !== 'COMPLETED') {
+    if (last?.type === 'run_result' && !statuses.includes(last.status)) {
       throw new Error(`Run ${runId} ended ${last.status}: ${last.error}`)
     }
   }

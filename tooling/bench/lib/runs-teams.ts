@@ -22,7 +22,7 @@ type Tool =
 export type ToolReport = (kind: 'called' | 'aborted', runId: string) => void
 
 /** Name of an ensemble. */
-export type TeamName = 'order' | 'held' | 'stepping' | 'tokens' | 'long'
+export type TeamName = 'order' | 'held' | 'stepping' | 'tokens' | 'long' | 'ledger'
 
 /** Duration of the tool of `stepping`, in milliseconds. */
 export const STEP_MS = 20
@@ -57,6 +57,7 @@ export function nowMs(): number {
  * - `stepping`: sequential tool calls of {@link STEP_MS}, without end.
  * - `tokens`: an answer of many tokens, see {@link TOKENS}; each contains the time at which it was written.
  * - `long`: {@link LONG_TURNS} model calls, each with a text and a call of a tool that returns a page.
+ * - `ledger`: like `order`, with two tasks of code after it; the first fails when the input `goods` is `none`.
  */
 export async function teamNamed(
   name: TeamName,
@@ -71,6 +72,8 @@ export async function teamNamed(
       return teamOf(shortTool(report), callingModel('step', 'always'))
     case 'tokens':
       return teamOf(orderTool, tokenModel())
+    case 'ledger':
+      return ledgerTeam()
     case 'long':
       return teamOf(pageTool(), readingModel())
   }
@@ -90,6 +93,26 @@ async function teamOf(tool: Tool, model: ChatModel): Promise<Ensemble> {
     maxIterations: MANY_TURNS,
   })
   return ensemble({ name: 'shop', model, tasks: [only] })
+}
+
+async function ledgerTeam(): Promise<Ensemble> {
+  const { ensemble, task } = await builtPackage<EnsembleDoor>('ensemble')
+  const order = task({ name: 'order', description: PROMPT, tools: [orderTool] })
+  const enter = task({
+    name: 'enter',
+    description: 'Enter {goods}',
+    context: [order],
+    handler({ inputs }) {
+      if (inputs['goods'] === 'none') throw new Error('There are no goods')
+      return 'Entered'
+    },
+  })
+  const file = task({ name: 'file', description: 'File it', handler: () => 'Filed' })
+  return ensemble({
+    name: 'shop',
+    model: callingModel(ORDER.name, 'once'),
+    tasks: [order, enter, file],
+  })
 }
 
 /** Calls a tool and answers with its output; records nothing. */

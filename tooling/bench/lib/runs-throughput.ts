@@ -60,7 +60,8 @@ export async function measureLatency(places: Places): Promise<void> {
   }
 }
 
-async function runsPerSecond(
+/** Executes runs, `width` at a time. */
+export async function runsPerSecond(
   service: RunService,
   width: number,
   forMs: number,

@@ -1,0 +1,155 @@
+/**
+ * Fills a store in Postgres with ended runs: some are executed, and SQL copies their rows. The copies have all that
+ * the store writes for a run, whatever its tables and columns are. Each set of copies has other ids, tags and inputs,
+ * and is younger than the one before.
+ */
+import { query } from './query.ts'
+import { awaitEnd, openService } from './runs-services.ts'
+import { teamNamed } from './runs-teams.ts'
+
+import type { PostgresPlace } from './runs-places.ts'
+
+/** Number of executed runs, and of the copies of each. */
+export interface BigDatabaseOptions {
+  readonly executed: number
+  readonly copies: number
+}
+
+interface Column {
+  readonly table: string
+  readonly name: string
+  readonly type: string
+}
+
+/** In ids, tags and inputs of executed runs; the number of the set of copies is added to it. */
+const MARK = 7_000_000
+
+/** Time between two sets of copies, in seconds. */
+const COPY_EVERY_S = 600
+
+/** Sets of copies per statement. */
+const SETS = 10
+
+/** Number of connections that copy. */
+const WRITERS = 2
+
+/** Executes runs and copies them. */
+export async function fillDatabase(
+  place: PostgresPlace,
+  options: BigDatabaseOptions,
+): Promise<void> {
+  await executeRuns(place, options.executed)
+  const { connectionString: url, schema } = place
+  // Triggers of foreign keys are off, because every copy refers to a copied run.
+  const settings = `SET search_path = ${schema}; SET session_replication_role = replica;
+    SET synchronous_commit = off`
+  const columns = await readColumns(url, schema)
+  const [counted] = await query(url, settings, 'SELECT max(id) AS newest FROM runs')
+  const newest = Number(counted?.['newest'])
+  const aged = columns
+    .filter(({ table, name }) => table === 'runs' && name.endsWith('_at'))
+    .map((column) => `"${column.name}" = ${later(column, `-${options.copies}`)}`)
+  await query(url, settings, `UPDATE runs SET ${aged.join(', ')}`)
+  const tables = [...new Set(columns.map(({ table }) => table))]
+  const starts = Array.from({ length: Math.ceil(options.copies / SETS) }, (_, at) => at * SETS + 1)
+  const write = async (): Promise<void> => {
+    for (let from = starts.shift(); from !== undefined; from = starts.shift()) {
+      const to = Math.min(from + SETS - 1, options.copies)
+      const statements = tables.map((table) =>
+        copySql(
+          table,
+          columns.filter((column) => column.table === table),
+          { from, to, newest },
+        ),
+      )
+      await query(url, settings, ...statements)
+    }
+  }
+  await Promise.all(Array.from({ length: WRITERS }, write))
+  await query(
+    url,
+    settings,
+    `SELECT setval(pg_get_serial_sequence('runs', 'id'), (SELECT max(id) FROM runs))`,
+    'VACUUM ANALYZE',
+  )
+}
+
+/** Returns the submission of an executed run; `set` is the number of the set of copies, 0 for none. */
+export function submissionOf(index: number, set = 0) {
+  const id = `${MARK + set}-${index}`
+  const ticket = `T-${id}`
+  return {
+    runId: `run-${id}`,
+    ticket,
+    submission: {
+      runId: `run-${id}`,
+      inputs: { topic: `report ${id}`, goods: index % 50 === 0 ? 'none' : 'tea' },
+      tags: { team: `t${index % 100}`, ticket },
+      actor: `key-${index % 30}`,
+    },
+  }
+}
+
+async function executeRuns(place: PostgresPlace, count: number): Promise<void> {
+  const options = { maxConcurrentRuns: 20, maxQueuedRuns: count }
+  await using opened = await openService(place, await teamNamed('ledger'), options)
+  const { service } = opened
+  let next = 0
+  const work = async (): Promise<void> => {
+    while (next < count) {
+      const { runId, submission } = submissionOf((next += 1))
+      await service.submit(submission)
+      await awaitEnd(service, runId, ['COMPLETED', 'FAILED'])
+    }
+  }
+  await Promise.all(Array.from({ length: 20 }, work))
+}
+
+/** Returns the columns that a copy sets: of the runs, and of the tables that refer to them. */
+async function readColumns(url: string, schema: string): Promise<readonly Column[]> {
+  const rows = await query(
+    url,
+    `SELECT table_name, column_name, data_type FROM information_schema.columns AS c
+     WHERE table_schema = '${schema}' AND is_generated = 'NEVER'
+       AND (table_name = 'runs' OR (is_identity = 'NO' AND EXISTS (
+         SELECT 1 FROM information_schema.columns AS key WHERE key.table_schema = c.table_schema
+           AND key.table_name = c.table_name AND key.column_name = 'run')))
+     ORDER BY table_name <> 'runs', table_name, ordinal_position`,
+  )
+  return rows.map((row) => ({
+    table: String(row['table_name']),
+    name: String(row['column_name']),
+    type: String(row['data_type']),
+  }))
+}
+
+function copySql(
+  table: string,
+  columns: readonly Column[],
+  { from, to, newest }: { readonly from: number; readonly to: number; readonly newest: number },
+): string {
+  const key = table === 'runs' ? 'id' : 'run'
+  const values = columns.map((column) => {
+    if (column.name === key) return `${key} + copy * ${newest}`
+    if (column.table === 'runs' && column.name.endsWith('_at')) return later(column, 'copy')
+    // Events and steps are long, and their texts are not searched.
+    if (['events', 'steps'].includes(table)) return `"${column.name}"`
+    return marked(column)
+  })
+  const names = columns.map(({ name }) => `"${name}"`)
+  return `INSERT INTO "${table}" (${names.join(', ')}) OVERRIDING SYSTEM VALUE
+    SELECT ${values.join(', ')} FROM generate_series(${from}, ${to}) AS copy,
+      LATERAL (SELECT * FROM "${table}" WHERE ${key} <= ${newest} ORDER BY ${key}) AS executed`
+}
+
+function later({ name, type }: Column, sets: string): string {
+  return type === 'double precision'
+    ? `"${name}" + ${sets} * ${COPY_EVERY_S * 1_000}`
+    : `"${name}" + ${sets} * interval '${COPY_EVERY_S} seconds'`
+}
+
+function marked({ name, type }: Column): string {
+  const replaced = `replace("${name}"::text, '${MARK}', (${MARK} + copy)::text)`
+  if (type === 'text') return replaced
+  return type === 'ARRAY' ? `${replaced}::text[]` : `"${name}"`
+}
