@@ -2,6 +2,7 @@ import { TuttiError } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
 import { MAX_PENDING_EVENTS, PendingWrites } from './pending-writes.ts'
+import { StoredValues } from './stored-values.ts'
 import { token } from '../testing/index.ts'
 
 import type { RunStep } from '@tutti/ensemble'
@@ -39,6 +40,7 @@ describe('PendingWrites', () => {
       events: [CANCELLING],
       steps: [BEGUN],
       answers: [{ commandId: 's', ok: true }],
+      stored: expect.any(StoredValues),
     })
     pending.settle(WRITTEN)
     expect([pending.isEmpty, pending.take()]).toEqual([true, undefined])

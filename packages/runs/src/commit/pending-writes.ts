@@ -1,6 +1,8 @@
 /** The events, steps and answers of one run that are not written yet, in the order of emission. */
 import { errorMessage, TuttiError } from '@tutti/core'
 
+import { StoredValues } from './stored-values.ts'
+
 import type { RunWrite, WriteResult } from '../ports/run-store.ts'
 import type { CommandAnswer } from '../ports/command-queue.ts'
 import type { RunStep } from '@tutti/ensemble'
@@ -42,6 +44,7 @@ export class PendingWrites {
   #answers: CommandAnswer[] = []
   /** Index in `#events` of the open token event of each task. */
   readonly #openTokens = new Map<number, number>()
+  readonly #stored = new StoredValues()
   /** The write that was sent, until the store confirms it. */
   #sent: RunWrite | undefined
   #writeNo = 0
@@ -117,6 +120,7 @@ export class PendingWrites {
       events: this.#events,
       steps: this.#steps,
       ...(this.#answers.length === 0 ? {} : { answers: this.#answers }),
+      stored: this.#stored,
     }
     this.#events = []
     this.#steps = []
@@ -135,6 +139,7 @@ export class PendingWrites {
       return
     }
     this.#sent = undefined
+    this.#stored.confirm()
     const waiters = this.#sentWaiters
     this.#sentWaiters = []
     for (const { resolve } of waiters) resolve()

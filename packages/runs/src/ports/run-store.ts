@@ -17,6 +17,7 @@
  *     in every store.
  */
 import type { ListedRun, NewRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
+import type { StoredValues } from '../commit/stored-values.ts'
 import type { CommandAnswer } from './command-queue.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { LoggedRunEvent, RunEvent, RunStatus } from '@tutti/protocol'
@@ -101,6 +102,8 @@ export interface RunWrite {
   readonly steps: readonly RunStep[]
   /** Answers to commands; stored with the events that show their effect. */
   readonly answers?: readonly CommandAnswer[]
+  /** The values that earlier writes under this claim stored; the write refers to them. */
+  readonly stored?: StoredValues
 }
 
 /** A write to an unowned run. */

@@ -1,5 +1,6 @@
 /** Writes events of one run with all their effects. The caller holds a transaction. */
 import { toRecordChanges } from '../commit/changes.ts'
+import { encodeWrite, type StoredValues } from '../commit/stored-values.ts'
 import { isDelivered, toLoggedEvent, readSubmittedFields } from '../record-fields.ts'
 import { runCompleted } from '../refusals.ts'
 import { prepareChangeApplier } from './apply-changes.ts'
@@ -21,6 +22,7 @@ export interface Addition {
   readonly events: readonly RunEvent[]
   readonly steps: readonly RunStep[]
   readonly answers?: readonly CommandAnswer[]
+  readonly stored?: StoredValues
 }
 
 /** The result of an append. */
@@ -38,26 +40,29 @@ export function prepareEventAppender(
 ): (addition: Addition) => Appended {
   const applyChange = prepareChangeApplier(database)
   const insertEvent = database.prepare(
-    'INSERT INTO events (run, seq, type, data) VALUES (?, ?, ?, ?)',
+    'INSERT INTO events (run, seq, type, data, bytes) VALUES (?, ?, ?, ?, ?)',
   )
   const insertStep = database.prepare(
-    `INSERT INTO steps (run, n, data)
-     VALUES ($id, (SELECT coalesce(max(n), -1) + 1 FROM steps WHERE run = $id), $data)`,
+    `INSERT INTO steps (run, n, data, bytes)
+     VALUES ($id, (SELECT coalesce(max(n), -1) + 1 FROM steps WHERE run = $id), $data, $bytes)`,
   )
   const end = prepareRunEnder(database, clock)
   const answer = prepareAnswerer(database)
   const deliver = prepareDeliveryMaker(database, clock)
-  return ({ id, runId, lastSeq, events, steps, answers = [] }) => {
+  return ({ id, runId, lastSeq, events, steps, answers = [], stored }) => {
     const notifications = answers.flatMap((given) => answer(id, given))
-    for (const [index, event] of events.entries()) {
-      insertEvent.run(id, lastSeq + 1 + index, event.type, JSON.stringify(event))
+    const result = events.find((event) => event.type === 'run_result')
+    const newSteps = result === undefined ? steps : []
+    const encoded = encodeWrite({ events, steps: newSteps, stored }, lastSeq)
+    let seq = lastSeq
+    for (const { event, data, bytes } of encoded.events) {
+      seq += 1
+      insertEvent.run(id, seq, event.type, data, bytes)
       for (const change of toRecordChanges(event)) applyChange(id, change)
     }
     notifications.push(...deliver({ id, lastSeq, events }))
-    const result = events.find((event) => event.type === 'run_result')
-    if (result === undefined) {
-      for (const step of steps) insertStep.run({ id, data: JSON.stringify(step) })
-    } else {
+    for (const { data, bytes } of encoded.steps) insertStep.run({ id, data, bytes })
+    if (result !== undefined) {
       notifications.push(...end({ id, runId }, result).flatMap((given) => answer(id, given)))
     }
     return {

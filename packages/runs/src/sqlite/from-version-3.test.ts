@@ -31,6 +31,7 @@ const TO_VERSION_3 = `
   ALTER TABLE runs DROP COLUMN webhooks;
   ALTER TABLE runs DROP COLUMN cost_usd;
   ALTER TABLE runs DROP COLUMN waiting;
+  ALTER TABLE events DROP COLUMN bytes; ALTER TABLE steps DROP COLUMN bytes;
   ALTER TABLE runs DROP COLUMN token;
   PRAGMA user_version = 3`
 

@@ -34,6 +34,7 @@ describe('a store of version 4', () => {
       DROP INDEX runs_suspected; DROP INDEX runs_cached;
       ALTER TABLE runs DROP COLUMN claimed_at;
       ALTER TABLE runs DROP COLUMN cache_key;
+      ALTER TABLE events DROP COLUMN bytes; ALTER TABLE steps DROP COLUMN bytes;
       ALTER TABLE runs DROP COLUMN token;
       PRAGMA user_version = 4`)
     database.close()

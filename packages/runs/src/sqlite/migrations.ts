@@ -238,6 +238,11 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   ALTER TABLE runs ADD COLUMN token TEXT;
   UPDATE runs SET token = lower(hex(randomblob(16))) WHERE state <> 'ended';
   `,
+  // Approximate size with the values of other events that the data refers to; NULL for data without references.
+  `
+  ALTER TABLE events ADD COLUMN bytes INTEGER;
+  ALTER TABLE steps ADD COLUMN bytes INTEGER;
+  `,
 ]
 
 /**

@@ -19,6 +19,7 @@ import {
   readSubmittedFields,
 } from '../record-fields.ts'
 
+import type { StoredReader } from '../commit/read-stored.ts'
 import type { CommandAnswer, PendingCommand } from '../ports/command-queue.ts'
 import type { ListedRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
 import type { RunStep, TokenTotals } from '@tutti/ensemble'
@@ -128,13 +129,13 @@ export function toAnswer(row: SqliteRow): CommandAnswer {
 }
 
 /** Reads a step from a row of table `steps`. */
-export function readStep(row: SqliteRow): RunStep {
-  return parse(row['data']) as RunStep
+export function readStep(reader: StoredReader, row: SqliteRow): RunStep {
+  return reader.read(text(row['data'])) as RunStep
 }
 
 /** Reads an event from a row of table `events`. */
-export function readEvent(runId: string, row: SqliteRow): LoggedRunEvent {
-  return toLoggedEvent(runId, Number(row['seq']), parse(row['data']) as RunEvent)
+export function readEvent(runId: string, reader: StoredReader, row: SqliteRow): LoggedRunEvent {
+  return toLoggedEvent(runId, Number(row['seq']), reader.read(text(row['data'])) as RunEvent)
 }
 
 function readTokens(row: SqliteRow, prefix: string): TokenTotals {

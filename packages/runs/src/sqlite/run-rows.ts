@@ -1,4 +1,5 @@
 /** Reads the data of one run. */
+import { StoredReader } from '../commit/read-stored.ts'
 import { readRun, readPendingCommand, readStep, type SqliteRow } from './rows.ts'
 
 import type { PendingCommand } from '../ports/command-queue.ts'
@@ -29,7 +30,7 @@ export interface RunRows {
   find(runId: string): SqliteRunRow | undefined
   /** Returns the steps of the run with that row id, in order. */
   steps(id: number): readonly RunStep[]
-  /** Returns the size of these steps, in bytes. */
+  /** Returns the size of these steps with all values that they refer to, in bytes. */
   stepBytes(id: number): number
   /** Returns its pending commands, in order. */
   commands(id: number): readonly PendingCommand[]
@@ -39,8 +40,9 @@ export interface RunRows {
 export function prepareRunRows(database: DatabaseSync): RunRows {
   const run = database.prepare('SELECT * FROM runs WHERE run_id = ?')
   const steps = database.prepare('SELECT data FROM steps WHERE run = ? ORDER BY n')
+  const event = database.prepare('SELECT data FROM events WHERE run = ? AND seq = ?')
   const stepBytes = database.prepare(
-    'SELECT coalesce(sum(octet_length(data)), 0) AS bytes FROM steps WHERE run = ?',
+    'SELECT coalesce(sum(coalesce(bytes, octet_length(data))), 0) AS bytes FROM steps WHERE run = ?',
   )
   const commands = database.prepare(
     `SELECT signal_id, wish, run_id FROM signals JOIN runs ON runs.id = run
@@ -51,7 +53,10 @@ export function prepareRunRows(database: DatabaseSync): RunRows {
       const row = run.get(runId)
       return row === undefined ? undefined : readRunRow(row)
     },
-    steps: (id) => steps.all(id).map(readStep),
+    steps: (id) => {
+      const reader = new StoredReader((seq) => String(event.get(id, seq)?.['data']))
+      return steps.all(id).map((row) => readStep(reader, row))
+    },
     stepBytes: (id) => Number(stepBytes.get(id)?.['bytes']),
     commands: (id) => commands.all(id).map(readPendingCommand),
   }

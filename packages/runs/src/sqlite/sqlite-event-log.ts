@@ -1,5 +1,6 @@
 /** Reads the events of the embedded store. */
 import { EVENT_PAGE_BYTES } from '../ports/event-log.ts'
+import { StoredReader } from '../commit/read-stored.ts'
 import { readEvent } from './rows.ts'
 
 import type { StoredEventLog, EventQuery, FollowQuery, RunHead } from '../ports/event-log.ts'
@@ -10,13 +11,16 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 export function sqliteEventLog(database: DatabaseSync): StoredEventLog {
   const select = (filter: string): StatementSync =>
     database.prepare(
-      `SELECT seq, data FROM events
+      `SELECT seq, data, coalesce(bytes, octet_length(data)) AS bytes FROM events
        WHERE run = (SELECT id FROM runs WHERE run_id = $runId) AND seq >= $from ${filter}
        ORDER BY seq LIMIT $limit`,
     )
   const all = select('')
   // Separate statements, because a list in a statement costs more than the rest of the read.
   const some = select('AND type IN (SELECT value FROM json_each($wanted))')
+  const one = database.prepare(
+    'SELECT data FROM events WHERE run = (SELECT id FROM runs WHERE run_id = ?) AND seq = ?',
+  )
   const heads = database.prepare(
     `SELECT run_id, last_seq FROM runs WHERE $all AND state = 'owned'
      UNION SELECT run_id, last_seq FROM runs WHERE run_id IN (SELECT value FROM json_each($runIds))`,
@@ -29,11 +33,12 @@ export function sqliteEventLog(database: DatabaseSync): StoredEventLog {
         types === undefined
           ? all.iterate(place)
           : some.iterate({ ...place, wanted: JSON.stringify(types) })
+      const reader = new StoredReader((seq) => String(one.get(runId, seq)?.['data']))
       const events: LoggedRunEvent[] = []
       let bytes = 0
       for (const row of rows) {
-        events.push(readEvent(runId, row))
-        bytes += String(row['data']).length
+        events.push(readEvent(runId, reader, row))
+        bytes += Number(row['bytes'])
         if (bytes >= maxBytes) break
       }
       return events

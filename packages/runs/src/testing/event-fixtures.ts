@@ -93,6 +93,39 @@ export function token(text: string, taskIndex = 1): RunEventOf<'token'> {
   return { type: 'token', token: text, ...taskFields(taskIndex), iterationIndex: 0, sentAt: AT }
 }
 
+/** Returns the event of a model call with these messages. */
+export function modelCalled(
+  messages: RunEventOf<'llm_iteration_started'>['messages'],
+): RunEventOf<'llm_iteration_started'> {
+  const call = { iterationIndex: 0, totalMessageCount: messages.length, model: 'model' }
+  return { type: 'llm_iteration_started', ...taskFields(1), ...call, messages, startedAt: AT }
+}
+
+/** Returns the event of a tool call that has ended. */
+export function toolCalled(changes: Partial<RunEventOf<'tool_called'>>): RunEventOf<'tool_called'> {
+  const { taskDescription: _, ...task } = taskFields(1)
+  return {
+    type: 'tool_called',
+    ...task,
+    toolName: 'read',
+    durationMs: 1,
+    outcome: 'SUCCESS',
+    toolArguments: null,
+    toolResult: null,
+    structuredResult: null,
+    iterationIndex: 0,
+    toolCallId: 'call-1',
+    ...changes,
+  }
+}
+
+/** Returns the step of a tool call that has ended. */
+export function toolEnded(text: string): RunStep {
+  const { taskName, attempt } = taskFields(1)
+  const position = { taskName, attempt, iterationIndex: 0, position: 0 }
+  return { kind: 'tool_ended', runMs: 1, taskMs: 1, durationMs: 1, text, ...position }
+}
+
 /** The event of a cancel. */
 export const cancelling: RunEventOf<'run_cancelling'> = {
   type: 'run_cancelling',

@@ -1,6 +1,7 @@
 /** Runs and owners for the cases. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
+import { StoredValues } from '../commit/stored-values.ts'
 import { AT_MS, queued, result, started, step, token as tokenEvent } from './event-fixtures.ts'
 
 import type { ClaimedRun, ClaimRequest, LeaseOwner } from '../ports/run-queue.ts'
@@ -44,10 +45,11 @@ type WriteExtras = Partial<Pick<RunWrite, 'steps' | 'answers'>>
 export function toOwner(storage: RunStorage, claimed: ClaimedRun): Owner {
   const { token } = claimed
   const { runId, epoch } = claimed.run
+  const stored = new StoredValues()
   let writeNo = 0
   const next = (events: readonly RunEvent[], more: WriteExtras = {}): RunWrite => {
     writeNo += 1
-    return { runId, token, writeNo, events, steps: [], ...more }
+    return { runId, token, writeNo, events, steps: [], stored, ...more }
   }
   return {
     claimed,
@@ -55,7 +57,11 @@ export function toOwner(storage: RunStorage, claimed: ClaimedRun): Owner {
     epoch,
     token,
     next,
-    commit: (events, more) => commitOne(storage, next(events, more)),
+    async commit(events, more) {
+      const written = await commitOne(storage, next(events, more))
+      if (written.kind === 'written') stored.confirm()
+      return written
+    },
   }
 }
 
