@@ -7,10 +7,10 @@ import type { ReviewStatus, RunRecord } from '../run-record.ts'
 /** The records of a run that a write changes. */
 export interface Records {
   run: RunRecord
-  /** Tasks that were read or are new, by index. */
+  /** Whether a change sets the status of the run. */
+  setsStatus: boolean
+  /** All tasks, by index. */
   readonly tasks: Map<number, PostgresTaskRow>
-  /** Number of all tasks, including those that were not read. Read only if necessary. */
-  taskTotal: number
   readonly newReviews: Map<string, StoredReview>
   /** Existing reviews that end. */
   readonly endedReviews: Map<string, StoredReviewEnd>
@@ -30,7 +30,7 @@ export interface StoredReview {
 
 const NOTHING_USED: StoredUsage = { inputTokens: 0, outputTokens: 0, toolCallCount: 0, costUsd: 0 }
 
-/** Returns the indexes of the tasks that must be read before the changes can be applied. */
+/** Returns the indexes of the tasks that the changes may change. */
 export function listTaskIndexes(changes: readonly Change[]): ReadonlySet<number> {
   const indexes = changes.flatMap((change) => {
     if (change.kind === 'task') return [change.taskIndex]
@@ -45,17 +45,17 @@ export function applyChange(records: Records, change: Change): void {
     case 'run': {
       const { set, addCompletedTasks = 0, countTasks = false } = change
       const completedTasks = records.run.completedTasks + addCompletedTasks
-      const taskCount = countTasks ? records.taskTotal : records.run.taskCount
+      const taskCount = countTasks ? records.tasks.size : records.run.taskCount
       // RUNS-W4: a start after the cancel does not change the status back.
       const stays = records.run.status === 'CANCELLING' && set.status === 'RUNNING'
       const status = stays ? 'CANCELLING' : (set.status ?? records.run.status)
+      records.setsStatus ||= set.status !== undefined
       records.run = { ...records.run, ...set, status, completedTasks, taskCount }
       break
     }
     case 'new_task':
       if (records.tasks.has(change.task.taskIndex)) break
       records.tasks.set(change.task.taskIndex, newTaskRow(change.task))
-      records.taskTotal += 1
       break
     case 'task': {
       const row = records.tasks.get(change.taskIndex)

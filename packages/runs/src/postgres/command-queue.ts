@@ -81,7 +81,9 @@ export class PostgresCommandQueue implements CommandQueue {
          INSERT INTO ${session.schema}.signals (run, signal_id, wish, asker)
          VALUES ($1, $2, $3, $5)
        )
-       UPDATE ${session.schema}.runs SET status = 'CANCELLING' WHERE id = $1 AND $4`,
+       UPDATE ${session.schema}.runs
+       SET commands = commands + 1, status = CASE WHEN $4 THEN 'CANCELLING' ELSE status END
+       WHERE id = $1`,
       [id, commandId, text, cancels, this.#parts.notifications.channel],
     )
     return { kind: 'sent', commandId }

@@ -99,6 +99,7 @@ export class Database implements DatabaseSession {
       ...connectionOptions(options.connectionString),
       max: options.maxConnections,
       query_timeout: QUERY_LIMIT_MS,
+      ...(isPooled ? {} : { lock_timeout: LOCK_LIMIT_MS }),
       ...(queryLimitMs === undefined || isPooled ? {} : { statement_timeout: queryLimitMs }),
     })
     this.#pool.on('error', (error) => {
@@ -129,6 +130,12 @@ export class Database implements DatabaseSession {
       const isSlow = queryLimitMs !== undefined && isTooSlow(error)
       throw isSlow ? queryTooSlow(queryLimitMs) : this.#toCallerError(error)
     })
+  }
+
+  /** Runs one statement that may wait for locks, as long as a transaction may. A pooler keeps no setting of a session. */
+  change(sql: string, values: readonly unknown[]): Promise<readonly PostgresRow[]> {
+    if (!this.#options.isPooled) return this.query(sql, values)
+    return this.transaction({}, (session) => session.query(sql, values))
   }
 
   /**

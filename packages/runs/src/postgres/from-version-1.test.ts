@@ -24,7 +24,7 @@ function toVersion1(schema: string): string {
     DROP INDEX ${schema}.runs_of_actor;
     ALTER TABLE ${schema}.runs DROP COLUMN request, DROP COLUMN actor, DROP COLUMN webhooks,
       DROP COLUMN actor_index, DROP COLUMN cost_usd, DROP COLUMN claimed_at,
-      DROP COLUMN cache_key, DROP COLUMN waiting, DROP COLUMN token;
+      DROP COLUMN cache_key, DROP COLUMN waiting, DROP COLUMN commands, DROP COLUMN token;
     DROP INDEX ${schema}.runs_suspected;
     UPDATE ${schema}.schema_version SET version = 1`
 }

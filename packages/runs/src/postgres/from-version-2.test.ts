@@ -26,7 +26,7 @@ describe('a store of version 2', () => {
        ALTER TABLE texts.signals DROP COLUMN asker;
        DROP INDEX texts.runs_suspected; DROP INDEX texts.runs_cached;
        ALTER TABLE texts.runs DROP COLUMN waiting, DROP COLUMN claimed_at, DROP COLUMN cache_key,
-         DROP COLUMN token;
+         DROP COLUMN token, DROP COLUMN commands;
        UPDATE texts.schema_version SET version = 2`,
     )
     await using storage = await open('texts')

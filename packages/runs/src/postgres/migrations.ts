@@ -216,6 +216,8 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   CREATE INDEX followers_by_channel ON $schema.followers (channel);
   ALTER TABLE $schema.signals ADD COLUMN asker text;
   `,
+  // Number of commands that were queued for a run.
+  `ALTER TABLE $schema.runs ADD COLUMN commands integer NOT NULL DEFAULT 0;`,
 ]
 
 /**

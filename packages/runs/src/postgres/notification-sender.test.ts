@@ -1,6 +1,5 @@
 import { silentLogger } from '@tutti/core'
 import { fakeClock } from '@tutti/testing'
-import { Client } from 'pg'
 import { describe, expect, it } from 'vitest'
 
 import { ownDatabase } from '../../test/own-database.ts'
@@ -8,6 +7,7 @@ import { turns } from '../../test/turns.ts'
 import { result, started, token } from '../testing/event-fixtures.ts'
 import { createRun, ownedRun } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
+import { recordStatements } from './testing/record-statements.ts'
 import { NotificationSender, type AddressedNotification } from './notification-sender.ts'
 
 const database = ownDatabase()
@@ -81,34 +81,6 @@ describe('a store with followers in another process', () => {
     for (const { text } of notifying()) expect(text).not.toMatch(/INSERT|UPDATE|DELETE/)
   })
 })
-
-interface Statement {
-  readonly text: string
-  readonly isInTransaction: boolean
-}
-
-/** Records the statements of all connections of this process until `stop` is called. */
-function recordStatements() {
-  const statements: Statement[] = []
-  const open = new WeakSet<object>()
-  // NOTE: the overloads of the driver's method have no common type.
-  const prototype = Client.prototype as unknown as { query: (...given: unknown[]) => unknown }
-  const { query } = prototype
-  prototype.query = function recorded(this: object, ...given) {
-    const [first] = given as [string | { readonly text: string }]
-    const text = typeof first === 'string' ? first : first.text
-    if (text.startsWith('BEGIN')) open.add(this)
-    statements.push({ text, isInTransaction: open.has(this) })
-    if (text === 'COMMIT' || text === 'ROLLBACK') open.delete(this)
-    return query.apply(this, given)
-  }
-  return {
-    statements,
-    stop: () => {
-      prototype.query = query
-    },
-  }
-}
 
 function events(runId: string, seq: number): AddressedNotification {
   return { channel: 'other', notification: { kind: 'events', runId, from: seq, to: seq } }

@@ -1,6 +1,7 @@
 /** The parts that the ports of a Postgres store share. */
 import type { Database } from './database.ts'
 import type { NotificationSender } from './notification-sender.ts'
+import type { OwnedRuns } from './owned-runs.ts'
 import type { PostgresNotifications } from './notifications.ts'
 
 /** Shared parts of a Postgres store. */
@@ -13,6 +14,8 @@ export interface PostgresParts {
   readonly searches: Database
   readonly notifications: PostgresNotifications
   readonly sender: NotificationSender
+  /** The runs that this process writes. */
+  readonly owned: OwnedRuns
   /** The channel on which every process of the schema listens. */
   readonly sharedChannel: string
 }

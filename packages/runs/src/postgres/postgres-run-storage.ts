@@ -11,6 +11,7 @@ import { classifyError, unavailable } from './connection-errors.ts'
 import { Database } from './database.ts'
 import { PostgresEventLog } from './event-log.ts'
 import { migratePostgres } from './migrations.ts'
+import { OwnedRuns } from './owned-runs.ts'
 import { NotificationSender } from './notification-sender.ts'
 import { PostgresNotifications, toSharedChannel } from './notifications.ts'
 import {
@@ -75,7 +76,13 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
     await close()
     throw error
   }
-  const parts = { ...databases, notifications, sender, sharedChannel: toSharedChannel(schema) }
+  const parts = {
+    ...databases,
+    notifications,
+    sender,
+    owned: new OwnedRuns(),
+    sharedChannel: toSharedChannel(schema),
+  }
   let closing: Promise<void> | undefined
   return {
     runs: new PostgresRunStore(parts),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { token } from '../testing/event-fixtures.ts'
+import { result, started, step, token } from '../testing/event-fixtures.ts'
 import { endedRun, ownedRun } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
 import { ownDatabase } from '../../test/own-database.ts'
@@ -20,6 +20,38 @@ describe('concurrent changes of a run', () => {
     await database.client.query('COMMIT')
     expect(await written).toEqual({ kind: 'fenced' })
     expect(await storage.runs.get('run-a')).toMatchObject({ epoch: 2, lastSeq: 0 })
+  })
+
+  it('[RUNS-P2] a write during another change of its row is stored', async () => {
+    await using storage = await postgresRunStorage({ connectionString: database.url })
+    const owner = await ownedRun(storage, 'run-f')
+    await database.client.query(
+      `BEGIN; UPDATE tutti.runs SET status = 'CANCELLING' WHERE run_id = 'run-f'`,
+    )
+    const written = owner.commit([started, token('x')], { steps: [step(1)] })
+    await someoneWaits()
+    await database.client.query('COMMIT')
+    expect(await written).toMatchObject({ kind: 'written' })
+    expect(await storage.runs.get('run-f')).toMatchObject({ status: 'CANCELLING', lastSeq: 2 })
+    expect(await storage.runs.steps('run-f')).toEqual([step(1)])
+  })
+
+  it('[RUNS-W3] the end of a run answers a command that is queued during the write', async () => {
+    await using storage = await postgresRunStorage({ connectionString: database.url })
+    const owner = await ownedRun(storage, 'run-g')
+    await owner.commit([token('x')])
+    await database.client.query(
+      `BEGIN; UPDATE tutti.runs SET commands = commands + 1 WHERE run_id = 'run-g';
+       INSERT INTO tutti.signals (run, signal_id, wish)
+       SELECT id, 'late', '{"kind":"cancel","mode":"abort"}' FROM tutti.runs WHERE run_id = 'run-g'`,
+    )
+    const written = owner.commit([result('run-g')])
+    await someoneWaits()
+    await database.client.query('COMMIT')
+    expect(await written).toMatchObject({ kind: 'written', events: [{ seq: 2 }] })
+    expect(await storage.commands.answer('late')).toMatchObject({
+      error: { code: 'RUN_COMPLETED' },
+    })
   })
 
   it('[RUNS-L5] a release during a command makes the run ready', async () => {

@@ -32,8 +32,8 @@ export interface PostgresRunRow {
   readonly writeNo: number
   readonly nextStep: number
   readonly lostOwners: number
-  /** Whether its owner has had it long enough for a step to reset `lostOwners`; see `../execution/suspects.ts`. */
-  readonly isSettled: boolean
+  /** Number of commands that were queued so far. */
+  readonly commands: number
   readonly fingerprint: string | null
 }
 
@@ -48,7 +48,7 @@ export function toRunRow(row: PostgresRow): PostgresRunRow {
     writeNo: Number(writeNo),
     nextStep: Number(nextStep),
     lostOwners: Number(lostOwners),
-    isSettled: row['is_settled'] === true,
+    commands: Number(row['commands']),
     fingerprint: typeof row['fingerprint'] === 'string' ? fromColumn(row['fingerprint']) : null,
   }
 }

@@ -79,7 +79,7 @@ export class PostgresRunQueue implements RunQueue {
         request.takesSuspect === false ? 0 : 1,
       ])
       const inOrder = rows.toSorted((a, b) => Number(a['place']) - Number(b['place']))
-      return toClaimedRuns(session, inOrder)
+      return this.#toClaimedRuns(session, inOrder)
     })
   }
 
@@ -90,7 +90,7 @@ export class PostgresRunQueue implements RunQueue {
          WHERE run_id = $3 AND state IN ('ready', 'parked') RETURNING *`,
         [toColumn(owner), finiteOrNull(leaseMs), toColumn(runId)],
       )
-      return toClaimedRuns(session, rows)
+      return this.#toClaimedRuns(session, rows)
     })
     return claimed
   }
@@ -221,6 +221,14 @@ export class PostgresRunQueue implements RunQueue {
       [locked['id']],
     )
     return isLost ? 'lost' : 'ready'
+  }
+
+  async #toClaimedRuns(
+    session: DatabaseSession,
+    rows: readonly PostgresRow[],
+  ): Promise<readonly ClaimedRun[]> {
+    for (const row of rows) this.#parts.owned.rememberClaimed(row)
+    return toClaimedRuns(session, rows)
   }
 
   #notifyReady(): void {

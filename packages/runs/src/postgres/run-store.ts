@@ -1,19 +1,17 @@
 /**
- * Stores runs in Postgres. A batch of writes is one transaction: the rows of its runs are locked in the order of their
- * ids, then the writes are decided in memory and stored in a few statements.
+ * Stores runs in Postgres. A batch of writes is one statement, and so one transaction; see `commit-writes.ts`.
  */
 import { TuttiError } from '@tutti/core'
 
 import { TASK_COLUMNS } from '../record-fields.ts'
 import { runTooLarge, runUnreadable } from '../refusals.ts'
 import { createRun } from './create-run.ts'
-import { decideUnownedWrite, decideWrite, type Decision } from './decide-write.ts'
+import { commitWrites, type Attempt } from './commit-writes.ts'
+import { decideUnownedWrite, decideWrite } from './decide-write.ts'
 import { deleteEnded } from './delete-ended.ts'
-import { storeWrites } from './store-writes.ts'
 import { listChangedRuns, queryRuns } from './list-runs.ts'
-import { toReview, toRun, toRunRow, toStep, toTask, type PostgresRunRow } from './rows.ts'
+import { toReview, toRun, toStep, toTask } from './rows.ts'
 import { toColumn } from './text.ts'
-import { writeSql } from './write-sql.ts'
 
 import type {
   ChangedRunsPage,
@@ -48,9 +46,12 @@ export class PostgresRunStore implements RunStore {
 
   async commit(writes: readonly RunWrite[]): Promise<readonly WriteResult[]> {
     if (writes.length === 0) return []
-    const runIds = writes.map(({ runId }) => runId)
-    const results = await this.#commit(runIds, (rows) =>
-      writes.map((write) => decideWrite(rows.get(write.runId), write)),
+    const results = await this.#commit(
+      writes.map((write) => ({
+        runId: write.runId,
+        known: this.#parts.owned.find(write),
+        decide: (row) => decideWrite(row, write),
+      })),
     )
     if (writes.length === 1 || results[0]?.kind !== 'failed') {
       return writes.map((_, index) => results[index] ?? results[0] ?? { kind: 'fenced' })
@@ -59,9 +60,9 @@ export class PostgresRunStore implements RunStore {
   }
 
   async commitUnowned(write: UnownedWrite): Promise<WriteResult> {
-    const [result = { kind: 'fenced' }] = await this.#commit([write.runId], (rows) => [
-      decideUnownedWrite(rows.get(write.runId), write),
-    ])
+    const { runId } = write
+    const decide: Attempt['decide'] = (row) => decideUnownedWrite(row, write)
+    const [result = { kind: 'fenced' }] = await this.#commit([{ runId, known: undefined, decide }])
     return result
   }
 
@@ -171,32 +172,10 @@ export class PostgresRunStore implements RunStore {
     return results
   }
 
-  /** Stores the writes that `decide` accepts. Returns a single result if the transaction fails. */
-  async #commit(
-    runIds: readonly string[],
-    decide: (rows: ReadonlyMap<string, PostgresRunRow>) => readonly Decision[],
-  ): Promise<readonly WriteResult[]> {
-    const { database, notifications, sender, sharedChannel } = this.#parts
-    const channels = { own: notifications.channel, shared: sharedChannel }
+  /** Returns a single result if the statement fails. */
+  async #commit(attempts: readonly Attempt[]): Promise<readonly WriteResult[]> {
     try {
-      const { decisions, sent } = await database.transaction({}, async (session) => {
-        const found = await session.query(writeSql(session.schema).lockRuns, [runIds.map(toColumn)])
-        const rows = new Map(
-          found.map((row) => {
-            const runRow = toRunRow(row)
-            return [runRow.run.runId, runRow] as const
-          }),
-        )
-        const decided = decide(rows)
-        const accepted = decided.flatMap((decision) => decision.accepted ?? [])
-        return { decisions: decided, sent: await storeWrites(session, accepted, channels) }
-      })
-      const here = sent.filter(({ channel }) => channel === channels.own)
-      notifications.notify(
-        here.map(({ notification }) => notification).filter(({ kind }) => kind !== 'events'),
-      )
-      sender.send(sent)
-      return decisions.map(({ result }) => result)
+      return await commitWrites(this.#parts, attempts)
     } catch (error) {
       const isUnavailable = TuttiError.isInstance(error) && error.code === 'STORE_UNAVAILABLE'
       return [{ kind: isUnavailable ? 'unavailable' : 'failed', error }]

@@ -1,14 +1,12 @@
 /**
- * Stores writes of several runs with all their effects, in a few statements for all of them.
- * The caller holds a transaction in which the rows of the runs are locked, so records may be read, changed in memory
- * and written back.
+ * Stores writes of several runs with all their effects, in one statement for all of them. The records of a run are changed
+ * in memory, from what this process knows of the run, and written back on condition that it is still true.
  */
-import { toRecordChanges, type Change } from '../commit/changes.ts'
+import { toRecordChanges } from '../commit/changes.ts'
 import { isDelivered } from '../record-fields.ts'
 import { runCompleted } from '../refusals.ts'
 import { ALL_RUNS } from './event-log.ts'
 import { applyChange, listTaskIndexes, type Records } from './apply-changes.ts'
-import { toTaskRow, type PostgresRunRow, type PostgresTaskRow } from './rows.ts'
 import { toColumn } from './text.ts'
 import {
   transposeRows,
@@ -18,12 +16,14 @@ import {
   taskColumns,
   type StoredWrite,
 } from './write-columns.ts'
-import { writeSql, type WriteSql } from './write-sql.ts'
+import { toWriteStatement, type WriteValues } from './write-sql.ts'
 
 import type { DatabaseSession, PostgresRow } from './database.ts'
 import type { AcceptedWrite } from './decide-write.ts'
 import type { AddressedNotification } from './notification-sender.ts'
 import type { SentNotification } from './notifications.ts'
+import type { KnownRun } from './owned-runs.ts'
+import type { PostgresRunRow } from './rows.ts'
 
 /** Channels of notifications. */
 export interface NotificationChannels {
@@ -33,178 +33,107 @@ export interface NotificationChannels {
   readonly shared: string
 }
 
-/** Stores writes; returns the notifications of this and of other processes to send when they are committed. */
-export async function storeWrites(
-  session: DatabaseSession,
-  writes: readonly AcceptedWrite[],
-  channels: NotificationChannels,
-): Promise<readonly AddressedNotification[]> {
-  if (writes.length === 0) return []
-  const sql = writeSql(session.schema)
-  const stored = await computeRecords(session, writes, sql)
-  await storeTasks(session, stored, sql)
-  await storeReviews(session, stored, sql)
-  const answers = await storeAnswers(session, stored, sql)
-  const hasDeliveries = await storeDeliveries(session, stored, sql)
-  const ended = filterEnded(stored)
-  if (ended.length > 0) {
-    await session.query(sql.deleteSteps, [ended.map(({ write }) => write.row.id)])
-  }
-  const followers = await session.query(sql.append, [
-    ...eventColumns(stored),
-    ...stepColumns(stored),
-    ...transposeRows(stored, runColumns),
-  ])
-  return [
-    ...toEventNotifications(stored, followers),
-    ...answers.map((row) => toAnswerNotification(row, channels)),
-    ...(hasDeliveries
-      ? [{ channel: channels.own, notification: { kind: 'delivery' } } as const]
-      : []),
-    ...(stored.some(({ write, hasEnded }) => write.wakes && !hasEnded) ? toReady(channels) : []),
-  ]
+/** A write that was accepted because of what is known of its run. */
+export interface KnownWrite {
+  readonly known: KnownRun
+  readonly write: AcceptedWrite
 }
 
-/** Reads the tasks that the writes change, and applies the changes of all events. */
-async function computeRecords(
+/** The effect of {@link storeWrites}. */
+export interface StoredWrites {
+  /** The runs that were written, as they are now. The others are not as they were known, and unchanged. */
+  readonly stored: readonly KnownRun[]
+  /** Notifications of this and of other processes. */
+  readonly notifications: readonly AddressedNotification[]
+}
+
+/** Stores writes to runs that are still as they are known. */
+export async function storeWrites(
   session: DatabaseSession,
-  writes: readonly AcceptedWrite[],
-  sql: WriteSql,
-): Promise<readonly StoredWrite[]> {
-  const changing = writes.map((write) => ({
-    write,
-    changes: write.events.flatMap(toRecordChanges),
-  }))
-  const tasks = await readTasks(session, changing, sql)
-  const totals = await readTotals(session, changing, sql)
-  return changing.map(({ write, changes }) => {
-    const records: Records = {
-      run: { ...write.row.run, status: write.status },
-      tasks: tasks.get(write.row.id) ?? new Map<number, PostgresTaskRow>(),
-      taskTotal: totals.get(write.row.id) ?? 0,
-      newReviews: new Map(),
-      endedReviews: new Map(),
-    }
-    for (const change of changes) applyChange(records, change)
-    return { write, records, hasEnded: write.events.some(({ type }) => type === 'run_result') }
+  writes: readonly KnownWrite[],
+  channels: NotificationChannels,
+): Promise<StoredWrites> {
+  if (writes.length === 0) return { stored: [], notifications: [] }
+  const computed = writes.map(computeRecords)
+  const { sql, parameters } = toWriteStatement(session.schema, toValues(computed))
+  const rows = await session.query(sql, parameters)
+  const written = new Set(rows.filter(isWritten).map(({ run }) => String(run)))
+  const stored = computed.filter(({ write }) => written.has(write.row.id))
+  return {
+    stored: stored.map(toKnownRun),
+    notifications: [
+      ...toEventNotifications(stored, rows),
+      ...rows.filter(isAnswer).map((row) => toAnswerNotification(row, channels)),
+      ...(stored.some(hasDelivery) ? toDelivery(channels) : []),
+      ...(stored.some(({ write, hasEnded }) => write.wakes && !hasEnded) ? toReady(channels) : []),
+    ],
+  }
+}
+
+/** Applies the changes of all events. */
+function computeRecords({ known, write }: KnownWrite): StoredWrite {
+  const changes = write.events.flatMap(toRecordChanges)
+  const records: Records = {
+    run: { ...write.row.run, status: write.status },
+    setsStatus: false,
+    tasks: new Map(known.tasks),
+    newReviews: new Map(),
+    endedReviews: new Map(),
+  }
+  for (const change of changes) applyChange(records, change)
+  const hasEnded = write.events.some(({ type }) => type === 'run_result')
+  return { write, records, changedTasks: listTaskIndexes(changes), hasEnded }
+}
+
+function toValues(computed: readonly StoredWrite[]): WriteValues {
+  const ended = computed.filter(({ hasEnded }) => hasEnded)
+  return {
+    runs: transposeRows(computed, runColumns),
+    events: eventColumns(computed),
+    steps: stepColumns(computed),
+    tasks: transposeRows(computed.flatMap(listChangedTasks), taskColumns),
+    opened: transposeRows(computed.flatMap(listOpened), reviewColumns),
+    closed: transposeRows(computed.flatMap(listClosed), endedColumns),
+    answers: transposeRows(computed.flatMap(listAnswers), ({ run, answer }) => [
+      run,
+      answer.commandId,
+      JSON.stringify(answer),
+    ]),
+    deliveries: transposeRows(computed.flatMap(listDeliveries), ({ run, seq, webhook }) => [
+      run,
+      seq,
+      toColumn(webhook),
+    ]),
+    ended: transposeRows(ended, ({ write, records }) => [
+      write.row.id,
+      JSON.stringify(runCompleted(records.run)),
+    ]),
+  }
+}
+
+function listChangedTasks({ write, records, changedTasks }: StoredWrite) {
+  return [...changedTasks].flatMap((taskIndex) => {
+    const row = records.tasks.get(taskIndex)
+    return row === undefined ? [] : [{ run: write.row.id, row }]
   })
 }
 
-interface Changing {
-  readonly write: AcceptedWrite
-  readonly changes: readonly Change[]
+function listOpened({ write, records, hasEnded }: StoredWrite) {
+  return [...records.newReviews.values()].map((row) => ({ run: write.row.id, row, hasEnded }))
 }
 
-async function readTasks(
-  session: DatabaseSession,
-  changing: readonly Changing[],
-  sql: WriteSql,
-): Promise<ReadonlyMap<string, Map<number, PostgresTaskRow>>> {
-  const wanted = changing.flatMap(({ write, changes }) =>
-    [...listTaskIndexes(changes)].map((taskIndex) => ({ run: write.row.id, taskIndex })),
-  )
-  const byRun = new Map<string, Map<number, PostgresTaskRow>>()
-  if (wanted.length === 0) return byRun
-  const rows = await session.query(sql.readTasks, [
-    wanted.map(({ run }) => run),
-    wanted.map(({ taskIndex }) => taskIndex),
-  ])
-  for (const row of rows) {
-    const run = String(row['run'])
-    const tasks = byRun.get(run) ?? new Map<number, PostgresTaskRow>()
-    byRun.set(run, tasks.set(Number(row['task_index']), toTaskRow(row)))
-  }
-  return byRun
+/** A review that opens and closes with the same write is in both lists. */
+function listClosed({ write, records }: StoredWrite) {
+  return [...records.endedReviews].map(([reviewId, end]) => ({ run: write.row.id, reviewId, end }))
 }
 
-/** Counts the tasks of the runs that get new ones. */
-async function readTotals(
-  session: DatabaseSession,
-  changing: readonly Changing[],
-  sql: WriteSql,
-): Promise<ReadonlyMap<string, number>> {
-  const counting = changing.filter(({ changes }) => changes.some(({ kind }) => kind === 'new_task'))
-  if (counting.length === 0) return new Map()
-  const rows = await session.query(sql.countTasks, [counting.map(({ write }) => write.row.id)])
-  return new Map(rows.map((row) => [String(row['run']), Number(row['total'])]))
+function listAnswers({ write }: StoredWrite) {
+  return write.answers.map((answer) => ({ run: write.row.id, answer }))
 }
 
-async function storeTasks(
-  session: DatabaseSession,
-  stored: readonly StoredWrite[],
-  sql: WriteSql,
-): Promise<void> {
-  const tasks = stored.flatMap(({ write, records }) =>
-    [...records.tasks.values()].map((row) => ({ run: write.row.id, row })),
-  )
-  if (tasks.length > 0) await session.query(sql.upsertTasks, transposeRows(tasks, taskColumns))
-}
-
-/** Stores opened and ended reviews, then withdraws the open reviews of ended runs. */
-async function storeReviews(
-  session: DatabaseSession,
-  stored: readonly StoredWrite[],
-  sql: WriteSql,
-): Promise<void> {
-  const opened = stored.flatMap(({ write, records }) =>
-    [...records.newReviews.values()].map((row) => ({ run: write.row.id, row })),
-  )
-  const ended = stored.flatMap(({ write, records }) =>
-    [...records.endedReviews].map(([reviewId, end]) => ({ run: write.row.id, reviewId, end })),
-  )
-  // A review that opens and ends with the same write is in both lists.
-  if (opened.length > 0) await session.query(sql.openReviews, transposeRows(opened, reviewColumns))
-  if (ended.length > 0) await session.query(sql.endReviews, transposeRows(ended, endedColumns))
-  const runs = filterEnded(stored)
-  if (runs.length > 0) {
-    await session.query(sql.withdrawReviews, [runs.map(({ write }) => write.row.id)])
-  }
-}
-
-/** Stores the given answers, and an answer to each pending command of ended runs (RUNS-W1, RUNS-W3). */
-async function storeAnswers(
-  session: DatabaseSession,
-  stored: readonly StoredWrite[],
-  sql: WriteSql,
-): Promise<readonly PostgresRow[]> {
-  const given = stored.flatMap(({ write }) =>
-    write.answers.map((answer) => ({ run: write.row.id, answer })),
-  )
-  const runs = filterEnded(stored)
-  return [
-    ...(given.length === 0
-      ? []
-      : await session.query(sql.answer, [
-          given.map(({ run }) => run),
-          given.map(({ answer }) => answer.commandId),
-          given.map(({ answer }) => JSON.stringify(answer)),
-        ])),
-    ...(runs.length === 0 ? [] : await session.query(sql.answerPending, toFinalAnswers(runs))),
-  ]
-}
-
-function toFinalAnswers(runs: readonly StoredWrite[]): readonly unknown[] {
-  return [
-    runs.map(({ write }) => write.row.id),
-    runs.map(({ records: { run } }) => JSON.stringify(runCompleted(run))),
-  ]
-}
-
-/** Stores a delivery for each webhook of a run and each delivered event (RUNS-O1). Returns whether there are any. */
-async function storeDeliveries(
-  session: DatabaseSession,
-  stored: readonly StoredWrite[],
-  sql: WriteSql,
-): Promise<boolean> {
-  const deliveries = stored.flatMap(({ write: { row, events } }) =>
-    events.flatMap((event, index) => (isDelivered(event) ? toDeliveries(row, index) : [])),
-  )
-  if (deliveries.length === 0) return false
-  await session.query(
-    sql.deliver,
-    transposeRows(deliveries, ({ run, seq, webhook }) => [run, seq, toColumn(webhook)]),
-  )
-  return true
+/** Returns a delivery for each webhook of a run and each delivered event (RUNS-O1). */
+function listDeliveries({ write: { row, events } }: StoredWrite) {
+  return events.flatMap((event, index) => (isDelivered(event) ? toDeliveries(row, index) : []))
 }
 
 /** Returns the deliveries of the event with that index in the write. */
@@ -212,12 +141,12 @@ function toDeliveries({ id, run: { lastSeq, webhooks = [] } }: PostgresRunRow, i
   return [...new Set(webhooks)].map((webhook) => ({ run: id, seq: lastSeq + 1 + index, webhook }))
 }
 
-function filterEnded(stored: readonly StoredWrite[]): readonly StoredWrite[] {
-  return stored.filter(({ hasEnded }) => hasEnded)
+function hasDelivery(stored: StoredWrite): boolean {
+  return listDeliveries(stored).length > 0
 }
 
-function eventColumns(stored: readonly StoredWrite[]): readonly unknown[] {
-  const events = stored.flatMap(({ write: { row, events: added } }) =>
+function eventColumns(computed: readonly StoredWrite[]): readonly (readonly unknown[])[] {
+  const events = computed.flatMap(({ write: { row, events: added } }) =>
     added.map((event, index) => ({ run: row.id, seq: row.run.lastSeq + 1 + index, event })),
   )
   return [
@@ -229,8 +158,8 @@ function eventColumns(stored: readonly StoredWrite[]): readonly unknown[] {
 }
 
 /** Returns the columns of new steps; ended runs need none. */
-function stepColumns(stored: readonly StoredWrite[]): readonly unknown[] {
-  const steps = stored.flatMap(({ write: { row, steps: added }, hasEnded }) =>
+function stepColumns(computed: readonly StoredWrite[]): readonly (readonly unknown[])[] {
+  const steps = computed.flatMap(({ write: { row, steps: added }, hasEnded }) =>
     hasEnded ? [] : added.map((step, index) => ({ run: row.id, n: row.nextStep + index, step })),
   )
   return [
@@ -240,11 +169,40 @@ function stepColumns(stored: readonly StoredWrite[]): readonly unknown[] {
   ]
 }
 
+/** Returns a run as a write left it. Only a write under a claim may be followed by one that is known to be the next. */
+function toKnownRun({ write, records, hasEnded }: StoredWrite): KnownRun {
+  const { row, events, steps, writeNo, wakes } = write
+  return {
+    row: {
+      ...row,
+      run: { ...records.run, lastSeq: records.run.lastSeq + events.length },
+      state: hasEnded ? 'ended' : wakes ? 'ready' : row.state,
+      nextStep: row.nextStep + (hasEnded ? 0 : steps.length),
+      writeNo,
+    },
+    tasks: records.tasks,
+  }
+}
+
+/** A row is a written run, a follower of a run, or an answer. */
+function isWritten({ run, channel }: PostgresRow): boolean {
+  return run !== null && channel === null
+}
+
+function isFollower({ run, channel }: PostgresRow): boolean {
+  return run !== null && channel !== null
+}
+
+function isAnswer({ signal_id: commandId }: PostgresRow): boolean {
+  return commandId !== null
+}
+
 /** Returns the notifications of the followers of each run; a follower of run {@link ALL_RUNS} follows every run. */
 function toEventNotifications(
   stored: readonly StoredWrite[],
-  followers: readonly PostgresRow[],
+  rows: readonly PostgresRow[],
 ): readonly AddressedNotification[] {
+  const followers = rows.filter(isFollower)
   return stored.flatMap(({ write: { row, events } }) => {
     if (events.length === 0) return []
     const { runId, lastSeq } = row.run
@@ -258,11 +216,15 @@ function toEventNotifications(
 
 /** Commands that an earlier version queued name no channel. */
 function toAnswerNotification(
-  { signal_id: commandId, asker }: PostgresRow,
+  { signal_id: commandId, channel: asker }: PostgresRow,
   { shared }: NotificationChannels,
 ): AddressedNotification {
   const channel = typeof asker === 'string' ? asker : shared
   return { channel, notification: { kind: 'answer', signalId: String(commandId) } }
+}
+
+function toDelivery({ own }: NotificationChannels): readonly AddressedNotification[] {
+  return [{ channel: own, notification: { kind: 'delivery' } }]
 }
 
 function toReady({ own, shared }: NotificationChannels): readonly AddressedNotification[] {

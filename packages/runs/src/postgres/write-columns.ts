@@ -1,5 +1,4 @@
 /** Pure: converts records to columns, one array each, in the order of `write-sql.ts`. */
-import { MOST_LOSSES_AFTER_STEP } from '../execution/suspects.ts'
 import { toColumn } from './text.ts'
 
 import type { Records, StoredReviewEnd, StoredReview } from './apply-changes.ts'
@@ -10,6 +9,8 @@ import type { PostgresTaskRow, StoredUsage } from './rows.ts'
 export interface StoredWrite {
   readonly write: AcceptedWrite
   readonly records: Records
+  /** Indexes of the tasks that the write changes. */
+  readonly changedTasks: ReadonlySet<number>
   readonly hasEnded: boolean
 }
 
@@ -22,12 +23,19 @@ export function transposeRows<T>(
   return (values[0] ?? []).map((_, column) => values.map((row) => row[column]))
 }
 
-/** Returns the column values of a run after a write. */
-export function runColumns({ write, records: { run }, hasEnded }: StoredWrite): readonly unknown[] {
+/** Returns the column values of a run: its row as it is known, and after the write. */
+export function runColumns({ write, records, hasEnded }: StoredWrite): readonly unknown[] {
   const { row, events, steps, writeNo, wakes } = write
+  const { run } = records
   return [
     row.id,
-    run.status,
+    row.token,
+    row.writeNo,
+    row.run.lastSeq,
+    row.state,
+    // The end answers all commands, so none may have been sent since the row was read (RUNS-W3).
+    hasEnded ? row.commands : null,
+    records.setsStatus || write.status !== row.run.status ? run.status : null,
     run.startedAt,
     run.completedAt,
     run.durationMs,
@@ -37,14 +45,19 @@ export function runColumns({ write, records: { run }, hasEnded }: StoredWrite): 
     run.lastSeq + events.length,
     row.nextStep + (hasEnded ? 0 : steps.length),
     writeNo,
-    steps.length > 0 ? lossesAfterStep(row) : row.lostOwners,
     hasEnded ? 'ended' : wakes ? 'ready' : row.state,
+    steps.length > 0,
+    hasEnded ? sumCost([...records.tasks.values()]) : null,
   ]
 }
 
-/** Returns the losses of a run after a step; see `../execution/suspects.ts`. */
-function lossesAfterStep({ state, isSettled, lostOwners }: StoredWrite['write']['row']): number {
-  return isSettled || state !== 'owned' ? 0 : Math.min(lostOwners, MOST_LOSSES_AFTER_STEP)
+/** Returns the cost of a run; an unknown cost counts as 0. */
+function sumCost(tasks: readonly PostgresTaskRow[]): number | null {
+  if (tasks.length === 0) return null
+  return tasks.reduce(
+    (sum, { used, earlier }) => sum + (used.costUsd ?? 0) + (earlier.costUsd ?? 0),
+    0,
+  )
 }
 
 /** Returns the column values of a task. */
@@ -74,18 +87,20 @@ export function taskColumns({
   ]
 }
 
-/** Returns the column values of an opened review. */
+/** Returns the column values of an opened review. The end of its run withdraws it. */
 export function reviewColumns({
   run,
   row: { review, end },
+  hasEnded,
 }: {
   readonly run: string
   readonly row: StoredReview
+  readonly hasEnded: boolean
 }): readonly unknown[] {
   return [
     run,
     toColumn(review.reviewId),
-    end?.status ?? 'OPEN',
+    end?.status ?? (hasEnded ? 'WITHDRAWN' : 'OPEN'),
     JSON.stringify(review.request),
     review.openedAt,
     review.expiresAt,

@@ -1,152 +1,282 @@
-/** The statements of a write, over arrays of columns. */
+/**
+ * The one statement that stores the writes of several runs. It locks the rows of the runs in the order of their ids, so
+ * that two batches never deadlock, and changes only runs whose rows are as the caller knows them. Everything else in the
+ * statement depends on that.
+ *
+ * A part of the statement sees the tables as they were when the statement began, without the changes of other parts, and
+ * without what was committed while it waited for a lock. The row of a run is the exception: it is read under its lock.
+ */
+import { MOST_LOSSES_AFTER_STEP, SETTLED_AFTER_MS } from '../execution/suspects.ts'
 import { ALL_RUNS } from './event-log.ts'
-import { SETTLED_AFTER_MS } from '../execution/suspects.ts'
 
-/** The statements for a schema. */
-export type WriteSql = ReturnType<typeof buildStatements>
+type Columns = Readonly<Record<string, string>>
 
-const statements = new Map<string, WriteSql>()
+/** The columns of each table of values, in the order of their parameters. */
+const COLUMNS = {
+  /** `known_*` is the row as the caller knows it. A status of NULL stays as it is. */
+  runs: {
+    id: 'int8',
+    known_token: 'uuid',
+    known_write: 'int4',
+    known_seq: 'int4',
+    known_state: 'text',
+    known_commands: 'int4',
+    status: 'text',
+    started_at: 'float8',
+    completed_at: 'float8',
+    duration_ms: 'float8',
+    error: 'text',
+    task_count: 'int4',
+    completed_tasks: 'int4',
+    last_seq: 'int4',
+    next_step: 'int4',
+    write_no: 'int4',
+    state: 'text',
+    has_steps: 'bool',
+    cost_usd: 'float8',
+  },
+  events: { run: 'int8', seq: 'int4', type: 'text', data: 'text' },
+  steps: { run: 'int8', n: 'int4', data: 'text' },
+  tasks: {
+    run: 'int8',
+    task_index: 'int4',
+    name: 'text',
+    description: 'text',
+    agent_role: 'text',
+    status: 'text',
+    attempt: 'int4',
+    started_at: 'float8',
+    completed_at: 'float8',
+    duration_ms: 'float8',
+    input_tokens: 'float8',
+    output_tokens: 'float8',
+    tool_call_count: 'float8',
+    cost_usd: 'float8',
+    earlier_input_tokens: 'float8',
+    earlier_output_tokens: 'float8',
+    earlier_tool_call_count: 'float8',
+    earlier_cost_usd: 'float8',
+    output: 'text',
+    error: 'text',
+    finish_reason: 'text',
+  },
+  opened: {
+    run: 'int8',
+    review_id: 'text',
+    status: 'text',
+    request: 'text',
+    opened_at: 'float8',
+    expires_at: 'float8',
+    decided_by: 'text',
+  },
+  closed: { run: 'int8', review_id: 'text', status: 'text', decided_by: 'text' },
+  answers: { run: 'int8', signal_id: 'text', answer: 'text' },
+  deliveries: { run: 'int8', seq: 'int4', webhook: 'text' },
+  /** Runs that end, with the error that answers their pending commands. */
+  ended: { run: 'int8', error: 'text' },
+} as const satisfies Record<string, Columns>
 
-/** Returns the statements for the schema with that quoted name; they are built once. */
-export function writeSql(schema: string): WriteSql {
-  const sql = statements.get(schema) ?? buildStatements(schema)
-  statements.set(schema, sql)
-  return sql
+/** A table of values. */
+export type WritePart = keyof typeof COLUMNS
+
+/** The parts of every statement. The others are left out when there are no values, which makes the plan smaller. */
+const ALWAYS: readonly WritePart[] = ['runs', 'events', 'steps']
+
+/** All parts, in the order of their parameters. */
+const ORDER: readonly WritePart[] = [
+  ...ALWAYS,
+  'tasks',
+  'opened',
+  'closed',
+  'answers',
+  'deliveries',
+  'ended',
+]
+
+/** The columns of each part, as arrays. */
+export type WriteValues = Readonly<Record<WritePart, readonly (readonly unknown[])[]>>
+
+const statements = new Map<string, string>()
+
+/** Returns the statement for these values, and its parameters. */
+export function toWriteStatement(
+  schema: string,
+  values: WriteValues,
+): { readonly sql: string; readonly parameters: readonly unknown[] } {
+  const hasEnded = hasRows(values.ended)
+  // The end of a run closes its reviews and answers its commands, unless the write does.
+  const implied = new Set<WritePart>(hasEnded ? ['closed', 'answers'] : [])
+  const parts = ORDER.filter(
+    (part) => ALWAYS.includes(part) || implied.has(part) || hasRows(values[part]),
+  )
+  const key = `${parts.join()} ${schema}`
+  const sql = statements.get(key) ?? buildStatement(schema, parts)
+  statements.set(key, sql)
+  return { sql, parameters: parts.flatMap((part) => toParameters(part, values[part])) }
 }
 
-/** Columns of `runs` that a write sets directly; `owner`, `token` and some instants follow from `state`. */
-const RUN_COLUMNS: Readonly<Record<string, string>> = {
-  status: 'text',
-  started_at: 'float8',
-  completed_at: 'float8',
-  duration_ms: 'float8',
-  error: 'text',
-  task_count: 'int4',
-  completed_tasks: 'int4',
-  last_seq: 'int4',
-  next_step: 'int4',
-  write_no: 'int4',
-  lost_owners: 'int4',
-  state: 'text',
+function hasRows([first = []]: readonly (readonly unknown[])[]): boolean {
+  return first.length > 0
 }
 
-const TASK_COLUMNS: Readonly<Record<string, string>> = {
-  run: 'int8',
-  task_index: 'int4',
-  name: 'text',
-  description: 'text',
-  agent_role: 'text',
-  status: 'text',
-  attempt: 'int4',
-  started_at: 'float8',
-  completed_at: 'float8',
-  duration_ms: 'float8',
-  input_tokens: 'float8',
-  output_tokens: 'float8',
-  tool_call_count: 'float8',
-  cost_usd: 'float8',
-  earlier_input_tokens: 'float8',
-  earlier_output_tokens: 'float8',
-  earlier_tool_call_count: 'float8',
-  earlier_cost_usd: 'float8',
-  output: 'text',
-  error: 'text',
-  finish_reason: 'text',
+/** Returns one array for each column, also when there are no rows. */
+function toParameters(
+  part: WritePart,
+  columns: readonly (readonly unknown[])[],
+): readonly (readonly unknown[])[] {
+  return Object.keys(COLUMNS[part]).map((_, index) => columns[index] ?? [])
 }
 
-const REVIEW_COLUMNS: Readonly<Record<string, string>> = {
-  run: 'int8',
-  review_id: 'text',
-  status: 'text',
-  request: 'text',
-  opened_at: 'float8',
-  expires_at: 'float8',
-  decided_by: 'text',
+/** What a write sets in `runs` as it is given; other columns follow from it. */
+const SET_COLUMNS = [
+  'started_at',
+  'completed_at',
+  'duration_ms',
+  'error',
+  'task_count',
+  'completed_tasks',
+  'last_seq',
+  'next_step',
+  'write_no',
+  'state',
+  'cost_usd',
+]
+
+function buildStatement(schema: string, parts: readonly WritePart[]): string {
+  const has = (part: WritePart): boolean => parts.includes(part)
+  const given = listGiven(parts)
+  const ofFit = (run: string): string => `${run} IN (SELECT id FROM fit)`
+  const insert = (part: WritePart, table: string): string =>
+    `INSERT INTO ${schema}.${table} (${Object.keys(COLUMNS[part]).join(', ')})
+     SELECT * FROM ${given(part)} WHERE ${ofFit('given.run')}`
+  const taskNames = Object.keys(COLUMNS.tasks)
+  const steps: readonly (readonly [string, string])[] = [
+    [
+      'locked',
+      `SELECT id, token, write_no, last_seq, state, commands FROM ${schema}.runs
+       WHERE id = ANY($1::int8[]) ORDER BY id FOR UPDATE`,
+    ],
+    [
+      'fit',
+      `SELECT given.* FROM ${given('runs')} JOIN locked USING (id)
+       WHERE locked.token = known_token AND locked.write_no = known_write
+         AND locked.last_seq = known_seq AND locked.state = known_state
+         AND locked.commands = coalesce(known_commands, locked.commands)`,
+    ],
+    ['new_events', insert('events', 'events')],
+    ['new_steps', insert('steps', 'steps')],
+    ...(has('tasks')
+      ? [
+          [
+            'changed_tasks',
+            `${insert('tasks', 'tasks')} ON CONFLICT (run, task_index) DO UPDATE SET
+             ${taskNames.map((name) => `${name} = excluded.${name}`).join(', ')}`,
+          ] as const,
+        ]
+      : []),
+    ...(has('opened')
+      ? [['new_reviews', `${insert('opened', 'reviews')} ON CONFLICT DO NOTHING`] as const]
+      : []),
+    ...(has('closed')
+      ? [['closed_reviews', closeReviewsSql(schema, given, has('ended'))] as const]
+      : []),
+    ...(has('answers')
+      ? [
+          [
+            'answered',
+            `UPDATE ${schema}.signals SET answer = given.answer FROM ${given('answers')}
+             WHERE signals.signal_id = given.signal_id AND signals.run = given.run
+               AND signals.answer IS NULL AND ${ofFit('given.run')}
+             RETURNING signals.signal_id, signals.asker`,
+          ] as const,
+        ]
+      : []),
+    ...(has('deliveries') ? [['new_deliveries', insert('deliveries', 'deliveries')] as const] : []),
+    ...(has('ended')
+      ? [
+          [
+            'deleted_steps',
+            `DELETE FROM ${schema}.steps USING ${given('ended')}
+             WHERE steps.run = given.run AND ${ofFit('given.run')}`,
+          ] as const,
+          [
+            'refused',
+            // A signal id is a UUID, which needs no escaping in JSON.
+            `UPDATE ${schema}.signals
+             SET answer = '{"commandId":"' || signals.signal_id || '","ok":false,"error":' || given.error || '}'
+             FROM ${given('ended')}
+             WHERE signals.run = given.run AND signals.answer IS NULL AND ${ofFit('given.run')}
+               AND signals.signal_id NOT IN (SELECT signal_id FROM ${given('answers')})
+             RETURNING signals.signal_id, signals.asker`,
+          ] as const,
+        ]
+      : []),
+    ['changed', changeRunsSql(schema)],
+  ]
+  const answers = ['answered', 'refused'].filter((name) => steps.some(([step]) => step === name))
+  return `WITH ${steps.map(([name, sql]) => `${name} AS (${sql})`).join(', ')}
+    SELECT id AS run, NULL AS signal_id, NULL AS channel FROM fit
+    UNION ALL SELECT run, NULL, channel FROM ${schema}.followers
+      WHERE run = ${ALL_RUNS} OR run = ANY($1::int8[])
+    ${answers.map((name) => `UNION ALL SELECT NULL, signal_id, asker FROM ${name}`).join(' ')}`
 }
 
-function buildStatements(schema: string) {
-  const runColumns = { id: 'int8', ...RUN_COLUMNS }
-  const taskNames = Object.keys(TASK_COLUMNS)
-  const runNames = Object.keys(runColumns)
-  return {
-    // All statements lock in the order of ids, so two batches never deadlock.
-    lockRuns: `
-      SELECT *, coalesce(claimed_at, '-infinity') <= clock_timestamp()
-        - ${SETTLED_AFTER_MS} * interval '1 millisecond' AS is_settled
-      FROM ${schema}.runs WHERE run_id = ANY($1) ORDER BY id FOR UPDATE`,
-    readTasks: `
-      SELECT tasks.* FROM ${schema}.tasks
-      JOIN unnest($1::int8[], $2::int4[]) AS wanted (run, task_index) USING (run, task_index)`,
-    countTasks: `
-      SELECT run, count(*) AS total FROM ${schema}.tasks WHERE run = ANY($1::int8[]) GROUP BY run`,
-    upsertTasks: `
-      INSERT INTO ${schema}.tasks (${taskNames.join(', ')})
-      SELECT * FROM unnest(${toArrayParameters(TASK_COLUMNS, 1)})
-      ON CONFLICT (run, task_index) DO UPDATE SET
-        ${taskNames.map((name) => `${name} = excluded.${name}`).join(', ')}`,
-    openReviews: `
-      INSERT INTO ${schema}.reviews (${Object.keys(REVIEW_COLUMNS).join(', ')})
-      SELECT * FROM unnest(${toArrayParameters(REVIEW_COLUMNS, 1)}) ON CONFLICT DO NOTHING`,
-    endReviews: `
-      UPDATE ${schema}.reviews SET status = ended.status, decided_by = ended.decided_by
-      FROM unnest($1::int8[], $2::text[], $3::text[], $4::text[])
-        AS ended (run, review_id, status, decided_by)
-      WHERE reviews.run = ended.run AND reviews.review_id = ended.review_id
-        AND reviews.status = 'OPEN'`,
-    withdrawReviews: `
-      UPDATE ${schema}.reviews SET status = 'WITHDRAWN'
-      WHERE run = ANY($1::int8[]) AND status = 'OPEN'`,
-    answer: `
-      UPDATE ${schema}.signals SET answer = given.answer
-      FROM unnest($1::int8[], $2::text[], $3::text[]) AS given (run, signal_id, answer)
-      WHERE signals.signal_id = given.signal_id AND signals.run = given.run
-        AND signals.answer IS NULL
-      RETURNING signals.signal_id, signals.asker`,
-    // A signal id is a UUID, which needs no escaping in JSON.
-    answerPending: `
-      UPDATE ${schema}.signals
-      SET answer = '{"commandId":"' || signal_id || '","ok":false,"error":' || ended.error || '}'
-      FROM unnest($1::int8[], $2::text[]) AS ended (run, error)
-      WHERE signals.run = ended.run AND signals.answer IS NULL
-      RETURNING signals.signal_id, signals.asker`,
-    deliver: `
-      INSERT INTO ${schema}.deliveries (run, seq, webhook)
-      SELECT * FROM unnest($1::int8[], $2::int4[], $3::text[])`,
-    deleteSteps: `DELETE FROM ${schema}.steps WHERE run = ANY($1::int8[])`,
-    append: `
-      WITH new_events AS (
-        INSERT INTO ${schema}.events (run, seq, type, data)
-        SELECT * FROM unnest($1::int8[], $2::int4[], $3::text[], $4::text[])
-      ), new_steps AS (
-        INSERT INTO ${schema}.steps (run, n, data)
-        SELECT * FROM unnest($5::int8[], $6::int4[], $7::text[])
-      ), changed AS (
-        UPDATE ${schema}.runs SET
-          ${Object.keys(RUN_COLUMNS)
-            .map((name) => `${name} = after.${name}`)
-            .join(', ')},
-          owner = CASE after.state WHEN 'owned' THEN runs.owner END,
-          token = CASE WHEN runs.state IN ('ready', 'parked') THEN gen_random_uuid()
-            ELSE runs.token END,
-          due_at = CASE
-            WHEN after.state = 'ended' THEN NULL
-            WHEN after.state = 'ready' AND runs.state = 'parked' THEN clock_timestamp()
-            ELSE runs.due_at END,
-          ended_at = CASE after.state WHEN 'ended' THEN clock_timestamp() END,
-          cost_usd = CASE after.state WHEN 'ended' THEN (
-            SELECT sum(coalesce(tasks.cost_usd, 0) + coalesce(earlier_cost_usd, 0))
-            FROM ${schema}.tasks WHERE tasks.run = runs.id) END
-        FROM unnest(${toArrayParameters(runColumns, 8)}) AS after (${runNames.join(', ')})
-        WHERE runs.id = after.id
-      )
-      SELECT run, channel FROM ${schema}.followers
-      WHERE run = ${ALL_RUNS} OR run = ANY($8::int8[])`,
+/** Returns the function that names the values of a part: `unnest(…) AS given (…)`. */
+function listGiven(parts: readonly WritePart[]): (part: WritePart) => string {
+  const firsts = new Map<WritePart, number>()
+  let next = 1
+  for (const part of parts) {
+    firsts.set(part, next)
+    next += Object.keys(COLUMNS[part]).length
+  }
+  return (part) => {
+    const columns = Object.entries(COLUMNS[part])
+    const first = firsts.get(part) ?? 0
+    const arrays = columns.map(([, type], index) => `$${first + index}::${type}[]`)
+    return `unnest(${arrays.join(', ')}) AS given (${columns.map(([name]) => name).join(', ')})`
   }
 }
 
-/** Returns array parameters, numbered from `first`. */
-function toArrayParameters(columns: Readonly<Record<string, string>>, first: number): string {
-  return Object.values(columns)
-    .map((type, index) => `$${first + index}::${type}[]`)
-    .join(', ')
+/** Closes the given reviews and, when runs end, withdraws their other open ones. */
+function closeReviewsSql(
+  schema: string,
+  given: (part: WritePart) => string,
+  hasEnded: boolean,
+): string {
+  const withdrawn = `
+    UNION ALL SELECT reviews.run, review_id, 'WITHDRAWN', NULL
+    FROM ${schema}.reviews JOIN ${given('ended')} USING (run)
+    WHERE (reviews.run, review_id) NOT IN (SELECT run, review_id FROM ${given('closed')})`
+  return `
+    UPDATE ${schema}.reviews SET status = closing.status, decided_by = closing.decided_by
+    FROM (SELECT * FROM ${given('closed')} ${hasEnded ? withdrawn : ''}) AS closing
+    WHERE reviews.run = closing.run AND reviews.review_id = closing.review_id
+      AND reviews.status = 'OPEN' AND closing.run IN (SELECT id FROM fit)`
+}
+
+/**
+ * A command or the queue may have changed the status since the caller read the row. A start does not change it back
+ * (RUNS-W4). The losses of a run after a step are those of `../execution/suspects.ts`.
+ */
+function changeRunsSql(schema: string): string {
+  return `
+    UPDATE ${schema}.runs SET
+      ${SET_COLUMNS.map((name) => `${name} = fit.${name}`).join(', ')},
+      status = CASE
+        WHEN fit.status IS NULL OR (fit.status = 'RUNNING' AND runs.status = 'CANCELLING')
+        THEN runs.status ELSE fit.status END,
+      lost_owners = CASE
+        WHEN NOT fit.has_steps THEN runs.lost_owners
+        WHEN runs.state <> 'owned' OR coalesce(runs.claimed_at, '-infinity')
+          <= clock_timestamp() - ${SETTLED_AFTER_MS} * interval '1 millisecond' THEN 0
+        ELSE least(runs.lost_owners, ${MOST_LOSSES_AFTER_STEP}) END,
+      owner = CASE fit.state WHEN 'owned' THEN runs.owner END,
+      token = CASE WHEN runs.state IN ('ready', 'parked') THEN gen_random_uuid()
+        ELSE runs.token END,
+      due_at = CASE
+        WHEN fit.state = 'ended' THEN NULL
+        WHEN fit.state = 'ready' AND runs.state = 'parked' THEN clock_timestamp()
+        ELSE runs.due_at END,
+      ended_at = CASE fit.state WHEN 'ended' THEN clock_timestamp() END
+    FROM fit WHERE runs.id = fit.id`
 }

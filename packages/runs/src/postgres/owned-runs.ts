@@ -1,0 +1,53 @@
+/**
+ * What this process knows of the runs that it writes: their rows and tasks as its last write left them. A write that finds
+ * its run here needs no read. Nothing depends on it being true: a write changes only rows that are as known, and is
+ * decided again otherwise.
+ */
+import { toRunRow, type PostgresRunRow, type PostgresTaskRow } from './rows.ts'
+
+import type { PostgresRow } from './database.ts'
+
+/** The row and all tasks of a run. */
+export interface KnownRun {
+  readonly row: PostgresRunRow
+  readonly tasks: ReadonlyMap<number, PostgresTaskRow>
+}
+
+/** Maximum number of runs. One that is forgotten is read again. */
+const MAX_RUNS = 10_000
+
+/** The known runs, the one that was written last at the end. */
+export class OwnedRuns {
+  readonly #byId = new Map<string, KnownRun>()
+
+  /** Remembers the row of a claimed run that has not started, and so has no tasks. */
+  rememberClaimed(row: PostgresRow): void {
+    const known = toRunRow(row)
+    const { runId, startedAt } = known.run
+    if (startedAt === undefined) this.remember({ row: known, tasks: new Map() })
+    else this.forget(runId)
+  }
+
+  remember(known: KnownRun): void {
+    const { runId } = known.row.run
+    this.#byId.delete(runId)
+    this.#byId.set(runId, known)
+    const [oldest] = this.#byId.keys()
+    if (this.#byId.size > MAX_RUNS && oldest !== undefined) this.#byId.delete(oldest)
+  }
+
+  forget(runId: string): void {
+    this.#byId.delete(runId)
+  }
+
+  /** Returns the run if its next write under the claim is `writeNo`. */
+  find(next: {
+    readonly runId: string
+    readonly token: string
+    readonly writeNo: number
+  }): KnownRun | undefined {
+    const known = this.#byId.get(next.runId)
+    const isNext = known?.row.token === next.token && known.row.writeNo + 1 === next.writeNo
+    return isNext ? known : undefined
+  }
+}
