@@ -20,19 +20,16 @@ import { race, type Race } from './lib/runners.ts'
 import { hasPeers } from './lib/form.ts'
 import { tuttiAgent } from './lib/tutti-agent.ts'
 
-const WIDTHS = [1, 50]
-
 const tutti = await tuttiAgent()
 const { runners, claims } = hasPeers() ? await peers() : { runners: [], claims: [] }
-for (const width of WIDTHS) {
-  await race([tutti, ...runners], claims, {
-    width,
-    answer: ANSWER,
-    calls: 100,
-    rounds: 21,
-    warmUpMs: 1_000,
-  })
-}
+await race([tutti, ...runners], claims, {
+  title: 'One agent with one typed tool call',
+  widths: [1, 50],
+  answer: ANSWER,
+  calls: 100,
+  rounds: 21,
+  warmUpMs: 1_000,
+})
 
 /** The peers, our agent on LangChain's fake model, and the claims about them. */
 async function peers(): Promise<Race> {
@@ -44,7 +41,7 @@ async function peers(): Promise<Race> {
     claims: [
       { slower: stream, faster: tutti, times: 10 },
       { slower: generate, faster: tutti, times: 10 },
-      { slower: langgraph, faster: tutti, times: 50 },
+      { slower: langgraph, faster: tutti, times: 60 },
       { slower: langgraph, faster: onLangchain, times: 3 },
     ],
   }

@@ -8,6 +8,7 @@ import { createRequire } from 'node:module'
 
 import { builtPackage } from './lib/built.ts'
 import { compare } from './lib/measure.ts'
+import { formatNumber, printTable } from './lib/report.ts'
 
 const SERVER = `
 import { createServer } from 'node:http'
@@ -47,7 +48,7 @@ const dispatcher = new Agent()
 const tool = httpTool({ name: 'classify', description: 'Sorts a text', url })
 const call = { id: 'call', name: 'classify', arguments: JSON.stringify({ input: INPUT }) }
 
-const [bare, through] = await compare(
+const results = await compare(
   [
     {
       name: 'undici request',
@@ -71,12 +72,15 @@ const [bare, through] = await compare(
   ],
   { calls: 50, rounds: 121 },
 )
-if (bare !== undefined && through !== undefined) {
-  const ratio = (through.us / bare.us).toFixed(2)
-  console.log(
-    `${bare.name}: ${bare.us.toFixed(0)} us, ${through.name}: ${through.us.toFixed(0)} us, ${ratio} times`,
-  )
-}
+printTable({
+  title: 'One call of an HTTP tool',
+  columns: ['', 'µs a call', 'times'],
+  rows: results.map(({ name, us }) => [
+    name,
+    formatNumber(us),
+    formatNumber(us / (results[0]?.us ?? Number.NaN)),
+  ]),
+})
 await tool.close()
 await dispatcher.close()
 server.stdin.end()

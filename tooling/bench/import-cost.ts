@@ -1,12 +1,14 @@
 /**
  * Measures the time to import a built package in addition to TypeBox, in milliseconds: the median of new
- * processes. Run with "npm run bench -- import-cost" after a build.
+ * processes.
  */
 import { spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 
 import { sized } from './lib/form.ts'
+import { median } from './lib/measure.ts'
+import { formatNumber, printTable } from './lib/report.ts'
 
 const RUNS = sized(21, 1)
 
@@ -17,10 +19,14 @@ const packages = ['protocol', 'core', 'ensemble', 'client'].map((name) => ({
   url: new URL(`../../packages/${name}/dist/index.js`, import.meta.url).href,
 }))
 
-console.log(`typebox alone: ${medianOf(() => importMs([], typebox))} ms`)
-for (const { name, url } of packages) {
-  console.log(`${name} on top of typebox: ${medianOf(() => importMs([typebox], url))} ms`)
-}
+printTable({
+  title: 'Import of a package in addition to TypeBox',
+  columns: ['package', 'ms'],
+  rows: [
+    ['TypeBox itself', medianOf(() => importMs([], typebox))],
+    ...packages.map(({ name, url }) => [name, medianOf(() => importMs([typebox], url))]),
+  ],
+})
 
 /** Measures the import of `url` in a new process that has imported `before`. */
 function importMs(before: readonly string[], url: string): number {
@@ -39,6 +45,5 @@ function importMs(before: readonly string[], url: string): number {
 }
 
 function medianOf(measure: () => number): string {
-  const times = Array.from({ length: RUNS }, measure).toSorted((a, b) => a - b)
-  return (times[Math.floor(RUNS / 2)] ?? Number.NaN).toFixed(1)
+  return formatNumber(median(Array.from({ length: RUNS }, measure)))
 }

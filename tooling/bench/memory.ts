@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-import { printClaim } from './lib/report.ts'
+import { formatNumber, printClaim, printTable } from './lib/report.ts'
 import { isShort, sized } from './lib/form.ts'
 
 const RUNS = sized(20_000, 200)
@@ -27,6 +27,11 @@ if (status !== 0) {
   if (isShort()) throw new Error(`The process ended with ${status ?? signal}: ${stderr}`)
   console.log(`The process ended with ${status ?? signal}: ${stderr.trim().slice(0, 2_000)}`)
 }
+printTable({
+  title: 'Memory of ended runs in a process',
+  columns: ['runs', 'heap left by a run, bytes'],
+  rows: [[formatNumber(RUNS), status === 0 ? formatNumber(Number(stdout)) : '–']],
+})
 printClaim({
   text: `a finished run keeps no memory (at most ${NOISE_BYTES_PER_RUN} bytes over ${RUNS} runs)`,
   atMost: NOISE_BYTES_PER_RUN,

@@ -13,9 +13,8 @@
  * - Where a run is measured, the stores take turns; results are medians.
  */
 import { printDisk } from './lib/runs-disk.ts'
-import { measureAppend } from './lib/runs-append.ts'
+import { isQuick } from './lib/form.ts'
 import { measureIdle } from './lib/runs-idle.ts'
-import { measureMemory } from './lib/runs-memory.ts'
 import { openPlaces } from './lib/runs-places.ts'
 import { openReports } from './lib/runs-reports.ts'
 import { measureSteering } from './lib/runs-steering.ts'
@@ -31,15 +30,13 @@ setTimeout(() => {
   process.exit(1)
 }, LIMIT_MS).unref()
 await using places = await openPlaces()
-await using reports = await openReports()
 printDisk()
 await measureThroughput(places)
 await measureLatency(places)
-await measureAppend(places)
-await measureTokens(places, reports)
-await measureSteering(places, reports)
-await measureTakeover(places, reports)
-// The memory measurement uses the processor, and the load of idle workers does not depend on it.
-const [printMemory] = await Promise.all([measureMemory(places), measureIdle(places)])
-printMemory()
-printDisk()
+if (!isQuick()) {
+  await using reports = await openReports()
+  await measureTokens(places, reports)
+  await measureSteering(places, reports)
+  await measureTakeover(places, reports)
+  await measureIdle(places)
+}

@@ -19,7 +19,8 @@
 import { median } from './lib/measure.ts'
 import { measureFanOut } from './lib/server-fan-out.ts'
 import { LoadClient, type LoadBounds } from './lib/server-load.ts'
-import { hasPeers, sized } from './lib/form.ts'
+import { hasPeers, isQuick, sized } from './lib/form.ts'
+import { printDisk } from './lib/runs-disk.ts'
 import { printServerMemory } from './lib/server-memory.ts'
 import { startServerProcess } from './lib/server-process.ts'
 import {
@@ -49,7 +50,8 @@ for (let round = 0; round < ROUNDS; round += 1) {
   for (const product of products) rounds.get(product)?.push(await measure(product))
 }
 printServers(products.map((product) => ({ product, figures: rounds.get(product) ?? [] })))
-if (sized(true, true, false)) {
+if (!isQuick()) {
+  printDisk()
   await printServerMemory(TUTTI)
   await measureFanOut()
 }

@@ -18,14 +18,16 @@ import {
 } from './lib/order-tool.ts'
 import { importPeer } from './lib/peers.ts'
 import { hasPeers } from './lib/form.ts'
+import { formatNumber, printTable } from './lib/report.ts'
 
 const peers = hasPeers() ? [await langchainCalls(), ...(await aiSdkCalls())] : []
 const results = await compare([await tuttiCalls(), ...peers], { calls: 5_000, rounds: 15 })
 const own = results[0]?.us ?? Number.NaN
-for (const { name, us } of results) {
-  const ratio = us === own ? '' : ` (${(us / own).toFixed(1)} times as long)`
-  console.log(`${name}: ${us.toFixed(2)} us a call${ratio}`)
-}
+printTable({
+  title: 'One typed tool call',
+  columns: ['', 'µs a call', 'times'],
+  rows: results.map(({ name, us }) => [name, formatNumber(us), formatNumber(us / own)]),
+})
 
 async function tuttiCalls(): Promise<Contestant> {
   const options = {

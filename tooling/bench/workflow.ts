@@ -21,33 +21,34 @@ import { hasPeers } from './lib/form.ts'
 import { ANSWERS, SHAPES, type Layers } from './lib/ten-tasks.ts'
 import { tuttiHandlers, tuttiWorkflow } from './lib/tutti-workflow.ts'
 
-const WIDTHS = [1, 50]
-
 for (const shape of ['sequence', 'graph'] as const) {
-  console.log(`## ${shape} of ten tasks`)
   const layers = SHAPES[shape]
   const tutti = await tuttiWorkflow(layers)
   const handlers = await tuttiHandlers(layers)
-  const own = [tutti, handlers]
-  const { runners, claims } = hasPeers() ? await peers(layers, own) : { runners: [], claims: [] }
-  for (const width of WIDTHS) {
-    await race([...own, ...runners], claims, {
-      width,
-      answer: ANSWERS[shape],
-      calls: 100,
-      rounds: 21,
-      warmUpMs: 1_000,
-    })
-  }
+  const { runners, claims } = hasPeers()
+    ? await peers(layers, { tutti, handlers })
+    : { runners: [], claims: [] }
+  await race([tutti, handlers, ...runners], claims, {
+    title: `Ten tasks in a ${shape}`,
+    widths: [1, 50],
+    answer: ANSWERS[shape],
+    calls: 100,
+    rounds: 21,
+    warmUpMs: 1_000,
+  })
 }
 
 /** The peers on the same tasks, and the claims about them. */
-async function peers(layers: Layers, own: readonly Runner[]): Promise<Race> {
+async function peers(
+  layers: Layers,
+  { tutti, handlers }: { readonly tutti: Runner; readonly handlers: Runner },
+): Promise<Race> {
   const mastra = await mastraInstance(layers)
   const alone = await mastraWorkflow(layers)
   const langgraph = await langgraphWorkflow(layers)
-  const claims = own.flatMap((faster) =>
-    [mastra, alone].map((slower) => ({ slower, faster, times: 5 })),
-  )
+  const claims = [mastra, alone].flatMap((slower) => [
+    { slower, faster: tutti, times: 3 },
+    { slower, faster: handlers, times: 5 },
+  ])
   return { runners: [mastra, alone, langgraph], claims }
 }

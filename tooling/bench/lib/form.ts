@@ -16,6 +16,11 @@ export function isShort(): boolean {
   return process.env[VARIABLE] === 'short'
 }
 
+/** Returns whether this is the quick form. */
+export function isQuick(): boolean {
+  return process.env[VARIABLE] === 'quick'
+}
+
 /** Returns whether peers are installed and measured: only in the full form. */
 export function hasPeers(): boolean {
   return process.env[VARIABLE] === undefined
@@ -24,5 +29,5 @@ export function hasPeers(): boolean {
 /** Returns the value of the form; the quick form has that of the full one unless it has its own. */
 export function sized<T>(full: T, short: T, quick = full): T {
   if (isShort()) return short
-  return hasPeers() ? full : quick
+  return isQuick() ? quick : full
 }

@@ -1,9 +1,12 @@
 /** Measures contestants in turns, round after round, so that noise affects all alike. */
 
-import { isShort } from './form.ts'
+import { isShort, sized } from './form.ts'
 
 /** Calls in the single round of the short form. */
 const SHORT_CALLS = 10
+
+/** Rounds of the quick form. */
+const QUICK_ROUNDS = 7
 
 /** A contestant: `run` does the work `count` times. */
 export interface Contestant {
@@ -22,12 +25,21 @@ export interface CompareOptions {
   readonly warmUpMs?: number
 }
 
+/** The time of a contestant. */
+export interface Measured {
+  readonly name: string
+  /** Microseconds per call. */
+  readonly us: number
+}
+
 /** Returns microseconds per call, the median of the rounds, by contestant in the given order. */
 export async function compare(
   contestants: readonly Contestant[],
   options: CompareOptions,
-): Promise<readonly { readonly name: string; readonly us: number }[]> {
-  const { calls, rounds, warmUpMs = 0 } = isShort() ? { calls: SHORT_CALLS, rounds: 1 } : options
+): Promise<readonly Measured[]> {
+  const calls = sized(options.calls, SHORT_CALLS)
+  const rounds = sized(options.rounds, 1, Math.min(QUICK_ROUNDS, options.rounds))
+  const warmUpMs = isShort() ? 0 : (options.warmUpMs ?? 0)
   const times = new Map<string, number[]>(contestants.map(({ name }) => [name, []]))
   for (const contestant of contestants) {
     const startedAt = performance.now()

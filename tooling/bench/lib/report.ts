@@ -4,6 +4,8 @@
  */
 import { writeFileSync } from 'node:fs'
 
+import { isShort } from './form.ts'
+
 /** A table; the first cell of a row is its label. */
 export interface Table {
   readonly title: string
@@ -57,8 +59,9 @@ export function isMet({ atLeast, atMost, measured }: Claim): boolean {
   return measured >= (atLeast ?? -Infinity) && measured <= (atMost ?? Infinity)
 }
 
-/** Prints the claim, the measurement, and whether the claim holds. */
+/** Prints the claim, the measurement, and whether the claim holds; nothing in the short form. */
 export function printClaim(claim: Claim): void {
+  if (isShort()) return
   const result: ClaimResult = {
     text: claim.text,
     measured: Number.isNaN(claim.measured)

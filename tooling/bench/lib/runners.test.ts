@@ -12,7 +12,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-const OPTIONS = { width: 3, answer: 'done', calls: 10, rounds: 2 }
+const OPTIONS = { title: 'race', widths: [3], answer: 'done', calls: 10, rounds: 2 }
 
 test('executes the prepared number of runs in each round, at most the width at a time', async () => {
   const prepared: number[] = []
@@ -48,9 +48,9 @@ test('warms up for the given time in whole rounds, which do not count', async ()
       return 'done'
     },
   }
-  await race([warming], [], { ...OPTIONS, width: 1, warmUpMs: 101 })
+  await race([warming], [], { ...OPTIONS, widths: [1], warmUpMs: 101 })
   expect(runs).toBe(30 + 20)
-  expect(print.mock.calls[1]).toEqual(['warming: 1000 us a run, 1.0 times, 1000 runs/s'])
+  expect(printed()).toMatch(/\| warming +\| 1,000 +\| 1 +\| 1,000 +\|/)
 })
 
 test('does not measure the preparation of a round', async () => {
@@ -65,7 +65,7 @@ test('does not measure the preparation of a round', async () => {
     },
   }
   await race([slowToStart], [], OPTIONS)
-  expect(print.mock.calls[1]).toEqual(['runner: 1000 us a run, 1.0 times, 1000 runs/s'])
+  expect(printed()).toMatch(/\| runner +\| 1,000 +\| 1 +\| 1,000 +\|/)
 })
 
 test('throws for a wrong answer, with the runner and both answers', async () => {
@@ -74,20 +74,7 @@ test('throws for a wrong answer, with the runner and both answers', async () => 
   await expect(race([runnerOf('first'), lazy], [], OPTIONS)).rejects.toThrow(error)
 })
 
-test('prints a line for each runner and each claim', async () => {
-  const [own, peer] = [runnerOf('own'), runnerOf('peer')]
-  const claims = [0, Infinity].map((times) => ({ slower: peer, faster: own, times }))
-  await race([own, peer], claims, OPTIONS)
-  const lines = print.mock.calls.map(([line]) => String(line))
-  expect(lines).toHaveLength(5)
-  expect(lines[0]).toBe('3 at a time:')
-  expect(lines[1]).toMatch(/^own: \d+ us a run, 1\.0 times, (\d+|Infinity) runs\/s$/)
-  expect(lines[2]).toMatch(/^peer: \d+ us a run, [\d.]+ times, (\d+|Infinity) runs\/s$/)
-  expect(lines[3]).toMatch(/^CLAIM peer takes at least 0 times as long as own, .* times, met$/)
-  expect(lines[4]).toMatch(/^CLAIM peer takes at least Infinity .* times, NOT met$/)
-})
-
-test('divides the time of the slower by that of the faster for a claim', async () => {
+test('prints a line for each runner, and for each claim at each width', async () => {
   let nowMs = 0
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
   const taking = (name: string, ms: number): Runner => ({
@@ -98,14 +85,24 @@ test('divides the time of the slower by that of the faster for a claim', async (
     },
   })
   const [own, peer] = [taking('own', 2), taking('peer', 9)]
-  await race([own, peer], [{ slower: peer, faster: own, times: 5 }], { ...OPTIONS, width: 1 })
-  expect(print.mock.calls.map(([line]) => String(line))).toEqual([
-    '1 at a time:',
-    'own: 2000 us a run, 1.0 times, 500 runs/s',
-    'peer: 9000 us a run, 4.5 times, 111 runs/s',
-    'CLAIM peer takes at least 5 times as long as own, 1 at a time: 4.5 times, NOT met',
+  const claims = [4, 5].map((times) => ({ slower: peer, faster: own, times }))
+  await race([own, peer], claims, { ...OPTIONS, widths: [1, 2] })
+  const lines = printed().split('\n')
+  expect(lines.filter((line) => line.startsWith('|')).slice(2)).toEqual([
+    expect.stringMatching(/^\| own +\| 2,000 +\| 1 +\| 500 +\| 2,000 +\| 1 +\| 500 +\|$/),
+    expect.stringMatching(/^\| peer +\| 9,000 +\| 4.5 +\| 111 +\| 9,000 +\| 4.5 +\| 111 +\|$/),
+  ])
+  expect(lines.filter((line) => line.startsWith('CLAIM'))).toEqual([
+    'CLAIM race: peer takes at least 4 times as long as own, 1 at once: 4.5 times, met',
+    'CLAIM race: peer takes at least 4 times as long as own, 2 at once: 4.5 times, met',
+    'CLAIM race: peer takes at least 5 times as long as own, 1 at once: 4.5 times, NOT met',
+    'CLAIM race: peer takes at least 5 times as long as own, 2 at once: 4.5 times, NOT met',
   ])
 })
+
+function printed(): string {
+  return print.mock.calls.map(([line]) => String(line)).join('\n')
+}
 
 function runnerOf(name: string): Runner {
   return { name, run: () => Promise.resolve('done') }

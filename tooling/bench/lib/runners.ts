@@ -1,6 +1,6 @@
 /** Compares runners of whole runs, one at a time and concurrently. */
-import { printClaim } from './report.ts'
-import { compare, type CompareOptions, type Contestant } from './measure.ts'
+import { compare, type CompareOptions, type Contestant, type Measured } from './measure.ts'
+import { formatNumber, printClaim, printTable } from './report.ts'
 
 /** A contestant that executes runs. */
 export interface Runner {
@@ -13,8 +13,10 @@ export interface Runner {
 
 /** Options of a race. */
 export interface RaceOptions extends CompareOptions {
-  /** Number of concurrent runs. */
-  readonly width: number
+  /** Title of the table. */
+  readonly title: string
+  /** Numbers of concurrent runs. */
+  readonly widths: readonly number[]
   /** Expected answer of every run; another answer ends the benchmark. */
   readonly answer: string
 }
@@ -43,31 +45,39 @@ export async function race(
   claims: readonly SpeedClaim[],
   options: RaceOptions,
 ): Promise<void> {
-  const { width } = options
-  const results = await compare(
-    runners.map((runner) => contestantOf(runner, options)),
-    options,
-  )
-  const usOf = ({ name }: Runner): number =>
-    results.find((result) => result.name === name)?.us ?? Number.NaN
-  console.log(`${width} at a time:`)
-  const own = results[0]?.us ?? Number.NaN
-  for (const { name, us } of results) {
-    const ratio = (us / own).toFixed(1)
-    const perSecond = (1_000_000 / us).toFixed(0)
-    console.log(`${name}: ${us.toFixed(0)} us a run, ${ratio} times, ${perSecond} runs/s`)
+  const { title, widths } = options
+  const results: { readonly width: number; readonly times: readonly Measured[] }[] = []
+  for (const width of widths) {
+    const contestants = runners.map((runner) => contestantOf(runner, width, options.answer))
+    results.push({ width, times: await compare(contestants, options) })
   }
-  for (const { slower, faster, times } of claims) {
-    printClaim({
-      text: `${slower.name} takes at least ${times} times as long as ${faster.name}, ${width} at a time`,
-      atLeast: times,
-      measured: usOf(slower) / usOf(faster),
-      unit: ' times',
-    })
+  printTable({
+    title,
+    columns: ['', ...widths.flatMap((width) => [`µs a run, ${width} at once`, 'times', 'runs/s'])],
+    rows: runners.map(({ name }, at) => [
+      name,
+      ...results.flatMap(({ times }) => cellsOf(times[at]?.us, times[0]?.us)),
+    ]),
+  })
+  for (const { slower, faster, times: atLeast } of claims) {
+    for (const { width, times } of results) {
+      const usOf = ({ name }: Runner): number =>
+        times.find((result) => result.name === name)?.us ?? Number.NaN
+      printClaim({
+        text: `${title}: ${slower.name} takes at least ${atLeast} times as long as ${faster.name}, ${width} at once`,
+        atLeast,
+        measured: usOf(slower) / usOf(faster),
+        unit: ' times',
+      })
+    }
   }
 }
 
-function contestantOf(runner: Runner, { width, answer }: RaceOptions): Contestant {
+function cellsOf(us = Number.NaN, own = Number.NaN): readonly string[] {
+  return [formatNumber(us), formatNumber(us / own), formatNumber(Math.round(1_000_000 / us))]
+}
+
+function contestantOf(runner: Runner, width: number, answer: string): Contestant {
   return {
     name: runner.name,
     prepare: (count) => runner.prepare?.(count),

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { query } from './query.ts'
 import { openService } from './runs-services.ts'
-import { NONE, printHeading, printRow } from './runs-table.ts'
+import { formatNumber } from './report.ts'
+import { NONE, printStores, type StoreRow } from './runs-table.ts'
 import { teamNamed } from './runs-teams.ts'
 import { sized } from './form.ts'
 
@@ -17,11 +18,12 @@ const SETTLE_MS = 1_500
 
 /** Prints transactions per second on the database with a number of idle workers. */
 export async function measureIdle(places: Places): Promise<void> {
-  printHeading('transactions a second, nothing to do')
+  const rows: StoreRow[] = []
   for (const count of WORKERS) {
     const perSecond = await idleTransactions(places, count)
-    printRow(`${count} ${count === 1 ? 'worker' : 'workers'}`, NONE, perSecond.toFixed(1))
+    rows.push([`${count} ${count === 1 ? 'worker' : 'workers'}`, NONE, formatNumber(perSecond)])
   }
+  printStores('Transactions per second of idle workers', rows)
 }
 
 async function idleTransactions(places: Places, count: number): Promise<number> {

@@ -2,7 +2,7 @@
 import { openReporter, type Reports } from './runs-reports.ts'
 import { openService, watchRun } from './runs-services.ts'
 import { startProcess } from './runs-processes.ts'
-import { printHeading, printRow, typicalMs } from './runs-table.ts'
+import { printStores, typicalMs } from './runs-table.ts'
 import { nowMs, teamNamed } from './runs-teams.ts'
 import { sized } from './form.ts'
 
@@ -24,7 +24,6 @@ interface Steering {
 
 /** Prints the times of a cancel and a directive. */
 export async function measureSteering(places: Places, reports: Reports): Promise<void> {
-  printHeading('commands, in the same process on the embedded store, to another one on Postgres')
   const own = await steerHere(places, reports)
   const other = await steerElsewhere(places, reports)
   const labels = {
@@ -34,8 +33,11 @@ export async function measureSteering(places: Places, reports: Reports): Promise
     injectAnswered: 'inject to its answer',
     active: 'inject to directive_active at a reader',
   }
-  for (const key of ['aborted', 'cancelAnswered', 'cancelled', 'injectAnswered', 'active'] as const)
-    printRow(labels[key], typicalMs(own[key]), typicalMs(other[key]))
+  const keys = ['aborted', 'cancelAnswered', 'cancelled', 'injectAnswered', 'active'] as const
+  printStores(
+    'Commands: in the same process, and on Postgres to another process',
+    keys.map((key) => [labels[key], typicalMs(own[key]), typicalMs(other[key])]),
+  )
 }
 
 async function steerHere(places: Places, reports: Reports): Promise<Steering> {

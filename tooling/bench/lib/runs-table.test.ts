@@ -1,19 +1,8 @@
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 
-import { ms, NONE, printHeading, printRow, quantile, typicalMs } from './runs-table.ts'
+import { ms, quantile, typicalMs } from './runs-table.ts'
 
 const TEN = [7, 3, 10, 1, 9, 2, 8, 4, 6, 5]
-
-afterEach(() => {
-  vi.restoreAllMocks()
-})
-
-test('prints the label, the embedded store and Postgres', () => {
-  const print = vi.spyOn(console, 'log').mockReturnValue()
-  printHeading('runs/s')
-  printRow('5 at once', '300', NONE)
-  expect(print.mock.calls).toEqual([['## runs/s: embedded | Postgres'], ['5 at once: 300 | –']])
-})
 
 test.each([
   [0, 1],

@@ -1,16 +1,15 @@
-/** Prints results of durable runs: one line each, the embedded store and then Postgres. */
+/** Prints results of durable runs, of the embedded store and of Postgres. */
+import { printTable } from './report.ts'
 
 /** Stands for a missing result. */
 export const NONE = '–'
 
-/** Prints the column headers. */
-export function printHeading(title: string): void {
-  console.log(`## ${title}: embedded | Postgres`)
-}
+/** A label, and the results of the embedded store and of Postgres. */
+export type StoreRow = readonly [label: string, embedded: string, postgres: string]
 
-/** Prints one line. */
-export function printRow(label: string, embedded: string, postgres: string): void {
-  console.log(`${label}: ${embedded} | ${postgres}`)
+/** Prints results of durable runs. */
+export function printStores(title: string, rows: readonly StoreRow[]): void {
+  printTable({ title, columns: ['', 'embedded', 'Postgres'], rows })
 }
 
 /** Returns the quantile `q` of the values, 0.5 for the median; NaN without values. */

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { startProcess, type RunProcess } from './runs-processes.ts'
-import { NONE, printHeading, printRow, ms, quantile } from './runs-table.ts'
+import { NONE, ms, printStores, quantile, type StoreRow } from './runs-table.ts'
 import { nowMs, STEP_MS } from './runs-teams.ts'
 import { sized } from './form.ts'
 
@@ -27,18 +27,20 @@ interface Bench {
 /** Prints the time until `run_resumed` is durable in another process. */
 export async function measureTakeover(places: Places, reports: Reports): Promise<void> {
   const bench = { places, reports }
-  printHeading('in a tool call')
   const restarts = await restartTimes(bench)
-  printRow('SIGKILL and a new process at once, to run_resumed', range(restarts), NONE)
+  const rows: StoreRow[] = [
+    ['SIGKILL and a new process at once, to run_resumed', range(restarts), NONE],
+  ]
   for (const leaseMs of LEASES_MS) {
     const phases = Array.from({ length: DEATHS }, (_, index) => (index + 0.5) / DEATHS)
     const times = await Promise.all(
       phases.map((phase) => takeoverTime(bench, { leaseMs, phase, name: `${leaseMs}-${phase}` })),
     )
-    printRow(`SIGKILL, leases of ${leaseMs} ms, to run_resumed elsewhere`, NONE, range(times))
+    rows.push([`SIGKILL, leases of ${leaseMs} ms, to run_resumed elsewhere`, NONE, range(times)])
   }
   const label = `SIGTERM, tool calls of ${STEP_MS} ms, to run_resumed elsewhere`
-  printRow(label, NONE, range(await handOverTimes(bench)))
+  rows.push([label, NONE, range(await handOverTimes(bench))])
+  printStores('A process ends during a tool call', rows)
 }
 
 /** Only one process at a time can open an embedded store: the next one starts when the previous one has died. */

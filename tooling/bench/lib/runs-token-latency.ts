@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { openService } from './runs-services.ts'
-import { NONE, printHeading, printRow, ms, quantile } from './runs-table.ts'
+import { NONE, ms, printStores, quantile } from './runs-table.ts'
 import { nowMs, stampsOf, teamNamed, TOKENS } from './runs-teams.ts'
 import { startProcess } from './runs-processes.ts'
 import { sized } from './form.ts'
@@ -23,11 +23,16 @@ const RUNS = sized(100, 5)
 /** Prints the latency from emit to reader: one in the executing process, and one in another. */
 export async function measureTokens(places: Places, reports: Reports): Promise<void> {
   const rate = 1_000 / TOKENS.everyMs
-  printHeading(`${RUNS} runs, each ${rate} tokens/s for ${TOKENS.measuredMs / 1_000} s`)
-  const label = 'token to a reader in the same process'
-  printRow(label, told(await readHere(places.embedded())), told(await readHere(places.postgres())))
+  const own = await readHere(places.embedded())
+  const other = await readHere(places.postgres())
   const elsewhere = await readElsewhere(places.postgres(), reports)
-  printRow('token to a reader in another process', NONE, told(elsewhere))
+  printStores(
+    `Tokens of ${RUNS} runs, each ${rate} tokens/s for ${TOKENS.measuredMs / 1_000} s, to a reader`,
+    [
+      ['in the same process', told(own), told(other)],
+      ['in another process', NONE, told(elsewhere)],
+    ],
+  )
 }
 
 /** Reads runs from beginning to end; returns the latency of each token. */

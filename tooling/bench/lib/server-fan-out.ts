@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { ROUTES } from '@tutti/protocol'
 
 import { median } from './measure.ts'
+import { formatNumber, printTable } from './report.ts'
 import { sized } from './form.ts'
 import { tuttiCommand } from './server-products.ts'
 import { startServerProcess, type ServerProcess } from './server-process.ts'
@@ -51,21 +52,28 @@ export async function measureFanOut(): Promise<void> {
   }
   const [{ messages } = { messages: [] }] = ours
   const bytes = messages.reduce((total, text) => total + text.length, 0)
-  console.log(`${READERS} readers of ${messages.length} events, ${bytes} bytes for each:`)
-  const own = print('Tutti', ours)
-  const other = print('bare ws', bare)
-  const speed = ((own.perSecond / other.perSecond) * 100).toFixed(0)
-  const cost = ((other.cpuUs / own.cpuUs) * 100).toFixed(0)
-  console.log(`Tutti to bare ws: ${speed} % of the speed, ${cost} % by processor time`)
+  const own = typical(ours)
+  const other = typical(bare)
+  printTable({
+    title: `${formatNumber(READERS)} WebSocket readers of a run of ${formatNumber(messages.length)} events, ${formatNumber(bytes)} bytes each`,
+    columns: ['server', 'messages/s', 'processor time of a message, µs'],
+    rows: [
+      ['Tutti', formatNumber(own.perSecond), formatNumber(own.cpuUs)],
+      ['bare ws', formatNumber(other.perSecond), formatNumber(other.cpuUs)],
+      [
+        'Tutti to bare ws',
+        formatNumber(own.perSecond / other.perSecond),
+        formatNumber(own.cpuUs / other.cpuUs),
+      ],
+    ],
+  })
 }
 
-function print(name: string, rounds: readonly Broadcast[]): { perSecond: number; cpuUs: number } {
-  const perSecond = median(rounds.map((it) => it.perSecond))
-  const cpuUs = median(rounds.map((it) => it.cpuUs))
-  console.log(
-    `${name}: ${perSecond.toFixed(0)} messages/s, ${cpuUs.toFixed(1)} us of the server each`,
-  )
-  return { perSecond, cpuUs }
+function typical(rounds: readonly Broadcast[]): Pick<Broadcast, 'perSecond' | 'cpuUs'> {
+  return {
+    perSecond: median(rounds.map((it) => it.perSecond)),
+    cpuUs: median(rounds.map((it) => it.cpuUs)),
+  }
 }
 
 async function broadcastOfRun(): Promise<Broadcast> {

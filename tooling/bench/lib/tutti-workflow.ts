@@ -27,7 +27,7 @@ export async function tuttiWorkflow(layers: Layers): Promise<Runner> {
     })
   let team = makeTeam()
   return {
-    name: 'Tutti',
+    name: 'Tutti, tasks that call a model',
     prepare() {
       team = makeTeam()
     },
