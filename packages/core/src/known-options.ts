@@ -25,11 +25,13 @@ export function findUnknownOptions(
   known: Readonly<Record<string, true>>,
   owner?: string,
 ): readonly string[] {
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(known, name))
+  if (unknown.length === 0) return unknown
   const names = Object.keys(known)
   const where = owner === undefined ? '' : ` of ${owner}`
-  return Object.keys(given)
-    .filter((name) => !Object.hasOwn(known, name))
-    .map((name) => `unknown option "${name.slice(0, 100)}"${where}${formatHint(name, names)}`)
+  return unknown.map(
+    (name) => `unknown option "${name.slice(0, 100)}"${where}${formatHint(name, names)}`,
+  )
 }
 
 /**

@@ -15,7 +15,7 @@
 import { isoNow, sleep, TuttiError } from '@tutti/core'
 
 import { CHARACTERS_PER_TOKEN } from '../usage/budget.ts'
-import { callModel } from '../model/call-model.ts'
+import { callModel, type CallModelOptions } from '../model/call-model.ts'
 import { computeCost, findPrice } from '../model/prices.ts'
 import { computeModelRetryDelay } from '../model/retry-delay.ts'
 import { stoppedError } from '../work/stopped-error.ts'
@@ -79,43 +79,61 @@ export async function askModel(
   chain: ModelChain,
   question: ModelQuestion,
 ): Promise<ModelAnswer> {
+  const { clock, inFlight } = scope.run
   let retries = 0
   let asked: ChatModel | undefined
   for (;;) {
     if (scope.signal.aborted) throw stoppedError(scope.signal, 'Model call')
     const limit = findRateLimit(scope)
     if (limit !== undefined) await waitForTurn(scope, chain, limit)
-    const holding = scope.run.inFlight.waitIfDraining(scope.signal, 'Model call')
+    const holding = inFlight.waitIfDraining(scope.signal, 'Model call')
     if (holding !== undefined) await holding
     const named = chain.current()
     if (named.model !== asked) retries = 0
     asked = named.model
-    const startedAt = scope.run.clock.elapsed()
+    const call = beginCall(scope, chain, { named, question })
+    const startedAt = clock.elapsed()
     try {
-      return await callOnce(scope, chain, { named, question })
+      const reply = await callModel(named.model, createRequest(question, named.model), call)
+      const latencyMs = Math.round(clock.elapsed() - startedAt)
+      return countCall(scope, call, { reply, latencyMs })
     } catch (thrown) {
-      const error = TuttiError.from(thrown, 'MODEL_FAILED')
-      const latencyMs = Math.round(scope.run.clock.elapsed() - startedAt)
-      const isCutOff = scope.signal.aborted && error.code !== 'BUDGET_EXCEEDED'
-      if (isCutOff && question.isOptional === true) {
-        emitFailed(scope, { question, named, error, latencyMs })
-      }
-      if (scope.signal.aborted || error.code === 'BUDGET_EXCEEDED') throw error
-      const retryInMs = computeModelRetryDelay(error, {
-        retries,
-        maxRetries: scope.run.ensemble.modelRetries,
-        maxRetryAfterMs: scope.run.ensemble.maxRetryAfterMs,
-        random: Math.random(),
-      })
-      const next = retryInMs === undefined ? chain.next() : undefined
-      emitFailed(scope, { question, named, error, latencyMs, retryInMs, next })
-      if (retryInMs === undefined && next === undefined) throw error
+      const latencyMs = Math.round(clock.elapsed() - startedAt)
+      await recoverFromFailure(scope, chain, { call, thrown, latencyMs, retries })
       retries += 1
-      if (retryInMs !== undefined) await pauseFor(scope, retryInMs)
-      if (scope.signal.aborted) throw stoppedError(scope.signal, 'Model call')
-      question.beforeRetry?.()
     }
   }
+}
+
+/**
+ * Prepares the next call after a failed one: waits, or moves to the next model.
+ *
+ * @throws the failure if no call may follow, or the reason why the work was stopped.
+ */
+async function recoverFromFailure(
+  scope: TaskScope,
+  chain: ModelChain,
+  { call, thrown, latencyMs, retries }: FailedTry,
+): Promise<void> {
+  const { question } = call
+  const error = TuttiError.from(thrown, 'MODEL_FAILED')
+  const isCutOff = scope.signal.aborted && error.code !== 'BUDGET_EXCEEDED'
+  if (isCutOff && question.isOptional === true) {
+    emitFailed(scope, { ...call, error, latencyMs })
+  }
+  if (scope.signal.aborted || error.code === 'BUDGET_EXCEEDED') throw error
+  const retryInMs = computeModelRetryDelay(error, {
+    retries,
+    maxRetries: scope.run.ensemble.modelRetries,
+    maxRetryAfterMs: scope.run.ensemble.maxRetryAfterMs,
+    random: Math.random(),
+  })
+  const next = retryInMs === undefined ? chain.next() : undefined
+  emitFailed(scope, { ...call, error, latencyMs, retryInMs, next })
+  if (retryInMs === undefined && next === undefined) throw error
+  if (retryInMs !== undefined) await pauseFor(scope, retryInMs)
+  if (scope.signal.aborted) throw stoppedError(scope.signal, 'Model call')
+  question.beforeRetry?.()
 }
 
 /** Returns the rate limit of the task, else that of its agent, else that of the ensemble. */
@@ -149,31 +167,39 @@ async function pauseFor({ run, signal }: TaskScope, ms: number): Promise<void> {
   run.inFlight.resume()
 }
 
-function callOnce(
-  scope: TaskScope,
-  chain: ModelChain,
-  { named, question }: ModelCall,
-): Promise<ModelAnswer> {
-  const { label, model } = named
-  const { signal, run } = scope
-  const price = findRequiredPrice(scope, model, chain.run.prices)
+/**
+ * Counts a call that begins, and emits its start.
+ *
+ * @throws {TuttiError} BUDGET_EXCEEDED if the call exceeds a limit.
+ */
+function beginCall(scope: TaskScope, chain: ModelChain, call: ModelCall): BegunCall {
+  const { named, question } = call
+  const price = findRequiredPrice(scope, named.model, chain.run.prices)
   scope.meter.begin('model')
-  emitStarted(scope, chain.shown, { named, question })
-  const onText = (token: string): void => {
-    emitToken(scope, question.iterationIndex, token)
+  emitStarted(scope, chain.shown, call)
+  return {
+    named,
+    question,
+    price,
+    signal: scope.signal,
+    clock: scope.run.clock,
+    onText: (token) => {
+      emitToken(scope, question.iterationIndex, token)
+    },
   }
-  return callModel(model, createRequest(question, model), {
-    signal,
-    clock: run.clock,
-    onText,
-  }).then(({ reply, latencyMs }) => {
-    const { messages } = question
-    const cost = computeCost(reply.usage, price)
-    const length = (): number => countCharacters(messages) + reply.text.length
-    const counted = cost ?? computeCost(estimateUsage(messages, reply), price)
-    scope.meter.countModelCall(reply.usage, counted, length)
-    return { reply, latencyMs, cost, model: label }
-  })
+}
+
+/** Counts the usage of an answered call, and returns its answer. */
+function countCall(
+  scope: TaskScope,
+  { named, question: { messages }, price }: BegunCall,
+  { reply, latencyMs }: Pick<ModelAnswer, 'reply' | 'latencyMs'>,
+): ModelAnswer {
+  const cost = computeCost(reply.usage, price)
+  const length = (): number => countCharacters(messages) + reply.text.length
+  const counted = cost ?? computeCost(estimateUsage(messages, reply), price)
+  scope.meter.countModelCall(reply.usage, counted, length)
+  return { reply, latencyMs, cost, model: named.label }
 }
 
 /**
@@ -268,6 +294,19 @@ function readRetryAfter({ details }: TuttiError): { readonly retryAfterMs?: numb
 interface ModelCall {
   readonly question: ModelQuestion
   readonly named: NamedModel
+}
+
+interface BegunCall extends ModelCall, CallModelOptions {
+  /** Price of the model; undefined if it is unknown. */
+  readonly price: ModelPrice | undefined
+}
+
+interface FailedTry {
+  readonly call: BegunCall
+  readonly thrown: unknown
+  readonly latencyMs: number
+  /** Number of earlier retries with the same model. */
+  readonly retries: number
 }
 
 interface FailedCall extends ModelCall {

@@ -45,65 +45,73 @@ const MAX_SHOWN_NAME = 100
  * `details.bytes` and `details.maxBytes`.
  */
 export function assertTextSizes(
-  ensemble: Pick<ResolvedEnsemble, 'name' | 'tasks' | 'manager' | 'plan'>,
+  ensemble: TextsOfEnsemble,
   inputs: Inputs,
   limits: TextLimits = {},
 ): void {
-  const { maxInputBytes, maxTextBytes, maxRunTextBytes } = { ...DEFAULT_TEXT_LIMITS, ...limits }
-  const assertSize = (
-    what: string,
-    size: { readonly bytes: number; readonly limit: TextLimit },
-  ) => {
-    const maxBytes = { maxInputBytes, maxTextBytes, maxRunTextBytes }[size.limit]
-    if (size.bytes <= maxBytes) return
-    throw tooLargeError(`Cannot run "${ensemble.name}": ${what}`, { ...size, maxBytes })
+  const allowed = { ...DEFAULT_TEXT_LIMITS, ...limits }
+  const assertSize = (limit: keyof TextLimits, bytes: number, describe: () => string): void => {
+    const maxBytes = allowed[limit]
+    if (bytes <= maxBytes) return
+    throw tooLargeError(`Cannot run "${ensemble.name}": ${describe()}`, { bytes, maxBytes, limit })
   }
   const bytesOf = new Map(
     Object.entries(inputs).map(([name, value]) => [name, countUtf8Bytes(value)]),
   )
-  const names = Object.keys(inputs).reduce((sum, name) => sum + countUtf8Bytes(name), 0)
-  const values = [...bytesOf.values()].reduce((sum, bytes) => sum + bytes, 0)
-  assertSize('its inputs together', { bytes: names + values, limit: 'maxInputBytes' })
+  let inputBytes = 0
+  for (const [name, bytes] of bytesOf) inputBytes += countUtf8Bytes(name) + bytes
+  assertSize('maxInputBytes', inputBytes, () => 'its inputs together')
 
-  const tasks = listAllTasks(ensemble)
-  const descriptions = new Map<string, number>()
   let total = 0
-  for (const task of tasks) {
-    const sizes = measureTask(task)
+  for (const { task, uses, sizes, additionalContextBytes } of measureTexts(ensemble)) {
     for (const field of RENDERED) {
       const bytes = countRenderedBytes(sizes[field], bytesOf)
-      const what = `${field} of task "${task.name.slice(0, MAX_SHOWN_NAME).toWellFormed()}" with its inputs`
-      assertSize(what, { bytes, limit: 'maxTextBytes' })
-      if (field === 'description') descriptions.set(task.name, bytes)
-      total += bytes
+      assertSize('maxTextBytes', bytes, () => describeText(task, field))
+      total += field === 'description' ? bytes * (1 + uses) : bytes
     }
-    total += sizes.additionalContextBytes
+    total += additionalContextBytes
   }
-  for (const name of tasks.flatMap(({ context }) => context)) total += descriptions.get(name) ?? 0
-  assertSize('the texts of its tasks together, with their inputs', {
-    bytes: total,
-    limit: 'maxRunTextBytes',
-  })
+  assertSize('maxRunTextBytes', total, () => 'the texts of its tasks together, with their inputs')
 }
 
-type TextLimit = keyof TextLimits
+function describeText({ name }: Task, field: (typeof RENDERED)[number]): string {
+  return `${field} of task "${name.slice(0, MAX_SHOWN_NAME).toWellFormed()}" with its inputs`
+}
 
 const RENDERED = ['description', 'expectedOutput'] as const
 
-interface TaskSizes extends Readonly<Record<(typeof RENDERED)[number], TemplateSize>> {
+type TextsOfEnsemble = Pick<ResolvedEnsemble, 'name' | 'tasks' | 'manager' | 'plan'>
+
+/** Texts of a task, independently of the inputs. */
+interface TaskSizes {
+  readonly task: Task
+  /** Number of tasks that have the description in their context. */
+  readonly uses: number
+  readonly sizes: Readonly<Record<(typeof RENDERED)[number], TemplateSize>>
   readonly additionalContextBytes: number
 }
 
-/** Cache of sizes: tasks never change, and every run of an ensemble needs them. */
-const known = new WeakMap<Task, TaskSizes>()
+/** Cache of sizes: an ensemble never changes, and every run of it needs them. */
+const measured = new WeakMap<TextsOfEnsemble, readonly TaskSizes[]>()
 
-function measureTask(task: Task): TaskSizes {
-  const sizes = known.get(task) ?? {
-    description: measureTemplate(task.description),
-    expectedOutput: measureTemplate(task.expectedOutput),
-    additionalContextBytes: countUtf8Bytes(task.additionalContext ?? ''),
+function measureTexts(ensemble: TextsOfEnsemble): readonly TaskSizes[] {
+  const known = measured.get(ensemble)
+  if (known !== undefined) return known
+  const tasks = listAllTasks(ensemble)
+  const uses = new Map<string, number>()
+  for (const name of tasks.flatMap(({ context }) => context)) {
+    uses.set(name, (uses.get(name) ?? 0) + 1)
   }
-  known.set(task, sizes)
+  const sizes = tasks.map((task) => ({
+    task,
+    uses: uses.get(task.name) ?? 0,
+    sizes: {
+      description: measureTemplate(task.description),
+      expectedOutput: measureTemplate(task.expectedOutput),
+    },
+    additionalContextBytes: countUtf8Bytes(task.additionalContext ?? ''),
+  }))
+  measured.set(ensemble, sizes)
   return sizes
 }
 
@@ -119,15 +127,16 @@ function countRenderedBytes(
 
 function tooLargeError(
   what: string,
-  {
-    bytes,
-    limit,
-    maxBytes,
-  }: { readonly bytes: number; readonly limit: TextLimit; readonly maxBytes: number },
+  details: {
+    readonly bytes: number
+    readonly maxBytes: number
+    readonly limit: keyof TextLimits
+  },
 ): TuttiError {
+  const { bytes, maxBytes, limit } = details
   return new TuttiError(
     'INPUT_TOO_LARGE',
     `${what} would have ${bytes} bytes, at most ${maxBytes} are allowed (${limit})`,
-    { details: { bytes, maxBytes, limit } },
+    { details },
   )
 }

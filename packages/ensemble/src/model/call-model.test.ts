@@ -2,9 +2,9 @@ import { TuttiError } from '@tutti/core'
 import { describe, expect, it, vi } from 'vitest'
 
 import { fakeClock, scriptedModel } from '../../test/testing.ts'
-import { callModel, type ModelCallResult } from './call-model.ts'
+import { callModel } from './call-model.ts'
 
-import type { ChatModel, ModelChunk } from './chat-model.ts'
+import type { ChatModel, ModelChunk, ModelReply } from './chat-model.ts'
 
 const REQUEST = { messages: [], tools: [], toolChoice: 'auto' } as const
 const clock = fakeClock()
@@ -32,7 +32,7 @@ interface Settings {
 function call(
   model: ChatModel,
   { signal = new AbortController().signal, onText = () => undefined }: Settings = {},
-): Promise<ModelCallResult> {
+): Promise<ModelReply> {
   return callModel(model, REQUEST, { signal, clock, onText })
 }
 
@@ -40,7 +40,7 @@ const reply = { type: 'reply', reply: { text: 'a b', toolCalls: [] } } as const
 const text = (part: string): ModelChunk => ({ type: 'text', text: part })
 
 describe('callModel', () => {
-  it('returns the reply, reports text as it arrives, and measures the latency', async () => {
+  it('returns the reply and reports text as it arrives', async () => {
     const parts: string[] = []
     const calling = call(scriptedModel(['one two'], { clock, delayMs: 30 }), {
       onText: (part) => parts.push(`${clock.elapsed()}${part}`),
@@ -49,7 +49,7 @@ describe('callModel', () => {
     expect(parts).toEqual(['30one'])
     await clock.advance(30)
     expect(parts).toEqual(['30one', '60 two'])
-    expect(await calling).toMatchObject({ reply: { text: 'one two' }, latencyMs: 60 })
+    expect(await calling).toMatchObject({ text: 'one two' })
   })
 
   it('reads the stream to its end', async () => {

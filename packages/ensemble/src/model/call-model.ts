@@ -1,4 +1,4 @@
-/** One model call: reads the stream up to the reply, reports text as it arrives, and measures the latency. */
+/** One model call: reads the stream up to the reply and reports text as it arrives. */
 import { TuttiError, type Clock } from '@tutti/core'
 
 import { stoppedError } from '../work/stopped-error.ts'
@@ -14,33 +14,25 @@ export interface CallModelOptions {
   readonly onText: (text: string) => void
 }
 
-/** Result of a model call. */
-export interface ModelCallResult {
-  readonly reply: ModelReply
-  readonly latencyMs: number
-}
-
 /**
- * Calls `model` once. After the signal aborts, waits at most `CANCEL_GRACE_MS` for the call to stop; a model
- * that has not stopped by then is abandoned and named in the error.
+ * Calls `model` once and returns its reply. After the signal aborts, waits at most `CANCEL_GRACE_MS` for the
+ * call to stop; a model that has not stopped by then is abandoned and named in the error.
  *
  * @throws {TuttiError} MODEL_FAILED if the call fails, or the reason of the abort.
  */
-export function callModel(
+export async function callModel(
   model: ChatModel,
   request: ModelRequest,
   options: CallModelOptions,
-): Promise<ModelCallResult> {
+): Promise<ModelReply> {
   const { signal, clock } = options
-  const startedAt = clock.elapsed()
-  const reading = readReply(model, request, options)
-  return untilStopped(reading, { signal, clock, what: 'Model call' }).then(
-    (reply) => ({ reply, latencyMs: Math.round(clock.elapsed() - startedAt) }),
-    (error: unknown) => {
-      if (!signal.aborted) throw TuttiError.from(error, 'MODEL_FAILED')
-      throw isAbandoned(error) ? error : stoppedError(signal, 'Model call', { cause: error })
-    },
-  )
+  try {
+    const reading = readReply(model, request, options)
+    return await untilStopped(reading, { signal, clock, what: 'Model call' })
+  } catch (error) {
+    if (!signal.aborted) throw TuttiError.from(error, 'MODEL_FAILED')
+    throw isAbandoned(error) ? error : stoppedError(signal, 'Model call', { cause: error })
+  }
 }
 
 async function readReply(

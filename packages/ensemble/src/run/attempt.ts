@@ -87,7 +87,7 @@ export type AttemptEnd =
 export async function runAttempt(input: AttemptInput): Promise<AttemptEnd> {
   const { scope, services } = input
   const { stores, reviews } = services
-  const startedAt = scope.run.clock.elapsed() - scope.stopwatch.elapsed()
+  const { startedAt } = scope.stopwatch
   try {
     start(input)
     const models = new ModelChain(scope, services.models)

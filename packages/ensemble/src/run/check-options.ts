@@ -61,10 +61,12 @@ export function findUnknownTiers(
   ensemble: ResolvedEnsemble,
   models: Pick<ModelCatalog, 'tiers'> | undefined,
 ): readonly string[] {
+  const { modelRules = [] } = ensemble
+  if (modelRules.length === 0) return []
   const tasks = listAllTasks(ensemble)
   const fallbackModel = createFallbackModelLookup(ensemble, tasks)
   const hasFallback = tasks.some(({ name }) => fallbackModel(name) !== undefined)
-  return (ensemble.modelRules ?? []).flatMap(({ tier }, place) => {
+  return modelRules.flatMap(({ tier }, place) => {
     try {
       resolveTier(tier, models, hasFallback)
       return []
@@ -88,6 +90,7 @@ export function findUnpriced(
       task.handler === undefined &&
       (budget?.maxCostUsd !== undefined || task.budget?.maxCostUsd !== undefined),
   )
+  if (limited.length === 0) return []
   const models = limited.flatMap((task) => [
     modelOfTask(task, ensemble),
     ...(task.fallbackModels ?? ensemble.fallbackModels ?? []),

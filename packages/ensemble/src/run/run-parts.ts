@@ -131,7 +131,14 @@ export function createRunParts(definition: RunDefinition): RunParts {
     signal: steering.signal,
   }
   const services = createServices(definition, { scope, switches, directives, reviews })
-  return { scope, services, steering, tasks, budget, durationMs: createDurationMeter(log, clock) }
+  return {
+    scope,
+    services,
+    steering,
+    tasks,
+    budget,
+    durationMs: createDurationMeter(log, clock, stopwatch),
+  }
 }
 
 /** Wraps a listener so that its errors are logged. */
@@ -149,11 +156,13 @@ function logErrors<Args extends readonly unknown[]>(
   }
 }
 
-function createDurationMeter(log: StepLog, clock: Clock): () => number {
-  const elapsedAtStart = clock.elapsed()
+function createDurationMeter(log: StepLog, clock: Clock, stopwatch: Stopwatch): () => number {
   const begun = log.runSteps.find((step) => step.kind === 'run_begun')
-  const before = begun === undefined ? 0 : Math.max(0, clock.now() - begun.startedAt)
-  return () => Math.round(before + clock.elapsed() - elapsedAtStart)
+  const startedAt =
+    begun === undefined
+      ? stopwatch.startedAt
+      : clock.elapsed() - Math.max(0, clock.now() - begun.startedAt)
+  return () => Math.round(clock.elapsed() - startedAt)
 }
 
 function createServices(

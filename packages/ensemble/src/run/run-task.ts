@@ -72,6 +72,10 @@ class TaskRun {
   readonly #meter: Meter
   readonly #lost: Usage[] = []
   #text: TaskText
+  /** Working time of the attempts before the current one, in milliseconds. */
+  #earlierMs: number
+  /** Stopwatch of the current attempt. */
+  #stopwatch: Stopwatch | undefined
 
   constructor(input: RunTaskInput) {
     this.#input = input
@@ -84,11 +88,8 @@ class TaskRun {
       parent: parent?.meter ?? run.meter,
     })
     countEarlierTask(this.#meter, run.log, taskName)
-    const earlierMs = sumEarlierAttempts(run.log.task(taskName))
-    this.#workedMs = () => earlierMs
+    this.#earlierMs = sumEarlierAttempts(run.log.task(taskName))
   }
-
-  #workedMs: () => number
 
   async run(): Promise<TaskOutcome> {
     const { run, taskName } = this.#input
@@ -186,15 +187,15 @@ class TaskRun {
   #open(progress: AttemptHistory): { readonly scope: TaskScope; readonly close: () => void } {
     const { run, task, taskName, taskIndex, parent, onHold } = this.#input
     const { attempt } = progress
+    this.#earlierMs = this.#workedMs()
     let resumeParent: (() => void) | undefined
     const stopwatch = new Stopwatch(run.clock, run.log.task(taskName).workedMs(attempt), (held) => {
       onHold(held)
       if (held) resumeParent = parent?.stopwatch.hold()
       else resumeParent?.()
     })
-    const earlierMs = this.#workedMs()
-    this.#workedMs = () => earlierMs + stopwatch.elapsed()
-    const { signal, close } = this.#limitTime(stopwatch, earlierMs)
+    this.#stopwatch = stopwatch
+    const { signal, close } = this.#limitTime(stopwatch)
     const identity = {
       taskIndex,
       taskName,
@@ -208,10 +209,10 @@ class TaskRun {
   }
 
   /** Returns a signal that also aborts at the time limit of the attempt or of the task's budget. */
-  #limitTime(
-    stopwatch: Stopwatch,
-    earlierMs: number,
-  ): { readonly signal: AbortSignal; readonly close: () => void } {
+  #limitTime(stopwatch: Stopwatch): {
+    readonly signal: AbortSignal
+    readonly close: () => void
+  } {
     const { run, task, taskName, signal = run.signal } = this.#input
     const { timeoutMs = Infinity, budget: { maxDurationMs = Infinity } = {} } = task
     if (timeoutMs === Infinity && maxDurationMs === Infinity) {
@@ -228,7 +229,7 @@ class TaskRun {
         const message = `Task "${taskName}" took longer than ${timeoutMs} ms`
         controller.abort(new TuttiError('TASK_TIMEOUT', message, { retryable: true }))
       }),
-      setLimit(stopwatch, maxDurationMs - earlierMs, () => {
+      setLimit(stopwatch, maxDurationMs - this.#earlierMs, () => {
         controller.abort(this.#meter.exceeded('maxDurationMs', maxDurationMs))
       }),
     ]
@@ -239,6 +240,11 @@ class TaskRun {
         signal.removeEventListener('abort', forward)
       },
     }
+  }
+
+  /** Returns the working time of all attempts so far, in milliseconds. */
+  #workedMs(): number {
+    return this.#earlierMs + (this.#stopwatch?.elapsed() ?? 0)
   }
 
   async #waitToRetry(failures: number): Promise<void> {

@@ -107,12 +107,9 @@ export class TaskScope implements TaskScopeOptions {
 
   #complete(step: NewTaskStep): RunStep {
     const { taskName, attempt } = this.identity
-    return {
-      ...step,
-      taskName,
-      attempt,
-      runMs: this.run.stopwatch.elapsed(),
-      taskMs: this.stopwatch.elapsed(),
-    }
+    const now = this.run.clock.elapsed()
+    const runMs = this.run.stopwatch.elapsedAt(now)
+    const taskMs = this.stopwatch.elapsedAt(now)
+    return { ...step, taskName, attempt, runMs, taskMs }
   }
 }

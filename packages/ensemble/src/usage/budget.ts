@@ -55,7 +55,7 @@ export type CallKind = 'model' | 'tool'
  */
 export class Meter {
   readonly #label: string
-  readonly #budget: Budget
+  readonly #budget: Budget | undefined
   readonly #elapsed: () => number
   readonly #parent: Meter | undefined
   #tokens = 0
@@ -65,14 +65,14 @@ export class Meter {
 
   constructor(options: MeterOptions) {
     this.#label = options.label
-    this.#budget = options.budget ?? {}
+    this.#budget = options.budget
     this.#elapsed = options.elapsed
     this.#parent = options.parent
   }
 
   /** Whether this meter or one of its parents limits cost. */
   get limitsCost(): boolean {
-    return this.#budget.maxCostUsd !== undefined || this.#parent?.limitsCost === true
+    return this.#budget?.maxCostUsd !== undefined || this.#parent?.limitsCost === true
   }
 
   /**
@@ -88,22 +88,18 @@ export class Meter {
   /** Checks the limits as {@link begin} does, without counting a call. */
   check(kind?: CallKind): void {
     this.#parent?.check(kind)
-    const used: Required<Budget> = {
-      maxTokens: this.#tokens,
-      maxCostUsd: this.#costUsd,
-      maxDurationMs: this.#elapsed(),
-      maxModelCalls: kind === 'model' ? this.#modelCalls : -1,
-      maxToolCalls: kind === 'tool' ? this.#toolCalls : -1,
-    }
+    if (this.#budget === undefined) return
     for (const limit of LIMITS) {
       const max = this.#budget[limit]
-      if (max !== undefined && used[limit] >= max) throw this.exceeded(limit, used[limit])
+      if (max === undefined) continue
+      const used = this.#used(limit, kind)
+      if (used >= max) throw this.exceeded(limit, used)
     }
   }
 
   /** Returns the error of an exhausted limit. */
   exceeded(limit: keyof Budget, used: number): TuttiError {
-    const max = this.#budget[limit]
+    const max = this.#budget?.[limit]
     return new TuttiError(
       'BUDGET_EXCEEDED',
       `The budget of ${this.#label} is used up: ${limit} is ${max}, used ${used}`,
@@ -155,12 +151,32 @@ export class Meter {
   /** Returns the smallest remaining amounts of this meter and its parents, at least 0. */
   remaining(): Remaining {
     const above = this.#parent?.remaining() ?? NO_LIMIT
-    const { maxDurationMs = Infinity, maxCostUsd = Infinity, maxTokens = Infinity } = this.#budget
+    const {
+      maxDurationMs = Infinity,
+      maxCostUsd = Infinity,
+      maxTokens = Infinity,
+    } = this.#budget ?? {}
     const left = (max: number, used: number): number => Math.max(0, max - used)
     return {
       timeMs: Math.min(above.timeMs, left(maxDurationMs, this.#elapsed())),
       costUsd: Math.min(above.costUsd, left(maxCostUsd, this.#costUsd)),
       tokens: Math.min(above.tokens, left(maxTokens, this.#tokens)),
+    }
+  }
+
+  /** Returns the used amount of a limit. A limit on calls does not apply to calls of another kind. */
+  #used(limit: keyof Budget, kind: CallKind | undefined): number {
+    switch (limit) {
+      case 'maxTokens':
+        return this.#tokens
+      case 'maxCostUsd':
+        return this.#costUsd
+      case 'maxDurationMs':
+        return this.#elapsed()
+      case 'maxModelCalls':
+        return kind === 'model' ? this.#modelCalls : -1
+      case 'maxToolCalls':
+        return kind === 'tool' ? this.#toolCalls : -1
     }
   }
 

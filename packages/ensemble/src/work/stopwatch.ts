@@ -9,6 +9,8 @@ interface Limit {
 
 /** Measures working time. */
 export class Stopwatch {
+  /** Time of the clock at which it began, counting back the time that it began with. */
+  readonly startedAt: number
   readonly #clock: Clock
   readonly #onHold: ((held: boolean) => void) | undefined
   #limits: Set<Limit> | undefined
@@ -23,11 +25,17 @@ export class Stopwatch {
     this.#before = before
     this.#onHold = onHold
     this.#since = clock.elapsed()
+    this.startedAt = this.#since - before
   }
 
   /** Returns the working time so far in milliseconds. */
   elapsed(): number {
-    return this.#before + (this.#since === undefined ? 0 : this.#clock.elapsed() - this.#since)
+    return this.elapsedAt(this.#clock.elapsed())
+  }
+
+  /** Returns the working time until `now`, the present time of the clock, in milliseconds. */
+  elapsedAt(now: number): number {
+    return this.#before + (this.#since === undefined ? 0 : now - this.#since)
   }
 
   /** Stops until each caller of `hold` has called the returned function. */
