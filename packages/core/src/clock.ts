@@ -9,7 +9,11 @@ let lastText = ''
 
 /** Returns the time of `clock` as ISO 8601 text in UTC, the form of the wire. */
 export function isoNow(clock: Clock): string {
-  const ms = clock.now()
+  return toIsoText(clock.now())
+}
+
+/** Returns a time in milliseconds since 1970 as ISO 8601 text in UTC. */
+export function toIsoText(ms: number): string {
   if (ms !== lastMs) {
     lastText = new Date(ms).toISOString()
     lastMs = ms

@@ -3,7 +3,7 @@ import { createEnsembleAgent, type AgentRunOptions } from './adapters/ensemble-a
 import { createEnsembleTool, type EnsembleToolSettings } from './adapters/ensemble-tool.ts'
 import { task } from './definition/define-task.ts'
 import { resolveEnsemble } from './definition/resolve-ensemble.ts'
-import { startRun } from './run/start-run.ts'
+import { executeRun, startRun } from './run/start-run.ts'
 
 import type { EnsembleDefinition, ResolvedEnsemble } from './definition/ensemble-definition.ts'
 import type { Inputs } from './definition/inputs.ts'
@@ -55,7 +55,7 @@ export interface Ensemble extends ResolvedEnsemble {
 export function ensemble(definition: EnsembleDefinition): Ensemble {
   const made: Ensemble = {
     ...resolveEnsemble(definition),
-    run: async (inputs = {}, options = {}) => startRun(made, inputs, options).result,
+    run: (inputs = {}, options = {}) => executeRun(made, inputs, options),
     start: (inputs = {}, options = {}) => startRun(made, inputs, { decidable: true, ...options }),
     asAgent: (options = {}) => createEnsembleAgent(made, options),
     asTool: (settings = {}) => createEnsembleTool(made, settings),

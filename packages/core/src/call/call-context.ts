@@ -32,7 +32,7 @@ export class CallContext implements ToolContext, BeginContext {
   constructor(running: RunningCall, runCall: RunCall) {
     const { call, options } = running
     this.callId = call.id
-    this.idempotencyKey = options.idempotencyKey ?? call.id
+    this.idempotencyKey = running.idempotencyKey
     this.agentRole = options.agentRole ?? 'unknown'
     this.logger = options.logger ?? silentLogger
     if (options.taskName !== undefined) this.taskName = options.taskName

@@ -31,11 +31,11 @@ export async function runStep(
   parent.stepCount += 1
   const name = step.step ?? String(parent.stepCount)
   const call = { id: `${parent.call.id}/${name}`, name: tool.name, arguments: '' }
-  const options = buildStepOptions(parent, step, name)
-  parent.steps.set(name, tool.name)
-  const outcome = await runCall({ tool, call, input, options, parent })
-  if (outcome.end === 'abandoned') parent.hasAbandonedStep = true
-  else parent.steps.delete(name)
+  const options = buildStepOptions(parent, step)
+  const idempotencyKey = `${parent.idempotencyKey}/${name}`
+  parent.beginStep(name, tool)
+  const outcome = await runCall({ tool, call, input, options, idempotencyKey, parent })
+  parent.endStep(name, outcome)
   if (!parent.over && options.onNestedOutcome !== undefined) {
     const nested: NestedToolCall = {
       ...call,
@@ -48,14 +48,12 @@ export async function runStep(
   return outcome
 }
 
-function buildStepOptions(parent: RunningCall, step: Step, name: string): RunToolOptions {
+function buildStepOptions(parent: RunningCall, { signal }: Step): RunToolOptions {
   // The slot of the whole call also covers its steps: waiting for a second one could deadlock.
   const { limiter: _, ...shared } = parent.options
-  const { signal } = step
   return {
     ...shared,
     signal: signal === undefined ? parent.signal : AbortSignal.any([parent.signal, signal]),
-    idempotencyKey: `${shared.idempotencyKey ?? parent.call.id}/${name}`,
   }
 }
 

@@ -1,7 +1,7 @@
 /** Execution of the tool calls of one model turn: concurrent up to a limit, with results in the order of the calls. */
 import { ToolResult } from '../tool-result.ts'
 import { callListener } from './running-call.ts'
-import { runTool } from './run-tool.ts'
+import { parseAndRun } from './run-tool.ts'
 
 import type { AgentTool } from '../tool.ts'
 import type { RunToolOptions } from './options.ts'
@@ -25,26 +25,35 @@ export async function runToolCalls(
   calls: readonly ToolCall[],
   options: RunToolCallsOptions = {},
 ): Promise<readonly ToolCallOutcome[]> {
-  const { onOutcome, idempotencyPrefix = '' } = options
+  const [only] = calls
+  if (calls.length === 1 && only !== undefined) return [await runListedCall(tools, only, options)]
   const width = Math.max(1, options.maxConcurrentCalls ?? DEFAULT_MAX_CONCURRENT_CALLS)
   const outcomes: ToolCallOutcome[] = []
   const waiting = calls.entries()
   const worker = async (): Promise<void> => {
     for (const [index, call] of waiting) {
-      const tool = tools.find(({ name }) => name === call.name)
-      const outcome =
-        tool === undefined
-          ? unknownTool(call.name, tools)
-          : await runTool(tool, call, {
-              ...options,
-              idempotencyKey: `${idempotencyPrefix}${call.id}`,
-            })
-      outcomes[index] = outcome
-      callListener(options, 'onOutcome', () => onOutcome?.(call, outcome))
+      outcomes[index] = await runListedCall(tools, call, options)
     }
   }
   await Promise.all(Array.from({ length: Math.min(width, calls.length) }, worker))
   return outcomes
+}
+
+/** Runs a call on the tool with its name, and reports its outcome. */
+async function runListedCall(
+  tools: readonly AgentTool[],
+  call: ToolCall,
+  options: RunToolCallsOptions,
+): Promise<ToolCallOutcome> {
+  const { onOutcome, idempotencyPrefix = '' } = options
+  const idempotencyKey = `${idempotencyPrefix}${call.id}`
+  const tool = tools.find(({ name }) => name === call.name)
+  const outcome =
+    tool === undefined
+      ? unknownTool(call.name, tools)
+      : await parseAndRun({ tool, call, options, idempotencyKey })
+  callListener(options, 'onOutcome', () => onOutcome?.(call, outcome))
+  return outcome
 }
 
 function unknownTool(name: string, tools: readonly AgentTool[]): ToolCallOutcome {

@@ -28,8 +28,18 @@ export function runTool(
   call: ToolCall,
   options: RunToolOptions = {},
 ): Promise<ToolCallOutcome> {
+  return parseAndRun({ tool, call, options, idempotencyKey: options.idempotencyKey ?? call.id })
+}
+
+/** Runs a call with its own idempotency key, so that all calls of a batch can share their options. */
+export function parseAndRun({
+  tool,
+  call,
+  options,
+  idempotencyKey,
+}: Omit<CallToRun, 'input' | 'parent'>): Promise<ToolCallOutcome> {
   const parsed = parseArguments(tool, call.arguments)
-  if (parsed.ok) return runCall({ tool, call, input: parsed.value, options })
+  if (parsed.ok) return runCall({ tool, call, input: parsed.value, options, idempotencyKey })
   const outcome: ToolCallOutcome = {
     result: parsed.failure,
     end: 'finished',
@@ -43,8 +53,9 @@ export function runTool(
 /** Runs a call whose arguments are already parsed; never rejects. */
 export function runCall(toRun: CallToRun): Promise<ToolCallOutcome> {
   const limiters = findLimiters(toRun)
-  if (limiters.length === 0) return runNow(toRun, 0)
-  return tryAcquireAll(limiters) ? runAndRelease(toRun, limiters) : queueAndRun(toRun, limiters)
+  return tryAcquireAll(limiters)
+    ? runNow(toRun, { limiters, waitedMs: 0 })
+    : queueAndRun(toRun, limiters)
 }
 
 /** Takes a slot of each limiter if all have a free one; otherwise takes none. */
@@ -57,15 +68,6 @@ function tryAcquireAll(limiters: readonly Limiter[]): boolean {
   return true
 }
 
-async function runAndRelease(
-  toRun: CallToRun,
-  limiters: readonly Limiter[],
-): Promise<ToolCallOutcome> {
-  const outcome = await runNow(toRun, 0)
-  for (const limiter of limiters) limiter.release()
-  return outcome
-}
-
 /** Waits for a slot of each limiter, runs the call and returns the slots. */
 async function queueAndRun(
   toRun: CallToRun,
@@ -76,12 +78,17 @@ async function queueAndRun(
   const resumeWhole = toRun.parent?.pause()
   const turns = await acquireAll(limiters, signal)
   resumeWhole?.()
-  const outcome = await runNow(toRun, roundMs(clock.elapsed() - askedAt))
-  for (const limiter of turns) limiter.release()
-  return outcome
+  return runNow(toRun, { limiters: turns, waitedMs: roundMs(clock.elapsed() - askedAt) })
 }
 
-function runNow(toRun: CallToRun, waitedMs: number): Promise<ToolCallOutcome> {
+interface Turn {
+  /** Limiters whose slots the call holds. */
+  readonly limiters: readonly Limiter[]
+  readonly waitedMs: number
+}
+
+/** Runs a call and returns its slots. */
+function runNow(toRun: CallToRun, { limiters, waitedMs }: Turn): Promise<ToolCallOutcome> {
   const { tool, options } = toRun
   const { clock = systemClock } = options
   const startedAt = clock.elapsed()
@@ -95,6 +102,7 @@ function runNow(toRun: CallToRun, waitedMs: number): Promise<ToolCallOutcome> {
           : { result, durationMs, waitedMs, end, error }
       countOutcome(tool, options, outcome)
       resolve(outcome)
+      for (const limiter of limiters) limiter.release()
     })
   })
 }

@@ -38,6 +38,7 @@ export interface CallToRun {
   /** The parsed arguments. */
   readonly input: unknown
   readonly options: RunToolOptions
+  readonly idempotencyKey: string
   /** Call that this one is a step of. */
   readonly parent?: RunningCall
 }
@@ -48,12 +49,13 @@ export class RunningCall {
   readonly call: ToolCall
   readonly input: unknown
   readonly options: RunToolOptions
-  /** Tool names of the steps in flight, by step name; listed when this call does not stop because of them. */
-  readonly steps = new Map<string, string>()
+  readonly idempotencyKey: string
   /** Number of steps started so far. */
   stepCount = 0
+  /** Tool names of the steps in flight, by step name; listed when this call does not stop because of them. */
+  #steps: Map<string, string> | undefined
   /** Whether a step ignored its signal: then this call has not stopped either. */
-  hasAbandonedStep = false
+  #hasAbandonedStep = false
   readonly #parent: RunningCall | undefined
   readonly #deadline: Deadline
   #controller: AbortController | undefined
@@ -64,11 +66,12 @@ export class RunningCall {
   #begun = false
   #over = false
 
-  constructor({ tool, call, input, options, parent }: CallToRun) {
+  constructor({ tool, call, input, options, idempotencyKey, parent }: CallToRun) {
     this.tool = tool
     this.call = call
     this.input = input
     this.options = options
+    this.idempotencyKey = idempotencyKey
     this.#parent = parent
     this.#deadline = new Deadline(options.clock ?? systemClock, tool.timeoutMs, () => {
       this.#timeOut()
@@ -103,6 +106,18 @@ export class RunningCall {
   /** Whether this call, or one that it is a step of, holds a slot of the limiter. */
   holds(limiter: Limiter): boolean {
     return this.tool.limiter === limiter || this.#parent?.holds(limiter) === true
+  }
+
+  /** Records a step in flight. */
+  beginStep(name: string, tool: AgentTool): void {
+    this.#steps ??= new Map()
+    this.#steps.set(name, tool.name)
+  }
+
+  /** Records the end of a step. A step that ignored its signal is still in flight. */
+  endStep(name: string, { end }: ToolCallOutcome): void {
+    if (end === 'abandoned') this.#hasAbandonedStep = true
+    else this.#steps?.delete(name)
   }
 
   /** Pauses the time limits of this call and of those that it is a step of; returns the function that resumes them. */
@@ -155,10 +170,17 @@ export class RunningCall {
         this.#finish(this.#isCancelled ? this.#cancelled('cancelled') : this.#thrown(error))
       },
     )
-    afterMicrotasks(4, () => {
-      this.#deadline.start()
-      this.#watch()
-    })
+    void this.#superviseLater()
+  }
+
+  /** Sets up the timer and the listener unless the call ends within a few microtasks. */
+  async #superviseLater(): Promise<void> {
+    for (let turn = 0; turn < 4; turn += 1) {
+      if (this.#over) return
+      await NEXT_MICROTASK
+    }
+    this.#deadline.start()
+    this.#watch()
   }
 
   /** Handles the abort of the caller's signal; an `EventListener` object avoids a closure for each call. */
@@ -249,7 +271,7 @@ export class RunningCall {
   }
 
   #cancelled(stopped: 'cancelled' | 'abandoned'): Ended {
-    const end = this.hasAbandonedStep ? 'abandoned' : stopped
+    const end = this.#hasAbandonedStep ? 'abandoned' : stopped
     const how =
       end === 'abandoned'
         ? `was abandoned: it ignored its signal${this.#stepsInFlight()}`
@@ -258,19 +280,14 @@ export class RunningCall {
   }
 
   #stepsInFlight(): string {
-    const names = [...this.steps.values()].map((name) => `"${name}"`)
+    const names = [...(this.#steps?.values() ?? [])].map((name) => `"${name}"`)
     return names.length === 0 ? '' : ` (in flight: ${names.join(', ')})`
   }
 }
 
 const NO_LIMIT: Remaining = { timeMs: Infinity, costUsd: Infinity, tokens: Infinity }
 
-function afterMicrotasks(count: number, callback: () => void): void {
-  queueMicrotask(() => {
-    if (count === 1) callback()
-    else afterMicrotasks(count - 1, callback)
-  })
-}
+const NEXT_MICROTASK = Promise.resolve()
 
 /** End of a call whose body throws an error with one of these codes; with any other code it is `threw`. */
 const ENDS: Readonly<Partial<Record<TuttiError['code'], ToolCallEnd>>> = {

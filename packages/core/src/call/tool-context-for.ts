@@ -19,7 +19,8 @@ const standIn = defineTextTool({
  */
 export function toolContext<Input = unknown>(options: RunToolOptions = {}): ToolContext<Input> {
   const call = { id: 'call', name: standIn.name, arguments: '{}' }
-  const running = new RunningCall({ tool: standIn, call, input: {}, options })
+  const { idempotencyKey = call.id } = options
+  const running = new RunningCall({ tool: standIn, call, input: {}, options, idempotencyKey })
   // NOTE: an edit of a reviewer is not validated here; the caller chooses its type.
   return new CallContext(running, runCall) as ToolContext<Input>
 }

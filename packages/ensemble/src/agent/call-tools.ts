@@ -29,7 +29,7 @@ import {
 
 import type { Message, ToolSpecification } from '../model/chat-model.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
-import type { AgentTool, RunToolCallsOptions, ToolCall, ToolCallOutcome } from '@tutti/core'
+import type { AgentTool, ToolCall, ToolCallOutcome } from '@tutti/core'
 
 /** Tools of a task, and the parts of the run that their calls use. */
 export interface TaskTools {
@@ -107,17 +107,13 @@ class TurnCalls {
       count: calls.length,
       positionOf: (call) => this.#turn.calls.indexOf(call),
     })
-    const options = createToolCallOptions(this.#scope, this.#turn.tooling, iterationIndex)
-    options.onBegin = (call, tool) => begin.begin(call, tool)
+    const options = this.#createOptions(begin)
     const delegations = calls.filter((call) => isDelegateTool(this.#toolOf(call)))
     if (delegations.length === 0) {
-      await this.#run(calls, begin, options)
+      await this.#run(calls, options)
     } else {
       const others = calls.filter((call) => !delegations.includes(call))
-      await Promise.all([
-        this.#run(others, begin, options),
-        this.#delegate(delegations, begin, options),
-      ])
+      await Promise.all([this.#run(others, options), this.#delegate(delegations, options)])
     }
     if (begin.lost !== undefined) throw begin.lost
     return refusal
@@ -130,14 +126,9 @@ class TurnCalls {
    */
   #delegate(
     calls: readonly ToolCall[],
-    begin: CallsBegin,
     { limiter: _, ...options }: ToolCallOptions,
   ): Promise<unknown> {
-    return this.#run(calls, begin, {
-      ...options,
-      maxConcurrentCalls: Infinity,
-      graceMs: Infinity,
-    })
+    return this.#run(calls, { ...options, maxConcurrentCalls: Infinity, graceMs: Infinity })
   }
 
   /** Returns the error of stopped calls; it names a tool that did not stop. */
@@ -186,17 +177,22 @@ class TurnCalls {
     }
   }
 
-  #run(calls: readonly ToolCall[], begin: CallsBegin, options: ToolCallOptions): Promise<unknown> {
+  #createOptions(begin: CallsBegin): ToolCallOptions {
+    const { iterationIndex, tooling, calls } = this.#turn
     const { run, identity } = this.#scope
     const { taskName, attempt } = identity
-    const own: Pick<RunToolCallsOptions, 'idempotencyPrefix' | 'onOutcome'> = {
-      idempotencyPrefix: `${run.runId}/${taskName}/${attempt}/${this.#turn.iterationIndex}/`,
-      onOutcome: (call, outcome) => {
-        this.#take(call, this.#turn.calls.indexOf(call), outcome)
-        begin.end(call)
-      },
+    const options = createToolCallOptions(this.#scope, tooling, iterationIndex)
+    options.idempotencyPrefix = `${run.runId}/${taskName}/${attempt}/${iterationIndex}/`
+    options.onBegin = (call, tool) => begin.begin(call, tool)
+    options.onOutcome = (call, outcome) => {
+      this.#take(call, calls.indexOf(call), outcome)
+      begin.end(call)
     }
-    return runToolCalls(this.#turn.tools, calls, Object.assign(own, options))
+    return options
+  }
+
+  #run(calls: readonly ToolCall[], options: ToolCallOptions): Promise<unknown> {
+    return runToolCalls(this.#turn.tools, calls, options)
   }
 
   #take(call: ToolCall, position: number, outcome: ToolCallOutcome): void {

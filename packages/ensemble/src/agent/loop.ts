@@ -19,7 +19,7 @@
  */
 import { isoNow, TuttiError } from '@tutti/core'
 
-import { askModel } from './ask-model.ts'
+import { askModel, type ModelAnswer, type ModelQuestion } from './ask-model.ts'
 import { callTools, listToolSpecifications, type TaskTools } from './call-tools.ts'
 import {
   createDirectiveMessage,
@@ -29,9 +29,10 @@ import {
 } from './prompt.ts'
 import { Recovery } from './recovery.ts'
 import { decideStep, decideTurnKind, type AgentStep, type TurnKind } from './step.ts'
-import { createCorrectionRequest } from '../output/structured-output.ts'
+import { createCorrectionRequest, type OutputReader } from '../output/structured-output.ts'
 import { recordTurn } from './turn-events.ts'
 
+import type { Task } from '../definition/task.ts'
 import type { ModelChain } from './model-chain.ts'
 import type { Message, ModelReply, ToolSpecification } from '../model/chat-model.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
@@ -80,8 +81,8 @@ export async function runAgentLoop(input: AgentLoopInput): Promise<TaskAnswer> {
     if (counted === maxIterations && !recovery.isExtra)
       conversation.addRequest(FINAL_ANSWER_REQUEST)
     const taken = { iterationIndex, turn, specifications, conversation, recovery }
-    const { reply, step, model } =
-      takeEarlierTurn(input, taken) ?? (await takeNewTurn(input, taken))
+    const end = takeEarlierTurn(input, taken) ?? (await takeNewTurn(input, taken))
+    const { reply, step } = end
     if (step.kind === 'call_tools') {
       recovery.finish('')
       conversation.add(reply, step)
@@ -93,10 +94,11 @@ export async function runAgentLoop(input: AgentLoopInput): Promise<TaskAnswer> {
     const text =
       step.kind === 'answer'
         ? recovery.finish(step.text)
-        : recovery.take({ reason: step.reason, reply, model }, conversation)
+        : recovery.take({ reason: step.reason, reply, model: end.model }, conversation)
     if (text === undefined) continue
     conversation.add(reply, step)
-    const answer = await readAnswer(scope, text, conversation.corrections)
+    const reading = readAnswer(scope, text, conversation.corrections)
+    const answer = reading instanceof Promise ? await reading : reading
     if (answer.ok) {
       const iterationLimitReached = counted >= maxIterations
       const { finishReason = 'unknown' } = reply
@@ -193,16 +195,35 @@ function takeEarlierTurn(
   return { reply, step: decideStep(reply, turn), model: models.current().label }
 }
 
-async function takeNewTurn(
-  { scope, models, directives }: AgentLoopInput,
-  { iterationIndex, turn, specifications, conversation, recovery }: Turn,
-): Promise<TurnEnd> {
+async function takeNewTurn(input: AgentLoopInput, turn: Turn): Promise<TurnEnd> {
+  const { scope, models } = input
   const directiveIds: string[] = []
+  const question = createQuestion(input, turn, directiveIds)
+  let answer: ModelAnswer
+  try {
+    answer = await askModel(scope, models, question)
+  } catch (error) {
+    throw turn.recovery.toError(error)
+  }
+  const { reply, model } = answer
+  const step = decideStep(reply, turn.turn)
+  const { iterationIndex } = turn
+  const recorded = recordTurn(scope, { ...answer, iterationIndex, step, directiveIds })
+  if (recorded !== undefined) await recorded
+  return { reply, step, model }
+}
+
+/** Returns the request of a turn; the ids of the directives that it delivers are added to `directiveIds`. */
+function createQuestion(
+  { scope, directives }: AgentLoopInput,
+  { iterationIndex, turn, specifications, conversation, recovery }: Turn,
+  directiveIds: string[],
+): ModelQuestion {
   const deliver = (): void => {
     directiveIds.push(...deliverDirectives(scope, directives, { conversation, iterationIndex }))
   }
   deliver()
-  const answer = await askModel(scope, models, {
+  return {
     iterationIndex,
     messages: conversation.messages,
     tools: specifications,
@@ -210,13 +231,7 @@ async function takeNewTurn(
     beforeRetry: deliver,
     output: scope.task.outputReader,
     maxOutputTokens: recovery.maxOutputTokens,
-  }).catch((error: unknown) => {
-    throw recovery.toError(error)
-  })
-  const { reply, model, latencyMs, cost } = answer
-  const step = decideStep(reply, turn)
-  await recordTurn(scope, { iterationIndex, model, reply, step, latencyMs, cost, directiveIds })
-  return { reply, step, model }
+  }
 }
 
 const NO_IDS: readonly string[] = []
@@ -227,6 +242,10 @@ function deliverDirectives(
   pending: Directives,
   { conversation, iterationIndex }: Pick<Turn, 'conversation' | 'iterationIndex'>,
 ): readonly string[] {
+  if (pending.isEmpty) {
+    conversation.addDirectives([])
+    return NO_IDS
+  }
   const { run, task, identity } = scope
   const { agentRole, taskName, taskIndex, attempt } = identity
   const target = { taskName, baseName: task.name, agentRole, attempt }
@@ -255,22 +274,36 @@ type Reading =
   | { readonly ok: true; readonly value: Pick<TaskAnswer, 'output' | 'structured'> }
   | { readonly ok: false; readonly problem: string }
 
-/** Parses an answer by the schema of its task. Throws OUTPUT_INVALID once all corrections are used. */
-async function readAnswer(
+/**
+ * Reads an answer by the schema of its task; returns no promise if the task has none.
+ *
+ * @throws {TuttiError} OUTPUT_INVALID if the answer is invalid and all corrections are used.
+ */
+function readAnswer(
   { task }: TaskScope,
   text: string,
   corrections: number,
+): Reading | Promise<Reading> {
+  const { outputReader } = task
+  return outputReader === undefined
+    ? { ok: true, value: { output: text } }
+    : readBySchema(task, outputReader, { text, corrections })
+}
+
+async function readBySchema(
+  { name, outputRetries }: Task,
+  reader: OutputReader,
+  { text, corrections }: { readonly text: string; readonly corrections: number },
 ): Promise<Reading> {
-  if (task.outputReader === undefined) return { ok: true, value: { output: text } }
-  const reading = await task.outputReader.read(text)
+  const reading = await reader.read(text)
   if (reading.ok) {
     const { value } = reading
     return { ok: true, value: { output: renderOutput(value), structured: value } }
   }
-  if (corrections < task.outputRetries) return reading
+  if (corrections < outputRetries) return reading
   throw new TuttiError(
     'OUTPUT_INVALID',
-    `The answer of task "${task.name}" does not match its schema after ${corrections} corrections: ${reading.problem}`,
+    `The answer of task "${name}" does not match its schema after ${corrections} corrections: ${reading.problem}`,
     { retryable: true, details: { problem: reading.problem, answer: text } },
   )
 }

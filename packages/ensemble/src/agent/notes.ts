@@ -36,18 +36,28 @@ type StoredScope = MemoryScope & Required<Pick<MemoryScope, 'store'>>
 export const NO_NOTES: TaskNotes = { memories: [] }
 
 /**
- * Reads the memory scopes and the reflection of a task.
+ * Reads the memory scopes and the reflection of a task; returns no promise if it has neither.
  *
  * @throws {TuttiError} TASK_FAILED if a memory scope cannot be read, because the answer would be wrong
  * without it. A reflection that cannot be read is only logged and left out.
  */
-export async function readNotes(
+export function readNotes(
+  scope: TaskScope,
+  stores: MemoryStores,
+  text: TaskText,
+): TaskNotes | Promise<TaskNotes> {
+  const { memory, reflection } = scope.task
+  return memory.length === 0 && reflection !== true
+    ? NO_NOTES
+    : readStoredNotes(scope, stores, text)
+}
+
+async function readStoredNotes(
   scope: TaskScope,
   stores: MemoryStores,
   { description }: TaskText,
 ): Promise<TaskNotes> {
   const { task } = scope
-  if (task.memory.length === 0 && task.reflection !== true) return NO_NOTES
   const holding = scope.run.inFlight.waitIfDraining(scope.signal, 'Memory')
   if (holding !== undefined) await holding
   const read = await Promise.all(

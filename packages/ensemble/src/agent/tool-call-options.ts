@@ -2,11 +2,17 @@
 import {
   spanTraceparent,
   toolCallSpanKey,
+  type CallerRequest,
   type Remaining,
   type RunToolCallsOptions,
 } from '@tutti/core'
 
-import { createAgentReporter, createToolCalledEvent, createToolReports } from './tool-events.ts'
+import {
+  createAgentReporter,
+  createFileReporter,
+  createProgressReporter,
+  createToolCalledEvent,
+} from './tool-events.ts'
 import { createToolReviewer } from './tool-reviewer.ts'
 
 import type { Reviews } from '../reviews/reviews.ts'
@@ -17,17 +23,20 @@ export interface RunTooling {
   readonly reviews: Reviews
   /** Returns the W3C trace context of the request for the run. */
   readonly traceparent: () => string
-  /** Options that are the same for all calls of the run. */
-  readonly shared: Pick<
-    RunToolCallsOptions,
-    'approvalDefaults' | 'limiter' | 'maxConcurrentCalls' | 'metrics' | 'request' | 'tracestate'
-  >
+  /** The request of the agent or MCP client that started the run. */
+  readonly request: CallerRequest | undefined
+  /** Returns the options that are the same for all calls of the run. */
+  readonly shared: () => SharedCallOptions
 }
 
-type Writable<T> = { -readonly [K in keyof T]: T[K] }
+/** Options that are the same for all calls of a run. */
+export type SharedCallOptions = Pick<
+  RunToolCallsOptions,
+  'approvalDefaults' | 'limiter' | 'maxConcurrentCalls' | 'metrics' | 'request' | 'tracestate'
+>
 
-/** Options of a tool call without its idempotency key and its outcome callback. */
-export type ToolCallOptions = Writable<Omit<RunToolCallsOptions, 'idempotencyPrefix' | 'onOutcome'>>
+/** Options of the tool calls of one turn; the caller adds its own listeners and keys. */
+export type ToolCallOptions = { -readonly [K in keyof RunToolCallsOptions]: RunToolCallsOptions[K] }
 
 /** Returns the options of the tool calls of one turn. */
 export function createToolCallOptions(
@@ -37,6 +46,7 @@ export function createToolCallOptions(
 ): ToolCallOptions {
   const { run, identity, signal } = scope
   const options: ToolCallOptions = {
+    ...shared(),
     signal,
     clock: run.clock,
     logger: run.logger,
@@ -52,10 +62,12 @@ export function createToolCallOptions(
     onNestedOutcome: (call, outcome) => {
       scope.emit(createToolCalledEvent(scope, { iterationIndex, call, outcome }))
     },
+    onProgress: createProgressReporter(scope, iterationIndex),
+    onFileChange: createFileReporter(scope),
   }
   const reviewer = createToolReviewer(scope, reviews, iterationIndex)
   if (reviewer !== undefined) options.reviewer = reviewer
-  return Object.assign(options, shared, createToolReports(scope, iterationIndex))
+  return options
 }
 
 /** Returns the remaining budget of the task and the run, including the time limit of the task. */

@@ -51,40 +51,43 @@ export function createToolCalledEvent(
   return event
 }
 
-/** Returns listeners that emit the progress and the file changes of tools as events. */
-export function createToolReports(
+/** Returns a listener that emits the progress of tools as events. */
+export function createProgressReporter(
   scope: TaskScope,
   iterationIndex: number,
-): Pick<RunToolCallsOptions, 'onProgress' | 'onFileChange'> {
-  const { agentRole, taskIndex, taskName, attempt } = scope.identity
-  const { clock } = scope.run
-  return {
-    onProgress({ id, name }, { message, fraction }) {
-      scope.emit({
-        type: 'tool_progress',
-        agentRole,
-        taskName,
-        taskIndex,
-        attempt,
-        iterationIndex,
-        toolCallId: id,
-        toolName: name,
-        message: limitText(message, MAX_TOOL_TEXT_LENGTH),
-        ...(isFraction(fraction) ? { fraction } : {}),
-        sentAt: isoNow(clock),
-      })
-    },
-    onFileChange(_, { path, changeType, linesAdded, linesRemoved }) {
-      scope.emit({
-        type: 'file_changed',
-        agentRole,
-        filePath: path,
-        changeType,
-        linesAdded,
-        linesRemoved,
-        timestamp: isoNow(clock),
-      })
-    },
+): NonNullable<RunToolCallsOptions['onProgress']> {
+  return ({ id, name }, { message, fraction }) => {
+    const { agentRole, taskIndex, taskName, attempt } = scope.identity
+    scope.emit({
+      type: 'tool_progress',
+      agentRole,
+      taskName,
+      taskIndex,
+      attempt,
+      iterationIndex,
+      toolCallId: id,
+      toolName: name,
+      message: limitText(message, MAX_TOOL_TEXT_LENGTH),
+      ...(isFraction(fraction) ? { fraction } : {}),
+      sentAt: isoNow(scope.run.clock),
+    })
+  }
+}
+
+/** Returns a listener that emits the file changes of tools as events. */
+export function createFileReporter(
+  scope: TaskScope,
+): NonNullable<RunToolCallsOptions['onFileChange']> {
+  return (_, { path, changeType, linesAdded, linesRemoved }) => {
+    scope.emit({
+      type: 'file_changed',
+      agentRole: scope.identity.agentRole,
+      filePath: path,
+      changeType,
+      linesAdded,
+      linesRemoved,
+      timestamp: isoNow(scope.run.clock),
+    })
   }
 }
 
@@ -93,8 +96,8 @@ export function createAgentReporter(
   scope: TaskScope,
   iterationIndex: number,
 ): NonNullable<RunToolCallsOptions['onAgentReport']> {
-  const { agentRole, taskIndex, taskName, attempt } = scope.identity
   return ({ id, name }, report) => {
+    const { agentRole, taskIndex, taskName, attempt } = scope.identity
     const inputTokens = Math.round(toCountableAmount(report.input_tokens))
     const outputTokens = Math.round(toCountableAmount(report.output_tokens))
     const costUsd = toCountableAmount(report.cost_usd)

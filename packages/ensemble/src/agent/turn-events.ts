@@ -22,18 +22,24 @@ export interface ModelTurn {
   readonly directiveIds: readonly string[]
 }
 
-/** Counts a turn and records its step and its event; resolves when they are durable. */
-export async function recordTurn(scope: TaskScope, turn: ModelTurn): Promise<void> {
+/**
+ * Counts a turn and records its step and its event. Returns a promise that resolves when they are durable;
+ * undefined in a run that records no steps.
+ */
+export function recordTurn(scope: TaskScope, turn: ModelTurn): Promise<void> | undefined {
   const { iterationIndex, reply, latencyMs, cost, directiveIds } = turn
   const kind = 'model_turn'
   scope.totals.addModelCall({ usage: reply.usage, cost, latencyMs })
-  await scope.commit(
+  const recorded = scope.commit(
     cost === undefined
       ? { kind, iterationIndex, reply, latencyMs, directiveIds }
       : { kind, iterationIndex, reply, latencyMs, cost, directiveIds },
     createTurnCompleted(scope, turn),
   )
-  emitMetrics(scope)
+  if (recorded === undefined) emitMetrics(scope)
+  return recorded?.then(() => {
+    emitMetrics(scope)
+  })
 }
 
 function createTurnCompleted(

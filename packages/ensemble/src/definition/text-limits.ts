@@ -49,33 +49,34 @@ export function assertTextSizes(
   inputs: Inputs,
   limits: TextLimits = {},
 ): void {
-  const allowed = { ...DEFAULT_TEXT_LIMITS, ...limits }
-  const assertSize = (limit: keyof TextLimits, bytes: number, describe: () => string): void => {
-    const maxBytes = allowed[limit]
-    if (bytes <= maxBytes) return
-    throw tooLargeError(`Cannot run "${ensemble.name}": ${describe()}`, { bytes, maxBytes, limit })
-  }
+  const { maxInputBytes, maxTextBytes, maxRunTextBytes } = { ...DEFAULT_TEXT_LIMITS, ...limits }
+  const tooLarge = (what: string, sizes: TooLarge): TuttiError =>
+    tooLargeError(`Cannot run "${ensemble.name}": ${what}`, sizes)
   const bytesOf = new Map(
     Object.entries(inputs).map(([name, value]) => [name, countUtf8Bytes(value)]),
   )
   let inputBytes = 0
   for (const [name, bytes] of bytesOf) inputBytes += countUtf8Bytes(name) + bytes
-  assertSize('maxInputBytes', inputBytes, () => 'its inputs together')
-
+  if (inputBytes > maxInputBytes) {
+    const sizes = { bytes: inputBytes, maxBytes: maxInputBytes }
+    throw tooLarge('its inputs together', { ...sizes, limit: 'maxInputBytes' })
+  }
   let total = 0
   for (const { task, uses, sizes, additionalContextBytes } of measureTexts(ensemble)) {
     for (const field of RENDERED) {
       const bytes = countRenderedBytes(sizes[field], bytesOf)
-      assertSize('maxTextBytes', bytes, () => describeText(task, field))
       total += field === 'description' ? bytes * (1 + uses) : bytes
+      if (bytes <= maxTextBytes) continue
+      const name = task.name.slice(0, MAX_SHOWN_NAME).toWellFormed()
+      const what = `${field} of task "${name}" with its inputs`
+      throw tooLarge(what, { bytes, maxBytes: maxTextBytes, limit: 'maxTextBytes' })
     }
     total += additionalContextBytes
   }
-  assertSize('maxRunTextBytes', total, () => 'the texts of its tasks together, with their inputs')
-}
-
-function describeText({ name }: Task, field: (typeof RENDERED)[number]): string {
-  return `${field} of task "${name.slice(0, MAX_SHOWN_NAME).toWellFormed()}" with its inputs`
+  if (total > maxRunTextBytes) {
+    const what = 'the texts of its tasks together, with their inputs'
+    throw tooLarge(what, { bytes: total, maxBytes: maxRunTextBytes, limit: 'maxRunTextBytes' })
+  }
 }
 
 const RENDERED = ['description', 'expectedOutput'] as const
@@ -125,18 +126,17 @@ function countRenderedBytes(
   return bytes
 }
 
-function tooLargeError(
-  what: string,
-  details: {
-    readonly bytes: number
-    readonly maxBytes: number
-    readonly limit: keyof TextLimits
-  },
-): TuttiError {
+interface TooLarge {
+  readonly bytes: number
+  readonly maxBytes: number
+  readonly limit: keyof TextLimits
+}
+
+function tooLargeError(what: string, details: TooLarge): TuttiError {
   const { bytes, maxBytes, limit } = details
   return new TuttiError(
     'INPUT_TOO_LARGE',
     `${what} would have ${bytes} bytes, at most ${maxBytes} are allowed (${limit})`,
-    { details },
+    { details: { ...details } },
   )
 }

@@ -2,7 +2,7 @@
 import { TuttiError, type Clock } from '@tutti/core'
 
 import { stoppedError } from '../work/stopped-error.ts'
-import { isAbandoned, untilStopped } from '../work/until-stopped.ts'
+import { untilStopped } from '../work/until-stopped.ts'
 
 import type { ChatModel, ModelReply, ModelRequest } from './chat-model.ts'
 
@@ -20,36 +20,33 @@ export interface CallModelOptions {
  *
  * @throws {TuttiError} MODEL_FAILED if the call fails, or the reason of the abort.
  */
-export async function callModel(
+export function callModel(
   model: ChatModel,
   request: ModelRequest,
   options: CallModelOptions,
 ): Promise<ModelReply> {
   const { signal, clock } = options
-  try {
-    const reading = readReply(model, request, options)
-    return await untilStopped(reading, { signal, clock, what: 'Model call' })
-  } catch (error) {
-    if (!signal.aborted) throw TuttiError.from(error, 'MODEL_FAILED')
-    throw isAbandoned(error) ? error : stoppedError(signal, 'Model call', { cause: error })
-  }
+  return untilStopped(readReply(model, request, options), { signal, clock, what: 'Model call' })
 }
 
 async function readReply(
   model: ChatModel,
   request: ModelRequest,
-  { signal, onText }: Pick<CallModelOptions, 'signal' | 'onText'>,
+  { signal, onText }: CallModelOptions,
 ): Promise<ModelReply> {
-  signal.throwIfAborted()
   let reply: ModelReply | undefined
-  for await (const chunk of model.stream(request, { signal })) {
-    // Chunks after the abort are not reported.
+  try {
     signal.throwIfAborted()
-    if (chunk.type === 'text') onText(chunk.text)
-    else reply = chunk.reply
+    for await (const chunk of model.stream(request, { signal })) {
+      // Chunks after the abort are not reported.
+      signal.throwIfAborted()
+      if (chunk.type === 'text') onText(chunk.text)
+      else reply = chunk.reply
+    }
+  } catch (error) {
+    if (signal.aborted) throw stoppedError(signal, 'Model call', { cause: error })
+    throw TuttiError.from(error, 'MODEL_FAILED')
   }
-  if (reply === undefined) {
-    throw new TuttiError('MODEL_FAILED', 'Model stream ended without a reply', { retryable: true })
-  }
-  return reply
+  if (reply !== undefined) return reply
+  throw new TuttiError('MODEL_FAILED', 'Model stream ended without a reply', { retryable: true })
 }

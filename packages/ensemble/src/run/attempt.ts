@@ -23,7 +23,7 @@ import { listTaskTools } from '../hierarchy/delegate-tool.ts'
 import { renderOutputInstructions } from '../output/structured-output.ts'
 import { toStepError, type AttemptHistory } from '../scope/step-log.ts'
 import { totalTokens } from '../usage/tokens.ts'
-import { toUsageFields, type Usage } from '../usage/usage.ts'
+import { sumCostUsd, toUsageFields, type Usage } from '../usage/usage.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { assertGuardrails } from './guardrails.ts'
 import {
@@ -87,17 +87,17 @@ export type AttemptEnd =
 export async function runAttempt(input: AttemptInput): Promise<AttemptEnd> {
   const { scope, services } = input
   const { stores, reviews } = services
-  const { startedAt } = scope.stopwatch
   try {
     start(input)
     const models = new ModelChain(scope, services.models)
-    const given = await work(input, models)
+    const working = work(input, models)
+    const answer = working instanceof Promise ? await working : working
     const settings = findReviewAfter(scope)
     const accepted =
       settings === undefined
-        ? { answer: given }
+        ? { answer }
         : await reviewAnswer(scope, reviews, {
-            answer: given,
+            answer,
             settings,
             description: input.text.description,
           })
@@ -108,11 +108,12 @@ export async function runAttempt(input: AttemptInput): Promise<AttemptEnd> {
       await remember(scope, stores, accepted.answer.output)
     }
     reviews.closeUnopened(scope)
-    const result = await complete(input, accepted, startedAt)
+    const { result, recorded } = complete(input, accepted)
+    if (recorded !== undefined) await recorded
     const { exit } = accepted
     return exit === undefined ? { kind: 'completed', result } : { kind: 'completed', result, exit }
   } catch (thrown) {
-    return fail(input, thrown, startedAt)
+    return fail(input, thrown, scope.stopwatch.startedAt)
   }
 }
 
@@ -144,8 +145,11 @@ function start({ scope, totalTasks, text, progress }: AttemptInput): void {
   )
 }
 
-/** Returns the answer of the agent or the handler after the guardrails have accepted it. */
-function work(input: AttemptInput, models: ModelChain): Promise<TaskAnswer> {
+/**
+ * Returns the answer of the agent or the handler after the guardrails have accepted it; not a promise if a
+ * handler answers at once.
+ */
+function work(input: AttemptInput, models: ModelChain): TaskAnswer | Promise<TaskAnswer> {
   const { signal, task } = input.scope
   if (signal.aborted) throw stoppedError(signal, 'Task')
   const { guardrails } = task
@@ -154,7 +158,7 @@ function work(input: AttemptInput, models: ModelChain): Promise<TaskAnswer> {
     : workWithGuardrails(input, models, guardrails)
 }
 
-function askForAnswer(input: AttemptInput, models: ModelChain): Promise<TaskAnswer> {
+function askForAnswer(input: AttemptInput, models: ModelChain): TaskAnswer | Promise<TaskAnswer> {
   const { handler } = input.scope.task
   if (handler === undefined) return askAgent(input, models)
   const { text, context, services } = input
@@ -190,6 +194,8 @@ async function askAgent(input: AttemptInput, models: ModelChain): Promise<TaskAn
   const { outputReader } = task
   const { tooling, directives, delegations } = services
   const tools = listTaskTools(scope, delegations)
+  const reading = takeNotes(input, tools)
+  const notes = reading instanceof Promise ? await reading : reading
   const answer = await runAgentLoop({
     scope,
     models,
@@ -201,7 +207,7 @@ async function askAgent(input: AttemptInput, models: ModelChain): Promise<TaskAn
       text,
       context,
       additionalContext: task.additionalContext,
-      notes: await takeNotes(input, tools),
+      notes,
       attempt: progress.attempt,
       revision: progress.revision,
       outputFormat:
@@ -221,14 +227,29 @@ function assembleContext(
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-/** Reads the notes of the task and records them with the event that shows the input of the agent. */
-async function takeNotes(
-  { scope, services, text, context }: AttemptInput,
+/**
+ * Reads the notes of the task and records them with the event that shows the input of the agent. Returns no
+ * promise if the task has no notes to read.
+ */
+function takeNotes(
+  input: AttemptInput,
   tools: readonly AgentTool[],
-): Promise<TaskNotes> {
+): TaskNotes | Promise<TaskNotes> {
+  const { scope, services, text } = input
   const recorded = scope.replay('notes_read')
   if (recorded !== undefined) return recorded.notes
-  const notes = await readNotes(scope, services.stores, text)
+  const reading = readNotes(scope, services.stores, text)
+  return reading instanceof Promise
+    ? reading.then((notes) => recordInput(input, tools, notes))
+    : recordInput(input, tools, reading)
+}
+
+/** Records notes with the event that shows the input of the agent, and returns them. */
+function recordInput(
+  { scope, text, context }: AttemptInput,
+  tools: readonly AgentTool[],
+  notes: TaskNotes,
+): TaskNotes {
   const { identity, task, run } = scope
   scope.emit(
     {
@@ -250,18 +271,22 @@ async function takeNotes(
   return notes
 }
 
-async function complete(
+/** A completed task, and a promise that resolves when that is durable. */
+interface Completion {
+  readonly result: TaskResult
+  readonly recorded: Promise<void> | undefined
+}
+
+function complete(
   { scope, totalTasks }: AttemptInput,
   { answer, exit }: AcceptedAnswer,
-  startedAt: number,
-): Promise<TaskResult> {
-  const { identity, run } = scope
+): Completion {
+  const { identity, run, stopwatch } = scope
   const { taskIndex, taskName, taskDescription, agentRole, attempt } = identity
   const { output, structured, parts, iterationLimitReached, finishReason } = answer
-  const ended = finishReason === undefined ? {} : { finishReason }
   const used = scope.totals.usage()
-  const durationMs = Math.round(run.clock.elapsed() - startedAt)
-  const step = { kind: 'task_completed', output, used, durationMs, ...ended } as const
+  const { inputTokens, outputTokens, toolCallCount, cost, cachedInputTokens } = used
+  const durationMs = Math.round(run.clock.elapsed() - stopwatch.startedAt)
   const event: RunEventOf<'task_completed'> = {
     type: 'task_completed',
     taskIndex,
@@ -274,26 +299,24 @@ async function complete(
     taskName,
     attempt,
     output,
-    ...(parts === undefined ? {} : { parts: [...parts] }),
-    ...toUsageFields(used),
+    inputTokens,
+    outputTokens,
+    toolCallCount,
     iterationLimitReached,
-    ...ended,
   }
-  const result: TaskResult = { ...used, taskName, attempt, output, durationMs, ...ended }
-  if (structured === undefined && exit === undefined) {
-    await scope.commit(step, event)
-    return result
+  if (parts !== undefined) event.parts = [...parts]
+  if (cost !== undefined) event.costUsd = sumCostUsd(cost)
+  if (cachedInputTokens !== undefined) event.cachedInputTokens = cachedInputTokens
+  if (finishReason !== undefined) event.finishReason = finishReason
+  if (structured !== undefined) event.structuredOutput = structured
+  const optional = {
+    ...(structured === undefined ? {} : { structured }),
+    ...(finishReason === undefined ? {} : { finishReason }),
   }
-  const ending = exit === undefined ? {} : { exit: toStepError(exit) }
-  await scope.commit(
-    { ...step, ...toStructuredField(structured), ...ending },
-    structured === undefined ? event : { ...event, structuredOutput: structured },
-  )
-  return { ...result, ...toStructuredField(structured) }
-}
-
-function toStructuredField(structured: unknown): { readonly structured?: unknown } {
-  return structured === undefined ? {} : { structured }
+  const step = { kind: 'task_completed', output, used, durationMs, ...optional } as const
+  const ending = exit === undefined ? step : { ...step, exit: toStepError(exit) }
+  const result: TaskResult = { ...used, taskName, attempt, output, durationMs, ...optional }
+  return { result, recorded: scope.commit(ending, event) }
 }
 
 function fail(

@@ -24,25 +24,26 @@ export function findNextTasks(
   phases: ReadonlyMap<string, TaskPhase>,
   { errorStrategy, maxConcurrentTasks }: NextLimits,
 ): NextTasks {
-  const pending: string[] = []
   let running = 0
   let lost: string | undefined
   let failed: string | undefined
   for (const name of plan.scheduled) {
     const phase = phases.get(name)
-    if (phase === 'pending') pending.push(name)
-    else if (phase === 'running') running += 1
-    else if (phase !== 'completed') lost ??= name
+    if (phase === 'running') running += 1
+    else if (phase === 'failed' || phase === 'skipped') lost ??= name
     if (phase === 'failed') failed ??= name
   }
+  const listPending = (): readonly string[] =>
+    plan.scheduled.filter((name) => phases.get(name) === 'pending')
   if (failed !== undefined && errorStrategy === 'FAIL_FAST') {
-    return { start: [], skip: new Map(pending.map((name) => [name, failed])) }
+    return { start: [], skip: new Map(listPending().map((name) => [name, failed])) }
   }
-  const skip = lost === undefined ? NO_SKIP : findLostTasks(plan, phases, pending)
+  const skip = lost === undefined ? NO_SKIP : findLostTasks(plan, phases, listPending())
   const start: string[] = []
-  for (const name of pending) {
+  for (const name of plan.scheduled) {
     if (start.length >= maxConcurrentTasks - running) break
-    if (!skip.has(name) && isReady(name, { plan, phases, skip })) start.push(name)
+    if (phases.get(name) !== 'pending' || skip.has(name)) continue
+    if (isReady(name, { plan, phases, skip })) start.push(name)
   }
   return { start, skip }
 }
@@ -84,10 +85,11 @@ interface PlanState {
 
 /** Whether all tasks that a task waits for are completed, and all tasks that it follows have ended. */
 function isReady(name: string, { plan, phases, skip }: PlanState): boolean {
-  for (const before of plan.waitsFor.get(name) ?? []) {
-    if (phases.get(before) !== 'completed') return false
-  }
-  const open = [...(plan.follows.get(name) ?? [])]
+  const waitsFor = plan.waitsFor.get(name) ?? []
+  if (!waitsFor.every((before) => phases.get(before) === 'completed')) return false
+  const follows = plan.follows.get(name)
+  if (follows === undefined || follows.length === 0) return true
+  const open = [...follows]
   for (let before = open.pop(); before !== undefined; before = open.pop()) {
     const phase = phases.get(before)
     if ((phase === 'pending' && !skip.has(before)) || phase === 'running') return false

@@ -1,45 +1,45 @@
 /** The first and the last events of a run, and its result. */
-import { isoNow, type Clock, type TuttiError } from '@tutti/core'
+import { isoNow, toIsoText, type Clock, type TuttiError } from '@tutti/core'
 
-import { renderTask } from '../definition/task-text.ts'
-import { listAllTasks } from '../definition/manager.ts'
 import { addUsage, toRunMetrics, type Usage } from '../usage/usage.ts'
 
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
-import type { Inputs } from '../definition/inputs.ts'
 import type { RunJournal } from '../ports/run-journal.ts'
 import type { Task } from '../definition/task.ts'
 import type { RunEnding, RunResult } from './run-result.ts'
 import type { TaskResult } from '../scope/task-outcome.ts'
+import type { TrackedTask } from './task-states.ts'
 import type { RunEventOf } from '@tutti/protocol'
 
 /** Identity and parts of a run that starts. */
 export interface RunStart {
   readonly runId: string
   readonly ensemble: ResolvedEnsemble
-  readonly inputs: Inputs
   readonly clock: Clock
   readonly journal: RunJournal
 }
 
 /** Emits the start of a run, with every task of the plan and its rendered texts. */
-export function emitStart({ runId, ensemble, inputs, clock, journal }: RunStart): void {
-  const tasks = listAllTasks(ensemble)
+export function emitStart(
+  { runId, ensemble, clock, journal }: RunStart,
+  planned: Iterable<TrackedTask>,
+): void {
   const startedAt = clock.now()
+  const tasks: RunEventOf<'ensemble_started'>['tasks'] = []
+  for (const { task, text } of planned) {
+    const { name, agent, context } = task
+    const { description } = text
+    tasks.push({ name, description, agentRole: agent.role, context: [...context] })
+  }
   journal.emit(
     {
       type: 'ensemble_started',
       ensembleId: runId,
-      startedAt: new Date(startedAt).toISOString(),
+      startedAt: toIsoText(startedAt),
       totalTasks: tasks.length,
       workflow: ensemble.plan.workflow,
       ensemble: ensemble.name,
-      tasks: tasks.map((task) => ({
-        name: task.name,
-        description: renderTask(task, inputs).description,
-        agentRole: task.agent.role,
-        context: [...task.context],
-      })),
+      tasks,
     },
     { kind: 'run_begun', startedAt, runMs: 0 },
   )

@@ -32,16 +32,17 @@ export interface HandlerInput {
 }
 
 /**
- * Calls the handler of a task and returns its answer.
+ * Calls the handler of a task and returns its answer; not a promise if the handler returns at once and
+ * nothing has to become durable, because each await would cost the task a turn of the microtask queue.
  *
  * @throws {TuttiError} TASK_FAILED with what the handler threw or with the reason of its failed result,
  * OUTPUT_INVALID if its value does not match the schema, or the reason why the work was stopped.
  */
-export async function runHandler(
+export function runHandler(
   scope: TaskScope,
   handler: Handler,
   input: HandlerInput,
-): Promise<TaskAnswer> {
+): TaskAnswer | Promise<TaskAnswer> {
   const recorded = scope.replay('handler_ended')
   if (recorded !== undefined) return toAnswer(recorded)
   const work =
@@ -50,15 +51,27 @@ export async function runHandler(
       : callHandlerTool(scope, handler, input).then((result) =>
           selectToolOutput(result, handler, scope.task),
         )
-  // A synchronous handler is not awaited, because each await would cost the task a turn of the microtask
-  // queue.
-  const value = toHandlerValue(isThenable(work) ? await work : work, scope.task)
-  const given: HandlerAnswer =
-    scope.task.outputReader === undefined
-      ? { text: value.text, ...toPartsField(value) }
-      : { ...(await parseBySchema(scope.task, value)), ...toPartsField(value) }
-  await scope.commit({ kind: 'handler_ended', ...given })
-  return toAnswer(given)
+  return isThenable(work)
+    ? Promise.resolve(work).then((given) => readAnswer(scope, given))
+    : readAnswer(scope, work)
+}
+
+/** Reads the return value of a handler, and records and returns it as the answer. */
+function readAnswer(scope: TaskScope, given: unknown): TaskAnswer | Promise<TaskAnswer> {
+  const value = toHandlerValue(given, scope.task)
+  if (scope.task.outputReader === undefined) {
+    return recordAnswer(scope, { text: value.text, ...toPartsField(value) })
+  }
+  return parseBySchema(scope.task, value).then((parsed) =>
+    recordAnswer(scope, { ...parsed, ...toPartsField(value) }),
+  )
+}
+
+/** Records the answer of a handler and returns it, as a promise if it first has to become durable. */
+function recordAnswer(scope: TaskScope, given: HandlerAnswer): TaskAnswer | Promise<TaskAnswer> {
+  const recorded = scope.commit({ kind: 'handler_ended', ...given })
+  const answer = toAnswer(given)
+  return recorded === undefined ? answer : recorded.then(() => answer)
 }
 
 interface HandlerAnswer {
@@ -89,7 +102,7 @@ function callHandler(
 ): unknown {
   const { run, identity, signal } = scope
   const { taskName, attempt } = identity
-  const { request } = tooling.shared
+  const { request } = tooling
   const holding = run.inFlight.waitIfDraining(signal, 'Handler')
   if (holding !== undefined) return holding
   const given: HandlerContext = {

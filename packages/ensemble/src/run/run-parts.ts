@@ -16,7 +16,7 @@ import { inMemoryStore } from '../memory/in-memory-store.ts'
 import { inMemoryReflectionStore } from '../memory/reflection.ts'
 import { createListenerJournal, type RunJournal } from '../ports/run-journal.ts'
 import { countEarlierRun } from '../scope/count-earlier.ts'
-import { StepLog } from '../scope/step-log.ts'
+import { NO_STEPS, StepLog } from '../scope/step-log.ts'
 import { createFallbackModelLookup, createOwnModelLookup } from '../definition/model-of-task.ts'
 import { Directives } from '../steering/directives.ts'
 import { Reviews } from '../reviews/reviews.ts'
@@ -28,13 +28,16 @@ import { createRulesJournal } from './rules-journal.ts'
 import { Steering } from '../steering/steering.ts'
 import { Stopwatch } from '../work/stopwatch.ts'
 
+import type { MemoryStores } from '../agent/notes.ts'
+import type { MemoryStore } from '../memory/memory.ts'
+import type { ReflectionStore } from '../memory/reflection.ts'
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { Inputs } from '../definition/inputs.ts'
 import type { Task } from '../definition/task.ts'
 import type { RunOptions } from './run-options.ts'
 import type { RunScope } from '../scope/run-scope.ts'
 import type { TaskServices } from './attempt.ts'
-import type { RunTooling } from '../agent/tool-call-options.ts'
+import type { RunTooling, SharedCallOptions } from '../agent/tool-call-options.ts'
 
 /** Parts of a run. */
 export interface RunParts {
@@ -62,17 +65,11 @@ export function createRunParts(definition: RunDefinition): RunParts {
   const { ensemble, inputs, options, host } = definition
   const { clock = systemClock, logger = silentLogger, resume } = options
   const runId = options.runId ?? `run-${crypto.randomUUID()}`
-  const log = new StepLog(resume?.steps ?? [])
+  const log = resume === undefined ? NO_STEPS : new StepLog(resume.steps)
   const stopwatch = new Stopwatch(clock, resume?.steps.at(-1)?.runMs)
   const rules = new ModelRules(ensemble.modelRules)
   rules.restore(resume?.steps ?? [])
-  const logged = createLoggingJournal(options.journal ?? createJournal(options, logger), {
-    runId,
-    logger,
-    verbose: options.verbose ?? ensemble.verbose,
-    toolLogTruncateLength: options.toolLogTruncateLength ?? ensemble.toolLogTruncateLength,
-  })
-  const journal = createRulesJournal(logged, {
+  const journal = createRulesJournal(createJournal(definition, { runId, logger }), {
     rules,
     elapsed: () => stopwatch.elapsed(),
     onCounted: () => {
@@ -180,10 +177,7 @@ function createServices(
     ...steered,
     models: { switches, prices: options.prices, onRateLimitWait: options.onRateLimitWait },
     tooling: createTooling(ensemble, options, steered.reviews),
-    stores: {
-      memories: options.memories ?? inMemoryStore({ clock }),
-      reflections: options.reflections ?? inMemoryReflectionStore(),
-    },
+    stores: new RunStores(options, clock),
     delegations: new Delegations({ ensemble, inputs, log, host }),
   }
 }
@@ -193,29 +187,69 @@ function createTooling(
   { toolMetrics, clock, traceparent, tracestate, request }: RunOptions,
   reviews: Reviews,
 ): RunTooling {
-  // Few runs need a trace, so a missing one is created on first use.
+  // Many runs need neither a trace nor tools, so both are created on first use.
   let trace = traceparent
+  let shared: SharedCallOptions | undefined
   return {
     reviews,
+    request,
     traceparent() {
       trace ??= newTraceparent()
       return trace
     },
-    shared: {
-      limiter: createLimiter({
-        maxConcurrent: maxConcurrentToolCalls,
-        ...(clock === undefined ? {} : { clock }),
-      }),
-      maxConcurrentCalls: maxConcurrentToolCalls,
-      ...(toolMetrics === undefined ? {} : { metrics: toolMetrics }),
-      ...(tracestate === undefined ? {} : { tracestate }),
-      ...(request === undefined ? {} : { request }),
-      ...(review === undefined ? {} : { approvalDefaults: review }),
+    shared() {
+      shared ??= {
+        limiter: createLimiter({
+          maxConcurrent: maxConcurrentToolCalls,
+          ...(clock === undefined ? {} : { clock }),
+        }),
+        maxConcurrentCalls: maxConcurrentToolCalls,
+        ...(toolMetrics === undefined ? {} : { metrics: toolMetrics }),
+        ...(tracestate === undefined ? {} : { tracestate }),
+        ...(request === undefined ? {} : { request }),
+        ...(review === undefined ? {} : { approvalDefaults: review }),
+      }
+      return shared
     },
   }
 }
 
-function createJournal({ onEvent }: RunOptions, logger: Logger): RunJournal {
+/** Memory stores of a run; those that its options do not provide are created on first use. */
+class RunStores implements MemoryStores {
+  readonly #clock: Clock
+  #memories: MemoryStore | undefined
+  #reflections: ReflectionStore | undefined
+
+  constructor({ memories, reflections }: RunOptions, clock: Clock) {
+    this.#clock = clock
+    this.#memories = memories
+    this.#reflections = reflections
+  }
+
+  get memories(): MemoryStore {
+    this.#memories ??= inMemoryStore({ clock: this.#clock })
+    return this.#memories
+  }
+
+  get reflections(): ReflectionStore {
+    this.#reflections ??= inMemoryReflectionStore()
+    return this.#reflections
+  }
+}
+
+function createJournal(
+  { ensemble, options }: RunDefinition,
+  { runId, logger }: Pick<RunScope, 'runId' | 'logger'>,
+): RunJournal {
+  return createLoggingJournal(options.journal ?? createOwnJournal(options, logger), {
+    runId,
+    logger,
+    verbose: options.verbose ?? ensemble.verbose,
+    toolLogTruncateLength: options.toolLogTruncateLength ?? ensemble.toolLogTruncateLength,
+  })
+}
+
+function createOwnJournal({ onEvent }: RunOptions, logger: Logger): RunJournal {
   return createListenerJournal(
     (event) => onEvent?.(event),
     (error) => {

@@ -12,7 +12,7 @@
  */
 import { sleep, TuttiError } from '@tutti/core'
 
-import { renderTask, type TaskText } from '../definition/task-text.ts'
+import type { TaskText } from '../definition/task-text.ts'
 import type { ContextOutput } from '../definition/handler.ts'
 import { Meter } from '../usage/budget.ts'
 import { computeModelRetryDelay } from '../model/retry-delay.ts'
@@ -24,7 +24,6 @@ import { exitEarlyError, rejectionError } from '../reviews/review-end.ts'
 import { Stopwatch } from '../work/stopwatch.ts'
 import { TaskScope } from '../scope/task-scope.ts'
 
-import type { Inputs } from '../definition/inputs.ts'
 import type { TaskLog, AttemptHistory } from '../scope/step-log.ts'
 import type { Task } from '../definition/task.ts'
 import type { Usage } from '../usage/usage.ts'
@@ -39,8 +38,8 @@ export interface RunTaskInput {
   readonly taskName: string
   readonly taskIndex: number
   readonly totalTasks: number
-  /** Values of the template variables in its texts; absent if its texts are already rendered. */
-  readonly inputs: Inputs | undefined
+  /** Its texts with the inputs of the run filled in. */
+  readonly text: TaskText
   readonly context: readonly ContextOutput[]
   /** Task that delegated this one. */
   readonly parent: TaskScope | undefined
@@ -79,8 +78,8 @@ class TaskRun {
 
   constructor(input: RunTaskInput) {
     this.#input = input
-    const { run, task, taskName, inputs, parent } = input
-    this.#text = inputs === undefined ? task : renderTask(task, inputs)
+    const { run, task, taskName, text, parent } = input
+    this.#text = text
     this.#meter = new Meter({
       label: `task "${taskName}"`,
       budget: task.budget,

@@ -39,7 +39,6 @@ import type { TaskScope } from '../scope/task-scope.ts'
 /** A run in flight. */
 export class Run {
   readonly #ensemble: ResolvedEnsemble
-  readonly #inputs: Inputs
   readonly #options: RunOptions
   readonly #parts: RunParts
   readonly #tasks: TaskStates
@@ -52,7 +51,6 @@ export class Run {
 
   constructor(ensemble: ResolvedEnsemble, inputs: Inputs, options: RunOptions) {
     this.#ensemble = ensemble
-    this.#inputs = inputs
     this.#options = options
     this.#parts = createRunParts({ ensemble, inputs, options, host: this })
     const isHierarchical = ensemble.plan.workflow === 'HIERARCHICAL'
@@ -60,13 +58,12 @@ export class Run {
     if (!this.#parts.scope.log.isEmpty) this.#restore()
   }
 
-  /** Starts the run. */
+  /** Starts the run, and returns its handle. */
   start(): RunHandle {
     const { steering, scope } = this.#parts
-    const result = this.#execute()
     return {
       runId: scope.runId,
-      result,
+      result: this.execute(),
       send: (command) => steering.send(command),
       cancel: (options) => steering.cancel(options),
       switchModel: (model, { task, ...by } = {}) => {
@@ -105,7 +102,9 @@ export class Run {
     if (isPlanned && this.#stopsStarting) {
       return { kind: 'not_begun', lost: [] }
     }
-    return this.#runTask(state, { task: worker.task, parent, signal })
+    const outcome = await this.#runTask(state, { task: worker.task, parent, signal })
+    this.#settle(state, outcome)
+    return outcome
   }
 
   /** Prevents further tasks from starting, because a reviewer ended the run. */
@@ -132,7 +131,8 @@ export class Run {
     return phase === 'pending' && !this.#parts.scope.log.task(taskName).isKnown
   }
 
-  async #execute(): Promise<RunResult> {
+  /** Executes the run; called once. */
+  async execute(): Promise<RunResult> {
     const { signal } = this.#options
     const { steering } = this.#parts
     const onAbort = (): void => {
@@ -165,7 +165,7 @@ export class Run {
         completedTasks: [...this.#tasks.completedNames],
       })
     } else {
-      emitStart(scope)
+      emitStart(scope, this.#tasks.all)
     }
     // A run that has not begun can have received commands.
     if (!scope.log.isEmpty) {
@@ -222,22 +222,22 @@ export class Run {
   #runTasks(): Promise<void> {
     return new Promise((resolve, reject) => {
       const { inFlight } = this.#parts.scope
-      const start = (states: readonly TrackedTask[]): void => {
-        for (const state of states) {
-          this.#running += 1
-          inFlight.beginTask()
-          this.#runTask(state, { task: state.task }).then(
-            () => {
-              this.#running -= 1
-              advance()
-              inFlight.endTask()
-            },
-            (error: unknown) => {
-              inFlight.endTask()
-              reject(error)
-            },
-          )
+      const runOne = async (state: TrackedTask): Promise<void> => {
+        this.#running += 1
+        inFlight.beginTask()
+        try {
+          const outcome = await this.#runTask(state, { task: state.task })
+          this.#settle(state, outcome)
+          this.#running -= 1
+          advance()
+        } catch (error) {
+          reject(error)
+        } finally {
+          inFlight.endTask()
         }
+      }
+      const start = (states: readonly TrackedTask[]): void => {
+        for (const state of states) void runOne(state)
       }
       const advance = (): void => {
         start(this.#listStartable())
@@ -272,7 +272,7 @@ export class Run {
   ): Promise<TaskOutcome> {
     const { taskName, taskIndex } = state
     this.#tasks.setPhase(state, 'running')
-    const outcome = runTask({
+    return runTask({
       task: how.task,
       parent: how.parent,
       signal: how.signal,
@@ -281,7 +281,7 @@ export class Run {
       taskName,
       taskIndex,
       totalTasks: this.#tasks.count,
-      inputs: this.#tasks.isPlanned(how.task) ? this.#inputs : undefined,
+      text: how.task === state.task ? state.text : how.task,
       context: this.#tasks.contextOf(how.task),
       onHold: (held) => {
         if (how.parent === undefined) this.#onHold(held)
@@ -289,10 +289,6 @@ export class Run {
       onAttempt: (attempt) => {
         state.attempt = attempt
       },
-    })
-    return outcome.then((ended) => {
-      this.#settle(state, ended)
-      return ended
     })
   }
 
@@ -341,14 +337,14 @@ export class Run {
 
   #skip(state: TrackedTask, reason: string): void {
     const { clock, journal, stopwatch } = this.#parts.scope
-    const { taskName, taskIndex, description: taskDescription } = state
+    const { taskName, taskIndex, text } = state
     this.#tasks.setPhase(state, 'skipped')
     journal.emit(
       {
         type: 'task_skipped',
         taskIndex,
         taskName,
-        taskDescription,
+        taskDescription: text.description,
         skippedAt: isoNow(clock),
         reason,
       },

@@ -1,4 +1,4 @@
-/** Checks that a run can start, and starts it. */
+/** Checks that a run can start, and executes it. */
 import { assertInputs, type Inputs } from '../definition/inputs.ts'
 import { assertTextSizes } from '../definition/text-limits.ts'
 import { assertOptions } from './check-options.ts'
@@ -6,6 +6,7 @@ import { Run } from './run.ts'
 
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { RunHandle } from './run-handle.ts'
+import type { RunResult } from './run-result.ts'
 import type { RunOptions } from './run-options.ts'
 
 /** Starts a run of `ensemble`; see `Ensemble.start`. */
@@ -14,8 +15,21 @@ export function startRun(
   inputs: Inputs,
   options: RunOptions,
 ): RunHandle {
+  return createRun(ensemble, inputs, options).start()
+}
+
+/** Runs `ensemble`; see `Ensemble.run`. */
+export async function executeRun(
+  ensemble: ResolvedEnsemble,
+  inputs: Inputs,
+  options: RunOptions,
+): Promise<RunResult> {
+  return createRun(ensemble, inputs, options).execute()
+}
+
+function createRun(ensemble: ResolvedEnsemble, inputs: Inputs, options: RunOptions): Run {
   assertInputs(ensemble, inputs)
   assertTextSizes(ensemble, inputs, options.textLimits)
   assertOptions(ensemble, options)
-  return new Run(ensemble, inputs, options).start()
+  return new Run(ensemble, inputs, options)
 }

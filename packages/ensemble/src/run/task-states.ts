@@ -1,5 +1,5 @@
 /** Tracks the tasks of one run: the phase of each, and the results of completed ones. */
-import { renderTask } from '../definition/task-text.ts'
+import { renderTask, type TaskText } from '../definition/task-text.ts'
 import type { ContextOutput } from '../definition/handler.ts'
 
 import type { Inputs } from '../definition/inputs.ts'
@@ -15,7 +15,8 @@ export interface TrackedTask {
   readonly task: Task
   readonly taskName: string
   readonly taskIndex: number
-  readonly description: string
+  /** Its texts with the inputs of the run filled in. */
+  readonly text: TaskText
   phase: TaskPhase
   attempt: number
 }
@@ -92,15 +93,8 @@ export class TaskStates {
   /** Adds a pending task. */
   add({ task, taskName, taskIndex }: NewTaskState): TrackedTask {
     const { inputs } = this.#options
-    const { description } = this.isPlanned(task) ? renderTask(task, inputs) : task
-    const state: TrackedTask = {
-      task,
-      taskName,
-      taskIndex,
-      description,
-      phase: 'pending',
-      attempt: 0,
-    }
+    const text = this.isPlanned(task) ? renderTask(task, inputs) : task
+    const state: TrackedTask = { task, taskName, taskIndex, text, phase: 'pending', attempt: 0 }
     this.#states.set(taskName, state)
     this.#phases.set(taskName, 'pending')
     return state
@@ -133,9 +127,12 @@ export class TaskStates {
    * order of their start.
    */
   results(): readonly TaskResult[] {
-    return [...this.#states.values()]
-      .toSorted((a, b) => a.taskIndex - b.taskIndex)
-      .flatMap(({ taskName }) => this.#results.get(taskName) ?? [])
+    const results: TaskResult[] = []
+    for (const { taskName } of [...this.#states.values()].toSorted(compareIndexes)) {
+      const result = this.#results.get(taskName)
+      if (result !== undefined) results.push(result)
+    }
+    return results
   }
 
   /** Returns the usage of all attempts. */
@@ -147,13 +144,18 @@ export class TaskStates {
   contextOf(task: Task): readonly ContextOutput[] {
     if (task.context.length === 0) return NO_CONTEXT
     const outputs: ContextOutput[] = []
-    for (const { taskName, description, task: earlier } of this.#inOrder(task.context)) {
+    for (const { taskName, text, task: earlier } of this.#inOrder(task.context)) {
       const done = this.#lastResult(taskName)
       if (done === undefined) continue
-      const agentRole = earlier.agent.role
-      outputs.push({ taskName, agentRole, description, output: done.output })
+      const { description } = text
+      outputs.push({ taskName, agentRole: earlier.agent.role, description, output: done.output })
     }
     return outputs
+  }
+
+  /** All tasks: those of the plan, then delegated ones. */
+  get all(): Iterable<TrackedTask> {
+    return this.#states.values()
   }
 
   /** Returns the state of each task. */
@@ -165,7 +167,7 @@ export class TaskStates {
 
   #inOrder(names: readonly string[]): readonly TrackedTask[] {
     const states = this.named(names)
-    return states.length < 2 ? states : states.toSorted((a, b) => a.taskIndex - b.taskIndex)
+    return states.length < 2 ? states : states.toSorted(compareIndexes)
   }
 
   /**
@@ -184,6 +186,10 @@ export class TaskStates {
 }
 
 const NO_CONTEXT: readonly ContextOutput[] = []
+
+function compareIndexes(a: TrackedTask, b: TrackedTask): number {
+  return a.taskIndex - b.taskIndex
+}
 
 /** Returns the result in a step. */
 export function toTaskResult({

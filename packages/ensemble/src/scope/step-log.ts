@@ -47,6 +47,9 @@ export class StepLog {
   }
 }
 
+/** Log of a run without steps. */
+export const NO_STEPS = new StepLog([])
+
 /** Progress of a task over its attempts. */
 export interface AttemptHistory {
   /** Number of the attempt to continue or to begin, from 1. */

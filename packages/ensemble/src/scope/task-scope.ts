@@ -30,8 +30,6 @@ export interface TaskIdentity {
   readonly attempt: number
 }
 
-const DONE = Promise.resolve()
-
 type Bare<S> = S extends TaskStep ? Omit<S, 'taskName' | 'attempt' | 'runMs' | 'taskMs'> : never
 
 /** A step of a task without the fields that the scope of the task adds. */
@@ -97,12 +95,16 @@ export class TaskScope implements TaskScopeOptions {
     else journal.emit(event, this.#complete(step))
   }
 
-  /** Records a step and its event; resolves when both are durable. */
-  commit(step: NewTaskStep, event?: RunEvent): Promise<void> {
+  /**
+   * Records a step and its event. Returns a promise that resolves when both are durable; undefined in a run
+   * that records no steps. Frequent callers await only a promise, because each await costs a turn of the
+   * microtask queue.
+   */
+  commit(step: NewTaskStep, event?: RunEvent): Promise<void> | undefined {
     const { journal, recordsSteps } = this.run
     if (recordsSteps) return journal.commit(this.#complete(step), event)
     if (event !== undefined) journal.emit(event)
-    return DONE
+    return undefined
   }
 
   #complete(step: NewTaskStep): RunStep {

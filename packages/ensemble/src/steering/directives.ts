@@ -108,6 +108,11 @@ export class Directives {
   /** Ids of delivered directives by task and attempt. */
   readonly #reached = new Map<string, Map<number, Set<string>>>()
 
+  /** Whether the run has no directives. */
+  get isEmpty(): boolean {
+    return this.#all.length === 0
+  }
+
   /** Adds a directive. */
   add(added: Directive): void {
     this.#all.push(added)

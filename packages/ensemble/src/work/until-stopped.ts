@@ -10,13 +10,6 @@ export interface UntilStoppedOptions {
   readonly what: string
 }
 
-const abandoned = new WeakSet<object>()
-
-/** Whether an error reports abandoned work, and not a failure of the work itself. */
-export function isAbandoned(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && abandoned.has(error)
-}
-
 /**
  * Returns the result of `work`. After the signal aborts, waits at most `CANCEL_GRACE_MS` for the work to
  * stop; work that has not stopped by then is abandoned and named in the error.
@@ -29,9 +22,7 @@ export function untilStopped<T>(
     let stopGrace: (() => void) | undefined
     const onAbort = (): void => {
       stopGrace = clock.after(CANCEL_GRACE_MS, () => {
-        const error = stoppedError(signal, what, { abandoned: true })
-        abandoned.add(error)
-        reject(error)
+        reject(stoppedError(signal, what, { abandoned: true }))
       })
     }
     signal.addEventListener('abort', onAbort, { once: true })
