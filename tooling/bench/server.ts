@@ -3,8 +3,8 @@
  *
  * How it is fair:
  * - The same client calls all of them over persistent connections, and follows the run over the stream of each
- *   product. Ours is measured in two forms: a submit and a stream of the run, and a submit whose response is the
- *   stream, as the peers have it.
+ *   product. Ours is measured in two forms: a submit whose response is the stream, as the peers have it, and a submit
+ *   and a request for the stream.
  * - The bare server shows the limit of client, machine and `node:http`: it repeats our responses, byte for byte, and
  *   does nothing else.
  * - Peers have two forms, named by what they promise after a crash: nothing, or what was stored.
@@ -28,6 +28,7 @@ import {
   peerServers,
   TUTTI,
   TUTTI_NORMAL,
+  TUTTI_TWO_REQUESTS,
   type ServerProduct,
 } from './lib/server-products.ts'
 import { printServers, WIDTHS, type ServerFigures } from './lib/server-table.ts'
@@ -44,7 +45,13 @@ const TOOL_CALLS = sized<LoadBounds>({ runs: 500, forMs: 2_000 }, SHORT_LOAD, SH
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
 const peers = hasPeers() ? [TUTTI_NORMAL, ...peerServers()] : []
-const products = [TUTTI, await bareServerOf(TUTTI), ...peers]
+const products = [
+  TUTTI,
+  await bareServerOf(TUTTI),
+  TUTTI_TWO_REQUESTS,
+  await bareServerOf(TUTTI_TWO_REQUESTS),
+  ...peers,
+]
 const rounds = new Map<ServerProduct, ServerFigures[]>(products.map((product) => [product, []]))
 for (let round = 0; round < ROUNDS; round += 1) {
   for (const product of products) rounds.get(product)?.push(await measure(product))

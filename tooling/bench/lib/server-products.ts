@@ -71,23 +71,30 @@ const CONFIG = fileURLToPath(new URL('../fixtures/server-order.config.mjs', impo
 /** Part of every frame of an event stream. */
 const ANY_EVENT = 'data:'
 
-/** Our built server: a run is submitted, then followed. */
+/** Our built server: the response to the submit is the stream of the run. */
 export const TUTTI: ServerProduct = {
-  name: 'Tutti, two requests',
+  name: 'Tutti',
   kind: 'ours',
   storage: 'every event, in SQLite',
   command: tuttiCommand(CONFIG),
   readyPath: ROUTES.getReadiness.path,
-  submit: () => ({ ...ROUTES.submitRun, body: {} }),
-  stream: (accepted) => ({
-    method: 'GET',
-    path: routePath('streamRunEvents', { runId: JSON.parse(accepted).runId }),
-  }),
+  submit: () => ({ ...ROUTES.submitRun, body: {}, accept: 'text/event-stream' }),
   // The event that the run was queued comes before and does not count: the engine has begun.
   first: 'event: ensemble_started',
   result: 'event: run_result',
   proof: [`"output":"${ANSWER}"`, 'event: tool_called'],
   tool: { ...ROUTES.invokeTool, path: routePath('invokeTool', TOOL), body: { input: INPUT } },
+}
+
+/** The same, with a submit and a request for the stream. */
+export const TUTTI_TWO_REQUESTS: ServerProduct = {
+  ...TUTTI,
+  name: 'Tutti, two requests',
+  submit: () => ({ ...ROUTES.submitRun, body: {} }),
+  stream: (accepted) => ({
+    method: 'GET',
+    path: routePath('streamRunEvents', { runId: JSON.parse(accepted).runId }),
+  }),
 }
 
 /** The same, without waiting for the disk at each commit. */

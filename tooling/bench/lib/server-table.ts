@@ -74,6 +74,7 @@ function printServerClaims(own: Line, lines: readonly Line[]): void {
     lines.filter(({ product }) => product.kind === kind)
   const inMemory = ofKind('peer in memory')
   const durable = ofKind('durable peer')
+  // The bare server with the same requests comes first.
   const [bare] = ofKind('bare')
   printClaim({
     text: '20 at once: at least 2,000 runs/s (or the next line)',
