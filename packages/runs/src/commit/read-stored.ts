@@ -76,10 +76,13 @@ export class StoredReader {
   }
 }
 
-/** Returns the sequence numbers of the events that data refers to, and sometimes of others. */
+/** A reference at the start of a text. A quotation mark within a text follows a backslash. */
+const REFERENCE_IN_DATA = /(?<!\\)"@([\d,]+)[+#/]/g
+
+/** Returns the sequence numbers of the events that data refers to. */
 export function listReferredEvents(data: string): readonly number[] {
   if (!data.startsWith('[')) return []
-  return [...data.matchAll(/"@([\d,]+)[+#/]/g)].flatMap(([, seqs = '']) => toNumbers(seqs))
+  return [...data.matchAll(REFERENCE_IN_DATA)].flatMap(([, seqs = '']) => toNumbers(seqs))
 }
 
 interface ParsedData {

@@ -1,4 +1,5 @@
 /** Queues commands for the owners of runs, over Postgres. */
+import { loadValues } from './load-values.ts'
 import { toRunRow, toPendingCommand, toStep } from './rows.ts'
 import { toColumn } from './text.ts'
 
@@ -73,7 +74,8 @@ export class PostgresCommandQueue implements CommandQueue {
         `SELECT data FROM ${session.schema}.steps WHERE run = $1 ORDER BY n`,
         [id],
       )
-      return { kind: 'unowned', run, token, steps: steps.map(toStep) }
+      const reader = await loadValues({ runId, session }, steps)
+      return { kind: 'unowned', run, token, steps: steps.map((step) => toStep(reader, step)) }
     }
     const commandId = crypto.randomUUID()
     await session.query(

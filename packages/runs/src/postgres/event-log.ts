@@ -1,5 +1,6 @@
 /** Reads the events of a Postgres store. */
 import { EVENT_PAGE_BYTES } from '../ports/event-log.ts'
+import { loadValues } from './load-values.ts'
 import { toEvent } from './rows.ts'
 import { fromColumn, toColumn } from './text.ts'
 
@@ -24,9 +25,9 @@ export class PostgresEventLog implements StoredEventLog {
     const { schema } = requests
     const rows = await requests.query(
       `SELECT seq, data FROM (
-         SELECT seq, data, sum(octet_length(data)) OVER (ORDER BY seq) - octet_length(data) AS before
+         SELECT seq, data, sum(size) OVER (ORDER BY seq) - size AS before
          FROM (
-           SELECT seq, data FROM ${schema}.events
+           SELECT seq, data, coalesce(bytes, octet_length(data)) AS size FROM ${schema}.events
            WHERE run = (SELECT id FROM ${schema}.runs WHERE run_id = $1) AND seq >= $2
              AND ($4::text[] IS NULL OR type = ANY($4))
            ORDER BY seq LIMIT $3
@@ -34,7 +35,8 @@ export class PostgresEventLog implements StoredEventLog {
        ) AS sized WHERE before < $5 ORDER BY seq`,
       [toColumn(runId), from, limit, types, maxBytes],
     )
-    return rows.map((row) => toEvent(runId, row))
+    const reader = await loadValues({ runId, session: requests }, rows)
+    return rows.map((row) => toEvent(runId, reader, row))
   }
 
   async follow({ runIds, all }: FollowQuery): Promise<readonly RunHead[]> {

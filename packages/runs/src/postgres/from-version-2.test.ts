@@ -23,6 +23,7 @@ describe('a store of version 2', () => {
     await database.client.query(
       `ALTER TABLE texts.tasks DROP COLUMN finish_reason;
        DROP TABLE texts.memories, texts.reflections, texts.secrets, texts.followers; DROP TABLE texts.run_texts;
+       ALTER TABLE texts.events DROP COLUMN bytes; ALTER TABLE texts.steps DROP COLUMN bytes;
        ALTER TABLE texts.signals DROP COLUMN asker;
        DROP INDEX texts.runs_suspected; DROP INDEX texts.runs_cached;
        ALTER TABLE texts.runs DROP COLUMN waiting, DROP COLUMN claimed_at, DROP COLUMN cache_key,

@@ -218,6 +218,11 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   `,
   // Number of commands that were queued for a run.
   `ALTER TABLE $schema.runs ADD COLUMN commands integer NOT NULL DEFAULT 0;`,
+  // Approximate size with the values of other events that the data refers to; NULL for data without references.
+  `
+  ALTER TABLE $schema.events ADD COLUMN bytes integer;
+  ALTER TABLE $schema.steps ADD COLUMN bytes integer;
+  `,
 ]
 
 /**

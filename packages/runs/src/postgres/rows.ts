@@ -13,6 +13,7 @@ import {
 } from '../record-fields.ts'
 import { fromColumn } from './text.ts'
 
+import type { StoredReader } from '../commit/read-stored.ts'
 import type { PendingCommand } from '../ports/command-queue.ts'
 import type { ListedRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
 import type { PostgresRow } from './database.ts'
@@ -171,13 +172,13 @@ export function toPendingCommand(row: PostgresRow): PendingCommand {
 }
 
 /** Reads a step from a row of table `steps`. */
-export function toStep(row: PostgresRow): RunStep {
-  return JSON.parse(String(row['data'])) as RunStep
+export function toStep(reader: StoredReader, row: PostgresRow): RunStep {
+  return reader.read(String(row['data'])) as RunStep
 }
 
 /** Reads an event from a row of table `events`. */
-export function toEvent(runId: string, row: PostgresRow): LoggedRunEvent {
-  return toLoggedEvent(runId, Number(row['seq']), JSON.parse(String(row['data'])) as RunEvent)
+export function toEvent(runId: string, reader: StoredReader, row: PostgresRow): LoggedRunEvent {
+  return toLoggedEvent(runId, Number(row['seq']), reader.read(String(row['data'])) as RunEvent)
 }
 
 function readFinishReason({

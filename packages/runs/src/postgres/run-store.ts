@@ -10,6 +10,7 @@ import { commitWrites, type Attempt } from './commit-writes.ts'
 import { decideUnownedWrite, decideWrite } from './decide-write.ts'
 import { deleteEnded } from './delete-ended.ts'
 import { listChangedRuns, queryRuns } from './list-runs.ts'
+import { loadValues } from './load-values.ts'
 import { toReview, toRun, toStep, toTask } from './rows.ts'
 import { toColumn } from './text.ts'
 
@@ -87,18 +88,23 @@ export class PostgresRunStore implements RunStore {
     { maxBytes = Infinity }: StepsLimit = {},
   ): Promise<readonly RunStep[]> {
     // A transaction, which has longer than a read that a person waits for.
-    const rows = await this.#parts.requests.transaction({}, async ({ schema, query }) => {
+    const { rows, reader } = await this.#parts.requests.transaction({}, async (session) => {
+      const { schema } = session
       const ofRun = `FROM ${schema}.steps JOIN ${schema}.runs ON runs.id = run WHERE run_id = $1`
       const values = [toColumn(runId)]
       if (maxBytes !== Infinity) {
-        const [sum] = await query(`SELECT sum(octet_length(data)) AS bytes ${ofRun}`, values)
+        const [sum] = await session.query(
+          `SELECT sum(coalesce(bytes, octet_length(data))) AS bytes ${ofRun}`,
+          values,
+        )
         const bytes = Number(sum?.['bytes'])
         if (bytes > maxBytes) throw runTooLarge(runId, bytes, maxBytes)
       }
-      return query(`SELECT data ${ofRun} ORDER BY n`, values)
+      const steps = await session.query(`SELECT data ${ofRun} ORDER BY n`, values)
+      return { rows: steps, reader: await loadValues({ runId, session }, steps) }
     })
     try {
-      return rows.map(toStep)
+      return rows.map((row) => toStep(reader, row))
     } catch (error) {
       throw runUnreadable(runId, error)
     }
