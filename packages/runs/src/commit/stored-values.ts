@@ -133,6 +133,8 @@ interface KnownValues {
 class Encoding {
   readonly #known: KnownValues
   readonly #seq: number | undefined
+  /** The keys of the value that is being encoded. */
+  readonly #path: string[] = []
   hasReferences = false
   /** Size of all values that are referred to, without that of their references. */
   referredSize = 0
@@ -143,28 +145,19 @@ class Encoding {
   }
 
   encode(value: RunEvent | RunStep): unknown {
-    if (!('messages' in value)) return this.#encodeFields(value, '', 1)
+    if (!('messages' in value)) return this.#encodeFields(value, 1)
     const { messages, ...others } = value
     // The messages are encoded after the other fields, but stay in their place.
-    const encoded = this.#encodeFields({ ...others }, '', 1)
+    const encoded = this.#encodeFields(others, 1)
     return { ...value, ...encoded, messages: this.#encodeMessages(messages) }
   }
 
-  #encodeValue(value: unknown, pointer: string, depth: number): unknown {
-    if (typeof value === 'string') return this.#encodeText(value, pointer)
-    if (typeof value !== 'object' || value === null || depth >= MAX_DEPTH) return value
-    if (Array.isArray(value)) {
-      return value.map((item, index) => this.#encodeValue(item, `${pointer}/${index}`, depth + 1))
-    }
-    return this.#encodeFields(value, pointer, depth + 1)
-  }
-
   /** Returns the same object when nothing in it changes. */
-  #encodeFields(value: object, pointer: string, depth: number): object {
+  #encodeFields(value: object, depth: number): object {
     let copy: Record<string, unknown> | undefined
-    const fields: [string, unknown][] = Object.entries(value)
-    for (const [key, field] of fields) {
-      const encoded = this.#encodeValue(field, `${pointer}/${escapeKey(key)}`, depth)
+    for (const [key, field] of entriesOf(value)) {
+      if (isStoredUnchanged(field)) continue
+      const encoded = this.#encodeAt(key, field, depth)
       if (encoded === field) continue
       copy ??= { ...value }
       copy[key] = encoded
@@ -172,7 +165,22 @@ class Encoding {
     return copy ?? value
   }
 
-  #encodeText(text: string, pointer: string): string {
+  #encodeAt(key: string, value: unknown, depth: number): unknown {
+    this.#path.push(key)
+    const encoded = this.#encodeValue(value, depth)
+    this.#path.pop()
+    return encoded
+  }
+
+  #encodeValue(value: unknown, depth: number): unknown {
+    if (typeof value === 'string') return this.#encodeText(value)
+    if (typeof value !== 'object' || value === null || depth >= MAX_DEPTH) return value
+    if (!Array.isArray(value)) return this.#encodeFields(value, depth + 1)
+    const encoded = value.map((item, index) => this.#encodeAt(String(index), item, depth + 1))
+    return encoded.every((item, index) => item === value[index]) ? value : encoded
+  }
+
+  #encodeText(text: string): string {
     const { texts, starts } = this.#known
     if (text.length < MIN_LENGTH) return escapeText(text)
     const same = texts.find(text)
@@ -181,6 +189,7 @@ class Encoding {
     const similar = start === undefined ? undefined : starts.find(start)
     if (similar !== undefined) return this.#referToStart(text, similar)
     if (this.#seq !== undefined) {
+      const pointer = this.#path.map((key) => `/${escapeKey(key)}`).join('')
       const place = { seq: this.#seq, pointer, text }
       texts.add(text, place, text.length)
       if (start !== undefined) starts.add(start, place, text.length)
@@ -208,7 +217,10 @@ class Encoding {
       if (this.#seq !== undefined) {
         this.#known.messages.add(json, { seq: this.#seq, index }, json.length)
       }
-      return this.#encodeFields(message, `/messages/${index}`, 3)
+      this.#path.push('messages')
+      const encoded = this.#encodeAt(String(index), message, 2)
+      this.#path.pop()
+      return encoded
     })
   }
 
@@ -270,6 +282,16 @@ function joinNeighbors(
     else joined[joined.length - 1] = both
   }
   return joined
+}
+
+function entriesOf(value: object): readonly (readonly [string, unknown])[] {
+  return Object.entries(value)
+}
+
+/** Whether a value is stored unchanged, wherever it is. Most fields of an event are. */
+function isStoredUnchanged(value: unknown): boolean {
+  if (typeof value === 'string') return value.length < MIN_LENGTH && !value.startsWith('@')
+  return typeof value !== 'object' || value === null
 }
 
 function escapeText(text: string): string {

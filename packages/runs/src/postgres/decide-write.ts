@@ -17,6 +17,7 @@ export interface AcceptedWrite {
   readonly writeNo: number
   readonly events: RunWrite['events']
   readonly steps: RunWrite['steps']
+  readonly stored: RunWrite['stored']
   readonly answers: readonly CommandAnswer[]
 }
 
@@ -32,7 +33,7 @@ const FENCED: Decision = { result: { kind: 'fenced' } }
 /** Accepts the next write under the claim, and does not store the last one again (RUNS-P2, RUNS-P7). */
 export function decideWrite(row: PostgresRunRow | undefined, write: RunWrite): Decision {
   if (row === undefined || row.token !== write.token) return FENCED
-  const { events, steps, writeNo, answers = [] } = write
+  const { events, steps, writeNo, answers = [], stored } = write
   const isLast = writeNo === row.writeNo && writeNo > 0
   if (isLast && (row.state === 'owned' || row.state === 'ended')) {
     return { result: toWritten(row, events, row.run.lastSeq + 1 - events.length) }
@@ -41,7 +42,7 @@ export function decideWrite(row: PostgresRunRow | undefined, write: RunWrite): D
   const { status } = row.run
   return {
     result: toWritten(row, events, row.run.lastSeq + 1),
-    accepted: { row, status, wakes: false, writeNo, events, steps, answers },
+    accepted: { row, status, wakes: false, writeNo, events, steps, answers, stored },
   }
 }
 
@@ -55,7 +56,7 @@ export function decideUnownedWrite(row: PostgresRunRow | undefined, write: Unown
   const status = wakes && row.run.status === 'WAITING_REVIEW' ? 'RUNNING' : row.run.status
   return {
     result: toWritten(row, events, row.run.lastSeq + 1),
-    accepted: { row, status, wakes, writeNo: 0, events, steps, answers: [] },
+    accepted: { row, status, wakes, writeNo: 0, events, steps, answers: [], stored: undefined },
   }
 }
 

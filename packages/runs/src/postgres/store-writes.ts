@@ -3,6 +3,7 @@
  * in memory, from what this process knows of the run, and written back on condition that it is still true.
  */
 import { toRecordChanges } from '../commit/changes.ts'
+import { encodeWrite } from '../commit/stored-values.ts'
 import { isDelivered } from '../record-fields.ts'
 import { runCompleted } from '../refusals.ts'
 import { ALL_RUNS } from './event-log.ts'
@@ -82,7 +83,11 @@ function computeRecords({ known, write }: KnownWrite): StoredWrite {
   }
   for (const change of changes) applyChange(records, change)
   const hasEnded = write.events.some(({ type }) => type === 'run_result')
-  return { write, records, changedTasks: listTaskIndexes(changes), hasEnded }
+  const { events, stored, row } = write
+  // Ended runs need no steps.
+  const steps = hasEnded ? [] : write.steps
+  const encoded = encodeWrite({ events, steps, stored }, row.run.lastSeq)
+  return { write, encoded, records, changedTasks: listTaskIndexes(changes), hasEnded }
 }
 
 function toValues(computed: readonly StoredWrite[]): WriteValues {
@@ -146,26 +151,31 @@ function hasDelivery(stored: StoredWrite): boolean {
 }
 
 function eventColumns(computed: readonly StoredWrite[]): readonly (readonly unknown[])[] {
-  const events = computed.flatMap(({ write: { row, events: added } }) =>
-    added.map((event, index) => ({ run: row.id, seq: row.run.lastSeq + 1 + index, event })),
+  const events = computed.flatMap(({ write: { row }, encoded }) =>
+    encoded.events.map((event, index) => ({
+      ...event,
+      run: row.id,
+      seq: row.run.lastSeq + 1 + index,
+    })),
   )
   return [
     events.map(({ run }) => run),
     events.map(({ seq }) => seq),
     events.map(({ event }) => event.type),
-    events.map(({ event }) => JSON.stringify(event)),
+    events.map(({ data }) => data),
+    events.map(({ bytes }) => bytes),
   ]
 }
 
-/** Returns the columns of new steps; ended runs need none. */
 function stepColumns(computed: readonly StoredWrite[]): readonly (readonly unknown[])[] {
-  const steps = computed.flatMap(({ write: { row, steps: added }, hasEnded }) =>
-    hasEnded ? [] : added.map((step, index) => ({ run: row.id, n: row.nextStep + index, step })),
+  const steps = computed.flatMap(({ write: { row }, encoded }) =>
+    encoded.steps.map((step, index) => ({ ...step, run: row.id, n: row.nextStep + index })),
   )
   return [
     steps.map(({ run }) => run),
     steps.map(({ n }) => n),
-    steps.map(({ step }) => JSON.stringify(step)),
+    steps.map(({ data }) => data),
+    steps.map(({ bytes }) => bytes),
   ]
 }
 

@@ -2,12 +2,15 @@
 import { toColumn } from './text.ts'
 
 import type { Records, StoredReviewEnd, StoredReview } from './apply-changes.ts'
+import type { EncodedWrite } from '../commit/stored-values.ts'
 import type { AcceptedWrite } from './decide-write.ts'
 import type { PostgresTaskRow, StoredUsage } from './rows.ts'
 
 /** A write with the records of its run after it. */
 export interface StoredWrite {
   readonly write: AcceptedWrite
+  /** Its events and its new steps. */
+  readonly encoded: EncodedWrite
   readonly records: Records
   /** Indexes of the tasks that the write changes. */
   readonly changedTasks: ReadonlySet<number>

@@ -35,8 +35,8 @@ const COLUMNS = {
     has_steps: 'bool',
     cost_usd: 'float8',
   },
-  events: { run: 'int8', seq: 'int4', type: 'text', data: 'text' },
-  steps: { run: 'int8', n: 'int4', data: 'text' },
+  events: { run: 'int8', seq: 'int4', type: 'text', data: 'text', bytes: 'int4' },
+  steps: { run: 'int8', n: 'int4', data: 'text', bytes: 'int4' },
   tasks: {
     run: 'int8',
     task_index: 'int4',
