@@ -206,7 +206,7 @@ function sendStream(
   { caller, clock }: { readonly caller: Caller; readonly clock: Clock },
 ): Response {
   if (req.raw.method === 'HEAD') {
-    parts.stop.abort()
+    parts.batches.return?.().catch(() => undefined)
     return new Response(null, { headers })
   }
   outgoing.writeHead(200, headers)

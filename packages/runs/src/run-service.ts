@@ -258,16 +258,10 @@ export class RunService {
    *
    * @throws {TuttiError} as `submit`.
    */
-  async submitAndFollow(
-    request: RunSubmission,
-    { signal }: Pick<FollowRunOptions, 'signal'> = {},
-  ): Promise<FollowedRun> {
+  async submitAndFollow(request: RunSubmission): Promise<FollowedRun> {
     const newRun = this.#buildRun(request)
     this.#followSoon()
-    const events = followNewRun(this.#followSource, {
-      runId: newRun.runId,
-      ...field('signal', signal),
-    })
+    const events = followNewRun(this.#followSource, newRun.runId)
     let isFollowed = false
     try {
       const { run, isNew } = await this.#accept(newRun, request.quota)

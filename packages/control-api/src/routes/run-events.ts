@@ -19,9 +19,8 @@ export function runEventsRoute(options: ResolvedControlApiOptions): HttpRoute {
       const { cursor, over } = await findPlace(runs, runId, { from, lastEventId })
       // Status 204 stops an EventSource from reconnecting.
       if (over) return new Response(null, { status: 204 })
-      const stop = new AbortController()
-      const batches = runs.follow({ runId, from: cursor, signal: stop.signal })
-      return streamRun(options, { runId, batches, wants, stop })
+      const batches = runs.follow({ runId, from: cursor })
+      return streamRun(options, { runId, batches, wants })
     },
   }
 }

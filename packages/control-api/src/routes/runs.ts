@@ -144,20 +144,18 @@ async function submitAndStream(
   { body, submission, wants }: StreamedSubmission,
 ): Promise<RouteAnswer> {
   const { runs } = options
-  const stop = new AbortController()
-  const { signal } = stop
-  const { run, events } = await submitAndFollowAs(options, body, { ...submission, signal })
+  const { run, events } = await submitAndFollowAs(options, body, submission)
   const { runId } = run
   addSubject({ runId })
   const headers = runHeaders(run)
   if (events !== undefined) {
-    return streamRun(options, { runId, batches: events, wants, stop, headers })
+    return streamRun(options, { runId, batches: events, wants, headers })
   }
   const lastEventId = request.headers.get('last-event-id') ?? undefined
   const { cursor, over } = resolvePlace(run, { lastEventId })
   if (over) return new Response(null, { status: 204, headers })
-  const batches = runs.follow({ runId, from: cursor, signal })
-  return streamRun(options, { runId, batches, wants, stop, headers })
+  const batches = runs.follow({ runId, from: cursor })
+  return streamRun(options, { runId, batches, wants, headers })
 }
 
 /**

@@ -11,8 +11,6 @@ export interface RunStream {
   readonly runId: string
   readonly batches: AsyncIterator<readonly LoggedRunEvent[]>
   readonly wants: EventFilter
-  /** Aborted when the stream ends or the reader leaves. */
-  readonly stop: AbortController
   /** Headers in addition to those of every stream. @default none */
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -20,7 +18,7 @@ export interface RunStream {
 /** Answers with the events of a run until it ends or the reader leaves. */
 export function streamRun(
   { clock, heartbeatMs, logger, metrics, unread }: ResolvedControlApiOptions,
-  { runId, batches, wants, stop, headers }: RunStream,
+  { runId, batches, wants, headers }: RunStream,
 ): StreamAnswer {
   let reader: LiveReader | undefined
   const encoder = runEventsEncoder({
@@ -38,7 +36,7 @@ export function streamRun(
     },
     over: () => reader?.end(),
   }
-  const parts = { batches, encoder, stop, clock, heartbeatMs, watch, unread }
+  const parts = { batches, encoder, clock, heartbeatMs, watch, unread }
   return { headers: { ...STREAM_HEADERS, ...headers }, parts }
 }
 

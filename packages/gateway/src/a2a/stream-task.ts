@@ -20,7 +20,6 @@ export function streamTask(
 ): StreamAnswer {
   const { runs, clock, heartbeatMs } = options
   const { runId, from } = stream
-  const stop = new AbortController()
   const frame = (message: object): string => `data: ${JSON.stringify(message)}\n\n`
   const encoder = {
     head: frame(write.item(stream.first)),
@@ -36,6 +35,6 @@ export function streamTask(
         .join(''),
     fail: (error: unknown) => frame(write.error(errorAnswer(error, options))),
   }
-  const batches = runs.follow({ runId, from, signal: stop.signal })
-  return { headers: STREAM_HEADERS, parts: { batches, encoder, stop, clock, heartbeatMs } }
+  const batches = runs.follow({ runId, from })
+  return { headers: STREAM_HEADERS, parts: { batches, encoder, clock, heartbeatMs } }
 }

@@ -133,12 +133,11 @@ describe('writeEvents', () => {
     }
     const sink = new Connection({ isStalled: true })
     const clock = fakeClock()
-    const stop = new AbortController()
-    const end = write(sink, { batches: endless(), encoder: plain, clock, stop, watch })
+    const end = write(sink, { batches: endless(), encoder: plain, clock, watch })
     await settle()
     leave(sink, end)
     await settle()
-    expect([isOver, stop.signal.aborted, clock.pending]).toEqual([true, true, 0])
+    expect([isOver, clock.pending]).toEqual([true, 0])
     expect(watched).toEqual(['begun', 'over'])
   })
 
@@ -229,8 +228,7 @@ class Connection extends Writable {
 type WrittenParts = Pick<EventStreamParts, 'batches' | 'encoder'> & Partial<EventStreamParts>
 
 function write(sink: Connection, parts: WrittenParts): () => void {
-  const stop = new AbortController()
-  return writeEvents(sink, { stop, clock: fakeClock(), heartbeatMs: SILENCE_MS, ...parts })
+  return writeEvents(sink, { clock: fakeClock(), heartbeatMs: SILENCE_MS, ...parts })
 }
 
 /** Lets pending callbacks run. */

@@ -34,10 +34,9 @@ export interface EventEncoder {
 
 /** Parts of a stream. */
 export interface EventStreamParts {
+  /** Closed when the stream ends or the reader leaves. */
   readonly batches: AsyncIterator<readonly LoggedRunEvent[]>
   readonly encoder: EventEncoder
-  /** Aborted when the stream ends or the reader leaves. */
-  readonly stop: AbortController
   readonly clock: Clock
   /** Maximum time without data, in milliseconds. */
   readonly heartbeatMs: number
@@ -114,9 +113,8 @@ class WrittenStream {
   end(): void {
     if (this.#isOver) return
     this.#isOver = true
-    const { batches, stop, watch } = this.#parts
+    const { batches, watch } = this.#parts
     this.#stopHeartbeat()
-    stop.abort()
     batches.return?.().catch(() => undefined)
     watch?.over()
     this.#sink.end()

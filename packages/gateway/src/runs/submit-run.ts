@@ -36,16 +36,16 @@ export function submitRunAs(
 }
 
 /**
- * Submits a run and follows it until `signal` aborts.
+ * Submits a run and follows it.
  *
  * @throws {TuttiError} as `submitRunAs`.
  */
 export function submitAndFollowAs(
   options: Pick<GatewayOptions, 'runs' | 'webhooks'>,
   body: SubmitRunBody,
-  { signal, ...submission }: SubmissionOptions & { readonly signal: AbortSignal },
+  submission: SubmissionOptions,
 ): Promise<FollowedRun> {
-  return options.runs.submitAndFollow(buildSubmission(options, body, submission), { signal })
+  return options.runs.submitAndFollow(buildSubmission(options, body, submission))
 }
 
 function buildSubmission(

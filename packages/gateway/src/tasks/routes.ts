@@ -178,7 +178,6 @@ async function answerSubscribe(call: WireCall): Promise<StreamAnswer> {
   const task = await takeSend('tasks/sendSubscribe', call)
   if (signal.aborted) leaveTask(task, sender)
   const { runId } = task.run
-  const stop = new AbortController()
   const linesOf = lineReader(task, options)
   const written = (line: object): string => `${JSON.stringify(wrapResult(envelope, line))}\n`
   let isDone = false
@@ -200,9 +199,8 @@ async function answerSubscribe(call: WireCall): Promise<StreamAnswer> {
     },
   }
   const parts = {
-    batches: runs.follow({ runId, from: 0, signal: stop.signal }),
+    batches: runs.follow({ runId, from: 0 }),
     encoder,
-    stop,
     clock,
     heartbeatMs: Math.min(heartbeatMs, KEEP_ALIVE_MS),
   }

@@ -390,7 +390,7 @@ class FakeRun {
   }
 
   followNew(): FakeReader {
-    return new FakeReader(followNewRun(this.#source(), { runId: RUN }))
+    return new FakeReader(followNewRun(this.#source(), RUN))
   }
 
   #source(): FollowSource {

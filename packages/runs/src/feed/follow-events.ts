@@ -53,11 +53,8 @@ export function followEvents(source: FollowSource, options: FollowRunOptions): E
  * Follows a run that is about to be created. It listens at once, so every event is live, and the log is read only if an
  * event is missing.
  */
-export function followNewRun(
-  source: FollowSource,
-  options: Omit<FollowRunOptions, 'from'>,
-): EventBatches {
-  const events = new FollowedEvents(source, { ...options, from: 0 })
+export function followNewRun(source: FollowSource, runId: string): EventBatches {
+  const events = new FollowedEvents(source, { runId, from: 0 })
   events.expectLive()
   return events
 }
