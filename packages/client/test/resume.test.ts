@@ -3,10 +3,8 @@ import { describe, expect, it } from 'vitest'
 
 import { createClient, type ConnectionState, type TuttiClient } from '../src/index.ts'
 import { recordingClock } from './recording-clock.ts'
-import { asked, collect, EVENTS_PATH, frame, frames, LOG, RUN_ID } from './sample-run.ts'
+import { asked, collect, ENDED, EVENTS_PATH, frame, frames, LOG, RUN_ID } from './sample-run.ts'
 import { wireServer, type WireServer } from './wire-server.ts'
-
-import type { RunDetail } from '@tutti/protocol'
 
 /** A client that reconnects without a delay. */
 function eagerClient({ url }: WireServer): TuttiClient {
@@ -224,21 +222,6 @@ describe('[R2] the end of a stream', () => {
     expect(server.exchanges.length).toBe(2)
   })
 })
-
-/** The sample run after its end. */
-const ENDED: RunDetail = {
-  runId: RUN_ID,
-  status: 'COMPLETED',
-  startedAt: '2026-01-01T00:00:00.000Z',
-  workflow: 'SEQUENTIAL',
-  inputs: {},
-  tags: {},
-  tasks: [],
-  metrics: { totalTokens: 0, totalToolCalls: 0 },
-  pendingReviews: [],
-  ensemble: 'sample',
-  lastSeq: 4,
-}
 
 describe('result', () => {
   it('requests the last event from the end, and returns the run that has ended', async () => {

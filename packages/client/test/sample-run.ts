@@ -1,5 +1,5 @@
 /** A short run as its log contains it, and a handler that serves a log like the server. */
-import { type LoggedRunEvent, type RunEvent } from '@tutti/protocol'
+import { type LoggedRunEvent, type RunDetail, type RunEvent } from '@tutti/protocol'
 
 import type { Exchange } from './wire-server.ts'
 
@@ -59,6 +59,21 @@ export const LOG: readonly LoggedRunEvent[] = logged([
   token('🎻'),
   RESULT,
 ])
+
+/** The sample run after its end. */
+export const ENDED: RunDetail = {
+  runId: RUN_ID,
+  status: 'COMPLETED',
+  startedAt: '2026-01-01T00:00:00.000Z',
+  workflow: 'SEQUENTIAL',
+  inputs: {},
+  tags: {},
+  tasks: [],
+  metrics: { totalTokens: 0, totalToolCalls: 0 },
+  pendingReviews: [],
+  ensemble: 'sample',
+  lastSeq: 4,
+}
 
 /** Encodes an event as the server does. */
 export function frame(event: LoggedRunEvent): string {

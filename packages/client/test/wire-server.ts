@@ -48,8 +48,9 @@ export class Exchange {
   }
 
   /** Begins an event stream. */
-  open(): this {
-    this.#response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' })
+  open(headers: Readonly<Record<string, string>> = {}): this {
+    const type = { 'content-type': 'text/event-stream; charset=utf-8' }
+    this.#response.writeHead(200, { ...type, ...headers })
     this.#response.flushHeaders()
     return this
   }

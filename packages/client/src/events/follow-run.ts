@@ -1,5 +1,5 @@
 /**
- * Follows the events of a run over any number of connections.
+ * Follows the events of a run over any number of connections. The first one may submit the run.
  *
  *   connect ─▶ read frames ─▶ decode ─▶ place ─▶ yield
  *      ▲                                 │
@@ -16,15 +16,17 @@
  * R4 An abort is thrown as ABORTED, and a time limit as TIMED_OUT. A reader that leaves sees a normal end. Each closes
  *    the connection at once.
  * R5 A stream that has ended leaves no timer, listener or connection.
+ * R6 A submission is repeated only with an idempotency key, up to `maxRepeats` times, and no longer once the server has
+ *    named the run.
  */
-import { ROUTES, type LoggedRunEvent } from '@tutti/protocol'
+import { ROUTES, routePath, type LoggedRunEvent, type SubmitRunBody } from '@tutti/protocol'
 
 import { openScope, type CallScope } from '../call-scope.ts'
 import { TuttiClientError } from '../errors.ts'
 import { answerError } from '../http/read-answer.ts'
 import { readBodyText, send, type RouteRequest } from '../http/send.ts'
 import { backoffMs, canReconnect } from '../reconnect.ts'
-import { decodeEvent } from './decode-event.ts'
+import { decodeEvent, type DecodedEvent } from './decode-event.ts'
 import { placeEvent, resumePoint, startCursor, type EventCursor } from './event-cursor.ts'
 import { readFrames } from './read-frames.ts'
 
@@ -34,11 +36,22 @@ import type { ConnectionState } from './connection-state.ts'
 /** Maximum number of consecutive connections that may miss the same event; after that the log itself is broken. */
 const MAX_GAPS = 5
 
+/** A run to submit, whose events are sent in the response. */
+export interface StreamedSubmission {
+  readonly body: SubmitRunBody
+  readonly idempotencyKey: string | undefined
+}
+
+/** A submitted run. */
+export interface SubmittedRun {
+  readonly runId: string
+  /** Path of its event stream, as `routePath` returns it. */
+  readonly path: string
+}
+
 /** A run to follow, and how. */
 export interface FollowRequest<Wanted extends LoggedRunEvent> {
-  readonly runId: string
-  /** Path of the event stream, as `routePath` returns it. */
-  readonly path: string
+  readonly target: SubmittedRun | StreamedSubmission
   readonly from: number | undefined
   /** Event types to request; undefined for all. The terminal type must be among them. */
   readonly types: readonly string[] | undefined
@@ -56,8 +69,9 @@ export async function* followRun<Wanted extends LoggedRunEvent>(
   leaving: AbortSignal,
 ): AsyncGenerator<Wanted, void> {
   const life = openScope(settings.clock, [leaving, request.signal])
-  const { runId, timeoutMs } = request
-  const stop = life.limit(timeoutMs, `Run "${runId}" did not end within ${timeoutMs} ms`)
+  const { target, timeoutMs } = request
+  const name = 'runId' in target ? `Run "${target.runId}"` : 'The submitted run'
+  const stop = life.limit(timeoutMs, `${name} did not end within ${timeoutMs} ms`)
   const stream = new RunStream(settings, request, life)
   let failure: { readonly error: unknown } | undefined
   try {
@@ -90,6 +104,7 @@ class RunStream<Wanted extends LoggedRunEvent> {
   readonly #settings: ResolvedClientOptions
   readonly #request: FollowRequest<Wanted>
   readonly #life: CallScope
+  #target: SubmittedRun | StreamedSubmission
   #cursor: EventCursor
   #attempt = 0
   #gaps = 0
@@ -98,6 +113,7 @@ class RunStream<Wanted extends LoggedRunEvent> {
     this.#settings = settings
     this.#request = request
     this.#life = life
+    this.#target = request.target
     this.#cursor = startCursor(request.from, request.types !== undefined)
   }
 
@@ -136,7 +152,7 @@ class RunStream<Wanted extends LoggedRunEvent> {
   /** Waits before the next attempt. @throws {TuttiClientError} `error` when no attempt is left. */
   async beforeNextTry(error: TuttiClientError): Promise<void> {
     const { reconnect, random } = this.#settings
-    if (this.#attempt >= reconnect.maxRetries) throw error
+    if (this.#attempt >= this.#maxRetries) throw error
     this.#attempt += 1
     const wait = backoffMs(this.#attempt, { ...reconnect, random })
     const delayMs = Math.max(wait, error.retryAfterMs ?? 0)
@@ -144,15 +160,23 @@ class RunStream<Wanted extends LoggedRunEvent> {
     await this.#life.pause(delayMs)
   }
 
+  get #maxRetries(): number {
+    const { reconnect, maxRepeats } = this.#settings
+    if ('runId' in this.#target) return reconnect.maxRetries
+    return this.#target.idempotencyKey === undefined ? 0 : maxRepeats
+  }
+
   /** Yields the events of one connection; ends when the server has no more. */
   async *#read(scope: CallScope): AsyncGenerator<LoggedRunEvent, void> {
-    const body = await this.#connect(scope)
-    if (body === undefined) return
+    const connected = await this.#connect(scope)
+    if (connected === undefined) return
+    const { run, body } = connected
+    this.#target = run
     this.report({ status: 'open' })
     const { idleTimeoutMs } = this.#settings.reconnect
     for await (const frames of readFrames({ body, scope, idleTimeoutMs })) {
       for (const { id, data } of frames) {
-        const event = this.#place(data, id)
+        const event = this.#place(decodeEvent(data, run.runId), id)
         if (event !== undefined) yield event
         scope.signal.throwIfAborted()
       }
@@ -163,22 +187,19 @@ class RunStream<Wanted extends LoggedRunEvent> {
     )
   }
 
-  /** Returns the body of an event stream; undefined when no further event can follow. */
-  async #connect(scope: CallScope): Promise<ReadableStream<Uint8Array> | undefined> {
-    const { path, types } = this.#request
-    const { query, headers } = resumePoint(this.#cursor)
-    const request: RouteRequest = {
-      method: ROUTES.streamRunEvents.method,
-      path,
-      query: { ...query, events: types?.join(',') },
-      headers: { ...headers, accept: 'text/event-stream' },
-    }
+  /** Opens an event stream; undefined when no further event can follow. */
+  async #connect(scope: CallScope): Promise<ConnectedStream | undefined> {
+    const target = this.#target
+    const request = this.#buildRequest()
     const { idleTimeoutMs } = this.#settings.reconnect
     const stop = scope.limit(idleTimeoutMs, `No response within ${idleTimeoutMs} ms`)
     try {
       const response = await send(this.#settings, request, scope)
       if (response.status === 204) return undefined
-      if (response.ok) return eventBody(response, request)
+      if (response.ok) {
+        const body = eventBody(response, request)
+        return { body, run: 'runId' in target ? target : submittedRun(response, request) }
+      }
       const { status } = response
       const text = await readBodyText(response, request, scope)
       const receivedAt = this.#settings.clock.now()
@@ -188,16 +209,38 @@ class RunStream<Wanted extends LoggedRunEvent> {
     }
   }
 
+  #buildRequest(): RouteRequest {
+    const target = this.#target
+    const events = this.#request.types?.join(',')
+    const accept = 'text/event-stream'
+    if ('runId' in target) {
+      const { query, headers } = resumePoint(this.#cursor)
+      return {
+        method: ROUTES.streamRunEvents.method,
+        path: target.path,
+        query: { ...query, events },
+        headers: { ...headers, accept },
+      }
+    }
+    const { body, idempotencyKey: key } = target
+    return {
+      method: ROUTES.submitRun.method,
+      path: routePath('submitRun'),
+      query: { events },
+      headers: { accept, ...(key === undefined ? {} : { 'idempotency-key': key }) },
+      body,
+    }
+  }
+
   /** Returns the event of a frame if it is the next one; undefined if it was received before or its type is unknown. */
-  #place(data: string, id: string | undefined): LoggedRunEvent | undefined {
-    const decoded = decodeEvent(data, this.#request.runId)
-    const { seq, id: ownId } = decoded.event
+  #place(decoded: DecodedEvent, id: string | undefined): LoggedRunEvent | undefined {
+    const { seq, runId, id: ownId } = decoded.event
     // A frame without an id, or with an empty one, has the id of its event.
     const placement = placeEvent(this.#cursor, { seq, id: id || ownId })
     if (placement.kind === 'seen') return undefined
     if (placement.kind === 'gap') {
       this.#gaps += 1
-      const message = `Expected event ${placement.expectedSeq} of run "${this.#request.runId}", got ${seq}`
+      const message = `Expected event ${placement.expectedSeq} of run "${runId}", got ${seq}`
       throw new TuttiClientError('BAD_RESPONSE', message, { retryable: this.#gaps < MAX_GAPS })
     }
     this.#cursor = placement.cursor
@@ -205,6 +248,20 @@ class RunStream<Wanted extends LoggedRunEvent> {
     this.#gaps = 0
     return decoded.known ? decoded.event : undefined
   }
+}
+
+/** An open event stream and its run. */
+interface ConnectedStream {
+  readonly run: SubmittedRun
+  readonly body: ReadableStream<Uint8Array>
+}
+
+/** Returns the run that a submission has created. @throws {TuttiClientError} when the response does not name it. */
+function submittedRun({ headers, status }: Response, { method, path }: RouteRequest): SubmittedRun {
+  const runId = headers.get('tutti-run-id')
+  if (runId !== null) return { runId, path: routePath('streamRunEvents', { runId }) }
+  const message = `${method} ${path} returned ${status} without the header Tutti-Run-Id`
+  throw new TuttiClientError('BAD_RESPONSE', message, { status })
 }
 
 function eventBody(

@@ -1,7 +1,7 @@
 /** The events of a run as an async iterable. */
 import { routePath, type LoggedRunEvent, type RunEvent } from '@tutti/protocol'
 
-import { followRun, type FollowRequest } from './follow-run.ts'
+import { followRun, type FollowRequest, type StreamedSubmission } from './follow-run.ts'
 
 import type { CallOptions } from '../http/exchange.ts'
 import type { ResolvedClientOptions } from '../options.ts'
@@ -41,22 +41,47 @@ export interface RunEventsOptions<
 export function runEvents<T extends RunEvent['type']>(
   settings: ResolvedClientOptions,
   runId: string,
-  { from, events, signal, timeoutMs, onConnection }: RunEventsOptions<T>,
+  options: RunEventsOptions<T>,
 ): AsyncIterable<LoggedRunEventOf<T>> {
+  const { from, events } = options
   if (from !== undefined && !Number.isSafeInteger(from)) {
     throw new RangeError(`Cannot follow run "${runId}": from must be an integer, got ${from}`)
   }
   if (events?.length === 0) {
     throw new TypeError(`Cannot follow run "${runId}": events must contain at least one type`)
   }
-  if (timeoutMs !== undefined && !(timeoutMs > 0)) {
-    throw new RangeError(
-      `Cannot follow run "${runId}": timeoutMs must be above 0, got ${timeoutMs}`,
-    )
-  }
-  const request: FollowRequest<LoggedRunEventOf<T>> = {
-    runId,
-    path: routePath('streamRunEvents', { runId }),
+  assertTimeout(`run "${runId}"`, options)
+  const path = routePath('streamRunEvents', { runId })
+  const request = buildFollowRequest({ runId, path }, options)
+  return { [Symbol.asyncIterator]: () => iterate(settings, request) }
+}
+
+/**
+ * Submits a run and returns its events from the same request. The run is submitted when the first event is requested.
+ *
+ * @throws {RangeError} when `timeoutMs` is not above 0.
+ */
+export function submittedRunEvents<T extends RunEvent['type']>(
+  settings: ResolvedClientOptions,
+  submission: StreamedSubmission,
+  options: Omit<RunEventsOptions<T>, 'from'>,
+): AsyncIterable<LoggedRunEventOf<T>> {
+  assertTimeout('the submitted run', options)
+  const request = buildFollowRequest(submission, options)
+  return { [Symbol.asyncIterator]: () => iterate(settings, request) }
+}
+
+function assertTimeout(what: string, { timeoutMs }: FollowOptions): void {
+  if (timeoutMs === undefined || timeoutMs > 0) return
+  throw new RangeError(`Cannot follow ${what}: timeoutMs must be above 0, got ${timeoutMs}`)
+}
+
+function buildFollowRequest<T extends RunEvent['type']>(
+  target: FollowRequest<LoggedRunEvent>['target'],
+  { from, events, signal, timeoutMs, onConnection }: RunEventsOptions<T>,
+): FollowRequest<LoggedRunEventOf<T>> {
+  return {
+    target,
     from,
     // The terminal event marks the end; without it a stream would wait without end.
     types: events && [...new Set<string>([...events, 'run_result'])],
@@ -66,7 +91,6 @@ export function runEvents<T extends RunEvent['type']>(
     timeoutMs: timeoutMs ?? Infinity,
     onConnection,
   }
-  return { [Symbol.asyncIterator]: () => iterate(settings, request) }
 }
 
 /** Returns an iterator whose `return` ends a pending wait; that of a generator would wait for the next event. */

@@ -1,12 +1,13 @@
-/** Waits for the end of a run, then reads the run. */
+/** Waits for the end of a run, which it may submit, then reads the run. */
 import { ROUTES, routePath } from '@tutti/protocol'
 
 import { TuttiClientError, UnfinishedRunError } from '../errors.ts'
-import { runEvents, type LoggedRunEventOf } from '../events/run-events.ts'
+import { runEvents, submittedRunEvents, type LoggedRunEventOf } from '../events/run-events.ts'
 import { exchange } from '../http/exchange.ts'
 import { decodeAnswer } from '../http/read-answer.ts'
 import { decodeEndedRun, type RunEnd } from './ended-run.ts'
 
+import type { StreamedSubmission } from '../events/follow-run.ts'
 import type { ResolvedClientOptions } from '../options.ts'
 import type { ResultOptions } from './runs-types.ts'
 
@@ -19,14 +20,39 @@ import type { ResultOptions } from './runs-types.ts'
 export async function waitForRunEnd(
   settings: ResolvedClientOptions,
   runId: string,
-  { throwOnFailure = false, ...options }: ResultOptions = {},
+  options: ResultOptions = {},
 ): Promise<RunEnd> {
-  const { outputs, code } = await waitForResultEvent(settings, runId, options)
+  // The result is the last event. With a position from the end the server does not read the others.
+  const events = runEvents(settings, runId, { ...options, from: -1, events: ['run_result'] })
+  return readEnd(settings, events, options)
+}
+
+/**
+ * Submits a run, waits for it to end and returns it with its outputs.
+ *
+ * @throws {UnfinishedRunError} as `waitForRunEnd`.
+ * @throws {TuttiClientError} as a submission, and as a stream of its events.
+ */
+export async function submitAndWait(
+  settings: ResolvedClientOptions,
+  submission: StreamedSubmission,
+  options: ResultOptions,
+): Promise<RunEnd> {
+  const events = submittedRunEvents(settings, submission, { ...options, events: ['run_result'] })
+  return readEnd(settings, events, options)
+}
+
+async function readEnd(
+  settings: ResolvedClientOptions,
+  events: AsyncIterable<LoggedRunEventOf<'run_result'>>,
+  { throwOnFailure = false, signal }: ResultOptions,
+): Promise<RunEnd> {
+  const { runId, outputs, code } = await waitForResultEvent(events)
   const path = routePath('getRun', { runId })
   const answer = await exchange(settings, {
     method: ROUTES.getRun.method,
     path,
-    signal: options.signal,
+    signal,
   })
   const run = decodeAnswer(answer, decodeEndedRun)
   const end: RunEnd = { ...run, outputs, ...(code === undefined ? {} : { code }) }
@@ -34,14 +60,9 @@ export async function waitForRunEnd(
   return end
 }
 
-/** Waits for the `run_result` event of a run. */
 async function waitForResultEvent(
-  settings: ResolvedClientOptions,
-  runId: string,
-  options: Omit<ResultOptions, 'throwOnFailure'>,
+  events: AsyncIterable<LoggedRunEventOf<'run_result'>>,
 ): Promise<LoggedRunEventOf<'run_result'>> {
-  // The result is the last event. With a position from the end the server does not read the others.
-  const last = runEvents(settings, runId, { ...options, from: -1, events: ['run_result'] })
-  for await (const event of last) return event
-  throw new TuttiClientError('BAD_RESPONSE', `Run "${runId}" ended without a result`)
+  for await (const event of events) return event
+  throw new TuttiClientError('BAD_RESPONSE', 'The run ended without a result')
 }

@@ -6,7 +6,7 @@ import { runEvents } from '../events/run-events.ts'
 import { callPlainRoute, callRoute } from '../http/call-route.ts'
 import { listEveryRun } from './list-every-run.ts'
 import { submitRun } from './submit-run.ts'
-import { waitForRunEnd } from './run-end.ts'
+import { submitAndWait, waitForRunEnd } from './run-end.ts'
 
 import type { ResolvedClientOptions } from '../options.ts'
 import type { RunsClient } from './runs-types.ts'
@@ -16,11 +16,8 @@ export function createRunsClient(settings: ResolvedClientOptions): RunsClient {
   const send = commandSender(settings)
   return {
     submit: submitRun(settings),
-    async run(body, { idempotencyKey, timeoutMs, ...options } = {}) {
-      const { signal } = options
-      const { runId } = await submitRun(settings)(body, { idempotencyKey, signal })
-      return waitForRunEnd(settings, runId, { ...options, timeoutMs })
-    },
+    run: async (body, { idempotencyKey, ...options } = {}) =>
+      submitAndWait(settings, { body, idempotencyKey }, options),
     result: async (runId, options) => waitForRunEnd(settings, runId, options),
     get: async (runId, options) =>
       callRoute(settings, ROUTES.getRun, { ...options, path: routePath('getRun', { runId }) }),
