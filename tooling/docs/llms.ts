@@ -12,7 +12,7 @@ const PARTS: readonly (readonly [title: string, paths: RegExp])[] = [
   ['How to', /^docs\/how-to\//],
   ['Reference', /^docs\/reference\//],
   ['Packages', /^(?:packages|apps)\/[\w-]+\/README\.md$/],
-  ['Operations', /^docs\/(?:production|metrics|traces|security)\.md$/],
+  ['Operations', /^docs\/(?:production|metrics|performance|traces|security)\.md$/],
   ['Examples', /^examples\//],
   ['Coming from elsewhere', /^docs\/coming-from\.md$/],
   ['Optional', /^(?:ARCHITECTURE|CONTRIBUTING|SECURITY)\.md$|^docs\/decisions\//],

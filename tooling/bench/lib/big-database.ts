@@ -1,7 +1,7 @@
 /**
- * Fills a store in Postgres with ended runs: some are executed, and SQL copies their rows. The copies have all that
- * the store writes for a run, whatever its tables and columns are. Each set of copies has other ids, tags and inputs,
- * and is younger than the one before.
+ * Fills a store in Postgres with ended runs: some are executed, and SQL copies their rows. It reads the tables and
+ * columns of the store from the catalog, so that the copies have all that the store writes for a run. Each set of copies
+ * has other ids, tags and inputs, and is younger than the one before.
  */
 import { query } from './query.ts'
 import { awaitEnd, openService } from './runs-services.ts'

@@ -32,7 +32,7 @@ export interface ClaimResult {
   readonly isMet: boolean
 }
 
-/** What a benchmark reported. */
+/** The tables and claims of a benchmark. */
 export interface Report {
   readonly tables: readonly Table[]
   readonly claims: readonly ClaimResult[]

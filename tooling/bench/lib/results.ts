@@ -1,5 +1,6 @@
 /** The results of full benchmarks that the performance page shows: `docs/performance.json`. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, totalmem } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
@@ -26,24 +27,25 @@ export interface Machine {
 
 const FILE = fileURLToPath(new URL('../../../docs/performance.json', import.meta.url))
 
-/** Returns the recorded results; undefined when there are none. */
-export function readResults(): Results | undefined {
+/** Returns the recorded results. */
+export function readResults(): Results {
   // NOTE: only `recordResults` writes this file.
-  return existsSync(FILE) ? (JSON.parse(readFileSync(FILE, 'utf8')) as Results) : undefined
+  return JSON.parse(readFileSync(FILE, 'utf8')) as Results
 }
 
 /** Replaces the recorded results of the given benchmarks. Results of another machine are dropped. */
 export function recordResults(results: readonly AreaResults[]): void {
   const machine = describeMachine()
   const recorded = readResults()
-  const isSame = JSON.stringify(recorded?.machine) === JSON.stringify(machine)
-  const kept = isSame ? (recorded?.areas ?? []) : []
+  const isSame = JSON.stringify(recorded.machine) === JSON.stringify(machine)
+  const kept = isSame ? recorded.areas : []
   const date = new Date().toISOString().slice(0, 10)
   const areas = [
     ...kept.filter(({ area }) => !results.some((result) => result.area === area)),
     ...results.map((result) => ({ ...result, date })),
   ].toSorted((a, b) => a.area.localeCompare(b.area))
-  writeFileSync(FILE, `${JSON.stringify({ machine, areas }, undefined, 2)}\n`)
+  writeFileSync(FILE, JSON.stringify({ machine, areas }))
+  execFileSync('oxfmt', [FILE])
 }
 
 function describeMachine(): Machine {

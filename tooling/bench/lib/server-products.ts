@@ -23,7 +23,7 @@ export interface AskedRequest {
 /** A server that can be measured. */
 export interface ServerProduct {
   readonly name: string
-  /** What it promises: only peers are compared with ours. */
+  /** Promise after a crash; only peers are compared with ours. */
   readonly kind: 'ours' | 'bare' | 'peer in memory' | 'durable peer'
   /** Data that it stores for a run, and the place. */
   readonly storage: string
