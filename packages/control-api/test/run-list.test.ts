@@ -111,6 +111,7 @@ it.each([
 })
 
 const BARE: ListedRun = {
+  place: 1,
   runId: 'run-1',
   ensemble: 'band',
   workflow: 'SEQUENTIAL',

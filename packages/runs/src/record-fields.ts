@@ -25,6 +25,7 @@ export function readListedFields(
   const index = row['current_index']
   const hasTasks = row['total_tokens'] !== null
   return {
+    place: Number(row['id']),
     totalTokens: Number(row['total_tokens']),
     totalToolCalls: Number(row['total_tool_calls']),
     ...(hasTasks ? numberField('costUsd', row['known_cost_usd']) : { costUsd: 0 }),

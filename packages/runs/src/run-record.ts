@@ -48,6 +48,8 @@ export interface RunRecord {
  * unlimited size. `error` is cut.
  */
 export interface ListedRun extends Omit<RunRecord, 'inputs' | 'request' | 'webhooks'> {
+  /** Position in the list of all runs; greater for a newer run. */
+  readonly place: number
   /** Over all tasks and their attempts; -1 when a provider did not report it. */
   readonly totalTokens: number
   readonly totalToolCalls: number

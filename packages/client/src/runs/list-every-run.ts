@@ -1,15 +1,18 @@
 /** Reads all pages of the list of runs. */
-import { ROUTES, routePath, type ListRunsQuery, type RunSummary } from '@tutti/protocol'
+import {
+  ROUTES,
+  routePath,
+  type ListRunsQuery,
+  type RunList,
+  type RunSummary,
+} from '@tutti/protocol'
 
 import { callRoute } from '../http/call-route.ts'
 
 import type { CallOptions } from '../http/exchange.ts'
 import type { ResolvedClientOptions } from '../options.ts'
 
-/**
- * Returns every run that matches `query`, each once. New runs shift the others to later pages, so a page may repeat
- * runs of the previous one.
- */
+/** Returns every run that matches `query`, each once, newest first. */
 export function listEveryRun(
   settings: ResolvedClientOptions,
   query: ListRunsQuery,
@@ -20,24 +23,18 @@ export function listEveryRun(
 
 async function* pages(
   settings: ResolvedClientOptions,
-  { offset: first = 0, ...query }: ListRunsQuery,
+  first: ListRunsQuery,
   options: CallOptions,
 ): AsyncGenerator<RunSummary, void> {
   const path = routePath('listRuns')
-  const seen = new Set<string>()
-  let offset = first
-  for (;;) {
-    const { runs, total } = await callRoute(settings, ROUTES.listRuns, {
+  const { offset: _, ...later } = first
+  for (let query: ListRunsQuery | undefined = first; query !== undefined;) {
+    const { runs, nextCursor }: RunList = await callRoute(settings, ROUTES.listRuns, {
       ...options,
       path,
-      query: { ...query, offset },
+      query,
     })
-    for (const run of runs) {
-      if (seen.has(run.runId)) continue
-      seen.add(run.runId)
-      yield run
-    }
-    offset += runs.length
-    if (runs.length === 0 || offset >= total) return
+    yield* runs
+    query = nextCursor === undefined ? undefined : { ...later, cursor: nextCursor }
   }
 }

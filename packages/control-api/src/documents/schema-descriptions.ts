@@ -392,7 +392,10 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ListRunsQuery.q':
     "Search text, case-insensitive: matches the start of a run's id, or any part of the value of one of its tags or inputs.",
   'ListRunsQuery.limit': 'Maximum number of runs; 100 when absent.',
-  'ListRunsQuery.offset': 'Number of runs to skip, newest first; 0 when absent.',
+  'ListRunsQuery.offset':
+    'Number of runs to skip, newest first; 0 when absent. For more, use `cursor`.',
+  'ListRunsQuery.cursor':
+    '`nextCursor` of the page before; the page continues there, whatever runs came or went in between.',
   Liveness: 'Response of `GET /api/health/live`. AgentEnsemble wire format.',
   LlmInteraction: 'Model turn of a trace, with the tool calls that it requested.',
   'LlmInteraction.latency': 'Duration of the model call.',
@@ -692,8 +695,10 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'First `seq` to send; a negative number counts from the end. `Last-Event-ID` takes precedence.',
   'RunEventsQuery.ticket': 'Ticket, for browsers that cannot send a key.',
   RunList:
-    'Response of `GET /api/runs`: one page, newest first. A page ends early at 1 MB; the next page begins at `offset` plus the number of runs on it.',
-  'RunList.total': 'Number of matching runs on all pages.',
+    'Response of `GET /api/runs`: one page, newest first. A page ends early at 1 MB; the next page begins at `nextCursor`.',
+  'RunList.total': 'Number of matching runs on all pages, up to 10,000.',
+  'RunList.totalCapped': 'Whether more than 10,000 runs match.',
+  'RunList.nextCursor': 'Cursor of the next page; absent on the last one.',
   RunMetrics: 'Totals of a run so far.',
   'RunMetrics.totalTokens': 'Tokens read and written; -1 when not known.',
   'RunMetrics.totalToolCalls': 'Number of tool calls that ended.',

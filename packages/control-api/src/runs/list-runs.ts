@@ -12,19 +12,28 @@ const DEFAULT_LIMIT = 100
 /** Returns the page of runs that match a query, newest first, without secrets. */
 export async function listRuns(
   { runs, redactor }: Pick<ResolvedControlApiOptions, 'runs' | 'redactor'>,
-  { status, tag, ensemble, q, limit = DEFAULT_LIMIT, offset = 0 }: ListRunsQuery,
+  { status, tag, ensemble, q, limit = DEFAULT_LIMIT, offset = 0, cursor }: ListRunsQuery,
 ): Promise<RunList> {
-  const page = await runs.list({
-    limit,
+  // One more than the page holds shows whether there is another page.
+  const found = await runs.list({
+    limit: limit + 1,
     offset,
+    ...(cursor === undefined ? {} : { before: Number(cursor) }),
     ...(status === undefined ? {} : { statuses: parseStatuses(status) }),
     ...(tag === undefined ? {} : { tag: parseTag(tag) }),
     ...(ensemble === undefined ? {} : { ensemble }),
     ...(q === undefined ? {} : { text: q }),
   })
+  const summaries = found.runs.slice(0, limit).map((run) => redactor.value(toRunSummary(run)))
+  const page = takeFitting(summaries)
+  const last = found.runs[page.length - 1]
   return {
-    runs: takeFitting(page.runs.map((run) => redactor.value(toRunSummary(run)))),
-    total: page.total,
+    runs: page,
+    total: found.total,
+    ...(found.isCapped ? { totalCapped: true } : {}),
+    ...(last === undefined || page.length === found.runs.length
+      ? {}
+      : { nextCursor: String(last.place) }),
   }
 }
 

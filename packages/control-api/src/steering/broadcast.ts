@@ -58,15 +58,17 @@ export async function cancelTaggedRuns(
 /** Returns the ids of the unfinished runs with a tag. */
 async function unfinishedRuns(runs: RunService, tag: string): Promise<readonly string[]> {
   const ids: string[] = []
+  let before: number | undefined
   for (;;) {
     const page = await runs.list({
       statuses: ['ACCEPTED', 'RUNNING', 'WAITING_REVIEW', 'CANCELLING'],
       tag: parseTag(tag),
       limit: PAGE,
-      offset: ids.length,
+      before,
     })
     ids.push(...page.runs.map(({ runId }) => runId))
     if (page.runs.length < PAGE) return ids
+    before = page.runs.at(-1)?.place
   }
 }
 

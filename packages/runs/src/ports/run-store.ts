@@ -13,14 +13,18 @@
  * RUNS-P9 Runs are deleted with all their data, the oldest first, and only when they have ended.
  * RUNS-P10 Webhook deliveries are stored in one transaction with their events.
  * RUNS-P11 The quota of an actor counts the stored runs of all processes. Concurrent submits cannot exceed it.
- * RUNS-P12 A list shows the records of each run, takes one statement for a page of any length, and finds the same runs
- *     in every store.
+ * RUNS-P12 A list shows the records of each run, takes a few statements for a page of any length, and finds the same
+ *     runs in every store.
+ * RUNS-P13 A list counts at most {@link MOST_COUNTED} runs, so that its cost does not grow with the stored runs.
  */
 import type { ListedRun, NewRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
 import type { StoredValues } from '../commit/stored-values.ts'
 import type { CommandAnswer } from './command-queue.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { LoggedRunEvent, RunEvent, RunStatus } from '@tutti/protocol'
+
+/** Greatest total that a list counts. */
+export const MOST_COUNTED = 10_000
 
 /** Stores runs with all their data, and receives every write of a run. */
 export interface RunStore {
@@ -138,14 +142,19 @@ export interface RunQuery {
   /** The start of the id, or a part of a tag or input value, in any case. */
   readonly text?: string
   readonly limit: number
-  readonly offset: number
+  /** Number of runs to skip. @default 0 */
+  readonly offset?: number
+  /** Only runs that are older than the run at this `place`. */
+  readonly before?: number | undefined
 }
 
 /** A page of runs. */
 export interface RunListPage {
   readonly runs: readonly ListedRun[]
-  /** Number of runs that match on all pages. */
+  /** Number of runs that match on all pages, at most {@link MOST_COUNTED}. */
   readonly total: number
+  /** Whether more than `total` runs match. */
+  readonly isCapped: boolean
 }
 
 /** Selects runs by the time at which their status changed: those that match all given fields. */

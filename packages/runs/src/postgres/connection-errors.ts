@@ -15,6 +15,9 @@ const REACHABLE_CLASSES = new Set(['25', '40', '53', '55', '58'])
 /** A statement that was cancelled, by a time limit or by an operator. */
 const QUERY_CANCELED = '57014'
 
+/** A lock that was not free within `lock_timeout`. */
+const LOCK_NOT_AVAILABLE = '55P03'
+
 /** Errors that can be retried at once: a serialization failure, a deadlock. */
 const COLLISIONS = new Set(['40001', '40P01'])
 
@@ -59,6 +62,11 @@ export function classifyError(error: unknown): Trouble {
   const message = errorMessage(error)
   if (NO_CONNECTION_FREE.test(message)) return 'busy'
   return SYSTEM_ERRORS.test(code) || LOST.test(message) ? 'lost' : 'none'
+}
+
+/** Whether a statement waited too long for a lock. */
+export function isLockTimeout(error: unknown): boolean {
+  return readCode(error) === LOCK_NOT_AVAILABLE
 }
 
 /** Whether a read took too long on the server, or waited too long for a connection. */

@@ -12,6 +12,7 @@ import { assertRoom, assertWithinQuota, idempotencyConflict, runExists } from '.
 import { toSearchText } from '../search-text.ts'
 import { LOCKS, type PostgresRow, type DatabaseSession } from './database.ts'
 import { ALL_RUNS } from './event-log.ts'
+import { toGrams } from './grams.ts'
 import { toRunRow } from './rows.ts'
 import { toTagIndex, toColumn, toIndex } from './text.ts'
 import { countActorUse } from './count-actor-use.ts'
@@ -31,6 +32,7 @@ export async function createRun(
 ): Promise<CreatedRun> {
   const event = JSON.stringify(firstEvent)
   let followers: readonly string[] = []
+  const searchText = toSearchText(run)
   const create = async (session: DatabaseSession, room: Room): Promise<CreatedRun | undefined> => {
     const state = await readState(session, run)
     const repeated = findRepeatedRun(state.found, run)
@@ -42,7 +44,8 @@ export async function createRun(
       ...toRunValues(run),
       firstEvent.type,
       event,
-      toSearchText(run),
+      searchText,
+      toGrams(searchText) ?? null,
     ])
     followers = following.map((row) => String(row['channel']))
     return { kind: 'created', event: toLoggedEvent(run.runId, 0, firstEvent) }
@@ -127,7 +130,7 @@ function insertSql(schema: string): string {
     ), new_event AS (
       INSERT INTO ${schema}.events (run, seq, type, data) SELECT id, 0, $16, $17 FROM new_run
     ), new_text AS (
-      INSERT INTO ${schema}.run_texts (run, text) SELECT id, $18 FROM new_run
+      INSERT INTO ${schema}.run_texts (run, text, grams) SELECT id, $18, $19 FROM new_run
     )
     SELECT channel FROM ${schema}.followers WHERE run = ${ALL_RUNS}`
 }

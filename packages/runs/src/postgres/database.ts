@@ -65,6 +65,8 @@ export interface DatabaseOptions extends Pick<
    * milliseconds. @default no limit on the server
    */
   readonly queryLimitMs?: number
+  /** Time after which the driver gives up a statement, and a transaction that waits is ended, in milliseconds. @default 15 s */
+  readonly limitMs?: number
 }
 
 /** Limits in milliseconds. */
@@ -73,13 +75,11 @@ const QUERY_LIMIT_MS = 15_000
 const LOCK_LIMIT_MS = 5_000
 /** A process that is paused within a transaction loses it, and its locks, after this time. */
 const IDLE_LIMIT_MS = 5_000
-const MIGRATION_LIMIT_MS = 120_000
 
 /** Maximum number of attempts: more than the default pool has connections, all of which may be stale. */
 const TRIES = 12
 
-const LIMITS = limits(LOCK_LIMIT_MS, STATEMENT_LIMIT_MS)
-const LONG_LIMITS = limits(MIGRATION_LIMIT_MS, MIGRATION_LIMIT_MS)
+const LIMITS = limits(LOCK_LIMIT_MS, STATEMENT_LIMIT_MS, IDLE_LIMIT_MS)
 
 /** The connections of a store. */
 export class Database implements DatabaseSession {
@@ -98,8 +98,8 @@ export class Database implements DatabaseSession {
     this.#pool = new Pool({
       ...connectionOptions(options.connectionString),
       max: options.maxConnections,
-      query_timeout: QUERY_LIMIT_MS,
-      ...(isPooled ? {} : { lock_timeout: LOCK_LIMIT_MS }),
+      query_timeout: options.limitMs ?? QUERY_LIMIT_MS,
+      ...(isPooled ? {} : { lock_timeout: options.limitMs ?? LOCK_LIMIT_MS }),
       ...(queryLimitMs === undefined || isPooled ? {} : { statement_timeout: queryLimitMs }),
     })
     this.#pool.on('error', (error) => {
@@ -151,7 +151,8 @@ export class Database implements DatabaseSession {
     const locks = `pg_advisory_xact_lock${shares ? '_shared' : ''}`
     const locking = lock === undefined ? '' : `; SELECT ${locks}(${lock}, ${this.lockKey})`
     const acting = actor === undefined ? '' : `; ${this.#lockActor(actor)}`
-    const begin = `BEGIN; ${waits ? LONG_LIMITS : LIMITS}${locking}${acting}`
+    const { limitMs = QUERY_LIMIT_MS } = this.#options
+    const begin = `BEGIN; ${waits ? limits(limitMs, limitMs, limitMs) : LIMITS}${locking}${acting}`
     return this.#retry((client) => this.#transact(client, { begin, body })).catch(
       (error: unknown) => {
         throw this.#toCallerError(error)
@@ -245,9 +246,9 @@ function statementName(text: string): string {
   return name
 }
 
-function limits(lockMs: number, statementMs: number): string {
+function limits(lockMs: number, statementMs: number, idleMs: number): string {
   return (
     `SET LOCAL lock_timeout = ${lockMs}; SET LOCAL statement_timeout = ${statementMs}; ` +
-    `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_LIMIT_MS}`
+    `SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`
   )
 }

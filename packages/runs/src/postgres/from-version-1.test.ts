@@ -26,7 +26,7 @@ function toVersion1(schema: string): string {
     ALTER TABLE ${schema}.runs DROP COLUMN request, DROP COLUMN actor, DROP COLUMN webhooks,
       DROP COLUMN actor_index, DROP COLUMN cost_usd, DROP COLUMN claimed_at,
       DROP COLUMN cache_key, DROP COLUMN waiting, DROP COLUMN commands, DROP COLUMN token;
-    DROP INDEX ${schema}.runs_suspected;
+    DROP INDEX ${schema}.runs_suspected, ${schema}.runs_by_upper_id, ${schema}.runs_by_ensemble;
     UPDATE ${schema}.schema_version SET version = 1`
 }
 
@@ -36,7 +36,7 @@ describe('a store of version 1', () => {
     await using _ = await open(schema)
     await database.client.query(toVersion1(schema))
     await database.client.query('CREATE SCHEMA first')
-    await database.client.query(POSTGRES_MIGRATIONS[0]?.replaceAll('$schema', () => 'first') ?? '')
+    await database.client.query(String(POSTGRES_MIGRATIONS[0]).replaceAll('$schema', () => 'first'))
     expect(await readShape(schema)).toEqual(await readShape('first'))
   })
 

@@ -1,6 +1,8 @@
 /** Lists runs of the Postgres store, newest first. */
 import { LISTED_COLUMNS } from '../record-fields.ts'
+import { MOST_COUNTED } from '../ports/run-store.ts'
 import { normalizeForSearch } from '../search-text.ts'
+import { toGrams } from './grams.ts'
 import { toListedRun } from './rows.ts'
 import { fromColumn, toTagIndex, toColumn } from './text.ts'
 
@@ -10,24 +12,42 @@ import type {
   RunListPage,
   RunQuery,
 } from '../ports/run-store.ts'
-import type { Database } from './database.ts'
+import type { Database, PostgresRow } from './database.ts'
 
-/** Implements `RunStore.list`. */
+/**
+ * Implements `RunStore.list`. First finds up to one more than the counted runs, in any order, so that the planner may
+ * use the index of the rarest filter. When there are more, a walk from the newest run soon finds a page of them.
+ */
 export async function queryRuns(database: Database, query: RunQuery): Promise<RunListPage> {
-  const { statuses, tag, ensemble, cacheKey, text, limit, offset } = query
-  const rows = await database.query(listSql(database.schema), [
-    statuses ?? null,
-    tag === undefined ? null : [toTagIndex(tag.key, tag.value)],
-    ensemble === undefined ? null : toColumn(ensemble),
-    text === undefined ? null : normalizeForSearch(text),
+  const { limit, offset = 0, before = Number.MAX_SAFE_INTEGER } = query
+  const { schema } = database
+  const filter = toFilter(query)
+  const grams = filter.text?.grams
+  const [found] = await database.query(candidatesSql(schema, filter), [
+    ...filter.values,
+    before,
     limit,
     offset,
-    cacheKey ?? null,
+    ...(grams === undefined ? [] : [grams]),
   ])
-  return {
-    runs: rows.filter(({ id }) => id !== null).map(toListedRun),
-    total: Number(rows[0]?.['total']),
-  }
+  const count = Number(found?.['count'])
+  const isCapped = count > MOST_COUNTED
+  const rows = isCapped
+    ? await database.query(pageSql(schema, walkSql(schema, filter)), [
+        ...filter.values,
+        before,
+        limit,
+        offset,
+      ])
+    : await readPage(database, found?.['ids'])
+  return { runs: rows.map(toListedRun), total: Math.min(count, MOST_COUNTED), isCapped }
+}
+
+/** Reads the runs of an array of ids. */
+function readPage(database: Database, ids: unknown): Promise<readonly PostgresRow[]> {
+  const { schema } = database
+  const source = `SELECT ${LISTED_COLUMNS} FROM ${schema}.runs WHERE id = ANY($1::int8[])`
+  return database.query(pageSql(schema, source), [ids])
 }
 
 /** Implements `RunStore.listByChange`. */
@@ -85,15 +105,103 @@ function changedSql(schema: string): string {
     ORDER BY changed_at DESC, run_id DESC`
 }
 
-/** Builds one statement for the page, the usage of its tasks, and the count. A page beyond the end has one row. */
-function listSql(schema: string): string {
-  const where = whereSql(schema)
+/** Conditions of a query, and their parameters. */
+interface Filter {
+  /** Conditions on `runs`, apart from the text. */
+  readonly conditions: readonly string[]
+  readonly values: readonly unknown[]
+  readonly text?: SearchTerm
+}
+
+/** A search text. */
+interface SearchTerm {
+  /** Its parameter. */
+  readonly term: string
+  /** Its grams; absent when it is too short for one. */
+  readonly grams?: readonly number[]
+}
+
+function toFilter({ statuses, tag, ensemble, cacheKey, text }: RunQuery): Filter {
+  const values: unknown[] = []
+  const add = (value: unknown): string => `$${values.push(value)}`
+  const conditions = [
+    ...(statuses === undefined ? [] : [`status = ANY(${add(statuses)}::text[])`]),
+    ...(tag === undefined ? [] : [`tag_index @> ${add([toTagIndex(tag.key, tag.value)])}::text[]`]),
+    ...(ensemble === undefined ? [] : [`ensemble = ${add(toColumn(ensemble))}`]),
+    ...(cacheKey === undefined ? [] : [`cache_key = ${add(cacheKey)}`]),
+  ]
+  if (text === undefined) return { conditions, values }
+  const normalized = normalizeForSearch(text)
+  const grams = toGrams(normalized) ?? []
+  const term = `${add(normalized)}::text`
+  return { conditions, values, text: { term, ...(grams.length === 0 ? {} : { grams }) } }
+}
+
+/** Builds the statement that counts matching runs, up to one more than are counted, and finds a page of their ids. */
+function candidatesSql(schema: string, filter: Filter): string {
+  const { before, limit, offset } = pageParameters(filter)
   return `
-    SELECT total, page.*, used.*, at_work.*, asked.*
-    FROM (SELECT count(*) AS total FROM ${schema}.runs ${where}) AS counted
-    LEFT JOIN (
-      SELECT ${LISTED_COLUMNS} FROM ${schema}.runs ${where} ORDER BY id DESC LIMIT $5 OFFSET $6
-    ) AS page ON true
+    WITH found AS MATERIALIZED (${foundSql(schema, filter)} LIMIT ${MOST_COUNTED + 1})
+    SELECT (SELECT count(*) FROM found) AS count, ARRAY(
+      SELECT id FROM found WHERE id < ${before} ORDER BY id DESC LIMIT ${limit} OFFSET ${offset}
+    ) AS ids`
+}
+
+function foundSql(schema: string, { conditions, values, text }: Filter): string {
+  const select = (more: readonly string[], join = ''): string =>
+    `SELECT id FROM ${schema}.runs ${join} ${toWhere([...conditions, ...more])}`
+  if (text === undefined) return select([])
+  const { term, grams } = text
+  // The search text is not a pattern: `%` and `_` have no special meaning.
+  const contains = `strpos(text, ${term}) > 0`
+  const selectText = (...more: readonly string[]): string =>
+    conditions.length === 0
+      ? `SELECT run AS id FROM ${schema}.run_texts ${toWhere([...more, contains])}`
+      : select([...more, contains], `JOIN ${schema}.run_texts ON run = id`)
+  const branches = [
+    select([`upper(run_id COLLATE "C") ^@ ${term}`]),
+    ...(grams === undefined
+      ? [selectText()]
+      : [
+          selectText(`grams @> $${values.length + 4}::int2[]`),
+          // Texts that are too long, and those of runs that an earlier release stored.
+          selectText('grams IS NULL'),
+        ]),
+  ]
+  const limited = branches.map((branch) => `(${branch} LIMIT ${MOST_COUNTED + 1})`)
+  return `SELECT DISTINCT id FROM (${limited.join(' UNION ALL ')}) AS texts`
+}
+
+/** Builds the statement that reads a page of matching runs from the newest one on. */
+function walkSql(schema: string, filter: Filter): string {
+  const { conditions, text } = filter
+  const { before, limit, offset } = pageParameters(filter)
+  const all = [
+    `id < ${before}`,
+    ...conditions,
+    ...(text === undefined
+      ? []
+      : [`(upper(run_id COLLATE "C") ^@ ${text.term} OR strpos(text, ${text.term}) > 0)`]),
+  ]
+  const texts = text === undefined ? '' : `LEFT JOIN ${schema}.run_texts ON run = id`
+  return `SELECT ${LISTED_COLUMNS} FROM ${schema}.runs ${texts} ${toWhere(all)}
+    ORDER BY id DESC LIMIT ${limit} OFFSET ${offset}`
+}
+
+/** The parameters of a page, which follow those of the conditions. */
+function pageParameters({ values: { length } }: Filter) {
+  return { before: `$${length + 1}::int8`, limit: `$${length + 2}`, offset: `$${length + 3}` }
+}
+
+function toWhere(conditions: readonly string[]): string {
+  return conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
+}
+
+/** Builds the statement that adds to the runs of `source` the usage of their tasks and what they wait for. */
+function pageSql(schema: string, source: string): string {
+  return `
+    SELECT page.*, used.*, at_work.*, asked.*
+    FROM (${source}) AS page
     LEFT JOIN LATERAL (
       SELECT ${TOTALS} FROM ${schema}.tasks WHERE run = page.id
     ) AS used ON true
@@ -107,17 +215,6 @@ function listSql(schema: string): string {
       WHERE run = page.id AND status = 'OPEN'
     ) AS asked ON true
     ORDER BY page.id DESC`
-}
-
-/** Builds the filter. The search text is not a pattern: `%` and `_` have no special meaning. */
-function whereSql(schema: string): string {
-  return `
-    WHERE ($1::text[] IS NULL OR status = ANY($1))
-      AND ($2::text[] IS NULL OR tag_index @> $2)
-      AND ($3::text IS NULL OR ensemble = $3)
-      AND ($7::text IS NULL OR cache_key = $7)
-      AND ($4::text IS NULL OR starts_with(upper(run_id COLLATE "C"), $4) OR EXISTS (
-        SELECT 1 FROM ${schema}.run_texts WHERE run = runs.id AND strpos(text, $4) > 0))`
 }
 
 const TOKENS = ['input_tokens', 'output_tokens', 'earlier_input_tokens', 'earlier_output_tokens']

@@ -1,3 +1,4 @@
+import { Client } from 'pg'
 import { describe, expect, it } from 'vitest'
 
 import { token } from '../testing/event-fixtures.ts'
@@ -110,5 +111,75 @@ describe('opening', () => {
       listenConnectionString: url.href,
     })
     await expect(opening).rejects.toThrow(/127\.0\.0\.1:1\/.*ECONNREFUSED/)
+  })
+})
+
+describe('migrating a store in use', () => {
+  it('[RUNS-D6] lets writers continue while an index waits for a transaction, and repeats an interrupted one', async () => {
+    const settings = { connectionString: database.url, schema: 'online', maxConnections: 4 }
+    await using old = await postgresRunStorage(settings)
+    const { client } = database
+    const at = POSTGRES_MIGRATIONS.findIndex((step) => typeof step !== 'string')
+    await client.query(`DROP INDEX online.runs_by_upper_id;
+      UPDATE online.schema_version SET version = ${at}`)
+    // What is left of an attempt that was interrupted: an index of that name that is of no use.
+    await client.query(`DROP INDEX online.run_texts_by_gram;
+      CREATE INDEX run_texts_by_gram ON online.run_texts (run)`)
+    const writer = new Client(database.url)
+    await writer.connect()
+    await createRun(old, 'run-a')
+    await writer.query('BEGIN')
+    await writer.query(`UPDATE online.runs SET error = 'x'`)
+    await writer.query(`UPDATE online.run_texts SET text = 'x'`)
+    const opening = postgresRunStorage(settings)
+    await expect
+      .poll(async () => {
+        const { rows } = await client.query(
+          `SELECT 1 FROM pg_stat_activity WHERE query LIKE '%INDEX CONCURRENTLY%' AND pid <> pg_backend_pid()`,
+        )
+        return rows.length
+      })
+      .toBeGreaterThan(0)
+    await createRun(old, 'run-b')
+    expect(await old.runs.list({ limit: 1 })).toMatchObject({ total: 2 })
+    await writer.query('COMMIT')
+    await writer.end()
+    await using migrated = await opening
+    expect(await migrated.runs.list({ text: 'run-', limit: 9 })).toMatchObject({ total: 2 })
+    const { rows } = await client.query(
+      `SELECT indexrelid::regclass::text AS name FROM pg_index WHERE NOT indisvalid`,
+    )
+    expect(rows).toEqual([])
+  })
+
+  it('[RUNS-D6] a step that waits for a table lets the writers behind it continue', async () => {
+    const settings = { connectionString: database.url, schema: 'blocked', maxConnections: 4 }
+    await using old = await postgresRunStorage(settings)
+    const { client } = database
+    const at = POSTGRES_MIGRATIONS.findIndex(
+      (step) => typeof step === 'string' && step.includes('ADD COLUMN grams'),
+    )
+    await client.query(`ALTER TABLE blocked.run_texts DROP COLUMN grams;
+      DROP INDEX blocked.runs_by_upper_id, blocked.runs_by_ensemble;
+      UPDATE blocked.schema_version SET version = ${at}`)
+    const holder = new Client(database.url)
+    await holder.connect()
+    await holder.query('BEGIN; SELECT FROM blocked.run_texts')
+    const opening = postgresRunStorage(settings)
+    await expect
+      .poll(async () => {
+        const { rows } = await client.query(
+          `SELECT 1 FROM pg_locks WHERE relation = 'blocked.run_texts'::regclass AND NOT granted`,
+        )
+        return rows.length
+      })
+      .toBeGreaterThan(0)
+    // A writer that queues behind the step gets the table when the step gives up.
+    await client.query(`INSERT INTO blocked.run_texts SELECT -1, 'x' WHERE false`)
+    await holder.query('COMMIT')
+    await holder.end()
+    await using migrated = await opening
+    await createRun(migrated, 'run-a')
+    expect(await old.runs.list({ limit: 9 })).toMatchObject({ total: 1 })
   })
 })

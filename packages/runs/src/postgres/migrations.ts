@@ -3,20 +3,36 @@
  *
  * RUNS-D4 Processes that open a store at the same time migrate it once. A schema that is newer than the code is
  *    refused with SCHEMA_TOO_NEW and left unchanged.
+ * RUNS-D6 Processes of the previous version write while the schema is migrated. A step adds columns without a default
+ *    that must be computed per row, and leaves it to later writes or to housekeeping to fill them.
  */
-import { TuttiError } from '@tutti/core'
+import { sleep, systemClock, TuttiError } from '@tutti/core'
 
-import { LOCKS, type Database, type DatabaseSession } from './database.ts'
+import { isLockTimeout } from './connection-errors.ts'
+import { Database, LOCKS, type DatabaseSession } from './database.ts'
+
+import type { ResolvedPostgresRunStorageOptions } from './options.ts'
+
+/** Maximum time that a process waits while another one migrates, and that one statement takes, in milliseconds. */
+const MIGRATION_LIMIT_MS = 3_600_000
+
+/** Time after which a step that waits for a table lets the writers behind it continue, in milliseconds. */
+const WRITERS_WAIT_MS = 300
+
+/** A step that creates and drops indexes, by name. `null` drops one. */
+export interface IndexStep {
+  readonly indexes: Readonly<Record<string, { readonly on: string; readonly unique?: true } | null>>
+}
 
 /**
- * Migration steps. Step N migrates a schema of version N to version N + 1; `$schema` is its quoted name. A released step
+ * Migration steps: statements for one transaction, or changes of indexes, which run while other processes write. Step N migrates a schema of version N to version N + 1; `$schema` is its quoted name. A released step
  * never changes.
  *
  * Instants and amounts are `double precision`, like JavaScript numbers. `due_at` is, for a ready run, the time since
  * which it waits; for an owned run, the end of its lease; for a parked run, the time at which it becomes due. NULL means
  * never.
  */
-export const POSTGRES_MIGRATIONS: readonly string[] = [
+export const POSTGRES_MIGRATIONS: readonly (string | IndexStep)[] = [
   `
   CREATE TABLE $schema.runs (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -223,30 +239,107 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   ALTER TABLE $schema.events ADD COLUMN bytes integer;
   ALTER TABLE $schema.steps ADD COLUMN bytes integer;
   `,
+  // The grams of search texts, for new runs; see `grams.ts`.
+  `ALTER TABLE $schema.run_texts ADD COLUMN grams int2[];`,
+  {
+    indexes: {
+      run_texts_by_gram: { on: 'run_texts USING gin (grams)' },
+      run_texts_not_indexed: { on: 'run_texts (run) WHERE grams IS NULL' },
+      runs_by_upper_id: { on: 'runs (upper(run_id COLLATE "C") COLLATE "C")' },
+      runs_by_ensemble: { on: 'runs (ensemble, id)' },
+    },
+  },
 ]
 
 /**
- * Migrates the schema to the newest version in one transaction. Of several concurrent processes, only one does it.
+ * Migrates the schema to the newest version. Of several concurrent processes, only one does it; the others wait. A new
+ * schema is created in one transaction.
  *
  * @throws {TuttiError} SCHEMA_TOO_NEW when a newer release has written it.
  */
-export async function migratePostgres(database: Database): Promise<void> {
+export async function migratePostgres(
+  database: Database,
+  settings: ResolvedPostgresRunStorageOptions,
+): Promise<void> {
   // Without pending steps, a database user who may only use the tables is sufficient.
   if ((await readVersion(database)) === POSTGRES_MIGRATIONS.length) return
-  await database.transaction({ lock: LOCKS.migrate, waits: true }, async (session) => {
-    const { schema } = database
-    await session.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
-    await session.query(`CREATE TABLE IF NOT EXISTS ${schema}.schema_version (version integer)`)
-    const version = await readVersion(session)
-    if (version >= POSTGRES_MIGRATIONS.length) return
-    for (const sql of POSTGRES_MIGRATIONS.slice(version)) {
-      await session.query(sql.replaceAll('$schema', () => schema))
-    }
-    await session.query(`DELETE FROM ${schema}.schema_version`)
-    await session.query(`INSERT INTO ${schema}.schema_version VALUES ($1)`, [
-      POSTGRES_MIGRATIONS.length,
-    ])
+  const { queryLimitMs: _, ...connection } = settings
+  const admin = new Database({
+    ...connection,
+    // One that holds the lock, and one that creates indexes outside of its transaction.
+    maxConnections: 2,
+    limitMs: MIGRATION_LIMIT_MS,
+    onLost: () => undefined,
   })
+  try {
+    for (let isDone = false; !isDone;) isDone = await migrateFurther(admin)
+  } finally {
+    await admin.close()
+  }
+}
+
+/** Creates the schema, or applies one step. Returns whether it then has the newest version. */
+async function migrateFurther(admin: Database): Promise<boolean> {
+  let isBlocked = false
+  const newest = POSTGRES_MIGRATIONS.length
+  try {
+    const version = await admin.transaction({ waits: true }, async (session) => {
+      const { schema } = session
+      // A wait for the lock would hold a snapshot, for which the creation of an index would wait in turn.
+      const [lock] = await session.query('SELECT pg_try_advisory_xact_lock($1, $2) AS is_free', [
+        LOCKS.migrate,
+        admin.lockKey,
+      ])
+      isBlocked = lock?.['is_free'] !== true
+      if (isBlocked) return 0
+      await session.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
+      await session.query(`CREATE TABLE IF NOT EXISTS ${schema}.schema_version (version integer)`)
+      const before = await readVersion(session)
+      const after = before === 0 ? newest : Math.min(before + 1, newest)
+      for (const step of POSTGRES_MIGRATIONS.slice(before, after)) {
+        if (typeof step !== 'string')
+          await changeIndexes(before === 0 ? session : admin, step, before === 0)
+        else
+          await applyStep(session, step, before === 0).catch((error: unknown) => {
+            isBlocked = isLockTimeout(error)
+            throw error
+          })
+      }
+      await session.query(`DELETE FROM ${schema}.schema_version`)
+      await session.query(`INSERT INTO ${schema}.schema_version VALUES ($1)`, [after])
+      return after
+    })
+    if (version === newest) return true
+  } catch (error) {
+    if (!isBlocked) throw error
+  }
+  // Another process migrates, or uses the table: writers that wait behind the step continue first.
+  if (isBlocked) await sleep(systemClock, WRITERS_WAIT_MS)
+  return false
+}
+
+async function applyStep(session: DatabaseSession, step: string, isNew: boolean): Promise<void> {
+  if (!isNew) await session.query(`SET LOCAL lock_timeout = ${WRITERS_WAIT_MS}`)
+  await session.query(step.replaceAll('$schema', () => session.schema))
+}
+
+/** Creates and drops indexes. In a schema in use, this blocks no writer. */
+async function changeIndexes(
+  session: DatabaseSession,
+  { indexes }: IndexStep,
+  isNew: boolean,
+): Promise<void> {
+  const { schema } = session
+  const online = isNew ? '' : 'CONCURRENTLY'
+  for (const [name, definition] of Object.entries(indexes)) {
+    // An attempt that was interrupted leaves an index that is not valid.
+    await session.query(`DROP INDEX ${online} IF EXISTS ${schema}.${name}`)
+    if (definition === null) continue
+    const { unique = false, on } = definition
+    await session.query(
+      `CREATE ${unique ? 'UNIQUE' : ''} INDEX ${online} ${name} ON ${schema}.${on}`,
+    )
+  }
 }
 
 async function readVersion(session: DatabaseSession): Promise<number> {

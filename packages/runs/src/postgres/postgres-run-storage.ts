@@ -125,6 +125,8 @@ function openDatabases(
       ...common,
       connectionString: readConnectionString,
       queryLimitMs,
+      // The plan of a search depends on its values.
+      preparedStatements: false,
       // A replica that cannot be reached fails its own reads only.
       ...(readConnectionString === connectionString ? {} : { onLost: () => undefined }),
     }),
@@ -134,15 +136,16 @@ function openDatabases(
 async function open({
   database,
   notifications,
-  settings: { connectionString, listenConnectionString },
+  settings,
 }: {
   readonly database: Database
   readonly notifications: PostgresNotifications
   readonly settings: ResolvedPostgresRunStorageOptions
 }): Promise<void> {
+  const { connectionString, listenConnectionString } = settings
   try {
     await assertUsable(database)
-    await migratePostgres(database)
+    await migratePostgres(database, settings)
   } catch (error) {
     if (TuttiError.isInstance(error) || classifyError(error) === 'collision') throw error
     throw unavailable(error, connectionString)

@@ -1,5 +1,6 @@
 /** Lists runs of the embedded store, newest first. */
 import { LISTED_COLUMNS } from '../record-fields.ts'
+import { MOST_COUNTED } from '../ports/run-store.ts'
 import { normalizeForSearch } from '../search-text.ts'
 import { readListedRun } from './rows.ts'
 
@@ -15,11 +16,13 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 export function prepareRunLister(database: DatabaseSync): (query: RunQuery) => RunListPage {
   return (query) => {
     const { where, values } = toFilter(query)
-    const { limit, offset } = query
-    const rows = database.prepare(listSql(where)).all({ ...values, limit, offset })
+    const { limit, offset = 0, before = Number.MAX_SAFE_INTEGER } = query
+    const rows = database.prepare(listSql(where)).all({ ...values, before, limit, offset })
+    const found = Number(rows[0]?.['total'])
     return {
       runs: rows.filter(({ id }) => id !== null).map(readListedRun),
-      total: Number(rows[0]?.['total']),
+      total: Math.min(found, MOST_COUNTED),
+      isCapped: found > MOST_COUNTED,
     }
   }
 }
@@ -58,7 +61,8 @@ export function prepareChangedRunLister(
 function listSql(where: string): string {
   return `
     WITH page AS MATERIALIZED (
-      SELECT ${LISTED_COLUMNS} FROM runs ${where} ORDER BY id DESC LIMIT $limit OFFSET $offset
+      SELECT ${LISTED_COLUMNS} FROM runs WHERE id < $before AND ${where}
+      ORDER BY id DESC LIMIT $limit OFFSET $offset
     ), used AS (
       SELECT run, ${TOTALS},
         min(task_index) FILTER (WHERE tasks.status = 'RUNNING' AND page.state <> 'ended')
@@ -68,7 +72,8 @@ function listSql(where: string): string {
     SELECT total, page.*, used.*,
       (SELECT name FROM tasks WHERE run = page.id AND task_index = current_index) AS current_name,
       (SELECT count(*) FROM reviews WHERE run = page.id AND +status = 'OPEN') AS open_reviews
-    FROM (SELECT count(*) AS total FROM runs ${where})
+    FROM (SELECT count(*) AS total FROM (
+      SELECT 1 FROM runs WHERE ${where} LIMIT ${MOST_COUNTED + 1}))
       LEFT JOIN page ON true LEFT JOIN used ON run = page.id
     ORDER BY page.id DESC`
 }
@@ -116,7 +121,7 @@ function toFilter({ statuses, tag, ensemble, cacheKey, text }: RunQuery): Filter
     conditions.push(HAS_TEXT)
     values['text'] = normalizeForSearch(text)
   }
-  return { where: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, values }
+  return { where: conditions.length === 0 ? 'true' : conditions.join(' AND '), values }
 }
 
 /** Compares a value in its text form. Numbers are compared as numbers if the text is a number as JSON writes it. */

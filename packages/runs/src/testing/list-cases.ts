@@ -21,7 +21,7 @@ import type { ListedRun, RunRecord } from '../run-record.ts'
 import type { StorageCase } from './storage-case.ts'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
 
-type Shown = Omit<ListedRun, keyof RunRecord>
+type Shown = Omit<ListedRun, keyof RunRecord | 'place'>
 
 /** The listed fields of a run without work. */
 const NOTHING: Shown = { totalTokens: 0, totalToolCalls: 0, costUsd: 0, openReviews: 0 }
@@ -121,12 +121,35 @@ export const listCases: readonly StorageCase[] = [
       strictEqual(runs.length, expected.length)
       for (const [at, [runId, { shown }]] of expected.entries()) {
         const { inputs: _inputs, ...stored } = await readRecord(storage, runId)
-        deepStrictEqual(runs[at], { ...stored, ...shown })
+        const { place, ...listed } = runs[at] ?? { place: NaN }
+        deepStrictEqual(listed, { ...stored, ...shown })
+        ok(place < (runs[at - 1]?.place ?? Infinity))
       }
       const beyond = await storage.runs.list({ limit: 9, offset: 99 })
-      deepStrictEqual(beyond, { runs: [], total })
+      deepStrictEqual(beyond, { runs: [], total, isCapped: false })
       const [one, ...rest] = (await storage.runs.list({ limit: 1, offset: 8 })).runs
       deepStrictEqual([one, rest], [runs[8], []])
+    },
+  },
+  {
+    name: '[RUNS-P12] a list continues before the place of a run, also when new runs came and that run is gone',
+    async run({ storage }) {
+      for (let index = 1; index <= 5; index += 1) await endedRun(storage, `run-${index}`)
+      const first = await storage.runs.list({ limit: 2 })
+      await createRun(storage, 'run-6')
+      strictEqual(await storage.runs.delete('run-4'), 'deleted')
+      const find = finder(storage)
+      const before = first.runs.at(-1)?.place
+      deepStrictEqual(await find({ before, limit: 2 }), ['run-3', 'run-2', 5])
+      deepStrictEqual(await find({ before, limit: 2, offset: 2 }), ['run-1', 5])
+      deepStrictEqual(await find({ before, text: 'cheese' }), [0])
+      deepStrictEqual(await find({ before, text: 'run-', statuses: ['FAILED'] }), [
+        'run-3',
+        'run-2',
+        'run-1',
+        4,
+      ])
+      deepStrictEqual(await find({ before: 0 }), [5])
     },
   },
   {

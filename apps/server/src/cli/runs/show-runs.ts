@@ -38,11 +38,9 @@ export async function showRuns(options: ListOptions, context: CommandContext): P
   } else {
     printLines(runTable(list.runs, Date.now()), io)
     const { length } = list.runs
+    const total = list.totalCapped === true ? `more than ${list.total}` : list.total
     if (length < list.total)
-      printMessage(
-        `Showing the newest ${length} of ${list.total}; use --limit or --all for more`,
-        io,
-      )
+      printMessage(`Showing the newest ${length} of ${total}; use --limit or --all for more`, io)
   }
 }
 

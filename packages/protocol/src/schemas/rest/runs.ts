@@ -16,6 +16,9 @@ import {
 import { PendingReview } from './reviews.ts'
 import { RunBudgetGiven, RunOptionsGiven } from './submit-run.ts'
 
+/** Greatest number of runs that a list skips, and that it counts. */
+const MAX_OFFSET = 10_000
+
 /**
  * Query of `GET /api/runs`, and `filter` of a `state_query`. Numbers of the query string are converted before
  * validation.
@@ -35,8 +38,10 @@ export const ListRunsQuery = Type.Object(
     q: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
     /** Maximum number of runs; 100 when absent. */
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-    /** Number of runs to skip, newest first; 0 when absent. */
-    offset: Type.Optional(Count),
+    /** Number of runs to skip, newest first; 0 when absent. For more, use `cursor`. */
+    offset: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_OFFSET })),
+    /** `nextCursor` of the page before; the page continues there, whatever runs came or went in between. */
+    cursor: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,14}$' })),
   },
   CLOSED,
 )
@@ -98,13 +103,17 @@ export const RunSummary = Type.Object({
 export type RunSummary = Type.Static<typeof RunSummary>
 
 /**
- * Response of `GET /api/runs`: one page, newest first. A page ends early at 1 MB; the next page begins at `offset`
- * plus the number of runs on it.
+ * Response of `GET /api/runs`: one page, newest first. A page ends early at 1 MB; the next page begins at
+ * `nextCursor`.
  */
 export const RunList = Type.Object({
   runs: Type.Array(RunSummary),
-  /** Number of matching runs on all pages. */
+  /** Number of matching runs on all pages, up to 10,000. */
   total: Count,
+  /** Whether more than 10,000 runs match. */
+  totalCapped: Type.Optional(Type.Literal(true)),
+  /** Cursor of the next page; absent on the last one. */
+  nextCursor: Type.Optional(Type.String()),
 })
 export type RunList = Type.Static<typeof RunList>
 

@@ -1,0 +1,33 @@
+/**
+ * Pure: the index of search texts. A text contains a term only if it contains every gram of the term, three characters
+ * each, so an index of grams finds the few texts to search.
+ */
+
+/** Number of characters of a gram. */
+const LENGTH = 3
+
+/**
+ * Number of different grams above which a text is not indexed, because its rows in the index would be many. Such texts
+ * are searched one by one.
+ */
+const MOST_GRAMS = 4_000
+
+/** Returns the different grams of a text as numbers of 16 bits, or undefined when there are too many. */
+export function toGrams(text: string): readonly number[] | undefined {
+  const grams = new Set<number>()
+  for (let at = 0; at + LENGTH <= text.length; at += 1) {
+    grams.add(hashGram(text, at))
+    if (grams.size > MOST_GRAMS) return undefined
+  }
+  return [...grams]
+}
+
+/** Hashes the gram at a position. Two grams with the same hash only cause a text to be searched in vain. */
+function hashGram(text: string, at: number): number {
+  let hash = 0
+  for (let index = at; index < at + LENGTH; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x9e37_79b1)
+    hash ^= hash >>> 15
+  }
+  return (hash << 16) >> 16
+}
