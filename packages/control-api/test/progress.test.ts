@@ -133,6 +133,11 @@ describe('a list of runs', () => {
     expect(await ids('?q=RUN-3')).toEqual(['run-3', 1])
     expect(await ids('?q=bac&limit=1')).toEqual(['run-4', 5])
     expect(await ids('?q=%25')).toEqual([0])
+    const first = await list(api, '?limit=2&tag=batch:a')
+    const second = await list(api, `?limit=2&tag=batch:a&cursor=${first.nextCursor}`)
+    expect([second.runs.map(({ runId }) => runId), second.total]).toEqual([['run-0'], 3])
+    expect(second).not.toHaveProperty('nextCursor')
+    expect(second).not.toHaveProperty('totalCapped')
     expect(await ids('?q=B&tag=batch:b&status=RUNNING,ACCEPTED')).toEqual(['run-3', 'run-1', 2])
   })
 
@@ -141,6 +146,10 @@ describe('a list of runs', () => {
     'limit=1001',
     'limit=x',
     'offset=-1',
+    'offset=10001',
+    'cursor=',
+    'cursor=-1',
+    'cursor=run-1',
     'status=DONE',
     'status=RUNNING,DONE',
     'status=RUNNING,',
