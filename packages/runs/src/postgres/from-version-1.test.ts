@@ -36,7 +36,9 @@ describe('a store of version 1', () => {
     await using _ = await open(schema)
     await database.client.query(toVersion1(schema))
     await database.client.query('CREATE SCHEMA first')
-    await database.client.query(String(POSTGRES_MIGRATIONS[0]).replaceAll('$schema', () => 'first'))
+    const [first] = POSTGRES_MIGRATIONS
+    const sql = typeof first === 'string' ? first : ''
+    await database.client.query(sql.replaceAll('$schema', () => 'first'))
     expect(await readShape(schema)).toEqual(await readShape('first'))
   })
 
