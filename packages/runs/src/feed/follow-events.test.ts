@@ -58,6 +58,31 @@ describe('followEvents', () => {
     expect(run.listeners).toBe(0)
   })
 
+  it('readers of short logs do not wait for each other', async () => {
+    const run = new FakeRun()
+    run.append(3)
+    const readers = Array.from({ length: 50 }, () => run.follow(0))
+    const read = readers.map((reader) => reader.take(3))
+    await turns(4)
+    expect(run.reads).toBe(50)
+    run.end()
+    expect(await Promise.all(read)).toEqual(readers.map(() => [0, 1, 2]))
+    await Promise.all(readers.map((reader) => reader.rest()))
+  })
+
+  it('readers of long logs take turns after their first pages', async () => {
+    const run = new FakeRun()
+    run.append(1_000)
+    run.end()
+    const readers = Array.from({ length: 20 }, () => run.follow(0))
+    const read = readers.map((reader) => reader.rest())
+    await turns(20)
+    // Two small pages each, then a turn at the start and every eight passes of the event loop.
+    expect(run.reads).toBeLessThan(50)
+    const seqs = Array.from({ length: 1_001 }, (_, index) => index)
+    expect(await Promise.all(read)).toEqual(readers.map(() => seqs))
+  })
+
   it('[RUNS-F3] a slow reader misses no events that did not fit into memory', async () => {
     const run = new FakeRun()
     run.append(1)

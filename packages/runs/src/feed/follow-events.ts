@@ -11,7 +11,7 @@ import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
 import { readTurn } from './read-turns.ts'
 
 import type { EventBus } from './event-bus.ts'
-import type { StoredEventLog } from '../ports/event-log.ts'
+import type { EventQuery, StoredEventLog } from '../ports/event-log.ts'
 import type { RunRecord } from '../run-record.ts'
 
 /** Maximum number of events that wait in memory for one reader: some seconds of a busy run. */
@@ -25,6 +25,12 @@ const PAGE = 500
 
 /** Size of a page of the log, in bytes. */
 const PAGE_BYTES = 256_000
+
+/** Size of a page that is read without waiting for a turn: less work than the request of its reader. */
+const SMALL_PAGE = { limit: 50, maxBytes: 16_000 }
+
+/** Number of small pages of a reader: with the second one, the reader of a short log has reached its end. */
+const SMALL_PAGES = 2
 
 /** The log and the live events of a run. */
 export interface FollowSource {
@@ -71,6 +77,8 @@ class FollowedEvents implements EventBatches {
   readonly #live = new LiveEvents()
   #next: number
   #isOver = false
+  /** Number of pages read from the log. */
+  #pages = 0
   /** Undefined until the first batch is requested. */
   #stopListening: (() => void) | undefined
 
@@ -115,7 +123,7 @@ class FollowedEvents implements EventBatches {
       this.#listen()
       const next = this.#next
       const isLive = live.complete
-      const batch = isLive ? live.take(next) : await readLog(events, live, { runId, next })
+      const batch = isLive ? live.take(next) : await readLog(events, live, this.#nextPage())
       const last = batch.at(-1)
       if (last !== undefined) {
         this.#next = last.seq + 1
@@ -126,6 +134,14 @@ class FollowedEvents implements EventBatches {
       await live.arrival(signal)
     }
     return undefined
+  }
+
+  #nextPage(): EventQuery {
+    const query = { runId: this.#options.runId, from: this.#next }
+    this.#pages += 1
+    return this.#pages <= SMALL_PAGES
+      ? { ...query, ...SMALL_PAGE }
+      : { ...query, limit: PAGE, maxBytes: PAGE_BYTES }
   }
 
   #listen(): void {
@@ -168,11 +184,11 @@ function mayHaveEvents(
 async function readLog(
   events: StoredEventLog,
   live: LiveEvents,
-  { runId, next }: { readonly runId: string; readonly next: number },
+  query: EventQuery,
 ): Promise<readonly LoggedRunEvent[]> {
   live.restart()
-  await readTurn()
-  const page = await events.read({ runId, from: next, limit: PAGE, maxBytes: PAGE_BYTES })
+  if (query.limit > SMALL_PAGE.limit) await readTurn()
+  const page = await events.read(query)
   const last = page.at(-1)
   if (last === undefined) live.caughtUp()
   else live.continues(last.seq)
