@@ -1,7 +1,42 @@
 import react from '@vitejs/plugin-react'
-import { defineConfig } from 'vite'
+import { defineConfig, type Plugin } from 'vite'
 
 import { thirdPartyLicenses } from '../../tooling/build/third-party-licenses.ts'
+
+/** Chunk that the first script imports. */
+const APP = 'start'
+
+/** Matches the modules of the first script, which must not wait for the others. */
+const FIRST = /early-request|stored-key|preload-helper/
+
+/**
+ * Links the files of the chunk that the first script imports, so that they load together with it. Vite links only those
+ * that are imported statically.
+ */
+function linkApp(): Plugin {
+  return {
+    name: 'link-app',
+    transformIndexHtml: {
+      order: 'post',
+      handler: (_html, { bundle = {} }) => {
+        const chunks = Object.values(bundle).filter((output) => output.type === 'chunk')
+        const byFile = new Map(chunks.map((chunk) => [chunk.fileName, chunk]))
+        const found = new Set(chunks.filter(({ name }) => name === APP))
+        for (const { imports } of found) {
+          for (const file of imports) {
+            const chunk = byFile.get(file)
+            if (chunk !== undefined && !chunk.isEntry) found.add(chunk)
+          }
+        }
+        return [...found].map(({ fileName }) => ({
+          tag: 'link',
+          attrs: { rel: 'modulepreload', crossorigin: true, href: `./${fileName}` },
+          injectTo: 'head',
+        }))
+      },
+    },
+  }
+}
 
 /** Address of the server during development. */
 const SERVER = 'http://127.0.0.1:7329'
@@ -9,14 +44,25 @@ const SERVER = 'http://127.0.0.1:7329'
 export default defineConfig({
   // Relative URLs, because the page may be served below any path.
   base: './',
-  plugins: [react(), thirdPartyLicenses()],
+  plugins: [react(), linkApp(), thirdPartyLicenses()],
   resolve: { conditions: ['@tutti/source', 'module', 'browser', 'development|production'] },
   build: {
     target: 'es2023',
     // The polyfill is an inline script, which the content policy forbids.
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
-    cssCodeSplit: true,
+    // Few files: each costs a request, of which a browser sends six at a time.
+    cssCodeSplit: false,
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'first', test: FIRST, priority: 1 },
+            { name: 'common', minShareCount: 2 },
+          ],
+        },
+      },
+    },
     reportCompressedSize: false,
   },
   server: {

@@ -71,3 +71,51 @@ describe('a run of ten thousand events that is over', () => {
     })
   })
 })
+
+describe('the page of a run', () => {
+  it('requests the events before its scripts have loaded, and uses that response', async () => {
+    await using stage = await openDashboard({ ...bigEnsembles(1) })
+    const runId = await startBigRun(stage.client)
+    await stage.client.runs.result(runId)
+    await visit(browser, 'about:blank', {
+      async use({ page, requests }) {
+        const path = `GET /api/runs/${runId}/events`
+        const isAsked = (): boolean => requests.includes(path)
+        await page.route('**/assets/start-*.js', async (route) => {
+          await expect.poll(isAsked).toBe(true)
+          await route.continue()
+        })
+        await page.goto(`${stage.url}/#/runs/${runId}`)
+        await page.getByRole('status').getByText('Completed').waitFor()
+        await page.waitForLoadState('networkidle')
+        expect(requests.filter((one) => one === path)).toHaveLength(2)
+      },
+    })
+  })
+
+  it('leaves a run whose scripts have not loaded, and opens another', async () => {
+    await using stage = await openDashboard({ ...bigEnsembles(1) })
+    const [first, second] = await Promise.all([1, 2].map(() => startBigRun(stage.client)))
+    await visit(browser, 'about:blank', {
+      async use({ page }) {
+        const held = Promise.withResolvers<void>()
+        await page.route('**/assets/start-*.js', async (route) => {
+          await held.promise
+          await route.continue()
+        })
+        const asked = page.waitForRequest((request) => request.url().includes(`${first}/events`))
+        await page.goto(`${stage.url}/#/runs/${first}`, { waitUntil: 'commit' })
+        await asked
+        await page.evaluate((id) => {
+          location.hash = `#/runs/${id}`
+        }, second)
+        held.resolve()
+        await page.getByRole('status').getByText('Completed').waitFor()
+        await page
+          .getByText(second ?? '')
+          .first()
+          .waitFor()
+      },
+    })
+  })
+})

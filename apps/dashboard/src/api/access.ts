@@ -3,9 +3,7 @@
  * is never part of a URL. The client opens sockets with a ticket that it gets with the key.
  */
 import { createStore } from '../lib/store.ts'
-
-/** Key in the session storage. */
-const STORAGE_KEY = 'tutti.key'
+import { readStoredKey, storeKey } from './stored-key.ts'
 
 /** The key and its state. */
 export interface KeyState {
@@ -37,25 +35,4 @@ export function refuseKey(): void {
 export function forgetKey(): void {
   storeKey(undefined)
   access.set({ key: undefined, isRefused: true })
-}
-
-function readStoredKey(): string | undefined {
-  return openStorage()?.getItem(STORAGE_KEY) ?? undefined
-}
-
-function storeKey(key: string | undefined): void {
-  if (key === undefined) openStorage()?.removeItem(STORAGE_KEY)
-  else openStorage()?.setItem(STORAGE_KEY, key)
-}
-
-/**
- * Returns the session storage; undefined if the browser denies access to it. The key then lasts
- * until a reload.
- */
-function openStorage(): Storage | undefined {
-  try {
-    return sessionStorage
-  } catch {
-    return undefined
-  }
 }

@@ -3,6 +3,7 @@ import { createClient, type TuttiClient } from '@tutti/client'
 import { QueryClient } from '@tanstack/react-query'
 import { createContext, useContext } from 'react'
 
+import { takeEarlyResponse } from './early-request.ts'
 import { openServerFeed, type ServerFeed } from './server-feed.ts'
 
 /** Everything that the page uses of its server. */
@@ -28,7 +29,7 @@ export function connectServer(key: string | undefined, onRefused: () => void): S
     baseUrl: './',
     apiKey: key,
     fetch: async (url, init) => {
-      const response = await fetch(url, init)
+      const response = await (takeEarlyResponse(url, init) ?? fetch(url, init))
       if (response.status === UNAUTHORIZED && !isClosed) onRefused()
       return response
     },

@@ -1,11 +1,11 @@
-/** Starts the dashboard. */
-import './ui/tokens/base.css'
+/** Renders the dashboard. */
+import '../ui/tokens/base.css'
 
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 
-import { App } from './app/app.tsx'
-import { applyTheme } from './app/theme.ts'
+import { App } from './app.tsx'
+import { applyTheme } from './theme.ts'
 
 const root = document.querySelector('#root')
 if (root === null) throw new Error('The page has no element "root"')
