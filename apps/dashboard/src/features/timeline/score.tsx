@@ -77,7 +77,8 @@ export function Score({ model, sheet, nowMs, playhead, selection, onSelect }: Sc
           <div className={styles['rows']} style={{ height: heightPx }}>
             {model.rows.map((row, index) => {
               const [top = 0, bottom = 0] = tops.slice(index, index + 2)
-              if (bottom < viewport.topPx || top > viewport.bottomPx) return null
+              if (!viewport.isMeasured || bottom < viewport.topPx || top > viewport.bottomPx)
+                return null
               return (
                 <TimelineRowView
                   key={row.task.name}

@@ -47,6 +47,8 @@ export interface Viewport {
   readonly viewPx: number
   readonly sheetPx: number
   readonly isFitting: boolean
+  /** Whether the sizes are known, which the first rendering finds out. */
+  readonly isMeasured: boolean
   readonly frame: TimeFrame
   /** Vertical range of rendered rows. */
   readonly topPx: number
@@ -145,6 +147,7 @@ export function useViewport(sheet: Sheet, nowMs: number | undefined): Viewport {
     viewPx,
     sheetPx,
     isFitting,
+    isMeasured: width > 0,
     frame,
     topPx: (page.y - 1) * height,
     bottomPx: (page.y + 2) * height,
@@ -198,6 +201,10 @@ function computePage(
   return before.x === x && before.y === y ? before : { x, y }
 }
 
+function isSame(one: Size, other: Size): boolean {
+  return one.gutter === other.gutter && one.width === other.width && one.height === other.height
+}
+
 function useSize(scroller: RefObject<HTMLDivElement | null>): Size {
   const [size, setSize] = useState(NO_SIZE)
   useLayoutEffect(() => {
@@ -205,7 +212,10 @@ function useSize(scroller: RefObject<HTMLDivElement | null>): Size {
     if (element === null) return undefined
     const measure = (): void => {
       const gutter = element.querySelector<HTMLElement>('[data-gutter]')?.offsetWidth ?? 0
-      setSize({ gutter, width: element.clientWidth, height: element.clientHeight })
+      const { clientWidth: width, clientHeight: height } = element
+      setSize((before) =>
+        isSame(before, { gutter, width, height }) ? before : { gutter, width, height },
+      )
     }
     measure()
     const observer = new ResizeObserver(measure)
