@@ -34,21 +34,26 @@ export async function readStoredEvents(
   runId: string,
   { signal, onConnection, onProgress }: StoredEventsOptions,
 ): Promise<FollowedLog> {
+  const events = client.runs.events(runId, { signal, onConnection })[Symbol.asyncIterator]()
+  let readSeq = -1
   let lastSeq = Infinity
   const findLastSeq = async (): Promise<void> => {
     for await (const newest of client.runs.events(runId, { from: -1, signal })) {
       lastSeq = newest.seq
       break
     }
+    // The loop below would wait for the next event of an active run.
+    if (readSeq >= lastSeq) await events.return?.()
   }
   // The stream below fails for the same reasons and reports them.
   findLastSeq().catch(() => undefined)
   let log = createRunLog()
   let piece: LoggedRunEvent[] = []
   let shownAt = performance.now()
-  for await (const event of client.runs.events(runId, { signal, onConnection })) {
+  for await (const event of { [Symbol.asyncIterator]: () => events }) {
     piece.push(event)
-    if (event.seq >= lastSeq) break
+    readSeq = event.seq
+    if (readSeq >= lastSeq) break
     if (piece.length < PIECE) continue
     log = appendEvents(log, piece)
     piece = []
