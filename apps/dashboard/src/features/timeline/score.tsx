@@ -35,6 +35,8 @@ export interface ScoreProps {
 export function Score({ model, sheet, nowMs, playhead, selection, onSelect }: ScoreProps) {
   const viewport = useViewport(sheet, playhead === 'live' ? nowMs : undefined)
   const { scroller, gutterPx, sheetPx, frame, zoom, fit } = viewport
+  // The first rendering finds out the width.
+  const isMeasured = viewport.viewPx > 1
   const tops = useMemo(() => computeRowTops(model.rows), [model.rows])
   const heightPx = tops.at(-1) ?? 0
   const paper: Paper = useMemo(() => ({ model, frame, nowMs }), [model, frame, nowMs])
@@ -77,8 +79,7 @@ export function Score({ model, sheet, nowMs, playhead, selection, onSelect }: Sc
           <div className={styles['rows']} style={{ height: heightPx }}>
             {model.rows.map((row, index) => {
               const [top = 0, bottom = 0] = tops.slice(index, index + 2)
-              if (!viewport.isMeasured || bottom < viewport.topPx || top > viewport.bottomPx)
-                return null
+              if (!isMeasured || bottom < viewport.topPx || top > viewport.bottomPx) return null
               return (
                 <TimelineRowView
                   key={row.task.name}

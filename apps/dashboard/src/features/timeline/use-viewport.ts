@@ -47,8 +47,6 @@ export interface Viewport {
   readonly viewPx: number
   readonly sheetPx: number
   readonly isFitting: boolean
-  /** Whether the sizes are known, which the first rendering finds out. */
-  readonly isMeasured: boolean
   readonly frame: TimeFrame
   /** Vertical range of rendered rows. */
   readonly topPx: number
@@ -147,7 +145,6 @@ export function useViewport(sheet: Sheet, nowMs: number | undefined): Viewport {
     viewPx,
     sheetPx,
     isFitting,
-    isMeasured: width > 0,
     frame,
     topPx: (page.y - 1) * height,
     bottomPx: (page.y + 2) * height,
