@@ -106,17 +106,20 @@ export function scriptedModel(
     callCount += 1
     return `call-${callCount}`
   }
+  const takeEntry = (request: ModelRequest): ScriptedReply => {
+    requestCount += 1
+    if (maxRequests > 0) requests.push({ ...request, messages: [...request.messages] })
+    if (requests.length > maxRequests) requests.shift()
+    const entry = typeof script === 'function' ? script : script[requestCount - 1]
+    return readEntry(entry, request, requestCount)
+  }
   return {
     provider,
     name,
     ...(price === undefined ? {} : { price }),
     requests,
     async *stream(request, { signal }): AsyncGenerator<ModelChunk> {
-      requestCount += 1
-      if (maxRequests > 0) requests.push({ ...request, messages: [...request.messages] })
-      if (requests.length > maxRequests) requests.shift()
-      const entry = typeof script === 'function' ? script : script[requestCount - 1]
-      const scripted = readEntry(entry, request, requestCount)
+      const scripted = takeEntry(request)
       for (const text of splitWords(scripted.text ?? '')) {
         if (delayMs > 0) await sleep(clock, delayMs, signal)
         signal.throwIfAborted()
@@ -153,12 +156,7 @@ function toReply(scripted: ScriptedReply, request: ModelRequest, nextId: () => s
     name: call.name,
     arguments: typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments),
   }))
-  const written = text + toolCalls.map((call) => call.name + call.arguments).join('')
-  const read = request.messages.map((message) => message.content).join('')
-  const {
-    refusal,
-    usage = { inputTokens: estimateTokens(read), outputTokens: estimateTokens(written) },
-  } = scripted
+  const { refusal, usage = estimateUsage(request, text, toolCalls) } = scripted
   return {
     text,
     toolCalls,
@@ -168,6 +166,18 @@ function toReply(scripted: ScriptedReply, request: ModelRequest, nextId: () => s
   }
 }
 
-function estimateTokens(text: string): number {
-  return Math.ceil(text.length / 4)
+function estimateUsage(
+  { messages }: ModelRequest,
+  text: string,
+  toolCalls: readonly ToolCall[],
+): ModelUsage {
+  const read = messages.reduce((sum, { content }) => sum + content.length, 0)
+  const written = toolCalls.reduce((sum, call) => {
+    return sum + call.name.length + call.arguments.length
+  }, text.length)
+  return { inputTokens: estimateTokens(read), outputTokens: estimateTokens(written) }
+}
+
+function estimateTokens(characters: number): number {
+  return Math.ceil(characters / 4)
 }

@@ -41,48 +41,34 @@ export function createDirectiveMessage(directives: readonly Directive[]): Messag
 }
 
 function renderSystemPrompt({ role, goal, background, responseFormat }: Agent): string {
-  return [
-    `You are ${role}.`,
-    ...(background === undefined ? [] : [background]),
+  const lines = [`You are ${role}.`]
+  if (background !== undefined) lines.push(background)
+  lines.push(
     `Your personal goal is: ${goal}`,
     'Work until the task is done, then answer with the final result only, complete in itself.',
-    ...(responseFormat === undefined ? [] : [`Put your answer in this form: ${responseFormat}`]),
-  ].join('\n')
+  )
+  if (responseFormat !== undefined) lines.push(`Put your answer in this form: ${responseFormat}`)
+  return lines.join('\n')
 }
 
 function renderUserPrompt(parts: PromptParts): string {
-  const {
-    text,
-    context,
-    additionalContext = '',
-    notes,
-    revision,
-    attempt,
-    directives,
-    outputFormat,
-  } = parts
-  const sections: readonly (string | undefined)[] = [
-    ...notes.memories.map((memory) => renderSection(`Memory: ${memory.scope}`, memory.text)),
-    context.length === 0
-      ? undefined
-      : renderSection('Context from Previous Tasks', renderContext(context)),
-    additionalContext.trim() === ''
-      ? undefined
-      : renderSection('Additional Context', additionalContext),
-    notes.improvement === undefined
-      ? undefined
-      : renderSection('Task Improvement Notes', notes.improvement),
-    revision === undefined
-      ? undefined
-      : renderSection(`Revision Instructions (Attempt ${attempt})`, renderRevision(revision)),
-    directives.length === 0
-      ? undefined
-      : renderSection('Active Directives', renderDirectives(directives)),
-    renderSection('Task', text.description),
-    renderSection('Expected Output', text.expectedOutput),
-    outputFormat === undefined ? undefined : renderSection('Output Format', outputFormat),
-  ]
-  return sections.filter((part) => part !== undefined).join('\n\n')
+  const { text, context, additionalContext = '', notes, revision, directives } = parts
+  const sections: string[] = []
+  const add = (title: string, body: string): void => {
+    sections.push(renderSection(title, body))
+  }
+  for (const memory of notes.memories) add(`Memory: ${memory.scope}`, memory.text)
+  if (context.length > 0) add('Context from Previous Tasks', renderContext(context))
+  if (additionalContext.trim() !== '') add('Additional Context', additionalContext)
+  if (notes.improvement !== undefined) add('Task Improvement Notes', notes.improvement)
+  if (revision !== undefined) {
+    add(`Revision Instructions (Attempt ${parts.attempt})`, renderRevision(revision))
+  }
+  if (directives.length > 0) add('Active Directives', renderDirectives(directives))
+  add('Task', text.description)
+  add('Expected Output', text.expectedOutput)
+  if (parts.outputFormat !== undefined) add('Output Format', parts.outputFormat)
+  return sections.join('\n\n')
 }
 
 function renderRevision({ feedback, output }: Revision): string {

@@ -1,7 +1,7 @@
 /** Recovers from answers that ended early within one agent loop, as `unfinished.ts` decides. */
 import { TuttiError } from '@tutti/core'
 
-import { resolveOnUnfinished, type ResolvedOnUnfinished } from '../definition/on-unfinished.ts'
+import { resolveOnUnfinished } from '../definition/on-unfinished.ts'
 import {
   CONTINUE_REQUEST,
   decideRecovery,
@@ -30,23 +30,17 @@ export interface ContinuedConversation {
 
 /** Extra calls of one loop. */
 export class Recovery {
+  readonly #scope: TaskScope
   readonly #models: ModelChain
-  readonly #options: ResolvedOnUnfinished
-  readonly #structured: boolean
   #text = ''
   #extraCalls = 0
   #cut: CutAnswer | undefined
   #maxOutputTokens: number | undefined
   #extraTurns = 0
 
-  constructor({ task, run }: TaskScope, models: ModelChain) {
+  constructor(scope: TaskScope, models: ModelChain) {
+    this.#scope = scope
     this.#models = models
-    this.#structured = task.outputReader !== undefined
-    this.#options = resolveOnUnfinished([
-      task.onUnfinished,
-      task.agent.onUnfinished,
-      run.ensemble.onUnfinished,
-    ])
   }
 
   /** Number of extra calls of the whole loop; they do not count against `maxIterations`. */
@@ -71,11 +65,16 @@ export class Recovery {
    */
   take(cut: CutAnswer, conversation: ContinuedConversation): string | undefined {
     const { reason, reply } = cut
+    const { task, run } = this.#scope
     const recovery = decideRecovery({
       reason,
       reply,
-      options: this.#options,
-      structured: this.#structured,
+      options: resolveOnUnfinished([
+        task.onUnfinished,
+        task.agent.onUnfinished,
+        run.ensemble.onUnfinished,
+      ]),
+      structured: task.outputReader !== undefined,
       extraCalls: this.#extraCalls,
       maxOutputTokens: this.#maxOutputTokens,
     })

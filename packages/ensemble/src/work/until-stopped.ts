@@ -1,5 +1,6 @@
 import { CANCEL_GRACE_MS, type Clock } from '@tutti/core'
 
+import { onAbort } from './on-abort.ts'
 import { stoppedError } from './stopped-error.ts'
 
 /** Options of {@link untilStopped}. */
@@ -20,16 +21,13 @@ export function untilStopped<T>(
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     let stopGrace: (() => void) | undefined
-    const onAbort = (): void => {
+    const stopListening = onAbort(signal, () => {
       stopGrace = clock.after(CANCEL_GRACE_MS, () => {
         reject(stoppedError(signal, what, { abandoned: true }))
       })
-    }
-    signal.addEventListener('abort', onAbort, { once: true })
-    // The work may have begun, and the signal aborted, before there was a listener.
-    if (signal.aborted) onAbort()
+    })
     const release = (): void => {
-      signal.removeEventListener('abort', onAbort)
+      stopListening()
       stopGrace?.()
     }
     work.then(
