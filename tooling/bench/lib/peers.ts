@@ -28,11 +28,10 @@ export async function importPeer<T = Record<string, unknown>>(specifier: string)
   return (await load(specifier)) as T
 }
 
-/** Installs the pinned peers if necessary; returns their folder. */
-export function installPeers(): string {
+function installPeers(): void {
   // npm writes this file last; a folder without it is an incomplete install.
   const complete = existsSync(join(FOLDER, 'node_modules', '.package-lock.json'))
-  if (complete && FILES.every(isAsPinned)) return FOLDER
+  if (complete && FILES.every(isAsPinned)) return
   rmSync(FOLDER, { recursive: true, force: true })
   mkdirSync(FOLDER, { recursive: true })
   for (const file of FILES) copyFileSync(join(PINS, file), join(FOLDER, file))
@@ -43,7 +42,6 @@ export function installPeers(): string {
     timeout: INSTALL_TIMEOUT_MS,
   })
   if (status !== 0) throw new Error(`Cannot install the peers: ${error?.message ?? stderr}`)
-  return FOLDER
 }
 
 function isAsPinned(file: string): boolean {
