@@ -13,6 +13,16 @@ export function runExists(runId: string): TuttiError {
   return new TuttiError('RUN_EXISTS', `A run with ID ${runId} already exists`)
 }
 
+/** Error of a reader that has received events which are no longer in the log. */
+export function logIsShorter(runId: string, lastSeq: number): TuttiError {
+  return new TuttiError(
+    'CURSOR_PAST_END',
+    `Run ${runId} has events up to ${lastSeq}: the store has lost later ones, as after a failover. Read again from ` +
+      `the event that follows ${lastSeq}`,
+    { details: { lastSeq } },
+  )
+}
+
 /** Error of an idempotency key that was used for another submission. */
 export function idempotencyConflict(idempotencyKey: string): TuttiError {
   return new TuttiError(

@@ -26,6 +26,16 @@ export class FakeLog implements StoredEventLog {
     return logged
   }
 
+  /** Loses the events of a run from `length` on. */
+  truncate(runId: string, length: number): void {
+    this.#runs.get(runId)?.splice(length)
+  }
+
+  /** Returns the number of the newest event of a run; -1 without events. */
+  lastSeq(runId: string): number {
+    return this.#runs.get(runId)?.at(-1)?.seq ?? -1
+  }
+
   /** Deletes a run. */
   delete(runId: string): void {
     this.#runs.delete(runId)

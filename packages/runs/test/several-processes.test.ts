@@ -1,6 +1,7 @@
 import { cancel, inject, switchModel } from './commands.ts'
 import { postgresRunStorage } from '@tutti/runs/postgres'
 import { RunService, type RunServiceOptions } from '@tutti/runs'
+import { Client } from 'pg'
 import { describe, expect, it } from 'vitest'
 
 import { until } from '../../../tooling/test-kit/wait.ts'
@@ -76,6 +77,12 @@ async function mutedProcess(url: string, { ensemble }: WaitingEnsemble) {
   }
 }
 
+async function connectTo(connectionString: string) {
+  const client = new Client({ connectionString })
+  await client.connect()
+  return { client, [Symbol.asyncDispose]: () => client.end() }
+}
+
 function isGapless(events: readonly LoggedRunEvent[]): boolean {
   return events.every(({ seq }, index) => seq === index)
 }
@@ -138,6 +145,29 @@ describe('several processes on one store', () => {
     await until('the listener to all is told of the end', () => all.length >= expected.length)
     expect(all).toEqual(expected)
     for (const service of [onlooker, worker]) await service.close(CLOSE)
+  })
+
+  it('[RUNS-F8] a reader learns that the log has lost events that it has received', async () => {
+    await using database = await testDatabase()
+    const { ensemble, waiting } = waitingEnsemble()
+    const worker = await startProcess(database.url, { ensemble })
+    const { runId } = await worker.submit({ inputs: INPUTS })
+    await waiting(1)
+    await worker.close({ drainTimeoutMs: 0 })
+    const onlooker = await startProcess(database.url, { ensemble }, api)
+    const received: LoggedRunEvent[] = []
+    const reading = (async () => {
+      for await (const events of onlooker.follow({ runId, from: 0 })) received.push(...events)
+    })()
+    await until('the reader has caught up', () => received.length > 2)
+    await using client = await connectTo(database.url)
+    await client.client.query('DELETE FROM tutti.events WHERE seq > 1')
+    await client.client.query('UPDATE tutti.runs SET last_seq = 1')
+    await expect(reading).rejects.toMatchObject({
+      code: 'CURSOR_PAST_END',
+      details: { lastSeq: 1 },
+    })
+    await onlooker.close(CLOSE)
   })
 
   it('[RUNS-S2] [RUNS-Q1] execute and accept runs within the limits together', async () => {

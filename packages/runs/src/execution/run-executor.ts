@@ -288,7 +288,9 @@ export class RunExecutor {
   }
 
   #executionOptions({ run, token }: ClaimedRun): ExecutionOptions {
-    const { runId, request } = run
+    const { runId, epoch, lastSeq, request } = run
+    // Every write to an unowned run has an event, so the first owner of a run without one finds no steps.
+    const isNew = epoch === 1 && lastSeq === 0
     const { storage, commits, ensembles, settings } = this.#options
     const { models, prices, redact, parkAfterMs, maxLostOwners, clock, logger } = settings
     const { profiles, toolMetrics, maxEventBytes, maxStoredRunBytes } = settings
@@ -296,7 +298,8 @@ export class RunExecutor {
     return {
       ensemble: () => ensembles.build(run),
       queue: storage.queue,
-      steps: () => storage.runs.steps(runId, { maxBytes: maxStoredRunBytes }),
+      steps: () =>
+        isNew ? Promise.resolve([]) : storage.runs.steps(runId, { maxBytes: maxStoredRunBytes }),
       tasks: () => storage.runs.tasks(runId),
       journal: (onLost) =>
         redactedJournal(

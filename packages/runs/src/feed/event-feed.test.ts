@@ -280,6 +280,20 @@ describe('RunEventFeed, when notifications may have been missed', () => {
     expect(published).toEqual([...ids(0, 1), `${RUN}:0`])
   })
 
+  it('[RUNS-F8] makes the readers of a run read the log when it is shorter, and starts over', async () => {
+    const { feed, log, bus } = setUp({ listens: false })
+    const received: (readonly number[])[] = []
+    bus.listen(RUN, (events) => received.push(events.map(({ seq }) => seq)))
+    feed.offer(RUN, log.append(RUN, tokens(3)))
+    log.truncate(RUN, 1)
+    await feed.poll()
+    expect(received).toEqual([[0, 1, 2], []])
+    log.append(RUN, tokens(1))
+    await feed.poll()
+    await turns()
+    expect(received).toEqual([[0, 1, 2], [], [1]])
+  })
+
   it('[RUNS-F6] forgets runs without events between two sweeps', async () => {
     const { feed, log } = setUp()
     feed.offer(RUN, log.append(RUN, tokens(2)))

@@ -145,11 +145,16 @@ export class RunEventFeed {
     for (const runId of runIds) if (!found.has(runId)) this.onDeleted(runId)
   }
 
-  /** Reads events that were missed. The readers of a run without a position may have stopped before its newest event. */
+  /**
+   * Reads events that were missed. The readers of a run without a position may have stopped before its newest event. When
+   * the log is shorter than what was published, its readers find that when they read it (RUNS-F8).
+   */
   #check(runId: string, lastSeq: number): void {
-    const isKnown = this.#positions.has(runId)
+    const known = this.#positions.get(runId)
+    const isShorter = known !== undefined && !known.reading && lastSeq < known.reached
+    if (isShorter) this.#positions.delete(runId)
     this.onWritten(runId, { from: lastSeq + 1, to: lastSeq })
-    if (!isKnown) this.#options.bus.nudge(runId)
+    if (known === undefined || isShorter) this.#options.bus.nudge(runId)
   }
 
   /** Returns the position of a run; undefined if nobody listens to it. */

@@ -48,6 +48,32 @@ describe('followEvents', () => {
     expect(await first).toEqual([2])
   })
 
+  it('[RUNS-F8] throws the newest number when the log has lost events that it yielded', async () => {
+    const run = new FakeRun()
+    run.append(3)
+    const reader = run.follow(0)
+    expect(await reader.take(3)).toEqual([0, 1, 2])
+    await reader.idle()
+    run.truncate(2)
+    await expect(reader.take(1)).rejects.toMatchObject({
+      code: 'CURSOR_PAST_END',
+      details: { lastSeq: 1 },
+    })
+    expect(run.listeners).toBe(0)
+  })
+
+  it('[RUNS-F8] continues after a check that finds all events', async () => {
+    const run = new FakeRun()
+    run.append(3)
+    const reader = run.follow(0)
+    expect(await reader.take(3)).toEqual([0, 1, 2])
+    await reader.idle()
+    run.nudge()
+    await turns()
+    run.append(1)
+    expect(await reader.take(1)).toEqual([3])
+  })
+
   it('[RUNS-F2] ends after the terminal event', async () => {
     const run = new FakeRun()
     run.append(1)
@@ -363,7 +389,7 @@ class FakeRun {
   listeners = 0
   /** Number of reads of the run. */
   questions = 0
-  #record: { status: RunStatus; lastSeq: number } | undefined = { status: 'RUNNING', lastSeq: -1 }
+  #record: { status: RunStatus } | undefined = { status: 'RUNNING' }
 
   get reads(): number {
     return this.#log.reads.length
@@ -387,12 +413,18 @@ class FakeRun {
 
   endUnpublished(): readonly LoggedRunEvent[] {
     const events = this.#log.append(RUN, [resultEvent(RUN)])
-    this.#record = { status: 'COMPLETED', lastSeq: events.at(-1)?.seq ?? -1 }
+    this.#record = { status: 'COMPLETED' }
     return events
   }
 
   nudge(): void {
     this.#bus.nudge(RUN)
+  }
+
+  /** Loses the events from `length` on, as a failover does. */
+  truncate(length: number): void {
+    this.#log.truncate(RUN, length)
+    this.nudge()
   }
 
   /** Deletes the run with its events. */
@@ -431,7 +463,8 @@ class FakeRun {
     }
     const find = () => {
       this.questions += 1
-      return Promise.resolve(this.#record)
+      const record = this.#record
+      return Promise.resolve(record && { ...record, lastSeq: this.#log.lastSeq(RUN) })
     }
     return { events: this.#log, bus, find }
   }

@@ -5,9 +5,12 @@
  * RUNS-F2 It ends after the terminal event, even if `from` is after it, and when the run is deleted.
  * RUNS-F3 A slow reader costs at most `MAX_WAITING` events and about `MAX_WAITING_BYTES` of memory. Further events are
  *    read from the log when the reader requests them. A batch that was yielded is not retained.
+ * RUNS-F8 It throws CURSOR_PAST_END with the newest number when the log has lost events that it has yielded, as after a
+ *    failover to a database that did not have them.
  */
 import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
 
+import { logIsShorter } from '../refusals.ts'
 import { readTurn } from './read-turns.ts'
 
 import type { EventBus } from './event-bus.ts'
@@ -130,7 +133,11 @@ class FollowedEvents implements EventBatches {
         if (last.type === 'run_result') this.#end()
         return batch
       }
-      if (!isLive && !mayHaveEvents(next, await find(runId))) break
+      if (!isLive) {
+        const run = await find(runId)
+        if (run !== undefined && this.#hasMoreThan(run)) throw logIsShorter(runId, run.lastSeq)
+        if (!mayHaveEvents(next, run)) break
+      }
       await live.arrival(signal)
     }
     return undefined
@@ -142,6 +149,11 @@ class FollowedEvents implements EventBatches {
     return this.#pages <= SMALL_PAGES
       ? { ...query, ...SMALL_PAGE }
       : { ...query, limit: PAGE, maxBytes: PAGE_BYTES }
+  }
+
+  /** Whether events that were yielded are no longer in the log (RUNS-F8). */
+  #hasMoreThan({ lastSeq }: Pick<RunRecord, 'lastSeq'>): boolean {
+    return this.#next > this.#options.from && this.#next > lastSeq + 1
   }
 
   #listen(): void {

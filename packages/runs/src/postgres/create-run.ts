@@ -1,108 +1,169 @@
 /**
  * Creates a run, once, within exact limits.
  *
- * While there is room for one more run per connection of the server, runs are created concurrently under a shared lock.
- * Otherwise, and after a collision of ids or keys, a run is created under an exclusive lock, which sees all others. If
- * the runs of the actor are limited, a second lock, one per actor, is taken after the first (RUNS-P11).
+ * While the last count leaves room (`unfinished-count.ts`), a run is created by one statement, concurrently with others
+ * under a shared lock. Otherwise, and when its id or its key is taken, it is created under an exclusive lock, which sees
+ * all others and counts again. If the runs of the actor are limited, a second lock, one per actor, is taken after the first
+ * (RUNS-P11).
  */
 import { DatabaseError } from 'pg'
 
 import { toLoggedEvent, toSubmittedColumns } from '../record-fields.ts'
 import { assertRoom, assertWithinQuota, idempotencyConflict, runExists } from '../refusals.ts'
 import { toSearchText } from '../search-text.ts'
-import { LOCKS, type PostgresRow, type DatabaseSession } from './database.ts'
+import {
+  LOCKS,
+  type PostgresRow,
+  type DatabaseSession,
+  type TransactionOptions,
+} from './database.ts'
 import { ALL_RUNS } from './event-log.ts'
 import { toGrams } from './grams.ts'
 import { toRunRow } from './rows.ts'
 import { toTagIndex, toColumn, toIndex } from './text.ts'
 import { countActorUse } from './count-actor-use.ts'
 
-import type { CreatedRun, CreateRunOptions } from '../ports/run-store.ts'
+import type { CreatedRun, CreateRunOptions, Quota } from '../ports/run-store.ts'
 import type { NewRun } from '../run-record.ts'
 import type { PostgresParts } from './postgres-parts.ts'
 
-/** SQLSTATE of a second row with the same id or key. */
-const UNIQUE_VIOLATION = '23505'
-
 /** Creates a run; see `RunStore.create`. */
 export async function createRun(
-  { requests, notifications, sender, sharedChannel }: PostgresParts,
+  parts: PostgresParts,
   run: NewRun,
-  { firstEvent, maxUnfinishedRuns, quota }: CreateRunOptions,
+  how: CreateRunOptions,
 ): Promise<CreatedRun> {
-  const event = JSON.stringify(firstEvent)
-  let followers: readonly string[] = []
-  const searchText = toSearchText(run)
-  const create = async (session: DatabaseSession, room: Room): Promise<CreatedRun | undefined> => {
-    const state = await readState(session, run)
-    const repeated = findRepeatedRun(state.found, run)
-    if (repeated !== undefined) return repeated
-    if (room === 'roomy' && state.unfinished + state.connections >= maxUnfinishedRuns) return
-    assertRoom(state.unfinished, maxUnfinishedRuns)
-    if (quota !== undefined) assertWithinQuota(quota, await countActorUse(session, quota))
-    const following = await session.query(insertSql(session.schema), [
-      ...toRunValues(run),
-      firstEvent.type,
-      event,
-      searchText,
-      toGrams(searchText) ?? null,
-    ])
-    followers = following.map((row) => String(row['channel']))
-    return { kind: 'created', event: toLoggedEvent(run.runId, 0, firstEvent) }
-  }
-  const alone = {
-    lock: LOCKS.create,
-    ...(quota?.maxUnfinishedRuns === undefined ? {} : { actor: quota.actor }),
-  }
-  const shared = { ...alone, shares: true }
+  const { requests, notifications, sender, sharedChannel } = parts
+  const creation: Creation = { parts, run, how }
+  const lock = { lock: LOCKS.create, ...actorLock(how.quota) }
+  const session = { schema: requests.schema, query: requests.change.bind(requests) }
   const created =
-    (await requests.transaction(shared, (session) => create(session, 'roomy')).catch(retryAlone)) ??
-    (await requests.transaction(alone, (session) => create(session, 'exact')))
-  if (created === undefined) throw new TypeError('A run was neither created nor refused')
-  if (created.kind === 'created') {
-    notifications.notify([{ kind: 'ready' }])
-    const written = { kind: 'events', runId: run.runId, from: 0, to: 0 } as const
-    sender.send([
-      { channel: sharedChannel, notification: { kind: 'ready' } },
-      ...followers.map((channel) => ({ channel, notification: written })),
-    ])
-  }
-  return created
+    (how.quota === undefined
+      ? await createInRoom(session, creation).catch(ignoreNoRoom)
+      : await requests
+          .transaction({ ...lock, shares: true }, (inside) => createWithinQuota(inside, creation))
+          .catch(ignoreNoRoom)) ??
+    (await requests.transaction(lock, (inside) => createExactly(inside, creation)))
+  if (created.kind === 'repeated') return created
+  notifications.notify([{ kind: 'ready' }])
+  const written = { kind: 'events', runId: run.runId, from: 0, to: 0 } as const
+  sender.send([
+    { channel: sharedChannel, notification: { kind: 'ready' } },
+    ...created.followers.map((channel) => ({ channel, notification: written })),
+  ])
+  return { kind: 'created', event: toLoggedEvent(run.runId, 0, how.firstEvent) }
 }
 
-/** Whether the count leaves room for concurrent creations, or is exact under an exclusive lock. */
-type Room = 'roomy' | 'exact'
-
-/** Ignores a collision with a concurrent creation: the next attempt, under the exclusive lock, reports it. */
-function retryAlone(error: unknown): undefined {
-  const isSame = error instanceof DatabaseError && error.code === UNIQUE_VIOLATION
-  if (!isSame) throw error
+/** A run to create. */
+interface Creation {
+  readonly parts: PostgresParts
+  readonly run: NewRun
+  readonly how: CreateRunOptions
 }
 
-/** State of the store for a run to create. */
-interface State {
-  /** Runs with its id or its key. */
+/** A created run, and the channels of the processes that follow every run. */
+interface StoredRun {
+  readonly kind: 'stored'
+  readonly followers: readonly string[]
+}
+
+type RepeatedRun = Extract<CreatedRun, { kind: 'repeated' }>
+
+/** Two creations for one actor must not count at the same time. */
+function actorLock(quota: Quota | undefined): Pick<TransactionOptions, 'actor'> {
+  return quota?.maxUnfinishedRuns === undefined ? {} : { actor: quota.actor }
+}
+
+/** Creates the run if the last count leaves room, and neither its id nor its key is taken. */
+async function createInRoom(
+  session: DatabaseSession,
+  creation: Creation,
+): Promise<StoredRun | undefined> {
+  const { unfinished } = creation.parts
+  const limit = unfinished.findLimit(creation.how.maxUnfinishedRuns)
+  return limit === undefined ? undefined : insertRun(session, creation, limit)
+}
+
+async function createWithinQuota(
+  session: DatabaseSession,
+  creation: Creation,
+): Promise<StoredRun | RepeatedRun | undefined> {
+  const { found } = await findRuns(session, creation.run, { counts: false })
+  const repeated = findRepeatedRun(found, creation.run)
+  if (repeated !== undefined) return repeated
+  await checkQuota(session, creation.how.quota)
+  return createInRoom(session, creation)
+}
+
+/** Creates the run under the exclusive lock, which sees all other creations, or reports why not. */
+async function createExactly(
+  session: DatabaseSession,
+  creation: Creation,
+): Promise<StoredRun | RepeatedRun> {
+  const { parts, run, how } = creation
+  const { found, unfinished, lastId } = await findRuns(session, run, { counts: true })
+  parts.unfinished.remember({ unfinished, lastId })
+  const repeated = findRepeatedRun(found, run)
+  if (repeated !== undefined) return repeated
+  assertRoom(unfinished, how.maxUnfinishedRuns)
+  await checkQuota(session, how.quota)
+  const stored = await insertRun(session, creation, Number.MAX_SAFE_INTEGER)
+  if (stored === undefined) throw new TypeError('A run was neither created nor refused')
+  return stored
+}
+
+async function checkQuota(session: DatabaseSession, quota: Quota | undefined): Promise<void> {
+  if (quota !== undefined) assertWithinQuota(quota, await countActorUse(session, quota))
+}
+
+/** Stores the run if its row id is at most `maxId` and nothing else has its id or its key. */
+async function insertRun(
+  session: DatabaseSession,
+  { parts, run, how }: Creation,
+  maxId: number,
+): Promise<StoredRun | undefined> {
+  const { firstEvent } = how
+  const searchText = toSearchText(run)
+  const rows = await session.query(insertSql(session.schema, parts.requests.lockKey), [
+    ...toRunValues(run),
+    firstEvent.type,
+    JSON.stringify(firstEvent),
+    searchText,
+    toGrams(searchText) ?? null,
+    maxId,
+  ])
+  if (rows.length === 0) return undefined
+  const channels = rows.map((row) => row['channel']).filter((channel) => channel !== null)
+  return { kind: 'stored', followers: channels.map(String) }
+}
+
+/** The runs with the id or the key of a new one, and the count of all that wait or execute. */
+interface FoundRuns {
   readonly found: readonly PostgresRow[]
   readonly unfinished: number
-  /** Maximum number of connections of the server. */
-  readonly connections: number
+  /** The greatest row id. */
+  readonly lastId: number
 }
 
-async function readState({ schema, query }: DatabaseSession, run: NewRun): Promise<State> {
+async function findRuns(
+  { schema, query }: DatabaseSession,
+  run: NewRun,
+  { counts }: { readonly counts: boolean },
+): Promise<FoundRuns> {
   const { runId, submission } = run
   const rows = await query(
     `SELECT found.*, coalesce(idempotency_key = $2, false) AS has_key,
-       (SELECT count(*) FROM ${schema}.runs WHERE state = 'ready' OR (state = 'owned' AND NOT waiting)
-       ) AS unfinished,
-       current_setting('max_connections') AS connections
+       (SELECT count(*) FROM ${schema}.runs
+         WHERE $3 AND (state = 'ready' OR (state = 'owned' AND NOT waiting))) AS unfinished,
+       (SELECT coalesce(max(id), 0) FROM ${schema}.runs) AS last_id
      FROM (SELECT) AS one LEFT JOIN ${schema}.runs AS found
        ON run_id = $1 OR idempotency_key = $2`,
-    [toColumn(runId), submission === undefined ? null : toIndex(submission.idempotencyKey)],
+    [toColumn(runId), submission === undefined ? null : toIndex(submission.idempotencyKey), counts],
   )
   return {
     found: rows.filter((row) => row['id'] !== null),
     unfinished: Number(rows[0]?.['unfinished']),
-    connections: Number(rows[0]?.['connections']),
+    lastId: Number(rows[0]?.['last_id']),
   }
 }
 
@@ -110,7 +171,7 @@ async function readState({ schema, query }: DatabaseSession, run: NewRun): Promi
 function findRepeatedRun(
   found: readonly PostgresRow[],
   { runId, submission }: NewRun,
-): CreatedRun | undefined {
+): RepeatedRun | undefined {
   const earlier = found.find((row) => row['has_key'] === true)
   if (earlier !== undefined && submission !== undefined) {
     const row = toRunRow(earlier)
@@ -121,18 +182,35 @@ function findRepeatedRun(
   return undefined
 }
 
-function insertSql(schema: string): string {
+/**
+ * The shared lock comes before the row id, so that the exclusive lock sees every run with an earlier id. A row id without
+ * room divides by zero, which undoes the statement: the id comes from the row's default, because a database user may have
+ * no right to use its sequence.
+ */
+function insertSql(schema: string, lockKey: number): string {
   return `
     WITH new_run AS (
       INSERT INTO ${schema}.runs (run_id, ensemble, workflow, inputs, tags, tag_index, task_count,
         created_at, idempotency_key, fingerprint, request, actor, webhooks, actor_index, cache_key)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING id
+      SELECT $1, $2, $3, $4, $5, $6::text[], $7::int4, $8::float8, $9, $10, $11, $12, $13, $14, $15
+      WHERE (SELECT pg_advisory_xact_lock_shared(${LOCKS.create}, ${lockKey})) IS NOT NULL
+      ON CONFLICT DO NOTHING RETURNING id
     ), new_event AS (
       INSERT INTO ${schema}.events (run, seq, type, data) SELECT id, 0, $16, $17 FROM new_run
     ), new_text AS (
       INSERT INTO ${schema}.run_texts (run, text, grams) SELECT id, $18, $19 FROM new_run
     )
-    SELECT channel FROM ${schema}.followers WHERE run = ${ALL_RUNS}`
+    SELECT channel FROM new_run LEFT JOIN ${schema}.followers ON run = ${ALL_RUNS}
+    WHERE 1 / (new_run.id <= $20::int8)::int4 = 1`
+}
+
+/** SQLSTATE of a row id without room. */
+const DIVISION_BY_ZERO = '22012'
+
+/** Ignores that there is no room: under the exclusive lock the runs are counted again. */
+function ignoreNoRoom(error: unknown): undefined {
+  const hasNoRoom = error instanceof DatabaseError && error.code === DIVISION_BY_ZERO
+  if (!hasNoRoom) throw error
 }
 
 function toRunValues(run: NewRun): readonly unknown[] {

@@ -132,10 +132,21 @@ export class Database implements DatabaseSession {
     })
   }
 
-  /** Runs one statement that may wait for locks, as long as a transaction may. A pooler keeps no setting of a session. */
-  change(sql: string, values: readonly unknown[]): Promise<readonly PostgresRow[]> {
-    if (!this.#options.isPooled) return this.query(sql, values)
-    return this.transaction({}, (session) => session.query(sql, values))
+  /**
+   * Runs one statement that may wait for locks, as long as a transaction may. Through a pooler, which keeps no setting of
+   * a session, it is a transaction.
+   *
+   * @throws {TuttiError} STORE_UNAVAILABLE when the database cannot be reached, or the statement took too long.
+   */
+  async change(sql: string, values: readonly unknown[]): Promise<readonly PostgresRow[]> {
+    if (this.#options.isPooled) {
+      return this.transaction({}, (session) => session.query(sql, values))
+    }
+    return this.#retry(async (client) => (await this.#run(client, sql, values)).rows).catch(
+      (error: unknown) => {
+        throw this.#toCallerError(error)
+      },
+    )
   }
 
   /**

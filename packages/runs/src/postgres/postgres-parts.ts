@@ -3,6 +3,7 @@ import type { Database } from './database.ts'
 import type { NotificationSender } from './notification-sender.ts'
 import type { OwnedRuns } from './owned-runs.ts'
 import type { PostgresNotifications } from './notifications.ts'
+import type { LastUnfinishedCount } from './unfinished-count.ts'
 
 /** Shared parts of a Postgres store. */
 export interface PostgresParts {
@@ -16,6 +17,8 @@ export interface PostgresParts {
   readonly sender: NotificationSender
   /** The runs that this process writes. */
   readonly owned: OwnedRuns
+  /** The last count of the runs that wait or execute. */
+  readonly unfinished: LastUnfinishedCount
   /** The channel on which every process of the schema listens. */
   readonly sharedChannel: string
 }

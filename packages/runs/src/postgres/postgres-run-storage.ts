@@ -3,7 +3,7 @@
  * statements, and one connection that listens. Leases are in the rows of the runs and are measured by the clock of the
  * database.
  */
-import { errorMessage, TuttiError } from '@tutti/core'
+import { errorMessage, systemClock, TuttiError } from '@tutti/core'
 
 import { PostgresAuditLog } from './audit-log.ts'
 import { Availability } from './availability.ts'
@@ -24,6 +24,7 @@ import { PostgresRunQueue } from './run-queue.ts'
 import { PostgresCommandQueue } from './command-queue.ts'
 import { PostgresRunStore } from './run-store.ts'
 import { postgresSecretStore } from './secret-store.ts'
+import { LastUnfinishedCount } from './unfinished-count.ts'
 import { PostgresWebhookOutbox } from './webhook-outbox.ts'
 
 import type { RunStorage } from '../ports/run-storage.ts'
@@ -81,6 +82,7 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
     notifications,
     sender,
     owned: new OwnedRuns(),
+    unfinished: new LastUnfinishedCount(() => systemClock.elapsed()),
     sharedChannel: toSharedChannel(schema),
   }
   let closing: Promise<void> | undefined
