@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 import { checkProject, COMPILERS } from '../bench/lib/type-check.ts'
 
 /** Maximum number of instantiations. Types that exceed it make the editors and builds of users slower. */
-const LIMIT = 100_000
+const LIMIT = 60_000
 
 it.each(COMPILERS)('checks tools and pipelines of a user with %s within the limit', (compiler) => {
   const { instantiations } = checkProject(compiler, 'tools')

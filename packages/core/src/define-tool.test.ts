@@ -6,7 +6,8 @@ import { TextToolInput } from './input/text-reader.ts'
 import { DEFAULT_TOOL_TIMEOUT_MS } from './tool-settings.ts'
 import { ToolResult } from './tool-result.ts'
 
-import Type, { type Static } from 'typebox'
+import Type from 'typebox'
+import type { Static } from '@tutti/protocol'
 import { z } from 'zod'
 
 import type { AgentTool, ToolContext, TypedTool } from './tool.ts'

@@ -1,7 +1,8 @@
 /** Tools for LLM agents: definition (`defineTool`, `defineTextTool`) and execution (`runTool`, `runToolCalls`). */
 
 // To define
-export { default as Type, type Static, type TObject, type TSchema } from 'typebox'
+export { default as Type, type TObject, type TSchema } from 'typebox'
+export type { Static } from '@tutti/protocol'
 export {
   defineTextTool,
   defineTool,

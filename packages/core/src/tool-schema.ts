@@ -2,7 +2,8 @@
  * Schemas with which a tool can be defined: TypeBox, plain JSON Schema, or any library that implements Standard Schema with
  * JSON Schema (Zod, Valibot, ArkType).
  */
-import type { Static, TSchema } from 'typebox'
+import type { Static } from '@tutti/protocol'
+import type { TSchema } from 'typebox'
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 
 /** Schema that can validate a value and convert itself to JSON Schema. */

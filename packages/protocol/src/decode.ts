@@ -18,6 +18,7 @@ import type { Schema } from './problems/schema-node.ts'
 import { ClientMessage } from './schemas/messages/client-message.ts'
 import { ServerMessage } from './schemas/messages/server-message.ts'
 import type { Problem } from './schemas/problem.ts'
+import type { Static } from './static.ts'
 import { LoggedRunEvent, RunEvent } from './schemas/run-event.ts'
 
 /** Typed value, or every problem of an invalid value. */
@@ -26,10 +27,10 @@ export type Decoded<T> =
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
 /** Validates a value against a schema and returns it with its type. Never throws. */
-export function decode<S extends Type.TSchema>(schema: S, value: unknown): Decoded<Type.Static<S>> {
+export function decode<S extends Type.TSchema>(schema: S, value: unknown): Decoded<Static<S>> {
   try {
     // The check has proved the type, which TypeScript cannot derive from a schema value.
-    if (fits(schema, value)) return { ok: true, value: value as Type.Static<S> }
+    if (fits(schema, value)) return { ok: true, value: value as Static<S> }
     const problems = describeProblems(schema, value)
     return { ok: false, problems: problems.length > 0 ? problems : [UNEXPLAINED] }
   } catch (error) {

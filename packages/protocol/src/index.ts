@@ -13,6 +13,7 @@ export {
   decodeServerMessage,
 } from './decode.ts'
 export type { Decoded } from './decode.ts'
+export type { Static } from './static.ts'
 export { describeProblems, MAX_DEPTH, MAX_PROBLEMS } from './problems/describe-problems.ts'
 export { shortList, shortText } from './problems/short-text.ts'
 export type { TagMap, TagValue } from './schemas/scalars.ts'
@@ -289,4 +290,4 @@ export { discriminatorOf, type Discriminator } from './problems/choose-member.ts
 export { pointer, valueAt } from './problems/json-pointer.ts'
 export { previewOf, receivedOf } from './problems/preview.ts'
 export { isJsonObject, ownValue, type Schema, type SchemaNode } from './problems/schema-node.ts'
-export { interpretedCheck, NextStack, referenceFrom, Stack, type XStack } from './schema-engine.ts'
+export { interpretedCheck, ReferenceScope } from './schema-engine.ts'

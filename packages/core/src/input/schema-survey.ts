@@ -5,14 +5,11 @@
  * both are faults that the author sees.
  */
 import {
-  NextStack,
   previewOf,
-  referenceFrom,
-  Stack,
+  ReferenceScope,
   type Problem,
   type Schema,
   type SchemaNode,
-  type XStack,
 } from '@tutti/protocol'
 
 import { findKeywordFaults } from './keyword-faults.ts'
@@ -36,7 +33,7 @@ export function surveySchema(root: unknown): SchemaSurvey {
   const targets = new Map<SchemaNode, Schema>()
   if (!isSchema(root))
     return { faults: [makeSchemaFault('', root)], nodes, targets, references: {} }
-  const open: Visit[] = [{ schema: root, path: '', stack: Stack({}, root) }]
+  const open: Visit[] = [{ schema: root, path: '', scope: ReferenceScope.around(root) }]
   for (let visit = open.pop(); visit !== undefined; visit = open.pop()) {
     const { schema, path } = visit
     if (!isSchema(schema)) faults.push(makeSchemaFault(path, schema))
@@ -46,12 +43,12 @@ export function surveySchema(root: unknown): SchemaSurvey {
     faults.push(
       ...findKeywordFaults(schema).map((fault) => ({ ...fault, path: path + fault.path })),
     )
-    const stack = NextStack(visit.stack, schema)
+    const scope = visit.scope.enter(schema)
     for (const part of listSubSchemas(schema).toReversed()) {
-      open.push({ schema: part.schema, path: path + part.path, stack, within: visit })
+      open.push({ schema: part.schema, path: path + part.path, scope, within: visit })
     }
     if (typeof schema.$ref !== 'string') continue
-    const found = resolve(stack, schema.$ref)
+    const found = resolve(scope, schema.$ref)
     if (!isSchema(found.schema)) faults.push(makeReferenceFault(path, schema.$ref))
     else targets.set(schema, found.schema)
     // A definition can be at a place that no JSON Schema keyword leads to; only the reference finds it.
@@ -64,7 +61,7 @@ export function surveySchema(root: unknown): SchemaSurvey {
 interface Visit {
   readonly schema: unknown
   readonly path: string
-  readonly stack: XStack
+  readonly scope: ReferenceScope
   /** Visit of the surrounding schema. */
   readonly within?: Visit
 }
@@ -77,12 +74,12 @@ function isWithinItself({ schema, within }: Visit): boolean {
   return false
 }
 
-function resolve(stack: XStack, reference: string): Omit<Visit, 'path'> {
+function resolve(scope: ReferenceScope, reference: string): Omit<Visit, 'path'> {
   try {
-    return referenceFrom(stack, reference)
+    return scope.resolve(reference)
   } catch {
     // The text is not a valid reference, for example because of a broken escape.
-    return { schema: undefined, stack }
+    return { schema: undefined, scope }
   }
 }
 

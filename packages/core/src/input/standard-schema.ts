@@ -3,7 +3,7 @@
  *
  * @see https://standardschema.dev and https://standardschema.dev/json-schema
  */
-import { valueAt, type Decoded, type Problem } from '@tutti/protocol'
+import { valueAt, type Decoded, type Problem, type Static } from '@tutti/protocol'
 
 import { isPromise } from '../is-promise.ts'
 import { assertDialect } from './assert-dialect.ts'
@@ -12,7 +12,7 @@ import { compileOrThrow, openUsableSchema, type SchemaUse } from './usable-schem
 
 import type { StandardToolSchema } from '../tool-schema.ts'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { Static, TSchema } from 'typebox'
+import type { TSchema } from 'typebox'
 
 /** Options of a Standard Schema. */
 export interface StandardSchemaOptions {

@@ -1,9 +1,11 @@
 /** Enumerations of the wire. Each value is sent as its name, as in AgentEnsemble. */
 import Type from 'typebox'
 
+import type { Static } from '../static.ts'
+
 /** Order in which the tasks of a run execute. AgentEnsemble wire format. */
 export const Workflow = Type.Enum(['SEQUENTIAL', 'PARALLEL', 'HIERARCHICAL'])
-export type Workflow = Type.Static<typeof Workflow>
+export type Workflow = Static<typeof Workflow>
 
 /**
  * Status of a run. CANCELLING: a cancel was requested and work is still stopping. WAITING_REVIEW: every task that
@@ -19,7 +21,7 @@ export const RunStatus = Type.Enum([
   'CANCELLED',
   'REJECTED',
 ])
-export type RunStatus = Type.Static<typeof RunStatus>
+export type RunStatus = Static<typeof RunStatus>
 
 const ANY_RUN_STATUS = `(?:${RunStatus.enum.join('|')})`
 
@@ -31,7 +33,7 @@ export const RunStatusList = Type.Unsafe<RunStatus | `${RunStatus},${string}`>({
   type: 'string',
   pattern: RUN_STATUS_LIST,
 })
-export type RunStatusList = Type.Static<typeof RunStatusList>
+export type RunStatusList = Static<typeof RunStatusList>
 
 /** Statuses that a run never leaves. */
 export const TERMINAL_RUN_STATUSES = [
@@ -57,38 +59,38 @@ export const TaskStatus = Type.Enum([
   'SKIPPED',
   'CANCELLED',
 ])
-export type TaskStatus = Type.Static<typeof TaskStatus>
+export type TaskStatus = Static<typeof TaskStatus>
 
 /** Final status of a run that was started, as in `run_result`. */
 export const RunOutcome = Type.Enum(['COMPLETED', 'FAILED', 'CANCELLED'])
-export type RunOutcome = Type.Static<typeof RunOutcome>
+export type RunOutcome = Static<typeof RunOutcome>
 
 /** Effect of a cancel: `abort` aborts work in flight, `boundary` stops before the next task. */
 export const CancelMode = Type.Enum(['abort', 'boundary'])
-export type CancelMode = Type.Static<typeof CancelMode>
+export type CancelMode = Static<typeof CancelMode>
 
 /**
  * Decision of a reviewer. CONTINUE accepts, EDIT replaces the reviewed value, REJECT repeats the task with the
  * reviewer's feedback, EXIT_EARLY ends the run and keeps its results.
  */
 export const ReviewDecisionKind = Type.Enum(['CONTINUE', 'EDIT', 'EXIT_EARLY', 'REJECT'])
-export type ReviewDecisionKind = Type.Static<typeof ReviewDecisionKind>
+export type ReviewDecisionKind = Static<typeof ReviewDecisionKind>
 
 /** Time at which a review opens, relative to its task. AgentEnsemble wire format. */
 export const ReviewTiming = Type.Enum(['BEFORE_EXECUTION', 'DURING_EXECUTION', 'AFTER_EXECUTION'])
-export type ReviewTiming = Type.Static<typeof ReviewTiming>
+export type ReviewTiming = Static<typeof ReviewTiming>
 
 /** Action taken when a review times out. AgentEnsemble wire format. */
 export const ReviewTimeoutAction = Type.Enum(['CONTINUE', 'EXIT_EARLY', 'FAIL'])
-export type ReviewTimeoutAction = Type.Static<typeof ReviewTimeoutAction>
+export type ReviewTimeoutAction = Static<typeof ReviewTimeoutAction>
 
 /** Tasks that are reviewed when they have no review setting. */
 export const ReviewPolicy = Type.Enum(['NEVER', 'AFTER_EVERY_TASK', 'AFTER_LAST_TASK'])
-export type ReviewPolicy = Type.Static<typeof ReviewPolicy>
+export type ReviewPolicy = Static<typeof ReviewPolicy>
 
 /** Outcome of a tool call of a run, as in `tool_called`. AgentEnsemble wire format. */
 export const ToolOutcome = Type.Enum(['SUCCESS', 'FAILURE'])
-export type ToolOutcome = Type.Static<typeof ToolOutcome>
+export type ToolOutcome = Static<typeof ToolOutcome>
 
 /**
  * Reason why a model ended its answer: it was complete (`stop`), it requested tools, it reached its output limit
@@ -103,11 +105,11 @@ export const FinishReason = Type.Enum([
   'refusal',
   'unknown',
 ])
-export type FinishReason = Type.Static<typeof FinishReason>
+export type FinishReason = Static<typeof FinishReason>
 
 /** Lifecycle state of the server. AgentEnsemble wire format. */
 export const LifecycleState = Type.Enum(['STARTING', 'READY', 'DRAINING', 'STOPPED'])
-export type LifecycleState = Type.Static<typeof LifecycleState>
+export type LifecycleState = Static<typeof LifecycleState>
 
 /**
  * Permission of an API key. `admin` includes all others, and is required to drain the server and to read its audit
@@ -121,16 +123,16 @@ export const Scope = Type.Enum([
   'tools:invoke',
   'admin',
 ])
-export type Scope = Type.Static<typeof Scope>
+export type Scope = Static<typeof Scope>
 
 /** Amount of detail that is stored for a trace. OFF stores no prompts. */
 export const CaptureMode = Type.Enum(['OFF', 'STANDARD', 'DETAILED', 'FULL'])
-export type CaptureMode = Type.Static<typeof CaptureMode>
+export type CaptureMode = Static<typeof CaptureMode>
 
 /** Action of a directive. AgentEnsemble wire format. */
 export const DirectiveAction = Type.Enum(['SET_MODEL_TIER', 'APPLY_PROFILE'])
-export type DirectiveAction = Type.Static<typeof DirectiveAction>
+export type DirectiveAction = Static<typeof DirectiveAction>
 
 /** Urgency of a directive or of a request from a peer; NORMAL when absent. AgentEnsemble wire format. */
 export const Priority = Type.Enum(['CRITICAL', 'HIGH', 'NORMAL', 'LOW'])
-export type Priority = Type.Static<typeof Priority>
+export type Priority = Static<typeof Priority>

@@ -4,9 +4,11 @@ import { ERROR_CODES, type ErrorCode } from '../error-codes.ts'
 import { DurationMs } from './scalars.ts'
 import { Problem } from './problem.ts'
 
+import type { Static } from '../static.ts'
+
 /** A code of `ERROR_CODES`. */
 export const ErrorCodeName = Type.Unsafe<ErrorCode>(Type.Enum(Object.keys(ERROR_CODES)))
-export type ErrorCodeName = Type.Static<typeof ErrorCodeName>
+export type ErrorCodeName = Static<typeof ErrorCodeName>
 
 /** Fields of an error, shared by the REST body and the `error` message. */
 export const errorFields = {
@@ -23,4 +25,4 @@ export const errorFields = {
 
 /** Body of every response with a status of 400 or above. */
 export const ErrorBody = Type.Object(errorFields)
-export type ErrorBody = Type.Static<typeof ErrorBody>
+export type ErrorBody = Static<typeof ErrorBody>

@@ -2,6 +2,8 @@
 import Type from 'typebox'
 import { JsonObject } from './scalars.ts'
 
+import type { Static } from '../static.ts'
+
 /** Part of a message or of an output, as in A2A 1.0. Exactly one of `text`, `raw`, `url` and `data` is present. */
 export const MessagePart = Type.Object({
   text: Type.Optional(Type.String()),
@@ -15,4 +17,4 @@ export const MessagePart = Type.Object({
   filename: Type.Optional(Type.String()),
   mediaType: Type.Optional(Type.String()),
 })
-export type MessagePart = Type.Static<typeof MessagePart>
+export type MessagePart = Static<typeof MessagePart>

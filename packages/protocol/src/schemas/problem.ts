@@ -1,6 +1,8 @@
 /** One place of a value that does not match its schema. */
 import Type from 'typebox'
 
+import type { Static } from '../static.ts'
+
 /** One validation problem. An invalid value can have several. */
 export const Problem = Type.Object({
   /** JSON pointer (RFC 6901) to the place, such as `/inputs/topic`; empty for the whole value. */
@@ -12,4 +14,4 @@ export const Problem = Type.Object({
   /** Received value, truncated when long; absent when it is missing. */
   received: Type.Optional(Type.Unknown()),
 })
-export type Problem = Type.Static<typeof Problem>
+export type Problem = Static<typeof Problem>

@@ -5,12 +5,14 @@
  */
 import Type from 'typebox'
 
+import type { Static } from '../static.ts'
+
 /** JSON object that a process tool reads from stdin. */
 export const ProcessToolRequest = Type.Object({
   /** Input of the tool, as the model wrote it. */
   input: Type.String(),
 })
-export type ProcessToolRequest = Type.Static<typeof ProcessToolRequest>
+export type ProcessToolRequest = Static<typeof ProcessToolRequest>
 
 /** JSON object that a process tool writes to stdout before it exits with code 0. */
 export const ProcessToolResponse = Type.Object({
@@ -23,4 +25,4 @@ export const ProcessToolResponse = Type.Object({
   /** Result as a JSON value, for programs. */
   structured: Type.Optional(Type.Unknown()),
 })
-export type ProcessToolResponse = Type.Static<typeof ProcessToolResponse>
+export type ProcessToolResponse = Static<typeof ProcessToolResponse>

@@ -7,6 +7,8 @@
 import Type from 'typebox'
 import { CancelMode, Priority } from './enums.ts'
 
+import type { Static } from '../static.ts'
+
 const optionalText = Type.Optional(Type.String())
 
 /** Content of a directive: text for the agents, or an action. */
@@ -30,7 +32,7 @@ export const DirectiveInput = Type.Object({
   /** Id of the directive; random when absent. */
   id: optionalText,
 })
-export type DirectiveInput = Type.Static<typeof DirectiveInput>
+export type DirectiveInput = Static<typeof DirectiveInput>
 
 const verdictFields = {
   /** Identifies the decision: a decision sent again under the same id counts once. */
@@ -52,7 +54,7 @@ export const ReviewVerdict = Type.Union([
   /** Either of them as a reviewer typed it; the owner of the run knows which, and parses an input as JSON. */
   Type.Object({ action: edit, revisedOutput: Type.String(), ...verdictFields }),
 ])
-export type ReviewVerdict = Type.Static<typeof ReviewVerdict>
+export type ReviewVerdict = Static<typeof ReviewVerdict>
 
 /** Cancels the run; `mode` is `abort` when absent. */
 const CancelCommand = Type.Object({
@@ -85,7 +87,7 @@ export const RunCommand = Type.Union([
   InjectCommand,
   DecideCommand,
 ])
-export type RunCommand = Type.Static<typeof RunCommand>
+export type RunCommand = Static<typeof RunCommand>
 /** Kind of a command. */
 export type RunCommandKind = RunCommand['kind']
 
@@ -112,4 +114,4 @@ export const RUN_COMMAND_REPLIES = {
 } as const satisfies Readonly<Record<RunCommandKind, Type.TSchema>>
 
 /** The reply to a command of the kinds `K`. */
-export type ReplyTo<K extends RunCommandKind> = Type.Static<(typeof RUN_COMMAND_REPLIES)[K]>
+export type ReplyTo<K extends RunCommandKind> = Static<(typeof RUN_COMMAND_REPLIES)[K]>

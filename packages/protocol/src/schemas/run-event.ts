@@ -59,6 +59,8 @@ import {
 } from './events/task-events.ts'
 import { Count } from './scalars.ts'
 
+import type { Static } from '../static.ts'
+
 /** Event of a run, without its position in the log. Narrows by `type`. */
 export const RunEvent = Type.Union([
   RunQueued,
@@ -98,7 +100,7 @@ export const RunEvent = Type.Union([
   EnsembleCompleted,
   RunResultEvent,
 ])
-export type RunEvent = Type.Static<typeof RunEvent>
+export type RunEvent = Static<typeof RunEvent>
 
 /** The `type` of every run event, in the order of the union. */
 export const RUN_EVENT_TYPES: readonly RunEvent['type'][] = RunEvent.anyOf.map(
@@ -117,8 +119,8 @@ export const EventPosition = Type.Object({
   /** Id of the event, for SSE and deduplication. */
   id: Type.String(),
 })
-export type EventPosition = Type.Static<typeof EventPosition>
+export type EventPosition = Static<typeof EventPosition>
 
 /** Event of a run with its position in the log: the form in which events are stored and sent. */
 export const LoggedRunEvent = Type.Intersect([RunEvent, EventPosition])
-export type LoggedRunEvent = Type.Static<typeof LoggedRunEvent>
+export type LoggedRunEvent = Static<typeof LoggedRunEvent>

@@ -2,6 +2,8 @@
 import Type from 'typebox'
 import { CostUsd, Count, TokenCount } from './scalars.ts'
 
+import type { Static } from '../static.ts'
+
 /** Estimated cost in US dollars, by the prices that the server knows. */
 export const CostEstimate = Type.Object({
   /** Cost of the tokens read. */
@@ -9,7 +11,7 @@ export const CostEstimate = Type.Object({
   /** Cost of the tokens written. */
   outputCost: Type.Number({ minimum: 0 }),
 })
-export type CostEstimate = Type.Static<typeof CostEstimate>
+export type CostEstimate = Static<typeof CostEstimate>
 
 /** Totals of a run so far. */
 export const RunMetrics = Type.Object({
@@ -21,4 +23,4 @@ export const RunMetrics = Type.Object({
   /** Estimated cost so far in US dollars; absent when a price is not known. */
   costUsd: Type.Optional(CostUsd),
 })
-export type RunMetrics = Type.Static<typeof RunMetrics>
+export type RunMetrics = Static<typeof RunMetrics>

@@ -6,6 +6,8 @@
 import Type from 'typebox'
 import { RUN_STATUS_LIST, RunStatus } from './enums.ts'
 
+import type { Static } from '../static.ts'
+
 /** Point in time: RFC 3339 date-time such as `2025-03-15T10:30:00Z`; the server always writes UTC. */
 export const Instant = Type.String({ format: 'date-time' })
 
@@ -78,11 +80,11 @@ export const JsonObject = mapOf(Type.Unknown())
 
 /** Value of a tag. Filters compare its text form, so `n:5` matches 5 and "5". */
 export const TagValue = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
-export type TagValue = Type.Static<typeof TagValue>
+export type TagValue = Static<typeof TagValue>
 
 /** Tags of a run by name. */
 export const TagMap = mapOf(TagValue)
-export type TagMap = Type.Static<typeof TagMap>
+export type TagMap = Static<typeof TagMap>
 
 /** Object with string values. */
 export const StringMap = mapOf(Type.String())
@@ -94,7 +96,7 @@ export const StringMap = mapOf(Type.String())
 export function mapOf<S extends Type.TSchema>(
   values: S,
   options: Type.TObjectOptions = {},
-): Type.TUnsafe<Record<string, Type.Static<S>>> {
+): Type.TUnsafe<Record<string, Static<S>>> {
   return Type.Unsafe({ type: 'object', additionalProperties: values, ...options })
 }
 

@@ -1,9 +1,11 @@
 /** Task or tool that an ensemble shares with its peers. */
 import Type from 'typebox'
 
+import type { Static } from '../static.ts'
+
 /** Kind of a shared capability. AgentEnsemble wire format. */
 export const CapabilityType = Type.Enum(['TASK', 'TOOL'])
-export type CapabilityType = Type.Static<typeof CapabilityType>
+export type CapabilityType = Static<typeof CapabilityType>
 
 /** Task or tool that an ensemble shares with its peers. AgentEnsemble wire format. */
 export const SharedCapability = Type.Object({
@@ -13,4 +15,4 @@ export const SharedCapability = Type.Object({
   /** Tags by which a `capability_query` finds it. */
   tags: Type.Optional(Type.Array(Type.String())),
 })
-export type SharedCapability = Type.Static<typeof SharedCapability>
+export type SharedCapability = Static<typeof SharedCapability>

@@ -12,6 +12,8 @@ import {
 import { FinishReason, ToolOutcome } from '../enums.ts'
 import { RequestedToolCall, taskAttempt, taskPosition } from './positions.ts'
 
+import type { Static } from '../../static.ts'
+
 /** Message of the conversation that is sent to the model. AgentEnsemble wire format. */
 export const LlmMessage = Type.Object({
   /** Author of the message. */
@@ -23,7 +25,7 @@ export const LlmMessage = Type.Object({
   /** Tool whose result this is; null for other messages. */
   toolName: NullableText,
 })
-export type LlmMessage = Type.Static<typeof LlmMessage>
+export type LlmMessage = Static<typeof LlmMessage>
 
 /**
  * A model call begins. After `llm_iteration_failed` or `run_resumed`, the same task, attempt and turn can begin again;
@@ -47,7 +49,7 @@ export const LlmIterationStarted = Type.Object({
   /** Time just before the model is called. Missing only in logs of earlier versions. */
   startedAt: Type.Optional(Instant),
 })
-export type LlmIterationStarted = Type.Static<typeof LlmIterationStarted>
+export type LlmIterationStarted = Static<typeof LlmIterationStarted>
 
 /** A model call ended with an answer. AgentEnsemble wire format. */
 export const LlmIterationCompleted = Type.Object({
@@ -84,7 +86,7 @@ export const LlmIterationCompleted = Type.Object({
   /** Part of `inputTokens` that the provider read from its cache; absent when it does not report it. */
   cachedInputTokens: Type.Optional(Count),
 })
-export type LlmIterationCompleted = Type.Static<typeof LlmIterationCompleted>
+export type LlmIterationCompleted = Static<typeof LlmIterationCompleted>
 
 /**
  * A model call failed. Another call of the same turn can follow: `llm_iteration_started` of that turn then begins it
@@ -118,7 +120,7 @@ export const LlmIterationFailed = Type.Object({
   /** Alias of the fallback that is called next; absent when there is none. */
   nextModel: Type.Optional(Type.String()),
 })
-export type LlmIterationFailed = Type.Static<typeof LlmIterationFailed>
+export type LlmIterationFailed = Static<typeof LlmIterationFailed>
 
 /** Part of a streamed answer; it can contain several tokens of the model. AgentEnsemble wire format. */
 export const Token = Type.Object({
@@ -134,7 +136,7 @@ export const Token = Type.Object({
   /** Number of the turn, from 0 in each attempt. */
   iterationIndex: Count,
 })
-export type Token = Type.Static<typeof Token>
+export type Token = Static<typeof Token>
 
 /**
  * A tool call ended. The steps of a tool that calls other tools come before its own event. AgentEnsemble wire format.
@@ -165,7 +167,7 @@ export const ToolCalled = Type.Object({
   /** Time at which the call ended; it began `durationMs` earlier. Missing only in logs of earlier versions. */
   completedAt: Type.Optional(Instant),
 })
-export type ToolCalled = Type.Static<typeof ToolCalled>
+export type ToolCalled = Static<typeof ToolCalled>
 
 /** A tool reports the progress of its call. */
 export const ToolProgressed = Type.Object({
@@ -184,7 +186,7 @@ export const ToolProgressed = Type.Object({
   fraction: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
   sentAt: Instant,
 })
-export type ToolProgressed = Type.Static<typeof ToolProgressed>
+export type ToolProgressed = Static<typeof ToolProgressed>
 
 const delegation = {
   /** Id of the delegation. */
@@ -214,7 +216,7 @@ export const DelegationStarted = Type.Object({
   /** Missing only in logs of earlier versions. */
   startedAt: Type.Optional(Instant),
 })
-export type DelegationStarted = Type.Static<typeof DelegationStarted>
+export type DelegationStarted = Static<typeof DelegationStarted>
 
 /** A delegated task completed. AgentEnsemble wire format. */
 export const DelegationCompleted = Type.Object({
@@ -228,7 +230,7 @@ export const DelegationCompleted = Type.Object({
   /** Missing only in logs of earlier versions. */
   completedAt: Type.Optional(Instant),
 })
-export type DelegationCompleted = Type.Static<typeof DelegationCompleted>
+export type DelegationCompleted = Static<typeof DelegationCompleted>
 
 /** A delegated task failed, or a limit refused the delegation before it began. AgentEnsemble wire format. */
 export const DelegationFailed = Type.Object({
@@ -242,7 +244,7 @@ export const DelegationFailed = Type.Object({
   /** Missing only in logs of earlier versions. */
   failedAt: Type.Optional(Instant),
 })
-export type DelegationFailed = Type.Static<typeof DelegationFailed>
+export type DelegationFailed = Static<typeof DelegationFailed>
 
 /** A tool changed a file of the workspace. AgentEnsemble wire format. */
 export const FileChanged = Type.Object({
@@ -257,4 +259,4 @@ export const FileChanged = Type.Object({
   /** Time of the change. */
   timestamp: Instant,
 })
-export type FileChanged = Type.Static<typeof FileChanged>
+export type FileChanged = Static<typeof FileChanged>

@@ -10,6 +10,8 @@ import Type from 'typebox'
 import { CostUsd, Count, DurationMs } from '../scalars.ts'
 import { taskPosition } from './positions.ts'
 
+import type { Static } from '../../static.ts'
+
 const agentCall = {
   /** Role of the calling agent. */
   agentRole: Type.String(),
@@ -45,11 +47,11 @@ const attemptTotals = {
  * Mode of a call to another agent: one request and one answer, a stream of chunks, or a conversation of several turns.
  */
 export const AgentToolMode = Type.Enum(['sync', 'streaming', 'conversational'])
-export type AgentToolMode = Type.Static<typeof AgentToolMode>
+export type AgentToolMode = Static<typeof AgentToolMode>
 
 /** Protocol of a call to another agent; `tasks` is the `/tasks` wire. */
 export const AgentToolProtocol = Type.Enum(['a2a', 'tasks', 'local', 'mcp', 'ensemble'])
-export type AgentToolProtocol = Type.Static<typeof AgentToolProtocol>
+export type AgentToolProtocol = Static<typeof AgentToolProtocol>
 
 /** A request is sent to another agent. */
 export const AgentToolInvoked = Type.Object({
@@ -62,7 +64,7 @@ export const AgentToolInvoked = Type.Object({
   /** SHA-256 in hex of the compact JSON of the input, with sorted keys. */
   input_hash: Type.String(),
 })
-export type AgentToolInvoked = Type.Static<typeof AgentToolInvoked>
+export type AgentToolInvoked = Static<typeof AgentToolInvoked>
 
 /** A chunk arrived from another agent. */
 export const AgentToolProgress = Type.Object({
@@ -75,7 +77,7 @@ export const AgentToolProgress = Type.Object({
   /** Cost of the attempt so far, in US dollars, as reported by the agent. */
   accumulated_cost_usd: CostUsd,
 })
-export type AgentToolProgress = Type.Static<typeof AgentToolProgress>
+export type AgentToolProgress = Static<typeof AgentToolProgress>
 
 /** A turn of a conversation with another agent was sent or answered. */
 export const AgentToolTurn = Type.Object({
@@ -90,7 +92,7 @@ export const AgentToolTurn = Type.Object({
   /** Answer; present with `inbound`. */
   output: Type.Optional(Type.Unknown()),
 })
-export type AgentToolTurn = Type.Static<typeof AgentToolTurn>
+export type AgentToolTurn = Static<typeof AgentToolTurn>
 
 /** Another agent answered. */
 export const AgentToolCompleted = Type.Object({
@@ -102,7 +104,7 @@ export const AgentToolCompleted = Type.Object({
   /** Cost of the attempt, in US dollars, as reported by the agent. */
   total_cost: CostUsd,
 })
-export type AgentToolCompleted = Type.Static<typeof AgentToolCompleted>
+export type AgentToolCompleted = Static<typeof AgentToolCompleted>
 
 /** The run ended a call to another agent and notified the agent. */
 export const AgentToolTerminated = Type.Object({
@@ -120,7 +122,7 @@ export const AgentToolTerminated = Type.Object({
   /** Whether a retry of the same call may succeed. */
   retryable: Type.Boolean(),
 })
-export type AgentToolTerminated = Type.Static<typeof AgentToolTerminated>
+export type AgentToolTerminated = Static<typeof AgentToolTerminated>
 
 /** A call to another agent failed. */
 export const AgentToolError = Type.Object({
@@ -149,4 +151,4 @@ export const AgentToolError = Type.Object({
   /** Whether a retry of the same call may succeed. */
   retryable: Type.Boolean(),
 })
-export type AgentToolError = Type.Static<typeof AgentToolError>
+export type AgentToolError = Static<typeof AgentToolError>

@@ -7,6 +7,8 @@
 import Type from 'typebox'
 import { Count, PositiveCount } from '../scalars.ts'
 
+import type { Static } from '../../static.ts'
+
 /** Task and attempt of an event, by name. */
 export const taskAttempt = {
   /** Name of the task; unique in its run. */
@@ -41,4 +43,4 @@ export const RequestedToolCall = Type.Object({
   /** The model's id of the call; the server always sends it. */
   id: Type.Optional(Type.String()),
 })
-export type RequestedToolCall = Type.Static<typeof RequestedToolCall>
+export type RequestedToolCall = Static<typeof RequestedToolCall>

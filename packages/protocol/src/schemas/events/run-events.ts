@@ -4,6 +4,8 @@ import { CancelMode, RunOutcome, Workflow } from '../enums.ts'
 import { Count, DurationMs, Instant, StringMap, TagMap, TokenCount } from '../scalars.ts'
 import { RunMetrics } from '../run-metrics.ts'
 
+import type { Static } from '../../static.ts'
+
 /** The run is accepted and waits to start. Always the first event of a log, with `seq` 0. */
 export const RunQueued = Type.Object({
   type: Type.Literal('run_queued'),
@@ -20,7 +22,7 @@ export const RunQueued = Type.Object({
   /** Name of the key that submitted the run. */
   actor: Type.Optional(Type.String()),
 })
-export type RunQueued = Type.Static<typeof RunQueued>
+export type RunQueued = Static<typeof RunQueued>
 
 /**
  * Another process resumes the run after a crash or a handover. A running task continues in the same attempt. Calls in
@@ -35,7 +37,7 @@ export const RunResumed = Type.Object({
   /** Names of the tasks that are completed and will not run again. */
   completedTasks: Type.Array(Type.String()),
 })
-export type RunResumed = Type.Static<typeof RunResumed>
+export type RunResumed = Static<typeof RunResumed>
 
 /** A cancel was requested and the work in flight is stopping. */
 export const RunCancelling = Type.Object({
@@ -45,7 +47,7 @@ export const RunCancelling = Type.Object({
   /** Name of the key that requested the cancel. */
   actor: Type.Optional(Type.String()),
 })
-export type RunCancelling = Type.Static<typeof RunCancelling>
+export type RunCancelling = Static<typeof RunCancelling>
 
 /** Task of the plan, as announced by `ensemble_started`. */
 export const PlannedTask = Type.Object({
@@ -57,7 +59,7 @@ export const PlannedTask = Type.Object({
   /** Names of the tasks whose output it waits for. */
   context: Type.Array(Type.String()),
 })
-export type PlannedTask = Type.Static<typeof PlannedTask>
+export type PlannedTask = Static<typeof PlannedTask>
 
 /**
  * The ensemble begins: templates and agents are resolved, and no task has started. With HIERARCHICAL the tasks are the
@@ -77,7 +79,7 @@ export const EnsembleStarted = Type.Object({
   /** Planned tasks, in order. */
   tasks: Type.Array(PlannedTask),
 })
-export type EnsembleStarted = Type.Static<typeof EnsembleStarted>
+export type EnsembleStarted = Static<typeof EnsembleStarted>
 
 /** The ensemble ended with any outcome; `run_result` follows. AgentEnsemble wire format. */
 export const EnsembleCompleted = Type.Object({
@@ -94,7 +96,7 @@ export const EnsembleCompleted = Type.Object({
   /** Number of tool calls that ended. */
   totalToolCalls: Count,
 })
-export type EnsembleCompleted = Type.Static<typeof EnsembleCompleted>
+export type EnsembleCompleted = Static<typeof EnsembleCompleted>
 
 /** Output of one task of a run, as listed by `run_result`. */
 export const RunOutput = Type.Object({
@@ -103,7 +105,7 @@ export const RunOutput = Type.Object({
   /** Duration of the task in milliseconds. */
   durationMs: Type.Optional(DurationMs),
 })
-export type RunOutput = Type.Static<typeof RunOutput>
+export type RunOutput = Static<typeof RunOutput>
 
 /** The final event of a run. */
 export const RunResultEvent = Type.Object({
@@ -121,4 +123,4 @@ export const RunResultEvent = Type.Object({
   /** Failure code, as open text; present with `error`. */
   code: Type.Optional(Type.String()),
 })
-export type RunResultEvent = Type.Static<typeof RunResultEvent>
+export type RunResultEvent = Static<typeof RunResultEvent>

@@ -4,6 +4,8 @@ import { Priority, ReviewDecisionKind, ReviewTimeoutAction, ReviewTiming } from 
 import { Count, DurationMs, Instant, NullableText } from '../scalars.ts'
 import { taskPosition } from './positions.ts'
 
+import type { Static } from '../../static.ts'
+
 /** Fields of a review, shared by `review_requested` and the list of reviews. */
 export const reviewFields = {
   /** Id of the review. */
@@ -48,7 +50,7 @@ export const ReviewRequested = Type.Object({
   requestedAt: Instant,
   ...reviewedCall,
 })
-export type ReviewRequested = Type.Static<typeof ReviewRequested>
+export type ReviewRequested = Static<typeof ReviewRequested>
 
 /**
  * A review timed out. Also sent when a review was decided elsewhere, so that AgentEnsemble's viewer closes its panel.
@@ -61,7 +63,7 @@ export const ReviewTimedOut = Type.Object({
   /** Action that was taken. */
   action: ReviewTimeoutAction,
 })
-export type ReviewTimedOut = Type.Static<typeof ReviewTimedOut>
+export type ReviewTimedOut = Static<typeof ReviewTimedOut>
 
 /** A review was decided. */
 export const ReviewDecided = Type.Object({
@@ -77,7 +79,7 @@ export const ReviewDecided = Type.Object({
   /** With EDIT: output that replaces the task's. */
   revisedOutput: Type.Optional(Type.String()),
 })
-export type ReviewDecided = Type.Static<typeof ReviewDecided>
+export type ReviewDecided = Static<typeof ReviewDecided>
 
 /** A review ended without a decision because its task or its run ended. */
 export const ReviewWithdrawn = Type.Object({
@@ -88,7 +90,7 @@ export const ReviewWithdrawn = Type.Object({
   reason: Type.String(),
   withdrawnAt: Instant,
 })
-export type ReviewWithdrawn = Type.Static<typeof ReviewWithdrawn>
+export type ReviewWithdrawn = Static<typeof ReviewWithdrawn>
 
 /** A directive took effect. AgentEnsemble wire format. */
 export const DirectiveActive = Type.Object({
@@ -113,7 +115,7 @@ export const DirectiveActive = Type.Object({
   /** Time at which it took effect. Missing only in logs of earlier versions. */
   activeAt: Type.Optional(Instant),
 })
-export type DirectiveActive = Type.Static<typeof DirectiveActive>
+export type DirectiveActive = Static<typeof DirectiveActive>
 
 /** A directive reached a task: its next model call includes it. */
 export const DirectiveDelivered = Type.Object({
@@ -127,7 +129,7 @@ export const DirectiveDelivered = Type.Object({
   iterationIndex: Count,
   deliveredAt: Instant,
 })
-export type DirectiveDelivered = Type.Static<typeof DirectiveDelivered>
+export type DirectiveDelivered = Static<typeof DirectiveDelivered>
 
 /** The next model calls of the run, or of one task, use another model. */
 export const ModelSwitchedEvent = Type.Object({
@@ -146,4 +148,4 @@ export const ModelSwitchedEvent = Type.Object({
   /** Rule of the ensemble that switched the model, as text; absent when a caller requested it. */
   rule: Type.Optional(Type.String()),
 })
-export type ModelSwitchedEvent = Type.Static<typeof ModelSwitchedEvent>
+export type ModelSwitchedEvent = Static<typeof ModelSwitchedEvent>

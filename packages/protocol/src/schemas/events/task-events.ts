@@ -5,6 +5,8 @@ import { FinishReason } from '../enums.ts'
 import { MessagePart } from '../message-part.ts'
 import { taskAttempt, taskLabel } from './positions.ts'
 
+import type { Static } from '../../static.ts'
+
 /** An attempt of a task begins. AgentEnsemble wire format. */
 export const TaskStarted = Type.Object({
   type: Type.Literal('task_started'),
@@ -16,7 +18,7 @@ export const TaskStarted = Type.Object({
   startedAt: Instant,
   ...taskAttempt,
 })
-export type TaskStarted = Type.Static<typeof TaskStarted>
+export type TaskStarted = Static<typeof TaskStarted>
 
 /** Input of the agent, before its first model call. AgentEnsemble wire format. */
 export const TaskInput = Type.Object({
@@ -40,7 +42,7 @@ export const TaskInput = Type.Object({
   sentAt: Instant,
   ...taskAttempt,
 })
-export type TaskInput = Type.Static<typeof TaskInput>
+export type TaskInput = Static<typeof TaskInput>
 
 /**
  * A task completed, after its review. Tokens, tool calls and cost are those of this attempt. AgentEnsemble wire
@@ -83,7 +85,7 @@ export const TaskCompleted = Type.Object({
    */
   finishReason: Type.Optional(FinishReason),
 })
-export type TaskCompleted = Type.Static<typeof TaskCompleted>
+export type TaskCompleted = Static<typeof TaskCompleted>
 
 const failedAttempt = {
   /** Number of the task in its run, from 1. */
@@ -124,7 +126,7 @@ export const TaskAttemptFailed = Type.Object({
   /** Always true. */
   willRetry: Type.Literal(true),
 })
-export type TaskAttemptFailed = Type.Static<typeof TaskAttemptFailed>
+export type TaskAttemptFailed = Static<typeof TaskAttemptFailed>
 
 /**
  * A task failed or was rejected by a reviewer (code REVIEW_REJECTED). Tokens, tool calls and cost are those of its
@@ -136,7 +138,7 @@ export const TaskFailed = Type.Object({
   /** True only in logs of earlier versions, which had no `task_attempt_failed`. */
   willRetry: Type.Boolean(),
 })
-export type TaskFailed = Type.Static<typeof TaskFailed>
+export type TaskFailed = Static<typeof TaskFailed>
 
 /** A task will not run because a task that it needs failed, or because the run ends. */
 export const TaskSkipped = Type.Object({
@@ -151,7 +153,7 @@ export const TaskSkipped = Type.Object({
   /** Reason why the task is skipped. */
   reason: Type.String(),
 })
-export type TaskSkipped = Type.Static<typeof TaskSkipped>
+export type TaskSkipped = Static<typeof TaskSkipped>
 
 /** Running totals of one task. Declared by AgentEnsemble and shown by its dashboard. */
 export const MetricsSnapshot = Type.Object({
@@ -176,4 +178,4 @@ export const MetricsSnapshot = Type.Object({
   cachedInputTokens: Type.Optional(Count),
   ...taskAttempt,
 })
-export type MetricsSnapshot = Type.Static<typeof MetricsSnapshot>
+export type MetricsSnapshot = Static<typeof MetricsSnapshot>

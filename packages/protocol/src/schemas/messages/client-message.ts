@@ -16,6 +16,8 @@ import {
 import { CapabilityQuery, TaskRequest, ToolRequest, TraceContextFields } from './peer-requests.ts'
 import { SERVER_MESSAGE_TYPES } from './server-message.ts'
 
+import type { Static } from '../../static.ts'
+
 /** Decides a review, like `POST /api/reviews/{reviewId}`. AgentEnsemble wire format. */
 export const ReviewDecision = Type.Object(
   {
@@ -26,11 +28,11 @@ export const ReviewDecision = Type.Object(
   },
   { ...CLOSED, ...EDIT_NEEDS_TEXT },
 )
-export type ReviewDecision = Type.Static<typeof ReviewDecision>
+export type ReviewDecision = Static<typeof ReviewDecision>
 
 /** Requests a `pong`. AgentEnsemble wire format. */
 export const Ping = Type.Object({ type: Type.Literal('ping') }, CLOSED)
-export type Ping = Type.Static<typeof Ping>
+export type Ping = Static<typeof Ping>
 
 /** Submits a run, like `POST /api/runs`. */
 export const RunRequest = Type.Object(
@@ -46,7 +48,7 @@ export const RunRequest = Type.Object(
   },
   CLOSED,
 )
-export type RunRequest = Type.Static<typeof RunRequest>
+export type RunRequest = Static<typeof RunRequest>
 
 /** Cancels a run or switches its model. */
 export const RunControl = Type.Object(
@@ -71,7 +73,7 @@ export const RunControl = Type.Object(
     then: MODEL_OR_TIER,
   },
 )
-export type RunControl = Type.Static<typeof RunControl>
+export type RunControl = Static<typeof RunControl>
 
 /** Requests runs, one run or the capabilities, in the form of the REST responses. */
 export const StateQuery = Type.Object(
@@ -90,7 +92,7 @@ export const StateQuery = Type.Object(
     ...requiredWhen('query', 'run_detail', 'runId'),
   },
 )
-export type StateQuery = Type.Static<typeof StateQuery>
+export type StateQuery = Static<typeof StateQuery>
 
 /** Selects the messages that this connection gets. */
 export const Subscribe = Type.Object(
@@ -105,7 +107,7 @@ export const Subscribe = Type.Object(
   },
   CLOSED,
 )
-export type Subscribe = Type.Static<typeof Subscribe>
+export type Subscribe = Static<typeof Subscribe>
 
 /** Sends a directive to running agents, or acts on the ensemble. AgentEnsemble wire format. */
 export const DirectiveMessage = Type.Object(
@@ -130,7 +132,7 @@ export const DirectiveMessage = Type.Object(
   },
   CLOSED,
 )
-export type DirectiveMessage = Type.Static<typeof DirectiveMessage>
+export type DirectiveMessage = Static<typeof DirectiveMessage>
 
 /** Message from client to server. Narrows by `type`. */
 export const ClientMessage = Type.Union([
@@ -145,7 +147,7 @@ export const ClientMessage = Type.Union([
   ToolRequest,
   CapabilityQuery,
 ])
-export type ClientMessage = Type.Static<typeof ClientMessage>
+export type ClientMessage = Static<typeof ClientMessage>
 
 /** The `type` of every client message, in the order of the union. */
 export const CLIENT_MESSAGE_TYPES: readonly ClientMessage['type'][] = ClientMessage.anyOf.map(

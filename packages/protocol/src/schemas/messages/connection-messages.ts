@@ -5,6 +5,8 @@ import { EventPosition, LoggedRunEvent } from '../run-event.ts'
 import { Instant } from '../scalars.ts'
 import { SharedCapability } from '../shared-capability.ts'
 
+import type { Static } from '../../static.ts'
+
 /** Position of the event in the log of its run; absent on events of AgentEnsemble. */
 const maybePosition = Type.Partial(EventPosition)
 
@@ -18,7 +20,7 @@ export const IterationSnapshot = Type.Object({
   /** End of the turn. */
   completed: Type.Optional(Type.Intersect([LlmIterationCompleted, maybePosition])),
 })
-export type IterationSnapshot = Type.Static<typeof IterationSnapshot>
+export type IterationSnapshot = Static<typeof IterationSnapshot>
 
 /** First message on every connection; it contains only `type` when no run has started. AgentEnsemble wire format. */
 export const Hello = Type.Object({
@@ -34,7 +36,7 @@ export const Hello = Type.Object({
   /** Recent model turns. */
   recentIterations: Type.Optional(Type.Array(IterationSnapshot)),
 })
-export type Hello = Type.Static<typeof Hello>
+export type Hello = Static<typeof Hello>
 
 /** Sent to every connection every 15 s. AgentEnsemble wire format. */
 export const Heartbeat = Type.Object({
@@ -42,11 +44,11 @@ export const Heartbeat = Type.Object({
   /** Server's clock in milliseconds since 1970. */
   serverTimeMs: Type.Integer(),
 })
-export type Heartbeat = Type.Static<typeof Heartbeat>
+export type Heartbeat = Static<typeof Heartbeat>
 
 /** Reply to `ping`. AgentEnsemble wire format. */
 export const Pong = Type.Object({ type: Type.Literal('pong') })
-export type Pong = Type.Static<typeof Pong>
+export type Pong = Static<typeof Pong>
 
 /** Reply to `directive`; `accepted` is in lower case as in AgentEnsemble. */
 export const DirectiveAck = Type.Object({
@@ -57,4 +59,4 @@ export const DirectiveAck = Type.Object({
   /** Reason of the rejection. */
   message: Type.Optional(Type.String()),
 })
-export type DirectiveAck = Type.Static<typeof DirectiveAck>
+export type DirectiveAck = Static<typeof DirectiveAck>

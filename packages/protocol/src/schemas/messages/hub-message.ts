@@ -6,6 +6,8 @@ import Type from 'typebox'
 import { Count, Instant, JsonObject, mapOf, NonBlank, StringMap } from '../scalars.ts'
 import { IterationSnapshot } from './connection-messages.ts'
 
+import type { Static } from '../../static.ts'
+
 /** Process that publishes its events to a hub. */
 export const ProducerInfo = Type.Object({
   producerId: NonBlank,
@@ -15,7 +17,7 @@ export const ProducerInfo = Type.Object({
   version: Type.Optional(Type.String()),
   tags: Type.Optional(StringMap),
 })
-export type ProducerInfo = Type.Static<typeof ProducerInfo>
+export type ProducerInfo = Static<typeof ProducerInfo>
 
 /** Message of a producer with its origin. The inner message can be newer than its reader. */
 export const HubEvent = Type.Object({
@@ -26,7 +28,7 @@ export const HubEvent = Type.Object({
   receivedAt: Type.Optional(Instant),
   message: JsonObject,
 })
-export type HubEvent = Type.Static<typeof HubEvent>
+export type HubEvent = Static<typeof HubEvent>
 
 /** First message of a hub on every connection. */
 export const HubHello = Type.Object({
@@ -36,7 +38,7 @@ export const HubHello = Type.Object({
   /** Recent model turns by id of the producer. */
   iterationsByProducer: Type.Optional(mapOf(Type.Array(IterationSnapshot))),
 })
-export type HubHello = Type.Static<typeof HubHello>
+export type HubHello = Static<typeof HubHello>
 
 /** A producer connected. */
 export const ProducerJoined = Type.Object({
@@ -44,7 +46,7 @@ export const ProducerJoined = Type.Object({
   producer: ProducerInfo,
   joinedAt: Instant,
 })
-export type ProducerJoined = Type.Static<typeof ProducerJoined>
+export type ProducerJoined = Static<typeof ProducerJoined>
 
 /** A producer disconnected. */
 export const ProducerLeft = Type.Object({
@@ -53,8 +55,8 @@ export const ProducerLeft = Type.Object({
   leftAt: Instant,
   reason: Type.Optional(Type.String()),
 })
-export type ProducerLeft = Type.Static<typeof ProducerLeft>
+export type ProducerLeft = Static<typeof ProducerLeft>
 
 /** Message of a hub. Narrows by `type`. */
 export const HubMessage = Type.Union([HubHello, HubEvent, ProducerJoined, ProducerLeft])
-export type HubMessage = Type.Static<typeof HubMessage>
+export type HubMessage = Static<typeof HubMessage>

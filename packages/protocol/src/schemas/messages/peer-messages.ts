@@ -5,6 +5,8 @@ import Type from 'typebox'
 import { Count, DurationMs, mapOf } from '../scalars.ts'
 import { SharedCapability } from '../shared-capability.ts'
 
+import type { Static } from '../../static.ts'
+
 const peerReply = {
   /** The request's id. */
   requestId: Type.String(),
@@ -28,7 +30,7 @@ export const TaskAccepted = Type.Object({
   queuePosition: Type.Optional(Count),
   estimatedCompletion: Type.Optional(Type.String()),
 })
-export type TaskAccepted = Type.Static<typeof TaskAccepted>
+export type TaskAccepted = Static<typeof TaskAccepted>
 
 /** Progress of a requested task. */
 export const TaskProgress = Type.Object({
@@ -40,15 +42,15 @@ export const TaskProgress = Type.Object({
   /** Completed part in percent. */
   percentComplete: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
 })
-export type TaskProgress = Type.Static<typeof TaskProgress>
+export type TaskProgress = Static<typeof TaskProgress>
 
 /** End of a requested task. */
 export const TaskResponse = Type.Object({ type: Type.Literal('task_response'), ...peerReply })
-export type TaskResponse = Type.Static<typeof TaskResponse>
+export type TaskResponse = Static<typeof TaskResponse>
 
 /** End of a requested tool call. */
 export const ToolResponse = Type.Object({ type: Type.Literal('tool_response'), ...peerReply })
-export type ToolResponse = Type.Static<typeof ToolResponse>
+export type ToolResponse = Static<typeof ToolResponse>
 
 /** Reply to `capability_query`. */
 export const CapabilityResponse = Type.Object({
@@ -60,7 +62,7 @@ export const CapabilityResponse = Type.Object({
   /** Capabilities that match the query. */
   capabilities: Type.Array(SharedCapability),
 })
-export type CapabilityResponse = Type.Static<typeof CapabilityResponse>
+export type CapabilityResponse = Static<typeof CapabilityResponse>
 
 /**
  * Load of an ensemble, sent to connections that subscribed to it by name: at once and on every change. The server
@@ -79,7 +81,7 @@ export const CapacityUpdate = Type.Object({
   /** Whether requests of peers are accepted. */
   shareable: Type.Boolean(),
 })
-export type CapacityUpdate = Type.Static<typeof CapacityUpdate>
+export type CapacityUpdate = Static<typeof CapacityUpdate>
 
 /** A profile was applied; sent to connections that subscribed to it by name. */
 export const ProfileApplied = Type.Object({
@@ -93,4 +95,4 @@ export const ProfileApplied = Type.Object({
   /** Run that it was applied to. */
   runId: Type.Optional(Type.String()),
 })
-export type ProfileApplied = Type.Static<typeof ProfileApplied>
+export type ProfileApplied = Static<typeof ProfileApplied>

@@ -4,12 +4,14 @@ import { Priority } from '../enums.ts'
 import { CLOSED, IsoDuration, NonBlank, RequestId } from '../scalars.ts'
 import { CapabilityType } from '../shared-capability.ts'
 
+import type { Static } from '../../static.ts'
+
 /** W3C trace context, as in the headers of the same names. */
 export const TraceContextFields = Type.Object(
   { traceparent: Type.String(), tracestate: Type.Optional(Type.String()) },
   CLOSED,
 )
-export type TraceContextFields = Type.Static<typeof TraceContextFields>
+export type TraceContextFields = Static<typeof TraceContextFields>
 
 const peerRequest = {
   /** Identifies the request in replies; a repeated request has no further effect. */
@@ -34,7 +36,7 @@ export const DeliverySpec = Type.Object(
   },
   CLOSED,
 )
-export type DeliverySpec = Type.Static<typeof DeliverySpec>
+export type DeliverySpec = Static<typeof DeliverySpec>
 
 /** Requests a shared task. */
 export const TaskRequest = Type.Object(
@@ -57,7 +59,7 @@ export const TaskRequest = Type.Object(
   },
   CLOSED,
 )
-export type TaskRequest = Type.Static<typeof TaskRequest>
+export type TaskRequest = Static<typeof TaskRequest>
 
 /** Requests one call of a shared tool. */
 export const ToolRequest = Type.Object(
@@ -72,7 +74,7 @@ export const ToolRequest = Type.Object(
   },
   CLOSED,
 )
-export type ToolRequest = Type.Static<typeof ToolRequest>
+export type ToolRequest = Static<typeof ToolRequest>
 
 /** Requests the list of shared capabilities. */
 export const CapabilityQuery = Type.Object(
@@ -88,4 +90,4 @@ export const CapabilityQuery = Type.Object(
   },
   CLOSED,
 )
-export type CapabilityQuery = Type.Static<typeof CapabilityQuery>
+export type CapabilityQuery = Static<typeof CapabilityQuery>

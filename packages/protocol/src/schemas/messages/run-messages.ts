@@ -7,6 +7,8 @@ import { Capabilities } from '../rest/capabilities.ts'
 import { RunDetail, RunList } from '../rest/runs.ts'
 import { Count, DurationMs } from '../scalars.ts'
 
+import type { Static } from '../../static.ts'
+
 /** Reply to `run_request`. AgentEnsemble wire format. */
 export const RunAck = Type.Object({
   type: Type.Literal('run_ack'),
@@ -27,7 +29,7 @@ export const RunAck = Type.Object({
   /** Milliseconds to wait before a retry; absent when a retry does not help. */
   retryAfterMs: Type.Optional(DurationMs),
 })
-export type RunAck = Type.Static<typeof RunAck>
+export type RunAck = Static<typeof RunAck>
 
 /** Reply to `run_control`; subscribers also get it for commands of other clients. AgentEnsemble wire format. */
 export const RunControlAck = Type.Object({
@@ -55,7 +57,7 @@ export const RunControlAck = Type.Object({
   /** Readable reason of a rejection. */
   message: Type.Optional(Type.String()),
 })
-export type RunControlAck = Type.Static<typeof RunControlAck>
+export type RunControlAck = Static<typeof RunControlAck>
 
 /** Reply to `state_query`, in the form of the REST response of that name. */
 export const StateResponse = Type.Object({
@@ -64,7 +66,7 @@ export const StateResponse = Type.Object({
   requestId: Type.String(),
   data: Type.Union([RunList, RunDetail, Capabilities]),
 })
-export type StateResponse = Type.Static<typeof StateResponse>
+export type StateResponse = Static<typeof StateResponse>
 
 /** Reply to `subscribe`: the subscription that is now in effect. */
 export const SubscribeAck = Type.Object({
@@ -76,8 +78,8 @@ export const SubscribeAck = Type.Object({
   /** `seq` of the first event that will be sent; present when a position was requested. */
   from: Type.Optional(Count),
 })
-export type SubscribeAck = Type.Static<typeof SubscribeAck>
+export type SubscribeAck = Static<typeof SubscribeAck>
 
 /** The server rejected a message of the client. AgentEnsemble does not reply to such messages. */
 export const ErrorMessage = Type.Object({ type: Type.Literal('error'), ...errorFields })
-export type ErrorMessage = Type.Static<typeof ErrorMessage>
+export type ErrorMessage = Static<typeof ErrorMessage>

@@ -13,6 +13,8 @@ import {
 } from './peer-messages.ts'
 import { ErrorMessage, RunAck, RunControlAck, StateResponse, SubscribeAck } from './run-messages.ts'
 
+import type { Static } from '../../static.ts'
+
 const replies = [
   Hello,
   Heartbeat,
@@ -34,7 +36,7 @@ const replies = [
 
 /** Any message from server to client: replies, announcements, and every logged event. Narrows by `type`. */
 export const ServerMessage = Type.Union([...replies, LoggedRunEvent])
-export type ServerMessage = Type.Static<typeof ServerMessage>
+export type ServerMessage = Static<typeof ServerMessage>
 
 /** The `type` of every server message, in the order of the union. */
 export const SERVER_MESSAGE_TYPES: readonly ServerMessage['type'][] = [

@@ -3,6 +3,8 @@ import Type from 'typebox'
 import { Workflow } from '../enums.ts'
 import { JsonObject } from '../scalars.ts'
 
+import type { Static } from '../../static.ts'
+
 const described = { name: Type.String(), description: Type.String() }
 
 /** Tool of the catalog. */
@@ -11,7 +13,7 @@ export const ToolInfo = Type.Object({
   /** JSON Schema of the input of the tool. */
   inputSchema: Type.Optional(JsonObject),
 })
-export type ToolInfo = Type.Static<typeof ToolInfo>
+export type ToolInfo = Static<typeof ToolInfo>
 
 /** Model of the catalog. */
 export const ModelInfo = Type.Object({
@@ -20,7 +22,7 @@ export const ModelInfo = Type.Object({
   /** Provider of the model. */
   provider: Type.String(),
 })
-export type ModelInfo = Type.Static<typeof ModelInfo>
+export type ModelInfo = Static<typeof ModelInfo>
 
 /** Model tier that a run can be switched to, in addition to PRIMARY and FALLBACK. */
 export const ModelTierInfo = Type.Object({
@@ -28,7 +30,7 @@ export const ModelTierInfo = Type.Object({
   /** Alias of its model. */
   model: Type.String(),
 })
-export type ModelTierInfo = Type.Static<typeof ModelTierInfo>
+export type ModelTierInfo = Static<typeof ModelTierInfo>
 
 /** Profile that can be applied. */
 export const ProfileInfo = Type.Object({
@@ -36,7 +38,7 @@ export const ProfileInfo = Type.Object({
   /** Tier that the profile switches runs to; absent for a profile that changes only the server. */
   modelTier: Type.Optional(Type.String()),
 })
-export type ProfileInfo = Type.Static<typeof ProfileInfo>
+export type ProfileInfo = Static<typeof ProfileInfo>
 
 /** Task or tool that peers can request. */
 export const SharedInfo = Type.Object({
@@ -44,7 +46,7 @@ export const SharedInfo = Type.Object({
   /** Tags by which a `capability_query` finds it. */
   tags: Type.Optional(Type.Array(Type.String())),
 })
-export type SharedInfo = Type.Static<typeof SharedInfo>
+export type SharedInfo = Static<typeof SharedInfo>
 
 /** Task that is defined in the server's code. */
 export const PreconfiguredTask = Type.Object({
@@ -54,7 +56,7 @@ export const PreconfiguredTask = Type.Object({
   /** Names of the template variables in its description and expected output. */
   variables: Type.Array(Type.String()),
 })
-export type PreconfiguredTask = Type.Static<typeof PreconfiguredTask>
+export type PreconfiguredTask = Static<typeof PreconfiguredTask>
 
 /** Ensemble that a run can select. */
 export const EnsembleInfo = Type.Object({
@@ -65,7 +67,7 @@ export const EnsembleInfo = Type.Object({
   /** Tasks of the ensemble. */
   tasks: Type.Array(PreconfiguredTask),
 })
-export type EnsembleInfo = Type.Static<typeof EnsembleInfo>
+export type EnsembleInfo = Static<typeof EnsembleInfo>
 
 /** Response of `GET /api/capabilities`. */
 export const Capabilities = Type.Object({
@@ -86,4 +88,4 @@ export const Capabilities = Type.Object({
   /** All ensembles, the default one first. */
   ensembles: Type.Array(EnsembleInfo),
 })
-export type Capabilities = Type.Static<typeof Capabilities>
+export type Capabilities = Static<typeof Capabilities>

@@ -12,6 +12,8 @@ import {
   requiredWhen,
 } from '../scalars.ts'
 
+import type { Static } from '../../static.ts'
+
 /** Review that waits for a decision. `timeoutMs` is its full time limit. AgentEnsemble wire format. */
 export const PendingReview = Type.Object({
   ...reviewFields,
@@ -37,7 +39,7 @@ export const PendingReview = Type.Object({
   mayDecide: Type.Optional(Type.Boolean()),
   ...reviewedCall,
 })
-export type PendingReview = Type.Static<typeof PendingReview>
+export type PendingReview = Static<typeof PendingReview>
 
 /** Query of `GET /api/reviews`. */
 export const ListReviewsQuery = Type.Object(
@@ -47,7 +49,7 @@ export const ListReviewsQuery = Type.Object(
   },
   CLOSED,
 )
-export type ListReviewsQuery = Type.Static<typeof ListReviewsQuery>
+export type ListReviewsQuery = Static<typeof ListReviewsQuery>
 
 /** Response of `GET /api/reviews`. AgentEnsemble wire format. */
 export const ReviewList = Type.Object({
@@ -55,7 +57,7 @@ export const ReviewList = Type.Object({
   /** Number of reviews. */
   total: Count,
 })
-export type ReviewList = Type.Static<typeof ReviewList>
+export type ReviewList = Static<typeof ReviewList>
 
 /** Fields of a decision, shared by the REST body and the `review_decision` message. */
 export const reviewDecisionFields = {
@@ -74,7 +76,7 @@ export const ReviewDecisionBody = Type.Object(reviewDecisionFields, {
   ...CLOSED,
   ...EDIT_NEEDS_TEXT,
 })
-export type ReviewDecisionBody = Type.Static<typeof ReviewDecisionBody>
+export type ReviewDecisionBody = Static<typeof ReviewDecisionBody>
 
 /** Response to the first decision of a review. */
 export const ReviewDecisionApplied = Type.Object({
@@ -83,4 +85,4 @@ export const ReviewDecisionApplied = Type.Object({
   decision: ReviewDecisionKind,
   status: Type.Literal('APPLIED'),
 })
-export type ReviewDecisionApplied = Type.Static<typeof ReviewDecisionApplied>
+export type ReviewDecisionApplied = Static<typeof ReviewDecisionApplied>

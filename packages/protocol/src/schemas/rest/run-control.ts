@@ -3,6 +3,8 @@ import Type from 'typebox'
 import { CancelMode, DirectiveAction, Priority, RunStatus } from '../enums.ts'
 import { CLOSED, Count, IsoDuration, NonBlank } from '../scalars.ts'
 
+import type { Static } from '../../static.ts'
+
 /** Body of `POST /api/runs/{runId}/cancel`; optional. */
 export const CancelBody = Type.Object(
   {
@@ -11,7 +13,7 @@ export const CancelBody = Type.Object(
   },
   CLOSED,
 )
-export type CancelBody = Type.Static<typeof CancelBody>
+export type CancelBody = Static<typeof CancelBody>
 
 /**
  * Response to a cancel. CANCELLING: the run is CANCELLED once its work has stopped. CANCELLED: the run had not begun.
@@ -21,7 +23,7 @@ export const CancelAccepted = Type.Object({
   runId: Type.String(),
   status: Type.Enum(['CANCELLING', 'CANCELLED']),
 })
-export type CancelAccepted = Type.Static<typeof CancelAccepted>
+export type CancelAccepted = Static<typeof CancelAccepted>
 
 /** Body of `POST /api/runs/cancel`: cancels every run with this tag that has not ended. */
 export const CancelRunsBody = Type.Object(
@@ -33,7 +35,7 @@ export const CancelRunsBody = Type.Object(
   },
   CLOSED,
 )
-export type CancelRunsBody = Type.Static<typeof CancelRunsBody>
+export type CancelRunsBody = Static<typeof CancelRunsBody>
 
 /** Response of `POST /api/runs/cancel`: the status of each run that had the tag and had not ended. */
 export const RunsCancelled = Type.Object({
@@ -41,7 +43,7 @@ export const RunsCancelled = Type.Object({
   /** Number of runs. */
   total: Count,
 })
-export type RunsCancelled = Type.Static<typeof RunsCancelled>
+export type RunsCancelled = Static<typeof RunsCancelled>
 
 /** Requires a model or a tier. The server rejects a request with both. */
 export const MODEL_OR_TIER = { anyOf: [{ required: ['model'] }, { required: ['tier'] }] }
@@ -58,7 +60,7 @@ export const SwitchModelBody = Type.Object(
   },
   { ...CLOSED, ...MODEL_OR_TIER },
 )
-export type SwitchModelBody = Type.Static<typeof SwitchModelBody>
+export type SwitchModelBody = Static<typeof SwitchModelBody>
 
 /** Response to a model switch; the next model call uses the new model. */
 export const ModelSwitched = Type.Object({
@@ -73,7 +75,7 @@ export const ModelSwitched = Type.Object({
   /** Always APPLIED; for a run that is not running, the server responds with the error RUN_NOT_RUNNING. */
   status: Type.Enum(['APPLIED', 'NOT_RUNNING']),
 })
-export type ModelSwitched = Type.Static<typeof ModelSwitched>
+export type ModelSwitched = Static<typeof ModelSwitched>
 
 /** Body of `POST /api/runs/{runId}/inject`. */
 export const InjectBody = Type.Object(
@@ -101,7 +103,7 @@ export const InjectBody = Type.Object(
     else: { required: ['content'] },
   },
 )
-export type InjectBody = Type.Static<typeof InjectBody>
+export type InjectBody = Static<typeof InjectBody>
 
 /** Response to an injected directive. */
 export const InjectAccepted = Type.Object({
@@ -109,4 +111,4 @@ export const InjectAccepted = Type.Object({
   directiveId: Type.String(),
   status: Type.Literal('ACTIVE'),
 })
-export type InjectAccepted = Type.Static<typeof InjectAccepted>
+export type InjectAccepted = Static<typeof InjectAccepted>

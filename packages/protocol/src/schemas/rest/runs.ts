@@ -16,6 +16,8 @@ import {
 import { PendingReview } from './reviews.ts'
 import { RunBudgetGiven, RunOptionsGiven } from './submit-run.ts'
 
+import type { Static } from '../../static.ts'
+
 /** Greatest number of runs that a list skips, and that it counts. */
 const MAX_OFFSET = 10_000
 
@@ -45,7 +47,7 @@ export const ListRunsQuery = Type.Object(
   },
   CLOSED,
 )
-export type ListRunsQuery = Type.Static<typeof ListRunsQuery>
+export type ListRunsQuery = Static<typeof ListRunsQuery>
 
 /** Query of `GET /api/runs/{runId}/events`. */
 export const RunEventsQuery = Type.Object(
@@ -59,7 +61,7 @@ export const RunEventsQuery = Type.Object(
   },
   CLOSED,
 )
-export type RunEventsQuery = Type.Static<typeof RunEventsQuery>
+export type RunEventsQuery = Static<typeof RunEventsQuery>
 
 const runHead = {
   /** Id of the run. */
@@ -100,7 +102,7 @@ export const RunSummary = Type.Object({
   /** Reason of the failure; the first 300 characters. */
   error: Type.Optional(Type.String()),
 })
-export type RunSummary = Type.Static<typeof RunSummary>
+export type RunSummary = Static<typeof RunSummary>
 
 /**
  * Response of `GET /api/runs`: one page, newest first. A page ends early at 1 MB; the next page begins at
@@ -115,7 +117,7 @@ export const RunList = Type.Object({
   /** Cursor of the next page; absent on the last one. */
   nextCursor: Type.Optional(Type.String()),
 })
-export type RunList = Type.Static<typeof RunList>
+export type RunList = Static<typeof RunList>
 
 /** Task of a run. */
 export const RunTaskDetail = Type.Object({
@@ -144,7 +146,7 @@ export const RunTaskDetail = Type.Object({
   /** Reason why the last answer of the model ended; absent before the end and for a task without a model. */
   finishReason: Type.Optional(FinishReason),
 })
-export type RunTaskDetail = Type.Static<typeof RunTaskDetail>
+export type RunTaskDetail = Static<typeof RunTaskDetail>
 
 /** Response of `GET /api/runs/{runId}`. */
 export const RunDetail = Type.Object({
@@ -178,4 +180,4 @@ export const RunDetail = Type.Object({
   /** Names of the webhooks that are notified of the run. */
   webhooks: Type.Optional(Type.Array(Type.String())),
 })
-export type RunDetail = Type.Static<typeof RunDetail>
+export type RunDetail = Static<typeof RunDetail>

@@ -4,6 +4,8 @@ import { ErrorCodeName } from '../error-body.ts'
 import { Scope } from '../enums.ts'
 import { CLOSED, Count, Instant, NullableText } from '../scalars.ts'
 
+import type { Static } from '../../static.ts'
+
 /**
  * Response of `POST /api/tickets`. A ticket replaces a key in the query `ticket` of a WebSocket or an event stream,
  * where browsers cannot send headers. Until it expires it has all permissions of its key.
@@ -14,7 +16,7 @@ export const Ticket = Type.Object({
   /** Time at which the ticket expires. */
   expiresAt: Instant,
 })
-export type Ticket = Type.Static<typeof Ticket>
+export type Ticket = Static<typeof Ticket>
 
 /** Response of `GET /api/me`: the key of the caller and its permissions. */
 export const Identity = Type.Object({
@@ -27,7 +29,7 @@ export const Identity = Type.Object({
   /** Time at which the key expires; absent when it does not expire. */
   expiresAt: Type.Optional(Instant),
 })
-export type Identity = Type.Static<typeof Identity>
+export type Identity = Static<typeof Identity>
 
 /** Query of the URL of a WebSocket. */
 export const SocketQuery = Type.Object(
@@ -42,7 +44,7 @@ export const SocketQuery = Type.Object(
   },
   CLOSED,
 )
-export type SocketQuery = Type.Static<typeof SocketQuery>
+export type SocketQuery = Static<typeof SocketQuery>
 
 /** Query of `GET /api/audit`, newest first. A page can have fewer entries than `limit`; the last page is empty. */
 export const AuditQuery = Type.Object(
@@ -60,7 +62,7 @@ export const AuditQuery = Type.Object(
   },
   CLOSED,
 )
-export type AuditQuery = Type.Static<typeof AuditQuery>
+export type AuditQuery = Static<typeof AuditQuery>
 
 /** Action of a caller, and its outcome. */
 export const AuditEntry = Type.Object({
@@ -85,8 +87,8 @@ export const AuditEntry = Type.Object({
   /** Error code; present unless the outcome is DONE. */
   error: Type.Optional(ErrorCodeName),
 })
-export type AuditEntry = Type.Static<typeof AuditEntry>
+export type AuditEntry = Static<typeof AuditEntry>
 
 /** Response of `GET /api/audit`. */
 export const AuditList = Type.Object({ entries: Type.Array(AuditEntry) })
-export type AuditList = Type.Static<typeof AuditList>
+export type AuditList = Static<typeof AuditList>

@@ -4,6 +4,8 @@ import { LifecycleState } from '../enums.ts'
 import { CLOSED, Count, Instant } from '../scalars.ts'
 import { SharedCapability } from '../shared-capability.ts'
 
+import type { Static } from '../../static.ts'
+
 /** Response of `GET /api/status`. AgentEnsemble wire format; its network page reads the last three fields. */
 export const ServerStatus = Type.Object({
   status: Type.Literal('running'),
@@ -19,11 +21,11 @@ export const ServerStatus = Type.Object({
   /** Tasks and tools that peers can request. */
   sharedCapabilities: Type.Optional(Type.Array(SharedCapability)),
 })
-export type ServerStatus = Type.Static<typeof ServerStatus>
+export type ServerStatus = Static<typeof ServerStatus>
 
 /** Response of `GET /api/health/live`. AgentEnsemble wire format. */
 export const Liveness = Type.Object({ status: Type.Literal('UP') })
-export type Liveness = Type.Static<typeof Liveness>
+export type Liveness = Static<typeof Liveness>
 
 /** Response of `GET /api/health/ready`: 200 with READY, 503 with NOT_READY. AgentEnsemble wire format. */
 export const Readiness = Type.Object({
@@ -33,11 +35,11 @@ export const Readiness = Type.Object({
   /** Reason why the server is not ready. */
   reason: Type.Optional(Type.String()),
 })
-export type Readiness = Type.Static<typeof Readiness>
+export type Readiness = Static<typeof Readiness>
 
 /** Response of `POST /api/lifecycle/drain`; the drain continues after it. AgentEnsemble wire format. */
 export const DrainAccepted = Type.Object({ status: Type.Literal('DRAINING') })
-export type DrainAccepted = Type.Static<typeof DrainAccepted>
+export type DrainAccepted = Static<typeof DrainAccepted>
 
 /** Query of `GET /api/workspace/files`. */
 export const WorkspaceFilesQuery = Type.Object(
@@ -47,7 +49,7 @@ export const WorkspaceFilesQuery = Type.Object(
   },
   CLOSED,
 )
-export type WorkspaceFilesQuery = Type.Static<typeof WorkspaceFilesQuery>
+export type WorkspaceFilesQuery = Static<typeof WorkspaceFilesQuery>
 
 /** Query of `GET /api/workspace/file`. */
 export const WorkspaceFileQuery = Type.Object(
@@ -57,7 +59,7 @@ export const WorkspaceFileQuery = Type.Object(
   },
   CLOSED,
 )
-export type WorkspaceFileQuery = Type.Static<typeof WorkspaceFileQuery>
+export type WorkspaceFileQuery = Static<typeof WorkspaceFileQuery>
 
 /** File or directory of the workspace. AgentEnsemble wire format. */
 export const WorkspaceEntry = Type.Object({
@@ -68,8 +70,8 @@ export const WorkspaceEntry = Type.Object({
   /** Time of the last change. */
   lastModified: Type.Optional(Instant),
 })
-export type WorkspaceEntry = Type.Static<typeof WorkspaceEntry>
+export type WorkspaceEntry = Static<typeof WorkspaceEntry>
 
 /** Response of `GET /api/workspace/files`: an array, as AgentEnsemble's dashboard expects. */
 export const WorkspaceFiles = Type.Array(WorkspaceEntry)
-export type WorkspaceFiles = Type.Static<typeof WorkspaceFiles>
+export type WorkspaceFiles = Static<typeof WorkspaceFiles>

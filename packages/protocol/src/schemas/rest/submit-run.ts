@@ -19,6 +19,8 @@ import {
   TaskReference,
 } from '../scalars.ts'
 
+import type { Static } from '../../static.ts'
+
 /** Maximum number of tasks, and of overrides, in one request. */
 export const MAX_REQUEST_TASKS = 1_000
 
@@ -40,7 +42,7 @@ const reviewSettingFields = {
 
 /** Defaults for the reviews of a run. */
 export const RunReviewBody = Type.Object(reviewSettingFields, { ...CLOSED, minProperties: 1 })
-export type RunReviewBody = Type.Static<typeof RunReviewBody>
+export type RunReviewBody = Static<typeof RunReviewBody>
 
 /** Review of a task. */
 export const TaskReviewBody = Type.Object(
@@ -53,11 +55,11 @@ export const TaskReviewBody = Type.Object(
   },
   CLOSED,
 )
-export type TaskReviewBody = Type.Static<typeof TaskReviewBody>
+export type TaskReviewBody = Static<typeof TaskReviewBody>
 
 /** Whether and how a task is reviewed. */
 export const TaskReviewSetting = Type.Union([Type.Enum(['required', 'skip']), TaskReviewBody])
-export type TaskReviewSetting = Type.Static<typeof TaskReviewSetting>
+export type TaskReviewSetting = Static<typeof TaskReviewSetting>
 
 /** Task that a request defines. */
 export const TaskDefinitionBody = Type.Object(
@@ -87,7 +89,7 @@ export const TaskDefinitionBody = Type.Object(
   },
   CLOSED,
 )
-export type TaskDefinitionBody = Type.Static<typeof TaskDefinitionBody>
+export type TaskDefinitionBody = Static<typeof TaskDefinitionBody>
 
 /** Changes to one task of the ensemble, for this run. */
 export const TaskOverrideBody = Type.Object(
@@ -119,7 +121,7 @@ export const TaskOverrideBody = Type.Object(
   },
   CLOSED,
 )
-export type TaskOverrideBody = Type.Static<typeof TaskOverrideBody>
+export type TaskOverrideBody = Static<typeof TaskOverrideBody>
 
 /** Settings of a run, shared by requests and responses. */
 const runOptionsFields = {
@@ -148,14 +150,14 @@ export const RunOptionsBody = Type.Object(
   },
   CLOSED,
 )
-export type RunOptionsBody = Type.Static<typeof RunOptionsBody>
+export type RunOptionsBody = Static<typeof RunOptionsBody>
 
 /** Settings with which a run was submitted. */
 export const RunOptionsGiven = Type.Object({
   ...runOptionsFields,
   review: Type.Optional(Type.Object(reviewSettingFields)),
 })
-export type RunOptionsGiven = Type.Static<typeof RunOptionsGiven>
+export type RunOptionsGiven = Static<typeof RunOptionsGiven>
 
 /** Limits of a run, shared by requests and responses. */
 const budgetFields = {
@@ -173,11 +175,11 @@ const budgetFields = {
 
 /** Limits of a run, in addition to its ensemble's: the smaller of both applies. */
 export const RunBudgetBody = Type.Object(budgetFields, { ...CLOSED, minProperties: 1 })
-export type RunBudgetBody = Type.Static<typeof RunBudgetBody>
+export type RunBudgetBody = Static<typeof RunBudgetBody>
 
 /** Limits with which a run was submitted. */
 export const RunBudgetGiven = Type.Object(budgetFields)
-export type RunBudgetGiven = Type.Static<typeof RunBudgetGiven>
+export type RunBudgetGiven = Static<typeof RunBudgetGiven>
 
 /** Fields of a submission, shared by the REST body and the `run_request` message. */
 export const submitRunFields = {
@@ -207,7 +209,7 @@ export const submitRunFields = {
 
 /** Body of `POST /api/runs`. */
 export const SubmitRunBody = Type.Object(submitRunFields, CLOSED)
-export type SubmitRunBody = Type.Static<typeof SubmitRunBody>
+export type SubmitRunBody = Static<typeof SubmitRunBody>
 
 /** Query of `POST /api/runs`. */
 export const SubmitRunQuery = Type.Object(
@@ -222,7 +224,7 @@ export const SubmitRunQuery = Type.Object(
   },
   CLOSED,
 )
-export type SubmitRunQuery = Type.Static<typeof SubmitRunQuery>
+export type SubmitRunQuery = Static<typeof SubmitRunQuery>
 
 /** Response 202 of `POST /api/runs`: the run is queued. */
 export const RunAccepted = Type.Object({
@@ -233,4 +235,4 @@ export const RunAccepted = Type.Object({
   tasks: Count,
   workflow: Workflow,
 })
-export type RunAccepted = Type.Static<typeof RunAccepted>
+export type RunAccepted = Static<typeof RunAccepted>

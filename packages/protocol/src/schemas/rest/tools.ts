@@ -2,6 +2,8 @@
 import Type from 'typebox'
 import { CLOSED, DurationMs, JsonObject } from '../scalars.ts'
 
+import type { Static } from '../../static.ts'
+
 /** Body of `POST /api/tools/{name}/invoke`. */
 export const InvokeToolBody = Type.Object(
   {
@@ -10,7 +12,7 @@ export const InvokeToolBody = Type.Object(
   },
   CLOSED,
 )
-export type InvokeToolBody = Type.Static<typeof InvokeToolBody>
+export type InvokeToolBody = Static<typeof InvokeToolBody>
 
 /** Response of a tool call. A failure that the tool reports has the status FAILED, with HTTP status 200. */
 export const ToolInvocation = Type.Object({
@@ -26,4 +28,4 @@ export const ToolInvocation = Type.Object({
   /** Result as a JSON value, for tools that return one. */
   structured: Type.Optional(Type.Unknown()),
 })
-export type ToolInvocation = Type.Static<typeof ToolInvocation>
+export type ToolInvocation = Static<typeof ToolInvocation>

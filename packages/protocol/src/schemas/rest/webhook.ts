@@ -4,6 +4,8 @@ import { Instant } from '../scalars.ts'
 import { PendingReview } from './reviews.ts'
 import { RunDetail } from './runs.ts'
 
+import type { Static } from '../../static.ts'
+
 /** Event of which a webhook can be notified. */
 export const WebhookEventType = Type.Enum([
   'run.completed',
@@ -11,7 +13,7 @@ export const WebhookEventType = Type.Enum([
   'run.cancelled',
   'review.requested',
 ])
-export type WebhookEventType = Type.Static<typeof WebhookEventType>
+export type WebhookEventType = Static<typeof WebhookEventType>
 
 /** Body of a delivery. Its headers are `webhook-id`, `webhook-timestamp` and `webhook-signature`. */
 export const WebhookDelivery = Type.Union([
@@ -26,4 +28,4 @@ export const WebhookDelivery = Type.Union([
     data: PendingReview,
   }),
 ])
-export type WebhookDelivery = Type.Static<typeof WebhookDelivery>
+export type WebhookDelivery = Static<typeof WebhookDelivery>

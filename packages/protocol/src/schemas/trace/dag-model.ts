@@ -3,6 +3,8 @@ import Type from 'typebox'
 import { Count, Instant } from '../scalars.ts'
 import { AgentSummary } from './execution-trace.ts'
 
+import type { Static } from '../../static.ts'
+
 const taskFields = {
   /** Id of the task. */
   id: Type.String(),
@@ -25,7 +27,7 @@ export const DagTask = Type.Object({
   ...taskFields,
   loopBody: Type.Optional(Type.Array(Type.Object(taskFields))),
 })
-export type DagTask = Type.Static<typeof DagTask>
+export type DagTask = Static<typeof DagTask>
 
 /** Edge of a state graph. */
 export const DagEdge = Type.Object({
@@ -37,7 +39,7 @@ export const DagEdge = Type.Object({
   /** Whether the run followed the edge. */
   fired: Type.Boolean(),
 })
-export type DagEdge = Type.Static<typeof DagEdge>
+export type DagEdge = Static<typeof DagEdge>
 
 /** Task graph of an ensemble or a run. */
 export const DagModel = Type.Object({
@@ -58,4 +60,4 @@ export const DagModel = Type.Object({
   graphTerminationReason: Type.Optional(Type.String()),
   graphStepsRun: Type.Optional(Count),
 })
-export type DagModel = Type.Static<typeof DagModel>
+export type DagModel = Static<typeof DagModel>

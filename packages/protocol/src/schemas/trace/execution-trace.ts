@@ -4,6 +4,8 @@ import { Count, Instant, IsoDuration, JsonObject, NullableText, StringMap } from
 import { TaskTrace } from './task-trace.ts'
 import { NullableTraceCost, TraceMetrics } from './trace-metrics.ts'
 
+import type { Static } from '../../static.ts'
+
 /** Agent of a trace or of a task graph. */
 export const AgentSummary = Type.Object({
   role: Type.String(),
@@ -14,7 +16,7 @@ export const AgentSummary = Type.Object({
   /** Whether the agent can delegate work. */
   allowDelegation: Type.Boolean(),
 })
-export type AgentSummary = Type.Static<typeof AgentSummary>
+export type AgentSummary = Static<typeof AgentSummary>
 
 const ErrorTrace = Type.Object({
   agentRole: Type.String(),
@@ -86,4 +88,4 @@ export const ExecutionTrace = Type.Object({
   traceId: Type.Optional(NullableText),
   metadata: JsonObject,
 })
-export type ExecutionTrace = Type.Static<typeof ExecutionTrace>
+export type ExecutionTrace = Static<typeof ExecutionTrace>

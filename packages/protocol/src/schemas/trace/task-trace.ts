@@ -5,6 +5,8 @@ import { LlmMessage } from '../events/agent-events.ts'
 import { Count, Instant, IsoDuration, JsonObject, NullableText, TokenCount } from '../scalars.ts'
 import { TraceTaskMetrics } from './trace-metrics.ts'
 
+import type { Static } from '../../static.ts'
+
 const span = { startedAt: Instant, completedAt: Instant }
 
 /** Tool call of a trace. */
@@ -24,7 +26,7 @@ export const ToolCallTrace = Type.Object({
   parsedInput: Type.Union([JsonObject, Type.Null()]),
   metadata: JsonObject,
 })
-export type ToolCallTrace = Type.Static<typeof ToolCallTrace>
+export type ToolCallTrace = Static<typeof ToolCallTrace>
 
 /** Model turn of a trace, with the tool calls that it requested. */
 export const LlmInteraction = Type.Object({
@@ -51,7 +53,7 @@ export const LlmInteraction = Type.Object({
   /** Part of `inputTokens` that the provider read from its cache; absent when it does not report it. */
   cachedInputTokens: Type.Optional(Count),
 })
-export type LlmInteraction = Type.Static<typeof LlmInteraction>
+export type LlmInteraction = Static<typeof LlmInteraction>
 
 /** Task of a trace. Recursive: a delegation contains the trace of the worker's task. */
 export const TaskTrace = Type.Cyclic(
@@ -94,4 +96,4 @@ export const TaskTrace = Type.Cyclic(
   },
   'TaskTrace',
 )
-export type TaskTrace = Type.Static<typeof TaskTrace>
+export type TaskTrace = Static<typeof TaskTrace>

@@ -2,6 +2,8 @@
 import Type from 'typebox'
 import { Count, IsoDuration, mapOf, TokenCount } from '../scalars.ts'
 
+import type { Static } from '../../static.ts'
+
 /** Estimated cost. AgentEnsemble's exporter writes numbers; the types of its dashboard declare text. */
 export const TraceCost = Type.Object({
   inputCost: Type.Union([Type.Number(), Type.String()]),
@@ -9,7 +11,7 @@ export const TraceCost = Type.Object({
   totalCost: Type.Union([Type.Number(), Type.String()]),
   currency: Type.String(),
 })
-export type TraceCost = Type.Static<typeof TraceCost>
+export type TraceCost = Static<typeof TraceCost>
 
 /** Cost, or null when prices are not known. */
 export const NullableTraceCost = Type.Union([TraceCost, Type.Null()])
@@ -42,7 +44,7 @@ export const TraceTaskMetrics = Type.Object({
   /** Estimated cost; null when prices are not known. */
   costEstimate: NullableTraceCost,
 })
-export type TraceTaskMetrics = Type.Static<typeof TraceTaskMetrics>
+export type TraceTaskMetrics = Static<typeof TraceTaskMetrics>
 
 /** Metrics of the whole run. */
 export const TraceMetrics = Type.Object({
@@ -65,4 +67,4 @@ export const TraceMetrics = Type.Object({
   /** Estimated cost; null when prices are not known. */
   totalCostEstimate: NullableTraceCost,
 })
-export type TraceMetrics = Type.Static<typeof TraceMetrics>
+export type TraceMetrics = Static<typeof TraceMetrics>
