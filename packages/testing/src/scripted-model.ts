@@ -113,20 +113,29 @@ export function scriptedModel(
     const entry = typeof script === 'function' ? script : script[requestCount - 1]
     return readEntry(entry, request, requestCount)
   }
+  /** Yields the chunks of the next answer. */
+  function* answer(request: ModelRequest, signal: AbortSignal): Generator<ModelChunk> {
+    const scripted = takeEntry(request)
+    for (const text of splitWords(scripted.text ?? '')) yield { type: 'text', text }
+    signal.throwIfAborted()
+    yield { type: 'reply', reply: toReply(scripted, request, nextId) }
+  }
   return {
     provider,
     name,
     ...(price === undefined ? {} : { price }),
     requests,
-    async *stream(request, { signal }): AsyncGenerator<ModelChunk> {
-      const scripted = takeEntry(request)
-      for (const text of splitWords(scripted.text ?? '')) {
-        if (delayMs > 0) await sleep(clock, delayMs, signal)
+    stream(request, { signal }) {
+      const chunks = answer(request, signal)
+      // Not an async generator: that would cost each chunk two more turns of the microtask queue.
+      const next = async (): Promise<IteratorResult<ModelChunk>> => {
+        const result = chunks.next()
+        if (result.done === true) return result
+        if (delayMs > 0 && result.value.type === 'text') await sleep(clock, delayMs, signal)
         signal.throwIfAborted()
-        yield { type: 'text', text }
+        return result
       }
-      signal.throwIfAborted()
-      yield { type: 'reply', reply: toReply(scripted, request, nextId) }
+      return { [Symbol.asyncIterator]: () => ({ next }) }
     },
   }
 }

@@ -20,13 +20,22 @@ export interface RunToolCallsOptions extends Omit<RunToolOptions, 'idempotencyKe
 const DEFAULT_MAX_CONCURRENT_CALLS = 8
 
 /** Runs `calls` on `tools` and returns one outcome for each call, in the order of the calls. Never rejects. */
-export async function runToolCalls(
+export function runToolCalls(
   tools: readonly AgentTool[],
   calls: readonly ToolCall[],
   options: RunToolCallsOptions = {},
 ): Promise<readonly ToolCallOutcome[]> {
   const [only] = calls
-  if (calls.length === 1 && only !== undefined) return [await runListedCall(tools, only, options)]
+  return calls.length === 1 && only !== undefined
+    ? runListedCall(tools, only, options).then((outcome) => [outcome])
+    : runBatch(tools, calls, options)
+}
+
+async function runBatch(
+  tools: readonly AgentTool[],
+  calls: readonly ToolCall[],
+  options: RunToolCallsOptions,
+): Promise<readonly ToolCallOutcome[]> {
   const width = Math.max(1, options.maxConcurrentCalls ?? DEFAULT_MAX_CONCURRENT_CALLS)
   const outcomes: ToolCallOutcome[] = []
   const waiting = calls.entries()

@@ -76,7 +76,8 @@ function createTurnCompleted(
 function emitMetrics(scope: TaskScope): void {
   const { identity, totals } = scope
   const { agentRole, taskIndex, taskName, attempt } = identity
-  const { inputTokens, outputTokens, cachedInputTokens } = totals.usage()
+  const { cachedInputTokens } = totals
+  const { inputTokens, outputTokens } = totals.tokens
   const costEstimate = totals.costText()
   const event: RunEventOf<'metrics_snapshot'> = {
     type: 'metrics_snapshot',

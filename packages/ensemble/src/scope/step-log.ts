@@ -91,14 +91,14 @@ export class TaskLog {
   find<K extends TaskStep['kind']>(
     kind: K,
     attempt: number,
-    is: (step: StepOf<K>) => boolean = () => true,
+    is?: (step: StepOf<K>) => boolean,
   ): StepOf<K> | undefined {
     if (this.#steps.length === 0) return undefined
     const isKind = (step: TaskStep): step is StepOf<K> & TaskStep => step.kind === kind
     return this.#steps
       .filter((step) => step.attempt === attempt)
       .filter(isKind)
-      .find(is)
+      .find((step) => is?.(step) ?? true)
   }
 
   /** Returns all steps of `kind`. */

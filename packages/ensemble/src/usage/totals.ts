@@ -23,6 +23,16 @@ export class Totals {
   #cost: CostEstimate | undefined = { inputCost: 0, outputCost: 0 }
   #cachedInputTokens: number | undefined
 
+  /** Token counts so far. */
+  get tokens(): TokenTotals {
+    return this.#tokens
+  }
+
+  /** Number of input tokens that were read from a provider's cache; undefined if no provider reported it. */
+  get cachedInputTokens(): number | undefined {
+    return this.#cachedInputTokens
+  }
+
   /** Counts a model call. */
   addModelCall({ usage, cost, latencyMs }: CountedModelCall): void {
     this.iterations += 1
