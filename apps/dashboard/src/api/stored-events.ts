@@ -8,7 +8,7 @@ import { appendEvents, createRunLog, type FollowedLog } from './run-log.ts'
 import type { ConnectionState, TuttiClient } from '@tutti/client'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** Number of events that are added to the log together, while the next ones are on their way. */
+/** Number of events that are added to the log together, while the next ones arrive. */
 const PIECE = 256
 
 /**

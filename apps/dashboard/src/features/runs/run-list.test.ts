@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parseRunFilter } from './run-filter.ts'
 import {
   createRunList,
+  formatTotal,
   selectMatchingRuns,
   revealFresh,
   selectShownRuns,
@@ -10,6 +11,7 @@ import {
   replaceRuns,
   dropPast,
   mergeRuns,
+  type ReadRuns,
   type RunListState,
 } from './run-list.ts'
 
@@ -51,11 +53,15 @@ const detail = (runId: string, status: RunStatus): RunDetail => ({
   error: 'x'.repeat(301),
 })
 
-/** A response with the runs named by the words of `names`. */
-const answer = (names: string, { total = 9, isWhole = false } = {}) => ({
+/** A response with the runs named by the words of `names`; its cursor is the name of the last one. */
+const answer = (
+  names: string,
+  { total = 9, isWhole = false, isContinued = false } = {},
+): ReadRuns => ({
   runs: names.split(' ').map((name) => summary(name)),
   total,
-  isWhole,
+  isContinued,
+  ...(isWhole ? {} : { nextCursor: names.slice(-1) }),
 })
 
 const list = (names: string): RunListState =>
@@ -70,10 +76,22 @@ describe('mergeRuns', () => {
     expect(state).toMatchObject({ total: 9, isWhole: false })
   })
 
-  it('appends the next page after the run that both pages contain', () => {
-    const state = mergeRuns(list('c b a'), answer('a z y', { total: 5, isWhole: true }))
+  it('appends a page that continues the list', () => {
+    const page = answer('z y', { total: 5, isWhole: true, isContinued: true })
+    const state = mergeRuns(list('c b a'), page)
     expect(namesOf(selectShownRuns(state))).toBe('c b a z y')
-    expect(state).toMatchObject({ total: 5, isWhole: true })
+    expect(state).toMatchObject({ total: 5, isWhole: true, nextCursor: undefined })
+  })
+
+  it('continues after the last loaded run, also when a response ends before it', () => {
+    expect(list('c b a').nextCursor).toBe('a')
+    expect(mergeRuns(list('c b a'), answer('d c b')).nextCursor).toBe('a')
+    expect(mergeRuns(list('c b a'), answer('d c b a z')).nextCursor).toBe('z')
+    const whole = mergeRuns(list('c b'), answer('a', { isWhole: true, isContinued: true }))
+    expect(mergeRuns(whole, answer('d c b'))).toMatchObject({
+      isWhole: true,
+      nextCursor: undefined,
+    })
   })
 
   it('hides runs that appear above others until they are revealed', () => {
@@ -134,5 +152,14 @@ describe('runs missing from a response', () => {
 
   it('are removed if they no longer exist', () => {
     expect(namesOf(replaceRuns(list('c b a'), new Map([['b', undefined]])).runs)).toBe('c a')
+  })
+})
+
+describe('formatTotal', () => {
+  it('has a plus when the server does not count all runs', () => {
+    expect(formatTotal({ total: 1, isCapped: false }, 'run')).toBe('1 run')
+    expect(formatTotal({ total: 10_000, isCapped: true }, 'matching run')).toBe(
+      '10,000+ matching runs',
+    )
   })
 })

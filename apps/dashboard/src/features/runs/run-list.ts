@@ -9,6 +9,7 @@
  */
 import { replaceEqualDeep } from '@tanstack/react-query'
 
+import { formatPlural } from '../../lib/format.ts'
 import { matchesGroup, type RunFilter } from './run-filter.ts'
 
 import type { RunDetail, RunList, RunSummary } from '@tutti/protocol'
@@ -22,27 +23,31 @@ export interface RunListState {
   readonly runs: readonly RunSummary[]
   /** Ids of the runs that are still hidden. */
   readonly fresh: ReadonlySet<string>
-  /** Number of matching runs on all pages. */
+  /** Number of matching runs on all pages, up to the maximum that the server counts. */
   readonly total: number
+  /** Whether more runs match than the server counts. */
+  readonly isCapped: boolean
   /** Whether the last page is loaded. */
   readonly isWhole: boolean
+  /** Cursor of the page after the last loaded run. */
+  readonly nextCursor?: string | undefined
 }
 
-/** Consecutive runs of the server's list. */
+/** Consecutive runs of the server's list, which ends with them unless there is a `nextCursor`. */
 export interface ReadRuns extends RunList {
-  /** Whether the list ends with them. */
-  readonly isWhole: boolean
+  /** Whether they follow the last loaded run; otherwise they are the first ones of the list. */
+  readonly isContinued: boolean
 }
 
 /** Creates the state of a list that is not loaded. */
 export function createRunList(filter: RunFilter): RunListState {
-  return { filter, runs: [], fresh: new Set(), total: 0, isWhole: false }
+  return { filter, runs: [], fresh: new Set(), total: 0, isCapped: false, isWhole: false }
 }
 
-/** Merges runs listed by the server: its first page, or a range that starts with a known run. */
+/** Merges runs listed by the server: its first ones, or those that follow the last loaded run. */
 export function mergeRuns(state: RunListState, answer: ReadRuns): RunListState {
   const { runs: before, fresh } = state
-  const { total, isWhole } = answer
+  const { total, isContinued } = answer
   const known = collectIds(before)
   const answered = new Map(answer.runs.map((run) => [run.runId, run]))
   /** New runs above each known one. */
@@ -57,7 +62,7 @@ export function mergeRuns(state: RunListState, answer: ReadRuns): RunListState {
     }
   }
   const last = before.findLast(({ runId }) => answered.has(runId))
-  if (last === undefined && before[0] !== undefined) {
+  if (last === undefined && before[0] !== undefined && !isContinued) {
     newAbove.set(before[0].runId, added)
     added = []
   }
@@ -66,13 +71,20 @@ export function mergeRuns(state: RunListState, answer: ReadRuns): RunListState {
     replaceEqualDeep(run, answered.get(run.runId) ?? run),
     ...(run === last ? added : []),
   ])
+  // A response that ends before the last loaded run does not change where the list continues.
+  const end = before.at(-1)
+  const isShort = !isContinued && end !== undefined && !answered.has(end.runId)
+  const nextCursor =
+    isShort && answer.nextCursor !== undefined ? state.nextCursor : answer.nextCursor
   const appeared = [...newAbove.values()].flat().map(({ runId }) => runId)
   return {
     ...state,
     runs: last === undefined ? [...runs, ...added] : runs,
     fresh: new Set([...fresh, ...appeared]),
     total,
-    isWhole,
+    isCapped: answer.totalCapped === true,
+    isWhole: nextCursor === undefined,
+    nextCursor,
   }
 }
 
@@ -89,7 +101,7 @@ export function findUnansweredRuns(
   const last = runs.findLastIndex(({ runId }) => answered.has(runId))
   return runs.flatMap(({ runId, status }, at) => {
     if (answered.has(runId)) return []
-    const hasLeft = matchesGroup(filter, status) && (answer.isWhole || at < last)
+    const hasLeft = matchesGroup(filter, status) && (answer.nextCursor === undefined || at < last)
     return hasLeft || changed.has(runId) ? [runId] : []
   })
 }
@@ -125,6 +137,14 @@ export function selectMatchingRuns({ filter, runs }: RunListState): readonly Run
 
 export function selectShownRuns({ runs, fresh }: RunListState): readonly RunSummary[] {
   return fresh.size === 0 ? runs : runs.filter(({ runId }) => !fresh.has(runId))
+}
+
+/** Formats the number of matching runs: `3 runs`, or `10,000+ runs` when the server does not count further. */
+export function formatTotal(
+  { total, isCapped }: Pick<RunListState, 'total' | 'isCapped'>,
+  noun: string,
+): string {
+  return isCapped ? `${total.toLocaleString('en-US')}+ ${noun}s` : formatPlural(total, noun)
 }
 
 function collectIds(runs: readonly RunSummary[]): ReadonlySet<string> {

@@ -5,7 +5,6 @@ import { useCallback, useEffect, useMemo, useRef, useState, type RefObject } fro
 import { readFailureText } from '../../api/failure.ts'
 import { linkToRuns, linkToSubmit } from '../../api/links.ts'
 import { useMissingScope } from '../../api/use-identity.ts'
-import { formatPlural } from '../../lib/format.ts'
 import { isTextEntry } from '../../lib/is-text-entry.ts'
 import { goTo } from '../../lib/router.ts'
 import { Button, LinkButton } from '../../ui/controls/button.tsx'
@@ -18,6 +17,7 @@ import { CodeBlock } from '../../ui/show/text.tsx'
 import { parseRunFilter, toFilterQuery, isUnfiltered, type RunFilter } from './run-filter.ts'
 import { RunFilterBar } from './run-filters.tsx'
 import { RunsTable } from './runs-table.tsx'
+import { formatTotal } from './run-list.ts'
 import { useRunList } from './use-run-list.ts'
 import hidden from '../../ui/show/visually-hidden.module.css'
 import styles from './runs-page.module.css'
@@ -44,7 +44,7 @@ export function RunsScreen({ query }: { readonly query: Readonly<Record<string, 
     <div className={styles['page']}>
       <header className={styles['head']}>
         <h1>Runs</h1>
-        <p className={styles['total']}>{list !== undefined && describeTotal(list.total, shown)}</p>
+        <p className={styles['total']}>{list !== undefined && describeTotal(list, shown)}</p>
         <FoundNote list={list} />
         {missing === undefined && (
           <LinkButton
@@ -86,9 +86,9 @@ export function RunsScreen({ query }: { readonly query: Readonly<Record<string, 
   )
 }
 
-function describeTotal(total: number, filter: RunFilter): string {
-  if (isUnfiltered(filter)) return total === 0 ? '' : formatPlural(total, 'run')
-  return formatPlural(total, 'matching run')
+function describeTotal(list: RunListState, filter: RunFilter): string {
+  if (isUnfiltered(filter)) return list.total === 0 ? '' : formatTotal(list, 'run')
+  return formatTotal(list, 'matching run')
 }
 
 function LoadFailed({
@@ -113,7 +113,7 @@ function FoundNote({ list }: { readonly list: RunListState | undefined }) {
   if (list !== undefined && list.filter !== announced?.filter) setAnnounced(list)
   return (
     <p role="status" className={hidden['hidden']}>
-      {announced !== undefined && `${formatPlural(announced.total, 'run')} found`}
+      {announced !== undefined && `${formatTotal(announced, 'run')} found`}
     </p>
   )
 }

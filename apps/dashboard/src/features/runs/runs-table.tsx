@@ -54,7 +54,7 @@ export function RunsTable({
   readonly onEnd: () => void
   readonly onTag: (tag: string) => void
 }) {
-  const { filter, fresh, total } = list
+  const { filter, fresh, total, isCapped } = list
   const memory = findScrollMemory(JSON.stringify(filter))
   const [isAtTop, setAtTop] = useState(memory.offset === 0)
   const [isAway, away] = useAway()
@@ -73,7 +73,7 @@ export function RunsTable({
         head={HEAD}
         rowClass={styles['row']}
         estimate={ROW}
-        total={Math.max(total, runs.length)}
+        total={isCapped ? undefined : Math.max(total, runs.length)}
         memory={memory}
         onEnd={onEnd}
         onTop={setAtTop}

@@ -11,7 +11,6 @@ import { useStore } from '../../lib/store.ts'
 import { toListQuery, type RunFilter } from './run-filter.ts'
 import {
   createRunList,
-  selectMatchingRuns,
   findUnansweredRuns,
   replaceRuns,
   mergeRuns,
@@ -88,14 +87,10 @@ function openRunLists(server: Server): RunLists {
       return mergeRuns(replaceRuns(stateOf(filter), details), answer)
     },
     async readMore(filter) {
-      // The range starts with a known run, which proves that no run in between is missing.
-      const offset = Math.max(0, selectMatchingRuns(stateOf(filter)).length - 1)
-      const limit = PAGE_SIZE + 1
-      const { runs, total } = await client.runs.list({ ...toListQuery(filter), limit, offset })
-      const isWhole = runs.length === 0 || offset + runs.length >= total
-      const isKnown = stateOf(filter).runs.some(({ runId }) => runId === runs[0]?.runId)
-      if (isKnown || isWhole) change(filter, (state) => mergeRuns(state, { runs, total, isWhole }))
-      else await answers.refetchQueries({ queryKey: keyOf(filter) })
+      const { nextCursor: cursor } = stateOf(filter)
+      if (cursor === undefined) return
+      const page = await client.runs.list({ ...toListQuery(filter), limit: PAGE_SIZE, cursor })
+      change(filter, (state) => mergeRuns(state, { ...page, isContinued: true }))
     },
   }
 }
@@ -158,16 +153,16 @@ async function readRuns(
   },
 ): Promise<ReadRuns> {
   const runs = new Map<string, RunSummary>()
-  for (let offset = 0; ;) {
-    const wanted = Math.max(1, known.length - offset)
+  for (let cursor: string | undefined; ;) {
+    const wanted = Math.max(1, known.length - runs.size)
     const limit = Math.min(MAX_LIMIT, Math.ceil(wanted / PAGE_SIZE) * PAGE_SIZE)
-    const page = await client.runs.list({ ...toListQuery(filter), limit, offset }, { signal })
+    const query = { ...toListQuery(filter), limit, ...(cursor === undefined ? {} : { cursor }) }
+    const page = await client.runs.list(query, { signal })
     for (const run of page.runs) runs.set(run.runId, run)
-    offset += page.runs.length
-    const isWhole = page.runs.length === 0 || offset >= page.total
+    cursor = page.nextCursor
     const isConnected = known.length === 0 || known.some(({ runId }) => runs.has(runId))
-    if (isWhole || (offset >= known.length && isConnected)) {
-      return { runs: [...runs.values()], total: page.total, isWhole }
+    if (cursor === undefined || (runs.size >= known.length && isConnected)) {
+      return { ...page, runs: [...runs.values()], isContinued: false }
     }
   }
 }

@@ -40,8 +40,8 @@ export interface VirtualTableProps<T> {
   readonly estimate: number
   /** Accessible name of the table. */
   readonly label: string
-  /** Total number of rows, including those not loaded yet. */
-  readonly total: number
+  /** Total number of rows, including those not loaded yet; undefined when it is not known. */
+  readonly total: number | undefined
   /** Scroll position, restored on mount and updated while scrolling. */
   readonly memory: { offset: number }
   /** Called when the last loaded rows come near. */
@@ -82,7 +82,7 @@ export function VirtualTable<T>(props: VirtualTableProps<T>) {
     <div
       role="table"
       aria-label={props.label}
-      aria-rowcount={props.total + 1}
+      aria-rowcount={props.total === undefined ? -1 : props.total + 1}
       className={styles['table']}
     >
       <div role="rowgroup" className={styles['head']}>
