@@ -17,7 +17,7 @@ function toVersion1(schema: string): string {
     ALTER TABLE ${schema}.events DROP COLUMN bytes; ALTER TABLE ${schema}.steps DROP COLUMN bytes;
     ALTER TABLE ${schema}.signals DROP COLUMN asker;
     ALTER TABLE ${schema}.tasks DROP COLUMN finish_reason;
-    DROP TABLE ${schema}.secrets;
+    DROP TABLE ${schema}.secrets, ${schema}.deleted_runs;
     DROP TABLE ${schema}.run_texts;
     DROP TABLE ${schema}.deliveries;
     DROP TABLE ${schema}.audit;

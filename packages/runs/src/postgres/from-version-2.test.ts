@@ -22,7 +22,8 @@ describe('a store of version 2', () => {
     expect(before).toHaveLength(3)
     await database.client.query(
       `ALTER TABLE texts.tasks DROP COLUMN finish_reason;
-       DROP TABLE texts.memories, texts.reflections, texts.secrets, texts.followers; DROP TABLE texts.run_texts;
+       DROP TABLE texts.memories, texts.reflections, texts.secrets, texts.followers,
+         texts.deleted_runs; DROP TABLE texts.run_texts;
        ALTER TABLE texts.events DROP COLUMN bytes; ALTER TABLE texts.steps DROP COLUMN bytes;
        ALTER TABLE texts.signals DROP COLUMN asker;
        DROP INDEX texts.runs_suspected, texts.runs_cached, texts.runs_by_upper_id, texts.runs_by_ensemble;

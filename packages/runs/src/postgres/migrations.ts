@@ -249,6 +249,15 @@ export const POSTGRES_MIGRATIONS: readonly (string | IndexStep)[] = [
       runs_by_ensemble: { on: 'runs (ensemble, id)' },
     },
   },
+  // Runs whose events are still to be deleted. Without the foreign key, an event is stored without a look at its run,
+  // which the statement has locked.
+  `
+  CREATE TABLE $schema.deleted_runs (
+    run bigint PRIMARY KEY,
+    last_seq integer NOT NULL
+  );
+  ALTER TABLE $schema.events DROP CONSTRAINT IF EXISTS events_run_fkey;
+  `,
 ]
 
 /**

@@ -8,7 +8,7 @@ import { runTooLarge, runUnreadable } from '../refusals.ts'
 import { createRun } from './create-run.ts'
 import { commitWrites, type Attempt } from './commit-writes.ts'
 import { decideUnownedWrite, decideWrite } from './decide-write.ts'
-import { deleteEnded } from './delete-ended.ts'
+import { deleteEnded, deleteOne } from './delete-ended.ts'
 import { listChangedRuns, queryRuns } from './list-runs.ts'
 import { loadValues } from './load-values.ts'
 import { toReview, toRun, toStep, toTask } from './rows.ts'
@@ -157,13 +157,10 @@ export class PostgresRunStore implements RunStore {
   }
 
   async delete(runId: string): Promise<'deleted' | 'unfinished' | 'unknown'> {
-    const values = [toColumn(runId)]
-    const gone = await this.#query(
-      `DELETE FROM $schema.runs WHERE run_id = $1 AND state = 'ended' RETURNING id`,
-      values,
-    )
-    if (gone.length > 0) return 'deleted'
-    const left = await this.#query('SELECT 1 FROM $schema.runs WHERE run_id = $1', values)
+    if (await deleteOne(this.#parts.requests, runId)) return 'deleted'
+    const left = await this.#query('SELECT 1 FROM $schema.runs WHERE run_id = $1', [
+      toColumn(runId),
+    ])
     return left.length === 0 ? 'unknown' : 'unfinished'
   }
 
