@@ -49,7 +49,7 @@ describe('cross-origin pages', () => {
     for (const { headers: given } of answers) {
       expect(given.get('access-control-allow-origin')).toBe(PAGE)
       expect(given.get('access-control-expose-headers')).toBe(
-        'location, retry-after, a2a-extensions, mcp-session-id',
+        'location, tutti-run-id, retry-after, a2a-extensions, mcp-session-id',
       )
       expect(given.get('vary')).toBe('Origin')
     }

@@ -34,6 +34,16 @@ describe('createRequestGuard', () => {
     expect(at('192.168.1.5', true)).toThrow('allowedHosts adds names')
   })
 
+  it('[API-K1] refuses an unknown Host after requests with accepted ones', () => {
+    const { assertSite } = guard({})
+    const at = (host: string | undefined) => () => assertSite({ ...FACTS, host })
+    for (let port = 1; port <= 200; port += 1) expect(at(`localhost:${port}`)).not.toThrow()
+    for (const host of ['evil.example', 'localhost:1.evil.example', '', undefined]) {
+      expect(at(host)).toThrow('allowedHosts adds names')
+    }
+    expect(at('localhost:201')).not.toThrow()
+  })
+
   it('[API-K3] ignores a ticket on routes that do not accept tickets', () => {
     const { identify } = guard({ apiKeys: [apiKey('a-key-of-some-length', { name: 'a' })] })
     const with_ = { ...FACTS, ticket: 'x' }

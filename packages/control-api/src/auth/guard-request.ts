@@ -78,9 +78,13 @@ const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
  */
 const LOCAL_NAMES = ['localhost', '127.0.0.1', '[::1]']
 
+/** Maximum number of accepted `Host` headers that are remembered, because parsing one costs more than the other checks. */
+const MAX_ACCEPTED_HOSTS = 100
+
 /** Creates the guard of a server. */
 export function createRequestGuard(options: GuardOptions): RequestGuard {
   const { apiKeys } = options
+  const acceptedHosts = new Set<string>()
   const names = options.allowedHosts.map((host) => host.toLowerCase())
   const hosts = new Set([...LOCAL_NAMES, ...names])
   const anyHost = hosts.has('*')
@@ -89,7 +93,11 @@ export function createRequestGuard(options: GuardOptions): RequestGuard {
   return {
     allowsOrigin,
     assertSite(info) {
-      if (!anyHost || !HOST.test(info.host ?? '')) assertHost(info.host, hosts, options)
+      const { host = '' } = info
+      if (!acceptedHosts.has(host)) {
+        if (!anyHost || !HOST.test(host)) assertHost(info.host, hosts, options)
+        if (acceptedHosts.size < MAX_ACCEPTED_HOSTS) acceptedHosts.add(host)
+      }
       if (!allowsOrigin(info)) {
         throw new TuttiError(
           'ORIGIN_NOT_ALLOWED',

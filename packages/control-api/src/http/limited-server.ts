@@ -134,6 +134,8 @@ function trackResponse(
   })
 }
 
+const DEFAULT_HEADERS = Object.entries(SECURITY_HEADERS)
+
 /** Sets the default headers of the response, and resolves an absolute request target. */
 function prepare(request: IncomingMessage, response: ServerResponse, guard: RequestGuard): void {
   const { url = '' } = request
@@ -144,24 +146,29 @@ function prepare(request: IncomingMessage, response: ServerResponse, guard: Requ
   }
   const { host, origin } = request.headers
   const cors = corsHeaders(origin, guard.allowsOrigin({ host, origin }))
-  for (const [name, value] of Object.entries({ ...SECURITY_HEADERS, ...cors })) {
-    response.setHeader(name, value)
-  }
+  for (const [name, value] of DEFAULT_HEADERS) response.setHeader(name, value)
+  for (const [name, value] of Object.entries(cors)) response.setHeader(name, value)
 }
 
 function assertHeaders({ rawHeaders }: IncomingMessage, maxHeaders: number): void {
   if (rawHeaders.length / 2 > maxHeaders) {
     throw new TuttiError('HEADERS_TOO_LARGE', `Request must have at most ${maxHeaders} headers`)
   }
-  const names = rawHeaders.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase())
-  // A proxy may have checked a different one of them.
-  const twice = ['host', 'authorization', 'origin'].filter(
-    (name) => names.indexOf(name) !== names.lastIndexOf(name),
-  )
-  if (twice.length === 0) return
-  const problems = twice.map((name) => ({ path: '', message: `${name} must be given once` }))
+  const seen = new Set<string>()
+  const twice = new Set<string>()
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]?.toLowerCase() ?? ''
+    if (!SINGLE_HEADERS.has(name)) continue
+    if (seen.has(name)) twice.add(name)
+    seen.add(name)
+  }
+  if (twice.size === 0) return
+  const problems = [...twice].map((name) => ({ path: '', message: `${name} must be given once` }))
   throw badRequest('headers', problems)
 }
+
+/** Headers that must not be repeated, because a proxy may have checked a different one of them. */
+const SINGLE_HEADERS: ReadonlySet<string> = new Set(['host', 'authorization', 'origin'])
 
 function tooManyConnections(maxConnections: number): TuttiError {
   return new TuttiError(

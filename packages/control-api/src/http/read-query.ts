@@ -11,7 +11,9 @@ const NUMBER = /^[+-]?\d{1,15}$/
  * @throws {TuttiError} BAD_REQUEST with every problem.
  */
 export function readQuery<Schema extends TObject>(url: string, schema: Schema): Static<Schema> {
-  const parameters = new URL(url).searchParams
+  const [target = ''] = url.split('#', 1)
+  const start = target.indexOf('?')
+  const parameters = new URLSearchParams(start === -1 ? '' : target.slice(start))
   const repeated = [...new Set(parameters.keys())].filter(
     (key) => parameters.getAll(key).length > 1,
   )

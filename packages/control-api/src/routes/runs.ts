@@ -7,6 +7,7 @@ import {
   ROUTES,
   SubmitRunBody,
   SubmitRunQuery,
+  type RunAccepted,
   type RunDetail,
 } from '@tutti/protocol'
 import {
@@ -62,14 +63,18 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly HttpRout
           ...(key === undefined ? {} : { idempotencyKey: key }),
         }
         if (isStream) return submitAndStream(options, call, { body, submission, wants })
-        const run = await submitRunAs(options, body, submission)
-        addSubject({ runId: run.runId })
-        const headers = runHeaders(run)
         const { wait = 0 } = query
-        const waiting = { timeoutMs: wait * 1_000, signal: request.signal }
-        const ended = wait === 0 ? undefined : await waitForDetail(options, run, waiting)
-        if (ended !== undefined) return Response.json(ended, { headers })
-        return Response.json(toRunAccepted(run), { status: 202, headers })
+        if (wait === 0) {
+          const run = await submitRunAs(options, body, submission)
+          addSubject({ runId: run.runId })
+          return runResponse(202, run, toRunAccepted(run))
+        }
+        const { run, events } = await submitAndFollowAs(options, body, submission)
+        addSubject({ runId: run.runId })
+        const waiting = { timeoutMs: wait * 1_000, signal: request.signal, events }
+        const ended = await waitForDetail(options, run, waiting)
+        if (ended !== undefined) return runResponse(200, run, ended)
+        return runResponse(202, run, toRunAccepted(run))
       },
     },
     {
@@ -125,6 +130,16 @@ function assertSubmitQuery({ wait, events }: SubmitRunQuery, isStream: boolean):
 /** Returns the headers that name the run of a response. */
 function runHeaders({ runId }: Pick<RunRecord, 'runId'>): Readonly<Record<string, string>> {
   return { location: `/api/runs/${encodeURIComponent(runId)}`, 'tutti-run-id': runId }
+}
+
+function runResponse(
+  status: 200 | 202,
+  run: Pick<RunRecord, 'runId'>,
+  body: RunAccepted | RunDetail,
+): Response {
+  // Response.json would copy the headers.
+  const headers = { 'content-type': 'application/json', ...runHeaders(run) }
+  return new Response(JSON.stringify(body), { status, headers })
 }
 
 /** A submission whose events are sent in the response. */

@@ -2,13 +2,15 @@
 import { isTerminalRunStatus } from '@tutti/protocol'
 
 import type { GatewayOptions } from '../gateway-options.ts'
-import type { RunRecord } from '@tutti/runs'
+import type { EventBatches, RunRecord } from '@tutti/runs'
 
 /** Limits of a wait. */
 export interface WaitOptions {
   readonly timeoutMs: number
   /** Aborts when the caller disconnects; the run continues. */
   readonly signal?: AbortSignal
+  /** Events of the run, if the caller follows it already; they are closed. @default follows the run */
+  readonly events?: EventBatches | undefined
 }
 
 /**
@@ -19,18 +21,18 @@ export interface WaitOptions {
 export async function waitForEnd(
   { runs, clock }: Pick<GatewayOptions, 'runs' | 'clock'>,
   { runId, status, lastSeq }: Pick<RunRecord, 'runId' | 'status' | 'lastSeq'>,
-  { timeoutMs, signal: gone }: WaitOptions,
+  { timeoutMs, signal: gone, events: followed }: WaitOptions,
 ): Promise<boolean> {
   if (isTerminalRunStatus(status)) return true
-  const timeout = new AbortController()
+  const batches = followed ?? runs.follow({ runId, from: lastSeq + 1 })
   const stopWaiting = (): void => {
-    timeout.abort()
+    batches.return?.().catch(() => undefined)
   }
   const stopTimer = clock.after(timeoutMs, stopWaiting)
   gone?.addEventListener('abort', stopWaiting)
   try {
     // The log of a run ends with its result.
-    for await (const events of runs.follow({ runId, from: lastSeq + 1, signal: timeout.signal })) {
+    for await (const events of batches) {
       if (events.some(({ type }) => type === 'run_result')) return true
     }
     return false
