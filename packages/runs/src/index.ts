@@ -10,7 +10,7 @@ export type { ReviewRules } from './execution/run-ensembles.ts'
 export type { RunSubmission } from './execution/new-run.ts'
 export {
   RunService,
-  type FollowedRun,
+  type RunWithEvents,
   type RunWithTasks,
   type ServiceState,
 } from './run-service.ts'

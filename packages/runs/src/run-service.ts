@@ -74,7 +74,7 @@ export interface RunWithTasks {
 }
 
 /** An accepted run with its events. */
-export interface FollowedRun {
+export interface RunWithEvents {
   readonly run: RunRecord
   /** Events from the first one on; undefined for the run of an earlier submission. */
   readonly events: EventBatches | undefined
@@ -258,7 +258,7 @@ export class RunService {
    *
    * @throws {TuttiError} as `submit`.
    */
-  async submitAndFollow(request: RunSubmission): Promise<FollowedRun> {
+  async submitAndFollow(request: RunSubmission): Promise<RunWithEvents> {
     const newRun = this.#buildRun(request)
     this.#followSoon()
     const events = followNewRun(this.#followSource, newRun.runId)

@@ -3,7 +3,7 @@ import { ROUTES, RunEventsQuery } from '@tutti/protocol'
 import { findPlace, type HttpRoute } from '@tutti/gateway'
 
 import { readQuery } from '../http/read-query.ts'
-import { createEventFilter, streamRun } from '../runs/stream-run.ts'
+import { createTypeFilter, streamRun } from '../runs/stream-run.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 
@@ -14,7 +14,7 @@ export function runEventsRoute(options: ResolvedControlApiOptions): HttpRoute {
     ...ROUTES.streamRunEvents,
     async handle({ request, parameters: { runId = '' } }) {
       const { from, events } = readQuery(request.url, RunEventsQuery)
-      const wants = createEventFilter(events)
+      const wants = createTypeFilter(events)
       const lastEventId = request.headers.get('last-event-id') ?? undefined
       const { cursor, over } = await findPlace(runs, runId, { from, lastEventId })
       // Status 204 stops an EventSource from reconnecting.

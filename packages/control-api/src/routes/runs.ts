@@ -36,7 +36,7 @@ import { prefersEvents } from '../http/accept.ts'
 import { readQuery } from '../http/read-query.ts'
 import { listRuns } from '../runs/list-runs.ts'
 import { readRunDetail } from '../runs/run-detail.ts'
-import { createEventFilter, streamRun, type EventFilter } from '../runs/stream-run.ts'
+import { createTypeFilter, streamRun, type TypeFilter } from '../runs/stream-run.ts'
 import { cancelTaggedRuns } from '../steering/broadcast.ts'
 import { toRunAccepted } from '../runs/to-wire.ts'
 
@@ -55,7 +55,7 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly HttpRout
         const query = readQuery(request.url, SubmitRunQuery)
         const isStream = prefersEvents(request.headers.get('accept'))
         assertSubmitQuery(query, isStream)
-        const wants = createEventFilter(query.events)
+        const wants = createTypeFilter(query.events)
         const body = await readJsonBody(request, SubmitRunBody, maxBodyBytes)
         const submission = {
           caller,
@@ -146,7 +146,7 @@ function runResponse(
 interface StreamedSubmission {
   readonly body: SubmitRunBody
   readonly submission: SubmissionOptions
-  readonly wants: EventFilter
+  readonly wants: TypeFilter
 }
 
 /**

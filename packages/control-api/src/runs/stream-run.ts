@@ -10,7 +10,7 @@ import type { ResolvedControlApiOptions } from '../options.ts'
 export interface RunStream {
   readonly runId: string
   readonly batches: AsyncIterator<readonly LoggedRunEvent[]>
-  readonly wants: EventFilter
+  readonly wants: TypeFilter
   /** Headers in addition to those of every stream. @default none */
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -41,7 +41,7 @@ export function streamRun(
 }
 
 /** Returns whether a reader wants events of a type. */
-export type EventFilter = (type: RunEvent['type']) => boolean
+export type TypeFilter = (type: RunEvent['type']) => boolean
 
 /**
  * Returns the filter of a comma-separated list of event types. Without a list, and with an empty list or `*`, every event
@@ -49,7 +49,7 @@ export type EventFilter = (type: RunEvent['type']) => boolean
  *
  * @throws {TuttiError} BAD_REQUEST naming every unknown type and the known ones.
  */
-export function createEventFilter(list: string | undefined): EventFilter {
+export function createTypeFilter(list: string | undefined): TypeFilter {
   const names = (list ?? '').split(',').map((name) => name.trim())
   const wanted = new Set(names.filter((name) => name !== ''))
   const unknown = [...wanted].filter(

@@ -5,7 +5,7 @@ import { shortList, type SubmitRunBody } from '@tutti/protocol'
 import { actorOf, type Caller } from '../caller.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
-import type { FollowedRun, RunRecord, RunSubmission } from '@tutti/runs'
+import type { RunWithEvents, RunRecord, RunSubmission } from '@tutti/runs'
 
 /** Caller of a submission, and fields of the run that are not part of a request body. */
 export interface SubmissionOptions extends Pick<
@@ -44,7 +44,7 @@ export function submitAndFollowAs(
   options: Pick<GatewayOptions, 'runs' | 'webhooks'>,
   body: SubmitRunBody,
   submission: SubmissionOptions,
-): Promise<FollowedRun> {
+): Promise<RunWithEvents> {
   return options.runs.submitAndFollow(buildSubmission(options, body, submission))
 }
 
