@@ -1,4 +1,6 @@
 /** Collects the final state: the data in the store, and the observations from outside. */
+import { StoredReader } from '../../../packages/runs/src/commit/read-stored.ts'
+
 import type { CountedCall } from './counter.ts'
 import type { ChaosDatabase, Transition } from './database.ts'
 import type { Fault } from './faults.ts'
@@ -69,15 +71,25 @@ export async function readRuns(database: ChaosDatabase): Promise<readonly KeptRu
       steps: Number(row['steps']),
       openSignals: Number(row['signals']),
       openReviews: Number(row['reviews']),
-      events: (events.get(row['id']) ?? []).map((event): LoggedRunEvent => ({
-        ...JSON.parse(String(event['data'])),
-        id: `${runId}:${String(event['seq'])}`,
-        runId,
-        seq: Number(event['seq']),
-      })),
+      events: toEvents(runId, events.get(row['id']) ?? []),
       endedCalls: new Map(
         (endedCalls.get(row['id']) ?? []).map((call) => [Number(call['seq']), Number(call['at'])]),
       ),
     }
   })
+}
+
+function toEvents(
+  runId: string,
+  rows: readonly Readonly<Record<string, unknown>>[],
+): readonly LoggedRunEvent[] {
+  const data = new Map(rows.map((row) => [Number(row['seq']), String(row['data'])]))
+  const reader = new StoredReader((seq) => data.get(seq) ?? '')
+  return [...data].map(([seq, text]): LoggedRunEvent => ({
+    // A copy, because events share the values that they refer to.
+    ...JSON.parse(JSON.stringify(reader.read(text))),
+    id: `${runId}:${seq}`,
+    runId,
+    seq,
+  }))
 }
