@@ -270,6 +270,15 @@ describe('Execution that loses its claim', () => {
     expect(releases).toEqual([{ kind: 'lost' }])
   })
 
+  it('[RUNS-X8] releases the run as lost when its steps cannot be read because the store is unavailable', async () => {
+    const unavailable = new TuttiError('STORE_UNAVAILABLE', 'gone', { retryable: true })
+    const steps = () => Promise.reject(unavailable)
+    const { store, over, releases } = await setUp({ options: { steps } })
+    expect(await over).toBe('lost')
+    expect(releases).toEqual([{ kind: 'lost' }])
+    expect(store.writes).toEqual([])
+  })
+
   it('[RUNS-X3] stops its work and writes nothing more when a write is fenced', async () => {
     const { engine, store, over, releases } = await setUp()
     store.reply = () => ({ kind: 'fenced' })

@@ -20,7 +20,8 @@
  * RUNS-X7 A command is applied once, and its answer is durable together with its effect, or after it.
  * RUNS-X9 A run that waits for a person is marked as waiting in the store as soon as its review is durable, and
  *    takes no slot. It continues at once when it is decided, briefly beyond the limit if necessary.
- * RUNS-X8 A run whose events cannot be stored is released as lost, and fails when that happens repeatedly.
+ * RUNS-X8 A run whose events cannot be stored, or whose steps cannot be read because the store is unavailable, is
+ *    released as lost, and fails when that happens repeatedly.
  */
 import { setImmediate } from 'node:timers/promises'
 
@@ -220,6 +221,11 @@ export class Execution {
       const error = this.#tooLarge ?? TuttiError.from(thrown, 'ENGINE_FAILED')
       if (this.#controller.signal.aborted) {
         if (this.#releasing === undefined) this.#over('lost')
+        return
+      }
+      if (this.#handle === undefined && error.code === 'STORE_UNAVAILABLE') {
+        this.#stop(error)
+        this.#releasing ??= this.#release({ kind: 'lost' })
         return
       }
       logger.error('Run cannot continue', { runId: this.runId, error })
