@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+
+import { performancePage } from './performance-page.ts'
+
+import type { Results } from '../bench/lib/results.ts'
+
+const AREA = {
+  area: 'agent',
+  date: '2026-01-02',
+  tables: [{ title: 'Speed', columns: ['', 'µs'], rows: [['Tutti', '33']] }],
+  claims: [
+    { text: 'fast', measured: '12 times', isMet: true },
+    { text: 'small', measured: '20 MiB', isMet: false },
+  ],
+}
+const RESULTS: Results = {
+  machine: { cores: 2, processor: 'a processor', memoryGiB: 8, node: '24.0.0' },
+  areas: [AREA],
+}
+
+test('lists the goals of all benchmarks, met or not', () => {
+  const lines = performancePage(RESULTS).split('\n')
+  expect(lines).toContain('| One agent in process | fast | 12 times | met |')
+  expect(lines).toContain('| One agent in process | small | 20 MiB | NOT met |')
+})
+
+test('shows the tables of a benchmark with its date, in the order of the headings', () => {
+  const server = { ...AREA, area: 'server', date: '2026-01-03' }
+  const text = performancePage({ ...RESULTS, areas: [AREA, server] })
+  expect(text).toContain('| Tutti | 33 |')
+  expect(text).toContain('[`tooling/bench/agent.ts`](../tooling/bench/agent.ts), 2026-01-02.')
+  expect(text.indexOf('## Over HTTP')).toBeLessThan(text.indexOf('## One agent in process'))
+})
+
+test('fails for a benchmark without a heading', () => {
+  const results = { ...RESULTS, areas: [{ ...AREA, area: 'new' }] }
+  expect(() => performancePage(results)).toThrow('The benchmark "new" has no heading')
+})
