@@ -182,6 +182,7 @@ function createLosableStorage(inner: RunStorage) {
     secrets: guarded(inner.secrets),
     memories: guarded(inner.memories),
     reflections: guarded(inner.reflections),
+    processName: inner.processName,
     isShared: inner.isShared,
     get isAvailable() {
       return !lost

@@ -47,6 +47,7 @@ export function fakeStorage({
     secrets: {} as SecretStore,
     memories: {} as MemoryStore,
     reflections: {} as ReflectionStore,
+    processName: 'fake',
     isShared,
     isAvailable: true,
     listen: (_listener: (notification: StoreNotification) => void) => () => undefined,

@@ -30,6 +30,7 @@ export function storageOver(
     secrets: storage.secrets,
     memories: storage.memories,
     reflections: storage.reflections,
+    processName: storage.processName,
     isShared: storage.isShared,
     get isAvailable() {
       return storage.isAvailable

@@ -38,6 +38,7 @@ export function measureStorage(storage: RunStorage, options: MeasuringOptions): 
     secrets: measured('secrets', storage.secrets),
     memories: measured('memories', storage.memories),
     reflections: measured('reflections', storage.reflections),
+    processName: storage.processName,
     isShared: storage.isShared,
     get isAvailable() {
       return storage.isAvailable

@@ -69,7 +69,7 @@ export class RunExecutor {
     const { storage, settings } = options
     this.#options = options
     this.#logger = settings.logger
-    const owner = `${process.pid}-${crypto.randomUUID()}`
+    const owner = `${storage.processName}-${crypto.randomUUID()}`
     this.#leaseOwner = { owner, leaseMs: storage.isShared ? settings.leaseMs : Infinity }
     this.#known = {
       ensembles: options.ensembles.all.map(({ name }) => name),

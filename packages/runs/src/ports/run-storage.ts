@@ -17,6 +17,11 @@ export interface RunStorage extends RunMemory, AsyncDisposable {
   readonly outbox: WebhookOutbox
   readonly audit: AuditLog
   readonly secrets: SecretStore
+  /**
+   * Name of this process, unique among those that share the storage. The names of its lease owners start with it, so that
+   * commands for their runs are notified to this process only.
+   */
+  readonly processName: string
   /** Whether several processes can open it. */
   readonly isShared: boolean
   /** Whether the last known attempt to reach it succeeded. */

@@ -1,5 +1,6 @@
 /** Queues commands for the owners of runs, over Postgres. */
 import { loadValues } from './load-values.ts'
+import { toOwnerChannel } from './notifications.ts'
 import { toRunRow, toPendingCommand, toStep } from './rows.ts'
 import { toColumn } from './text.ts'
 
@@ -12,6 +13,13 @@ import type {
 } from '../ports/command-queue.ts'
 import type { DatabaseSession } from './database.ts'
 import type { PostgresParts } from './postgres-parts.ts'
+
+/** A queued command, and the owner of its run. */
+interface QueuedCommand {
+  readonly kind: 'sent'
+  readonly commandId: string
+  readonly owner: unknown
+}
 
 /** The command queue of a Postgres store. */
 export class PostgresCommandQueue implements CommandQueue {
@@ -27,12 +35,14 @@ export class PostgresCommandQueue implements CommandQueue {
     const sent = await requests.transaction({}, (session) =>
       this.#send(session, { runId, text, cancels: command.kind === 'cancel' }),
     )
-    if (sent?.kind === 'sent') {
-      const notification = { kind: 'signal', runId } as const
+    if (sent?.kind !== 'sent') return sent
+    const channel = toOwnerChannel(sent.owner) ?? sharedChannel
+    const notification = { kind: 'signal', runId } as const
+    if (channel === notifications.channel || channel === sharedChannel) {
       notifications.notify([notification])
-      sender.send([{ channel: sharedChannel, notification }])
     }
-    return sent
+    sender.send([{ channel, notification }])
+    return { kind: 'sent', commandId: sent.commandId }
   }
 
   async pending(runIds: readonly string[]): Promise<readonly PendingCommand[]> {
@@ -61,7 +71,7 @@ export class PostgresCommandQueue implements CommandQueue {
   async #send(
     session: DatabaseSession,
     { runId, text, cancels }: { runId: string; text: string; cancels: boolean },
-  ): Promise<SentCommand | undefined> {
+  ): Promise<QueuedCommand | Exclude<SentCommand, { kind: 'sent' }> | undefined> {
     const [row] = await session.query(
       `SELECT * FROM ${session.schema}.runs WHERE run_id = $1 FOR UPDATE`,
       [toColumn(runId)],
@@ -88,6 +98,6 @@ export class PostgresCommandQueue implements CommandQueue {
        WHERE id = $1`,
       [id, commandId, text, cancels, this.#parts.notifications.channel],
     )
-    return { kind: 'sent', commandId }
+    return { kind: 'sent', commandId, owner: row['owner'] }
   }
 }

@@ -7,8 +7,11 @@ import { turns } from '../../test/turns.ts'
 import { result, started, token } from '../testing/event-fixtures.ts'
 import { createRun, ownedRun } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
+import { recordNotifications } from './testing/record-notifications.ts'
 import { recordStatements } from './testing/record-statements.ts'
 import { NotificationSender, type AddressedNotification } from './notification-sender.ts'
+
+import type { StoreNotification } from '../ports/run-storage.ts'
 
 const database = ownDatabase()
 
@@ -60,6 +63,29 @@ describe('NotificationSender', () => {
 })
 
 describe('a store with followers in another process', () => {
+  it('[RUNS-N5] notifies only the process of the owner of a command, and only its sender of the answer', async () => {
+    const open = () => postgresRunStorage({ connectionString: database.url, schema: 'commands' })
+    await using storage = await open()
+    await using sender = await open()
+    await using bystander = await open()
+    const received = [storage, sender, bystander].map(({ listen }) => recordNotifications(listen))
+    const leaseOwner = { owner: `${storage.processName}-1`, leaseMs: 60_000 }
+    const owner = await ownedRun(storage, 'run-a', { leaseOwner })
+    const sent = await sender.commands.send('run-a', { kind: 'cancel', mode: 'abort' })
+    const commandId = sent?.kind === 'sent' ? sent.commandId : ''
+    await received[0]?.first(({ kind }) => kind === 'signal')
+    await owner.commit([token('x')], { answers: [{ commandId, ok: true }] })
+    await received[1]?.first(({ kind }) => kind === 'answer')
+    // Sent after the others, so that they would have arrived.
+    await createRun(storage, 'run-b')
+    await received[2]?.first(({ kind }) => kind === 'ready')
+    expect(received.map(({ all }) => all.map(({ kind }) => kind).filter(isAboutCommands))).toEqual([
+      ['signal'],
+      ['answer'],
+      [],
+    ])
+  })
+
   it('[RUNS-N4] notifies only outside of transactions', async () => {
     await using storage = await postgresRunStorage({ connectionString: database.url })
     await using other = await postgresRunStorage({ connectionString: database.url })
@@ -81,6 +107,10 @@ describe('a store with followers in another process', () => {
     for (const { text } of notifying()) expect(text).not.toMatch(/INSERT|UPDATE|DELETE/)
   })
 })
+
+function isAboutCommands(kind: StoreNotification['kind']): boolean {
+  return kind === 'signal' || kind === 'answer'
+}
 
 function events(runId: string, seq: number): AddressedNotification {
   return { channel: 'other', notification: { kind: 'events', runId, from: seq, to: seq } }

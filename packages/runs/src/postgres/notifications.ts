@@ -41,6 +41,11 @@ export function toSharedChannel(schema: string): string {
   return `tutti_${hashName(schema).toString('hex').slice(0, 16)}`
 }
 
+/** Returns the channel of the process of a lease owner; undefined for an owner of an earlier version. */
+export function toOwnerChannel(owner: unknown): string | undefined {
+  return /^tutti_[0-9a-f]{32}/.exec(String(owner))?.[0]
+}
+
 /** Listeners, and the connection that listens for them. */
 export class PostgresNotifications {
   /** The channel of this process. */

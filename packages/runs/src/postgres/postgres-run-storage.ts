@@ -95,6 +95,7 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
     audit: new PostgresAuditLog(requests),
     secrets: postgresSecretStore(requests),
     ...postgresRunMemory(requests),
+    processName: notifications.channel,
     isShared: true,
     get isAvailable() {
       return availability.isAvailable

@@ -71,6 +71,7 @@ export function sqliteRunStorage(
     audit: new SqliteAuditLog(parts),
     secrets: sqliteSecretStore(parts),
     ...sqliteRunMemory(parts),
+    processName: `${process.pid}`,
     isShared: false,
     isAvailable: true,
     listen: (listener) => board.listen(listener),
