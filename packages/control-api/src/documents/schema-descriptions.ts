@@ -395,7 +395,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ListRunsQuery.offset':
     'Number of runs to skip, newest first; 0 when absent. For more, use `cursor`.',
   'ListRunsQuery.cursor':
-    '`nextCursor` of the page before; the page continues there, whatever runs came or went in between.',
+    '`nextCursor` of the page before; the page continues there, also when runs were created or deleted meanwhile.',
   Liveness: 'Response of `GET /api/health/live`. AgentEnsemble wire format.',
   LlmInteraction: 'Model turn of a trace, with the tool calls that it requested.',
   'LlmInteraction.latency': 'Duration of the model call.',

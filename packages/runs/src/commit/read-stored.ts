@@ -1,5 +1,5 @@
 /** Reads the data of stored events and steps; `stored-values.ts` describes its format. */
-import { MAX_DEPTH } from './stored-values.ts'
+import { MAX_STORED_DEPTH } from './stored-values.ts'
 
 /** Returns the data of an event of the run. */
 export type FindEventData = (seq: number) => string
@@ -23,7 +23,7 @@ export class StoredReader {
 
   #decode(value: unknown, depth: number): unknown {
     if (typeof value === 'string') return this.#decodeText(value)
-    if (typeof value !== 'object' || value === null || depth >= MAX_DEPTH) return value
+    if (typeof value !== 'object' || value === null || depth >= MAX_STORED_DEPTH) return value
     if (Array.isArray(value)) return this.#decodeList(value, depth + 1)
     const decoded: Record<string, unknown> = { ...value }
     for (const [key, field] of Object.entries(decoded)) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { listReferredEvents, StoredReader } from './read-stored.ts'
-import { encodeWrite, MAX_DEPTH, StoredValues, type EncodedWrite } from './stored-values.ts'
+import { encodeWrite, MAX_STORED_DEPTH, StoredValues, type EncodedWrite } from './stored-values.ts'
 import {
   modelCalled,
   ODD_TEXT,
@@ -67,7 +67,7 @@ describe('stored values', () => {
 
   it('[RUNS-K1] restores texts that look like references, odd keys and deep values', () => {
     const log = new StoredLog()
-    const deep = Array.from({ length: 2 * MAX_DEPTH }).reduce<unknown>(
+    const deep = Array.from({ length: 2 * MAX_STORED_DEPTH }).reduce<unknown>(
       (inner) => ({ [LONG]: inner, '@': '@1/x' }),
       ['@0+2/messages/1', LONG],
     )

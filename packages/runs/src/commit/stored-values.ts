@@ -9,7 +9,7 @@
  *   "@57#1968:31/toolResult[…]"   its first 1968 characters, then the last 31 characters of the reference
  *   "@51,54,57+2/messages/1"      in an array: two elements of each of these events, from that pointer on
  *
- * A pointer refers to data as it is stored. Values below {@link MAX_DEPTH} are stored unchanged.
+ * A pointer refers to data as it is stored. Values below {@link MAX_STORED_DEPTH} are stored unchanged.
  *
  * RUNS-K1 Readers get the same events and steps as if each value were stored wherever it occurs.
  * RUNS-K2 A reference names an event of the same run with the same or a smaller sequence number, never a step.
@@ -46,7 +46,7 @@ export interface EncodableWrite {
 }
 
 /** Nesting depth below which values are stored unchanged; the fields of an event have depth 1. */
-export const MAX_DEPTH = 16
+export const MAX_STORED_DEPTH = 16
 
 /** Length from which a text is stored once, in characters; a reference is shorter. */
 const MIN_LENGTH = 64
@@ -174,7 +174,7 @@ class Encoding {
 
   #encodeValue(value: unknown, depth: number): unknown {
     if (typeof value === 'string') return this.#encodeText(value)
-    if (typeof value !== 'object' || value === null || depth >= MAX_DEPTH) return value
+    if (typeof value !== 'object' || value === null || depth >= MAX_STORED_DEPTH) return value
     if (!Array.isArray(value)) return this.#encodeFields(value, depth + 1)
     const encoded = value.map((item, index) => this.#encodeAt(String(index), item, depth + 1))
     return encoded.every((item, index) => item === value[index]) ? value : encoded

@@ -311,7 +311,7 @@ describe('RunEventFeed, when notifications may have been missed', () => {
 })
 
 describe('RunEventFeed, when it follows runs', () => {
-  it('[RUNS-F7] does not ask the store while nobody listens', async () => {
+  it('[RUNS-F7] does not ask the store without listeners', async () => {
     const { feed, log } = setUp({ listens: false })
     feed.offer(RUN, log.append(RUN, tokens(2)))
     await feed.poll()

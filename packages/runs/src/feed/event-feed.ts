@@ -157,7 +157,7 @@ export class RunEventFeed {
     if (known === undefined || isShorter) this.#options.bus.nudge(runId)
   }
 
-  /** Returns the position of a run; undefined if nobody listens to it. */
+  /** Returns the position of a run; undefined if it has no listener. */
   #findPosition(runId: string, reached: number): Position | undefined {
     const known = this.#positions.get(runId)
     if (known?.reading !== true && !this.#options.bus.hasListeners(runId)) {

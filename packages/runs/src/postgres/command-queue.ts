@@ -90,7 +90,7 @@ export class PostgresCommandQueue implements CommandQueue {
     const commandId = crypto.randomUUID()
     await session.query(
       `WITH signal AS (
-         INSERT INTO ${session.schema}.signals (run, signal_id, wish, asker)
+         INSERT INTO ${session.schema}.signals (run, signal_id, wish, reply_channel)
          VALUES ($1, $2, $3, $5)
        )
        UPDATE ${session.schema}.runs

@@ -13,9 +13,9 @@ import type { PostgresParts } from './postgres-parts.ts'
 import type { PostgresRunRow } from './rows.ts'
 
 /** A write to commit. */
-export interface Attempt {
+export interface CommitAttempt {
   readonly runId: string
-  /** What is known of the run; undefined when it must be read. */
+  /** The state of the run, if this process knows it; otherwise it is read. */
   readonly known: KnownRun | undefined
   readonly decide: (row: PostgresRunRow | undefined) => Decision
 }
@@ -26,7 +26,7 @@ const TRIES = 10
 /** Commits writes, at most one per run. Returns one result per write, in their order. */
 export async function commitWrites(
   parts: PostgresParts,
-  attempts: readonly Attempt[],
+  attempts: readonly CommitAttempt[],
 ): Promise<readonly WriteResult[]> {
   const results = new Map<string, WriteResult>()
   let open = attempts
@@ -41,9 +41,9 @@ export async function commitWrites(
 /** Adds results to `results`. Returns the attempts that must be repeated because their runs have changed. */
 async function commitOnce(
   parts: PostgresParts,
-  attempts: readonly Attempt[],
+  attempts: readonly CommitAttempt[],
   results: Map<string, WriteResult>,
-): Promise<readonly Attempt[]> {
+): Promise<readonly CommitAttempt[]> {
   const { database, notifications, sender, sharedChannel, owned } = parts
   const unknown = attempts.filter(({ known }) => known === undefined)
   const read = await readKnownRuns(
@@ -51,7 +51,10 @@ async function commitOnce(
     unknown.map(({ runId }) => runId),
   )
   const writes: KnownWrite[] = []
-  const waiting = new Map<string, { readonly attempt: Attempt; readonly result: WriteResult }>()
+  const waiting = new Map<
+    string,
+    { readonly attempt: CommitAttempt; readonly result: WriteResult }
+  >()
   for (const attempt of attempts) {
     const { runId } = attempt
     const known = attempt.known ?? read.get(runId)

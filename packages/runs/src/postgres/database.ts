@@ -5,7 +5,7 @@
  *    the server rolls back its open transaction.
  * RUNS-D2 Statements have time limits on both sides: a paused process does not hold a lock for long, and an
  *    unresponsive database is noticed.
- * RUNS-D5 Reads for people have connections of their own. The server ends a slow one, which throws QUERY_TOO_SLOW;
+ * RUNS-D5 Reads for people have separate connections. The server ends a slow one, which throws QUERY_TOO_SLOW;
  *    leases, claims and commits never wait for it, and the store stays available.
  * RUNS-D3 Transactions that meet a deadlock, and statements that were prepared before a newer version changed the
  *    tables, are retried.
@@ -66,7 +66,7 @@ export interface DatabaseOptions extends Pick<
    * milliseconds. @default no limit on the server
    */
   readonly queryLimitMs?: number
-  /** Time after which the driver gives up a statement, and a transaction that waits is ended, in milliseconds. @default 15 s */
+  /** Time limit of a statement in the driver, and of a transaction that waits, in milliseconds. @default 15 s */
   readonly limitMs?: number
 }
 

@@ -3,8 +3,8 @@
  *
  *   row of the run, tasks, reviews … ──▶ deleted_runs ──▶ events, in chunks
  *
- * RUNS-D7 A run disappears in one transaction, which notes it in `deleted_runs`. Its events, of which nobody can find
- *    one any more, are deleted in statements of a limited size, also after a crash in between. Of all processes, one at
+ * RUNS-D7 A run disappears in one transaction, which notes it in `deleted_runs`. Its events, which can no longer be
+ *    found, are deleted in statements of a limited size, also after a crash in between. Of all processes, one at
  *    a time deletes beyond a retention.
  */
 import { LOCKS, type Database, type PostgresRow } from './database.ts'
@@ -13,7 +13,7 @@ import { fromColumn, toColumn } from './text.ts'
 
 import type { Retention } from '../ports/run-store.ts'
 
-/** Number of events that one statement deletes: a fraction of a second, whatever the length of a run. */
+/** Number of events that one statement deletes: a fraction of a second, for a run of any length. */
 const EVENTS_PER_STATEMENT = 10_000
 
 /** Implements `RunStore.deleteEnded`. Returns no id while another process deletes. */

@@ -15,7 +15,7 @@ function toVersion1(schema: string): string {
   return `
     DROP TABLE ${schema}.memories, ${schema}.reflections, ${schema}.followers;
     ALTER TABLE ${schema}.events DROP COLUMN bytes; ALTER TABLE ${schema}.steps DROP COLUMN bytes;
-    ALTER TABLE ${schema}.signals DROP COLUMN asker;
+    ALTER TABLE ${schema}.signals DROP COLUMN reply_channel;
     ALTER TABLE ${schema}.tasks DROP COLUMN finish_reason;
     DROP TABLE ${schema}.secrets, ${schema}.deleted_runs;
     DROP TABLE ${schema}.run_texts;

@@ -25,7 +25,7 @@ describe('a store of version 2', () => {
        DROP TABLE texts.memories, texts.reflections, texts.secrets, texts.followers,
          texts.deleted_runs; DROP TABLE texts.run_texts;
        ALTER TABLE texts.events DROP COLUMN bytes; ALTER TABLE texts.steps DROP COLUMN bytes;
-       ALTER TABLE texts.signals DROP COLUMN asker;
+       ALTER TABLE texts.signals DROP COLUMN reply_channel;
        DROP INDEX texts.runs_suspected, texts.runs_cached, texts.runs_by_upper_id, texts.runs_by_ensemble;
        ALTER TABLE texts.runs DROP COLUMN waiting, DROP COLUMN claimed_at, DROP COLUMN cache_key,
          DROP COLUMN token, DROP COLUMN commands;

@@ -22,7 +22,7 @@ export function toGrams(text: string): readonly number[] | undefined {
   return [...grams]
 }
 
-/** Hashes the gram at a position. Two grams with the same hash only cause a text to be searched in vain. */
+/** Hashes the gram at a position. Two grams with the same hash only cause a search of a text without the term. */
 function hashGram(text: string, at: number): number {
   let hash = 0
   for (let index = at; index < at + LENGTH; index += 1) {

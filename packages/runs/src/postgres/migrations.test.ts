@@ -162,7 +162,7 @@ describe('migrating a store in use', () => {
         return rows.length
       })
       .toBeGreaterThan(0)
-    // The reader keeps its lock, so this returns only because the step gives up.
+    // The reader keeps its lock, so this returns only because the step releases the table.
     await insertRun('blocked', 'run-a')
     await reader.query('COMMIT')
     await reader.end()

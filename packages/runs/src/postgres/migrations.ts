@@ -230,7 +230,7 @@ export const POSTGRES_MIGRATIONS: readonly (string | IndexStep)[] = [
     PRIMARY KEY (run, channel)
   );
   CREATE INDEX followers_by_channel ON $schema.followers (channel);
-  ALTER TABLE $schema.signals ADD COLUMN asker text;
+  ALTER TABLE $schema.signals ADD COLUMN reply_channel text;
   `,
   // Number of commands that were queued for a run.
   `ALTER TABLE $schema.runs ADD COLUMN commands integer NOT NULL DEFAULT 0;`,

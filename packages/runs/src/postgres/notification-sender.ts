@@ -16,7 +16,7 @@ export interface AddressedNotification {
 
 /** Options of {@link NotificationSender}. */
 export interface NotificationSenderOptions {
-  /** The channel of this process; nothing is sent to it. */
+  /** The channel of this process, to which it does not send. */
   readonly channel: string
   readonly query: DatabaseSession['query']
   readonly logger: Logger

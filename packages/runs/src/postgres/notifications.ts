@@ -1,6 +1,6 @@
 /**
  * Notifications between processes. Listeners receive notifications of this process directly, and those of other processes
- * over a separate connection with LISTEN. Every process listens on a channel of its own.
+ * over a separate connection with LISTEN. Every process listens on its own channel.
  *
  *   commit ─▶ NotificationSender ── NOTIFY ──▶ the processes concerned ── listen(…) ──▶ their listeners
  *

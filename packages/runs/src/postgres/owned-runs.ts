@@ -1,5 +1,5 @@
 /**
- * What this process knows of the runs that it writes: their rows and tasks as its last write left them. A write that finds
+ * The known state of the runs that this process writes: their rows and tasks as its last write left them. A write that finds
  * its run here needs no read. Nothing depends on it being true: a write changes only rows that are as known, and is
  * decided again otherwise.
  */

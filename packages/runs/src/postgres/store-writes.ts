@@ -226,10 +226,10 @@ function toEventNotifications(
 
 /** Commands that an earlier version queued name no channel. */
 function toAnswerNotification(
-  { signal_id: commandId, channel: asker }: PostgresRow,
+  { signal_id: commandId, channel: replyChannel }: PostgresRow,
   { shared }: NotificationChannels,
 ): AddressedNotification {
-  const channel = typeof asker === 'string' ? asker : shared
+  const channel = typeof replyChannel === 'string' ? replyChannel : shared
   return { channel, notification: { kind: 'answer', signalId: String(commandId) } }
 }
 

@@ -127,7 +127,7 @@ function toParameters(
   return Object.keys(COLUMNS[part]).map((_, index) => columns[index] ?? [])
 }
 
-/** What a write sets in `runs` as it is given; other columns follow from it. */
+/** Columns of `runs` that a write sets to given values; others follow from them. */
 const SET_COLUMNS = [
   'started_at',
   'completed_at',
@@ -187,7 +187,7 @@ function buildStatement(schema: string, parts: readonly WritePart[]): string {
             `UPDATE ${schema}.signals SET answer = given.answer FROM ${given('answers')}
              WHERE signals.signal_id = given.signal_id AND signals.run = given.run
                AND signals.answer IS NULL AND ${ofFit('given.run')}
-             RETURNING signals.signal_id, signals.asker`,
+             RETURNING signals.signal_id, signals.reply_channel`,
           ] as const,
         ]
       : []),
@@ -207,7 +207,7 @@ function buildStatement(schema: string, parts: readonly WritePart[]): string {
              FROM ${given('ended')}
              WHERE signals.run = given.run AND signals.answer IS NULL AND ${ofFit('given.run')}
                AND signals.signal_id NOT IN (SELECT signal_id FROM ${given('answers')})
-             RETURNING signals.signal_id, signals.asker`,
+             RETURNING signals.signal_id, signals.reply_channel`,
           ] as const,
         ]
       : []),
@@ -218,7 +218,7 @@ function buildStatement(schema: string, parts: readonly WritePart[]): string {
     SELECT id AS run, NULL AS signal_id, NULL AS channel FROM fit
     UNION ALL SELECT run, NULL, channel FROM ${schema}.followers
       WHERE run = ${ALL_RUNS} OR run = ANY($1::int8[])
-    ${answers.map((name) => `UNION ALL SELECT NULL, signal_id, asker FROM ${name}`).join(' ')}`
+    ${answers.map((name) => `UNION ALL SELECT NULL, signal_id, reply_channel FROM ${name}`).join(' ')}`
 }
 
 /** Returns the function that names the values of a part: `unnest(…) AS given (…)`. */

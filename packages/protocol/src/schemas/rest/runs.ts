@@ -42,7 +42,7 @@ export const ListRunsQuery = Type.Object(
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
     /** Number of runs to skip, newest first; 0 when absent. For more, use `cursor`. */
     offset: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_OFFSET })),
-    /** `nextCursor` of the page before; the page continues there, whatever runs came or went in between. */
+    /** `nextCursor` of the page before; the page continues there, also when runs were created or deleted meanwhile. */
     cursor: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,14}$' })),
   },
   CLOSED,
