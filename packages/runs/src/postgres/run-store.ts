@@ -6,7 +6,7 @@ import { TuttiError } from '@tutti/core'
 import { TASK_COLUMNS } from '../record-fields.ts'
 import { runTooLarge, runUnreadable } from '../refusals.ts'
 import { createRun } from './create-run.ts'
-import { commitWrites, type Attempt } from './commit-writes.ts'
+import { commitWrites, type CommitAttempt } from './commit-writes.ts'
 import { decideUnownedWrite, decideWrite } from './decide-write.ts'
 import { deleteEnded, deleteOne } from './delete-ended.ts'
 import { listChangedRuns, queryRuns } from './list-runs.ts'
@@ -62,7 +62,7 @@ export class PostgresRunStore implements RunStore {
 
   async commitUnowned(write: UnownedWrite): Promise<WriteResult> {
     const { runId } = write
-    const decide: Attempt['decide'] = (row) => decideUnownedWrite(row, write)
+    const decide: CommitAttempt['decide'] = (row) => decideUnownedWrite(row, write)
     const [result = { kind: 'fenced' }] = await this.#commit([{ runId, known: undefined, decide }])
     return result
   }
@@ -176,7 +176,7 @@ export class PostgresRunStore implements RunStore {
   }
 
   /** Returns a single result if the statement fails. */
-  async #commit(attempts: readonly Attempt[]): Promise<readonly WriteResult[]> {
+  async #commit(attempts: readonly CommitAttempt[]): Promise<readonly WriteResult[]> {
     try {
       return await commitWrites(this.#parts, attempts)
     } catch (error) {
