@@ -64,7 +64,10 @@ describe('RunExecutor, claiming', () => {
   )
 
   it('[RUNS-Q8] takes another suspect when the first one has run for a while', async () => {
-    const { executor, queue, clock } = setUp({ options: { pollMs: SETTLED_AFTER_MS / 2 } })
+    const { executor, queue, clock } = setUp({
+      options: { pollMs: SETTLED_AFTER_MS / 2 },
+      held: [{ runId: 'a', token: toToken(1) }],
+    })
     const asked = recordTakes(queue, [claimed('a', { lostOwners: SUSPECT_LOSSES })])
     executor.start()
     await turns()
@@ -372,6 +375,44 @@ describe('RunExecutor, renewing leases', () => {
     await renewed
     expect(engine.run.isStopped).toBe(false)
     expect([executor.running, warned]).toEqual([1, ['Lost the lease of a run; stopping']])
+  })
+
+  it('[RUNS-Q9] stops its runs at the end of a lease that it could not renew, by its own clock', async () => {
+    const { executor, engine, queue, clock, warned } = setUp({ waiting: ['a', 'b'] })
+    executor.start()
+    await turns()
+    await clock.advance(LEASE_MS - 1)
+    expect(engine.runs.map(({ isStopped }) => isStopped)).toEqual([false, false])
+    await clock.advance(1)
+    expect(engine.runs.map(({ isStopped }) => isStopped)).toEqual([true, true])
+    expect(executor.running).toBe(0)
+    const ended = 'The lease ended before it could be renewed; stopping a run'
+    expect(warned.filter((line) => line === ended)).toHaveLength(2)
+    // The store may still assign the runs to this process, which then releases them.
+    queue.held = async () => [{ runId: 'a', token: toToken(1) }]
+    await executor.renew()
+    expect(queue.asked).toContain('release a lost')
+  })
+
+  it('[RUNS-Q9] counts the lease from the moment at which a renewal was sent', async () => {
+    const { executor, engine, queue, clock } = setUp({ waiting: ['a'] })
+    const held = [{ runId: 'a', token: toToken(1) }]
+    executor.start()
+    await turns()
+    const answer = Promise.withResolvers<void>()
+    queue.held = async () => {
+      await answer.promise
+      return held
+    }
+    await clock.advance(LEASE_MS / 3)
+    await clock.advance(LEASE_MS / 3)
+    answer.resolve()
+    await turns()
+    queue.held = undefined
+    await clock.advance((LEASE_MS * 2) / 3 - 1)
+    expect(engine.run.isStopped).toBe(false)
+    await clock.advance(1)
+    expect(engine.run.isStopped).toBe(true)
   })
 
   it('[RUNS-Q5] logs a failed renewal, stops no run, and retries', async () => {

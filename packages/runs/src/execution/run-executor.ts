@@ -10,6 +10,8 @@
  *    when its running tasks have finished.
  * RUNS-Q4 Releasing a run retains its history, but not its provisional end state.
  * RUNS-Q5 Leases are renewed as long as the process lives; a run whose lease was lost is stopped at once.
+ * RUNS-Q9 When the lease of this process ends before it could be renewed, by the clock of the process, all of its runs
+ *    are stopped: nothing is streamed and no call is made after that.
  * RUNS-Q6 A run that the store assigns to this process, and that does not execute here, is released as lost.
  * RUNS-Q7 A run of an ensemble that this process does not know is left to other processes for ten minutes. If the
  *    store is not shared, it is claimed at once.
@@ -22,6 +24,7 @@ import { sleep, TuttiError, type Logger } from '@tutti/core'
 
 import { reportActivity } from './activity.ts'
 import { every } from './every.ts'
+import { LeaseTimer } from './lease-timer.ts'
 import { Execution, type ExecutionEnd, type ExecutionOptions } from './execution.ts'
 import { applyCaptureMode, redactedJournal } from '../commit/redacted-journal.ts'
 import { SETTLED_AFTER_MS } from './suspects.ts'
@@ -60,6 +63,7 @@ export class RunExecutor {
   readonly #stops: (() => void)[] = []
   /** Numbers of claims started and ended so far. */
   readonly #claims = { begun: 0, ended: 0 }
+  readonly #lease: LeaseTimer
   #claiming: Promise<void> | undefined
   #isWakePending = false
   #isStarted = false
@@ -71,6 +75,13 @@ export class RunExecutor {
     this.#logger = settings.logger
     const owner = `${storage.processName}-${crypto.randomUUID()}`
     this.#leaseOwner = { owner, leaseMs: storage.isShared ? settings.leaseMs : Infinity }
+    this.#lease = new LeaseTimer({
+      clock: settings.clock,
+      leaseMs: this.#leaseOwner.leaseMs,
+      onEnd: () => {
+        this.#loseAll()
+      },
+    })
     this.#known = {
       ensembles: options.ensembles.all.map(({ name }) => name),
       othersAfterMs: storage.isShared ? OTHERS_AFTER_MS : 0,
@@ -147,8 +158,12 @@ export class RunExecutor {
    */
   async executeNow(runId: string): Promise<ExecutionEnd | undefined> {
     const { queue } = this.#options.storage
+    const sentAt = this.#options.settings.clock.elapsed()
     const claim = await this.#counted(queue.claim(runId, this.#leaseOwner))
-    if (claim !== undefined) return this.#execute(claim).over
+    if (claim !== undefined) {
+      this.#lease.extend(sentAt)
+      return this.#execute(claim).over
+    }
     await this.#claiming
     return this.#active.get(runId)?.over
   }
@@ -158,7 +173,9 @@ export class RunExecutor {
     const before = [...this.#active.values()]
     const claims = this.#claims.begun
     const isQuiet = claims === this.#claims.ended
+    const sentAt = this.#options.settings.clock.elapsed()
     const held = await this.#options.storage.queue.renew(this.#leaseOwner)
+    this.#lease.extend(sentAt)
     const tokens = new Map(held.map(({ runId, token }) => [runId, token]))
     for (const execution of before) {
       const { runId, token } = execution
@@ -171,6 +188,16 @@ export class RunExecutor {
   #lose(execution: Execution): void {
     const { runId } = execution
     execution.lose(new TuttiError('FENCED', `Run ${runId} was taken over by another owner`))
+  }
+
+  #loseAll(): void {
+    for (const execution of this.#active.values()) {
+      const { runId } = execution
+      this.#logger.warn('The lease ended before it could be renewed; stopping a run', { runId })
+      execution.lose(
+        new TuttiError('FENCED', `The lease of run ${runId} ended before it could be renewed`),
+      )
+    }
   }
 
   /** Releases runs that the store assigns to this process but that do not execute here: the reply to their claim was lost. */
@@ -198,18 +225,20 @@ export class RunExecutor {
    */
   async stop(drainTimeoutMs: number): Promise<void> {
     this.#isStopped = true
-    await this.#claiming
     const { storage, settings } = this.#options
+    // A run that is claimed from now on is handed over as well.
+    if (storage.isShared) for (const execution of this.#active.values()) void execution.handOver()
+    await this.#claiming
     const timer = new AbortController()
     const ended = this.#allOver().finally(() => {
       timer.abort()
     })
-    if (storage.isShared) for (const execution of this.#active.values()) void execution.handOver()
     await Promise.race([ended, sleep(settings.clock, drainTimeoutMs, timer.signal)])
     const reason = new TuttiError('INTERRUPTED', 'This process is shutting down')
     await Promise.all([...this.#active.values()].map((execution) => execution.release(reason)))
     await ended
     for (const stop of this.#stops) stop()
+    this.#lease.stop()
   }
 
   async #allOver(): Promise<void> {
@@ -241,7 +270,9 @@ export class RunExecutor {
           known: this.#known,
           takesSuspect,
         }
+        const sentAt = settings.clock.elapsed()
         const claims = await this.#counted(storage.queue.claimNext(request))
+        if (claims.length > 0) this.#lease.extend(sentAt)
         for (const claim of claims) this.#execute(claim)
         if (claims.length < wanted) return
       }
