@@ -52,7 +52,7 @@ const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
       async passTime() {
         await client.query(
           `UPDATE tutti.runs SET due_at = due_at - interval '1 second'
-           WHERE state = 'owned' AND due_at <= clock_timestamp()`,
+           WHERE state = 'ready' AND lost_owners > 1`,
         )
       },
       async [Symbol.asyncDispose]() {

@@ -6,6 +6,8 @@ export async function stuckRuns(database: ChaosDatabase, wanted: number): Promis
   const rows = await database.read(
     `SELECT run_id, ensemble, status, state, owner, epoch, lost_owners, last_seq,
        round(extract(epoch FROM due_at - clock_timestamp())::numeric, 1) AS due_in_s,
+       (SELECT round(extract(epoch FROM expires_at - clock_timestamp())::numeric, 1)
+        FROM tutti.leases WHERE leases.owner = runs.owner) AS lease_ends_in_s,
        (SELECT count(*) FROM tutti.steps WHERE run = runs.id) AS steps,
        (SELECT count(*) FROM tutti.signals WHERE run = runs.id AND answer IS NULL) AS signals,
        (SELECT string_agg(type, ' ' ORDER BY seq) FROM tutti.events

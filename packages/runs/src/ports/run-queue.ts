@@ -10,13 +10,14 @@
  * RUNS-L1 A claim raises the epoch and gives the run a new random token. A write of an earlier owner carries another
  *    token and is fenced. Unlike an epoch, a token never recurs, even when the store loses its newest changes, as in a
  *    failover to an asynchronous replica or after a restore.
- * RUNS-L2 A run has one owner at a time. When its lease expires, other processes may claim it.
- * RUNS-L3 Over all processes, at most `maxConcurrentRuns` runs are owned under an unexpired lease. A run that its
- *    owner has marked as waiting for a person is not counted.
+ * RUNS-L2 A run has one owner at a time. An owner has one lease for all of its runs; a claim extends it. When it has
+ *    expired, the owner has lost all of them, and other processes may claim them.
+ * RUNS-L3 Over all processes, at most `maxConcurrentRuns` runs are owned. A run that its owner has marked as waiting
+ *    for a person is not counted. If the limit is Infinity, runs are not counted at all.
  * RUNS-L4 Runs that lost their owner are claimed first, then waiting runs, the oldest first. A parked run is due when
  *    its time limit has passed.
  * RUNS-L5 A run with a pending command is not parked: it becomes ready.
- * RUNS-L6 A claim of a run that its owner did not release counts as a loss. A stored step resets the losses to 0 when
+ * RUNS-L6 The end of the lease of a run's owner counts as a loss of the run. A stored step resets the losses to 0 when
  *    the owner has had the run for {@link SETTLED_AFTER_MS}, and to at most 1 before that.
  * RUNS-L7 The clock of the store measures leases and instants.
  * RUNS-L8 A run that is released as lost is claimed and counted like one whose lease has expired.
@@ -38,7 +39,7 @@ export interface RunQueue {
   claimNext(request: ClaimRequest): Promise<readonly ClaimedRun[]>
   /** Makes the caller the owner of one ready or parked run, regardless of the limit; otherwise returns undefined. */
   claim(runId: string, leaseOwner: LeaseOwner): Promise<ClaimedRun | undefined>
-  /** Extends the leases of all runs of an owner, counted from now. Returns the runs that it still owns. */
+  /** Extends the lease of an owner, counted from now. Returns the runs that it still owns. */
   renew(leaseOwner: LeaseOwner): Promise<readonly HeldRun[]>
   /** Marks an owned run as waiting for a person, or removes the mark. Returns false if the caller does not own the run. */
   markWaiting(held: HeldRun, isWaiting: boolean): Promise<boolean>

@@ -159,6 +159,28 @@ describe('a failover to an asynchronous standby', () => {
   })
 })
 
+describe('a failover to a synchronous standby', () => {
+  it(
+    '[RUNS-P7] loses no acknowledged write, and its owner continues',
+    { timeout: SLOW_MS },
+    async () => {
+      await using servers = await startFailoverCluster()
+      await using storage = await postgresRunStorage({
+        connectionString: servers.url,
+        maxConnections: 4,
+      })
+      await servers.replicateSynchronously()
+      const owner = await ownedRun(storage, 'run-a', { leaseOwner: A })
+      expect((await owner.commit([token('1')], { steps: [step(1)] })).kind).toBe('written')
+      await servers.failOver()
+      await retried(() => storage.queue.load())
+      expect((await owner.commit([token('2')])).kind).toBe('written')
+      expect(await texts(storage, 'run-a')).toEqual(['1', '2'])
+      expect(await storage.queue.renew(A)).toEqual([{ runId: 'run-a', token: owner.token }])
+    },
+  )
+})
+
 const FENCED = { kind: 'fenced' }
 
 async function texts(storage: RunStorage, runId: string): Promise<readonly string[]> {

@@ -13,6 +13,7 @@ const database = ownDatabase()
 /** Removes the additions of later versions; dropping a column drops its indexes. */
 function toVersion1(schema: string): string {
   return `
+    DROP FUNCTION ${schema}.free_slot CASCADE;
     DROP TABLE ${schema}.memories, ${schema}.reflections, ${schema}.followers;
     ALTER TABLE ${schema}.events DROP COLUMN bytes; ALTER TABLE ${schema}.steps DROP COLUMN bytes;
     ALTER TABLE ${schema}.signals DROP COLUMN reply_channel;
@@ -25,8 +26,11 @@ function toVersion1(schema: string): string {
     DROP INDEX ${schema}.runs_of_actor;
     ALTER TABLE ${schema}.runs DROP COLUMN request, DROP COLUMN actor, DROP COLUMN webhooks,
       DROP COLUMN actor_index, DROP COLUMN cost_usd, DROP COLUMN claimed_at,
-      DROP COLUMN cache_key, DROP COLUMN waiting, DROP COLUMN commands, DROP COLUMN token;
-    DROP INDEX ${schema}.runs_suspected, ${schema}.runs_by_upper_id, ${schema}.runs_by_ensemble;
+      DROP COLUMN cache_key, DROP COLUMN waiting, DROP COLUMN commands, DROP COLUMN token,
+      DROP COLUMN slot;
+    DROP TABLE ${schema}.leases, ${schema}.slots;
+    DROP INDEX ${schema}.runs_due, ${schema}.runs_owned, ${schema}.runs_by_upper_id,
+      ${schema}.runs_by_ensemble;
     UPDATE ${schema}.schema_version SET version = 1`
 }
 

@@ -26,9 +26,11 @@ describe('a store of version 2', () => {
          texts.deleted_runs; DROP TABLE texts.run_texts;
        ALTER TABLE texts.events DROP COLUMN bytes; ALTER TABLE texts.steps DROP COLUMN bytes;
        ALTER TABLE texts.signals DROP COLUMN reply_channel;
-       DROP INDEX texts.runs_suspected, texts.runs_cached, texts.runs_by_upper_id, texts.runs_by_ensemble;
+       DROP INDEX texts.runs_cached, texts.runs_due, texts.runs_owned, texts.runs_by_upper_id,
+         texts.runs_by_ensemble;
+       DROP TABLE texts.leases, texts.slots; DROP FUNCTION texts.free_slot CASCADE;
        ALTER TABLE texts.runs DROP COLUMN waiting, DROP COLUMN claimed_at, DROP COLUMN cache_key,
-         DROP COLUMN token, DROP COLUMN commands;
+         DROP COLUMN token, DROP COLUMN commands, DROP COLUMN slot;
        UPDATE texts.schema_version SET version = 2`,
     )
     await using storage = await open('texts')

@@ -8,6 +8,7 @@
  */
 import { sleep, systemClock, TuttiError } from '@tutti/core'
 
+import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
 import { isLockTimeout } from './connection-errors.ts'
 import { Database, LOCKS, type DatabaseSession } from './database.ts'
 
@@ -258,6 +259,41 @@ export const POSTGRES_MIGRATIONS: readonly (string | IndexStep)[] = [
   );
   ALTER TABLE $schema.events DROP CONSTRAINT IF EXISTS events_run_fkey;
   `,
+  // The lease of a process, whatever it owns; `due_at` of an owned run is NULL from now on. Slots are the limit of
+  // running runs; see `slots.ts`. The expression in the index below is the class of a run; see `claim-sql.ts`.
+  `
+  CREATE TABLE $schema.leases (
+    owner text PRIMARY KEY,
+    expires_at timestamptz NOT NULL
+  ) WITH (fillfactor = 50);
+  CREATE TABLE $schema.slots (
+    n bigint PRIMARY KEY,
+    run bigint
+  ) WITH (fillfactor = 50);
+  CREATE INDEX slots_free ON $schema.slots (n) WHERE run IS NULL;
+  ALTER TABLE $schema.runs ADD COLUMN slot bigint;
+  CREATE FUNCTION $schema.free_slot() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    UPDATE $schema.slots SET run = NULL WHERE n = OLD.slot;
+    NEW.slot := NULL;
+    RETURN NEW;
+  END $$;
+  CREATE TRIGGER runs_free_slot BEFORE UPDATE ON $schema.runs FOR EACH ROW
+    WHEN (OLD.slot IS NOT NULL AND (NEW.state <> 'owned' OR NEW.waiting))
+    EXECUTE FUNCTION $schema.free_slot();
+  UPDATE $schema.runs SET due_at = due_at + ${SUSPECT_DELAY_MS} * power(lost_owners - 1, 2) * interval '1 millisecond'
+  WHERE state = 'ready' AND lost_owners >= ${SUSPECT_LOSSES};
+  `,
+  {
+    indexes: {
+      runs_due: {
+        on: `runs (ensemble, least(lost_owners, 2), due_at, id)
+          WHERE state IN ('ready', 'parked') AND due_at IS NOT NULL`,
+      },
+      runs_owned: { on: `runs (owner) WHERE state = 'owned'` },
+      runs_suspected: null,
+    },
+  },
 ]
 
 /**

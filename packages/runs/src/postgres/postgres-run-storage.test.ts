@@ -13,7 +13,15 @@ describe('every storage', () => {
   it.for(runStorageCases)('$name', async ({ run }) => {
     await using place = placeIn('cases')
     const storage = await place.open()
-    for (const table of ['runs', 'audit', 'secrets', 'memories', 'reflections']) {
+    for (const table of [
+      'runs',
+      'leases',
+      'slots',
+      'audit',
+      'secrets',
+      'memories',
+      'reflections',
+    ]) {
       await database.client.query(`DELETE FROM cases.${table}`)
     }
     await run({ storage, passTime: place.passTime })
@@ -50,6 +58,10 @@ function placeIn(schema: string): Place {
         `UPDATE ${quoteName(schema)}.runs SET due_at = due_at - $1 * interval '1 millisecond',
            claimed_at = claimed_at - $1 * interval '1 millisecond',
            ended_at = ended_at - $1 * interval '1 millisecond'`,
+        [ms],
+      )
+      await database.client.query(
+        `UPDATE ${quoteName(schema)}.leases SET expires_at = expires_at - $1 * interval '1 millisecond'`,
         [ms],
       )
       await database.client.query(

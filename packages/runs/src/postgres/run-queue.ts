@@ -1,16 +1,18 @@
 /**
- * The run queue in Postgres. Leases are in the rows of the runs.
+ * The run queue in Postgres: the row of a run has its state and its owner, `leases.ts` has the lease of each process,
+ * and `slots.ts` the limit of running runs.
  *
- * - A claim within the limit holds a lock until its transaction ends, so that the count is exact.
- * - A run whose lease has expired takes a slot, because its owner may still renew it. Only the claim that takes it
- *   over does not count it.
+ * - A claim is one statement (`claim-sql.ts`). It claims nothing while there is an expired lease, whose runs come first.
+ * - A run whose owner's lease has expired keeps its slot until it is made ready.
  * - A claim skips rows that are being written; the next claim finds them.
  */
 import { toStoreMetrics } from '../store-metrics.ts'
-import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
-import { LOCKS, type DatabaseSession } from './database.ts'
+import { SUSPECT_LOSSES } from '../execution/suspects.ts'
+import { claimSql, commandsSql, TAKE } from './claim-sql.ts'
+import { expireLeases, extendSql, loseSql, renewLease } from './leases.ts'
 import { clampCount, finiteOrNull } from './numbers.ts'
 import { toRunRow, toPendingCommand, type PostgresRunRow } from './rows.ts'
+import { growSlots, takeSlot } from './slots.ts'
 import { fromColumn, toColumn } from './text.ts'
 
 import type {
@@ -24,106 +26,106 @@ import type {
   RunQueue,
   StoreMetrics,
 } from '../ports/run-queue.ts'
-import type { PendingCommand } from '../ports/command-queue.ts'
-import type { PostgresRow } from './database.ts'
+import type { DatabaseSession, PostgresRow } from './database.ts'
 import type { PostgresParts } from './postgres-parts.ts'
-
-const OVER = 'due_at <= statement_timestamp()'
-
-/** The ensemble of the run is known, or the run has been due for long (RUNS-L9). */
-const FITS = `($5::text[] IS NULL OR ensemble = ANY($5::text[])
-  OR due_at <= statement_timestamp() - $6::float8 * interval '1 millisecond')`
-
-/** Number of lost owners of a run, including the one that a claim would take it from. */
-const LOSSES = `(lost_owners + (state = 'owned')::int)`
 
 /** A hundred years in milliseconds; Postgres does not accept an infinite interval. */
 const LONGEST_MS = 3.15e12
 
+/** Time for each live process after which a claim looks at all due runs again, in milliseconds. */
+const LOOK_AGAIN_MS = 1_000
+
+/** The place of a run before all others. */
+const FIRST: Place = { dueAt: '-infinity', id: '0' }
+
+/** A place in the order in which runs are due. */
+interface Place {
+  readonly dueAt: string
+  readonly id: string
+}
+
 /** The state of a run for counting: an owned run that waits for a person counts as waiting. */
 const KIND = `CASE WHEN state = 'owned' AND waiting THEN 'waiting' ELSE state END`
-
-/** Columns that a claim sets; `$1` is the owner, `$2` its lease in milliseconds or null. */
-const TAKE = `
-  lost_owners = lost_owners + (state = 'owned')::int, state = 'owned', epoch = epoch + 1,
-  token = gen_random_uuid(), write_no = 0, owner = $1, claimed_at = clock_timestamp(), waiting = false,
-  due_at = clock_timestamp() + $2 * interval '1 millisecond',
-  status = CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END`
 
 /** The queue of a Postgres store. */
 export class PostgresRunQueue implements RunQueue {
   readonly #parts: PostgresParts
+  /** The last run without losses that this process claimed. */
+  #last = FIRST
+  /** Time at which a claim looks at all due runs again. */
+  #lookAgainAt = 0
+  /** The slot after the last that this process took: claims of several processes rarely meet at one slot. */
+  #nextSlot = 1
+  /** Number of slots that exist, as far as this process knows. */
+  #slots = 0
 
   constructor(parts: PostgresParts) {
     this.#parts = parts
   }
 
   async claimNext(request: ClaimRequest): Promise<readonly ClaimedRun[]> {
+    if (request.wanted <= 0 || request.maxConcurrentRuns <= 0) return []
+    const claimed: ClaimedRun[] = []
+    let ignoresExpired = false
+    for (;;) {
+      const wanted = request.wanted - claimed.length
+      const found = await this.#claim({ ...request, wanted }, ignoresExpired)
+      claimed.push(...found.runs)
+      if (claimed.length === request.wanted) return claimed
+      if (found.hasExpired && !ignoresExpired) {
+        // Another process may hold an expired lease that it has not deleted yet.
+        ignoresExpired = true
+        await this.#expire()
+      } else if (found.free >= wanted || !(await this.#findSlots(request))) {
+        if (claimed.length > 0 || found.lookedAtAll) return claimed
+        this.#last = FIRST
+      }
+    }
+  }
+
+  async claim(runId: string, leaseOwner: LeaseOwner): Promise<ClaimedRun | undefined> {
     const { database } = this.#parts
     const { schema } = database
-    const { owner, leaseMs, wanted, maxConcurrentRuns, known } = request
-    if (wanted <= 0) return []
-    const [due] = await database.query(
-      `SELECT 1 FROM ${schema}.runs
-       WHERE state <> 'ended' AND (state = 'ready' OR ${OVER}) LIMIT 1`,
-    )
-    if (due === undefined) return []
-    return database.transaction({ lock: LOCKS.claim }, async (session) => {
-      const rows = await session.query(claimSql(schema), [
-        toColumn(owner),
-        finiteOrNull(leaseMs),
-        clampCount(wanted),
-        clampCount(maxConcurrentRuns),
-        known?.ensembles.map(toColumn) ?? null,
-        Math.min(known?.othersAfterMs ?? 0, LONGEST_MS),
-        request.takesSuspect === false ? 0 : 1,
-      ])
-      const inOrder = rows.toSorted((a, b) => Number(a['place']) - Number(b['place']))
-      return this.#toClaimedRuns(session, inOrder)
-    })
-  }
-
-  async claim(runId: string, { owner, leaseMs }: LeaseOwner): Promise<ClaimedRun | undefined> {
-    const [claimed] = await this.#parts.database.transaction({}, async (session) => {
-      const rows = await session.query(
-        `UPDATE ${session.schema}.runs SET ${TAKE}
-         WHERE run_id = $3 AND state IN ('ready', 'parked') RETURNING *`,
-        [toColumn(owner), finiteOrNull(leaseMs), toColumn(runId)],
+    const owner = toColumn(leaseOwner.owner)
+    return database.transaction({}, async (session) => {
+      const lease = [owner, finiteOrNull(leaseOwner.leaseMs)]
+      const extended = await session.query(extendSql(schema), lease)
+      if (extended.length === 0) {
+        await expireLeases(session)
+        await session.query(extendSql(schema), lease)
+      }
+      const [taken] = await session.query(
+        `UPDATE ${schema}.runs SET ${TAKE}
+         WHERE run_id = $2 AND state IN ('ready', 'parked')
+         RETURNING runs.*, ${commandsSql(schema)} AS pending_commands`,
+        [owner, toColumn(runId)],
       )
-      return this.#toClaimedRuns(session, rows)
+      if (taken === undefined) return undefined
+      await this.#giveSlot(session, taken['id'])
+      return this.#toClaimedRun(taken)
     })
-    return claimed
   }
 
-  async renew({ owner, leaseMs }: LeaseOwner): Promise<readonly HeldRun[]> {
-    const { database } = this.#parts
-    const rows = await database.query(
-      `WITH held AS (
-         SELECT id FROM ${database.schema}.runs WHERE state = 'owned' AND owner = $1
-         ORDER BY id FOR UPDATE
-       )
-       UPDATE ${database.schema}.runs
-       SET due_at = clock_timestamp() + $2 * interval '1 millisecond'
-       FROM held WHERE runs.id = held.id RETURNING run_id, token`,
-      [toColumn(owner), finiteOrNull(leaseMs)],
-    )
-    return rows.map((row) => ({
-      runId: fromColumn(String(row['run_id'])),
-      token: String(row['token']),
-    }))
+  renew(leaseOwner: LeaseOwner): Promise<readonly HeldRun[]> {
+    return renewLease(this.#parts.database, leaseOwner)
   }
 
   async markWaiting({ runId, token }: HeldRun, isWaiting: boolean): Promise<boolean> {
     const { database } = this.#parts
+    const { schema } = database
     const status = isWaiting
       ? `CASE status WHEN 'CANCELLING' THEN status ELSE 'WAITING_REVIEW' END`
       : `CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END`
-    const rows = await database.query(
-      `UPDATE ${database.schema}.runs SET waiting = $3, status = ${status}
-       WHERE run_id = $1 AND token = $2 AND state = 'owned' RETURNING id`,
-      [toColumn(runId), token, isWaiting],
-    )
-    return rows.length > 0
+    const sql = `
+      UPDATE ${schema}.runs SET waiting = $3, status = ${status}
+      WHERE run_id = $1 AND token = $2 AND state = 'owned' RETURNING id, slot`
+    const values = [toColumn(runId), token, isWaiting]
+    if (isWaiting) return (await database.query(sql, values)).length > 0
+    return database.transaction({}, async (session) => {
+      const [row] = await session.query(sql, values)
+      if (row !== undefined && row['slot'] === null) await this.#giveSlot(session, row['id'])
+      return row !== undefined
+    })
   }
 
   async release(held: HeldRun, how: Release): Promise<Released> {
@@ -135,18 +137,16 @@ export class PostgresRunQueue implements RunQueue {
 
   async reclaimAll(): Promise<readonly string[]> {
     const { database } = this.#parts
-    const rows = await database.transaction({}, (session) =>
-      // Runs that lost their owner come before all waiting runs, as if they had been due since 1970. The delay of a
-      // suspect starts now.
-      session.query(
-        `WITH held AS (
-           SELECT id FROM ${session.schema}.runs WHERE state = 'owned' ORDER BY id FOR UPDATE
-         )
-         UPDATE ${session.schema}.runs
-         SET state = 'ready', owner = NULL, lost_owners = lost_owners + 1,
-           due_at = CASE WHEN lost_owners + 1 < ${SUSPECT_LOSSES} THEN 'epoch' ELSE clock_timestamp() END
-         FROM held WHERE runs.id = held.id RETURNING run_id, runs.id`,
-      ),
+    const { schema } = database
+    // Runs that lost their owner come before all waiting runs, as if they had been due since 1970. The delay of a
+    // suspect starts now.
+    const lostAt = `CASE WHEN lost_owners + 1 < ${SUSPECT_LOSSES} THEN 'epoch' ELSE clock_timestamp() END`
+    const rows = await database.query(
+      `WITH held AS (
+         SELECT id FROM ${schema}.runs WHERE state = 'owned' ORDER BY id FOR UPDATE
+       )
+       UPDATE ${schema}.runs SET ${loseSql(lostAt)}
+       FROM held WHERE runs.id = held.id RETURNING run_id, runs.id`,
     )
     if (rows.length > 0) this.#notifyReady()
     return rows
@@ -212,23 +212,77 @@ export class PostgresRunQueue implements RunQueue {
       )
       if (parked.length > 0) return 'parked'
     }
-    // A lost run stays owned, without an owner and under an expired lease. Later writes of the former owner are fenced.
     const isLost = how.kind === 'lost'
-    const change = isLost ? 'token = gen_random_uuid()' : `state = 'ready'`
-    await session.query(
-      `UPDATE ${schema}.runs SET ${change}, owner = NULL, due_at = clock_timestamp()
-       WHERE id = $1`,
-      [locked['id']],
-    )
+    const change = isLost
+      ? loseSql('clock_timestamp()')
+      : `state = 'ready', owner = NULL, due_at = clock_timestamp()`
+    await session.query(`UPDATE ${schema}.runs SET ${change} WHERE id = $1`, [locked['id']])
     return isLost ? 'lost' : 'ready'
   }
 
-  async #toClaimedRuns(
-    session: DatabaseSession,
-    rows: readonly PostgresRow[],
-  ): Promise<readonly ClaimedRun[]> {
-    for (const row of rows) this.#parts.owned.rememberClaimed(row)
-    return toClaimedRuns(session, rows)
+  /** Makes one attempt to claim due runs. */
+  async #claim(request: ClaimRequest, ignoresExpired: boolean): Promise<FoundRuns> {
+    const { database } = this.#parts
+    const { owner, leaseMs, wanted, maxConcurrentRuns, known } = request
+    const now = performance.now()
+    const looksAtAll = this.#last === FIRST || now >= this.#lookAgainAt
+    const last = looksAtAll ? FIRST : this.#last
+    const allEnsembles = looksAtAll || known === undefined
+    const rows = await database.query(claimSql(database.schema, { allEnsembles }), [
+      toColumn(owner),
+      finiteOrNull(leaseMs),
+      wanted,
+      finiteOrNull(maxConcurrentRuns),
+      known?.ensembles.map(toColumn) ?? null,
+      Math.min(known?.othersAfterMs ?? 0, LONGEST_MS),
+      request.takesSuspect === false ? 0 : 1,
+      last.dueAt,
+      last.id,
+      this.#nextSlot,
+      ignoresExpired,
+    ])
+    const [fleet] = rows
+    if (looksAtAll) this.#lookAgainAt = now + LOOK_AGAIN_MS * Math.max(Number(fleet?.['live']), 1)
+    const taken = rows.filter((row) => row['place'] !== null)
+    const lastTaken = taken.at(-1)
+    if (lastTaken?.['class'] === 0) {
+      this.#last = { dueAt: String(lastTaken['was_due']), id: String(lastTaken['id']) }
+    }
+    if (lastTaken !== undefined) this.#nextSlot = Number(lastTaken['slot']) + 1
+    return {
+      runs: taken.map((row) => this.#toClaimedRun(row)),
+      hasExpired: fleet?.['has_expired'] === true,
+      free: maxConcurrentRuns === Infinity ? Infinity : Number(fleet?.['free']),
+      lookedAtAll: looksAtAll,
+    }
+  }
+
+  /** Makes the runs of expired leases ready, of this process and of others. */
+  async #expire(): Promise<void> {
+    if ((await expireLeases(this.#parts.database)) > 0) this.#notifyReady()
+  }
+
+  /** Returns whether another attempt may find more free slots. */
+  async #findSlots({ wanted, maxConcurrentRuns }: ClaimRequest): Promise<boolean> {
+    if (this.#nextSlot > 1) {
+      this.#nextSlot = 1
+      return true
+    }
+    const limit = clampCount(maxConcurrentRuns)
+    if (this.#slots >= limit) return false
+    const before = this.#slots
+    this.#slots = await growSlots(this.#parts.database, { wanted, limit })
+    return this.#slots > before
+  }
+
+  #toClaimedRun(row: PostgresRow): ClaimedRun {
+    this.#parts.owned.rememberClaimed(row)
+    return toClaimedRun(row)
+  }
+
+  async #giveSlot(session: DatabaseSession, run: unknown): Promise<void> {
+    const slot = await takeSlot(session, run)
+    await session.query(`UPDATE ${session.schema}.runs SET slot = $2 WHERE id = $1`, [run, slot])
   }
 
   #notifyReady(): void {
@@ -238,79 +292,26 @@ export class PostgresRunQueue implements RunQueue {
   }
 }
 
-/**
- * Builds the statement that claims a suspect, then runs with an expired lease up to the limit of runs under a lease,
- * then waiting runs up to the limit of owned runs. Runs that wait for a person take no slot. `$3` is the wanted number,
- * `$4` the limit, `$5` the known ensembles or null for all, `$6` the time in milliseconds that runs of other ensembles
- * must be due, and `$7` the maximum number of suspects, 0 or 1.
- */
-function claimSql(schema: string): string {
-  return `
-    WITH owned AS (
-      SELECT count(*) AS total, count(*) FILTER (WHERE due_at IS NULL OR NOT ${OVER}) AS active
-      FROM ${schema}.runs WHERE state = 'owned' AND NOT waiting
-    ), suspect AS (
-      SELECT id, due_at, state, waiting FROM ${schema}.runs
-      WHERE lost_owners > 0 AND state <> 'ended' AND ${LOSSES} >= ${SUSPECT_LOSSES} AND ${FITS}
-        AND due_at <= statement_timestamp()
-          - ${SUSPECT_DELAY_MS} * power(${LOSSES} - 1, 2) * interval '1 millisecond'
-        AND (SELECT CASE runs.state WHEN 'owned' THEN active ELSE total END FROM owned) < $4::int8
-      ORDER BY due_at, id LIMIT $7::int8
-      FOR UPDATE SKIP LOCKED
-    ), suspects AS (
-      SELECT count(*) AS taken, count(*) FILTER (WHERE state <> 'owned' OR waiting) AS added FROM suspect
-    ), lost AS (
-      SELECT id, due_at, waiting FROM ${schema}.runs
-      WHERE state = 'owned' AND ${OVER} AND ${LOSSES} < ${SUSPECT_LOSSES} AND ${FITS}
-      ORDER BY due_at, id
-      LIMIT (SELECT greatest(least($3::int8, $4::int8 - active) - taken, 0) FROM owned, suspects)
-      FOR UPDATE SKIP LOCKED
-    ), waiting AS (
-      SELECT id, due_at FROM ${schema}.runs
-      WHERE (state = 'ready' OR (state = 'parked' AND ${OVER})) AND ${LOSSES} < ${SUSPECT_LOSSES}
-        AND ${FITS} ORDER BY due_at, id
-      LIMIT (SELECT greatest(least($3::int8 - taken - (SELECT count(*) FROM lost),
-          $4::int8 - total - added - (SELECT count(*) FROM lost WHERE waiting)), 0)
-        FROM owned, suspects)
-      FOR UPDATE SKIP LOCKED
-    ), due AS (
-      SELECT id, row_number() OVER (ORDER BY class, due_at, id) AS place FROM (
-        SELECT id, due_at, 0 AS class FROM suspect UNION ALL SELECT id, due_at, 1 FROM lost
-        UNION ALL SELECT id, due_at, 2 FROM waiting) AS claimed
-    )
-    UPDATE ${schema}.runs SET ${TAKE} FROM due WHERE runs.id = due.id RETURNING runs.*, due.place`
+/** The result of one attempt to claim runs. */
+interface FoundRuns {
+  readonly runs: readonly ClaimedRun[]
+  /** Whether a lease has expired whose runs are not ready yet. */
+  readonly hasExpired: boolean
+  /** Number of free slots, at least up to the wanted number. */
+  readonly free: number
+  /** Whether it looked at all due runs, from the first on. */
+  readonly lookedAtAll: boolean
 }
 
-/** Reads the pending commands of claimed rows, in one query. */
-async function toClaimedRuns(
-  session: DatabaseSession,
-  rows: readonly PostgresRow[],
-): Promise<readonly ClaimedRun[]> {
-  if (rows.length === 0) return []
-  const ids = rows.map((row) => row['id'])
-  const commandRows = await session.query(
-    `SELECT signals.*, run_id FROM ${session.schema}.signals JOIN ${session.schema}.runs
-       ON runs.id = run
-     WHERE run = ANY($1::int8[]) AND answer IS NULL ORDER BY signals.id`,
-    [ids],
-  )
-  const commands = groupByRun<PendingCommand>(commandRows, toPendingCommand)
-  return rows.map((row) => {
-    const { id, run, token, lostOwners } = toRunRow(row)
-    return { run, token, commands: commands.get(id) ?? [], lostOwners }
-  })
-}
-
-function groupByRun<T>(
-  rows: readonly PostgresRow[],
-  to: (row: PostgresRow) => T,
-): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>()
-  for (const row of rows) {
-    const run = String(row['run'])
-    const group = groups.get(run) ?? []
-    group.push(to(row))
-    groups.set(run, group)
+/** Reads a claimed row with its pending commands. */
+function toClaimedRun(row: PostgresRow): ClaimedRun {
+  const { run, token, lostOwners } = toRunRow(row)
+  // NOTE: a cast at the boundary: `commandsSql` builds these rows.
+  const commands = (row['pending_commands'] ?? []) as readonly PostgresRow[]
+  return {
+    run,
+    token,
+    commands: commands.map((command) => toPendingCommand({ ...command, run_id: row['run_id'] })),
+    lostOwners,
   }
-  return groups
 }

@@ -1,5 +1,5 @@
 /** Finds the runs of the embedded store that are due. */
-import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
+import { SUSPECT_LOSSES } from '../execution/suspects.ts'
 
 import type { ClaimRequest } from '../ports/run-queue.ts'
 import type { SqliteRow } from './rows.ts'
@@ -42,9 +42,6 @@ type DueReader = (values: {
   readonly others?: number
 }) => readonly number[]
 
-/** Number of lost owners of a run, including the one that a claim would take it from. */
-const LOSSES = `(lost_owners + (state = 'owned'))`
-
 /**
  * Uses four statements, each limited to the free slots, with a filter only if necessary. A single statement took ten
  * times as long when no run was due.
@@ -56,17 +53,19 @@ function prepareDueReader(database: DatabaseSync, filter: string): DueReader {
     )
     return (values) => statement.all(values)
   }
-  const harmless = `AND ${LOSSES} < ${SUSPECT_LOSSES}`
-  const lapsed = read(`state = 'owned' AND due_at <= $now ${harmless}`)
-  const ready = read(`state = 'ready' ${harmless}`)
-  const awake = read(`state = 'parked' AND due_at <= $now ${harmless}`)
+  // The conditions on losses are those of the index of runs with losses.
+  const lost = read(
+    `lost_owners > 0 AND state <> 'ended' AND state = 'ready' AND lost_owners < ${SUSPECT_LOSSES}`,
+  )
+  const ready = read(`state = 'ready' AND lost_owners = 0`)
+  const awake = read(`state = 'parked' AND due_at <= $now AND lost_owners < ${SUSPECT_LOSSES}`)
   const suspected = read(
-    `lost_owners > 0 AND state <> 'ended' AND ${LOSSES} >= ${SUSPECT_LOSSES}
-       AND due_at + ${SUSPECT_DELAY_MS} * (${LOSSES} - 1) * (${LOSSES} - 1) <= $now`,
+    `lost_owners > 0 AND state <> 'ended' AND state IN ('ready', 'parked')
+       AND lost_owners >= ${SUSPECT_LOSSES} AND due_at <= $now`,
   )
   return ({ now, suspects, ...values }) => {
     const suspect = suspects === 0 ? [] : suspected({ now, ...values, room: suspects })
-    const first = [...suspect, ...lapsed({ now, ...values })]
+    const first = [...suspect, ...lost(values)]
     if (first.length >= values.room) return first.slice(0, values.room).map(idOf)
     const others = [...ready(values), ...awake({ now, ...values })].toSorted(byDue)
     return [...first, ...others].slice(0, values.room).map(idOf)

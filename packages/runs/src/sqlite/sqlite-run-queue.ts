@@ -3,7 +3,7 @@
  * duration is that of the claim.
  */
 import { toStoreMetrics } from '../store-metrics.ts'
-import { SUSPECT_LOSSES } from '../execution/suspects.ts'
+import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
 import { prepareDueRuns } from './due-runs.ts'
 import { NEW_TOKEN, readRunRow, type QueueState } from './run-rows.ts'
 
@@ -35,7 +35,10 @@ export class SqliteRunQueue implements RunQueue {
 
   async claimNext(request: ClaimRequest): Promise<readonly ClaimedRun[]> {
     const { clock, inTurn } = this.#parts
-    return inTurn(() => this.#due(request, clock.now()).map((id) => this.#take(id, request)))
+    return inTurn(() => {
+      this.#statements.expire.run(this.#inFuture(0))
+      return this.#due(request, clock.now()).map((id) => this.#take(id, request))
+    })
   }
 
   async claim(runId: string, owner: LeaseOwner): Promise<ClaimedRun | undefined> {
@@ -48,10 +51,12 @@ export class SqliteRunQueue implements RunQueue {
 
   async renew({ owner, leaseMs }: LeaseOwner): Promise<readonly HeldRun[]> {
     const until = this.#inFuture(leaseMs)
-    return this.#statements.renew.all(until, owner).map((row) => ({
-      runId: String(row['run_id']),
-      token: String(row['token']),
-    }))
+    return this.#statements.renew
+      .all({ until, owner, now: this.#parts.clock.now() })
+      .map((row) => ({
+        runId: String(row['run_id']),
+        token: String(row['token']),
+      }))
   }
 
   async markWaiting({ runId, token }: HeldRun, isWaiting: boolean): Promise<boolean> {
@@ -69,8 +74,8 @@ export class SqliteRunQueue implements RunQueue {
         return 'parked'
       }
       const isLost = how.kind === 'lost'
-      const { lapse, makeReady } = this.#statements
-      ;(isLost ? lapse : makeReady).run(this.#inFuture(0), found.id)
+      const { lose, makeReady } = this.#statements
+      ;(isLost ? lose : makeReady).run(this.#inFuture(0), found.id)
       return isLost ? 'lost' : 'ready'
     })
     if (became === 'ready' || became === 'lost') board.notify([{ kind: 'ready' }])
@@ -127,13 +132,24 @@ type Statements = Readonly<
     | 'unmark'
     | 'park'
     | 'makeReady'
-    | 'lapse'
+    | 'lose'
+    | 'expire'
     | 'reclaim'
     | 'load'
     | 'metrics',
     StatementSync
   >
 >
+
+/**
+ * Returns the assignments that take a run from its owner, who has lost it at the instant `lostAt`. A suspect is due after
+ * its delay (RUNS-L12).
+ */
+function loseColumns(lostAt: string): string {
+  return `state = 'ready', owner = NULL, token = ${NEW_TOKEN}, lost_owners = lost_owners + 1,
+    due_at = ${lostAt} + CASE WHEN lost_owners + 1 < ${SUSPECT_LOSSES} THEN 0
+      ELSE ${SUSPECT_DELAY_MS} * lost_owners * lost_owners END`
+}
 
 /** The state of a run for counting: an owned run that waits for a person counts as waiting. */
 const KIND = `CASE WHEN state = 'owned' AND waiting THEN 'waiting' ELSE state END`
@@ -145,13 +161,14 @@ const KIND = `CASE WHEN state = 'owned' AND waiting THEN 'waiting' ELSE state EN
 function prepareStatements(database: DatabaseSync): Statements {
   return {
     take: database.prepare(
-      `UPDATE runs SET lost_owners = lost_owners + (state = 'owned'), state = 'owned',
-         epoch = epoch + 1, token = ${NEW_TOKEN}, write_no = 0, owner = ?, due_at = ?, claimed_at = ?, waiting = 0,
+      `UPDATE runs SET state = 'owned', epoch = epoch + 1, token = ${NEW_TOKEN}, write_no = 0, owner = ?, due_at = ?, claimed_at = ?, waiting = 0,
          status = CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END
        WHERE id = ? RETURNING *`,
     ),
     renew: database.prepare(
-      `UPDATE runs SET due_at = ? WHERE state = 'owned' AND owner = ? RETURNING run_id, token`,
+      `UPDATE runs SET due_at = $until
+       WHERE state = 'owned' AND owner = $owner AND (due_at IS NULL OR due_at > $now)
+       RETURNING run_id, token`,
     ),
     mark: database.prepare(
       `UPDATE runs SET waiting = 1,
@@ -171,15 +188,15 @@ function prepareStatements(database: DatabaseSync): Statements {
     makeReady: database.prepare(
       `UPDATE runs SET state = 'ready', owner = NULL, due_at = ? WHERE id = ?`,
     ),
-    // It stays owned, without an owner and under an expired lease. Later writes of the former owner are fenced.
-    lapse: database.prepare(
-      `UPDATE runs SET token = ${NEW_TOKEN}, owner = NULL, due_at = ? WHERE id = ?`,
+    lose: database.prepare(`UPDATE runs SET ${loseColumns('?')} WHERE id = ?`),
+    // A lost run is due since the end of the lease.
+    expire: database.prepare(
+      `UPDATE runs SET ${loseColumns('due_at')} WHERE state = 'owned' AND due_at <= ?`,
     ),
     // Runs that lost their owner come before all waiting runs, as if they had been due since 1970. The delay of a
     // suspect starts now.
     reclaim: database.prepare(
-      `UPDATE runs SET state = 'ready', owner = NULL, lost_owners = lost_owners + 1,
-         due_at = CASE WHEN lost_owners + 1 < ${SUSPECT_LOSSES} THEN 0 ELSE ? END
+      `UPDATE runs SET ${loseColumns(`CASE WHEN lost_owners + 1 < ${SUSPECT_LOSSES} THEN 0 ELSE ? END`)}
        WHERE state = 'owned' RETURNING run_id`,
     ),
     load: database.prepare(

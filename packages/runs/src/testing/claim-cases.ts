@@ -18,7 +18,7 @@ import {
 import type { LeaseOwner } from '../ports/run-queue.ts'
 import type { StorageCase } from './storage-case.ts'
 
-const LEASED = { owner: 'owner-a', leaseMs: 60_000 }
+const LEASED = { owner: 'owner-l', leaseMs: 60_000 }
 
 export const claimCases: readonly StorageCase[] = [
   {
@@ -137,7 +137,7 @@ export const claimCases: readonly StorageCase[] = [
       await ownedRun(storage, 'run-b', { leaseOwner: other })
       const c = await ownedRun(storage, 'run-c', { leaseOwner: LEASED })
       await passTime(40_000)
-      const held = await storage.queue.renew({ owner: 'owner-a', leaseMs: 30_000 })
+      const held = await storage.queue.renew({ owner: 'owner-l', leaseMs: 30_000 })
       deepStrictEqual(
         held.toSorted((a, b) => a.runId.localeCompare(b.runId)),
         [
@@ -152,17 +152,25 @@ export const claimCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L2] renewing returns the runs still owned, without those that were taken over or released',
+    name: '[RUNS-L2] renewing returns the runs still owned, without those that were released; none once the lease has expired',
     async run({ storage, passTime }) {
       const first = await ownedRun(storage, 'run-1', { leaseOwner: LEASED })
-      await ownedRun(storage, 'run-2', { leaseOwner: LEASED })
+      const { token: second } = await ownedRun(storage, 'run-2', { leaseOwner: LEASED })
       const { token: third } = await ownedRun(storage, 'run-3', { leaseOwner: LEASED })
       await storage.queue.release(first, { kind: 'parked' })
+      const held = await storage.queue.renew(LEASED)
+      deepStrictEqual(
+        held.toSorted((a, b) => a.runId.localeCompare(b.runId)),
+        [
+          { runId: 'run-2', token: second },
+          { runId: 'run-3', token: third },
+        ],
+      )
+      deepStrictEqual(await storage.queue.renew({ ...LEASED, owner: 'owner-c' }), [])
       await passTime(61_000)
       assertClaimed(await claimDue(storage, { owner: 'owner-b', wanted: 1 }), ['run-2'])
-      deepStrictEqual(await storage.queue.renew(LEASED), [{ runId: 'run-3', token: third }])
-      deepStrictEqual(await storage.queue.renew({ ...LEASED, owner: 'owner-c' }), [])
-      deepStrictEqual(await claimDue(storage), [])
+      deepStrictEqual(await storage.queue.renew(LEASED), [])
+      assertClaimed(await claimDue(storage), ['run-3'])
     },
   },
   {

@@ -19,7 +19,7 @@ import type { RunCommand } from '@tutti/protocol'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { StorageCase } from './storage-case.ts'
 
-const LEASED = { owner: 'owner-a', leaseMs: 60_000 }
+const LEASED = { owner: 'owner-l', leaseMs: 60_000 }
 
 const SWITCH: RunCommand = { kind: 'switch_model', model: 'm', taskName: 'task-1' }
 

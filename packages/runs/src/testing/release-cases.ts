@@ -18,7 +18,7 @@ import {
 
 import type { StorageCase } from './storage-case.ts'
 
-const LEASED = { owner: 'owner-a', leaseMs: 60_000 }
+const LEASED = { owner: 'owner-l', leaseMs: 60_000 }
 
 export const releaseCases: readonly StorageCase[] = [
   {
@@ -173,7 +173,9 @@ export const releaseCases: readonly StorageCase[] = [
   {
     name: '[RUNS-L4] runs that lost their owner come first, then waiting runs, the oldest first',
     async run({ storage, passTime }) {
-      await ownedRun(storage, 'run-lost-2', { leaseOwner: { ...LEASED, leaseMs: 90_000 } })
+      await ownedRun(storage, 'run-lost-2', {
+        leaseOwner: { owner: 'owner-m', leaseMs: 90_000 },
+      })
       await createRun(storage, 'run-1')
       await passTime(1000)
       await ownedRun(storage, 'run-lost-1', { leaseOwner: LEASED })

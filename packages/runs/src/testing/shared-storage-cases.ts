@@ -23,7 +23,7 @@ import { at, openStorages } from './open-storages.ts'
 
 import type { SharedStorageCase } from './storage-case.ts'
 
-const LEASED = { owner: 'owner-a', leaseMs: 60_000 }
+const LEASED = { owner: 'owner-l', leaseMs: 60_000 }
 
 export const sharedStorageCases: readonly SharedStorageCase[] = [
   ...sharedNotificationCases,

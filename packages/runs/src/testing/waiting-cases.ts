@@ -18,7 +18,7 @@ import {
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { StorageCase } from './storage-case.ts'
 
-const LEASED = { owner: 'owner-a', leaseMs: 60_000 }
+const LEASED = { owner: 'owner-l', leaseMs: 60_000 }
 
 export const waitingCases: readonly StorageCase[] = [
   {

@@ -1,0 +1,117 @@
+/**
+ * The statement that claims due runs: no lock for all processes, no sort of all due runs, no sequential scan.
+ *
+ *   own lease ─▶ free slots ─▶ the first due runs of each ensemble ─▶ as many of the oldest ─▶ owned
+ *
+ * An index has the due runs of each ensemble in three classes: suspects (2), runs that lost an owner (1), and others
+ * (0). The oldest of all are chosen without a lock. Then as many as were chosen of a class and an ensemble are locked,
+ * from the oldest on; runs that another claim has locked are skipped.
+ *
+ * Runs that were claimed leave entries in the index until no transaction can see them any more. A claim therefore
+ * starts at the last run that this process claimed, and from time to time at the first.
+ */
+import { extendSql } from './leases.ts'
+
+/** Columns that a claim sets; `$1` is the owner. */
+export const TAKE = `
+  state = 'owned', epoch = epoch + 1, token = gen_random_uuid(), write_no = 0, owner = $1,
+  claimed_at = clock_timestamp(), waiting = false, due_at = NULL,
+  status = CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END`
+
+/** The runs that wait for an owner; the condition of the index `runs_due`. */
+const UNOWNED = `state IN ('ready', 'parked') AND due_at IS NOT NULL`
+
+/** The pending commands of a row of `runs`, as JSON: the oldest first. */
+export function commandsSql(schema: string): string {
+  return `(
+    SELECT json_agg(json_build_object('signal_id', signal_id, 'wish', wish) ORDER BY signals.id)
+    FROM ${schema}.signals WHERE signals.run = runs.id AND answer IS NULL)`
+}
+
+/**
+ * Builds the statement.
+ *
+ * `$1` owner, `$2` its lease in milliseconds or null, `$3` wanted number, `$4` limit or null for none, `$5` known
+ * ensembles or null for all, `$6` time in milliseconds that runs of other ensembles must be due, `$7` maximum number of
+ * suspects, `$8` and `$9` instant and row id after which runs without losses are looked for, `$10` first slot to use, `$11`
+ * whether expired leases do not matter; otherwise nothing is claimed while there is one.
+ *
+ * It always returns a row: `has_expired` (a lease has expired, perhaps the own), `live` (number of leases), `free`
+ * (number of slots that were free). The claimed runs are in the other columns, in the order of `place`.
+ */
+export function claimSql(schema: string, how: { readonly allEnsembles: boolean }): string {
+  const top = (limit: string, locking: string): string => `
+    SELECT id, due_at FROM ${schema}.runs
+    WHERE ${UNOWNED} AND ensemble = group_.ensemble AND least(lost_owners, 2) = group_.class
+      AND due_at <= group_.before
+      AND (due_at, id) > (
+        CASE group_.class WHEN 0 THEN $8::timestamptz ELSE '-infinity' END, $9::int8)
+    ORDER BY due_at, id LIMIT ${limit} ${locking}`
+  return `
+    WITH ${how.allEnsembles ? allEnsembles(schema) : KNOWN_ENSEMBLES}, lease AS (
+      ${extendSql(schema)}
+    ), fleet AS MATERIALIZED (
+      SELECT count(*) FILTER (WHERE expires_at > statement_timestamp()) AS live,
+        count(*) FILTER (WHERE expires_at <= statement_timestamp()) > 0 OR EXISTS (
+          SELECT FROM ${schema}.runs WHERE state = 'owned' AND due_at <= statement_timestamp()
+        ) AS has_expired
+      FROM ${schema}.leases
+    ), beyond AS (
+      SELECT count(*) AS runs FROM ${schema}.slots WHERE n > $4::int8 AND run IS NOT NULL
+    ), free AS MATERIALIZED (
+      SELECT n, row_number() OVER () AS place FROM (
+        SELECT n FROM ${schema}.slots WHERE run IS NULL AND n <= $4::int8 AND n >= $10::int8
+        ORDER BY n LIMIT $3::int8 + (SELECT runs FROM beyond) FOR UPDATE SKIP LOCKED) AS locked
+    ), room AS MATERIALIZED (
+      SELECT CASE WHEN NOT EXISTS (SELECT FROM lease) THEN 0
+        WHEN has_expired AND NOT $11::bool THEN 0 WHEN $4::int8 IS NULL THEN $3::int8
+        ELSE greatest((SELECT count(*) FROM free) - (SELECT runs FROM beyond), 0) END AS runs
+      FROM fleet
+    ), groups AS MATERIALIZED (
+      SELECT ensemble, before, class FROM ensembles CROSS JOIN (VALUES (2), (1), (0)) AS classes (class)
+      WHERE (SELECT runs FROM room) > 0 AND (class < 2 OR $7::int8 > 0)
+    ), oldest AS (
+      SELECT group_.ensemble, group_.before, group_.class, first.due_at, first.id,
+        row_number() OVER (PARTITION BY group_.class ORDER BY first.due_at, first.id) AS in_class
+      FROM groups AS group_ CROSS JOIN LATERAL (${top('(SELECT runs FROM room)', '')}) AS first
+    ), chosen AS MATERIALIZED (
+      SELECT ensemble, before, class, count(*) AS runs FROM (
+        SELECT * FROM oldest WHERE class < 2 OR in_class <= $7::int8
+        ORDER BY class DESC, due_at, id LIMIT (SELECT runs FROM room)) AS first
+      GROUP BY ensemble, before, class
+    ), due AS MATERIALIZED (
+      SELECT group_.class, locked.id, locked.due_at,
+        row_number() OVER (ORDER BY group_.class DESC, locked.due_at, locked.id) AS place
+      FROM chosen AS group_ CROSS JOIN LATERAL (${top('group_.runs', 'FOR UPDATE SKIP LOCKED')}) AS locked
+    ), pairs AS MATERIALIZED (
+      SELECT due.*, free.n FROM due LEFT JOIN free USING (place)
+    ), taken AS (
+      UPDATE ${schema}.slots SET run = pairs.id FROM pairs
+      WHERE slots.n = pairs.n AND slots.n = ANY(ARRAY(SELECT n FROM pairs))
+    ), claimed AS (
+      UPDATE ${schema}.runs SET ${TAKE}, slot = pairs.n FROM pairs
+      WHERE runs.id = pairs.id AND runs.id = ANY(ARRAY(SELECT id FROM pairs))
+      RETURNING runs.*, pairs.place, pairs.class, pairs.due_at::text AS was_due, ${commandsSql(schema)} AS pending_commands
+    )
+    SELECT fleet.*, (SELECT count(*) FROM free) AS free, claimed.*
+    FROM fleet LEFT JOIN claimed ON true ORDER BY place`
+}
+
+const KNOWN_ENSEMBLES = `ensembles AS (
+  SELECT ensemble, statement_timestamp() AS before FROM unnest($5::text[]) AS known (ensemble)
+  WHERE $6::float8 IS NOT NULL)`
+
+/** Finds the ensembles of all runs that wait, one probe of the index for each. */
+function allEnsembles(schema: string): string {
+  return `RECURSIVE found AS (
+    (SELECT ensemble FROM ${schema}.runs WHERE ${UNOWNED} ORDER BY ensemble LIMIT 1)
+    UNION ALL
+    SELECT (SELECT runs.ensemble FROM ${schema}.runs
+        WHERE ${UNOWNED} AND runs.ensemble > found.ensemble ORDER BY runs.ensemble LIMIT 1)
+      FROM found WHERE ensemble IS NOT NULL
+  ), ensembles AS (
+    SELECT ensemble, statement_timestamp() - CASE
+      WHEN $5::text[] IS NULL OR ensemble = ANY($5::text[]) THEN 0 ELSE $6::float8
+      END * interval '1 millisecond' AS before
+    FROM found WHERE ensemble IS NOT NULL)`
+}
