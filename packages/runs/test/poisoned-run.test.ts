@@ -30,6 +30,7 @@ const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
         database
           .prepare('INSERT INTO steps (run, n, data) SELECT id, 1000, ? FROM runs WHERE run_id = ?')
           .run(data, runId)
+        database.prepare('UPDATE runs SET epoch = 1 WHERE run_id = ?').run(runId)
         database.close()
       },
       async [Symbol.asyncDispose]() {
@@ -48,6 +49,7 @@ const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
           'INSERT INTO tutti.steps (run, n, data) SELECT id, 1000, $1 FROM tutti.runs WHERE run_id = $2',
           [data, runId],
         )
+        await client.query('UPDATE tutti.runs SET epoch = 1 WHERE run_id = $1', [runId])
       },
       async [Symbol.asyncDispose]() {
         await client.end()
