@@ -12,7 +12,7 @@ import { ownDatabase } from './own-database.ts'
 const database = ownDatabase()
 
 /** Maximum number of round trips of a run with one tool call, from its submission to its end, with those of its reader. */
-const MOST_TRIPS = 16
+const MOST_TRIPS = 12
 
 /** Number of runs before the measured ones. */
 const WARM_UP_RUNS = 3
