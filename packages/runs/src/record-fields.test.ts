@@ -5,7 +5,7 @@ import {
   parseDeliveryId,
   isDelivered,
   toSubmittedColumns,
-  readSubmittedFields,
+  readJsonColumns,
 } from './record-fields.ts'
 import { completed, ODD_TEXT, result, reviewRequested } from './testing/event-fixtures.ts'
 
@@ -36,7 +36,11 @@ describe('the columns of a submission', () => {
   ] as const)('converts %j to %j', ([brought, columns, fields]) => {
     const [request, actor, webhooks] = toSubmittedColumns(brought)
     expect([request, actor, webhooks]).toEqual(columns)
-    expect(readSubmittedFields({ request, actor, webhooks })).toEqual(fields)
+    expect(readJsonColumns({ request, actor, webhooks })).toEqual({
+      inputs: {},
+      tags: {},
+      ...fields,
+    })
   })
 })
 

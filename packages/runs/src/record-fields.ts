@@ -1,6 +1,8 @@
 /** Pure: conversions between columns and records that all stores share. */
+import { errorMessage } from '@tutti/core'
+
 import type { ClaimedDelivery } from './ports/webhook-outbox.ts'
-import type { ListedRun, NewRun, RunRecord, RequestedRun } from './run-record.ts'
+import type { ListedRun, NewRun, RunRecord } from './run-record.ts'
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
 /** Adds the position of an event in the log of its run. */
@@ -87,14 +89,31 @@ export function toSubmittedColumns({
   )
 }
 
-/** Reads the columns `request`, `actor` and `webhooks`. */
-export function readSubmittedFields(
-  row: Readonly<Record<string, unknown>>,
-): Pick<RunRecord, 'request' | 'actor' | 'webhooks'> {
+/** Columns of a run that contain JSON. */
+const JSON_COLUMNS = ['inputs', 'tags', 'request', 'actor', 'webhooks'] as const
+
+/** Fields of a run that are stored as JSON. */
+type JsonFields = Pick<RunRecord, (typeof JSON_COLUMNS)[number] | 'unreadable'>
+
+/** Reads the JSON columns that a row of `runs` has. Damaged columns are left out and named in `unreadable` (RUNS-P14). */
+export function readJsonColumns(row: Readonly<Record<string, unknown>>): JsonFields {
+  const read: Record<string, unknown> = {}
+  const damaged: string[] = []
+  for (const column of JSON_COLUMNS) {
+    const stored = row[column]
+    if (typeof stored !== 'string') continue
+    try {
+      read[column] = JSON.parse(stored)
+    } catch (error) {
+      damaged.push(`${column}: ${errorMessage(error)}`)
+    }
+  }
+  // NOTE: a cast at the boundary: stores only ever write values of these types.
   return {
-    ...jsonField<'request', RequestedRun>('request', row['request']),
-    ...jsonField<'actor', string>('actor', row['actor']),
-    ...jsonField<'webhooks', readonly string[]>('webhooks', row['webhooks']),
+    inputs: {},
+    tags: {},
+    ...(read as Partial<JsonFields>),
+    ...(damaged.length === 0 ? {} : { unreadable: damaged.join('; ') }),
   }
 }
 

@@ -95,8 +95,12 @@ export function runTooLarge(runId: string, bytes: number, maxBytes: number): Tut
 }
 
 /** Error of a run whose stored data cannot be read. */
-export function runUnreadable(runId: string, cause: unknown): TuttiError {
-  const message = `Cannot read the steps of run ${runId}: ${errorMessage(cause)}`
+export function runUnreadable(
+  runId: string,
+  what: 'steps' | 'columns',
+  cause: unknown,
+): TuttiError {
+  const message = `Cannot read the ${what} of run ${runId}: ${errorMessage(cause)}`
   return new TuttiError('RUN_UNREADABLE', message, { cause })
 }
 

@@ -41,6 +41,8 @@ export interface RunRecord {
   readonly actor?: string
   /** Names of its webhooks; absent when there are none. */
   readonly webhooks?: readonly string[]
+  /** The columns that are damaged in the store, with the reasons; their fields are empty. */
+  readonly unreadable?: string
 }
 
 /**

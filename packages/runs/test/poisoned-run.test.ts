@@ -18,6 +18,8 @@ interface Place extends AsyncDisposable {
   open(): Promise<RunStorage>
   /** Adds an invalid or a large step to the run, bypassing the store. */
   addStep(runId: string, data: string): Promise<void>
+  /** Damages a column of the run, bypassing the store. */
+  damage(runId: string, column: string): Promise<void>
 }
 
 const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
@@ -31,6 +33,11 @@ const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
           .prepare('INSERT INTO steps (run, n, data) SELECT id, 1000, ? FROM runs WHERE run_id = ?')
           .run(data, runId)
         database.prepare('UPDATE runs SET epoch = 1 WHERE run_id = ?').run(runId)
+        database.close()
+      },
+      async damage(runId, column) {
+        const database = new DatabaseSync(join(directory.path, 'runs.sqlite'))
+        database.prepare(`UPDATE runs SET ${column} = '{"cut' WHERE run_id = ?`).run(runId)
         database.close()
       },
       async [Symbol.asyncDispose]() {
@@ -50,6 +57,9 @@ const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
           [data, runId],
         )
         await client.query('UPDATE tutti.runs SET epoch = 1 WHERE run_id = $1', [runId])
+      },
+      async damage(runId, column) {
+        await client.query(`UPDATE tutti.runs SET ${column} = '{"cut' WHERE run_id = $1`, [runId])
       },
       async [Symbol.asyncDispose]() {
         await client.end()
@@ -87,6 +97,33 @@ describe.each(Object.keys(PLACES))('a poisoned run, on the %s store', (kind) => 
         error: expect.stringMatching(error),
       })
       expect((await allEvents(service, 'run-good')).at(-1)).toMatchObject({ status: 'COMPLETED' })
+      await service.close({ drainTimeoutMs: 5_000 })
+    },
+  )
+
+  it.each(['inputs', 'tags', 'request', 'webhooks', 'actor'])(
+    '[RUNS-P14] with a damaged column %s fails alone, is listed, and the others complete',
+    async (column) => {
+      await using place = await (PLACES[kind] ?? expect.fail())()
+      const { ensemble, play } = waitingEnsemble()
+      play()
+      {
+        await using storage = await place.open()
+        const service = new RunService(storage, [ensemble])
+        for (const runId of ['run-bad', 'run-good']) {
+          await service.submit({ runId, inputs: { topic: 'Bach' } })
+        }
+      }
+      await place.damage('run-bad', column)
+      const service = await startRuns(await place.open(), [ensemble], {})
+      expect((await allEvents(service, 'run-bad')).at(-1)).toMatchObject({
+        status: 'FAILED',
+        code: 'RUN_UNREADABLE',
+        error: expect.stringMatching(`^Cannot read the columns of run run-bad: ${column}: `),
+      })
+      expect((await allEvents(service, 'run-good')).at(-1)).toMatchObject({ status: 'COMPLETED' })
+      expect(await service.list({ limit: 9 })).toMatchObject({ total: 2 })
+      expect(await service.record('run-bad')).toMatchObject({ status: 'FAILED' })
       await service.close({ drainTimeoutMs: 5_000 })
     },
   )

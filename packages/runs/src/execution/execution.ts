@@ -30,6 +30,7 @@ import { sleep, TuttiError, type Clock, type Logger, type ToolMetrics } from '@t
 import { boundedJournal } from '../commit/bounded-journal.ts'
 import { endRun } from './end-run.ts'
 import { field } from '../record-fields.ts'
+import { runUnreadable } from '../refusals.ts'
 import { SUSPECT_LOSSES } from './suspects.ts'
 
 import type { DurableJournal } from '../commit/group-commit.ts'
@@ -241,7 +242,8 @@ export class Execution {
   /** Reads the steps, unless the run has cost too many processes already, and starts the engine. */
   async #begin(): Promise<RunHandle> {
     const { maxLostOwners, steps } = this.#options
-    const { lostOwners } = this.#claim
+    const { run, lostOwners } = this.#claim
+    if (run.unreadable !== undefined) throw runUnreadable(this.runId, 'columns', run.unreadable)
     if (lostOwners > maxLostOwners) {
       throw new TuttiError(
         'PROCESS_LOST',

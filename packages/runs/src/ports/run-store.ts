@@ -16,6 +16,8 @@
  * RUNS-P12 A list shows the records of each run, takes a few statements for a page of any length, and finds the same
  *     runs in every store.
  * RUNS-P13 A list counts at most {@link MOST_COUNTED} runs, so that its cost does not grow with the stored runs.
+ * RUNS-P14 A run with damaged columns is listed, claimed and read like others, without the damaged fields. Its execution
+ *     fails with RUN_UNREADABLE.
  */
 import type { ListedRun, NewRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
 import type { StoredValues } from '../commit/stored-values.ts'

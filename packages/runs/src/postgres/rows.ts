@@ -3,13 +3,12 @@ import { addTokens } from '@tutti/ensemble'
 
 import {
   field,
-  jsonField,
   readListedFields,
   toLoggedEvent,
   readOutputOmitted,
   numberField,
   parseCutText,
-  readSubmittedFields,
+  readJsonColumns,
 } from '../record-fields.ts'
 import { fromColumn } from './text.ts'
 
@@ -18,7 +17,7 @@ import type { PendingCommand } from '../ports/command-queue.ts'
 import type { ListedRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
 import type { PostgresRow } from './database.ts'
 import type { RunStep, TokenTotals } from '@tutti/ensemble'
-import type { FinishReason, LoggedRunEvent, RunEvent, TagMap } from '@tutti/protocol'
+import type { FinishReason, LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
 // NOTE: casts in this file are at the boundary: this store only ever writes values of these types.
 
@@ -58,20 +57,20 @@ export function toRunRow(row: PostgresRow): PostgresRunRow {
 export function toRun(row: PostgresRow): RunRecord {
   return {
     ...toSummary(row),
-    inputs: JSON.parse(String(row['inputs'])) as Record<string, string>,
+    ...readJsonColumns(row),
     ...optionalText('error', row['error']),
-    ...readSubmittedFields(row),
   }
 }
 
 /** Reads the columns of a run that lists and records share. */
 function toSummary(row: PostgresRow): Omit<RunRecord, 'inputs' | 'error' | 'request' | 'webhooks'> {
+  const { inputs: _, ...listed } = readJsonColumns(row)
   return {
     runId: text(row['run_id']),
     ensemble: text(row['ensemble']),
     workflow: row['workflow'] as RunRecord['workflow'],
     status: row['status'] as RunRecord['status'],
-    tags: JSON.parse(String(row['tags'])) as TagMap,
+    ...listed,
     taskCount: Number(row['task_count']),
     completedTasks: Number(row['completed_tasks']),
     createdAt: Number(row['created_at']),
@@ -80,7 +79,6 @@ function toSummary(row: PostgresRow): Omit<RunRecord, 'inputs' | 'error' | 'requ
     ...numberField('durationMs', row['duration_ms']),
     epoch: Number(row['epoch']),
     lastSeq: Number(row['last_seq']),
-    ...jsonField<'actor', string>('actor', row['actor']),
   }
 }
 

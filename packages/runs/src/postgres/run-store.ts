@@ -106,7 +106,7 @@ export class PostgresRunStore implements RunStore {
     try {
       return rows.map((row) => toStep(reader, row))
     } catch (error) {
-      throw runUnreadable(runId, error)
+      throw runUnreadable(runId, 'steps', error)
     }
   }
 

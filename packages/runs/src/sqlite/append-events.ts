@@ -1,7 +1,7 @@
 /** Writes events of one run with all their effects. The caller holds a transaction. */
 import { toRecordChanges } from '../commit/changes.ts'
 import { encodeWrite, type StoredValues } from '../commit/stored-values.ts'
-import { isDelivered, toLoggedEvent, readSubmittedFields } from '../record-fields.ts'
+import { isDelivered, toLoggedEvent, readJsonColumns } from '../record-fields.ts'
 import { runCompleted } from '../refusals.ts'
 import { prepareChangeApplier } from './apply-changes.ts'
 
@@ -103,7 +103,7 @@ function prepareDeliveryMaker(database: DatabaseSync, clock: Clock): DeliveryMak
     const seqs = events.flatMap((event, at) => (isDelivered(event) ? [lastSeq + 1 + at] : []))
     const row = seqs.length === 0 ? undefined : selectWebhooks.get(id)
     if (row === undefined) return []
-    const { webhooks = [] } = readSubmittedFields(row)
+    const { webhooks = [] } = readJsonColumns(row)
     for (const seq of seqs) {
       for (const webhook of new Set(webhooks)) {
         insert.run(id, seq, JSON.stringify(webhook), clock.now())

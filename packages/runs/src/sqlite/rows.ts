@@ -10,13 +10,12 @@ import { addTokens } from '@tutti/ensemble'
 
 import {
   field,
-  jsonField,
   readListedFields,
   toLoggedEvent,
   readOutputOmitted,
   numberField,
   parseCutText,
-  readSubmittedFields,
+  readJsonColumns,
 } from '../record-fields.ts'
 
 import type { StoredReader } from '../commit/read-stored.ts'
@@ -30,7 +29,6 @@ import type {
   RunStatus,
   TaskStatus,
   Workflow,
-  TagMap,
 } from '@tutti/protocol'
 
 /** A row as `node:sqlite` returns it. */
@@ -40,20 +38,20 @@ export type SqliteRow = Readonly<Record<string, unknown>>
 export function readRun(row: SqliteRow): RunRecord {
   return {
     ...toSummary(row),
-    inputs: parse(row['inputs']) as Record<string, string>,
+    ...readJsonColumns(row),
     ...optionalJson('error', row['error']),
-    ...readSubmittedFields(row),
   }
 }
 
 /** Reads the columns of a run that lists and records share. */
 function toSummary(row: SqliteRow): Omit<RunRecord, 'inputs' | 'error' | 'request' | 'webhooks'> {
+  const { inputs: _, ...listed } = readJsonColumns(row)
   return {
     runId: text(row['run_id']),
     ensemble: text(row['ensemble']),
     workflow: text(row['workflow']) as Workflow,
     status: text(row['status']) as RunStatus,
-    tags: parse(row['tags']) as TagMap,
+    ...listed,
     taskCount: Number(row['task_count']),
     completedTasks: Number(row['completed_tasks']),
     createdAt: Number(row['created_at']),
@@ -62,7 +60,6 @@ function toSummary(row: SqliteRow): Omit<RunRecord, 'inputs' | 'error' | 'reques
     ...numberField('durationMs', row['duration_ms']),
     epoch: Number(row['epoch']),
     lastSeq: Number(row['last_seq']),
-    ...jsonField<'actor', string>('actor', row['actor']),
   }
 }
 

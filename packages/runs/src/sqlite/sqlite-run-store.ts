@@ -98,7 +98,7 @@ export class SqliteRunStore implements RunStore {
     try {
       return rows.steps(found.id)
     } catch (error) {
-      throw runUnreadable(runId, error)
+      throw runUnreadable(runId, 'steps', error)
     }
   }
 
