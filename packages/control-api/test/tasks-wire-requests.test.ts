@@ -222,9 +222,19 @@ describe('tasks/cancel', () => {
     await using api = await openTasksServer({ clock })
     const run = await api.runs.submit({ ensemble: 'long' })
     const follow = api.runs.follow
-    api.runs.follow = async function* never({ signal }) {
-      await new Promise((resolve) => signal?.addEventListener('abort', resolve))
-      yield []
+    api.runs.follow = () => {
+      const { promise: over, resolve: end } =
+        Promise.withResolvers<IteratorReturnResult<undefined>>()
+      return {
+        next: () => over,
+        return() {
+          end({ done: true, value: undefined })
+          return over
+        },
+        [Symbol.asyncIterator]() {
+          return this
+        },
+      }
     }
     let isAnswered = false
     const before = clock.pending

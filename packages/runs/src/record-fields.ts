@@ -117,12 +117,6 @@ export function readJsonColumns(row: Readonly<Record<string, unknown>>): JsonFie
   }
 }
 
-/** Returns a field with the parsed JSON of a column; no field when the column is NULL. */
-export function jsonField<K extends string, V>(key: K, value: unknown): Partial<Record<K, V>> {
-  // NOTE: a cast at the boundary: stores only ever write values of these types.
-  return typeof value === 'string' ? field(key, JSON.parse(value) as V) : {}
-}
-
 /** Returns the id of a delivery, which is the same for every attempt. A run id contains no colon. */
 export function formatDeliveryId({ runId, seq, webhook }: DeliveryParts): string {
   return `${runId}:${seq}:${webhook}`

@@ -97,9 +97,9 @@ export class ChaosDatabase {
   /** Returns the owners of all runs, in order. */
   async transitions(): Promise<readonly Transition[]> {
     const rows = await this.read(
-      // The name of an owner begins with the id of its process.
+      // The name of an owner contains the id of its process: tutti_PID_…
       `SELECT run_id, extract(epoch FROM at) * 1000 AS at, epoch, state, last_seq,
-         coalesce(split_part(owner, '-', 1), '0') AS pid
+         coalesce(split_part(owner, '_', 2), '0') AS pid
        FROM chaos.transitions ORDER BY id`,
     )
     return rows.map((row) => ({

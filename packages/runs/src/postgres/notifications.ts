@@ -43,13 +43,13 @@ export function toSharedChannel(schema: string): string {
 
 /** Returns the channel of the process of a lease owner; undefined for an owner of an earlier version. */
 export function toOwnerChannel(owner: unknown): string | undefined {
-  return /^tutti_[0-9a-f]{32}/.exec(String(owner))?.[0]
+  return /^tutti_\d+_[0-9a-f]{32}/.exec(String(owner))?.[0]
 }
 
 /** Listeners, and the connection that listens for them. */
 export class PostgresNotifications {
-  /** The channel of this process. */
-  readonly channel = `tutti_${crypto.randomUUID().replaceAll('-', '')}`
+  /** The channel of this process; its name contains the process id, for people who look for a process. */
+  readonly channel = `tutti_${process.pid}_${crypto.randomUUID().replaceAll('-', '')}`
   readonly #options: PostgresNotificationsOptions
   readonly #hub: NotificationHub
   #client: Client | undefined
