@@ -36,9 +36,8 @@ import { printServers, WIDTHS, type ServerFigures } from './lib/server-table.ts'
 const ROUNDS = sized(3, 1, 1)
 
 const SHORT_LOAD: LoadBounds = { runs: 50, forMs: 500 }
-const QUICK_LOAD: LoadBounds = { runs: 4_000, forMs: 1_500 }
-const WARM_UP = sized<LoadBounds>({ runs: 4_000, forMs: 2_500 }, SHORT_LOAD)
-const LOAD = sized<LoadBounds>({ runs: 8_000, forMs: 2_000 }, SHORT_LOAD, QUICK_LOAD)
+const WARM_UP = sized<LoadBounds>({ runs: 4_000, forMs: 2_000 }, SHORT_LOAD)
+const LOAD = sized<LoadBounds>({ runs: 8_000, forMs: 1_500 }, SHORT_LOAD)
 const TOOL_CALLS = sized<LoadBounds>({ runs: 200, forMs: 500 }, SHORT_LOAD)
 
 // Exiting this process ends the servers.
