@@ -80,6 +80,10 @@ async function measureQueries(at: PostgresPlace): Promise<void> {
 /** Returns what the server asks of its store for lists, submits and metrics. */
 function queriesOf(storage: RunStorage): Readonly<Record<string, () => Promise<unknown>>> {
   const list = (filter: Partial<RunQuery>) => () => storage.runs.list({ ...PAGE, ...filter })
+  const findOne = (filter: Partial<RunQuery>) => async () => {
+    const { runs } = await list(filter)()
+    if (runs.length !== 1) throw new Error(`Found ${runs.length} runs: ${JSON.stringify(filter)}`)
+  }
   const { runId, ticket } = submissionOf(7, Math.ceil(COPIES / 2))
   const day = 24 * 60 * 60_000
   return {
@@ -88,15 +92,15 @@ function queriesOf(storage: RunStorage): Readonly<Record<string, () => Promise<u
     'newest completed runs': list({ statuses: ['COMPLETED'] }),
     'running runs, of which there are none': list({ statuses: ['RUNNING'] }),
     'runs with a tag value of one run in a hundred': list({ tag: { key: 'team', value: 't3' } }),
-    'the run with a tag value': list({ tag: { key: 'ticket', value: ticket } }),
+    'the run with a tag value': findOne({ tag: { key: 'ticket', value: ticket } }),
     'runs with a tag': list({ tag: { key: 'team' } }),
     'runs of an ensemble': list({ ensemble: 'shop' }),
     'failed runs with a tag value': list({
       statuses: ['FAILED'],
       tag: { key: 'team', value: 't50' },
     }),
-    'text of one run': list({ text: ticket }),
-    'the start of an id': list({ text: runId }),
+    'text of one run': findOne({ text: ticket }),
+    'the start of an id': findOne({ text: runId }),
     'text of no run': list({ text: 'no such text' }),
     'text of every run': list({ text: 'report' }),
     'the 20th page': list({ offset: 1_000 }),

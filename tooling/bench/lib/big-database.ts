@@ -3,6 +3,7 @@
  * columns of the store from the catalog, so that the copies have all that the store writes for a run. Each set of copies
  * has other ids, tags and inputs, and is younger than the one before.
  */
+import { toGrams } from '../../../packages/runs/src/postgres/grams.ts'
 import { query } from './query.ts'
 import { awaitEnd, openService } from './runs-services.ts'
 import { teamNamed } from './runs-teams.ts'
@@ -109,7 +110,8 @@ async function executeRuns(place: PostgresPlace, count: number): Promise<void> {
 async function readColumns(url: string, schema: string): Promise<readonly Column[]> {
   const rows = await query(
     url,
-    `SELECT table_name, column_name, data_type FROM information_schema.columns AS c
+    `SELECT table_name, column_name, CASE data_type WHEN 'ARRAY' THEN udt_name ELSE data_type END
+       AS type FROM information_schema.columns AS c
      WHERE table_schema = '${schema}' AND is_generated = 'NEVER'
        AND (table_name = 'runs' OR (is_identity = 'NO' AND EXISTS (
          SELECT 1 FROM information_schema.columns AS key WHERE key.table_schema = c.table_schema
@@ -119,7 +121,7 @@ async function readColumns(url: string, schema: string): Promise<readonly Column
   return rows.map((row) => ({
     table: String(row['table_name']),
     name: String(row['column_name']),
-    type: String(row['data_type']),
+    type: String(row['type']),
   }))
 }
 
@@ -134,11 +136,16 @@ function copySql(
     if (column.table === 'runs' && column.name.endsWith('_at')) return later(column, 'copy')
     // Events and steps are long, and their texts are not searched.
     if (['events', 'steps'].includes(table)) return `"${column.name}"`
+    if (column.name === 'grams') return 'grams || mark_grams'
     return marked(column)
   })
+  const sets = Array.from(
+    { length: to - from + 1 },
+    (_, at) => `(${from + at}, '{${gramsOfMark(from + at).join()}}'::int2[])`,
+  )
   const names = columns.map(({ name }) => `"${name}"`)
   return `INSERT INTO "${table}" (${names.join(', ')}) OVERRIDING SYSTEM VALUE
-    SELECT ${values.join(', ')} FROM generate_series(${from}, ${to}) AS copy,
+    SELECT ${values.join(', ')} FROM (VALUES ${sets.join()}) AS sets (copy, mark_grams),
       LATERAL (SELECT * FROM "${table}" WHERE ${key} <= ${newest} ORDER BY ${key}) AS executed`
 }
 
@@ -151,5 +158,13 @@ function later({ name, type }: Column, sets: string): string {
 function marked({ name, type }: Column): string {
   const replaced = `replace("${name}"::text, '${MARK}', (${MARK} + copy)::text)`
   if (type === 'text') return replaced
-  return type === 'ARRAY' ? `${replaced}::text[]` : `"${name}"`
+  return type === '_text' ? `${replaced}::text[]` : `"${name}"`
+}
+
+/** Returns the grams of the texts of a set of copies that those of the executed runs do not have. */
+function gramsOfMark(set: number): readonly number[] {
+  const mark = String(MARK + set)
+  const texts = [`T ${mark}-`, `T-${mark}-`]
+  for (let digit = 1; digit <= 9; digit += 1) texts.push(`${mark.slice(-1)}-${digit}`)
+  return [...new Set(texts.flatMap((text) => toGrams(text) ?? []))]
 }
