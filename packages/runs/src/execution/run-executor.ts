@@ -11,7 +11,7 @@
  * RUNS-Q4 Releasing a run retains its history, but not its provisional end state.
  * RUNS-Q5 Leases are renewed as long as the process lives; a run whose lease was lost is stopped at once.
  * RUNS-Q9 When the lease of this process ends before it could be renewed, by the clock of the process, all of its runs
- *    are stopped: nothing is streamed and no call is made after that.
+ *    are stopped, and stream and call nothing after that.
  * RUNS-Q6 A run that the store assigns to this process, and that does not execute here, is released as lost.
  * RUNS-Q7 A run of an ensemble that this process does not know is left to other processes for ten minutes. If the
  *    store is not shared, it is claimed at once.

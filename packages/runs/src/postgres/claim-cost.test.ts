@@ -1,4 +1,4 @@
-/** What a claim and a renewal cost in a loaded database, in numbers that do not depend on the machine. */
+/** Costs of a claim and a renewal in a loaded database, in numbers that do not depend on the machine. */
 import { beforeAll, describe, expect, it } from 'vitest'
 
 import { ownDatabase } from '../../test/own-database.ts'
@@ -41,7 +41,7 @@ beforeAll(async () => {
   await database.client.query('VACUUM ANALYZE')
 }, LONG.timeout)
 
-describe('a claim beside 20,000 ready, 20,000 parked, 2,000 owned and 100,000 ended runs', () => {
+describe('a claim next to 20,000 ready, 20,000 parked, 2,000 owned and 100,000 ended runs', () => {
   it.for([
     ['of runs of known ensembles', ['band', 'choir', 'duo'], false],
     ['of runs of all ensembles', null, true],

@@ -7,7 +7,7 @@
  * (0). The oldest of all are chosen without a lock. Then as many as were chosen of a class and an ensemble are locked,
  * from the oldest on; runs that another claim has locked are skipped.
  *
- * Runs that were claimed leave entries in the index until no transaction can see them any more. A claim therefore
+ * Runs that were claimed leave entries in the index until no transaction can see them. A claim therefore
  * starts at the last run that this process claimed, and from time to time at the first.
  */
 import { extendSql } from './leases.ts'
@@ -33,8 +33,8 @@ export function commandsSql(schema: string): string {
  *
  * `$1` owner, `$2` its lease in milliseconds or null, `$3` wanted number, `$4` limit or null for none, `$5` known
  * ensembles or null for all, `$6` time in milliseconds that runs of other ensembles must be due, `$7` maximum number of
- * suspects, `$8` and `$9` instant and row id after which runs without losses are looked for, `$10` first slot to use, `$11`
- * whether expired leases do not matter; otherwise nothing is claimed while there is one.
+ * suspects, `$8` and `$9` instant and row id after which runs without losses are searched, `$10` first slot to use, `$11`
+ * whether expired leases do not matter; otherwise it claims no run while there is one.
  *
  * It always returns a row: `has_expired` (a lease has expired, perhaps the own), `live` (number of leases), `free`
  * (number of slots that were free). The claimed runs are in the other columns, in the order of `place`.

@@ -1,5 +1,5 @@
 /**
- * The leases of processes: one row each, whatever the process owns. Renewing is one update of one row.
+ * The leases of processes: one row each, for any number of runs. Renewing is one update of one row.
  *
  * When a lease has expired, the process loses all of its runs: whoever finds the lease makes them ready and deletes it.
  * The process cannot extend an expired lease, only start a new one without runs.
@@ -11,7 +11,7 @@ import { fromColumn, toColumn } from './text.ts'
 import type { HeldRun, LeaseOwner } from '../ports/run-queue.ts'
 import type { DatabaseSession } from './database.ts'
 
-/** Number of runs that are made ready together, and number of leases that are looked at. */
+/** Number of runs that are made ready together, and number of leases that one statement expires. */
 const EXPIRED_RUNS = 500
 const EXPIRED_LEASES = 10
 

@@ -259,7 +259,7 @@ export const POSTGRES_MIGRATIONS: readonly (string | IndexStep)[] = [
   );
   ALTER TABLE $schema.events DROP CONSTRAINT IF EXISTS events_run_fkey;
   `,
-  // The lease of a process, whatever it owns; `due_at` of an owned run is NULL from now on. Slots are the limit of
+  // The lease of a process, for all of its runs; `due_at` of an owned run is NULL from now on. Slots are the limit of
   // running runs; see `slots.ts`. The expression in the index below is the class of a run; see `claim-sql.ts`.
   `
   CREATE TABLE $schema.leases (
