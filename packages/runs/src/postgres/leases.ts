@@ -1,7 +1,7 @@
 /**
  * The leases of processes: one row each, for any number of runs. Renewing is one update of one row.
  *
- * When a lease has expired, the process loses all of its runs: whoever finds the lease makes them ready and deletes it.
+ * When a lease has expired, the process loses all of its runs: the process that finds the lease makes them ready and deletes it.
  * The process cannot extend an expired lease, only start a new one without runs.
  */
 import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'

@@ -56,7 +56,7 @@ export class PostgresRunQueue implements RunQueue {
   #lookAgainAt = 0
   /** The slot after the last that this process took: claims of several processes rarely meet at one slot. */
   #nextSlot = 1
-  /** Number of slots that exist, as far as this process knows. */
+  /** Number of slots that this process knows. */
   #slots = 0
 
   constructor(parts: PostgresParts) {
