@@ -4,13 +4,15 @@ import { deepStrictEqual, ok } from 'node:assert/strict'
 import { reviewRequested, started } from './event-fixtures.ts'
 import { claimRun, createRun, endedRun, ownedRun, parkedRun } from './run-fixtures.ts'
 
+import type { RunStorage } from '../ports/run-storage.ts'
+import type { StoreMetrics } from '../ports/run-queue.ts'
 import type { StorageCase } from './storage-case.ts'
 
 export const metricsCases: readonly StorageCase[] = [
   {
     name: '[RUNS-L10] the counts of an empty store are 0',
     async run({ storage }) {
-      deepStrictEqual(await storage.queue.metrics(), {
+      deepStrictEqual(await countWaiting(storage), {
         running: 0,
         queued: 0,
         waiting: 0,
@@ -19,7 +21,6 @@ export const metricsCases: readonly StorageCase[] = [
         oldestQueuedMs: 0,
         openReviews: 0,
         deliveries: 0,
-        notificationQueueUsage: 0,
       })
     },
   },
@@ -32,7 +33,7 @@ export const metricsCases: readonly StorageCase[] = [
       await owner.commit([started])
       await parkedRun(storage, 'run-d', { events: [reviewRequested('review-1')] })
       await endedRun(storage, 'run-e', { webhooks: ['hook', 'other'] })
-      const { oldestQueuedMs, ...counts } = await storage.queue.metrics()
+      const { oldestQueuedMs, ...counts } = await countWaiting(storage)
       ok(oldestQueuedMs >= 0, `${oldestQueuedMs} is a wait`)
       deepStrictEqual(counts, {
         running: 1,
@@ -42,7 +43,6 @@ export const metricsCases: readonly StorageCase[] = [
         unfinished: { ACCEPTED: 2, RUNNING: 1, WAITING_REVIEW: 1 },
         openReviews: 1,
         deliveries: 2,
-        notificationQueueUsage: 0,
       })
     },
   },
@@ -77,3 +77,13 @@ export const metricsCases: readonly StorageCase[] = [
     },
   },
 ]
+
+/** Returns the metrics without the notification queue, which a shared store has in common with all other databases. */
+async function countWaiting({
+  queue,
+  isShared,
+}: RunStorage): Promise<Omit<StoreMetrics, 'notificationQueueUsage'>> {
+  const { notificationQueueUsage: usage, ...counts } = await queue.metrics()
+  ok(isShared ? usage >= 0 && usage < 1 : usage === 0, `${usage} is the part of the queue in use`)
+  return counts
+}
