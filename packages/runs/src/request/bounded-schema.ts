@@ -16,7 +16,7 @@ import type { TaskDefinitionBody } from '@tutti/protocol'
 const MAX_LENGTH = 65_536
 
 /** Maximum nesting of an output schema: each nested field takes two levels. */
-const MAX_STORED_DEPTH = 100
+const MAX_DEPTH = 100
 
 /** Maximum time to compile the schemas of one request, in milliseconds. */
 const READY_MS = 100
@@ -159,8 +159,7 @@ export function limitCheckTime(task: Task): Task {
 /** Checks the size of a schema and returns the length of its JSON. */
 function assertSmall(schema: OutputSchema): number {
   const depth = measureDepth(schema)
-  if (depth > MAX_STORED_DEPTH)
-    throw new TypeError(`must nest at most ${MAX_STORED_DEPTH} deep, got ${depth}`)
+  if (depth > MAX_DEPTH) throw new TypeError(`must nest at most ${MAX_DEPTH} deep, got ${depth}`)
   const { length } = JSON.stringify(schema)
   if (length <= MAX_LENGTH) return length
   throw new TypeError(`must be at most ${MAX_LENGTH} characters of JSON, got ${length}`)
