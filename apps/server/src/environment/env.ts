@@ -23,6 +23,7 @@ export interface Environment {
   readonly databaseUrl: string | undefined
   /** URL of the same database without its pooler, for notifications; undefined when there is no pooler. */
   readonly databaseListenUrl: string | undefined
+  /** URL of a replica of the same database, for lists and searches; undefined when there is none. */
   readonly databaseReadUrl: string | undefined
   /** Keys, one of which every request must carry. */
   readonly apiKeys: readonly EnvironmentKey[]

@@ -72,7 +72,7 @@ const NOTES: Readonly<Partial<Record<RouteName, string>>> = {
   submitRun:
     'A submission has inputs for an ensemble, overrides of its tasks, or tasks of your own. The run continues when you disconnect; follow it at `/api/runs/{runId}/events`, or send `Accept: text/event-stream` to get its events in the response.',
   listRuns:
-    'The response is one page; `total` counts all matching runs. `status` is a comma-separated list. `q` matches the start of the run id and any part of a tag or input value, ignoring case.',
+    'The response is one page, and `nextCursor` continues it; `total` counts matching runs up to 10,000. `status` is a comma-separated list. `q` matches the start of the run id and any part of a tag or input value, ignoring case.',
   streamRunEvents:
     'Starts with past events and continues live, without gaps or duplicates. A negative `from` counts from the end. `Last-Event-ID` takes precedence over `from`.',
   decideReview: 'REJECT repeats the task with your feedback. EDIT requires `revisedOutput`.',
