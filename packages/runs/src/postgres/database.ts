@@ -35,7 +35,6 @@ export interface DatabaseSession {
  */
 export const LOCKS = {
   migrate: 0x7475_0001,
-  claim: 0x7475_0002,
   create: 0x7475_0003,
   actor: 0x7475_0004,
   audit: 0x7475_0005,

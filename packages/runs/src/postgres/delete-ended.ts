@@ -21,7 +21,6 @@ export async function deleteEnded(
   database: Database,
   { keep, maxAgeMs = Infinity, limit }: Retention,
 ): Promise<readonly string[]> {
-  await deleteEvents(database)
   const rows = await database.transaction({}, async ({ schema, query }) => {
     const [lock] = await query('SELECT pg_try_advisory_xact_lock($1, $2) AS is_free', [
       LOCKS.retention,
@@ -35,16 +34,13 @@ export async function deleteEnded(
        ORDER BY runs.ended_at DESC, id DESC OFFSET $1 LIMIT 1`,
       [clampCount(keep)],
     )
+    const oldest = (bound: string): string =>
+      `SELECT ended_at, id FROM ${schema}.runs WHERE state = 'ended' AND ${bound}
+       ORDER BY ended_at, id LIMIT $4 FOR UPDATE SKIP LOCKED`
     return query(
-      `WITH doomed AS (
-         (SELECT ended_at, id FROM ${schema}.runs
-          WHERE state = 'ended' AND (ended_at, id) <= ($1::text::timestamptz, $2::int8)
-          ORDER BY ended_at, id LIMIT $4 FOR UPDATE SKIP LOCKED)
-       ), old AS (
-         (SELECT ended_at, id FROM ${schema}.runs
-          WHERE state = 'ended' AND ended_at < statement_timestamp() - $3 * interval '1 millisecond'
-          ORDER BY ended_at, id LIMIT $4 FOR UPDATE SKIP LOCKED)
-       ), ${deletionSql(schema, DOOMED)}`,
+      `WITH surplus AS (${oldest('(ended_at, id) <= ($1::text::timestamptz, $2::int8)')}),
+       old AS (${oldest(`ended_at < statement_timestamp() - $3 * interval '1 millisecond'`)}),
+       ${deletionSql(schema, SURPLUS_OR_OLD)}`,
       [
         beyond?.['ended_at'] ?? null,
         beyond?.['id'] ?? null,
@@ -53,7 +49,7 @@ export async function deleteEnded(
       ],
     )
   })
-  if (rows.length > 0) await deleteEvents(database)
+  await deleteEvents(database)
   return rows.toSorted(compareEnds).map((row) => fromColumn(String(row['run_id'])))
 }
 
@@ -69,8 +65,8 @@ export async function deleteOne(database: Database, runId: string): Promise<bool
 }
 
 /** The oldest runs of both kinds. */
-const DOOMED = `id IN (
-  SELECT id FROM (SELECT * FROM doomed UNION SELECT * FROM old) AS both_kinds
+const SURPLUS_OR_OLD = `id IN (
+  SELECT id FROM (SELECT * FROM surplus UNION SELECT * FROM old) AS both_kinds
   ORDER BY ended_at, id LIMIT $4)`
 
 /** Builds the part of a statement that deletes runs and notes them; it follows WITH. */
@@ -86,32 +82,34 @@ function deletionSql(schema: string, where: string): string {
 /** Deletes the events of deleted runs, except of those that another process is deleting. */
 async function deleteEvents(database: Database): Promise<void> {
   for (;;) {
-    const done = await database.transaction({}, async ({ schema, query }) => {
-      const [deleted] = await query(
-        `WITH next AS (
-           SELECT run, last_seq FROM ${schema}.deleted_runs ORDER BY run LIMIT 1000
-           FOR UPDATE SKIP LOCKED
-         ), sized AS (
-           SELECT run, last_seq, $1 - sum(last_seq + 1) OVER (ORDER BY run) + last_seq + 1 AS room
-           FROM next
-         ), chunk AS (
-           SELECT run, greatest(last_seq - room, -1) AS kept FROM sized WHERE room > 0
-         ), gone AS (
-           DELETE FROM ${schema}.events USING chunk WHERE events.run = chunk.run AND seq > kept
-         ), shortened AS (
-           UPDATE ${schema}.deleted_runs SET last_seq = kept FROM chunk
-           WHERE deleted_runs.run = chunk.run AND kept >= 0
-         ), finished AS (
-           DELETE FROM ${schema}.deleted_runs USING chunk
-           WHERE deleted_runs.run = chunk.run AND kept < 0
-         )
-         SELECT count(*) AS runs FROM chunk`,
-        [EVENTS_PER_STATEMENT],
-      )
-      return Number(deleted?.['runs']) === 0
-    })
-    if (done) return
+    const [deleted] = await database.change(eventDeletionSql(database.schema), [
+      EVENTS_PER_STATEMENT,
+    ])
+    if (Number(deleted?.['runs']) === 0) return
   }
+}
+
+/** Builds the statement that deletes up to `$1` events, of a long run its last ones first. */
+function eventDeletionSql(schema: string): string {
+  return `
+    WITH next AS (
+      SELECT run, last_seq FROM ${schema}.deleted_runs ORDER BY run LIMIT 1000
+      FOR UPDATE SKIP LOCKED
+    ), sized AS (
+      SELECT run, last_seq, $1 - sum(last_seq + 1) OVER (ORDER BY run) + last_seq + 1 AS room
+      FROM next
+    ), chunk AS (
+      SELECT run, greatest(last_seq - room, -1) AS kept FROM sized WHERE room > 0
+    ), gone AS (
+      DELETE FROM ${schema}.events USING chunk WHERE events.run = chunk.run AND seq > kept
+    ), shortened AS (
+      UPDATE ${schema}.deleted_runs SET last_seq = kept FROM chunk
+      WHERE deleted_runs.run = chunk.run AND kept >= 0
+    ), finished AS (
+      DELETE FROM ${schema}.deleted_runs USING chunk
+      WHERE deleted_runs.run = chunk.run AND kept < 0
+    )
+    SELECT count(*) AS runs FROM chunk`
 }
 
 function compareEnds(a: PostgresRow, b: PostgresRow): number {

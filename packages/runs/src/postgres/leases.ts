@@ -1,8 +1,8 @@
 /**
  * The leases of processes: one row each, for any number of runs. Renewing is one update of one row.
  *
- * When a lease has expired, the process loses all of its runs: the process that finds the lease makes them ready and deletes it.
- * The process cannot extend an expired lease, only start a new one without runs.
+ * When a lease has expired, its process loses all of its runs: the process that finds the lease makes them ready and
+ * deletes it. An expired lease cannot be extended; its process can only start a new one, without runs.
  */
 import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
 import { finiteOrNull } from './numbers.ts'
@@ -15,14 +15,17 @@ import type { DatabaseSession } from './database.ts'
 const EXPIRED_RUNS = 500
 const EXPIRED_LEASES = 10
 
+/** The end of a lease of `$2` milliseconds; null stands for a lease that never expires. */
+const LEASE_END = `coalesce(clock_timestamp() + $2::float8 * interval '1 millisecond', 'infinity')`
+
 /**
  * Returns the statement that extends the lease of `$1` to at least `$2` milliseconds from now, or starts it. It returns
- * no row if the lease has expired. `$2` is null for a lease that never expires.
+ * no row if the lease has expired.
  */
 export function extendSql(schema: string): string {
   return `
     INSERT INTO ${schema}.leases (owner, expires_at)
-    VALUES ($1, coalesce(clock_timestamp() + $2::float8 * interval '1 millisecond', 'infinity'))
+    VALUES ($1, ${LEASE_END})
     ON CONFLICT (owner) DO UPDATE
       SET expires_at = greatest(leases.expires_at, excluded.expires_at)
       WHERE leases.expires_at > clock_timestamp()
@@ -47,8 +50,7 @@ export function loseSql(lostAt: string): string {
 export function renewSql(schema: string): string {
   return `
     WITH lease AS (
-      UPDATE ${schema}.leases
-      SET expires_at = coalesce(clock_timestamp() + $2::float8 * interval '1 millisecond', 'infinity')
+      UPDATE ${schema}.leases SET expires_at = ${LEASE_END}
       WHERE owner = $1 AND expires_at > clock_timestamp()
       RETURNING owner
     )
@@ -59,19 +61,30 @@ export function renewSql(schema: string): string {
 /** Sets the end of the lease to `leaseMs` from now. Returns the runs of the owner; none if its lease had expired. */
 export async function renewLease(
   database: DatabaseSession,
-  { owner, leaseMs }: LeaseOwner,
+  leaseOwner: LeaseOwner,
 ): Promise<readonly HeldRun[]> {
-  const { schema } = database
-  const lease = [toColumn(owner), finiteOrNull(leaseMs)]
-  let rows = await database.query(renewSql(schema), lease)
+  const sql = renewSql(database.schema)
+  let rows = await database.query(sql, toLease(leaseOwner))
   if (rows[0]?.['owner'] === null) {
-    await expireLeases(database)
-    await database.query(extendSql(schema), lease)
-    rows = await database.query(renewSql(schema), lease)
+    await startLease(database, leaseOwner)
+    rows = await database.query(sql, toLease(leaseOwner))
   }
   return rows.flatMap(({ run_id: runId, token }) =>
     typeof runId === 'string' ? [{ runId: fromColumn(runId), token: String(token) }] : [],
   )
+}
+
+/** Extends the lease, or starts one. The runs of an expired lease are made ready before. */
+export async function startLease(session: DatabaseSession, leaseOwner: LeaseOwner): Promise<void> {
+  const sql = extendSql(session.schema)
+  const extended = await session.query(sql, toLease(leaseOwner))
+  if (extended.length > 0) return
+  await expireLeases(session)
+  await session.query(sql, toLease(leaseOwner))
+}
+
+function toLease({ owner, leaseMs }: LeaseOwner): readonly unknown[] {
+  return [toColumn(owner), finiteOrNull(leaseMs)]
 }
 
 /** Makes the runs of expired leases ready. Returns their number. */

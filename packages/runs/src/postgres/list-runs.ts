@@ -23,22 +23,15 @@ export async function queryRuns(database: Database, query: RunQuery): Promise<Ru
   const { schema } = database
   const filter = toFilter(query)
   const grams = filter.text?.grams
-  const [found] = await database.query(candidatesSql(schema, filter), [
-    ...filter.values,
-    before,
-    limit,
-    offset,
-    ...(grams === undefined ? [] : [grams]),
-  ])
+  const values = [...filter.values, before, limit, offset]
+  const [found] = await database.query(
+    candidatesSql(schema, filter),
+    grams === undefined ? values : [...values, grams],
+  )
   const count = Number(found?.['count'])
   const isCapped = count > MOST_COUNTED
   const rows = isCapped
-    ? await database.query(pageSql(schema, walkSql(schema, filter)), [
-        ...filter.values,
-        before,
-        limit,
-        offset,
-      ])
+    ? await database.query(pageSql(schema, walkSql(schema, filter)), values)
     : await readPage(database, found?.['ids'])
   return { runs: rows.map(toListedRun), total: Math.min(count, MOST_COUNTED), isCapped }
 }

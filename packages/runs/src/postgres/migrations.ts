@@ -3,8 +3,8 @@
  *
  * RUNS-D4 Processes that open a store at the same time migrate it once. A schema that is newer than the code is
  *    refused with SCHEMA_TOO_NEW and left unchanged.
- * RUNS-D6 Processes of the previous version write while the schema is migrated. A step adds columns without a default
- *    that must be computed per row, and leaves it to later writes or to housekeeping to fill them.
+ * RUNS-D6 Processes of the previous version write while the schema is migrated. A step gives new columns no default that
+ *    is computed for each row; later writes fill them.
  */
 import { sleep, systemClock, TuttiError } from '@tutti/core'
 
@@ -20,18 +20,18 @@ const MIGRATION_LIMIT_MS = 3_600_000
 /** Time after which a step that waits for a table lets the writers behind it continue, in milliseconds. */
 const WRITERS_WAIT_MS = 300
 
-/** A step that creates and drops indexes, by name. `null` drops one. */
+/** A step that creates indexes by name, each on a table with columns, and drops those with `null`. */
 export interface IndexStep {
-  readonly indexes: Readonly<Record<string, { readonly on: string; readonly unique?: true } | null>>
+  readonly indexes: Readonly<Record<string, string | null>>
 }
 
 /**
- * Migration steps: statements for one transaction, or changes of indexes, which run while other processes write. Step N migrates a schema of version N to version N + 1; `$schema` is its quoted name. A released step
- * never changes.
+ * Migration steps: statements for one transaction, or changes of indexes, which run while other processes write. Step N
+ * migrates a schema of version N to version N + 1; `$schema` is its quoted name. A released step never changes.
  *
  * Instants and amounts are `double precision`, like JavaScript numbers. `due_at` is, for a ready run, the time since
- * which it waits; for an owned run, the end of its lease; for a parked run, the time at which it becomes due. NULL means
- * never.
+ * which it waits; for a parked run, the time at which it becomes due; for an owned run of an earlier version, the end of
+ * its lease. NULL means never.
  */
 export const POSTGRES_MIGRATIONS: readonly (string | IndexStep)[] = [
   `
@@ -244,10 +244,10 @@ export const POSTGRES_MIGRATIONS: readonly (string | IndexStep)[] = [
   `ALTER TABLE $schema.run_texts ADD COLUMN grams int2[];`,
   {
     indexes: {
-      run_texts_by_gram: { on: 'run_texts USING gin (grams)' },
-      run_texts_not_indexed: { on: 'run_texts (run) WHERE grams IS NULL' },
-      runs_by_upper_id: { on: 'runs (upper(run_id COLLATE "C") COLLATE "C")' },
-      runs_by_ensemble: { on: 'runs (ensemble, id)' },
+      run_texts_by_gram: 'run_texts USING gin (grams)',
+      run_texts_not_indexed: 'run_texts (run) WHERE grams IS NULL',
+      runs_by_upper_id: 'runs (upper(run_id COLLATE "C") COLLATE "C")',
+      runs_by_ensemble: 'runs (ensemble, id)',
     },
   },
   // Runs whose events are still to be deleted. Without the foreign key, an event is stored without a look at its run,
@@ -286,11 +286,9 @@ export const POSTGRES_MIGRATIONS: readonly (string | IndexStep)[] = [
   `,
   {
     indexes: {
-      runs_due: {
-        on: `runs (ensemble, least(lost_owners, 2), due_at, id)
-          WHERE state IN ('ready', 'parked') AND due_at IS NOT NULL`,
-      },
-      runs_owned: { on: `runs (owner) WHERE state = 'owned'` },
+      runs_due: `runs (ensemble, least(lost_owners, 2), due_at, id)
+        WHERE state IN ('ready', 'parked') AND due_at IS NOT NULL`,
+      runs_owned: `runs (owner) WHERE state = 'owned'`,
       runs_suspected: null,
     },
   },
@@ -340,15 +338,17 @@ async function migrateFurther(admin: Database): Promise<boolean> {
       await session.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
       await session.query(`CREATE TABLE IF NOT EXISTS ${schema}.schema_version (version integer)`)
       const before = await readVersion(session)
-      const after = before === 0 ? newest : Math.min(before + 1, newest)
+      const isNew = before === 0
+      const after = isNew ? newest : Math.min(before + 1, newest)
       for (const step of POSTGRES_MIGRATIONS.slice(before, after)) {
-        if (typeof step !== 'string')
-          await changeIndexes(before === 0 ? session : admin, step, before === 0)
-        else
-          await applyStep(session, step, before === 0).catch((error: unknown) => {
+        if (typeof step === 'string') {
+          await applyStep(session, step, isNew).catch((error: unknown) => {
             isBlocked = isLockTimeout(error)
             throw error
           })
+        } else {
+          await changeIndexes(isNew ? session : admin, step, isNew)
+        }
       }
       await session.query(`DELETE FROM ${schema}.schema_version`)
       await session.query(`INSERT INTO ${schema}.schema_version VALUES ($1)`, [after])
@@ -380,10 +380,7 @@ async function changeIndexes(
     // An attempt that was interrupted leaves an index that is not valid.
     await session.query(`DROP INDEX ${online} IF EXISTS ${schema}.${name}`)
     if (definition === null) continue
-    const { unique = false, on } = definition
-    await session.query(
-      `CREATE ${unique ? 'UNIQUE' : ''} INDEX ${online} ${name} ON ${schema}.${on}`,
-    )
+    await session.query(`CREATE INDEX ${online} ${name} ON ${schema}.${definition}`)
   }
 }
 

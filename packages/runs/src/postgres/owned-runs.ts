@@ -1,11 +1,9 @@
 /**
- * The known state of the runs that this process writes: their rows and tasks as its last write left them. A write that finds
- * its run here needs no read. Nothing depends on it being true: a write changes only rows that are as known, and is
- * decided again otherwise.
+ * The known state of the runs that this process writes: their rows and tasks as its last write left them. A write that
+ * finds its run here needs no read. It need not be true: a write changes only rows that are as known, and is decided again
+ * otherwise.
  */
-import { toRunRow, type PostgresRunRow, type PostgresTaskRow } from './rows.ts'
-
-import type { PostgresRow } from './database.ts'
+import type { PostgresRunRow, PostgresTaskRow } from './rows.ts'
 
 /** The row and all tasks of a run. */
 export interface KnownRun {
@@ -21,10 +19,9 @@ export class OwnedRuns {
   readonly #byId = new Map<string, KnownRun>()
 
   /** Remembers the row of a claimed run that has not started, and so has no tasks. */
-  rememberClaimed(row: PostgresRow): void {
-    const known = toRunRow(row)
-    const { runId, startedAt } = known.run
-    if (startedAt === undefined) this.remember({ row: known, tasks: new Map() })
+  rememberClaimed(row: PostgresRunRow): void {
+    const { runId, startedAt } = row.run
+    if (startedAt === undefined) this.remember({ row, tasks: new Map() })
     else this.forget(runId)
   }
 

@@ -1,7 +1,6 @@
 /**
- * Durable runs in Postgres 15 or later, for any number of processes: tables in a separate schema, a connection pool for
- * statements, and one connection that listens. Leases are in the rows of the runs and are measured by the clock of the
- * database.
+ * Durable runs in Postgres 15 or later, for any number of processes: tables in a separate schema, connection pools for
+ * leases, requests and lists, and one connection that listens. The clock of the database measures leases.
  */
 import { errorMessage, systemClock, TuttiError } from '@tutti/core'
 

@@ -57,20 +57,18 @@ export function toRunRow(row: PostgresRow): PostgresRunRow {
 export function toRun(row: PostgresRow): RunRecord {
   return {
     ...toSummary(row),
-    ...readJsonColumns(row),
     ...optionalText('error', row['error']),
   }
 }
 
-/** Reads the columns of a run that lists and records share. */
-function toSummary(row: PostgresRow): Omit<RunRecord, 'inputs' | 'error' | 'request' | 'webhooks'> {
-  const { inputs: _, ...listed } = readJsonColumns(row)
+/** Reads the columns of a run, without its error; a list reads only some of them. */
+function toSummary(row: PostgresRow): Omit<RunRecord, 'error'> {
   return {
     runId: text(row['run_id']),
     ensemble: text(row['ensemble']),
     workflow: row['workflow'] as RunRecord['workflow'],
     status: row['status'] as RunRecord['status'],
-    ...listed,
+    ...readJsonColumns(row),
     taskCount: Number(row['task_count']),
     completedTasks: Number(row['completed_tasks']),
     createdAt: Number(row['created_at']),
@@ -85,8 +83,9 @@ function toSummary(row: PostgresRow): Omit<RunRecord, 'inputs' | 'error' | 'requ
 /** Reads a run from a row of the list. */
 export function toListedRun(row: PostgresRow): ListedRun {
   const { error_start: error } = row
+  const { inputs: _, ...listed } = toSummary(row)
   return {
-    ...toSummary(row),
+    ...listed,
     ...(typeof error === 'string' ? { error: parseCutText(error) } : {}),
     ...readListedFields(row, text(row['current_name'])),
   }

@@ -9,7 +9,7 @@
 import { toStoreMetrics } from '../store-metrics.ts'
 import { SUSPECT_LOSSES } from '../execution/suspects.ts'
 import { claimSql, commandsSql, TAKE } from './claim-sql.ts'
-import { expireLeases, extendSql, loseSql, renewLease } from './leases.ts'
+import { expireLeases, loseSql, renewLease, startLease } from './leases.ts'
 import { clampCount, finiteOrNull } from './numbers.ts'
 import { toRunRow, toPendingCommand, type PostgresRunRow } from './rows.ts'
 import { growSlots, takeSlot } from './slots.ts'
@@ -88,12 +88,7 @@ export class PostgresRunQueue implements RunQueue {
     const { schema } = database
     const owner = toColumn(leaseOwner.owner)
     return database.transaction({}, async (session) => {
-      const lease = [owner, finiteOrNull(leaseOwner.leaseMs)]
-      const extended = await session.query(extendSql(schema), lease)
-      if (extended.length === 0) {
-        await expireLeases(session)
-        await session.query(extendSql(schema), lease)
-      }
+      await startLease(session, leaseOwner)
       const [taken] = await session.query(
         `UPDATE ${schema}.runs SET ${TAKE}
          WHERE run_id = $2 AND state IN ('ready', 'parked')
@@ -276,8 +271,17 @@ export class PostgresRunQueue implements RunQueue {
   }
 
   #toClaimedRun(row: PostgresRow): ClaimedRun {
-    this.#parts.owned.rememberClaimed(row)
-    return toClaimedRun(row)
+    const claimed = toRunRow(row)
+    this.#parts.owned.rememberClaimed(claimed)
+    const { run, token, lostOwners } = claimed
+    // NOTE: a cast at the boundary: `commandsSql` builds these rows.
+    const commands = (row['pending_commands'] ?? []) as readonly PostgresRow[]
+    return {
+      run,
+      token,
+      commands: commands.map((command) => toPendingCommand({ ...command, run_id: row['run_id'] })),
+      lostOwners,
+    }
   }
 
   async #giveSlot(session: DatabaseSession, run: unknown): Promise<void> {
@@ -301,17 +305,4 @@ interface FoundRuns {
   readonly free: number
   /** Whether it looked at all due runs, from the first on. */
   readonly lookedAtAll: boolean
-}
-
-/** Reads a claimed row with its pending commands. */
-function toClaimedRun(row: PostgresRow): ClaimedRun {
-  const { run, token, lostOwners } = toRunRow(row)
-  // NOTE: a cast at the boundary: `commandsSql` builds these rows.
-  const commands = (row['pending_commands'] ?? []) as readonly PostgresRow[]
-  return {
-    run,
-    token,
-    commands: commands.map((command) => toPendingCommand({ ...command, run_id: row['run_id'] })),
-    lostOwners,
-  }
 }

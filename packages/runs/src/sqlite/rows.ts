@@ -38,20 +38,18 @@ export type SqliteRow = Readonly<Record<string, unknown>>
 export function readRun(row: SqliteRow): RunRecord {
   return {
     ...toSummary(row),
-    ...readJsonColumns(row),
     ...optionalJson('error', row['error']),
   }
 }
 
-/** Reads the columns of a run that lists and records share. */
-function toSummary(row: SqliteRow): Omit<RunRecord, 'inputs' | 'error' | 'request' | 'webhooks'> {
-  const { inputs: _, ...listed } = readJsonColumns(row)
+/** Reads the columns of a run, without its error; a list reads only some of them. */
+function toSummary(row: SqliteRow): Omit<RunRecord, 'error'> {
   return {
     runId: text(row['run_id']),
     ensemble: text(row['ensemble']),
     workflow: text(row['workflow']) as Workflow,
     status: text(row['status']) as RunStatus,
-    ...listed,
+    ...readJsonColumns(row),
     taskCount: Number(row['task_count']),
     completedTasks: Number(row['completed_tasks']),
     createdAt: Number(row['created_at']),
@@ -66,8 +64,9 @@ function toSummary(row: SqliteRow): Omit<RunRecord, 'inputs' | 'error' | 'reques
 /** Reads a run from a row of the list. */
 export function readListedRun(row: SqliteRow): ListedRun {
   const { current_name: name, error_start: error } = row
+  const { inputs: _, ...listed } = toSummary(row)
   return {
-    ...toSummary(row),
+    ...listed,
     ...(typeof error === 'string' ? { error: parseCutText(error.slice(1).replace(/"$/, '')) } : {}),
     ...readListedFields(row, name === null ? '' : String(parse(name))),
   }
