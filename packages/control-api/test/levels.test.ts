@@ -82,6 +82,39 @@ const CASES: readonly Case[] = [
     },
   },
   {
+    rule: 'a submission can have the conversation before the run',
+    body: {
+      ...INPUTS,
+      history: [
+        { role: 'user', content: 'Is {it} raining?' },
+        {
+          role: 'assistant',
+          content: '',
+          toolCalls: [{ id: 'c1', name: 'look', arguments: '{}' }],
+        },
+        { role: 'tool', toolCallId: 'c1', content: 'rain' },
+        { role: 'assistant', content: 'Yes' },
+      ],
+    },
+    story: { status: 'COMPLETED' },
+    also: (api) => {
+      const conversations = api.asked.map(({ messages }) => messages.slice(1, 5))
+      expect(conversations).not.toEqual([])
+      for (const conversation of conversations) {
+        expect(conversation).toEqual([
+          { role: 'user', content: 'Is {it} raining?' },
+          {
+            role: 'assistant',
+            content: '',
+            toolCalls: [{ id: 'c1', name: 'look', arguments: '{}' }],
+          },
+          { role: 'tool', toolCallId: 'c1', toolName: 'look', content: 'rain' },
+          { role: 'assistant', content: 'Yes', toolCalls: [] },
+        ])
+      }
+    },
+  },
+  {
     rule: 'a submission can name another ensemble',
     body: { ensemble: 'archive' },
     story: {

@@ -51,6 +51,7 @@ export {
 } from './model/model-catalog.ts'
 export { priceList } from './model/prices.ts'
 export { rateLimit, type RateLimit, type RateLimitOptions } from './model/rate-limit.ts'
+export { findHistoryProblems } from './definition/history.ts'
 export { MANAGER, type Plan } from './definition/plan.ts'
 export {
   DEFAULT_MAX_REVISIONS,

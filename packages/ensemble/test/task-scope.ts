@@ -79,6 +79,7 @@ export function createTestScope({
   const prompt = {
     agent: work.agent,
     text: { description: work.description, expectedOutput: work.expectedOutput },
+    history: [],
     context: [],
     notes: NO_NOTES,
     attempt: 2,

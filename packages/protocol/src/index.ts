@@ -146,6 +146,12 @@ export {
   RunSummary,
   RunTaskDetail,
 } from './schemas/rest/runs.ts'
+export {
+  HistoryMessage,
+  HistoryToolCall,
+  MAX_HISTORY_BYTES,
+  MAX_HISTORY_MESSAGES,
+} from './schemas/history-message.ts'
 export { CostEstimate, RunMetrics } from './schemas/run-metrics.ts'
 export {
   CancelAccepted,

@@ -3,6 +3,7 @@ import type { CallerRequest } from '@tutti/core'
 import type { Budget } from '@tutti/ensemble'
 import type {
   FinishReason,
+  HistoryMessage,
   RunEventOf,
   RunOptionsBody,
   RunStatus,
@@ -72,6 +73,8 @@ export interface RequestedRun {
   readonly options?: RunOptionsBody
   /** Budget of the run, in addition to that of its ensemble: the smaller limit applies. */
   readonly budget?: Budget
+  /** Messages of the conversation before the run. */
+  readonly history?: readonly HistoryMessage[]
   /** W3C trace context of the caller. */
   readonly traceparent?: string
   /** The `tracestate` that belongs to `traceparent`. */

@@ -82,6 +82,13 @@ const LEVEL_3: RequestedRun = {
   taskOverrides: { second: { maxIterations: 3 } },
 }
 
+const HISTORY: RequestedRun['history'] = [
+  { role: 'user', content: 'Who wrote {what}?' },
+  { role: 'assistant', content: 'Ask me about one work' },
+]
+
+const MESSAGES = [HISTORY[0], { ...HISTORY[1], toolCalls: [] }]
+
 const LEVEL_2: RequestedRun = {
   taskOverrides: {
     own: { model: 'opus', tools: { add: ['wait'] }, description: 'Wait for {what}' },
@@ -92,29 +99,39 @@ describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
   it.each([
     ['level 2', LEVEL_2],
     ['level 3', LEVEL_3],
-  ])('[RUNS-R2] a run at %s continues unchanged in another process', async (__, request) => {
-    await using where = await place()
-    const [before, after] = [crew(), crew()]
-    const first = await before.serve(await where.open())
-    const { runId } = await first.submit({ ...request, inputs: { what: 'Bach' } })
-    await until('the tool waits', () => before.called.includes('wait'))
-    await first.close({ drainTimeoutMs: 0 })
-    const second = await after.serve(await where.open())
-    after.play()
-    const events = await allEvents(second, runId)
-    expect(events.at(-1)).toMatchObject({ type: 'run_result', status: 'COMPLETED' })
-    expect(events.filter(({ type }) => type === 'ensemble_started')).toHaveLength(1)
-    expect(new Set([...before.asked, ...after.asked].map(({ by }) => by))).toEqual(
-      new Set(['opus']),
-    )
-    expect(before.called.filter((name) => name === 'look')).toHaveLength(request.tasks ? 1 : 0)
-    expect(after.called).not.toContain('look')
-    const stored = (await second.get(runId))?.run
-    expect(stored?.request).toEqual(request)
-    const done = events.findLast((event) => event.type === 'task_completed')
-    expect(done).toMatchObject({ output: '{"by":"opus"}' })
-    await second.close({ drainTimeoutMs: 0 })
-  })
+  ])(
+    '[RUNS-R2] [ENS-L29] a run at %s continues unchanged in another process',
+    async (__, request) => {
+      await using where = await place()
+      const [before, after] = [crew(), crew()]
+      const first = await before.serve(await where.open())
+      const { runId } = await first.submit({
+        ...request,
+        history: HISTORY,
+        inputs: { what: 'Bach' },
+      })
+      await until('the tool waits', () => before.called.includes('wait'))
+      await first.close({ drainTimeoutMs: 0 })
+      const second = await after.serve(await where.open())
+      after.play()
+      const events = await allEvents(second, runId)
+      expect(events.at(-1)).toMatchObject({ type: 'run_result', status: 'COMPLETED' })
+      expect(events.filter(({ type }) => type === 'ensemble_started')).toHaveLength(1)
+      expect(new Set([...before.asked, ...after.asked].map(({ by }) => by))).toEqual(
+        new Set(['opus']),
+      )
+      expect(before.called.filter((name) => name === 'look')).toHaveLength(request.tasks ? 1 : 0)
+      expect(after.called).not.toContain('look')
+      const stored = (await second.get(runId))?.run
+      expect(stored?.request).toEqual({ ...request, history: HISTORY })
+      const [firstAsked, lastAsked] = [before.asked[0], after.asked.at(-1)]
+      expect(firstAsked?.messages.slice(1, 3)).toEqual(MESSAGES)
+      expect(lastAsked?.messages.slice(1, 3)).toEqual(MESSAGES)
+      const done = events.findLast((event) => event.type === 'task_completed')
+      expect(done).toMatchObject({ output: '{"by":"opus"}' })
+      await second.close({ drainTimeoutMs: 0 })
+    },
+  )
 
   it('a run whose tool or model is missing fails with the reason when it is resumed', async () => {
     await using where = await place()

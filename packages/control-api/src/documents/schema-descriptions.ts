@@ -744,6 +744,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunRequest.tags': 'Metadata by which the run can be found.',
   'RunRequest.ensemble': 'Name of the ensemble; the first one when absent.',
   'RunRequest.runId': 'Id chosen by the client; the server generates one when absent.',
+  'RunRequest.history':
+    'Messages of the conversation before this run, oldest first. Every agent of the run gets them.',
   'RunRequest.webhooks': 'Names of registered webhooks that are notified of the run.',
   'RunRequest.idempotencyKey':
     'Key that identifies the submission, like the header `Idempotency-Key` over REST.',
@@ -836,6 +838,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'SubmitRunBody.tags': 'Metadata by which the run can be found.',
   'SubmitRunBody.ensemble': 'Name of the ensemble; the first one when absent.',
   'SubmitRunBody.runId': 'Id chosen by the client; the server generates one when absent.',
+  'SubmitRunBody.history':
+    'Messages of the conversation before this run, oldest first. Every agent of the run gets them.',
   'SubmitRunBody.webhooks': 'Names of registered webhooks that are notified of the run.',
   SubmitRunQuery: 'Query of `POST /api/runs`.',
   'SubmitRunQuery.wait':

@@ -21,6 +21,7 @@ function messages(parts: Partial<PromptParts> = {}): readonly string[] {
   return createFirstMessages({
     agent: writer,
     text,
+    history: [],
     context: [],
     notes: { memories: [] },
     attempt: 1,
@@ -36,6 +37,15 @@ const memories = [
   { scope: 'style', text: 'Be brief' },
 ]
 const urgent = { id: 'd', content: 'Mention Coltrane', priority: 'NORMAL', createdAt: 0 } as const
+
+it('[ENS-L29] the conversation before the run comes between the system message and the task', () => {
+  const history = [
+    { role: 'user', content: 'What is jazz?' },
+    { role: 'assistant', content: 'Music', toolCalls: [] },
+  ] as const
+  expect(messages({ history }).slice(1, 3)).toEqual(['What is jazz?', 'Music'])
+  expect(messages({ history })).toHaveLength(4)
+})
 
 describe('[ENS-L22] the first messages of a task', () => {
   it('are the role of the agent and the task', () => {

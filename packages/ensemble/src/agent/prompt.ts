@@ -11,6 +11,8 @@ import type { TaskText } from '../definition/task-text.ts'
 export interface PromptParts {
   readonly agent: Agent
   readonly text: TaskText
+  /** Messages of the conversation before the run. */
+  readonly history: readonly Message[]
   readonly context: readonly ContextOutput[]
   /** Additional context from the author of the task or of the run. */
   readonly additionalContext?: string | undefined
@@ -22,10 +24,11 @@ export interface PromptParts {
   readonly outputFormat: string | undefined
 }
 
-/** Returns the system message and the user message of a task. */
+/** Returns the first messages of a task: system message, conversation before the run, and user message. */
 export function createFirstMessages(parts: PromptParts): readonly Message[] {
   return [
     { role: 'system', content: renderSystemPrompt(parts.agent) },
+    ...parts.history,
     { role: 'user', content: renderUserPrompt(parts) },
   ]
 }

@@ -1,6 +1,7 @@
 /** Pure: checks whether a run of an ensemble can start with its options. */
 import { findUnknownOptions, TuttiError } from '@tutti/core'
 
+import { findHistoryProblems } from '../definition/history.ts'
 import { listAllTasks } from '../definition/manager.ts'
 import { createFallbackModelLookup, modelOfTask } from '../definition/model-of-task.ts'
 import { reviewAfter, reviewSettingsOf } from '../definition/review-settings.ts'
@@ -24,6 +25,7 @@ export function assertOptions(ensemble: ResolvedEnsemble, options: RunOptions): 
   const problems = [
     ...findUnknownOptions(options, RUN_OPTION_NAMES),
     ...findBudgetProblems(options.budget),
+    ...findHistoryProblems(options.history).map(({ path, message }) => `history${path} ${message}`),
     ...(options.reviewer === undefined && options.decidable !== true
       ? findReviewedTasks(ensemble, tasks).map(
           (name) =>

@@ -10,7 +10,7 @@ import type { RunProfiles } from '../steering/profiles.ts'
 import type { RunReviewer } from '../ports/run-reviewer.ts'
 import type { TextLimits } from '../definition/text-limits.ts'
 import type { CallerRequest, Clock, Logger, OptionNames, ToolMetrics } from '@tutti/core'
-import type { RunEvent } from '@tutti/protocol'
+import type { HistoryMessage, RunEvent } from '@tutti/protocol'
 
 /** Listeners of a run. */
 interface RunListeners {
@@ -73,6 +73,11 @@ interface RunPersistence {
 export interface RunOptions extends RunListeners, RunCaller, RunLogOptions, RunPersistence {
   /** Id of the run. @default a random id */
   readonly runId?: string
+  /**
+   * Messages of the conversation before the run, oldest first. Every agent of the run gets them between its
+   * system message and its task. @default none
+   */
+  readonly history?: readonly HistoryMessage[]
   /** Signal that cancels the run. */
   readonly signal?: AbortSignal
   readonly clock?: Clock
@@ -103,6 +108,7 @@ export interface RunOptions extends RunListeners, RunCaller, RunLogOptions, RunP
 /** Names of the options of a run. */
 export const RUN_OPTION_NAMES = {
   runId: true,
+  history: true,
   signal: true,
   onEvent: true,
   onWaiting: true,

@@ -2,6 +2,7 @@
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { Inputs } from '../definition/template.ts'
 import type { RunJournal } from '../ports/run-journal.ts'
+import type { Message } from '../model/chat-model.ts'
 import type { Meter } from '../usage/budget.ts'
 import type { InFlight } from '../work/in-flight.ts'
 import type { Stopwatch } from '../work/stopwatch.ts'
@@ -13,6 +14,8 @@ export interface RunScope {
   readonly runId: string
   readonly ensemble: ResolvedEnsemble
   readonly inputs: Inputs
+  /** Messages of the conversation before the run, for its agents. */
+  readonly history: readonly Message[]
   /** Aborts when all work must stop. */
   readonly signal: AbortSignal
   readonly clock: Clock

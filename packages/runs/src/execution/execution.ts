@@ -260,13 +260,14 @@ export class Execution {
     const { profiles, memories, reflections, textLimits } = this.#options
     const { toolMetrics, onRateLimitWait } = this.#options
     const { run } = this.#claim
-    const { options = {}, budget, traceparent, tracestate, origin } = run.request ?? {}
+    const { options = {}, budget, traceparent, tracestate, origin, history } = run.request ?? {}
     const { verbose, toolLogTruncateLength } = options
     const ensemble = this.#options.ensemble()
     return ensemble.start(run.inputs, {
       ...field('traceparent', traceparent),
       ...field('tracestate', tracestate),
       ...field('request', origin),
+      ...field('history', history),
       ...field(
         'budget',
         budget === undefined ? undefined : narrowedBudget(ensemble, budget, { prices, logger }),

@@ -3,6 +3,7 @@ import { isoNow, TuttiError, type Clock, type TraceContext } from '@tutti/core'
 import {
   assertInputs,
   assertTextSizes,
+  findHistoryProblems,
   findUnpriced,
   type Budget,
   type Ensemble,
@@ -84,6 +85,7 @@ export function buildNewRun(submitted: RunSubmission, options: NewRunOptions): N
     ...field('options', addCaptureMode(submitted, template)),
   })
   assertTagSize(tags)
+  assertHistory(submitted.history)
   const ensemble = ensembles.build({ ensemble: template.name, ...field('request', request) })
   if (reviews?.allowOverride !== true) assertRequiredReviews(template, request ?? {}, ensemble)
   if (submitted.isAllowance !== true) assertPriced(ensemble, submitted.budget, prices)
@@ -126,6 +128,16 @@ function assertTagSize(tags: Readonly<TagMap>): void {
   throw new TuttiError('BAD_REQUEST', `Invalid request body: /tags ${message}`, {
     details: { problems: [{ path: '/tags', message }] },
   })
+}
+
+function assertHistory(history: RunSubmission['history']): void {
+  const problems = findHistoryProblems(history).map(({ path, message }) => ({
+    path: `/history${path}`,
+    message,
+  }))
+  if (problems.length === 0) return
+  const text = problems.map(({ path, message }) => `${path} ${message}`).join('; ')
+  throw new TuttiError('BAD_REQUEST', `Invalid request body: ${text}`, { details: { problems } })
 }
 
 /** Refuses a cost limit that cannot be enforced. */
@@ -172,6 +184,7 @@ function pickRequest({
   taskOverrides,
   options,
   budget,
+  history,
   memo,
   origin,
   traceparent,
@@ -182,6 +195,7 @@ function pickRequest({
     ...field('taskOverrides', taskOverrides),
     ...field('options', options),
     ...field('budget', budget),
+    ...field('history', history),
     ...field('memo', memo),
     ...field('origin', origin),
     ...field('traceparent', traceparent),

@@ -5,6 +5,7 @@
  * `tasks` or `taskOverrides` that are present but empty are rejected, because they can only be a mistake.
  */
 import Type from 'typebox'
+import { HistoryMessage, MAX_HISTORY_MESSAGES } from '../history-message.ts'
 import { CaptureMode, ReviewPolicy, ReviewTimeoutAction, Workflow } from '../enums.ts'
 import {
   CLOSED,
@@ -203,6 +204,8 @@ export const submitRunFields = {
   ensemble: Type.Optional(NonBlank),
   /** Id chosen by the client; the server generates one when absent. */
   runId: Type.Optional(RunId),
+  /** Messages of the conversation before this run, oldest first. Every agent of the run gets them. */
+  history: Type.Optional(Type.Array(HistoryMessage, { maxItems: MAX_HISTORY_MESSAGES })),
   /** Names of registered webhooks that are notified of the run. */
   webhooks: Type.Optional(Type.Array(NonBlank, { uniqueItems: true, maxItems: MAX_WEBHOOKS })),
 }
