@@ -183,6 +183,22 @@ const CASES: readonly Case[] = [
     },
   },
   {
+    rule: 'a task of a request can be plain chat',
+    body: {
+      tasks: [{ description: '{message}', instructions: 'Answer in {French}' }],
+      history: [{ role: 'assistant', content: 'Bonjour' }],
+      inputs: { message: 'Is {this} jazz?' },
+    },
+    story: { status: 'COMPLETED' },
+    also: (api) => {
+      expect(api.asked[0]?.messages.slice(0, 3)).toEqual([
+        { role: 'system', content: 'Answer in {French}' },
+        { role: 'assistant', content: 'Bonjour', toolCalls: [] },
+        { role: 'user', content: 'Is {this} jazz?' },
+      ])
+    },
+  },
+  {
     rule: 'a task graph with context is PARALLEL, with references by name and by index',
     body: {
       tasks: [

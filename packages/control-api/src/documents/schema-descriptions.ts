@@ -351,6 +351,12 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Events of the runs so far, in order, without tokens, model turns and reviews.',
   'Hello.sharedCapabilities': 'Tasks and tools that peers can request.',
   'Hello.recentIterations': 'Recent model turns.',
+  HistoryMessage:
+    'Message of the conversation before a run. Each tool call of an assistant is followed by a `tool` message with its result, before the next message of the user or the assistant.',
+  HistoryToolCall: 'Tool call in the conversation before a run.',
+  'HistoryToolCall.id': 'Id of the call; the message with its result repeats it.',
+  'HistoryToolCall.name': 'Name of the tool.',
+  'HistoryToolCall.arguments': 'Arguments of the call as JSON text.',
   HubEvent:
     'Message of a producer with its origin. The inner message can be newer than its reader.',
   'HubEvent.sequence': 'Number of the message, counted by the producer; a gap means a loss.',
@@ -927,6 +933,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskDefinitionBody.review': 'Review of the output.',
   'TaskDefinitionBody.beforeReview': 'Review before the task begins.',
   'TaskDefinitionBody.additionalContext': 'Additional text for the agent.',
+  'TaskDefinitionBody.instructions':
+    'System message of the agent. With it, the model gets the description as it is, without headings: plain chat. An empty text sends no system message.',
   TaskFailed:
     'A task failed or was rejected by a reviewer (code REVIEW_REJECTED). Tokens, tool calls and cost are those of its last attempt. AgentEnsemble wire format.',
   'TaskFailed.taskIndex': 'Number of the task in its run, from 1.',

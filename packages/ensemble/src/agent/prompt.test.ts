@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { agent } from '../definition/agent.ts'
+import { DEFAULT_EXPECTED_OUTPUT } from '../definition/task.ts'
 import { task } from '../definition/define-task.ts'
 import { renderDirectives } from '../steering/directives.ts'
 import { renderTask } from '../definition/task-text.ts'
@@ -45,6 +46,27 @@ it('[ENS-L29] the conversation before the run comes between the system message a
   ] as const
   expect(messages({ history }).slice(1, 3)).toEqual(['What is jazz?', 'Music'])
   expect(messages({ history })).toHaveLength(4)
+})
+
+describe('[ENS-L30] the instructions of a task', () => {
+  const plain = { text: { description: 'Hello {you}', expectedOutput: DEFAULT_EXPECTED_OUTPUT } }
+
+  it('are the system message, and the description comes as it is', () => {
+    const { instructions } = { instructions: 'Talk like a {pirate}' }
+    expect(messages({ ...plain, instructions })).toEqual([instructions, 'Hello {you}'])
+  })
+
+  it('send no system message when they are empty', () => {
+    expect(messages({ ...plain, instructions: '' })).toEqual(['Hello {you}'])
+  })
+
+  it('keep the sections that say more than the description', () => {
+    const parts = { instructions: 'x', context: [research], directives: [urgent] }
+    const [, user = ''] = messages(parts)
+    expect(user).toMatch(
+      /^## Context from .*## Active Directives.*\n\nWrite about jazz\n\n## Expected Output\nOne page$/s,
+    )
+  })
 })
 
 describe('[ENS-L22] the first messages of a task', () => {

@@ -1,5 +1,6 @@
 /** Pure: the first messages of a task, with their sections in AgentEnsemble's order. */
 import { renderDirectives } from '../steering/directives.ts'
+import { DEFAULT_EXPECTED_OUTPUT } from '../definition/task.ts'
 
 import type { Agent } from '../definition/agent.ts'
 import type { Message } from '../model/chat-model.ts'
@@ -11,6 +12,8 @@ import type { TaskText } from '../definition/task-text.ts'
 export interface PromptParts {
   readonly agent: Agent
   readonly text: TaskText
+  /** System message instead of that of the agent; an empty text sends none. */
+  readonly instructions?: string | undefined
   /** Messages of the conversation before the run. */
   readonly history: readonly Message[]
   readonly context: readonly ContextOutput[]
@@ -26,9 +29,10 @@ export interface PromptParts {
 
 /** Returns the first messages of a task: system message, conversation before the run, and user message. */
 export function createFirstMessages(parts: PromptParts): readonly Message[] {
+  const { agent, instructions = renderSystemPrompt(agent), history } = parts
   return [
-    { role: 'system', content: renderSystemPrompt(parts.agent) },
-    ...parts.history,
+    ...(instructions === '' ? [] : [{ role: 'system' as const, content: instructions }]),
+    ...history,
     { role: 'user', content: renderUserPrompt(parts) },
   ]
 }
@@ -68,8 +72,13 @@ function renderUserPrompt(parts: PromptParts): string {
     add(`Revision Instructions (Attempt ${parts.attempt})`, renderRevision(revision))
   }
   if (directives.length > 0) add('Active Directives', renderDirectives(directives))
-  add('Task', text.description)
-  add('Expected Output', text.expectedOutput)
+  if (parts.instructions === undefined) {
+    add('Task', text.description)
+    add('Expected Output', text.expectedOutput)
+  } else {
+    sections.push(text.description)
+    if (text.expectedOutput !== DEFAULT_EXPECTED_OUTPUT) add('Expected Output', text.expectedOutput)
+  }
   if (parts.outputFormat !== undefined) add('Output Format', parts.outputFormat)
   return sections.join('\n\n')
 }

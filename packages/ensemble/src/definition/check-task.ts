@@ -19,6 +19,7 @@ const FOR_AGENTS = [
   'onUnfinished',
   'memory',
   'reflection',
+  'instructions',
   'additionalContext',
   'tools',
 ] as const satisfies readonly (keyof TaskDefinition)[]
@@ -31,6 +32,7 @@ const TASK_NAMES = {
   rateLimit: true,
   onUnfinished: true,
   guardrails: true,
+  instructions: true,
   additionalContext: true,
   beforeReview: true,
   review: true,

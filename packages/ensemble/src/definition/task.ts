@@ -37,6 +37,12 @@ interface TaskSettings {
   readonly onUnfinished?: OnUnfinished
   /** Checks of the input and the output of the task. */
   readonly guardrails?: Guardrails
+  /**
+   * System message of the agent, unchanged and not as a template, instead of its role and goal. The model then
+   * gets the description as it is, without headings and without the default expected output. An empty text
+   * sends no system message. @default the role and the goal of the agent
+   */
+  readonly instructions?: string
   /** Text that the agent receives after the outputs of earlier tasks, unchanged and not as a template. */
   readonly additionalContext?: string
   /** Review before the task begins. @default none */

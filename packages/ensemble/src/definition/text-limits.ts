@@ -62,7 +62,7 @@ export function assertTextSizes(
     throw tooLarge('its inputs together', { ...sizes, limit: 'maxInputBytes' })
   }
   let total = 0
-  for (const { task, uses, sizes, additionalContextBytes } of measureTexts(ensemble)) {
+  for (const { task, uses, sizes, plainBytes } of measureTexts(ensemble)) {
     for (const field of RENDERED) {
       const bytes = countRenderedBytes(sizes[field], bytesOf)
       total += field === 'description' ? bytes * (1 + uses) : bytes
@@ -71,7 +71,7 @@ export function assertTextSizes(
       const what = `${field} of task "${name}" with its inputs`
       throw tooLarge(what, { bytes, maxBytes: maxTextBytes, limit: 'maxTextBytes' })
     }
-    total += additionalContextBytes
+    total += plainBytes
   }
   if (total > maxRunTextBytes) {
     const what = 'the texts of its tasks together, with their inputs'
@@ -89,7 +89,8 @@ interface TaskSizes {
   /** Number of tasks that have the description in their context. */
   readonly uses: number
   readonly sizes: Readonly<Record<(typeof RENDERED)[number], TemplateSize>>
-  readonly additionalContextBytes: number
+  /** Size of the texts that are not templates. */
+  readonly plainBytes: number
 }
 
 /** Cache of sizes: an ensemble never changes, and every run of it needs them. */
@@ -110,7 +111,8 @@ function measureTexts(ensemble: TextsOfEnsemble): readonly TaskSizes[] {
       description: measureTemplate(task.description),
       expectedOutput: measureTemplate(task.expectedOutput),
     },
-    additionalContextBytes: countUtf8Bytes(task.additionalContext ?? ''),
+    plainBytes:
+      countUtf8Bytes(task.additionalContext ?? '') + countUtf8Bytes(task.instructions ?? ''),
   }))
   measured.set(ensemble, sizes)
   return sizes

@@ -205,6 +205,7 @@ async function askAgent(input: AttemptInput, models: ModelChain): Promise<TaskAn
     prompt: {
       agent: renderAgent(task, text),
       text,
+      instructions: task.instructions,
       history: scope.run.history,
       context,
       additionalContext: task.additionalContext,

@@ -37,7 +37,7 @@ export function buildRequestedTasks(
       findContextTask(reference, places, { refusals, path: `${path}/context/${place}` }),
     )
     const output = readOutputSchema(body, time, { refusals, path })
-    const { description, expectedOutput, maxIterations, additionalContext } = body
+    const { description, expectedOutput, maxIterations, additionalContext, instructions } = body
     return tryTask(path, refusals, () =>
       task({
         name: names[index] ?? '',
@@ -48,6 +48,7 @@ export function buildRequestedTasks(
         ...field('model', model),
         ...field('maxIterations', maxIterations),
         ...field('additionalContext', additionalContext),
+        ...field('instructions', instructions),
         ...field('output', output),
         ...field('review', mergeReview(body.review)),
         ...field('beforeReview', mergeReview(body.beforeReview)),

@@ -87,6 +87,11 @@ export const TaskDefinitionBody = Type.Object(
     beforeReview: Type.Optional(TaskReviewSetting),
     /** Additional text for the agent. */
     additionalContext: Type.Optional(Type.String()),
+    /**
+     * System message of the agent. With it, the model gets the description as it is, without headings: plain chat. An
+     * empty text sends no system message.
+     */
+    instructions: Type.Optional(Type.String()),
   },
   CLOSED,
 )
