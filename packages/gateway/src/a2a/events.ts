@@ -10,6 +10,7 @@
  * GW-U5 A stream begins with the task and has every later change in order, each once. A subscription ends when the task
  *    ends, the stream of a message also at a question.
  */
+import { findFinalTask } from '../service/final-task.ts'
 import { toUsageMetadata, type RunUsage } from '../service/usage.ts'
 import {
   listOutputs,
@@ -21,7 +22,6 @@ import {
   type Showing,
 } from './to-task.ts'
 import {
-  findFinalTask,
   isSettled,
   isTerminal,
   openReviews,
@@ -91,7 +91,7 @@ export class TaskUpdates {
     ids: Pick<ArtifactUpdate, 'taskId' | 'contextId'>,
   ): Generator<StreamItem> {
     for (const output of listOutputs(view)) {
-      if (output.taskName === findFinalTask(view)) continue
+      if (output.taskName === findFinalTask(view.run)) continue
       const artifact = toArtifact(output, this.#showing.modes)
       yield { artifactUpdate: { ...ids, artifact, append: false, lastChunk: true } }
     }
@@ -105,7 +105,7 @@ export class TaskUpdates {
   }
 
   #artifactAfter(event: LoggedRunEvent, view: TaskView): Update | undefined {
-    const finalTask = findFinalTask(view)
+    const finalTask = findFinalTask(view.run)
     switch (event.type) {
       case 'run_resumed':
         this.#isFresh = true

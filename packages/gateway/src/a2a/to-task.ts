@@ -1,13 +1,7 @@
 /** Pure: converts the view of a task to the objects of A2A 1.0. */
+import { findFinalTask } from '../service/final-task.ts'
 import { toUsageMetadata } from '../service/usage.ts'
-import {
-  doneTasks,
-  findFinalTask,
-  isTerminal,
-  openReviews,
-  toTaskState,
-  type TaskView,
-} from './view.ts'
+import { doneTasks, isTerminal, openReviews, toTaskState, type TaskView } from './view.ts'
 
 import type { WireTask, A2aTaskStatus, Artifact, WireMessage, WirePart } from './wire.ts'
 import type { ReviewState, RunEventOf } from '@tutti/protocol'
@@ -167,7 +161,7 @@ export type TaskOutput = Pick<
 /** Returns the output of the run; if it ended without one, the outputs of its tasks. */
 export function listOutputs(view: TaskView): readonly TaskOutput[] {
   const outputs = doneTasks(view).map(({ name: taskName, ...task }) => ({ taskName, ...task }))
-  const final = outputs.filter(({ taskName }) => taskName === findFinalTask(view))
+  const final = outputs.filter(({ taskName }) => taskName === findFinalTask(view.run))
   return final.length > 0 || !isTerminal(toTaskState(view)) ? final : outputs
 }
 

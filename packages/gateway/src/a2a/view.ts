@@ -149,11 +149,6 @@ export function doneTasks({ run }: Pick<TaskView, 'run'>): readonly DoneTask[] {
   return run.tasks.filter((task): task is DoneTask => task.output !== undefined)
 }
 
-/** Returns the name of the task whose output is that of the run; undefined before the run has started. */
-export function findFinalTask({ run }: Pick<TaskView, 'run'>): string | undefined {
-  return run.tasks.findLast(({ delegatedBy }) => delegatedBy === undefined)?.name
-}
-
 /** Maximum size of the outputs that a view retains in addition to the newest, in characters. */
 const MAX_OUTPUTS = 4_000_000
 
