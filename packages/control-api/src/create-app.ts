@@ -15,6 +15,7 @@ import {
   type Caller,
   isAudited,
   mcpRoutes,
+  modelRoutes,
   type HttpRoute,
   type RouteAnswer,
   type StreamAnswer,
@@ -24,6 +25,7 @@ import {
   readTrace,
   reportError,
   type Signer,
+  type WireError,
   writeEvents,
 } from '@tutti/gateway'
 
@@ -104,11 +106,7 @@ export function createApp(
     const { status } = ERROR_CODES.NOT_FOUND
     return toResponse({ status, body: { error: 'NOT_FOUND', message } })
   })
-  app.onError((error, context) => {
-    const wire = reportError(error, options)
-    if (wire.body.requestId !== undefined) context.set('requestId', wire.body.requestId)
-    return toResponse(wire)
-  })
+  app.onError((error, context) => toResponse(takeError(error, context, options)))
   return app
 }
 
@@ -149,6 +147,7 @@ function controlRoutes(
     capabilitiesRoute(options),
     ...a2aRoutes(options),
     ...tasksRoutes(options),
+    ...modelRoutes(options),
     ...mcpRoutes(options, {
       signer,
       reader: {
@@ -164,9 +163,10 @@ function controlRoutes(
 /** Creates the function that handles the requests to one route. */
 function createDispatcher(
   route: HttpRoute,
-  { trail, clock }: ResolvedControlApiOptions,
+  options: ResolvedControlApiOptions,
   guard: RequestGuard,
 ): (context: Context<Env>) => Promise<Response> {
+  const { trail, clock } = options
   const { scope } = route
   const action = routeName(route)
   const mediaTypes = findMediaTypes(route)
@@ -181,8 +181,7 @@ function createDispatcher(
     if (mediaTypes !== undefined) assertAcceptable(request.headers.get('accept'), mediaTypes)
     return route.handle({ request, caller, addSubject, parameters: context.req.param() })
   }
-  return async (context) => {
-    context.set('route', action)
+  const dispatch = async (context: Context<Env>): Promise<Response> => {
     const caller = scope === null ? anonymousCaller(context) : identify(context, guard, route)
     if (caller.name !== undefined) context.set('actor', caller.name)
     const respond = (answered: RouteAnswer): Response =>
@@ -197,6 +196,26 @@ function createDispatcher(
     const work = (addSubject: AddSubject) => answer(context, caller, addSubject)
     return respond(await audited(audit, { trail, now: clock.now() }, work))
   }
+  return async (context) => {
+    context.set('route', action)
+    try {
+      return await dispatch(context)
+    } catch (error) {
+      if (route.toErrorResponse === undefined) throw error
+      return route.toErrorResponse(takeError(error, context, options))
+    }
+  }
+}
+
+/** Reports an error and returns its wire form; the request of an internal error is logged with the id of the error. */
+function takeError(
+  error: unknown,
+  context: Context<Env>,
+  reporting: ResolvedControlApiOptions,
+): WireError {
+  const wire = reportError(error, reporting)
+  if (wire.body.requestId !== undefined) context.set('requestId', wire.body.requestId)
+  return wire
 }
 
 /** Sends a stream on the connection of a request, until the key of the caller expires. */

@@ -2,22 +2,26 @@
 import type { Redactor, ErrorMetrics } from './http/on-error.ts'
 import type { LargeReads } from './http/large-reads.ts'
 import type { Clock, Logger, ToolCatalog, ToolMetrics } from '@tutti/core'
+import type { ModelCatalog } from '@tutti/ensemble'
 import type { NewAuditEntry, RunService } from '@tutti/runs'
 
 /** Version of the API that agent cards and MCP servers state; it grows with breaking changes only. */
 export const API_VERSION = '1.0.0'
 
-/** The runs and tools of a server, and those that peers may use. */
+/** The runs, tools and models of a server, and those that peers may use. */
 export interface Sharing {
   readonly runs: RunService
   readonly tools: ToolCatalog
+  readonly models: ModelCatalog
   readonly shared: Shared | undefined
 }
 
-/** Names of the ensembles and tools that peers may use; absent for all. */
+/** Names of the ensembles, tools and models that peers may use; absent for all. */
 export interface Shared {
   readonly ensembles?: readonly string[]
   readonly tools?: readonly string[]
+  /** Aliases of the model catalog that clients may name as their model. */
+  readonly models?: readonly string[]
   /** Name of a shared ensemble or tool → the tags by which peers can query for it. @default no tags */
   readonly tags?: Readonly<Record<string, readonly string[]>>
 }

@@ -6,6 +6,7 @@
 // Protocols
 export { a2aRoutes } from './a2a/routes.ts'
 export { mcpRoutes } from './mcp/routes.ts'
+export { modelRoutes } from './openai/models.ts'
 export { answerTaskRequest, answerToolRequest } from './peer/routes.ts'
 export { toPeerRefusal } from './peer/events.ts'
 export {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { defineTool, silentLogger, toolCatalog, Type, type AgentTool } from '@tutti/core'
-import { ensemble, task, type Ensemble, type ModelRequest } from '@tutti/ensemble'
+import { ensemble, modelCatalog, task, type Ensemble, type ModelRequest } from '@tutti/ensemble'
 import { RunService, sqliteRunStorage, type NewAuditEntry } from '@tutti/runs'
 import { fakeClock, scriptedModel, type FakeClock } from '@tutti/testing'
 
@@ -49,6 +49,7 @@ export async function openGateway({
   const options: GatewayOptions = {
     runs,
     tools: toolCatalog(tools),
+    models: modelCatalog({}),
     shared: undefined,
     clock,
     logger: silentLogger,

@@ -95,6 +95,7 @@ const KEY_LIMIT_NAMES = {
 const SHARED_NAMES = {
   ensembles: true,
   tools: true,
+  models: true,
   tags: true,
 } as const satisfies OptionNames<SharedConfig>
 
@@ -316,6 +317,7 @@ function sharedProblems(shared: unknown): readonly string[] {
     ...tagProblems(shared['tags']),
     ...textListProblems('"shared.ensembles"', shared['ensembles']),
     ...textListProblems('"shared.tools"', shared['tools']),
+    ...textListProblems('"shared.models"', shared['models']),
   ]
 }
 

@@ -213,12 +213,14 @@ export interface WebhookConfig {
 /** Type of a notification. */
 export type WebhookEvent = 'run.completed' | 'run.failed' | 'run.cancelled' | 'review.requested'
 
-/** Ensembles and tools that other agents may use over A2A and MCP, by name. */
+/** Ensembles, tools and models that clients of other protocols, such as A2A, MCP and OpenAI's API, may use, by name. */
 export interface SharedConfig {
   /** Names of shared ensembles. @default all */
   readonly ensembles?: readonly string[]
   /** Names of shared tools. @default all */
   readonly tools?: readonly string[]
+  /** Aliases of models that clients may name in place of an ensemble. @default all */
+  readonly models?: readonly string[]
   /** Name of a shared ensemble or tool → tags by which other agents can find it. @default no tags */
   readonly tags?: Readonly<Record<string, readonly string[]>>
 }

@@ -78,7 +78,7 @@ export async function startServer(
   const { drainTimeoutMs = DEFAULT_DRAIN_TIMEOUT_MS } = config.limits ?? {}
   const tools = toolCatalog(listTools(ensembles, config.tools ?? []))
   const models = modelCatalog(toModels(config.models ?? {}), { tiers: config.modelTiers ?? {} })
-  assertShared(config, tools)
+  assertShared(config, { tools, models })
   assertTiers(config, models)
   const executes = environment.role !== 'api'
   const prices = executes ? await pricesFor(ensembles, models.models.values()) : undefined
@@ -203,7 +203,10 @@ function selectRunLimits(
   )
 }
 
-function assertShared({ ensembles, shared = {} }: TuttiConfig, tools: ToolCatalog): void {
+function assertShared(
+  { ensembles, shared = {} }: TuttiConfig,
+  { tools, models }: { readonly tools: ToolCatalog; readonly models: ModelCatalog },
+): void {
   const unknown = (what: string, names: readonly string[] = [], known: readonly string[]) =>
     names
       .filter((name) => !known.includes(name))
@@ -219,6 +222,7 @@ function assertShared({ ensembles, shared = {} }: TuttiConfig, tools: ToolCatalo
       shared.tools,
       tools.tools.map(({ name }) => name),
     ),
+    ...unknown('model', shared.models, [...models.models.keys()]),
   ]
   if (problems.length > 0) throw new TuttiError('CONFIG_INVALID', problems.join('; '))
 }

@@ -1,5 +1,6 @@
 /** HTTP routes and their calls. */
 import type { AddSubject } from './audited.ts'
+import type { WireError } from './api-error.ts'
 import type { StreamAnswer } from './event-stream.ts'
 import type { Caller } from '../caller.ts'
 import type { Scope } from '@tutti/protocol'
@@ -23,6 +24,12 @@ export interface HttpRoute {
   readonly takesTicket?: true
   /** Whether the route itself rejects requests of HTML forms, with errors of its protocol. */
   readonly refusesForms?: true
+  /**
+   * Returns the answer to an error of this route, also of its authentication, limits and body.
+   *
+   * @default the error body of the control API
+   */
+  toErrorResponse?(error: WireError): Response
   handle(call: HttpRouteCall): Promise<RouteAnswer> | RouteAnswer
 }
 

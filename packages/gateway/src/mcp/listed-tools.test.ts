@@ -1,5 +1,5 @@
 import { toolCatalog, Type } from '@tutti/core'
-import { ensemble, task } from '@tutti/ensemble'
+import { ensemble, modelCatalog, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -13,7 +13,8 @@ const model = scriptedModel(() => 'Done')
 function offered(one: Ensemble) {
   // NOTE: the list reads only the ensembles of a run service.
   const runs = { ensembles: [one] } as unknown as Sharing['runs']
-  const [offer] = listTools({ runs, tools: toolCatalog([]), shared: undefined })
+  const models = modelCatalog({})
+  const [offer] = listTools({ runs, models, tools: toolCatalog([]), shared: undefined })
   return offer?.definition
 }
 

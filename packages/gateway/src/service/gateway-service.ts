@@ -13,7 +13,7 @@
  *    continue in another process without them. A budget is part of the run and always enforced.
  */
 import { sleep, TuttiError, type TraceContext } from '@tutti/core'
-import { isTerminalRunStatus, type ReviewDecisionBody } from '@tutti/protocol'
+import { isTerminalRunStatus, type ReviewDecisionBody, type SubmitRunBody } from '@tutti/protocol'
 
 import { actorOf, type Caller } from '../caller.ts'
 import { cancelRun, cancelUnlessOver } from '../runs/cancel-run.ts'
@@ -41,6 +41,8 @@ export interface BeginRequest extends Pick<
 > {
   readonly ensemble: Pick<Ensemble, 'name'>
   readonly inputs: Inputs
+  /** Tasks that replace those of the ensemble. */
+  readonly tasks?: SubmitRunBody['tasks']
   readonly tags?: Readonly<TagMap>
   /** Id that the caller chose for the task. @default a random one */
   readonly runId?: string | undefined
@@ -93,10 +95,21 @@ export class GatewayService {
   }
 
   #submit(request: BeginRequest, caller: Caller): Promise<RunRecord> {
-    const { ensemble, inputs, tags, runId, trace, limits = {}, maxAgeMs: _, ...more } = request
+    const {
+      ensemble,
+      inputs,
+      tasks,
+      tags,
+      runId,
+      trace,
+      limits = {},
+      maxAgeMs: _,
+      ...more
+    } = request
     const body = {
       ensemble: ensemble.name,
       inputs: { ...inputs },
+      ...(tasks === undefined ? {} : { tasks }),
       ...(tags === undefined ? {} : { tags: { ...tags } }),
       ...(runId === undefined ? {} : { runId }),
     }

@@ -1,9 +1,9 @@
-/** Pure: the ensembles and tools that a server shares with its peers. */
+/** Pure: the ensembles, tools and models that a server shares with its peers. */
 import { TuttiError, type AgentTool } from '@tutti/core'
 import { unknownName, type ErrorCode, type SharedCapability } from '@tutti/protocol'
 
 import type { Sharing } from '../gateway-options.ts'
-import type { Ensemble } from '@tutti/ensemble'
+import type { ChatModel, Ensemble } from '@tutti/ensemble'
 
 /** Returns the shared ensembles; for a peer, each is one task. */
 export function sharedEnsembles({ runs, shared }: Sharing): readonly Ensemble[] {
@@ -33,6 +33,13 @@ export function sharedTools({ tools, shared }: Sharing): readonly AgentTool[] {
   return tools.tools.filter(({ name }) => names === undefined || names.includes(name))
 }
 
+/** Returns the shared models of the catalog by alias. */
+export function sharedModels({ models, shared }: Sharing): ReadonlyMap<string, ChatModel> {
+  const names = shared?.models
+  if (names === undefined) return models.models
+  return new Map([...models.models].filter(([alias]) => names.includes(alias)))
+}
+
 /** Returns all shared capabilities, tasks first. */
 export function sharedCapabilities(sharing: Sharing): SharedCapability[] {
   const described = (
@@ -60,16 +67,19 @@ export function sharedTagsOf(
  * @throws {TuttiError} CONFIG_INVALID naming every unknown name.
  */
 export function assertShared(sharing: Sharing): void {
-  const { runs, tools, shared } = sharing
+  const { runs, tools, models, shared } = sharing
   const missing = (names: readonly string[] = [], known: readonly { readonly name: string }[]) =>
     names.filter((name) => !known.some((one) => one.name === name)).map((name) => `"${name}"`)
   const ensembles = missing(shared?.ensembles, runs.ensembles)
   const unknownTools = missing(shared?.tools, tools.tools)
+  const aliases = [...models.models.keys()].map((name) => ({ name }))
+  const unknownModels = missing(shared?.models, aliases)
   const offered = [...sharedEnsembles(sharing), ...sharedTools(sharing)]
   const untagged = missing(Object.keys(shared?.tags ?? {}), offered)
   const problems = [
     ...(ensembles.length === 0 ? [] : [`no ensemble is named ${ensembles.join(', ')}`]),
     ...(unknownTools.length === 0 ? [] : [`no tool is named ${unknownTools.join(', ')}`]),
+    ...(unknownModels.length === 0 ? [] : [`no model is named ${unknownModels.join(', ')}`]),
     ...(untagged.length === 0 ? [] : [`tags name ${untagged.join(', ')}, which is not shared`]),
   ]
   if (problems.length === 0) return

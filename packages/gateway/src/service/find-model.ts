@@ -1,0 +1,93 @@
+/**
+ * Pure: models as clients of other APIs name them.
+ *
+ * GW-F1 The name of a shared ensemble is a model; its inputs are read from the newest message. Any other name is the
+ *    alias of a shared model of the catalog, which then answers alone, in a run of one task.
+ * GW-F2 An ensemble takes precedence over an alias of the same name.
+ * GW-F3 A run of an alias has the limits of the first shared ensemble, as tasks of a request have.
+ * GW-F4 The text of a message never becomes a template.
+ */
+import { TuttiError } from '@tutti/core'
+import { inputVariables, type Ensemble } from '@tutti/ensemble'
+import { unknownName, type TaskDefinitionBody } from '@tutti/protocol'
+
+import { parseInputs } from './inputs-in-text.ts'
+import { sharedEnsembles, sharedModels } from './sharing.ts'
+
+import type { Sharing } from '../gateway-options.ts'
+import type { BeginRequest } from './gateway-service.ts'
+
+/** An ensemble, or a model of the catalog with the ensemble whose limits apply to it. */
+export type FoundModel =
+  | { readonly kind: 'ensemble'; readonly ensemble: Ensemble }
+  | { readonly kind: 'alias'; readonly alias: string; readonly template: Ensemble }
+
+/** A model as lists show it. */
+export interface ListedModel {
+  readonly name: string
+  /** `tutti` for an ensemble, otherwise the provider. */
+  readonly owner: string
+}
+
+/** Returns the models that clients may name, ensembles first. */
+export function listModels(sharing: Sharing): readonly ListedModel[] {
+  const ensembles = sharedEnsembles(sharing).map(({ name }) => ({ name, owner: 'tutti' }))
+  if (ensembles.length === 0) return []
+  const aliases = [...sharedModels(sharing)].map(([name, { provider }]) => ({
+    name,
+    owner: provider,
+  }))
+  const names = new Set(ensembles.map(({ name }) => name))
+  return [...ensembles, ...aliases.filter(({ name }) => !names.has(name))]
+}
+
+/**
+ * Finds a model by its name.
+ *
+ * @throws {TuttiError} INVALID_MODEL, suggesting a similar name.
+ */
+export function findModel(sharing: Sharing, name: string): FoundModel {
+  const ensembles = sharedEnsembles(sharing)
+  const ensemble = ensembles.find((one) => one.name === name)
+  if (ensemble !== undefined) return { kind: 'ensemble', ensemble }
+  const [template] = ensembles
+  if (template !== undefined && sharedModels(sharing).has(name)) {
+    return { kind: 'alias', alias: name, template }
+  }
+  const known = listModels(sharing).map((model) => model.name)
+  throw new TuttiError('INVALID_MODEL', unknownName('model', name, known))
+}
+
+/** The newest message of a conversation, and what the client asks of the answer. */
+export interface AskedModel {
+  readonly text: string
+  /** JSON Schema of the answer. */
+  readonly outputSchema?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** Name of the input that contains the message to an alias. */
+const MESSAGE = 'message'
+
+/**
+ * Returns the run that answers a message.
+ *
+ * @throws {TuttiError} BAD_REQUEST naming the needed inputs, or for a schema that an ensemble cannot apply.
+ */
+export function askModel(
+  found: FoundModel,
+  { text, outputSchema }: AskedModel,
+): Pick<BeginRequest, 'ensemble' | 'inputs' | 'tasks'> {
+  if (found.kind === 'alias') {
+    const { alias, template } = found
+    const task: TaskDefinitionBody = {
+      name: 'answer',
+      description: `{${MESSAGE}}`,
+      model: alias,
+      ...(outputSchema === undefined ? {} : { outputSchema: { ...outputSchema } }),
+    }
+    return { ensemble: template, inputs: { [MESSAGE]: text }, tasks: [task] }
+  }
+  const { ensemble } = found
+  if (inputVariables(ensemble.tasks).length === 0) return { ensemble, inputs: {} }
+  return { ensemble, inputs: parseInputs(ensemble, text) }
+}
