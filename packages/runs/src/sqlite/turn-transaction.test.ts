@@ -104,7 +104,21 @@ describe('a transaction of a turn', () => {
       { status: 'fulfilled', value: 2 },
       { status: 'rejected', reason: expect.objectContaining({ code: 'ERR_SQLITE_ERROR' }) },
     ])
-    expect([begun, names()]).toEqual([2, ['a', 'b']])
+    expect([begun, names()]).toEqual([6, ['a', 'b']])
+  })
+
+  it('[RUNS-U2] shares the transaction when a body throws before its first write', async () => {
+    const reason = new Error('refused')
+    const refused = inTurn(() => {
+      throw reason
+    })
+    const all = await Promise.allSettled([add('a'), refused, add('b')])
+    expect(all).toEqual([
+      { status: 'fulfilled', value: 1 },
+      { status: 'rejected', reason },
+      { status: 'fulfilled', value: 2 },
+    ])
+    expect([begun, names()]).toEqual([1, ['a', 'b']])
   })
 
   it('[RUNS-U3] settles promises after the commit, also rejected ones', async () => {

@@ -9,8 +9,12 @@
  * RUNS-U1 Bodies run in the order of their calls. Each one reads the writes of those before it.
  * RUNS-U2 A body that throws is rolled back and rejects its own promise. The others are stored.
  * RUNS-U3 Promises settle when everything is durable.
- * RUNS-U4 When the transaction itself fails, each body runs again in a separate transaction, which settles its promise.
+ * RUNS-U4 When the transaction fails, or a body throws after its first write, each body runs again in a separate
+ *    transaction, which settles its promise.
  * RUNS-U5 `flush` writes waiting bodies at once; the store calls it before it closes.
+ *
+ * A body that throws before its first write, such as a refused submit, has nothing to roll back. Savepoints would copy
+ * each page that a body changes.
  */
 import type { Transaction } from './transaction.ts'
 import type { DatabaseSync } from 'node:sqlite'
@@ -37,7 +41,7 @@ export function createTurnTransaction(
   database: DatabaseSync,
   transaction: Transaction,
 ): TurnTransaction {
-  const savepoint = createSavepoint(database)
+  const countChanges = prepareChangeCounter(database)
   let waiting: Waiting[] = []
   const flush = (): void => {
     const batch = waiting
@@ -45,7 +49,7 @@ export function createTurnTransaction(
     const [first] = batch
     if (first === undefined) return
     if (batch.length === 1) runAlone(transaction, first)
-    else runTogether(transaction, savepoint, batch)
+    else runTogether(database, transaction, { batch, countChanges })
   }
   const add = <T>(body: () => T): Promise<T> =>
     new Promise((resolve, reject) => {
@@ -70,15 +74,20 @@ function runAlone(transaction: Transaction, { run, reject }: Waiting): void {
 }
 
 function runTogether(
+  database: DatabaseSync,
   transaction: Transaction,
-  savepoint: Transaction,
-  batch: readonly Waiting[],
+  {
+    batch,
+    countChanges,
+  }: { readonly batch: readonly Waiting[]; readonly countChanges: () => unknown },
 ): void {
   const settle = ({ run, reject }: Waiting): (() => void) => {
+    const before = countChanges()
     try {
-      return savepoint(run)
+      return run()
     } catch (error) {
-      if (error instanceof TransactionLost) throw error
+      // Only the whole transaction can be rolled back. Some failures, such as a full disk, have already ended it.
+      if (!database.isTransaction || countChanges() !== before) throw error
       return () => {
         reject(error)
       }
@@ -94,33 +103,8 @@ function runTogether(
   for (const settleOne of settles) settleOne()
 }
 
-/** Error of a failure, such as a full disk, that ended the whole transaction. */
-class TransactionLost extends Error {}
-
-/**
- * Returns the function that runs a part of a transaction. If the part throws, only the part is rolled back.
- *
- * @throws {TransactionLost} when the transaction has ended.
- */
-function createSavepoint(database: DatabaseSync): Transaction {
-  const begin = database.prepare('SAVEPOINT part')
-  const end = database.prepare('RELEASE part')
-  const undo = (cause: unknown): void => {
-    try {
-      database.exec('ROLLBACK TO part; RELEASE part')
-    } catch {
-      throw new TransactionLost('The transaction has ended', { cause })
-    }
-  }
-  return (body) => {
-    begin.run()
-    try {
-      const result = body()
-      end.run()
-      return result
-    } catch (error) {
-      undo(error)
-      throw error
-    }
-  }
+/** Returns the function that counts the rows changed so far. */
+function prepareChangeCounter(database: DatabaseSync): () => unknown {
+  const count = database.prepare('SELECT total_changes() AS changes')
+  return () => count.get()?.['changes']
 }
