@@ -1,9 +1,10 @@
 /** Writes events of one run with all their effects. The caller holds a transaction. */
 import { toRecordChanges } from '../commit/changes.ts'
+import { foldChanges } from '../commit/fold-changes.ts'
 import { encodeWrite, type StoredValues } from '../commit/stored-values.ts'
 import { isDelivered, toLoggedEvent, readJsonColumns } from '../record-fields.ts'
 import { runCompleted } from '../refusals.ts'
-import { prepareChangeApplier } from './apply-changes.ts'
+import { prepareChangeApplier, type Assignment } from './apply-changes.ts'
 
 import type { StoreNotification } from '../ports/run-storage.ts'
 import type { CommandAnswer } from '../ports/command-queue.ts'
@@ -23,6 +24,8 @@ export interface Addition {
   readonly steps: readonly RunStep[]
   readonly answers?: readonly CommandAnswer[]
   readonly stored?: StoredValues
+  /** Assignments in the row of the run in addition to those of the events. */
+  readonly assignments: readonly Assignment[]
 }
 
 /** The result of an append. */
@@ -38,7 +41,7 @@ export function prepareEventAppender(
   database: DatabaseSync,
   clock: Clock,
 ): (addition: Addition) => Appended {
-  const applyChange = prepareChangeApplier(database)
+  const applyChanges = prepareChangeApplier(database)
   const insertEvent = database.prepare(
     'INSERT INTO events (run, seq, type, data, bytes) VALUES (?, ?, ?, ?, ?)',
   )
@@ -46,10 +49,10 @@ export function prepareEventAppender(
     `INSERT INTO steps (run, n, data, bytes)
      VALUES ($id, (SELECT coalesce(max(n), -1) + 1 FROM steps WHERE run = $id), $data, $bytes)`,
   )
-  const end = prepareRunEnder(database, clock)
+  const end = prepareRunEnder(database)
   const answer = prepareAnswerer(database)
   const deliver = prepareDeliveryMaker(database, clock)
-  return ({ id, runId, lastSeq, events, steps, answers = [], stored }) => {
+  return ({ id, runId, lastSeq, events, steps, answers = [], stored, assignments }) => {
     const notifications = answers.flatMap((given) => answer(id, given))
     const result = events.find((event) => event.type === 'run_result')
     const newSteps = result === undefined ? steps : []
@@ -58,8 +61,10 @@ export function prepareEventAppender(
     for (const { event, data, bytes } of encoded.events) {
       seq += 1
       insertEvent.run(id, seq, event.type, data, bytes)
-      for (const change of toRecordChanges(event)) applyChange(id, change)
     }
+    const changes = foldChanges(events.flatMap(toRecordChanges))
+    const ending = result === undefined ? [] : [...END_RUN, ['ended_at = ?', clock.now()] as const]
+    applyChanges(id, changes, [...assignments, ...ending])
     notifications.push(...deliver({ id, lastSeq, events }))
     for (const { data, bytes } of encoded.steps) insertStep.run({ id, data, bytes })
     if (result !== undefined) {
@@ -118,21 +123,23 @@ type Ender = (
   result: RunEventOf<'run_result'>,
 ) => readonly CommandAnswer[]
 
+/** Assignments in the row of a run that ends. */
+const END_RUN: readonly Assignment[] = [
+  [`state = 'ended', owner = NULL, due_at = NULL`],
+  [
+    `cost_usd = (SELECT total(coalesce(cost_usd, 0) + coalesce(earlier_cost_usd, 0)) FROM tasks
+      WHERE run = runs.id)`,
+  ],
+]
+
 /** Returns the function that ends a run: it deletes steps, withdraws reviews, and returns answers to pending commands. */
-function prepareRunEnder(database: DatabaseSync, clock: Clock): Ender {
-  const setEnded = database.prepare(
-    `UPDATE runs SET state = 'ended', ended_at = ?, owner = NULL, due_at = NULL, cost_usd = (
-       SELECT total(coalesce(cost_usd, 0) + coalesce(earlier_cost_usd, 0)) FROM tasks
-       WHERE run = runs.id)
-     WHERE id = ?`,
-  )
+function prepareRunEnder(database: DatabaseSync): Ender {
   const deleteSteps = database.prepare('DELETE FROM steps WHERE run = ?')
   const withdraw = database.prepare(
     `UPDATE reviews SET status = 'WITHDRAWN' WHERE run = ? AND status = 'OPEN'`,
   )
   const waiting = database.prepare('SELECT signal_id FROM signals WHERE run = ? AND answer IS NULL')
   return ({ id, runId }, { status }) => {
-    setEnded.run(clock.now(), id)
     deleteSteps.run(id)
     withdraw.run(id)
     return waiting.all(id).map((row) => ({

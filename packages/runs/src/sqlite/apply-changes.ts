@@ -1,5 +1,6 @@
 /** Applies the changes of events to the rows of a run. */
-import type { Change, NewReview, NewTask, RunFields, TaskChangeFields } from '../commit/changes.ts'
+import type { NewReview, NewTask, RunFields, TaskChangeFields } from '../commit/changes.ts'
+import type { FoldedChanges, RunChange, TaskChange } from '../commit/fold-changes.ts'
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 
 const RUN_COLUMNS: Readonly<Record<keyof RunFields, string>> = {
@@ -29,36 +30,50 @@ const TASK_COLUMNS: Readonly<Record<keyof TaskChangeFields, string>> = {
 /** Texts that models, tools and people write; stored as JSON, see `rows.ts`. */
 const JSON_FIELDS: ReadonlySet<string> = new Set(['description', 'output', 'error'])
 
-/** Applies changes to the run whose row has `id`. */
-export type ApplyChange = (id: number, change: Change) => void
+/** An assignment of an UPDATE, and the values of its parameters. */
+export type Assignment = readonly [sql: string, ...values: SQLInputValue[]]
+
+/** Applies the changes of one write to the run whose row has `id`, and makes `assignments` in the same row. */
+export type ApplyChanges = (
+  id: number,
+  changes: FoldedChanges,
+  assignments: readonly Assignment[],
+) => void
 
 /** Returns the function that applies changes. Statements are prepared once per set of columns. */
-export function prepareChangeApplier(database: DatabaseSync): ApplyChange {
+export function prepareChangeApplier(database: DatabaseSync): ApplyChanges {
   const statements = new Map<string, StatementSync>()
   const run: RunStatement = (sql, values) => {
     const statement = statements.get(sql) ?? database.prepare(sql)
     statements.set(sql, statement)
     statement.run(...values)
   }
-  return (id, change) => {
-    switch (change.kind) {
-      case 'new_task':
-        run(INSERT_TASK, newTaskValues(id, change.task))
-        break
-      case 'new_review':
-        run(INSERT_REVIEW, newReviewValues(id, change.review))
-        break
-      case 'review':
-        run(END_REVIEW, [
-          change.status,
-          change.decidedBy === undefined ? null : JSON.stringify(change.decidedBy),
-          id,
-          change.reviewId,
-        ])
-        break
-      default:
-        update(run, id, change)
+  return (id, changes, assignments) => {
+    for (const change of changes.others) {
+      switch (change.kind) {
+        case 'new_task':
+          run(INSERT_TASK, newTaskValues(id, change.task))
+          break
+        case 'new_review':
+          run(INSERT_REVIEW, newReviewValues(id, change.review))
+          break
+        default:
+          run(END_REVIEW, [
+            change.status,
+            change.decidedBy === undefined ? null : JSON.stringify(change.decidedBy),
+            id,
+            change.reviewId,
+          ])
+      }
     }
+    for (const change of changes.tasks) {
+      const { taskIndex } = change
+      const key: Assignment = ['run = ? AND task_index = ?', id, taskIndex]
+      update(run, 'tasks', { assignments: toTaskAssignments(change), key })
+    }
+    // The row of a run sums up those of its tasks, so it comes last.
+    const ofRun = [...toRunAssignments(changes.run), ...assignments]
+    update(run, 'runs', { assignments: ofRun, key: ['id = ?', id] })
   }
 }
 
@@ -86,44 +101,64 @@ const END_REVIEW = `
 
 type RunStatement = (sql: string, values: readonly SQLInputValue[]) => void
 
-function update(run: RunStatement, id: number, change: Update): void {
-  const { assignments, values } = toAssignments(change)
-  if (assignments.length === 0) return
-  const list = assignments.join(', ')
-  if (change.kind === 'run') run(`UPDATE runs SET ${list} WHERE id = ?`, [...values, id])
-  else {
-    run(`UPDATE tasks SET ${list} WHERE run = ? AND task_index = ?`, [
-      ...values,
-      id,
-      change.taskIndex,
-    ])
-  }
+interface RowUpdate {
+  readonly assignments: readonly Assignment[]
+  /** Condition that selects the row. */
+  readonly key: Assignment
 }
 
-type Update = Extract<Change, { readonly kind: 'run' | 'task' }>
+function update(
+  run: RunStatement,
+  table: 'runs' | 'tasks',
+  { assignments, key: [condition, ...key] }: RowUpdate,
+): void {
+  if (assignments.length === 0) return
+  const list = assignments.map(([sql]) => sql).join(', ')
+  const values = assignments.flatMap(([, ...given]) => given)
+  run(`UPDATE ${table} SET ${list} WHERE ${condition}`, [...values, ...key])
+}
 
-function toAssignments(change: Update): {
-  readonly assignments: readonly string[]
-  readonly values: readonly SQLInputValue[]
-} {
-  const columns = change.kind === 'run' ? RUN_COLUMNS : TASK_COLUMNS
-  const assignments = Object.entries(change.set).map(([field, value]) =>
-    field === 'status' && value === 'RUNNING' && change.kind === 'run'
-      ? SET_RUNNING
-      : `${findColumn(columns, field)} = ?`,
+function toRunAssignments({ set, addCompletedTasks, countTasks }: RunChange): Assignment[] {
+  const assignments = Object.entries(set).map(([field, value]): Assignment =>
+    field === 'status' && value === 'RUNNING'
+      ? [SET_RUNNING, value]
+      : toAssignment(RUN_COLUMNS, field, value),
   )
-  const values: SQLInputValue[] = Object.entries(change.set).map(([field, value]) =>
-    JSON_FIELDS.has(field) && value !== null ? JSON.stringify(value) : value,
-  )
-  if (change.kind === 'run' && change.countTasks === true) assignments.push(COUNT_TASKS)
-  if (change.kind === 'task' && change.newAttempt === true) assignments.push(...NEW_ATTEMPT)
-  const counter = change.kind === 'run' ? 'completed_tasks' : 'tool_call_count'
-  const added = change.kind === 'run' ? change.addCompletedTasks : change.addToolCalls
-  if (added === undefined) return { assignments, values }
-  return {
-    assignments: [...assignments, `${counter} = ${counter} + ?`],
-    values: [...values, added],
+  if (countTasks === true) assignments.push([COUNT_TASKS])
+  if (addCompletedTasks !== undefined) {
+    assignments.push(['completed_tasks = completed_tasks + ?', addCompletedTasks])
   }
+  return assignments
+}
+
+function toTaskAssignments({ set, addToolCalls, newAttempt }: TaskChange): Assignment[] {
+  const assignments = Object.entries(set).map(([field, value]) =>
+    toAssignment(TASK_COLUMNS, field, value),
+  )
+  if (newAttempt !== true) {
+    if (addToolCalls !== undefined) {
+      assignments.push(['tool_call_count = tool_call_count + ?', addToolCalls])
+    }
+    return assignments
+  }
+  const { toolCallCount = addToolCalls ?? 0, inputTokens = 0, outputTokens = 0 } = set
+  const { costUsd = 0 } = set
+  const usage = { inputTokens, outputTokens, toolCallCount, costUsd }
+  const missing = Object.entries(usage).filter(([field]) => !Object.hasOwn(set, field))
+  return [
+    ...assignments,
+    ...missing.map(([field, value]) => toAssignment(TASK_COLUMNS, field, value)),
+    ...NEW_ATTEMPT,
+  ]
+}
+
+function toAssignment(
+  columns: Readonly<Record<string, string>>,
+  field: string,
+  value: SQLInputValue,
+): Assignment {
+  const isText = JSON_FIELDS.has(field) && value !== null
+  return [`${findColumn(columns, field)} = ?`, isText ? JSON.stringify(value) : value]
 }
 
 /** A run that was cancelled before its start remains CANCELLING when it starts. */
@@ -131,19 +166,18 @@ const SET_RUNNING = `status = CASE status WHEN 'CANCELLING' THEN status ELSE ? E
 
 const COUNT_TASKS = 'task_count = (SELECT count(*) FROM tasks WHERE run = runs.id)'
 
-/** Unknown tokens (-1) and unknown costs (NULL) make their sums unknown. */
-const NEW_ATTEMPT: readonly string[] = [
-  ...['input_tokens', 'output_tokens'].map(
-    (column) =>
-      `earlier_${column} = CASE WHEN min(earlier_${column}, ${column}) < 0 THEN -1
+/**
+ * Adds the usage of the attempts so far to that of earlier attempts. Unknown tokens (-1) and unknown costs (NULL) make
+ * their sums unknown.
+ */
+const NEW_ATTEMPT: readonly Assignment[] = [
+  ...['input_tokens', 'output_tokens'].map((column): Assignment => [
+    `earlier_${column} = CASE WHEN min(earlier_${column}, ${column}) < 0 THEN -1
        ELSE earlier_${column} + ${column} END`,
-  ),
-  ...['tool_call_count', 'cost_usd'].map(
-    (column) => `earlier_${column} = earlier_${column} + ${column}`,
-  ),
-  ...['input_tokens', 'output_tokens', 'tool_call_count', 'cost_usd'].map(
-    (column) => `${column} = 0`,
-  ),
+  ]),
+  ...['tool_call_count', 'cost_usd'].map((column): Assignment => [
+    `earlier_${column} = earlier_${column} + ${column}`,
+  ]),
 ]
 
 function findColumn(columns: Readonly<Record<string, string>>, field: string): string {

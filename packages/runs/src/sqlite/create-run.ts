@@ -41,7 +41,14 @@ export function prepareRunCreator(
       if (quota !== undefined) assertWithinQuota(quota, countUse(quota))
       const { lastInsertRowid } = insert.run(...toRunValues(run, clock.now()))
       insertText.run(lastInsertRowid, toSearchText(run))
-      append({ id: Number(lastInsertRowid), runId, lastSeq: -1, events: [firstEvent], steps: [] })
+      append({
+        id: Number(lastInsertRowid),
+        runId,
+        lastSeq: -1,
+        events: [firstEvent],
+        steps: [],
+        assignments: [],
+      })
       return { kind: 'created', event: toLoggedEvent(runId, 0, firstEvent) }
     })
     if (created.kind === 'created') board.notify([{ kind: 'ready' }])

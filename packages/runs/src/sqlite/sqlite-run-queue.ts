@@ -35,8 +35,12 @@ export class SqliteRunQueue implements RunQueue {
 
   async claimNext(request: ClaimRequest): Promise<readonly ClaimedRun[]> {
     const { clock, inTurn } = this.#parts
+    const { expire, findClaimable } = this.#statements
     return inTurn(() => {
-      this.#statements.expire.run(this.#inFuture(0))
+      const now = this.#inFuture(0)
+      // Most calls follow the end of a run and find nothing.
+      if (findClaimable.get({ now }) === undefined) return []
+      expire.run(now)
       return this.#due(request, clock.now()).map((id) => this.#take(id, request))
     })
   }
@@ -134,6 +138,7 @@ type Statements = Readonly<
     | 'makeReady'
     | 'lose'
     | 'expire'
+    | 'findClaimable'
     | 'reclaim'
     | 'load'
     | 'metrics',
@@ -192,6 +197,11 @@ function prepareStatements(database: DatabaseSync): Statements {
     // A lost run is due since the end of the lease.
     expire: database.prepare(
       `UPDATE runs SET ${loseColumns('due_at')} WHERE state = 'owned' AND due_at <= ?`,
+    ),
+    findClaimable: database.prepare(
+      `SELECT 1 WHERE EXISTS (SELECT 1 FROM runs WHERE state = 'ready')
+         OR EXISTS (SELECT 1 FROM runs WHERE state = 'parked' AND due_at <= $now)
+         OR EXISTS (SELECT 1 FROM runs WHERE state = 'owned' AND due_at <= $now)`,
     ),
     // Runs that lost their owner come before all waiting runs, as if they had been due since 1970. The delay of a
     // suspect starts now.

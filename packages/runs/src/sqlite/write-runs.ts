@@ -4,6 +4,7 @@ import { MOST_LOSSES_AFTER_STEP, SETTLED_AFTER_MS } from '../execution/suspects.
 import { prepareEventAppender, type Addition, type Appended } from './append-events.ts'
 import { NEW_TOKEN, type QueueState } from './run-rows.ts'
 
+import type { Assignment } from './apply-changes.ts'
 import type { StoreNotification } from '../ports/run-storage.ts'
 import type { UnownedWrite, RunWrite, WriteResult } from '../ports/run-store.ts'
 import type { SqliteParts } from './sqlite-parts.ts'
@@ -30,16 +31,6 @@ export function prepareRunWriter({
 }: Pick<SqliteParts, 'database' | 'clock'>): RunWriter {
   const append = prepareEventAppender(database, clock)
   const findPosition = preparePositionReader(database)
-  const advance = database.prepare(
-    `UPDATE runs SET last_seq = ?, write_no = ?, lost_owners = CASE
-       WHEN ? = 0 THEN lost_owners WHEN coalesce(claimed_at, 0) <= ? THEN 0
-       ELSE min(lost_owners, ${MOST_LOSSES_AFTER_STEP}) END
-     WHERE id = ?`,
-  )
-  const advanceUnowned = database.prepare(
-    `UPDATE runs SET last_seq = ?, write_no = 0, lost_owners = lost_owners * ?, token = ${NEW_TOKEN}
-     WHERE id = ?`,
-  )
   const makeReady = database.prepare(
     `UPDATE runs SET state = 'ready', due_at = ?,
        status = CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END
@@ -58,11 +49,14 @@ export function prepareRunWriter({
         })
       }
       if (run.state !== 'owned' || writeNo !== run.writeNo + 1) return FENCED
-      const appended = append({ ...write, ...run })
-      const settledSince = clock.now() - SETTLED_AFTER_MS
-      const lastSeq = run.lastSeq + events.length
-      advance.run(lastSeq, writeNo, write.steps.length, settledSince, run.id)
-      return toOutcome(appended)
+      const assignments: readonly Assignment[] = [
+        ['last_seq = ?', run.lastSeq + events.length],
+        ['write_no = ?', writeNo],
+        ...(write.steps.length === 0
+          ? []
+          : [[FORGIVE_LOSSES, clock.now() - SETTLED_AFTER_MS] as const]),
+      ]
+      return toOutcome(append({ ...write, ...run, assignments }))
     },
     writeUnowned(write) {
       const { runId, token, lastSeq, events } = write
@@ -70,8 +64,12 @@ export function prepareRunWriter({
       if (run === undefined || run.token !== token || run.lastSeq !== lastSeq) return FENCED
       if (run.state !== 'ready' && run.state !== 'parked') return FENCED
       if (write.next === 'ready') makeReady.run(clock.now(), run.id)
-      const appended = append({ ...write, ...run })
-      advanceUnowned.run(lastSeq + events.length, write.steps.length === 0 ? 1 : 0, run.id)
+      const assignments: readonly Assignment[] = [
+        ['last_seq = ?', lastSeq + events.length],
+        [`write_no = 0, token = ${NEW_TOKEN}`],
+        ...(write.steps.length === 0 ? [] : [['lost_owners = 0'] as const]),
+      ]
+      const appended = append({ ...write, ...run, assignments })
       const isReady = write.next === 'ready' && !appended.hasEnded
       const notifications = isReady
         ? [{ kind: 'ready' } as const, ...appended.notifications]
@@ -80,6 +78,10 @@ export function prepareRunWriter({
     },
   }
 }
+
+/** Losses of owners are forgotten when the run has made a step long after its claim, and otherwise limited. */
+const FORGIVE_LOSSES = `lost_owners = CASE WHEN coalesce(claimed_at, 0) <= ? THEN 0
+  ELSE min(lost_owners, ${MOST_LOSSES_AFTER_STEP}) END`
 
 function toOutcome({
   events,
