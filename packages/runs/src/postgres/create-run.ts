@@ -21,7 +21,7 @@ import { ALL_RUNS } from './event-log.ts'
 import { toGrams } from './grams.ts'
 import { toRunRow } from './rows.ts'
 import { toTagIndex, toColumn, toIndex } from './text.ts'
-import { countActorUse } from './count-actor-use.ts'
+import { activeRunsSql, readActorUse } from './totals.ts'
 
 import type { CreatedRun, CreateRunOptions, Quota } from '../ports/run-store.ts'
 import type { NewRun } from '../run-record.ts'
@@ -88,7 +88,7 @@ async function createWithinQuota(
   session: DatabaseSession,
   creation: Creation,
 ): Promise<StoredRun | RepeatedRun | undefined> {
-  const { found } = await findRuns(session, creation.run, { counts: false })
+  const { found } = await findRuns(session, creation.run)
   const repeated = findRepeatedRun(found, creation.run)
   if (repeated !== undefined) return repeated
   await checkQuota(session, creation.how.quota)
@@ -101,7 +101,7 @@ async function createExactly(
   creation: Creation,
 ): Promise<StoredRun | RepeatedRun> {
   const { parts, run, how } = creation
-  const { found, unfinished, lastId } = await findRuns(session, run, { counts: true })
+  const { found, unfinished, lastId } = await findRuns(session, run)
   parts.unfinished.remember({ unfinished, lastId })
   const repeated = findRepeatedRun(found, run)
   if (repeated !== undefined) return repeated
@@ -113,7 +113,7 @@ async function createExactly(
 }
 
 async function checkQuota(session: DatabaseSession, quota: Quota | undefined): Promise<void> {
-  if (quota !== undefined) assertWithinQuota(quota, await countActorUse(session, quota))
+  if (quota !== undefined) assertWithinQuota(quota, await readActorUse(session, quota))
 }
 
 /** Stores the run if its row id is at most `maxId` and nothing else has its id or its key. */
@@ -145,20 +145,15 @@ interface FoundRuns {
   readonly lastId: number
 }
 
-async function findRuns(
-  { schema, query }: DatabaseSession,
-  run: NewRun,
-  { counts }: { readonly counts: boolean },
-): Promise<FoundRuns> {
+async function findRuns({ schema, query }: DatabaseSession, run: NewRun): Promise<FoundRuns> {
   const { runId, submission } = run
   const rows = await query(
     `SELECT found.*, coalesce(idempotency_key = $2, false) AS has_key,
-       (SELECT count(*) FROM ${schema}.runs
-         WHERE $3 AND (state = 'ready' OR (state = 'owned' AND NOT waiting))) AS unfinished,
+       ${activeRunsSql(schema)} AS unfinished,
        (SELECT coalesce(max(id), 0) FROM ${schema}.runs) AS last_id
      FROM (SELECT) AS one LEFT JOIN ${schema}.runs AS found
        ON run_id = $1 OR idempotency_key = $2`,
-    [toColumn(runId), submission === undefined ? null : toIndex(submission.idempotencyKey), counts],
+    [toColumn(runId), submission === undefined ? null : toIndex(submission.idempotencyKey)],
   )
   return {
     found: rows.filter((row) => row['id'] !== null),

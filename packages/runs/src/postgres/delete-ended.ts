@@ -7,9 +7,10 @@
  *    found, are deleted in statements of a limited size, also after a crash in between. Of all processes, one at
  *    a time deletes beyond a retention.
  */
-import { LOCKS, type Database, type PostgresRow } from './database.ts'
+import { LOCKS, type Database, type DatabaseSession, type PostgresRow } from './database.ts'
 import { clampCount, finiteOrNull } from './numbers.ts'
 import { fromColumn, toColumn } from './text.ts'
+import { COST_PERIOD_COLUMNS, deleteEmptyCosts, toCostPeriods } from './totals.ts'
 
 import type { Retention } from '../ports/run-store.ts'
 
@@ -37,7 +38,7 @@ export async function deleteEnded(
     const oldest = (bound: string): string =>
       `SELECT ended_at, id FROM ${schema}.runs WHERE state = 'ended' AND ${bound}
        ORDER BY ended_at, id LIMIT $4 FOR UPDATE SKIP LOCKED`
-    return query(
+    const gone = await query(
       `WITH surplus AS (${oldest('(ended_at, id) <= ($1::text::timestamptz, $2::int8)')}),
        old AS (${oldest(`ended_at < statement_timestamp() - $3 * interval '1 millisecond'`)}),
        ${deletionSql(schema, SURPLUS_OR_OLD)}`,
@@ -48,6 +49,8 @@ export async function deleteEnded(
         clampCount(limit),
       ],
     )
+    await deleteEmptyCosts({ schema, query }, toCostPeriods(gone))
+    return gone
   })
   await deleteEvents(database)
   return rows.toSorted(compareEnds).map((row) => fromColumn(String(row['run_id'])))
@@ -60,8 +63,11 @@ export async function deleteOne(database: Database, runId: string): Promise<bool
     `WITH ${deletionSql(schema, `run_id = $1 AND state = 'ended'`)}`,
     [toColumn(runId)],
   )
-  if (rows.length > 0) await deleteEvents(database)
-  return rows.length > 0
+  if (rows.length === 0) return false
+  await deleteEvents(database)
+  const query: DatabaseSession['query'] = (sql, values = []) => database.change(sql, values)
+  await deleteEmptyCosts({ schema, query }, toCostPeriods(rows))
+  return true
 }
 
 /** The oldest runs of both kinds. */
@@ -72,11 +78,12 @@ const SURPLUS_OR_OLD = `id IN (
 /** Builds the part of a statement that deletes runs and notes them; it follows WITH. */
 function deletionSql(schema: string, where: string): string {
   return `gone AS (
-      DELETE FROM ${schema}.runs WHERE ${where} RETURNING id, run_id, last_seq, ended_at
+      DELETE FROM ${schema}.runs WHERE ${where} RETURNING id, run_id, last_seq, ended_at,
+        ${COST_PERIOD_COLUMNS}
     ), noted AS (
       INSERT INTO ${schema}.deleted_runs (run, last_seq) SELECT id, last_seq FROM gone
     )
-    SELECT run_id, ended_at, id FROM gone`
+    SELECT run_id, ended_at, id, actor_index, period FROM gone`
 }
 
 /** Deletes the events of deleted runs, except of those that another process is deleting. */

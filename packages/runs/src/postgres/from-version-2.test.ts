@@ -21,13 +21,16 @@ describe('a store of version 2', () => {
     const before = await texts()
     expect(before).toHaveLength(3)
     await database.client.query(
-      `ALTER TABLE texts.tasks DROP COLUMN finish_reason;
+      `DROP FUNCTION texts.count_run, texts.count_new_runs,
+      texts.add_cost, texts.subtract_cost CASCADE;
+       DROP FUNCTION texts.first_cost_period, texts.add_total; DROP TABLE texts.totals;
+       ALTER TABLE texts.tasks DROP COLUMN finish_reason;
        DROP TABLE texts.memories, texts.reflections, texts.secrets, texts.followers,
          texts.deleted_runs; DROP TABLE texts.run_texts;
        ALTER TABLE texts.events DROP COLUMN bytes; ALTER TABLE texts.steps DROP COLUMN bytes;
        ALTER TABLE texts.signals DROP COLUMN reply_channel;
        DROP INDEX texts.runs_cached, texts.runs_due, texts.runs_owned, texts.runs_by_upper_id,
-         texts.runs_by_ensemble;
+         texts.runs_by_ensemble, texts.runs_by_actor;
        DROP TABLE texts.leases, texts.slots; DROP FUNCTION texts.free_slot CASCADE;
        ALTER TABLE texts.runs DROP COLUMN waiting, DROP COLUMN claimed_at, DROP COLUMN cache_key,
          DROP COLUMN token, DROP COLUMN commands, DROP COLUMN slot;
