@@ -176,10 +176,11 @@ function createDispatcher(
     addSubject: AddSubject,
   ): Promise<RouteAnswer> => {
     const { raw: request } = context.req
-    assertScope(caller, scope)
+    const parameters = context.req.param()
+    assertScope(caller, (await route.findScope?.(parameters)) ?? scope)
     if (route.refusesForms !== true) assertNoForm(request)
     if (mediaTypes !== undefined) assertAcceptable(request.headers.get('accept'), mediaTypes)
-    return route.handle({ request, caller, addSubject, parameters: context.req.param() })
+    return route.handle({ request, caller, addSubject, parameters })
   }
   const dispatch = async (context: Context<Env>): Promise<Response> => {
     const caller = scope === null ? anonymousCaller(context) : identify(context, guard, route)

@@ -31,6 +31,11 @@ export type ApprovalDecision<Input = unknown> =
 export interface AnswerOptions<Schema extends ToolSchema = TString> extends ApprovalOptions {
   /** Schema of the answer. @default a text */
   readonly schema?: Schema
+  /**
+   * Input with which the client of the run executes the call; the answer is its result. The reviewer then sees the
+   * input, and cannot let the tool continue without an answer.
+   */
+  readonly clientTool?: { readonly input: unknown }
   /** Withdraws the question when it aborts: the wait for its answer rejects with the reason. */
   readonly signal?: AbortSignal
 }
@@ -69,6 +74,8 @@ export interface ApprovalRequest extends CallUnderReview {
   readonly description: string
   /** Whether the tool asks a question instead of requesting approval. */
   readonly asksForAnswer?: boolean
+  /** Whether the client of the run executes the call, and the answer is its result. False when absent. */
+  readonly clientTool?: boolean
   /** Returns the problems of an edited input; none when it is valid. */
   checkEdit(input: unknown): Promise<readonly Problem[]>
   readonly timeoutMs: number

@@ -73,6 +73,7 @@ export {
 export type { ReviewTimeoutAction, ReviewTiming, RunMetrics, Workflow } from '@tutti/protocol'
 
 // Runs
+export { findClientToolProblems, type ClientTool } from './agent/client-tools.ts'
 export type { ContextOutput } from './definition/handler.ts'
 export type { ResumePoint, RunOptions } from './run/run-options.ts'
 export type { RunEnding, RunResult } from './run/run-result.ts'

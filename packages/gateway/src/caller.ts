@@ -70,10 +70,13 @@ export function assertRole(
   )
 }
 
-/** Whether a caller may decide a review that requires this role. */
-export function mayDecide({ scopes, roles }: Caller, role: string | undefined): boolean {
+/** Whether a caller may decide a review that requires this scope and this role. */
+export function mayDecide(
+  { scopes, roles }: Caller,
+  { scope, role }: { readonly scope: Scope; readonly role: string | undefined },
+): boolean {
   const hasRole = role === undefined || roles === undefined || roles.has(role)
-  return hasRole && (scopes.has('reviews:decide') || scopes.has('admin'))
+  return hasRole && (scopes.has(scope) || scopes.has('admin'))
 }
 
 /** Returns the name of a caller as runs and events store it. */

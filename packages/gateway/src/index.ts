@@ -34,7 +34,7 @@ export type { RunReader } from './mcp/resources.ts'
 export { actorOf, anyone, assertScope, mayDecide, type Caller } from './caller.ts'
 export { audited, isAudited, type AuditSubject, type AddSubject } from './http/audited.ts'
 export { cancelRun, cancelUnlessOver, type CancelRequest } from './runs/cancel-run.ts'
-export { decideReview } from './runs/decide-review.ts'
+export { decideReview, decisionScope, findDecisionScope } from './runs/decide-review.ts'
 export {
   findPlace,
   findRecord,

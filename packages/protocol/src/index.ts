@@ -146,6 +146,7 @@ export {
   RunSummary,
   RunTaskDetail,
 } from './schemas/rest/runs.ts'
+export { ClientToolBody } from './schemas/rest/submit-run.ts'
 export {
   HistoryMessage,
   HistoryToolCall,

@@ -2,6 +2,7 @@
 import type { CallerRequest } from '@tutti/core'
 import type { Budget } from '@tutti/ensemble'
 import type {
+  ClientToolBody,
   FinishReason,
   HistoryMessage,
   RunEventOf,
@@ -75,6 +76,8 @@ export interface RequestedRun {
   readonly budget?: Budget
   /** Messages of the conversation before the run. */
   readonly history?: readonly HistoryMessage[]
+  /** Tools that the client executes. */
+  readonly clientTools?: readonly ClientToolBody[]
   /** W3C trace context of the caller. */
   readonly traceparent?: string
   /** The `tracestate` that belongs to `traceparent`. */

@@ -192,6 +192,14 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'CapacityUpdate.shareable': 'Whether requests of peers are accepted.',
   CaptureMode: 'Amount of detail that is stored for a trace. OFF stores no prompts.',
   ClientMessage: 'Message from client to server. Narrows by `type`.',
+  ClientToolBody:
+    'Tool that the client executes. A call of it is a review with `clientTool`; the client decides the review with the result of the call.',
+  'ClientToolBody.name':
+    'Name of the tool: 1 to 64 letters, digits, `_` and `-`. Tools of the tasks cannot have the same name.',
+  'ClientToolBody.description': 'Description of the tool, for models.',
+  'ClientToolBody.inputSchema': 'JSON Schema of the arguments, an object.',
+  'ClientToolBody.timeoutMs':
+    'Maximum time to wait for a result, in milliseconds; 0 means no limit, a day when absent. Then the call fails.',
   CostEstimate: 'Estimated cost in US dollars, by the prices that the server knows.',
   'CostEstimate.inputCost': 'Cost of the tokens read.',
   'CostEstimate.outputCost': 'Cost of the tokens written.',
@@ -542,6 +550,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'PendingReview.toolName': 'With DURING_EXECUTION: name of the tool.',
   'PendingReview.toolCallId': 'With DURING_EXECUTION: id of the call.',
   'PendingReview.toolInput': 'With DURING_EXECUTION: input that the tool would get.',
+  'PendingReview.clientTool':
+    'With DURING_EXECUTION: true when the client of the run executes the call. EDIT answers with the result of the call, as it is, and REJECT with its error.',
   Ping: 'Requests a `pong`. AgentEnsemble wire format.',
   PlannedTask: 'Task of the plan, as announced by `ensemble_started`.',
   'PlannedTask.description': 'Description of the task, with its inputs filled in.',
@@ -622,6 +632,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ReviewRequested.toolName': 'With DURING_EXECUTION: name of the tool.',
   'ReviewRequested.toolCallId': 'With DURING_EXECUTION: id of the call.',
   'ReviewRequested.toolInput': 'With DURING_EXECUTION: input that the tool would get.',
+  'ReviewRequested.clientTool':
+    'With DURING_EXECUTION: true when the client of the run executes the call. EDIT answers with the result of the call, as it is, and REJECT with its error.',
   ReviewTimedOut:
     "A review timed out. Also sent when a review was decided elsewhere, so that AgentEnsemble's viewer closes its panel. AgentEnsemble wire format.",
   'ReviewTimedOut.reviewId': 'Id of the review.',
@@ -752,6 +764,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunRequest.runId': 'Id chosen by the client; the server generates one when absent.',
   'RunRequest.history':
     'Messages of the conversation before this run, oldest first. Every agent of the run gets them.',
+  'RunRequest.clientTools': 'Tools that the client executes. Every agent of the run may call them.',
   'RunRequest.webhooks': 'Names of registered webhooks that are notified of the run.',
   'RunRequest.idempotencyKey':
     'Key that identifies the submission, like the header `Idempotency-Key` over REST.',
@@ -846,6 +859,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'SubmitRunBody.runId': 'Id chosen by the client; the server generates one when absent.',
   'SubmitRunBody.history':
     'Messages of the conversation before this run, oldest first. Every agent of the run gets them.',
+  'SubmitRunBody.clientTools':
+    'Tools that the client executes. Every agent of the run may call them.',
   'SubmitRunBody.webhooks': 'Names of registered webhooks that are notified of the run.',
   SubmitRunQuery: 'Query of `POST /api/runs`.',
   'SubmitRunQuery.wait':

@@ -8,7 +8,7 @@ import {
   type InjectAccepted,
   type ModelSwitched,
 } from '@tutti/protocol'
-import { decideReview, readJsonBody, type HttpRoute } from '@tutti/gateway'
+import { decideReview, findDecisionScope, readJsonBody, type HttpRoute } from '@tutti/gateway'
 
 import { readQuery } from '../http/read-query.ts'
 import { assertFeedback, listReviews } from '../steering/reviews.ts'
@@ -45,6 +45,7 @@ export function steeringRoutes(options: ResolvedControlApiOptions): readonly Htt
     },
     {
       ...ROUTES.decideReview,
+      findScope: ({ reviewId = '' }) => findDecisionScope(runs, reviewId),
       async handle({ request, caller, addSubject, parameters: { reviewId = '' } }) {
         const body = await readJsonBody(request, ReviewDecisionBody, maxBodyBytes)
         assertFeedback(body)

@@ -120,6 +120,7 @@ export function toPendingReview(review: ReviewRecord): PendingReview {
   const { reviewId, runId, request, openedAt, expiresAt } = review
   const { taskDescription, taskOutput, timing, prompt, timeoutMs, onTimeout } = request
   const { requiredRole, taskName, agentRole, attempt, toolName, toolCallId, toolInput } = request
+  const { clientTool } = request
   return {
     reviewId,
     taskDescription,
@@ -138,6 +139,7 @@ export function toPendingReview(review: ReviewRecord): PendingReview {
     ...(toolName === undefined ? {} : { toolName }),
     ...(toolCallId === undefined ? {} : { toolCallId }),
     ...(toolInput === undefined ? {} : { toolInput }),
+    ...(clientTool === undefined ? {} : { clientTool }),
   }
 }
 

@@ -10,6 +10,7 @@ import {
   type AuditSubject,
   type Caller,
   decideReview,
+  findDecisionScope,
   isAudited,
   largeJson,
   sharedCapabilities,
@@ -90,7 +91,12 @@ export async function answerMessage(
   }
   const scope = MESSAGE_SCOPES[action]
   const work = async (addSubject: AddSubject): Promise<void> => {
-    assertScope(caller, scope)
+    assertScope(
+      caller,
+      action === 'review_decision'
+        ? await findDecisionScope(options.runs, readOwnText(sent, 'reviewId') ?? '')
+        : scope,
+    )
     const message = decodeMessage(sent)
     onDecoded(message)
     await answer(message, context, addSubject)

@@ -1,6 +1,6 @@
 /** Lists reviews and validates decisions, for routes and messages. */
 import { limitText } from '@tutti/core'
-import { badRequest, type Caller, findRecord, mayDecide } from '@tutti/gateway'
+import { badRequest, type Caller, decisionScope, findRecord, mayDecide } from '@tutti/gateway'
 
 import { toPendingReview } from '../runs/to-wire.ts'
 
@@ -29,7 +29,10 @@ export async function listReviews(
     ensemble: review.ensemble,
     inputs: shortenInputs(review.inputs),
     tags: { ...review.tags },
-    mayDecide: mayDecide(caller, review.request.requiredRole),
+    mayDecide: mayDecide(caller, {
+      scope: decisionScope(review.request),
+      role: review.request.requiredRole,
+    }),
   }))
   // A review may be decided between the two reads.
   return { reviews, total: Math.max(total, reviews.length) }

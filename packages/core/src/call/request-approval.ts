@@ -46,11 +46,18 @@ export function requestApproval(
 export async function requestAnswer(
   running: RunningCall,
   question: string,
-  { schema = ANY_TEXT, ...options }: AnswerOptions<ToolSchema> = {},
+  { schema = ANY_TEXT, clientTool, ...options }: AnswerOptions<ToolSchema> = {},
 ): Promise<Answer<unknown>> {
   const { jsonSchema, read } = schemaReader(schema, { action: `Cannot request an answer: schema` })
-  const form: Form = { what: 'answer', input: null, schema: jsonSchema, read }
-  const asked = { ...options, description: question, form, asksForAnswer: true }
+  const input = clientTool?.input ?? null
+  const form: Form = { what: 'answer', input, schema: jsonSchema, read }
+  const asked = {
+    ...options,
+    description: question,
+    form,
+    asksForAnswer: true,
+    clientTool: clientTool !== undefined,
+  }
   const decision = await decide(running, asked)
   return decision.action === 'EDIT'
     ? { answered: true, value: decision.input }
@@ -73,6 +80,7 @@ interface Question extends ApprovalOptions {
   readonly description: string
   readonly form: Form
   readonly asksForAnswer?: boolean
+  readonly clientTool?: boolean
   /** Withdraws the question, in addition to the signal of the call. */
   readonly signal?: AbortSignal
 }
@@ -92,7 +100,7 @@ async function decide(running: RunningCall, question: Question): Promise<Approva
   const resume = running.pause()
   try {
     const answer = await awaitAnswer(running, reviewer, { request, signal })
-    return await toDecision(tool, question.form, answer)
+    return await toDecision(tool, question, answer)
   } finally {
     resume()
   }
@@ -104,7 +112,7 @@ function combineSignals({ signal }: RunningCall, question: Question): AbortSigna
 
 function toApprovalRequest(
   { tool, call, options, hasBegun, isRepeatable }: RunningCall,
-  { description, form, asksForAnswer = false, ...asked }: Question,
+  { description, form, asksForAnswer = false, clientTool = false, ...asked }: Question,
 ): ApprovalRequest {
   const { agentRole = 'unknown', taskName, runId, approvalDefaults = {} } = options
   const inherited = approvalDefaults.timeoutMs ?? DEFAULT_APPROVAL_TIMEOUT_MS
@@ -125,6 +133,7 @@ function toApprovalRequest(
     hasBegun,
     isRepeatable,
     asksForAnswer,
+    ...(clientTool ? { clientTool } : {}),
     async checkEdit(edited) {
       const decoded = await form.read(edited)
       return decoded.ok ? [] : decoded.problems
@@ -205,7 +214,7 @@ async function askReviewer(
 
 async function toDecision(
   tool: AgentTool,
-  form: Form,
+  { form, clientTool = false }: Question,
   answer: Answered | null | undefined,
 ): Promise<ApprovalDecision> {
   switch (answer?.action) {
@@ -218,7 +227,7 @@ async function toDecision(
       throw new TuttiError('TOOL_INPUT_INVALID', message, { details: { ...decoded } })
     }
     case 'REJECT':
-      throw makeRejection(tool.name, answer.feedback)
+      throw makeRejection(tool.name, answer.feedback, clientTool)
     case 'EXIT_EARLY':
       throw makeEarlyExit(`The reviewer of tool "${tool.name}" ended the run early`, false)
     case 'TIMED_OUT':
@@ -233,10 +242,12 @@ async function toDecision(
 
 function decideAfterTimeout(
   tool: AgentTool,
-  { timeoutMs, onTimeout }: ApprovalRequest,
+  { timeoutMs, onTimeout, clientTool = false }: ApprovalRequest,
 ): ApprovalDecision {
   if (onTimeout === 'CONTINUE') return { action: 'CONTINUE', timedOut: true }
-  const message = `Tool "${tool.name}" was not approved within ${timeoutMs} ms`
+  const message = clientTool
+    ? `The client returned no result of tool "${tool.name}" within ${timeoutMs} ms`
+    : `Tool "${tool.name}" was not approved within ${timeoutMs} ms`
   throw onTimeout === 'FAIL'
     ? new TuttiError('TOOL_REJECTED', message)
     : makeEarlyExit(message, true)
@@ -246,14 +257,17 @@ function makeEarlyExit(message: string, timedOut: boolean): TuttiError {
   return new TuttiError('EXIT_EARLY', message, { details: { timedOut } })
 }
 
-function makeRejection(name: string, feedback: string | undefined): TuttiError {
+function makeRejection(
+  name: string,
+  feedback: string | undefined,
+  clientTool: boolean,
+): TuttiError {
   const why = feedback === undefined || feedback.trim() === '' ? '' : `: ${feedback}`
   const options = feedback === undefined ? {} : { details: { feedback } }
-  return new TuttiError(
-    'TOOL_REJECTED',
-    `The reviewer rejected the call of "${name}"${why}`,
-    options,
-  )
+  const message = clientTool
+    ? `The client could not execute the call of "${name}"${why}`
+    : `The reviewer rejected the call of "${name}"${why}`
+  return new TuttiError('TOOL_REJECTED', message, options)
 }
 
 function asError(reason: unknown): Error {

@@ -21,6 +21,7 @@ import { fromStepError, toStepError } from '../scope/step-log.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { CallsBegin } from './calls-begin.ts'
 import { createToolCalledEvent } from './tool-events.ts'
+import { isClientTool } from './client-tools.ts'
 import {
   createToolCallOptions,
   type RunTooling,
@@ -108,23 +109,28 @@ class TurnCalls {
       positionOf: (call) => this.#turn.calls.indexOf(call),
     })
     const options = this.#createOptions(begin)
-    const delegations = calls.filter((call) => isDelegateTool(this.#toolOf(call)))
-    if (delegations.length === 0) {
+    const unlimited = calls.filter((call) => this.#isUnlimited(call))
+    if (unlimited.length === 0) {
       await this.#run(calls, options)
     } else {
-      const others = calls.filter((call) => !delegations.includes(call))
-      await Promise.all([this.#run(others, options), this.#delegate(delegations, options)])
+      const others = calls.filter((call) => !unlimited.includes(call))
+      await Promise.all([this.#run(others, options), this.#runUnlimited(unlimited, options)])
     }
     if (begin.lost !== undefined) throw begin.lost
     return refusal
   }
 
+  #isUnlimited(call: ToolCall): boolean {
+    const tool = this.#toolOf(call)
+    return isDelegateTool(tool) || isClientTool(tool)
+  }
+
   /**
-   * Runs delegations outside the limits for tool calls: a waiting delegation must not occupy a slot that the
-   * tools of the other agent need, and it ends only when that agent has stopped, which has its own grace
-   * period.
+   * Runs delegations and calls of client tools outside the limits for tool calls. A waiting delegation must not
+   * occupy a slot that the tools of the other agent need, and it ends only when that agent has stopped, which
+   * has its own grace period. A client must see all calls of a turn before it answers them.
    */
-  #delegate(
+  #runUnlimited(
     calls: readonly ToolCall[],
     { limiter: _, ...options }: ToolCallOptions,
   ): Promise<unknown> {

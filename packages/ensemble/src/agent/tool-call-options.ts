@@ -2,6 +2,7 @@
 import {
   spanTraceparent,
   toolCallSpanKey,
+  type AgentTool,
   type CallerRequest,
   type Remaining,
   type RunToolCallsOptions,
@@ -21,6 +22,8 @@ import type { TaskScope } from '../scope/task-scope.ts'
 /** Parts of a run that tool calls use. */
 export interface RunTooling {
   readonly reviews: Reviews
+  /** Tools that the client of the run executes. */
+  readonly clientTools: readonly AgentTool[]
   /** Returns the W3C trace context of the request for the run. */
   readonly traceparent: () => string
   /** The request of the agent or MCP client that started the run. */

@@ -6,7 +6,7 @@ import type { ReviewVerdict } from '@tutti/protocol'
 
 /** Parts of a review against which its decisions are checked. */
 export interface DecidableReview extends Pick<OpenReview, 'timing' | 'reviewId'> {
-  readonly approval?: Pick<ApprovalRequest, 'checkEdit'>
+  readonly approval?: Pick<ApprovalRequest, 'checkEdit' | 'clientTool'>
 }
 
 /**
@@ -28,12 +28,13 @@ export async function readDecision(
 type TypedEdit = Extract<ReviewVerdict, { readonly revisedOutput: string }>
 
 /**
- * Returns the decision. Text that a reviewer typed is the JSON input of the tool under review, or else the
- * edited text.
+ * Returns the decision. Text that a reviewer typed is the result of a client tool, the JSON input of the tool
+ * under review, or else the edited text.
  */
-function toAnswer({ timing }: DecidableReview, verdict: ReviewVerdict): ReviewAnswer {
+function toAnswer({ timing, approval }: DecidableReview, verdict: ReviewVerdict): ReviewAnswer {
   if (!isTyped(verdict)) return verdict
   const { revisedOutput, ...edit } = verdict
+  if (approval?.clientTool === true) return { ...edit, input: revisedOutput }
   return timing === 'DURING_EXECUTION'
     ? { ...edit, input: parseToolInput(revisedOutput) }
     : { ...edit, text: revisedOutput }
@@ -64,6 +65,9 @@ async function findDecisionProblem(
   // NOTE: reviewers are third-party code and can return undefined.
   switch ((decision as ReviewAnswer | undefined)?.action) {
     case 'CONTINUE':
+      return approval?.clientTool === true
+        ? 'a call of a client tool needs its result: use EDIT with the result, or REJECT with the error'
+        : undefined
     case 'REJECT':
     case 'EXIT_EARLY':
       return undefined

@@ -454,6 +454,7 @@ function emitRequested(scope: TaskScope, review: OpenReview, slot: string): void
             toolName: approval.toolName,
             toolCallId: approval.callId,
             toolInput: approval.input,
+            ...(approval.clientTool === true ? { clientTool: true } : {}),
           }),
     },
     {

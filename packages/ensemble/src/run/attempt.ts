@@ -193,7 +193,9 @@ async function askAgent(input: AttemptInput, models: ModelChain): Promise<TaskAn
   const { task } = scope
   const { outputReader } = task
   const { tooling, directives, delegations } = services
-  const tools = listTaskTools(scope, delegations)
+  const own = listTaskTools(scope, delegations)
+  const { clientTools } = tooling
+  const tools = clientTools.length === 0 ? own : [...own, ...clientTools]
   const reading = takeNotes(input, tools)
   const notes = reading instanceof Promise ? await reading : reading
   const answer = await runAgentLoop({

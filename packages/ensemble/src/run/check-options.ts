@@ -1,6 +1,7 @@
 /** Pure: checks whether a run of an ensemble can start with its options. */
 import { findUnknownOptions, TuttiError } from '@tutti/core'
 
+import { findClientToolProblems } from '../agent/client-tools.ts'
 import { findHistoryProblems } from '../definition/history.ts'
 import { listAllTasks } from '../definition/manager.ts'
 import { createFallbackModelLookup, modelOfTask } from '../definition/model-of-task.ts'
@@ -31,6 +32,14 @@ export function assertOptions(ensemble: ResolvedEnsemble, options: RunOptions): 
           (name) =>
             `task "${name}" needs a review, but the run has no reviewer: set the option reviewer`,
         )
+      : []),
+    ...findClientToolProblems(ensemble, options.clientTools).map(
+      ({ path, message }) => `clientTools${path} ${message}`,
+    ),
+    ...(options.reviewer === undefined &&
+    options.decidable !== true &&
+    (options.clientTools ?? []).length > 0
+      ? ['clientTools cannot be answered: set the option reviewer, or use start']
       : []),
     ...findUnknownTiers(ensemble, options.models),
     ...findUnpriced(ensemble, options).map(

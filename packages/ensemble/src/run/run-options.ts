@@ -1,4 +1,5 @@
 /** Options of a run. */
+import type { ClientTool } from '../agent/client-tools.ts'
 import type { Budget } from '../usage/budget.ts'
 import type { MemoryStore } from '../memory/memory.ts'
 import type { ReflectionStore } from '../memory/reflection.ts'
@@ -78,6 +79,11 @@ export interface RunOptions extends RunListeners, RunCaller, RunLogOptions, RunP
    * system message and its task. @default none
    */
   readonly history?: readonly HistoryMessage[]
+  /**
+   * Tools that the client of the run executes. Every agent may call them; a call is a review that the reviewer, or
+   * `decide` of the run's handle, answers with the result. @default none
+   */
+  readonly clientTools?: readonly ClientTool[]
   /** Signal that cancels the run. */
   readonly signal?: AbortSignal
   readonly clock?: Clock
@@ -109,6 +115,7 @@ export interface RunOptions extends RunListeners, RunCaller, RunLogOptions, RunP
 export const RUN_OPTION_NAMES = {
   runId: true,
   history: true,
+  clientTools: true,
   signal: true,
   onEvent: true,
   onWaiting: true,

@@ -9,6 +9,7 @@ import {
   type TuttiError,
 } from '@tutti/core'
 
+import { createClientTool } from '../agent/client-tools.ts'
 import { Meter, THE_RUN, type Budget } from '../usage/budget.ts'
 import { Delegations, type WorkerHost } from '../hierarchy/delegations.ts'
 import { toMessages } from '../definition/history.ts'
@@ -186,7 +187,7 @@ function createServices(
 
 function createTooling(
   { maxConcurrentToolCalls, review }: ResolvedEnsemble,
-  { toolMetrics, clock, traceparent, tracestate, request }: RunOptions,
+  { toolMetrics, clock, traceparent, tracestate, request, clientTools = [] }: RunOptions,
   reviews: Reviews,
 ): RunTooling {
   // Many runs need neither a trace nor tools, so both are created on first use.
@@ -194,6 +195,7 @@ function createTooling(
   let shared: SharedCallOptions | undefined
   return {
     reviews,
+    clientTools: clientTools.map(createClientTool),
     request,
     traceparent() {
       trace ??= newTraceparent()

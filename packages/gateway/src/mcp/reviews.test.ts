@@ -43,7 +43,7 @@ function deciding(
     trail: { record: () => undefined },
   } as unknown as GatewayOptions
   const context = { service: new GatewayService(options), call: auditedCall(options, caller) }
-  const review = { runId: 'run-1', reviewId: 'r1' }
+  const review = { reviewId: 'r1', request: {} }
   const decide = (content: unknown) => decideByForm(context, review, content)
   return { decided, decide }
 }

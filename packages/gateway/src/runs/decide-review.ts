@@ -4,14 +4,37 @@ import { TuttiError } from '@tutti/core'
 import { actorOf, assertRole, type Caller } from '../caller.ts'
 
 import type { AddSubject } from '../http/audited.ts'
-import type { ReviewDecisionApplied, ReviewDecisionBody, ReviewVerdict } from '@tutti/protocol'
-import type { RunService } from '@tutti/runs'
+import type {
+  ReviewDecisionApplied,
+  ReviewDecisionBody,
+  ReviewVerdict,
+  Scope,
+} from '@tutti/protocol'
+import type { ReviewRecord, RunService } from '@tutti/runs'
 
 /** Caller of a decision. */
 interface DecisionCall {
   readonly caller: Caller
   /** Called with the run of the review, for the audit trail. */
   readonly addSubject?: AddSubject
+}
+
+/** Review to be decided. */
+export interface ReviewToDecide extends Pick<ReviewRecord, 'reviewId'> {
+  readonly request: Pick<ReviewRecord['request'], 'clientTool'>
+}
+
+/** Returns the scope that a decision of the review requires: the client of a run answers the calls of its tools. */
+export function decisionScope({ clientTool }: ReviewToDecide['request']): Scope {
+  return clientTool === true ? 'runs:write' : 'reviews:decide'
+}
+
+/** Returns the scope that a decision of the review with this id requires. */
+export async function findDecisionScope(
+  runs: Pick<RunService, 'review'>,
+  reviewId: string,
+): Promise<Scope> {
+  return decisionScope((await runs.review(reviewId))?.request ?? {})
 }
 
 /**

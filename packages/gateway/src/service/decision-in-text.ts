@@ -11,7 +11,7 @@ import { badRequest } from '../http/api-error.ts'
 /** Fields of a review that determine how a message is read. */
 export type ReviewAsked = Pick<
   RunEventOf<'review_requested'>,
-  'timing' | 'taskDescription' | 'toolInput'
+  'timing' | 'taskDescription' | 'toolInput' | 'clientTool'
 >
 
 const YES = /^(?:approved?|continue|go on|yes|y|ok(?:ay)?|accept(?:ed)?|lgtm)[.!]?$/i
@@ -63,6 +63,13 @@ export function readMessageDecision(
   review: ReviewAsked,
 ): ReviewDecisionBody {
   if (object !== undefined) return decodeDecision(object, path)
+  if (review.clientTool === true && (answer !== undefined || text !== '')) {
+    return edit(
+      answer === undefined || typeof answer === 'string'
+        ? (answer ?? text)
+        : JSON.stringify(answer),
+    )
+  }
   if (answer !== undefined && asksQuestion(review)) return edit(JSON.stringify(answer))
   if (text.trim() === '') {
     throw badRequest('decision', [{ path, message: 'must not be blank' }])

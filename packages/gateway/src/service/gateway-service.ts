@@ -17,7 +17,7 @@ import { isTerminalRunStatus, type ReviewDecisionBody, type SubmitRunBody } from
 
 import { actorOf, type Caller } from '../caller.ts'
 import { cancelRun, cancelUnlessOver } from '../runs/cancel-run.ts'
-import { decideReview } from '../runs/decide-review.ts'
+import { decideReview, decisionScope, type ReviewToDecide } from '../runs/decide-review.ts'
 import { submitRunAs, type SubmissionOptions } from '../runs/submit-run.ts'
 import { waitForEnd } from '../runs/wait-for-end.ts'
 import {
@@ -184,10 +184,11 @@ export class GatewayService {
    */
   async decide(
     call: GatewayCall,
-    { reviewId }: Pick<ReviewRecord, 'reviewId'>,
+    { reviewId, request }: ReviewToDecide,
     read: () => ReviewDecisionBody,
   ): Promise<void> {
-    const action = { name: 'decideReview', scope: 'reviews:decide', target: reviewId } as const
+    const scope = decisionScope(request)
+    const action = { name: 'decideReview', scope, target: reviewId } as const
     await call.perform(action, (addSubject) =>
       decideReview(this.options.runs, reviewId, { ...read(), caller: call.caller, addSubject }),
     )

@@ -77,7 +77,7 @@ function applyDecision(review: ReviewState, event: RunEventOf<'review_decided'>)
 }
 
 function openReview(event: RunEventOf<'review_requested'>): ReviewState {
-  const { prompt, requiredRole, toolName, toolCallId, toolInput } = event
+  const { prompt, requiredRole, toolName, toolCallId, toolInput, clientTool } = event
   return {
     reviewId: event.reviewId,
     taskDescription: event.taskDescription,
@@ -96,5 +96,6 @@ function openReview(event: RunEventOf<'review_requested'>): ReviewState {
     ...(toolName === undefined ? {} : { toolName }),
     ...(toolCallId === undefined ? {} : { toolCallId }),
     ...(toolInput === undefined ? {} : { toolInput }),
+    ...(clientTool === undefined ? {} : { clientTool }),
   }
 }

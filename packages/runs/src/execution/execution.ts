@@ -30,6 +30,7 @@ import { sleep, TuttiError, type Clock, type Logger, type ToolMetrics } from '@t
 import { boundedJournal } from '../commit/bounded-journal.ts'
 import { endRun } from './end-run.ts'
 import { field } from '../record-fields.ts'
+import { buildClientTools } from '../request/client-tools.ts'
 import { runUnreadable } from '../refusals.ts'
 import { SUSPECT_LOSSES } from './suspects.ts'
 
@@ -260,7 +261,15 @@ export class Execution {
     const { profiles, memories, reflections, textLimits } = this.#options
     const { toolMetrics, onRateLimitWait } = this.#options
     const { run } = this.#claim
-    const { options = {}, budget, traceparent, tracestate, origin, history } = run.request ?? {}
+    const {
+      options = {},
+      budget,
+      traceparent,
+      tracestate,
+      origin,
+      history,
+      clientTools,
+    } = run.request ?? {}
     const { verbose, toolLogTruncateLength } = options
     const ensemble = this.#options.ensemble()
     return ensemble.start(run.inputs, {
@@ -268,6 +277,7 @@ export class Execution {
       ...field('tracestate', tracestate),
       ...field('request', origin),
       ...field('history', history),
+      ...(clientTools === undefined ? {} : { clientTools: buildClientTools(clientTools) }),
       ...field(
         'budget',
         budget === undefined ? undefined : narrowedBudget(ensemble, budget, { prices, logger }),

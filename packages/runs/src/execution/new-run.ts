@@ -1,5 +1,5 @@
 /** Converts a submission to the record of a new run and its first event. */
-import { isoNow, TuttiError, type Clock, type TraceContext } from '@tutti/core'
+import { isoNow, type Clock, type TraceContext } from '@tutti/core'
 import {
   assertInputs,
   assertTextSizes,
@@ -12,6 +12,8 @@ import {
 } from '@tutti/ensemble'
 
 import { field } from '../record-fields.ts'
+import { assertClientTools } from '../request/client-tools.ts'
+import { assertNoProblems } from '../request/refusals.ts'
 import { assertRequiredReviews } from '../request/required-reviews.ts'
 import { hashSubmission } from './submission.ts'
 
@@ -85,8 +87,9 @@ export function buildNewRun(submitted: RunSubmission, options: NewRunOptions): N
     ...field('options', addCaptureMode(submitted, template)),
   })
   assertTagSize(tags)
-  assertHistory(submitted.history)
+  assertNoProblems('/history', findHistoryProblems(submitted.history))
   const ensemble = ensembles.build({ ensemble: template.name, ...field('request', request) })
+  assertClientTools(ensemble, submitted.clientTools)
   if (reviews?.allowOverride !== true) assertRequiredReviews(template, request ?? {}, ensemble)
   if (submitted.isAllowance !== true) assertPriced(ensemble, submitted.budget, prices)
   assertInputs(ensemble, inputs)
@@ -125,19 +128,7 @@ function assertTagSize(tags: Readonly<TagMap>): void {
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
   if (bytes <= MAX_TAG_BYTES) return
   const message = `must have at most ${MAX_TAG_BYTES} bytes, names and values together, got ${bytes}`
-  throw new TuttiError('BAD_REQUEST', `Invalid request body: /tags ${message}`, {
-    details: { problems: [{ path: '/tags', message }] },
-  })
-}
-
-function assertHistory(history: RunSubmission['history']): void {
-  const problems = findHistoryProblems(history).map(({ path, message }) => ({
-    path: `/history${path}`,
-    message,
-  }))
-  if (problems.length === 0) return
-  const text = problems.map(({ path, message }) => `${path} ${message}`).join('; ')
-  throw new TuttiError('BAD_REQUEST', `Invalid request body: ${text}`, { details: { problems } })
+  assertNoProblems('/tags', [{ path: '', message }])
 }
 
 /** Refuses a cost limit that cannot be enforced. */
@@ -146,9 +137,7 @@ function assertPriced(ensemble: Ensemble, budget: Budget | undefined, prices: Pr
   const unpriced = findUnpriced(ensemble, { budget, ...field('prices', prices) })
   if (unpriced.length === 0) return
   const message = `cannot be enforced: no price is known for ${unpriced.join(', ')}`
-  throw new TuttiError('BAD_REQUEST', `Invalid request body: /budget/maxCostUsd ${message}`, {
-    details: { problems: [{ path: '/budget/maxCostUsd', message }] },
-  })
+  assertNoProblems('/budget/maxCostUsd', [{ path: '', message }])
 }
 
 /** Creates the first event of a run. */
@@ -185,6 +174,7 @@ function pickRequest({
   options,
   budget,
   history,
+  clientTools,
   memo,
   origin,
   traceparent,
@@ -196,6 +186,7 @@ function pickRequest({
     ...field('options', options),
     ...field('budget', budget),
     ...field('history', history),
+    ...field('clientTools', clientTools),
     ...field('memo', memo),
     ...field('origin', origin),
     ...field('traceparent', traceparent),

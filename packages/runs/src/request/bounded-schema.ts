@@ -66,6 +66,26 @@ type OutputSchema = NonNullable<TaskDefinitionBody['outputSchema']>
  * @throws {TypeError} with the problem of the schema.
  */
 export function boundedSchema(jsonSchema: OutputSchema, time: SchemaTime): StandardToolSchema {
+  // The reader checks `isOver`; a problem would lead to further checks.
+  const { schema, isOver } = boundChecks(jsonSchema, time, { value: null })
+  bounds.set(schema, { schema, isOver })
+  return schema
+}
+
+/**
+ * Returns a schema for the input of a tool; input that cannot be checked in time is invalid.
+ *
+ * @throws {TypeError} with the problem of the schema.
+ */
+export function boundedInputSchema(jsonSchema: OutputSchema, time: SchemaTime): StandardToolSchema {
+  const message = `could not be checked: the slow checks of a run may take ${CHECKS_MS} ms in total`
+  return boundChecks(jsonSchema, time, { issues: [{ message }] }).schema
+}
+
+type CheckResult = Awaited<ReturnType<StandardToolSchema['~standard']['validate']>>
+
+/** Returns a schema whose checks return `unchecked` once they have run out of time. */
+function boundChecks(jsonSchema: OutputSchema, time: SchemaTime, unchecked: CheckResult): Bounded {
   const length = assertSmall(jsonSchema)
   time.leftMs += (length / 1_000) * READY_MS_PER_KILOBYTE
   const standard = compileSchema(jsonSchema, time)
@@ -79,13 +99,11 @@ export function boundedSchema(jsonSchema: OutputSchema, time: SchemaTime): Stand
         const result = isOver ? OUT_OF_TIME : check(() => validate(value))
         if (result !== OUT_OF_TIME) return result
         isOver = true
-        // The reader checks `isOver`; a problem would lead to further checks.
-        return { value: null }
+        return unchecked
       },
     },
   }
-  bounds.set(schema, { schema, isOver: () => isOver })
-  return schema
+  return { schema, isOver: () => isOver }
 }
 
 /** Returns a function that runs checks; slow checks use up the remaining time. */

@@ -37,3 +37,21 @@ export class Refusals {
     })
   }
 }
+
+/**
+ * Refuses a request with problems in the part at `path`.
+ *
+ * @throws {TuttiError} BAD_REQUEST with the texts of the first few problems, and all described.
+ */
+export function assertNoProblems(path: string, problems: readonly Problem[]): void {
+  if (problems.length === 0) return
+  const found = problems
+    .slice(0, MAX_DESCRIBED)
+    .map(({ path: inner, message }) => ({ path: `${path}${inner}`, message }))
+  const shown = found.slice(0, MAX_IN_MESSAGE).map((one) => `${one.path} ${one.message}`)
+  const rest = problems.length - shown.length
+  const text = [...shown, ...(rest === 0 ? [] : [`and ${rest} more problems`])].join('; ')
+  throw new TuttiError('BAD_REQUEST', `Invalid request body: ${text}`, {
+    details: { problems: found },
+  })
+}

@@ -41,8 +41,12 @@ function review(change: Partial<ReviewLike> = {}): ReviewLike {
   }
 }
 
-function ofTool(input: unknown, taskDescription = 'Call tool: pay'): ReviewLike {
-  const tool = { name: 'pay', input }
+function ofTool(
+  input: unknown,
+  taskDescription = 'Call tool: pay',
+  isOfClient = false,
+): ReviewLike {
+  const tool = { name: 'pay', input, isOfClient }
   const detail = { taskName: 'settle', agentRole: 'Payer', attempt: 1, tool }
   return review({ timing: 'DURING_EXECUTION', taskDescription, taskOutput: '', detail })
 }
@@ -95,6 +99,24 @@ describe('toDecisionBody', () => {
     expect(isWorthKeeping(review(), { ...DRAFT, text: 'A text' })).toBe(false)
     expect(isWorthKeeping(review(), { ...DRAFT, text: 'Another' })).toBe(true)
     expect(isWorthKeeping(review(), { ...DRAFT, feedback: 'no' })).toBe(true)
+  })
+})
+
+describe('a call of a client tool', () => {
+  const call = ofTool({ amount: 7 }, 'Call of the client tool "pay"', true)
+
+  it('is answered with its result as it is typed', () => {
+    expect(findOriginalText(call)).toBe('')
+    expect(mustBeJson(call, { isJson: false })).toBe(false)
+    expect(toDecisionBody(call, 'EDIT', { ...DRAFT, text: 'paid {' })).toEqual({
+      decision: 'EDIT',
+      revisedOutput: 'paid {',
+    })
+  })
+
+  it('names the client in its title and its buttons', () => {
+    expect(formatReviewLabel(call)).toBe('settle calls a tool of the client')
+    expect(labelActions(call)).toMatchObject({ EDIT: 'Answer…', REJECT: 'Report failure…' })
   })
 })
 

@@ -3,7 +3,7 @@ import type { Draft, DraftMode } from './drafts.ts'
 import type { ReviewLike } from './review-like.ts'
 import type { ReviewDecisionBody } from '@tutti/protocol'
 
-import { asksForText } from './review-like.ts'
+import { asksForText, isClientCall } from './review-like.ts'
 
 /** Returns the initial text of an edit. */
 export function findOriginalText(review: ReviewLike): string {
@@ -13,13 +13,15 @@ export function findOriginalText(review: ReviewLike): string {
     case 'BEFORE_EXECUTION':
       return review.taskDescription
     case 'DURING_EXECUTION':
-      return asksForText(review) ? '' : formatInput(review.detail?.tool?.input)
+      return asksForText(review) || isClientCall(review)
+        ? ''
+        : formatInput(review.detail?.tool?.input)
   }
 }
 
 /** Whether the edited text must be JSON. */
 export function mustBeJson(review: ReviewLike, { isJson }: Pick<Draft, 'isJson'>): boolean {
-  if (review.timing !== 'DURING_EXECUTION') return false
+  if (review.timing !== 'DURING_EXECUTION' || isClientCall(review)) return false
   return asksForText(review) ? isJson : true
 }
 

@@ -9,7 +9,7 @@ import { DiffView } from '../../ui/show/diff-view.tsx'
 import { Text } from '../../ui/show/text.tsx'
 import { findJsonProblem, mustBeJson, findOriginalText } from './decision-body.ts'
 import { focusOnce, ReviewForm, type ReviewFormProps } from './review-form.tsx'
-import { asksForText } from './review-like.ts'
+import { asksForText, isClientCall } from './review-like.ts'
 import { labelSubject } from './review-labels.ts'
 import styles from './review-panel.module.css'
 
@@ -18,7 +18,8 @@ export function EditForm(props: ReviewFormProps) {
   const { review, draft, change, takesFocus } = props
   const original = findOriginalText(review)
   const text = draft.text ?? original
-  const isAnswer = asksForText(review)
+  const isResult = isClientCall(review)
+  const isAnswer = asksForText(review) || isResult
   const isJson = mustBeJson(review, draft)
   const problem = isJson ? findJsonProblem(text) : undefined
   const warning = isJson ? undefined : findLostJson(original, text)
@@ -30,10 +31,10 @@ export function EditForm(props: ReviewFormProps) {
       submit={isAnswer ? 'Answer' : 'Approve with changes'}
       isBlocked={problem !== undefined || isSame}
     >
-      {isAnswer && <Text>{review.taskDescription}</Text>}
+      {isAnswer && !isResult && <Text>{review.taskDescription}</Text>}
       <div className={isAnswer ? undefined : styles['split']}>
         <Field
-          label={isAnswer ? 'Answer' : labelSubject(review)}
+          label={isResult ? 'Result of the call' : isAnswer ? 'Answer' : labelSubject(review)}
           hint={
             warning ?? (isJson ? 'JSON, validated against the input schema of the tool' : undefined)
           }
@@ -53,7 +54,7 @@ export function EditForm(props: ReviewFormProps) {
         </Field>
         {!isAnswer && <Changes original={original} text={text} isCode={isJson} />}
       </div>
-      {isAnswer && (
+      {isAnswer && !isResult && (
         <Checkbox checked={draft.isJson} onChange={() => change({ isJson: !draft.isJson })}>
           Answer is JSON
         </Checkbox>

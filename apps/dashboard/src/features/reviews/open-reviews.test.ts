@@ -155,7 +155,7 @@ describe('open reviews', () => {
     const place = { taskName: 'draft', agentRole: 'Writer', attempt: 2 }
     expect(toOpenReviews({ reviews, total: 3 }).open.map(({ detail }) => detail)).toEqual([
       { ...place, tool: undefined },
-      { ...place, tool: { name: 'pay', input: { amount: 7 } } },
+      { ...place, tool: { name: 'pay', input: { amount: 7 }, isOfClient: false } },
       undefined,
     ])
   })

@@ -1,11 +1,11 @@
 /** Labels and texts of reviews. Pure. */
 import { DECISION } from '../../ui/labels.ts'
-import { asksForText, type ReviewClosing, type ReviewLike } from './review-like.ts'
+import { asksForText, isClientCall, type ReviewClosing, type ReviewLike } from './review-like.ts'
 
 import type { ReviewDecisionKind, ReviewTimeoutAction, ReviewTiming } from '@tutti/protocol'
 
 /** Timing of a review relative to its task. */
-export const TIMING: Readonly<Record<ReviewTiming, string>> = {
+const TIMING: Readonly<Record<ReviewTiming, string>> = {
   BEFORE_EXECUTION: 'before the task starts',
   DURING_EXECUTION: 'before a tool call',
   AFTER_EXECUTION: 'after the task ends',
@@ -20,15 +20,23 @@ export function labelSubject(review: ReviewLike): string {
   return tool === undefined ? 'Tool call' : `Input of ${tool.name}`
 }
 
+/** Returns a clause with the time of a review, or with what it waits for. */
+export function describeTiming(review: ReviewLike): string {
+  return isClientCall(review) ? 'waits for the client' : TIMING[review.timing]
+}
+
 /** Returns the title of a review. */
 export function formatReviewLabel({ detail, timing }: ReviewLike): string {
   if (detail === undefined) return `Review ${TIMING[timing]}`
+  if (detail.tool?.isOfClient === true) return `${detail.taskName} calls a tool of the client`
   return `Review of ${detail.taskName}`
 }
 
 /** Returns the reason why this page cannot decide a review; undefined when it can, or while that is unknown. */
-export function describeForbidden({ mayDecide, requiredRole }: ReviewLike): string | undefined {
+export function describeForbidden(review: ReviewLike): string | undefined {
+  const { mayDecide, requiredRole } = review
   if (mayDecide !== false) return undefined
+  if (isClientCall(review)) return 'Your key can read runs, but not answer their calls.'
   return requiredRole === undefined
     ? 'Your key can read reviews, but not decide them.'
     : `Only a key with the role “${requiredRole}” can decide this.`
@@ -116,11 +124,11 @@ export const EXIT_EFFECT: Readonly<Record<ReviewTiming, string>> = {
 
 /** Returns the labels of the decision buttons. */
 export function labelActions(review: ReviewLike): Readonly<Record<ReviewDecisionKind, string>> {
-  const isAsked = asksForText(review)
+  const isAsked = asksForText(review) || isClientCall(review)
   return {
     CONTINUE: isAsked ? 'Continue without answer' : 'Approve',
     EDIT: isAsked ? 'Answer…' : 'Edit…',
-    REJECT: 'Reject…',
+    REJECT: isClientCall(review) ? 'Report failure…' : 'Reject…',
     EXIT_EARLY: 'End run early…',
   }
 }

@@ -54,6 +54,8 @@ export interface ReviewDetail {
 export interface ToolAsked {
   readonly name: string
   readonly input: unknown
+  /** Whether the client of the run executes the call. */
+  readonly isOfClient: boolean
 }
 
 /** Outcome of a review; `gone` if it was closed while the page was disconnected. */
@@ -109,6 +111,11 @@ export function toDecidedEnd(event: Omit<Decided, 'type' | 'runId' | 'seq' | 'id
   return { kind: 'decided', decision, by, at, feedback, revisedOutput }
 }
 
+/** Whether the client of the run executes the call, and its result is the decision. */
+export function isClientCall({ detail }: ReviewLike): boolean {
+  return detail?.tool?.isOfClient === true
+}
+
 /**
  * Whether a tool asks a question rather than for approval: its input is the question, or it has
  * no input.
@@ -158,11 +165,13 @@ function toReviewDetail({
   attempt,
   toolName,
   toolInput,
-}: Pick<PendingReview, keyof Omit<ReviewDetail, 'tool'> | 'toolName' | 'toolInput'>):
-  | ReviewDetail
-  | undefined {
+  clientTool: isOfClient = false,
+}: Pick<
+  PendingReview,
+  keyof Omit<ReviewDetail, 'tool'> | 'toolName' | 'toolInput' | 'clientTool'
+>): ReviewDetail | undefined {
   if (taskName === undefined || agentRole === undefined || attempt === undefined) return undefined
-  const tool = toolName === undefined ? undefined : { name: toolName, input: toolInput }
+  const tool = toolName === undefined ? undefined : { name: toolName, input: toolInput, isOfClient }
   return { taskName, agentRole, attempt, tool }
 }
 

@@ -17,18 +17,18 @@ import { ReviewClosed } from './review-closed.tsx'
 import { ReviewFailure } from './review-failure.tsx'
 import {
   formatReviewLabel,
-  TIMING,
   EXIT_EFFECT,
   REJECT_EFFECT,
   labelActions,
   describeForbidden,
   describeRole,
   describeTimeout,
+  describeTiming,
   labelSubject,
 } from './review-labels.ts'
 import { useDecision, type Deciding } from './use-decision.ts'
 import { ReviewForm, type ReviewFormProps, focusOnce } from './review-form.tsx'
-import { type ReviewLike, asksForText } from './review-like.ts'
+import { type ReviewLike, asksForText, isClientCall } from './review-like.ts'
 import styles from './review-panel.module.css'
 
 /** Loaded when first needed, because it contains the diff library. */
@@ -57,7 +57,7 @@ export const ReviewPanel = memo(function ReviewPanel({
   const { detail } = review
   const facts = [
     ...(detail === undefined ? [] : [detail.agentRole]),
-    TIMING[review.timing],
+    describeTiming(review),
     ...(detail === undefined || detail.attempt < 2 ? [] : [`attempt ${detail.attempt}`]),
   ]
   return (
@@ -216,15 +216,17 @@ function ReviewActions({
   ]
   return (
     <div className={styles['actions']}>
-      <Button
-        kind="primary"
-        busy={isBusy}
-        disabled={isForbidden}
-        aria-describedby={isForbidden ? id : undefined}
-        onClick={() => deciding.decide({ decision: 'CONTINUE' })}
-      >
-        {isBusy ? 'Sending…' : labels.CONTINUE}
-      </Button>
+      {!isClientCall(review) && (
+        <Button
+          kind="primary"
+          busy={isBusy}
+          disabled={isForbidden}
+          aria-describedby={isForbidden ? id : undefined}
+          onClick={() => deciding.decide({ decision: 'CONTINUE' })}
+        >
+          {isBusy ? 'Sending…' : labels.CONTINUE}
+        </Button>
+      )}
       {FORMS.map((mode) => (
         <Button
           key={mode}

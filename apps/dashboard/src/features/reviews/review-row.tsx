@@ -11,13 +11,13 @@ import { useDecidedHere, useDraft } from './drafts.ts'
 import { ReviewClosed } from './review-closed.tsx'
 import { ReviewPanel } from './review-panel.tsx'
 import { formatRunTags } from './review-filters.tsx'
-import { asksForText } from './review-like.ts'
+import { asksForText, isClientCall } from './review-like.ts'
 import {
   describeReviewEnd,
   describeForbidden,
   formatReviewPreview,
   describeRole,
-  TIMING,
+  describeTiming,
 } from './review-labels.ts'
 import styles from './reviews-page.module.css'
 
@@ -151,7 +151,7 @@ function RowActions({
   const look = { size: 's', disabled: forbidden !== undefined, title: forbidden } as const
   return (
     <>
-      {!isOpen && !asksForText(review) && (
+      {!isOpen && !asksForText(review) && !isClientCall(review) && (
         <Button
           {...look}
           kind="primary"
@@ -189,8 +189,8 @@ function RowActions({
 }
 
 function ReviewFacts({ review }: { readonly review: ReviewLike }) {
-  const { runId, detail, run, timing, openedAt } = review
-  const names = [run?.ensemble, detail?.taskName, TIMING[timing]]
+  const { runId, detail, run, openedAt } = review
+  const names = [run?.ensemble, detail?.taskName, describeTiming(review)]
   return (
     <p className={styles['soft']}>
       {`${names.filter((name) => name !== undefined).join(' · ')} · run `}

@@ -35,6 +35,11 @@ export const reviewedCall = {
   toolCallId: Type.Optional(Type.String()),
   /** With DURING_EXECUTION: input that the tool would get. */
   toolInput: Type.Optional(Type.Unknown()),
+  /**
+   * With DURING_EXECUTION: true when the client of the run executes the call. EDIT answers with the result of the
+   * call, as it is, and REJECT with its error.
+   */
+  clientTool: Type.Optional(Type.Boolean()),
 }
 
 /**

@@ -187,6 +187,28 @@ export type RunBudgetBody = Static<typeof RunBudgetBody>
 export const RunBudgetGiven = Type.Object(budgetFields)
 export type RunBudgetGiven = Static<typeof RunBudgetGiven>
 
+/** Maximum number of client tools of a request. */
+const MAX_CLIENT_TOOLS = 128
+
+/**
+ * Tool that the client executes. A call of it is a review with `clientTool`; the client decides the review with the
+ * result of the call.
+ */
+export const ClientToolBody = Type.Object(
+  {
+    /** Name of the tool: 1 to 64 letters, digits, `_` and `-`. Tools of the tasks cannot have the same name. */
+    name: NonBlank,
+    /** Description of the tool, for models. */
+    description: Type.Optional(NonBlank),
+    /** JSON Schema of the arguments, an object. */
+    inputSchema: JsonObject,
+    /** Maximum time to wait for a result, in milliseconds; 0 means no limit, a day when absent. Then the call fails. */
+    timeoutMs: Type.Optional(Count),
+  },
+  CLOSED,
+)
+export type ClientToolBody = Static<typeof ClientToolBody>
+
 /** Fields of a submission, shared by the REST body and the `run_request` message. */
 export const submitRunFields = {
   /** Values of the template variables. */
@@ -211,6 +233,8 @@ export const submitRunFields = {
   runId: Type.Optional(RunId),
   /** Messages of the conversation before this run, oldest first. Every agent of the run gets them. */
   history: Type.Optional(Type.Array(HistoryMessage, { maxItems: MAX_HISTORY_MESSAGES })),
+  /** Tools that the client executes. Every agent of the run may call them. */
+  clientTools: Type.Optional(Type.Array(ClientToolBody, { maxItems: MAX_CLIENT_TOOLS })),
   /** Names of registered webhooks that are notified of the run. */
   webhooks: Type.Optional(Type.Array(NonBlank, { uniqueItems: true, maxItems: MAX_WEBHOOKS })),
 }
