@@ -1,0 +1,404 @@
+/**
+ * Pure: maps the events of a run to those of one run of AG-UI.
+ *
+ *   run of Tutti     ├──────────────── review ────────────┼──────────── end
+ *   runs of AG-UI    RUN_STARTED … RUN_FINISHED interrupt · RUN_STARTED … RUN_FINISHED success
+ *
+ * GW-Y5 A run of AG-UI is a segment of a run of Tutti. It ends with an interrupt where every running task waits for a
+ *    review, and with the run. The next segment begins with the event after that, so that no event is in two segments
+ *    and none is lost. It is found by the reviews that its request answers, in any process and at any time.
+ * GW-Y6 Text is that of the final task, streamed as the model writes it: one message per model turn. If the output of
+ *    the task differs from its last message, as after an edit, the output replaces that message.
+ * GW-Y7 Text that a failed model call, a failed attempt or a lost process leaves behind is taken back with a snapshot of
+ *    the messages. A conversation beyond 4,000,000 characters keeps it as a message of its own.
+ * GW-Y8 Tool calls are those of all tasks. Their ids are unique in the conversation and begin with the id of the run. A
+ *    result that belongs to a call of an earlier segment refers to it.
+ * GW-Y9 A step is an attempt of a task. Steps that are open at an interrupt are closed, and the next segment opens them
+ *    again.
+ * GW-Y10 A completed run ends with `success`, a cancelled one with `cancelled`, and a failed one with RUN_ERROR and its
+ *    failure code. The usage is that of the segment, per model.
+ * GW-Y11 A stream that joins a run late first removes the messages of this segment from the conversation, so that no
+ *    text appears twice.
+ */
+import { applyRunEvent, emptyRunState, type LoggedRunEvent, type RunState } from '@tutti/protocol'
+
+import { findFinalTask } from '../service/final-task.ts'
+import { addEventUsage, NO_RUN_USAGE } from '../service/usage.ts'
+import { toInterrupt } from './interrupt.ts'
+import { ModelUsage } from './model-usage.ts'
+import { diffStates, toAguiState, toSnapshot, type AguiRunIdentity } from './state.ts'
+import { Transcript } from './transcript.ts'
+import { AGUI_VERSION, type AguiEvent, type AguiMessage, type AguiRunIds } from './wire.ts'
+
+import type { RunEventOf, ReviewState } from '@tutti/protocol'
+
+/** Types of the events that change the state of a run. Others would only retain the text of models. */
+const STATE_EVENTS: ReadonlySet<string> = new Set([
+  'run_queued',
+  'run_resumed',
+  'run_cancelling',
+  'ensemble_started',
+  'delegation_started',
+  'delegation_completed',
+  'delegation_failed',
+  'review_requested',
+  'review_decided',
+  'review_timed_out',
+  'review_withdrawn',
+  'task_started',
+  'task_completed',
+  'task_attempt_failed',
+  'task_failed',
+  'task_skipped',
+  'ensemble_completed',
+  'run_result',
+] satisfies readonly LoggedRunEvent['type'][])
+
+/** A run of AG-UI, as its request describes it. */
+export interface AguiSegment {
+  readonly ids: AguiRunIds
+  readonly run: AguiRunIdentity
+  /** State of the client. */
+  readonly state: unknown
+  /** Conversation of the client. */
+  readonly messages: readonly AguiMessage[]
+  /** Ids of the reviews that the request answers; empty for the first segment. */
+  readonly answered: ReadonlySet<string>
+}
+
+/** Event of a model turn. */
+type TurnEvent = Pick<
+  RunEventOf<'token'>,
+  'taskName' | 'taskIndex' | 'attempt' | 'iterationIndex'
+>
+
+/** Makes the events of one run of AG-UI from the events of the run, in order from the first. */
+export class AguiRun {
+  readonly #segment: AguiSegment
+  readonly #transcript: Transcript
+  /** Ids of the messages of earlier segments. */
+  readonly #earlier = new Set<string>()
+  readonly #usage = new ModelUsage()
+  readonly #steps = new Set<string>()
+  /** Id of a call for the client → the call. */
+  readonly #calls = new Map<string, Pick<RunEventOf<'tool_called'>, 'taskName' | 'toolCallId'>>()
+  #run: RunState = emptyRunState()
+  #totals = NO_RUN_USAGE
+  #state: ReturnType<typeof toAguiState>
+  /** Id of the message that is being written. */
+  #open: string | undefined
+  /** Last complete message of the final task. */
+  #answer: { readonly id: string; readonly text: string } | undefined
+  /** Number of texts that were taken back, which makes the ids of later ones different. */
+  #takenBack = 0
+  #hasBegun = false
+  #isDone = false
+
+  constructor(segment: AguiSegment) {
+    this.#segment = segment
+    this.#transcript = new Transcript(segment.messages)
+    this.#state = toAguiState(segment.run, this.#run, this.#totals)
+  }
+
+  /** Whether the segment has ended. */
+  get isDone(): boolean {
+    return this.#isDone
+  }
+
+  /** Returns the events before the first event of the run. */
+  start(): readonly AguiEvent[] {
+    const started = {
+      type: 'RUN_STARTED',
+      ...this.#segment.ids,
+      protocolVersion: AGUI_VERSION,
+    } as const
+    return this.#segment.answered.size === 0 ? [started, ...this.#begin()] : [started]
+  }
+
+  /** Returns the events for a batch of events of the run. */
+  after(events: readonly LoggedRunEvent[]): readonly AguiEvent[] {
+    const sent: AguiEvent[] = []
+    for (const [place, event] of events.entries()) {
+      const made = [...this.#advance(event)]
+      if (this.#hasBegun) {
+        for (const one of made) this.#transcript.add(one)
+        sent.push(...made)
+      } else if (this.#reachesBegin()) {
+        sent.push(...this.#begin())
+        if (event.type === 'run_result') sent.push(...this.#finish(event))
+      }
+      if (this.#hasBegun && this.#waits() && !this.#asksMore(events.slice(place + 1))) {
+        sent.push(...this.#interrupt())
+      }
+      if (this.#isDone) break
+    }
+    return sent
+  }
+
+  /** Whether the event that was applied last is the last one before this segment. */
+  #reachesBegin(): boolean {
+    const answered = this.#run.reviews.filter(({ reviewId }) => this.#segment.answered.has(reviewId))
+    if (answered.length < this.#segment.answered.size) return this.#run.outputs !== undefined
+    return (
+      this.#run.status === 'WAITING_REVIEW' || answered.some(({ status }) => status !== 'OPEN')
+    )
+  }
+
+  *#begin(): Generator<AguiEvent> {
+    const { run, state } = this.#segment
+    this.#hasBegun = true
+    this.#open = undefined
+    this.#usage.clear()
+    const isOwn = (id: string): boolean => id.startsWith(`${run.runId}:`)
+    if (this.#transcript.drop((id) => isOwn(id) && !this.#earlier.has(id))) {
+      yield { type: 'MESSAGES_SNAPSHOT', messages: this.#transcript.messages }
+    }
+    yield { type: 'STATE_SNAPSHOT', snapshot: toSnapshot(state, this.#state) }
+    for (const { name, status } of this.#run.tasks) {
+      if (status === 'RUNNING') yield* this.#startStep(name)
+    }
+  }
+
+  /** Whether every running task waits for a review that this request has not answered. */
+  #waits(): boolean {
+    const { status, reviews } = this.#run
+    return status === 'WAITING_REVIEW' && !reviews.some((review) => this.#isAnswered(review))
+  }
+
+  #isAnswered({ reviewId, status }: ReviewState): boolean {
+    return status === 'OPEN' && this.#segment.answered.has(reviewId)
+  }
+
+  /** Whether another review opens while the run waits, so that one interrupt can have all of them. */
+  #asksMore(rest: readonly LoggedRunEvent[]): boolean {
+    let run = this.#run
+    for (const event of rest) {
+      run = foldState(run, event)
+      if (run.status !== 'WAITING_REVIEW') return false
+      if (event.type === 'review_requested') return true
+    }
+    return false
+  }
+
+  *#advance(event: LoggedRunEvent): Generator<AguiEvent> {
+    const before = this.#run
+    this.#totals = addEventUsage(this.#totals, event)
+    this.#usage.add(event)
+    this.#run = foldState(before, event)
+    yield* this.#eventsOf(event)
+    if (this.#run === before && event.type !== 'llm_iteration_completed') return
+    const state = toAguiState(this.#segment.run, this.#run, this.#totals)
+    const delta = diffStates(this.#state, state)
+    this.#state = state
+    if (delta.length > 0) yield { type: 'STATE_DELTA', delta }
+    if (event.type === 'run_result' && this.#hasBegun) yield* this.#finish(event)
+  }
+
+  *#eventsOf(event: LoggedRunEvent): Generator<AguiEvent> {
+    switch (event.type) {
+      case 'run_resumed':
+        yield* this.#takeBackOpen()
+        break
+      case 'task_started':
+        yield* this.#startStep(event.taskName)
+        break
+      case 'token':
+        if (this.#isFinal(event.taskName)) yield* this.#write(this.#messageId(event), event.token)
+        break
+      case 'llm_iteration_completed':
+        yield* this.#turnEvents(event)
+        break
+      case 'llm_iteration_failed':
+        if (this.#isFinal(event.taskName)) yield* this.#takeBackOpen()
+        break
+      case 'tool_called':
+        yield* this.#resultEvents(event)
+        break
+      case 'task_completed':
+        if (this.#isFinal(event.taskName)) yield* this.#outputEvents(event)
+        yield* this.#finishStep(event.taskName)
+        break
+      case 'task_attempt_failed':
+      case 'task_failed':
+        if (this.#isFinal(event.taskName)) yield* this.#attemptFailed(event.type)
+        yield* this.#finishStep(event.taskName)
+        break
+      default:
+    }
+  }
+
+  #isFinal(taskName: string): boolean {
+    return taskName === findFinalTask(this.#run)
+  }
+
+  #messageId({ taskIndex, attempt, iterationIndex }: TurnEvent): string {
+    const again = this.#takenBack === 0 ? '' : `.${this.#takenBack}`
+    return `${this.#segment.run.runId}:${taskIndex}.${attempt}.${iterationIndex}${again}`
+  }
+
+  /** Writes text to a message, which it opens if necessary. */
+  *#write(messageId: string, delta: string): Generator<AguiEvent> {
+    if (this.#open !== messageId) {
+      yield* this.#close()
+      this.#open = messageId
+      this.#remember(messageId)
+      yield { type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' }
+    }
+    yield { type: 'TEXT_MESSAGE_CONTENT', messageId, delta }
+  }
+
+  *#close(): Generator<AguiEvent> {
+    if (this.#open === undefined) return
+    yield { type: 'TEXT_MESSAGE_END', messageId: this.#open }
+    this.#open = undefined
+  }
+
+  /** Closes the message that is being written, and takes it back. */
+  *#takeBackOpen(): Generator<AguiEvent> {
+    const messageId = this.#open
+    if (messageId === undefined) return
+    yield* this.#close()
+    yield* this.#takeBack(messageId)
+  }
+
+  *#takeBack(messageId: string): Generator<AguiEvent> {
+    this.#takenBack += 1
+    this.#earlier.delete(messageId)
+    if (!this.#hasBegun) return
+    const messages = this.#transcript.takeBack(messageId)
+    if (messages !== undefined) yield { type: 'MESSAGES_SNAPSHOT', messages }
+  }
+
+  #remember(messageId: string): void {
+    if (!this.#hasBegun) this.#earlier.add(messageId)
+  }
+
+  *#turnEvents(event: RunEventOf<'llm_iteration_completed'>): Generator<AguiEvent> {
+    const { taskName, responseText = '', toolRequests = [] } = event
+    const messageId = this.#messageId(event)
+    if (this.#isFinal(taskName)) {
+      // A model that does not stream has no tokens.
+      if (this.#open !== messageId && responseText !== '') yield* this.#write(messageId, responseText)
+      yield* this.#close()
+      if (responseText !== '') this.#answer = { id: messageId, text: responseText }
+    }
+    for (const { id = '', name, arguments: delta } of toolRequests) {
+      const toolCallId = `${messageId}:${id}`
+      this.#calls.set(toolCallId, { taskName, toolCallId: id })
+      this.#remember(messageId)
+      yield {
+        type: 'TOOL_CALL_START',
+        toolCallId,
+        toolCallName: name,
+        parentMessageId: messageId,
+      }
+      if (delta !== '') yield { type: 'TOOL_CALL_ARGS', toolCallId, delta }
+      yield { type: 'TOOL_CALL_END', toolCallId }
+    }
+  }
+
+  *#resultEvents({
+    taskName,
+    toolCallId: id,
+    parentToolCallId,
+    toolResult,
+  }: RunEventOf<'tool_called'>): Generator<AguiEvent> {
+    if (parentToolCallId !== undefined) return
+    const toolCallId = this.#findCall(taskName, id)
+    // A call of a handler, which no model requested.
+    if (toolCallId === undefined) return
+    this.#calls.delete(toolCallId)
+    const messageId = `${toolCallId}:result`
+    this.#remember(messageId)
+    const content = toolResult ?? ''
+    yield { type: 'TOOL_CALL_RESULT', messageId, toolCallId, content, role: 'tool' }
+  }
+
+  /** Returns the id by which the client knows a call. */
+  #findCall(taskName: string, id: string | undefined): string | undefined {
+    return [...this.#calls].findLast(
+      ([, call]) => call.taskName === taskName && call.toolCallId === id,
+    )?.[0]
+  }
+
+  *#outputEvents(event: RunEventOf<'task_completed'>): Generator<AguiEvent> {
+    yield* this.#close()
+    const { output, taskIndex, attempt } = event
+    if (this.#answer?.text === output || output === '') return
+    if (this.#answer !== undefined) yield* this.#takeBack(this.#answer.id)
+    yield* this.#write(`${this.#segment.run.runId}:${taskIndex}.${attempt}.output`, output)
+    yield* this.#close()
+  }
+
+  *#attemptFailed(type: 'task_attempt_failed' | 'task_failed'): Generator<AguiEvent> {
+    yield* this.#takeBackOpen()
+    if (type === 'task_failed' || this.#answer === undefined) return
+    yield* this.#takeBack(this.#answer.id)
+    this.#answer = undefined
+  }
+
+  *#startStep(stepName: string): Generator<AguiEvent> {
+    if (this.#steps.has(stepName) || !this.#hasBegun) return
+    this.#steps.add(stepName)
+    yield { type: 'STEP_STARTED', stepName }
+  }
+
+  *#finishStep(stepName: string): Generator<AguiEvent> {
+    if (this.#steps.delete(stepName)) yield { type: 'STEP_FINISHED', stepName }
+  }
+
+  *#finishSteps(): Generator<AguiEvent> {
+    for (const stepName of this.#steps) yield* this.#finishStep(stepName)
+  }
+
+  /** Ends the segment where the run waits for its client. */
+  *#interrupt(): Generator<AguiEvent> {
+    yield* this.#close()
+    yield* this.#finishSteps()
+    this.#isDone = true
+    const interrupts = this.#run.reviews
+      .filter(({ status }) => status === 'OPEN')
+      .map((review) => toInterrupt(review, this.#findCall(review.taskName, review.toolCallId)))
+    yield {
+      type: 'RUN_FINISHED',
+      ...this.#segment.ids,
+      outcome: { type: 'interrupt', interrupts },
+      usage: this.#usage.entries,
+    }
+  }
+
+  /** Ends the segment with the run. */
+  *#finish(event: RunEventOf<'run_result'>): Generator<AguiEvent> {
+    yield* this.#close()
+    yield* this.#finishSteps()
+    this.#isDone = true
+    const { status, error = 'The run failed', code = 'TASK_FAILED' } = event
+    const usage = this.#usage.entries
+    if (status === 'FAILED') {
+      yield { type: 'RUN_ERROR', message: error, code, usage }
+      return
+    }
+    const finished = { type: 'RUN_FINISHED', ...this.#segment.ids, usage } as const
+    if (status === 'CANCELLED') {
+      yield { ...finished, outcome: { type: 'cancelled' } }
+      return
+    }
+    const name = findFinalTask(this.#run)
+    const output = event.outputs.find(({ taskName }) => taskName === name)
+    const finishReason = this.#run.tasks.find((task) => task.name === name)?.finishReason
+    yield {
+      ...finished,
+      outcome: { type: 'success' },
+      ...(output === undefined ? {} : { result: output.output }),
+      ...(finishReason === undefined ? {} : { metadata: { finishReason } }),
+    }
+  }
+}
+
+/** Returns the state of a run after an event, without the outputs of its tasks. */
+function foldState(run: RunState, event: LoggedRunEvent): RunState {
+  if (!STATE_EVENTS.has(event.type)) return run
+  if (event.type !== 'task_completed') return applyRunEvent(run, event)
+  const { structuredOutput: _, parts: __, ...rest } = event
+  return applyRunEvent(run, { ...rest, output: '' })
+}

@@ -1,0 +1,99 @@
+/**
+ * Pure: the state of a run as AG-UI clients see it.
+ *
+ * GW-Y1 The state has the key `tutti` with the status of the run, its tasks, its usage and its open reviews. Other keys
+ *    are those of the client's state: they are returned unchanged, and agents do not get them.
+ * GW-Y2 A stream has one snapshot before any other state, then deltas (JSON Patch). Applied in order, they give the
+ *    state that a new snapshot would have.
+ */
+import type { PatchOperation } from './wire.ts'
+import type { RunUsage } from '../service/usage.ts'
+import type { RunState } from '@tutti/protocol'
+
+/** Key of the run in the state. */
+const KEY = 'tutti'
+
+/** State of a run. */
+export interface AguiRunState {
+  /** Id of the run, with which the control API finds it. */
+  readonly runId: string
+  readonly ensemble: string
+  readonly status: RunState['status']
+  readonly tasks: readonly AguiTaskState[]
+  readonly usage: { readonly tokens: number; readonly costUsd?: number }
+  /** Open reviews, oldest first. */
+  readonly reviews: readonly AguiReviewState[]
+}
+
+/** State of a task. */
+export interface AguiTaskState {
+  readonly name: string
+  readonly agentRole: string
+  readonly status: RunState['tasks'][number]['status']
+  /** From 1; 0 before the first attempt. */
+  readonly attempt: number
+}
+
+/** Open review. */
+export interface AguiReviewState {
+  readonly reviewId: string
+  readonly taskName: string
+  readonly timing: RunState['reviews'][number]['timing']
+}
+
+/** Fields of a state that the events of the run do not contain. */
+export type AguiRunIdentity = Pick<AguiRunState, 'runId' | 'ensemble'>
+
+/** Returns the state of a run. */
+export function toAguiState(
+  identity: AguiRunIdentity,
+  { status, tasks, reviews }: Pick<RunState, 'status' | 'tasks' | 'reviews'>,
+  { tokens, knownCostUsd }: Pick<RunUsage, 'tokens' | 'knownCostUsd'>,
+): AguiRunState {
+  return {
+    ...identity,
+    status,
+    tasks: tasks.map((task) => {
+      const { name, agentRole, attempt } = task
+      return { name, agentRole, status: task.status, attempt }
+    }),
+    usage: { tokens, ...(knownCostUsd === undefined ? {} : { costUsd: knownCostUsd }) },
+    reviews: reviews.flatMap(({ reviewId, taskName, timing, status: reviewStatus }) =>
+      reviewStatus === 'OPEN' ? [{ reviewId, taskName, timing }] : [],
+    ),
+  }
+}
+
+/** Returns the snapshot that adds a run to the state of a client. */
+export function toSnapshot(given: unknown, state: AguiRunState): Readonly<Record<string, unknown>> {
+  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
+  return { ...(isObject ? given : {}), [KEY]: state }
+}
+
+/** Returns the operations that change one state of a run to another; empty when they are equal. */
+export function diffStates(before: AguiRunState, after: AguiRunState): readonly PatchOperation[] {
+  const whole = (['status', 'usage', 'reviews'] as const).flatMap((field) =>
+    isSame(before[field], after[field])
+      ? []
+      : [{ op: 'replace', path: `/${KEY}/${field}`, value: after[field] } as const],
+  )
+  return [...whole, ...diffTasks(before.tasks, after.tasks)]
+}
+
+function diffTasks(
+  before: AguiRunState['tasks'],
+  after: AguiRunState['tasks'],
+): readonly PatchOperation[] {
+  const path = `/${KEY}/tasks`
+  // Tasks are never removed from a run.
+  return after.flatMap((task, place): readonly PatchOperation[] => {
+    const known = before[place]
+    if (known === undefined) return [{ op: 'add', path: `${path}/-`, value: task }]
+    if (isSame(known, task)) return []
+    return [{ op: 'replace', path: `${path}/${place}`, value: task }]
+  })
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other)
+}
