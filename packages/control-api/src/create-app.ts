@@ -9,6 +9,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono, type Context } from 'hono'
 import {
   a2aRoutes,
+  aguiRoutes,
   anyone,
   assertScope,
   audited,
@@ -146,6 +147,7 @@ function controlRoutes(
     ...documentRoutes(options),
     capabilitiesRoute(options),
     ...a2aRoutes(options),
+    ...aguiRoutes(options),
     ...tasksRoutes(options),
     ...modelRoutes(options),
     ...mcpRoutes(options, {

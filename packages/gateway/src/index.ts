@@ -5,6 +5,7 @@
 
 // Protocols
 export { a2aRoutes } from './a2a/routes.ts'
+export { aguiRoutes } from './ag-ui/routes.ts'
 export { mcpRoutes } from './mcp/routes.ts'
 export { modelRoutes } from './openai/models.ts'
 export { answerTaskRequest, answerToolRequest } from './peer/routes.ts'

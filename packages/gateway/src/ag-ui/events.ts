@@ -7,10 +7,12 @@
  * GW-Y5 A run of AG-UI is a segment of a run of Tutti. It ends with an interrupt where every running task waits for a
  *    review, and with the run. The next segment begins with the event after that, so that no event is in two segments
  *    and none is lost. It is found by the reviews that its request answers, in any process and at any time.
- * GW-Y6 Text is that of the final task, streamed as the model writes it: one message per model turn. If the output of
- *    the task differs from its last message, as after an edit, the output replaces that message.
- * GW-Y7 Text that a failed model call, a failed attempt or a lost process leaves behind is taken back with a snapshot of
- *    the messages. A conversation beyond 4,000,000 characters keeps it as a message of its own.
+ * GW-Y6 Text is that of the final task, streamed as the model writes it: one message per model turn. A turn after a cut
+ *    answer continues its message. If the output of the task differs from its last message, as after an edit, the output
+ *    replaces that message.
+ * GW-Y7 Text that did not become the output is taken back with a snapshot of the messages: that of a failed model call,
+ *    of a failed attempt, of a lost process, and of an answer that the task did not accept. A conversation beyond
+ *    4,000,000 characters keeps it as a message of its own.
  * GW-Y8 Tool calls are those of all tasks. Their ids are unique in the conversation and begin with the id of the run. A
  *    result that belongs to a call of an earlier segment refers to it.
  * GW-Y9 A step is an attempt of a task. Steps that are open at an interrupt are closed, and the next segment opens them
@@ -66,11 +68,16 @@ export interface AguiSegment {
   readonly answered: ReadonlySet<string>
 }
 
+/** Message of the final task that requests no tools. */
+interface FinalMessage {
+  readonly id: string
+  readonly text: string
+  /** Whether the model reached its output limit, so that its next turn may continue the text. */
+  readonly isCut: boolean
+}
+
 /** Event of a model turn. */
-type TurnEvent = Pick<
-  RunEventOf<'token'>,
-  'taskName' | 'taskIndex' | 'attempt' | 'iterationIndex'
->
+type TurnEvent = Pick<RunEventOf<'token'>, 'taskName' | 'taskIndex' | 'attempt' | 'iterationIndex'>
 
 /** Makes the events of one run of AG-UI from the events of the run, in order from the first. */
 export class AguiRun {
@@ -87,8 +94,12 @@ export class AguiRun {
   #state: ReturnType<typeof toAguiState>
   /** Id of the message that is being written. */
   #open: string | undefined
-  /** Last complete message of the final task. */
-  #answer: { readonly id: string; readonly text: string } | undefined
+  /** Id of the message to which tokens of the current turn were written. */
+  #written: string | undefined
+  /** Turn of the final task that was entered last, with the id of its message. */
+  #turn: { readonly key: string; readonly id: string } | undefined
+  /** Last message of the final task, if it is complete and requests no tools. */
+  #answer: FinalMessage | undefined
   /** Number of texts that were taken back, which makes the ids of later ones different. */
   #takenBack = 0
   #hasBegun = false
@@ -137,11 +148,11 @@ export class AguiRun {
 
   /** Whether the event that was applied last is the last one before this segment. */
   #reachesBegin(): boolean {
-    const answered = this.#run.reviews.filter(({ reviewId }) => this.#segment.answered.has(reviewId))
-    if (answered.length < this.#segment.answered.size) return this.#run.outputs !== undefined
-    return (
-      this.#run.status === 'WAITING_REVIEW' || answered.some(({ status }) => status !== 'OPEN')
+    const answered = this.#run.reviews.filter(({ reviewId }) =>
+      this.#segment.answered.has(reviewId),
     )
+    if (answered.length < this.#segment.answered.size) return this.#run.outputs !== undefined
+    return this.#run.status === 'WAITING_REVIEW' || answered.some(({ status }) => status !== 'OPEN')
   }
 
   *#begin(): Generator<AguiEvent> {
@@ -203,7 +214,9 @@ export class AguiRun {
         yield* this.#startStep(event.taskName)
         break
       case 'token':
-        if (this.#isFinal(event.taskName)) yield* this.#write(this.#messageId(event), event.token)
+        if (this.#isFinal(event.taskName)) {
+          yield* this.#write(yield* this.#enter(toTurnKey(event)), event.token)
+        }
         break
       case 'llm_iteration_completed':
         yield* this.#turnEvents(event)
@@ -231,9 +244,25 @@ export class AguiRun {
     return taskName === findFinalTask(this.#run)
   }
 
-  #messageId({ taskIndex, attempt, iterationIndex }: TurnEvent): string {
-    const again = this.#takenBack === 0 ? '' : `.${this.#takenBack}`
-    return `${this.#segment.run.runId}:${taskIndex}.${attempt}.${iterationIndex}${again}`
+  #toId(key: string): string {
+    return `${this.#segment.run.runId}:${key}`
+  }
+
+  /**
+   * Enters a turn of the final task. Its text continues a message that was cut, and replaces a message that was not the
+   * answer.
+   */
+  *#enter(key: string): Generator<AguiEvent, string> {
+    if (this.#turn?.key === key) return this.#turn.id
+    const before = this.#answer
+    if (before?.isCut === true) {
+      this.#turn = { key, id: before.id }
+      return before.id
+    }
+    if (before !== undefined) yield* this.#takeBack(before.id)
+    const id = this.#toId(this.#takenBack === 0 ? key : `${key}.${this.#takenBack}`)
+    this.#turn = { key, id }
+    return id
   }
 
   /** Writes text to a message, which it opens if necessary. */
@@ -244,6 +273,7 @@ export class AguiRun {
       this.#remember(messageId)
       yield { type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' }
     }
+    this.#written = messageId
     yield { type: 'TEXT_MESSAGE_CONTENT', messageId, delta }
   }
 
@@ -263,6 +293,8 @@ export class AguiRun {
 
   *#takeBack(messageId: string): Generator<AguiEvent> {
     this.#takenBack += 1
+    this.#turn = undefined
+    this.#answer = undefined
     this.#earlier.delete(messageId)
     if (!this.#hasBegun) return
     const messages = this.#transcript.takeBack(messageId)
@@ -274,27 +306,38 @@ export class AguiRun {
   }
 
   *#turnEvents(event: RunEventOf<'llm_iteration_completed'>): Generator<AguiEvent> {
-    const { taskName, responseText = '', toolRequests = [] } = event
-    const messageId = this.#messageId(event)
-    if (this.#isFinal(taskName)) {
-      // A model that does not stream has no tokens.
-      if (this.#open !== messageId && responseText !== '') yield* this.#write(messageId, responseText)
-      yield* this.#close()
-      if (responseText !== '') this.#answer = { id: messageId, text: responseText }
-    }
+    const { taskName, toolRequests = [] } = event
+    const messageId = this.#isFinal(taskName)
+      ? yield* this.#finalTurn(event)
+      : this.#toId(toTurnKey(event))
     for (const { id = '', name, arguments: delta } of toolRequests) {
       const toolCallId = `${messageId}:${id}`
       this.#calls.set(toolCallId, { taskName, toolCallId: id })
       this.#remember(messageId)
-      yield {
-        type: 'TOOL_CALL_START',
-        toolCallId,
-        toolCallName: name,
-        parentMessageId: messageId,
-      }
+      yield { type: 'TOOL_CALL_START', toolCallId, toolCallName: name, parentMessageId: messageId }
       if (delta !== '') yield { type: 'TOOL_CALL_ARGS', toolCallId, delta }
       yield { type: 'TOOL_CALL_END', toolCallId }
     }
+  }
+
+  /** Completes the text of a turn of the final task. Returns the id of its message. */
+  *#finalTurn({
+    responseText = '',
+    toolRequests = [],
+    finishReason,
+    ...event
+  }: RunEventOf<'llm_iteration_completed'>): Generator<AguiEvent, string> {
+    const before = this.#answer
+    const id = yield* this.#enter(toTurnKey(event))
+    // A model that does not stream has no tokens.
+    const isWritten = this.#written === id
+    if (!isWritten && responseText !== '') yield* this.#write(id, responseText)
+    this.#written = undefined
+    const isCut = finishReason === 'length' && toolRequests.length === 0
+    if (!isCut) yield* this.#close()
+    const text = before?.id === id ? before.text + responseText : responseText
+    this.#answer = toolRequests.length > 0 || text === '' ? undefined : { id, text, isCut }
+    return id
   }
 
   *#resultEvents({
@@ -326,7 +369,7 @@ export class AguiRun {
     const { output, taskIndex, attempt } = event
     if (this.#answer?.text === output || output === '') return
     if (this.#answer !== undefined) yield* this.#takeBack(this.#answer.id)
-    yield* this.#write(`${this.#segment.run.runId}:${taskIndex}.${attempt}.output`, output)
+    yield* this.#write(this.#toId(`${taskIndex}.${attempt}.output`), output)
     yield* this.#close()
   }
 
@@ -334,7 +377,6 @@ export class AguiRun {
     yield* this.#takeBackOpen()
     if (type === 'task_failed' || this.#answer === undefined) return
     yield* this.#takeBack(this.#answer.id)
-    this.#answer = undefined
   }
 
   *#startStep(stepName: string): Generator<AguiEvent> {
@@ -393,6 +435,10 @@ export class AguiRun {
       ...(finishReason === undefined ? {} : { metadata: { finishReason } }),
     }
   }
+}
+
+function toTurnKey({ taskIndex, attempt, iterationIndex }: TurnEvent): string {
+  return `${taskIndex}.${attempt}.${iterationIndex}`
 }
 
 /** Returns the state of a run after an event, without the outputs of its tasks. */

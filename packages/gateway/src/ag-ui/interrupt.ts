@@ -43,7 +43,9 @@ export function toInterrupt(review: ReviewState, toolCallId: string | undefined)
   }
 }
 
-function describe(review: ReviewState): Pick<AguiInterrupt, 'reason' | 'message' | 'responseSchema'> {
+function describe(
+  review: ReviewState,
+): Pick<AguiInterrupt, 'reason' | 'message' | 'responseSchema'> {
   const { timing, prompt, taskName, taskDescription, toolName } = review
   if (asksQuestion(review)) {
     const answer = { type: 'string' }
@@ -100,14 +102,15 @@ export function readResume(
   if (status === 'cancelled') return { decision: 'EXIT_EARLY' }
   const at = `${path}/payload`
   if (typeof payload === 'boolean') return { decision: payload ? 'CONTINUE' : 'REJECT' }
-  if (typeof payload === 'string') return readMessageDecision({ answer: payload, text: payload, path: at }, review)
+  if (typeof payload === 'string')
+    return readMessageDecision({ answer: payload, text: payload, path: at }, review)
   const fields = isRecord(payload) ? payload : {}
   if (Object.hasOwn(fields, 'decision')) {
     return readMessageDecision({ object: fields, text: '', path: at }, review)
   }
   const { approved, editedArgs, editedOutput, feedback, answer } = fields
   if (asksQuestion(review) && answer !== undefined) {
-    return readMessageDecision({ answer, text: String(answer), path: at }, review)
+    return readMessageDecision({ answer, text: JSON.stringify(answer), path: at }, review)
   }
   if (approved === true) {
     if (editedArgs !== undefined) return edit(JSON.stringify(editedArgs))

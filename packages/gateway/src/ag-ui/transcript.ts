@@ -55,11 +55,7 @@ export class Transcript {
         break
       }
       case 'TOOL_CALL_ARGS':
-        for (const { toolCalls = [] } of this.#sent.values()) {
-          for (const call of toolCalls) {
-            if (call.id === event.toolCallId) call.function.arguments += this.#take(event.delta)
-          }
-        }
+        this.#addArguments(event.toolCallId, this.#take(event.delta))
         break
       case 'TOOL_CALL_RESULT': {
         const { messageId: id, toolCallId, content } = event
@@ -95,6 +91,12 @@ export class Transcript {
     const message: WrittenMessage = { id, role: 'assistant', content: '' }
     this.#sent.set(id, message)
     return message
+  }
+
+  #addArguments(toolCallId: string, delta: string): void {
+    const calls = [...this.#sent.values()].flatMap(({ toolCalls = [] }) => toolCalls)
+    const call = calls.findLast(({ id }) => id === toolCallId)
+    if (call !== undefined) call.function.arguments += delta
   }
 
   /** Returns the text if there is room for it. */

@@ -4,7 +4,7 @@
  * @see https://docs.ag-ui.com/spec/1.0
  */
 import { Type, type Static } from '@tutti/core'
-import { MAX_HISTORY_MESSAGES } from '@tutti/protocol'
+import { MAX_HISTORY_MESSAGES, SubmitRunBody } from '@tutti/protocol'
 
 /** Version of the protocol that the gateway speaks. */
 export const AGUI_VERSION = '1.0'
@@ -16,6 +16,10 @@ const MAX_ID_LENGTH = 1_000
 const MAX_ITEMS = 256
 
 const Id = Type.String({ minLength: 1, maxLength: MAX_ID_LENGTH })
+
+const { runId: RunId } = Type.Required(
+  Type.Object({ runId: SubmitRunBody.properties.runId }),
+).properties
 
 /** Tool call in a message. */
 export const AguiToolCall = Type.Object({
@@ -59,7 +63,7 @@ export type AguiResume = Static<typeof AguiResume>
 /** Request to run an agent. Fields that only the client uses are not listed. */
 export const AguiInput = Type.Object({
   threadId: Id,
-  runId: Id,
+  runId: RunId,
   /** State of the client; the run adds its own state to it. */
   state: Type.Optional(Type.Unknown()),
   messages: Type.Array(AguiMessage, { maxItems: MAX_HISTORY_MESSAGES }),

@@ -13,7 +13,12 @@
  *    continue in another process without them. A budget is part of the run and always enforced.
  */
 import { sleep, TuttiError, type TraceContext } from '@tutti/core'
-import { isTerminalRunStatus, type ReviewDecisionBody, type SubmitRunBody } from '@tutti/protocol'
+import {
+  isTerminalRunStatus,
+  type HistoryMessage,
+  type ReviewDecisionBody,
+  type SubmitRunBody,
+} from '@tutti/protocol'
 
 import { actorOf, type Caller } from '../caller.ts'
 import { cancelRun, cancelUnlessOver } from '../runs/cancel-run.ts'
@@ -43,6 +48,8 @@ export interface BeginRequest extends Pick<
   readonly inputs: Inputs
   /** Tasks that replace those of the ensemble. */
   readonly tasks?: SubmitRunBody['tasks']
+  /** Messages of the conversation before the task, oldest first. */
+  readonly history?: readonly HistoryMessage[]
   readonly tags?: Readonly<TagMap>
   /** Id that the caller chose for the task. @default a random one */
   readonly runId?: string | undefined
@@ -99,6 +106,7 @@ export class GatewayService {
       ensemble,
       inputs,
       tasks,
+      history,
       tags,
       runId,
       trace,
@@ -110,6 +118,7 @@ export class GatewayService {
       ensemble: ensemble.name,
       inputs: { ...inputs },
       ...(tasks === undefined ? {} : { tasks }),
+      ...(history === undefined ? {} : { history: [...history] }),
       ...(tags === undefined ? {} : { tags: { ...tags } }),
       ...(runId === undefined ? {} : { runId }),
     }

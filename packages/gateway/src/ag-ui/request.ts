@@ -1,0 +1,152 @@
+/**
+ * Pure: reads the conversation of a request.
+ *
+ * GW-Y12 The last message is the user's: its text has the inputs of the ensemble. The messages before it are the history
+ *    of the run. For an ensemble without variables it belongs to the history, so that the agents see it.
+ * GW-Y13 Messages of the system and the context of the application become the first message of the history; a run of a
+ *    model alias has them as its instructions. Activities and reasoning belong to the client and are not sent to agents.
+ * GW-Y14 A call without a result, as a cancelled run leaves it behind, is not part of the history.
+ */
+
+import { badRequest } from '../http/api-error.ts'
+import { askModel, type FoundModel } from '../service/find-model.ts'
+
+import type { HistoryMessage, Problem } from '@tutti/protocol'
+import type { BeginRequest } from '../service/gateway-service.ts'
+import type { AguiInput, AguiMessage } from './wire.ts'
+
+/** The conversation of a request. */
+export interface AguiConversation {
+  /** Text of the newest message; empty when there are no messages. */
+  readonly text: string
+  /** Messages before it, oldest first. */
+  readonly history: readonly HistoryMessage[]
+  /** Texts of the application: messages of the system, and the context. */
+  readonly instructions: string
+}
+
+/**
+ * Reads the conversation of a request that begins a run.
+ *
+ * @throws {TuttiError} BAD_REQUEST with every problem.
+ */
+export function readConversation({
+  messages,
+  context = [],
+}: Pick<AguiInput, 'messages' | 'context'>): AguiConversation {
+  const problems: readonly Problem[] = [
+    ...messages.flatMap((message, place) => findMessageProblems(message, `/messages/${place}`)),
+    ...findLastProblems(messages),
+  ]
+  if (problems.length > 0) throw badRequest('request body', problems)
+  const newest = messages.at(-1)
+  const system = messages.filter(({ role }) => role === 'system' || role === 'developer')
+  return {
+    text: newest === undefined ? '' : readText(newest),
+    history: toHistory(messages.slice(0, -1)),
+    instructions: [
+      ...system.map(readText),
+      ...context.map(({ description, value }) => `${description}: ${value}`),
+    ].join('\n\n'),
+  }
+}
+
+/**
+ * Returns the run that answers a conversation.
+ *
+ * @throws {TuttiError} BAD_REQUEST naming the needed inputs.
+ */
+export function toBeginRequest(
+  model: FoundModel,
+  { text, history, instructions }: AguiConversation,
+): Pick<BeginRequest, 'ensemble' | 'inputs' | 'tasks' | 'history'> {
+  const asked = askModel(model, { text })
+  if (model.kind === 'alias') {
+    return { ...asked, history, tasks: asked.tasks?.map((task) => ({ ...task, instructions })) }
+  }
+  const hasNoInput = Object.keys(asked.inputs).length === 0 && text !== ''
+  const newest = { role: 'user', content: text } as const
+  return {
+    ...asked,
+    history: [...toInstructionsMessage(instructions), ...history, ...(hasNoInput ? [newest] : [])],
+  }
+}
+
+/** Returns the message that gives instructions to agents with a system message of their own; none if it is empty. */
+function toInstructionsMessage(instructions: string): readonly HistoryMessage[] {
+  if (instructions === '') return []
+  return [{ role: 'user', content: `Instructions of the application:\n\n${instructions}` }]
+}
+
+function findLastProblems(messages: readonly AguiMessage[]): readonly Problem[] {
+  const role = messages.at(-1)?.role
+  if (role === undefined || role === 'user') return []
+  const text = `must be a message of the user, or the result of a call that a run waits for; got "${role}"`
+  return [{ path: `/messages/${messages.length - 1}`, message: text }]
+}
+
+function findMessageProblems(
+  { role, content, toolCallId }: AguiMessage,
+  path: string,
+): readonly Problem[] {
+  if (isOfClient(role)) return []
+  const problems: Problem[] = []
+  if (role === 'tool' && toolCallId === undefined) {
+    problems.push({ path: `${path}/toolCallId`, message: 'is required' })
+  }
+  if (typeof content === 'string') return problems
+  if (content === undefined) {
+    if (role !== 'assistant') problems.push({ path: `${path}/content`, message: 'is required' })
+    return problems
+  }
+  const parts: readonly unknown[] = Array.isArray(content) ? content : [content]
+  for (const [place, part] of parts.entries()) {
+    if (textOf(part) === undefined) {
+      const message = 'must be a text; images, audio, video and documents are not supported'
+      problems.push({ path: `${path}/content/${place}`, message })
+    }
+  }
+  return problems
+}
+
+/** Whether messages of a role are shown by the client only. */
+function isOfClient(role: AguiMessage['role']): boolean {
+  return role === 'activity' || role === 'reasoning'
+}
+
+/** Returns the text of a part; undefined for other media. */
+function textOf(part: unknown): string | undefined {
+  if (typeof part !== 'object' || part === null || !('text' in part)) return undefined
+  return typeof part.text === 'string' ? part.text : undefined
+}
+
+/** Returns the text of a message. */
+export function readText({ content }: Pick<AguiMessage, 'content'>): string {
+  if (typeof content === 'string') return content
+  return Array.isArray(content) ? content.map((part) => textOf(part) ?? '').join('') : ''
+}
+
+function toHistory(messages: readonly AguiMessage[]): readonly HistoryMessage[] {
+  const answered = new Set(
+    messages.flatMap(({ role, toolCallId }) => (role === 'tool' ? toolCallId : [])),
+  )
+  return messages.flatMap((message): readonly HistoryMessage[] => {
+    const { role, toolCallId, error, toolCalls: given = [] } = message
+    const content = readText(message)
+    switch (role) {
+      case 'user':
+        return [{ role, content }]
+      case 'assistant': {
+        const toolCalls = given.flatMap(({ id, function: { name, arguments: text } }) =>
+          answered.has(id) ? [{ id, name, arguments: text }] : [],
+        )
+        if (toolCalls.length > 0) return [{ role, content, toolCalls }]
+        return content === '' ? [] : [{ role, content }]
+      }
+      case 'tool':
+        return [{ role, toolCallId: toolCallId ?? '', content: error ?? content }]
+      default:
+        return []
+    }
+  })
+}

@@ -1,0 +1,264 @@
+/**
+ * Route of the server as an agent of AG-UI: `POST /agui/{ensemble}`, for each shared ensemble and each model alias.
+ *
+ *   body ─▶ answers an interrupt? ─▶ decide ─┐
+ *           names a run?  ─▶ join ───────────┼─▶ events of the segment
+ *           otherwise     ─▶ begin ──────────┘
+ *
+ * GW-Y15 The `runId` of a request is the id of the run that it begins. The same request joins the run, from its first
+ *    event: after a lost connection, after a restart of the server, and in another process.
+ * GW-Y16 A run continues when its client disconnects. With the query `onDisconnect=cancel` it is cancelled, because in
+ *    AG-UI an aborted request and a lost connection are the same. A server that drains closes connections itself and
+ *    cancels no run.
+ * GW-Y17 A request whose interrupts are already decided in the same way joins the segment that follows them. A different
+ *    decision is refused with REVIEW_RESOLVED.
+ * GW-Y18 Every request requires `runs:read`, since each shows a run. Beginning a run requires `runs:write` in addition,
+ *    and deciding a review `reviews:decide`.
+ * GW-Y19 A refused request has the status and error body of the control API. When the events of a run cannot be read,
+ *    the stream ends with RUN_ERROR, and the same request joins the run later.
+ */
+import { errorMessage, TuttiError } from '@tutti/core'
+import { eventPages } from '@tutti/runs'
+
+import { badRequest } from '../http/api-error.ts'
+import { STREAM_HEADERS, type StreamAnswer } from '../http/event-stream.ts'
+import { reportError } from '../http/on-error.ts'
+import { readJsonBody } from '../http/read-body.ts'
+import { readTrace } from '../http/request-headers.ts'
+import { findModel, type FoundModel } from '../service/find-model.ts'
+import { auditedCall, type GatewayCall } from '../service/gateway-call.ts'
+import { GatewayService } from '../service/gateway-service.ts'
+import { toRequestKey } from '../service/request-key.ts'
+import { AguiRun } from './events.ts'
+import { readResume } from './interrupt.ts'
+import { readConversation, toBeginRequest } from './request.ts'
+import { AguiInput, type AguiEvent } from './wire.ts'
+
+import type { GatewayOptions } from '../gateway-options.ts'
+import type { HttpRoute, HttpRouteCall } from '../http/route.ts'
+import type { LoggedRunEvent, ReviewDecisionBody } from '@tutti/protocol'
+import type { ReviewRecord, RunRecord } from '@tutti/runs'
+
+/** Tag of runs with their thread. */
+const THREAD_TAG = 'aguiThread'
+
+/** Returns the route of the AG-UI agents. */
+export function aguiRoutes(options: GatewayOptions): readonly HttpRoute[] {
+  const service = new GatewayService(options)
+  return [
+    {
+      method: 'POST',
+      path: '/agui/{ensemble}',
+      scope: 'runs:read',
+      handle: (call) => handle(call, service),
+    },
+  ]
+}
+
+/** One request. */
+interface AguiCall {
+  readonly service: GatewayService
+  readonly call: GatewayCall
+  readonly model: FoundModel
+  readonly input: AguiInput
+  readonly headers: Headers
+}
+
+/** A run, and the reviews that the request has answered. */
+interface TakenRun {
+  readonly run: Pick<RunRecord, 'runId' | 'ensemble'>
+  readonly answered: ReadonlySet<string>
+}
+
+async function handle(
+  { request, caller, parameters: { ensemble = '' } }: HttpRouteCall,
+  service: GatewayService,
+): Promise<StreamAnswer> {
+  const { options } = service
+  const model = findAgent(options, ensemble)
+  const isAbort = readOnDisconnect(request.url) === 'cancel'
+  const input = await readJsonBody(request, AguiInput, options.maxBodyBytes)
+  const { headers } = request
+  const call = auditedCall(options, caller)
+  const taken = await take({ service, call, model, input, headers })
+  return stream(service, { call, input, taken, isAbort })
+}
+
+/**
+ * Finds the ensemble or the model of an agent.
+ *
+ * @throws {TuttiError} NOT_FOUND, suggesting a similar name.
+ */
+function findAgent(options: GatewayOptions, name: string): FoundModel {
+  try {
+    return findModel(options, name)
+  } catch (error) {
+    throw new TuttiError('NOT_FOUND', errorMessage(error))
+  }
+}
+
+/**
+ * Reads what happens to the run when its client disconnects.
+ *
+ * @throws {TuttiError} BAD_REQUEST for an unknown value.
+ */
+function readOnDisconnect(url: string): 'cancel' | 'continue' {
+  const value = new URL(url).searchParams.get('onDisconnect') ?? 'continue'
+  if (value === 'cancel' || value === 'continue') return value
+  const message = `must be "cancel" or "continue", got ${JSON.stringify(value)}`
+  throw badRequest('query', [{ path: '/onDisconnect', message }])
+}
+
+async function take(call: AguiCall): Promise<TakenRun> {
+  if ((call.input.resume ?? []).length > 0) return resume(call)
+  return (await join(call)) ?? { run: await begin(call), answered: new Set() }
+}
+
+/** Joins the run that the request names; undefined when it does not exist. */
+async function join({ service, model, input }: AguiCall): Promise<TakenRun | undefined> {
+  const run = await service.find(input.runId, [modelEnsemble(model)])
+  if (run === undefined) return undefined
+  return { run, answered: new Set() }
+}
+
+function modelEnsemble(model: FoundModel) {
+  return model.kind === 'ensemble' ? model.ensemble : model.template
+}
+
+function begin({ service, call, model, input, headers }: AguiCall): Promise<RunRecord> {
+  return service.begin(call, () => {
+    assertNoTools(input)
+    const { runId, threadId } = input
+    return {
+      ...toBeginRequest(model, readConversation(input)),
+      runId,
+      tags: { [THREAD_TAG]: threadId },
+      idempotencyKey: toRequestKey(`agui ${call.caller.name ?? ''}`, runId),
+      trace: readTrace(headers),
+    }
+  })
+}
+
+function assertNoTools({ tools = [] }: AguiInput): void {
+  if (tools.length === 0) return
+  throw badRequest('request body', [{ path: '/tools', message: 'must be empty' }])
+}
+
+/** Decides the reviews that the request answers. All answers are read before the first decision. */
+async function resume(aguiCall: AguiCall): Promise<TakenRun> {
+  const { service, model, input } = aguiCall
+  const entries = input.resume ?? []
+  const records = await Promise.all(
+    entries.map(({ interruptId }) => findReview(aguiCall, interruptId)),
+  )
+  const runIds = new Set(records.map(({ runId }) => runId))
+  const [runId = ''] = runIds
+  const run = await service.find(runId, [modelEnsemble(model)])
+  if (run === undefined) throw unknownInterrupt(entries[0]?.interruptId ?? '')
+  if (runIds.size > 1) {
+    const message = `must answer interrupts of one run, got those of ${[...runIds].join(', ')}`
+    throw badRequest('request body', [{ path: '/resume', message }])
+  }
+  const decisions = entries.flatMap((entry, place) => {
+    const review = records[place]
+    if (review === undefined) return []
+    return { review, decision: readResume(entry, review.request, `/resume/${place}`) }
+  })
+  for (const one of decisions) await decide(aguiCall, one)
+  return { run, answered: new Set(records.map(({ reviewId }) => reviewId)) }
+}
+
+async function findReview({ service }: AguiCall, interruptId: string): Promise<ReviewRecord> {
+  const review = await service.options.runs.review(interruptId)
+  if (review !== undefined) return review
+  throw unknownInterrupt(interruptId)
+}
+
+function unknownInterrupt(interruptId: string): TuttiError {
+  return new TuttiError('REVIEW_NOT_FOUND', `No interrupt has the id "${interruptId}"`)
+}
+
+/** A review and its decision. */
+interface Decision {
+  readonly review: ReviewRecord
+  readonly decision: ReviewDecisionBody
+}
+
+/** Decides a review; a repeated decision has no effect. */
+async function decide({ service, call }: AguiCall, { review, decision }: Decision): Promise<void> {
+  try {
+    await service.decide(call, review, () => decision)
+  } catch (error) {
+    const isClosed =
+      TuttiError.isInstance(error) && ['REVIEW_RESOLVED', 'RUN_COMPLETED'].includes(error.code)
+    if (!isClosed || !(await isRepeated(service, { review, decision }))) throw error
+  }
+}
+
+/** Whether a review was decided in this way. */
+async function isRepeated(
+  { options: { runs } }: GatewayService,
+  { review: { runId, reviewId }, decision: wanted }: Decision,
+): Promise<boolean> {
+  const types = ['review_decided'] as const
+  for await (const events of eventPages(runs, { runId, from: 0, types })) {
+    for (const event of events) {
+      if (event.type !== 'review_decided' || event.reviewId !== reviewId) continue
+      return (
+        event.decision === wanted.decision &&
+        event.feedback === wanted.feedback &&
+        event.revisedOutput === wanted.revisedOutput
+      )
+    }
+  }
+  return false
+}
+
+/** Parts of an answer. */
+interface Answering {
+  readonly call: GatewayCall
+  readonly input: AguiInput
+  readonly taken: TakenRun
+  /** Whether the run is cancelled when its client disconnects. */
+  readonly isAbort: boolean
+}
+
+function stream(service: GatewayService, { call, input, taken, isAbort }: Answering): StreamAnswer {
+  const { options } = service
+  const { runs, clock, heartbeatMs } = options
+  const { runId, ensemble } = taken.run
+  const run = new AguiRun({
+    ids: { threadId: input.threadId, runId: input.runId },
+    run: { runId, ensemble },
+    state: input.state,
+    messages: input.messages,
+    answered: taken.answered,
+  })
+  let hasFailed = false
+  const encoder = {
+    head: encodeEvents(run.start()),
+    keepAlive: ': still here\n\n',
+    get isDone() {
+      return run.isDone
+    },
+    encode: (events: readonly LoggedRunEvent[]) => encodeEvents(run.after(events)),
+    fail(error: unknown) {
+      hasFailed = true
+      const { error: code, message } = reportError(error, options).body
+      return encodeEvents([{ type: 'RUN_ERROR', message, code }])
+    },
+  }
+  const watch = {
+    begun: () => undefined,
+    over() {
+      if (!isAbort || run.isDone || hasFailed) return
+      void service.cancelAbandoned(call, runId, { isExplicit: false })
+    },
+  }
+  const batches = runs.follow({ runId, from: 0 })
+  return { headers: STREAM_HEADERS, parts: { batches, encoder, clock, heartbeatMs, watch } }
+}
+
+function encodeEvents(events: readonly AguiEvent[]): string {
+  return events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+}
