@@ -5,14 +5,31 @@ import { expect, it } from 'vitest'
 
 const PROGRAM = fileURLToPath(new URL('chaos.ts', import.meta.url))
 
-it('completes a few runs among faults without a violation', async () => {
+it('completes a few runs among faults and a failover without a violation', async () => {
   const { code, output } = await chaos('--runs', '20', '--workers', '2', '--seed', '3')
   expect(output).toContain('No violations')
   expect(code).toBe(0)
-  expect(figure(output, 'runs')).toBe(20)
+  expect(figure(output, 'runs') + figure(output, 'lost by the failover')).toBe(20)
   expect(figure(output, 'failed')).toBe(0)
   expect(figure(output, 'faults')).toBeGreaterThan(2)
+  expect(figure(output, 'fail_over')).toBe(1)
   expect(figure(output, 'takeovers (run_resumed)')).toBeGreaterThan(0)
+}, 240_000)
+
+it('loses no run in a failover to a synchronous standby', async () => {
+  const { code, output } = await chaos(
+    '--runs',
+    '6',
+    '--workers',
+    '2',
+    '--seed',
+    '5',
+    '--synchronous',
+  )
+  expect(output).toContain('No violations')
+  expect(code).toBe(0)
+  expect(figure(output, 'runs')).toBe(6)
+  expect(figure(output, 'fail_over_synchronously')).toBe(1)
 }, 240_000)
 
 it('rejects invalid options without starting a process', async () => {

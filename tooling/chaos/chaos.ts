@@ -4,7 +4,7 @@
  * code 1 if there is one.
  *
  *   node chaos/chaos.ts [--runs 200] [--workers 4] [--apis 2] [--seed N] [--minutes 5]
- *       [--evidence FILE]
+ *       [--synchronous] [--evidence FILE]
  *
  * A seed always gives the same runs and the same faults, except for their exact timing. Loopback only.
  */
@@ -27,6 +27,7 @@ const USAGE = `Usage: npm run chaos -- [options]
   --apis N         processes that take requests (2)
   --seed N         what decides about runs and faults (random)
   --minutes N      time after which runs count as stuck (5)
+  --synchronous    whether commits wait for the standby, so that the failover loses nothing
   --evidence FILE  where to write all that was seen, as JSON
 `
 
@@ -66,7 +67,8 @@ async function main(): Promise<number> {
   ]
   for (const violation of violations.slice(0, MOST_PRINTED)) console.log(`VIOLATION ${violation}`)
   if (violations.length > 0) {
-    console.log(`${violations.length} violations; again with --seed ${seed} --runs ${runs}`)
+    const how = options.failover === 'fail_over' ? '' : ' --synchronous'
+    console.log(`${violations.length} violations; again with --seed ${seed} --runs ${runs}${how}`)
   } else console.log('No violations')
   return violations.length > 0 ? 1 : 0
 }
@@ -94,6 +96,7 @@ function parsed() {
       apis: { type: 'string', default: '2' },
       seed: { type: 'string', default: String(randomInt(1_000_000)) },
       minutes: { type: 'string', default: '5' },
+      synchronous: { type: 'boolean', default: false },
       evidence: { type: 'string' },
     },
   })
@@ -122,6 +125,7 @@ function checked(values: ReturnType<typeof parsed>): Asked {
   const { minutes, ...rest } = numbers
   return {
     ...rest,
+    failover: values.synchronous ? 'fail_over_synchronously' : 'fail_over',
     limitMs: minutes * 60_000,
     signal: stop.signal,
     say: console.log,

@@ -19,6 +19,8 @@ export interface ClusterOptions {
   readonly removed?: string
   /** Whether a commit waits for the disk, as in production. */
   readonly durable: boolean
+  /** Settings of the server, such as `shared_buffers=1GB`. @default none */
+  readonly settings?: readonly string[]
   /** Makes the server an asynchronous standby instead of a primary. */
   readonly standby?: StandbyOptions
 }
@@ -57,19 +59,20 @@ const FAST = ['fsync=off', 'full_page_writes=off']
 
 /** Creates and starts a server. @throws {Error} with the server's log when it cannot be started. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
-  const { directory, durable, removed = directory, standby } = options
+  const { directory, durable, removed = directory, settings = [], standby } = options
   const port = await freePort()
   const password =
     standby === undefined ? randomBytes(9).toString('hex') : new URL(standby.primaryUrl).password
   const log: string[] = []
-  const { promise: readOnly, resolve: onReadOnly } = Promise.withResolvers<void>()
-  const settings = [
+  let readOnly = Promise.withResolvers<void>()
+  const flags = [
     'listen_addresses=127.0.0.1',
     'unix_socket_directories=',
     `max_connections=${MAX_CONNECTIONS}`,
     // A standby looks for its primary this often.
     'wal_retrieve_retry_interval=100ms',
     ...(durable ? [] : FAST),
+    ...settings,
   ]
   const server = new EmbeddedPostgres({
     databaseDir: directory,
@@ -80,17 +83,19 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     // Postgres refuses to run as root.
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
-    postgresFlags: settings.flatMap((setting) => ['-c', setting]),
+    postgresFlags: flags.flatMap((setting) => ['-c', setting]),
     onLog: (line) => {
       log.push(line.trim())
-      if (line.includes('ready to accept read-only connections')) onReadOnly()
+      if (line.includes('ready to accept read-only connections')) readOnly.resolve()
     },
     onError: (error) => log.push(String(error)),
   })
   let watchdog: ChildProcess | undefined
   const start = async (): Promise<void> => {
+    readOnly = Promise.withResolvers()
     // The driver waits for a server that accepts writes.
-    await (standby === undefined ? server.start() : Promise.race([server.start(), readOnly]))
+    const starting = server.start()
+    await (standby === undefined ? starting : Promise.race([starting, readOnly.promise]))
     watchdog = startWatchdog(postmasterOf(directory), removed)
   }
   const stop = async (signal: 'SIGINT' | 'SIGQUIT'): Promise<void> => {

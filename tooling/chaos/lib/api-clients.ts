@@ -3,14 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { builtPackage } from '../../bench/lib/built.ts'
 
+import type { Interval } from './lost-changes.ts'
 import type { TuttiClient } from '../../../packages/client/src/index.ts'
 
 type ClientDoor = typeof import('../../../packages/client/src/index.ts')
 
 const { createClient, TuttiClientError } = await builtPackage<ClientDoor>('client')
 
-/** Outcome of a call. */
-export type CallEnd<T> =
+/** Outcome of a call, and the time of its last try. */
+export type CallEnd<T> = Interval & Outcome<T>
+
+type Outcome<T> =
   | { readonly kind: 'answered'; readonly value: T }
   /** A retry would fail again. */
   | { readonly kind: 'refused'; readonly code: string; readonly message: string }
@@ -62,18 +65,25 @@ export class ApiClients {
   ): Promise<CallEnd<T>> {
     for (let number = first; ; number += 1) {
       this.#tries += 1
+      const from = Date.now()
       try {
         const isImpatient = number === first && patienceMs !== undefined
         const signal = isImpatient
           ? AbortSignal.any([this.#signal, AbortSignal.timeout(Math.ceil(patienceMs))])
           : this.#signal
-        return { kind: 'answered', value: await call(this.client(number), signal) }
+        const value = await call(this.client(number), signal)
+        return { kind: 'answered', value, from, to: Date.now() }
       } catch (error) {
         if (!TuttiClientError.isInstance(error)) throw error
         const { code, message } = error
-        if (this.#signal.aborted) return { kind: 'given_up', message: `${code}: ${message}` }
+        const tried = { from, to: Date.now() }
+        if (this.#signal.aborted) {
+          return { ...tried, kind: 'given_up', message: `${code}: ${message}` }
+        }
         // An abort by this class is a timeout.
-        if (!error.retryable && code !== 'ABORTED') return { kind: 'refused', code, message }
+        if (!error.retryable && code !== 'ABORTED') {
+          return { ...tried, kind: 'refused', code, message }
+        }
       }
       const waitMs = Math.min(FIRST_WAIT_MS * 2 ** (number - first), LONGEST_WAIT_MS)
       await sleep(waitMs, undefined, { signal: this.#signal }).catch(() => undefined)

@@ -1,7 +1,7 @@
 /** Injects the planned faults and records them. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { TestServer } from '../../postgres/test-database.ts'
+import type { FailoverServer } from '../../postgres/test-database.ts'
 import type { ChaosDatabase } from './database.ts'
 import type { DatabaseProxy } from './database-proxy.ts'
 import type { Fleet, Member, Role } from './fleet.ts'
@@ -20,7 +20,7 @@ export interface Fault {
 /** Targets of faults. */
 export interface FaultOptions {
   readonly fleet: Fleet
-  readonly server: TestServer
+  readonly server: FailoverServer
   readonly database: ChaosDatabase
   /** Proxy between the processes and the database. */
   readonly proxy: DatabaseProxy
@@ -32,6 +32,9 @@ const STOP_LIMIT_MS = 9_000
 
 /** Maximum time until a process runs again, in milliseconds, also with an unavailable database. */
 const READY_LIMIT_MS = 60_000
+
+/** Interval at which a failover looks whether another fault of the database is over, in milliseconds. */
+const LOOK_MS = 50
 
 /** Injects faults. */
 export class Faults {
@@ -46,6 +49,7 @@ export class Faults {
 
   /** Injects a fault, unless it has no target; resolves when everything is restored. */
   async do(planned: PlannedFault): Promise<void> {
+    if (isFailover(planned)) while (this.#isDatabaseHit) await sleep(LOOK_MS)
     const at = Date.now()
     const pids = await this.#hit(planned)
     if (pids !== undefined) {
@@ -72,15 +76,20 @@ export class Faults {
           this.#kill(member, planned.lastsMs),
         )
       case 'cut_connections':
+        // Postgres shows commits that no standby has yet when it ends their connections.
+        if (this.#isDatabaseHit) return undefined
         await this.#options.database.cutConnections()
         return []
       case 'lose_answers':
         await this.#options.proxy.loseAnswers(planned.lastsMs)
         return []
       case 'stop_database':
-        return this.#withoutDatabase(() => this.#options.server.stop(), planned.lastsMs)
+        return this.#withDatabase(() => this.#restart('stop', planned.lastsMs))
       case 'crash_database':
-        return this.#withoutDatabase(() => this.#options.server.kill(), planned.lastsMs)
+        return this.#withDatabase(() => this.#restart('kill', planned.lastsMs))
+      case 'fail_over':
+      case 'fail_over_synchronously':
+        return this.#withDatabase(() => this.#failOver(planned.lastsMs))
     }
   }
 
@@ -136,19 +145,35 @@ export class Faults {
     member.start()
   }
 
-  async #withoutDatabase(
-    stop: () => Promise<void>,
-    pauseMs: number,
-  ): Promise<readonly number[] | undefined> {
+  async #withDatabase(hurt: () => Promise<void>): Promise<readonly number[] | undefined> {
     if (this.#isDatabaseHit) return undefined
     this.#isDatabaseHit = true
     try {
-      await stop()
-      await sleep(pauseMs)
-      await this.#options.server.start()
+      await hurt()
       return []
     } finally {
       this.#isDatabaseHit = false
     }
   }
+
+  async #restart(how: 'stop' | 'kill', pauseMs: number): Promise<void> {
+    const { server } = this.#options
+    await server[how]()
+    await sleep(pauseMs)
+    await server.start()
+  }
+
+  /** Kills the primary after its standby has received nothing for a time, and promotes the standby. */
+  async #failOver(stallMs: number): Promise<void> {
+    const { server } = this.#options
+    await server.catchUp()
+    await server.stall()
+    await sleep(stallMs)
+    await server.failOver()
+  }
+}
+
+/** Returns whether a fault is a failover. */
+export function isFailover({ kind }: Pick<PlannedFault, 'kind'>): boolean {
+  return kind === 'fail_over' || kind === 'fail_over_synchronously'
 }

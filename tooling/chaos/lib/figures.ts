@@ -1,4 +1,6 @@
 /** Computes the statistics of a chaos test, as lines of a table. Pure. */
+import { findLostRuns } from './lost-changes.ts'
+
 import type { CallVerdict } from './judge-calls.ts'
 import type { Evidence } from './evidence.ts'
 import type { ChaosEnd } from './run-chaos.ts'
@@ -24,6 +26,7 @@ export function figuresOf(
     ['  completed', ended('COMPLETED')],
     ['  cancelled', ended('CANCELLED')],
     ['  failed', ended('FAILED')],
+    ['  lost by the failover', String(findLostRuns(evidence).size)],
     ['events', String(events.length)],
     ['requests sent by users, with repeats', String(tries)],
     ...commands.map(([kind, made]): Figure => [
@@ -31,6 +34,7 @@ export function figuresOf(
       `${made.length}, accepted ${made.filter(({ answer }) => answer === 'ok').length}`,
     ]),
     ['runs followed live', String(seen.length)],
+    ['  readers of lost events', String(seen.filter(({ refusal }) => refusal).length)],
     ['faults', String(faults.length)],
     ...kinds.map(([kind, done]): Figure => [`  ${kind}`, String(done.length)]),
     ['takeovers (run_resumed)', String(count('run_resumed'))],

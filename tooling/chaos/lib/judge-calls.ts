@@ -18,7 +18,15 @@
  *
  * J5 A call that begins after its end was written was made by an owner that lost the run, and begins within a lease
  *    of a time in which that process was frozen or the database was unavailable.
+ *
+ * A failover to an asynchronous standby loses claims, ends of calls, and the record that a call of a tool that is not
+ * idempotent has begun. J1, J2 and J5 therefore do not apply to calls that may rest on lost changes
+ * (`lost-changes.ts`), and J3 does not count them, except the last one.
+ *
+ * J6 A call of a run that is not stored may rest on lost changes.
  */
+import { mayRestOnLost } from './lost-changes.ts'
+
 import type { CountedCall } from './counter.ts'
 import type { Transition } from './database.ts'
 import type { Evidence, KeptRun } from './evidence.ts'
@@ -65,8 +73,12 @@ export function judgeCalls(evidence: Evidence): CallVerdict {
   })
   const sum = (of: (verdict: RunVerdict) => number): number =>
     verdicts.reduce((total, verdict) => total + of(verdict), 0)
+  const stored = new Set(evidence.runs.map(({ runId }) => runId))
+  const unknown = evidence.calls
+    .filter(({ runId, at }) => !stored.has(runId) && !mayRestOnLost(evidence, at))
+    .map(({ key }) => `J6 made for a run that is not stored: ${key}`)
   return {
-    violations: verdicts.flatMap(({ violations }) => violations),
+    violations: [...unknown, ...verdicts.flatMap(({ violations }) => violations)],
     made: evidence.calls.length,
     repeatedInDoubt: sum(({ repeatedInDoubt }) => repeatedInDoubt),
     late: sum(({ late }) => late),
@@ -129,11 +141,13 @@ function judgeCall(
   const violations: string[] = []
   const epochs = new Set<number>()
   let late = 0
-  if (made[0]?.tool === 'count_once' && made.length > 1) {
+  const lasting = made.slice(0, -1).filter(({ at }) => !mayRestOnLost(evidence, at))
+  if (made[0]?.tool === 'count_once' && lasting.length > 0) {
     violations.push(`J3 made ${made.length} times although it is not idempotent`)
   }
   const writtenAt = end === undefined ? undefined : run.endedCalls.get(end.seq)
   for (const call of made) {
+    if (mayRestOnLost(evidence, call.at)) continue
     const isRight = (claim: Transition): boolean =>
       !epochs.has(claim.epoch) && !(end !== undefined && end.seq <= claim.lastSeq)
     const candidates = claimsOf(call, claims, evidence.leaseMs)
@@ -187,6 +201,8 @@ function isExcused({ pid, at }: CountedCall, { faults, leaseMs }: Evidence): boo
       case 'crash_database':
       case 'cut_connections':
       case 'lose_answers':
+      case 'fail_over':
+      case 'fail_over_synchronously':
         return isNear(fault)
       default:
         return false

@@ -2,6 +2,7 @@
  * Checks that every run was stored correctly. Pure.
  *
  * K1 Each idempotency key is one run, and each submit under it was answered with that run; there are no other runs.
+ *    A run is missing only if every submit of it may be lost (`lost-changes.ts`).
  * K2 Each run has ended: COMPLETED, or CANCELLED when a person cancelled it, without steps, an owner, unanswered
  *    commands or open reviews.
  * K3 Its events are numbered from 0 without gaps; the last one is its only result, and equals the record of the
@@ -12,6 +13,8 @@
  */
 import { EDITED_OUTPUT } from './plan.ts'
 import { endedCallsOf } from './judge-calls.ts'
+
+import { mayBeLost } from './lost-changes.ts'
 
 import type { Evidence, KeptRun } from './evidence.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
@@ -39,20 +42,31 @@ export function judgeRuns(evidence: Evidence): readonly string[] {
   ]
 }
 
-function judgeSubmits({ submitted, runs }: Evidence): readonly string[] {
+function judgeSubmits(evidence: Evidence): readonly string[] {
+  const { submitted, runs } = evidence
   const violations: string[] = []
   const byKey = Map.groupBy(runs, ({ idempotencyKey }) => idempotencyKey)
-  for (const { planned, runIds } of submitted) {
+  for (const { planned, answers } of submitted) {
     const key = planned.idempotencyKey
     const kept = byKey.get(key) ?? []
-    if (kept.length !== 1) violations.push(`K1 ${kept.length} runs have the key ${key}`)
-    if (runIds.length !== 1) violations.push(`K1 ${key} was answered with ${runIds.length} ids`)
-    else if (kept[0]?.runId !== runIds[0]) {
-      violations.push(`K1 ${key} was answered with ${runIds[0]}, and is ${kept[0]?.runId}`)
+    byKey.delete(key)
+    const lasting = answers.filter((answer) => !mayBeLost(evidence, answer))
+    const isLost = answers.length > 0 && lasting.length === 0
+    if (kept.length > 1 || (kept.length === 0 && !isLost)) {
+      violations.push(`K1 ${kept.length} runs have the key ${key}`)
+    }
+    const runIds = [...new Set(lasting.map(({ runId }) => runId))]
+    if (runIds.length > 1 || answers.length === 0) {
+      violations.push(`K1 ${key} was answered with ${runIds.length} ids`)
+    }
+    const [run] = kept
+    const [runId = run?.runId] = runIds
+    if (run !== undefined && run.runId !== runId) {
+      violations.push(`K1 ${key} was answered with ${runId}, and is ${run.runId}`)
     }
   }
-  if (runs.length !== submitted.length) {
-    violations.push(`K1 ${submitted.length} runs were submitted, ${runs.length} are there`)
+  for (const [key, kept] of byKey) {
+    violations.push(`K1 ${kept.length} runs have the key ${key}, which was not submitted`)
   }
   return violations
 }

@@ -10,7 +10,7 @@ import type { CountedCall } from './counter.ts'
 import type { Transition } from './database.ts'
 import type { Evidence, KeptRun } from './evidence.ts'
 import type { Fault } from './faults.ts'
-import type { Asked } from './people.ts'
+import type { Asked, Seen } from './people.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 const KEY = 'r/survey/1/0/call-0-0'
@@ -63,7 +63,11 @@ const killed: Fault = { kind: 'kill_worker', at: 200, until: 900, pids: [11] }
 
 const [planned] = planRuns(1, 1) as [PlannedRun]
 
+/** The time of a request that no failover affects. */
+const EARLY = { from: 0, to: 5 }
+
 const injected: Asked = {
+  ...EARLY,
   runId: 'r',
   what: { kind: 'inject', content: 'Louder', afterMs: 0 },
   answer: 'ok',
@@ -71,9 +75,9 @@ const injected: Asked = {
 
 const good: Evidence = {
   leaseMs: 2_000,
-  submitted: [{ planned, runIds: ['r'] }],
+  submitted: [{ planned, answers: [{ ...EARLY, runId: 'r' }] }],
   asked: [injected],
-  seen: [{ runId: 'r', events, isWhole: true }],
+  seen: [{ runId: 'r', events, times: events.map(() => 3_000), isWhole: true }],
   calls,
   faults: [killed],
   runs: [run],
@@ -106,9 +110,10 @@ describe('judgeRuns', () => {
   it.each<[rule: string, words: string, evidence: Evidence]>([
     ['K1', '0 runs have the key', kept({ idempotencyKey: 'other' })],
     ['K1', '2 runs have the key', { ...good, runs: [run, { ...run, runId: 's' }] }],
-    ['K1', 'answered with 2 ids', { ...good, submitted: [{ planned, runIds: ['r', 's'] }] }],
-    ['K1', 'was answered with s', { ...good, submitted: [{ planned, runIds: ['s'] }] }],
-    ['K1', '0 runs were submitted', { ...good, submitted: [] }],
+    ['K1', 'answered with 2 ids', submitted('r', 's')],
+    ['K1', 'answered with 0 ids', submitted()],
+    ['K1', 'was answered with s', submitted('s')],
+    ['K1', 'which was not submitted', { ...good, submitted: [] }],
     ['K2', 'is parked', kept({ state: 'parked' })],
     ['K2', 'is FAILED', kept({ status: 'FAILED' })],
     ['K2', 'is CANCELLED', kept({ status: 'CANCELLED' })],
@@ -224,7 +229,7 @@ describe('judgePeople', () => {
     [{ kind: 'switch_model', afterMs: 0 }, 'switch_model'],
     [{ kind: 'decide', reviewId: 'w' }, 'decide'],
   ])('[P1] finds that %j is not in the log', (what, kind) => {
-    const asked: Asked = { runId: 'r', what, answer: 'ok' }
+    const asked: Asked = { ...EARLY, runId: 'r', what, answer: 'ok' }
     const words = `P1 ${kind} was answered as accepted and is not in the log: r`
     expect(judgePeople({ ...good, asked: [asked] })).toEqual([words])
     expect(judgePeople({ ...good, asked: [{ ...asked, answer: 'RUN_COMPLETED' }] })).toEqual([])
@@ -242,15 +247,129 @@ describe('judgePeople', () => {
     ['sees another event', changed('task_completed', 'Other'), '"output":"Other"'],
     ['sees an event twice', [...events, ...events.slice(-1)], 'not nothing'],
   ])('[P2] finds a reader who %s', (_, seen, words) => {
-    const found = judgePeople({ ...good, seen: [{ runId: 'r', events: seen, isWhole: true }] })
+    const reader = { runId: 'r', events: seen, times: seen.map(() => 3_000), isWhole: true }
+    const found = judgePeople({ ...good, seen: [reader] })
     expect(found).toEqual([expect.stringContaining(words)])
   })
 
   it('[P2] finds a reader who was cut off', () => {
-    const found = judgePeople({ ...good, seen: [{ runId: 'r', events, isWhole: false }] })
+    const reader = { runId: 'r', events, times: events.map(() => 3_000), isWhole: false }
+    const found = judgePeople({ ...good, seen: [reader] })
     expect(found).toEqual(['P2 a reader did not see the end: r'])
   })
 })
+
+// The standby last had everything at 1,000, and was promoted at 1,500: see `lost-changes.ts`.
+describe('a failover', () => {
+  const lossy: Fault = { kind: 'fail_over', at: 1_000, until: 1_500, pids: [] }
+  const lossless: Fault = { ...lossy, kind: 'fail_over_synchronously' }
+  const during = { from: 1_100, to: 1_200 }
+  const after = { from: 1_600, to: 1_700 }
+  const judge = (fault: Fault, changes: Partial<Evidence>): readonly string[] => {
+    const evidence = { ...good, ...changes, faults: [killed, fault] }
+    const { violations } = judgeCalls(evidence)
+    return [...judgeRuns(evidence), ...violations, ...judgePeople(evidence)]
+  }
+  const missing = (time: typeof during): Partial<Evidence> => ({
+    submitted: [{ planned, answers: [{ ...time, runId: 'r' }] }],
+    asked: [],
+    runs: [],
+    seen: [],
+    calls: [],
+  })
+
+  it('[K1] may lose a run that was acknowledged meanwhile, and no other', () => {
+    expect(judge(lossy, missing(during))).toEqual([])
+    expect(judge(lossy, missing({ from: 900, to: 1_050 }))).toEqual([])
+    const lost = ['K1 0 runs have the key chaos-1-0']
+    expect(judge(lossless, missing(during))).toEqual(lost)
+    expect(judge(lossy, missing(EARLY))).toEqual(lost)
+    expect(judge(lossy, missing(after))).toEqual(lost)
+  })
+
+  it('[K1] may give a run another id when it is submitted again', () => {
+    const answers = [
+      { ...during, runId: 'lost' },
+      { ...after, runId: 'r' },
+    ]
+    expect(judge(lossy, { submitted: [{ planned, answers }] })).toEqual([])
+    expect(judge(lossless, { submitted: [{ planned, answers }] })).toEqual([
+      'K1 chaos-1-0 was answered with 2 ids',
+      'K1 chaos-1-0 was answered with lost, and is r',
+    ])
+  })
+
+  it('[P1] may lose a command that was accepted meanwhile, and no other', () => {
+    const decided: Asked = {
+      ...during,
+      runId: 'r',
+      what: { kind: 'decide', reviewId: 'w' },
+      answer: 'ok',
+    }
+    const lost = ['P1 decide was answered as accepted and is not in the log: r']
+    expect(judge(lossy, { asked: [decided] })).toEqual([])
+    expect(judge(lossless, { asked: [decided] })).toEqual(lost)
+    expect(judge(lossy, { asked: [{ ...decided, ...after }] })).toEqual(lost)
+  })
+
+  it('[P2] may have lost an event that a reader saw meanwhile, and no other', () => {
+    const other = changed('task_completed', 'Other')
+    const reader = (at: number, more: Partial<Seen> = {}): Partial<Evidence> => ({
+      seen: [{ runId: 'r', events: other, times: other.map(() => at), isWhole: true, ...more }],
+    })
+    expect(judge(lossy, reader(1_200))).toEqual([])
+    expect(judge(lossless, reader(1_200))).toHaveLength(1)
+    expect(judge(lossy, reader(900))).toHaveLength(1)
+    expect(judge(lossy, reader(3_600))).toHaveLength(1)
+    const refused = { isWhole: false, refusal: 'CURSOR_PAST_END' }
+    expect(judge(lossy, reader(1_200, refused))).toEqual([])
+    expect(judge(lossless, reader(1_200, { ...refused, events }))).toEqual([
+      'P2 a reader did not see the end: r',
+    ])
+    expect(judge(lossy, reader(900, { ...refused, events }))).toHaveLength(1)
+  })
+
+  it('[P3] finds a command or a reader that did not find a run which is not lost', () => {
+    const asked = [{ ...injected, ...after, answer: 'RUN_NOT_FOUND' }]
+    const seen = [{ runId: 'r', events: [], times: [], isWhole: false, refusal: 'RUN_NOT_FOUND' }]
+    expect(judge(lossy, { ...missing(during), asked, seen })).toEqual([])
+    expect(judge(lossy, { asked, seen })).toEqual([
+      'P3 inject did not find its run: r',
+      'P3 a reader did not find its run: r',
+    ])
+  })
+
+  it('[J1] [J3] may repeat calls of claims that are lost, and no others', () => {
+    const stranger = { ...call({ pid: 14, at: 1_200 }), tool: 'count_once' }
+    const made = [stranger, ...calls.slice(1).map((made) => ({ ...made, tool: 'count_once' }))]
+    expect(judge(lossy, { calls: made })).toEqual([])
+    expect(judge(lossless, { calls: made })).toEqual([
+      `J3 made 2 times although it is not idempotent: ${KEY}`,
+      `J1 made by process 14, which did not have the run: ${KEY}`,
+    ])
+    const late = made.map((made, index) => (index === 0 ? { ...made, at: 3_600 } : made))
+    expect(judge(lossy, { calls: late })).toContain(
+      `J1 made by process 14, which did not have the run: ${KEY}`,
+    )
+  })
+
+  it('[J6] finds a call of a run that is not stored and was not lost', () => {
+    const lost = (at: number) =>
+      judge(lossy, { ...missing(during), calls: [call({ pid: 11, at })] })
+    expect(lost(1_200)).toEqual([])
+    expect(lost(900)).toEqual([`J6 made for a run that is not stored: ${KEY}`])
+  })
+
+  it('[K3] leaves every log gapless', () => {
+    const gap = kept({ events: events.filter(({ seq }) => seq !== 1) })
+    expect(judge(lossy, { runs: gap.runs })).toContain('K3 has event 2 in place of 1: r')
+  })
+})
+
+function submitted(...runIds: readonly string[]): Evidence {
+  const answers = runIds.map((runId) => ({ ...EARLY, runId }))
+  return { ...good, submitted: [{ planned, answers }] }
+}
 
 function kept(changes: Partial<KeptRun>): Evidence {
   return { ...good, runs: [{ ...run, ...changes }] }

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { EDITED_OUTPUT, REJECT_FEEDBACK, type PlannedRun, type PlannedCommand } from './plan.ts'
 
 import type { ApiClients, CallEnd } from './api-clients.ts'
+import type { Interval } from './lost-changes.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 /** Text of a decision that requires one. */
@@ -19,12 +20,17 @@ const DECISION_TEXTS = {
 /** A submitted run. */
 export interface Submitted {
   readonly planned: PlannedRun
-  /** Run ids in the replies; more than one is a violation. */
-  readonly runIds: readonly string[]
+  /** Run ids in the replies, each with the time of its request. */
+  readonly answers: readonly SubmitAnswer[]
 }
 
-/** A command to a run, and its reply. */
-export interface Asked {
+/** A positive reply to a submit. */
+export interface SubmitAnswer extends Interval {
+  readonly runId: string
+}
+
+/** A command to a run, its reply, and the time of its request. */
+export interface Asked extends Interval {
   readonly runId: string
   readonly what: PlannedCommand | { readonly kind: 'decide'; readonly reviewId: string }
   /** `ok`, or the code of the error. */
@@ -35,15 +41,25 @@ export interface Asked {
 export interface Seen {
   readonly runId: string
   readonly events: readonly LoggedRunEvent[]
+  /** Time at which each event arrived. */
+  readonly times: readonly number[]
   /** Whether it saw the end. */
   readonly isWhole: boolean
+  /** Error that ended it before, if it was refused: the run or its newest events are not stored. */
+  readonly refusal?: string
 }
 
 /** Interval at which reviews are listed, in milliseconds. */
 const LOOK_MS = 300
 
-/** Errors that a race explains: the run or the review ended before the command arrived. */
-const OVER = ['RUN_COMPLETED', 'REVIEW_RESOLVED', 'REVIEW_NOT_FOUND']
+/**
+ * Errors that a race explains: the run or the review ended before the command arrived. A run that was not found is left
+ * to the judge.
+ */
+const OVER = ['RUN_COMPLETED', 'REVIEW_RESOLVED', 'REVIEW_NOT_FOUND', 'RUN_NOT_FOUND']
+
+/** Errors of readers that are left to the judge: a failover can lose the run, or the events that a reader has seen. */
+const LOST = ['RUN_NOT_FOUND', 'CURSOR_PAST_END']
 
 /** Resources of the users. */
 export interface PeopleOptions {
@@ -60,7 +76,7 @@ export class People {
   readonly seen: Seen[] = []
   readonly #options: PeopleOptions
   readonly #planned = new Map<string, PlannedRun>()
-  /** Reviews that were seen. */
+  /** Reviews that are being decided. A failover can lose a decision, then the review is open again. */
   readonly #known = new Set<string>()
   /** Number of decided reviews of each run. */
   readonly #decided = new Map<string, number>()
@@ -111,12 +127,14 @@ export class People {
   async #submit(planned: PlannedRun): Promise<void> {
     const ways = planned.isSentTwice ? [0, 1] : [Number(planned.piece)]
     const ends = await Promise.all(ways.map((way) => this.#submitOnce(planned, way)))
-    const runIds = ends.flatMap((end) => (end.kind === 'answered' ? [end.value.runId] : []))
+    const answers = ends.flatMap((end) =>
+      end.kind === 'answered' ? [{ runId: end.value.runId, from: end.from, to: end.to }] : [],
+    )
     for (const end of ends) {
       if (end.kind === 'refused') this.#refused(`Submitting ${planned.idempotencyKey}`, end)
     }
-    this.submitted.push({ planned, runIds: [...new Set(runIds)] })
-    const [runId] = runIds
+    this.submitted.push({ planned, answers })
+    const runId = answers[0]?.runId
     if (runId === undefined) return
     this.#planned.set(runId, planned)
     if (planned.isFollowed) this.#follow(runId, Number(planned.piece))
@@ -169,31 +187,47 @@ export class People {
       client.reviews.decide(reviewId, { decision, ...DECISION_TEXTS[decision] }, { signal: stop }),
     )
     this.#note(runId, { kind: 'decide', reviewId }, end)
+    this.#known.delete(reviewId)
   }
 
   #note(runId: string, what: Asked['what'], end: CallEnd<unknown>): void {
     const answer = end.kind === 'refused' ? end.code : end.kind === 'answered' ? 'ok' : 'none'
-    this.asked.push({ runId, what, answer })
+    this.asked.push({ runId, what, answer, from: end.from, to: end.to })
     if (end.kind === 'refused' && !OVER.includes(end.code)) {
       this.#refused(`Asking ${what.kind} of ${runId}`, end)
     }
   }
 
   #follow(runId: string, way: number): void {
-    const { clients, signal } = this.#options
-    const events: LoggedRunEvent[] = []
     const read = async (): Promise<void> => {
-      try {
-        for await (const event of clients.client(way).runs.events(runId, { signal })) {
-          events.push(event)
-        }
-        this.seen.push({ runId, events, isWhole: true })
-      } catch (error) {
-        this.seen.push({ runId, events, isWhole: false })
-        if (!signal.aborted) this.#options.onProblem(`Following ${runId} failed: ${String(error)}`)
-      }
+      // A reader of events that are lost begins again.
+      while ((await this.#read(runId, way)) === 'CURSOR_PAST_END');
     }
     this.#readers.add(read())
+  }
+
+  /** Reads a run to its end; returns the error that ended it before. */
+  async #read(runId: string, way: number): Promise<string | undefined> {
+    const { clients, signal } = this.#options
+    const events: LoggedRunEvent[] = []
+    const times: number[] = []
+    try {
+      for await (const event of clients.client(way).runs.events(runId, { signal })) {
+        events.push(event)
+        times.push(Date.now())
+      }
+      this.seen.push({ runId, events, times, isWhole: true })
+      return undefined
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+      const refusal = LOST.includes(code) ? code : undefined
+      const seen = { runId, events, times, isWhole: false }
+      this.seen.push(refusal === undefined ? seen : { ...seen, refusal })
+      if (!signal.aborted && refusal === undefined) {
+        this.#options.onProblem(`Following ${runId} failed: ${String(error)}`)
+      }
+      return refusal
+    }
   }
 
   #keepBusy(work: Promise<void>): void {

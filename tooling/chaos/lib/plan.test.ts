@@ -26,6 +26,12 @@ it('freezes a process for longer than its lease', () => {
   for (const { lastsMs } of frozen) expect(lastsMs).toBeGreaterThan(2_000)
 })
 
+it('fails over once, when a few other faults have happened', () => {
+  const kinds = firstFaults(500, 7).map(({ kind }) => kind)
+  expect(kinds.indexOf('fail_over')).toBe(3)
+  expect(kinds.filter((kind) => kind === 'fail_over')).toHaveLength(1)
+})
+
 it('draws evenly, and picks by weight', () => {
   const draws = new Draws(1, 'test')
   const values = Array.from({ length: 10_000 }, () => draws.next())
@@ -38,6 +44,6 @@ it('draws evenly, and picks by weight', () => {
 })
 
 function firstFaults(count: number, seed: number): readonly PlannedFault[] {
-  const faults = planFaults(seed, 2_000)
+  const faults = planFaults(seed, { leaseMs: 2_000, failover: 'fail_over' })
   return Array.from({ length: count }, () => faults.next().value)
 }

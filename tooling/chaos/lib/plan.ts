@@ -44,9 +44,12 @@ export const EDITED_OUTPUT = 'Played as a reviewer wants it'
 export const REJECT_FEEDBACK = 'Play it more slowly'
 
 /** Kinds of faults. */
-export type FaultKind = keyof typeof FAULT_WEIGHTS
+export type FaultKind = keyof typeof FAULT_WEIGHTS | FailoverKind
 
-/** Weight of each kind. */
+/** The primary is killed after its replication has stalled, and its standby promoted. */
+export type FailoverKind = 'fail_over' | 'fail_over_synchronously'
+
+/** Weight of each kind that is injected again and again. */
 const FAULT_WEIGHTS = {
   /** SIGKILL of a worker. */
   kill_worker: 6,
@@ -67,6 +70,9 @@ const FAULT_WEIGHTS = {
   /** The database stops as in a crash. */
   crash_database: 1,
 }
+
+/** Number of faults before the failover, which happens once. */
+const FAULTS_BEFORE_FAILOVER = 3
 
 /** A fault. Times are in milliseconds. */
 export interface PlannedFault {
@@ -131,10 +137,14 @@ function planDecisions(draws: Draws): readonly PlannedDecision[] {
 }
 
 /** Yields the planned faults in order, without end. */
-export function* planFaults(seed: number, leaseMs: number): Generator<PlannedFault, never> {
+export function* planFaults(
+  seed: number,
+  { leaseMs, failover }: { readonly leaseMs: number; readonly failover: FailoverKind },
+): Generator<PlannedFault, never> {
   const draws = new Draws(seed, 'faults')
-  for (;;) {
-    const kind = draws.pick(FAULT_WEIGHTS)
+  for (let index = 0; ; index += 1) {
+    const drawn = draws.pick(FAULT_WEIGHTS)
+    const kind = index === FAULTS_BEFORE_FAILOVER ? failover : drawn
     const afterMs = draws.between(100, 1_800)
     const which = draws.next()
     yield { kind, afterMs, which, lastsMs: lengthOf(kind, draws, leaseMs) }
@@ -149,6 +159,9 @@ function lengthOf(kind: FaultKind, draws: Draws, leaseMs: number): number {
       return draws.between(1_000, 4_000)
     case 'lose_answers':
       return draws.between(10, 400)
+    case 'fail_over':
+    case 'fail_over_synchronously':
+      return draws.between(200, 1_000)
     default:
       return draws.between(0, 2_000)
   }

@@ -1,7 +1,7 @@
 /**
  * The chaos test: a system of several processes on one Postgres, its users, and faults, until every run has ended.
  *
- *   people ─▶ api processes ─▶ proxy ─▶ Postgres
+ *   people ─▶ api processes ─▶ proxy ─▶ Postgres, then its standby
  *                 ▲              ▲         ▲
  *   counter ◀─ workers ──────────┤         │
  *                 ▲              │         │
@@ -18,7 +18,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { freePort } from '../../postgres/free-port.ts'
-import { testServer } from '../../postgres/test-database.ts'
+import { failoverServer } from '../../postgres/test-database.ts'
 import { ApiClients } from './api-clients.ts'
 import { startCounter } from './counter.ts'
 import { ChaosDatabase } from './database.ts'
@@ -27,7 +27,7 @@ import { readRuns, type Evidence } from './evidence.ts'
 import { Faults } from './faults.ts'
 import { Fleet, Member, type FleetOptions } from './fleet.ts'
 import { People } from './people.ts'
-import { planFaults, planRuns } from './plan.ts'
+import { planFaults, planRuns, type FailoverKind } from './plan.ts'
 import { stuckRuns } from './stuck-runs.ts'
 
 /** Size of a chaos test. */
@@ -37,6 +37,8 @@ export interface ChaosOptions {
   readonly workers: number
   /** Number of API processes. */
   readonly apis: number
+  /** The failover that happens once. */
+  readonly failover: FailoverKind
   /** Time limit of the test, in milliseconds. */
   readonly limitMs: number
   /** Ends the test early. */
@@ -81,7 +83,9 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
   stack.defer(() => {
     rmSync(cwd, { recursive: true, force: true })
   })
-  const server = stack.use(await testServer({ durable: true }))
+  const server = stack.use(await failoverServer())
+  await server.addStandby()
+  if (options.failover === 'fail_over_synchronously') await server.replicateSynchronously()
   const counter = stack.use(await startCounter(seed))
   const proxy = stack.use(await startDatabaseProxy(server.url))
   const environment = {
@@ -155,18 +159,24 @@ async function live(life: Life): Promise<void> {
   )
   const isLate = (): boolean => performance.now() - startedAt > limitMs || signal.aborted
   let saidAt = performance.now()
-  for (;;) {
-    const states = await database.states()
-    const ended = states.get('ended') ?? 0
-    if (isLate() || (isSubmitted && ended >= options.runs)) break
-    if (performance.now() - saidAt > 10_000) {
-      saidAt = performance.now()
-      options.say(`${ended} of ${options.runs} runs have ended; ${life.faults.done.length} faults`)
+  const untilEnded = async (): Promise<void> => {
+    for (;;) {
+      const { ended = 0, ...others } = Object.fromEntries(await database.states())
+      const unended = Object.values(others).reduce((sum, count) => sum + count, 0)
+      if (isLate() || (isSubmitted && unended === 0)) return
+      if (performance.now() - saidAt > 10_000) {
+        saidAt = performance.now()
+        const { length } = life.faults.done
+        options.say(`${ended} of ${options.runs} runs have ended; ${length} faults`)
+      }
+      await sleep(LOOK_MS)
     }
-    await sleep(LOOK_MS)
   }
+  await untilEnded()
   calm.abort()
   await hurting
+  // The last fault may have been a failover that lost ends.
+  await untilEnded()
   if (isLate()) {
     over.abort()
     onProblem(await stuckRuns(database, options.runs))
@@ -184,7 +194,8 @@ async function hurt(
 ): Promise<void> {
   const underWay: Promise<void>[] = []
   const untilMs = options.limitMs * FAULTY_SHARE
-  for (const fault of planFaults(options.seed, LEASE_MS)) {
+  const { seed, failover } = options
+  for (const fault of planFaults(seed, { leaseMs: LEASE_MS, failover })) {
     await sleep(fault.afterMs, undefined, { signal: calm }).catch(() => undefined)
     if (calm.aborted || performance.now() - startedAt > untilMs) break
     underWay.push(

@@ -48,6 +48,8 @@ export interface DurableJournal extends RunJournal {
   flush(): Promise<void>
   /** Whether all data has been written. */
   readonly isFlushed: boolean
+  /** Number of the last write that was sent; 0 before the first. */
+  readonly lastWriteNo: number
   /** Stops writing the run: waiting and later data is dropped. */
   detach(reason: TuttiError): void
 }
@@ -89,6 +91,9 @@ export class GroupCommit {
       flush: settled,
       get isFlushed() {
         return pending.isEmpty
+      },
+      get lastWriteNo() {
+        return pending.lastWriteNo
       },
       detach: (reason) => {
         pending.lose(reason)

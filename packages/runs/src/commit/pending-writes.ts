@@ -59,6 +59,11 @@ export class PendingWrites {
     this.runId = options.runId
   }
 
+  /** Number of the last write that was sent; 0 before the first. */
+  get lastWriteNo(): number {
+    return this.#writeNo
+  }
+
   /** Whether there is no data to send or to send again. */
   get isEmpty(): boolean {
     return this.#sent === undefined && this.#hasNothingNew

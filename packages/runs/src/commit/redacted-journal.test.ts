@@ -34,6 +34,7 @@ describe('redactedJournal', () => {
     redacted.detach(reason)
     expect(calls).toEqual([['answer', { commandId: 'a', ok: true }], ['flush'], ['detach', reason]])
     expect(redacted.isFlushed).toBe(true)
+    expect(redacted.lastWriteNo).toBe(3)
   })
 })
 
@@ -47,6 +48,9 @@ function recording() {
     detach: (...given) => void calls.push(['detach', ...given]),
     get isFlushed() {
       return calls.length > 0
+    },
+    get lastWriteNo() {
+      return calls.length
     },
   }
   return { journal, calls }

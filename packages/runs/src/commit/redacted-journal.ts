@@ -29,6 +29,9 @@ export function redactedJournal(journal: DurableJournal, redact: RedactEvent): D
     get isFlushed() {
       return journal.isFlushed
     },
+    get lastWriteNo() {
+      return journal.lastWriteNo
+    },
     detach: (reason) => {
       journal.detach(reason)
     },

@@ -313,7 +313,7 @@ describe('Execution of a run that waits for a person', () => {
     expect(releases).toEqual([])
     await clock.advance(1)
     await turns(8)
-    expect(releases).toEqual([{ kind: 'parked', wakeInMs: 60_000 }])
+    expect(releases).toEqual([{ kind: 'parked', lastWriteNo: 1, wakeInMs: 60_000 }])
     expect(await over).toBe('parked')
     expect(engine.run.isStopped).toBe(true)
     expect(store.stored.map(({ type }) => type)).toEqual(['token'])
@@ -325,7 +325,7 @@ describe('Execution of a run that waits for a person', () => {
     engine.run.wait(Infinity)
     await clock.advance(PARK_AFTER_MS)
     expect(await over).toBe('parked')
-    expect(releases).toEqual([{ kind: 'parked' }])
+    expect(releases).toEqual([{ kind: 'parked', lastWriteNo: 0 }])
   })
 
   it.each([PARK_AFTER_MS, 1, 0])(
@@ -768,7 +768,8 @@ describe('Execution of a run of the engine', () => {
     await turns(8)
     await first.clock.advance(PARK_AFTER_MS)
     expect(await first.over).toBe('parked')
-    expect(first.releases).toEqual([{ kind: 'parked', wakeInMs: 60_000 - PARK_AFTER_MS }])
+    const wakeInMs = 60_000 - PARK_AFTER_MS
+    expect(first.releases).toMatchObject([{ kind: 'parked', wakeInMs }])
     const asked = first.store.stored.find(({ type }) => type === 'review_requested')
     const reviewId = asked !== undefined && 'reviewId' in asked ? asked.reviewId : ''
     const decide = { kind: 'decide', reviewId, decision: { action: 'CONTINUE' } } as const

@@ -381,7 +381,8 @@ export class Execution {
   #toParking(): Release {
     const leftMs = this.#waitsForMs()
     if (leftMs === 0) return { kind: 'ready' }
-    return leftMs === Infinity ? { kind: 'parked' } : { kind: 'parked', wakeInMs: leftMs }
+    const { lastWriteNo } = this.#journal
+    return { kind: 'parked', lastWriteNo, ...(leftMs === Infinity ? {} : { wakeInMs: leftMs }) }
   }
 
   async #drainAndRelease(how: () => Release): Promise<void> {

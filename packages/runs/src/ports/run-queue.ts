@@ -28,6 +28,8 @@
  *     WAITING_REVIEW, unless it is CANCELLING.
  * RUNS-L12 A claim returns at most one suspect (`../execution/suspects.ts`), before all others, when the suspect's
  *     delay has passed and the caller takes suspects.
+ * RUNS-L13 A run is parked only if the store has its owner's last write. Without it, as after a failover to an
+ *     asynchronous replica, the store may not have the review for which the run waits: the run is released as lost.
  */
 import type { RunStatus } from '@tutti/protocol'
 import type { RunRecord } from '../run-record.ts'
@@ -102,8 +104,11 @@ export type Release =
   | { readonly kind: 'ready' }
   /** The same, but the owner failed to store its work. */
   | { readonly kind: 'lost' }
-  /** It waits for a person, for `wakeInMs` milliseconds from now; without `wakeInMs`, for ever. */
-  | { readonly kind: 'parked'; readonly wakeInMs?: number }
+  /**
+   * It waits for a person, for `wakeInMs` milliseconds from now; without `wakeInMs`, for ever. `lastWriteNo` is the
+   * number of its owner's last write.
+   */
+  | { readonly kind: 'parked'; readonly wakeInMs?: number; readonly lastWriteNo?: number }
 
 /** The result of a release; `fenced` when the caller did not own the run. */
 export type Released = Release['kind'] | 'fenced'

@@ -190,12 +190,13 @@ export class PostgresRunQueue implements RunQueue {
   ): Promise<Released> {
     const { schema } = session
     const [locked] = await session.query(
-      `SELECT id FROM ${schema}.runs
+      `SELECT id, write_no FROM ${schema}.runs
        WHERE run_id = $1 AND token = $2 AND state = 'owned' FOR UPDATE`,
       [toColumn(runId), token],
     )
     if (locked === undefined) return 'fenced'
-    if (how.kind === 'parked') {
+    const lacksWrite = how.kind === 'parked' && (how.lastWriteNo ?? 0) > Number(locked['write_no'])
+    if (how.kind === 'parked' && !lacksWrite) {
       const parked = await session.query(
         `UPDATE ${schema}.runs SET state = 'parked', owner = NULL,
            due_at = clock_timestamp() + $2 * interval '1 millisecond',
@@ -207,7 +208,7 @@ export class PostgresRunQueue implements RunQueue {
       )
       if (parked.length > 0) return 'parked'
     }
-    const isLost = how.kind === 'lost'
+    const isLost = how.kind === 'lost' || lacksWrite
     const change = isLost
       ? loseSql('clock_timestamp()')
       : `state = 'ready', owner = NULL, due_at = clock_timestamp()`

@@ -15,6 +15,8 @@ export interface SqliteRunRow {
   readonly run: RunRecord
   /** Fencing token of its current claim or, when it is unowned, of its last change. */
   readonly token: string
+  /** Number of the last write under its current claim. */
+  readonly writeNo: number
   readonly lostOwners: number
   readonly fingerprint: string | null
 }
@@ -71,6 +73,7 @@ export function readRunRow(row: SqliteRow): SqliteRunRow {
     state: state as QueueState,
     run: readRun(row),
     token: String(row['token']),
+    writeNo: Number(row['write_no']),
     lostOwners: Number(lostOwners),
     fingerprint: typeof fingerprint === 'string' ? fingerprint : null,
   }

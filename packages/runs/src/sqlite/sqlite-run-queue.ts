@@ -73,11 +73,12 @@ export class SqliteRunQueue implements RunQueue {
     const became = transaction((): Released => {
       const found = rows.find(held.runId)
       if (found?.state !== 'owned' || found.token !== held.token) return 'fenced'
-      if (how.kind === 'parked' && rows.commands(found.id).length === 0) {
+      const lacksWrite = how.kind === 'parked' && (how.lastWriteNo ?? 0) > found.writeNo
+      if (how.kind === 'parked' && !lacksWrite && rows.commands(found.id).length === 0) {
         this.#statements.park.run(this.#inFuture(how.wakeInMs ?? Infinity), found.id)
         return 'parked'
       }
-      const isLost = how.kind === 'lost'
+      const isLost = how.kind === 'lost' || lacksWrite
       const { lose, makeReady } = this.#statements
       ;(isLost ? lose : makeReady).run(this.#inFuture(0), found.id)
       return isLost ? 'lost' : 'ready'

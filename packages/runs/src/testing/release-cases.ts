@@ -54,6 +54,19 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
+    name: '[RUNS-L13] a run without the last write of its owner is released as lost instead of parked',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a')
+      await owner.commit([token('stored')])
+      strictEqual(await storage.queue.release(owner, { kind: 'parked', lastWriteNo: 2 }), 'lost')
+      const [claimed] = await claimDue(storage)
+      ok(claimed !== undefined)
+      const next = toOwner(storage, claimed)
+      await next.commit([token('stored')])
+      strictEqual(await storage.queue.release(next, { kind: 'parked', lastWriteNo: 1 }), 'parked')
+    },
+  },
+  {
     name: '[RUNS-L8] each release as lost counts as a loss',
     async run({ storage, passTime }) {
       let owner = await ownedRun(storage, 'run-a')
