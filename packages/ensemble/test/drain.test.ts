@@ -172,7 +172,7 @@ describe('[ENS-E17] draining waits for work in flight and records it', () => {
     const calls = new Calls()
     const committed = Promise.withResolvers<void>()
     const run = calls.start(
-      { description: 'Do', model: scriptedModel(() => 'done') },
+      { description: 'Do', model: scriptedModel([asks, 'done']), tools: [look(calls)] },
       { journal: { emit: () => undefined, commit: () => committed.promise } },
     )
     await nextTurn()

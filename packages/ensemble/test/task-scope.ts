@@ -92,6 +92,7 @@ export function createTestScope({
     tools: work.tools,
     tooling: services.tooling,
     directives: services.directives,
+    endsWithAnswer: false,
     prompt,
   }
   return { scope, events, steps, loop }

@@ -46,6 +46,8 @@ export interface AgentLoopInput extends TaskTools {
   readonly models: ModelChain
   readonly directives: Directives
   readonly prompt: Omit<PromptParts, 'directives'>
+  /** Whether nothing follows an answer but the end of the attempt, whose step is recorded with that of the answer. */
+  readonly endsWithAnswer: boolean
 }
 
 /** Answer of a task, by its agent or its handler. */
@@ -82,7 +84,9 @@ export async function runAgentLoop(input: AgentLoopInput): Promise<TaskAnswer> {
       conversation.addRequest(FINAL_ANSWER_REQUEST)
     const taken = { iterationIndex, turn, specifications, conversation, recovery }
     const end = takeEarlierTurn(input, taken) ?? (await takeNewTurn(input, taken))
-    const { reply, step } = end
+    const { reply, step, recorded } = end
+    if (step.kind === 'answer' && input.endsWithAnswer) recorded?.catch(() => undefined)
+    else if (recorded !== undefined) await recorded
     if (step.kind === 'call_tools') {
       recovery.finish('')
       conversation.add(reply, step)
@@ -181,6 +185,8 @@ interface TurnEnd {
   readonly step: AgentStep
   /** Label of the model that replied. */
   readonly model: string
+  /** Resolves when the turn is durable; undefined if it is, or in a run that records no steps. */
+  readonly recorded?: Promise<void> | undefined
 }
 
 /** Replays a turn that an earlier process recorded; returns undefined if there is none. */
@@ -209,8 +215,7 @@ async function takeNewTurn(input: AgentLoopInput, turn: Turn): Promise<TurnEnd> 
   const step = decideStep(reply, turn.turn)
   const { iterationIndex } = turn
   const recorded = recordTurn(scope, { ...answer, iterationIndex, step, directiveIds })
-  if (recorded !== undefined) await recorded
-  return { reply, step, model }
+  return { reply, step, model, recorded }
 }
 
 /** Returns the request of a turn; the ids of the directives that it delivers are added to `directiveIds`. */

@@ -36,10 +36,8 @@ export function recordTurn(scope: TaskScope, turn: ModelTurn): Promise<void> | u
       : { kind, iterationIndex, reply, latencyMs, cost, directiveIds },
     createTurnCompleted(scope, turn),
   )
-  if (recorded === undefined) emitMetrics(scope)
-  return recorded?.then(() => {
-    emitMetrics(scope)
-  })
+  emitMetrics(scope)
+  return recorded
 }
 
 function createTurnCompleted(

@@ -69,6 +69,8 @@ export interface AttemptInput {
   readonly progress: AttemptHistory
   /** Signal of the run, or of the call that delegates; no other attempt follows once it has aborted. */
   readonly signal: AbortSignal
+  /** As in `RunTaskInput`. */
+  readonly awaitRecorded: (recorded: Promise<void>) => Promise<void> | undefined
 }
 
 /** End of an attempt. */
@@ -109,7 +111,8 @@ export async function runAttempt(input: AttemptInput): Promise<AttemptEnd> {
     }
     reviews.closeUnopened(scope)
     const { result, recorded } = complete(input, accepted)
-    if (recorded !== undefined) await recorded
+    const recording = recorded === undefined ? undefined : input.awaitRecorded(recorded)
+    if (recording !== undefined) await recording
     const { exit } = accepted
     return exit === undefined ? { kind: 'completed', result } : { kind: 'completed', result, exit }
   } catch (thrown) {
@@ -204,6 +207,7 @@ async function askAgent(input: AttemptInput, models: ModelChain): Promise<TaskAn
     tools,
     tooling,
     directives,
+    endsWithAnswer: endsWithAnswer(scope),
     prompt: {
       agent: renderAgent(task, text),
       text,
@@ -220,6 +224,18 @@ async function askAgent(input: AttemptInput, models: ModelChain): Promise<TaskAn
   })
   delegations.assertComplete(scope)
   return answer
+}
+
+/** Whether nothing follows an answer of the agent but the end of the attempt: no correction, no call, no review. */
+function endsWithAnswer(scope: TaskScope): boolean {
+  const { outputReader, guardrails, reflection, memory } = scope.task
+  return (
+    outputReader === undefined &&
+    guardrails?.output === undefined &&
+    reflection !== true &&
+    memory.length === 0 &&
+    findReviewAfter(scope) === undefined
+  )
 }
 
 /** Returns the outputs of earlier tasks and the additional context as one text. */

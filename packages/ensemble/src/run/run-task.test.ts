@@ -1,6 +1,7 @@
 import { defineTextTool, silentLogger } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
+import { isSettled } from '../../test/recorded-run.ts'
 import { timedModel } from '../../test/timed-model.ts'
 import { fakeClock, scriptedModel } from '../../test/testing.ts'
 import { eventsOf, nextTurn, watchRun } from '../../test/watch-run.ts'
@@ -152,7 +153,7 @@ describe('[ENS-T2] task_completed and its step', () => {
   const second = task({ name: 'second', description: 'Go on', context: [first] })
   const team = ensemble({ name: 'team', tasks: [first, second], model: scriptedModel(() => 'ok') })
 
-  it('are committed together, and the run continues only when both are durable', async () => {
+  it('are committed together, and the next task starts and the run ends only when both are durable', async () => {
     const { journal, events, commits } = slowJournal()
     const running = team.run({}, { journal })
     await nextTurn()
@@ -161,9 +162,26 @@ describe('[ENS-T2] task_completed and its step', () => {
     expect(commits[0]?.step).toMatchObject({ taskName: 'first', attempt: 1, output: 'ok' })
     commits[0]?.resolve()
     await nextTurn()
-    expect(events.at(-1)).toMatchObject({ type: 'task_completed', taskName: 'second' })
+    expect(commits[1]?.step).toMatchObject({ taskName: 'second', attempt: 1 })
+    expect(await isSettled(running)).toBe(false)
     commits[1]?.resolve()
     expect(await running).toMatchObject({ status: 'COMPLETED' })
+  })
+
+  it('of the last task are recorded with the end of the run', async () => {
+    const { journal, events, commits } = slowJournal()
+    const running = team.run({}, { journal })
+    await nextTurn()
+    commits[0]?.resolve()
+    await nextTurn()
+    expect(events.slice(-3).map(({ type }) => type)).toEqual([
+      'task_completed',
+      'ensemble_completed',
+      'run_result',
+    ])
+    const reason = new Error('Fenced off')
+    commits[1]?.reject(reason)
+    await expect(running).rejects.toBe(reason)
   })
 
   it('fail the task if the commit is rejected, and dependent tasks do not start', async () => {

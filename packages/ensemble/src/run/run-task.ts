@@ -49,6 +49,11 @@ export interface RunTaskInput {
   readonly onHold: (held: boolean) => void
   /** Called with the number of each attempt that begins. */
   readonly onAttempt: (attempt: number) => void
+  /**
+   * Receives the promise that resolves when the completed task is durable. Returns it if the task must await it;
+   * undefined if nothing can start after the task, because then the run awaits it at its end.
+   */
+  readonly awaitRecorded: (recorded: Promise<void>) => Promise<void> | undefined
 }
 
 /** Outcome of the review before a task. */
@@ -172,9 +177,11 @@ class TaskRun {
 
   #attempt(progress: AttemptHistory, rejection: TuttiError | undefined): Promise<AttemptEnd> {
     const { run, services, totalTasks, context, onAttempt, signal = run.signal } = this.#input
+    const { awaitRecorded } = this.#input
     const { scope, close } = this.#open(progress)
     onAttempt(progress.attempt)
-    const attempt = { scope, services, text: this.#text, context, totalTasks, progress, signal }
+    const how = { text: this.#text, context, totalTasks, progress, signal, awaitRecorded }
+    const attempt = { scope, services, ...how }
     const ending =
       rejection === undefined
         ? runAttempt(attempt)

@@ -48,6 +48,8 @@ export class Run {
   #held = 0
   #resumeTime: (() => void) | undefined
   #ended: RunEnding | undefined
+  /** Promises of the tasks whose end the run awaits together with its own. */
+  readonly #recording: Promise<void>[] = []
 
   constructor(ensemble: ResolvedEnsemble, inputs: Inputs, options: RunOptions) {
     this.#ensemble = ensemble
@@ -145,7 +147,9 @@ export class Run {
       // Wait so that the caller has the handle before the first task begins.
       await Promise.resolve()
       await this.#runTasks()
-      return this.#finish()
+      const result = this.#finish()
+      if (this.#recording.length > 0) await Promise.all(this.#recording)
+      return result
     } finally {
       this.#parts.services.reviews.close()
       signal?.removeEventListener('abort', onAbort)
@@ -288,6 +292,12 @@ export class Run {
       },
       onAttempt: (attempt) => {
         state.attempt = attempt
+      },
+      awaitRecorded: (recorded) => {
+        if (how.parent !== undefined || this.#tasks.pending.length > 0) return recorded
+        recorded.catch(() => undefined)
+        this.#recording.push(recorded)
+        return undefined
       },
     })
   }

@@ -125,7 +125,7 @@ export class RunCommands {
     const run = code === 'RUN_COMPLETED' ? await storage.runs.get(runId) : undefined
     throw run === undefined
       ? new TuttiError(code, message, { retryable, ...field('details', details) })
-      : hasEnded(run)
+      : refusedByEnd(run, command)
   }
 
   /** Waits for the stored answer to a command; undefined when there is none in time. */
