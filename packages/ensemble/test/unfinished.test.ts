@@ -139,6 +139,18 @@ describe('[ENS-L26] a text that is cut', () => {
   })
 })
 
+it('[ENS-L31] the output limit of a task applies to each call, and a cut answer fails the task', async () => {
+  const cut = { text: 'Once upon', finishReason: 'length', usage } as const
+  const { events, result, requests } = await run([cut], { maxOutputTokens: 3_000 })
+  expect(requests.map(({ maxOutputTokens }) => maxOutputTokens)).toEqual([3_000])
+  expect(result.error?.code).toBe('OUTPUT_TRUNCATED')
+  expect(eventsOf(events, 'task_failed')).toMatchObject([{ finishReason: 'length' }])
+  const own = { maxOutputTokens: 3_000, onUnfinished: { length: 'retry' } } as const
+  const again = await run([cut, 'done'], own)
+  expect(again.requests.map(({ maxOutputTokens }) => maxOutputTokens)).toEqual([3_000, 6_000])
+  expect(again.result.output).toBe('done')
+})
+
 describe('[ENS-L26] a tool call that is cut', () => {
   const search = defineTool({
     name: 'search',

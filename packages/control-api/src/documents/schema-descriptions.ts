@@ -950,6 +950,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskDefinitionBody.additionalContext': 'Additional text for the agent.',
   'TaskDefinitionBody.instructions':
     'System message of the agent. With it, the model gets the description as it is, without headings: plain chat. An empty text sends no system message.',
+  'TaskDefinitionBody.maxOutputTokens':
+    'Maximum number of output tokens of each model call. A longer answer is cut, and fails the task.',
   TaskFailed:
     'A task failed or was rejected by a reviewer (code REVIEW_REJECTED). Tokens, tool calls and cost are those of its last attempt. AgentEnsemble wire format.',
   'TaskFailed.taskIndex': 'Number of the task in its run, from 1.',

@@ -53,9 +53,9 @@ export class Recovery {
     return this.#cut !== undefined
   }
 
-  /** Output limit of the next call, after an answer was cut at the model's own limit. */
+  /** Output limit of the next call: that of the task, or a higher one after an answer was cut. */
   get maxOutputTokens(): number | undefined {
-    return this.#maxOutputTokens
+    return this.#maxOutputTokens ?? this.#scope.task.maxOutputTokens
   }
 
   /**
@@ -71,12 +71,13 @@ export class Recovery {
       reply,
       options: resolveOnUnfinished([
         task.onUnfinished,
+        task.maxOutputTokens === undefined ? undefined : { length: 'fail' },
         task.agent.onUnfinished,
         run.ensemble.onUnfinished,
       ]),
       structured: task.outputReader !== undefined,
       extraCalls: this.#extraCalls,
-      maxOutputTokens: this.#maxOutputTokens,
+      maxOutputTokens: this.maxOutputTokens,
     })
     switch (recovery.kind) {
       case 'accept':

@@ -17,6 +17,7 @@ const FOR_AGENTS = [
   'fallbackModels',
   'rateLimit',
   'onUnfinished',
+  'maxOutputTokens',
   'memory',
   'reflection',
   'instructions',
@@ -31,6 +32,7 @@ const TASK_NAMES = {
   fallbackModels: true,
   rateLimit: true,
   onUnfinished: true,
+  maxOutputTokens: true,
   guardrails: true,
   instructions: true,
   additionalContext: true,
@@ -58,9 +60,12 @@ export function findTaskProblems(definition: TaskDefinition, name: string): read
   const problems = [...findUnknownOptions(definition, TASK_NAMES)]
   if (name.trim() === '') problems.push('name must not be blank')
   if (definition.description.trim() === '') problems.push('description must not be blank')
-  const { maxIterations, outputRetries = 0, retries = 0, timeoutMs = 1 } = definition
-  if (maxIterations !== undefined && !(Number.isInteger(maxIterations) && maxIterations >= 1)) {
-    problems.push(`maxIterations must be an integer >= 1, got ${maxIterations}`)
+  const { maxIterations = 1, maxOutputTokens = 1, outputRetries = 0, retries = 0 } = definition
+  const { timeoutMs = 1 } = definition
+  for (const [field, value] of Object.entries({ maxIterations, maxOutputTokens })) {
+    if (!(Number.isInteger(value) && value >= 1)) {
+      problems.push(`${field} must be an integer >= 1, got ${value}`)
+    }
   }
   for (const [field, value] of Object.entries({ outputRetries, retries })) {
     if (!(Number.isInteger(value) && value >= 0)) {

@@ -38,6 +38,12 @@ interface TaskSettings {
   /** Checks of the input and the output of the task. */
   readonly guardrails?: Guardrails
   /**
+   * Maximum number of output tokens of each model call, at least 1. A longer answer is cut; without `onUnfinished` of
+   * the task, it then fails with OUTPUT_TRUNCATED. A model that cannot change its limit ignores it. @default the
+   * limit of the model
+   */
+  readonly maxOutputTokens?: number
+  /**
    * System message of the agent, unchanged and not as a template, instead of its role and goal. The model then
    * gets the description as it is, without headings and without the default expected output. An empty text
    * sends no system message. @default the role and the goal of the agent

@@ -41,8 +41,8 @@ export interface ModelRequest {
   /** Required form of the answer; set only for a model that enforces it. */
   readonly output?: OutputFormat
   /**
-   * Maximum number of output tokens, higher than the model's own limit, which cut the last answer. A model
-   * that cannot change its limit ignores it.
+   * Maximum number of output tokens: that of the task, or one higher than the limit that cut the last answer. A
+   * model that cannot change its limit ignores it.
    */
   readonly maxOutputTokens?: number
 }

@@ -38,6 +38,7 @@ export function buildRequestedTasks(
     )
     const output = readOutputSchema(body, time, { refusals, path })
     const { description, expectedOutput, maxIterations, additionalContext, instructions } = body
+    const { maxOutputTokens } = body
     return tryTask(path, refusals, () =>
       task({
         name: names[index] ?? '',
@@ -49,6 +50,7 @@ export function buildRequestedTasks(
         ...field('maxIterations', maxIterations),
         ...field('additionalContext', additionalContext),
         ...field('instructions', instructions),
+        ...field('maxOutputTokens', maxOutputTokens),
         ...field('output', output),
         ...field('review', mergeReview(body.review)),
         ...field('beforeReview', mergeReview(body.beforeReview)),

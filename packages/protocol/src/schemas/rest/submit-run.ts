@@ -92,6 +92,8 @@ export const TaskDefinitionBody = Type.Object(
      * empty text sends no system message.
      */
     instructions: Type.Optional(Type.String()),
+    /** Maximum number of output tokens of each model call. A longer answer is cut, and fails the task. */
+    maxOutputTokens: Type.Optional(PositiveCount),
   },
   CLOSED,
 )
