@@ -10,6 +10,7 @@ import { Hono, type Context } from 'hono'
 import {
   a2aRoutes,
   aguiRoutes,
+  aiSdkRoutes,
   anyone,
   assertScope,
   audited,
@@ -150,6 +151,7 @@ function controlRoutes(
     ...aguiRoutes(options),
     ...tasksRoutes(options),
     ...modelRoutes(options),
+    ...aiSdkRoutes(options),
     ...mcpRoutes(options, {
       signer,
       reader: {

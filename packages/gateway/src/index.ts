@@ -6,6 +6,7 @@
 // Protocols
 export { a2aRoutes } from './a2a/routes.ts'
 export { aguiRoutes } from './ag-ui/routes.ts'
+export { aiSdkRoutes } from './ai-sdk/routes.ts'
 export { mcpRoutes } from './mcp/routes.ts'
 export { modelRoutes } from './openai/models.ts'
 export { answerTaskRequest, answerToolRequest } from './peer/routes.ts'

@@ -9,8 +9,14 @@
  */
 import { TuttiError } from '@tutti/core'
 import { inputVariables, type Ensemble } from '@tutti/ensemble'
-import { unknownName, type TaskDefinitionBody } from '@tutti/protocol'
+import {
+  unknownName,
+  type ClientToolBody,
+  type HistoryMessage,
+  type TaskDefinitionBody,
+} from '@tutti/protocol'
 
+import { badRequest } from '../http/api-error.ts'
 import { parseInputs } from './inputs-in-text.ts'
 import { sharedEnsembles, sharedModels } from './sharing.ts'
 
@@ -58,9 +64,16 @@ export function findModel(sharing: Sharing, name: string): FoundModel {
   throw new TuttiError('INVALID_MODEL', unknownName('model', name, known))
 }
 
-/** The newest message of a conversation, and what the client asks of the answer. */
+/** A conversation, and what the client asks of the answer. */
 export interface AskedModel {
+  /** Newest message of the user. */
   readonly text: string
+  /** The other messages, oldest first. @default none */
+  readonly history?: readonly HistoryMessage[]
+  /** Tools that the client executes. @default none */
+  readonly clientTools?: readonly ClientToolBody[]
+  /** System message. Agents of an ensemble get it in addition to their own. @default none */
+  readonly instructions?: string | undefined
   /** JSON Schema of the answer. */
   readonly outputSchema?: Readonly<Record<string, unknown>> | undefined
 }
@@ -68,26 +81,54 @@ export interface AskedModel {
 /** Name of the input that contains the message to an alias. */
 const MESSAGE = 'message'
 
+/** Fields of a run that answers a conversation. */
+export type ModelRun = Pick<
+  BeginRequest,
+  'ensemble' | 'inputs' | 'tasks' | 'taskOverrides' | 'history' | 'clientTools'
+>
+
 /**
- * Returns the run that answers a message.
+ * Returns the run that answers a conversation.
  *
- * @throws {TuttiError} BAD_REQUEST naming the needed inputs, or for a schema that an ensemble cannot apply.
+ * @throws {TuttiError} BAD_REQUEST naming the needed inputs, or for a schema, which an ensemble cannot apply.
  */
-export function askModel(
-  found: FoundModel,
-  { text, outputSchema }: AskedModel,
-): Pick<BeginRequest, 'ensemble' | 'inputs' | 'tasks'> {
-  if (found.kind === 'alias') {
-    const { alias, template } = found
-    const task: TaskDefinitionBody = {
-      name: 'answer',
-      description: `{${MESSAGE}}`,
-      model: alias,
-      ...(outputSchema === undefined ? {} : { outputSchema: { ...outputSchema } }),
-    }
-    return { ensemble: template, inputs: { [MESSAGE]: text }, tasks: [task] }
+export function askModel(found: FoundModel, asked: AskedModel): ModelRun {
+  const run = found.kind === 'alias' ? askAlias(found, asked) : askEnsemble(found.ensemble, asked)
+  return { ...run, clientTools: asked.clientTools ?? [] }
+}
+
+function askAlias(
+  { alias, template }: FoundModel & { readonly kind: 'alias' },
+  { text, history = [], instructions = '', outputSchema }: AskedModel,
+): ModelRun {
+  const task: TaskDefinitionBody = {
+    name: 'answer',
+    description: `{${MESSAGE}}`,
+    instructions,
+    model: alias,
+    ...(outputSchema === undefined ? {} : { outputSchema: { ...outputSchema } }),
   }
-  const { ensemble } = found
-  if (inputVariables(ensemble.tasks).length === 0) return { ensemble, inputs: {} }
-  return { ensemble, inputs: parseInputs(ensemble, text) }
+  return { ensemble: template, inputs: { [MESSAGE]: text }, tasks: [task], history }
+}
+
+function askEnsemble(
+  ensemble: Ensemble,
+  { text, history = [], instructions = '', outputSchema }: AskedModel,
+): ModelRun {
+  if (outputSchema !== undefined) {
+    const message = `is only for models, and "${ensemble.name}" is an ensemble: its tasks define their output`
+    throw badRequest('request', [{ path: '/response_format', message }])
+  }
+  const agents = ensemble.tasks.filter(({ handler }) => handler === undefined)
+  const overrides = agents.map(({ name }) => [name, { additionalContext: instructions }])
+  const more =
+    instructions.trim() === '' || overrides.length === 0
+      ? {}
+      : { taskOverrides: Object.fromEntries(overrides) }
+  if (inputVariables(ensemble.tasks).length > 0) {
+    return { ensemble, inputs: parseInputs(ensemble, text), history, ...more }
+  }
+  // Without variables, the agents get the text as a message of the conversation.
+  const asked = text.trim() === '' ? [] : [{ role: 'user', content: text } as const]
+  return { ensemble, inputs: {}, history: [...history, ...asked], ...more }
 }

@@ -15,6 +15,7 @@
 import { sleep, TuttiError, type TraceContext } from '@tutti/core'
 import {
   isTerminalRunStatus,
+  type ClientToolBody,
   type HistoryMessage,
   type ReviewDecisionBody,
   type SubmitRunBody,
@@ -48,8 +49,12 @@ export interface BeginRequest extends Pick<
   readonly inputs: Inputs
   /** Tasks that replace those of the ensemble. */
   readonly tasks?: SubmitRunBody['tasks']
-  /** Messages of the conversation before the task, oldest first. */
+  /** Changes to the tasks of the ensemble, by name. */
+  readonly taskOverrides?: SubmitRunBody['taskOverrides']
+  /** Messages of the conversation before the run, oldest first. */
   readonly history?: readonly HistoryMessage[]
+  /** Tools that the caller executes. */
+  readonly clientTools?: readonly ClientToolBody[]
   readonly tags?: Readonly<TagMap>
   /** Id that the caller chose for the task. @default a random one */
   readonly runId?: string | undefined
@@ -106,7 +111,9 @@ export class GatewayService {
       ensemble,
       inputs,
       tasks,
+      taskOverrides,
       history,
+      clientTools = [],
       tags,
       runId,
       trace,
@@ -118,7 +125,9 @@ export class GatewayService {
       ensemble: ensemble.name,
       inputs: { ...inputs },
       ...(tasks === undefined ? {} : { tasks }),
-      ...(history === undefined ? {} : { history: [...history] }),
+      ...(taskOverrides === undefined ? {} : { taskOverrides }),
+      ...(history === undefined || history.length === 0 ? {} : { history: [...history] }),
+      ...(clientTools.length === 0 ? {} : { clientTools: [...clientTools] }),
       ...(tags === undefined ? {} : { tags: { ...tags } }),
       ...(runId === undefined ? {} : { runId }),
     }

@@ -20,6 +20,11 @@ export function toCacheKey({ ensemble, cacheKey, actor }: CacheScope): string {
   return digest([ensemble, cacheKey, ...(actor === undefined ? [] : [actor])])
 }
 
+/** Returns the cache key of the runs of a chat; two callers can use the same id for different chats. */
+export function toChatKey(chatId: string, actor: string | undefined): string {
+  return digest(['chat', chatId, ...(actor === undefined ? [] : [actor])])
+}
+
 function digest(parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 }

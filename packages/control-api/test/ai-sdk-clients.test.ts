@@ -1,0 +1,314 @@
+/** Tests with the chat and the transport of the AI SDK, as `useChat` uses them. */
+import {
+  AbstractChat,
+  DefaultChatTransport,
+  lastAssistantMessageIsCompleteWithApprovalResponses,
+  lastAssistantMessageIsCompleteWithToolCalls,
+  type ChatInit,
+  type ChatState,
+  type UIMessage,
+} from 'ai'
+import { modelCatalog } from '@tutti/ensemble'
+import { apiKey } from '@tutti/control-api'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { caller, chatEnsembles, echo } from './chat-ensembles.ts'
+import { openServer, type TestServer } from './open-server.ts'
+
+let api: TestServer
+
+beforeAll(async () => {
+  const models = modelCatalog({ echo, caller })
+  api = await openServer({ ensembles: chatEnsembles(), models, limits: { models } })
+})
+
+afterAll(async () => {
+  await api[Symbol.asyncDispose]()
+})
+
+/** State of a chat outside of React. */
+class PlainState implements ChatState<UIMessage> {
+  status: ChatState<UIMessage>['status'] = 'ready'
+  error: Error | undefined
+  messages: UIMessage[]
+
+  constructor(messages: UIMessage[]) {
+    this.messages = messages
+  }
+
+  pushMessage = (message: UIMessage): void => {
+    this.messages = [...this.messages, message]
+  }
+
+  popMessage = (): void => {
+    this.messages = this.messages.slice(0, -1)
+  }
+
+  replaceMessage = (index: number, message: UIMessage): void => {
+    this.messages = this.messages.with(index, structuredClone(message))
+  }
+
+  snapshot = <T>(thing: T): T => structuredClone(thing)
+}
+
+class PlainChat extends AbstractChat<UIMessage> {
+  constructor({ messages = [], ...init }: ChatInit<UIMessage>) {
+    super({ ...init, state: new PlainState(messages) })
+  }
+}
+
+interface ChatSettings extends Omit<ChatInit<UIMessage>, 'transport'> {
+  readonly model: string
+  readonly body?: object
+  readonly url?: string
+  readonly headers?: Record<string, string>
+}
+
+let chats = 0
+
+function openChat({ model, body = {}, url = api.url, headers = {}, ...init }: ChatSettings) {
+  chats += 1
+  const transport = new DefaultChatTransport<UIMessage>({
+    api: `${url}/api/chat`,
+    body: { model, ...body },
+    headers,
+  })
+  return new PlainChat({ id: `chat-${chats}`, ...init, transport })
+}
+
+const textsOf = (message: UIMessage | undefined): readonly string[] =>
+  message?.parts.flatMap((part) => (part.type === 'text' ? part.text : [])) ?? []
+
+const toolsOf = (message: UIMessage | undefined) =>
+  message?.parts.flatMap((part) => ('toolCallId' in part ? [part] : [])) ?? []
+
+/** Answers approvals and questions as soon as they are answered. */
+const sendAutomaticallyWhen: ChatInit<UIMessage>['sendAutomaticallyWhen'] = (options) =>
+  lastAssistantMessageIsCompleteWithApprovalResponses(options) ||
+  lastAssistantMessageIsCompleteWithToolCalls(options)
+
+describe('a chat of the AI SDK', () => {
+  it('[GW-C1] streams the answer of an ensemble with the usage', async () => {
+    const chat = openChat({ model: 'singer' })
+    await chat.sendMessage({ text: 'Ode to Joy' })
+    expect([chat.status, chat.error]).toEqual(['ready', undefined])
+    expect(textsOf(chat.lastMessage)).toEqual(['La la la, here comes Ode to Joy, la la la'])
+    expect(chat.lastMessage?.metadata).toMatchObject({
+      runId: chat.lastMessage?.id,
+      status: 'COMPLETED',
+      usage: { inputTokens: expect.any(Number), totalTokens: expect.any(Number) },
+    })
+  })
+
+  it('[GW-C2][GW-C3][GW-C4] shows steps, tool calls, tasks and progress', async () => {
+    const chat = openChat({ model: 'duo' })
+    await chat.sendMessage({ text: 'Ode' })
+    expect(textsOf(chat.lastMessage)).toEqual(['One moment', 'It was played'])
+    expect(toolsOf(chat.lastMessage)).toMatchObject([
+      {
+        type: 'tool-tune',
+        state: 'output-available',
+        input: { hertz: 440 },
+        output: '440 hertz',
+        providerExecuted: true,
+      },
+    ])
+    const parts = chat.lastMessage?.parts ?? []
+    expect(parts.filter(({ type }) => type === 'data-task')).toMatchObject([
+      { id: 'plan', data: { status: 'COMPLETED' } },
+      { id: 'play', data: { status: 'COMPLETED' } },
+    ])
+    expect(parts.filter(({ type }) => type === 'data-progress')).toMatchObject([
+      { data: { toolName: 'tune', message: 'Tuning', fraction: 0.5 } },
+    ])
+  })
+
+  it('[GW-C9] sends the conversation and its instructions to a model', async () => {
+    const chat = openChat({ model: 'echo', body: { instructions: 'Be brief' } })
+    await chat.sendMessage({ text: 'One {x}' })
+    expect(textsOf(chat.lastMessage)).toEqual(['2: One {x}'])
+    await chat.sendMessage({ text: 'Two' })
+    expect(textsOf(chat.lastMessage)).toEqual(['4: Two'])
+    await chat.regenerate()
+    expect(textsOf(chat.lastMessage)).toEqual(['4: Two'])
+    expect(chat.messages).toHaveLength(4)
+  })
+
+  it.each([
+    [true, 'output-available', 'Tuned to 440'],
+    [false, 'output-denied', 'The reviewer rejected'],
+  ] as const)(
+    '[GW-C5][GW-C6][GW-C10] asks for approval of a tool call; approved: %s',
+    async (approved, state, text) => {
+      const chat = openChat({ model: 'soloist', sendAutomaticallyWhen })
+      await chat.sendMessage({ text: 'Ode' })
+      const [asked] = toolsOf(chat.lastMessage)
+      expect(asked).toMatchObject({ type: 'tool-tune', state: 'approval-requested' })
+      expect(chat.status).toBe('ready')
+      const id = asked?.approval?.id ?? ''
+      await chat.addToolApprovalResponse({ id, approved, reason: 'Too loud' })
+      await expect.poll(() => textsOf(chat.lastMessage).join()).toContain(text)
+      expect(toolsOf(chat.lastMessage)).toMatchObject([{ state }])
+      expect(chat.messages).toHaveLength(2)
+    },
+  )
+
+  it('[GW-C5] asks for approval of an output, and rejects it with a reason', async () => {
+    const chat = openChat({ model: 'choir', sendAutomaticallyWhen })
+    await chat.sendMessage({ text: 'Ode' })
+    const [asked] = toolsOf(chat.lastMessage)
+    expect(asked).toMatchObject({
+      type: 'tool-review',
+      state: 'approval-requested',
+      input: { timing: 'AFTER_EXECUTION', taskOutput: 'La la', prompt: 'Is it in tune?' },
+    })
+    await chat.addToolApprovalResponse({ id: asked?.approval?.id ?? '', approved: false })
+    await expect.poll(() => toolsOf(chat.lastMessage).length).toBe(2)
+    await expect.poll(() => chat.status).toBe('ready')
+    const again = toolsOf(chat.lastMessage)[1]
+    await chat.addToolApprovalResponse({ id: again?.approval?.id ?? '', approved: true })
+    await expect
+      .poll(() => toolsOf(chat.lastMessage).map(({ state }) => state))
+      .toEqual(['output-denied', 'output-available'])
+    await expect.poll(() => chat.lastMessage?.metadata).toMatchObject({ status: 'COMPLETED' })
+  })
+
+  it('[GW-C5] answers a question of a tool with addToolOutput', async () => {
+    const chat = openChat({ model: 'asker', sendAutomaticallyWhen })
+    await chat.sendMessage({ text: 'Ode' })
+    const [asked] = toolsOf(chat.lastMessage)
+    expect(asked).toMatchObject({
+      type: 'tool-ask_user',
+      state: 'input-available',
+      input: { question: 'Which key?' },
+      providerExecuted: false,
+    })
+    const toolCallId = asked?.toolCallId ?? ''
+    await chat.addToolOutput({ tool: 'ask_user', toolCallId, output: 'D major' })
+    await expect.poll(() => textsOf(chat.lastMessage)).toEqual(['You said D major'])
+  })
+
+  it('[GW-C5][GW-C10] executes tools of the client, and sends results and errors', async () => {
+    const inputSchema = { type: 'object', properties: { city: { type: 'string' } } }
+    const tools = ['weather', 'time'].map((name) => ({ name, inputSchema }))
+    const chat = openChat({
+      model: 'caller',
+      body: { tools },
+      sendAutomaticallyWhen,
+      onToolCall({ toolCall: { toolName: tool, toolCallId } }) {
+        if (tool === 'weather') void chat.addToolOutput({ tool, toolCallId, output: 'rain' })
+        else {
+          const errorText = 'no clock'
+          void chat.addToolOutput({ tool, toolCallId, state: 'output-error', errorText })
+        }
+      },
+    })
+    await chat.sendMessage({ text: 'Bonn?' })
+    await expect.poll(() => textsOf(chat.lastMessage).join()).toMatch(/rain and .*no clock/)
+    expect(toolsOf(chat.lastMessage)).toMatchObject([
+      { type: 'tool-weather', state: 'output-available', input: { city: 'Bonn' }, output: 'rain' },
+      { type: 'tool-time', state: 'output-error', errorText: expect.stringContaining('no clock') },
+    ])
+  })
+
+  it.each([
+    ['refuser', 'content-filter', ['I do not sing this']],
+    ['filtered', 'content-filter', []],
+    ['cut', 'length', ['La la', 'La la', 'La la', 'La la']],
+  ])('[GW-C8] ends with the reason of a model: %s', async (model, reason, texts) => {
+    const ends: unknown[] = []
+    const chat = openChat({ model, onFinish: ({ finishReason }) => void ends.push(finishReason) })
+    await chat.sendMessage({ text: 'Ode' })
+    expect([ends, textsOf(chat.lastMessage)]).toEqual([[reason], texts])
+  })
+
+  it('[GW-C8] fails with the message and the usage of a failed run', async () => {
+    const chat = openChat({ model: 'broken' })
+    await chat.sendMessage({ text: 'Ode' })
+    expect([chat.status, chat.error?.message]).toEqual([
+      'error',
+      expect.stringContaining('The piano is out of tune'),
+    ])
+    expect(chat.lastMessage?.metadata).toMatchObject({ status: 'FAILED', usage: {} })
+  })
+
+  it('[GW-C12] continues after a lost connection, and stops on request', async () => {
+    const chat = openChat({ model: 'choir' })
+    await chat.sendMessage({ text: 'Ode' })
+    const runId = chat.lastMessage?.id ?? ''
+    expect((await api.detail(runId)).status).toBe('WAITING_REVIEW')
+    const stopped = await fetch(`${api.url}/api/chat/${chat.id}/stop`, { method: 'POST' })
+    expect(stopped.status).toBe(204)
+    await expect.poll(async () => (await api.detail(runId)).status).toBe('CANCELLED')
+  })
+
+  it('[GW-C11][GW-C13] joins the newest run of a chat from its start', async () => {
+    const first = openChat({ model: 'soloist' })
+    await first.sendMessage({ text: 'Ode' })
+    const { id } = first
+    const late = openChat({ model: 'soloist', id, sendAutomaticallyWhen })
+    await late.resumeStream()
+    expect(late.lastMessage?.id).toBe(first.lastMessage?.id)
+    expect(toolsOf(late.lastMessage)).toMatchObject([{ state: 'approval-requested' }])
+    const approval = toolsOf(late.lastMessage)[0]?.approval?.id ?? ''
+    await late.addToolApprovalResponse({ id: approval, approved: true })
+    await expect.poll(() => textsOf(late.lastMessage)).toEqual(['Tuned to 440'])
+    const none = await fetch(`${api.url}/api/chat/none/stream`)
+    expect(none.status).toBe(204)
+  })
+
+  it('[GW-C11] cancels an unfinished run when a new message arrives', async () => {
+    const chat = openChat({ model: 'choir' })
+    await chat.sendMessage({ text: 'Ode' })
+    const runId = chat.lastMessage?.id ?? ''
+    await chat.sendMessage({ text: 'Hymn' })
+    expect(chat.lastMessage?.id).not.toBe(runId)
+    await expect.poll(async () => (await api.detail(runId)).status).toBe('CANCELLED')
+  })
+
+  it('[GW-C10] begins a new run when answers arrive after the end of theirs', async () => {
+    const chat = openChat({ model: 'asker', sendAutomaticallyWhen })
+    await chat.sendMessage({ text: 'Ode' })
+    const [asked] = toolsOf(chat.lastMessage)
+    const runId = chat.lastMessage?.id
+    await fetch(`${api.url}/api/chat/${chat.id}/stop`, { method: 'POST' })
+    await expect.poll(async () => (await api.detail(runId ?? '')).status).toBe('CANCELLED')
+    const toolCallId = asked?.toolCallId ?? ''
+    await chat.addToolOutput({ tool: 'ask_user', toolCallId, output: 'D major' })
+    await expect.poll(() => chat.lastMessage?.id).not.toBe(runId)
+  })
+
+  it('refuses an unknown model and an unsupported part, naming each', async () => {
+    const unknown = openChat({ model: 'singr' })
+    await unknown.sendMessage({ text: 'Ode' })
+    expect(unknown.error?.message).toMatch(/Did you mean.*singer/)
+    const chat = openChat({ model: 'singer' })
+    const file = { type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,AA' } as const
+    await chat.sendMessage({ parts: [file] })
+    expect(chat.error?.message).toContain('/messages/0/parts/0/type must be \\"text\\"')
+  })
+
+  it('[GW-C11] needs the scopes of its routes, and does not show the chat of another key', async () => {
+    const keys = ['ann', 'bob'].map((name) => ({ name, secret: `the-secret-of-${name}-is-long` }))
+    const apiKeys = keys.map(({ name, secret }) =>
+      apiKey(secret, { name, scopes: ['runs:read', 'runs:write'] }),
+    )
+    await using locked = await openServer({ ensembles: chatEnsembles(), apiKeys })
+    const [ann, bob] = keys.map(({ secret }) => ({ authorization: `Bearer ${secret}` }))
+    const chat = openChat({ model: 'choir', url: locked.url, headers: { ...ann } })
+    await chat.sendMessage({ text: 'Ode' })
+    const stream = `${locked.url}/api/chat/${chat.id}/stream`
+    expect((await fetch(stream, { headers: { ...bob } })).status).toBe(204)
+    expect((await fetch(stream)).status).toBe(401)
+    const stop = await fetch(stream.replace(/stream$/, 'stop'), {
+      method: 'POST',
+      headers: { ...ann },
+    })
+    expect(stop.status).toBe(403)
+    const approval = toolsOf(chat.lastMessage)[0]?.approval?.id ?? ''
+    await chat.addToolApprovalResponse({ id: approval, approved: true })
+    await chat.sendMessage()
+    expect(chat.error?.message).toContain('reviews:decide')
+    await locked.runs.send(chat.lastMessage?.id ?? '', { kind: 'cancel' })
+  })
+})

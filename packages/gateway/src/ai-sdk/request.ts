@@ -1,0 +1,163 @@
+/**
+ * Pure: reads the messages of a chat as a conversation, or as answers to its waiting run.
+ *
+ * GW-C9 The newest user message is asked, and the others are the conversation before it: the texts of users, the last
+ *    text of each answer, and calls that the client has executed with their results. Other parts only present a run.
+ * GW-C10 A request that ends with an assistant message answers its run: results of the client's tools, and responses to
+ *    approvals. If that run waits no longer because it has ended, the messages are a conversation, and a new run begins.
+ */
+import { badRequest } from '../http/api-error.ts'
+import { isCallOf } from '../service/call-ids.ts'
+import { isForClient } from './chunks.ts'
+
+import type { OpenReview } from '../service/run-waits.ts'
+import type { ChatBody, ChatMessage, ChatPart } from './wire.ts'
+import type { HistoryMessage, Problem, ReviewDecisionBody } from '@tutti/protocol'
+
+/** A conversation before a run, and the message that the run answers. */
+export interface ReadConversation {
+  readonly text: string
+  readonly history: readonly HistoryMessage[]
+  readonly instructions: string | undefined
+}
+
+/**
+ * Reads the conversation of a request.
+ *
+ * @throws {TuttiError} BAD_REQUEST, naming every part that is not supported.
+ */
+export function readConversation({
+  messages,
+  instructions,
+}: Pick<ChatBody, 'messages' | 'instructions'>): ReadConversation {
+  const problems = messages.flatMap((message, place) => findProblems(message, `/messages/${place}`))
+  const asked = messages.findLastIndex(({ role }) => role === 'user')
+  const message = messages[asked]
+  if (message === undefined) {
+    problems.push({ path: '/messages', message: 'must have a message of the user' })
+  }
+  if (problems.length > 0 || message === undefined) throw badRequest('request body', problems)
+  const system = messages.filter(({ role }) => role === 'system').map(joinTexts)
+  const texts = [...system, ...(instructions === undefined ? [] : [instructions])]
+  return {
+    text: joinTexts(message),
+    history: messages.flatMap((one, place) => (place === asked ? [] : toHistory(one))),
+    instructions: texts.length === 0 ? undefined : texts.join('\n\n'),
+  }
+}
+
+function findProblems({ role, parts }: ChatMessage, path: string): readonly Problem[] {
+  if (role === 'assistant') return []
+  return parts.flatMap(({ type, text }, place) => {
+    const at = `${path}/parts/${place}`
+    if (type !== 'text') {
+      const message = `must be "text" in a message of the ${role}, got ${JSON.stringify(type)}`
+      return [{ path: `${at}/type`, message }]
+    }
+    return text === undefined ? [{ path: `${at}/text`, message: 'is required' }] : []
+  })
+}
+
+function joinTexts({ parts }: ChatMessage): string {
+  return parts.flatMap(({ type, text }) => (type === 'text' ? (text ?? []) : [])).join('\n')
+}
+
+function toHistory(message: ChatMessage): readonly HistoryMessage[] {
+  switch (message.role) {
+    case 'system':
+      return []
+    case 'user':
+      return [{ role: 'user', content: joinTexts(message) }]
+    case 'assistant':
+      return toAnswer(message)
+  }
+}
+
+function toAnswer({ parts }: ChatMessage): readonly HistoryMessage[] {
+  const calls = parts.flatMap((part): readonly ClientCall[] => {
+    const call = toClientCall(part)
+    return call === undefined ? [] : [call]
+  })
+  const content = parts.findLast(({ type, text }) => type === 'text' && text !== '')?.text ?? ''
+  const answer = content === '' ? [] : [{ role: 'assistant', content } as const]
+  if (calls.length === 0) return answer
+  const toolCalls = calls.map(({ id, name, input }) => ({
+    id,
+    name,
+    arguments: JSON.stringify(input ?? {}),
+  }))
+  return [
+    { role: 'assistant', content: '', toolCalls },
+    ...calls.map(({ id, result }) => ({ role: 'tool', toolCallId: id, content: result }) as const),
+    ...answer,
+  ]
+}
+
+/** A call that the client has executed. */
+interface ClientCall {
+  readonly id: string
+  readonly name: string
+  readonly input: unknown
+  readonly result: string
+}
+
+function toClientCall(part: ChatPart): ClientCall | undefined {
+  const { toolCallId: id = '', input, output, errorText = '', state, providerExecuted } = part
+  if (id === '' || providerExecuted === true) return undefined
+  const name = toToolName(part)
+  if (state === 'output-error') return { id, name, input, result: `Error: ${errorText}` }
+  if (state !== 'output-available') return undefined
+  const result = typeof output === 'string' ? output : JSON.stringify(output ?? null)
+  return { id, name, input, result }
+}
+
+function toToolName({ type, toolName }: ChatPart): string {
+  return toolName ?? type.replace(/^tool-/, '')
+}
+
+/** An answer to a review, as the client gave it. */
+export interface ChatAnswer {
+  readonly review: OpenReview
+  readonly decision: ReviewDecisionBody
+}
+
+/** Returns the answers of a message to these open reviews. */
+export function readAnswers(
+  { parts }: Pick<ChatMessage, 'parts'>,
+  reviews: readonly OpenReview[],
+): readonly ChatAnswer[] {
+  return reviews.flatMap((review) => {
+    const decision = parts.map((part) => toDecision(part, review)).findLast((one) => one !== null)
+    return decision === undefined || decision === null ? [] : [{ review, decision }]
+  })
+}
+
+/** Whether a message answers anything. */
+export function hasAnswers({ parts }: Pick<ChatMessage, 'parts'>): boolean {
+  return parts.some(
+    (part) => part.state === 'approval-responded' || toClientCall(part) !== undefined,
+  )
+}
+
+function toDecision(part: ChatPart, review: OpenReview): ReviewDecisionBody | null {
+  const { approval, state, toolCallId = '', output, errorText } = part
+  if (!isForClient(review)) {
+    if (approval?.id !== review.reviewId || approval.approved === undefined) return null
+    if (approval.approved) return { decision: 'CONTINUE' }
+    return { decision: 'REJECT', ...toFeedback(approval.reason) }
+  }
+  if (toolCallId !== review.reviewId && !isCallOf(toolCallId, review)) return null
+  if (state === 'output-error') return { decision: 'REJECT', ...toFeedback(errorText) }
+  if (state !== 'output-available') return null
+  return { decision: 'EDIT', revisedOutput: toResult(output, review) }
+}
+
+/** Returns the result of a call: of a client's tool as it is, for a question as JSON. */
+function toResult(output: unknown, { clientTool }: OpenReview): string {
+  if (clientTool === true && typeof output === 'string') return output
+  return JSON.stringify(output ?? null)
+}
+
+function toFeedback(text: string | undefined): { readonly feedback?: string } {
+  return text === undefined || text.trim() === '' ? {} : { feedback: text }
+}

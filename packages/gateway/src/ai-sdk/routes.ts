@@ -1,0 +1,207 @@
+/**
+ * Routes for `useChat` of the AI SDK.
+ *
+ *   POST {api}               begins or continues the run of a chat and streams its message
+ *   GET  {api}/{id}/stream   streams the message of the newest run again from its start
+ *   POST {api}/{id}/stop     cancels the newest run
+ *
+ * GW-C11 A chat belongs to the key that sends it; another key with the same id has another chat. Its newest run is its
+ *    response: a new message cancels an unfinished one.
+ * GW-C12 A lost connection does not affect the run, because a client that reloads and one that calls `stop()` close the
+ *    connection in the same way. `stop` cancels explicitly. With `onDisconnect: 'cancel'` a lost connection cancels.
+ * GW-C13 A stream can be joined until {@link REPLAY_MS} after the end of its run, so that a run that ends during a
+ *    reload is not missed. After that there is no content.
+ */
+import { TuttiError } from '@tutti/core'
+import { isTerminalRunStatus } from '@tutti/protocol'
+
+import { badRequest } from '../http/api-error.ts'
+import { STREAM_HEADERS, type StreamAnswer } from '../http/event-stream.ts'
+import { reportError } from '../http/on-error.ts'
+import { readJsonBody } from '../http/read-body.ts'
+import { readIdempotencyKey, readTrace } from '../http/request-headers.ts'
+import { askModel, findModel, listModels } from '../service/find-model.ts'
+import { recordedCall, type GatewayCall } from '../service/gateway-call.ts'
+import { GatewayService } from '../service/gateway-service.ts'
+import { toChatKey } from '../service/request-key.ts'
+import { ChatStream, type KnownPart } from './chat-stream.ts'
+import { hasAnswers, readAnswers, readConversation } from './request.ts'
+import { ChatBody, type ChatChunk, type ChatMessage } from './wire.ts'
+
+import type { GatewayOptions } from '../gateway-options.ts'
+import type { HttpRoute, HttpRouteCall } from '../http/route.ts'
+import type { LoggedRunEvent } from '@tutti/protocol'
+import type { ListedRun, RunRecord } from '@tutti/runs'
+
+/** Path of the API, which is the default of `DefaultChatTransport`. */
+const API = '/api/chat'
+
+/** Time after the end of a run during which its message can be streamed again, in milliseconds. */
+const REPLAY_MS = 60_000
+
+/** Headers of the protocol. */
+const HEADERS = { ...STREAM_HEADERS, 'x-vercel-ai-ui-message-stream': 'v1' }
+
+/** Returns the routes for chats. */
+export function aiSdkRoutes(options: GatewayOptions): readonly HttpRoute[] {
+  const chats = new Chats(new GatewayService(options))
+  return [
+    { method: 'POST', path: API, scope: 'runs:write', handle: (call) => chats.send(call) },
+    {
+      method: 'GET',
+      path: `${API}/{chatId}/stream`,
+      scope: 'runs:read',
+      handle: (call) => chats.resume(call),
+    },
+    {
+      method: 'POST',
+      path: `${API}/{chatId}/stop`,
+      scope: 'runs:control',
+      handle: (call) => chats.stop(call),
+    },
+  ]
+}
+
+/** The chats of all callers. */
+class Chats {
+  readonly #service: GatewayService
+
+  constructor(service: GatewayService) {
+    this.#service = service
+  }
+
+  async send(routeCall: HttpRouteCall): Promise<StreamAnswer> {
+    const { request, caller, addSubject } = routeCall
+    const { options } = this.#service
+    const body = await readJsonBody(request, ChatBody, options.maxBodyBytes)
+    const call = recordedCall(caller, addSubject)
+    const newest = await this.#newest(body.id, caller.name)
+    const last = body.messages.at(-1)
+    const isAnswer = last?.role === 'assistant' && body.trigger !== 'regenerate-message'
+    if (isAnswer && !hasAnswers(last)) {
+      const message =
+        'must end with a message of the user, or with answers to tool calls or approvals'
+      throw badRequest('request body', [{ path: '/messages', message }])
+    }
+    if (isAnswer && newest?.runId === last.id && !isTerminalRunStatus(newest.status)) {
+      addSubject({ runId: newest.runId })
+      const known = await this.#answer(call, last)
+      return this.#stream(newest.runId, call, { ...body, known })
+    }
+    const run = await this.#begin(routeCall, call, body)
+    if (newest !== undefined && newest.runId !== run.runId && !isTerminalRunStatus(newest.status)) {
+      await this.#service.cancelAbandoned(call, newest.runId, { isExplicit: true })
+    }
+    return this.#stream(run.runId, call, body)
+  }
+
+  async resume({ parameters: { chatId = '' }, caller }: HttpRouteCall) {
+    const newest = await this.#newest(chatId, caller.name)
+    const { clock } = this.#service.options
+    const { completedAt = Infinity } = newest ?? {}
+    if (newest === undefined || completedAt < clock.now() - REPLAY_MS) {
+      return new Response(null, { status: 204 })
+    }
+    return this.#stream(newest.runId, recordedCall(caller), {})
+  }
+
+  async stop({
+    parameters: { chatId = '' },
+    caller,
+    addSubject,
+  }: HttpRouteCall): Promise<Response> {
+    const newest = await this.#newest(chatId, caller.name)
+    if (newest !== undefined && !isTerminalRunStatus(newest.status)) {
+      addSubject({ runId: newest.runId })
+      const call = recordedCall(caller, addSubject)
+      await this.#service.cancelAbandoned(call, newest.runId, { isExplicit: true })
+    }
+    return new Response(null, { status: 204 })
+  }
+
+  /** Finds the newest run of a chat. */
+  async #newest(chatId: string, actor: string | undefined): Promise<ListedRun | undefined> {
+    const cacheKey = toChatKey(chatId, actor)
+    const page = await this.#service.options.runs.list({ cacheKey, limit: 1, offset: 0 })
+    return page.runs[0]
+  }
+
+  async #begin({ request }: HttpRouteCall, call: GatewayCall, body: ChatBody): Promise<RunRecord> {
+    const { options } = this.#service
+    const query = new URL(request.url).searchParams.get('model')
+    const name = body.model ?? query ?? listModels(options)[0]?.name ?? ''
+    const key = readIdempotencyKey(request.headers)
+    return this.#service.begin(call, () => ({
+      ...askModel(findModel(options, name), {
+        ...readConversation(body),
+        clientTools: body.tools ?? [],
+      }),
+      cacheKey: toChatKey(body.id, call.caller.name),
+      trace: readTrace(request.headers),
+      ...(key === undefined ? {} : { idempotencyKey: key }),
+    }))
+  }
+
+  /** Decides the reviews that a message answers. Those that were decided elsewhere meanwhile remain as they are. */
+  async #answer(
+    call: GatewayCall,
+    { id: runId, parts, metadata }: ChatMessage,
+  ): Promise<KnownPart> {
+    const { runs } = this.#service.options
+    const open = await runs.openReviews({ runId })
+    const reviews = open.map(({ request }) => request)
+    const answers = readAnswers({ parts }, reviews)
+    if (answers.length === 0 && reviews.length > 0) {
+      throw new TuttiError('REVIEW_RESOLVED', `Run "${runId}" no longer waits for these answers`)
+    }
+    for (const { review, decision } of answers) {
+      const { reviewId } = review
+      await this.#service.decide(call, { reviewId, request: review }, () => decision)
+    }
+    const answered = answers.map(({ review }) => review.reviewId)
+    return { seq: metadata?.seq, answered }
+  }
+
+  async #stream(runId: string, call: GatewayCall, how: StreamOptions): Promise<StreamAnswer> {
+    const { runs, clock, heartbeatMs } = this.#service.options
+    const { lastSeq = -1 } = (await runs.record(runId)) ?? {}
+    const stream = new ChatStream(runId, { known: how.known, pausesFrom: lastSeq })
+    const encoder = {
+      head: stream.start().map(frame).join(''),
+      keepAlive: ': still here\n\n',
+      get isDone() {
+        return stream.isDone
+      },
+      encode: (events: readonly LoggedRunEvent[]) => {
+        const text = stream.after(events).map(frame).join('')
+        return stream.isDone ? `${text}${DONE}` : text
+      },
+      fail: (error: unknown) => {
+        const { message } = reportError(error, this.#service.options).body
+        return `${frame({ type: 'error', errorText: message })}${DONE}`
+      },
+    }
+    const watch = {
+      begun: () => undefined,
+      over: () => {
+        if (stream.isDone || how.onDisconnect !== 'cancel') return
+        void this.#service.cancelAbandoned(call, runId, { isExplicit: false })
+      },
+    }
+    const batches = runs.follow({ runId, from: 0 })
+    return { headers: HEADERS, parts: { batches, encoder, clock, heartbeatMs, watch } }
+  }
+}
+
+/** Options of a stream. */
+interface StreamOptions {
+  /** What the client has of the message. @default nothing */
+  readonly known?: KnownPart
+  readonly onDisconnect?: ChatBody['onDisconnect'] | undefined
+}
+
+const DONE = 'data: [DONE]\n\n'
+
+function frame(chunk: ChatChunk): string {
+  return `data: ${JSON.stringify(chunk)}\n\n`
+}
