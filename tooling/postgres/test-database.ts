@@ -81,6 +81,12 @@ export async function testServer({
   return serverOver(keeper, url)
 }
 
+/** Starts a separate server of the oldest supported version. @throws {Error} with the reason when it cannot be started. */
+export async function oldestServer(): Promise<TestServer> {
+  const { keeper, url } = await openOwnKeeper('oldest', [])
+  return serverOver(keeper, url)
+}
+
 /** Starts a separate server that can fail over. @throws {Error} with the reason when it cannot be started. */
 export async function failoverServer(settings: readonly string[] = []): Promise<FailoverServer> {
   const { keeper, url } = await openOwnKeeper('failover', settings)
