@@ -45,6 +45,11 @@ export class RecordingAgent extends HttpAgent {
     return this.events
   }
 
+  /** Adds the result of a tool that the client executes. */
+  addResult(toolCallId: string, result: { readonly content: string; readonly error?: string }) {
+    this.addMessage({ id: crypto.randomUUID(), role: 'tool', toolCallId, ...result })
+  }
+
   /** Texts of the assistant in the conversation. */
   get texts(): readonly string[] {
     return this.messages.flatMap(({ role, content }) =>
@@ -102,6 +107,7 @@ function soloists(wait: ReturnType<typeof createWaitingTool>['tool']) {
       tasks: [task({ name: 'wait', description: 'Wait for {what}', tools: [wait] })],
       model: scriptedModel(callOnce('wait', 'It came')),
     }),
+    one('guide', { model: scriptedModel(callEveryTool) }),
     one('refuser', { model: scriptedModel(() => refusal) }),
     one('stumbler', { model: scriptedModel(() => new Error('The model fell over')) }),
     one('cut', { model: scriptedModel(() => cut), onUnfinished: { length: 'accept' } }),
@@ -111,6 +117,13 @@ function soloists(wait: ReturnType<typeof createWaitingTool>['tool']) {
       budget: { maxTokens: 10 },
     }),
   ]
+}
+
+/** Calls all tools at once, then repeats their results. */
+function callEveryTool({ messages, tools }: ModelRequest) {
+  const results = messages.filter(({ role }) => role === 'tool').map(({ content }) => content)
+  if (results.length > 0) return results.join(' and ')
+  return { toolCalls: tools.map(({ name }) => ({ name, arguments: { of: name } })) }
 }
 
 /** Ensemble of two tasks, the second of which calls a tool. */

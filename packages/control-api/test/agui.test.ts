@@ -219,6 +219,53 @@ describe('an interrupt', () => {
   })
 })
 
+describe('a tool of the client', () => {
+  const tools = [
+    {
+      name: 'locate',
+      description: 'Finds the user',
+      parameters: { type: 'object', properties: {} },
+    },
+    { name: 'measure', description: '' },
+  ]
+
+  it('[GW-Y20] is called by the run, which continues with its result', async () => {
+    const agent = api.agent('guide')
+    const asked = await agent.say('it', { tools })
+    const { type, pendingToolCallIds } = asked.at(-1).outcome
+    const calls = asked.filter((event) => event.type === 'TOOL_CALL_START')
+    expect([type, pendingToolCallIds]).toEqual([
+      'success',
+      calls.map(({ toolCallId }) => toolCallId),
+    ])
+    expect(calls.map(({ toolCallName }) => toolCallName)).toEqual(['locate', 'measure'])
+    agent.addResult(pendingToolCallIds[0], { content: 'Leipzig' })
+    agent.addResult(pendingToolCallIds[1], { content: '', error: 'No ruler' })
+    const joining = api.agent('guide')
+    joining.setMessages(agent.messages)
+    const events = await agent.read({ tools })
+    expect(types(events)).not.toContain('TOOL_CALL_RESULT')
+    expect(agent.texts.at(-1)).toMatch(/^Leipzig and .*No ruler/)
+    expect(types(await joining.read({ tools }))).toEqual(types(events))
+    joining.setMessages(agent.messages)
+    await joining.say('again')
+    expect(joining.texts).toHaveLength(2)
+  })
+
+  it('[GW-Y18] is answered by a key that may not decide reviews', async () => {
+    const headers = { authorization: 'Bearer key-of-a-client' }
+    const scopes = ['runs:read', 'runs:write'] as const
+    await using own = await aguiServer({
+      apiKeys: [apiKey('key-of-a-client', { name: 'client', scopes })],
+    })
+    const agent = own.agent('guide', { headers })
+    const asked = await agent.say('it', { tools: tools.slice(0, 1) })
+    agent.addResult(asked.at(-1).outcome.pendingToolCallIds[0], { content: 'Leipzig' })
+    await agent.read({ tools })
+    expect(agent.texts.at(-1)).toBe('Leipzig')
+  })
+})
+
 describe('a refused request', () => {
   it.each([
     ['/agui/nobody', {}, 404, 'NOT_FOUND'],
@@ -234,6 +281,12 @@ describe('a refused request', () => {
       { messages: [{ id: 'a', role: 'user', content: [{ type: 'image' }] }] },
       400,
       '/messages/0/content/0',
+    ],
+    [
+      '/agui/guide',
+      { tools: [{ name: 'locate', parameters: 'none' }] },
+      400,
+      '/tools/0/parameters',
     ],
     ['/agui/singer?onDisconnect=maybe', {}, 400, '/onDisconnect'],
   ])('[GW-Y19] to %s with %j has status %i and names %s', async (path, more, status, named) => {

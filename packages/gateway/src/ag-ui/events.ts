@@ -15,6 +15,8 @@
  *    4,000,000 characters keeps it as a message of its own.
  * GW-Y8 Tool calls are those of all tasks. Their ids are unique in the conversation and begin with the id of the run. A
  *    result that belongs to a call of an earlier segment refers to it.
+ * GW-Y20 Calls of client tools end a segment with `success` and their ids. The client executes them and sends their
+ *    results as messages of the next request. The next segment does not repeat these results.
  * GW-Y9 A step is an attempt of a task. Steps that are open at an interrupt are closed, and the next segment opens them
  *    again.
  * GW-Y10 A completed run ends with `success`, a cancelled one with `cancelled`, and a failed one with RUN_ERROR and its
@@ -30,7 +32,13 @@ import { toInterrupt } from './interrupt.ts'
 import { ModelUsage } from './model-usage.ts'
 import { diffStates, toAguiState, toSnapshot, type AguiRunIdentity } from './state.ts'
 import { Transcript } from './transcript.ts'
-import { AGUI_VERSION, type AguiEvent, type AguiMessage, type AguiRunIds } from './wire.ts'
+import {
+  AGUI_VERSION,
+  type AguiEvent,
+  type AguiMessage,
+  type AguiOutcome,
+  type AguiRunIds,
+} from './wire.ts'
 
 import type { RunEventOf, ReviewState } from '@tutti/protocol'
 
@@ -89,6 +97,10 @@ export class AguiRun {
   readonly #steps = new Set<string>()
   /** Id of a call for the client → the call. */
   readonly #calls = new Map<string, Pick<RunEventOf<'tool_called'>, 'taskName' | 'toolCallId'>>()
+  /** Id of a call of a client tool → its review. */
+  readonly #clientCalls = new Map<string, string>()
+  /** Ids of the calls whose results the client has. */
+  readonly #answeredCalls: ReadonlySet<string>
   #run: RunState = emptyRunState()
   #totals = NO_RUN_USAGE
   #state: ReturnType<typeof toAguiState>
@@ -108,12 +120,18 @@ export class AguiRun {
   constructor(segment: AguiSegment) {
     this.#segment = segment
     this.#transcript = new Transcript(segment.messages)
+    this.#answeredCalls = new Set(segment.messages.flatMap(({ toolCallId }) => toolCallId ?? []))
     this.#state = toAguiState(segment.run, this.#run, this.#totals)
   }
 
   /** Whether the segment has ended. */
   get isDone(): boolean {
     return this.#isDone
+  }
+
+  /** Ids of the calls of client tools so far → their reviews. */
+  get clientCalls(): ReadonlyMap<string, string> {
+    return this.#clientCalls
   }
 
   /** Returns the events before the first event of the run. */
@@ -144,6 +162,11 @@ export class AguiRun {
       if (this.#isDone) break
     }
     return sent
+  }
+
+  /** Applies events without making those of AG-UI. */
+  fold(events: readonly LoggedRunEvent[]): void {
+    for (const event of events) Array.from(this.#advance(event))
   }
 
   /** Whether the event that was applied last is the last one before this segment. */
@@ -226,6 +249,9 @@ export class AguiRun {
         break
       case 'tool_called':
         yield* this.#resultEvents(event)
+        break
+      case 'review_requested':
+        this.#askClient(event)
         break
       case 'task_completed':
         if (this.#isFinal(event.taskName)) yield* this.#outputEvents(event)
@@ -351,10 +377,16 @@ export class AguiRun {
     // A call of a handler, which no model requested.
     if (toolCallId === undefined) return
     this.#calls.delete(toolCallId)
+    if (this.#answeredCalls.has(toolCallId)) return
     const messageId = `${toolCallId}:result`
     this.#remember(messageId)
     const content = toolResult ?? ''
     yield { type: 'TOOL_CALL_RESULT', messageId, toolCallId, content, role: 'tool' }
+  }
+
+  #askClient({ clientTool, taskName, toolCallId, reviewId }: RunEventOf<'review_requested'>): void {
+    const call = clientTool === true ? this.#findCall(taskName, toolCallId) : undefined
+    if (call !== undefined) this.#clientCalls.set(call, reviewId)
   }
 
   /** Returns the id by which the client knows a call. */
@@ -398,15 +430,27 @@ export class AguiRun {
     yield* this.#close()
     yield* this.#finishSteps()
     this.#isDone = true
-    const interrupts = this.#run.reviews
-      .filter(({ status }) => status === 'OPEN')
-      .map((review) => toInterrupt(review, this.#findCall(review.taskName, review.toolCallId)))
     yield {
       type: 'RUN_FINISHED',
       ...this.#segment.ids,
-      outcome: { type: 'interrupt', interrupts },
+      outcome: this.#toOutcome(this.#run.reviews.filter(({ status }) => status === 'OPEN')),
       usage: this.#usage.entries,
     }
+  }
+
+  /** Returns what the client must decide, or else the calls that it must execute. */
+  #toOutcome(open: readonly ReviewState[]): AguiOutcome {
+    const interrupts = open.flatMap((review) =>
+      review.clientTool === true
+        ? []
+        : [toInterrupt(review, this.#findCall(review.taskName, review.toolCallId))],
+    )
+    if (interrupts.length > 0) return { type: 'interrupt', interrupts }
+    const ids = new Set(open.map(({ reviewId }) => reviewId))
+    const pendingToolCallIds = [...this.#clientCalls].flatMap(([toolCallId, reviewId]) =>
+      ids.has(reviewId) ? [toolCallId] : [],
+    )
+    return { type: 'success', pendingToolCallIds }
   }
 
   /** Ends the segment with the run. */
@@ -435,6 +479,12 @@ export class AguiRun {
       ...(finishReason === undefined ? {} : { metadata: { finishReason } }),
     }
   }
+}
+
+/** Returns the id of the run to which the id of a message or a call belongs; none for an id of the client. */
+export function readRunId(id = ''): readonly string[] {
+  const colon = id.indexOf(':')
+  return colon === -1 ? [] : [id.slice(0, colon)]
 }
 
 function toTurnKey({ taskIndex, attempt, iterationIndex }: TurnEvent): string {

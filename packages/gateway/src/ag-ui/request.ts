@@ -11,9 +11,9 @@
 import { badRequest } from '../http/api-error.ts'
 import { askModel, type FoundModel } from '../service/find-model.ts'
 
-import type { HistoryMessage, Problem } from '@tutti/protocol'
+import type { ClientToolBody, HistoryMessage, Problem, ReviewDecisionBody } from '@tutti/protocol'
 import type { BeginRequest } from '../service/gateway-service.ts'
-import type { AguiInput, AguiMessage } from './wire.ts'
+import type { AguiInput, AguiMessage, AguiTool } from './wire.ts'
 
 /** The conversation of a request. */
 export interface AguiConversation {
@@ -49,6 +49,41 @@ export function readConversation({
       ...context.map(({ description, value }) => `${description}: ${value}`),
     ].join('\n\n'),
   }
+}
+
+/**
+ * Reads the tools that the client executes.
+ *
+ * @throws {TuttiError} BAD_REQUEST with every problem.
+ */
+export function readClientTools(tools: readonly AguiTool[]): readonly ClientToolBody[] {
+  const problems = tools.flatMap(({ parameters }, place) =>
+    parameters === undefined || isObject(parameters)
+      ? []
+      : [{ path: `/tools/${place}/parameters`, message: 'must be a JSON Schema of an object' }],
+  )
+  if (problems.length > 0) throw badRequest('request body', problems)
+  return tools.map(({ name, description = '', parameters }) => ({
+    name,
+    ...(description.trim() === '' ? {} : { description }),
+    inputSchema: isObject(parameters) ? parameters : { type: 'object', properties: {} },
+  }))
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Returns the messages at the end of a conversation that can be results of client tools. */
+export function lastResults(messages: readonly AguiMessage[]): readonly AguiMessage[] {
+  const last = messages.findLastIndex(({ role }) => role !== 'tool' && !isOfClient(role))
+  return messages.slice(last + 1).filter(({ role }) => role === 'tool')
+}
+
+/** Reads the result of a client tool as the decision of its review. */
+export function readResult({ error, ...message }: AguiMessage): ReviewDecisionBody {
+  if (error !== undefined) return { decision: 'REJECT', feedback: error }
+  return { decision: 'EDIT', revisedOutput: readText(message) }
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
  * Route of the server as an agent of AG-UI: `POST /agui/{ensemble}`, for each shared ensemble and each model alias.
  *
- *   body ─▶ answers an interrupt? ─▶ decide ─┐
+ *   body ─▶ has answers? ─▶ decide ──────────┐
  *           names a run?  ─▶ join ───────────┼─▶ events of the segment
  *           otherwise     ─▶ begin ──────────┘
  *
@@ -29,9 +29,15 @@ import { findModel, type FoundModel } from '../service/find-model.ts'
 import { auditedCall, type GatewayCall } from '../service/gateway-call.ts'
 import { GatewayService } from '../service/gateway-service.ts'
 import { toRequestKey } from '../service/request-key.ts'
-import { AguiRun } from './events.ts'
+import { AguiRun, readRunId } from './events.ts'
 import { readResume } from './interrupt.ts'
-import { readConversation, toBeginRequest } from './request.ts'
+import {
+  lastResults,
+  readClientTools,
+  readConversation,
+  readResult,
+  toBeginRequest,
+} from './request.ts'
 import { AguiInput, type AguiEvent } from './wire.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
@@ -110,7 +116,8 @@ function readOnDisconnect(url: string): 'cancel' | 'continue' {
 }
 
 async function take(call: AguiCall): Promise<TakenRun> {
-  if ((call.input.resume ?? []).length > 0) return resume(call)
+  const answers = [...(await readResumed(call)), ...(await readResults(call))]
+  if (answers.length > 0) return resume(call, answers)
   return (await join(call)) ?? { run: await begin(call), answered: new Set() }
 }
 
@@ -127,10 +134,10 @@ function modelEnsemble(model: FoundModel) {
 
 function begin({ service, call, model, input, headers }: AguiCall): Promise<RunRecord> {
   return service.begin(call, () => {
-    assertNoTools(input)
-    const { runId, threadId } = input
+    const { runId, threadId, tools = [] } = input
     return {
       ...toBeginRequest(model, readConversation(input)),
+      clientTools: readClientTools(tools),
       runId,
       tags: { [THREAD_TAG]: threadId },
       idempotencyKey: toRequestKey(`agui ${call.caller.name ?? ''}`, runId),
@@ -139,33 +146,73 @@ function begin({ service, call, model, input, headers }: AguiCall): Promise<RunR
   })
 }
 
-function assertNoTools({ tools = [] }: AguiInput): void {
-  if (tools.length === 0) return
-  throw badRequest('request body', [{ path: '/tools', message: 'must be empty' }])
+/** A review and its decision. */
+interface Decision {
+  readonly review: ReviewRecord
+  readonly decision: ReviewDecisionBody
 }
 
-/** Decides the reviews that the request answers. All answers are read before the first decision. */
-async function resume(aguiCall: AguiCall): Promise<TakenRun> {
-  const { service, model, input } = aguiCall
-  const entries = input.resume ?? []
-  const records = await Promise.all(
-    entries.map(({ interruptId }) => findReview(aguiCall, interruptId)),
-  )
-  const runIds = new Set(records.map(({ runId }) => runId))
+/**
+ * Applies the answers of a request, all of which have been read.
+ *
+ * @throws {TuttiError} REVIEW_NOT_FOUND for a review of another agent, BAD_REQUEST for reviews of several runs, and as
+ * `GatewayService.decide`.
+ */
+async function resume(aguiCall: AguiCall, answers: readonly Decision[]): Promise<TakenRun> {
+  const { service, model } = aguiCall
+  const runIds = new Set(answers.map(({ review: { runId } }) => runId))
   const [runId = ''] = runIds
   const run = await service.find(runId, [modelEnsemble(model)])
-  if (run === undefined) throw unknownInterrupt(entries[0]?.interruptId ?? '')
+  if (run === undefined) throw unknownInterrupt(answers[0]?.review.reviewId ?? '')
   if (runIds.size > 1) {
     const message = `must answer interrupts of one run, got those of ${[...runIds].join(', ')}`
     throw badRequest('request body', [{ path: '/resume', message }])
   }
-  const decisions = entries.flatMap((entry, place) => {
-    const review = records[place]
-    if (review === undefined) return []
-    return { review, decision: readResume(entry, review.request, `/resume/${place}`) }
+  for (const answer of answers) await decide(aguiCall, answer)
+  return { run, answered: new Set(answers.map(({ review: { reviewId } }) => reviewId)) }
+}
+
+/** Reads the answers to interrupts. */
+async function readResumed(call: AguiCall): Promise<readonly Decision[]> {
+  const { resume: entries = [] } = call.input
+  return Promise.all(
+    entries.map(async (entry, place) => {
+      const review = await findReview(call, entry.interruptId)
+      return { review, decision: readResume(entry, review.request, `/resume/${place}`) }
+    }),
+  )
+}
+
+/** Reads the results of client tools at the end of the conversation. */
+async function readResults(call: AguiCall): Promise<readonly Decision[]> {
+  const { service, model, input } = call
+  const results = lastResults(input.messages)
+  const [runId = ''] = results.flatMap(({ toolCallId }) => readRunId(toolCallId))
+  const run = runId === '' ? undefined : await service.find(runId, [modelEnsemble(model)])
+  if (run === undefined) return []
+  const reviews = await findClientCalls(call, run)
+  const decisions = results.map(async (result) => {
+    const reviewId = reviews.get(result.toolCallId ?? '')
+    if (reviewId === undefined) return []
+    return [{ review: await findReview(call, reviewId), decision: readResult(result) }]
   })
-  for (const one of decisions) await decide(aguiCall, one)
-  return { run, answered: new Set(records.map(({ reviewId }) => reviewId)) }
+  return (await Promise.all(decisions)).flat()
+}
+
+/** Returns the calls of client tools of a run with their reviews, as its log has them. */
+async function findClientCalls(
+  { service: { options }, input }: AguiCall,
+  { runId, ensemble }: Pick<RunRecord, 'runId' | 'ensemble'>,
+): Promise<ReadonlyMap<string, string>> {
+  const run = new AguiRun({
+    ids: input,
+    run: { runId, ensemble },
+    state: undefined,
+    messages: [],
+    answered: new Set(),
+  })
+  for await (const events of eventPages(options.runs, { runId, from: 0 })) run.fold(events)
+  return run.clientCalls
 }
 
 async function findReview({ service }: AguiCall, interruptId: string): Promise<ReviewRecord> {
@@ -176,12 +223,6 @@ async function findReview({ service }: AguiCall, interruptId: string): Promise<R
 
 function unknownInterrupt(interruptId: string): TuttiError {
   return new TuttiError('REVIEW_NOT_FOUND', `No interrupt has the id "${interruptId}"`)
-}
-
-/** A review and its decision. */
-interface Decision {
-  readonly review: ReviewRecord
-  readonly decision: ReviewDecisionBody
 }
 
 /** Decides a review; a repeated decision has no effect. */
