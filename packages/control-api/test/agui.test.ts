@@ -80,10 +80,10 @@ describe('a client of AG-UI', () => {
     await agent.say('First')
     await agent.say('Second', { context: [{ description: 'Page', value: 'Scores' }] })
     const [first = '', second = ''] = agent.texts
-    expect(first).toContain('user: Instructions of the application:\n\nBe brief\nuser: First')
-    expect(second).toContain(
-      `Be brief\n\nPage: Scores\nuser: First\nassistant: ${first}\nuser: Second`,
-    )
+    expect(first).toContain('Be brief')
+    expect(first).toContain('user: First')
+    expect(second).toContain('Be brief\n\nPage: Scores')
+    expect(second).toContain(`user: First\nassistant: ${first}\nuser: Second`)
   })
 
   it('runs a model of the catalog', async () => {
@@ -282,12 +282,7 @@ describe('a refused request', () => {
       400,
       '/messages/0/content/0',
     ],
-    [
-      '/agui/guide',
-      { tools: [{ name: 'locate', parameters: 'none' }] },
-      400,
-      '/tools/0/parameters',
-    ],
+    ['/agui/echo', { tools: [{ name: 'locate', parameters: 'none' }] }, 400, '/tools/0/parameters'],
     ['/agui/singer?onDisconnect=maybe', {}, 400, '/onDisconnect'],
   ])('[GW-Y19] to %s with %j has status %i and names %s', async (path, more, status, named) => {
     const body = { threadId: 't', runId: 'r', messages: [], ...more }

@@ -2,17 +2,15 @@
  * Pure: reads the conversation of a request.
  *
  * GW-Y12 The last message is the user's: its text has the inputs of the ensemble. The messages before it are the history
- *    of the run. For an ensemble without variables it belongs to the history, so that the agents see it.
- * GW-Y13 Messages of the system and the context of the application become the first message of the history; a run of a
- *    model alias has them as its instructions. Activities and reasoning belong to the client and are not sent to agents.
+ *    of the run.
+ * GW-Y13 Messages of the system and the context of the application are instructions for the agents. Activities and
+ *    reasoning belong to the client and are not sent to agents.
  * GW-Y14 A call without a result, as a cancelled run leaves it behind, is not part of the history.
  */
 
 import { badRequest } from '../http/api-error.ts'
-import { askModel, type FoundModel } from '../service/find-model.ts'
 
 import type { ClientToolBody, HistoryMessage, Problem, ReviewDecisionBody } from '@tutti/protocol'
-import type { BeginRequest } from '../service/gateway-service.ts'
 import type { AguiInput, AguiMessage, AguiTool } from './wire.ts'
 
 /** The conversation of a request. */
@@ -84,33 +82,6 @@ export function lastResults(messages: readonly AguiMessage[]): readonly AguiMess
 export function readResult({ error, ...message }: AguiMessage): ReviewDecisionBody {
   if (error !== undefined) return { decision: 'REJECT', feedback: error }
   return { decision: 'EDIT', revisedOutput: readText(message) }
-}
-
-/**
- * Returns the run that answers a conversation.
- *
- * @throws {TuttiError} BAD_REQUEST naming the needed inputs.
- */
-export function toBeginRequest(
-  model: FoundModel,
-  { text, history, instructions }: AguiConversation,
-): Pick<BeginRequest, 'ensemble' | 'inputs' | 'tasks' | 'history'> {
-  const asked = askModel(model, { text })
-  if (model.kind === 'alias') {
-    return { ...asked, history, tasks: asked.tasks?.map((task) => ({ ...task, instructions })) }
-  }
-  const hasNoInput = Object.keys(asked.inputs).length === 0 && text !== ''
-  const newest = { role: 'user', content: text } as const
-  return {
-    ...asked,
-    history: [...toInstructionsMessage(instructions), ...history, ...(hasNoInput ? [newest] : [])],
-  }
-}
-
-/** Returns the message that gives instructions to agents with a system message of their own; none if it is empty. */
-function toInstructionsMessage(instructions: string): readonly HistoryMessage[] {
-  if (instructions === '') return []
-  return [{ role: 'user', content: `Instructions of the application:\n\n${instructions}` }]
 }
 
 function findLastProblems(messages: readonly AguiMessage[]): readonly Problem[] {

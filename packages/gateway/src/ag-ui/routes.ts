@@ -25,19 +25,13 @@ import { STREAM_HEADERS, type StreamAnswer } from '../http/event-stream.ts'
 import { reportError } from '../http/on-error.ts'
 import { readJsonBody } from '../http/read-body.ts'
 import { readTrace } from '../http/request-headers.ts'
-import { findModel, type FoundModel } from '../service/find-model.ts'
+import { askModel, findModel, type FoundModel } from '../service/find-model.ts'
 import { auditedCall, type GatewayCall } from '../service/gateway-call.ts'
 import { GatewayService } from '../service/gateway-service.ts'
 import { toRequestKey } from '../service/request-key.ts'
 import { AguiRun, readRunId } from './events.ts'
 import { readResume } from './interrupt.ts'
-import {
-  lastResults,
-  readClientTools,
-  readConversation,
-  readResult,
-  toBeginRequest,
-} from './request.ts'
+import { lastResults, readClientTools, readConversation, readResult } from './request.ts'
 import { AguiInput, type AguiEvent } from './wire.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
@@ -136,8 +130,10 @@ function begin({ service, call, model, input, headers }: AguiCall): Promise<RunR
   return service.begin(call, () => {
     const { runId, threadId, tools = [] } = input
     return {
-      ...toBeginRequest(model, readConversation(input)),
-      clientTools: readClientTools(tools),
+      ...askModel(model, {
+        ...readConversation(input),
+        clientTools: readClientTools(tools),
+      }),
       runId,
       tags: { [THREAD_TAG]: threadId },
       idempotencyKey: toRequestKey(`agui ${call.caller.name ?? ''}`, runId),
