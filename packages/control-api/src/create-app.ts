@@ -46,6 +46,7 @@ import { runEventsRoute } from './routes/run-events.ts'
 import { runRoutes } from './routes/runs.ts'
 import { capabilitiesRoute, healthRoutes, type ServerInfo } from './routes/server.ts'
 import { steeringRoutes } from './routes/steering.ts'
+import { threadRoutes } from './routes/threads.ts'
 import { toolRoutes } from './routes/tools.ts'
 import { traceRoutes } from './routes/trace.ts'
 import { welcomeRoute } from './routes/welcome.ts'
@@ -138,6 +139,7 @@ function controlRoutes(
     ...(dashboard === undefined ? [] : [dashboardPageRoute(dashboard)]),
     welcomeRoute(options),
     ...runRoutes(options),
+    ...threadRoutes(options),
     ...steeringRoutes(options),
     runEventsRoute(options),
     ...traceRoutes(options),

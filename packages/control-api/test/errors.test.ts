@@ -98,6 +98,18 @@ const TABLE: Readonly<Record<ErrorCode, Answered | Elsewhere>> = {
     message: 'No route matches GET /api/nothing; GET /docs lists all routes',
   },
   RUN_NOT_FOUND: { request: get('/api/runs/run-none'), message: 'No run with ID run-none' },
+  THREAD_NOT_FOUND: {
+    request: post({ ...GOOD, threadId: 'thread-none' }),
+    message: 'No thread with ID thread-none',
+  },
+  THREAD_EXISTS: {
+    async request(api) {
+      await api.post('/api/threads', { threadId: 'mine', title: 'One' })
+      return api.post('/api/threads', { threadId: 'mine', title: 'Two' })
+    },
+    message: 'Thread mine already exists with another title or other tags',
+  },
+  THREAD_BUSY: { file: 'threads.test.ts' },
   REVIEW_NOT_FOUND: {
     request: post({ decision: 'CONTINUE' }, {}, '/api/reviews/rev-1'),
     message: 'No review has the id "rev-1"',

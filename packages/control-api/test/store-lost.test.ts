@@ -177,6 +177,7 @@ function createLosableStorage(inner: RunStorage) {
     })
   const storage: RunStorage = {
     runs: guarded(inner.runs),
+    threads: guarded(inner.threads),
     queue: guarded(inner.queue),
     commands: guarded(inner.commands),
     events: guarded(inner.events),

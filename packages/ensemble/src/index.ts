@@ -52,6 +52,7 @@ export {
 export { priceList } from './model/prices.ts'
 export { rateLimit, type RateLimit, type RateLimitOptions } from './model/rate-limit.ts'
 export { findHistoryProblems } from './definition/history.ts'
+export { listAllTasks } from './definition/manager.ts'
 export { MANAGER, type Plan } from './definition/plan.ts'
 export {
   DEFAULT_MAX_REVISIONS,

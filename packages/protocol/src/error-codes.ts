@@ -72,6 +72,11 @@ export const ERROR_CODES = {
     meaning: 'No run has this id, or it is no longer stored',
   },
   REVIEW_NOT_FOUND: { status: 404, retryable: false, meaning: 'No review has this id' },
+  THREAD_NOT_FOUND: {
+    status: 404,
+    retryable: false,
+    meaning: 'No thread has this id, or it is no longer stored',
+  },
   TOOL_NOT_FOUND: {
     status: 404,
     retryable: false,
@@ -103,6 +108,16 @@ export const ERROR_CODES = {
     meaning: 'The run is not running at the moment',
   },
   RUN_EXISTS: { status: 409, retryable: false, meaning: 'The chosen run id is already in use' },
+  THREAD_EXISTS: {
+    status: 409,
+    retryable: false,
+    meaning: 'The chosen thread id is in use by a thread with another title or other tags',
+  },
+  THREAD_BUSY: {
+    status: 409,
+    retryable: true,
+    meaning: 'The newest run of the thread has not ended',
+  },
   REVIEW_RESOLVED: {
     status: 409,
     retryable: false,

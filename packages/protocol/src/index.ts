@@ -109,6 +109,14 @@ export {
 } from './run-state/run-state.ts'
 export type { AgentCallState } from './run-state/agent-calls.ts'
 export type { Delivery, DirectiveState } from './run-state/directives.ts'
+export {
+  findOutputTask,
+  toHistoryMessages,
+  toRunMessages,
+  toUserMessage,
+  type RunGiven,
+  type RunMessages,
+} from './run-state/run-messages.ts'
 export type { ReviewState } from './run-state/reviews.ts'
 export type {
   EarlierAttempt,
@@ -153,6 +161,15 @@ export {
   MAX_HISTORY_BYTES,
   MAX_HISTORY_MESSAGES,
 } from './schemas/history-message.ts'
+export {
+  CreateThreadBody,
+  ListThreadsQuery,
+  Thread,
+  ThreadList,
+  ThreadRun,
+  ThreadRunList,
+  ThreadRunsQuery,
+} from './schemas/rest/threads.ts'
 export { CostEstimate, RunMetrics } from './schemas/run-metrics.ts'
 export {
   CancelAccepted,

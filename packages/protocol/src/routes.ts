@@ -36,6 +36,14 @@ import {
 } from './schemas/rest/server.ts'
 import { AuditList, AuditQuery, Identity, SocketQuery, Ticket } from './schemas/rest/security.ts'
 import { RunAccepted, SubmitRunBody, SubmitRunQuery } from './schemas/rest/submit-run.ts'
+import {
+  CreateThreadBody,
+  ListThreadsQuery,
+  Thread,
+  ThreadList,
+  ThreadRunList,
+  ThreadRunsQuery,
+} from './schemas/rest/threads.ts'
 import { InvokeToolBody, ToolInvocation } from './schemas/rest/tools.ts'
 import { LoggedRunEvent } from './schemas/run-event.ts'
 import { JsonObject } from './schemas/scalars.ts'
@@ -210,6 +218,8 @@ export const ROUTES = {
       'INVALID_ENSEMBLE',
       'INVALID_WEBHOOK',
       'RUN_EXISTS',
+      'THREAD_NOT_FOUND',
+      'THREAD_BUSY',
       'IDEMPOTENCY_CONFLICT',
       'CONCURRENCY_LIMIT',
       'SPEND_LIMIT',
@@ -246,6 +256,56 @@ export const ROUTES = {
     scope: 'runs:control',
     errors: ['RUN_NOT_FOUND', 'NOT_CONFIRMED'],
     summary: 'Delete a run and its events; an active run is cancelled first',
+  },
+  createThread: {
+    method: 'POST',
+    path: '/api/threads',
+    body: CreateThreadBody,
+    bodyOptional: true,
+    response: Thread,
+    status: 201,
+    others: [{ status: 200, response: Thread, meaning: 'An earlier request created the thread' }],
+    scope: 'runs:write',
+    errors: ['THREAD_EXISTS'],
+    summary: 'Create a thread, to which runs can then be submitted',
+  },
+  listThreads: {
+    method: 'GET',
+    path: '/api/threads',
+    query: ListThreadsQuery,
+    response: ThreadList,
+    status: 200,
+    scope: 'runs:read',
+    errors: [],
+    summary: 'List threads, the one with the newest submission first',
+  },
+  getThread: {
+    method: 'GET',
+    path: '/api/threads/{threadId}',
+    response: Thread,
+    status: 200,
+    scope: 'runs:read',
+    errors: ['THREAD_NOT_FOUND'],
+    summary: 'Get a thread',
+  },
+  deleteThread: {
+    method: 'DELETE',
+    path: '/api/threads/{threadId}',
+    response: null,
+    status: 204,
+    scope: 'runs:control',
+    errors: ['THREAD_NOT_FOUND', 'THREAD_BUSY', 'NOT_CONFIRMED'],
+    summary: 'Delete a thread with its runs; an active run is cancelled first',
+  },
+  listThreadRuns: {
+    method: 'GET',
+    path: '/api/threads/{threadId}/runs',
+    query: ThreadRunsQuery,
+    response: ThreadRunList,
+    status: 200,
+    scope: 'runs:read',
+    errors: ['THREAD_NOT_FOUND'],
+    summary: 'List the runs of a thread as messages, newest first',
   },
   cancelRun: {
     method: 'POST',

@@ -16,6 +16,15 @@ export {
 } from './run-service.ts'
 export { sqliteRunStorage, type SqliteRunStorageOptions } from './sqlite/sqlite-run-storage.ts'
 
+export type {
+  HistoryLimits,
+  RunThreads,
+  ThreadMessagesPage,
+  ThreadRunMessages,
+} from './threads/run-threads.ts'
+
+export { threadNotFound } from './refusals.ts'
+
 // To observe
 export type { ActivityListener, ExecutedListener, RunActivity } from './execution/activity.ts'
 export type { TraceNewRun } from './execution/new-run.ts'
@@ -69,6 +78,15 @@ export type {
 } from './ports/command-queue.ts'
 export type { AuditLog, NewAuditEntry } from './ports/audit-log.ts'
 export type { StoreNotification, RunStorage } from './ports/run-storage.ts'
+export type {
+  CreatedThread,
+  DeletedThread,
+  ThreadQuery,
+  ThreadRunPage,
+  ThreadRunQuery,
+  ThreadStore,
+} from './ports/thread-store.ts'
+export type { NewThread, NewThreadRun, ThreadRecord, ThreadRunRecord } from './thread-record.ts'
 export type { SecretStore } from './ports/secret-store.ts'
 export type {
   ClaimDeliveries,

@@ -14,6 +14,8 @@ describe('resolveRunServiceOptions', () => {
       maxQueuedRuns: 100,
       maxRetainedRuns: Infinity,
       maxRetainedAgeMs: Infinity,
+      maxHistoryRuns: 100,
+      maxHistoryBytes: 200_000,
       tickMs: 25,
       leaseMs: 10_000,
       pollMs: 1_000,

@@ -7,6 +7,7 @@ import {
   type ToolCatalog,
   type ToolMetrics,
 } from '@tutti/core'
+import { MAX_HISTORY_BYTES, MAX_HISTORY_MESSAGES } from '@tutti/protocol'
 import { DEFAULT_TEXT_LIMITS, findDefaultsProblems } from '@tutti/ensemble'
 
 import { DEFAULT_TICK_MS } from './commit/group-commit.ts'
@@ -31,6 +32,10 @@ export interface RunServiceOptions {
   readonly maxRetainedRuns?: number
   /** Time for which ended runs are retained, in milliseconds. @default no limit */
   readonly maxRetainedAgeMs?: number
+  /** Maximum number of earlier runs of its thread whose messages a run gets. @default 100 */
+  readonly maxHistoryRuns?: number
+  /** Maximum size of those messages, in bytes of JSON. @default 200000 */
+  readonly maxHistoryBytes?: number
   /** Maximum time that tokens wait to be written together, in milliseconds. @default 25 */
   readonly tickMs?: number
   /**
@@ -104,6 +109,9 @@ const DEFAULTS = {
   // History is deleted only when the operator sets a limit.
   maxRetainedRuns: Infinity,
   maxRetainedAgeMs: Infinity,
+  // About 50,000 tokens: a long conversation that leaves room for work in the context of any current model.
+  maxHistoryRuns: 100,
+  maxHistoryBytes: 200_000,
   tickMs: DEFAULT_TICK_MS,
   // Far longer than a pause of the garbage collector or of a busy machine; a person hardly notifications it.
   leaseMs: 10_000,
@@ -132,17 +140,21 @@ type Limits = Pick<
 interface Bound {
   readonly least: number
   readonly whole: boolean
+  /** @default no limit */
+  readonly most?: number
   /** Whether Infinity is allowed. */
   readonly mayBeInfinite?: boolean
 }
 
-/** The minimum of each limit; counts are integers. */
+/** The bounds of each limit; counts are integers. */
 const LEAST: Readonly<Record<keyof Limits, Bound>> = {
   maxConcurrentRuns: { least: 1, whole: true },
   maxRunsPerProcess: { least: 1, whole: true },
   maxQueuedRuns: { least: 0, whole: true },
   maxRetainedRuns: { least: 0, whole: true, mayBeInfinite: true },
   maxRetainedAgeMs: { least: 0, whole: false },
+  maxHistoryRuns: { least: 0, whole: true, most: MAX_HISTORY_MESSAGES / 2 },
+  maxHistoryBytes: { least: 0, whole: true, most: MAX_HISTORY_BYTES },
   tickMs: { least: 0, whole: false },
   leaseMs: { least: 1_000, whole: false },
   pollMs: { least: 10, whole: false },
@@ -179,14 +191,15 @@ export function resolveRunServiceOptions(options: RunServiceOptions): ResolvedRu
   }
   const resolved = { maxRunsPerProcess: filled.maxConcurrentRuns, ...filled }
   const outOfRange = Object.entries(LEAST).flatMap(([name, bound]) => {
-    const { least, whole, mayBeInfinite = false } = bound
+    const { least, most = Infinity, whole, mayBeInfinite = false } = bound
     // NOTE: the keys of the table are names of numbers.
     const value = resolved[name as keyof Limits]
     // A default is reported under the name of the option that it is taken from.
     if (name === 'maxRunsPerProcess' && options.maxRunsPerProcess === undefined) return []
     if (mayBeInfinite && value === Infinity) return []
-    if (value >= least && (!whole || Number.isInteger(value))) return []
-    return [`${name} must be ${whole ? 'an integer' : 'a number'} >= ${least}, got ${value}`]
+    if (value >= least && value <= most && (!whole || Number.isInteger(value))) return []
+    const upTo = most === Infinity ? '' : ` and <= ${most}`
+    return [`${name} must be ${whole ? 'an integer' : 'a number'} >= ${least}${upTo}, got ${value}`]
   })
   const problems = [...outOfRange, ...findDefaultsProblems('reviews', resolved.reviews)]
   if (problems.length > 0) throw new RangeError(`Cannot start runs: ${problems.join('; ')}`)

@@ -1,6 +1,8 @@
 /** Pure: conversions between columns and records that all stores share. */
 import { errorMessage } from '@tutti/core'
 
+import type { ThreadRunPage } from './ports/thread-store.ts'
+import type { ThreadRunRecord } from './thread-record.ts'
 import type { ClaimedDelivery } from './ports/webhook-outbox.ts'
 import type { ListedRun, NewRun, RunRecord } from './run-record.ts'
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
@@ -38,7 +40,7 @@ export function readListedFields(
 
 /** Columns of a run that a list reads; `error_start` is the first part of `error`. */
 export const LISTED_COLUMNS = `id, run_id, ensemble, workflow, status, state, tags, task_count,
-  completed_tasks, created_at, started_at, completed_at, duration_ms, epoch, last_seq, actor,
+  completed_tasks, created_at, started_at, completed_at, duration_ms, epoch, last_seq, actor, thread_id,
   substr(error, 1, 2000) AS error_start`
 
 /** Parses the inside of a JSON string that may be cut anywhere, even within an escape. */
@@ -87,6 +89,16 @@ export function toSubmittedColumns({
   return [request, actor, webhooks.length === 0 ? undefined : webhooks].map((value) =>
     value === undefined ? null : JSON.stringify(value),
   )
+}
+
+/** Returns the page of a thread's runs; `found` counts those that were read, at most one more than `limit`. */
+export function toThreadRunPage(
+  runs: readonly ThreadRunRecord[],
+  found: number,
+  limit: number,
+): ThreadRunPage {
+  const page = runs.slice(0, limit)
+  return { runs: page, hasMore: found > page.length }
 }
 
 /** Columns of a run that contain JSON. */

@@ -3,6 +3,7 @@ import { errorMessage, TuttiError } from '@tutti/core'
 
 import type { Quota } from './ports/run-store.ts'
 import type { RunRecord } from './run-record.ts'
+import type { NewThreadRun } from './thread-record.ts'
 import type { StepError } from '@tutti/ensemble'
 
 /** Time that a refused caller should wait, in milliseconds; the same as AgentEnsemble's. */
@@ -21,6 +22,45 @@ export function logIsShorter(runId: string, lastSeq: number): TuttiError {
       `the event that follows ${lastSeq}`,
     { details: { lastSeq } },
   )
+}
+
+/** Error of a thread that does not exist. */
+export function threadNotFound(threadId: string): TuttiError {
+  return new TuttiError('THREAD_NOT_FOUND', `No thread with ID ${threadId}`)
+}
+
+/** Error of a thread id that is taken. */
+export function threadExists(threadId: string): TuttiError {
+  const message = `Thread ${threadId} already exists with another title or other tags`
+  return new TuttiError('THREAD_EXISTS', message)
+}
+
+/** Error of a submission to a thread whose newest run has not ended. */
+export function threadBusy(threadId: string): TuttiError {
+  const message = `The newest run of thread ${threadId} has not ended. Wait for its end, or cancel it.`
+  return new TuttiError('THREAD_BUSY', message, { retryable: true })
+}
+
+/** The newest run of a thread, as a store reads it. */
+export interface NewestThreadRun {
+  /** 0 for a thread without runs. */
+  readonly number: number
+  readonly hasEnded: boolean
+}
+
+/**
+ * Returns whether a new run follows the newest one of its thread, which is undefined when there is no such thread
+ * (RUNS-H1, RUNS-H2).
+ *
+ * @throws {TuttiError} THREAD_NOT_FOUND, THREAD_BUSY.
+ */
+export function followsNewest(
+  { threadId, number }: NewThreadRun,
+  newest: NewestThreadRun | undefined,
+): boolean {
+  if (newest === undefined) throw threadNotFound(threadId)
+  if (!newest.hasEnded) throw threadBusy(threadId)
+  return number === newest.number + 1
 }
 
 /** Error of an idempotency key that was used for another submission. */

@@ -1,5 +1,6 @@
 /** Stored records of runs, tasks and reviews. Instants are milliseconds since 1970. */
 import type { CallerRequest } from '@tutti/core'
+import type { NewThreadRun } from './thread-record.ts'
 import type { Budget } from '@tutti/ensemble'
 import type {
   ClientToolBody,
@@ -43,6 +44,7 @@ export interface RunRecord {
   readonly actor?: string
   /** Names of its webhooks; absent when there are none. */
   readonly webhooks?: readonly string[]
+  readonly threadId?: string
   /** The columns that are damaged in the store, with the reasons; their fields are empty. */
   readonly unreadable?: string
 }
@@ -150,6 +152,8 @@ export interface NewRun extends Pick<
   | 'webhooks'
 > {
   readonly submission?: SubmissionKey
+  /** Its place in its thread. */
+  readonly thread?: NewThreadRun
   /** Key under which later requests find its result; callers can neither read nor set it. */
   readonly cacheKey?: string
 }

@@ -16,7 +16,8 @@
  * RUNS-S6 A repeated submission under the same idempotency key returns the first run. Another submission under the
  *    key is refused.
  * RUNS-S7 While the store cannot be reached, submits are refused and runs wait. Both work again when it is back.
- * RUNS-S8 Ended runs beyond a number or an age are deleted, the oldest first.
+ * RUNS-S8 Ended runs beyond a number or an age are deleted, the oldest first. The same limits apply to threads without
+ *    runs.
  */
 import { TuttiError } from '@tutti/core'
 import type { Ensemble, RunProfiles } from '@tutti/ensemble'
@@ -41,8 +42,9 @@ import {
   type RunServiceOptions,
 } from './options.ts'
 import { field } from './record-fields.ts'
-import { storeUnavailable } from './refusals.ts'
+import { storeUnavailable, threadBusy } from './refusals.ts'
 import { RunEnsembles } from './execution/run-ensembles.ts'
+import { RunThreads } from './threads/run-threads.ts'
 import { RunExecutor } from './execution/run-executor.ts'
 
 import type {
@@ -57,6 +59,7 @@ import type { QueueLoad, StoreMetrics } from './ports/run-queue.ts'
 import type {
   ChangedRunsPage,
   ChangedRunsQuery,
+  CreatedRun,
   Quota,
   RunListPage,
   RunQuery,
@@ -95,6 +98,11 @@ const MOST_WAITING = Number.MAX_SAFE_INTEGER
 /** Maximum size of the open reviews that are read at once, in bytes. */
 const REVIEW_PAGE_BYTES = 4_000_000
 
+/** Maximum number of times that a submission reads its thread, because another submission was faster. */
+const MOST_THREAD_READS = 5
+
+type StoredOrRepeated = Exclude<CreatedRun, { kind: 'outdated' }>
+
 /** Number of runs deleted at a time; small enough not to block other work. */
 const DELETE_BATCH = 100
 
@@ -108,6 +116,7 @@ export class RunService {
   readonly #commits: GroupCommit
   readonly #executor: RunExecutor
   readonly #commands: RunCommands
+  readonly #threads: RunThreads
   readonly #stops: (() => void)[] = []
   readonly #closingTasks: (() => Promise<void>)[] = []
   #closing: Promise<void> | undefined
@@ -152,6 +161,7 @@ export class RunService {
     const parts = { storage, ensembles: this.#ensembles, settings: this.#settings }
     this.#executor = new RunExecutor({ ...parts, commits: this.#commits })
     this.#commands = new RunCommands({ ...parts, executor: this.#executor, feed })
+    this.#threads = new RunThreads(storage, this.#settings)
   }
 
   /** The ensembles that runs may name; the first is the default. */
@@ -245,7 +255,7 @@ export class RunService {
    * @throws {TuttiError} INVALID_ENSEMBLE for an unknown name; BAD_REQUEST, INVALID_TOOL, INVALID_MODEL or
    * INVALID_TASK_OVERRIDE for an invalid request; INPUT_MISSING when template variables have no value, with their
    * names in `details.missing`; RUN_EXISTS when the id is taken; IDEMPOTENCY_CONFLICT when the key was used for another
-   * submission; CONCURRENCY_LIMIT when the queue is full or the quota is reached; SPEND_LIMIT when the actor has spent
+   * submission; THREAD_NOT_FOUND; THREAD_BUSY when the newest run of the thread has not ended; CONCURRENCY_LIMIT when the queue is full or the quota is reached; SPEND_LIMIT when the actor has spent
    * its quota; DRAINING when the service is closing; STORE_UNAVAILABLE.
    */
   async submit(request: RunSubmission): Promise<RunRecord> {
@@ -289,6 +299,11 @@ export class RunService {
     // Ends the streams of readers that follow the run.
     if (end === 'deleted') this.#feed.onDeleted(runId)
     return end
+  }
+
+  /** Conversations that consist of runs. */
+  get threads(): RunThreads {
+    return this.#threads
   }
 
   /** The audit log. */
@@ -451,10 +466,13 @@ export class RunService {
     const { maxRetainedRuns: keep, maxRetainedAgeMs: maxAgeMs } = this.#settings
     if (keep === Infinity && maxAgeMs === Infinity) return this.#afterHousekeeping()
     const age = maxAgeMs === Infinity ? {} : { maxAgeMs }
-    const { runs } = this.#storage
+    const { runs, threads } = this.#storage
     let deleted: readonly string[]
     do {
       deleted = await runs.deleteEnded({ keep, ...age, limit: DELETE_BATCH })
+    } while (deleted.length === DELETE_BATCH)
+    do {
+      deleted = await threads.deleteEmpty({ keep, ...age, limit: DELETE_BATCH })
     } while (deleted.length === DELETE_BATCH)
     await this.#afterHousekeeping()
   }
@@ -475,9 +493,10 @@ export class RunService {
     run: NewRun,
     quota: Quota | undefined,
   ): Promise<{ readonly run: RunRecord; readonly isNew: boolean }> {
-    const created = await this.#create(run, quota)
+    const { stored, created } = await this.#createInThread(run, quota)
     if (created.kind === 'repeated') return { run: created.run, isNew: false }
-    const { submission: _, ...accepted } = run
+    const { submission: _, thread, ...rest } = stored
+    const accepted = { ...rest, ...field('threadId', thread?.threadId) }
     reportActivity(this.#settings, { kind: 'accepted', run: accepted })
     this.#feed.offer(run.runId, [created.event])
     this.#executor.wake()
@@ -490,6 +509,20 @@ export class RunService {
   get #followSource(): FollowSource {
     const { events, runs } = this.#storage
     return { events, bus: this.#bus, find: (runId) => runs.get(runId) }
+  }
+
+  /** Stores a run. In a thread it gets the messages of the earlier runs. */
+  async #createInThread(
+    run: NewRun,
+    quota: Quota | undefined,
+  ): Promise<{ readonly stored: NewRun; readonly created: StoredOrRepeated }> {
+    for (let tries = 0; tries < MOST_THREAD_READS; tries += 1) {
+      const stored = await this.#threads.addHistory(run)
+      const created = await this.#create(stored, quota)
+      if (created.kind !== 'outdated') return { stored, created }
+    }
+    // Other submissions were always faster.
+    throw threadBusy(run.thread?.threadId ?? '')
   }
 
   #create(run: NewRun, quota: Quota | undefined): ReturnType<RunStorage['runs']['create']> {

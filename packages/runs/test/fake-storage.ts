@@ -10,6 +10,7 @@ import type {
   RunStorage,
   RunStore,
   SecretStore,
+  ThreadStore,
   WebhookOutbox,
 } from '@tutti/runs'
 import type { MemoryStore, ReflectionStore } from '@tutti/ensemble'
@@ -39,6 +40,7 @@ export function fakeStorage({
   return {
     // NOTE: the subject only uses the parts that its test provides.
     runs: { steps: () => Promise.resolve([]), ...runs } as Partial<RunStore> as RunStore,
+    threads: {} as ThreadStore,
     queue: queue as RunQueue,
     commands: commands as CommandQueue,
     events: events as StoredEventLog,

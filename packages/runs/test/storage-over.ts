@@ -22,6 +22,7 @@ export function storageOver(
       delete: (runId) => runs.delete(runId),
       ...changed,
     },
+    threads: storage.threads,
     queue: storage.queue,
     commands: storage.commands,
     events: storage.events,

@@ -47,6 +47,8 @@ const LIMIT_NAMES = {
   maxQueuedRuns: true,
   maxRetainedRuns: true,
   maxRetainedAgeMs: true,
+  maxHistoryRuns: true,
+  maxHistoryBytes: true,
   leaseMs: true,
   maxBodyBytes: true,
   maxInputBytes: true,

@@ -93,6 +93,10 @@ export interface LimitsConfig {
   readonly maxRetainedRuns?: number
   /** Time that ended runs are retained, in milliseconds. @default no limit */
   readonly maxRetainedAgeMs?: number
+  /** Maximum number of earlier runs of its thread whose messages a run gets. @default 100 */
+  readonly maxHistoryRuns?: number
+  /** Maximum size of those messages, in bytes of JSON. @default 200000 */
+  readonly maxHistoryBytes?: number
   /**
    * Time without a heartbeat after which other processes take over the runs of this one, in milliseconds, at least
    * 1000. It has no effect with the embedded store. @default 10000

@@ -16,6 +16,12 @@ export const AREAS: readonly Area[] = [
     routes: ['submitRun', 'listRuns', 'getRun', 'deleteRun', 'getRunTrace', 'getRunDag'],
   },
   {
+    name: 'Threads',
+    description:
+      'Conversations that consist of runs. Each run gets the messages of the earlier ones.',
+    routes: ['createThread', 'listThreads', 'getThread', 'listThreadRuns', 'deleteThread'],
+  },
+  {
     name: 'Events',
     description:
       'Follow runs live. The events of a run are numbered without gaps, so a reader can resume after any of them.',

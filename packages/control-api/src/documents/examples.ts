@@ -41,6 +41,12 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>
       value: { runId: RUN_ID, status: 'ACCEPTED', tasks: 2, workflow: 'SEQUENTIAL' },
     },
   },
+  CreateThreadBody: {
+    titled: {
+      summary: 'A conversation with a title',
+      value: { title: 'Refund of order 4711', tags: { customer: 'ann' } },
+    },
+  },
   CancelBody: {
     boundary: { summary: 'Let running tasks finish', value: { mode: 'boundary' } },
   },

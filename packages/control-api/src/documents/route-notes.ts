@@ -39,6 +39,8 @@ const LOCATION: Header = {
   schema: { type: 'string' },
 }
 
+const THREAD_LOCATION: Header = { ...LOCATION, description: 'Path of the thread' }
+
 const RUN_ID: Header = {
   description: 'Id of the run',
   required: true,
@@ -61,6 +63,7 @@ const REQUEST_HEADERS: Readonly<Partial<Record<RouteName, readonly Parameter[]>>
 }
 
 const RESPONSE_HEADERS: Readonly<Partial<Record<RouteName, Readonly<Record<string, Header>>>>> = {
+  createThread: { Location: THREAD_LOCATION },
   submitRun: { Location: LOCATION, 'Tutti-Run-Id': RUN_ID },
   getOpenApi: { ETag: ETAG },
   getAsyncApi: { ETag: ETAG },
@@ -73,6 +76,10 @@ const NOTES: Readonly<Partial<Record<RouteName, string>>> = {
     'A submission has inputs for an ensemble, overrides of its tasks, or tasks of your own. The run continues when you disconnect; follow it at `/api/runs/{runId}/events`, or send `Accept: text/event-stream` to get its events in the response.',
   listRuns:
     'The response is one page, and `nextCursor` continues it; `total` counts matching runs up to 10,000. `status` is a comma-separated list. `q` matches the start of the run id and any part of a tag or input value, ignoring case.',
+  createThread:
+    'Submit runs to a thread with its `threadId`. A thread has at most one unended run: a submission meanwhile is refused with THREAD_BUSY.',
+  listThreadRuns:
+    'A run is a message of the user, which is its only input, else all inputs as JSON, and a message of the assistant: the output of its final task. A run that failed or was cancelled before has the text so far.',
   streamRunEvents:
     'Starts with past events and continues live, without gaps or duplicates. A negative `from` counts from the end. `Last-Event-ID` takes precedence over `from`.',
   decideReview: 'REJECT repeats the task with your feedback. EDIT requires `revisedOutput`.',

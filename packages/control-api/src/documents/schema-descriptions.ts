@@ -203,6 +203,11 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   CostEstimate: 'Estimated cost in US dollars, by the prices that the server knows.',
   'CostEstimate.inputCost': 'Cost of the tokens read.',
   'CostEstimate.outputCost': 'Cost of the tokens written.',
+  CreateThreadBody:
+    'Body of `POST /api/threads`. A repeated request with the same body returns the existing thread.',
+  'CreateThreadBody.threadId': 'Id chosen by the client; the server generates one when absent.',
+  'CreateThreadBody.title': 'Title for people.',
+  'CreateThreadBody.tags': 'Metadata by which the thread can be found.',
   DagEdge: 'Edge of a state graph.',
   'DagEdge.unconditional': 'Whether the edge has no condition.',
   'DagEdge.fired': 'Whether the run followed the edge.',
@@ -403,6 +408,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ListRunsQuery.status': 'One status, or several separated by commas.',
   'ListRunsQuery.tag': '`key`, or `key:value`.',
   'ListRunsQuery.ensemble': 'Full name of the ensemble.',
+  'ListRunsQuery.threadId': 'Id of the thread.',
   'ListRunsQuery.q':
     "Search text, case-insensitive: matches the start of a run's id, or any part of the value of one of its tags or inputs.",
   'ListRunsQuery.limit': 'Maximum number of runs; 100 when absent.',
@@ -410,6 +416,11 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Number of runs to skip, newest first; 0 when absent. For more, use `cursor`.',
   'ListRunsQuery.cursor':
     '`nextCursor` of the page before; the page continues there, also when runs were created or deleted meanwhile.',
+  ListThreadsQuery: 'Query of `GET /api/threads`.',
+  'ListThreadsQuery.tag': '`key`, or `key:value`.',
+  'ListThreadsQuery.limit': 'Maximum number of threads; 100 when absent.',
+  'ListThreadsQuery.cursor':
+    '`nextCursor` of the page before. A thread that gets a run meanwhile moves to the first page.',
   Liveness: 'Response of `GET /api/health/live`. AgentEnsemble wire format.',
   LlmInteraction: 'Model turn of a trace, with the tool calls that it requested.',
   'LlmInteraction.latency': 'Duration of the model call.',
@@ -706,6 +717,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunDetail.budget': "Limits with which the run was submitted, in addition to the ensemble's.",
   'RunDetail.submittedBy': 'Name of the key that submitted the run.',
   'RunDetail.webhooks': 'Names of the webhooks that are notified of the run.',
+  'RunDetail.threadId': 'Id of the thread that the run belongs to.',
   RunEvent: 'Event of a run, without its position in the log. Narrows by `type`.',
   RunEventsQuery: 'Query of `GET /api/runs/{runId}/events`.',
   'RunEventsQuery.events': 'Event types separated by commas; all when absent.',
@@ -752,6 +764,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunQueued.inputs': 'Values of the template variables.',
   'RunQueued.tags': 'Tags of the run.',
   'RunQueued.actor': 'Name of the key that submitted the run.',
+  'RunQueued.threadId': 'Id of the thread that the run belongs to.',
   RunRequest: 'Submits a run, like `POST /api/runs`.',
   'RunRequest.requestId': 'Repeated in `run_ack`.',
   'RunRequest.inputs': 'Values of the template variables.',
@@ -765,6 +778,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunRequest.history':
     'Messages of the conversation before this run, oldest first. Every agent of the run gets them.',
   'RunRequest.clientTools': 'Tools that the client executes. Every agent of the run may call them.',
+  'RunRequest.threadId':
+    'Id of an existing thread: the run becomes its next one, and its agents get the messages of the earlier runs. Cannot be combined with `history`.',
   'RunRequest.webhooks': 'Names of registered webhooks that are notified of the run.',
   'RunRequest.idempotencyKey':
     'Key that identifies the submission, like the header `Idempotency-Key` over REST.',
@@ -805,6 +820,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunSummary.submittedBy': 'Name of the key that submitted the run.',
   'RunSummary.completedAt': 'Time at which the run ended.',
   'RunSummary.error': 'Reason of the failure; the first 300 characters.',
+  'RunSummary.threadId': 'Id of the thread that the run belongs to.',
   RunTaskDetail: 'Task of a run.',
   'RunTaskDetail.description': 'Description of the task, with its inputs filled in.',
   'RunTaskDetail.agentRole': 'Role of the agent that works on the task.',
@@ -861,6 +877,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Messages of the conversation before this run, oldest first. Every agent of the run gets them.',
   'SubmitRunBody.clientTools':
     'Tools that the client executes. Every agent of the run may call them.',
+  'SubmitRunBody.threadId':
+    'Id of an existing thread: the run becomes its next one, and its agents get the messages of the earlier runs. Cannot be combined with `history`.',
   'SubmitRunBody.webhooks': 'Names of registered webhooks that are notified of the run.',
   SubmitRunQuery: 'Query of `POST /api/runs`.',
   'SubmitRunQuery.wait':
@@ -1041,6 +1059,35 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskTrace.parsedOutput': 'Output as a JSON value.',
   'TaskTrace.nodeType':
     'Role in an adaptive map-reduce run: `map`, `reduce`, `final-reduce` or `direct`.',
+  Thread:
+    'Conversation that consists of runs, each of which knows the messages of the earlier ones.',
+  'Thread.threadId': 'Id of the thread.',
+  'Thread.title': 'Title for people.',
+  'Thread.tags': 'Tags of the thread.',
+  'Thread.updatedAt':
+    'Time at which its newest run was submitted; for a thread without one, the time at which it was created.',
+  'Thread.createdBy': 'Name of the key that created the thread.',
+  'Thread.runCount': 'Number of its stored runs.',
+  'Thread.newestRun': 'Its newest run; absent when it has none.',
+  ThreadList:
+    'Response of `GET /api/threads`: one page, the thread with the newest submission first. A page ends early at 1 MB.',
+  'ThreadList.nextCursor': 'Cursor of the next page; absent on the last one.',
+  ThreadRun: 'Run of a thread, as messages.',
+  'ThreadRun.runId': 'Id of the run.',
+  'ThreadRun.ensemble': 'Name of the ensemble.',
+  'ThreadRun.submittedAt': 'Time at which the run was accepted.',
+  'ThreadRun.completedAt': 'Time at which the run ended.',
+  'ThreadRun.error': 'Reason of the failure; the first 300 characters.',
+  'ThreadRun.userMessage':
+    'The run as a message of the user: its only input, else all inputs as JSON, else the description of its first task.',
+  'ThreadRun.assistantMessage':
+    'Output of its final task, or of a run that ended without one the text so far; absent when there is none.',
+  ThreadRunList:
+    'Response of `GET /api/threads/{threadId}/runs`: one page, newest first. A page ends early at 1 MB; the next page begins at `nextCursor`.',
+  'ThreadRunList.nextCursor': 'Cursor of the next page; absent on the last one.',
+  ThreadRunsQuery: 'Query of `GET /api/threads/{threadId}/runs`.',
+  'ThreadRunsQuery.limit': 'Maximum number of runs; 50 when absent.',
+  'ThreadRunsQuery.cursor': '`nextCursor` of the page before.',
   Ticket:
     'Response of `POST /api/tickets`. A ticket replaces a key in the query `ticket` of a WebSocket or an event stream, where browsers cannot send headers. Until it expires it has all permissions of its key.',
   'Ticket.ticket': 'Ticket to send.',

@@ -30,6 +30,7 @@ export function measureStorage(storage: RunStorage, options: MeasuringOptions): 
     measurePort(port, { name, read, ...options })
   return {
     runs: measured('runs', storage.runs),
+    threads: measured('threads', storage.threads),
     queue: measured('queue', storage.queue),
     commands: measured('commands', storage.commands),
     events: measured('events', storage.events),

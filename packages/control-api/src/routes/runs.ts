@@ -1,5 +1,4 @@
 /** Submits, lists, inspects, cancels and deletes runs. */
-import { TuttiError } from '@tutti/core'
 import {
   CancelBody,
   CancelRunsBody,
@@ -12,14 +11,10 @@ import {
 } from '@tutti/protocol'
 import {
   actorOf,
-  type Caller,
-  cancelUnlessOver,
-  findRecord,
   type HttpRoute,
   readIdempotencyKey,
   largeResponse,
   readJsonBody,
-  runNotFound,
   badRequest,
   type HttpRouteCall,
   resolvePlace,
@@ -35,6 +30,7 @@ import {
 import { prefersEvents } from '../http/accept.ts'
 import { readQuery } from '../http/read-query.ts'
 import { listRuns } from '../runs/list-runs.ts'
+import { deleteRun } from '../runs/delete-run.ts'
 import { readRunDetail } from '../runs/run-detail.ts'
 import { createTypeFilter, streamRun, type TypeFilter } from '../runs/stream-run.ts'
 import { cancelTaggedRuns } from '../steering/broadcast.ts'
@@ -197,33 +193,4 @@ function readListQuery(url: string): ListRunsQuery {
   const status = parsed.searchParams.get('status')
   if (status !== null) parsed.searchParams.set('status', status.toUpperCase())
   return readQuery(parsed.href, ListRunsQuery)
-}
-
-/** Time for which a deletion waits until the run has stopped, in milliseconds. */
-const STOP_MS = 10_000
-
-/**
- * Deletes a run with its events. An unfinished run is cancelled first.
- *
- * @throws {TuttiError} RUN_NOT_FOUND; NOT_CONFIRMED when the run has not stopped in time and is therefore not deleted.
- */
-async function deleteRun(
-  options: Pick<ResolvedControlApiOptions, 'runs' | 'clock'>,
-  runId: string,
-  caller: Caller,
-): Promise<void> {
-  const { runs } = options
-  const first = await runs.delete(runId)
-  if (first === 'deleted') return
-  const run = await findRecord(runs, runId)
-  const status = await cancelUnlessOver(runs, runId, { mode: 'abort', caller })
-  if (status !== undefined) await waitForEnd(options, run, { timeoutMs: STOP_MS })
-  const end = await runs.delete(runId)
-  if (end === 'deleted') return
-  if (end === 'unknown') throw runNotFound(runId)
-  throw new TuttiError(
-    'NOT_CONFIRMED',
-    `Run ${runId} is being cancelled but has not stopped within ${STOP_MS} ms; retry the deletion`,
-    { retryable: true },
-  )
 }

@@ -3,7 +3,7 @@ import { eventSize } from '@tutti/runs'
 
 import { toRunSummary } from './to-wire.ts'
 
-import type { ListRunsQuery, RunList, RunStatus, RunStatusList, RunSummary } from '@tutti/protocol'
+import type { ListRunsQuery, RunList, RunStatus, RunStatusList } from '@tutti/protocol'
 import type { ResolvedControlApiOptions } from '../options.ts'
 
 /** Default number of runs on a page. */
@@ -12,7 +12,7 @@ const DEFAULT_LIMIT = 100
 /** Returns the page of runs that match a query, newest first, without secrets. */
 export async function listRuns(
   { runs, redactor }: Pick<ResolvedControlApiOptions, 'runs' | 'redactor'>,
-  { status, tag, ensemble, q, limit = DEFAULT_LIMIT, offset = 0, cursor }: ListRunsQuery,
+  { status, tag, ensemble, threadId, q, limit = DEFAULT_LIMIT, offset = 0, cursor }: ListRunsQuery,
 ): Promise<RunList> {
   // One more than the page holds shows whether there is another page.
   const found = await runs.list({
@@ -22,6 +22,7 @@ export async function listRuns(
     ...(status === undefined ? {} : { statuses: parseStatuses(status) }),
     ...(tag === undefined ? {} : { tag: parseTag(tag) }),
     ...(ensemble === undefined ? {} : { ensemble }),
+    ...(threadId === undefined ? {} : { threadId }),
     ...(q === undefined ? {} : { text: q }),
   })
   const summaries = found.runs.slice(0, limit).map((run) => redactor.value(toRunSummary(run)))
@@ -40,10 +41,11 @@ export async function listRuns(
 /** Size after which a page ends, in bytes. The next page starts there. */
 const MAX_PAGE_BYTES = 1_000_000
 
-function takeFitting(runs: readonly RunSummary[]): RunSummary[] {
+/** Returns the entries up to the one that reaches the size of a page. */
+export function takeFitting<T>(entries: readonly T[]): T[] {
   let bytes = 0
-  const end = runs.findIndex((run) => (bytes += eventSize(run)) > MAX_PAGE_BYTES)
-  return runs.slice(0, end === -1 ? runs.length : end + 1)
+  const end = entries.findIndex((entry) => (bytes += eventSize(entry)) > MAX_PAGE_BYTES)
+  return entries.slice(0, end === -1 ? entries.length : end + 1)
 }
 
 function parseStatuses(list: RunStatusList): readonly RunStatus[] {

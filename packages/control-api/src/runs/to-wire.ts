@@ -16,8 +16,18 @@ import type {
   RunSummary,
   RunTaskDetail,
   SharedInfo,
+  Thread,
+  ThreadRun,
 } from '@tutti/protocol'
-import type { ListedRun, ReviewRecord, RunRecord, RunWithTasks, TaskRecord } from '@tutti/runs'
+import type {
+  ListedRun,
+  ReviewRecord,
+  RunRecord,
+  RunWithTasks,
+  TaskRecord,
+  ThreadRecord,
+  ThreadRunMessages,
+} from '@tutti/runs'
 
 /** Returns the response to an accepted submission. */
 export function toRunAccepted({ runId, taskCount, workflow }: RunRecord): RunAccepted {
@@ -52,6 +62,38 @@ export function toRunSummary(run: ListedRun): RunSummary {
     ...(actor === undefined ? {} : { submittedBy: actor }),
     ...(completedAt === undefined ? {} : { completedAt: formatInstant(completedAt) }),
     ...(error === undefined ? {} : { error: truncateError(error) }),
+    ...(run.threadId === undefined ? {} : { threadId: run.threadId }),
+  }
+}
+
+/** Converts a thread. */
+export function toThread(thread: ThreadRecord): Thread {
+  const { threadId, title, tags, createdAt, changedAt, actor, runCount, newestRun } = thread
+  return {
+    threadId,
+    ...(title === undefined ? {} : { title }),
+    tags: { ...tags },
+    createdAt: formatInstant(createdAt),
+    updatedAt: formatInstant(changedAt),
+    ...(actor === undefined ? {} : { createdBy: actor }),
+    runCount,
+    ...(newestRun === undefined ? {} : { newestRun }),
+  }
+}
+
+/** Converts a run of a thread. */
+export function toThreadRun(run: ThreadRunMessages): ThreadRun {
+  const { runId, status, ensemble, createdAt, completedAt, error } = run
+  const { userMessage, assistantMessage } = run
+  return {
+    runId,
+    status,
+    ensemble,
+    submittedAt: formatInstant(createdAt),
+    ...(completedAt === undefined ? {} : { completedAt: formatInstant(completedAt) }),
+    ...(error === undefined ? {} : { error: truncateError(error) }),
+    userMessage,
+    ...(assistantMessage === undefined ? {} : { assistantMessage }),
   }
 }
 
@@ -90,6 +132,7 @@ export function toRunDetail(
     ...(budget === undefined ? {} : { budget }),
     ...(run.actor === undefined ? {} : { submittedBy: run.actor }),
     ...(run.webhooks === undefined ? {} : { webhooks: [...run.webhooks] }),
+    ...(run.threadId === undefined ? {} : { threadId: run.threadId }),
   }
 }
 

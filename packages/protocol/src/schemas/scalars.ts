@@ -29,6 +29,7 @@ export const CostUsd = Type.Number({ minimum: 0 })
 const NON_BLANK = '\\S'
 const RUN_ID = '^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$'
 const IDEMPOTENCY_KEY = '^[!-~]{1,255}$'
+const LIST_CURSOR = '^[1-9][0-9]{0,14}$'
 const TASK_REFERENCE = '^\\$.'
 const ISO_DURATION =
   '^P(?=[0-9T])(?:\\d+Y)?(?:\\d+M)?(?:\\d+W)?(?:\\d+D)?(?:T(?=\\d)(?:\\d+H)?(?:\\d+M)?(?:\\d+(?:\\.\\d+)?S)?)?$'
@@ -36,7 +37,7 @@ const ISO_DURATION =
 /** Descriptions of the patterns of this package, for validation messages. */
 export const PATTERN_MEANINGS: ReadonlyMap<string, string> = new Map([
   [NON_BLANK, 'text that is not blank'],
-  [RUN_ID, 'a run id of 1 to 128 letters, digits, "_" or "-" that starts with a letter or digit'],
+  [RUN_ID, 'an id of 1 to 128 letters, digits, "_" or "-" that starts with a letter or digit'],
   [IDEMPOTENCY_KEY, '1 to 255 visible ASCII characters'],
   [TASK_REFERENCE, 'a task reference such as "$researcher" or "$0"'],
   [ISO_DURATION, 'an ISO-8601 duration such as "PT30S"'],
@@ -54,8 +55,14 @@ export const NonBlank = Type.String({ pattern: NON_BLANK })
  */
 export const RequestId = Type.String({ pattern: NON_BLANK, maxLength: 200 })
 
-/** Id of a run, chosen by the server (`run-7f3a2b`) or by the client; safe in paths and file names. */
+/** Id of a run or a thread, chosen by the server (`run-7f3a2b`) or by the client; safe in paths and file names. */
 export const RunId = Type.String({ pattern: RUN_ID })
+
+/** Title of something, for people. */
+export const Title = Type.String({ pattern: NON_BLANK, maxLength: 500 })
+
+/** Position in a list, as a page returned it. */
+export const ListCursor = Type.String({ pattern: LIST_CURSOR })
 
 /** Key that identifies a submission: visible ASCII, so that it fits into a header unchanged. */
 export const IdempotencyKey = Type.String({ pattern: IDEMPOTENCY_KEY })

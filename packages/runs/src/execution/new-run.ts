@@ -1,26 +1,30 @@
 /** Converts a submission to the record of a new run and its first event. */
 import { isoNow, type Clock, type TraceContext } from '@tutti/core'
+import { toUserMessage } from '@tutti/protocol'
 import {
   assertInputs,
   assertTextSizes,
   findHistoryProblems,
   findUnpriced,
+  listAllTasks,
   type Budget,
   type Ensemble,
   type Prices,
   type TextLimits,
 } from '@tutti/ensemble'
 
+import { newId } from '../new-id.ts'
 import { field } from '../record-fields.ts'
 import { assertClientTools } from '../request/client-tools.ts'
 import { assertNoProblems } from '../request/refusals.ts'
+import { assertTagSize } from '../request/tag-size.ts'
 import { assertRequiredReviews } from '../request/required-reviews.ts'
 import { hashSubmission } from './submission.ts'
 
 import type { Quota } from '../ports/run-store.ts'
 import type { ReviewRules, RunEnsembles } from './run-ensembles.ts'
 import type { NewRun, RequestedRun } from '../run-record.ts'
-import type { RunEventOf, TagMap } from '@tutti/protocol'
+import type { Problem, RunEventOf, TagMap } from '@tutti/protocol'
 
 /** A request for a run. */
 export interface RunSubmission extends RequestedRun {
@@ -30,6 +34,8 @@ export interface RunSubmission extends RequestedRun {
   readonly tags?: Readonly<TagMap>
   /** @default a random id */
   readonly runId?: string
+  /** Thread that it continues. */
+  readonly threadId?: string
   /** Identifies a repeated submission of the same actor. */
   readonly idempotencyKey?: string
   /**
@@ -64,9 +70,6 @@ export interface NewRunOptions extends TextLimits {
   readonly traceNewRun?: TraceNewRun | undefined
 }
 
-/** Number of random bytes of a run id; enough to make collisions practically impossible. */
-const RUN_ID_BYTES = 8
-
 /**
  * Builds the run of a submission.
  *
@@ -77,7 +80,15 @@ const RUN_ID_BYTES = 8
 export function buildNewRun(submitted: RunSubmission, options: NewRunOptions): NewRun {
   const { ensembles, clock, prices, traceNewRun, reviews, ...limits } = options
   const template = ensembles.find(submitted.ensemble)
-  const { inputs = {}, tags = {}, runId = newRunId(), idempotencyKey, webhooks, actor } = submitted
+  const {
+    inputs = {},
+    tags = {},
+    threadId,
+    runId = newId('run'),
+    idempotencyKey,
+    webhooks,
+    actor,
+  } = submitted
   const { traceparent, tracestate, ...untraced } = submitted
   const context = { ...field('traceparent', traceparent), ...field('tracestate', tracestate) }
   const traced = traceNewRun?.({ runId, ensemble: template.name }, context) ?? context
@@ -87,7 +98,10 @@ export function buildNewRun(submitted: RunSubmission, options: NewRunOptions): N
     ...field('options', addCaptureMode(submitted, template)),
   })
   assertTagSize(tags)
-  assertNoProblems('/history', findHistoryProblems(submitted.history))
+  assertNoProblems('/history', [
+    ...findThreadProblems(submitted),
+    ...findHistoryProblems(submitted.history),
+  ])
   const ensemble = ensembles.build({ ensemble: template.name, ...field('request', request) })
   assertClientTools(ensemble, submitted.clientTools)
   if (reviews?.allowOverride !== true) assertRequiredReviews(template, request ?? {}, ensemble)
@@ -95,7 +109,7 @@ export function buildNewRun(submitted: RunSubmission, options: NewRunOptions): N
   assertInputs(ensemble, inputs)
   assertTextSizes(ensemble, inputs, limits)
   const asked = pickRequest({ ...untraced, memo: undefined, origin: undefined })
-  const more = { request: asked, webhooks, actor }
+  const more = { request: asked, webhooks, actor, threadId }
   const content = { ensemble: ensemble.name, inputs, tags, runId: submitted.runId, ...more }
   return {
     runId,
@@ -108,6 +122,17 @@ export function buildNewRun(submitted: RunSubmission, options: NewRunOptions): N
     ...field('request', request),
     ...field('actor', actor),
     ...field('cacheKey', submitted.cacheKey),
+    ...(threadId === undefined
+      ? {}
+      : {
+          thread: {
+            threadId,
+            // The place of the run after the newest one is set when the thread has been read.
+            number: 1,
+            userMessage: toUserMessage({ inputs, tasks: ensemble.tasks }),
+            finalTask: listAllTasks(ensemble).length,
+          },
+        }),
     ...(webhooks === undefined || webhooks.length === 0 ? {} : { webhooks }),
     ...(idempotencyKey === undefined
       ? {}
@@ -120,15 +145,11 @@ export function buildNewRun(submitted: RunSubmission, options: NewRunOptions): N
   }
 }
 
-/** Maximum size of the names and values of a run's tags, in bytes of UTF-8. A page of a list has the tags of 1000 runs. */
-const MAX_TAG_BYTES = 16_384
-
-function assertTagSize(tags: Readonly<TagMap>): void {
-  const texts = Object.entries(tags).flatMap(([name, value]) => [name, String(value)])
-  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
-  if (bytes <= MAX_TAG_BYTES) return
-  const message = `must have at most ${MAX_TAG_BYTES} bytes, names and values together, got ${bytes}`
-  assertNoProblems('/tags', [{ path: '', message }])
+function findThreadProblems({ history, threadId }: RunSubmission): readonly Problem[] {
+  if (history === undefined || threadId === undefined) return []
+  const message =
+    'cannot be combined with threadId: the thread has the messages of its earlier runs'
+  return [{ path: '', message }]
 }
 
 /** Refuses a cost limit that cannot be enforced. */
@@ -152,6 +173,7 @@ export function createQueuedEvent(run: NewRun, clock: Clock): RunEventOf<'run_qu
     inputs: { ...inputs },
     tags: { ...tags },
     ...field('actor', actor),
+    ...field('threadId', run.thread?.threadId),
   }
 }
 
@@ -198,9 +220,4 @@ function pickRequest({
 /** Makes an idempotency key unique to its actor. */
 function toActorKey(idempotencyKey: string, actor: string | undefined): string {
   return actor === undefined ? idempotencyKey : JSON.stringify([actor, idempotencyKey])
-}
-
-function newRunId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(RUN_ID_BYTES))
-  return `run-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }

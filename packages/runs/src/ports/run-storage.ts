@@ -6,11 +6,13 @@ import type { RunQueue } from './run-queue.ts'
 import type { CommandQueue } from './command-queue.ts'
 import type { RunStore } from './run-store.ts'
 import type { SecretStore } from './secret-store.ts'
+import type { ThreadStore } from './thread-store.ts'
 import type { WebhookOutbox } from './webhook-outbox.ts'
 
 /** A storage of runs. */
 export interface RunStorage extends RunMemory, AsyncDisposable {
   readonly runs: RunStore
+  readonly threads: ThreadStore
   readonly queue: RunQueue
   readonly commands: CommandQueue
   readonly events: StoredEventLog

@@ -34,7 +34,7 @@ export interface RunStore {
    * Stores a new run, which then waits for an owner.
    *
    * @throws {TuttiError} RUN_EXISTS when the id is taken; IDEMPOTENCY_CONFLICT when the key was used for another
-   * submission; CONCURRENCY_LIMIT when `maxUnfinishedRuns`, or the quota, is reached; SPEND_LIMIT when the runs of the
+   * submission; THREAD_NOT_FOUND, or THREAD_BUSY when the newest run of its thread has not ended; CONCURRENCY_LIMIT when `maxUnfinishedRuns`, or the quota, is reached; SPEND_LIMIT when the runs of the
    * actor have cost as much as the quota allows.
    */
   create(run: NewRun, how: CreateRunOptions): Promise<CreatedRun>
@@ -96,6 +96,8 @@ export type CreatedRun =
   | { readonly kind: 'created'; readonly event: LoggedRunEvent }
   /** It was accepted before, under its idempotency key. */
   | { readonly kind: 'repeated'; readonly run: RunRecord }
+  /** Its thread has another newest run than its number implies (RUNS-H2). */
+  | { readonly kind: 'outdated' }
 
 /** The next events, steps and answers of a run that the writer owns. */
 export interface RunWrite {
@@ -139,6 +141,7 @@ export interface RunQuery {
   readonly statuses?: readonly RunStatus[]
   readonly tag?: { readonly key: string; readonly value?: string }
   readonly ensemble?: string
+  readonly threadId?: string
   /** The `cacheKey` that the run was submitted with. */
   readonly cacheKey?: string
   /** The start of the id, or a part of a tag or input value, in any case. */

@@ -4,12 +4,19 @@
  * While the last count leaves room (`unfinished-count.ts`), a run is created by one statement, concurrently with others
  * under a shared lock. Otherwise, and when its id or its key is taken, it is created under an exclusive lock, which sees
  * all others and counts again. If the runs of the actor are limited, a second lock, one per actor, is taken after the first
- * (RUNS-P11).
+ * (RUNS-P11). Two runs of one thread have the same number in it, which is unique (RUNS-H1).
  */
 import { DatabaseError } from 'pg'
 
 import { toLoggedEvent, toSubmittedColumns } from '../record-fields.ts'
-import { assertRoom, assertWithinQuota, idempotencyConflict, runExists } from '../refusals.ts'
+import {
+  assertRoom,
+  assertWithinQuota,
+  followsNewest,
+  idempotencyConflict,
+  runExists,
+  threadNotFound,
+} from '../refusals.ts'
 import { toSearchText } from '../search-text.ts'
 import {
   LOCKS,
@@ -25,6 +32,7 @@ import { activeRunsSql, readActorUse } from './totals.ts'
 
 import type { CreatedRun, CreateRunOptions, Quota } from '../ports/run-store.ts'
 import type { NewRun } from '../run-record.ts'
+import type { NewThreadRun } from '../thread-record.ts'
 import type { PostgresParts } from './postgres-parts.ts'
 
 /** Creates a run; see `RunStore.create`. */
@@ -43,8 +51,14 @@ export async function createRun(
       : await requests
           .transaction({ ...lock, shares: true }, (inside) => createWithinQuota(inside, creation))
           .catch(ignoreNoRoom)) ??
-    (await requests.transaction(lock, (inside) => createExactly(inside, creation)))
-  if (created.kind === 'repeated') return created
+    (await requests
+      .transaction(lock, (inside) => createExactly(inside, creation))
+      .catch((error: unknown) => {
+        throw isMissingThread(error) && run.thread !== undefined
+          ? threadNotFound(run.thread.threadId)
+          : error
+      }))
+  if (created.kind !== 'stored') return created
   notifications.notify([{ kind: 'ready' }])
   const written = { kind: 'events', runId: run.runId, from: 0, to: 0 } as const
   sender.send([
@@ -68,6 +82,8 @@ interface StoredRun {
 }
 
 type RepeatedRun = Extract<CreatedRun, { kind: 'repeated' }>
+
+type OutdatedRun = Extract<CreatedRun, { kind: 'outdated' }>
 
 /** Two creations for one actor must not count at the same time. */
 function actorLock(quota: Quota | undefined): Pick<TransactionOptions, 'actor'> {
@@ -99,12 +115,13 @@ async function createWithinQuota(
 async function createExactly(
   session: DatabaseSession,
   creation: Creation,
-): Promise<StoredRun | RepeatedRun> {
+): Promise<StoredRun | RepeatedRun | OutdatedRun> {
   const { parts, run, how } = creation
   const { found, unfinished, lastId } = await findRuns(session, run)
   parts.unfinished.remember({ unfinished, lastId })
   const repeated = findRepeatedRun(found, run)
   if (repeated !== undefined) return repeated
+  if (run.thread !== undefined && !(await isNext(session, run.thread))) return { kind: 'outdated' }
   assertRoom(unfinished, how.maxUnfinishedRuns)
   await checkQuota(session, how.quota)
   const stored = await insertRun(session, creation, Number.MAX_SAFE_INTEGER)
@@ -116,6 +133,21 @@ async function checkQuota(session: DatabaseSession, quota: Quota | undefined): P
   if (quota !== undefined) assertWithinQuota(quota, await readActorUse(session, quota))
 }
 
+/** Returns whether the run follows the newest one of its thread. @throws {TuttiError} as `followsNewest`. */
+async function isNext({ schema, query }: DatabaseSession, run: NewThreadRun): Promise<boolean> {
+  const [row] = await query(
+    `SELECT coalesce(n, 0) AS number, coalesce(state, 'ended') AS state
+     FROM ${schema}.threads AS thread LEFT JOIN ${schema}.thread_runs USING (thread_id)
+       LEFT JOIN ${schema}.runs ON runs.id = run
+     WHERE thread.thread_id = $1 ORDER BY n DESC NULLS LAST LIMIT 1`,
+    [toColumn(run.threadId)],
+  )
+  return followsNewest(
+    run,
+    row && { number: Number(row['number']), hasEnded: row['state'] === 'ended' },
+  )
+}
+
 /** Stores the run if its row id is at most `maxId` and nothing else has its id or its key. */
 async function insertRun(
   session: DatabaseSession,
@@ -124,13 +156,18 @@ async function insertRun(
 ): Promise<StoredRun | undefined> {
   const { firstEvent } = how
   const searchText = toSearchText(run)
-  const rows = await session.query(insertSql(session.schema, parts.requests.lockKey), [
+  const { thread } = run
+  const sql = insertSql(session.schema, parts.requests.lockKey, thread !== undefined)
+  const rows = await session.query(sql, [
     ...toRunValues(run),
     firstEvent.type,
     JSON.stringify(firstEvent),
     searchText,
     toGrams(searchText) ?? null,
     maxId,
+    ...(thread === undefined
+      ? []
+      : [toColumn(thread.threadId), thread.number, toColumn(thread.userMessage), thread.finalTask]),
   ])
   if (rows.length === 0) return undefined
   const channels = rows.map((row) => row['channel']).filter((channel) => channel !== null)
@@ -182,30 +219,57 @@ function findRepeatedRun(
  * room divides by zero, which undoes the statement: the id comes from the row's default, because a database user may have
  * no right to use its sequence.
  */
-function insertSql(schema: string, lockKey: number): string {
+function insertSql(schema: string, lockKey: number, isInThread: boolean): string {
+  const thread = isInThread ? threadSql(schema) : { column: '', value: '', where: '', writes: '' }
   return `
     WITH new_run AS (
       INSERT INTO ${schema}.runs (run_id, ensemble, workflow, inputs, tags, tag_index, task_count,
-        created_at, idempotency_key, fingerprint, request, actor, webhooks, actor_index, cache_key)
-      SELECT $1, $2, $3, $4, $5, $6::text[], $7::int4, $8::float8, $9, $10, $11, $12, $13, $14, $15
-      WHERE (SELECT pg_advisory_xact_lock_shared(${LOCKS.create}, ${lockKey})) IS NOT NULL
+        created_at, idempotency_key, fingerprint, request, actor, webhooks, actor_index, cache_key${thread.column})
+      SELECT $1, $2, $3, $4, $5, $6::text[], $7::int4, $8::float8, $9, $10, $11, $12, $13, $14, $15${thread.value}
+      WHERE (SELECT pg_advisory_xact_lock_shared(${LOCKS.create}, ${lockKey})) IS NOT NULL${thread.where}
       ON CONFLICT DO NOTHING RETURNING id
     ), new_event AS (
       INSERT INTO ${schema}.events (run, seq, type, data) SELECT id, 0, $16, $17 FROM new_run
     ), new_text AS (
       INSERT INTO ${schema}.run_texts (run, text, grams) SELECT id, $18, $19 FROM new_run
-    )
+    )${thread.writes}
     SELECT channel FROM new_run LEFT JOIN ${schema}.followers ON run = ${ALL_RUNS}
     WHERE 1 / (new_run.id <= $20::int8)::int4 = 1`
 }
 
-/** SQLSTATE of a row id without room. */
-const DIVISION_BY_ZERO = '22012'
+/** Returns the parts of the statement that add the run to its thread. */
+function threadSql(schema: string) {
+  return {
+    column: ', thread_id',
+    value: ', $21',
+    where: ` AND NOT EXISTS (
+        SELECT FROM ${schema}.thread_runs JOIN ${schema}.runs AS earlier ON earlier.id = run
+        WHERE thread_runs.thread_id = $21 AND earlier.state <> 'ended')`,
+    writes: `, new_thread_run AS (
+      INSERT INTO ${schema}.thread_runs (thread_id, n, run, user_message, final_task)
+      SELECT $21, $22::int4, id, $23, $24::int4 FROM new_run
+    ), touched AS (
+      UPDATE ${schema}.threads SET place = DEFAULT, changed_at = clock_timestamp()
+      FROM new_run WHERE threads.thread_id = $21
+    )`,
+  }
+}
 
-/** Ignores that there is no room: under the exclusive lock the runs are counted again. */
+/** SQLSTATE of a row id without room, and of a number in a thread that is taken. */
+const NOT_NOW: readonly unknown[] = ['22012', '23505']
+
+/** SQLSTATE of a thread that does not exist. */
+const FOREIGN_KEY_VIOLATION = '23503'
+
+/** Ignores that the run cannot be created now: under the exclusive lock the reason is determined. */
 function ignoreNoRoom(error: unknown): undefined {
-  const hasNoRoom = error instanceof DatabaseError && error.code === DIVISION_BY_ZERO
-  if (!hasNoRoom) throw error
+  const isRefused =
+    isMissingThread(error) || (error instanceof DatabaseError && NOT_NOW.includes(error.code))
+  if (!isRefused) throw error
+}
+
+function isMissingThread(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === FOREIGN_KEY_VIOLATION
 }
 
 function toRunValues(run: NewRun): readonly unknown[] {

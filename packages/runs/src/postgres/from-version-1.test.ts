@@ -17,6 +17,7 @@ function toVersion1(schema: string): string {
     DROP FUNCTION ${schema}.count_run, ${schema}.count_new_runs,
       ${schema}.add_cost, ${schema}.subtract_cost CASCADE;
     DROP FUNCTION ${schema}.first_cost_period, ${schema}.add_total; DROP TABLE ${schema}.totals;
+    DROP TABLE ${schema}.thread_runs, ${schema}.threads;
     DROP TABLE ${schema}.memories, ${schema}.reflections, ${schema}.followers;
     ALTER TABLE ${schema}.events DROP COLUMN bytes; ALTER TABLE ${schema}.steps DROP COLUMN bytes;
     ALTER TABLE ${schema}.signals DROP COLUMN reply_channel;
@@ -29,7 +30,7 @@ function toVersion1(schema: string): string {
     ALTER TABLE ${schema}.runs DROP COLUMN request, DROP COLUMN actor, DROP COLUMN webhooks,
       DROP COLUMN actor_index, DROP COLUMN cost_usd, DROP COLUMN claimed_at,
       DROP COLUMN cache_key, DROP COLUMN waiting, DROP COLUMN commands, DROP COLUMN token,
-      DROP COLUMN slot;
+      DROP COLUMN slot, DROP COLUMN thread_id;
     DROP TABLE ${schema}.leases, ${schema}.slots;
     DROP INDEX ${schema}.runs_due, ${schema}.runs_owned, ${schema}.runs_by_upper_id,
       ${schema}.runs_by_ensemble;

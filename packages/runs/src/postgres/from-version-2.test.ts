@@ -25,6 +25,7 @@ describe('a store of version 2', () => {
       texts.add_cost, texts.subtract_cost CASCADE;
        DROP FUNCTION texts.first_cost_period, texts.add_total; DROP TABLE texts.totals;
        ALTER TABLE texts.tasks DROP COLUMN finish_reason;
+       DROP TABLE texts.thread_runs, texts.threads;
        DROP TABLE texts.memories, texts.reflections, texts.secrets, texts.followers,
          texts.deleted_runs; DROP TABLE texts.run_texts;
        ALTER TABLE texts.events DROP COLUMN bytes; ALTER TABLE texts.steps DROP COLUMN bytes;
@@ -33,7 +34,7 @@ describe('a store of version 2', () => {
          texts.runs_by_ensemble, texts.runs_by_actor;
        DROP TABLE texts.leases, texts.slots; DROP FUNCTION texts.free_slot CASCADE;
        ALTER TABLE texts.runs DROP COLUMN waiting, DROP COLUMN claimed_at, DROP COLUMN cache_key,
-         DROP COLUMN token, DROP COLUMN commands, DROP COLUMN slot;
+         DROP COLUMN token, DROP COLUMN commands, DROP COLUMN slot, DROP COLUMN thread_id;
        UPDATE texts.schema_version SET version = 2`,
     )
     await using storage = await open('texts')

@@ -21,7 +21,7 @@ import type { Database, PostgresRow } from './database.ts'
 export async function queryRuns(database: Database, query: RunQuery): Promise<RunListPage> {
   const { limit, offset = 0, before = Number.MAX_SAFE_INTEGER } = query
   const { schema } = database
-  const filter = toFilter(query)
+  const filter = toFilter(schema, query)
   const grams = filter.text?.grams
   const values = [...filter.values, before, limit, offset]
   const [found] = await database.query(
@@ -114,13 +114,21 @@ interface SearchTerm {
   readonly grams?: readonly number[]
 }
 
-function toFilter({ statuses, tag, ensemble, cacheKey, text }: RunQuery): Filter {
+function toFilter(
+  schema: string,
+  { statuses, tag, ensemble, threadId, cacheKey, text }: RunQuery,
+): Filter {
   const values: unknown[] = []
   const add = (value: unknown): string => `$${values.push(value)}`
   const conditions = [
     ...(statuses === undefined ? [] : [`status = ANY(${add(statuses)}::text[])`]),
     ...(tag === undefined ? [] : [`tag_index @> ${add([toTagIndex(tag.key, tag.value)])}::text[]`]),
     ...(ensemble === undefined ? [] : [`ensemble = ${add(toColumn(ensemble))}`]),
+    ...(threadId === undefined
+      ? []
+      : [
+          `id IN (SELECT run FROM ${schema}.thread_runs WHERE thread_id = ${add(toColumn(threadId))})`,
+        ]),
     ...(cacheKey === undefined ? [] : [`cache_key = ${add(cacheKey)}`]),
   ]
   if (text === undefined) return { conditions, values }

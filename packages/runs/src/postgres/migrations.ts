@@ -10,6 +10,7 @@ import { sleep, systemClock, TuttiError } from '@tutti/core'
 
 import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
 import { isLockTimeout } from './connection-errors.ts'
+import { THREAD_TABLES } from './thread-tables.ts'
 import { Database, LOCKS, type DatabaseSession } from './database.ts'
 
 import type { ResolvedPostgresRunStorageOptions } from './options.ts'
@@ -408,6 +409,7 @@ export const POSTGRES_MIGRATIONS: readonly (string | IndexStep)[] = [
       runs_spent: null,
     },
   },
+  THREAD_TABLES,
 ]
 
 /**

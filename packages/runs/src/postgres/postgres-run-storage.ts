@@ -23,6 +23,7 @@ import { PostgresRunQueue } from './run-queue.ts'
 import { PostgresCommandQueue } from './command-queue.ts'
 import { PostgresRunStore } from './run-store.ts'
 import { postgresSecretStore } from './secret-store.ts'
+import { PostgresThreadStore } from './thread-store.ts'
 import { LastUnfinishedCount } from './unfinished-count.ts'
 import { PostgresWebhookOutbox } from './webhook-outbox.ts'
 
@@ -87,6 +88,7 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
   let closing: Promise<void> | undefined
   return {
     runs: new PostgresRunStore(parts),
+    threads: new PostgresThreadStore(parts),
     queue: new PostgresRunQueue(parts),
     commands: new PostgresCommandQueue(parts),
     events: new PostgresEventLog(parts),

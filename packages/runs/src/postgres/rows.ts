@@ -69,6 +69,7 @@ function toSummary(row: PostgresRow): Omit<RunRecord, 'error'> {
     workflow: row['workflow'] as RunRecord['workflow'],
     status: row['status'] as RunRecord['status'],
     ...readJsonColumns(row),
+    ...optionalText('threadId', row['thread_id']),
     taskCount: Number(row['task_count']),
     completedTasks: Number(row['completed_tasks']),
     createdAt: Number(row['created_at']),

@@ -1,16 +1,24 @@
 /** Creates a run, once. */
 import { toLoggedEvent, toSubmittedColumns } from '../record-fields.ts'
-import { assertRoom, assertWithinQuota, idempotencyConflict, runExists } from '../refusals.ts'
+import {
+  assertRoom,
+  assertWithinQuota,
+  followsNewest,
+  idempotencyConflict,
+  runExists,
+} from '../refusals.ts'
 import { toSearchText } from '../search-text.ts'
 import { NEW_TOKEN } from './run-rows.ts'
 import { readRun } from './rows.ts'
+import { NEXT_PLACE } from './sqlite-thread-store.ts'
 import { prepareActorCounter } from './count-actor-use.ts'
 
 import type { CreatedRun, CreateRunOptions } from '../ports/run-store.ts'
 import type { NewRun, SubmissionKey } from '../run-record.ts'
 import type { Appended, Addition } from './append-events.ts'
+import type { NewThreadRun } from '../thread-record.ts'
 import type { SqliteParts } from './sqlite-parts.ts'
-import type { SQLInputValue, StatementSync } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 
 /** Returns the function that creates runs. */
 export function prepareRunCreator(
@@ -26,10 +34,11 @@ export function prepareRunCreator(
   const insert = database.prepare(
     `INSERT INTO runs
        (run_id, ensemble, workflow, status, inputs, tags, task_count, created_at, last_seq, state,
-        token, due_at, idempotency_key, fingerprint, cache_key, request, actor, webhooks)
-     VALUES (?, ?, ?, 'ACCEPTED', ?, ?, ?, ?, 0, 'ready', ${NEW_TOKEN}, ?, ?, ?, ?, ?, ?, ?)`,
+        token, due_at, idempotency_key, fingerprint, cache_key, request, actor, webhooks, thread_id)
+     VALUES (?, ?, ?, 'ACCEPTED', ?, ?, ?, ?, 0, 'ready', ${NEW_TOKEN}, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const insertText = database.prepare('INSERT INTO run_texts (run, text) VALUES (?, ?)')
+  const thread = prepareThreadWriter(database)
   const countUse = prepareActorCounter(database)
   return async (run, { firstEvent, maxUnfinishedRuns, quota }) => {
     const { runId, submission } = run
@@ -37,6 +46,7 @@ export function prepareRunCreator(
       const repeated = submission && findRepeatedRun(byKey, submission)
       if (repeated !== undefined) return repeated
       if (byId.get(runId) !== undefined) throw runExists(runId)
+      if (run.thread !== undefined && !thread.follows(run.thread)) return { kind: 'outdated' }
       assertRoom(Number(unfinished.get()?.['count']), maxUnfinishedRuns)
       if (quota !== undefined) assertWithinQuota(quota, countUse(quota))
       const { lastInsertRowid } = insert.run(...toRunValues(run, clock.now()))
@@ -49,6 +59,7 @@ export function prepareRunCreator(
         steps: [],
         assignments: [],
       })
+      if (run.thread !== undefined) thread.add(run.thread, lastInsertRowid, clock.now())
       return { kind: 'created', event: toLoggedEvent(runId, 0, firstEvent) }
     })
     if (created.kind === 'created') board.notify([{ kind: 'ready' }])
@@ -71,7 +82,42 @@ function toRunValues(run: NewRun, now: number): readonly SQLInputValue[] {
     submission === undefined ? null : JSON.stringify(submission.fingerprint),
     run.cacheKey ?? null,
     ...toSubmittedColumns(run),
+    run.thread?.threadId ?? null,
   ]
+}
+
+/** Adds runs to their threads. The caller holds a transaction. */
+interface ThreadWriter {
+  /** @throws {TuttiError} as `followsNewest`. */
+  follows(run: NewThreadRun): boolean
+  add(run: NewThreadRun, id: number | bigint, now: number): void
+}
+
+function prepareThreadWriter(database: DatabaseSync): ThreadWriter {
+  const newest = database.prepare(
+    `SELECT coalesce(n, 0) AS number, coalesce(state, 'ended') AS state
+     FROM threads LEFT JOIN thread_runs USING (thread_id) LEFT JOIN runs ON runs.id = run
+     WHERE threads.thread_id = ? ORDER BY n DESC LIMIT 1`,
+  )
+  const insert = database.prepare(
+    `INSERT INTO thread_runs (thread_id, n, run, user_message, final_task) VALUES (?, ?, ?, ?, ?)`,
+  )
+  const touch = database.prepare(
+    `UPDATE threads SET place = ${NEXT_PLACE}, changed_at = ? WHERE thread_id = ?`,
+  )
+  return {
+    follows(run) {
+      const row = newest.get(run.threadId)
+      return followsNewest(
+        run,
+        row && { number: Number(row['number']), hasEnded: row['state'] === 'ended' },
+      )
+    },
+    add({ threadId, number, userMessage, finalTask }, id, now) {
+      insert.run(threadId, number, id, JSON.stringify(userMessage), finalTask)
+      touch.run(now, threadId)
+    },
+  }
 }
 
 /** Finds the run of an earlier, equal submission. */

@@ -14,6 +14,9 @@ import { sqliteRunStorage } from './sqlite-run-storage.ts'
 
 /** Removes the additions of later versions. */
 const TO_VERSION_3 = `
+  DROP TABLE thread_runs;
+  DROP TABLE threads;
+  ALTER TABLE runs DROP COLUMN thread_id;
   DROP TABLE memories;
   DROP TABLE reflections;
   ALTER TABLE tasks DROP COLUMN finish_reason;

@@ -30,7 +30,8 @@ describe('a store of version 4', () => {
     const before = texts()
     expect(before).toHaveLength(3)
     const database = openFile()
-    database.exec(`ALTER TABLE tasks DROP COLUMN finish_reason; DROP TABLE memories; DROP TABLE reflections; DROP TABLE secrets; DROP TABLE run_texts; ALTER TABLE runs DROP COLUMN waiting;
+    database.exec(`DROP TABLE thread_runs; DROP TABLE threads; ALTER TABLE runs DROP COLUMN thread_id;
+      ALTER TABLE tasks DROP COLUMN finish_reason; DROP TABLE memories; DROP TABLE reflections; DROP TABLE secrets; DROP TABLE run_texts; ALTER TABLE runs DROP COLUMN waiting;
       DROP INDEX runs_suspected; DROP INDEX runs_cached;
       ALTER TABLE runs DROP COLUMN claimed_at;
       ALTER TABLE runs DROP COLUMN cache_key;

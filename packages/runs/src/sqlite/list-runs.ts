@@ -96,7 +96,7 @@ interface Filter {
   readonly values: Readonly<Record<string, SQLInputValue>>
 }
 
-function toFilter({ statuses, tag, ensemble, cacheKey, text }: RunQuery): Filter {
+function toFilter({ statuses, tag, ensemble, threadId, cacheKey, text }: RunQuery): Filter {
   const conditions: string[] = []
   const values: Record<string, SQLInputValue> = {}
   if (statuses !== undefined) {
@@ -105,13 +105,15 @@ function toFilter({ statuses, tag, ensemble, cacheKey, text }: RunQuery): Filter
   }
   if (tag !== undefined) {
     conditions.push(HAS_TAG)
-    values['key'] = tag.key
-    values['value'] = tag.value ?? null
-    values['number'] = tag.value === undefined ? null : parseNumber(tag.value)
+    Object.assign(values, toTagValues(tag))
   }
   if (ensemble !== undefined) {
     conditions.push('ensemble = $ensemble')
     values['ensemble'] = ensemble
+  }
+  if (threadId !== undefined) {
+    conditions.push('id IN (SELECT run FROM thread_runs WHERE thread_id = $threadId)')
+    values['threadId'] = threadId
   }
   if (cacheKey !== undefined) {
     conditions.push('cache_key = $cacheKey')
@@ -125,11 +127,21 @@ function toFilter({ statuses, tag, ensemble, cacheKey, text }: RunQuery): Filter
 }
 
 /** Compares a value in its text form. Numbers are compared as numbers if the text is a number as JSON writes it. */
-const HAS_TAG = `EXISTS (
+export const HAS_TAG = `EXISTS (
   SELECT 1 FROM json_each(tags) WHERE key = $key AND ($value IS NULL
     OR (type = 'text' AND value = $value)
     OR (type IN ('integer', 'real') AND value = $number)
     OR (type IN ('true', 'false') AND type = $value)))`
+
+/** Returns the values of {@link HAS_TAG}. */
+export function toTagValues(tag: RunQuery['tag']): Readonly<Record<string, SQLInputValue>> {
+  const value = tag?.value
+  return {
+    key: tag?.key ?? null,
+    value: value ?? null,
+    number: value === undefined ? null : parseNumber(value),
+  }
+}
 
 /** Parses a number as JSON writes it; returns null for any other text. */
 function parseNumber(text: string): number | null {

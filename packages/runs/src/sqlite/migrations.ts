@@ -243,6 +243,29 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   ALTER TABLE events ADD COLUMN bytes INTEGER;
   ALTER TABLE steps ADD COLUMN bytes INTEGER;
   `,
+  // Threads and their runs. The greatest `place` is that of the newest submission.
+  `
+  CREATE TABLE threads (
+    place INTEGER PRIMARY KEY,
+    thread_id TEXT NOT NULL UNIQUE,
+    title TEXT,
+    tags TEXT NOT NULL,
+    actor TEXT,
+    created_at INTEGER NOT NULL,
+    changed_at INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE thread_runs (
+    thread_id TEXT NOT NULL REFERENCES threads (thread_id),
+    n INTEGER NOT NULL,
+    run INTEGER NOT NULL UNIQUE REFERENCES runs (id) ON DELETE CASCADE,
+    user_message TEXT NOT NULL,
+    final_task INTEGER NOT NULL,
+    PRIMARY KEY (thread_id, n)
+  ) STRICT, WITHOUT ROWID;
+
+  ALTER TABLE runs ADD COLUMN thread_id TEXT;
+  `,
 ]
 
 /**

@@ -50,6 +50,7 @@ function toSummary(row: SqliteRow): Omit<RunRecord, 'error'> {
     workflow: text(row['workflow']) as Workflow,
     status: text(row['status']) as RunStatus,
     ...readJsonColumns(row),
+    ...(typeof row['thread_id'] === 'string' ? { threadId: row['thread_id'] } : {}),
     taskCount: Number(row['task_count']),
     completedTasks: Number(row['completed_tasks']),
     createdAt: Number(row['created_at']),
@@ -63,13 +64,18 @@ function toSummary(row: SqliteRow): Omit<RunRecord, 'error'> {
 
 /** Reads a run from a row of the list. */
 export function readListedRun(row: SqliteRow): ListedRun {
-  const { current_name: name, error_start: error } = row
+  const { current_name: name } = row
   const { inputs: _, ...listed } = toSummary(row)
   return {
     ...listed,
-    ...(typeof error === 'string' ? { error: parseCutText(error.slice(1).replace(/"$/, '')) } : {}),
+    ...readCutError(row['error_start']),
     ...readListedFields(row, name === null ? '' : String(parse(name))),
   }
+}
+
+/** Reads the first part of an error. */
+export function readCutError(start: unknown): Pick<RunRecord, 'error'> {
+  return typeof start === 'string' ? { error: parseCutText(start.slice(1).replace(/"$/, '')) } : {}
 }
 
 /** Reads a task from a row of table `tasks`. */

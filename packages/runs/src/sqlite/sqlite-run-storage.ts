@@ -15,6 +15,7 @@ import { SqliteCommandQueue } from './sqlite-command-queue.ts'
 import { SqliteRunStore } from './sqlite-run-store.ts'
 import { sqliteSecretStore } from './sqlite-secret-store.ts'
 import { SqliteWebhookOutbox } from './sqlite-webhook-outbox.ts'
+import { sqliteThreadStore } from './sqlite-thread-store.ts'
 import { createTransaction } from './transaction.ts'
 import { createTurnTransaction } from './turn-transaction.ts'
 
@@ -64,6 +65,7 @@ export function sqliteRunStorage(
   }
   return {
     runs: new SqliteRunStore(parts),
+    threads: sqliteThreadStore(parts),
     queue: new SqliteRunQueue(parts),
     commands: new SqliteCommandQueue(parts),
     events: sqliteEventLog(database),

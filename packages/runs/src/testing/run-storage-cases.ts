@@ -1,7 +1,7 @@
 /**
  * The cases that every adapter of the storage ports passes. A test of an adapter opens an empty storage for each case
  * and runs it. A case throws when the adapter breaks a rule of the headers in `../ports`: RUNS-P, RUNS-L, RUNS-W1 to
- * RUNS-W4, RUNS-O, RUNS-A, RUNS-Y and RUNS-M; and RUNS-K of `../commit/stored-values.ts`.
+ * RUNS-W4, RUNS-O, RUNS-A, RUNS-Y, RUNS-M and RUNS-H; and RUNS-K of `../commit/stored-values.ts`.
  *
  * The clock of the storage may be controlled by the test or be real. Cases therefore leave a second between the
  * instants that they expect to have passed and those that they do not.
@@ -22,6 +22,7 @@ import { recordCases } from './record-cases.ts'
 import { releaseCases } from './release-cases.ts'
 import { unownedWriteCases } from './unowned-write-cases.ts'
 import { secretCases } from './secret-cases.ts'
+import { threadCases } from './thread-cases.ts'
 import { commandCases } from './command-cases.ts'
 import { sizeCases } from './size-cases.ts'
 import { valueCases } from './value-cases.ts'
@@ -45,6 +46,7 @@ export const runStorageCases: readonly StorageCase[] = [
   ...commandCases,
   ...quotaCases,
   ...deleteCases,
+  ...threadCases,
   ...outboxCases,
   ...auditCases,
   ...secretCases,

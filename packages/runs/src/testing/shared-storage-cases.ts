@@ -16,6 +16,7 @@ import {
   newUnownedWrite,
 } from './run-fixtures.ts'
 import { sharedMemoryCases } from './memory-cases.ts'
+import { sharedThreadCases } from './thread-cases.ts'
 import { sharedSecretCases } from './secret-cases.ts'
 import { sharedActorCases } from './shared-actor-cases.ts'
 import { sharedNotificationCases } from './shared-notification-cases.ts'
@@ -29,6 +30,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
   ...sharedNotificationCases,
   ...sharedActorCases,
   ...sharedSecretCases,
+  ...sharedThreadCases,
   ...sharedMemoryCases,
   {
     name: '[RUNS-P4] a process reads the run, tasks, steps, reviews and events that another wrote',

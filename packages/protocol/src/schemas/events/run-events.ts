@@ -21,6 +21,8 @@ export const RunQueued = Type.Object({
   tags: TagMap,
   /** Name of the key that submitted the run. */
   actor: Type.Optional(Type.String()),
+  /** Id of the thread that the run belongs to. */
+  threadId: Type.Optional(Type.String()),
 })
 export type RunQueued = Static<typeof RunQueued>
 

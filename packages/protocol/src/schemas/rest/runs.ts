@@ -8,6 +8,7 @@ import {
   Count,
   DurationMs,
   Instant,
+  ListCursor,
   PositiveCount,
   StringMap,
   TagMap,
@@ -33,6 +34,8 @@ export const ListRunsQuery = Type.Object(
     tag: Type.Optional(Type.String({ minLength: 1 })),
     /** Full name of the ensemble. */
     ensemble: Type.Optional(Type.String({ minLength: 1 })),
+    /** Id of the thread. */
+    threadId: Type.Optional(Type.String({ minLength: 1 })),
     /**
      * Search text, case-insensitive: matches the start of a run's id, or any part of the value of one of its tags or
      * inputs.
@@ -43,7 +46,7 @@ export const ListRunsQuery = Type.Object(
     /** Number of runs to skip, newest first; 0 when absent. For more, use `cursor`. */
     offset: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_OFFSET })),
     /** `nextCursor` of the page before; the page continues there, also when runs were created or deleted meanwhile. */
-    cursor: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,14}$' })),
+    cursor: Type.Optional(ListCursor),
   },
   CLOSED,
 )
@@ -101,6 +104,8 @@ export const RunSummary = Type.Object({
   completedAt: Type.Optional(Instant),
   /** Reason of the failure; the first 300 characters. */
   error: Type.Optional(Type.String()),
+  /** Id of the thread that the run belongs to. */
+  threadId: Type.Optional(Type.String()),
 })
 export type RunSummary = Static<typeof RunSummary>
 
@@ -179,5 +184,7 @@ export const RunDetail = Type.Object({
   submittedBy: Type.Optional(Type.String()),
   /** Names of the webhooks that are notified of the run. */
   webhooks: Type.Optional(Type.Array(Type.String())),
+  /** Id of the thread that the run belongs to. */
+  threadId: Type.Optional(Type.String()),
 })
 export type RunDetail = Static<typeof RunDetail>

@@ -237,6 +237,11 @@ export const submitRunFields = {
   history: Type.Optional(Type.Array(HistoryMessage, { maxItems: MAX_HISTORY_MESSAGES })),
   /** Tools that the client executes. Every agent of the run may call them. */
   clientTools: Type.Optional(Type.Array(ClientToolBody, { maxItems: MAX_CLIENT_TOOLS })),
+  /**
+   * Id of an existing thread: the run becomes its next one, and its agents get the messages of the earlier runs. Cannot be
+   * combined with `history`.
+   */
+  threadId: Type.Optional(RunId),
   /** Names of registered webhooks that are notified of the run. */
   webhooks: Type.Optional(Type.Array(NonBlank, { uniqueItems: true, maxItems: MAX_WEBHOOKS })),
 }

@@ -43,7 +43,7 @@ export function testStorage(database: () => StorageDatabase): void {
 }
 
 /** Removes what the case before has left; other tables are emptied with the runs. */
-const EMPTY = ['runs', 'leases', 'slots', 'audit', 'secrets', 'memories', 'reflections']
+const EMPTY = ['runs', 'threads', 'leases', 'slots', 'audit', 'secrets', 'memories', 'reflections']
   .map((table) => `DELETE FROM cases.${table}`)
   .join('; ')
 
@@ -65,6 +65,7 @@ function placeIn({ client, options }: StorageDatabase, schema: string): Place {
     async passTime(ms) {
       await moveBack('runs', ['due_at', 'claimed_at', 'ended_at'], ms)
       await moveBack('leases', ['expires_at'], ms)
+      await moveBack('threads', ['changed_at'], ms)
       await moveBack('deliveries', ['due_at'], ms)
     },
     async [Symbol.asyncDispose]() {

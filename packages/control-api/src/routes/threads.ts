@@ -1,0 +1,168 @@
+/** Creates, lists, inspects and deletes threads. */
+import { TuttiError } from '@tutti/core'
+import {
+  CreateThreadBody,
+  ListThreadsQuery,
+  ROUTES,
+  ThreadRunsQuery,
+  type Thread,
+  type ThreadList,
+  type ThreadRunList,
+} from '@tutti/protocol'
+import { actorOf, type Caller, type HttpRoute, largeResponse, readJsonBody } from '@tutti/gateway'
+import { threadNotFound } from '@tutti/runs'
+
+import { readQuery } from '../http/read-query.ts'
+import { deleteRun } from '../runs/delete-run.ts'
+import { parseTag, takeFitting } from '../runs/list-runs.ts'
+import { toThread, toThreadRun } from '../runs/to-wire.ts'
+
+import type { ResolvedControlApiOptions } from '../options.ts'
+
+/** Default number of threads on a page. */
+const DEFAULT_THREADS = 100
+
+/** Default number of runs on a page. */
+const DEFAULT_RUNS = 50
+
+/** Size of the texts of a page of runs after which it ends, in bytes. */
+const MAX_TEXT_BYTES = 1_000_000
+
+/** Returns the routes below `/api/threads`. */
+export function threadRoutes(options: ResolvedControlApiOptions): readonly HttpRoute[] {
+  const { runs, reads, maxBodyBytes, redactor } = options
+  return [
+    {
+      ...ROUTES.createThread,
+      async handle({ request, caller, addSubject }) {
+        const { tags = {}, ...body } = await readJsonBody(request, CreateThreadBody, maxBodyBytes)
+        if (body.threadId !== undefined) addSubject({ target: body.threadId })
+        const { isNew, thread } = await runs.threads.create({ ...body, tags, ...actorOf(caller) })
+        addSubject({ target: thread.threadId })
+        return Response.json(redactor.value(toThread(thread)), {
+          status: isNew ? 201 : 200,
+          headers: { location: `/api/threads/${encodeURIComponent(thread.threadId)}` },
+        })
+      },
+    },
+    {
+      ...ROUTES.listThreads,
+      async handle({ request }) {
+        const query = readQuery(request.url, ListThreadsQuery)
+        return largeResponse(reads, request, () => listThreads(options, query))
+      },
+    },
+    {
+      ...ROUTES.getThread,
+      async handle({ parameters: { threadId = '' } }) {
+        return Response.json(await readThread(options, threadId))
+      },
+    },
+    {
+      ...ROUTES.listThreadRuns,
+      async handle({ request, parameters: { threadId = '' } }) {
+        const query = readQuery(request.url, ThreadRunsQuery)
+        return largeResponse(reads, request, () => listThreadRuns(options, threadId, query))
+      },
+    },
+    {
+      ...ROUTES.deleteThread,
+      async handle({ caller, addSubject, parameters: { threadId = '' } }) {
+        addSubject({ target: threadId })
+        await deleteThread(options, threadId, caller)
+        return new Response(null, { status: 204 })
+      },
+    },
+  ]
+}
+
+async function listThreads(
+  { runs, redactor }: Pick<ResolvedControlApiOptions, 'runs' | 'redactor'>,
+  { tag, limit = DEFAULT_THREADS, cursor }: ListThreadsQuery,
+): Promise<ThreadList> {
+  // One more than the page holds shows whether there is another page.
+  const found = await runs.threads.list({
+    limit: limit + 1,
+    ...(tag === undefined ? {} : { tag: parseTag(tag) }),
+    ...(cursor === undefined ? {} : { before: Number(cursor) }),
+  })
+  const page = takeFitting(found.slice(0, limit).map((thread) => redactor.value(toThread(thread))))
+  const last = found[page.length - 1]
+  return {
+    threads: page,
+    ...(last === undefined || page.length === found.length
+      ? {}
+      : { nextCursor: String(last.place) }),
+  }
+}
+
+async function readThread(
+  { runs, redactor }: Pick<ResolvedControlApiOptions, 'runs' | 'redactor'>,
+  threadId: string,
+): Promise<Thread> {
+  const thread = await runs.threads.get(threadId)
+  if (thread === undefined) throw threadNotFound(threadId)
+  return redactor.value(toThread(thread))
+}
+
+async function listThreadRuns(
+  { runs, redactor }: Pick<ResolvedControlApiOptions, 'runs' | 'redactor'>,
+  threadId: string,
+  { limit = DEFAULT_RUNS, cursor }: ThreadRunsQuery,
+): Promise<ThreadRunList> {
+  const { runs: page, hasMore } = await runs.threads.runs({
+    threadId,
+    limit,
+    maxBytes: MAX_TEXT_BYTES,
+    ...(cursor === undefined ? {} : { before: Number(cursor) }),
+  })
+  const last = page.at(-1)
+  if (last === undefined && (await runs.threads.get(threadId)) === undefined) {
+    throw threadNotFound(threadId)
+  }
+  return {
+    runs: page.map((run) => redactor.value(toThreadRun(run))),
+    ...(last === undefined || !hasMore ? {} : { nextCursor: String(last.number) }),
+  }
+}
+
+/** Maximum number of times that a deletion looks for further runs. */
+const MOST_PASSES = 1_000
+
+/**
+ * Deletes a thread with its runs, the oldest first. An unfinished run is cancelled first.
+ *
+ * @throws {TuttiError} THREAD_NOT_FOUND; NOT_CONFIRMED when a run has not stopped in time; THREAD_BUSY when runs are
+ * submitted faster than they are deleted.
+ */
+async function deleteThread(
+  options: Pick<ResolvedControlApiOptions, 'runs' | 'clock'>,
+  threadId: string,
+  caller: Caller,
+): Promise<void> {
+  for (let pass = 0; pass < MOST_PASSES; pass += 1) {
+    const end = await options.runs.threads.delete(threadId)
+    if (end.kind === 'has_runs') {
+      for (const runId of end.runIds) await deleteUnlessGone(options, runId, caller)
+    } else {
+      // After the first pass, another request may have deleted it.
+      if (end.kind === 'unknown' && pass === 0) throw threadNotFound(threadId)
+      return
+    }
+  }
+  const message = `Thread ${threadId} got new runs while it was being deleted; retry the deletion`
+  throw new TuttiError('THREAD_BUSY', message, { retryable: true })
+}
+
+/** Deletes a run that another request may delete at the same time. */
+async function deleteUnlessGone(
+  options: Pick<ResolvedControlApiOptions, 'runs' | 'clock'>,
+  runId: string,
+  caller: Caller,
+): Promise<void> {
+  try {
+    await deleteRun(options, runId, caller)
+  } catch (error) {
+    if (!TuttiError.isInstance(error) || error.code !== 'RUN_NOT_FOUND') throw error
+  }
+}

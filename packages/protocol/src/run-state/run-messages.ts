@@ -1,0 +1,57 @@
+/** Pure: a run as messages of a conversation. */
+import type { HistoryMessage } from '../schemas/history-message.ts'
+import type { RunState } from './run-state.ts'
+import type { TaskState } from './task-state.ts'
+
+/** Inputs and tasks of a run, which become the message of its user. */
+export interface RunGiven {
+  readonly inputs: Readonly<Record<string, string>>
+  /** Planned tasks, in order. */
+  readonly tasks: readonly { readonly description: string }[]
+}
+
+/** Messages of one run in a conversation. */
+export interface RunMessages {
+  readonly userMessage: string
+  /** Absent while the run has no text. */
+  readonly assistantMessage?: string
+}
+
+/**
+ * Returns a run as the message of its user: its only input, else all its inputs as a JSON object, else the description of
+ * its first task.
+ */
+export function toUserMessage({ inputs, tasks }: RunGiven): string {
+  const values = Object.values(inputs)
+  const [only] = values
+  if (only === undefined) return tasks[0]?.description ?? ''
+  return values.length === 1 ? only : JSON.stringify(inputs)
+}
+
+/** Returns the task whose output is that of the run: the last planned one. Undefined before the run has started. */
+export function findOutputTask(tasks: readonly TaskState[]): TaskState | undefined {
+  return tasks.findLast(({ delegatedBy }) => delegatedBy === undefined)
+}
+
+/**
+ * Returns a run as messages. The message of the assistant is the output of the final task; while it has none, and in a run
+ * that ended without it, the text of its newest model turn so far.
+ */
+export function toRunMessages(state: Pick<RunState, 'inputs' | 'tasks'>): RunMessages {
+  const final = findOutputTask(state.tasks)
+  const text = final?.output ?? final?.turns.at(-1)?.text ?? ''
+  return {
+    userMessage: toUserMessage(state),
+    ...(text === '' ? {} : { assistantMessage: text }),
+  }
+}
+
+/** Returns the messages of a run as a part of the conversation before another one. */
+export function toHistoryMessages({
+  userMessage,
+  assistantMessage,
+}: RunMessages): readonly HistoryMessage[] {
+  const asked = { role: 'user', content: userMessage } as const
+  if (assistantMessage === undefined) return [asked]
+  return [asked, { role: 'assistant', content: assistantMessage }]
+}

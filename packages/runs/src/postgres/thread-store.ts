@@ -1,0 +1,216 @@
+/** Threads in Postgres. */
+import { numberField, parseCutText, toThreadRunPage } from '../record-fields.ts'
+import {
+  SHOWN_RUNS,
+  type CreatedThread,
+  type DeletedThread,
+  type ThreadQuery,
+  type ThreadRunPage,
+  type ThreadRunQuery,
+  type ThreadStore,
+} from '../ports/thread-store.ts'
+import { clampCount, finiteOrNull } from './numbers.ts'
+import { fromColumn, toColumn, toTagIndex } from './text.ts'
+
+import type { RunStatus } from '@tutti/protocol'
+import type { Retention } from '../ports/run-store.ts'
+import type { NewThread, ThreadRecord, ThreadRunRecord } from '../thread-record.ts'
+import type { Database, PostgresRow } from './database.ts'
+import type { PostgresParts } from './postgres-parts.ts'
+
+/** The thread store in Postgres. */
+export class PostgresThreadStore implements ThreadStore {
+  readonly #requests: Database
+  readonly #searches: Database
+
+  constructor({ requests, searches }: Pick<PostgresParts, 'requests' | 'searches'>) {
+    this.#requests = requests
+    this.#searches = searches
+  }
+
+  async create({ threadId, title, tags, actor }: NewThread): Promise<CreatedThread> {
+    const [created] = await this.#requests.change(
+      `INSERT INTO ${this.#requests.schema}.threads (thread_id, title, tags, tag_index, actor)
+       VALUES ($1, $2, $3, $4::text[], $5) ON CONFLICT (thread_id) DO NOTHING
+       RETURNING *, ${INSTANTS}, 0 AS run_count, NULL AS newest_run`,
+      [
+        toColumn(threadId),
+        title === undefined ? null : toColumn(title),
+        JSON.stringify(tags),
+        Object.entries(tags).flatMap(([key, value]) => [
+          toTagIndex(key),
+          toTagIndex(key, String(value)),
+        ]),
+        actor === undefined ? null : toColumn(actor),
+      ],
+    )
+    if (created !== undefined) return { isNew: true, thread: readThread(created) }
+    const thread = await this.get(threadId)
+    // Deleted in the meantime.
+    if (thread === undefined) return this.create({ threadId, tags, ...pickTexts(title, actor) })
+    return { isNew: false, thread }
+  }
+
+  async get(threadId: string): Promise<ThreadRecord | undefined> {
+    const { schema } = this.#requests
+    const page = `SELECT * FROM ${schema}.threads WHERE thread_id = $1`
+    const [row] = await this.#requests.query(listSql(schema, page), [toColumn(threadId)])
+    return row === undefined ? undefined : readThread(row)
+  }
+
+  async list({ tag, limit, before }: ThreadQuery): Promise<readonly ThreadRecord[]> {
+    const { schema } = this.#searches
+    const page = `SELECT * FROM ${schema}.threads
+      WHERE place < $1::int8 AND ($2::text[] IS NULL OR tag_index @> $2)
+      ORDER BY place DESC LIMIT $3`
+    const rows = await this.#searches.query(listSql(schema, page), [
+      before ?? Number.MAX_SAFE_INTEGER,
+      tag === undefined ? null : [toTagIndex(tag.key, tag.value)],
+      clampCount(limit),
+    ])
+    return rows.map(readThread)
+  }
+
+  async runs({ threadId, limit, before, maxBytes }: ThreadRunQuery): Promise<ThreadRunPage> {
+    const rows = await this.#requests.query(runsSql(this.#requests.schema), [
+      toColumn(threadId),
+      before ?? MOST_INTEGER,
+      limit + 1,
+      clampCount(maxBytes),
+    ])
+    return toThreadRunPage(rows.map(readThreadRun), Number(rows[0]?.['found'] ?? 0), limit)
+  }
+
+  async delete(threadId: string): Promise<DeletedThread> {
+    const { schema } = this.#requests
+    const id = toColumn(threadId)
+    const deleted = await this.#requests.change(
+      `DELETE FROM ${schema}.threads WHERE thread_id = $1
+         AND NOT EXISTS (SELECT FROM ${schema}.thread_runs WHERE thread_id = $1)
+       RETURNING thread_id`,
+      [id],
+    )
+    if (deleted.length > 0) return { kind: 'deleted' }
+    const rows = await this.#requests.query(
+      `SELECT run_id FROM ${schema}.threads AS thread
+         LEFT JOIN ${schema}.thread_runs USING (thread_id)
+         LEFT JOIN ${schema}.runs ON runs.id = run
+       WHERE thread.thread_id = $1 ORDER BY n LIMIT ${SHOWN_RUNS}`,
+      [id],
+    )
+    if (rows.length === 0) return { kind: 'unknown' }
+    const runIds = rows.flatMap(({ run_id: id }) =>
+      typeof id === 'string' ? [fromColumn(id)] : [],
+    )
+    return { kind: 'has_runs', runIds }
+  }
+
+  async deleteEmpty({ keep, maxAgeMs = Infinity, limit }: Retention): Promise<readonly string[]> {
+    const rows = await this.#requests.change(removeEmptySql(this.#requests.schema), [
+      clampCount(keep),
+      finiteOrNull(maxAgeMs),
+      clampCount(limit),
+    ])
+    return rows.map((row) => fromColumn(String(row['thread_id'])))
+  }
+}
+
+/** Greatest number of a run in its thread. */
+const MOST_INTEGER = 2_147_483_647
+
+/** Instants in milliseconds since 1970. */
+const INSTANTS = `extract(epoch FROM created_at) * 1000 AS created_ms,
+  extract(epoch FROM changed_at) * 1000 AS changed_ms`
+
+function listSql(schema: string, page: string): string {
+  return `
+    SELECT page.*, ${INSTANTS}, newest_run, newest_status, run_count
+    FROM (${page}) AS page
+    LEFT JOIN LATERAL (
+      SELECT run_id AS newest_run, status AS newest_status
+      FROM ${schema}.thread_runs JOIN ${schema}.runs ON runs.id = run
+      WHERE thread_runs.thread_id = page.thread_id ORDER BY n DESC LIMIT 1
+    ) AS newest ON true
+    LEFT JOIN LATERAL (
+      SELECT count(*) AS run_count FROM ${schema}.thread_runs
+      WHERE thread_id = page.thread_id
+    ) AS counted ON true
+    ORDER BY place DESC`
+}
+
+/** Sizes are those of the runs before, so that the first run is always read. */
+function runsSql(schema: string): string {
+  return `
+    SELECT * FROM (
+      SELECT *, count(*) OVER () AS found, sum(bytes) OVER (ORDER BY n DESC) - bytes AS before
+      FROM (
+        SELECT n, run_id, ensemble, runs.status, created_at, runs.completed_at,
+          substr(runs.error, 1, 2000) AS error_start, last_seq, user_message, final_task, output,
+          octet_length(user_message) + coalesce(octet_length(output), 0) AS bytes
+        FROM (
+          SELECT n, run, user_message, final_task FROM ${schema}.thread_runs
+          WHERE thread_id = $1 AND n < $2 ORDER BY n DESC LIMIT $3
+        ) AS page
+          JOIN ${schema}.runs ON runs.id = page.run
+          LEFT JOIN ${schema}.tasks ON tasks.run = page.run AND task_index = final_task
+      ) AS texts
+    ) AS sized WHERE before < $4 ORDER BY n DESC`
+}
+
+function removeEmptySql(schema: string): string {
+  return `
+    DELETE FROM ${schema}.threads WHERE place IN (
+      SELECT place FROM (
+        SELECT place, changed_at, row_number() OVER (ORDER BY place DESC) AS at
+        FROM ${schema}.threads
+        WHERE NOT EXISTS (
+          SELECT FROM ${schema}.thread_runs WHERE thread_runs.thread_id = threads.thread_id)
+      ) AS empty
+      WHERE at > $1::int8 OR changed_at < statement_timestamp() - $2::float8 * interval '1 millisecond'
+      ORDER BY place LIMIT $3
+    ) RETURNING thread_id`
+}
+
+function pickTexts(
+  title: string | undefined,
+  actor: string | undefined,
+): Pick<NewThread, 'title' | 'actor'> {
+  return { ...(title === undefined ? {} : { title }), ...(actor === undefined ? {} : { actor }) }
+}
+
+function readThread(row: PostgresRow): ThreadRecord {
+  const { title, actor, newest_run: newest } = row
+  return {
+    threadId: fromColumn(String(row['thread_id'])),
+    ...(typeof title === 'string' ? { title: fromColumn(title) } : {}),
+    // NOTE: a cast at the boundary: this store only ever writes tags.
+    tags: JSON.parse(String(row['tags'])) as ThreadRecord['tags'],
+    ...(typeof actor === 'string' ? { actor: fromColumn(actor) } : {}),
+    place: Number(row['place']),
+    createdAt: Math.round(Number(row['created_ms'])),
+    changedAt: Math.round(Number(row['changed_ms'])),
+    runCount: Number(row['run_count']),
+    // NOTE: a cast at the boundary: this store only ever writes statuses.
+    ...(typeof newest === 'string'
+      ? { newestRun: { runId: fromColumn(newest), status: row['newest_status'] as RunStatus } }
+      : {}),
+  }
+}
+
+function readThreadRun(row: PostgresRow): ThreadRunRecord {
+  const { output, error_start: error } = row
+  return {
+    runId: fromColumn(String(row['run_id'])),
+    ensemble: fromColumn(String(row['ensemble'])),
+    // NOTE: a cast at the boundary: this store only ever writes statuses.
+    status: row['status'] as RunStatus,
+    createdAt: Number(row['created_at']),
+    ...numberField('completedAt', row['completed_at']),
+    ...(typeof error === 'string' ? { error: parseCutText(error) } : {}),
+    lastSeq: Number(row['last_seq']),
+    number: Number(row['n']),
+    userMessage: fromColumn(String(row['user_message'])),
+    finalTask: Number(row['final_task']),
+    ...(typeof output === 'string' ? { output: fromColumn(output) } : {}),
+  }
+}

@@ -1,0 +1,157 @@
+/** Threads in the embedded store. */
+import { numberField, toThreadRunPage } from '../record-fields.ts'
+import { SHOWN_RUNS, type ThreadStore } from '../ports/thread-store.ts'
+import { HAS_TAG, toTagValues } from './list-runs.ts'
+
+import type { RunStatus } from '@tutti/protocol'
+import type { SqliteParts } from './sqlite-parts.ts'
+import { readCutError, type SqliteRow } from './rows.ts'
+import type { ThreadRecord, ThreadRunRecord } from '../thread-record.ts'
+
+/** Returns the thread store of an open database. */
+export function sqliteThreadStore({
+  database,
+  clock,
+  transaction,
+}: Pick<SqliteParts, 'database' | 'clock' | 'transaction'>): ThreadStore {
+  const insert = database.prepare(
+    `INSERT INTO threads (place, thread_id, title, tags, actor, created_at, changed_at)
+     VALUES (${NEXT_PLACE}, ?, ?, ?, ?, ?, ?) ON CONFLICT (thread_id) DO NOTHING`,
+  )
+  const select = database.prepare(listSql('thread_id = ?', ''))
+  const list = database.prepare(
+    listSql(`place < $before AND ($key IS NULL OR ${HAS_TAG})`, 'LIMIT $limit'),
+  )
+  const runs = database.prepare(RUNS_SQL)
+  const someRuns = database.prepare(
+    `SELECT run_id FROM thread_runs JOIN runs ON runs.id = run
+     WHERE thread_runs.thread_id = ? ORDER BY n LIMIT ${SHOWN_RUNS}`,
+  )
+  const remove = database.prepare('DELETE FROM threads WHERE thread_id = ?')
+  const removeEmpty = database.prepare(REMOVE_EMPTY_SQL)
+  const find = (threadId: string): ThreadRecord | undefined => {
+    const row = select.get(threadId)
+    return row === undefined ? undefined : readThread(row)
+  }
+  return {
+    async create({ threadId, title, tags, actor }) {
+      const now = clock.now()
+      return transaction(() => {
+        const { changes } = insert.run(
+          threadId,
+          title === undefined ? null : JSON.stringify(title),
+          JSON.stringify(tags),
+          actor === undefined ? null : JSON.stringify(actor),
+          now,
+          now,
+        )
+        const thread = find(threadId)
+        if (thread === undefined) throw new TypeError(`Thread ${threadId} was not stored`)
+        return { isNew: Number(changes) > 0, thread }
+      })
+    },
+    async get(threadId) {
+      return find(threadId)
+    },
+    async list({ tag, limit, before = Number.MAX_SAFE_INTEGER }) {
+      return list.all({ ...toTagValues(tag), before, limit }).map(readThread)
+    },
+    async runs({ threadId, limit, before = Number.MAX_SAFE_INTEGER, maxBytes }) {
+      const rows = runs.all({ threadId, before, limit: limit + 1, maxBytes })
+      return toThreadRunPage(rows.map(readThreadRun), Number(rows[0]?.['found'] ?? 0), limit)
+    },
+    async delete(threadId) {
+      return transaction(() => {
+        const runIds = someRuns.all(threadId).map((row) => String(row['run_id']))
+        if (runIds.length > 0) return { kind: 'has_runs', runIds }
+        return { kind: Number(remove.run(threadId).changes) > 0 ? 'deleted' : 'unknown' }
+      })
+    },
+    async deleteEmpty({ keep, maxAgeMs = Infinity, limit }) {
+      const oldest = maxAgeMs === Infinity ? null : clock.now() - maxAgeMs
+      const bounds = [keep, limit].map((count) => Math.min(count, Number.MAX_SAFE_INTEGER))
+      const [kept = 0, most = 0] = bounds
+      return removeEmpty
+        .all({ keep: kept, oldest, limit: most })
+        .map((row) => String(row['thread_id']))
+    },
+  }
+}
+
+/** The place of a thread with the newest submission. */
+export const NEXT_PLACE = '(SELECT coalesce(max(place), 0) + 1 FROM threads)'
+
+function listSql(where: string, limit: string): string {
+  return `
+    WITH page AS (SELECT * FROM threads WHERE ${where} ORDER BY place DESC ${limit})
+    SELECT page.*, newest.run_id AS newest_run, newest.status AS newest_status,
+      (SELECT count(*) FROM thread_runs WHERE thread_id = page.thread_id) AS run_count
+    FROM page
+      LEFT JOIN thread_runs AS last ON last.thread_id = page.thread_id
+        AND n = (SELECT max(n) FROM thread_runs WHERE thread_id = page.thread_id)
+      LEFT JOIN runs AS newest ON newest.id = last.run
+    ORDER BY place DESC`
+}
+
+/** Sizes are those of the runs before, so that the first run is always read. */
+const RUNS_SQL = `
+  SELECT * FROM (
+    SELECT *, count(*) OVER () AS found, sum(bytes) OVER (ORDER BY n DESC) - bytes AS before
+    FROM (
+      SELECT n, run_id, ensemble, status, created_at, completed_at,
+        substr(error, 1, 2000) AS error_start, last_seq, user_message, final_task, output,
+        octet_length(user_message) + coalesce(octet_length(output), 0) AS bytes
+      FROM (
+        SELECT n, run, user_message, final_task FROM thread_runs
+        WHERE thread_id = $threadId AND n < $before ORDER BY n DESC LIMIT $limit
+      ) AS page
+        JOIN runs ON runs.id = page.run
+        LEFT JOIN (SELECT run, task_index, output FROM tasks) AS final
+          ON final.run = page.run AND task_index = final_task
+    )
+  ) WHERE before < $maxBytes ORDER BY n DESC`
+
+const REMOVE_EMPTY_SQL = `
+  DELETE FROM threads WHERE place IN (
+    SELECT place FROM (
+      SELECT place, changed_at, row_number() OVER (ORDER BY place DESC) AS at FROM threads
+      WHERE NOT EXISTS (SELECT 1 FROM thread_runs WHERE thread_runs.thread_id = threads.thread_id)
+    ) WHERE at > $keep OR changed_at < $oldest ORDER BY place LIMIT $limit
+  ) RETURNING thread_id`
+
+function readThread(row: SqliteRow): ThreadRecord {
+  const { title, actor, newest_run: newest } = row
+  return {
+    threadId: String(row['thread_id']),
+    ...(typeof title === 'string' ? { title: String(JSON.parse(title)) } : {}),
+    // NOTE: a cast at the boundary: this store only ever writes tags.
+    tags: JSON.parse(String(row['tags'])) as ThreadRecord['tags'],
+    ...(typeof actor === 'string' ? { actor: String(JSON.parse(actor)) } : {}),
+    place: Number(row['place']),
+    createdAt: Number(row['created_at']),
+    changedAt: Number(row['changed_at']),
+    runCount: Number(row['run_count']),
+    // NOTE: a cast at the boundary: this store only ever writes statuses.
+    ...(typeof newest === 'string'
+      ? { newestRun: { runId: newest, status: row['newest_status'] as RunStatus } }
+      : {}),
+  }
+}
+
+function readThreadRun(row: SqliteRow): ThreadRunRecord {
+  const { output } = row
+  return {
+    runId: String(row['run_id']),
+    ensemble: String(row['ensemble']),
+    // NOTE: a cast at the boundary: this store only ever writes statuses.
+    status: row['status'] as RunStatus,
+    createdAt: Number(row['created_at']),
+    ...numberField('completedAt', row['completed_at']),
+    ...readCutError(row['error_start']),
+    lastSeq: Number(row['last_seq']),
+    number: Number(row['n']),
+    userMessage: String(JSON.parse(String(row['user_message']))),
+    finalTask: Number(row['final_task']),
+    ...(typeof output === 'string' ? { output: String(JSON.parse(output)) } : {}),
+  }
+}

@@ -1,0 +1,49 @@
+/** Reads the text that the final task of a run has written so far. */
+import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
+import type { StoredEventLog } from '../ports/event-log.ts'
+import type { ThreadRunRecord } from '../thread-record.ts'
+
+/** Number of events at the end of a run in which its text so far is looked for. */
+const MOST_LATE_EVENTS = 2_000
+
+/** Size of those events after which no further one is read, in bytes. */
+const LATE_EVENTS_BYTES = 2_000_000
+
+/** Types of the events with text of a model. */
+const TEXT_EVENTS = [
+  'llm_iteration_started',
+  'token',
+  'llm_iteration_completed',
+] as const satisfies readonly RunEvent['type'][]
+
+/**
+ * Returns the text of the newest model turn of the final task, as far as it is among the last events of the run; undefined
+ * when there is none.
+ */
+export async function readTextSoFar(
+  events: StoredEventLog,
+  { runId, lastSeq, finalTask }: Pick<ThreadRunRecord, 'runId' | 'lastSeq' | 'finalTask'>,
+): Promise<string | undefined> {
+  const page = await events.read({
+    runId,
+    from: Math.max(0, lastSeq + 1 - MOST_LATE_EVENTS),
+    limit: MOST_LATE_EVENTS,
+    maxBytes: LATE_EVENTS_BYTES,
+    types: TEXT_EVENTS,
+  })
+  const text = page.reduce((before, event) => foldText(before, event, finalTask), '')
+  return text === '' ? undefined : text
+}
+
+function foldText(text: string, event: LoggedRunEvent, finalTask: number): string {
+  switch (event.type) {
+    case 'llm_iteration_started':
+      return event.taskIndex === finalTask ? '' : text
+    case 'token':
+      return event.taskIndex === finalTask ? text + event.token : text
+    case 'llm_iteration_completed':
+      return event.taskIndex === finalTask ? (event.responseText ?? text) : text
+    default:
+      return text
+  }
+}
