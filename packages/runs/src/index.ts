@@ -63,11 +63,13 @@ export {
 export type {
   ClaimedRun,
   ClaimRequest,
+  Fleet,
   HeldRun,
   LeaseOwner,
   KnownEnsembles,
   Release,
   Released,
+  RenewalRequest,
   RunQueue,
 } from './ports/run-queue.ts'
 export type {

@@ -34,6 +34,7 @@ import {
   type FollowRunOptions,
   type FollowSource,
 } from './feed/follow-events.ts'
+import { takesTurn } from './execution/fleet-pace.ts'
 import { GroupCommit } from './commit/group-commit.ts'
 import { buildNewRun, createQueuedEvent, type RunSubmission } from './execution/new-run.ts'
 import {
@@ -209,6 +210,11 @@ export class RunService {
   /** Counts the runs of each state, over all processes. */
   load(): Promise<QueueLoad> {
     return this.#storage.queue.load()
+  }
+
+  /** Decides at random whether this process does a repeated task that `enough` processes on the store suffice for. */
+  takesTurn(enough: number): boolean {
+    return takesTurn(enough, this.#storage.queue.fleet.processes)
   }
 
   /** Counts everything that waits in the store, over all processes. */
@@ -424,7 +430,7 @@ export class RunService {
         this.#feed.onWritten(notification.runId, notification)
         return
       case 'ready':
-        this.#executor.wake()
+        this.#executor.onReady()
         return
       case 'signal':
         this.#tryTask(() => this.#executor.takeCommands(notification.runId))
@@ -464,7 +470,8 @@ export class RunService {
 
   async #deleteEndedRuns(): Promise<void> {
     const { maxRetainedRuns: keep, maxRetainedAgeMs: maxAgeMs } = this.#settings
-    if (keep === Infinity && maxAgeMs === Infinity) return this.#afterHousekeeping()
+    const isUnlimited = keep === Infinity && maxAgeMs === Infinity
+    if (isUnlimited || !this.takesTurn(1)) return this.#afterHousekeeping()
     const age = maxAgeMs === Infinity ? {} : { maxAgeMs }
     const { runs, threads } = this.#storage
     let deleted: readonly string[]

@@ -5,6 +5,7 @@ import type {
   ClaimRequest,
   StoredEventLog,
   StoreNotification,
+  RenewalRequest,
   RunQueue,
   CommandQueue,
   RunStorage,
@@ -60,14 +61,17 @@ export function fakeStorage({
 /** A queue of waiting runs. A test can delay each claim. */
 export class FakeQueue implements Pick<
   RunQueue,
-  'claimNext' | 'claim' | 'renew' | 'markWaiting' | 'release'
+  'claimNext' | 'claim' | 'renew' | 'markWaiting' | 'release' | 'fleet'
 > {
+  fleet = { processes: 1, pollers: 1 }
   /** Waiting runs, the next one first. */
   readonly waiting: ClaimedRun[]
   /** The wanted number of each claim. */
   readonly wanted: number[] = []
   /** The calls other than claims, such as `release run-a ready`. */
   readonly asked: string[] = []
+  /** The requests of all renewals. */
+  readonly renewals: RenewalRequest[] = []
   /** Awaited after runs were claimed and before the claim resolves. */
   beforeAnswer: (() => Promise<void>) | undefined
   /** The result of a renewal. @default it fails */
@@ -90,8 +94,9 @@ export class FakeQueue implements Pick<
     return claim
   }
 
-  async renew(): ReturnType<RunQueue['renew']> {
+  async renew(request: RenewalRequest): ReturnType<RunQueue['renew']> {
     this.asked.push('renew')
+    this.renewals.push(request)
     if (this.held === undefined) throw new Error('no connection')
     return this.held()
   }

@@ -62,6 +62,9 @@ async function mutedProcess(url: string, { ensemble }: WaitingEnsemble) {
     reclaimAll: () => storage.queue.reclaimAll(),
     load: () => storage.queue.load(),
     metrics: () => storage.queue.metrics(),
+    get fleet() {
+      return storage.queue.fleet
+    },
   }
   const service = new RunService({ ...muted, queue }, [ensemble], QUICK)
   await service.start()

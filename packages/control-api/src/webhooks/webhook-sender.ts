@@ -37,6 +37,9 @@ const CONCURRENCY = 8
 /** Interval at which the outbox is polled in addition to notifications, in milliseconds. */
 const POLL_MS = 5_000
 
+/** Number of processes that poll at each interval on average, however many there are. */
+const POLLERS = 5
+
 /** Status "Gone", with which a receiver refuses further attempts. */
 const GONE = 410
 
@@ -82,7 +85,7 @@ export class WebhookSender {
   }
 
   #poll(): void {
-    this.#claimNext()
+    if (this.#runs.takesTurn(POLLERS)) this.#claimNext()
     this.#stopTimer = this.#clock.after(POLL_MS, () => {
       this.#poll()
     })

@@ -4,7 +4,8 @@ import type { Clock } from '@tutti/core'
 /** A repeated task. */
 export interface Repeated {
   readonly clock: Clock
-  readonly everyMs: number
+  /** In milliseconds; a function is called before each repetition. */
+  readonly everyMs: number | (() => number)
   readonly task: () => Promise<void>
   readonly onError: (error: unknown) => void
 }
@@ -15,7 +16,7 @@ export function every({ clock, everyMs, task, onError }: Repeated): () => void {
   let stopTimer = (): void => undefined
   const wait = (): void => {
     if (isStopped) return
-    stopTimer = clock.after(everyMs, () => {
+    stopTimer = clock.after(typeof everyMs === 'number' ? everyMs : everyMs(), () => {
       task().catch(onError).finally(wait)
     })
   }

@@ -40,7 +40,15 @@ describe('RunExecutor, claiming', () => {
     const owner: unknown = expect.stringMatching(/^fake-.{36}$/)
     const known = { ensembles: [engine.name], othersAfterMs: 600_000 }
     expect(requests).toEqual([
-      { owner, leaseMs: LEASE_MS, wanted: 2, maxConcurrentRuns: 7, known, takesSuspect: true },
+      {
+        owner,
+        leaseMs: LEASE_MS,
+        idleLeaseMs: 3 * LEASE_MS,
+        wanted: 2,
+        maxConcurrentRuns: 7,
+        known,
+        takesSuspect: true,
+      },
     ])
   })
 
@@ -282,12 +290,52 @@ describe('RunExecutor, renewing leases', () => {
   it('[RUNS-Q6] releases a run whose claim was never received', async () => {
     const { executor, queue, clock, warned } = setUp({
       held: [{ runId: 'stray', token: toToken(1) }],
+      options: { pollMs: LEASE_MS },
     })
+    queue.claimNext = () => Promise.reject(new Error('connection lost'))
     executor.start()
     await turns()
     await clock.advance(LEASE_MS / 3)
     expect(queue.asked).toEqual(['renew', 'release stray lost'])
-    expect(warned).toEqual(['Releasing a run whose claim was never received'])
+    expect(warned).toEqual([
+      'Failed to claim due runs',
+      'Releasing a run whose claim was never received',
+    ])
+  })
+
+  it('[RUNS-Q5] renews the lease of a process without runs only when half of it has passed', async () => {
+    const { executor, queue, clock } = setUp({ options: { executes: false }, held: [] })
+    queue.fleet = { processes: 400, pollers: 1 }
+    executor.start()
+    // The first renewal starts the lease.
+    await clock.advance(LEASE_MS / 3)
+    expect(queue.renewals).toMatchObject([
+      { leaseMs: LEASE_MS, idleLeaseMs: 3 * 400 * 125, hasFreeSlot: false },
+    ])
+    await clock.advance((3 * 400 * 125) / 2 - 1)
+    expect(queue.renewals).toHaveLength(1)
+    await clock.advance(LEASE_MS / 3)
+    expect(queue.renewals).toHaveLength(2)
+  })
+
+  it('[RUNS-Q10] polls as often as its share of a large fleet, with jitter', async () => {
+    const { executor, queue, clock } = setUp({ held: [] })
+    queue.fleet = { processes: 80, pollers: 80 }
+    executor.start()
+    await turns()
+    const polls: number[] = []
+    for (let second = 0; second < 200; second += 1) {
+      await clock.advance(1_000)
+      await turns()
+      polls.push(queue.wanted.length)
+    }
+    const intervals = polls.flatMap((count, second) =>
+      count > (polls[second - 1] ?? 1) ? [second] : [],
+    )
+    const gaps = intervals.slice(1).map((second, index) => second - (intervals[index] ?? 0))
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(7)
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(13)
+    expect(queue.asked).toEqual([])
   })
 
   it.each(['before it renews', 'while it renews'])(
@@ -470,10 +518,10 @@ describe('RunExecutor.stop', () => {
     if (busy !== undefined) busy.isBusy = true
     const stopped = executor.stop(60_000)
     await turns(8)
-    expect(queue.asked).toEqual(['release a ready'])
+    expect(queue.asked).toEqual(['renew', 'release a ready'])
     busy?.rest()
     await stopped
-    expect(queue.asked).toEqual(['release a ready', 'release b ready'])
+    expect(queue.asked).toEqual(['renew', 'release a ready', 'release b ready'])
     expect(queue.waiting).toHaveLength(1)
     expect([executor.running, clock.pending]).toEqual([0, 0])
   })
@@ -486,11 +534,11 @@ describe('RunExecutor.stop', () => {
     engine.run.isBusy = true
     const stopped = executor.stop(5_000)
     await clock.advance(4_999)
-    expect([queue.asked, engine.run.isStopped]).toEqual([['renew'], false])
+    expect([queue.asked, engine.run.isStopped]).toEqual([['renew', 'renew'], false])
     await clock.advance(1)
     await turns(8)
     await stopped
-    expect(queue.asked).toEqual(['renew', 'release a ready'])
+    expect(queue.asked).toEqual(['renew', 'renew', 'release a ready'])
     expect(engine.run.isStopped).toBe(true)
     expect(executor.running).toBe(0)
   })
@@ -516,7 +564,7 @@ describe('RunExecutor.stop', () => {
     const stopped = executor.stop(60_000)
     gate.resolve()
     await stopped
-    expect(queue.asked).toEqual(['release a ready'])
+    expect(queue.asked).toEqual(['renew', 'release a ready'])
     expect(executor.running).toBe(0)
   })
 
@@ -534,7 +582,7 @@ describe('RunExecutor.stop', () => {
     expect(isStopped).toBe(false)
     gate.resolve()
     await stopped
-    expect(queue.asked).toEqual(['release a ready'])
+    expect(queue.asked).toEqual(['renew', 'release a ready'])
   })
 
   it('[RUNS-Q4] hands over a run of executeNow at once', async () => {
@@ -547,7 +595,7 @@ describe('RunExecutor.stop', () => {
     await turns()
     queue.waiting.push(claimed('b'))
     expect(await executor.executeNow('b')).toBe('ready')
-    expect(queue.asked).toEqual(['release b ready'])
+    expect(queue.asked).toEqual(['renew', 'release b ready'])
     run.rest()
     await stopped
   })

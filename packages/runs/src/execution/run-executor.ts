@@ -9,7 +9,8 @@
  * RUNS-Q3 A run that was being cancelled when its process died is cancelled: at once, or in mode `boundary`
  *    when its running tasks have finished.
  * RUNS-Q4 Releasing a run retains its history, but not its provisional end state.
- * RUNS-Q5 Leases are renewed as long as the process lives; a run whose lease was lost is stopped at once.
+ * RUNS-Q5 Leases are renewed as long as the process lives; a run whose lease was lost is stopped at once. A process
+ *    without runs has a longer lease, and renews it rarely.
  * RUNS-Q9 When the lease of this process ends before it could be renewed, by the clock of the process, all of its runs
  *    are stopped, and stream and call nothing after that.
  * RUNS-Q6 A run that the store assigns to this process, and that does not execute here, is released as lost.
@@ -17,6 +18,8 @@
  *    store is not shared, it is claimed at once.
  * RUNS-Q8 One suspect (`suspects.ts`) at a time executes here, until it has ended or has run for
  *    {@link SETTLED_AFTER_MS}.
+ * RUNS-Q10 A process with a free slot polls for due runs. The more of them there are, the less often each polls, so that
+ *    all together poll a few times a second.
  */
 import { setImmediate } from 'node:timers/promises'
 
@@ -24,6 +27,7 @@ import { sleep, TuttiError, type Logger } from '@tutti/core'
 
 import { reportActivity } from './activity.ts'
 import { every } from './every.ts'
+import { idleLeaseMs, nextPollMs } from './fleet-pace.ts'
 import { LeaseTimer } from './lease-timer.ts'
 import { Execution, type ExecutionEnd, type ExecutionOptions } from './execution.ts'
 import { applyCaptureMode, redactedJournal } from '../commit/redacted-journal.ts'
@@ -31,7 +35,7 @@ import { SETTLED_AFTER_MS } from './suspects.ts'
 
 import type { GroupCommit } from '../commit/group-commit.ts'
 import type { ResolvedRunServiceOptions } from '../options.ts'
-import type { ClaimedRun, HeldRun, LeaseOwner, KnownEnsembles } from '../ports/run-queue.ts'
+import type { ClaimedRun, HeldRun, KnownEnsembles, LeaseOwner } from '../ports/run-queue.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { CommandAnswer, PendingCommand } from '../ports/command-queue.ts'
 import type { RunEnsembles } from './run-ensembles.ts'
@@ -64,8 +68,16 @@ export class RunExecutor {
   /** Numbers of claims started and ended so far. */
   readonly #claims = { begun: 0, ended: 0 }
   readonly #lease: LeaseTimer
+  /** Time at which the lease of this process without runs is renewed, by `Clock.elapsed`. */
+  #renewIdleAt = -Infinity
+  /** Number of runs that the store assigned to this process at the last renewal. */
+  #held = 0
+  /** The renewal in progress of a lease without runs. */
+  #renewingIdle: Promise<void> | undefined
   #claiming: Promise<void> | undefined
   #isWakePending = false
+  /** Whether another process is woken if this one has no free slot. */
+  #passesOn = false
   #isStarted = false
   #isStopped = false
 
@@ -112,13 +124,13 @@ export class RunExecutor {
         this.#logger.warn('Failed to renew leases', { error })
       }
       const everyMs = leaseMs / RENEWALS_PER_LEASE
-      this.#stops.push(every({ clock, everyMs, task: () => this.renew(), onError }))
+      this.#stops.push(every({ clock, everyMs, task: () => this.#renewInTime(), onError }))
     }
     if (!settings.executes) return
     this.#isStarted = true
-    this.#stops.push(
-      every({ clock, everyMs: pollMs, task: () => this.#poll(), onError: () => undefined }),
-    )
+    const everyMs = (): number => nextPollMs(pollMs, storage.queue.fleet.pollers)
+    const onError = (): undefined => undefined
+    this.#stops.push(every({ clock, everyMs, task: () => this.#poll(), onError }))
     this.wake()
   }
 
@@ -135,6 +147,12 @@ export class RunExecutor {
       this.#isWakePending = false
       this.wake()
     })
+  }
+
+  /** Claims due runs, because the store has chosen this process. If it has no free slot, another one is woken. */
+  onReady(): void {
+    this.#passesOn = this.#options.storage.isShared
+    this.wake()
   }
 
   /** Delivers a command to its run. Resolves with undefined when the run does not execute here or gives no answer. */
@@ -174,8 +192,15 @@ export class RunExecutor {
     const claims = this.#claims.begun
     const isQuiet = claims === this.#claims.ended
     const sentAt = this.#options.settings.clock.elapsed()
-    const held = await this.#options.storage.queue.renew(this.#leaseOwner)
+    const leaseOwner = this.#leaseNow
+    const held = await this.#options.storage.queue.renew({
+      ...leaseOwner,
+      hasFreeSlot: this.#freeSlots > 0,
+      known: this.#known,
+    })
     this.#lease.extend(sentAt)
+    this.#held = held.length
+    this.#restIdle(leaseOwner, sentAt)
     const tokens = new Map(held.map(({ runId, token }) => [runId, token]))
     for (const execution of before) {
       const { runId, token } = execution
@@ -183,6 +208,33 @@ export class RunExecutor {
       this.#lose(execution)
     }
     if (isQuiet && claims === this.#claims.begun) await this.#releaseOrphans(held)
+  }
+
+  /** Renews the lease, unless this process has no run and the lease lasts. */
+  async #renewInTime(): Promise<void> {
+    if (this.#active.size > 0) return this.renew()
+    // A claim sets the end of the lease as well, and a renewal that is stored after it might set a later one.
+    if (this.#claiming !== undefined || this.#options.settings.clock.elapsed() < this.#renewIdleAt)
+      return
+    this.#renewingIdle = this.renew().finally(() => {
+      this.#renewingIdle = undefined
+    })
+    return this.#renewingIdle
+  }
+
+  /** The lease for the next claim or renewal. */
+  get #leaseNow(): Required<LeaseOwner> {
+    const { storage, settings } = this.#options
+    const { leaseMs } = this.#leaseOwner
+    const isIdle = this.#active.size === 0 && storage.isShared
+    const idle = isIdle ? idleLeaseMs(settings, storage.queue.fleet.processes) : leaseMs
+    return { ...this.#leaseOwner, idleLeaseMs: idle }
+  }
+
+  /** If the store knows no run of this process, renews the lease only when half of it has passed. */
+  #restIdle({ idleLeaseMs: lastsMs }: Required<LeaseOwner>, sentAt: number): void {
+    const isIdle = this.#active.size === 0 && this.#held === 0
+    this.#renewIdleAt = isIdle ? sentAt + lastsMs / 2 : -Infinity
   }
 
   #lose(execution: Execution): void {
@@ -214,6 +266,10 @@ export class RunExecutor {
     this.#claims.begun += 1
     try {
       return await claim
+    } catch (error) {
+      // Only the reply may be lost: the next renewal returns the runs.
+      this.#renewIdleAt = -Infinity
+      throw error
     } finally {
       this.#claims.ended += 1
     }
@@ -226,6 +282,8 @@ export class RunExecutor {
   async stop(drainTimeoutMs: number): Promise<void> {
     this.#isStopped = true
     const { storage, settings } = this.#options
+    // Others no longer count on this process, and runs that it releases wake others.
+    if (storage.isShared) this.renew().catch(() => undefined)
     // A run that is claimed from now on is handed over as well.
     if (storage.isShared) for (const execution of this.#active.values()) void execution.handOver()
     await this.#claiming
@@ -253,18 +311,22 @@ export class RunExecutor {
 
   async #claimDue(): Promise<void> {
     const { storage, settings } = this.#options
-    const { maxRunsPerProcess, maxConcurrentRuns } = settings
+    const { maxConcurrentRuns } = settings
     try {
       // Runs submitted during this turn of the event loop are claimed together, with one write.
       await setImmediate()
+      await this.#renewingIdle?.catch(() => undefined)
       for (;;) {
         // The claim that follows serves all calls of `wake` so far.
         this.#isWakePending = false
-        const wanted = maxRunsPerProcess - this.#slotsTaken
-        if (wanted <= 0 || this.#isStopped || !storage.isAvailable) return
+        const passesOn = this.#passesOn
+        this.#passesOn = false
+        const wanted = Math.max(this.#freeSlots, 0)
+        if ((wanted === 0 && !passesOn) || !storage.isAvailable) return
         const takesSuspect = !this.#watchesSuspect
+        const leaseOwner = this.#leaseNow
         const request = {
-          ...this.#leaseOwner,
+          ...leaseOwner,
           wanted,
           maxConcurrentRuns,
           known: this.#known,
@@ -273,6 +335,7 @@ export class RunExecutor {
         const sentAt = settings.clock.elapsed()
         const claims = await this.#counted(storage.queue.claimNext(request))
         if (claims.length > 0) this.#lease.extend(sentAt)
+        else this.#restIdle(leaseOwner, sentAt)
         for (const claim of claims) this.#execute(claim)
         if (claims.length < wanted) return
       }
@@ -281,8 +344,11 @@ export class RunExecutor {
     }
   }
 
-  get #slotsTaken(): number {
-    return [...this.#active.values()].filter(({ takesSlot }) => takesSlot).length
+  /** Number of runs that this process can claim now. */
+  get #freeSlots(): number {
+    if (!this.#isStarted || this.#isStopped) return 0
+    const taken = [...this.#active.values()].filter(({ takesSlot }) => takesSlot).length
+    return this.#options.settings.maxRunsPerProcess - taken
   }
 
   /** RUNS-Q8: whether a suspect executes here that may still kill this process. */

@@ -10,8 +10,9 @@
  * RUNS-L1 A claim raises the epoch and gives the run a new random token. A write of an earlier owner carries another
  *    token and is fenced. Unlike an epoch, a token never recurs, even when the store loses its newest changes, as in a
  *    failover to an asynchronous replica or after a restore.
- * RUNS-L2 A run has one owner at a time. An owner has one lease for all of its runs; a claim extends it. When it has
- *    expired, the owner has lost all of them, and other processes may claim them.
+ * RUNS-L2 A run has one owner at a time. An owner has one lease for all of its runs. A claim and a renewal set its end,
+ *    counted from now; it may be later while the owner has no run. When it has expired, the owner has lost all of its
+ *    runs, and other processes may claim them.
  * RUNS-L3 Over all processes, at most `maxConcurrentRuns` runs are owned. A run that its owner has marked as waiting
  *    for a person is not counted. If the limit is Infinity, runs are not counted at all.
  * RUNS-L4 Runs that lost their owner are claimed first, then waiting runs, the oldest first. A parked run is due when
@@ -30,6 +31,9 @@
  *     delay has passed and the caller takes suspects.
  * RUNS-L13 A run is parked only if the store has its owner's last write. Without it, as after a failover to an
  *     asynchronous replica, the store may not have the review for which the run waits: the run is released as lost.
+ * RUNS-L14 The process that makes a run ready is woken if it has a free slot and knows the ensemble, and otherwise one
+ *     other process of which that is true. A process that has no free slot after its claim, or when it is woken, wakes
+ *     another one if due runs remain. Polls find everything else.
  */
 import type { RunStatus } from '@tutti/protocol'
 import type { RunRecord } from '../run-record.ts'
@@ -37,12 +41,15 @@ import type { PendingCommand } from './command-queue.ts'
 
 /** Assigns runs to the processes that execute them. */
 export interface RunQueue {
-  /** Makes the caller the owner of due runs: as many as it wants, within the limit. */
+  /**
+   * Makes the caller the owner of due runs: as many as it wants, within the limit. If it gets all that it wants, which
+   * may be none, other processes are woken for the remaining due runs.
+   */
   claimNext(request: ClaimRequest): Promise<readonly ClaimedRun[]>
   /** Makes the caller the owner of one ready or parked run, regardless of the limit; otherwise returns undefined. */
   claim(runId: string, leaseOwner: LeaseOwner): Promise<ClaimedRun | undefined>
-  /** Extends the lease of an owner, counted from now. Returns the runs that it still owns. */
-  renew(leaseOwner: LeaseOwner): Promise<readonly HeldRun[]>
+  /** Sets the end of an owner's lease, counted from now. Returns the runs that it still owns. */
+  renew(request: RenewalRequest): Promise<readonly HeldRun[]>
   /** Marks an owned run as waiting for a person, or removes the mark. Returns false if the caller does not own the run. */
   markWaiting(held: HeldRun, isWaiting: boolean): Promise<boolean>
   /** Releases a run, for other processes to claim at once or when it is due. */
@@ -53,6 +60,15 @@ export interface RunQueue {
   load(): Promise<QueueLoad>
   /** Counts everything that waits in the store, over all processes. Does not read ended runs. */
   metrics(): Promise<StoreMetrics>
+  /** The processes that share the store, as the last claim or renewal of this process counted them. */
+  readonly fleet: Fleet
+}
+
+/** Numbers of processes with a lease, at least 1 each. */
+export interface Fleet {
+  readonly processes: number
+  /** Those that have a free slot, and so poll. */
+  readonly pollers: number
 }
 
 /** The process that owns leases, and their duration. */
@@ -61,6 +77,16 @@ export interface LeaseOwner {
   readonly owner: string
   /** In milliseconds; Infinity for a store that is not shared. */
   readonly leaseMs: number
+  /** Duration of the lease while the owner has no run, in milliseconds. @default leaseMs */
+  readonly idleLeaseMs?: number
+}
+
+/** A request to renew a lease. */
+export interface RenewalRequest extends LeaseOwner {
+  /** Whether the owner can take a run now. @default false */
+  readonly hasFreeSlot?: boolean
+  /** Ensembles that the owner can execute. @default all */
+  readonly known?: KnownEnsembles
 }
 
 /** A request for due runs. */

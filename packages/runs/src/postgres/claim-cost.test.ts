@@ -107,7 +107,8 @@ describe('a renewal', () => {
   )
 
   it('[RUNS-L2] of 1,000 processes every 3.3 s writes at most 100 kB/s of WAL', async () => {
-    const renew = () => explain('WAL', renewSql('tutti'), ['owner-2', 86_400_000])
+    const renew = () =>
+      explain('WAL', renewSql('tutti'), ['owner-2', 86_400_000, 86_400_000, true, ['band']])
     const changed = listNodes(await renew()).filter((node) => node['Node Type'] === 'ModifyTable')
     expect(changed.map((node) => node['Relation Name'])).toEqual(['leases'])
     // A renewal also removes earlier versions of rows on its page.
@@ -140,7 +141,7 @@ async function explainClaim(how: {
   readonly limit: number
 }): Promise<Plan> {
   const sql = claimSql('tutti', { allEnsembles: how.allEnsembles })
-  const values = ['new', 10_000, 1, how.limit, how.known, 0, 1, '-infinity', 0, 1, false]
+  const values = ['new', 10_000, 1, how.limit, how.known, 0, 1, '-infinity', 0, 1, false, 10_000]
   return explain('BUFFERS', sql, values)
 }
 

@@ -1,7 +1,7 @@
 /**
  * The statement that claims due runs: no lock for all processes, no sort of all due runs, no sequential scan.
  *
- *   own lease ─▶ free slots ─▶ the first due runs of each ensemble ─▶ as many of the oldest ─▶ owned
+ *   free slots ─▶ the first due runs of each ensemble ─▶ as many of the oldest ─▶ owned ─▶ own lease
  *
  * An index has the due runs of each ensemble in three classes: suspects (2), runs that lost an owner (1), and others
  * (0). The oldest of all are chosen without a lock. Then as many as were chosen of a class and an ensemble are locked,
@@ -10,7 +10,7 @@
  * Runs that were claimed leave entries in the index until no transaction can see them. A claim therefore
  * starts at the last run that this process claimed, and from time to time at the first.
  */
-import { extendSql } from './leases.ts'
+import { claimLeaseSql, fleetSql, type ClaimedLease } from './leases.ts'
 
 /** Columns that a claim sets; `$1` is the owner. */
 export const TAKE = `
@@ -34,10 +34,12 @@ export function commandsSql(schema: string): string {
  * `$1` owner, `$2` its lease in milliseconds or null, `$3` wanted number, `$4` limit or null for none, `$5` known
  * ensembles or null for all, `$6` time in milliseconds that runs of other ensembles must be due, `$7` maximum number of
  * suspects, `$8` and `$9` instant and row id after which runs without losses are searched, `$10` first slot to use, `$11`
- * whether expired leases do not matter; otherwise it claims no run while there is one.
+ * whether expired leases do not matter; otherwise it claims no run while there is one, `$12` as `$2` for an owner without
+ * runs.
  *
- * It always returns a row: `has_expired` (a lease has expired, perhaps the own), `live` (number of leases), `free`
- * (number of slots that were free). The claimed runs are in the other columns, in the order of `place`.
+ * It always returns a row: `processes` and `pollers` as in `Fleet`, `has_expired` (a lease has expired, perhaps the own),
+ * `room` (number of runs that it could take), `remaining` (ensembles that have further due runs). The claimed runs are in the
+ * other columns, in the order of `place`.
  */
 export function claimSql(schema: string, how: { readonly allEnsembles: boolean }): string {
   const top = (limit: string, locking: string): string => `
@@ -48,14 +50,13 @@ export function claimSql(schema: string, how: { readonly allEnsembles: boolean }
         CASE group_.class WHEN 0 THEN $8::timestamptz ELSE '-infinity' END, $9::int8)
     ORDER BY due_at, id LIMIT ${limit} ${locking}`
   return `
-    WITH ${how.allEnsembles ? allEnsembles(schema) : KNOWN_ENSEMBLES}, lease AS (
-      ${extendSql(schema)}
+    WITH ${how.allEnsembles ? allEnsembles(schema) : KNOWN_ENSEMBLES}, leased AS (
+      ${fleetSql(schema)}
     ), fleet AS MATERIALIZED (
-      SELECT count(*) FILTER (WHERE expires_at > statement_timestamp()) AS live,
-        count(*) FILTER (WHERE expires_at <= statement_timestamp()) > 0 OR EXISTS (
-          SELECT FROM ${schema}.runs WHERE state = 'owned' AND due_at <= statement_timestamp()
-        ) AS has_expired
-      FROM ${schema}.leases
+      SELECT processes, pollers, has_expired OR EXISTS (
+        SELECT FROM ${schema}.runs WHERE state = 'owned' AND due_at <= statement_timestamp()
+      ) AS has_expired
+      FROM leased
     ), beyond AS (
       SELECT count(*) AS runs FROM ${schema}.slots WHERE n > $4::int8 AND run IS NOT NULL
     ), free AS MATERIALIZED (
@@ -63,17 +64,18 @@ export function claimSql(schema: string, how: { readonly allEnsembles: boolean }
         SELECT n FROM ${schema}.slots WHERE run IS NULL AND n <= $4::int8 AND n >= $10::int8
         ORDER BY n LIMIT $3::int8 + (SELECT runs FROM beyond) FOR UPDATE SKIP LOCKED) AS locked
     ), room AS MATERIALIZED (
-      SELECT CASE WHEN NOT EXISTS (SELECT FROM lease) THEN 0
+      SELECT CASE WHEN EXISTS (
+          SELECT FROM ${schema}.leases WHERE owner = $1 AND expires_at <= statement_timestamp()) THEN 0
         WHEN has_expired AND NOT $11::bool THEN 0 WHEN $4::int8 IS NULL THEN $3::int8
         ELSE greatest((SELECT count(*) FROM free) - (SELECT runs FROM beyond), 0) END AS runs
       FROM fleet
     ), groups AS MATERIALIZED (
       SELECT ensemble, before, class FROM ensembles CROSS JOIN (VALUES (2), (1), (0)) AS classes (class)
-      WHERE (SELECT runs FROM room) > 0 AND (class < 2 OR $7::int8 > 0)
+      WHERE ((SELECT runs FROM room) > 0 OR $3::int8 = 0) AND (class < 2 OR $7::int8 > 0)
     ), oldest AS (
       SELECT group_.ensemble, group_.before, group_.class, first.due_at, first.id,
         row_number() OVER (PARTITION BY group_.class ORDER BY first.due_at, first.id) AS in_class
-      FROM groups AS group_ CROSS JOIN LATERAL (${top('(SELECT runs FROM room)', '')}) AS first
+      FROM groups AS group_ CROSS JOIN LATERAL (${top('(SELECT runs + 1 FROM room)', '')}) AS first
     ), chosen AS MATERIALIZED (
       SELECT ensemble, before, class, count(*) AS runs FROM (
         SELECT * FROM oldest WHERE class < 2 OR in_class <= $7::int8
@@ -92,9 +94,25 @@ export function claimSql(schema: string, how: { readonly allEnsembles: boolean }
       UPDATE ${schema}.runs SET ${TAKE}, slot = pairs.n FROM pairs
       WHERE runs.id = pairs.id AND runs.id = ANY(ARRAY(SELECT id FROM pairs))
       RETURNING runs.*, pairs.place, pairs.class, pairs.due_at::text AS was_due, ${commandsSql(schema)} AS pending_commands
+    ), lease AS (
+      ${claimLeaseSql(schema, OWN_LEASE)}
     )
-    SELECT fleet.*, (SELECT count(*) FROM free) AS free, claimed.*
+    SELECT fleet.*, (SELECT runs FROM room) AS room, claimed.*, ARRAY(
+      SELECT ensemble FROM (
+        SELECT ensemble, -count(*) AS runs FROM oldest GROUP BY ensemble
+        UNION ALL SELECT ensemble, runs FROM chosen) AS found
+      GROUP BY ensemble HAVING sum(runs) < 0) AS remaining
     FROM fleet LEFT JOIN claimed ON true ORDER BY place`
+}
+
+/** The lease of the claiming process. */
+const OWN_LEASE: ClaimedLease = {
+  owner: '$1',
+  leaseMs: '$2::float8',
+  idleLeaseMs: '$12::float8',
+  hasFreeSlot: '$3::int8 > (SELECT count(*) FROM claimed)',
+  ensembles: '$5::text[]',
+  hasClaimed: 'EXISTS (SELECT FROM claimed)',
 }
 
 const KNOWN_ENSEMBLES = `ensembles AS (

@@ -44,7 +44,7 @@ async function commitOnce(
   attempts: readonly CommitAttempt[],
   results: Map<string, WriteResult>,
 ): Promise<readonly CommitAttempt[]> {
-  const { database, notifications, sender, sharedChannel, owned } = parts
+  const { database, notifications, waker, sharedChannel, owned } = parts
   const unknown = attempts.filter(({ known }) => known === undefined)
   const read = await readKnownRuns(
     database,
@@ -68,7 +68,11 @@ async function commitOnce(
     }
   }
   const own = notifications.channel
-  const { stored, notifications: sent } = await storeWrites(
+  const {
+    stored,
+    notifications: sent,
+    woken,
+  } = await storeWrites(
     { schema: database.schema, query: (sql, values = []) => database.change(sql, values) },
     writes,
     { own, shared: sharedChannel },
@@ -85,6 +89,6 @@ async function commitOnce(
   notifications.notify(
     here.map(({ notification }) => notification).filter(({ kind }) => kind !== 'events'),
   )
-  sender.send(sent)
+  waker.wake(woken, sent)
   return [...waiting.values()].map(({ attempt }) => ({ ...attempt, known: undefined }))
 }

@@ -41,7 +41,7 @@ export async function createRun(
   run: NewRun,
   how: CreateRunOptions,
 ): Promise<CreatedRun> {
-  const { requests, notifications, sender, sharedChannel } = parts
+  const { requests, waker } = parts
   const creation: Creation = { parts, run, how }
   const lock = { lock: LOCKS.create, ...actorLock(how.quota) }
   const session = { schema: requests.schema, query: requests.change.bind(requests) }
@@ -59,12 +59,11 @@ export async function createRun(
           : error
       }))
   if (created.kind !== 'stored') return created
-  notifications.notify([{ kind: 'ready' }])
   const written = { kind: 'events', runId: run.runId, from: 0, to: 0 } as const
-  sender.send([
-    { channel: sharedChannel, notification: { kind: 'ready' } },
-    ...created.followers.map((channel) => ({ channel, notification: written })),
-  ])
+  waker.wake(
+    [run.ensemble],
+    created.followers.map((channel) => ({ channel, notification: written })),
+  )
   return { kind: 'created', event: toLoggedEvent(run.runId, 0, how.firstEvent) }
 }
 

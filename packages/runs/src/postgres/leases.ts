@@ -1,35 +1,80 @@
 /**
  * The leases of processes: one row each, for any number of runs. Renewing is one update of one row.
  *
+ * A lease also says whether its process has a free slot, and which ensembles it knows; `process-waker.ts` chooses by that
+ * whom to wake. A process without runs has a longer lease, which it renews rarely.
+ *
  * When a lease has expired, its process loses all of its runs: the process that finds the lease makes them ready and
- * deletes it. An expired lease cannot be extended; its process can only start a new one, without runs.
+ * deletes it, and what the lost process followed. An expired lease cannot be extended; its process can only start a new one, without runs.
  */
 import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
+import { channelSql } from './notifications.ts'
 import { finiteOrNull } from './numbers.ts'
 import { fromColumn, toColumn } from './text.ts'
 
-import type { HeldRun, LeaseOwner } from '../ports/run-queue.ts'
-import type { DatabaseSession } from './database.ts'
+import type { Fleet, HeldRun, LeaseOwner, RenewalRequest } from '../ports/run-queue.ts'
+import type { DatabaseSession, PostgresRow } from './database.ts'
 
 /** Number of runs that are made ready together, and number of leases that one statement expires. */
 const EXPIRED_RUNS = 500
 const EXPIRED_LEASES = 10
 
-/** The end of a lease of `$2` milliseconds; null stands for a lease that never expires. */
-const LEASE_END = `coalesce(clock_timestamp() + $2::float8 * interval '1 millisecond', 'infinity')`
+/** Returns the end of a lease of so many milliseconds from now; null stands for a lease that never expires. */
+function leaseEnd(ms: string): string {
+  return `coalesce(clock_timestamp() + ${ms}::float8 * interval '1 millisecond', 'infinity')`
+}
+
+/** The condition of a run that an owner has. */
+function ownedBy(owner: string): string {
+  return `runs.owner = ${owner} AND state = 'owned'`
+}
 
 /**
- * Returns the statement that extends the lease of `$1` to at least `$2` milliseconds from now, or starts it. It returns
- * no row if the lease has expired.
+ * Returns the statement that sets the end of the lease of `$1` to `$2` milliseconds from now, or starts it. It returns no
+ * row if the lease has expired.
  */
-export function extendSql(schema: string): string {
+function startSql(schema: string): string {
   return `
-    INSERT INTO ${schema}.leases (owner, expires_at)
-    VALUES ($1, ${LEASE_END})
-    ON CONFLICT (owner) DO UPDATE
-      SET expires_at = greatest(leases.expires_at, excluded.expires_at)
+    INSERT INTO ${schema}.leases (owner, expires_at) VALUES ($1, ${leaseEnd('$2')})
+    ON CONFLICT (owner) DO UPDATE SET expires_at = ${leaseEnd('$2')}
       WHERE leases.expires_at > clock_timestamp()
     RETURNING owner`
+}
+
+/** SQL expressions of {@link claimLeaseSql}. */
+export interface ClaimedLease {
+  readonly owner: string
+  readonly leaseMs: string
+  readonly idleLeaseMs: string
+  readonly hasFreeSlot: string
+  readonly ensembles: string
+  /** Whether the statement has claimed a run. */
+  readonly hasClaimed: string
+}
+
+/**
+ * Returns the part of a claim that starts the lease, or sets its end. The end is computed when the row is locked, so
+ * that of concurrent statements the last one counts. An expired lease is left unchanged.
+ */
+export function claimLeaseSql(schema: string, lease: ClaimedLease): string {
+  const { owner, leaseMs, idleLeaseMs, hasFreeSlot, ensembles, hasClaimed } = lease
+  const end = leaseEnd(`CASE WHEN ${hasClaimed}
+    OR EXISTS (SELECT FROM ${schema}.runs WHERE ${ownedBy(owner)}) THEN ${leaseMs} ELSE ${idleLeaseMs} END`)
+  return `
+    INSERT INTO ${schema}.leases (owner, expires_at, free, ensembles)
+    VALUES (${owner}, ${end}, ${hasFreeSlot}, ${ensembles})
+    ON CONFLICT (owner) DO UPDATE
+      SET expires_at = ${end}, free = excluded.free, ensembles = excluded.ensembles
+      WHERE leases.expires_at > statement_timestamp()`
+}
+
+/** Returns the query of the row that counts the living processes, and says whether a lease has expired. */
+export function fleetSql(schema: string): string {
+  return `
+    SELECT count(*) FILTER (WHERE expires_at > statement_timestamp()) AS processes,
+      count(*) FILTER (WHERE expires_at > statement_timestamp() AND free) AS pollers,
+      count(*) FILTER (WHERE expires_at <= statement_timestamp()) > 0 AS has_expired
+    FROM ${schema}.leases`
 }
 
 /**
@@ -44,62 +89,117 @@ export function loseSql(lostAt: string): string {
 }
 
 /**
- * Returns the statement that sets the end of the lease of `$1` to `$2` milliseconds from now. It returns a row for each
- * run of the owner, one without a run if it has none, and one without an owner if it has no lease, or an expired one.
+ * Returns the statement that renews the lease of `$1`: to `$2` milliseconds from now, or `$3` if it has no run. `$4` says
+ * whether it has a free slot, `$5` names its ensembles, or is null for all. The statement returns the row of
+ * {@link fleetSql} for each run of the owner, once without a run if it has none, and without an owner if it has no lease,
+ * or an expired one.
  */
 export function renewSql(schema: string): string {
   return `
-    WITH lease AS (
-      UPDATE ${schema}.leases SET expires_at = ${LEASE_END}
+    WITH held AS MATERIALIZED (
+      SELECT run_id, token FROM ${schema}.runs WHERE ${ownedBy('$1')}
+    ), lease AS (
+      UPDATE ${schema}.leases SET free = $4::bool, ensembles = $5::text[],
+        expires_at = ${leaseEnd('CASE WHEN EXISTS (SELECT FROM held) THEN $2::float8 ELSE $3::float8 END')}
       WHERE owner = $1 AND expires_at > clock_timestamp()
       RETURNING owner
-    )
-    SELECT lease.owner, run_id, token FROM (SELECT) AS one LEFT JOIN lease ON true
-    LEFT JOIN ${schema}.runs ON runs.owner = lease.owner AND state = 'owned'`
+    ), fleet AS (${fleetSql(schema)})
+    SELECT fleet.*, lease.owner, run_id, token FROM fleet
+    LEFT JOIN lease ON true LEFT JOIN held ON lease.owner IS NOT NULL`
 }
 
-/** Sets the end of the lease to `leaseMs` from now. Returns the runs of the owner; none if its lease had expired. */
+/** The result of a renewal. */
+export interface RenewedLease {
+  /** The runs of the owner; none if its lease had expired. */
+  readonly held: readonly HeldRun[]
+  readonly fleet: Fleet
+  /** Whether another lease has expired whose runs are not ready yet. */
+  readonly hasExpired: boolean
+  /** The ensembles of the runs that were made ready. */
+  readonly lost: readonly string[]
+}
+
+/** Renews the lease of an owner, or starts one. */
 export async function renewLease(
   database: DatabaseSession,
-  leaseOwner: LeaseOwner,
-): Promise<readonly HeldRun[]> {
+  request: RenewalRequest,
+): Promise<RenewedLease> {
+  const { owner, leaseMs, idleLeaseMs = leaseMs, hasFreeSlot = false, known } = request
   const sql = renewSql(database.schema)
-  let rows = await database.query(sql, toLease(leaseOwner))
+  const values = [
+    toColumn(owner),
+    finiteOrNull(leaseMs),
+    finiteOrNull(idleLeaseMs),
+    hasFreeSlot,
+    known?.ensembles.map(toColumn) ?? null,
+  ]
+  let rows = await database.query(sql, values)
+  let lost: readonly string[] = []
   if (rows[0]?.['owner'] === null) {
-    await startLease(database, leaseOwner)
-    rows = await database.query(sql, toLease(leaseOwner))
+    lost = await startLease(database, request)
+    rows = await database.query(sql, values)
   }
-  return rows.flatMap(({ run_id: runId, token }) =>
-    typeof runId === 'string' ? [{ runId: fromColumn(runId), token: String(token) }] : [],
-  )
+  const [first] = rows
+  return {
+    held: rows.flatMap(({ run_id: runId, token }) =>
+      typeof runId === 'string' ? [{ runId: fromColumn(runId), token: String(token) }] : [],
+    ),
+    fleet: toFleet(first),
+    hasExpired: first?.['has_expired'] === true,
+    lost,
+  }
 }
 
-/** Extends the lease, or starts one. The runs of an expired lease are made ready before. */
-export async function startLease(session: DatabaseSession, leaseOwner: LeaseOwner): Promise<void> {
-  const sql = extendSql(session.schema)
-  const extended = await session.query(sql, toLease(leaseOwner))
-  if (extended.length > 0) return
-  await expireLeases(session)
-  await session.query(sql, toLease(leaseOwner))
-}
-
-function toLease({ owner, leaseMs }: LeaseOwner): readonly unknown[] {
-  return [toColumn(owner), finiteOrNull(leaseMs)]
-}
-
-/** Makes the runs of expired leases ready. Returns their number. */
-export async function expireLeases(database: DatabaseSession): Promise<number> {
-  for (let total = 0; ;) {
-    const [row] = await database.query(expireSql(database.schema))
-    const lost = Number(row?.['lost'])
-    total += lost
-    if (lost === 0) return total
+/** Reads the counts of {@link fleetSql}. A process that is not counted yet counts itself. */
+export function toFleet(row: PostgresRow | undefined): Fleet {
+  return {
+    processes: Math.max(Number(row?.['processes']), 1),
+    pollers: Math.max(Number(row?.['pollers']), 1),
   }
 }
 
 /**
- * Builds the statement that makes some runs of expired leases ready. A lease is deleted when none of its runs is left.
- * An owned run with a `due_at` is owned by a process of an earlier version, which has its lease there.
+ * Sets the end of the lease, or starts one. The runs of an expired lease are made ready before; returns the ensembles of
+ * all runs that were.
+ */
+export async function startLease(
+  session: DatabaseSession,
+  { owner, leaseMs }: LeaseOwner,
+): Promise<readonly string[]> {
+  const sql = startSql(session.schema)
+  const values = [toColumn(owner), finiteOrNull(leaseMs)]
+  if ((await session.query(sql, values)).length > 0) return []
+  const lost = await expireLeases(session)
+  await session.query(sql, values)
+  return lost
+}
+
+/** Removes the leases without runs of the process that listens on `channel`, and what it follows. */
+export async function leaveFleet(database: DatabaseSession, channel: string): Promise<void> {
+  const { schema } = database
+  await database.query(
+    `WITH gone AS (
+       DELETE FROM ${schema}.leases WHERE ${channelSql('owner')} = $1
+         AND NOT EXISTS (SELECT FROM ${schema}.runs WHERE ${ownedBy('leases.owner')})
+     )
+     DELETE FROM ${schema}.followers WHERE channel = $1`,
+    [channel],
+  )
+}
+
+/** Makes the runs of expired leases ready. Returns the ensembles of these runs. */
+export async function expireLeases(database: DatabaseSession): Promise<readonly string[]> {
+  const lost = new Set<string>()
+  for (;;) {
+    const rows = await database.query(expireSql(database.schema))
+    if (rows.length === 0) return [...lost]
+    for (const { ensemble } of rows) lost.add(fromColumn(String(ensemble)))
+  }
+}
+
+/**
+ * Builds the statement that makes some runs of expired leases ready, and returns their ensembles. A lease is deleted when
+ * none of its runs is left, and what its process followed with it. An owned run with a `due_at` is owned by a process of an earlier version, which has its lease there.
  */
 function expireSql(schema: string): string {
   return `
@@ -116,10 +216,14 @@ function expireSql(schema: string): string {
     ), expired AS (SELECT * FROM lost UNION SELECT * FROM earlier), changed AS (
       UPDATE ${schema}.runs SET ${loseSql('expired.expires_at')}
       FROM expired WHERE runs.id = expired.id AND runs.id = ANY(ARRAY(SELECT id FROM expired))
-      RETURNING runs.id
+      RETURNING runs.ensemble
     ), deleted AS (
       DELETE FROM ${schema}.leases USING lapsed
       WHERE leases.owner = lapsed.owner AND (SELECT count(*) FROM lost) < ${EXPIRED_RUNS}
+      RETURNING leases.owner
+    ), followers AS (
+      DELETE FROM ${schema}.followers
+      WHERE channel = ANY(ARRAY(SELECT ${channelSql('owner')} FROM deleted))
     )
-    SELECT count(*) AS lost FROM changed`
+    SELECT DISTINCT ensemble FROM changed`
 }

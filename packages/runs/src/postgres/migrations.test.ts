@@ -2,7 +2,7 @@ import { Client } from 'pg'
 import { describe, expect, it } from 'vitest'
 
 import { token } from '../testing/event-fixtures.ts'
-import { createRun, ownedRun } from '../testing/run-fixtures.ts'
+import { claimDue, createRun, ownedRun } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
 import { POSTGRES_MIGRATIONS } from './migrations.ts'
 import { ownDatabase } from '../../test/own-database.ts'
@@ -59,6 +59,7 @@ describe('opening', () => {
     b.listen(({ kind }) => recorded.push(kind))
     await createRun(a, 'run-a')
     expect(await b.runs.get('run-a')).toBeUndefined()
+    await claimDue(b)
     await createRun(b, 'run-a')
     expect(recorded).toEqual(['ready'])
   })

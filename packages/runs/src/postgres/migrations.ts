@@ -410,6 +410,8 @@ export const POSTGRES_MIGRATIONS: readonly (string | IndexStep)[] = [
     },
   },
   THREAD_TABLES,
+  // What a process can take on: other processes choose by it whom to wake. Without an index, updates stay HOT.
+  `ALTER TABLE $schema.leases ADD COLUMN free boolean NOT NULL DEFAULT false, ADD COLUMN ensembles text[];`,
 ]
 
 /**

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { ownDatabase } from '../../test/own-database.ts'
 import { turns } from '../../test/turns.ts'
 import { result, started, token } from '../testing/event-fixtures.ts'
-import { createRun, ownedRun } from '../testing/run-fixtures.ts'
+import { claimDue, createRun, ownedRun } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
 import { recordNotifications } from './testing/record-notifications.ts'
 import { recordStatements } from './testing/record-statements.ts'
@@ -77,6 +77,7 @@ describe('a store with followers in another process', () => {
     await owner.commit([token('x')], { answers: [{ commandId, ok: true }] })
     await received[1]?.first(({ kind }) => kind === 'answer')
     // Sent after the others, so that they would have arrived.
+    await claimDue(bystander, { owner: `${bystander.processName}-1`, leaseMs: 60_000 })
     await createRun(storage, 'run-b')
     await received[2]?.first(({ kind }) => kind === 'ready')
     expect(received.map(({ all }) => all.map(({ kind }) => kind).filter(isAboutCommands))).toEqual([
@@ -124,6 +125,7 @@ function setUp() {
   const log = (level: string) => (message: string) => logged.push(`${level} ${message}`)
   const sender = new NotificationSender({
     channel: 'own',
+    schema: 'tutti',
     async query(_sql, [, payloads] = []) {
       if (isBroken) throw new Error('too many notifications in the NOTIFY queue')
       if (!Array.isArray(payloads)) throw new TypeError('no payloads')

@@ -1,10 +1,12 @@
 /**
  * Sends notifications to other processes after the commit (RUNS-N4). The first is sent at once; those of the next
- * {@link GATHER_MS} are sent together. A failure never reaches the caller.
+ * {@link GATHER_MS} are sent together. A failure never reaches the caller. The processes to wake for runs are chosen by
+ * the same statement, at random, from the leases.
  */
 import { systemClock, type Clock, type Logger } from '@tutti/core'
 
-import { toPayloads, type SentNotification } from './notifications.ts'
+import { channelSql, toPayloads, type SentNotification } from './notifications.ts'
+import { toColumn } from './text.ts'
 
 import type { DatabaseSession } from './database.ts'
 
@@ -18,6 +20,8 @@ export interface AddressedNotification {
 export interface NotificationSenderOptions {
   /** The channel of this process, to which it does not send. */
   readonly channel: string
+  /** The quoted name of the schema. */
+  readonly schema: string
   readonly query: DatabaseSession['query']
   readonly logger: Logger
   /** @default systemClock */
@@ -27,16 +31,32 @@ export interface NotificationSenderOptions {
 /** Time for which notifications are gathered after each statement, in milliseconds. */
 const GATHER_MS = 25
 
-/** Without waiting for the disk, commits that notify do not wait for each other. */
-const NOTIFY = `
-  SELECT set_config('synchronous_commit', 'off', true), pg_notify(channel, payload)
-  FROM unnest($1::text[], $2::text[]) AS sent (channel, payload)`
+/**
+ * Builds the statement. `$1` channels and `$2` the payload for each; `$3` ensembles, and `$4` the number of processes to
+ * wake for each with `$5`; `$6` the channel of this process. Without waiting for the disk, commits that notify do not wait
+ * for each other.
+ */
+function notifySql(schema: string): string {
+  return `
+    SELECT set_config('synchronous_commit', 'off', true), pg_notify(channel, payload) FROM (
+      SELECT channel, payload FROM unnest($1::text[], $2::text[]) AS addressed (channel, payload)
+      UNION ALL
+      SELECT DISTINCT ${channelSql('owner')}, $5::text
+      FROM unnest($3::text[], $4::int8[]) AS due (ensemble, runs) CROSS JOIN LATERAL (
+        SELECT owner FROM ${schema}.leases
+        WHERE free AND expires_at > statement_timestamp() AND NOT starts_with(owner, $6::text)
+          AND (ensembles IS NULL OR due.ensemble = ANY(ensembles))
+        ORDER BY random() LIMIT due.runs) AS chosen
+    ) AS sent WHERE channel IS NOT NULL`
+}
 
 /** Gathers and sends notifications. */
 export class NotificationSender {
   readonly #options: NotificationSenderOptions
   /** Waiting notifications by channel, and in each by their key, which joins those that say the same. */
   #waiting = new Map<string, Map<string, SentNotification>>()
+  /** Number of processes to wake by ensemble. */
+  #wakes = new Map<string, number>()
   #isSending = false
   #isClosed = false
   #stopTimer: (() => void) | undefined
@@ -47,8 +67,14 @@ export class NotificationSender {
     this.#options = options
   }
 
-  /** Sends notifications to other processes, soon and at most once each. */
-  send(notifications: readonly AddressedNotification[]): void {
+  /**
+   * Sends notifications to other processes, soon and at most once each. For each of the ensembles, wakes one that has a
+   * free slot and knows the ensemble.
+   */
+  send(notifications: readonly AddressedNotification[], ensembles: readonly string[] = []): void {
+    for (const ensemble of ensembles) {
+      this.#wakes.set(ensemble, (this.#wakes.get(ensemble) ?? 0) + 1)
+    }
     for (const { channel, notification } of notifications) {
       if (channel !== this.#options.channel) this.#add(channel, notification)
     }
@@ -60,6 +86,7 @@ export class NotificationSender {
     this.#isClosed = true
     this.#stopTimer?.()
     this.#waiting.clear()
+    this.#wakes.clear()
   }
 
   #add(channel: string, notification: SentNotification): void {
@@ -73,20 +100,24 @@ export class NotificationSender {
   }
 
   #flushSoon(): void {
-    if (
-      this.#waiting.size === 0 ||
-      this.#isSending ||
-      this.#stopTimer !== undefined ||
-      this.#isClosed
-    )
-      return
+    const isEmpty = this.#waiting.size === 0 && this.#wakes.size === 0
+    if (isEmpty || this.#isSending || this.#stopTimer !== undefined || this.#isClosed) return
     this.#isSending = true
-    const { channel: from, query } = this.#options
+    const { channel: from, schema, query } = this.#options
     const sent = [...this.#waiting].flatMap(([channel, waiting]) =>
       toPayloads(from, [...waiting.values()]).map((payload) => ({ channel, payload })),
     )
+    const wakes = [...this.#wakes]
     this.#waiting.clear()
-    query(NOTIFY, [sent.map(({ channel }) => channel), sent.map(({ payload }) => payload)])
+    this.#wakes.clear()
+    query(notifySql(schema), [
+      sent.map(({ channel }) => channel),
+      sent.map(({ payload }) => payload),
+      wakes.map(([ensemble]) => toColumn(ensemble)),
+      wakes.map(([, runs]) => runs),
+      toPayloads(from, [{ kind: 'ready' }])[0],
+      from,
+    ])
       .then(
         () => {
           this.#reportSent()

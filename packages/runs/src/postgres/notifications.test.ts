@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 
 import { tcpProxy } from '../../../../tooling/net/tcp-proxy.ts'
 import { poison, token } from '../testing/event-fixtures.ts'
-import { createRun, ownedRun } from '../testing/run-fixtures.ts'
+import { claimDue, createRun, ownedRun } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
 import { PostgresNotifications, toSharedChannel } from './notifications.ts'
 import { recordNotifications } from './testing/record-notifications.ts'
@@ -44,6 +44,7 @@ describe('notifications between stores', () => {
   it('notifies a store at once of runs that it makes ready, but not of events that it writes', async () => {
     await using storage = await open()
     const recorded = recordNotifications(storage.listen)
+    await claimDue(storage)
     await createRun(storage, 'run-a')
     const owner = await ownedRun(storage, 'run-b')
     await owner.commit([token('x')])
@@ -92,6 +93,7 @@ describe('notifications between stores', () => {
       storage.listen(listener)()
     })
     const recorded = recordNotifications(storage.listen)
+    await claimDue(storage)
     await createRun(storage, 'run-a')
     await recorded.first(({ kind }) => kind === 'ready')
     expect(stopped.all).toEqual([])
@@ -117,6 +119,7 @@ describe('the LISTEN connection', () => {
     )
     expect(reader.isAvailable).toBe(true)
     await listeners(2)
+    await claimDue(reader, { owner: `${reader.processName}-1`, leaseMs: 60_000 })
     recorded.clear()
     await createRun(writer, 'run-a')
     await recorded.first(({ kind }) => kind === 'ready')

@@ -6,7 +6,8 @@
  *
  * RUNS-N1 Notifications are only sent for committed changes.
  * RUNS-N2 After a lost connection, `missed` follows as soon as there is a new connection.
- * RUNS-N3 A dead connection is detected by polling it.
+ * RUNS-N3 A dead connection is detected by polling it, rarely while this process writes no run: nobody sends commands to
+ *    it, and other processes find the runs that it is not woken for.
  * RUNS-N4 Notifications are hints. They are sent after the commit, by a separate statement that does not wait for the
  *    disk. One that cannot be sent is dropped, and readers find the change when they poll.
  * RUNS-N5 A process is notified only of runs that it follows, of answers to its own commands, and of work that it may do.
@@ -28,9 +29,14 @@ export interface PostgresNotificationsOptions {
   readonly onLost: (error: unknown) => void
   /** Interval and time limit of the polls of the connection, in milliseconds. @default 5000 */
   readonly pollMs?: number
+  /** Whether this process writes no run, so that one poll in {@link IDLE_POLLS} is enough. @default never */
+  readonly isIdle?: () => boolean
 }
 
 const POLL_MS = 5_000
+
+/** Number of intervals between polls while the process is idle. */
+const IDLE_POLLS = 12
 
 /** Delay before a reconnect, in milliseconds; doubled up to the longest. */
 const FIRST_WAIT_MS = 50
@@ -44,6 +50,11 @@ export function toSharedChannel(schema: string): string {
 /** Returns the channel of the process of a lease owner; undefined for an owner of an earlier version. */
 export function toOwnerChannel(owner: unknown): string | undefined {
   return /^tutti_\d+_[0-9a-f]{32}/.exec(String(owner))?.[0]
+}
+
+/** Returns the SQL expression for the channel of the process of a lease owner; NULL as for {@link toOwnerChannel}. */
+export function channelSql(owner: string): string {
+  return `substring(${owner} FROM '^tutti_[0-9]+_[0-9a-f]{32}')`
 }
 
 /** Listeners, and the connection that listens for them. */
@@ -89,7 +100,7 @@ export class PostgresNotifications {
       throw error
     }
     this.#waitMs = FIRST_WAIT_MS
-    this.#pollLater(client)
+    this.#pollLater(client, 1)
   }
 
   /** Adds a listener, until the returned function is called. */
@@ -113,11 +124,17 @@ export class PostgresNotifications {
     destroy(client)
   }
 
-  #pollLater(client: Client): void {
-    this.#stopWaiting = systemClock.after(this.#options.pollMs ?? POLL_MS, () => {
+  /** Polls the connection after some intervals, given that this is the `n`-th since the last poll. */
+  #pollLater(client: Client, n: number): void {
+    const { pollMs = POLL_MS, isIdle } = this.#options
+    this.#stopWaiting = systemClock.after(pollMs, () => {
+      if (n < IDLE_POLLS && isIdle?.() === true) {
+        this.#pollLater(client, n + 1)
+        return
+      }
       client.query('SELECT 1').then(
         () => {
-          if (this.#client === client && !this.#isClosed) this.#pollLater(client)
+          if (this.#client === client && !this.#isClosed) this.#pollLater(client, 1)
         },
         (error: unknown) => {
           this.#lost(client, error)

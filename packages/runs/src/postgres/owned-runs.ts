@@ -18,6 +18,10 @@ const MAX_RUNS = 10_000
 export class OwnedRuns {
   readonly #byId = new Map<string, KnownRun>()
 
+  get isEmpty(): boolean {
+    return this.#byId.size === 0
+  }
+
   /** Remembers the row of a claimed run that has not started, and so has no tasks. */
   rememberClaimed(row: PostgresRunRow): void {
     const { runId, startedAt } = row.run

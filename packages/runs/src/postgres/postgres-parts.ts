@@ -3,6 +3,7 @@ import type { Database } from './database.ts'
 import type { NotificationSender } from './notification-sender.ts'
 import type { OwnedRuns } from './owned-runs.ts'
 import type { PostgresNotifications } from './notifications.ts'
+import type { ProcessWaker } from './process-waker.ts'
 import type { LastUnfinishedCount } from './unfinished-count.ts'
 
 /** Shared parts of a Postgres store. */
@@ -15,6 +16,7 @@ export interface PostgresParts {
   readonly searches: Database
   readonly notifications: PostgresNotifications
   readonly sender: NotificationSender
+  readonly waker: ProcessWaker
   /** The runs that this process writes. */
   readonly owned: OwnedRuns
   /** The last count of the runs that wait or execute. */

@@ -7,8 +7,10 @@ import { errorMessage, systemClock, TuttiError } from '@tutti/core'
 import { PostgresAuditLog } from './audit-log.ts'
 import { Availability } from './availability.ts'
 import { classifyError, unavailable } from './connection-errors.ts'
+import { awaitClosing } from './connections.ts'
 import { Database } from './database.ts'
 import { PostgresEventLog } from './event-log.ts'
+import { leaveFleet } from './leases.ts'
 import { migratePostgres } from './migrations.ts'
 import { OwnedRuns } from './owned-runs.ts'
 import { NotificationSender } from './notification-sender.ts'
@@ -18,6 +20,7 @@ import {
   type PostgresRunStorageOptions,
   type ResolvedPostgresRunStorageOptions,
 } from './options.ts'
+import { ProcessWaker } from './process-waker.ts'
 import { postgresRunMemory } from './run-memory.ts'
 import { PostgresRunQueue } from './run-queue.ts'
 import { PostgresCommandQueue } from './command-queue.ts'
@@ -58,11 +61,14 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
     schema,
     logger,
     onLost,
+    isIdle: () => owned.isEmpty,
   })
+  const owned = new OwnedRuns()
   const databases = openDatabases(settings, onLost)
   const { database, requests, searches } = databases
   const sender = new NotificationSender({
     channel: notifications.channel,
+    schema: database.schema,
     query: (sql, values) => database.query(sql, values),
     logger,
   })
@@ -77,11 +83,15 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
     await close()
     throw error
   }
+  const leave = async (): Promise<void> => {
+    if (availability.isAvailable) await awaitClosing(leaveFleet(database, notifications.channel))
+  }
   const parts = {
     ...databases,
     notifications,
     sender,
-    owned: new OwnedRuns(),
+    waker: new ProcessWaker({ notifications, sender }),
+    owned,
     unfinished: new LastUnfinishedCount(() => systemClock.elapsed()),
     sharedChannel: toSharedChannel(schema),
   }
@@ -103,7 +113,7 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
     },
     listen: (listener) => notifications.listen(listener),
     [Symbol.asyncDispose]() {
-      closing ??= close()
+      closing ??= leave().then(close)
       return closing
     },
   }

@@ -9,7 +9,7 @@
 import { toStoreMetrics } from '../store-metrics.ts'
 import { SUSPECT_LOSSES } from '../execution/suspects.ts'
 import { claimSql, commandsSql, TAKE } from './claim-sql.ts'
-import { expireLeases, loseSql, renewLease, startLease } from './leases.ts'
+import { expireLeases, loseSql, renewLease, startLease, toFleet } from './leases.ts'
 import { clampCount, finiteOrNull } from './numbers.ts'
 import { toRunRow, toPendingCommand, type PostgresRunRow } from './rows.ts'
 import { growSlots, takeSlot } from './slots.ts'
@@ -18,11 +18,13 @@ import { fromColumn, toColumn } from './text.ts'
 import type {
   ClaimedRun,
   ClaimRequest,
+  Fleet,
   HeldRun,
   LeaseOwner,
   QueueLoad,
   Release,
   Released,
+  RenewalRequest,
   RunQueue,
   StoreMetrics,
 } from '../ports/run-queue.ts'
@@ -58,27 +60,38 @@ export class PostgresRunQueue implements RunQueue {
   #nextSlot = 1
   /** Number of slots that this process knows. */
   #slots = 0
+  #fleet: Fleet = { processes: 1, pollers: 1 }
 
   constructor(parts: PostgresParts) {
     this.#parts = parts
   }
 
+  get fleet(): Fleet {
+    return this.#fleet
+  }
+
   async claimNext(request: ClaimRequest): Promise<readonly ClaimedRun[]> {
-    if (request.wanted <= 0 || request.maxConcurrentRuns <= 0) return []
+    if (request.maxConcurrentRuns <= 0) return []
     const claimed: ClaimedRun[] = []
     let ignoresExpired = false
     for (;;) {
       const wanted = request.wanted - claimed.length
       const found = await this.#claim({ ...request, wanted }, ignoresExpired)
       claimed.push(...found.runs)
-      if (claimed.length === request.wanted) return claimed
+      const isFull = claimed.length === request.wanted
+      this.#parts.waker.setOwn({ hasFreeSlot: !isFull, ensembles: request.known?.ensembles })
+      if (isFull) {
+        this.#parts.waker.passOn(found.remaining)
+        return claimed
+      }
       if (found.hasExpired && !ignoresExpired) {
         // Another process may hold an expired lease that it has not deleted yet.
         ignoresExpired = true
         await this.#expire()
-      } else if (found.free >= wanted || !(await this.#findSlots(request))) {
-        if (claimed.length > 0 || found.lookedAtAll) return claimed
+      } else if (found.runs.length < found.room || !(await this.#findSlots(request))) {
+        // Nothing more is due after the last claimed run: the next claim looks at all.
         this.#last = FIRST
+        if (claimed.length > 0 || found.lookedAtAll) return claimed
       }
     }
   }
@@ -87,8 +100,9 @@ export class PostgresRunQueue implements RunQueue {
     const { database } = this.#parts
     const { schema } = database
     const owner = toColumn(leaseOwner.owner)
-    return database.transaction({}, async (session) => {
-      await startLease(session, leaseOwner)
+    let lost: readonly string[] = []
+    const claimed = await database.transaction({}, async (session) => {
+      lost = await startLease(session, leaseOwner)
       const [taken] = await session.query(
         `UPDATE ${schema}.runs SET ${TAKE}
          WHERE run_id = $2 AND state IN ('ready', 'parked')
@@ -99,10 +113,20 @@ export class PostgresRunQueue implements RunQueue {
       await this.#giveSlot(session, taken['id'])
       return this.#toClaimedRun(taken)
     })
+    this.#parts.waker.wake(lost)
+    return claimed
   }
 
-  renew(leaseOwner: LeaseOwner): Promise<readonly HeldRun[]> {
-    return renewLease(this.#parts.database, leaseOwner)
+  async renew(request: RenewalRequest): Promise<readonly HeldRun[]> {
+    const { database, waker } = this.#parts
+    const { hasFreeSlot = false, known } = request
+    waker.setOwn({ hasFreeSlot, ensembles: known?.ensembles })
+    const { held, fleet, hasExpired, lost } = await renewLease(database, request)
+    this.#fleet = fleet
+    waker.wake(lost)
+    // Not awaited: the lease of this process is extended first. A poll repeats it if it fails.
+    if (hasExpired) void this.#expire().catch(() => undefined)
+    return held
   }
 
   async markWaiting({ runId, token }: HeldRun, isWaiting: boolean): Promise<boolean> {
@@ -125,8 +149,10 @@ export class PostgresRunQueue implements RunQueue {
 
   async release(held: HeldRun, how: Release): Promise<Released> {
     const { database } = this.#parts
-    const became = await database.transaction({}, (session) => this.#release(session, held, how))
-    if (became === 'ready' || became === 'lost') this.#notifyReady()
+    const { became, woken } = await database.transaction({}, (session) =>
+      this.#release(session, held, how),
+    )
+    this.#parts.waker.wake(woken)
     return became
   }
 
@@ -141,9 +167,9 @@ export class PostgresRunQueue implements RunQueue {
          SELECT id FROM ${schema}.runs WHERE state = 'owned' ORDER BY id FOR UPDATE
        )
        UPDATE ${schema}.runs SET ${loseSql(lostAt)}
-       FROM held WHERE runs.id = held.id RETURNING run_id, runs.id`,
+       FROM held WHERE runs.id = held.id RETURNING run_id, runs.id, ensemble`,
     )
-    if (rows.length > 0) this.#notifyReady()
+    this.#parts.waker.wake(rows.map(({ ensemble }) => fromColumn(String(ensemble))))
     return rows
       .toSorted((a, b) => Number(a['id']) - Number(b['id']))
       .map((row) => fromColumn(String(row['run_id'])))
@@ -187,14 +213,14 @@ export class PostgresRunQueue implements RunQueue {
     session: DatabaseSession,
     { runId, token }: HeldRun,
     how: Release,
-  ): Promise<Released> {
+  ): Promise<ReleasedRun> {
     const { schema } = session
     const [locked] = await session.query(
-      `SELECT id, write_no FROM ${schema}.runs
+      `SELECT id, ensemble, write_no FROM ${schema}.runs
        WHERE run_id = $1 AND token = $2 AND state = 'owned' FOR UPDATE`,
       [toColumn(runId), token],
     )
-    if (locked === undefined) return 'fenced'
+    if (locked === undefined) return { became: 'fenced', woken: [] }
     const lacksWrite = how.kind === 'parked' && (how.lastWriteNo ?? 0) > Number(locked['write_no'])
     if (how.kind === 'parked' && !lacksWrite) {
       const parked = await session.query(
@@ -206,20 +232,20 @@ export class PostgresRunQueue implements RunQueue {
          RETURNING id`,
         [locked['id'], finiteOrNull(how.wakeInMs ?? Infinity)],
       )
-      if (parked.length > 0) return 'parked'
+      if (parked.length > 0) return { became: 'parked', woken: [] }
     }
     const isLost = how.kind === 'lost' || lacksWrite
     const change = isLost
       ? loseSql('clock_timestamp()')
       : `state = 'ready', owner = NULL, due_at = clock_timestamp()`
     await session.query(`UPDATE ${schema}.runs SET ${change} WHERE id = $1`, [locked['id']])
-    return isLost ? 'lost' : 'ready'
+    return { became: isLost ? 'lost' : 'ready', woken: [fromColumn(String(locked['ensemble']))] }
   }
 
   /** Makes one attempt to claim due runs. */
   async #claim(request: ClaimRequest, ignoresExpired: boolean): Promise<FoundRuns> {
     const { database } = this.#parts
-    const { owner, leaseMs, wanted, maxConcurrentRuns, known } = request
+    const { owner, leaseMs, idleLeaseMs = leaseMs, wanted, maxConcurrentRuns, known } = request
     const now = performance.now()
     const looksAtAll = this.#last === FIRST || now >= this.#lookAgainAt
     const last = looksAtAll ? FIRST : this.#last
@@ -236,9 +262,11 @@ export class PostgresRunQueue implements RunQueue {
       last.id,
       this.#nextSlot,
       ignoresExpired,
+      finiteOrNull(idleLeaseMs),
     ])
-    const [fleet] = rows
-    if (looksAtAll) this.#lookAgainAt = now + LOOK_AGAIN_MS * Math.max(Number(fleet?.['live']), 1)
+    const [first] = rows
+    this.#fleet = toFleet(first)
+    if (looksAtAll) this.#lookAgainAt = now + LOOK_AGAIN_MS * this.#fleet.processes
     const taken = rows.filter((row) => row['place'] !== null)
     const lastTaken = taken.at(-1)
     if (lastTaken?.['class'] === 0) {
@@ -247,19 +275,21 @@ export class PostgresRunQueue implements RunQueue {
     if (lastTaken !== undefined) this.#nextSlot = Number(lastTaken['slot']) + 1
     return {
       runs: taken.map((row) => this.#toClaimedRun(row)),
-      hasExpired: fleet?.['has_expired'] === true,
-      free: maxConcurrentRuns === Infinity ? Infinity : Number(fleet?.['free']),
+      hasExpired: first?.['has_expired'] === true,
+      room: Number(first?.['room']),
       lookedAtAll: looksAtAll,
+      remaining: toEnsembles(first?.['remaining']),
     }
   }
 
   /** Makes the runs of expired leases ready, of this process and of others. */
   async #expire(): Promise<void> {
-    if ((await expireLeases(this.#parts.database)) > 0) this.#notifyReady()
+    this.#parts.waker.wake(await expireLeases(this.#parts.database))
   }
 
   /** Returns whether another attempt may find more free slots. */
   async #findSlots({ wanted, maxConcurrentRuns }: ClaimRequest): Promise<boolean> {
+    if (maxConcurrentRuns === Infinity) return false
     if (this.#nextSlot > 1) {
       this.#nextSlot = 1
       return true
@@ -289,12 +319,17 @@ export class PostgresRunQueue implements RunQueue {
     const slot = await takeSlot(session, run)
     await session.query(`UPDATE ${session.schema}.runs SET slot = $2 WHERE id = $1`, [run, slot])
   }
+}
 
-  #notifyReady(): void {
-    const { notifications, sender, sharedChannel } = this.#parts
-    notifications.notify([{ kind: 'ready' }])
-    sender.send([{ channel: sharedChannel, notification: { kind: 'ready' } }])
-  }
+function toEnsembles(column: unknown): readonly string[] {
+  return Array.isArray(column) ? column.map((ensemble) => fromColumn(String(ensemble))) : []
+}
+
+/** The result of a release. */
+interface ReleasedRun {
+  readonly became: Released
+  /** The ensemble of the run, if it became ready. */
+  readonly woken: readonly string[]
 }
 
 /** The result of one attempt to claim runs. */
@@ -302,8 +337,10 @@ interface FoundRuns {
   readonly runs: readonly ClaimedRun[]
   /** Whether a lease has expired whose runs are not ready yet. */
   readonly hasExpired: boolean
-  /** Number of free slots, at least up to the wanted number. */
-  readonly free: number
+  /** Number of runs that it could take. */
+  readonly room: number
   /** Whether it looked at all due runs, from the first on. */
   readonly lookedAtAll: boolean
+  /** Ensembles that have further due runs. */
+  readonly remaining: readonly string[]
 }

@@ -46,6 +46,8 @@ export interface StoredWrites {
   readonly stored: readonly KnownRun[]
   /** Notifications of this and of other processes. */
   readonly notifications: readonly AddressedNotification[]
+  /** The ensemble of each run that became ready. */
+  readonly woken: readonly string[]
 }
 
 /** Stores writes to runs that are still as they are known. */
@@ -54,7 +56,7 @@ export async function storeWrites(
   writes: readonly KnownWrite[],
   channels: NotificationChannels,
 ): Promise<StoredWrites> {
-  if (writes.length === 0) return { stored: [], notifications: [] }
+  if (writes.length === 0) return { stored: [], notifications: [], woken: [] }
   const computed = writes.map(computeRecords)
   const { sql, parameters } = toWriteStatement(session.schema, toValues(computed))
   const rows = await session.query(sql, parameters)
@@ -66,8 +68,10 @@ export async function storeWrites(
       ...toEventNotifications(stored, rows),
       ...rows.filter(isAnswer).map((row) => toAnswerNotification(row, channels)),
       ...(stored.some(hasDelivery) ? toDelivery(channels) : []),
-      ...(stored.some(({ write, hasEnded }) => write.wakes && !hasEnded) ? toReady(channels) : []),
     ],
+    woken: stored
+      .filter(({ write, hasEnded }) => write.wakes && !hasEnded)
+      .map(({ write }) => write.row.run.ensemble),
   }
 }
 
@@ -235,8 +239,4 @@ function toAnswerNotification(
 
 function toDelivery({ own }: NotificationChannels): readonly AddressedNotification[] {
   return [{ channel: own, notification: { kind: 'delivery' } }]
-}
-
-function toReady({ own, shared }: NotificationChannels): readonly AddressedNotification[] {
-  return [own, shared].map((channel) => ({ channel, notification: { kind: 'ready' } }))
 }

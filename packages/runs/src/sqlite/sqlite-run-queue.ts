@@ -26,6 +26,7 @@ export class SqliteRunQueue implements RunQueue {
   readonly #parts: SqliteParts
   readonly #due: ReturnType<typeof prepareDueRuns>
   readonly #statements: Statements
+  readonly fleet = { processes: 1, pollers: 1 }
 
   constructor(parts: SqliteParts) {
     this.#parts = parts

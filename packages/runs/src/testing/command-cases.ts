@@ -181,8 +181,9 @@ export const commandCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L4] a storage notifies its listeners of runs that wait for an owner',
+    name: '[RUNS-L14] a storage notifies its listeners of ready runs while its process has a free slot',
     async run({ storage }) {
+      deepStrictEqual(await claimDue(storage), [])
       const notifications = watchNotifications(storage)
       await createRun(storage, 'run-a')
       await notifications.next({ kind: 'ready' })
@@ -228,6 +229,7 @@ export const commandCases: readonly StorageCase[] = [
       })
       const left: unknown[] = []
       storage.listen((notification) => left.push(notification))()
+      deepStrictEqual(await claimDue(storage), [])
       const notifications = watchNotifications(storage)
       await createRun(storage, 'run-a')
       await notifications.next({ kind: 'ready' })

@@ -15,7 +15,7 @@ import {
 } from './run-fixtures.ts'
 import { watchNotifications } from './watch-notifications.ts'
 
-import type { StoreNotification } from '../ports/run-storage.ts'
+import type { RunStorage, StoreNotification } from '../ports/run-storage.ts'
 import type { SharedStorageCase } from './storage-case.ts'
 
 export const sharedNotificationCases: readonly SharedStorageCase[] = [
@@ -77,14 +77,21 @@ export const sharedNotificationCases: readonly SharedStorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L4] another process is notified of ready runs and can claim them',
+    name: '[RUNS-L14] another process with a free slot is notified of ready runs and can claim them',
     async run({ storage, another }) {
       const other = await another()
+      const leaseOf = ({ processName }: RunStorage) => ({
+        owner: `${processName}-a`,
+        leaseMs: 60_000,
+        wanted: 1,
+      })
+      deepStrictEqual(await claimDue(other, leaseOf(other)), [])
       const notifications = watchNotifications(other)
       await createRun(storage, 'run-a')
       await notifications.next({ kind: 'ready' })
-      const [claimed] = await claimDue(other)
+      const [claimed] = await claimDue(other, leaseOf(other))
       ok(claimed !== undefined)
+      deepStrictEqual(await claimDue(storage, leaseOf(storage)), [])
       const own = watchNotifications(storage)
       await other.queue.release({ runId: 'run-a', token: claimed.token }, { kind: 'ready' })
       await own.next({ kind: 'ready' })

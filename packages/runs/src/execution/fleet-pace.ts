@@ -1,0 +1,40 @@
+/**
+ * The pace at which the processes of a fleet do what one of them would suffice for. The work of the whole fleet does not
+ * grow with its size.
+ *
+ * Polls of N processes at intervals of N × {@link POLL_SHARE_MS} with jitter are independent of each other: there are 8 a
+ * second, and the probability that there is none within 2 s is at most e^-16, or 1 in 9 million.
+ */
+
+/** Average time between polls of a large fleet, in milliseconds. */
+const POLL_SHARE_MS = 125
+
+/** Part of an interval by which it is at most shorter or longer. */
+const JITTER = 0.25
+
+/** Number of polls, or of renewals, within an idle lease. */
+const POLLS_PER_IDLE_LEASE = 3
+
+/** Returns the time between the polls of one of `pollers` processes without jitter, in milliseconds. */
+function pollShareMs(pollMs: number, pollers: number): number {
+  return Math.max(pollMs, pollers * POLL_SHARE_MS)
+}
+
+/** Returns the time until the next poll of one of `pollers` processes, in milliseconds. A single one polls regularly. */
+export function nextPollMs(pollMs: number, pollers: number, random = Math.random()): number {
+  const jitter = pollers === 1 ? 0 : (2 * random - 1) * JITTER
+  return pollShareMs(pollMs, pollers) * (1 + jitter)
+}
+
+/** Returns the duration of the lease of a process without runs, in milliseconds: several polls of a fleet of that size. */
+export function idleLeaseMs(
+  { leaseMs, pollMs }: { readonly leaseMs: number; readonly pollMs: number },
+  processes: number,
+): number {
+  return POLLS_PER_IDLE_LEASE * Math.max(leaseMs, pollShareMs(pollMs, processes))
+}
+
+/** Decides at random whether one of `processes` does a repeated task that `enough` of them suffice for. */
+export function takesTurn(enough: number, processes: number, random = Math.random()): boolean {
+  return random * processes < enough
+}
