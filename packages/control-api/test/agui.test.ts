@@ -145,7 +145,7 @@ describe('a lost connection', () => {
     expect((await own.runs.list({ limit: 9, offset: 0 })).total).toBe(1)
   })
 
-  it('[GW-Y16] cancels the run if the address says so', async () => {
+  it('[GW-Y16] cancels the run if the address requests it', async () => {
     await using own = await aguiServer()
     const agent = own.agent('waiter', { query: '?onDisconnect=cancel' })
     const reading = agent.say('it', { runId: 'aborted-run' })

@@ -12,7 +12,7 @@
  *    replaces that message.
  * GW-Y7 Text that did not become the output is taken back with a snapshot of the messages: that of a failed model call,
  *    of a failed attempt, of a lost process, and of an answer that the task did not accept. A conversation beyond
- *    4,000,000 characters keeps it as a message of its own.
+ *    4,000,000 characters keeps it as a separate message.
  * GW-Y8 Tool calls are those of all tasks. Their ids are unique in the conversation and begin with the id of the run. A
  *    result that belongs to a call of an earlier segment refers to it.
  * GW-Y20 Calls of client tools end a segment with `success` and their ids. The client executes them and sends their
@@ -29,7 +29,7 @@ import { applyRunEvent, emptyRunState, type LoggedRunEvent, type RunState } from
 import { findFinalTask } from '../service/final-task.ts'
 import { addEventUsage, NO_RUN_USAGE } from '../service/usage.ts'
 import { toInterrupt } from './interrupt.ts'
-import { ModelUsage } from './model-usage.ts'
+import { SegmentUsage } from './segment-usage.ts'
 import { diffStates, toAguiState, toSnapshot, type AguiRunIdentity } from './state.ts'
 import { Transcript } from './transcript.ts'
 import {
@@ -93,7 +93,7 @@ export class AguiRun {
   readonly #transcript: Transcript
   /** Ids of the messages of earlier segments. */
   readonly #earlier = new Set<string>()
-  readonly #usage = new ModelUsage()
+  readonly #usage = new SegmentUsage()
   readonly #steps = new Set<string>()
   /** Id of a call for the client → the call. */
   readonly #calls = new Map<string, Pick<RunEventOf<'tool_called'>, 'taskName' | 'toolCallId'>>()
@@ -120,7 +120,9 @@ export class AguiRun {
   constructor(segment: AguiSegment) {
     this.#segment = segment
     this.#transcript = new Transcript(segment.messages)
-    this.#answeredCalls = new Set(segment.messages.flatMap(({ toolCallId }) => toolCallId ?? []))
+    this.#answeredCalls = new Set(
+      segment.messages.flatMap(({ id, toolCallId }) => (this.#isOwn(id) ? [] : (toolCallId ?? []))),
+    )
     this.#state = toAguiState(segment.run, this.#run, this.#totals)
   }
 
@@ -179,18 +181,21 @@ export class AguiRun {
   }
 
   *#begin(): Generator<AguiEvent> {
-    const { run, state } = this.#segment
     this.#hasBegun = true
     this.#open = undefined
     this.#usage.clear()
-    const isOwn = (id: string): boolean => id.startsWith(`${run.runId}:`)
-    if (this.#transcript.drop((id) => isOwn(id) && !this.#earlier.has(id))) {
+    if (this.#transcript.drop((id) => this.#isOwn(id) && !this.#earlier.has(id))) {
       yield { type: 'MESSAGES_SNAPSHOT', messages: this.#transcript.messages }
     }
-    yield { type: 'STATE_SNAPSHOT', snapshot: toSnapshot(state, this.#state) }
+    yield { type: 'STATE_SNAPSHOT', snapshot: toSnapshot(this.#segment.state, this.#state) }
     for (const { name, status } of this.#run.tasks) {
       if (status === 'RUNNING') yield* this.#startStep(name)
     }
+  }
+
+  /** Whether the run made a message. */
+  #isOwn(messageId: string): boolean {
+    return messageId.startsWith(`${this.#segment.run.runId}:`)
   }
 
   /** Whether every running task waits for a review that this request has not answered. */

@@ -15,7 +15,7 @@ import type { AguiInterrupt, AguiResume } from './wire.ts'
 import type { ReviewDecisionBody, ReviewState, RunEventOf } from '@tutti/protocol'
 
 /** A review as its event and its record show it. */
-export type AskedReview = Omit<RunEventOf<'review_requested'>, 'type'>
+export type InterruptReview = Omit<RunEventOf<'review_requested'>, 'type'>
 
 const FEEDBACK = { type: 'string', description: 'Reason of a rejection, for the agent' }
 
@@ -96,7 +96,7 @@ function approvalSchema(properties: object, required: readonly string[] = ['appr
  */
 export function readResume(
   { status, payload }: AguiResume,
-  review: AskedReview,
+  review: InterruptReview,
   path: string,
 ): ReviewDecisionBody {
   if (status === 'cancelled') return { decision: 'EXIT_EARLY' }

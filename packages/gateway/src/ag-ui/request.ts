@@ -28,7 +28,7 @@ export interface AguiConversation {
  *
  * @throws {TuttiError} BAD_REQUEST with every problem.
  */
-export function readConversation({
+export function readAguiConversation({
   messages,
   context = [],
 }: Pick<AguiInput, 'messages' | 'context'>): AguiConversation {
@@ -40,10 +40,10 @@ export function readConversation({
   const newest = messages.at(-1)
   const system = messages.filter(({ role }) => role === 'system' || role === 'developer')
   return {
-    text: newest === undefined ? '' : readText(newest),
+    text: newest === undefined ? '' : readMessageText(newest),
     history: toHistory(messages.slice(0, -1)),
     instructions: [
-      ...system.map(readText),
+      ...system.map(readMessageText),
       ...context.map(({ description, value }) => `${description}: ${value}`),
     ].join('\n\n'),
   }
@@ -81,7 +81,7 @@ export function lastResults(messages: readonly AguiMessage[]): readonly AguiMess
 /** Reads the result of a client tool as the decision of its review. */
 export function readResult({ error, ...message }: AguiMessage): ReviewDecisionBody {
   if (error !== undefined) return { decision: 'REJECT', feedback: error }
-  return { decision: 'EDIT', revisedOutput: readText(message) }
+  return { decision: 'EDIT', revisedOutput: readMessageText(message) }
 }
 
 function findLastProblems(messages: readonly AguiMessage[]): readonly Problem[] {
@@ -127,7 +127,7 @@ function textOf(part: unknown): string | undefined {
 }
 
 /** Returns the text of a message. */
-export function readText({ content }: Pick<AguiMessage, 'content'>): string {
+export function readMessageText({ content }: Pick<AguiMessage, 'content'>): string {
   if (typeof content === 'string') return content
   return Array.isArray(content) ? content.map((part) => textOf(part) ?? '').join('') : ''
 }
@@ -138,7 +138,7 @@ function toHistory(messages: readonly AguiMessage[]): readonly HistoryMessage[] 
   )
   return messages.flatMap((message): readonly HistoryMessage[] => {
     const { role, toolCallId, error, toolCalls: given = [] } = message
-    const content = readText(message)
+    const content = readMessageText(message)
     switch (role) {
       case 'user':
         return [{ role, content }]

@@ -31,7 +31,7 @@ import { GatewayService } from '../service/gateway-service.ts'
 import { toRequestKey } from '../service/request-key.ts'
 import { AguiRun, readRunId } from './events.ts'
 import { readResume } from './interrupt.ts'
-import { lastResults, readClientTools, readConversation, readResult } from './request.ts'
+import { lastResults, readClientTools, readAguiConversation, readResult } from './request.ts'
 import { AguiInput, type AguiEvent } from './wire.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
@@ -131,7 +131,7 @@ function begin({ service, call, model, input, headers }: AguiCall): Promise<RunR
     const { runId, threadId, tools = [] } = input
     return {
       ...askModel(model, {
-        ...readConversation(input),
+        ...readAguiConversation(input),
         clientTools: readClientTools(tools),
       }),
       runId,

@@ -3,7 +3,7 @@ import type { AguiTokenUsage } from './wire.ts'
 import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 
 /** Sums the tokens of model calls. A sum with an unknown count is unknown. */
-export class ModelUsage {
+export class SegmentUsage {
   readonly #calls = new Map<string, Pick<RunEventOf<'llm_iteration_completed'>, Count>>()
 
   /** Adds the usage of an event, if it has one. */
