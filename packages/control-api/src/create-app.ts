@@ -15,6 +15,7 @@ import {
   assertScope,
   audited,
   type Caller,
+  completionRoutes,
   isAudited,
   mcpRoutes,
   modelRoutes,
@@ -153,6 +154,7 @@ function controlRoutes(
     ...aguiRoutes(options),
     ...tasksRoutes(options),
     ...modelRoutes(options),
+    ...completionRoutes(options),
     ...aiSdkRoutes(options),
     ...mcpRoutes(options, {
       signer,

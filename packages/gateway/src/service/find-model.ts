@@ -76,6 +76,8 @@ export interface AskedModel {
   readonly instructions?: string | undefined
   /** JSON Schema of the answer. */
   readonly outputSchema?: Readonly<Record<string, unknown>> | undefined
+  /** Maximum number of output tokens of an answer. @default the setting of the model */
+  readonly maxOutputTokens?: number | undefined
 }
 
 /** Name of the input that contains the message to an alias. */
@@ -90,7 +92,7 @@ export type ModelRun = Pick<
 /**
  * Returns the run that answers a conversation.
  *
- * @throws {TuttiError} BAD_REQUEST naming the needed inputs, or for a schema, which an ensemble cannot apply.
+ * @throws {TuttiError} BAD_REQUEST naming the needed inputs, or for a setting that only a model has.
  */
 export function askModel(found: FoundModel, asked: AskedModel): ModelRun {
   const run = found.kind === 'alias' ? askAlias(found, asked) : askEnsemble(found.ensemble, asked)
@@ -99,7 +101,7 @@ export function askModel(found: FoundModel, asked: AskedModel): ModelRun {
 
 function askAlias(
   { alias, template }: FoundModel & { readonly kind: 'alias' },
-  { text, history = [], instructions = '', outputSchema }: AskedModel,
+  { text, history = [], instructions = '', outputSchema, maxOutputTokens }: AskedModel,
 ): ModelRun {
   const task: TaskDefinitionBody = {
     name: 'answer',
@@ -107,18 +109,23 @@ function askAlias(
     instructions,
     model: alias,
     ...(outputSchema === undefined ? {} : { outputSchema: { ...outputSchema } }),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
   }
   return { ensemble: template, inputs: { [MESSAGE]: text }, tasks: [task], history }
 }
 
 function askEnsemble(
   ensemble: Ensemble,
-  { text, history = [], instructions = '', outputSchema }: AskedModel,
+  { text, history = [], instructions = '', outputSchema, maxOutputTokens }: AskedModel,
 ): ModelRun {
-  if (outputSchema !== undefined) {
-    const message = `is only for models, and "${ensemble.name}" is an ensemble: its tasks define their output`
-    throw badRequest('request', [{ path: '/response_format', message }])
-  }
+  const settings = { 'output schema': outputSchema, 'output token limit': maxOutputTokens }
+  const problems = Object.entries(settings)
+    .filter(([, value]) => value !== undefined)
+    .map(([setting]) => ({
+      path: '/model',
+      message: `must be a model for a request with an ${setting}: "${ensemble.name}" is an ensemble`,
+    }))
+  if (problems.length > 0) throw badRequest('request', problems)
   const agents = ensemble.tasks.filter(({ handler }) => handler === undefined)
   const overrides = agents.map(({ name }) => [name, { additionalContext: instructions }])
   const more =

@@ -1,0 +1,221 @@
+/**
+ * Pure: maps the events of a run to a chat completion.
+ *
+ * GW-K3 A completion is a part of a run: from its start, or from the results of tools, to its end or to the next calls
+ *    of tools of the client. The id of a call contains its review, and the review its run, so no table is needed.
+ * GW-K4 The content is the output of the final task. It is streamed as the model writes it. The protocol cannot take
+ *    back text: text of a turn that begins again is sent only where it goes on, and an output that is not the text that
+ *    was sent follows it after an empty line. With a response format, only the output is sent.
+ * GW-K5 Reviews are for reviewers: a completion waits for them, and only calls of the client's tools end it.
+ * GW-K6 Refused, filtered and truncated answers end with their reason; any other failure and a cancel are errors.
+ * GW-K7 Equal requests for an answered call give the same completion, also after the end of the run.
+ */
+import { addTokens, NO_TOKENS, type TokenUsage } from '../../service/token-usage.ts'
+import { RunWaits } from '../../service/run-waits.ts'
+import { toCompletionCallId } from './request.ts'
+
+import type { CompletionCall, CompletionDelta, CompletionFinish, CompletionUsage } from './wire.ts'
+import type { OpenReview } from '../../service/run-waits.ts'
+import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
+
+/** The end of a completion. */
+export type CompletionEnd =
+  | {
+      readonly kind: 'message'
+      readonly finish: CompletionFinish
+      /** Output of the final task, or the text that was written before the end. */
+      readonly content: string
+      readonly refusal?: string
+      readonly calls: readonly CompletionCall[]
+    }
+  | { readonly kind: 'failure'; readonly code: string; readonly message: string }
+
+/** Options of a completion. */
+export interface CompletionOptions {
+  /** Ids of the reviews that the request has decided; the completion begins with the first decision. @default none */
+  readonly answered: readonly string[]
+  /** Whether text is sent while the model writes it. */
+  readonly streamsText: boolean
+}
+
+/** A completion from the events of its run, in order from the first one. */
+export class Completion {
+  readonly #answered: ReadonlySet<string>
+  readonly #streamsText: boolean
+  readonly #waits = new RunWaits()
+  #usage: TokenUsage = NO_TOKENS
+  /** Usage before the completion. */
+  #usageBefore: TokenUsage = NO_TOKENS
+  #hasBegun: boolean
+  #parts = 0
+  #wasWaiting = false
+  #finalTask = ''
+  /** Text of the newest turn of the final task. */
+  #written = ''
+  /** Text of the newest turn that has been sent. */
+  #sent = ''
+  #hasSent = false
+  #refusal = ''
+  #finishReason: string | undefined
+  #output: string | undefined
+  #end: CompletionEnd | undefined
+
+  constructor({ answered, streamsText }: CompletionOptions) {
+    this.#answered = new Set(answered)
+    this.#streamsText = streamsText
+    this.#hasBegun = answered.length === 0
+  }
+
+  /** The end; undefined before it. */
+  get end(): CompletionEnd | undefined {
+    return this.#end
+  }
+
+  /** Number of completions of the run before this one. */
+  get part(): number {
+    return this.#parts
+  }
+
+  /** Usage of this completion. */
+  get usage(): CompletionUsage {
+    const [now, before] = [this.#usage, this.#usageBefore]
+    const input = now.inputTokens - before.inputTokens
+    const output = now.outputTokens - before.outputTokens
+    return {
+      prompt_tokens: input,
+      completion_tokens: output,
+      total_tokens: input + output,
+      prompt_tokens_details: { cached_tokens: now.cachedInputTokens - before.cachedInputTokens },
+    }
+  }
+
+  /** Takes the next event, and returns the changes of the message. */
+  take(event: LoggedRunEvent): readonly CompletionDelta[] {
+    if (this.#end !== undefined) return []
+    if (!this.#hasBegun && this.#isAnswer(event)) {
+      this.#hasBegun = true
+      this.#usageBefore = this.#usage
+    }
+    this.#waits.take(event)
+    this.#usage = addTokens(this.#usage, event)
+    const deltas = this.#translate(event)
+    this.#pause()
+    const isEnd = this.#end !== undefined
+    return this.#hasBegun ? [...deltas, ...(isEnd ? this.#endDeltas() : [])] : []
+  }
+
+  #isAnswer(event: LoggedRunEvent): boolean {
+    return event.type === 'review_decided' && this.#answered.has(event.reviewId)
+  }
+
+  /** Ends the completion where the run waits for tools of the client. */
+  #pause(): void {
+    const calls = this.#waits.reviews.filter(({ clientTool }) => clientTool === true)
+    const isLeft = calls.some(({ reviewId }) => this.#answered.has(reviewId))
+    const isWaiting = this.#waits.isWaiting && calls.length > 0
+    if (isWaiting && this.#hasBegun && !isLeft) {
+      const finish = 'tool_calls'
+      this.#end = { kind: 'message', finish, content: this.#written, calls: calls.map(toCall) }
+    }
+    if (isWaiting && !this.#wasWaiting && !this.#hasBegun) this.#parts += 1
+    this.#wasWaiting = isWaiting
+  }
+
+  #translate(event: LoggedRunEvent): readonly CompletionDelta[] {
+    switch (event.type) {
+      case 'ensemble_started':
+        this.#finalTask = event.tasks.at(-1)?.name ?? ''
+        return []
+      case 'llm_iteration_started':
+        if (event.taskName === this.#finalTask) this.#written = ''
+        return []
+      case 'token':
+        return event.taskName === this.#finalTask ? this.#write(event.token) : []
+      case 'llm_iteration_completed': {
+        const { taskName, responseText = '', toolRequests = [] } = event
+        if (taskName !== this.#finalTask) return []
+        const deltas = this.#written === '' ? this.#write(responseText) : []
+        // The next turn goes on after the calls.
+        if (toolRequests.length > 0) this.#sent = ''
+        return deltas
+      }
+      case 'task_completed':
+        if (event.taskName !== this.#finalTask) return []
+        this.#finishReason = event.finishReason
+        return this.#complete(event.output)
+      case 'task_failed':
+        if (event.taskName === this.#finalTask) this.#refusal = event.refusal ?? ''
+        return []
+      case 'run_result':
+        this.#end = this.#toEnd(event)
+        return []
+      default:
+        return []
+    }
+  }
+
+  #write(text: string): readonly CompletionDelta[] {
+    this.#written += text
+    if (!this.#streamsText || !this.#written.startsWith(this.#sent)) return []
+    return this.#send(this.#written)
+  }
+
+  /** Sends what follows the text that has been sent. */
+  #send(text: string): readonly CompletionDelta[] {
+    if (!text.startsWith(this.#sent)) this.#sent = ''
+    const gap = this.#sent === '' && this.#hasSent ? '\n\n' : ''
+    const rest = text.slice(this.#sent.length)
+    if (rest === '' || !this.#hasBegun) return []
+    this.#sent = text
+    this.#hasSent = true
+    return [{ content: `${gap}${rest}` }]
+  }
+
+  #complete(output: string): readonly CompletionDelta[] {
+    this.#output = output
+    return this.#send(output)
+  }
+
+  #toEnd({ status, outputs, code = '', error = '' }: RunEventOf<'run_result'>): CompletionEnd {
+    if (status === 'CANCELLED') {
+      return { kind: 'failure', code: 'CANCELLED', message: 'The run was cancelled' }
+    }
+    const message = (finish: CompletionFinish, content: string): CompletionEnd => ({
+      kind: 'message',
+      finish,
+      content,
+      calls: [],
+    })
+    // A run that a reviewer ended early has only the outputs of other tasks.
+    const output = this.#output ?? outputs.at(-1)?.output ?? ''
+    if (status === 'COMPLETED') {
+      return message(this.#finishReason === 'length' ? 'length' : 'stop', output)
+    }
+    switch (code) {
+      case 'MODEL_REFUSED': {
+        const refusal = this.#refusal === '' ? error : this.#refusal
+        return { kind: 'message', finish: 'stop', content: '', refusal, calls: [] }
+      }
+      case 'CONTENT_FILTERED':
+        return message('content_filter', this.#written)
+      case 'OUTPUT_TRUNCATED':
+        return message('length', this.#written)
+      default:
+        return { kind: 'failure', code, message: error }
+    }
+  }
+
+  #endDeltas(): readonly CompletionDelta[] {
+    const end = this.#end
+    if (end?.kind !== 'message') return []
+    if (end.refusal !== undefined) return [{ refusal: end.refusal }]
+    const text = this.#output === undefined && end.calls.length === 0 ? this.#send(end.content) : []
+    const calls = end.calls.map((call, index) => ({ index, ...call }))
+    return calls.length === 0 ? text : [...text, { tool_calls: calls }]
+  }
+}
+
+function toCall({ reviewId, toolName = '', toolInput }: OpenReview): CompletionCall {
+  const called = { name: toolName, arguments: JSON.stringify(toolInput ?? {}) }
+  return { id: toCompletionCallId(reviewId), type: 'function', function: called }
+}

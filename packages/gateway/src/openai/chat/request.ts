@@ -1,0 +1,162 @@
+/**
+ * Pure: reads requests for chat completions.
+ *
+ * GW-K1 A field or value that would change the answer and cannot be applied is refused, with every problem. Fields that
+ *    cannot change the answer are accepted.
+ * GW-K2 The newest user message is asked, and the other messages are the conversation before it. System and developer
+ *    messages are the instructions.
+ */
+import { decode, type ClientToolBody, type HistoryMessage, type Problem } from '@tutti/protocol'
+
+import { badRequest } from '../../http/api-error.ts'
+import {
+  CompletionBody,
+  EFFECTIVE_FIELDS,
+  NEUTRAL_FIELDS,
+  NEUTRAL_VALUES,
+  type CompletionMessage,
+} from './wire.ts'
+
+import type { AskedModel } from '../../service/find-model.ts'
+import type { ReviewDecisionBody } from '@tutti/protocol'
+
+/**
+ * Reads the body of a request.
+ *
+ * @throws {TuttiError} BAD_REQUEST, with every problem.
+ */
+export function readCompletionBody(body: Readonly<Record<string, unknown>>): CompletionBody {
+  const refused = findRefusedFields(body)
+  const decoded = decode(CompletionBody, body)
+  if (!decoded.ok) throw badRequest('request body', [...decoded.problems, ...refused])
+  const problems = [...refused, ...decoded.value.messages.flatMap(findMessageProblems)]
+  if (problems.length > 0) throw badRequest('request body', problems)
+  return decoded.value
+}
+
+function findRefusedFields(body: Readonly<Record<string, unknown>>): readonly Problem[] {
+  return Object.entries(body).flatMap(([name, value]) => {
+    if (value === null || [...EFFECTIVE_FIELDS, ...NEUTRAL_FIELDS].includes(name)) return []
+    const accepted = Object.hasOwn(NEUTRAL_VALUES, name) ? (NEUTRAL_VALUES[name] ?? []) : []
+    if (accepted.includes(value)) return []
+    const path = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    if (accepted.length === 0) return [{ path, message: 'is not supported' }]
+    const values = accepted.map((one) => JSON.stringify(one)).join(' or ')
+    return [{ path, message: `must be ${values}: the model catalog of the server sets it` }]
+  })
+}
+
+function findMessageProblems(
+  { role, content, tool_call_id: callId }: CompletionMessage,
+  place: number,
+): readonly Problem[] {
+  const path = `/messages/${place}`
+  const problems: Problem[] = []
+  if (role === 'tool' && callId === undefined) {
+    problems.push({ path: `${path}/tool_call_id`, message: 'is required in a message of a tool' })
+  }
+  if ((content === null || content === undefined) && role !== 'assistant') {
+    problems.push({ path: `${path}/content`, message: `is required in a message of the ${role}` })
+  }
+  return problems
+}
+
+/** Returns the text of a message. */
+function textOf({ content, refusal }: CompletionMessage): string {
+  if (typeof content === 'string') return content
+  const parts = (content ?? []).map((part) => part.text ?? part.refusal ?? '')
+  return parts.length === 0 ? (refusal ?? '') : parts.join('\n')
+}
+
+/**
+ * Reads a conversation as a question to a model.
+ *
+ * @throws {TuttiError} BAD_REQUEST when there is no message of the user.
+ */
+export function readQuestion(body: CompletionBody): AskedModel {
+  const { messages, tools, tool_choice: choice, response_format: format } = body
+  const asked = messages.findLastIndex(({ role }) => role === 'user')
+  const question = messages[asked]
+  const last = messages.at(-1)?.role
+  if (question === undefined || last === 'assistant') {
+    const message = 'must have a message of the user, and end with one or with results of tools'
+    throw badRequest('request body', [{ path: '/messages', message }])
+  }
+  const system = messages.filter(({ role }) => role === 'system' || role === 'developer')
+  return {
+    text: textOf(question),
+    history: messages.flatMap((message, place) => (place === asked ? [] : toHistory(message))),
+    instructions: system.map(textOf).join('\n\n'),
+    clientTools: choice === 'none' ? [] : (tools ?? []).map(toClientTool),
+    outputSchema: toOutputSchema(format),
+    maxOutputTokens: body.max_completion_tokens ?? body.max_tokens ?? undefined,
+  }
+}
+
+function toHistory(message: CompletionMessage): readonly HistoryMessage[] {
+  const content = textOf(message)
+  switch (message.role) {
+    case 'user':
+      return [{ role: 'user', content }]
+    case 'tool':
+      return [{ role: 'tool', toolCallId: message.tool_call_id ?? '', content }]
+    case 'assistant': {
+      const toolCalls = (message.tool_calls ?? []).map(({ id, function: called }) => ({
+        id,
+        name: called.name,
+        arguments: called.arguments,
+      }))
+      return [{ role: 'assistant', content, ...(toolCalls.length === 0 ? {} : { toolCalls }) }]
+    }
+    default:
+      return []
+  }
+}
+
+function toClientTool({
+  function: { name, description, parameters },
+}: NonNullable<CompletionBody['tools']>[number]): ClientToolBody {
+  return {
+    name,
+    ...(typeof description === 'string' ? { description } : {}),
+    inputSchema: { ...(parameters ?? { type: 'object', properties: {} }) },
+  }
+}
+
+function toOutputSchema(
+  format: CompletionBody['response_format'],
+): Readonly<Record<string, unknown>> | undefined {
+  switch (format?.type) {
+    case 'json_object':
+      return { type: 'object' }
+    case 'json_schema':
+      return { ...format.json_schema.schema }
+    default:
+      return undefined
+  }
+}
+
+/** Prefix of the ids of tool calls, before the id of the review that waits for the result. */
+const CALL_PREFIX = 'call_'
+
+/** Returns the id of the call whose result a review waits for. */
+export function toCompletionCallId(reviewId: string): string {
+  return `${CALL_PREFIX}${reviewId}`
+}
+
+/** A result of a tool. */
+export interface ToolAnswer {
+  readonly reviewId: string
+  readonly decision: ReviewDecisionBody
+}
+
+/** Returns the results of tools with which a conversation ends. */
+export function readToolAnswers(messages: readonly CompletionMessage[]): readonly ToolAnswer[] {
+  const before = messages.findLastIndex(({ role }) => role !== 'tool')
+  return messages.slice(before + 1).flatMap((message) => {
+    const { tool_call_id: id = '' } = message
+    if (!id.startsWith(CALL_PREFIX)) return []
+    const decision = { decision: 'EDIT', revisedOutput: textOf(message) } as const
+    return [{ reviewId: id.slice(CALL_PREFIX.length), decision }]
+  })
+}

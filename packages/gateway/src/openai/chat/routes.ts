@@ -1,0 +1,258 @@
+/**
+ * Route for chat completions of OpenAI's API.
+ *
+ * GW-K8 The results of tools continue the run that waits for them. If it waits no longer because it has ended or the
+ *    calls have timed out, the messages are a conversation, and a new run begins.
+ * GW-K9 A client that disconnects cancels its run, because the API has no way to ask for it again. With an
+ *    `Idempotency-Key` the run continues, and the same request gets the same completion, also after a restart.
+ */
+import { Type, TuttiError } from '@tutti/core'
+import { isTerminalRunStatus } from '@tutti/protocol'
+
+import { STREAM_HEADERS, type StreamAnswer } from '../../http/event-stream.ts'
+import { reportError } from '../../http/on-error.ts'
+import { readJsonBody } from '../../http/read-body.ts'
+import { readIdempotencyKey, readTrace } from '../../http/request-headers.ts'
+import { askModel, findModel } from '../../service/find-model.ts'
+import { recordedCall, type GatewayCall } from '../../service/gateway-call.ts'
+import { GatewayService } from '../../service/gateway-service.ts'
+import { sharedEnsembles } from '../../service/sharing.ts'
+import { toOpenAiError, toOpenAiResponse, type OpenAiErrorBody } from '../errors.ts'
+import { Completion, type CompletionEnd } from './completion.ts'
+import { readCompletionBody, readQuestion, readToolAnswers } from './request.ts'
+
+import type { GatewayOptions } from '../../gateway-options.ts'
+import type { HttpRoute, HttpRouteCall, RouteAnswer } from '../../http/route.ts'
+import type { CompletionBody, CompletionDelta } from './wire.ts'
+import type { LoggedRunEvent } from '@tutti/protocol'
+import type { ReviewRecord, RunRecord } from '@tutti/runs'
+
+/** Returns the route for chat completions. */
+export function completionRoutes(options: GatewayOptions): readonly HttpRoute[] {
+  const service = new GatewayService(options)
+  return [
+    {
+      method: 'POST',
+      path: '/v1/chat/completions',
+      scope: 'runs:write',
+      toErrorResponse: toOpenAiResponse,
+      handle: (call) => complete(call, service),
+    },
+  ]
+}
+
+/** The run of a completion. */
+interface AskedRun {
+  readonly run: Pick<RunRecord, 'runId' | 'createdAt'>
+  /** Ids of the reviews that the request has decided; none for a new run. */
+  readonly answered: readonly string[]
+  /** Whether the client can ask for the completion again. */
+  readonly isRepeatable: boolean
+}
+
+/** A request for a completion. */
+interface CompletionCallParts {
+  readonly service: GatewayService
+  readonly call: GatewayCall
+  readonly body: CompletionBody
+  readonly asked: AskedRun
+}
+
+async function complete(
+  { request, caller, addSubject }: HttpRouteCall,
+  service: GatewayService,
+): Promise<RouteAnswer> {
+  const { options } = service
+  const raw = await readJsonBody(
+    request,
+    Type.Record(Type.String(), Type.Unknown()),
+    options.maxBodyBytes,
+  )
+  const body = readCompletionBody(raw)
+  const call = recordedCall(caller, addSubject)
+  const key = readIdempotencyKey(request.headers)
+  const found = findModel(options, body.model)
+  const asked =
+    (await continueRun(service, call, body)) ??
+    ({
+      run: await service.begin(call, () => ({
+        ...askModel(found, readQuestion(body)),
+        ...(body.metadata === null || body.metadata === undefined ? {} : { tags: body.metadata }),
+        trace: readTrace(request.headers),
+        ...(key === undefined ? {} : { idempotencyKey: key }),
+      })),
+      answered: [],
+      isRepeatable: key !== undefined,
+    } as const)
+  const parts = { service, call, body, asked }
+  return body.stream === true ? streamCompletion(parts) : answerCompletion(parts, request.signal)
+}
+
+/** Continues the run that waits for the results with which a request ends; undefined when none does. */
+async function continueRun(
+  service: GatewayService,
+  call: GatewayCall,
+  { messages }: CompletionBody,
+): Promise<AskedRun | undefined> {
+  const { runs } = service.options
+  const answers = readToolAnswers(messages)
+  const found = await Promise.all(answers.map(({ reviewId }) => runs.review(reviewId)))
+  const reviews = found.flatMap((review) => (review === undefined ? [] : [review]))
+  const [first] = reviews
+  if (first === undefined || !reviews.every((review) => isCurrent(review, first))) return undefined
+  const run = await service.find(first.runId, sharedEnsembles(service.options))
+  if (run === undefined || run.actor !== call.caller.name) return undefined
+  const open = reviews.filter(({ status }) => status === 'OPEN')
+  if (open.length > 0 && isTerminalRunStatus(run.status)) return undefined
+  for (const review of open) {
+    const answer = answers.find(({ reviewId }) => reviewId === review.reviewId)
+    if (answer !== undefined) await service.decide(call, review, () => answer.decision)
+  }
+  const answered = reviews.map(({ reviewId }) => reviewId)
+  return { run, answered, isRepeatable: true }
+}
+
+/** Whether a call of the client's tools waits for its result, or has it. */
+function isCurrent({ runId, status, request }: ReviewRecord, first: ReviewRecord): boolean {
+  const isAnswerable = status === 'OPEN' || status === 'DECIDED'
+  return runId === first.runId && request.clientTool === true && isAnswerable
+}
+
+async function answerCompletion(
+  { service, call, body, asked }: CompletionCallParts,
+  signal: AbortSignal,
+): Promise<Response> {
+  const { runId } = asked.run
+  const completion = new Completion({ answered: asked.answered, streamsText: false })
+  for await (const events of service.options.runs.follow({ runId, from: 0, signal })) {
+    for (const event of events) completion.take(event)
+    if (completion.end !== undefined) break
+  }
+  const { end, usage } = completion
+  if (end?.kind === 'message') {
+    return Response.json({
+      ...toHead(completion, body, asked),
+      object: 'chat.completion',
+      choices: [{ index: 0, message: toMessage(end), finish_reason: end.finish, logprobs: null }],
+      usage,
+    })
+  }
+  if (end !== undefined) return toFailureResponse(end)
+  leave(service, call, asked)
+  throw new TuttiError(
+    'RUN_NOT_FOUND',
+    `Run "${runId}" was deleted, or its reader has disconnected`,
+  )
+}
+
+/** Cancels the run of a client that has disconnected and cannot ask for it again. */
+function leave(service: GatewayService, call: GatewayCall, { run, isRepeatable }: AskedRun): void {
+  if (isRepeatable) return
+  void service.cancelAbandoned(call, run.runId, { isExplicit: false })
+}
+
+function streamCompletion({ service, call, body, asked }: CompletionCallParts): StreamAnswer {
+  const { runs, clock, heartbeatMs } = service.options
+  const { runId } = asked.run
+  const streamsText = (body.response_format?.type ?? 'text') === 'text'
+  const completion = new Completion({ answered: asked.answered, streamsText })
+  const hasUsage = body.stream_options?.include_usage === true
+  const frame = (value: object): string => `data: ${JSON.stringify(value)}\n\n`
+  const chunk = (choices: readonly object[], more: object = {}): string =>
+    frame({
+      ...toHead(completion, body, asked),
+      object: 'chat.completion.chunk',
+      choices,
+      ...(hasUsage ? { usage: null } : {}),
+      ...more,
+    })
+  const choice = (delta: CompletionDelta, finish: string | null = null) => ({
+    index: 0,
+    delta,
+    finish_reason: finish,
+    logprobs: null,
+  })
+  const encodeEnd = (end: CompletionEnd): string => {
+    if (end.kind === 'failure') return frame(toFailure(end))
+    const usage = hasUsage ? chunk([], { usage: completion.usage }) : ''
+    return `${chunk([choice({}, end.finish)])}${usage}data: [DONE]\n\n`
+  }
+  let hasStarted = false
+  const encoder = {
+    head: ': run\n\n',
+    keepAlive: ': still here\n\n',
+    get isDone() {
+      return completion.end !== undefined
+    },
+    encode(events: readonly LoggedRunEvent[]) {
+      const deltas = events.flatMap((event) => completion.take(event))
+      const { end } = completion
+      const head = hasStarted ? '' : chunk([choice({ role: 'assistant' })])
+      if (deltas.length === 0 && end === undefined) return ''
+      hasStarted = true
+      const changes = deltas.map((delta) => chunk([choice(delta)])).join('')
+      return `${head}${changes}${end === undefined ? '' : encodeEnd(end)}`
+    },
+    fail: (error: unknown) => frame(toOpenAiError(reportError(error, service.options))),
+  }
+  const watch = {
+    begun: () => undefined,
+    over: () => {
+      if (completion.end === undefined) leave(service, call, asked)
+    },
+  }
+  const batches = runs.follow({ runId, from: 0 })
+  return { headers: STREAM_HEADERS, parts: { batches, encoder, clock, heartbeatMs, watch } }
+}
+
+function toHead(
+  { part }: Completion,
+  { model }: CompletionBody,
+  { run: { runId, createdAt } }: AskedRun,
+): { readonly id: string; readonly created: number; readonly model: string } {
+  const id = part === 0 ? `chatcmpl-${runId}` : `chatcmpl-${runId}-${part}`
+  return { id, created: Math.floor(createdAt / 1000), model }
+}
+
+function toMessage({
+  content,
+  refusal = null,
+  calls,
+}: {
+  readonly content: string
+  readonly refusal?: string | null
+  readonly calls: NonNullable<Extract<CompletionEnd, { kind: 'message' }>>['calls']
+}) {
+  const isEmpty = content === '' && (refusal !== null || calls.length > 0)
+  return {
+    role: 'assistant',
+    content: isEmpty ? null : content,
+    refusal,
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+  }
+}
+
+/** A run that ended without an answer. */
+type Failure = Extract<CompletionEnd, { readonly kind: 'failure' }>
+
+/** Failure code of a run → status; the other codes are failures of the server. */
+const FAILURE_STATUSES: Readonly<Record<string, number>> = {
+  BUDGET_EXCEEDED: 429,
+  CANCELLED: 409,
+  GUARDRAIL_VIOLATION: 400,
+  REQUEST_REJECTED: 400,
+  INPUT_TOO_LARGE: 400,
+}
+
+function toFailure({ code, message }: Failure): OpenAiErrorBody {
+  const status = FAILURE_STATUSES[code] ?? 500
+  const type =
+    status === 429 ? 'rate_limit_error' : status < 500 ? 'invalid_request_error' : 'server_error'
+  return { error: { message, type, param: null, code: code.toLowerCase() } }
+}
+
+/** Returns a failed run as an error. A retry would begin the run again, so clients are told not to. */
+function toFailureResponse(failure: Failure): Response {
+  const status = FAILURE_STATUSES[failure.code] ?? 500
+  return Response.json(toFailure(failure), { status, headers: { 'x-should-retry': 'false' } })
+}
