@@ -25,7 +25,7 @@ import { STREAM_HEADERS, type StreamAnswer } from '../http/event-stream.ts'
 import { reportError } from '../http/on-error.ts'
 import { readJsonBody } from '../http/read-body.ts'
 import { readTrace } from '../http/request-headers.ts'
-import { askModel, findModel, type FoundModel } from '../service/find-model.ts'
+import { toModelRun, findSharedModel, type FoundModel } from '../service/find-model.ts'
 import { auditedCall, type GatewayCall } from '../service/gateway-call.ts'
 import { GatewayService } from '../service/gateway-service.ts'
 import { toRequestKey } from '../service/request-key.ts'
@@ -91,7 +91,7 @@ async function handle(
  */
 function findAgent(options: GatewayOptions, name: string): FoundModel {
   try {
-    return findModel(options, name)
+    return findSharedModel(options, name)
   } catch (error) {
     throw new TuttiError('NOT_FOUND', errorMessage(error))
   }
@@ -130,7 +130,7 @@ function begin({ service, call, model, input, headers }: AguiCall): Promise<RunR
   return service.begin(call, () => {
     const { runId, threadId, tools = [] } = input
     return {
-      ...askModel(model, {
+      ...toModelRun(model, {
         ...readAguiConversation(input),
         clientTools: readClientTools(tools),
       }),

@@ -90,7 +90,7 @@ describe('a stream of a message', () => {
       const events = [...paused, decided('a'), answered('a')]
       const pausesFrom = events.at(-2)?.seq ?? 0
       const { types, stream } = streamOf(events, { known, pausesFrom })
-      // The open review follows in a step of its own.
+      // The open review follows in its own step.
       expect(types).toEqual([
         'start',
         'start-step',

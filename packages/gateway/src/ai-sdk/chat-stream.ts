@@ -4,7 +4,7 @@ import { ChatChunks } from './chunks.ts'
 import type { ChatChunk } from './wire.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** What the client of a stream has. */
+/** Part of a message that the client of a stream has. */
 export interface KnownPart {
   /** `seq` of the newest event that it knows; undefined if it has lost it. */
   readonly seq: number | undefined
@@ -14,7 +14,7 @@ export interface KnownPart {
 
 /** Options of a stream. */
 export interface ChatStreamOptions {
-  /** What the client has of the message. @default nothing */
+  /** Part of the message that the client has. @default none */
   readonly known?: KnownPart | undefined
   /** `seq` of the newest event when the stream was requested. Pauses before it are over. */
   readonly pausesFrom: number
@@ -24,7 +24,7 @@ export interface ChatStreamOptions {
 export class ChatStream {
   readonly #chunks: ChatChunks
   readonly #pausesFrom: number
-  /** What the client has, while the events are part of it. */
+  /** Part that the client has; undefined after the events of that part. */
   #known: KnownPart | undefined
   #isPaused = false
 
@@ -73,7 +73,7 @@ export class ChatStream {
   }
 }
 
-/** Whether the client has what an event tells. Without a position, it has all before the decision that it made. */
+/** Whether an event belongs to the part that the client has. Without a position, the part ends before its decision. */
 function isKnown(event: LoggedRunEvent, { seq, answered }: KnownPart): boolean {
   if (seq !== undefined) return event.seq <= seq
   const isClosed = event.type === 'review_decided' || event.type === 'review_timed_out'

@@ -19,8 +19,8 @@
  */
 import { isCallOf, toCallId } from '../service/call-ids.ts'
 import { asksQuestion } from '../service/decision-in-text.ts'
-import { RunWaits, type OpenReview } from '../service/run-waits.ts'
-import { addTokens, NO_TOKENS, type TokenUsage } from '../service/token-usage.ts'
+import { RunWaits, type WaitingReview } from '../service/run-waits.ts'
+import { addTokenUsage, NO_TOKEN_USAGE, type TokenUsage } from '../service/token-usage.ts'
 
 import type { ChatChunk, ChatFinishReason, ChatMetadata } from './wire.ts'
 import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
@@ -45,7 +45,7 @@ interface ShownReview {
 export class ChatChunks {
   readonly #runId: string
   readonly #waits = new RunWaits()
-  #usage: TokenUsage = NO_TOKENS
+  #usage: TokenUsage = NO_TOKEN_USAGE
   #finalTask = ''
   /** Position of the open turn of the final task, such as `1.0`. */
   #turn = ''
@@ -84,7 +84,7 @@ export class ChatChunks {
   }
 
   /** Open reviews, oldest first. */
-  get reviews(): readonly OpenReview[] {
+  get reviews(): readonly WaitingReview[] {
     return this.#waits.reviews
   }
 
@@ -96,7 +96,7 @@ export class ChatChunks {
   /** Returns the chunks of the next event. */
   after(event: LoggedRunEvent): readonly ChatChunk[] {
     this.#waits.take(event)
-    this.#usage = addTokens(this.#usage, event)
+    this.#usage = addTokenUsage(this.#usage, event)
     return [...this.#translate(event)]
   }
 
@@ -107,7 +107,7 @@ export class ChatChunks {
   }
 
   /** Returns open reviews again, for a message that continues without a decision of them. */
-  repeat(reviews: readonly OpenReview[]): readonly ChatChunk[] {
+  repeat(reviews: readonly WaitingReview[]): readonly ChatChunk[] {
     return reviews.flatMap((review) => [...this.#request(review)])
   }
 
@@ -265,7 +265,7 @@ export class ChatChunks {
     yield this.#add({ type: 'tool-output-available', toolCallId, output })
   }
 
-  *#request(review: OpenReview): Generator<ChatChunk> {
+  *#request(review: WaitingReview): Generator<ChatChunk> {
     const { reviewId, prompt, taskDescription } = review
     const callId = [...this.#calls.keys()].findLast((id) => isCallOf(id, review))
     const toolCallId = callId ?? reviewId
@@ -362,7 +362,7 @@ const FINISH_REASONS: Readonly<Record<string, ChatFinishReason | undefined>> = {
 }
 
 /** Whether a review asks the client for a value instead of an approval. */
-export function isForClient(review: OpenReview): boolean {
+export function isForClient(review: WaitingReview): boolean {
   return review.clientTool === true || asksQuestion(review)
 }
 
@@ -373,7 +373,7 @@ function toReviewInput({
   taskOutput,
   prompt,
   toolInput,
-}: OpenReview): Readonly<Record<string, unknown>> {
+}: WaitingReview): Readonly<Record<string, unknown>> {
   return {
     timing,
     taskName,

@@ -10,7 +10,7 @@ import { badRequest } from '../http/api-error.ts'
 import { isCallOf } from '../service/call-ids.ts'
 import { isForClient } from './chunks.ts'
 
-import type { OpenReview } from '../service/run-waits.ts'
+import type { WaitingReview } from '../service/run-waits.ts'
 import type { ChatBody, ChatMessage, ChatPart } from './wire.ts'
 import type { HistoryMessage, Problem, ReviewDecisionBody } from '@tutti/protocol'
 
@@ -26,7 +26,7 @@ export interface ReadConversation {
  *
  * @throws {TuttiError} BAD_REQUEST, naming every part that is not supported.
  */
-export function readConversation({
+export function readChatConversation({
   messages,
   instructions,
 }: Pick<ChatBody, 'messages' | 'instructions'>): ReadConversation {
@@ -117,14 +117,14 @@ function toToolName({ type, toolName }: ChatPart): string {
 
 /** An answer to a review, as the client gave it. */
 export interface ChatAnswer {
-  readonly review: OpenReview
+  readonly review: WaitingReview
   readonly decision: ReviewDecisionBody
 }
 
 /** Returns the answers of a message to these open reviews. */
 export function readAnswers(
   { parts }: Pick<ChatMessage, 'parts'>,
-  reviews: readonly OpenReview[],
+  reviews: readonly WaitingReview[],
 ): readonly ChatAnswer[] {
   return reviews.flatMap((review) => {
     const decision = parts.map((part) => toDecision(part, review)).findLast((one) => one !== null)
@@ -139,7 +139,7 @@ export function hasAnswers({ parts }: Pick<ChatMessage, 'parts'>): boolean {
   )
 }
 
-function toDecision(part: ChatPart, review: OpenReview): ReviewDecisionBody | null {
+function toDecision(part: ChatPart, review: WaitingReview): ReviewDecisionBody | null {
   const { approval, state, toolCallId = '', output, errorText } = part
   if (!isForClient(review)) {
     if (approval?.id !== review.reviewId || approval.approved === undefined) return null
@@ -153,7 +153,7 @@ function toDecision(part: ChatPart, review: OpenReview): ReviewDecisionBody | nu
 }
 
 /** Returns the result of a call: of a client's tool as it is, for a question as JSON. */
-function toResult(output: unknown, { clientTool }: OpenReview): string {
+function toResult(output: unknown, { clientTool }: WaitingReview): string {
   if (clientTool === true && typeof output === 'string') return output
   return JSON.stringify(output ?? null)
 }

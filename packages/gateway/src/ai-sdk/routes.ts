@@ -20,12 +20,12 @@ import { STREAM_HEADERS, type StreamAnswer } from '../http/event-stream.ts'
 import { reportError } from '../http/on-error.ts'
 import { readJsonBody } from '../http/read-body.ts'
 import { readIdempotencyKey, readTrace } from '../http/request-headers.ts'
-import { askModel, findModel, listModels } from '../service/find-model.ts'
+import { toModelRun, findSharedModel, listSharedModels } from '../service/find-model.ts'
 import { recordedCall, type GatewayCall } from '../service/gateway-call.ts'
 import { GatewayService } from '../service/gateway-service.ts'
 import { toChatKey } from '../service/request-key.ts'
 import { ChatStream, type KnownPart } from './chat-stream.ts'
-import { hasAnswers, readAnswers, readConversation } from './request.ts'
+import { hasAnswers, readAnswers, readChatConversation } from './request.ts'
 import { ChatBody, type ChatChunk, type ChatMessage } from './wire.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
@@ -129,11 +129,11 @@ class Chats {
   async #begin({ request }: HttpRouteCall, call: GatewayCall, body: ChatBody): Promise<RunRecord> {
     const { options } = this.#service
     const query = new URL(request.url).searchParams.get('model')
-    const name = body.model ?? query ?? listModels(options)[0]?.name ?? ''
+    const name = body.model ?? query ?? listSharedModels(options)[0]?.name ?? ''
     const key = readIdempotencyKey(request.headers)
     return this.#service.begin(call, () => ({
-      ...askModel(findModel(options, name), {
-        ...readConversation(body),
+      ...toModelRun(findSharedModel(options, name), {
+        ...readChatConversation(body),
         clientTools: body.tools ?? [],
       }),
       cacheKey: toChatKey(body.id, call.caller.name),
@@ -195,7 +195,7 @@ class Chats {
 
 /** Options of a stream. */
 interface StreamOptions {
-  /** What the client has of the message. @default nothing */
+  /** Part of the message that the client has. @default none */
   readonly known?: KnownPart
   readonly onDisconnect?: ChatBody['onDisconnect'] | undefined
 }

@@ -108,7 +108,7 @@ interface ToolChunk {
   readonly dynamic?: boolean
 }
 
-/** A chunk of a UI message stream, as far as this server sends them. */
+/** A chunk of a UI message stream, of the types that this server sends. */
 export type ChatChunk =
   | { readonly type: 'start'; readonly messageId: string; readonly messageMetadata: ChatMetadata }
   | { readonly type: 'start-step' | 'finish-step' | 'reset-step' }

@@ -9,7 +9,7 @@ it('[GW-O2] names the field of the first problem as OpenAI does', () => {
 })
 
 it('[GW-O1] maps codes and statuses to those of OpenAI', () => {
-  const wire = { status: 400, body: { error: 'INVALID_MODEL', message: 'No' } } as const
+  const wire = { status: 400, body: { error: 'INVALID_MODEL', message: 'Unknown model' } } as const
   expect(toOpenAiResponse(wire).status).toBe(404)
   expect(toOpenAiError(wire)).toEqual({
     error: {
@@ -27,8 +27,11 @@ it('[GW-O1] maps codes and statuses to those of OpenAI', () => {
   })
 })
 
-it('[GW-O3] tells clients not to repeat a request that cannot succeed', () => {
-  const conflict = { status: 409, body: { error: 'IDEMPOTENCY_CONFLICT', message: 'No' } } as const
+it('[GW-O3] advises clients not to repeat a request that cannot succeed', () => {
+  const conflict = {
+    status: 409,
+    body: { error: 'IDEMPOTENCY_CONFLICT', message: 'Unknown model' },
+  } as const
   expect(toOpenAiResponse(conflict).headers.get('x-should-retry')).toBe('false')
   const busy = {
     status: 429,

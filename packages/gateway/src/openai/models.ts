@@ -2,7 +2,7 @@
 import { TuttiError } from '@tutti/core'
 import { unknownName } from '@tutti/protocol'
 
-import { listModels, type ListedModel } from '../service/find-model.ts'
+import { listSharedModels, type ListedModel } from '../service/find-model.ts'
 import { toOpenAiResponse } from './errors.ts'
 
 import type { Sharing } from '../gateway-options.ts'
@@ -15,13 +15,13 @@ export function modelRoutes(sharing: Sharing): readonly HttpRoute[] {
     {
       ...shared,
       path: '/v1/models',
-      handle: () => Response.json({ object: 'list', data: listModels(sharing).map(toModel) }),
+      handle: () => Response.json({ object: 'list', data: listSharedModels(sharing).map(toModel) }),
     },
     {
       ...shared,
       path: '/v1/models/{name}',
       handle: ({ parameters: { name = '' } }) => {
-        const models = listModels(sharing)
+        const models = listSharedModels(sharing)
         const found = models.find((model) => model.name === name)
         if (found !== undefined) return Response.json(toModel(found))
         const known = models.map((model) => model.name)

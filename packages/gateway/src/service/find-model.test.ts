@@ -4,7 +4,7 @@ import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { openGateway } from '../../test/open-gateway.ts'
-import { askModel, findModel, listModels } from './find-model.ts'
+import { toModelRun, findSharedModel, listSharedModels } from './find-model.ts'
 
 import type { Shared } from '../gateway-options.ts'
 
@@ -27,25 +27,29 @@ async function sharing(shared?: Shared) {
 describe('models of other APIs', () => {
   it('[GW-F1][GW-F2] are the ensembles and the other aliases', async () => {
     await using all = await sharing()
-    expect(listModels(all).map(({ name, owner }) => [name, owner])).toEqual([
+    expect(listSharedModels(all).map(({ name, owner }) => [name, owner])).toEqual([
       ['choir', 'tutti'],
       ['drums', 'tutti'],
       ['small', 'scripted'],
     ])
-    expect(findModel(all, 'choir')).toMatchObject({ kind: 'ensemble' })
-    expect(() => findModel(all, 'smal')).toThrow(/Did you mean.*small/)
+    expect(findSharedModel(all, 'choir')).toMatchObject({ kind: 'ensemble' })
+    expect(() => findSharedModel(all, 'smal')).toThrow(/Did you mean.*small/)
   })
 
   it('[GW-F1] are limited to those that are shared', async () => {
     await using some = await sharing({ ensembles: ['drums'], models: [] })
-    expect(listModels(some).map(({ name }) => name)).toEqual(['drums'])
-    for (const name of ['choir', 'small']) expect(() => findModel(some, name)).toThrow('model')
+    expect(listSharedModels(some).map(({ name }) => name)).toEqual(['drums'])
+    for (const name of ['choir', 'small'])
+      expect(() => findSharedModel(some, name)).toThrow('model')
   })
 
   it('[GW-F3][GW-F4] answer as one task whose text is an input, not a template', async () => {
     await using all = await sharing({ ensembles: ['drums'] })
     const schema = { type: 'object' }
-    const asked = askModel(findModel(all, 'small'), { text: 'Sing {x}', outputSchema: schema })
+    const asked = toModelRun(findSharedModel(all, 'small'), {
+      text: 'Sing {x}',
+      outputSchema: schema,
+    })
     expect(asked).toMatchObject({
       ensemble: { name: 'drums' },
       inputs: { message: 'Sing {x}' },
@@ -55,7 +59,7 @@ describe('models of other APIs', () => {
 
   it('[GW-F1] reads the inputs of an ensemble from the message', async () => {
     await using all = await sharing()
-    const asked = askModel(findModel(all, 'choir'), { text: 'Ode' })
+    const asked = toModelRun(findSharedModel(all, 'choir'), { text: 'Ode' })
     expect(asked).toMatchObject({ ensemble: { name: 'choir' }, inputs: { song: 'Ode' } })
   })
 })

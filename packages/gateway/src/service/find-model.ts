@@ -36,7 +36,7 @@ export interface ListedModel {
 }
 
 /** Returns the models that clients may name, ensembles first. */
-export function listModels(sharing: Sharing): readonly ListedModel[] {
+export function listSharedModels(sharing: Sharing): readonly ListedModel[] {
   const ensembles = sharedEnsembles(sharing).map(({ name }) => ({ name, owner: 'tutti' }))
   if (ensembles.length === 0) return []
   const aliases = [...sharedModels(sharing)].map(([name, { provider }]) => ({
@@ -52,7 +52,7 @@ export function listModels(sharing: Sharing): readonly ListedModel[] {
  *
  * @throws {TuttiError} INVALID_MODEL, suggesting a similar name.
  */
-export function findModel(sharing: Sharing, name: string): FoundModel {
+export function findSharedModel(sharing: Sharing, name: string): FoundModel {
   const ensembles = sharedEnsembles(sharing)
   const ensemble = ensembles.find((one) => one.name === name)
   if (ensemble !== undefined) return { kind: 'ensemble', ensemble }
@@ -60,7 +60,7 @@ export function findModel(sharing: Sharing, name: string): FoundModel {
   if (template !== undefined && sharedModels(sharing).has(name)) {
     return { kind: 'alias', alias: name, template }
   }
-  const known = listModels(sharing).map((model) => model.name)
+  const known = listSharedModels(sharing).map((model) => model.name)
   throw new TuttiError('INVALID_MODEL', unknownName('model', name, known))
 }
 
@@ -94,7 +94,7 @@ export type ModelRun = Pick<
  *
  * @throws {TuttiError} BAD_REQUEST naming the needed inputs, or for a setting that only a model has.
  */
-export function askModel(found: FoundModel, asked: AskedModel): ModelRun {
+export function toModelRun(found: FoundModel, asked: AskedModel): ModelRun {
   const run = found.kind === 'alias' ? askAlias(found, asked) : askEnsemble(found.ensemble, asked)
   return { ...run, clientTools: asked.clientTools ?? [] }
 }

@@ -8,9 +8,9 @@
 import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 
 /** A review that waits for a decision. */
-export type OpenReview = RunEventOf<'review_requested'>
+export type WaitingReview = RunEventOf<'review_requested'>
 
-/** What a running task does. */
+/** Work of a running task. */
 interface TaskWork {
   /** Whether the task waits for a model, or is about to. */
   readonly isThinking: boolean
@@ -20,16 +20,16 @@ interface TaskWork {
 
 const THINKING: TaskWork = { isThinking: true, calls: new Set() }
 
-/** Tells whether a run waits, from its events in order. */
+/** Determines whether a run waits from its events, in order. */
 export class RunWaits {
   readonly #running = new Map<string, TaskWork>()
-  readonly #reviews = new Map<string, OpenReview>()
+  readonly #reviews = new Map<string, WaitingReview>()
   /** Id of a delegation → the task that delegates. */
   readonly #delegations = new Map<string, string>()
   #isEnding = false
 
   /** Open reviews, oldest first. */
-  get reviews(): readonly OpenReview[] {
+  get reviews(): readonly WaitingReview[] {
     return [...this.#reviews.values()]
   }
 

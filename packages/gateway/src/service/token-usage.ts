@@ -14,7 +14,7 @@ export interface TokenUsage {
 }
 
 /** Tokens of a run that has not begun. */
-export const NO_TOKENS: TokenUsage = {
+export const NO_TOKEN_USAGE: TokenUsage = {
   inputTokens: 0,
   outputTokens: 0,
   cachedInputTokens: 0,
@@ -22,7 +22,7 @@ export const NO_TOKENS: TokenUsage = {
 }
 
 /** Adds the tokens of an event. */
-export function addTokens(usage: TokenUsage, event: RunEvent): TokenUsage {
+export function addTokenUsage(usage: TokenUsage, event: RunEvent): TokenUsage {
   const run = addEventUsage(usage.run, event)
   if (run === usage.run) return usage
   const [input, output, cached] = readTokens(event)

@@ -22,7 +22,7 @@ function textsOf(streamsText: boolean, ...events: readonly LoggedRunEvent[]): re
 }
 
 describe('the text of a completion', () => {
-  it('[GW-K4] goes on where a turn that begins again differs from what was sent', () => {
+  it('[GW-K4] continues the sent text when a turn begins again with the same text', () => {
     const events = [turn, token('La'), turn, token('L'), token('a'), token(' la'), done('La la')]
     expect(textsOf(true, ...events)).toEqual(['La', ' la'])
   })

@@ -4,18 +4,18 @@
  * GW-K3 A completion is a part of a run: from its start, or from the results of tools, to its end or to the next calls
  *    of tools of the client. The id of a call contains its review, and the review its run, so no table is needed.
  * GW-K4 The content is the output of the final task. It is streamed as the model writes it. The protocol cannot take
- *    back text: text of a turn that begins again is sent only where it goes on, and an output that is not the text that
+ *    back text: text of a turn that begins again is sent only where it continues the sent text, and an output that is not the text that
  *    was sent follows it after an empty line. With a response format, only the output is sent.
  * GW-K5 Reviews are for reviewers: a completion waits for them, and only calls of the client's tools end it.
  * GW-K6 Refused, filtered and truncated answers end with their reason; any other failure and a cancel are errors.
  * GW-K7 Equal requests for an answered call give the same completion, also after the end of the run.
  */
-import { addTokens, NO_TOKENS, type TokenUsage } from '../../service/token-usage.ts'
+import { addTokenUsage, NO_TOKEN_USAGE, type TokenUsage } from '../../service/token-usage.ts'
 import { RunWaits } from '../../service/run-waits.ts'
 import { toCompletionCallId } from './request.ts'
 
 import type { CompletionCall, CompletionDelta, CompletionFinish, CompletionUsage } from './wire.ts'
-import type { OpenReview } from '../../service/run-waits.ts'
+import type { WaitingReview } from '../../service/run-waits.ts'
 import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 
 /** The end of a completion. */
@@ -43,9 +43,9 @@ export class Completion {
   readonly #answered: ReadonlySet<string>
   readonly #streamsText: boolean
   readonly #waits = new RunWaits()
-  #usage: TokenUsage = NO_TOKENS
+  #usage: TokenUsage = NO_TOKEN_USAGE
   /** Usage before the completion. */
-  #usageBefore: TokenUsage = NO_TOKENS
+  #usageBefore: TokenUsage = NO_TOKEN_USAGE
   #hasBegun: boolean
   #parts = 0
   #wasWaiting = false
@@ -97,7 +97,7 @@ export class Completion {
       this.#usageBefore = this.#usage
     }
     this.#waits.take(event)
-    this.#usage = addTokens(this.#usage, event)
+    this.#usage = addTokenUsage(this.#usage, event)
     const deltas = this.#translate(event)
     this.#pause()
     const isEnd = this.#end !== undefined
@@ -135,7 +135,7 @@ export class Completion {
         const { taskName, responseText = '', toolRequests = [] } = event
         if (taskName !== this.#finalTask) return []
         const deltas = this.#written === '' ? this.#write(responseText) : []
-        // The next turn goes on after the calls.
+        // The next turn continues after the calls.
         if (toolRequests.length > 0) this.#sent = ''
         return deltas
       }
@@ -215,7 +215,7 @@ export class Completion {
   }
 }
 
-function toCall({ reviewId, toolName = '', toolInput }: OpenReview): CompletionCall {
+function toCall({ reviewId, toolName = '', toolInput }: WaitingReview): CompletionCall {
   const called = { name: toolName, arguments: JSON.stringify(toolInput ?? {}) }
   return { id: toCompletionCallId(reviewId), type: 'function', function: called }
 }

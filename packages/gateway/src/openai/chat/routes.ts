@@ -13,7 +13,7 @@ import { STREAM_HEADERS, type StreamAnswer } from '../../http/event-stream.ts'
 import { reportError } from '../../http/on-error.ts'
 import { readJsonBody } from '../../http/read-body.ts'
 import { readIdempotencyKey, readTrace } from '../../http/request-headers.ts'
-import { askModel, findModel } from '../../service/find-model.ts'
+import { toModelRun, findSharedModel } from '../../service/find-model.ts'
 import { recordedCall, type GatewayCall } from '../../service/gateway-call.ts'
 import { GatewayService } from '../../service/gateway-service.ts'
 import { sharedEnsembles } from '../../service/sharing.ts'
@@ -71,12 +71,12 @@ async function complete(
   const body = readCompletionBody(raw)
   const call = recordedCall(caller, addSubject)
   const key = readIdempotencyKey(request.headers)
-  const found = findModel(options, body.model)
+  const found = findSharedModel(options, body.model)
   const asked =
     (await continueRun(service, call, body)) ??
     ({
       run: await service.begin(call, () => ({
-        ...askModel(found, readQuestion(body)),
+        ...toModelRun(found, readQuestion(body)),
         ...(body.metadata === null || body.metadata === undefined ? {} : { tags: body.metadata }),
         trace: readTrace(request.headers),
         ...(key === undefined ? {} : { idempotencyKey: key }),
@@ -251,7 +251,7 @@ function toFailure({ code, message }: Failure): OpenAiErrorBody {
   return { error: { message, type, param: null, code: code.toLowerCase() } }
 }
 
-/** Returns a failed run as an error. A retry would begin the run again, so clients are told not to. */
+/** Returns a failed run as an error. A retry would begin another run, so the headers advise against it. */
 function toFailureResponse(failure: Failure): Response {
   const status = FAILURE_STATUSES[failure.code] ?? 500
   return Response.json(toFailure(failure), { status, headers: { 'x-should-retry': 'false' } })
