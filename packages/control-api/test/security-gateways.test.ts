@@ -1,0 +1,118 @@
+/** Tests that the routes of foreign clients have the same guards as those of the control API. */
+import { request } from 'node:http'
+
+import { apiKey } from '@tutti/control-api'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { openServer, type TestServer } from './open-server.ts'
+
+import type { Scope } from '@tutti/protocol'
+
+/** Routes of foreign clients, with the scope that each request needs first, and a body that is valid JSON. */
+const ROUTES: readonly (readonly [method: string, path: string, scope: Scope])[] = [
+  ['POST', '/agui/band', 'runs:read'],
+  ['POST', '/api/chat', 'runs:write'],
+  ['GET', '/api/chat/some-chat/stream', 'runs:read'],
+  ['POST', '/api/chat/some-chat/stop', 'runs:control'],
+  ['GET', '/v1/models', 'runs:read'],
+]
+
+const SCOPES: readonly Scope[] = [
+  'runs:read',
+  'runs:write',
+  'runs:control',
+  'reviews:decide',
+  'tools:invoke',
+]
+
+const MAX_BODY_BYTES = 1_000
+
+let api: TestServer
+
+beforeAll(async () => {
+  api = await openServer({
+    maxBodyBytes: MAX_BODY_BYTES,
+    apiKeys: [
+      ...SCOPES.map((scope) => apiKey(keyWithout(scope), { name: scope, scopes: others(scope) })),
+      apiKey('key-with-all-scopes', { name: 'all', scopes: SCOPES }),
+    ],
+  })
+})
+
+afterAll(async () => {
+  await api[Symbol.asyncDispose]()
+})
+
+const keyWithout = (scope: Scope): string => `key-without-${scope.replace(':', '-')}`
+
+const others = (scope: Scope): readonly Scope[] => SCOPES.filter((other) => other !== scope)
+
+describe.each(ROUTES)('%s %s', (method, path, scope) => {
+  const send = (headers: Record<string, string>, body = '{}') =>
+    raw(api, { method, path, headers, body: method === 'GET' ? '' : body })
+  const authorization = 'Bearer key-with-all-scopes'
+
+  it('requires a key', async () => {
+    expect((await send({})).status).toBe(401)
+    expect((await send({ authorization: 'Bearer wrong' })).status).toBe(401)
+  })
+
+  it(`requires the scope ${scope}`, async () => {
+    const refused = await send({ authorization: `Bearer ${keyWithout(scope)}` })
+    expect([refused.status, refused.text]).toEqual([
+      403,
+      expect.stringContaining(`lacks the scope ${scope}`),
+    ])
+  })
+
+  it('refuses an unknown host and a cross-origin page', async () => {
+    expect((await send({ authorization, host: 'evil.example' })).status).toBe(403)
+    expect((await send({ authorization, origin: 'https://evil.example' })).status).toBe(403)
+  })
+
+  it('does not fail on requests that it cannot read', async () => {
+    for (const body of ['', '[]', 'null', '{', '{"messages":7,"threadId":{}}', '[['.repeat(200)]) {
+      const { status, text } = await send({ authorization }, body)
+      expect([body, status < 500, text]).toEqual([body, true, expect.not.stringContaining('at /')])
+    }
+  })
+
+  it.runIf(method === 'POST' && !path.endsWith('/stop'))(
+    'refuses a body that is too large, and the form of a page',
+    async () => {
+      const large = await send({ authorization }, JSON.stringify({ x: 'x'.repeat(MAX_BODY_BYTES) }))
+      expect(large.status).toBe(413)
+      for (const type of [
+        'application/x-www-form-urlencoded',
+        'multipart/form-data',
+        'text/plain',
+      ]) {
+        expect((await send({ authorization, 'content-type': type })).status).toBe(415)
+      }
+    },
+  )
+})
+
+/** Sends a request with headers that fetch does not allow. */
+function raw(
+  { url }: TestServer,
+  { method, path, headers, body }: Sent,
+): Promise<{ readonly status: number; readonly text: string }> {
+  return new Promise((resolve, reject) => {
+    const options = { method, headers: { 'content-type': 'application/json', ...headers } }
+    const sent = request(`${url}${path}`, options, (response) => {
+      let text = ''
+      response.on('data', (data: Buffer) => (text += data.toString()))
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}
+
+interface Sent {
+  readonly method: string
+  readonly path: string
+  readonly headers: Record<string, string>
+  readonly body: string
+}
