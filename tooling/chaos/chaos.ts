@@ -18,7 +18,8 @@ import { figuresOf } from './lib/figures.ts'
 import { judgeCalls } from './lib/judge-calls.ts'
 import { judgePeople } from './lib/judge-people.ts'
 import { judgeRuns } from './lib/judge-runs.ts'
-import { runChaos, type ChaosOptions } from './lib/run-chaos.ts'
+import { planFaults, planRuns } from './lib/plan.ts'
+import { DEFAULT_LEASE_MS, runChaos } from './lib/run-chaos.ts'
 
 const USAGE = `Usage: npm run chaos -- [options]
 
@@ -52,10 +53,20 @@ async function main(): Promise<number> {
   }
   const options = readOptions()
   if (options === undefined) return EXIT_USAGE
-  const { evidenceFile } = options
-  const { seed, runs, workers, apis } = options
+  const { seed, runs, workers, apis, isSynchronous, limitMs, evidenceFile } = options
   console.log(`chaos: seed ${seed}, ${runs} runs, ${workers} workers, ${apis} api processes`)
-  const end = await runChaos(options)
+  const failover = isSynchronous ? 'fail_over_synchronously' : 'fail_over'
+  const end = await runChaos({
+    seed,
+    runs: planRuns(seed, runs),
+    faults: planFaults(seed, { leaseMs: DEFAULT_LEASE_MS, failover }),
+    workers,
+    apis,
+    isSynchronous,
+    limitMs,
+    signal: stop.signal,
+    say: console.log,
+  })
   if (evidenceFile !== undefined) writeFileSync(evidenceFile, JSON.stringify(end))
   const calls = judgeCalls(end.evidence)
   for (const [what, value] of figuresOf(end, calls)) console.log(`${what.padEnd(42)}${value}`)
@@ -67,14 +78,20 @@ async function main(): Promise<number> {
   ]
   for (const violation of violations.slice(0, MOST_PRINTED)) console.log(`VIOLATION ${violation}`)
   if (violations.length > 0) {
-    const how = options.failover === 'fail_over' ? '' : ' --synchronous'
+    const how = isSynchronous ? ' --synchronous' : ''
     console.log(`${violations.length} violations; again with --seed ${seed} --runs ${runs}${how}`)
   } else console.log('No violations')
   return violations.length > 0 ? 1 : 0
 }
 
 /** Options of the command line. */
-interface Asked extends ChaosOptions {
+interface Asked {
+  readonly seed: number
+  readonly runs: number
+  readonly workers: number
+  readonly apis: number
+  readonly isSynchronous: boolean
+  readonly limitMs: number
   /** File for all observations, as JSON. */
   readonly evidenceFile: string | undefined
 }
@@ -125,10 +142,8 @@ function checked(values: ReturnType<typeof parsed>): Asked {
   const { minutes, ...rest } = numbers
   return {
     ...rest,
-    failover: values.synchronous ? 'fail_over_synchronously' : 'fail_over',
+    isSynchronous: values.synchronous,
     limitMs: minutes * 60_000,
-    signal: stop.signal,
-    say: console.log,
     evidenceFile: values.evidence,
   }
 }

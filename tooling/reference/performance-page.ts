@@ -13,6 +13,7 @@ const HEADINGS: Readonly<Record<string, string>> = {
   tools: 'One tool call in process',
   runs: 'Durable runs without HTTP',
   queries: 'A large database',
+  scale: 'One Postgres',
   disk: 'Disk space',
   memory: 'Memory in process',
   dashboard: 'Dashboard',
@@ -53,7 +54,7 @@ export function performancePage({ machine, areas }: Results): string {
     ...sorted.flatMap(({ area, date, tables }) => [
       `## ${HEADINGS[area]}`,
       '',
-      `[\`tooling/bench/${area}.ts\`](../tooling/bench/${area}.ts), ${date}.`,
+      `[\`${programOf(area)}\`](../${programOf(area)}), ${date}.`,
       '',
       ...tables.flatMap(({ title, columns, rows }) => [
         `**${title}**`,
@@ -63,4 +64,9 @@ export function performancePage({ machine, areas }: Results): string {
       ]),
     ]),
   ].join('\n')
+}
+
+/** Returns the path of the program that measures an area. */
+function programOf(area: string): string {
+  return area === 'scale' ? 'tooling/scale/scale.ts' : `tooling/bench/${area}.ts`
 }

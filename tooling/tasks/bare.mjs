@@ -64,6 +64,11 @@ const TASKS = {
     build()
     return run(NODE, ['tooling/chaos/chaos.ts', ...words], ENV)
   },
+  scale(words) {
+    install()
+    build()
+    return run(NODE, ['tooling/scale/scale.ts', ...words], ENV)
+  },
   fuzz(words) {
     install()
     build()

@@ -1,7 +1,7 @@
 /**
- * Writes the pages of `docs/reference/` from the code, the performance page from the recorded results of the
- * benchmarks, and `llms.txt` from all pages. With `--check` it does
- * not write, and fails if a file is outdated.
+ * Writes the pages of `docs/reference/` from the code, the performance page and the envelope of the production page from
+ * the recorded results of the benchmarks, and `llms.txt` from all pages. With `--check` it does not write, and fails if a
+ * file is outdated.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -11,6 +11,7 @@ import { readResults } from '../bench/lib/results.ts'
 import { formatLlmsText } from '../docs/llms.ts'
 import { readPages } from '../docs/pages.ts'
 import { decisionsPage } from '../reference/decisions-page.ts'
+import { replaceEnvelope } from '../reference/envelope-section.ts'
 import { performancePage } from '../reference/performance-page.ts'
 import { referencePages } from '../reference/reference-pages.ts'
 import { schemaDescriptions } from '../reference/schema-descriptions.ts'
@@ -20,6 +21,10 @@ let stale = 0
 for (const { path, text } of referencePages()) bring(path, text)
 bring('packages/control-api/src/documents/schema-descriptions.ts', schemaDescriptions())
 bring('docs/performance.md', performancePage(readResults()))
+bring(
+  'docs/production.md',
+  replaceEnvelope(readFileSync('docs/production.md', 'utf8'), readResults()),
+)
 bring('docs/decisions/README.md', decisionsPage(readPages('.')))
 // After the pages that it lists.
 bring('llms.txt', formatLlmsText(readPages('.')))

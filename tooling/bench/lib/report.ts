@@ -54,6 +54,11 @@ if (file !== undefined) {
   })
 }
 
+/** Returns what was printed so far. */
+export function currentReport(): Report {
+  return { tables: [...tables], claims: [...claims] }
+}
+
 /** Returns whether the claim holds; false for NaN. */
 export function isMet({ atLeast, atMost, measured }: Claim): boolean {
   return measured >= (atLeast ?? -Infinity) && measured <= (atMost ?? Infinity)

@@ -7,6 +7,7 @@ import { testDatabase, testServer } from '../../postgres/test-database.ts'
 import { builtPackage } from './built.ts'
 
 import type { RunStorage } from '../../../packages/runs/src/index.ts'
+import type { PostgresRunStorageOptions } from '../../../packages/runs/src/postgres/index.ts'
 
 type RunsDoor = typeof import('../../../packages/runs/src/index.ts')
 type PostgresEntryPoint = typeof import('../../../packages/runs/src/postgres/index.ts')
@@ -55,8 +56,13 @@ export async function openStorage(place: Place): Promise<RunStorage> {
     const { sqliteRunStorage } = await builtPackage<RunsDoor>('runs')
     return sqliteRunStorage(place.directory)
   }
+  return openPostgresStorage(place)
+}
+
+/** Opens a store in Postgres with the built package. */
+export async function openPostgresStorage(options: PostgresRunStorageOptions): Promise<RunStorage> {
   const entryPoint = new URL('../../../packages/runs/dist/postgres/index.js', import.meta.url)
   // NOTE: the build of a package has the entry points of its sources.
   const { postgresRunStorage } = (await import(entryPoint.href)) as PostgresEntryPoint
-  return postgresRunStorage(place)
+  return postgresRunStorage(options)
 }

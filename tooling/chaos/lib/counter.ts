@@ -27,6 +27,8 @@ export interface CountedCall {
 export interface Counter extends AsyncDisposable {
   readonly url: string
   readonly calls: readonly CountedCall[]
+  /** Lets the runs of the ensemble `hold` end. */
+  release(): void
 }
 
 /** Maximum delay of a reply, in milliseconds. */
@@ -35,7 +37,12 @@ const LONGEST_MS = 150
 /** Starts a counter on a free port of 127.0.0.1. */
 export async function startCounter(seed: number): Promise<Counter> {
   const calls: CountedCall[] = []
+  let isReleased = false
   const server = createServer((request, response) => {
+    if (request.method === 'GET') {
+      response.end(String(isReleased))
+      return
+    }
     void readJson(request).then((body) => {
       // NOTE: only the tools of `chaos.config.mjs` call this server.
       const call = body as CountedCall
@@ -59,6 +66,9 @@ export async function startCounter(seed: number): Promise<Counter> {
   return {
     url: `http://127.0.0.1:${port}`,
     calls,
+    release() {
+      isReleased = true
+    },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await new Promise((resolve) => {

@@ -70,6 +70,8 @@ const PATIENCE_MS = 30_000
 /** The database, seen from outside of the system. */
 export class ChaosDatabase {
   readonly #url: string
+  /** Row id of the last run that was stored before the test. */
+  lastEarlierRun = 0
 
   constructor(url: string) {
     this.#url = url
@@ -78,6 +80,8 @@ export class ChaosDatabase {
   /** Installs the triggers; the system must have created its tables. */
   async takeNotes(): Promise<void> {
     await this.read(NOTES)
+    const [row] = await this.read('SELECT coalesce(max(id), 0) AS id FROM tutti.runs')
+    this.lastEarlierRun = Number(row?.['id'])
   }
 
   /** Ends all other connections. */
@@ -90,7 +94,10 @@ export class ChaosDatabase {
 
   /** Returns the number of runs by state. */
   async states(): Promise<ReadonlyMap<string, number>> {
-    const rows = await this.read('SELECT state, count(*) AS count FROM tutti.runs GROUP BY state')
+    const rows = await this.read(
+      `SELECT state, count(*) AS count FROM tutti.runs WHERE id > ${this.lastEarlierRun}
+       GROUP BY state`,
+    )
     return new Map(rows.map((row) => [String(row['state']), Number(row['count'])]))
   }
 

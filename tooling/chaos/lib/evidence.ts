@@ -23,6 +23,7 @@ export interface Evidence {
 export interface KeptRun {
   readonly runId: string
   readonly idempotencyKey: string
+  readonly ensemble: string
   readonly status: string
   readonly state: string
   readonly hasOwner: boolean
@@ -42,14 +43,17 @@ export interface KeptRun {
 /** Reads the stored data. */
 export async function readRuns(database: ChaosDatabase): Promise<readonly KeptRun[]> {
   const rows = await database.read(
-    `SELECT id, run_id, idempotency_key, status, state, owner, last_seq, completed_tasks,
+    `SELECT id, run_id, idempotency_key, ensemble, status, state, owner, last_seq, completed_tasks,
        (SELECT count(*) FROM tutti.steps WHERE run = runs.id) AS steps,
        (SELECT count(*) FROM tutti.signals WHERE run = runs.id AND answer IS NULL) AS signals,
        (SELECT count(*) FROM tutti.reviews WHERE run = runs.id AND status = 'OPEN') AS reviews
-     FROM tutti.runs ORDER BY id`,
+     FROM tutti.runs WHERE id > ${database.lastEarlierRun} ORDER BY id`,
   )
   const events = Map.groupBy(
-    await database.read('SELECT run, seq, data FROM tutti.events ORDER BY run, seq'),
+    await database.read(
+      `SELECT run, seq, data FROM tutti.events WHERE run > ${database.lastEarlierRun}
+       ORDER BY run, seq`,
+    ),
     (row) => row['run'],
   )
   const endedCalls = Map.groupBy(
@@ -63,6 +67,7 @@ export async function readRuns(database: ChaosDatabase): Promise<readonly KeptRu
     return {
       runId,
       idempotencyKey: String(row['idempotency_key']),
+      ensemble: String(row['ensemble']),
       status: String(row['status']),
       state: String(row['state']),
       hasOwner: row['owner'] !== null,

@@ -84,7 +84,7 @@ function wokenCount({ transitions }: Evidence): number {
 }
 
 /** Formats the median and the 95th percentile. */
-function spread(values: readonly number[]): string {
+export function spread(values: readonly number[]): string {
   const sorted = values.toSorted((a, b) => a - b)
   const at = (share: number): string =>
     String(Math.round(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0))

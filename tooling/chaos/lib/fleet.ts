@@ -17,6 +17,8 @@ export type Role = 'api' | 'worker'
 export interface FleetOptions {
   readonly environment: Readonly<Record<string, string>>
   readonly cwd: string
+  /** Program of the workers. @default the server */
+  readonly workerProgram?: readonly string[] | undefined
   /** Called for each process that ended or behaved unexpectedly. */
   readonly onProblem: (problem: string) => void
 }
@@ -67,11 +69,12 @@ export class Member {
 
   /** Starts a process, and a new one whenever it ends unexpectedly. */
   start(): void {
-    const { environment, cwd } = this.#options
+    const { environment, cwd, workerProgram } = this.#options
     this.#isWanted = true
     const started = new ServerProcess(
       { ...environment, TUTTI_ROLE: this.role, PORT: String(this.#port) },
       cwd,
+      this.role === 'worker' ? workerProgram : undefined,
     )
     this.#process = started
     void started.ended.then((end) => this.#startAgain(started, end))

@@ -22,7 +22,7 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 /** Number of calls of each task in the ensembles of `chaos.config.mjs`. */
 const CALLS_OF_TASK = 5
 
-const TASKS = ['survey', 'left', 'right', 'join']
+const GRAPH = ['survey', 'left', 'right', 'join']
 
 /** Returns the violations, one sentence each. */
 export function judgeRuns(evidence: Evidence): readonly string[] {
@@ -110,13 +110,15 @@ function judgeTasks(run: KeptRun): readonly string[] {
   const byTask = Map.groupBy(completed, ({ taskName }) => taskName)
   for (const [task, ends] of byTask) {
     if (ends.length > 1) violations.push(`K4 task ${task} completed ${ends.length} times`)
-    const wanted = [EDITED_OUTPUT, `Played ${task} after ${CALLS_OF_TASK} calls`]
+    const played = `Played ${task} after ${CALLS_OF_TASK} calls`
+    const wanted = run.ensemble === 'hold' ? ['Held'] : [EDITED_OUTPUT, played]
     if (!wanted.includes(ends[0]?.output ?? '')) {
       violations.push(`K4 task ${task} gave "${ends[0]?.output}"`)
     }
   }
   if (run.status === 'COMPLETED') {
-    const missing = TASKS.filter((task) => !byTask.has(task))
+    const tasks = run.ensemble === 'hold' ? ['hold'] : GRAPH
+    const missing = tasks.filter((task) => !byTask.has(task))
     if (missing.length > 0) violations.push(`K4 is COMPLETED without ${missing.join(', ')}`)
   }
   if (run.completedTasks !== completed.length) {

@@ -35,6 +35,7 @@ const events = logged([
 const run: KeptRun = {
   runId: 'r',
   idempotencyKey: 'chaos-1-0',
+  ensemble: 'relay',
   status: 'COMPLETED',
   state: 'ended',
   hasOwner: false,

@@ -2,7 +2,7 @@
 import { Draws } from './draw.ts'
 
 /** Ensembles of `chaos.config.mjs`. */
-export type EnsembleName = 'relay' | 'gated' | 'timed'
+export type EnsembleName = 'relay' | 'gated' | 'timed' | 'hold'
 
 /** A run and the commands to it. Times are in milliseconds. */
 export interface PlannedRun {
@@ -85,7 +85,7 @@ export interface PlannedFault {
   readonly lastsMs: number
 }
 
-const ENSEMBLES: Readonly<Record<EnsembleName, number>> = { relay: 6, gated: 2.5, timed: 1.5 }
+const ENSEMBLES = { relay: 6, gated: 2.5, timed: 1.5 }
 
 /** Returns the planned runs. */
 export function planRuns(seed: number, count: number): readonly PlannedRun[] {

@@ -18,32 +18,53 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { freePort } from '../../postgres/free-port.ts'
-import { failoverServer } from '../../postgres/test-database.ts'
+import { failoverServer, type FailoverServer } from '../../postgres/test-database.ts'
 import { ApiClients } from './api-clients.ts'
-import { startCounter } from './counter.ts'
+import { startCounter, type Counter } from './counter.ts'
 import { ChaosDatabase } from './database.ts'
 import { startDatabaseProxy } from './database-proxy.ts'
 import { readRuns, type Evidence } from './evidence.ts'
 import { Faults } from './faults.ts'
 import { Fleet, Member, type FleetOptions } from './fleet.ts'
 import { People } from './people.ts'
-import { planFaults, planRuns, type FailoverKind } from './plan.ts'
 import { stuckRuns } from './stuck-runs.ts'
+
+import type { PlannedFault, PlannedRun } from './plan.ts'
 
 /** Size of a chaos test. */
 export interface ChaosOptions {
   readonly seed: number
-  readonly runs: number
+  readonly runs: readonly PlannedRun[]
+  readonly faults: Iterable<PlannedFault>
   readonly workers: number
   /** Number of API processes. */
   readonly apis: number
-  /** The failover that happens once. */
-  readonly failover: FailoverKind
+  /** Whether commits wait for the standby. */
+  readonly isSynchronous: boolean
+  /** Duration of a lease, in milliseconds. @default short, so that runs of a lost process are taken over soon */
+  readonly leaseMs?: number
+  /** A filled server, with its standby. @default an empty one */
+  readonly server?: FailoverServer
+  /** Further variables of all processes. @default none */
+  readonly environment?: Readonly<Record<string, string>>
+  /** Program of the workers. @default the server */
+  readonly workerProgram?: readonly string[]
+  /** Called when all processes run, before the runs are submitted. */
+  readonly prepare?: (system: ChaosSystem) => Promise<void>
   /** Time limit of the test, in milliseconds. */
   readonly limitMs: number
   /** Ends the test early. */
   readonly signal: AbortSignal
   readonly say: (text: string) => void
+}
+
+/** The system when all of its processes run. */
+export interface ChaosSystem {
+  readonly people: People
+  readonly clients: ApiClients
+  readonly database: ChaosDatabase
+  /** Aborts at the end of the test. */
+  readonly over: AbortSignal
 }
 
 /** Result of a chaos test. */
@@ -57,8 +78,8 @@ export interface ChaosEnd {
   readonly longestPauseMs: number
 }
 
-/** Lease of the workers: short, so that runs of a lost process are taken over soon. */
-const LEASE_MS = 2_000
+/** Duration of a lease unless the test chooses another, in milliseconds. */
+export const DEFAULT_LEASE_MS = 2_000
 
 /** Fraction of the time in which faults are injected. */
 const FAULTY_SHARE = 2 / 3
@@ -71,7 +92,7 @@ const LOOK_MS = 250
 
 /** Runs the chaos test. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
-  const { seed, say } = options
+  const { seed, say, leaseMs = DEFAULT_LEASE_MS } = options
   const problems: string[] = []
   const onProblem = (problem: string): void => {
     problems.push(problem)
@@ -83,24 +104,24 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
   stack.defer(() => {
     rmSync(cwd, { recursive: true, force: true })
   })
-  const server = stack.use(await failoverServer())
-  await server.addStandby()
-  if (options.failover === 'fail_over_synchronously') await server.replicateSynchronously()
+  const server = options.server ?? stack.use(await startServer())
+  if (options.isSynchronous) await server.replicateSynchronously()
   const counter = stack.use(await startCounter(seed))
   const proxy = stack.use(await startDatabaseProxy(server.url))
   const environment = {
     DATABASE_URL: proxy.url,
     CHAOS_COUNTER_URL: counter.url,
     CHAOS_SEED: String(seed),
-    CHAOS_LEASE_MS: String(LEASE_MS),
+    CHAOS_LEASE_MS: String(leaseMs),
+    ...options.environment,
   }
-  const fleet = stack.use(await makeFleet(options, { environment, cwd, onProblem }))
+  const { workerProgram } = options
+  const fleet = stack.use(await makeFleet(options, { environment, cwd, workerProgram, onProblem }))
   const database = new ChaosDatabase(server.url)
   await startFleet(fleet, database)
   const named = fleet.members.map(({ name, pid }) => `${name} (${pid})`)
   say(`${named.length} processes run: ${named.join(', ')}`)
 
-  const startedAt = performance.now()
   const pauses = monitorEventLoopDelay()
   pauses.enable()
   const over = new AbortController()
@@ -111,13 +132,15 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
   const clients = new ApiClients(urls, over.signal)
   const people = new People({ clients, signal: over.signal, onProblem })
   const faults = new Faults({ fleet, server, database, proxy, onProblem })
-  await live({ options, people, faults, database, onProblem, startedAt, over })
+  await options.prepare?.({ people, clients, database, over: over.signal })
+  const startedAt = performance.now()
+  await live({ options, people, faults, database, onProblem, startedAt, over, counter })
   const wallMs = performance.now() - startedAt
   pauses.disable()
   const longestPauseMs = pauses.max / 1e6
   await stopFleet(fleet, onProblem)
   const evidence: Evidence = {
-    leaseMs: LEASE_MS,
+    leaseMs,
     submitted: people.submitted,
     asked: people.asked,
     seen: people.seen,
@@ -129,12 +152,19 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
   return { evidence, problems, wallMs, tries: clients.tries, longestPauseMs }
 }
 
+async function startServer(): Promise<FailoverServer> {
+  const server = await failoverServer()
+  await server.addStandby()
+  return server
+}
+
 /** Parts of the system under test. */
 interface Life {
   readonly options: ChaosOptions
   readonly people: People
   readonly faults: Faults
   readonly database: ChaosDatabase
+  readonly counter: Counter
   readonly onProblem: (problem: string) => void
   readonly startedAt: number
   /** Aborts at the end of the test. */
@@ -143,15 +173,16 @@ interface Life {
 
 /** Resolves when all runs have ended and all readers have seen it, or at the time limit. */
 async function live(life: Life): Promise<void> {
-  const { options, people, database, onProblem, startedAt, over } = life
+  const { options, people, database, counter, onProblem, startedAt, over } = life
   const { limitMs, signal } = options
   const calm = new AbortController()
   const hurting = hurt(life, calm.signal)
   const deciding = people.decideReviews()
   let isSubmitted = false
-  const submitting = people.submitAll(planRuns(options.seed, options.runs)).then(
+  const submitting = people.submitAll(options.runs).then(
     () => {
       isSubmitted = true
+      counter.release()
     },
     (error: unknown) => {
       onProblem(`Could not submit: ${String(error)}`)
@@ -161,13 +192,15 @@ async function live(life: Life): Promise<void> {
   let saidAt = performance.now()
   const untilEnded = async (): Promise<void> => {
     for (;;) {
-      const { ended = 0, ...others } = Object.fromEntries(await database.states())
-      const unended = Object.values(others).reduce((sum, count) => sum + count, 0)
+      const states = await database.states()
+      const all = [...states.values()].reduce((sum, count) => sum + count, 0)
+      const ended = states.get('ended') ?? 0
+      const unended = all - ended
       if (isLate() || (isSubmitted && unended === 0)) return
       if (performance.now() - saidAt > 10_000) {
         saidAt = performance.now()
         const { length } = life.faults.done
-        options.say(`${ended} of ${options.runs} runs have ended; ${length} faults`)
+        options.say(`${ended} of ${all} submitted runs have ended; ${length} faults`)
       }
       await sleep(LOOK_MS)
     }
@@ -179,7 +212,7 @@ async function live(life: Life): Promise<void> {
   await untilEnded()
   if (isLate()) {
     over.abort()
-    onProblem(await stuckRuns(database, options.runs))
+    onProblem(await stuckRuns(database, people.submitted.length))
   }
   const told = Promise.all([submitting, people.settled(), people.readersSettled()])
   await Promise.race([told, sleep(READERS_LIMIT_MS, undefined, { ref: false })])
@@ -194,8 +227,7 @@ async function hurt(
 ): Promise<void> {
   const underWay: Promise<void>[] = []
   const untilMs = options.limitMs * FAULTY_SHARE
-  const { seed, failover } = options
-  for (const fault of planFaults(seed, { leaseMs: LEASE_MS, failover })) {
+  for (const fault of options.faults) {
     await sleep(fault.afterMs, undefined, { signal: calm }).catch(() => undefined)
     if (calm.aborted || performance.now() - startedAt > untilMs) break
     underWay.push(

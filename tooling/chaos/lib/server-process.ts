@@ -1,9 +1,10 @@
-/** Runs the built server as a process that faults can hit. */
+/** Runs the built server, or another program with runs, as a process that faults can hit. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const PROGRAM = fileURLToPath(new URL('../../../apps/server/dist/tutti.js', import.meta.url))
+const SERVER = [PROGRAM, 'start']
 const CONFIG = fileURLToPath(new URL('../fixtures/chaos.config.mjs', import.meta.url))
 
 /** Variables of the machine that would change the behavior of a server. */
@@ -31,10 +32,15 @@ export class ServerProcess {
   /** Resolves when it accepts requests; never if it ends before. */
   readonly ready: Promise<void>
 
-  constructor(environment: Readonly<Record<string, string>>, cwd: string) {
+  /** `program` is a command line for Node; it prints "Tutti ready on …" as the server does. */
+  constructor(
+    environment: Readonly<Record<string, string>>,
+    cwd: string,
+    program: readonly string[] = SERVER,
+  ) {
     if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is not built: run "npm run build"`)
     const inherited = Object.entries(process.env).filter(([name]) => !OWN.test(name))
-    this.#child = spawn(process.execPath, [PROGRAM, 'start'], {
+    this.#child = spawn(process.execPath, program, {
       cwd,
       env: { ...Object.fromEntries(inherited), TUTTI_CONFIG: CONFIG, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,7 +1,9 @@
 /** Lists the runs that have not ended, with their state. */
 import type { ChaosDatabase } from './database.ts'
 
-/** Returns one line per run. */
+const MAX_LINES = 50
+
+/** Returns one line per run, for the first of them. */
 export async function stuckRuns(database: ChaosDatabase, wanted: number): Promise<string> {
   const rows = await database.read(
     `SELECT run_id, ensemble, status, state, owner, epoch, lost_owners, last_seq,
@@ -12,10 +14,12 @@ export async function stuckRuns(database: ChaosDatabase, wanted: number): Promis
        (SELECT count(*) FROM tutti.signals WHERE run = runs.id AND answer IS NULL) AS signals,
        (SELECT string_agg(type, ' ' ORDER BY seq) FROM tutti.events
         WHERE run = runs.id AND seq > runs.last_seq - 6) AS last_events
-     FROM tutti.runs WHERE state <> 'ended' ORDER BY id`,
+     FROM tutti.runs WHERE state <> 'ended' AND id > ${database.lastEarlierRun} ORDER BY id`,
   )
-  const [count] = await database.read('SELECT count(*) AS count FROM tutti.runs')
-  const lines = rows.map((row) => `  ${JSON.stringify(row)}`)
+  const [count] = await database.read(
+    `SELECT count(*) AS count FROM tutti.runs WHERE id > ${database.lastEarlierRun}`,
+  )
+  const lines = rows.slice(0, MAX_LINES).map((row) => `  ${JSON.stringify(row)}`)
   const taken = `${String(count?.['count'])} of ${wanted} runs were taken in`
   return [`The time is over: ${taken}, ${rows.length} of them have not ended`, ...lines].join('\n')
 }

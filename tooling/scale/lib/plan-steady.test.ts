@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+
+import { planHeldRuns, planSteadyFaults, planSteadyRuns } from './plan-steady.ts'
+import { chooseSizes } from './sizes.ts'
+
+describe.each(['whole', 'quick'])('the %s form', (form) => {
+  const sizes = chooseSizes(form === 'quick')
+
+  it('kills processes, and fails over once while runs are submitted', () => {
+    const faults = [...planSteadyFaults(sizes)]
+    const kinds = faults.map(({ kind }) => kind)
+    expect(kinds.filter((kind) => kind === 'fail_over')).toHaveLength(1)
+    expect(kinds.filter((kind) => kind === 'kill_worker').length).toBeGreaterThanOrEqual(2)
+    const lastMs = faults.reduce((sum, { afterMs }) => sum + afterMs, 0)
+    expect(lastMs).toBeLessThan(sizes.steadyMs)
+  })
+
+  it('submits runs for as long as the steady phase lasts', () => {
+    const runs = planSteadyRuns(1, sizes)
+    const lastMs = runs.reduce((sum, { submitAfterMs }) => sum + submitAfterMs, 0)
+    expect(lastMs).toBeLessThanOrEqual(sizes.steadyMs)
+    expect(lastMs).toBeGreaterThan(0.9 * sizes.steadyMs)
+  })
+
+  it('holds as many runs as are to be owned, none of which has the key of another', () => {
+    const { counted, others } = planHeldRuns(1, sizes)
+    expect(counted).toHaveLength(sizes.counted)
+    const all = [...counted, ...others, ...planSteadyRuns(1, sizes)]
+    expect(counted.length + others.length).toBe(sizes.owned)
+    expect(new Set(all.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(all.length)
+    expect(new Set(all.map(({ piece }) => piece)).size).toBe(all.length)
+  })
+})

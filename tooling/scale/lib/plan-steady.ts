@@ -1,0 +1,68 @@
+/** Plans the runs and the faults of a scale test. Pure. */
+import { planRuns, type PlannedFault, type PlannedRun } from '../../chaos/lib/plan.ts'
+
+import type { Sizes } from './sizes.ts'
+
+/** Delay between two submits of runs that are held, in milliseconds: less than half of what a server can take. */
+const HOLD_EVERY_MS = 3
+
+/** Number of the first held run; the runs of chaos count from 0. */
+const FIRST_HELD = 1_000_000
+
+/** Delay between counted submits, in milliseconds: longer than the claims that they cause. */
+const COUNTED_EVERY_MS = 300
+
+/** Delay after a kill until the next fault, in milliseconds: longer than the takeovers of the full form. */
+const FAULT_EVERY_MS = 35_000
+
+/** Less than the mean delay between two runs of chaos, in milliseconds. */
+const SHORTEST_MEAN_MS = 150
+
+/** Part of the steady phase after which the primary fails over. */
+const FAILOVER_AT = 0.5
+
+/** Returns the first runs: those for which claims are counted, one after another, and all others that are held. */
+export function planHeldRuns(
+  seed: number,
+  { owned, counted }: Sizes,
+): { readonly counted: readonly PlannedRun[]; readonly others: readonly PlannedRun[] } {
+  const runs = Array.from({ length: owned }, (_, index): PlannedRun => ({
+    piece: String(FIRST_HELD + index),
+    idempotencyKey: `scale-${seed}-${index}`,
+    ensemble: 'hold',
+    submitAfterMs: index < counted ? COUNTED_EVERY_MS : HOLD_EVERY_MS,
+    isSentTwice: false,
+    isFollowed: false,
+    commands: [],
+    decisions: [],
+  }))
+  return { counted: runs.slice(0, counted), others: runs.slice(counted) }
+}
+
+/** Returns the runs of the steady phase: those of chaos, for as long as it lasts. */
+export function planSteadyRuns(seed: number, { steadyMs }: Sizes): readonly PlannedRun[] {
+  const runs: PlannedRun[] = []
+  let atMs = 0
+  for (const run of planRuns(seed, Math.ceil(steadyMs / SHORTEST_MEAN_MS))) {
+    atMs += run.submitAfterMs
+    if (atMs > steadyMs) break
+    runs.push(run)
+  }
+  return runs
+}
+
+/** Yields kills of processes of the fleet, and one failover after half of the time. */
+export function* planSteadyFaults({ steadyMs }: Sizes): Generator<PlannedFault, void> {
+  const everyMs = Math.min(FAULT_EVERY_MS, steadyMs / 4)
+  let hasFailedOver = false
+  for (let atMs = everyMs; atMs < steadyMs; atMs += everyMs) {
+    const isFailover: boolean = !hasFailedOver && atMs >= steadyMs * FAILOVER_AT
+    hasFailedOver ||= isFailover
+    yield {
+      kind: isFailover ? 'fail_over' : 'kill_worker',
+      afterMs: everyMs,
+      which: atMs / steadyMs,
+      lastsMs: 1_000,
+    }
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * Lets a fleet work on a loaded server: first idle, then with many owned runs, then with submits, text deltas, reviews,
+ * kills and one failover. The chaos judge checks all of its runs.
+ */
+import { fileURLToPath } from 'node:url'
+
+import { takeoverTimes } from '../../chaos/lib/figures.ts'
+import { judgeCalls } from '../../chaos/lib/judge-calls.ts'
+import { judgePeople } from '../../chaos/lib/judge-people.ts'
+import { judgeRuns } from '../../chaos/lib/judge-runs.ts'
+import { findLostRuns } from '../../chaos/lib/lost-changes.ts'
+import { runChaos, type ChaosEnd, type ChaosSystem } from '../../chaos/lib/run-chaos.ts'
+import { planHeldRuns, planSteadyFaults, planSteadyRuns } from './plan-steady.ts'
+import { readCounts, subtractCounts } from './statement-counts.ts'
+import { measureLoad, timeLists } from './watch-load.ts'
+
+import type { FleetResult, Measurements } from './envelope.ts'
+import type { Sizes } from './sizes.ts'
+import type { FailoverServer } from '../../postgres/test-database.ts'
+
+/** A loaded server, and where to put what is measured. */
+export interface FleetOptions {
+  readonly server: FailoverServer
+  readonly sizes: Sizes
+  readonly seed: number
+  readonly measured: Measurements
+  readonly signal: AbortSignal
+  readonly say: (text: string) => void
+}
+
+const PROGRAM = fileURLToPath(new URL('../fixtures/stores.mjs', import.meta.url))
+
+/** Slots in addition to those of held runs. */
+const MORE_RUNNING = 20
+
+/** Part of the processes that may be dead while the others own all runs. */
+const DEAD_PART = 0.25
+
+/** Runs the fleet and returns the violations. */
+export async function runFleet(options: FleetOptions): Promise<readonly string[]> {
+  const { server, sizes, seed, measured, signal, say } = options
+  const { hosts, storesPerHost, owned, leaseMs, limitMs, wordMs } = sizes
+  const maxRunning = owned + MORE_RUNNING
+  const perStore = Math.ceil(maxRunning / (hosts * storesPerHost * (1 - DEAD_PART))) + 2
+  let listing: Promise<readonly number[]> = Promise.resolve([])
+  const end = await runChaos({
+    seed,
+    runs: planSteadyRuns(seed, sizes),
+    faults: planSteadyFaults(sizes),
+    workers: hosts,
+    apis: 2,
+    isSynchronous: false,
+    leaseMs,
+    server,
+    environment: {
+      // The processes do not go through the proxy that loses replies.
+      DATABASE_URL: server.url,
+      CHAOS_MAX_RUNNING: String(maxRunning),
+      CHAOS_MAX_QUEUED: '1000000',
+      CHAOS_WORD_MS: String(wordMs),
+      SCALE_STORES: String(storesPerHost),
+      SCALE_RUNS_PER_STORE: String(perStore),
+    },
+    workerProgram: [PROGRAM],
+    prepare: async (system) => {
+      await prepare(system, options)
+      say('The fleet works: submits, text deltas, reviews, kills, a failover')
+      listing = timeLists(system.clients, system.over)
+      void measureLoad(server.url, sizes.steadyMs / 10).then(
+        (load) => {
+          measured.busy = load
+        },
+        () => undefined,
+      )
+    },
+    limitMs,
+    signal,
+    say,
+  })
+  measured.lists = await listing
+  const { result, violations } = judgeFleet(end)
+  measured.fleet = result
+  return violations
+}
+
+/** Measures the idle fleet, counts claims per submit, and submits the runs that are held. */
+async function prepare(
+  { people, database, over }: ChaosSystem,
+  { server, sizes, seed, measured, say }: FleetOptions,
+): Promise<void> {
+  const { counted, others } = planHeldRuns(seed, sizes)
+  say('The fleet idles')
+  measured.idle = await measureLoad(server.url, sizes.idleMs)
+  const before = await readCounts(server.url, 'claim')
+  await people.submitAll(counted)
+  const after = await readCounts(server.url, 'claim')
+  measured.claimsPerSubmit = subtractCounts(after, before).calls / counted.length
+  say(`Submitting ${others.length} runs that are held`)
+  const startedAt = performance.now()
+  await people.submitAll(others)
+  while (!over.aborted && (await ownedRuns(database)) < sizes.owned) {
+    if (performance.now() - startedAt > sizes.limitMs) throw new Error('Held runs did not start')
+  }
+  measured.startedPerSecond = others.length / ((performance.now() - startedAt) / 1_000)
+}
+
+async function ownedRuns(database: ChaosSystem['database']): Promise<number> {
+  return (await database.states()).get('owned') ?? 0
+}
+
+function judgeFleet(end: ChaosEnd): {
+  readonly result: FleetResult
+  readonly violations: readonly string[]
+} {
+  const { evidence, problems, wallMs } = end
+  const { runs, faults, transitions } = evidence
+  const calls = judgeCalls(evidence)
+  const violations = [
+    ...problems,
+    ...judgeRuns(evidence),
+    ...calls.violations,
+    ...judgePeople(evidence),
+  ]
+  const failover = faults.find(({ kind }) => kind === 'fail_over')
+  const next = transitions.find(
+    ({ state, at }) => state === 'owned' && at > (failover?.until ?? Infinity),
+  )
+  const result = {
+    runs: runs.length,
+    events: runs.reduce((sum, { events }) => sum + events.length, 0),
+    seconds: wallMs / 1_000,
+    reviews: evidence.asked.filter(({ what, answer }) => what.kind === 'decide' && answer === 'ok')
+      .length,
+    kills: faults.filter(({ kind }) => kind === 'kill_worker').length,
+    takeovers: takeoverTimes(evidence),
+    failoverMs: (next?.at ?? Number.NaN) - (failover?.at ?? Number.NaN),
+    lostByFailover: findLostRuns(evidence).size,
+    violations: violations.length,
+  }
+  return { result, violations }
+}

@@ -1,0 +1,67 @@
+/** The sizes of a scale test. */
+
+/** Numbers of a scale test; times are in milliseconds. */
+export interface Sizes {
+  /** Runs that are executed and then copied, and the number of copies of each. */
+  readonly executed: number
+  readonly copies: number
+  readonly parked: number
+  /** Runs that wait for an owner while claims are measured. */
+  readonly ready: number
+  /** Runs that are owned, while claims are measured and while the fleet works. */
+  readonly owned: number
+  /** Processes of the fleet, and stores of each. */
+  readonly hosts: number
+  readonly storesPerHost: number
+  /** Duration of each measurement of claims and submits. */
+  readonly measureMs: number
+  /** Duration for which the fleet idles while its transactions are counted. */
+  readonly idleMs: number
+  /** Submits, one after another, for which claims are counted. */
+  readonly counted: number
+  readonly steadyMs: number
+  /** Maximum time from the first submit of the steady phase to the end of the last run. */
+  readonly limitMs: number
+  readonly leaseMs: number
+  /** Interval at which an owned run writes a text delta. */
+  readonly wordMs: number
+}
+
+const FULL: Sizes = {
+  executed: 1_000,
+  copies: 1_199,
+  parked: 100_000,
+  ready: 100_000,
+  owned: 10_000,
+  hosts: 4,
+  storesPerHost: 50,
+  measureMs: 5_000,
+  idleMs: 15_000,
+  counted: 20,
+  steadyMs: 300_000,
+  limitMs: 450_000,
+  leaseMs: 10_000,
+  wordMs: 60_000,
+}
+
+const QUICK: Sizes = {
+  executed: 100,
+  copies: 99,
+  parked: 2_000,
+  ready: 2_000,
+  owned: 200,
+  hosts: 4,
+  storesPerHost: 3,
+  measureMs: 1_000,
+  idleMs: 4_000,
+  counted: 5,
+  steadyMs: 25_000,
+  limitMs: 75_000,
+  leaseMs: 4_000,
+  wordMs: 4_000,
+}
+
+/** Returns the sizes of the whole or the quick form. */
+export function chooseSizes(isQuick: boolean): Sizes {
+  return isQuick ? QUICK : FULL
+}

@@ -1,0 +1,83 @@
+/** Watches the load of the database and the times of lists while the fleet works. */
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { query } from '../../bench/lib/query.ts'
+
+import type { ApiClients } from '../../chaos/lib/api-clients.ts'
+
+/** Counters of the server that only grow, until it fails over. */
+interface LoadReading {
+  readonly atMs: number
+  readonly transactions: number
+  readonly walBytes: number
+}
+
+/** Load of the database between two readings, per second. */
+export interface LoadRate {
+  readonly transactions: number
+  readonly walBytes: number
+}
+
+/** Time after which the statistics of the server contain a transaction. */
+const SETTLE_MS = 1_500
+
+const LIST_EVERY_MS = 2_000
+
+/** Queries of the list of runs, with and without filters. */
+const LISTS = [
+  {},
+  { status: 'FAILED' },
+  { status: 'RUNNING' },
+  { tag: 'team:t3' },
+  { q: 'no such text' },
+  { ensemble: 'shop' },
+] as const
+
+/** Returns the load of the database during a time. */
+export async function measureLoad(url: string, forMs: number): Promise<LoadRate> {
+  await sleep(SETTLE_MS)
+  const before = await readLoad(url)
+  await sleep(forMs)
+  return toLoadRate(before, await readLoad(url))
+}
+
+/** Lists runs until the signal aborts; returns the times of lists that were answered, in milliseconds. */
+export async function timeLists(
+  clients: ApiClients,
+  signal: AbortSignal,
+): Promise<readonly number[]> {
+  const times: number[] = []
+  for (let index = 0; !signal.aborted; index += 1) {
+    const filter = LISTS[index % LISTS.length]
+    const startedAt = performance.now()
+    try {
+      await clients.client(index).runs.list({ limit: 50, ...filter }, { signal })
+      times.push(performance.now() - startedAt)
+    } catch {
+      // A failover ends reads; the judge checks that nothing else is lost.
+    }
+    await sleep(LIST_EVERY_MS, undefined, { signal }).catch(() => undefined)
+  }
+  return times
+}
+
+async function readLoad(url: string): Promise<LoadReading> {
+  const [row] = await query(
+    url,
+    `SELECT xact_commit AS transactions, pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS wal
+     FROM pg_stat_database WHERE datname = current_database()`,
+  )
+  return {
+    atMs: performance.now(),
+    transactions: Number(row?.['transactions']),
+    walBytes: Number(row?.['wal']),
+  }
+}
+
+function toLoadRate(before: LoadReading, after: LoadReading): LoadRate {
+  const seconds = (after.atMs - before.atMs) / 1_000
+  return {
+    transactions: (after.transactions - before.transactions) / seconds,
+    walBytes: (after.walBytes - before.walBytes) / seconds,
+  }
+}
