@@ -60,6 +60,7 @@ import type { QueueLoad, StoreMetrics } from './ports/run-queue.ts'
 import type {
   ChangedRunsPage,
   ChangedRunsQuery,
+  CreateRunOptions,
   CreatedRun,
   Quota,
   RunListPage,
@@ -500,16 +501,23 @@ export class RunService {
     run: NewRun,
     quota: Quota | undefined,
   ): Promise<{ readonly run: RunRecord; readonly isNew: boolean }> {
-    const { stored, created } = await this.#createInThread(run, quota)
-    if (created.kind === 'repeated') return { run: created.run, isNew: false }
-    const { submission: _, thread, ...rest } = stored
-    const accepted = { ...rest, ...field('threadId', thread?.threadId) }
-    reportActivity(this.#settings, { kind: 'accepted', run: accepted })
-    this.#feed.offer(run.runId, [created.event])
-    this.#executor.wake()
-    return {
-      run: { ...accepted, status: 'ACCEPTED', completedTasks: 0, epoch: 0, lastSeq: 0 },
-      isNew: true,
+    const slot = this.#executor.reserveSlot()
+    try {
+      const limits = { ...field('quota', quota), ...field('claimant', slot?.claimant) }
+      const { stored, created } = await this.#createInThread(run, limits)
+      if (created.kind === 'repeated') return { run: created.run, isNew: false }
+      const { submission: _, thread, ...rest } = stored
+      const accepted = { ...rest, ...field('threadId', thread?.threadId) }
+      reportActivity(this.#settings, { kind: 'accepted', run: accepted })
+      this.#feed.offer(run.runId, [created.event])
+      if (created.claim === undefined) this.#executor.wake()
+      else this.#executor.execute(created.claim)
+      return {
+        run: { ...accepted, status: 'ACCEPTED', completedTasks: 0, epoch: 0, lastSeq: 0 },
+        isNew: true,
+      }
+    } finally {
+      slot?.release()
     }
   }
 
@@ -521,24 +529,19 @@ export class RunService {
   /** Stores a run. In a thread it gets the messages of the earlier runs. */
   async #createInThread(
     run: NewRun,
-    quota: Quota | undefined,
+    limits: Pick<CreateRunOptions, 'quota' | 'claimant'>,
   ): Promise<{ readonly stored: NewRun; readonly created: StoredOrRepeated }> {
+    const { maxConcurrentRuns, maxQueuedRuns, clock, redact } = this.#settings
+    const maxUnfinishedRuns = maxConcurrentRuns + maxQueuedRuns
     for (let tries = 0; tries < MOST_THREAD_READS; tries += 1) {
       const stored = await this.#threads.addHistory(run)
-      const created = await this.#create(stored, quota)
+      const firstEvent = redact(createQueuedEvent(stored, clock))
+      const how = { maxUnfinishedRuns, firstEvent, ...limits }
+      const created = await this.#storage.runs.create(stored, how)
       if (created.kind !== 'outdated') return { stored, created }
     }
     // Other submissions were always faster.
     throw threadBusy(run.thread?.threadId ?? '')
-  }
-
-  #create(run: NewRun, quota: Quota | undefined): ReturnType<RunStorage['runs']['create']> {
-    const { maxConcurrentRuns, maxQueuedRuns, clock, redact } = this.#settings
-    return this.#storage.runs.create(run, {
-      maxUnfinishedRuns: maxConcurrentRuns + maxQueuedRuns,
-      ...field('quota', quota),
-      firstEvent: redact(createQueuedEvent(run, clock)),
-    })
   }
 
   #assertReady(): void {

@@ -35,6 +35,47 @@ describe('a submitted run', () => {
     await service.close({ drainTimeoutMs: 0 })
   })
 
+  it('[RUNS-P15] starts in the transaction that creates it, and queues when every slot is taken', async () => {
+    using directory = temporaryDirectory()
+    const { ensemble, play } = waitingEnsemble()
+    const storage = sqliteRunStorage(directory.path)
+    const activities: string[] = []
+    const service = new RunService(storage, [ensemble], {
+      maxRunsPerProcess: 2,
+      onActivity: [({ kind }) => activities.push(kind)],
+    })
+    await service.start()
+    const loads = []
+    for (let n = 0; n < 3; n += 1) {
+      await service.submit({ inputs: INPUTS })
+      loads.push(await storage.queue.load())
+    }
+    expect(loads).toMatchObject([
+      { running: 1, queued: 0 },
+      { running: 2, queued: 0 },
+      { running: 2, queued: 1 },
+    ])
+    expect(activities).toEqual(['accepted', 'claimed', 'accepted', 'claimed', 'accepted'])
+    play()
+    await expect.poll(() => service.load()).toMatchObject({ running: 0, queued: 0 })
+    await service.close({ drainTimeoutMs: 0 })
+  })
+
+  it('is handed over when the service closes while it is created', async () => {
+    using directory = temporaryDirectory()
+    const { ensemble } = waitingEnsemble()
+    const service = await openRuns(directory.path, [ensemble])
+    const submitted = service.submit({ inputs: INPUTS })
+    const closed = service.close({ drainTimeoutMs: 0 })
+    const { runId } = await submitted
+    await closed
+    await using storage = sqliteRunStorage(directory.path)
+    expect(await storage.queue.load()).toMatchObject({ running: 0, queued: 1 })
+    expect(
+      (await storage.queue.claim(runId, { owner: 'next', leaseMs: Infinity }))?.lostOwners,
+    ).toBe(0)
+  })
+
   it('is followed from its first event without a read of the log', async () => {
     using directory = temporaryDirectory()
     const { ensemble, play } = waitingEnsemble()

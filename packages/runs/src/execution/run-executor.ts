@@ -36,6 +36,7 @@ import { SETTLED_AFTER_MS } from './suspects.ts'
 import type { GroupCommit } from '../commit/group-commit.ts'
 import type { ResolvedRunServiceOptions } from '../options.ts'
 import type { ClaimedRun, HeldRun, KnownEnsembles, LeaseOwner } from '../ports/run-queue.ts'
+import type { Claimant } from '../ports/run-store.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { CommandAnswer, PendingCommand } from '../ports/command-queue.ts'
 import type { RunEnsembles } from './run-ensembles.ts'
@@ -57,6 +58,13 @@ const RENEWALS_PER_LEASE = 3
  */
 const OTHERS_AFTER_MS = 600_000
 
+/** A slot for a run that is being created. */
+export interface ReservedSlot {
+  readonly claimant: Claimant
+  /** Frees the slot. The run that took it is executing by then. */
+  release(): void
+}
+
 /** The runs that this process executes. */
 export class RunExecutor {
   readonly #options: RunExecutorOptions
@@ -75,6 +83,8 @@ export class RunExecutor {
   /** The renewal in progress of a lease without runs. */
   #renewingIdle: Promise<void> | undefined
   #claiming: Promise<void> | undefined
+  /** Number of slots that are reserved for runs that are being created. */
+  #reserved = 0
   #isWakePending = false
   /** Whether another process is woken if this one has no free slot. */
   #passesOn = false
@@ -155,6 +165,24 @@ export class RunExecutor {
     this.wake()
   }
 
+  /**
+   * Reserves a slot for a run that is being created. Undefined if none is free, and if the store is shared: then any
+   * process may claim the run.
+   */
+  reserveSlot(): ReservedSlot | undefined {
+    const { storage, settings } = this.#options
+    const { maxConcurrentRuns } = settings
+    if (storage.isShared) return undefined
+    if (this.#freeSlots <= 0) return undefined
+    this.#reserved += 1
+    return {
+      claimant: { ...this.#leaseOwner, maxConcurrentRuns },
+      release: () => {
+        this.#reserved -= 1
+      },
+    }
+  }
+
   /** Delivers a command to its run. Resolves with undefined when the run does not execute here or gives no answer. */
   async deliver(pending: PendingCommand): Promise<CommandAnswer | undefined> {
     return this.#active.get(pending.runId)?.take(pending)
@@ -180,7 +208,7 @@ export class RunExecutor {
     const claim = await this.#counted(queue.claim(runId, this.#leaseOwner))
     if (claim !== undefined) {
       this.#lease.extend(sentAt)
-      return this.#execute(claim).over
+      return this.execute(claim).over
     }
     await this.#claiming
     return this.#active.get(runId)?.over
@@ -287,6 +315,8 @@ export class RunExecutor {
     // A run that is claimed from now on is handed over as well.
     if (storage.isShared) for (const execution of this.#active.values()) void execution.handOver()
     await this.#claiming
+    // Runs that are being created execute, and are handed over, before they are released.
+    while (this.#reserved > 0) await setImmediate()
     const timer = new AbortController()
     const ended = this.#allOver().finally(() => {
       timer.abort()
@@ -336,7 +366,7 @@ export class RunExecutor {
         const claims = await this.#counted(storage.queue.claimNext(request))
         if (claims.length > 0) this.#lease.extend(sentAt)
         else this.#restIdle(leaseOwner, sentAt)
-        for (const claim of claims) this.#execute(claim)
+        for (const claim of claims) this.execute(claim)
         if (claims.length < wanted) return
       }
     } catch (error) {
@@ -347,8 +377,9 @@ export class RunExecutor {
   /** Number of runs that this process can claim now. */
   get #freeSlots(): number {
     if (!this.#isStarted || this.#isStopped) return 0
-    const taken = [...this.#active.values()].filter(({ takesSlot }) => takesSlot).length
-    return this.#options.settings.maxRunsPerProcess - taken
+    let free = this.#options.settings.maxRunsPerProcess - this.#reserved
+    for (const { takesSlot } of this.#active.values()) if (takesSlot) free -= 1
+    return free
   }
 
   /** RUNS-Q8: whether a suspect executes here that may still kill this process. */
@@ -359,7 +390,8 @@ export class RunExecutor {
     )
   }
 
-  #execute(claim: ClaimedRun): Execution {
+  /** Executes a run that this process owns. */
+  execute(claim: ClaimedRun): Execution {
     const { run, lostOwners } = claim
     const { runId } = run
     const { settings } = this.#options

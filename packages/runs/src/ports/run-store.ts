@@ -18,10 +18,13 @@
  * RUNS-P13 A list counts at most {@link MOST_COUNTED} runs, so that its cost does not grow with the stored runs.
  * RUNS-P14 A run with damaged columns is listed, claimed and read like others, without the damaged fields. Its execution
  *     fails with RUN_UNREADABLE.
+ * RUNS-P15 In a store that is not shared, `create` may make its claimant the owner of the run, as a claim would, unless
+ *     another run is due or the limit of concurrent runs is reached. In a shared store, each new run waits.
  */
 import type { ListedRun, NewRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
 import type { StoredValues } from '../commit/stored-values.ts'
 import type { CommandAnswer } from './command-queue.ts'
+import type { ClaimedRun, LeaseOwner } from './run-queue.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { LoggedRunEvent, RunEvent, RunStatus } from '@tutti/protocol'
 
@@ -80,6 +83,14 @@ export interface CreateRunOptions {
   readonly maxUnfinishedRuns: number
   /** Limits for the actor of the run, in addition. */
   readonly quota?: Quota
+  /** The process that takes the run at once, if it may (RUNS-P15). */
+  readonly claimant?: Claimant
+}
+
+/** A process that takes a run at its creation. */
+export interface Claimant extends LeaseOwner {
+  /** As in `ClaimRequest`. */
+  readonly maxConcurrentRuns: number
 }
 
 /** Limits for the number and the cost of one actor's runs. */
@@ -93,7 +104,12 @@ export interface Quota {
 
 /** The result of a submission. */
 export type CreatedRun =
-  | { readonly kind: 'created'; readonly event: LoggedRunEvent }
+  | {
+      readonly kind: 'created'
+      readonly event: LoggedRunEvent
+      /** Present if the claimant has taken the run. */
+      readonly claim?: ClaimedRun
+    }
   /** It was accepted before, under its idempotency key. */
   | { readonly kind: 'repeated'; readonly run: RunRecord }
   /** Its thread has another newest run than its number implies (RUNS-H2). */

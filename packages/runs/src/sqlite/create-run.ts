@@ -8,12 +8,13 @@ import {
   runExists,
 } from '../refusals.ts'
 import { toSearchText } from '../search-text.ts'
-import { NEW_TOKEN } from './run-rows.ts'
+import { prepareDueChecker } from './due-runs.ts'
+import { NEW_TOKEN, readRunRow } from './run-rows.ts'
 import { readRun } from './rows.ts'
 import { NEXT_PLACE } from './sqlite-thread-store.ts'
 import { prepareActorCounter } from './count-actor-use.ts'
 
-import type { CreatedRun, CreateRunOptions } from '../ports/run-store.ts'
+import type { Claimant, CreatedRun, CreateRunOptions } from '../ports/run-store.ts'
 import type { NewRun, SubmissionKey } from '../run-record.ts'
 import type { Appended, Addition } from './append-events.ts'
 import type { NewThreadRun } from '../thread-record.ts'
@@ -28,46 +29,60 @@ export function prepareRunCreator(
   const byKey = database.prepare('SELECT * FROM runs WHERE idempotency_key = ?')
   const byId = database.prepare('SELECT 1 FROM runs WHERE run_id = ?')
   const unfinished = database.prepare(
-    `SELECT count(*) AS count FROM runs
+    `SELECT count(*) FILTER (WHERE state = 'owned') AS active, count(*) AS count FROM runs
      WHERE state = 'ready' OR (state = 'owned' AND NOT waiting)`,
   )
+  const isAnyDue = prepareDueChecker(database)
   const insert = database.prepare(
     `INSERT INTO runs
-       (run_id, ensemble, workflow, status, inputs, tags, task_count, created_at, last_seq, state,
-        token, due_at, idempotency_key, fingerprint, cache_key, request, actor, webhooks, thread_id)
-     VALUES (?, ?, ?, 'ACCEPTED', ?, ?, ?, ?, 0, 'ready', ${NEW_TOKEN}, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       (run_id, ensemble, workflow, status, inputs, tags, task_count, created_at, last_seq, token,
+        idempotency_key, fingerprint, cache_key, request, actor, webhooks,
+        thread_id, state, epoch, owner, due_at, claimed_at)
+     VALUES (?, ?, ?, 'ACCEPTED', ?, ?, ?, ?, 0, ${NEW_TOKEN}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     RETURNING *`,
   )
   const insertText = database.prepare('INSERT INTO run_texts (run, text) VALUES (?, ?)')
   const thread = prepareThreadWriter(database)
   const countUse = prepareActorCounter(database)
-  return async (run, { firstEvent, maxUnfinishedRuns, quota }) => {
+  return async (run, { firstEvent, maxUnfinishedRuns, quota, claimant }) => {
     const { runId, submission } = run
     const created = await inTurn((): CreatedRun => {
       const repeated = submission && findRepeatedRun(byKey, submission)
       if (repeated !== undefined) return repeated
       if (byId.get(runId) !== undefined) throw runExists(runId)
       if (run.thread !== undefined && !thread.follows(run.thread)) return { kind: 'outdated' }
-      assertRoom(Number(unfinished.get()?.['count']), maxUnfinishedRuns)
+      const { count, active } = unfinished.get() ?? {}
+      assertRoom(Number(count), maxUnfinishedRuns)
       if (quota !== undefined) assertWithinQuota(quota, countUse(quota))
-      const { lastInsertRowid } = insert.run(...toRunValues(run, clock.now()))
-      insertText.run(lastInsertRowid, toSearchText(run))
-      append({
-        id: Number(lastInsertRowid),
-        runId,
-        lastSeq: -1,
-        events: [firstEvent],
-        steps: [],
-        assignments: [],
-      })
-      if (run.thread !== undefined) thread.add(run.thread, lastInsertRowid, clock.now())
-      return { kind: 'created', event: toLoggedEvent(runId, 0, firstEvent) }
+      const now = clock.now()
+      const isFree =
+        claimant !== undefined && Number(active) < claimant.maxConcurrentRuns && !isAnyDue(now)
+      const owner = isFree ? claimant : undefined
+      const row = insert.get(...toRunValues(run), ...toQueueValues(owner, now)) ?? {}
+      const id = Number(row['id'])
+      insertText.run(id, toSearchText(run))
+      append({ id, runId, lastSeq: -1, events: [firstEvent], steps: [], assignments: [] })
+      if (run.thread !== undefined) thread.add(run.thread, id, now)
+      return {
+        kind: 'created',
+        event: toLoggedEvent(runId, 0, firstEvent),
+        ...(owner === undefined ? {} : { claim: { ...readRunRow(row), commands: [] } }),
+      }
     })
-    if (created.kind === 'created') board.notify([{ kind: 'ready' }])
+    const waits = created.kind === 'created' && created.claim === undefined
+    if (waits) board.notify([{ kind: 'ready' }])
     return created
   }
 }
 
-function toRunValues(run: NewRun, now: number): readonly SQLInputValue[] {
+/** Returns the values of `state`, `epoch`, `owner`, `due_at` and `claimed_at`. */
+function toQueueValues(owner: Claimant | undefined, now: number): readonly SQLInputValue[] {
+  if (owner === undefined) return ['ready', 0, null, now, null]
+  const { leaseMs } = owner
+  return ['owned', 1, owner.owner, leaseMs === Infinity ? null : Math.ceil(now + leaseMs), now]
+}
+
+function toRunValues(run: NewRun): readonly SQLInputValue[] {
   const { runId, ensemble, workflow, inputs, tags, taskCount, createdAt, submission } = run
   return [
     runId,
@@ -77,7 +92,6 @@ function toRunValues(run: NewRun, now: number): readonly SQLInputValue[] {
     JSON.stringify(tags),
     taskCount,
     createdAt,
-    now,
     submission === undefined ? null : JSON.stringify(submission.idempotencyKey),
     submission === undefined ? null : JSON.stringify(submission.fingerprint),
     run.cacheKey ?? null,

@@ -5,6 +5,16 @@ import type { ClaimRequest } from '../ports/run-queue.ts'
 import type { SqliteRow } from './rows.ts'
 import type { DatabaseSync } from 'node:sqlite'
 
+/** Returns the function that checks whether a run is, or may be, due at `now`; much cheaper than finding it. */
+export function prepareDueChecker(database: DatabaseSync): (now: number) => boolean {
+  const find = database.prepare(
+    `SELECT 1 WHERE EXISTS (SELECT 1 FROM runs WHERE state = 'ready')
+       OR EXISTS (SELECT 1 FROM runs WHERE state = 'parked' AND due_at <= $now)
+       OR EXISTS (SELECT 1 FROM runs WHERE state = 'owned' AND due_at <= $now)`,
+  )
+  return (now) => find.get({ now }) !== undefined
+}
+
 /** Returns the function that finds the rows of claimable runs at `now` (RUNS-L3, RUNS-L4, RUNS-L9, RUNS-L12). */
 export function prepareDueRuns(
   database: DatabaseSync,

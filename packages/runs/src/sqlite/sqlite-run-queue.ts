@@ -4,7 +4,7 @@
  */
 import { toStoreMetrics } from '../store-metrics.ts'
 import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
-import { prepareDueRuns } from './due-runs.ts'
+import { prepareDueChecker, prepareDueRuns } from './due-runs.ts'
 import { NEW_TOKEN, readRunRow, type QueueState } from './run-rows.ts'
 
 import type {
@@ -25,23 +25,24 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 export class SqliteRunQueue implements RunQueue {
   readonly #parts: SqliteParts
   readonly #due: ReturnType<typeof prepareDueRuns>
+  readonly #isAnyDue: (now: number) => boolean
   readonly #statements: Statements
   readonly fleet = { processes: 1, pollers: 1 }
 
   constructor(parts: SqliteParts) {
     this.#parts = parts
     this.#due = prepareDueRuns(parts.database)
+    this.#isAnyDue = prepareDueChecker(parts.database)
     this.#statements = prepareStatements(parts.database)
   }
 
   async claimNext(request: ClaimRequest): Promise<readonly ClaimedRun[]> {
     const { clock, inTurn } = this.#parts
-    const { expire, findClaimable } = this.#statements
     return inTurn(() => {
-      const now = this.#inFuture(0)
+      const now = Math.ceil(clock.now())
       // Most calls follow the end of a run and find nothing.
-      if (findClaimable.get({ now }) === undefined) return []
-      expire.run(now)
+      if (!this.#isAnyDue(now)) return []
+      this.#statements.expire.run(now)
       return this.#due(request, clock.now()).map((id) => this.#take(id, request))
     })
   }
@@ -140,7 +141,6 @@ type Statements = Readonly<
     | 'makeReady'
     | 'lose'
     | 'expire'
-    | 'findClaimable'
     | 'reclaim'
     | 'load'
     | 'metrics',
@@ -199,11 +199,6 @@ function prepareStatements(database: DatabaseSync): Statements {
     // A lost run is due since the end of the lease.
     expire: database.prepare(
       `UPDATE runs SET ${loseColumns('due_at')} WHERE state = 'owned' AND due_at <= ?`,
-    ),
-    findClaimable: database.prepare(
-      `SELECT 1 WHERE EXISTS (SELECT 1 FROM runs WHERE state = 'ready')
-         OR EXISTS (SELECT 1 FROM runs WHERE state = 'parked' AND due_at <= $now)
-         OR EXISTS (SELECT 1 FROM runs WHERE state = 'owned' AND due_at <= $now)`,
     ),
     // Runs that lost their owner come before all waiting runs, as if they had been due since 1970. The delay of a
     // suspect starts now.
