@@ -202,7 +202,7 @@ export interface ChangedRun {
 /** A page of runs by change. */
 export interface ChangedRunsPage {
   readonly runs: readonly ChangedRun[]
-  /** Number of runs that match on all pages. */
+  /** Number of runs that match on all pages, at most {@link MOST_COUNTED}. */
   readonly total: number
 }
 

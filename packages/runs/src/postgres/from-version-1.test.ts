@@ -14,6 +14,8 @@ const database = ownDatabase()
 function toVersion1(schema: string): string {
   return `
     DROP FUNCTION ${schema}.free_slot CASCADE;
+    DROP FUNCTION ${schema}.set_review_since CASCADE;
+    ALTER TABLE ${schema}.runs DROP COLUMN review_since;
     DROP FUNCTION ${schema}.count_run, ${schema}.count_new_runs,
       ${schema}.add_cost, ${schema}.subtract_cost CASCADE;
     DROP FUNCTION ${schema}.first_cost_period, ${schema}.add_total; DROP TABLE ${schema}.totals;

@@ -4,14 +4,9 @@ import { MOST_COUNTED } from '../ports/run-store.ts'
 import { normalizeForSearch } from '../search-text.ts'
 import { toGrams } from './grams.ts'
 import { toListedRun } from './rows.ts'
-import { fromColumn, toTagIndex, toColumn } from './text.ts'
+import { toTagIndex, toColumn } from './text.ts'
 
-import type {
-  ChangedRunsPage,
-  ChangedRunsQuery,
-  RunListPage,
-  RunQuery,
-} from '../ports/run-store.ts'
+import type { RunListPage, RunQuery } from '../ports/run-store.ts'
 import type { Database, PostgresRow } from './database.ts'
 
 /**
@@ -41,61 +36,6 @@ function readPage(database: Database, ids: unknown): Promise<readonly PostgresRo
   const { schema } = database
   const source = `SELECT ${LISTED_COLUMNS} FROM ${schema}.runs WHERE id = ANY($1::int8[])`
   return database.query(pageSql(schema, source), [ids])
-}
-
-/** Implements `RunStore.listByChange`. */
-export async function listChangedRuns(
-  database: Database,
-  { ensembles, group, statuses, awaitsReview, since, after, limit }: ChangedRunsQuery,
-): Promise<ChangedRunsPage> {
-  const rows = await database.query(changedSql(database.schema), [
-    ensembles.map(toColumn),
-    group === undefined ? null : [toTagIndex(group.tag, group.value)],
-    group === undefined ? null : [toTagIndex(group.tag)],
-    group === undefined ? null : toColumn(group.value),
-    statuses ?? null,
-    awaitsReview ?? null,
-    since ?? null,
-    after?.changedAt ?? null,
-    after === undefined ? null : toColumn(after.runId),
-    limit,
-  ])
-  return {
-    runs: rows
-      .filter((row) => row['run_id'] !== null)
-      .map((row) => ({
-        runId: fromColumn(String(row['run_id'])),
-        changedAt: Number(row['changed_at']),
-      })),
-    total: Number(rows[0]?.['total']),
-  }
-}
-
-/** Builds the statement for a page of runs by change, with the total. Open reviews are few, and read once. */
-function changedSql(schema: string): string {
-  return `
-    WITH open AS MATERIALIZED (
-      SELECT run, min(opened_at) AS opened_at FROM ${schema}.reviews WHERE status = 'OPEN'
-      GROUP BY run
-    ), found AS MATERIALIZED (
-      SELECT run_id COLLATE "C" AS run_id,
-        greatest(coalesce(completed_at, started_at, created_at), opened_at) AS changed_at
-      FROM ${schema}.runs LEFT JOIN open ON run = id
-      WHERE ensemble = ANY($1)
-        AND ($2::text[] IS NULL OR tag_index @> $2 OR (run_id = $4 AND NOT tag_index @> $3))
-        AND ($5::text[] IS NULL OR status = ANY($5))
-        AND ($6::boolean IS NULL OR $6 =
-          (status = 'WAITING_REVIEW' OR (status = 'RUNNING' AND opened_at IS NOT NULL)))
-    ), matching AS (
-      SELECT * FROM found WHERE $7::double precision IS NULL OR changed_at >= $7
-    ), page AS (
-      SELECT * FROM matching
-      WHERE $8::double precision IS NULL OR (changed_at, run_id) < ($8, $9)
-      ORDER BY changed_at DESC, run_id DESC LIMIT $10
-    )
-    SELECT total, page.* FROM (SELECT count(*) AS total FROM matching) AS counted
-      LEFT JOIN page ON true
-    ORDER BY changed_at DESC, run_id DESC`
 }
 
 /** Conditions of a query, and their parameters. */

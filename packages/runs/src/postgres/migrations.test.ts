@@ -172,6 +172,30 @@ describe('migrating a store in use', () => {
   })
 })
 
+it('[RUNS-P12] a migrated store lists the runs with open reviews by the time at which these opened', async () => {
+  const version = POSTGRES_MIGRATIONS.findIndex(
+    (step) => typeof step === 'string' && step.includes('COLUMN review_since'),
+  )
+  await createVersion('asking', version)
+  for (const runId of ['run-a', 'run-b']) await insertRun('asking', runId)
+  await database.client.query(
+    `INSERT INTO asking.reviews (run, review_id, status, request, opened_at)
+     SELECT id, opened_at, 'OPEN', '{}', opened_at FROM asking.runs, (VALUES (9), (5)) AS opened (opened_at)
+     WHERE run_id = 'run-a'`,
+  )
+  await using migrated = await postgresRunStorage({
+    connectionString: database.url,
+    schema: 'asking',
+  })
+  expect(await migrated.runs.listByChange({ ensembles: ['band'], limit: 9 })).toEqual({
+    runs: [
+      { runId: 'run-a', changedAt: 5 },
+      { runId: 'run-b', changedAt: 0 },
+    ],
+    total: 2,
+  })
+})
+
 /** Creates a schema of an earlier version. */
 async function createVersion(schema: string, version: number): Promise<void> {
   const { client } = database

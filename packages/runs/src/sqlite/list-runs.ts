@@ -174,5 +174,6 @@ const CHANGED_SQL = `
     WHERE $afterTime IS NULL OR (changed_at, run_id) < ($afterTime, $afterId)
     ORDER BY changed_at DESC, run_id DESC LIMIT $limit
   )
-  SELECT total, page.* FROM (SELECT count(*) AS total FROM matching) LEFT JOIN page ON true
+  SELECT total, page.* FROM (SELECT min(count(*), ${MOST_COUNTED}) AS total FROM matching)
+    LEFT JOIN page ON true
   ORDER BY changed_at DESC, run_id DESC`

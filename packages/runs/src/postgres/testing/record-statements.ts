@@ -4,6 +4,8 @@ import { Client } from 'pg'
 /** A statement, or several sent as one. */
 export interface RecordedStatement {
   readonly text: string
+  /** Its parameters. */
+  readonly values: readonly unknown[]
   readonly isInTransaction: boolean
 }
 
@@ -15,10 +17,10 @@ export function recordStatements() {
   const prototype = Client.prototype as unknown as { query: (...given: unknown[]) => unknown }
   const { query } = prototype
   prototype.query = function recorded(this: object, ...given) {
-    const [first] = given as [string | { readonly text: string }]
-    const text = typeof first === 'string' ? first : first.text
+    const [first] = given as [string | { readonly text: string; readonly values?: unknown[] }]
+    const { text, values = [] } = typeof first === 'string' ? { text: first } : first
     if (text.startsWith('BEGIN')) open.add(this)
-    statements.push({ text, isInTransaction: open.has(this) })
+    statements.push({ text, values, isInTransaction: open.has(this) })
     if (text === 'COMMIT' || text === 'ROLLBACK') open.delete(this)
     return query.apply(this, given)
   }

@@ -1,0 +1,113 @@
+/** Costs of lists in a database with many runs, in numbers that do not depend on the machine. */
+import { beforeAll, expect, it } from 'vitest'
+
+import { ownDatabase } from '../../test/own-database.ts'
+import { toGrams } from './grams.ts'
+import { postgresRunStorage } from './index.ts'
+import { explainStatement } from './testing/explain.ts'
+import { recordStatements } from './testing/record-statements.ts'
+
+import type { RunStorage } from '../ports/run-storage.ts'
+import type { ChangedRunsQuery, RunQuery } from '../ports/run-store.ts'
+
+const database = ownDatabase()
+
+/** Number of runs: enough that a statement which reads all of them exceeds its limit. */
+const RUNS = 100_000
+const TOPICS = 1_000
+
+/** Time to load the database, in milliseconds. */
+const LOAD_MS = 120_000
+
+const PAGE = { limit: 50 }
+
+const MAX_BUFFERS = 2_500
+const MAX_BUFFERS_BY_CHANGE = 600
+
+beforeAll(async () => {
+  await (await open())[Symbol.asyncDispose]()
+  const texts = Array.from({ length: TOPICS }, (_, n) => `REPORT ${n} OF THE BAND`)
+  const grams = texts.map((text) => `{${toGrams(text)?.join() ?? ''}}`)
+  await database.client.query(
+    `WITH added AS (
+       INSERT INTO tutti.runs (run_id, ensemble, workflow, status, inputs, tags, tag_index, task_count,
+         created_at, completed_at, state, due_at)
+       SELECT 'run-' || g, CASE WHEN g % 100 = 7 THEN 'choir' ELSE 'band' END, 'SEQUENTIAL',
+         CASE WHEN g % 10000 = 5 THEN 'CANCELLED' WHEN g % 50 = 0 THEN 'FAILED' WHEN g % 50 = 1 THEN 'WAITING_REVIEW'
+           ELSE 'COMPLETED' END,
+         '{}', '{}', ARRAY['\\"team\\"=\\"t' || g % 1000 || '\\"'], 1, 1.8e12 + g,
+         CASE WHEN g % 50 <> 1 THEN 1.8e12 + g END, CASE WHEN g % 50 = 1 THEN 'parked' ELSE 'ended' END, NULL
+       FROM generate_series(1, ${RUNS}) AS g RETURNING id
+     ), texts AS (
+       INSERT INTO tutti.run_texts (run, text, grams)
+       SELECT id, ($1::text[])[1 + id % ${TOPICS}], ($2::text[])[1 + id % ${TOPICS}]::int2[] FROM added
+     )
+     INSERT INTO tutti.tasks (run, task_index, name, description, agent_role, status, attempt, input_tokens,
+       output_tokens, tool_call_count, earlier_input_tokens, earlier_output_tokens, earlier_tool_call_count)
+     SELECT id, 1, 'play', '', '', 'COMPLETED', 1, 1, 1, 0, 0, 0, 0 FROM added`,
+    [texts, grams],
+  )
+  await database.client.query(
+    `INSERT INTO tutti.reviews (run, review_id, status, request, opened_at)
+       SELECT id, 'review', 'OPEN', '{}', created_at + 5 FROM tutti.runs WHERE status = 'WAITING_REVIEW'`,
+  )
+  await database.client.query('VACUUM ANALYZE')
+}, LOAD_MS)
+
+it.for<[string, Partial<RunQuery>]>([
+  ['all runs', {}],
+  ['a common status', { statuses: ['COMPLETED'] }],
+  ['a status of 2,000 runs', { statuses: ['FAILED'] }],
+  ['a status of 10 runs', { statuses: ['CANCELLED'] }],
+  ['a status of no run', { statuses: ['RUNNING'] }],
+  ['a tag value of 100 runs', { tag: { key: 'team', value: 't7' } }],
+  ['an ensemble of 1,000 runs', { ensemble: 'choir' }],
+  ['a text of all runs', { text: 'report' }],
+  ['a text of 100 runs', { text: 'report 77 of' }],
+  ['a text of no run', { text: 'no such text' }],
+  ['two characters of all runs', { text: 'of' }],
+  ['the start of an id', { text: 'run-4711' }],
+  ['a text of all runs and a status of 10', { text: 'report', statuses: ['CANCELLED'] }],
+  ['a text of all runs and a status of no run', { text: 'report', statuses: ['RUNNING'] }],
+  ['a text of all runs and a status of 2,000', { text: 'report', statuses: ['FAILED'] }],
+  ['a text of 100 runs and a common status', { text: 'report 77 of', statuses: ['COMPLETED'] }],
+  ['a text of 1,100 runs and a status of 2,000', { text: 'report 77', statuses: ['FAILED'] }],
+])('[RUNS-P13] a list of %s reads few pages', async ([, filter]) => {
+  await using storage = await open()
+  const buffers = await countBuffers(() => storage.runs.list({ ...PAGE, ...filter }))
+  expect(buffers).toBeLessThanOrEqual(MAX_BUFFERS)
+})
+
+it.for<[string, Partial<ChangedRunsQuery>]>([
+  ['all runs', {}],
+  ['a status of 10 runs', { statuses: ['CANCELLED'] }],
+  ['a status of no run', { statuses: ['RUNNING'] }],
+  ['runs that wait for a review', { awaitsReview: true }],
+  ['runs that do not wait for a review', { awaitsReview: false }],
+  ['runs that changed since an instant', { since: 1.8e12 + RUNS - 100 }],
+  ['the runs after another one', { after: { runId: 'run-777', changedAt: 1.8e12 + 777 } }],
+  ['a rare ensemble', { ensembles: ['choir'] }],
+  ['a group', { group: { tag: 'team', value: 't7' } }],
+])('[RUNS-P13] a list by change of %s reads few pages', async ([, filter]) => {
+  await using storage = await open()
+  const query = { ensembles: ['band', 'choir', 'none'], ...PAGE, ...filter }
+  const buffers = await countBuffers(() => storage.runs.listByChange(query))
+  expect(buffers).toBeLessThanOrEqual(MAX_BUFFERS_BY_CHANGE)
+})
+
+function open(): Promise<RunStorage> {
+  return postgresRunStorage({ connectionString: database.url })
+}
+
+/** Returns the number of pages that the statements of `ask` access. */
+async function countBuffers(ask: () => Promise<unknown>): Promise<number> {
+  const recorded = recordStatements()
+  await ask()
+  recorded.stop()
+  let buffers = 0
+  for (const { text, values } of recorded.statements) {
+    buffers += (await explainStatement(database.client, text, values)).buffers
+  }
+  expect(recorded.statements.length).toBeGreaterThan(0)
+  return buffers
+}
