@@ -19,6 +19,7 @@
 import { median } from './lib/measure.ts'
 import { measureFanOut } from './lib/server-fan-out.ts'
 import { LoadClient, type LoadBounds } from './lib/server-load.ts'
+import { measureGateways } from './lib/server-gateways.ts'
 import { hasPeers, isQuick, sized } from './lib/form.ts'
 import { printDisk } from './lib/runs-disk.ts'
 import { printServerMemory } from './lib/server-memory.ts'
@@ -61,6 +62,7 @@ if (!isQuick()) {
   await printServerMemory(TUTTI)
   await measureFanOut()
 }
+await measureGateways()
 
 async function measure(product: ServerProduct): Promise<ServerFigures> {
   await using server = await startServerProcess(product.command, product.readyPath)
