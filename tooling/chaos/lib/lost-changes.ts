@@ -1,5 +1,5 @@
 /**
- * What a failover to an asynchronous standby may lose: changes that were acknowledged between the moment at which the
+ * Decides what a failover to an asynchronous standby may lose: changes that were acknowledged between the moment at which the
  * standby last had everything and the promotion. A synchronous standby loses nothing. Pure.
  */
 import type { Evidence } from './evidence.ts'

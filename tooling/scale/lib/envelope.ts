@@ -17,6 +17,8 @@ export interface Measurements {
   idle?: LoadRate
   claimsPerSubmit?: number
   startedPerSecond?: number
+  /** Runs that the fleet owned when its work began. */
+  owned?: number
   busy?: LoadRate
   lists?: readonly number[]
   fleet?: FleetResult
@@ -103,7 +105,7 @@ function storeRows(measured: Measurements, sizes: Sizes): readonly EnvelopeRow[]
 }
 
 function fleetRows(measured: Measurements, sizes: Sizes): readonly EnvelopeRow[] {
-  const { idle, claimsPerSubmit, startedPerSecond, busy, lists, fleet } = measured
+  const { idle, claimsPerSubmit, startedPerSecond, owned, busy, lists, fleet } = measured
   const stores = sizes.hosts * sizes.storesPerHost
   const more = WORKERS / stores
   return [
@@ -113,11 +115,8 @@ function fleetRows(measured: Measurements, sizes: Sizes): readonly EnvelopeRow[]
       idle ? `at most ${formatNumber(idle.transactions * more)}, in proportion` : NONE,
     ],
     [`claims per submit, ${stores} idle workers`, formatOr(claimsPerSubmit), NONE],
-    [
-      `submits/s over HTTP until ${formatNumber(sizes.owned)} runs are owned`,
-      formatOr(startedPerSecond),
-      NONE,
-    ],
+    ['runs owned at once', formatOr(owned), NONE],
+    ['runs/s until they are, from their submits over HTTP', formatOr(startedPerSecond), NONE],
     [
       'transactions/s, fleet at work',
       busy

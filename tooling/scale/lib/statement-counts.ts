@@ -7,7 +7,7 @@ export const COUNTING = 'shared_preload_libraries=pg_stat_statements'
 /** Statements of the store, by a condition on their text. */
 const STATEMENTS = {
   claim: `query LIKE '%claimed_at = clock_timestamp()%' AND query LIKE '%SKIP LOCKED%'`,
-  renewal: `query LIKE '%UPDATE %leases SET expires_at%' AND query NOT LIKE '%claimed_at%'`,
+  renewal: `query LIKE '%UPDATE %leases SET %' AND query NOT LIKE '%claimed_at%'`,
 } as const
 
 /** Counts of one kind of statement. */
