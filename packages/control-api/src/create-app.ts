@@ -19,6 +19,7 @@ import {
   isAudited,
   mcpRoutes,
   modelRoutes,
+  responsesRoutes,
   type HttpRoute,
   type RouteAnswer,
   type StreamAnswer,
@@ -155,6 +156,7 @@ function controlRoutes(
     ...tasksRoutes(options),
     ...modelRoutes(options),
     ...completionRoutes(options),
+    ...responsesRoutes(options),
     ...aiSdkRoutes(options),
     ...mcpRoutes(options, {
       signer,

@@ -15,6 +15,11 @@ const ROUTES: readonly (readonly [method: string, path: string, scope: Scope])[]
   ['GET', '/api/chat/some-chat/stream', 'runs:read'],
   ['POST', '/api/chat/some-chat/stop', 'runs:control'],
   ['GET', '/v1/models', 'runs:read'],
+  ['POST', '/v1/responses', 'runs:write'],
+  ['GET', '/v1/responses/resp_run-1', 'runs:read'],
+  ['DELETE', '/v1/responses/resp_run-1', 'runs:control'],
+  ['POST', '/v1/responses/resp_run-1/cancel', 'runs:control'],
+  ['GET', '/v1/responses/resp_run-1/input_items', 'runs:read'],
 ]
 
 const SCOPES: readonly Scope[] = [

@@ -10,6 +10,7 @@ export { aiSdkRoutes } from './ai-sdk/routes.ts'
 export { mcpRoutes } from './mcp/routes.ts'
 export { completionRoutes } from './openai/chat/routes.ts'
 export { modelRoutes } from './openai/models.ts'
+export { responsesRoutes } from './openai/responses/routes.ts'
 export { answerTaskRequest, answerToolRequest } from './peer/routes.ts'
 export { toPeerRefusal } from './peer/events.ts'
 export {
@@ -37,6 +38,7 @@ export type { RunReader } from './mcp/resources.ts'
 export { actorOf, anyone, assertScope, mayDecide, type Caller } from './caller.ts'
 export { audited, isAudited, type AuditSubject, type AddSubject } from './http/audited.ts'
 export { cancelRun, cancelUnlessOver, type CancelRequest } from './runs/cancel-run.ts'
+export { deleteRun } from './runs/delete-run.ts'
 export { decideReview, decisionScope, findDecisionScope } from './runs/decide-review.ts'
 export {
   findPlace,

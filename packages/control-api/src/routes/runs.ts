@@ -11,6 +11,7 @@ import {
 } from '@tutti/protocol'
 import {
   actorOf,
+  deleteRun,
   type HttpRoute,
   readIdempotencyKey,
   largeResponse,
@@ -30,7 +31,6 @@ import {
 import { prefersEvents } from '../http/accept.ts'
 import { readQuery } from '../http/read-query.ts'
 import { listRuns } from '../runs/list-runs.ts'
-import { deleteRun } from '../runs/delete-run.ts'
 import { readRunDetail } from '../runs/run-detail.ts'
 import { createTypeFilter, streamRun, type TypeFilter } from '../runs/stream-run.ts'
 import { cancelTaggedRuns } from '../steering/broadcast.ts'

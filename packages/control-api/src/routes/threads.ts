@@ -9,11 +9,17 @@ import {
   type ThreadList,
   type ThreadRunList,
 } from '@tutti/protocol'
-import { actorOf, type Caller, type HttpRoute, largeResponse, readJsonBody } from '@tutti/gateway'
+import {
+  actorOf,
+  type Caller,
+  deleteRun,
+  type HttpRoute,
+  largeResponse,
+  readJsonBody,
+} from '@tutti/gateway'
 import { threadNotFound } from '@tutti/runs'
 
 import { readQuery } from '../http/read-query.ts'
-import { deleteRun } from '../runs/delete-run.ts'
 import { parseTag, takeFitting } from '../runs/list-runs.ts'
 import { toThread, toThreadRun } from '../runs/to-wire.ts'
 

@@ -1,8 +1,12 @@
 /** Deletes runs on behalf of callers. */
 import { TuttiError } from '@tutti/core'
-import { type Caller, cancelUnlessOver, findRecord, runNotFound, waitForEnd } from '@tutti/gateway'
 
-import type { ResolvedControlApiOptions } from '../options.ts'
+import { cancelUnlessOver } from './cancel-run.ts'
+import { findRecord, runNotFound } from './find-run.ts'
+import { waitForEnd } from './wait-for-end.ts'
+
+import type { Caller } from '../caller.ts'
+import type { GatewayOptions } from '../gateway-options.ts'
 
 /** Time for which a deletion waits until the run has stopped, in milliseconds. */
 const STOP_MS = 10_000
@@ -13,7 +17,7 @@ const STOP_MS = 10_000
  * @throws {TuttiError} RUN_NOT_FOUND; NOT_CONFIRMED when the run has not stopped in time and is therefore not deleted.
  */
 export async function deleteRun(
-  options: Pick<ResolvedControlApiOptions, 'runs' | 'clock'>,
+  options: Pick<GatewayOptions, 'runs' | 'clock'>,
   runId: string,
   caller: Caller,
 ): Promise<void> {

@@ -1,0 +1,519 @@
+/** Tests of the Responses API with the client of `openai`. */
+import OpenAI, { APIError } from 'openai'
+import { apiKey } from '@tutti/control-api'
+import { defineTool, Type } from '@tutti/core'
+import { ensemble, modelCatalog, task } from '@tutti/ensemble'
+import { scriptedModel } from '@tutti/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+import { caller, chatEnsembles, echo } from './chat-ensembles.ts'
+import { openServer, type TestServer } from './open-server.ts'
+
+import type { Response, ResponseStreamEvent, Tool } from 'openai/resources/responses/responses'
+
+const KEYS = {
+  owner: 'the-key-of-the-owner-1234',
+  writer: 'the-key-of-a-writer-12345',
+}
+
+let api: TestServer
+let gate = Promise.withResolvers<void>()
+
+function answering(name: string, reply: Parameters<typeof scriptedModel>[0]) {
+  return scriptedModel(reply, { name, provider: 'scripted' })
+}
+
+beforeAll(async () => {
+  const wait = defineTool({
+    name: 'wait',
+    description: 'Waits for the test',
+    input: Type.Object({}),
+    async execute(_, { signal }) {
+      const aborted = new Promise<void>((resolve) => {
+        signal.addEventListener('abort', () => resolve())
+      })
+      await Promise.race([gate.promise, aborted])
+      return 'waited'
+    },
+  })
+  const waiter = ensemble({
+    name: 'waiter',
+    tasks: [task({ name: 'wait', description: 'Wait {song}', tools: [wait] })],
+    model: answering('waiter', ({ messages }) =>
+      messages.at(-1)?.role === 'tool'
+        ? 'It was worth it'
+        : { text: 'One moment', toolCalls: [{ name: 'wait', arguments: {} }] },
+    ),
+  })
+  const capped = ensemble({
+    name: 'capped',
+    tasks: [
+      task({ name: 'sing', description: 'Sing {song}', budget: { maxModelCalls: 1 }, retries: 0 }),
+    ],
+    budget: { maxToolCalls: 1, maxModelCalls: 1 },
+    model: answering('capped', () => ({
+      toolCalls: [{ name: 'nothing', arguments: {} }],
+    })),
+  })
+  const models = modelCatalog({
+    echo,
+    caller,
+    json: answering('json', () => ({
+      text: '{"city":"Bonn","degrees":7}',
+      usage: { inputTokens: 100, outputTokens: 9, cachedInputTokens: 60 },
+    })),
+    short: answering('short', () => ({ text: 'Once upon', finishReason: 'length' })),
+  })
+  api = await openServer({
+    ensembles: [...chatEnsembles(), waiter, capped],
+    models,
+    limits: { models },
+    apiKeys: [
+      apiKey(KEYS.owner, { name: 'owner', scopes: ['admin'] }),
+      apiKey(KEYS.writer, { name: 'writer', scopes: ['runs:write'] }),
+    ],
+  })
+})
+
+afterAll(async () => {
+  gate.resolve()
+  await api[Symbol.asyncDispose]()
+})
+
+function open(key = KEYS.owner): OpenAI {
+  return new OpenAI({ baseURL: `${api.url}/v1`, apiKey: key, maxRetries: 0 })
+}
+
+async function all(stream: AsyncIterable<ResponseStreamEvent>): Promise<ResponseStreamEvent[]> {
+  const events: ResponseStreamEvent[] = []
+  for await (const event of stream) events.push(event)
+  return events
+}
+
+async function errorOf(asking: Promise<unknown>): Promise<APIError> {
+  const error: unknown = await asking.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  if (error instanceof APIError) return error
+  throw new TypeError(`No APIError: ${JSON.stringify(error)}`)
+}
+
+/** Returns the end of a stream; its event has the whole response. */
+function endOf(events: readonly ResponseStreamEvent[]): Response {
+  const last = events.at(-1)
+  if (last === undefined || !('response' in last)) throw new TypeError('The stream has no end')
+  return last.response
+}
+
+const WEATHER: Tool = {
+  type: 'function',
+  name: 'get_weather',
+  description: 'Returns the weather',
+  parameters: { type: 'object', properties: { city: { type: 'string' } } },
+  strict: true,
+}
+
+describe('a response of the Responses API', () => {
+  it('is the answer of a model of the catalog, with the instructions as they are', async () => {
+    const response = await open().responses.create({
+      model: 'echo',
+      input: 'Is {this} jazz?',
+      instructions: 'You are terse',
+      metadata: { team: 'harbor' },
+      user: 'u-1',
+    })
+    expect(response).toMatchObject({
+      object: 'response',
+      status: 'completed',
+      output_text: '2: Is {this} jazz?',
+      instructions: 'You are terse',
+      metadata: { team: 'harbor' },
+      model: 'echo',
+      error: null,
+      incomplete_details: null,
+      previous_response_id: null,
+    })
+    expect(response.output).toMatchObject([
+      { type: 'message', role: 'assistant', status: 'completed', phase: 'final_answer' },
+    ])
+    expect(await open().responses.retrieve(response.id)).toEqual(response)
+    const items = await all2(open().responses.inputItems.list(response.id))
+    expect(items).toMatchObject([
+      { role: 'user', content: [{ type: 'input_text', text: 'Is {this} jazz?' }] },
+    ])
+  })
+
+  it('[GW-N4] is the output of an ensemble, with its inputs from the text', async () => {
+    const response = await open().responses.create({ model: 'duo', input: 'Amen' })
+    expect(response.status).toBe('completed')
+    expect(response.output_text).toBe('It was played')
+    expect(response.output).toMatchObject([{ phase: 'final_answer' }])
+  })
+
+  it('continues the conversation of an earlier response', async () => {
+    const client = open()
+    const first = await client.responses.create({ model: 'echo', input: 'Hello' })
+    const second = await client.responses.create({
+      model: 'echo',
+      input: [{ role: 'user', content: [{ type: 'input_text', text: 'Again' }] }],
+      previous_response_id: first.id,
+    })
+    expect(second.output_text).toBe('3: Again')
+    expect(second.previous_response_id).toBe(first.id)
+    const third = await client.responses.create({
+      model: 'echo',
+      input: 'And again',
+      previous_response_id: second.id,
+    })
+    expect(third.output_text).toBe('5: And again')
+  })
+
+  it('[GW-N9] takes the conversation from its items', async () => {
+    const response = await open().responses.create({
+      model: 'echo',
+      input: [
+        { role: 'developer', content: 'Be kind' },
+        { role: 'user', content: 'Weather?' },
+        { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'c1', output: 'rain' },
+        { role: 'assistant', content: 'Rain' },
+        { role: 'user', content: 'Thanks' },
+      ],
+    })
+    expect(response.output_text).toBe('6: Thanks')
+  })
+
+  it('is parsed by its schema, with the usage and the cached tokens', async () => {
+    const format = {
+      type: 'json_schema',
+      name: 'weather',
+      schema: {
+        type: 'object',
+        properties: { city: { type: 'string' }, degrees: { type: 'integer' } },
+        required: ['city', 'degrees'],
+        additionalProperties: false,
+      },
+      strict: true,
+    } as const
+    const response = await open().responses.parse({ model: 'json', input: 'x', text: { format } })
+    expect(JSON.parse(response.output_text)).toEqual({ city: 'Bonn', degrees: 7 })
+    expect(response.usage).toMatchObject({
+      input_tokens: 100,
+      input_tokens_details: { cached_tokens: 60 },
+      output_tokens: 9,
+      total_tokens: 109,
+    })
+  })
+})
+
+describe('a stream of the Responses API', () => {
+  it('[GW-N2] has the events of the specification, which can be joined at any number', async () => {
+    const client = open()
+    const stream = client.responses.stream({ model: 'echo', input: 'Hello' })
+    const events = await all(stream)
+    expect(events.map(({ type }) => type).filter((type) => !type.endsWith('.delta'))).toEqual([
+      'response.created',
+      'response.in_progress',
+      'response.output_item.added',
+      'response.content_part.added',
+      'response.output_text.done',
+      'response.content_part.done',
+      'response.output_item.done',
+      'response.completed',
+    ])
+    expect(events.map(({ sequence_number: at }) => at)).toEqual(events.map((_, at) => at))
+    const final = await stream.finalResponse()
+    expect(final.output_text).toBe('1: Hello')
+    expect(endOf(events)).toMatchObject({ id: final.id, status: 'completed' })
+    const options = { stream: true, starting_after: 3 } as const
+    const later = await all(await client.responses.retrieve(final.id, options))
+    expect(later).toEqual(plain(events).slice(4))
+  })
+
+  it('of a response in the background can be joined late, and cancelled', async () => {
+    const client = open()
+    gate = Promise.withResolvers()
+    const response = await client.responses.create({
+      model: 'waiter',
+      input: 'Amen',
+      background: true,
+    })
+    expect(['queued', 'in_progress']).toContain(response.status)
+    const joined = await client.responses.retrieve(response.id, { stream: true })
+    const seen: string[] = []
+    for await (const event of joined) {
+      seen.push(event.type)
+      if (event.type === 'response.output_text.done') break
+    }
+    expect(seen.slice(0, 3)).toEqual([
+      'response.created',
+      'response.queued',
+      'response.in_progress',
+    ])
+    const cancelled = await client.responses.cancel(response.id)
+    expect(cancelled).toMatchObject({ status: 'cancelled', background: true })
+    expect(await client.responses.cancel(response.id)).toEqual(cancelled)
+    const events = await all(await client.responses.retrieve(response.id, { stream: true }))
+    expect(events.at(-1)).toMatchObject({
+      type: 'response.incomplete',
+      response: { status: 'cancelled' },
+    })
+    await client.responses.delete(response.id)
+    expect((await errorOf(client.responses.retrieve(response.id))).status).toBe(404)
+  })
+})
+
+describe('a function call of the Responses API', () => {
+  it('[GW-N8] pauses the run until its output comes, with previous_response_id', async () => {
+    const client = open()
+    const first = await client.responses.create({
+      model: 'caller',
+      input: 'Weather?',
+      tools: [WEATHER],
+    })
+    expect(first.status).toBe('completed')
+    const [call] = first.output
+    if (call?.type !== 'function_call') throw new TypeError('No call')
+    expect(call).toMatchObject({ name: 'get_weather', arguments: '{"city":"Bonn"}' })
+    const missing = await errorOf(
+      client.responses.create({ model: 'caller', input: [], previous_response_id: first.id }),
+    )
+    expect([missing.status, missing.param]).toEqual([400, 'input'])
+    expect(missing.message).toContain(`must have an output for ${call.call_id} (get_weather)`)
+    const wrong = await errorOf(
+      client.responses.create({
+        model: 'caller',
+        input: [{ type: 'function_call_output', call_id: 'call_other', output: 'x' }],
+        previous_response_id: first.id,
+      }),
+    )
+    expect(wrong.message).toContain(`call_other is not open; open: ${call.call_id}`)
+    const answer = {
+      model: 'caller',
+      input: [{ type: 'function_call_output', call_id: call.call_id, output: '7 degrees' }],
+      previous_response_id: first.id,
+      tools: [WEATHER],
+    } satisfies OpenAI.Responses.ResponseCreateParamsNonStreaming
+    const second = await client.responses.create(answer)
+    expect(second).toMatchObject({
+      id: `${first.id}_1`,
+      status: 'completed',
+      output_text: '7 degrees',
+      previous_response_id: first.id,
+    })
+    expect(await client.responses.create(answer)).toEqual(second)
+    const items = await all2(client.responses.inputItems.list(second.id))
+    expect(items).toMatchObject([
+      { type: 'function_call_output', call_id: call.call_id, output: '7 degrees' },
+    ])
+    const third = await client.responses.create({
+      model: 'echo',
+      input: 'Thanks',
+      previous_response_id: second.id,
+    })
+    expect(third.output_text).toBe('3: Thanks')
+    const branch = await errorOf(
+      client.responses.create({ model: 'echo', input: 'x', previous_response_id: first.id }),
+    )
+    expect(branch.message).toContain(`must be the newest response of its run, "${second.id}"`)
+  })
+
+  it('continues from the items of the client alone, streamed, with store: false', async () => {
+    const client = open()
+    const settings = { model: 'caller', tools: [WEATHER], store: false }
+    const question = { role: 'user' as const, content: 'Weather?' }
+    const first = await client.responses.create({ ...settings, input: [question] })
+    const outputs = first.output.flatMap((item) =>
+      item.type === 'function_call'
+        ? [{ type: 'function_call_output', call_id: item.call_id, output: 'sun' } as const]
+        : [],
+    )
+    expect((await errorOf(client.responses.retrieve(first.id))).status).toBe(404)
+    const stream = client.responses.stream({
+      ...settings,
+      input: [
+        question,
+        ...first.output.filter((item) => item.type === 'function_call'),
+        ...outputs,
+      ],
+    })
+    const events = await all(stream)
+    expect(events[0]).toMatchObject({ type: 'response.created', sequence_number: 0 })
+    expect((await stream.finalResponse()).output_text).toBe('sun')
+  })
+
+  it('cannot be changed while it waits', async () => {
+    const client = open()
+    const first = await client.responses.create({ model: 'caller', input: 'x', tools: [WEATHER] })
+    const [call] = first.output
+    if (call?.type !== 'function_call') throw new TypeError('No call')
+    const output = { type: 'function_call_output', call_id: call.call_id, output: 'x' } as const
+    const changed = { previous_response_id: first.id, instructions: 'Other', input: [output] }
+    const error = await errorOf(client.responses.create({ model: 'caller', ...changed }))
+    expect([error.status, error.param]).toEqual([400, 'instructions'])
+  })
+})
+
+describe('an approval request of the Responses API', () => {
+  it('[GW-N5] is a review of a tool call', async () => {
+    const client = open()
+    const first = await client.responses.create({ model: 'soloist', input: 'Amen' })
+    const [request] = first.output
+    if (request?.type !== 'mcp_approval_request') throw new TypeError('No request')
+    expect(request).toMatchObject({ name: 'tune', arguments: '{"hertz":440}' })
+    const second = await client.responses.create({
+      model: 'soloist',
+      input: [{ type: 'mcp_approval_response', approval_request_id: request.id, approve: true }],
+      previous_response_id: first.id,
+    })
+    expect(second.output_text).toBe('Tuned to 440')
+  })
+
+  it('[GW-N4] is a review of the output, which the last response repeats', async () => {
+    const client = open()
+    const first = await client.responses.create({ model: 'choir', input: 'Amen' })
+    expect(first.output_text).toBe('La la')
+    const request = first.output.at(-1)
+    if (request?.type !== 'mcp_approval_request') throw new TypeError('No request')
+    expect(JSON.parse(request.arguments)).toMatchObject({
+      question: 'Is it in tune?',
+      output: 'La la',
+    })
+    const approve = { type: 'mcp_approval_response', approval_request_id: request.id } as const
+    const second = await client.responses.create({
+      model: 'choir',
+      input: [{ ...approve, approve: true }],
+      previous_response_id: first.id,
+    })
+    expect(second.output_text).toBe('La la')
+  })
+
+  it('takes the answer to a question of a tool as its reason', async () => {
+    const client = open()
+    const first = await client.responses.create({ model: 'asker', input: 'Amen' })
+    const [request] = first.output
+    if (request?.type !== 'mcp_approval_request') throw new TypeError('No request')
+    const answer = { approval_request_id: request.id, approve: true, reason: 'C major' }
+    const second = await client.responses.create({
+      model: 'asker',
+      input: [{ type: 'mcp_approval_response', ...answer }],
+      previous_response_id: first.id,
+    })
+    expect(second.output_text).toBe('You said C major')
+  })
+})
+
+describe('[GW-N6] the end of a response', () => {
+  it.each([
+    [
+      'refuser',
+      {
+        status: 'completed',
+        output: [{ content: [{ type: 'refusal', refusal: 'I do not sing this' }] }],
+      },
+    ],
+    ['filtered', { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }],
+    [
+      'broken',
+      {
+        status: 'failed',
+        error: { code: 'server_error', message: expect.stringContaining('out of tune') },
+      },
+    ],
+    [
+      'capped',
+      {
+        status: 'failed',
+        error: { code: 'server_error', message: expect.stringContaining('maxModelCalls') },
+      },
+    ],
+  ])('of %s tells how its run ended', async (model, response) => {
+    const client = open()
+    expect(await client.responses.create({ model, input: 'Amen' })).toMatchObject(response)
+    const stream = await client.responses.create({ model, input: 'Amen', stream: true })
+    const events = await all(stream)
+    expect(endOf(events)).toMatchObject(response)
+    expect(events.at(-1)?.type).toBe(`response.${response.status}`)
+  })
+
+  it('of a model that exceeds max_output_tokens is incomplete, with the text so far', async () => {
+    const response = await open().responses.create({
+      model: 'short',
+      input: 'Tell',
+      max_output_tokens: 16,
+    })
+    expect(response).toMatchObject({
+      status: 'incomplete',
+      incomplete_details: { reason: 'max_output_tokens' },
+      output_text: 'Once upon',
+      max_output_tokens: 16,
+    })
+  })
+})
+
+describe('an error of the Responses API', () => {
+  it.each([
+    ['model', { model: 'ecko' }, 404],
+    ['temperature', { temperature: 0.5 }, 400],
+    ['top_p', { top_p: 0.5 }, 400],
+    ['tools[0].type', { tools: [{ type: 'web_search' }] }, 400],
+    ['tool_choice', { tool_choice: 'required' }, 400],
+    ['parallel_tool_calls', { parallel_tool_calls: false }, 400],
+    ['reasoning', { reasoning: { effort: 'low' } }, 400],
+    ['truncation', { truncation: 'auto' }, 400],
+    ['include[0]', { include: ['message.output_text.logprobs'] }, 400],
+    ['text.format.schema', { text: { format: { type: 'json_schema', name: 'x' } } }, 400],
+    ['previous_response_id', { previous_response_id: 'resp_run-none' }, 400],
+    ['max_output_tokens', { model: 'duo', max_output_tokens: 5 }, 400],
+    ['input', { input: [{ role: 'assistant', content: 'x' }] }, 400],
+    [
+      'input[0].content[0].type',
+      { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'x' }] }] },
+      400,
+    ],
+    ['prompts', { prompts: 1 }, 400],
+  ])('[GW-N7] names %s', async (param, change, status) => {
+    const body = { model: 'echo', input: 'x', ...change }
+    const error = await errorOf(open().post('/responses', { body }))
+    expect([error.status, error.param]).toEqual([status, param])
+  })
+
+  it('[GW-N11] is returned to a key that may not read the response', async () => {
+    const stored = await open().responses.create({ model: 'echo', input: 'Secret' })
+    const writer = open(KEYS.writer)
+    expect((await errorOf(writer.responses.retrieve(stored.id))).status).toBe(403)
+    expect((await errorOf(writer.responses.cancel(stored.id))).status).toBe(403)
+    expect(
+      (await errorOf(writer.responses.inputItems.list(stored.id).then((page) => page))).status,
+    ).toBe(403)
+    const asked = { model: 'echo', input: 'What was it?' }
+    const error = await errorOf(
+      writer.responses.create({ ...asked, previous_response_id: stored.id }),
+    )
+    expect(error.status).toBe(403)
+    const own = await writer.responses.create(asked)
+    const next = await writer.responses.create({ ...asked, previous_response_id: own.id })
+    expect(next.output_text).toBe('3: What was it?')
+  })
+
+  it('is returned for runs that the API did not begin', async () => {
+    const run = await api.runs.submit({ ensemble: 'duo', inputs: { song: 'x' } })
+    expect((await errorOf(open().responses.retrieve(`resp_${run.runId}`))).status).toBe(404)
+    expect((await errorOf(open().responses.retrieve('resp_x'))).status).toBe(404)
+  })
+})
+
+/** Returns events as JSON, without what the client adds to them. */
+function plain(events: readonly ResponseStreamEvent[]): ResponseStreamEvent[] {
+  return events.map((event) => {
+    const { parsed_arguments: _, snapshot: __, ...rest } = JSON.parse(JSON.stringify(event))
+    return rest
+  })
+}
+
+async function all2<T>(page: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = []
+  for await (const item of page) found.push(item)
+  return found
+}

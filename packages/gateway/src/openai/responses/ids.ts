@@ -1,0 +1,38 @@
+/** Pure: ids of responses, items and calls. Each contains the id of its run or its review. */
+const RESPONSE = /^resp_(?<runId>[A-Za-z0-9][A-Za-z0-9-]*)(?:_(?<segment>[1-9]\d{0,5}))?$/
+
+/** A response: a segment of a run, from 0. */
+export interface ResponseId {
+  readonly runId: string
+  readonly segment: number
+}
+
+/** Returns the id of a segment of a run. */
+export function toResponseId({ runId, segment }: ResponseId): string {
+  return segment === 0 ? `resp_${runId}` : `resp_${runId}_${segment}`
+}
+
+/** Parses the id of a response; undefined when it is none. */
+export function parseResponseId(id: string): ResponseId | undefined {
+  const { runId, segment = '0' } = RESPONSE.exec(id)?.groups ?? {}
+  return runId === undefined ? undefined : { runId, segment: Number(segment) }
+}
+
+const CALL = 'call_'
+const APPROVAL = 'mcpr_'
+
+/** Returns the id by which a client returns the output of a call. */
+export function toCallId(reviewId: string): string {
+  return `${CALL}${reviewId}`
+}
+
+/** Returns the id by which a client decides a review. */
+export function toApprovalId(reviewId: string): string {
+  return `${APPROVAL}${reviewId}`
+}
+
+/** Returns the review of a call or an approval; undefined when the id is none of them. */
+export function toReviewId(id: string): string | undefined {
+  if (id.startsWith(CALL)) return id.slice(CALL.length)
+  return id.startsWith(APPROVAL) ? id.slice(APPROVAL.length) : undefined
+}

@@ -1,0 +1,176 @@
+/**
+ * Pure: reads the parameters of a request, apart from its input.
+ *
+ * GW-N7 A parameter that would change the result and cannot be applied is refused by its name. Parameters that cannot
+ *    change the result (`user`, `safety_identifier`, `prompt_cache_*`, `service_tier`, `stream_options`, most of
+ *    `include`) are accepted.
+ */
+import { badRequest } from '../../http/api-error.ts'
+
+import type { ClientToolBody, Problem } from '@tutti/protocol'
+import type { CreateResponseBody, ResponseRequest, ResponseTool, TextFormat } from './wire.ts'
+
+/** Parameters that are not supported, with what they would have to be. */
+const REFUSED = [
+  'access_programs',
+  'context_management',
+  'conversation',
+  'image',
+  'max_tool_calls',
+  'moderation',
+  'prompt',
+  'temperature',
+  'top_p',
+] as const satisfies readonly (keyof CreateResponseBody)[]
+
+/** Values with which parameters that are not supported change nothing. */
+const HARMLESS = {
+  parallel_tool_calls: [true],
+  reasoning: [],
+  service_tier: ['auto', 'default'],
+  tool_choice: ['auto', 'none'],
+  top_logprobs: [0],
+  truncation: ['disabled'],
+} as const satisfies Partial<Record<keyof CreateResponseBody, readonly unknown[]>>
+
+/** Fields of a response that a request can include, although no response here has them. */
+const INCLUDED: readonly unknown[] = [
+  'code_interpreter_call.outputs',
+  'computer_call_output.output.image_url',
+  'file_search_call.results',
+  'message.input_image.image_url',
+  'reasoning.encrypted_content',
+  'web_search_call.action.sources',
+  'web_search_call.results',
+]
+
+/** Returns the problems of the parameters. */
+export function findParameterProblems(body: CreateResponseBody): readonly Problem[] {
+  const refused = REFUSED.filter((name) => (body[name] ?? null) !== null).map((name) => ({
+    path: `/${name}`,
+    message: 'is not supported',
+  }))
+  const limited = Object.entries(HARMLESS).flatMap(([name, allowed]) => {
+    const value = new Map<string, unknown>(Object.entries(body)).get(name) ?? null
+    if (value === null || isAllowed(value, allowed)) return []
+    const known = allowed.map((one) => JSON.stringify(one)).join(' or ')
+    return [{ path: `/${name}`, message: known === '' ? 'is not supported' : `must be ${known}` }]
+  })
+  return [
+    ...refused,
+    ...limited,
+    ...findIncludeProblems(body.include),
+    ...findToolProblems(body.tools ?? []),
+    ...findTextProblems(body),
+  ]
+}
+
+function isAllowed(value: unknown, allowed: readonly unknown[]): boolean {
+  const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0
+  return allowed.includes(value) || isEmpty
+}
+
+function findIncludeProblems(include: unknown): readonly Problem[] {
+  if (include === undefined || include === null) return []
+  if (!Array.isArray(include)) return [{ path: '/include', message: 'must be a list' }]
+  return include.flatMap((name: unknown, place) =>
+    INCLUDED.includes(name)
+      ? []
+      : [{ path: `/include/${place}`, message: `is not supported, got ${JSON.stringify(name)}` }],
+  )
+}
+
+function findToolProblems(tools: readonly ResponseTool[]): readonly Problem[] {
+  return tools.flatMap(({ type, name }, place) => {
+    const path = `/tools/${place}`
+    if (type !== 'function') {
+      const message = `must be "function", got ${JSON.stringify(type)}: the server's own tools belong to its ensembles`
+      return [{ path: `${path}/type`, message }]
+    }
+    return name === undefined ? [{ path: `${path}/name`, message: 'is required' }] : []
+  })
+}
+
+function findTextProblems({ text }: CreateResponseBody): readonly Problem[] {
+  const { format, verbosity } = text ?? {}
+  const problems: Problem[] = []
+  if (verbosity !== undefined && verbosity !== null && verbosity !== 'medium') {
+    problems.push({ path: '/text/verbosity', message: 'must be "medium"' })
+  }
+  if (format === undefined || format.type === 'text' || format.type === 'json_object') {
+    return problems
+  }
+  if (format.type !== 'json_schema') {
+    const message = 'must be "text", "json_object" or "json_schema"'
+    problems.push({ path: '/text/format/type', message })
+  } else if (format.schema === undefined) {
+    problems.push({ path: '/text/format/schema', message: 'is required' })
+  }
+  return problems
+}
+
+const PLAIN_TEXT: TextFormat = { type: 'text' }
+
+/** Returns the parameters as responses repeat them. */
+export function toResponseRequest(body: CreateResponseBody): ResponseRequest {
+  return {
+    background: body.background === true,
+    instructions: body.instructions ?? null,
+    max_output_tokens: body.max_output_tokens ?? null,
+    metadata: body.metadata ?? {},
+    model: body.model,
+    parallel_tool_calls: true,
+    store: body.store !== false,
+    temperature: null,
+    text: { format: body.text?.format ?? PLAIN_TEXT },
+    tool_choice: body.tool_choice === 'none' ? 'none' : 'auto',
+    tools: (body.tools ?? []).map((tool) => ({
+      ...tool,
+      parameters: tool.parameters ?? null,
+      strict: tool.strict ?? true,
+    })),
+    top_p: null,
+    truncation: 'disabled',
+  }
+}
+
+/** Returns the schema of the answer; undefined for text. */
+export function toOutputSchema({
+  text: { format },
+}: Pick<ResponseRequest, 'text'>): Readonly<Record<string, unknown>> | undefined {
+  if (format.type === 'json_schema') return format.schema
+  return format.type === 'json_object' ? { type: 'object' } : undefined
+}
+
+/** Returns the functions that the model may call. */
+export function toClientTools({
+  tools,
+  tool_choice: choice,
+}: Pick<ResponseRequest, 'tools' | 'tool_choice'>): readonly ClientToolBody[] {
+  if (choice === 'none') return []
+  return tools.map(({ name = '', description, parameters }) => ({
+    name,
+    ...(description === undefined || description === null || description.trim() === ''
+      ? {}
+      : { description }),
+    inputSchema: parameters ?? { type: 'object', properties: {} },
+  }))
+}
+
+/**
+ * Checks that a request which continues a run does not change it.
+ *
+ * @throws {TuttiError} BAD_REQUEST, naming every parameter that differs.
+ */
+export function assertSameRequest(asked: ResponseRequest, run: ResponseRequest): void {
+  const names = ['model', 'instructions', 'tools', 'text', 'max_output_tokens'] as const
+  const given = { ...asked }
+  const problems = names.flatMap((name) => {
+    const value = given[name]
+    const isAbsent = value === null || (Array.isArray(value) && value.length === 0)
+    if (isAbsent || JSON.stringify(value) === JSON.stringify(run[name])) return []
+    const message = 'cannot change while the run waits for outputs: omit it, or send it unchanged'
+    return [{ path: `/${name}`, message }]
+  })
+  if (problems.length > 0) throw badRequest('request body', problems)
+}

@@ -1,0 +1,271 @@
+/**
+ * Requests, responses and stream events of OpenAI's Responses API.
+ *
+ * @see https://platform.openai.com/docs/api-reference/responses
+ */
+import { Type, type Static, type TSchema } from '@tutti/core'
+
+const CLOSED = { additionalProperties: false } as const
+
+function nullable<S extends TSchema>(schema: S) {
+  return Type.Optional(Type.Union([schema, Type.Null()]))
+}
+
+const Json = Type.Record(Type.String(), Type.Unknown())
+
+/** Part of a message, or of the output of a call. */
+export const ContentPart = Type.Object({
+  type: Type.String(),
+  text: Type.Optional(Type.String()),
+  refusal: Type.Optional(Type.String()),
+})
+export type ContentPart = Static<typeof ContentPart>
+
+/** Text, or a list of parts. */
+export const Content = Type.Union([Type.String(), Type.Array(ContentPart)])
+export type Content = Static<typeof Content>
+
+/** Item of an input. Which fields it has depends on its type; other fields of its type are ignored. */
+export const InputItem = Type.Object({
+  type: Type.Optional(Type.String()),
+  role: Type.Optional(Type.Enum(['user', 'assistant', 'system', 'developer'])),
+  content: Type.Optional(Content),
+  call_id: Type.Optional(Type.String()),
+  name: Type.Optional(Type.String()),
+  arguments: Type.Optional(Type.String()),
+  output: Type.Optional(Content),
+  approval_request_id: Type.Optional(Type.String()),
+  approve: Type.Optional(Type.Boolean()),
+  reason: nullable(Type.String()),
+})
+export type InputItem = Static<typeof InputItem>
+
+/** Tool that a request offers; only functions are supported. */
+export const ResponseTool = Type.Object({
+  type: Type.String(),
+  name: Type.Optional(Type.String()),
+  description: nullable(Type.String()),
+  parameters: nullable(Json),
+  strict: nullable(Type.Boolean()),
+})
+export type ResponseTool = Static<typeof ResponseTool>
+
+/** Format of the text of a response. */
+export const TextFormat = Type.Object({
+  type: Type.String(),
+  name: Type.Optional(Type.String()),
+  description: nullable(Type.String()),
+  schema: Type.Optional(Json),
+  strict: nullable(Type.Boolean()),
+})
+export type TextFormat = Static<typeof TextFormat>
+
+/** Maximum length of an id or a name in a request, in characters. */
+const MAX_NAME = 256
+
+const Name = Type.String({ minLength: 1, maxLength: MAX_NAME })
+
+/** Body of `POST /v1/responses`. Parameters of type unknown are checked in `parameters.ts`. */
+export const CreateResponseBody = Type.Object(
+  {
+    model: Name,
+    input: Type.Optional(Type.Union([Type.String(), Type.Array(InputItem)])),
+    instructions: nullable(Type.String()),
+    previous_response_id: nullable(Name),
+    stream: nullable(Type.Boolean()),
+    background: nullable(Type.Boolean()),
+    store: nullable(Type.Boolean()),
+    metadata: nullable(
+      Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 512 }), {
+        maxProperties: 16,
+      }),
+    ),
+    max_output_tokens: nullable(Type.Integer({ minimum: 1 })),
+    tools: nullable(Type.Array(ResponseTool)),
+    tool_choice: Type.Optional(Type.Unknown()),
+    parallel_tool_calls: nullable(Type.Boolean()),
+    text: nullable(
+      Type.Object(
+        { format: Type.Optional(TextFormat), verbosity: Type.Optional(Type.Unknown()) },
+        CLOSED,
+      ),
+    ),
+    access_programs: Type.Optional(Type.Unknown()),
+    context_management: Type.Optional(Type.Unknown()),
+    conversation: Type.Optional(Type.Unknown()),
+    image: Type.Optional(Type.Unknown()),
+    include: Type.Optional(Type.Unknown()),
+    max_tool_calls: Type.Optional(Type.Unknown()),
+    moderation: Type.Optional(Type.Unknown()),
+    prompt: Type.Optional(Type.Unknown()),
+    prompt_cache_key: Type.Optional(Type.Unknown()),
+    prompt_cache_options: Type.Optional(Type.Unknown()),
+    prompt_cache_retention: Type.Optional(Type.Unknown()),
+    reasoning: Type.Optional(Type.Unknown()),
+    safety_identifier: Type.Optional(Type.Unknown()),
+    service_tier: Type.Optional(Type.Unknown()),
+    stream_options: Type.Optional(Type.Unknown()),
+    temperature: Type.Optional(Type.Unknown()),
+    top_logprobs: Type.Optional(Type.Unknown()),
+    top_p: Type.Optional(Type.Unknown()),
+    truncation: Type.Optional(Type.Unknown()),
+    user: Type.Optional(Type.Unknown()),
+  },
+  CLOSED,
+)
+export type CreateResponseBody = Static<typeof CreateResponseBody>
+
+/** Text or refusal in a message of a response. */
+export type OutputPart =
+  | {
+      readonly type: 'output_text'
+      readonly text: string
+      readonly annotations: readonly []
+      readonly logprobs: readonly []
+    }
+  | { readonly type: 'refusal'; readonly refusal: string }
+
+type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
+
+/** Message of a response. */
+export interface MessageItem {
+  readonly type: 'message'
+  readonly id: string
+  readonly role: 'assistant'
+  readonly status: ItemStatus
+  readonly content: readonly OutputPart[]
+  readonly phase?: 'commentary' | 'final_answer'
+}
+
+/** Call that the client executes. */
+export interface FunctionCallItem {
+  readonly type: 'function_call'
+  readonly id: string
+  readonly call_id: string
+  readonly name: string
+  readonly arguments: string
+  readonly status: ItemStatus
+}
+
+/** Review that the client decides. */
+export interface ApprovalItem {
+  readonly type: 'mcp_approval_request'
+  readonly id: string
+  readonly server_label: string
+  readonly name: string
+  readonly arguments: string
+}
+
+/** Item of a response. */
+export type OutputItem = MessageItem | FunctionCallItem | ApprovalItem
+
+/** Status of a response. */
+export type ResponseStatus =
+  | 'queued'
+  | 'in_progress'
+  | 'completed'
+  | 'incomplete'
+  | 'failed'
+  | 'cancelled'
+
+/** Tokens of a response. */
+export interface ResponseUsage {
+  readonly input_tokens: number
+  readonly input_tokens_details: {
+    readonly cached_tokens: number
+    readonly cache_write_tokens: number
+  }
+  readonly output_tokens: number
+  readonly output_tokens_details: { readonly reasoning_tokens: number }
+  readonly total_tokens: number
+}
+
+/** Parts of a response that follow from the log of its run. */
+export interface ResponseState {
+  readonly id: string
+  readonly created_at: number
+  readonly completed_at: number | null
+  readonly status: ResponseStatus
+  readonly error: {
+    readonly code: 'server_error' | 'invalid_prompt'
+    readonly message: string
+  } | null
+  readonly incomplete_details: { readonly reason: 'max_output_tokens' | 'content_filter' } | null
+  readonly output: readonly OutputItem[]
+  readonly usage: ResponseUsage | null
+  readonly previous_response_id: string | null
+}
+
+/** Parts of a response that repeat its request. */
+export interface ResponseRequest {
+  readonly background: boolean
+  readonly instructions: string | null
+  readonly max_output_tokens: number | null
+  readonly metadata: Readonly<Record<string, string>>
+  readonly model: string
+  readonly parallel_tool_calls: true
+  readonly store: boolean
+  readonly temperature: null
+  readonly text: { readonly format: TextFormat }
+  readonly tool_choice: 'auto' | 'none'
+  readonly tools: readonly ResponseTool[]
+  readonly top_p: null
+  readonly truncation: 'disabled'
+}
+
+/** A response. */
+export interface WireResponse extends ResponseState, ResponseRequest {
+  readonly object: 'response'
+}
+
+/** Event of a stream, before its sequence number and with the state of its response. */
+export type SegmentEvent =
+  | {
+      readonly type:
+        | 'response.created'
+        | 'response.queued'
+        | 'response.in_progress'
+        | 'response.completed'
+        | 'response.incomplete'
+        | 'response.failed'
+      readonly response: ResponseState
+    }
+  | {
+      readonly type: 'response.output_item.added' | 'response.output_item.done'
+      readonly output_index: number
+      readonly item: OutputItem
+    }
+  | (PartPlace & {
+      readonly type: 'response.content_part.added' | 'response.content_part.done'
+      readonly part: OutputPart
+    })
+  | (PartPlace & {
+      readonly type: 'response.output_text.delta'
+      readonly delta: string
+      readonly logprobs: readonly []
+    })
+  | (PartPlace & {
+      readonly type: 'response.output_text.done'
+      readonly text: string
+      readonly logprobs: readonly []
+    })
+  | (PartPlace & { readonly type: 'response.refusal.delta'; readonly delta: string })
+  | (PartPlace & { readonly type: 'response.refusal.done'; readonly refusal: string })
+  | (ItemPlace & {
+      readonly type: 'response.function_call_arguments.delta'
+      readonly delta: string
+    })
+  | (ItemPlace & {
+      readonly type: 'response.function_call_arguments.done'
+      readonly name: string
+      readonly arguments: string
+    })
+
+interface ItemPlace {
+  readonly item_id: string
+  readonly output_index: number
+}
+
+interface PartPlace extends ItemPlace {
+  readonly content_index: number
+}
