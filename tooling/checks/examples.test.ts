@@ -1,4 +1,4 @@
-/** Tests the examples: each prints what its README shows, and the page of `custom-ui` works in a browser. */
+/** Tests the examples: each prints what its README shows, and the pages work in a browser. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -28,7 +28,10 @@ const EXAMPLES = globSync('examples/*/package.json', { cwd: ROOT })
   .toSorted()
 
 /** Examples that run until they are stopped, according to their README. */
-const PAGES = ['custom-ui']
+const PAGES = ['chat-page', 'custom-ui']
+
+/** Examples that run a program in Python. */
+const PYTHON = ['openai-client', 'polyglot-tools']
 
 afterAll(() => rmSync(TEMPORARY, { recursive: true }))
 
@@ -52,11 +55,9 @@ describe('the examples', () => {
 describe('the output in the README of an example', () => {
   const printing = EXAMPLES.filter((name) => !PAGES.includes(name))
 
-  it.each(printing.filter((name) => name !== 'polyglot-tools'))('is printed by %s', printsItsReadme)
+  it.each(printing.filter((name) => !PYTHON.includes(name)))('is printed by %s', printsItsReadme)
 
-  it.skipIf(!hasPython)('is printed by polyglot-tools, if python3 is installed', () =>
-    printsItsReadme('polyglot-tools'),
-  )
+  it.skipIf(!hasPython).each(PYTHON)('is printed by %s, if python3 is installed', printsItsReadme)
 })
 
 async function printsItsReadme(name: string): Promise<void> {
@@ -153,6 +154,66 @@ describe('the page of custom-ui', () => {
     expect(await ended).toEqual([0, null])
     expect(readdirSync(TEMPORARY)).toEqual([])
   })
+})
+
+describe('the page of chat-page', () => {
+  const { command, output } = shownBy('chat-page')
+  let child: ReturnType<typeof spawnExample>
+  let browser: Browser | undefined
+  let line = ''
+
+  beforeAll(async () => {
+    child = spawnExample(command)
+    const log = text(child.stderr)
+    const [first] = await Promise.race([once(child.stdout, 'data'), log.then((all) => [all])])
+    line = String(first)
+    browser = await launchBrowser()
+  })
+
+  afterAll(async () => {
+    await browser?.close()
+    const ended = once(child, 'exit')
+    child.kill('SIGTERM')
+    await ended
+  })
+
+  it('is served at the address in its README, on any free port', () => {
+    const port = /:\d+/g
+    expect(line.replaceAll(port, '')).toBe(output.replaceAll(port, ''))
+  })
+
+  it('asks for approval, and joins its answer again when it is reloaded while it is streamed', async () => {
+    const page = await openQuestion()
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByText('It means').waitFor()
+    expect(await page.getByText('at the same time.').count()).toBe(0)
+    await page.reload()
+    await page.getByText('It means that all play together, at the same time.').waitFor()
+    expect(await page.getByRole('region').allInnerTexts()).toEqual([
+      'What is tutti?',
+      expect.stringMatching(/^tool-look_up output-available\s+It means that all .* same time\.$/),
+    ])
+    await expect.poll(() => page.locator('output').textContent()).toBe('ready')
+    await page.close()
+  })
+
+  it('cancels the run with its button', async () => {
+    const page = await openQuestion()
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByText('It means').waitFor()
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await expect.poll(() => page.locator('output').textContent()).toBe('ready')
+    expect(await page.getByText('at the same time.').count()).toBe(0)
+    await page.close()
+  })
+
+  async function openQuestion(): Promise<Page> {
+    const page = await opened(browser)
+    await page.goto(/http:\S+/.exec(line)?.[0] ?? line)
+    await page.getByLabel('Question').fill('What is tutti?')
+    await page.getByRole('button', { name: 'Send' }).click()
+    return page
+  }
 })
 
 function opened(browser: Browser | undefined): Promise<Page> {

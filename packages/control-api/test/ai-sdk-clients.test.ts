@@ -1,11 +1,9 @@
 /** Tests with the chat and the transport of the AI SDK, as `useChat` uses them. */
 import {
-  AbstractChat,
   DefaultChatTransport,
   lastAssistantMessageIsCompleteWithApprovalResponses,
   lastAssistantMessageIsCompleteWithToolCalls,
   type ChatInit,
-  type ChatState,
   type UIMessage,
 } from 'ai'
 import { modelCatalog } from '@tutti/ensemble'
@@ -14,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { caller, chatEnsembles, echo } from './chat-ensembles.ts'
 import { openServer, type TestServer } from './open-server.ts'
+import { PlainChat } from './plain-chat.ts'
 
 let api: TestServer
 
@@ -25,37 +24,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await api[Symbol.asyncDispose]()
 })
-
-/** State of a chat outside of React. */
-class PlainState implements ChatState<UIMessage> {
-  status: ChatState<UIMessage>['status'] = 'ready'
-  error: Error | undefined
-  messages: UIMessage[]
-
-  constructor(messages: UIMessage[]) {
-    this.messages = messages
-  }
-
-  pushMessage = (message: UIMessage): void => {
-    this.messages = [...this.messages, message]
-  }
-
-  popMessage = (): void => {
-    this.messages = this.messages.slice(0, -1)
-  }
-
-  replaceMessage = (index: number, message: UIMessage): void => {
-    this.messages = this.messages.with(index, structuredClone(message))
-  }
-
-  snapshot = <T>(thing: T): T => structuredClone(thing)
-}
-
-class PlainChat extends AbstractChat<UIMessage> {
-  constructor({ messages = [], ...init }: ChatInit<UIMessage>) {
-    super({ ...init, state: new PlainState(messages) })
-  }
-}
 
 interface ChatSettings extends Omit<ChatInit<UIMessage>, 'transport'> {
   readonly model: string

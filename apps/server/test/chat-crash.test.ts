@@ -1,0 +1,69 @@
+/** Tests clients of chat APIs with the built server, which is killed and started again. */
+import { describe, expect, it } from 'vitest'
+
+import { openAiClient, openPlainChat } from '../../../packages/control-api/test/plain-chat.ts'
+import { recordSteps, numbers } from './recorded-steps.ts'
+
+import type { ServerProcess } from './server-process.ts'
+
+const LIMIT_MS = 60_000
+
+describe('a client of a chat API over kill -9', { timeout: LIMIT_MS }, () => {
+  it('[GW-C1] joins its message again with useChat, with each tool call once', async () => {
+    using files = recordSteps()
+    files.hold(3)
+    const first = await files.start({})
+    const chat = openPlainChat(first.url, { id: 'chat', model: 'crew' })
+    const lost = chat.sendMessage({ text: 'tea' })
+    await expect.poll(() => toolOutputs(chat.lastMessage)).toEqual(['did 1', 'did 2'])
+    const runId = chat.lastMessage?.id ?? ''
+    await first.end('SIGKILL')
+    await lost
+    expect(chat.status).toBe('error')
+    files.release(3)
+    await using second = await files.start({})
+    const late = openPlainChat(second.url, { id: 'chat', model: 'crew' })
+    late.messages = chat.messages
+    await late.resumeStream()
+    expect(numbers(files.steps(runId), 'end')).toEqual([1, 2, 3, 4])
+    expect(late.messages.map(({ id, role }) => [id === runId, role])).toEqual([
+      [false, 'user'],
+      [true, 'assistant'],
+    ])
+    expect(toolOutputs(late.lastMessage)).toEqual(['did 1', 'did 2', 'did 3', 'did 4'])
+    expect(late.lastMessage?.parts.at(-1)).toMatchObject({ type: 'text', text: 'All done' })
+    expect(late.lastMessage?.metadata).toMatchObject({ status: 'COMPLETED' })
+  })
+
+  it('[GW-K9] gets the completion of its idempotency key', async () => {
+    using files = recordSteps()
+    files.hold(3)
+    const first = await files.start({})
+    const create = ({ url }: ServerProcess) =>
+      openAiClient(url).chat.completions.create(
+        { model: 'crew', messages: [{ role: 'user', content: 'tea' }] },
+        { headers: { 'idempotency-key': 'tea-1' } },
+      )
+    const lost = create(first).catch((error: unknown) => error)
+    const find = async () => (await first.client().runs.list()).runs[0]?.runId
+    await expect.poll(find).toBeDefined()
+    const runId = (await find()) ?? ''
+    await files.untilBegun(runId, 3)
+    await first.end('SIGKILL')
+    expect(await lost).toBeInstanceOf(Error)
+    files.release(3)
+    await using second = await files.start({})
+    const completion = await create(second)
+    expect(completion.id).toBe(`chatcmpl-${runId}`)
+    expect(completion.choices[0]?.message.content).toBe('All done')
+    expect(numbers(files.steps(runId), 'end')).toEqual([1, 2, 3, 4])
+  })
+})
+
+function toolOutputs(message: ReturnType<typeof openPlainChat>['lastMessage']): readonly unknown[] {
+  return (
+    message?.parts.flatMap((part) =>
+      'output' in part && part.output !== undefined ? [part.output] : [],
+    ) ?? []
+  )
+}
