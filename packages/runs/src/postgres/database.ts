@@ -65,6 +65,8 @@ export interface DatabaseOptions extends Pick<
    * milliseconds. @default no limit on the server
    */
   readonly queryLimitMs?: number
+  /** Number of connections that are kept open while they are idle. @default 0 */
+  readonly minConnections?: number
   /** Time limit of a statement in the driver, and of a transaction that waits, in milliseconds. @default 15 s */
   readonly limitMs?: number
 }
@@ -98,6 +100,7 @@ export class Database implements DatabaseSession {
     this.#pool = new Pool({
       ...connectionOptions(options.connectionString),
       max: options.maxConnections,
+      min: options.minConnections ?? 0,
       query_timeout: options.limitMs ?? QUERY_LIMIT_MS,
       ...(isPooled ? {} : { lock_timeout: options.limitMs ?? LOCK_LIMIT_MS }),
       ...(queryLimitMs === undefined || isPooled ? {} : { statement_timeout: queryLimitMs }),

@@ -41,13 +41,13 @@ function notifySql(schema: string): string {
     SELECT set_config('synchronous_commit', 'off', true), pg_notify(channel, payload) FROM (
       SELECT channel, payload FROM unnest($1::text[], $2::text[]) AS addressed (channel, payload)
       UNION ALL
-      SELECT DISTINCT ${channelSql('owner')}, $5::text
+      SELECT DISTINCT chosen.channel, $5::text
       FROM unnest($3::text[], $4::int8[]) AS due (ensemble, runs) CROSS JOIN LATERAL (
-        SELECT owner FROM ${schema}.leases
-        WHERE free AND expires_at > statement_timestamp() AND NOT starts_with(owner, $6::text)
+        SELECT ${channelSql('owner')} AS channel FROM ${schema}.leases
+        WHERE free AND expires_at > statement_timestamp() AND ${channelSql('owner')} <> $6::text
           AND (ensembles IS NULL OR due.ensemble = ANY(ensembles))
         ORDER BY random() LIMIT due.runs) AS chosen
-    ) AS sent WHERE channel IS NOT NULL`
+    ) AS sent`
 }
 
 /** Gathers and sends notifications. */

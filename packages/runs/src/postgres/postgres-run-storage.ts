@@ -129,7 +129,8 @@ function openDatabases(
   const share = Math.floor(maxConnections / 3)
   const common = { ...shared, maxConnections: share, onLost }
   return {
-    database: new Database(common),
+    // An idle process polls more rarely than a pool closes its idle connections.
+    database: new Database({ ...common, minConnections: 1 }),
     requests: new Database({
       ...common,
       maxConnections: maxConnections - 2 * share,

@@ -172,7 +172,7 @@ describe('a store', () => {
     const lease = { leaseMs: 60_000 }
     await storage.queue.renew({ owner: 'api', ...lease })
     await storage.queue.renew({ owner: 'worker', ...lease, hasFreeSlot: true })
-    await storage.queue.renew({ owner: 'dead', leaseMs: 1, hasFreeSlot: true })
+    await storage.queue.renew({ owner: 'dead', leaseMs: 0, hasFreeSlot: true })
     await claimDue(storage, { owner: 'other', ...lease })
     await claimDue(storage, { owner: 'other', ...lease })
     expect(storage.queue.fleet).toEqual({ processes: 3, pollers: 2 })
@@ -185,7 +185,7 @@ describe('a store', () => {
     await using dead = await fleet.open()
     for (const one of [left, dead, storage]) {
       await one.events.follow({ runIds: [], all: true })
-      const leaseMs = one === dead ? 1 : 60_000
+      const leaseMs = one === dead ? 0 : 60_000
       await one.queue.renew({ owner: `${one.processName}-1`, leaseMs })
     }
     await left[Symbol.asyncDispose]()
@@ -203,7 +203,7 @@ describe('a store', () => {
 async function lostRun(storage: RunStorage, runId: string): Promise<void> {
   await claimDue(storage)
   await createRun(storage, runId, { ensemble: 'band', inputs: INPUTS })
-  const [claimed] = await claimDue(storage, { owner: 'dead', leaseMs: 1 })
+  const [claimed] = await claimDue(storage, { owner: 'dead', leaseMs: 0 })
   expect(claimed?.run.runId).toBe(runId)
 }
 
