@@ -18,7 +18,7 @@ function toVersion1(schema: string): string {
     ALTER TABLE ${schema}.runs DROP COLUMN review_since;
     DROP FUNCTION ${schema}.count_run, ${schema}.count_new_runs,
       ${schema}.add_cost, ${schema}.subtract_cost CASCADE;
-    DROP FUNCTION ${schema}.first_cost_period, ${schema}.add_total; DROP TABLE ${schema}.totals;
+    DROP FUNCTION ${schema}.first_cost_period, ${schema}.add_total; DROP TABLE ${schema}.totals, ${schema}.indexed_texts;
     DROP TABLE ${schema}.thread_runs, ${schema}.threads;
     DROP TABLE ${schema}.memories, ${schema}.reflections, ${schema}.followers;
     ALTER TABLE ${schema}.events DROP COLUMN bytes; ALTER TABLE ${schema}.steps DROP COLUMN bytes;

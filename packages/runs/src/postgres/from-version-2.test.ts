@@ -23,7 +23,7 @@ describe('a store of version 2', () => {
     await database.client.query(
       `DROP FUNCTION texts.count_run, texts.count_new_runs,
       texts.add_cost, texts.subtract_cost CASCADE;
-       DROP FUNCTION texts.first_cost_period, texts.add_total; DROP TABLE texts.totals;
+       DROP FUNCTION texts.first_cost_period, texts.add_total; DROP TABLE texts.totals, texts.indexed_texts;
        DROP FUNCTION texts.set_review_since CASCADE;
        ALTER TABLE texts.runs DROP COLUMN review_since;
        ALTER TABLE texts.tasks DROP COLUMN finish_reason;

@@ -92,8 +92,8 @@ interface StatusPart {
 }
 
 /**
- * Divides statuses by whether their runs need a condition. Of the runs that wait for a review, only those that are
- * RUNNING have no status of their own.
+ * Divides statuses by whether their runs need a condition. A run that waits for a review may be RUNNING, if it
+ * does other work meanwhile.
  */
 function toStatusParts(
   statuses: readonly RunStatus[],

@@ -2,7 +2,7 @@
 import { LISTED_COLUMNS } from '../record-fields.ts'
 import { MOST_COUNTED } from '../ports/run-store.ts'
 import { normalizeForSearch } from '../search-text.ts'
-import { toGrams } from './grams.ts'
+import { toTermGrams } from './grams.ts'
 import { toListedRun } from './rows.ts'
 import { toTagIndex, toColumn } from './text.ts'
 
@@ -50,7 +50,7 @@ interface Filter {
 interface SearchTerm {
   /** Its parameter. */
   readonly term: string
-  /** Its grams; absent when it is too short for one. */
+  /** Its grams; absent when it is empty. */
   readonly grams?: readonly number[]
 }
 
@@ -73,7 +73,7 @@ function toFilter(
   ]
   if (text === undefined) return { conditions, values }
   const normalized = normalizeForSearch(text)
-  const grams = toGrams(normalized) ?? []
+  const grams = toTermGrams(normalized)
   const term = `${add(normalized)}::text`
   return { conditions, values, text: { term, ...(grams.length === 0 ? {} : { grams }) } }
 }
@@ -105,7 +105,7 @@ function foundSql(schema: string, { conditions, values, text }: Filter): string 
       ? [selectText()]
       : [
           selectText(`grams @> $${values.length + 4}::int2[]`),
-          // Texts that are too long, and those of runs that an earlier release stored.
+          // Texts that are too long, and those that `fill-grams.ts` has not indexed yet.
           selectText('grams IS NULL'),
         ]),
   ]

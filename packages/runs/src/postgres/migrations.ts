@@ -350,6 +350,20 @@ export const POSTGRES_MIGRATIONS: readonly (string | IndexStep | RepeatedStep)[]
       runs_by_change: `runs (ensemble, status, (${CHANGED_AT}), run_id COLLATE "C")`,
     },
   },
+  // The last run up to which the search texts of earlier versions are indexed; see `fill-grams.ts`. Grams of three
+  // characters only are replaced.
+  `
+  CREATE TABLE $schema.indexed_texts (up_to bigint NOT NULL);
+  INSERT INTO $schema.indexed_texts VALUES (0);
+  `,
+  {
+    repeated: `
+      WITH changed AS (
+        UPDATE $schema.run_texts SET grams = NULL
+        WHERE run IN (SELECT run FROM $schema.run_texts WHERE grams IS NOT NULL LIMIT 5000) RETURNING run
+      )
+      SELECT count(*) AS changed FROM changed`,
+  },
 ]
 
 /**

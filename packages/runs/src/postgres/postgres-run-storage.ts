@@ -9,6 +9,7 @@ import { Availability } from './availability.ts'
 import { classifyError, unavailable } from './connection-errors.ts'
 import { awaitClosing } from './connections.ts'
 import { Database } from './database.ts'
+import { GramFiller } from './fill-grams.ts'
 import { PostgresEventLog } from './event-log.ts'
 import { leaveFleet } from './leases.ts'
 import { migratePostgres } from './migrations.ts'
@@ -72,13 +73,16 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
     query: (sql, values) => database.query(sql, values),
     logger,
   })
+  const filler = new GramFiller({ database: requests, logger })
   const close = async (): Promise<void> => {
     availability.close()
+    filler.close()
     sender.close()
     await Promise.all([notifications.close(), database.close(), requests.close(), searches.close()])
   }
   try {
     await open({ database, notifications, settings })
+    await filler.start()
   } catch (error) {
     await close()
     throw error
