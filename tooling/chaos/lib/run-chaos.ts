@@ -81,6 +81,9 @@ export interface ChaosEnd {
 /** Duration of a lease unless the test chooses another, in milliseconds. */
 export const DEFAULT_LEASE_MS = 2_000
 
+/** Maximum time until a process is ready at the start, in milliseconds. */
+const START_LIMIT_MS = 90_000
+
 /** Fraction of the time in which faults are injected. */
 const FAULTY_SHARE = 2 / 3
 
@@ -267,7 +270,7 @@ async function startFleet(fleet: Fleet, database: ChaosDatabase): Promise<void> 
 
 async function assertReady(members: readonly Member[]): Promise<void> {
   for (const member of members) {
-    if (await member.becomesReady(30_000)) continue
+    if (await member.becomesReady(START_LIMIT_MS)) continue
     throw new Error(`${member.name} did not start:\n${member.said}`)
   }
 }

@@ -41,7 +41,7 @@ const LOOK_MS = 500
 const MORE_RUNNING = 20
 
 /** Part of the processes that may be dead while the others own all runs. */
-const DEAD_PART = 0.25
+const DEAD_PART = 0.15
 
 /** Runs the fleet and returns the violations. */
 export async function runFleet(options: FleetOptions): Promise<readonly string[]> {
@@ -73,7 +73,7 @@ export async function runFleet(options: FleetOptions): Promise<readonly string[]
       await prepare(system, options)
       say('The fleet works: submits, text deltas, reviews, kills, a failover')
       listing = timeLists(system.clients, system.over)
-      void measureLoad(server.url, sizes.steadyMs / 10).then(
+      void measureLoad(server.url, sizes.steadyMs / 5).then(
         (load) => {
           measured.busy = load
         },

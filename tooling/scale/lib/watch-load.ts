@@ -18,8 +18,8 @@ export interface LoadRate {
   readonly walBytes: number
 }
 
-/** Time after which the statistics of the server contain a transaction. */
-const SETTLE_MS = 1_500
+/** Time after which the statistics of the server contain the transactions of a connection that became idle. */
+const SETTLE_MS = 11_000
 
 const LIST_EVERY_MS = 2_000
 
