@@ -187,6 +187,30 @@ describe('client.runs', () => {
   })
 })
 
+describe('client.threads', () => {
+  it('creates a thread once, continues it with runs, reads it, and deletes it', async () => {
+    await using api = await openClientServer()
+    const { runs, threads } = createTestClient(api)
+    api.play()
+    const thread = await threads.create({ threadId: 'mine', title: 'Music' })
+    expect(await threads.create({ threadId: 'mine', title: 'Music' })).toEqual(thread)
+    const run = { ...BACH, ensemble: 'soloist', threadId: 'mine' }
+    const ends = [await runs.run(run), await runs.run(run)]
+    expect(ends.map(({ threadId }) => threadId)).toEqual(['mine', 'mine'])
+    const page = await threads.runs('mine', { limit: 1 })
+    expect(page.runs).toMatchObject([
+      { runId: ends[1]?.runId, userMessage: 'Bach', assistantMessage: expect.any(String) },
+    ])
+    const rest = await threads.runs('mine', { cursor: page.nextCursor ?? '' })
+    expect(rest.runs.map(({ runId }) => runId)).toEqual([ends[0]?.runId])
+    expect((await runs.list({ threadId: 'mine' })).total).toBe(2)
+    expect((await threads.list()).threads).toMatchObject([{ threadId: 'mine', runCount: 2 }])
+    await threads.delete('mine')
+    await expect(threads.get('mine')).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND' })
+    await expect(runs.submit(run)).rejects.toMatchObject({ code: 'THREAD_NOT_FOUND', status: 404 })
+  })
+})
+
 describe('client.reviews', () => {
   it('lists reviews, and decides each once', async () => {
     await using api = await openClientServer()

@@ -25,6 +25,9 @@ import type {
   Problem,
   ReviewDecisionApplied,
   ReviewList,
+  Thread,
+  ThreadList,
+  ThreadRunList,
   RunAccepted,
   RunDetail,
   RunList,
@@ -44,6 +47,9 @@ it('answers have the types of the protocol', () => {
   expectTypeOf(client.runs.cancel).returns.resolves.toEqualTypeOf<CancelAccepted>()
   expectTypeOf(client.runs.switchModel).returns.resolves.toEqualTypeOf<ModelSwitched>()
   expectTypeOf(client.runs.inject).returns.resolves.toEqualTypeOf<InjectAccepted>()
+  expectTypeOf(client.threads.create).returns.resolves.toEqualTypeOf<Thread>()
+  expectTypeOf(client.threads.list).returns.resolves.toEqualTypeOf<ThreadList>()
+  expectTypeOf(client.threads.runs).returns.resolves.toEqualTypeOf<ThreadRunList>()
   expectTypeOf(client.reviews.list).parameter(0).toEqualTypeOf<ListReviewsQuery | undefined>()
   expectTypeOf(client.reviews.list).returns.resolves.toEqualTypeOf<ReviewList>()
   expectTypeOf(client.reviews.decide).returns.resolves.toEqualTypeOf<ReviewDecisionApplied>()

@@ -4,6 +4,7 @@ import { createReviewsClient, type ReviewsClient } from './reviews-client.ts'
 import { createRunsClient } from './runs/runs-client.ts'
 import { createServerClient, type ServerClient } from './server-client.ts'
 import { connect } from './socket/connect.ts'
+import { createThreadsClient, type ThreadsClient } from './threads-client.ts'
 import { createToolsClient, type ToolsClient } from './tools-client.ts'
 import { createWorkspaceClient, type WorkspaceClient } from './workspace-client.ts'
 
@@ -13,6 +14,7 @@ import type { ConnectOptions, TuttiConnection } from './socket/connection-types.
 /** Client of one Tutti server. It holds no connections except for open event streams and WebSockets. */
 export interface TuttiClient extends ServerClient {
   readonly runs: RunsClient
+  readonly threads: ThreadsClient
   readonly reviews: ReviewsClient
   readonly tools: ToolsClient
   readonly workspace: WorkspaceClient
@@ -35,6 +37,7 @@ export function createClient(options: ClientOptions): TuttiClient {
   return {
     ...createServerClient(settings),
     runs: createRunsClient(settings),
+    threads: createThreadsClient(settings),
     reviews: createReviewsClient(settings),
     tools: createToolsClient(settings),
     workspace: createWorkspaceClient(settings),
