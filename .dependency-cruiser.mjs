@@ -19,12 +19,13 @@ const MAY_IMPORT = {
   gateway: ['core', 'ensemble', 'protocol', 'runs'],
   'control-api': ['core', 'ensemble', 'gateway', 'net', 'protocol', 'runs'],
   client: ['protocol'],
+  react: ['client', 'protocol'],
   telemetry: ['core', 'protocol'],
   'create-tutti': [],
 }
 
 /** Packages that must run anywhere: no Node built-in. */
-const NEUTRAL = ['protocol', 'core', 'agent-call', 'pipeline', 'ensemble', 'client', 'testing']
+const NEUTRAL = ['protocol', 'core', 'agent-call', 'pipeline', 'ensemble', 'client', 'react', 'testing']
 
 /** Files that decide and never act: no driver, no port, nothing outside. */
 const PURE = [
@@ -101,7 +102,7 @@ export default {
       from: { path: '^apps/dashboard/src/' },
       to: {
         path: '^(packages|apps|tooling)/',
-        pathNot: ['^apps/dashboard/src/', '^packages/(protocol|client)/'],
+        pathNot: ['^apps/dashboard/src/', '^packages/(protocol|client|react)/'],
       },
     },
     {

@@ -1,0 +1,55 @@
+/** Follows one run. */
+import { applyRunEvent, emptyRunState, isTerminalRunStatus, type RunState } from '@tutti/protocol'
+
+import { toError } from './to-error.ts'
+
+import type { ConnectionState, TuttiClient } from '@tutti/client'
+
+/** State of a run as far as its events have arrived. */
+export interface FollowedRun {
+  readonly state: RunState
+  /** `seq` of the next event. */
+  readonly nextSeq: number
+  readonly connection: 'connecting' | ConnectionState['status']
+  /** Reason why the run is no longer followed, such as RUN_NOT_FOUND. */
+  readonly error?: Error
+}
+
+/** A run of which no event has arrived. */
+export const NOT_FOLLOWED: FollowedRun = {
+  state: emptyRunState(),
+  nextSeq: 0,
+  connection: 'connecting',
+}
+
+/** Where a run is followed, and how its state is read and changed. */
+export interface FollowTarget {
+  readonly runId: string
+  readonly signal: AbortSignal
+  get(): FollowedRun
+  update(change: (run: FollowedRun) => FollowedRun): void
+}
+
+/** Applies the events of a run, from the next one on, until the run ends or the signal aborts. */
+export async function followEvents(
+  client: TuttiClient,
+  { runId, signal, get, update }: FollowTarget,
+): Promise<void> {
+  if (isTerminalRunStatus(get().state.status)) return
+  try {
+    const events = client.runs.events(runId, {
+      from: get().nextSeq,
+      signal,
+      onConnection: ({ status }) => update((run) => ({ ...run, connection: status })),
+    })
+    for await (const event of events) {
+      update((run) => ({
+        ...run,
+        state: applyRunEvent(run.state, event),
+        nextSeq: event.seq + 1,
+      }))
+    }
+  } catch (thrown) {
+    if (!signal.aborted) update((run) => ({ ...run, error: toError(thrown) }))
+  }
+}
