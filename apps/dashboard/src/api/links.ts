@@ -35,6 +35,11 @@ export function linkToTools(name?: string): string {
   return formatHash(name === undefined ? ['tools'] : ['tools', name])
 }
 
+/** Returns the link to a thread, or to the list of threads. */
+export function linkToThreads(threadId?: string): string {
+  return formatHash(threadId === undefined ? ['threads'] : ['threads', threadId])
+}
+
 /** Returns the link to the trace viewer. */
 export function linkToTraces(): string {
   return formatHash(['traces'])

@@ -1,5 +1,6 @@
 /** The dashboard: the key screen, the frame, and the page of the current route. */
 import { QueryClientProvider } from '@tanstack/react-query'
+import { TuttiProvider } from '@tutti/react'
 import { useEffect, useState, lazy, Suspense, type ReactNode, Component } from 'react'
 
 import { access, refuseKey, setKey } from '../api/access.ts'
@@ -42,9 +43,11 @@ function Connected({ apiKey }: { readonly apiKey: string | undefined }) {
   return (
     <ServerContext value={server}>
       <QueryClientProvider client={server.answers}>
-        <Shell>
-          <Pages />
-        </Shell>
+        <TuttiProvider client={server.client}>
+          <Shell>
+            <Pages />
+          </Shell>
+        </TuttiProvider>
       </QueryClientProvider>
     </ServerContext>
   )
@@ -58,6 +61,9 @@ const SubmitPage = lazy(() =>
 )
 const ToolsPage = lazy(() =>
   import('../features/tools/tools-page.tsx').then((page) => ({ default: page.ToolsPage })),
+)
+const ThreadsPage = lazy(() =>
+  import('../features/threads/threads-page.tsx').then((page) => ({ default: page.ThreadsPage })),
 )
 const TracePage = lazy(() =>
   import('./trace-page.tsx').then((page) => ({ default: page.TracePage })),
@@ -83,6 +89,8 @@ function renderPage({ path: [first = 'runs', second], query }: PagePlace): React
       return <SubmitPage key={query['from'] ?? ''} from={query['from']} />
     case 'tools':
       return <ToolsPage name={second} />
+    case 'threads':
+      return <ThreadsPage threadId={second} />
     case 'traces':
       return <TracePage />
     default:

@@ -2,6 +2,7 @@
 import {
   ListMusic,
   MessageSquareWarning,
+  MessagesSquare,
   Plus,
   FileClock,
   Wrench,
@@ -15,7 +16,14 @@ import {
 import { type ReactNode, useEffect, useState } from 'react'
 import { createPortal } from 'react-dom'
 
-import { linkToReviews, linkToRuns, linkToSubmit, linkToTools, linkToTraces } from '../api/links.ts'
+import {
+  linkToReviews,
+  linkToRuns,
+  linkToSubmit,
+  linkToThreads,
+  linkToTools,
+  linkToTraces,
+} from '../api/links.ts'
 import { useMissingScope, useIdentity } from '../api/use-identity.ts'
 import { ConnectionNote } from '../features/access/connection-note.tsx'
 import { cx } from '../lib/cx.ts'
@@ -36,6 +44,7 @@ import type { Identity } from '@tutti/protocol'
 
 const PAGES = [
   { name: 'runs', label: 'Runs', href: linkToRuns(), icon: <ListMusic /> },
+  { name: 'threads', label: 'Threads', href: linkToThreads(), icon: <MessagesSquare /> },
   { name: 'reviews', label: 'Reviews', href: linkToReviews(), icon: <MessageSquareWarning /> },
   { name: 'new', label: 'New run', href: linkToSubmit(), icon: <Plus /> },
   { name: 'tools', label: 'Tools', href: linkToTools(), icon: <Wrench /> },
