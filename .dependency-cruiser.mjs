@@ -25,7 +25,16 @@ const MAY_IMPORT = {
 }
 
 /** Packages that must run anywhere: no Node built-in. */
-const NEUTRAL = ['protocol', 'core', 'agent-call', 'pipeline', 'ensemble', 'client', 'react', 'testing']
+const NEUTRAL = [
+  'protocol',
+  'core',
+  'agent-call',
+  'pipeline',
+  'ensemble',
+  'client',
+  'react',
+  'testing',
+]
 
 /** Files that decide and never act: no driver, no port, nothing outside. */
 const PURE = [

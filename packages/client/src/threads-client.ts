@@ -11,9 +11,8 @@ import {
 } from '@tutti/protocol'
 
 import { callPlainRoute, callRoute } from './http/call-route.ts'
-import { exchange, type CallOptions } from './http/exchange.ts'
-import { decodeAnswer } from './http/read-answer.ts'
 
+import type { CallOptions } from './http/exchange.ts'
 import type { ResolvedClientOptions } from './options.ts'
 
 /**

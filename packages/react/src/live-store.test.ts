@@ -30,7 +30,7 @@ describe('a live store', () => {
   it('[REACT-2] notifies once of changes that arrive together, and shows them only then', async () => {
     const { opened, store } = openCounted()
     const notified = Promise.withResolvers<void>()
-    const listener = vi.fn(() => notified.resolve())
+    const listener = vi.fn<() => void>(() => notified.resolve())
     const stop = store.subscribe(listener)
     for (let count = 0; count < 3; count += 1) opened[0]?.update((value) => value + 1)
     expect([store.get(), opened[0]?.get()]).toEqual([0, 3])
