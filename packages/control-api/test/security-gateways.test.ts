@@ -20,6 +20,7 @@ const ROUTES: readonly (readonly [method: string, path: string, scope: Scope])[]
   ['DELETE', '/v1/responses/resp_run-1', 'runs:control'],
   ['POST', '/v1/responses/resp_run-1/cancel', 'runs:control'],
   ['GET', '/v1/responses/resp_run-1/input_items', 'runs:read'],
+  ['POST', '/v1/chat/completions', 'runs:write'],
 ]
 
 const SCOPES: readonly Scope[] = [
