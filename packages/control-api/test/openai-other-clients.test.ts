@@ -30,7 +30,7 @@ describe('ChatOpenAI of LangChain', () => {
   it('gets the answer of an ensemble', async () => {
     const { text, usage_metadata: usage } = await openModel('singer').invoke('Ode')
     expect(text).toBe('La la la, here comes Ode, la la la')
-    expect(usage?.total_tokens).toBeGreaterThan(0)
+    expect(usage).toMatchObject({ total_tokens: expect.any(Number) })
   })
 
   it('streams the answer of a model', async () => {
