@@ -428,7 +428,7 @@ describe('[GW-N6] the end of a response', () => {
         error: { code: 'server_error', message: expect.stringContaining('maxModelCalls') },
       },
     ],
-  ])('of %s tells how its run ended', async (model, response) => {
+  ])('of %s shows how its run ended', async (model, response) => {
     const client = open()
     expect(await client.responses.create({ model, input: 'Amen' })).toMatchObject(response)
     const stream = await client.responses.create({ model, input: 'Amen', stream: true })

@@ -65,7 +65,7 @@ function shorten(id: string): string {
 }
 
 /** Returns a conversation as messages for a model. The results of tool calls get the names of their tools. */
-export function toMessages(history: readonly HistoryMessage[]): readonly Message[] {
+export function toHistoryModelMessages(history: readonly HistoryMessage[]): readonly Message[] {
   const names = new Map<string, string>()
   return history.map((entry) => {
     switch (entry.role) {

@@ -12,7 +12,7 @@ import {
 import { createClientTool } from '../agent/client-tools.ts'
 import { Meter, THE_RUN, type Budget } from '../usage/budget.ts'
 import { Delegations, type WorkerHost } from '../hierarchy/delegations.ts'
-import { toMessages } from '../definition/history.ts'
+import { toHistoryModelMessages } from '../definition/history.ts'
 import { listAllTasks } from '../definition/manager.ts'
 import { inMemoryStore } from '../memory/in-memory-store.ts'
 import { inMemoryReflectionStore } from '../memory/reflection.ts'
@@ -119,7 +119,7 @@ export function createRunParts(definition: RunDefinition): RunParts {
     runId,
     ensemble,
     inputs,
-    history: toMessages(options.history ?? []),
+    history: toHistoryModelMessages(options.history ?? []),
     clock,
     logger,
     journal,

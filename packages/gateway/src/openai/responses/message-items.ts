@@ -65,7 +65,7 @@ export class WrittenMessage {
 }
 
 /** Returns a refusal as a message, and its events. */
-export function toRefusal(
+export function writeRefusal(
   id: string,
   index: number,
   refusal: string,

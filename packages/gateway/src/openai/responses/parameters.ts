@@ -135,7 +135,7 @@ export function toResponseRequest(body: CreateResponseBody): ResponseRequest {
 }
 
 /** Returns the schema of the answer; undefined for text. */
-export function toOutputSchema({
+export function readTextSchema({
   text: { format },
 }: Pick<ResponseRequest, 'text'>): Readonly<Record<string, unknown>> | undefined {
   if (format.type === 'json_schema') return format.schema

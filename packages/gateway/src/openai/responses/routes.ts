@@ -8,7 +8,7 @@
  *   GET    /v1/responses/{id}/input_items   the input of the response
  *
  * GW-N10 A lost connection does not affect the run: its response can be retrieved, and its stream joined.
- * GW-N11 A response is readable with the scope of runs, whoever created it. Without it, a key can only continue its own
+ * GW-N11 A response is readable with the scope runs:read, by any key. Without this scope, a key can only continue its own
  *    responses. With `store: false` a response is only in the answer to its request.
  * GW-N12 `previous_response_id` of an ended run begins a run with the conversation so far, without its instructions. Of
  *    a run that waits, the outputs continue it. The same outputs sent again return the response that they began.
@@ -39,7 +39,7 @@ import {
   assertSameRequest,
   findParameterProblems,
   toClientTools,
-  toOutputSchema,
+  readTextSchema,
   toResponseRequest,
 } from './parameters.ts'
 import {
@@ -399,7 +399,7 @@ function toRun(
 ): ModelRun {
   const asked = toResponseRequest(body)
   const { text, history, instructions } = readInput(toItems(body.input))
-  const outputSchema = toOutputSchema(asked)
+  const outputSchema = readTextSchema(asked)
   const { max_output_tokens: maxOutputTokens, instructions: own } = asked
   if (found.kind === 'ensemble')
     assertForEnsemble(found.ensemble.name, { outputSchema, maxOutputTokens })

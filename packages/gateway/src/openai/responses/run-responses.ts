@@ -18,7 +18,7 @@ import { addTokenUsage, NO_TOKEN_USAGE, type TokenUsage } from '../../service/to
 import { RunWaits, type WaitingReview } from '../../service/run-waits.ts'
 import { toApprovalItem, toFunctionCall } from './call-items.ts'
 import { toResponseId } from './ids.ts'
-import { toRefusal, WrittenMessage } from './message-items.ts'
+import { writeRefusal, WrittenMessage } from './message-items.ts'
 
 import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 import type { OutputItem, ResponseState, ResponseStatus, SegmentEvent } from './wire.ts'
@@ -30,7 +30,7 @@ export interface NumberedEvent {
   readonly event: SegmentEvent
 }
 
-/** What a reader must know of the request of a run. */
+/** The parts of a request on which the responses depend. */
 export interface ResponsesOptions {
   readonly runId: string
   readonly createdAt: number
@@ -420,7 +420,7 @@ export class RunResponses {
         if (finishReason === 'refusal') {
           this.#voidAnswer()
           const index = this.#place()
-          const made = toRefusal(this.#messageId(index), index, refusal)
+          const made = writeRefusal(this.#messageId(index), index, refusal)
           segment.items[index] = made.item
           this.#emit(...made.events)
           this.#close('completed', 'response.completed')

@@ -5,7 +5,7 @@ import { eventPages, type RunRecord } from '@tutti/runs'
 
 import { sharedEnsembles } from '../../service/sharing.ts'
 import { readInput, toItems } from './input.ts'
-import { toOutputSchema, toResponseRequest } from './parameters.ts'
+import { readTextSchema, toResponseRequest } from './parameters.ts'
 import { readText, RunResponses } from './run-responses.ts'
 import { CreateResponseBody, type ResponseRequest, type ResponseState } from './wire.ts'
 
@@ -51,7 +51,7 @@ export function foldOf({ run, request }: StoredRun): RunResponses {
     runId: run.runId,
     createdAt: run.createdAt,
     background: request.background,
-    isStructured: toOutputSchema(request) !== undefined,
+    isStructured: readTextSchema(request) !== undefined,
   })
 }
 
