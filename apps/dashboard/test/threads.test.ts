@@ -11,9 +11,9 @@ import type { Browser, Page } from 'playwright-core'
 const WRITER = 'writer-key-of-some-length'
 const READER = 'reader-key-of-some-length'
 
-let gate = Promise.withResolvers<void>()
+let release = Promise.withResolvers<void>()
 
-/** Writes the first words, and the rest when the test opens the gate. */
+/** Writes the first words, and the rest when the test resolves the promise. */
 const model: ChatModel = {
   provider: 'scripted',
   name: 'paced',
@@ -23,7 +23,7 @@ const model: ChatModel = {
     const aborted = new Promise<void>((resolve) => {
       signal.addEventListener('abort', () => resolve())
     })
-    await Promise.race([gate.promise, aborted])
+    await Promise.race([release.promise, aborted])
     signal.throwIfAborted()
     yield { type: 'text', text: 'is complete' }
     yield* scriptedModel([`Answer ${said} is complete`]).stream(
@@ -63,7 +63,7 @@ describe('the page of threads', () => {
   it.each([1440, 820, 390])(
     'shows a conversation live and continues it, at a width of %i pixels',
     async (width) => {
-      gate = Promise.withResolvers<void>()
+      release = Promise.withResolvers<void>()
       await visit(browser, `${stage.url}#/threads`, {
         viewport: { width, height: 800 },
         async use({ page, complaints }) {
@@ -80,7 +80,7 @@ describe('the page of threads', () => {
           await log.getByText('First question').waitFor()
           await log.getByText('Answer 1').waitFor()
           expect(await page.getByRole('button', { name: 'Stop' }).isVisible()).toBe(true)
-          gate.resolve()
+          release.resolve()
           await log.getByText('Answer 1 is complete').waitFor()
           await log.getByText('Completed').waitFor()
           const threadId = decodeURIComponent(page.url().split('#/threads/')[1] ?? '')
@@ -101,7 +101,7 @@ describe('the page of threads', () => {
   )
 
   it('stops a run, and continues after it', async () => {
-    gate = Promise.withResolvers<void>()
+    release = Promise.withResolvers<void>()
     await stage.client.threads.create({ threadId: 'stopped', title: 'A stopped answer' })
     await visit(browser, `${stage.url}#/threads/stopped`, {
       async use({ page }) {

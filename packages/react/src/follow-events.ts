@@ -5,7 +5,7 @@ import { toError } from './to-error.ts'
 
 import type { ConnectionState, TuttiClient } from '@tutti/client'
 
-/** State of a run as far as its events have arrived. */
+/** State of a run after the events that have arrived. */
 export interface FollowedRun {
   readonly state: RunState
   /** `seq` of the next event. */
@@ -22,7 +22,7 @@ export const NOT_FOLLOWED: FollowedRun = {
   connection: 'connecting',
 }
 
-/** Where a run is followed, and how its state is read and changed. */
+/** The run to follow, and access to its state. */
 export interface FollowTarget {
   readonly runId: string
   readonly signal: AbortSignal

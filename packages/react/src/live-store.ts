@@ -70,7 +70,7 @@ export function createLiveStore<T>(initial: T, open: StoreOpener<T>): LiveStore<
     get: () => shown,
     getInitial: () => initial,
     subscribe(listener) {
-      // A function of its own, because the same listener may subscribe twice.
+      // A separate function, because the same listener may subscribe twice.
       const own = (): void => listener()
       listeners.add(own)
       if (listeners.size === 1) openStore()

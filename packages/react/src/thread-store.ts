@@ -26,7 +26,7 @@ export interface LiveThreadRun extends ThreadRun {
   readonly state?: RunState
 }
 
-/** A thread as far as it was read. */
+/** The part of a thread that was read. */
 export interface ThreadState {
   /** The newest runs, oldest first. */
   readonly runs: readonly LiveThreadRun[]

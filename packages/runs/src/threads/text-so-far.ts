@@ -3,7 +3,7 @@ import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 import type { StoredEventLog } from '../ports/event-log.ts'
 import type { ThreadRunRecord } from '../thread-record.ts'
 
-/** Number of events at the end of a run in which its text so far is looked for. */
+/** Number of events at the end of a run that are searched for its text so far. */
 const MOST_LATE_EVENTS = 2_000
 
 /** Size of those events after which no further one is read, in bytes. */
@@ -17,8 +17,8 @@ const TEXT_EVENTS = [
 ] as const satisfies readonly RunEvent['type'][]
 
 /**
- * Returns the text of the newest model turn of the final task, as far as it is among the last events of the run; undefined
- * when there is none.
+ * Returns the text of the newest model turn of the final task, from the last events of the run; undefined when there is
+ * none.
  */
 export async function readTextSoFar(
   events: StoredEventLog,
