@@ -1,11 +1,12 @@
 /**
  * The leases of processes: one row each, for any number of runs. Renewing is one update of one row.
  *
- * A lease also says whether its process has a free slot, and which ensembles it knows; `process-waker.ts` chooses by that
- * whom to wake. A process without runs has a longer lease, which it renews rarely.
+ * A lease also says whether its process has a free slot, and which ensembles it knows; `process-waker.ts` wakes processes
+ * accordingly. A process without runs has a longer lease, which it renews rarely.
  *
  * When a lease has expired, its process loses all of its runs: the process that finds the lease makes them ready and
- * deletes it, and what the lost process followed. An expired lease cannot be extended; its process can only start a new one, without runs.
+ * deletes it, and what the lost process followed. An expired lease cannot be extended; its process can only start a new
+ * one, without runs.
  */
 import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
 import { channelSql } from './notifications.ts'

@@ -311,7 +311,7 @@ export const POSTGRES_MIGRATIONS: readonly (string | IndexStep | RepeatedStep)[]
     },
   },
   THREAD_TABLES,
-  // What a process can take on: other processes choose by it whom to wake. Without an index, updates stay HOT.
+  // The runs that a process can take on, by which it is chosen to be woken. Without an index, updates stay HOT.
   `ALTER TABLE $schema.leases ADD COLUMN free boolean NOT NULL DEFAULT false, ADD COLUMN ensembles text[];`,
   // The time at which the first of the open reviews of a run opened.
   `

@@ -6,8 +6,8 @@
  *
  * RUNS-N1 Notifications are only sent for committed changes.
  * RUNS-N2 After a lost connection, `missed` follows as soon as there is a new connection.
- * RUNS-N3 A dead connection is detected by polling it, rarely while this process writes no run: nobody sends commands to
- *    it, and other processes find the runs that it is not woken for.
+ * RUNS-N3 A dead connection is detected by polling it, rarely while this process writes no run: it then receives no
+ *    commands, and other processes find the runs that it is not woken for.
  * RUNS-N4 Notifications are hints. They are sent after the commit, by a separate statement that does not wait for the
  *    disk. One that cannot be sent is dropped, and readers find the change when they poll.
  * RUNS-N5 A process is notified only of runs that it follows, of answers to its own commands, and of work that it may do.

@@ -1,4 +1,4 @@
-/** Fleets of real stores on one database. Their clocks stand still unless a test advances them, so nothing polls. */
+/** Fleets of real stores on one database. Their clocks do not move unless a test advances them, so nothing polls. */
 import { fakeClock, type FakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -178,7 +178,7 @@ describe('a store', () => {
     expect(storage.queue.fleet).toEqual({ processes: 3, pollers: 2 })
   })
 
-  it('[RUNS-N5] follows nothing any more when its process has left or its lease has expired', async () => {
+  it('[RUNS-N5] no longer follows a run when its process has left or its lease has expired', async () => {
     await using fleet = openFleet()
     await using storage = await fleet.open()
     const left = await fleet.open()
@@ -207,7 +207,7 @@ async function lostRun(storage: RunStorage, runId: string): Promise<void> {
   expect(claimed?.run.runId).toBe(runId)
 }
 
-/** Opens a fleet with a schema of its own. */
+/** Opens a fleet with a separate schema. */
 function openFleet() {
   schemas += 1
   const schema = `fleet_${schemas}`

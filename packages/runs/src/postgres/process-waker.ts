@@ -4,13 +4,13 @@
  *   a run became ready ─▶ this process, if it can take the run
  *                      └▶ otherwise another one, chosen by the statement that notifies it
  *
- * What this process can take is what its last claim or renewal has told the store. If that is no longer true when it is
+ * What this process can take is what its lease says since its last claim or renewal. If that is no longer true when it is
  * woken, it wakes another one in turn. A wake-up is a hint: a run for which no process was woken is found by a poll.
  */
 import type { AddressedNotification, NotificationSender } from './notification-sender.ts'
 import type { PostgresNotifications } from './notifications.ts'
 
-/** What a process can take on. */
+/** The runs that a process can take on. */
 export interface ProcessOffer {
   readonly hasFreeSlot: boolean
   /** Ensembles that it can execute; undefined for all. */
