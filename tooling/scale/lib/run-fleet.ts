@@ -75,7 +75,8 @@ export async function runFleet(options: FleetOptions): Promise<readonly string[]
       listing = timeLists(system.clients, system.over)
       void measureLoad(server.url, sizes.steadyMs / 5).then(
         (load) => {
-          measured.busy = load
+          // A failover resets the counters.
+          if (load.transactions >= 0) measured.busy = load
         },
         () => undefined,
       )
