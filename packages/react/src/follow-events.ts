@@ -6,7 +6,7 @@ import { toError } from './to-error.ts'
 import type { ConnectionState, TuttiClient } from '@tutti/client'
 
 /** State of a run after the events that have arrived. */
-export interface FollowedRun {
+export interface LiveRun {
   readonly state: RunState
   /** `seq` of the next event. */
   readonly nextSeq: number
@@ -16,7 +16,7 @@ export interface FollowedRun {
 }
 
 /** A run of which no event has arrived. */
-export const NOT_FOLLOWED: FollowedRun = {
+export const NOT_FOLLOWED: LiveRun = {
   state: emptyRunState(),
   nextSeq: 0,
   connection: 'connecting',
@@ -26,12 +26,12 @@ export const NOT_FOLLOWED: FollowedRun = {
 export interface FollowTarget {
   readonly runId: string
   readonly signal: AbortSignal
-  get(): FollowedRun
-  update(change: (run: FollowedRun) => FollowedRun): void
+  get(): LiveRun
+  update(change: (run: LiveRun) => LiveRun): void
 }
 
 /** Applies the events of a run, from the next one on, until the run ends or the signal aborts. */
-export async function followEvents(
+export async function applyEvents(
   client: TuttiClient,
   { runId, signal, get, update }: FollowTarget,
 ): Promise<void> {

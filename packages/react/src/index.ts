@@ -12,6 +12,6 @@ export {
   type ThreadSubmission,
   type ThreadView,
 } from './use-thread.ts'
-export type { FollowedRun } from './follow-events.ts'
+export type { LiveRun } from './follow-events.ts'
 export type { ListView } from './list-store.ts'
 export type { LiveThreadRun, ThreadState } from './thread-store.ts'

@@ -12,7 +12,7 @@ import {
   type ThreadRunList,
 } from '@tutti/protocol'
 
-import { followEvents, NOT_FOLLOWED, type FollowedRun } from './follow-events.ts'
+import { applyEvents, NOT_FOLLOWED, type LiveRun } from './follow-events.ts'
 import { createLiveStore, type LiveStore, type OpenStore } from './live-store.ts'
 import { createRefresher } from './refresher.ts'
 import { readServerFeed } from './server-feed.ts'
@@ -91,8 +91,8 @@ async function followNewest(
   { signal, update }: OpenStore<ThreadState>,
   runId: string,
 ): Promise<void> {
-  let run: FollowedRun = NOT_FOLLOWED
-  await followEvents(client, {
+  let run: LiveRun = NOT_FOLLOWED
+  await applyEvents(client, {
     runId,
     signal,
     get: () => run,
@@ -103,7 +103,7 @@ async function followNewest(
   })
 }
 
-function showRun(view: ThreadState, runId: string, { state, error }: FollowedRun): ThreadState {
+function showRun(view: ThreadState, runId: string, { state, error }: LiveRun): ThreadState {
   const runs = view.runs.map((run) =>
     run.runId === runId ? { ...run, state, status: state.status, ...pickText(state) } : run,
   )

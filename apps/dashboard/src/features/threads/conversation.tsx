@@ -66,7 +66,7 @@ function Unavailable({ threadId, error }: { readonly threadId: string; readonly 
   )
 }
 
-/** The messages, which stay scrolled to the end while the reader is there. */
+/** The messages, which stay scrolled to the end while the reader is at the end. */
 function Messages({ thread: { runs, hasMore, isLoading } }: { readonly thread: ThreadView }) {
   const list = useRef<HTMLDivElement>(null)
   const isAtEnd = useRef(true)
