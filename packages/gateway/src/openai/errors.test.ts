@@ -13,7 +13,7 @@ it('[GW-O1] maps codes and statuses to those of OpenAI', () => {
   expect(toOpenAiResponse(wire).status).toBe(404)
   expect(toOpenAiError(wire)).toEqual({
     error: {
-      message: 'No',
+      message: 'Unknown model',
       type: 'invalid_request_error',
       param: 'model',
       code: 'model_not_found',
