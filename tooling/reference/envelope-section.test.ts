@@ -39,7 +39,7 @@ test('writes the same when it is repeated', () => {
   expect(replaceEnvelope(once, RESULTS)).toBe(once)
 })
 
-test('says so when no results are recorded', () => {
+test('reports that no results are recorded', () => {
   expect(replaceEnvelope(PAGE, { ...RESULTS, areas: [] })).toContain('No results are recorded yet.')
 })
 

@@ -7,7 +7,7 @@ import type { ClaimRates, Rate } from './measure-store.ts'
 import type { Sizes } from './sizes.ts'
 import type { LoadRate } from './watch-load.ts'
 
-/** What was measured. Absent measurements were not reached. */
+/** Measurements so far; those that were not reached are absent. */
 export interface Measurements {
   loadS?: number
   loaded?: Loaded
@@ -24,7 +24,7 @@ export interface Measurements {
   fleet?: FleetResult
 }
 
-/** What the judge found in the runs of the fleet. */
+/** Findings of the judge in the runs of the fleet. */
 export interface FleetResult {
   readonly runs: number
   readonly events: number

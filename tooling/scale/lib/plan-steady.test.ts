@@ -22,7 +22,7 @@ describe.each(['whole', 'quick'])('the %s form', (form) => {
     expect(lastMs).toBeGreaterThan(0.9 * sizes.steadyMs)
   })
 
-  it('holds as many runs as are to be owned, none of which has the key of another', () => {
+  it('has as many runs as must be owned, each with another key', () => {
     const { counted, others } = planHeldRuns(1, sizes)
     expect(counted).toHaveLength(sizes.counted)
     const all = [...counted, ...others, ...planSteadyRuns(1, sizes)]

@@ -1,7 +1,7 @@
 /** Pure: matches outputs of a client with the open reviews of its run. */
 import { badRequest } from '../../http/api-error.ts'
 import { asksQuestion } from '../../service/decision-in-text.ts'
-import { toApprovalId, toCallId } from './ids.ts'
+import { toApprovalId, toClientCallId } from './ids.ts'
 
 import type { WaitingReview } from '../../service/run-waits.ts'
 import type { Problem, ReviewDecisionBody } from '@tutti/protocol'
@@ -47,7 +47,7 @@ export function matchOutputs(
 }
 
 function toItemId({ reviewId, clientTool }: WaitingReview): string {
-  return clientTool === true ? toCallId(reviewId) : toApprovalId(reviewId)
+  return clientTool === true ? toClientCallId(reviewId) : toApprovalId(reviewId)
 }
 
 /** Returns an output as a decision, or the problem with it. */

@@ -1,6 +1,6 @@
 /** Pure: reviews as items of a response, and outputs of the client as decisions. */
 import { asksQuestion } from '../../service/decision-in-text.ts'
-import { toApprovalId, toCallId } from './ids.ts'
+import { toApprovalId, toClientCallId } from './ids.ts'
 
 import type { WaitingReview } from '../../service/run-waits.ts'
 import type { ApprovalItem, FunctionCallItem, SegmentEvent } from './wire.ts'
@@ -19,7 +19,7 @@ export function toFunctionCall(review: WaitingReview, index: number): MadeItem<F
   const item: FunctionCallItem = {
     type: 'function_call',
     id,
-    call_id: toCallId(reviewId),
+    call_id: toClientCallId(reviewId),
     name: toolName,
     arguments: text,
     status: 'completed',

@@ -22,7 +22,7 @@ const CALL = 'call_'
 const APPROVAL = 'mcpr_'
 
 /** Returns the id by which a client returns the output of a call. */
-export function toCallId(reviewId: string): string {
+export function toClientCallId(reviewId: string): string {
   return `${CALL}${reviewId}`
 }
 

@@ -1,5 +1,5 @@
 /** Pure: the input of a response as a list of items. */
-import { toApprovalId, toCallId } from './ids.ts'
+import { toApprovalId, toClientCallId } from './ids.ts'
 import { toItems } from './input.ts'
 
 import type { WaitingReview } from '../../service/run-waits.ts'
@@ -50,7 +50,7 @@ function toOutputItem(
     }
   }
   const output = decision === 'EDIT' ? toTypedText(revisedOutput) : `Error: ${feedback ?? decision}`
-  const call = { type: 'function_call_output', call_id: toCallId(reviewId) }
+  const call = { type: 'function_call_output', call_id: toClientCallId(reviewId) }
   return { ...call, output, status: 'completed' }
 }
 

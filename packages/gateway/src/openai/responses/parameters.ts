@@ -8,7 +8,7 @@
 import { badRequest } from '../../http/api-error.ts'
 
 import type { ClientToolBody, Problem } from '@tutti/protocol'
-import type { CreateResponseBody, ResponseRequest, ResponseTool, TextFormat } from './wire.ts'
+import type { CreateResponseBody, ResponseRequest, ResponseTool, TextFormatParam } from './wire.ts'
 
 /** Parameters that are not supported, with what they would have to be. */
 const REFUSED = [
@@ -109,7 +109,7 @@ function findTextProblems({ text }: CreateResponseBody): readonly Problem[] {
   return problems
 }
 
-const PLAIN_TEXT: TextFormat = { type: 'text' }
+const PLAIN_TEXT: TextFormatParam = { type: 'text' }
 
 /** Returns the parameters as responses repeat them. */
 export function toResponseRequest(body: CreateResponseBody): ResponseRequest {

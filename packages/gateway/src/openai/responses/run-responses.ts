@@ -356,7 +356,7 @@ export class RunResponses {
     for (const [place, item] of items.entries()) {
       if (item?.type === 'message' && item.phase === 'commentary') items[place] = undefined
     }
-    const sent = answer.map((place) => readText(items[place])).join('')
+    const sent = answer.map((place) => readItemText(items[place])).join('')
     if (sent === output || output === '') return
     this.#voidAnswer()
     this.#sendText(output)
@@ -450,7 +450,7 @@ const INCOMPLETE: Readonly<Record<string, 'max_output_tokens' | 'content_filter'
 }
 
 /** Returns the text of an item; empty for other items. */
-export function readText(item: OutputItem | undefined): string {
+export function readItemText(item: OutputItem | undefined): string {
   if (item?.type !== 'message') return ''
   return item.content.map((part) => (part.type === 'output_text' ? part.text : '')).join('')
 }

@@ -6,7 +6,7 @@ import { eventPages, type RunRecord } from '@tutti/runs'
 import { sharedEnsembles } from '../../service/sharing.ts'
 import { readInput, toItems } from './input.ts'
 import { readTextSchema, toResponseRequest } from './parameters.ts'
-import { readText, RunResponses } from './run-responses.ts'
+import { readItemText, RunResponses } from './run-responses.ts'
 import { CreateResponseBody, type ResponseRequest, type ResponseState } from './wire.ts'
 
 import type { GatewayOptions } from '../../gateway-options.ts'
@@ -85,7 +85,7 @@ export function toNextHistory(
   const asked: HistoryMessage[] = isAsked ? [] : [{ role: 'user', content: text }]
   const answer = last.output
     .filter((item) => item.type === 'message' && item.phase !== 'commentary')
-    .map(readText)
+    .map(readItemText)
     .join('')
   const answered: HistoryMessage[] = answer === '' ? [] : [{ role: 'assistant', content: answer }]
   return [...before, ...asked, ...answered]

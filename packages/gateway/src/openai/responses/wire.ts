@@ -51,14 +51,14 @@ export const ResponseTool = Type.Object({
 export type ResponseTool = Static<typeof ResponseTool>
 
 /** Format of the text of a response. */
-export const TextFormat = Type.Object({
+export const TextFormatParam = Type.Object({
   type: Type.String(),
   name: Type.Optional(Type.String()),
   description: nullable(Type.String()),
   schema: Type.Optional(Json),
   strict: nullable(Type.Boolean()),
 })
-export type TextFormat = Static<typeof TextFormat>
+export type TextFormatParam = Static<typeof TextFormatParam>
 
 /** Maximum length of an id or a name in a request, in characters. */
 const MAX_NAME = 256
@@ -86,7 +86,7 @@ export const CreateResponseBody = Type.Object(
     parallel_tool_calls: nullable(Type.Boolean()),
     text: nullable(
       Type.Object(
-        { format: Type.Optional(TextFormat), verbosity: Type.Optional(Type.Unknown()) },
+        { format: Type.Optional(TextFormatParam), verbosity: Type.Optional(Type.Unknown()) },
         CLOSED,
       ),
     ),
@@ -206,7 +206,7 @@ export interface ResponseRequest {
   readonly parallel_tool_calls: true
   readonly store: boolean
   readonly temperature: null
-  readonly text: { readonly format: TextFormat }
+  readonly text: { readonly format: TextFormatParam }
   readonly tool_choice: 'auto' | 'none'
   readonly tools: readonly ResponseTool[]
   readonly top_p: null
