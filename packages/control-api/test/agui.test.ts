@@ -130,7 +130,7 @@ describe('the end of a run', () => {
 })
 
 describe('a lost connection', () => {
-  it('[GW-Y15] [GW-Y16] does not end a run, which the same request joins without repeated text', async () => {
+  it('[GW-Y11] [GW-Y15] [GW-Y16] does not end a run, which the same request joins without repeated text', async () => {
     await using own = await aguiServer()
     const agent = own.agent('waiter')
     const reading = agent.say('it', { runId: 'joined-run' })

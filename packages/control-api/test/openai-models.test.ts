@@ -16,7 +16,7 @@ it('lists ensembles and aliases as models, and finds one', async () => {
   expect(await (await fetch(`${api.url}/v1/models/small`)).json()).toEqual(list.data[1])
 })
 
-it('[GW-O1] answers an unknown model and a missing key in the shape of OpenAI', async () => {
+it('[GW-O4] answers an unknown model and a missing key in the shape of OpenAI', async () => {
   const apiKeys = [apiKey('a-secret-of-some-length', { name: 'app', scopes: ['runs:read'] })]
   await using api = await openServer({ apiKeys })
   const locked = await fetch(`${api.url}/v1/models`)

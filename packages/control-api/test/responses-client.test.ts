@@ -151,7 +151,7 @@ describe('a response of the Responses API', () => {
     expect(response.output).toMatchObject([{ phase: 'final_answer' }])
   })
 
-  it('continues the conversation of an earlier response', async () => {
+  it('[GW-N12] continues the conversation of an earlier response', async () => {
     const client = open()
     const first = await client.responses.create({ model: 'echo', input: 'Hello' })
     const second = await client.responses.create({

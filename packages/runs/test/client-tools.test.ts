@@ -76,7 +76,7 @@ describe.each(Object.entries(STORES))('client tools (%s)', (_, make) => {
     await second.close(close)
   })
 
-  it('are refused with every problem', async () => {
+  it('[RUNS-I1] are refused with every problem', async () => {
     await using place = await make()
     const service = await open(place)
     const tools = [weather, weather, { name: 'a b', inputSchema: { type: 'object' } }]

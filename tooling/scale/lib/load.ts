@@ -14,13 +14,19 @@ export interface Loaded {
   readonly gib: number
 }
 
+/** Number of runs whose state changes in one transaction; a trigger adds each of them to the same total. */
+const BATCH = 2_000
+
 /** Fills the tables with ended runs, and parks some of them. Parked runs wait for a person without a time limit. */
 export async function loadRuns(place: PostgresPlace, sizes: Sizes): Promise<void> {
   await fillDatabase(place, { executed: sizes.executed, copies: sizes.copies })
   await query(
     place.connectionString,
-    `UPDATE ${place.schema}.runs SET state = 'parked', status = 'WAITING_REVIEW'
-     WHERE id IN (SELECT id FROM ${place.schema}.runs ORDER BY id LIMIT ${sizes.parked})`,
+    changeRuns(place, {
+      set: `state = 'parked', status = 'WAITING_REVIEW'`,
+      which: `state = 'ended' ORDER BY id`,
+      count: sizes.parked,
+    }),
   )
 }
 
@@ -28,23 +34,50 @@ export async function loadRuns(place: PostgresPlace, sizes: Sizes): Promise<void
 export async function makeReady(place: PostgresPlace, { ready }: Sizes): Promise<void> {
   await query(
     place.connectionString,
-    `UPDATE ${place.schema}.runs SET state = 'ready', status = 'RUNNING',
-       due_at = clock_timestamp() - interval '1 hour' + (id % 1000000) * interval '1 ms'
-     WHERE id IN (
-       SELECT id FROM ${place.schema}.runs WHERE state = 'ended' ORDER BY id DESC LIMIT ${ready})`,
+    changeRuns(place, {
+      set: `state = 'ready', status = 'RUNNING',
+        due_at = clock_timestamp() - interval '1 hour' + (id % 1000000) * interval '1 ms'`,
+      which: `state = 'ended' ORDER BY id DESC`,
+      count: ready,
+    }),
     `VACUUM ANALYZE ${place.schema}.runs`,
   )
 }
 
 /** Ends what `makeReady` made ready, and removes the leases of its owners. */
-export async function endReady({ connectionString, schema }: PostgresPlace): Promise<void> {
+export async function endReady(place: PostgresPlace): Promise<void> {
+  const { connectionString, schema } = place
   await query(
     connectionString,
-    `UPDATE ${schema}.runs SET state = 'ended', status = 'COMPLETED', owner = NULL, due_at = NULL
-     WHERE state IN ('ready', 'owned')`,
+    changeRuns(place, {
+      set: `state = 'ended', status = 'COMPLETED', owner = NULL, due_at = NULL`,
+      which: `state IN ('ready', 'owned')`,
+      count: Infinity,
+    }),
     `DELETE FROM ${schema}.leases`,
     `VACUUM ANALYZE ${schema}.runs, ${schema}.slots, ${schema}.leases`,
   )
+}
+
+/** Assignments to the rows of some runs, and how many of them to change. */
+interface RunChange {
+  readonly set: string
+  readonly which: string
+  readonly count: number
+}
+
+/** Builds the statement that changes runs in transactions of {@link BATCH}. */
+function changeRuns({ schema }: PostgresPlace, { set, which, count }: RunChange): string {
+  const batches = count === Infinity ? 1_000_000 : Math.ceil(count / BATCH)
+  return `DO $$ BEGIN
+    FOR batch IN 1..${batches} LOOP
+      UPDATE ${schema}.runs SET ${set}
+      WHERE id IN (SELECT id FROM ${schema}.runs WHERE ${which}
+        LIMIT least(${BATCH}, ${Math.min(count, Number.MAX_SAFE_INTEGER)} - (batch - 1) * ${BATCH}::bigint));
+      EXIT WHEN NOT FOUND;
+      COMMIT;
+    END LOOP;
+  END $$`
 }
 
 /** Counts the rows. */

@@ -38,9 +38,6 @@ import type { ModelChain } from './model-chain.ts'
 import type { EventMessages } from './event-messages.ts'
 import type { CostEstimate } from '@tutti/protocol'
 
-/** Shortest wait for a rate limit that is reported, in milliseconds; a shorter one had no timer. */
-const LEAST_WAIT_MS = 1
-
 /** Request of one model turn. */
 export interface ModelQuestion {
   readonly iterationIndex: number
@@ -150,9 +147,7 @@ async function waitForTurn(
   const askedAt = clock.elapsed()
   run.inFlight.pause()
   try {
-    await limit.take({ signal, clock })
-    const waitedMs = clock.elapsed() - askedAt
-    if (waitedMs >= LEAST_WAIT_MS) onRateLimitWait?.(waitedMs)
+    if (await limit.take({ signal, clock })) onRateLimitWait?.(clock.elapsed() - askedAt)
   } catch (error) {
     if (signal.aborted) throw stoppedError(signal, 'Model call', { cause: error })
     throw error

@@ -38,12 +38,12 @@ export interface RateLimitOptions {
 /** A rate limit that all users of the object share. */
 export interface RateLimit extends Required<RateLimitOptions> {
   /**
-   * Resolves when a call may be made.
+   * Resolves when a call may be made, with whether it had to wait.
    *
    * Rejects with the reason of the signal if it aborts first, and at once with a {@link TuttiError}
    * RATE_LIMIT_TIMEOUT if the turn would come too late.
    */
-  take(options?: TakeOptions): Promise<void>
+  take(options?: TakeOptions): Promise<boolean>
 }
 
 /** Options of one call. */
@@ -114,14 +114,15 @@ class TokenBucket implements RateLimit {
     return this.intervalMs / this.requests
   }
 
-  async take({ signal, clock = systemClock }: TakeOptions = {}): Promise<void> {
+  async take({ signal, clock = systemClock }: TakeOptions = {}): Promise<boolean> {
     signal?.throwIfAborted()
     // Start with one token: a full bucket would allow twice the number of calls in its first interval.
     this.#level ??= { clock, emptyAt: clock.elapsed() - this.#tokenMs }
-    if (this.#queue.size === 0 && this.#takeToken(this.#level)) return
+    if (this.#queue.size === 0 && this.#takeToken(this.#level)) return false
     const waitMs = this.#msToToken(this.#level) + this.#queue.size * this.#tokenMs
     if (waitMs > this.maxWaitMs) throw this.#tooLate(waitMs)
     if (!(await this.#turn(this.#level, signal))) signal?.throwIfAborted()
+    return true
   }
 
   /** Waits in the queue. Resolves to true with a token, and to false if the signal aborts first. */

@@ -7,7 +7,7 @@ import { LargeReads } from './large-reads.ts'
 const turn = readTurn
 
 describe('LargeReads', () => {
-  it('[GW-C1] builds two answers at a time, and the others in the order of their requests', async () => {
+  it('[GW-X1] builds two answers at a time, and the others in the order of their requests', async () => {
     const reads = new LargeReads(() => undefined)
     const begun: number[] = []
     const ends = [1, 2, 3, 4].map(() => Promise.withResolvers<void>())
@@ -29,7 +29,7 @@ describe('LargeReads', () => {
     expect(begun).toEqual([0, 1, 2, 3])
   })
 
-  it('[GW-C1] passes the slot of a failed answer to the next one', async () => {
+  it('[GW-X1] passes the slot of a failed answer to the next one', async () => {
     const reads = new LargeReads(() => undefined)
     const fail = (): Promise<never> => Promise.reject(new Error('No'))
     const failed = await Promise.allSettled([1, 2, 3].map(() => reads.run(fail)))
@@ -37,7 +37,7 @@ describe('LargeReads', () => {
     expect(await reads.run(() => Promise.resolve('done'))).toBe('done')
   })
 
-  it('[GW-C3] skips an answer whose client has disconnected, without using a slot', async () => {
+  it('[GW-X3] skips an answer whose client has disconnected, without using a slot', async () => {
     const reads = new LargeReads(() => undefined)
     const first = Promise.withResolvers<void>()
     const client = new AbortController()
@@ -56,7 +56,7 @@ describe('LargeReads', () => {
     expect(built).toBe(1)
   })
 
-  it('[GW-C2] frees memory before each answer', async () => {
+  it('[GW-X2] frees memory before each answer', async () => {
     let made = 0
     const reads = new LargeReads(() => {
       made += 1

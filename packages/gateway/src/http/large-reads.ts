@@ -1,9 +1,9 @@
 /**
  * Limits the number of large answers that are built at the same time, and so their memory.
  *
- * GW-C1 At most `AT_ONCE` answers are built at a time; the others wait in order.
- * GW-C2 Before each answer, readers that hold too much unread data are dropped.
- * GW-C3 The turn of a client that has disconnected passes to the next one at once.
+ * GW-X1 At most `AT_ONCE` answers are built at a time; the others wait in order.
+ * GW-X2 Before each answer, readers that hold too much unread data are dropped.
+ * GW-X3 The turn of a client that has disconnected passes to the next one at once.
  *
  * Each answer begins in its own pass of the event loop, because building one blocks the thread for some milliseconds.
  */

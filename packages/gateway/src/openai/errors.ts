@@ -1,9 +1,9 @@
 /**
  * Pure: errors in the shape of OpenAI's API.
  *
- * GW-O1 Every error of a route below `/v1` has OpenAI's shape, those of keys, limits and bodies included.
- * GW-O2 `param` names the field of the first problem, and `message` every problem.
- * GW-O3 `x-should-retry` is `false` when a retry cannot help, because OpenAI's clients repeat 409, 429 and 5xx.
+ * GW-O4 Every error of a route below `/v1` has OpenAI's shape, those of keys, limits and bodies included.
+ * GW-O5 `param` names the field of the first problem, and `message` every problem.
+ * GW-O6 `x-should-retry` is `false` when a retry cannot help, because OpenAI's clients repeat 409, 429 and 5xx.
  *
  * @see https://platform.openai.com/docs/guides/error-codes
  */

@@ -1,11 +1,11 @@
 /**
  * Pure: models as clients of other APIs name them.
  *
- * GW-F1 The name of a shared ensemble is a model; its inputs are read from the newest message. Any other name is the
+ * GW-Z1 The name of a shared ensemble is a model; its inputs are read from the newest message. Any other name is the
  *    alias of a shared model of the catalog, which then answers alone, in a run of one task.
- * GW-F2 An ensemble takes precedence over an alias of the same name.
- * GW-F3 A run of an alias has the limits of the first shared ensemble, as tasks of a request have.
- * GW-F4 The text of a message never becomes a template.
+ * GW-Z2 An ensemble takes precedence over an alias of the same name.
+ * GW-Z3 A run of an alias has the limits of the first shared ensemble, as tasks of a request have.
+ * GW-Z4 The text of a message never becomes a template.
  */
 import { TuttiError } from '@tutti/core'
 import { inputVariables, type Ensemble } from '@tutti/ensemble'

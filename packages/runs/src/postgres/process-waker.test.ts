@@ -232,19 +232,19 @@ function openFleet() {
       options: RunServiceOptions = {},
       ensembles: readonly WaitingEnsemble[] = [band],
     ): Promise<RunService> {
-      const before = claims().length
+      const storage = await open()
+      const { fleet } = storage.queue
       const service = new RunService(
-        await open(),
+        storage,
         ensembles.map(({ ensemble }) => ensemble),
         { clock, maxConcurrentRuns: 100, parkAfterMs: 60_000, ...options },
       )
       await service.start()
       services.push(service)
       if (options.executes !== false) {
-        await until('it has claimed', () => claims().length > before)
+        // The answer to a claim counts the fleet.
+        await until('its claim is answered', () => storage.queue.fleet !== fleet)
       }
-      // Its answer has arrived when a later statement was answered.
-      await service.load()
       return service
     },
     close: (service: RunService) => service.close({ drainTimeoutMs: 0 }),

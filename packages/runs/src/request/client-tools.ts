@@ -1,7 +1,7 @@
 /**
  * Pure: builds the client tools of a request.
  *
- * RUNS-C1 The input schema of a client tool is compiled and checked in bounded time, like an output schema.
+ * RUNS-I1 The input schema of a client tool is compiled and checked in bounded time, like an output schema.
  */
 import { findClientToolProblems, type ClientTool, type Ensemble } from '@tutti/ensemble'
 
