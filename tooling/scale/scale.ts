@@ -7,8 +7,8 @@
  *
  *   node scale/scale.ts [--quick] [--record] [--seed N]
  *
- * It ends after 20 minutes at the latest on two cores, and about 35 GB of disk. Loopback only. It exits with code 1 if a phase could
- * not run, or the judge found a violation; never because of a time.
+ * It ends after 20 minutes at the latest and needs about 35 GB of disk. Loopback only. It exits with code 1 if a phase
+ * could not run, or the judge found a violation; never because of a time.
  */
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
