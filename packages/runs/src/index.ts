@@ -88,7 +88,8 @@ export type {
   ThreadRunQuery,
   ThreadStore,
 } from './ports/thread-store.ts'
-export type { NewThread, NewThreadRun, ThreadRecord, ThreadRunRecord } from './thread-record.ts'
+export type { NewThreadRun } from './run-record.ts'
+export type { NewThread, ThreadRecord, ThreadRunRecord } from './thread-record.ts'
 export type { SecretStore } from './ports/secret-store.ts'
 export type {
   ClaimDeliveries,

@@ -2,8 +2,7 @@
 import { errorMessage, TuttiError } from '@tutti/core'
 
 import type { Quota } from './ports/run-store.ts'
-import type { RunRecord } from './run-record.ts'
-import type { NewThreadRun } from './thread-record.ts'
+import type { NewThreadRun, RunRecord } from './run-record.ts'
 import type { StepError } from '@tutti/ensemble'
 
 /** Time that a refused caller should wait, in milliseconds; the same as AgentEnsemble's. */

@@ -1,6 +1,5 @@
 /** Stored records of runs, tasks and reviews. Instants are milliseconds since 1970. */
 import type { CallerRequest } from '@tutti/core'
-import type { NewThreadRun } from './thread-record.ts'
 import type { Budget } from '@tutti/ensemble'
 import type {
   ClientToolBody,
@@ -164,4 +163,15 @@ export interface SubmissionKey {
   readonly idempotencyKey: string
   /** Hash of the submission; another one under the same key is refused. */
   readonly fingerprint: string
+}
+
+/** The place of a new run in its thread. */
+export interface NewThreadRun {
+  readonly threadId: string
+  /** Number of the run in its thread, from 1. Numbers of deleted runs are missing. */
+  readonly number: number
+  /** The run as a message of its user. */
+  readonly userMessage: string
+  /** `taskIndex` of the task whose output is that of the run. */
+  readonly finalTask: number
 }

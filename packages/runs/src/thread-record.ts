@@ -1,5 +1,5 @@
 /** Stored records of threads and of their runs. Instants are milliseconds since 1970. */
-import type { RunRecord } from './run-record.ts'
+import type { NewThreadRun, RunRecord } from './run-record.ts'
 
 /** A thread: a conversation that consists of runs. */
 export interface ThreadRecord extends NewThread {
@@ -29,15 +29,4 @@ export interface ThreadRunRecord
     Omit<NewThreadRun, 'threadId'> {
   /** Output of the final task. */
   readonly output?: string
-}
-
-/** The place of a new run in its thread. */
-export interface NewThreadRun {
-  readonly threadId: string
-  /** Number of the run in its thread, from 1. Numbers of deleted runs are missing. */
-  readonly number: number
-  /** The run as a message of its user. */
-  readonly userMessage: string
-  /** `taskIndex` of the task whose output is that of the run. */
-  readonly finalTask: number
 }

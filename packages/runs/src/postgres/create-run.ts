@@ -31,8 +31,7 @@ import { toTagIndex, toColumn, toIndex } from './text.ts'
 import { activeRunsSql, readActorUse } from './totals.ts'
 
 import type { CreatedRun, CreateRunOptions, Quota } from '../ports/run-store.ts'
-import type { NewRun } from '../run-record.ts'
-import type { NewThreadRun } from '../thread-record.ts'
+import type { NewRun, NewThreadRun } from '../run-record.ts'
 import type { PostgresParts } from './postgres-parts.ts'
 
 /** Creates a run; see `RunStore.create`. */

@@ -15,9 +15,8 @@ import { NEXT_PLACE } from './sqlite-thread-store.ts'
 import { prepareActorCounter } from './count-actor-use.ts'
 
 import type { Claimant, CreatedRun, CreateRunOptions } from '../ports/run-store.ts'
-import type { NewRun, SubmissionKey } from '../run-record.ts'
+import type { NewRun, NewThreadRun, SubmissionKey } from '../run-record.ts'
 import type { Appended, Addition } from './append-events.ts'
-import type { NewThreadRun } from '../thread-record.ts'
 import type { SqliteParts } from './sqlite-parts.ts'
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 

@@ -6,8 +6,8 @@ import { claimRun, endedRun, newRun, parkedRun, readRecord } from './run-fixture
 
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { CreatedRun } from '../ports/run-store.ts'
-import type { NewRun } from '../run-record.ts'
-import type { NewThreadRun, ThreadRunRecord } from '../thread-record.ts'
+import type { NewRun, NewThreadRun } from '../run-record.ts'
+import type { ThreadRunRecord } from '../thread-record.ts'
 import type { SharedStorageCase, StorageCase } from './storage-case.ts'
 
 const MOST = Number.MAX_SAFE_INTEGER
