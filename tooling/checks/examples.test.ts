@@ -2,11 +2,13 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
+import { build, defaultClientConditions, preview, type PreviewServer } from 'vite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { launchBrowser } from '../browser/launch-browser.ts'
@@ -28,7 +30,7 @@ const EXAMPLES = globSync('examples/*/package.json', { cwd: ROOT })
   .toSorted()
 
 /** Examples that run until they are stopped, according to their README. */
-const PAGES = ['chat-page', 'custom-ui']
+const PAGES = ['chat-page', 'custom-ui', 'react-app']
 
 /** Examples that run a program in Python. */
 const PYTHON = ['openai-client', 'polyglot-tools']
@@ -209,12 +211,120 @@ describe('the page of chat-page', () => {
 
   async function openQuestion(): Promise<Page> {
     const page = await opened(browser)
-    await page.goto(/http:\S+/.exec(line)?.[0] ?? line)
+    await page.goto(addressIn(line))
     await page.getByLabel('Question').fill('What is tutti?')
     await page.getByRole('button', { name: 'Send' }).click()
     return page
   }
 })
+
+describe('the page of react-app', () => {
+  const { command, output } = shownBy('react-app')
+  let child: ReturnType<typeof spawnExample>
+  let browser: Browser | undefined
+  let older: PreviewServer | undefined
+  let line = ''
+
+  beforeAll(async () => {
+    child = spawnExample(command)
+    const log = text(child.stderr)
+    const [first] = await Promise.race([once(child.stdout, 'data'), log.then((all) => [all])])
+    line = String(first)
+    browser = await launchBrowser()
+    older = await serveWithReact18(addressIn(line))
+  })
+
+  afterAll(async () => {
+    await browser?.close()
+    await older?.close()
+    const ended = once(child, 'exit')
+    child.kill('SIGTERM')
+    await ended
+  })
+
+  it('is served at the address in its README, on any free port', () => {
+    const port = /:\d+/g
+    expect(line.replaceAll(port, '')).toBe(output.replaceAll(port, ''))
+  })
+
+  it.each(['19', '18'])(
+    'follows a run, decides its review, lists it, and continues a conversation with React %s',
+    async (version) => {
+      const page = await opened(browser)
+      const complaints: string[] = []
+      page.on('pageerror', ({ message }) => complaints.push(message))
+      page.on('console', (message) => {
+        if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
+      })
+      const url = version === '18' ? older?.resolvedUrls?.local[0] : addressIn(line)
+      await page.goto(url ?? '')
+
+      await page.getByRole('button', { name: 'Write' }).click()
+      const run = page.getByRole('region', { name: 'Run' })
+      // Waits for a part of the text in each frame, because it is shown for a moment only.
+      await page.waitForFunction(() =>
+        /: Hey[^?]*$/.test(document.querySelector('p + section p')?.textContent ?? ''),
+      )
+      await run.getByText('Send this letter?').waitFor()
+      await run.getByLabel('Because').fill('More politely')
+      await run.getByRole('button', { name: 'Reject' }).click()
+      await run.getByText('write (2): Dear Ada, how are you? Yours, Grace').waitFor()
+      await run.getByRole('button', { name: 'Accept' }).click()
+      await expect.poll(() => run.locator('output').textContent()).toBe('COMPLETED')
+      await expect.poll(() => run.getByRole('group').count()).toBe(0)
+      const letters = page.getByRole('region', { name: 'Letters' }).getByRole('listitem')
+      await expect.poll(() => letters.first().textContent()).toMatch(/^run-\S+ COMPLETED$/)
+
+      await continueConversation(page, version)
+      expect(complaints).toEqual([])
+      await page.close()
+    },
+  )
+
+  async function continueConversation(page: Page, version: string): Promise<void> {
+    const conversation = page.getByRole('region', { name: 'Conversation' })
+    const messages = conversation.getByRole('paragraph')
+    const before = await messages.count()
+    await conversation.getByLabel('Question').fill(`React ${version}?`)
+    await conversation.getByRole('button', { name: 'Ask' }).click()
+    await expect
+      .poll(() => messages.nth(before).textContent())
+      .toBe(
+        `React ${version}?: Your first question was React 19?, and this is question ${before + 1}.`,
+      )
+    expect(await conversation.getByRole('alert').count()).toBe(0)
+  }
+})
+
+/** Serves the same page with React 18, over the API of a page that runs. */
+async function serveWithReact18(target: string): Promise<PreviewServer> {
+  const outDir = join(TEMPORARY, 'react-18')
+  const settings = {
+    configFile: false,
+    root: join(ROOT, 'examples/react-app'),
+    logLevel: 'error',
+  } as const
+  const { resolve } = createRequire(join(ROOT, 'packages/react/package.json'))
+  const find = (name: string): string => dirname(resolve(`${name}/package.json`))
+  await build({
+    ...settings,
+    build: { outDir, target: 'es2023' },
+    resolve: {
+      alias: { 'react-dom': find('react-dom-18'), react: find('react-18') },
+      conditions: ['@tutti/source', ...defaultClientConditions],
+    },
+  })
+  const proxy = { target, ws: true }
+  return preview({
+    ...settings,
+    build: { outDir },
+    preview: { port: 0, host: '127.0.0.1', proxy: { '/api': proxy, '/ws': proxy } },
+  })
+}
+
+function addressIn(line: string): string {
+  return /http:\S+/.exec(line)?.[0] ?? line
+}
 
 function opened(browser: Browser | undefined): Promise<Page> {
   if (browser === undefined) throw new Error('There is no browser')

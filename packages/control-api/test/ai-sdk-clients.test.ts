@@ -6,19 +6,17 @@ import {
   type ChatInit,
   type UIMessage,
 } from 'ai'
-import { modelCatalog } from '@tutti/ensemble'
 import { apiKey } from '@tutti/control-api'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { caller, chatEnsembles, echo } from './chat-ensembles.ts'
+import { chatEnsembles, openChatServer } from './chat-ensembles.ts'
 import { openServer, type TestServer } from './open-server.ts'
 import { PlainChat } from './plain-chat.ts'
 
 let api: TestServer
 
 beforeAll(async () => {
-  const models = modelCatalog({ echo, caller })
-  api = await openServer({ ensembles: chatEnsembles(), models, limits: { models } })
+  api = await openChatServer()
 })
 
 afterAll(async () => {
@@ -188,6 +186,16 @@ describe('a chat of the AI SDK', () => {
     const chat = openChat({ model, onFinish: ({ finishReason }) => void ends.push(finishReason) })
     await chat.sendMessage({ text: 'Ode' })
     expect([ends, textsOf(chat.lastMessage)]).toEqual([[reason], texts])
+  })
+
+  it('[GW-C8] fails with the exceeded limit of a budget', async () => {
+    const chat = openChat({ model: 'spender' })
+    await chat.sendMessage({ text: 'Ode' })
+    expect([chat.status, chat.error?.message]).toEqual([
+      'error',
+      expect.stringContaining('maxTokens'),
+    ])
+    expect(chat.lastMessage?.metadata).toMatchObject({ usage: { totalTokens: 180 } })
   })
 
   it('[GW-C8] fails with the message and the usage of a failed run', async () => {

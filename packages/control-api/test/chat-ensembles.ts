@@ -1,9 +1,17 @@
 /** Ensembles for clients of chat APIs: each has one way to end or to wait. */
 import { defineTool, Type } from '@tutti/core'
-import { ensemble, task, type Ensemble, type ModelRequest } from '@tutti/ensemble'
+import {
+  ensemble,
+  modelCatalog,
+  task,
+  type ChatModel,
+  type Ensemble,
+  type ModelRequest,
+} from '@tutti/ensemble'
 import { scriptedModel, type ScriptedReply } from '@tutti/testing'
 
 import { singer } from './a2a-agent.ts'
+import { openServer, type TestServer } from './open-server.ts'
 import { approvedTool, reviewedTask } from './reviewed-ensembles.ts'
 
 /** Model that repeats the newest message, and says how many messages it got. */
@@ -83,5 +91,23 @@ export function chatEnsembles(): readonly Ensemble[] {
     solo('refuser', { text: '', finishReason: 'refusal', refusal: 'I do not sing this' }),
     solo('filtered', { text: '', finishReason: 'content_filter' }),
     solo('cut', { text: 'La la', finishReason: 'length' }),
+    spender(),
   ]
+}
+
+/** Ensemble whose budget ends with its first model call. */
+function spender(): Ensemble {
+  const usage = { inputTokens: 90, outputTokens: 90 }
+  const toolCalls = [{ name: 'none', arguments: {} }]
+  const model = scriptedModel(() => ({ toolCalls, usage }), { provider: 'scripted' })
+  const sing = task({ name: 'sing', description: 'Sing {song}' })
+  return ensemble({ name: 'spender', tasks: [sing], model, budget: { maxTokens: 10 } })
+}
+
+/** Serves all ensembles, with the models `echo` and `caller` and more, to clients of chat APIs. */
+export function openChatServer(
+  more: Readonly<Record<string, ChatModel>> = {},
+): Promise<TestServer> {
+  const models = modelCatalog({ echo, caller, ...more })
+  return openServer({ ensembles: chatEnsembles(), models, limits: { models } })
 }

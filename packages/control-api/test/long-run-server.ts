@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { serveControlApi, type ControlApiOptions } from '@tutti/control-api'
-import { defineTool, toolCatalog, Type } from '@tutti/core'
+import { toolCatalog } from '@tutti/core'
 import { ensemble, modelCatalog, task } from '@tutti/ensemble'
 import { RunService, sqliteRunStorage, type RunStorage } from '@tutti/runs'
 import { postgresRunStorage } from '@tutti/runs/postgres'
 import { scriptedModel } from '@tutti/testing'
 
 import { testDatabase } from '../../../tooling/postgres/test-database.ts'
+import { createWaitingTool } from './a2a-agent.ts'
 import { Socket } from './open-server.ts'
 
 /** The server and the actions of tests. */
@@ -68,19 +69,7 @@ export async function openLongRunServer(
   { tasks: count = 6, words = 5, ...options }: LongRunShape & Partial<ControlApiOptions> = {},
 ): Promise<LongRunServer> {
   const { storage, remove }: Place = await STORES[store]()
-  const gate = Promise.withResolvers<void>()
-  const wait = defineTool({
-    name: 'wait',
-    description: 'Waits for the test',
-    input: Type.Object({}),
-    async execute(_, { signal }) {
-      const aborted = new Promise<void>((resolve) => {
-        signal.addEventListener('abort', () => resolve())
-      })
-      await Promise.race([gate.promise, aborted])
-      return 'waited'
-    },
-  })
+  const { tool: wait, release } = createWaitingTool()
   const text = Array.from({ length: words }, (_, word) => `la${word}`).join(' ')
   const model = scriptedModel(({ messages, tools }) =>
     tools.length === 0 || messages.at(-1)?.role === 'tool'
@@ -105,7 +94,7 @@ export async function openLongRunServer(
   return {
     url: api.url,
     runs,
-    play: gate.resolve,
+    play: release,
     async submit() {
       return (await runs.submit({})).runId
     },
@@ -113,7 +102,7 @@ export async function openLongRunServer(
       fetch(`${api.url}/api/runs/${runId}/events${query}`, { headers }),
     connect: (path = '/ws') => new Socket(`${api.url}${path}`, {}),
     async [Symbol.asyncDispose]() {
-      gate.resolve()
+      release()
       await runs.close({ drainTimeoutMs: 10_000 })
       await api.close()
       await remove()

@@ -10,6 +10,7 @@ import { RunService, sqliteRunStorage, type RunServiceOptions, type RunStorage }
 import { scriptedModel } from '@tutti/testing'
 
 import { checkedFetch } from './answers.ts'
+import { createWaitingTool } from './a2a-agent.ts'
 import { readMetrics, valueOf, type ReadFamily } from './metrics-text.ts'
 import { Socket } from './open-server.ts'
 
@@ -71,9 +72,9 @@ export async function openMeteredServer(
   options: MeteredServerOptions = {},
 ): Promise<MeteredServer> {
   const path = mkdtempSync(join(tmpdir(), 'tutti-metered-'))
-  const gate = Promise.withResolvers<void>()
+  const waiting = createWaitingTool()
   const metrics = serverMetrics({ version: '1.2.3', cacheMs: 0 })
-  const { ensembles, tools, models } = buildEnsembles(gate.promise)
+  const { ensembles, tools, models } = buildEnsembles(waiting.tool)
   const logger = options.logger === undefined ? {} : { logger: options.logger }
   const runs = new RunService(
     metrics.measured(options.storage ?? sqliteRunStorage(path)),
@@ -135,7 +136,7 @@ export async function openMeteredServer(
     runs,
     asked,
     ask,
-    play: gate.resolve,
+    play: waiting.release,
     async submit(name, more = {}) {
       const json = { ensemble: name, ...more }
       const response = await ask('submitRun', 202, { path: '/api/runs', json })
@@ -154,7 +155,7 @@ export async function openMeteredServer(
       return { text, families, value: (name, labels) => valueOf(families, name, labels) }
     },
     async [Symbol.asyncDispose]() {
-      gate.resolve()
+      waiting.release()
       await runs.close({ drainTimeoutMs: 5_000 })
       await api.close()
       rmSync(path, { recursive: true })
@@ -163,7 +164,7 @@ export async function openMeteredServer(
 }
 
 /** Ensembles of the server. */
-function buildEnsembles(opens: Promise<void>) {
+function buildEnsembles(wait: ReturnType<typeof createWaitingTool>['tool']) {
   const add = defineTool({
     name: 'add',
     description: 'Adds',
@@ -180,18 +181,6 @@ function buildEnsembles(opens: Promise<void>) {
     input: Type.Object({}),
     execute() {
       throw new Error('out of tune')
-    },
-  })
-  const wait = defineTool({
-    name: 'wait',
-    description: 'Waits for the test',
-    input: Type.Object({}),
-    async execute(_, { signal }) {
-      const aborted = new Promise<void>((resolve) => {
-        signal.addEventListener('abort', () => resolve())
-      })
-      await Promise.race([opens, aborted])
-      return 'waited'
     },
   })
   const calling = (calls: readonly { readonly name: string; readonly arguments: object }[]) =>

@@ -1,12 +1,11 @@
 /** Tests of chat completions with the client of `openai`. */
 import OpenAI, { APIError, NotFoundError } from 'openai'
-import { modelCatalog } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { caller, chatEnsembles, echo } from './chat-ensembles.ts'
-import { openServer, type TestServer } from './open-server.ts'
+import { openChatServer } from './chat-ensembles.ts'
 
+import type { TestServer } from './open-server.ts'
 import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources'
 
 let api: TestServer
@@ -15,8 +14,7 @@ let client: OpenAI
 const json = scriptedModel(() => '{"city":"Bonn"}', { provider: 'scripted' })
 
 beforeAll(async () => {
-  const models = modelCatalog({ echo, caller, json })
-  api = await openServer({ ensembles: chatEnsembles(), models, limits: { models } })
+  api = await openChatServer({ json })
   client = new OpenAI({ baseURL: `${api.url}/v1`, apiKey: 'none', maxRetries: 0 })
 })
 
@@ -212,6 +210,18 @@ describe('a chat completion', () => {
     await expect(collect(stream)).rejects.toThrow(/The piano is out of tune/)
   })
 
+  it('[GW-K6] answers an exceeded budget with status 429', async () => {
+    const failed = client.chat.completions.create({ model: 'spender', messages: ask('Ode') })
+    const shape = { status: 429, code: 'budget_exceeded', type: 'rate_limit_error' }
+    await expect(failed).rejects.toMatchObject(shape)
+    const stream = await client.chat.completions.create({
+      model: 'spender',
+      messages: ask('Ode'),
+      stream: true,
+    })
+    await expect(collect(stream)).rejects.toThrow(/maxTokens/)
+  })
+
   it('[GW-K5][GW-K6] waits for a reviewer, and answers a cancel as an error', async () => {
     const create = () => client.chat.completions.create({ model: 'choir', messages: ask('Ode') })
     const reviewOf = async () => {
@@ -259,6 +269,24 @@ describe('a chat completion', () => {
     await api.runs.send(kept, { kind: 'decide', reviewId, decision })
     const [chunk] = await collect(await again)
     expect(chunk?.id).toBe(`chatcmpl-${kept}`)
+  })
+
+  it('[GW-K1] accepts the defaults of settings that belong to the model catalog', async () => {
+    const completion = await client.chat.completions.create({
+      model: 'echo',
+      messages: ask('Hi'),
+      temperature: 1,
+      top_p: 1,
+      n: 1,
+      reasoning_effort: null,
+      presence_penalty: 0,
+      frequency_penalty: 0,
+      logit_bias: {},
+      stop: [],
+      modalities: ['text'],
+      verbosity: 'medium',
+    })
+    expect(completion.choices[0]?.message.content).toBe('1: Hi')
   })
 
   it('[GW-K1] refuses every field that would change the answer, in the shape of OpenAI', async () => {

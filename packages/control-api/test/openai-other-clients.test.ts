@@ -1,17 +1,16 @@
-/** Tests of chat completions with clients other than that of `openai`: ChatOpenAI of LangChain, and `@openai/agents`. */
+/** Tests of OpenAI's APIs with clients other than that of `openai`: ChatOpenAI of LangChain, and `@openai/agents`. */
 import { ChatOpenAI } from '@langchain/openai'
 import { Agent, OpenAIProvider, Runner, setTracingDisabled, tool } from '@openai/agents'
-import { modelCatalog } from '@tutti/ensemble'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { caller, chatEnsembles, echo } from './chat-ensembles.ts'
-import { openServer, type TestServer } from './open-server.ts'
+import { openChatServer } from './chat-ensembles.ts'
+
+import type { TestServer } from './open-server.ts'
 
 let api: TestServer
 
 beforeAll(async () => {
-  const models = modelCatalog({ echo, caller })
-  api = await openServer({ ensembles: chatEnsembles(), models, limits: { models } })
+  api = await openChatServer()
 })
 
 afterAll(async () => {
@@ -59,12 +58,15 @@ describe('ChatOpenAI of LangChain', () => {
 })
 
 describe('an agent of @openai/agents', () => {
-  it('calls its tools and answers with a model of the server', async () => {
+  it.each([
+    ['responses', {}],
+    ['chat completions', { useResponses: false }],
+  ])('calls its tools and answers with a model of the server over %s', async (_, options) => {
     setTracingDisabled(true)
     const modelProvider = new OpenAIProvider({
       baseURL: `${api.url}/v1`,
       apiKey: 'none',
-      useResponses: false,
+      ...options,
     })
     const weather = tool({
       name: 'weather',

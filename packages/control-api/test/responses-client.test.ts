@@ -1,11 +1,11 @@
 /** Tests of the Responses API with the client of `openai`. */
 import OpenAI, { APIError } from 'openai'
 import { apiKey } from '@tutti/control-api'
-import { defineTool, Type } from '@tutti/core'
 import { ensemble, modelCatalog, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
+import { createWaitingTool } from './a2a-agent.ts'
 import { caller, chatEnsembles, echo } from './chat-ensembles.ts'
 import { openServer, type TestServer } from './open-server.ts'
 
@@ -17,28 +17,16 @@ const KEYS = {
 }
 
 let api: TestServer
-let gate = Promise.withResolvers<void>()
+const waiting = createWaitingTool()
 
 function answering(name: string, reply: Parameters<typeof scriptedModel>[0]) {
   return scriptedModel(reply, { name, provider: 'scripted' })
 }
 
 beforeAll(async () => {
-  const wait = defineTool({
-    name: 'wait',
-    description: 'Waits for the test',
-    input: Type.Object({}),
-    async execute(_, { signal }) {
-      const aborted = new Promise<void>((resolve) => {
-        signal.addEventListener('abort', () => resolve())
-      })
-      await Promise.race([gate.promise, aborted])
-      return 'waited'
-    },
-  })
   const waiter = ensemble({
     name: 'waiter',
-    tasks: [task({ name: 'wait', description: 'Wait {song}', tools: [wait] })],
+    tasks: [task({ name: 'wait', description: 'Wait {song}', tools: [waiting.tool] })],
     model: answering('waiter', ({ messages }) =>
       messages.at(-1)?.role === 'tool'
         ? 'It was worth it'
@@ -64,8 +52,13 @@ beforeAll(async () => {
     })),
     short: answering('short', () => ({ text: 'Once upon', finishReason: 'length' })),
   })
+  const plain = ensemble({
+    name: 'plain',
+    tasks: [task({ name: 'talk', description: 'Talk to the user' })],
+    model: echo,
+  })
   api = await openServer({
-    ensembles: [...chatEnsembles(), waiter, capped],
+    ensembles: [...chatEnsembles(), waiter, capped, plain],
     models,
     limits: { models },
     apiKeys: [
@@ -76,7 +69,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  gate.resolve()
+  waiting.release()
   await api[Symbol.asyncDispose]()
 })
 
@@ -233,7 +226,6 @@ describe('a stream of the Responses API', () => {
 
   it('of a response in the background can be joined late, and cancelled', async () => {
     const client = open()
-    gate = Promise.withResolvers()
     const response = await client.responses.create({
       model: 'waiter',
       input: 'Amen',
@@ -312,7 +304,15 @@ describe('a function call of the Responses API', () => {
       input: 'Thanks',
       previous_response_id: second.id,
     })
-    expect(third.output_text).toBe('3: Thanks')
+    // The question, the call, its output and the answer came before.
+    expect(third.output_text).toBe('5: Thanks')
+    const { request } = (await api.runs.record(third.id.slice('resp_'.length))) ?? {}
+    expect(request?.history).toMatchObject([
+      { role: 'user', content: 'Weather?' },
+      { role: 'assistant', toolCalls: [{ id: call.call_id, name: 'get_weather' }] },
+      { role: 'tool', toolCallId: call.call_id, content: '7 degrees' },
+      { role: 'assistant', content: '7 degrees' },
+    ])
     const branch = await errorOf(
       client.responses.create({ model: 'echo', input: 'x', previous_response_id: first.id }),
     )
@@ -352,6 +352,82 @@ describe('a function call of the Responses API', () => {
     const changed = { previous_response_id: first.id, instructions: 'Other', input: [output] }
     const error = await errorOf(client.responses.create({ model: 'caller', ...changed }))
     expect([error.status, error.param]).toEqual([400, 'instructions'])
+  })
+})
+
+describe('a conversation of the Responses API', () => {
+  it('[GW-N13][GW-N14] is a thread, whose next run gets the earlier messages', async () => {
+    const client = open()
+    const { id, metadata } = await client.conversations.create({ metadata: { topic: 'weather' } })
+    expect(metadata).toEqual({ topic: 'weather' })
+    expect(await client.conversations.retrieve(id)).toMatchObject({ id, object: 'conversation' })
+    const first = await client.responses.create({ model: 'echo', input: 'One', conversation: id })
+    expect([first.output_text, first.conversation]).toEqual(['1: One', { id }])
+    const second = await client.responses.create({
+      model: 'singer',
+      input: [{ role: 'user', content: 'Ode' }],
+      conversation: { id },
+      stream: true,
+    })
+    expect(endOf(await all(second)).conversation).toEqual({ id })
+    const third = await client.responses.create({ model: 'echo', input: 'Two', conversation: id })
+    expect(third.output_text).toBe('5: Two')
+    const threadId = id.slice('conv_'.length)
+    const { runs } = await api.runs.threads.runs({ threadId, limit: 9, maxBytes: 9_999 })
+    expect(runs.map(({ userMessage }) => userMessage)).toEqual(['Two', 'Ode', 'One'])
+    const next = { model: 'echo', input: 'Three', previous_response_id: third.id }
+    expect((await client.responses.create(next)).output_text).toBe('7: Three')
+  })
+
+  it('[GW-N13] is locked while its newest run waits, which outputs continue', async () => {
+    const client = open()
+    const { id: conversation } = await client.conversations.create({})
+    const ask = { model: 'caller', input: 'Weather?', tools: [WEATHER], conversation }
+    const first = await client.responses.create(ask)
+    const locked = await errorOf(client.responses.create(ask))
+    expect([locked.status, locked.code, locked.param]).toEqual([
+      409,
+      'conversation_locked',
+      'conversation',
+    ])
+    const [call] = first.output
+    if (call?.type !== 'function_call') throw new TypeError('No call')
+    const second = await client.responses.create({
+      ...ask,
+      input: [{ type: 'function_call_output', call_id: call.call_id, output: '7 degrees' }],
+    })
+    expect([second.output_text, second.conversation]).toEqual(['7 degrees', { id: conversation }])
+  })
+
+  it.each([
+    ['conversation', 404, { conversation: 'conv_none' }],
+    ['conversation', 404, { conversation: { id: 'thread' } }],
+    ['conversation', 400, { previous_response_id: 'resp_run-1' }],
+    ['model', 400, { model: 'plain' }],
+    [
+      'input',
+      400,
+      {
+        input: [
+          { role: 'assistant', content: 'Hi' },
+          { role: 'user', content: 'x' },
+        ],
+      },
+    ],
+  ])('[GW-N13] refuses a request by its %s with status %i: %j', async (param, status, change) => {
+    const client = open()
+    const { id: conversation } = await client.conversations.create({})
+    const body = { model: 'echo', input: 'x', conversation, ...change }
+    const error = await errorOf(client.post('/responses', { body }))
+    expect([error.status, error.param]).toEqual([status, param])
+  })
+
+  it('[GW-N14] that does not exist, or would begin with items, is refused', async () => {
+    const client = open()
+    expect((await errorOf(client.conversations.retrieve('conv_none'))).status).toBe(404)
+    const items = [{ role: 'user' as const, content: 'x' }]
+    const error = await errorOf(client.conversations.create({ items }))
+    expect([error.status, error.param]).toEqual([400, 'items'])
   })
 })
 
@@ -449,6 +525,19 @@ describe('[GW-N6] the end of a response', () => {
       output_text: 'Once upon',
       max_output_tokens: 16,
     })
+  })
+})
+
+describe('a parameter of the Responses API', () => {
+  it.each([
+    { temperature: 1, top_p: 1 },
+    { temperature: null, top_p: null, reasoning: null },
+    { reasoning: { effort: null, summary: null } },
+    { reasoning: {}, service_tier: 'auto', truncation: 'disabled', top_logprobs: 0 },
+  ] as const)('[GW-N7] that has its default changes nothing: %j', async (more) => {
+    const response = await open().responses.create({ model: 'echo', input: 'Hi', ...more })
+    expect(response.output_text).toBe('1: Hi')
+    expect(response.temperature).toBe('temperature' in more ? more.temperature : null)
   })
 })
 

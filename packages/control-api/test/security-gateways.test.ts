@@ -20,6 +20,8 @@ const ROUTES: readonly (readonly [method: string, path: string, scope: Scope])[]
   ['DELETE', '/v1/responses/resp_run-1', 'runs:control'],
   ['POST', '/v1/responses/resp_run-1/cancel', 'runs:control'],
   ['GET', '/v1/responses/resp_run-1/input_items', 'runs:read'],
+  ['POST', '/v1/conversations', 'runs:write'],
+  ['GET', '/v1/conversations/conv_thread-1', 'runs:read'],
   ['POST', '/v1/chat/completions', 'runs:write'],
 ]
 

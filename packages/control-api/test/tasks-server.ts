@@ -1,8 +1,8 @@
 /** A control API with agents for the `/tasks` wire: short, long, failing, careful. */
-import { defineTool, Type } from '@tutti/core'
 import { ensemble, priceList, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 
+import { createWaitingTool } from './a2a-agent.ts'
 import { reviewedTask, approvedTool } from './reviewed-ensembles.ts'
 import { openServer, type TestServer, type TestServerOptions } from './open-server.ts'
 
@@ -21,19 +21,7 @@ export interface TasksServer extends TestServer {
 
 /** Starts a server. `play` releases the long agent. */
 export async function openTasksServer(options: TestServerOptions = {}): Promise<TasksServer> {
-  const gate = Promise.withResolvers<void>()
-  const wait = defineTool({
-    name: 'wait',
-    description: 'Waits for the test',
-    input: Type.Object({}),
-    async execute(_, { signal }) {
-      const aborted = new Promise<void>((resolve) => {
-        signal.addEventListener('abort', () => resolve())
-      })
-      await Promise.race([gate.promise, aborted])
-      return 'waited'
-    },
-  })
+  const { tool: wait, release } = createWaitingTool()
   // The price is 1 dollar per million input tokens.
   const usage = { inputTokens: CALL_USD * 1_000_000, outputTokens: 0 }
   const priced = { provider: 'scripted', name: 'priced' }
@@ -74,7 +62,7 @@ export async function openTasksServer(options: TestServerOptions = {}): Promise<
   const api = await openServer({ ensembles, ...options, limits: { prices, ...options.limits } })
   return {
     ...api,
-    play: gate.resolve,
+    play: release,
     agent: (name) => `${api.url}/agents/${name}`,
     send: (method, body, headers = {}) =>
       fetch(`${api.url}${method}`, {
@@ -87,7 +75,7 @@ export async function openTasksServer(options: TestServerOptions = {}): Promise<
       return runs[0]?.runId ?? ''
     },
     async [Symbol.asyncDispose]() {
-      gate.resolve()
+      release()
       await api[Symbol.asyncDispose]()
     },
   }

@@ -48,7 +48,13 @@ export {
   runNotFound,
   type ReadingPlace,
 } from './runs/find-run.ts'
-export { submitAndFollowAs, submitRunAs, type SubmissionOptions } from './runs/submit-run.ts'
+export {
+  forkRunAs,
+  replayRunAs,
+  submitAndFollowAs,
+  submitRunAs,
+  type SubmissionOptions,
+} from './runs/submit-run.ts'
 export { waitForEnd, type WaitOptions } from './runs/wait-for-end.ts'
 export { findTool, invokeCatalogTool } from './tools/invoke-tool.ts'
 

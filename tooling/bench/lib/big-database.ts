@@ -52,21 +52,22 @@ export async function fillDatabase(
     .map((column) => `"${column.name}" = ${later(column, `-${options.copies}`)}`)
   await query(url, settings, `UPDATE runs SET ${aged.join(', ')}`)
   const tables = [...new Set(columns.map(({ table }) => table))]
+  const createIndexes = await dropIndexes(url, settings, schema)
   const starts = Array.from({ length: Math.ceil(options.copies / SETS) }, (_, at) => at * SETS + 1)
-  const write = async (): Promise<void> => {
-    for (let from = starts.shift(); from !== undefined; from = starts.shift()) {
-      const to = Math.min(from + SETS - 1, options.copies)
-      const statements = tables.map((table) =>
-        copySql(
-          table,
-          columns.filter((column) => column.table === table),
-          { from, to, newest },
-        ),
-      )
-      await query(url, settings, ...statements)
-    }
-  }
-  await Promise.all(Array.from({ length: WRITERS }, write))
+  await inParallel(starts, async (from) => {
+    const to = Math.min(from + SETS - 1, options.copies)
+    const statements = tables.map((table) =>
+      copySql(
+        table,
+        columns.filter((column) => column.table === table),
+        { from, to, newest },
+      ),
+    )
+    await query(url, settings, ...statements)
+  })
+  await inParallel(createIndexes, async (create) => {
+    await query(url, settings, create)
+  })
   await query(
     url,
     settings,
@@ -109,6 +110,37 @@ async function executeRuns(place: PostgresPlace, count: number): Promise<void> {
     }
   }
   await Promise.all(Array.from({ length: 20 }, work))
+}
+
+/** Does something for each item, on as many connections as there are writers. */
+async function inParallel<Item>(
+  items: readonly Item[],
+  act: (item: Item) => Promise<void>,
+): Promise<void> {
+  const left = [...items]
+  const work = async (): Promise<void> => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) await act(item)
+  }
+  await Promise.all(Array.from({ length: WRITERS }, work))
+}
+
+/** Drops the indexes that no constraint needs, because they are created faster than extended. Returns their statements. */
+async function dropIndexes(
+  url: string,
+  settings: string,
+  schema: string,
+): Promise<readonly string[]> {
+  const rows = await query(
+    url,
+    settings,
+    `SELECT indexrelid::regclass::text AS name, pg_get_indexdef(indexrelid) AS create_sql
+     FROM pg_index JOIN pg_class ON pg_class.oid = indrelid
+     WHERE relnamespace = '${schema}'::regnamespace AND relname IN ('runs', 'run_texts')
+       AND NOT indisunique ORDER BY pg_relation_size(indexrelid) DESC`,
+  )
+  const names = rows.map((row) => String(row['name']))
+  await query(url, settings, `DROP INDEX ${names.join(', ')}`)
+  return rows.map((row) => String(row['create_sql']))
 }
 
 /** Returns the columns that a copy sets: of the runs, and of the tables that refer to them. */

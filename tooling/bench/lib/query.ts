@@ -9,6 +9,7 @@ interface Driver {
 /** A connection. */
 interface Connection {
   connect(): Promise<void>
+  on(event: 'error', listener: () => void): void
   query(statement: string): Promise<{ readonly rows: readonly Row[] }>
   end(): Promise<void>
 }
@@ -25,6 +26,8 @@ export async function query(
   // NOTE: the driver exports this class.
   const { Client } = require('pg') as Driver
   const client = new Client({ connectionString })
+  // The statement fails as well; without a listener, a lost connection would end the process.
+  client.on('error', () => undefined)
   await client.connect()
   try {
     let rows: readonly Row[] = []

@@ -10,7 +10,8 @@
  * GW-U5 A stream begins with the task and has every later change in order, each once. A subscription ends when the task
  *    ends, the stream of a message also at a question.
  */
-import { findFinalTask } from '../service/final-task.ts'
+import { findOutputTask } from '@tutti/protocol'
+
 import { toUsageMetadata, type RunUsage } from '../service/usage.ts'
 import {
   listOutputs,
@@ -91,7 +92,7 @@ export class TaskUpdates {
     ids: Pick<ArtifactUpdate, 'taskId' | 'contextId'>,
   ): Generator<StreamItem> {
     for (const output of listOutputs(view)) {
-      if (output.taskName === findFinalTask(view.run)) continue
+      if (output.taskName === findOutputTask(view.run.tasks)?.name) continue
       const artifact = toArtifact(output, this.#showing.modes)
       yield { artifactUpdate: { ...ids, artifact, append: false, lastChunk: true } }
     }
@@ -105,9 +106,10 @@ export class TaskUpdates {
   }
 
   #artifactAfter(event: LoggedRunEvent, view: TaskView): Update | undefined {
-    const finalTask = findFinalTask(view.run)
+    const finalTask = findOutputTask(view.run.tasks)?.name
     switch (event.type) {
       case 'run_resumed':
+      case 'run_forked':
         this.#isFresh = true
         return undefined
       case 'task_started':

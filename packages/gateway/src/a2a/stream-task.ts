@@ -1,5 +1,10 @@
 /** Answers with updates as Server-Sent Events. */
-import { STREAM_HEADERS, type StreamAnswer } from '../http/event-stream.ts'
+import {
+  encodeMessage,
+  KEEP_ALIVE_COMMENT,
+  STREAM_HEADERS,
+  type StreamAnswer,
+} from '../http/event-stream.ts'
 import { errorAnswer, type ErrorAnswer } from './errors.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
@@ -20,20 +25,19 @@ export function streamTask(
 ): StreamAnswer {
   const { runs, clock, heartbeatMs } = options
   const { runId, from } = stream
-  const frame = (message: object): string => `data: ${JSON.stringify(message)}\n\n`
   const encoder = {
-    head: frame(write.item(stream.first)),
+    head: encodeMessage(write.item(stream.first)),
     // A named event would end the stream for clients of A2A.
-    keepAlive: ': still here\n\n',
+    keepAlive: KEEP_ALIVE_COMMENT,
     get isDone() {
       return stream.isDone
     },
     encode: (events: Parameters<TaskStream['after']>[0]) =>
       stream
         .after(events)
-        .map((item) => frame(write.item(item)))
+        .map((item) => encodeMessage(write.item(item)))
         .join(''),
-    fail: (error: unknown) => frame(write.error(errorAnswer(error, options))),
+    fail: (error: unknown) => encodeMessage(write.error(errorAnswer(error, options))),
   }
   const batches = runs.follow({ runId, from })
   return { headers: STREAM_HEADERS, parts: { batches, encoder, clock, heartbeatMs } }

@@ -4,8 +4,8 @@
  *   run of Tutti     ├──────────────── review ────────────┼──────────── end
  *   runs of AG-UI    RUN_STARTED … RUN_FINISHED interrupt · RUN_STARTED … RUN_FINISHED success
  *
- * GW-Y5 A run of AG-UI is a segment of a run of Tutti. It ends with an interrupt where every running task waits for a
- *    review, and with the run. The next segment begins with the event after that, so that no event is in two segments
+ * GW-Y5 A run of AG-UI is a segment of a run of Tutti. It ends with an interrupt where the run waits only for decisions
+ *    (GW-W1), and with the run. The next segment begins with the event after that, so that no event is in two segments
  *    and none is lost. It is found by the reviews that its request answers, in any process and at any time.
  * GW-Y6 Text is that of the final task, streamed as the model writes it: one message per model turn. A turn after a cut
  *    answer continues its message. If the output of the task differs from its last message, as after an edit, the output
@@ -24,9 +24,15 @@
  * GW-Y11 A stream that joins a run late first removes the messages of this segment from the conversation, so that no
  *    text appears twice.
  */
-import { applyRunEvent, emptyRunState, type LoggedRunEvent, type RunState } from '@tutti/protocol'
+import {
+  applyRunEvent,
+  emptyRunState,
+  findOutputTask,
+  type LoggedRunEvent,
+  type RunState,
+} from '@tutti/protocol'
 
-import { findFinalTask } from '../service/final-task.ts'
+import { RunWaits } from '../service/run-waits.ts'
 import { addEventUsage, NO_RUN_USAGE } from '../service/usage.ts'
 import { toInterrupt } from './interrupt.ts'
 import { SegmentUsage } from './segment-usage.ts'
@@ -101,6 +107,7 @@ export class AguiRun {
   readonly #clientCalls = new Map<string, string>()
   /** Ids of the calls whose results the client has. */
   readonly #answeredCalls: ReadonlySet<string>
+  readonly #waits = new RunWaits()
   #run: RunState = emptyRunState()
   #totals = NO_RUN_USAGE
   #state: ReturnType<typeof toAguiState>
@@ -149,7 +156,7 @@ export class AguiRun {
   /** Returns the events for a batch of events of the run. */
   after(events: readonly LoggedRunEvent[]): readonly AguiEvent[] {
     const sent: AguiEvent[] = []
-    for (const [place, event] of events.entries()) {
+    for (const event of events) {
       const made = [...this.#advance(event)]
       if (this.#hasBegun) {
         for (const one of made) this.#transcript.add(one)
@@ -158,9 +165,7 @@ export class AguiRun {
         sent.push(...this.#begin())
         if (event.type === 'run_result') sent.push(...this.#finish(event))
       }
-      if (this.#hasBegun && this.#waits() && !this.#asksMore(events.slice(place + 1))) {
-        sent.push(...this.#interrupt())
-      }
+      if (this.#hasBegun && this.#isPaused()) sent.push(...this.#interrupt())
       if (this.#isDone) break
     }
     return sent
@@ -177,7 +182,7 @@ export class AguiRun {
       this.#segment.answered.has(reviewId),
     )
     if (answered.length < this.#segment.answered.size) return this.#run.outputs !== undefined
-    return this.#run.status === 'WAITING_REVIEW' || answered.some(({ status }) => status !== 'OPEN')
+    return this.#waits.isWaiting || answered.some(({ status }) => status !== 'OPEN')
   }
 
   *#begin(): Generator<AguiEvent> {
@@ -198,29 +203,18 @@ export class AguiRun {
     return messageId.startsWith(`${this.#segment.run.runId}:`)
   }
 
-  /** Whether every running task waits for a review that this request has not answered. */
-  #waits(): boolean {
-    const { status, reviews } = this.#run
-    return status === 'WAITING_REVIEW' && !reviews.some((review) => this.#isAnswered(review))
+  /** Whether the run waits only for reviews that this request has not answered. */
+  #isPaused(): boolean {
+    return this.#waits.isWaiting && !this.#run.reviews.some((review) => this.#isAnswered(review))
   }
 
   #isAnswered({ reviewId, status }: ReviewState): boolean {
     return status === 'OPEN' && this.#segment.answered.has(reviewId)
   }
 
-  /** Whether another review opens while the run waits, so that one interrupt can have all of them. */
-  #asksMore(rest: readonly LoggedRunEvent[]): boolean {
-    let run = this.#run
-    for (const event of rest) {
-      run = foldState(run, event)
-      if (run.status !== 'WAITING_REVIEW') return false
-      if (event.type === 'review_requested') return true
-    }
-    return false
-  }
-
   *#advance(event: LoggedRunEvent): Generator<AguiEvent> {
     const before = this.#run
+    this.#waits.take(event)
     this.#totals = addEventUsage(this.#totals, event)
     this.#usage.add(event)
     this.#run = foldState(before, event)
@@ -236,6 +230,7 @@ export class AguiRun {
   *#eventsOf(event: LoggedRunEvent): Generator<AguiEvent> {
     switch (event.type) {
       case 'run_resumed':
+      case 'run_forked':
         yield* this.#takeBackOpen()
         break
       case 'task_started':
@@ -272,7 +267,7 @@ export class AguiRun {
   }
 
   #isFinal(taskName: string): boolean {
-    return taskName === findFinalTask(this.#run)
+    return taskName === findOutputTask(this.#run.tasks)?.name
   }
 
   #toId(key: string): string {
@@ -474,7 +469,7 @@ export class AguiRun {
       yield { ...finished, outcome: { type: 'cancelled' } }
       return
     }
-    const name = findFinalTask(this.#run)
+    const name = findOutputTask(this.#run.tasks)?.name
     const output = event.outputs.find(({ taskName }) => taskName === name)
     const finishReason = this.#run.tasks.find((task) => task.name === name)?.finishReason
     yield {

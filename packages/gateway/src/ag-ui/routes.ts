@@ -21,7 +21,12 @@ import { errorMessage, TuttiError } from '@tutti/core'
 import { eventPages } from '@tutti/runs'
 
 import { badRequest } from '../http/api-error.ts'
-import { STREAM_HEADERS, type StreamAnswer } from '../http/event-stream.ts'
+import {
+  encodeMessage,
+  KEEP_ALIVE_COMMENT,
+  STREAM_HEADERS,
+  type StreamAnswer,
+} from '../http/event-stream.ts'
 import { reportError } from '../http/on-error.ts'
 import { readJsonBody } from '../http/read-body.ts'
 import { readTrace } from '../http/request-headers.ts'
@@ -37,7 +42,7 @@ import { AguiInput, type AguiEvent } from './wire.ts'
 import type { GatewayOptions } from '../gateway-options.ts'
 import type { HttpRoute, HttpRouteCall } from '../http/route.ts'
 import type { LoggedRunEvent, ReviewDecisionBody } from '@tutti/protocol'
-import type { ReviewRecord, RunRecord } from '@tutti/runs'
+import type { ReviewRecord, RunRecord, RunWithEvents } from '@tutti/runs'
 
 /** Tag of runs with their thread. */
 const THREAD_TAG = 'aguiThread'
@@ -68,6 +73,8 @@ interface AguiCall {
 interface TakenRun {
   readonly run: Pick<RunRecord, 'runId' | 'ensemble'>
   readonly answered: ReadonlySet<string>
+  /** Events of a run that the request has begun. */
+  readonly events?: RunWithEvents['events']
 }
 
 async function handle(
@@ -112,7 +119,7 @@ function readOnDisconnect(url: string): 'cancel' | 'continue' {
 async function take(call: AguiCall): Promise<TakenRun> {
   const answers = [...(await readResumed(call)), ...(await readResults(call))]
   if (answers.length > 0) return resume(call, answers)
-  return (await join(call)) ?? { run: await begin(call), answered: new Set() }
+  return (await join(call)) ?? { ...(await begin(call)), answered: new Set() }
 }
 
 /** Joins the run that the request names; undefined when it does not exist. */
@@ -126,8 +133,8 @@ function modelEnsemble(model: FoundModel) {
   return model.kind === 'ensemble' ? model.ensemble : model.template
 }
 
-function begin({ service, call, model, input, headers }: AguiCall): Promise<RunRecord> {
-  return service.begin(call, () => {
+function begin({ service, call, model, input, headers }: AguiCall): Promise<RunWithEvents> {
+  return service.beginAndFollow(call, () => {
     const { runId, threadId, tools = [] } = input
     return {
       ...toModelRun(model, {
@@ -274,7 +281,7 @@ function stream(service: GatewayService, { call, input, taken, isAbort }: Answer
   let hasFailed = false
   const encoder = {
     head: encodeEvents(run.start()),
-    keepAlive: ': still here\n\n',
+    keepAlive: KEEP_ALIVE_COMMENT,
     get isDone() {
       return run.isDone
     },
@@ -286,16 +293,15 @@ function stream(service: GatewayService, { call, input, taken, isAbort }: Answer
     },
   }
   const watch = {
-    begun: () => undefined,
     over() {
       if (!isAbort || run.isDone || hasFailed) return
       void service.cancelAbandoned(call, runId, { isExplicit: false })
     },
   }
-  const batches = runs.follow({ runId, from: 0 })
+  const batches = taken.events ?? runs.follow({ runId, from: 0 })
   return { headers: STREAM_HEADERS, parts: { batches, encoder, clock, heartbeatMs, watch } }
 }
 
 function encodeEvents(events: readonly AguiEvent[]): string {
-  return events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+  return events.map(encodeMessage).join('')
 }

@@ -16,7 +16,12 @@ import { TuttiError } from '@tutti/core'
 import { isTerminalRunStatus } from '@tutti/protocol'
 
 import { badRequest } from '../http/api-error.ts'
-import { STREAM_HEADERS, type StreamAnswer } from '../http/event-stream.ts'
+import {
+  encodeMessage,
+  KEEP_ALIVE_COMMENT,
+  STREAM_HEADERS,
+  type StreamAnswer,
+} from '../http/event-stream.ts'
 import { reportError } from '../http/on-error.ts'
 import { readJsonBody } from '../http/read-body.ts'
 import { readIdempotencyKey, readTrace } from '../http/request-headers.ts'
@@ -26,12 +31,12 @@ import { GatewayService } from '../service/gateway-service.ts'
 import { toChatKey } from '../service/request-key.ts'
 import { ChatStream, type KnownPart } from './chat-stream.ts'
 import { hasAnswers, readAnswers, readChatConversation } from './request.ts'
-import { ChatBody, type ChatChunk, type ChatMessage } from './wire.ts'
+import { ChatBody, type ChatMessage } from './wire.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
 import type { HttpRoute, HttpRouteCall } from '../http/route.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
-import type { ListedRun, RunRecord } from '@tutti/runs'
+import type { ListedRun, RunWithEvents } from '@tutti/runs'
 
 /** Path of the API, which is the default of `DefaultChatTransport`. */
 const API = '/api/chat'
@@ -88,11 +93,11 @@ class Chats {
       const known = await this.#answer(call, last)
       return this.#stream(newest.runId, call, { ...body, known })
     }
-    const run = await this.#begin(routeCall, call, body)
+    const { run, events } = await this.#begin(routeCall, call, body)
     if (newest !== undefined && newest.runId !== run.runId && !isTerminalRunStatus(newest.status)) {
       await this.#service.cancelAbandoned(call, newest.runId, { isExplicit: true })
     }
-    return this.#stream(run.runId, call, body)
+    return this.#stream(run.runId, call, { ...body, events })
   }
 
   async resume({ parameters: { chatId = '' }, caller }: HttpRouteCall) {
@@ -126,12 +131,16 @@ class Chats {
     return page.runs[0]
   }
 
-  async #begin({ request }: HttpRouteCall, call: GatewayCall, body: ChatBody): Promise<RunRecord> {
+  async #begin(
+    { request }: HttpRouteCall,
+    call: GatewayCall,
+    body: ChatBody,
+  ): Promise<RunWithEvents> {
     const { options } = this.#service
     const query = new URL(request.url).searchParams.get('model')
     const name = body.model ?? query ?? listSharedModels(options)[0]?.name ?? ''
     const key = readIdempotencyKey(request.headers)
-    return this.#service.begin(call, () => ({
+    return this.#service.beginAndFollow(call, () => ({
       ...toModelRun(findSharedModel(options, name), {
         ...readChatConversation(body),
         clientTools: body.tools ?? [],
@@ -164,31 +173,30 @@ class Chats {
 
   async #stream(runId: string, call: GatewayCall, how: StreamOptions): Promise<StreamAnswer> {
     const { runs, clock, heartbeatMs } = this.#service.options
-    const { lastSeq = -1 } = (await runs.record(runId)) ?? {}
+    const { lastSeq = -1 } = how.events === undefined ? ((await runs.record(runId)) ?? {}) : {}
     const stream = new ChatStream(runId, { known: how.known, pausesFrom: lastSeq })
     const encoder = {
-      head: stream.start().map(frame).join(''),
-      keepAlive: ': still here\n\n',
+      head: stream.start().map(encodeMessage).join(''),
+      keepAlive: KEEP_ALIVE_COMMENT,
       get isDone() {
         return stream.isDone
       },
       encode: (events: readonly LoggedRunEvent[]) => {
-        const text = stream.after(events).map(frame).join('')
+        const text = stream.after(events).map(encodeMessage).join('')
         return stream.isDone ? `${text}${DONE}` : text
       },
       fail: (error: unknown) => {
         const { message } = reportError(error, this.#service.options).body
-        return `${frame({ type: 'error', errorText: message })}${DONE}`
+        return `${encodeMessage({ type: 'error', errorText: message })}${DONE}`
       },
     }
     const watch = {
-      begun: () => undefined,
       over: () => {
         if (stream.isDone || how.onDisconnect !== 'cancel') return
         void this.#service.cancelAbandoned(call, runId, { isExplicit: false })
       },
     }
-    const batches = runs.follow({ runId, from: 0 })
+    const batches = how.events ?? runs.follow({ runId, from: 0 })
     return { headers: HEADERS, parts: { batches, encoder, clock, heartbeatMs, watch } }
   }
 }
@@ -197,11 +205,9 @@ class Chats {
 interface StreamOptions {
   /** Part of the message that the client has. @default none */
   readonly known?: KnownPart
+  /** Events of a run that has just begun. */
+  readonly events?: RunWithEvents['events']
   readonly onDisconnect?: ChatBody['onDisconnect'] | undefined
 }
 
 const DONE = 'data: [DONE]\n\n'
-
-function frame(chunk: ChatChunk): string {
-  return `data: ${JSON.stringify(chunk)}\n\n`
-}

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { encodeEventBytes, encodeEventText, runEventsEncoder, writeEvents } from './event-stream.ts'
+import { encodeEventBytes, runEventsEncoder, writeEvents } from './event-stream.ts'
 
 import type { EventEncoder, EventStreamParts } from './event-stream.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
@@ -158,10 +158,9 @@ describe('writeEvents', () => {
   })
 })
 
-describe('encodeEventText', () => {
-  it('encodes an event once, as text and as UTF-8', () => {
+describe('encodeEventBytes', () => {
+  it('encodes an event in UTF-8 once', () => {
     const one = event(1, 'cœur \u{1F3B5} "\n')
-    expect(JSON.parse(encodeEventText(one))).toEqual(one)
     expect(JSON.parse(encodeEventBytes(one).toString('utf8'))).toEqual(one)
     expect(encodeEventBytes(one)).toBe(encodeEventBytes(one))
     expect(encodeEventBytes({ ...one, seq: 2 })).not.toEqual(encodeEventBytes(one))

@@ -6,6 +6,8 @@
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
+import { serializeOnce } from '@tutti/runs'
+
 import type { Writable } from 'node:stream'
 import type { Clock } from '@tutti/core'
 import type { LoggedRunEvent } from '@tutti/protocol'
@@ -16,6 +18,14 @@ export const STREAM_HEADERS = {
   'cache-control': 'no-cache, no-transform',
   // Proxies such as nginx would otherwise buffer messages.
   'x-accel-buffering': 'no',
+}
+
+/** Comment of Server-Sent Events that keeps a quiet connection alive. */
+export const KEEP_ALIVE_COMMENT = ': still here\n\n'
+
+/** Returns a value as one message of Server-Sent Events. */
+export function encodeMessage(value: object): string {
+  return `data: ${JSON.stringify(value)}\n\n`
 }
 
 /** Translates the events of a run into the text of a stream. */
@@ -48,8 +58,8 @@ export interface EventStreamParts {
 /** Observes a reader. */
 export interface StreamWatch {
   /** Called when the reader begins to read. */
-  begun(): void
-  /** Called once after `begun`, when the stream has ended. */
+  begun?(): void
+  /** Called once, when the stream has ended. */
   over(): void
 }
 
@@ -98,7 +108,7 @@ class WrittenStream {
     this.#sink.on('error', () => {
       this.end()
     })
-    watch?.begun()
+    watch?.begun?.()
     this.#send(encoder.head)
     this.#beat()
     try {
@@ -170,7 +180,7 @@ export function runEventsEncoder(options: RunEventsEncoderOptions): EventEncoder
   const { wants, given, onError } = options
   return {
     head: ': events follow\n\n',
-    keepAlive: ': still here\n\n',
+    keepAlive: KEEP_ALIVE_COMMENT,
     encode(events) {
       const wanted = events.filter(({ type }) => wants(type))
       given?.(wanted)
@@ -184,26 +194,16 @@ export function runEventsEncoder(options: RunEventsEncoderOptions): EventEncoder
 }
 
 function toFrame(event: LoggedRunEvent): string {
-  return `id: ${event.id}\nevent: ${event.type}\ndata: ${encodeEventText(event)}\n\n`
+  return `id: ${event.id}\nevent: ${event.type}\ndata: ${serializeOnce(event)}\n\n`
 }
 
-const texts = new WeakMap<LoggedRunEvent, string>()
 const bytes = new WeakMap<LoggedRunEvent, Buffer>()
-
-/** Returns an event as JSON text, encoded once for all readers. */
-export function encodeEventText(event: LoggedRunEvent): string {
-  const known = texts.get(event)
-  if (known !== undefined) return known
-  const text = JSON.stringify(event)
-  texts.set(event, text)
-  return text
-}
 
 /** Returns an event as JSON text in UTF-8. All readers share the bytes, which must not be modified. */
 export function encodeEventBytes(event: LoggedRunEvent): Buffer {
   const known = bytes.get(event)
   if (known !== undefined) return known
-  const encoded = Buffer.from(encodeEventText(event))
+  const encoded = Buffer.from(serializeOnce(event))
   bytes.set(event, encoded)
   return encoded
 }

@@ -35,13 +35,18 @@ const CODES: Partial<Record<ErrorCode, string>> = {
   RATE_LIMITED: 'rate_limit_exceeded',
   CONCURRENCY_LIMIT: 'rate_limit_exceeded',
   SPEND_LIMIT: 'insufficient_quota',
+  THREAD_BUSY: 'conversation_locked',
 }
 
 /** Statuses that differ from those of the control API. */
 const STATUSES: Partial<Record<ErrorCode, number>> = { INVALID_MODEL: 404 }
 
 /** Fields that the messages of these codes concern, when no problem names one. */
-const PARAMS: Partial<Record<ErrorCode, string>> = { INVALID_MODEL: 'model' }
+const PARAMS: Partial<Record<ErrorCode, string>> = {
+  INVALID_MODEL: 'model',
+  THREAD_NOT_FOUND: 'conversation',
+  THREAD_BUSY: 'conversation',
+}
 
 /** Returns an error as the body of OpenAI's API. */
 export function toOpenAiError({ status, body }: WireError): OpenAiErrorBody {

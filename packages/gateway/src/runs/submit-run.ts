@@ -1,6 +1,11 @@
 /** Submits runs on behalf of callers. */
 import { TuttiError } from '@tutti/core'
-import { shortList, type SubmitRunBody } from '@tutti/protocol'
+import {
+  shortList,
+  type ForkRunBody,
+  type ReplayRunBody,
+  type SubmitRunBody,
+} from '@tutti/protocol'
 
 import { actorOf, type Caller } from '../caller.ts'
 
@@ -48,11 +53,50 @@ export function submitAndFollowAs(
   return options.runs.submitAndFollow(buildSubmission(options, body, submission))
 }
 
-function buildSubmission(
+/**
+ * Submits a fork of a run; a repeated submission under the same idempotency key returns the existing fork.
+ *
+ * @throws {TuttiError} as `RunService.fork`, and INVALID_WEBHOOK.
+ */
+export function forkRunAs(
+  options: Pick<GatewayOptions, 'runs' | 'webhooks'>,
+  parentRunId: string,
+  {
+    body,
+    ...submission
+  }: { readonly body: ForkRunBody } & Pick<
+    SubmissionOptions,
+    'caller' | 'idempotencyKey' | 'traceparent' | 'tracestate'
+  >,
+): Promise<RunRecord> {
+  return options.runs.fork(parentRunId, buildSubmission(options, body, submission))
+}
+
+/**
+ * Submits a replay of a run; a repeated submission under the same idempotency key returns the existing replay.
+ *
+ * @throws {TuttiError} as `RunService.replay`, and INVALID_WEBHOOK.
+ */
+export function replayRunAs(
+  options: Pick<GatewayOptions, 'runs' | 'webhooks'>,
+  parentRunId: string,
+  {
+    body,
+    ...submission
+  }: { readonly body: ReplayRunBody } & Pick<
+    SubmissionOptions,
+    'caller' | 'idempotencyKey' | 'traceparent' | 'tracestate'
+  >,
+): Promise<RunRecord> {
+  return options.runs.replay(parentRunId, buildSubmission(options, body, submission))
+}
+
+/** Adds the caller and its quota to the body of a request. */
+function buildSubmission<B extends Pick<SubmitRunBody, 'webhooks'>, M extends object>(
   { webhooks }: Pick<GatewayOptions, 'webhooks'>,
-  body: SubmitRunBody,
-  { caller, ...more }: SubmissionOptions,
-): RunSubmission {
+  body: B,
+  { caller, ...more }: M & Pick<SubmissionOptions, 'caller'>,
+) {
   assertWebhooks(body.webhooks ?? [], Object.keys(webhooks))
   const quota = caller.quota()
   return {

@@ -24,7 +24,7 @@ import {
 import { actorOf, type Caller } from '../caller.ts'
 import { cancelRun, cancelUnlessOver } from '../runs/cancel-run.ts'
 import { decideReview, decisionScope, type ReviewToDecide } from '../runs/decide-review.ts'
-import { submitRunAs, type SubmissionOptions } from '../runs/submit-run.ts'
+import { submitAndFollowAs, submitRunAs, type SubmissionOptions } from '../runs/submit-run.ts'
 import { waitForEnd } from '../runs/wait-for-end.ts'
 import {
   toRunBudget,
@@ -37,7 +37,7 @@ import { addEventUsage, NO_RUN_USAGE } from './usage.ts'
 import type { GatewayOptions } from '../gateway-options.ts'
 import type { GatewayCall } from './gateway-call.ts'
 import type { Ensemble, Inputs } from '@tutti/ensemble'
-import type { ReviewRecord, RunRecord } from '@tutti/runs'
+import type { ReviewRecord, RunRecord, RunWithEvents } from '@tutti/runs'
 import type { TagMap } from '@tutti/protocol'
 
 /** A task to begin. */
@@ -56,6 +56,8 @@ export interface BeginRequest extends Pick<
   /** Tools that the caller executes. */
   readonly clientTools?: readonly ClientToolBody[]
   readonly tags?: Readonly<TagMap>
+  /** Thread whose next run the task becomes; it has the earlier messages in place of `history`. @default none */
+  readonly threadId?: string | undefined
   /** Id that the caller chose for the task. @default a random one */
   readonly runId?: string | undefined
   readonly trace?: TraceContext | undefined
@@ -94,44 +96,42 @@ export class GatewayService {
    *
    * @throws {TuttiError} FORBIDDEN, and as `RunService.submit`.
    */
-  begin(call: GatewayCall, read: () => BeginRequest): Promise<RunRecord> {
+  async begin(call: GatewayCall, read: () => BeginRequest): Promise<RunRecord> {
+    const { run } = await this.#begin(call, read, async (submission) => ({
+      run: await submitRunAs(this.options, ...submission),
+      events: undefined,
+    }))
+    return run
+  }
+
+  /**
+   * Begins a task and follows it. Without events, the run is an earlier one. The caller must close the events.
+   *
+   * @throws {TuttiError} as `begin`.
+   */
+  beginAndFollow(call: GatewayCall, read: () => BeginRequest): Promise<RunWithEvents> {
+    return this.#begin(call, read, (submission) => submitAndFollowAs(this.options, ...submission))
+  }
+
+  #begin(
+    call: GatewayCall,
+    read: () => BeginRequest,
+    submit: (submission: Submission) => Promise<RunWithEvents>,
+  ): Promise<RunWithEvents> {
     return call.perform({ name: 'submitRun', scope: 'runs:write' }, async (addSubject) => {
       const request = read()
       const { caller } = call
-      const run = (await this.#cached(request)) ?? (await this.#submit(request, caller))
+      const cached = await this.#cached(request)
+      const begun =
+        cached === undefined
+          ? await submit(toSubmission(request, caller))
+          : { run: cached, events: undefined }
+      const { run } = begun
       addSubject({ runId: run.runId })
       const { deadline_ms: deadlineMs } = request.limits ?? {}
       if (deadlineMs !== undefined) this.cancelAt(run, run.createdAt + deadlineMs, caller)
-      return run
+      return begun
     })
-  }
-
-  #submit(request: BeginRequest, caller: Caller): Promise<RunRecord> {
-    const {
-      ensemble,
-      inputs,
-      tasks,
-      taskOverrides,
-      history,
-      clientTools = [],
-      tags,
-      runId,
-      trace,
-      limits = {},
-      maxAgeMs: _,
-      ...more
-    } = request
-    const body = {
-      ensemble: ensemble.name,
-      inputs: { ...inputs },
-      ...(tasks === undefined ? {} : { tasks }),
-      ...(taskOverrides === undefined ? {} : { taskOverrides }),
-      ...(history === undefined || history.length === 0 ? {} : { history: [...history] }),
-      ...(clientTools.length === 0 ? {} : { clientTools: [...clientTools] }),
-      ...(tags === undefined ? {} : { tags: { ...tags } }),
-      ...(runId === undefined ? {} : { runId }),
-    }
-    return submitRunAs(this.options, body, { caller, ...trace, ...toRunBudget(limits), ...more })
   }
 
   async #cached({ cacheKey, maxAgeMs }: BeginRequest): Promise<RunRecord | undefined> {
@@ -297,6 +297,39 @@ export class GatewayService {
       }
     }
   }
+}
+
+/** Body of a submission, and its other fields. */
+type Submission = readonly [body: SubmitRunBody, submission: SubmissionOptions]
+
+function toSubmission(request: BeginRequest, caller: Caller): Submission {
+  const {
+    ensemble,
+    inputs,
+    tasks,
+    taskOverrides,
+    history,
+    clientTools = [],
+    tags,
+    threadId,
+    runId,
+    trace,
+    limits = {},
+    maxAgeMs: _,
+    ...more
+  } = request
+  const body = {
+    ensemble: ensemble.name,
+    inputs: { ...inputs },
+    ...(tasks === undefined ? {} : { tasks }),
+    ...(taskOverrides === undefined ? {} : { taskOverrides }),
+    ...(history === undefined || history.length === 0 ? {} : { history: [...history] }),
+    ...(clientTools.length === 0 ? {} : { clientTools: [...clientTools] }),
+    ...(tags === undefined ? {} : { tags: { ...tags } }),
+    ...(threadId === undefined ? {} : { threadId }),
+    ...(runId === undefined ? {} : { runId }),
+  }
+  return [body, { caller, ...trace, ...toRunBudget(limits), ...more }]
 }
 
 /** An operation that is retried. */

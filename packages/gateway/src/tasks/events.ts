@@ -104,6 +104,7 @@ function toUpdate(event: LoggedRunEvent, used: RunUsage): TaskUpdate {
   }
   switch (event.type) {
     case 'run_resumed':
+    case 'run_forked':
       return toLine('resumed', {})
     case 'run_cancelling':
       return toLine('cancelling', {})
@@ -222,6 +223,7 @@ export const TASK_STATUSES = {
   ACCEPTED: 'working',
   RUNNING: 'working',
   WAITING_REVIEW: 'input-required',
+  WAITING_FOR_BUILD: 'working',
   CANCELLING: 'working',
   COMPLETED: 'completed',
   FAILED: 'failed',

@@ -9,6 +9,7 @@
 import { decode, type ClientToolBody, type HistoryMessage, type Problem } from '@tutti/protocol'
 
 import { badRequest } from '../../http/api-error.ts'
+import { findNeutralProblem } from '../neutral-value.ts'
 import {
   CompletionBody,
   EFFECTIVE_FIELDS,
@@ -35,14 +36,12 @@ export function readCompletionBody(body: Readonly<Record<string, unknown>>): Com
 }
 
 function findRefusedFields(body: Readonly<Record<string, unknown>>): readonly Problem[] {
+  const known = new Set([...EFFECTIVE_FIELDS, ...NEUTRAL_FIELDS])
   return Object.entries(body).flatMap(([name, value]) => {
-    if (value === null || [...EFFECTIVE_FIELDS, ...NEUTRAL_FIELDS].includes(name)) return []
-    const accepted = Object.hasOwn(NEUTRAL_VALUES, name) ? (NEUTRAL_VALUES[name] ?? []) : []
-    if (accepted.includes(value)) return []
+    if (known.has(name)) return []
     const path = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
-    if (accepted.length === 0) return [{ path, message: 'is not supported' }]
-    const values = accepted.map((one) => JSON.stringify(one)).join(' or ')
-    return [{ path, message: `must be ${values}: the model catalog of the server sets it` }]
+    const neutral = Object.hasOwn(NEUTRAL_VALUES, name) ? (NEUTRAL_VALUES[name] ?? []) : []
+    return findNeutralProblem(path, value, neutral)
   })
 }
 

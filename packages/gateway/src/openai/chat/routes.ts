@@ -9,10 +9,16 @@
 import { Type, TuttiError } from '@tutti/core'
 import { isTerminalRunStatus } from '@tutti/protocol'
 
-import { STREAM_HEADERS, type StreamAnswer } from '../../http/event-stream.ts'
+import {
+  encodeMessage,
+  KEEP_ALIVE_COMMENT,
+  STREAM_HEADERS,
+  type StreamAnswer,
+} from '../../http/event-stream.ts'
 import { reportError } from '../../http/on-error.ts'
 import { readJsonBody } from '../../http/read-body.ts'
 import { readIdempotencyKey, readTrace } from '../../http/request-headers.ts'
+import { readEventsUntil } from '../../runs/read-events-until.ts'
 import { toModelRun, findSharedModel } from '../../service/find-model.ts'
 import { recordedCall, type GatewayCall } from '../../service/gateway-call.ts'
 import { GatewayService } from '../../service/gateway-service.ts'
@@ -25,7 +31,7 @@ import type { GatewayOptions } from '../../gateway-options.ts'
 import type { HttpRoute, HttpRouteCall, RouteAnswer } from '../../http/route.ts'
 import type { CompletionBody, CompletionDelta } from './wire.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
-import type { ReviewRecord, RunRecord } from '@tutti/runs'
+import type { ReviewRecord, RunRecord, RunWithEvents } from '@tutti/runs'
 
 /** Returns the route for chat completions. */
 export function completionRoutes(options: GatewayOptions): readonly HttpRoute[] {
@@ -44,6 +50,8 @@ export function completionRoutes(options: GatewayOptions): readonly HttpRoute[] 
 /** The run of a completion. */
 interface AskedRun {
   readonly run: Pick<RunRecord, 'runId' | 'createdAt'>
+  /** Events of a run that the request has begun. */
+  readonly events?: RunWithEvents['events']
   /** Ids of the reviews that the request has decided; none for a new run. */
   readonly answered: readonly string[]
   /** Whether the client can ask for the completion again. */
@@ -75,12 +83,12 @@ async function complete(
   const asked =
     (await continueRun(service, call, body)) ??
     ({
-      run: await service.begin(call, () => ({
+      ...(await service.beginAndFollow(call, () => ({
         ...toModelRun(found, readQuestion(body)),
         ...(body.metadata === null || body.metadata === undefined ? {} : { tags: body.metadata }),
         trace: readTrace(request.headers),
         ...(key === undefined ? {} : { idempotencyKey: key }),
-      })),
+      }))),
       answered: [],
       isRepeatable: key !== undefined,
     } as const)
@@ -124,10 +132,11 @@ async function answerCompletion(
 ): Promise<Response> {
   const { runId } = asked.run
   const completion = new Completion({ answered: asked.answered, streamsText: false })
-  for await (const events of service.options.runs.follow({ runId, from: 0, signal })) {
-    for (const event of events) completion.take(event)
-    if (completion.end !== undefined) break
-  }
+  const batches = asked.events ?? service.options.runs.follow({ runId, from: 0 })
+  await readEventsUntil(batches, signal, (event) => {
+    completion.take(event)
+    return completion.end !== undefined
+  })
   const { end, usage } = completion
   if (end?.kind === 'message') {
     return Response.json({
@@ -157,9 +166,8 @@ function streamCompletion({ service, call, body, asked }: CompletionCallParts): 
   const streamsText = (body.response_format?.type ?? 'text') === 'text'
   const completion = new Completion({ answered: asked.answered, streamsText })
   const hasUsage = body.stream_options?.include_usage === true
-  const frame = (value: object): string => `data: ${JSON.stringify(value)}\n\n`
   const chunk = (choices: readonly object[], more: object = {}): string =>
-    frame({
+    encodeMessage({
       ...toHead(completion, body, asked),
       object: 'chat.completion.chunk',
       choices,
@@ -173,14 +181,14 @@ function streamCompletion({ service, call, body, asked }: CompletionCallParts): 
     logprobs: null,
   })
   const encodeEnd = (end: CompletionEnd): string => {
-    if (end.kind === 'failure') return frame(toFailure(end))
+    if (end.kind === 'failure') return encodeMessage(toFailure(end))
     const usage = hasUsage ? chunk([], { usage: completion.usage }) : ''
     return `${chunk([choice({}, end.finish)])}${usage}data: [DONE]\n\n`
   }
   let hasStarted = false
   const encoder = {
     head: ': run\n\n',
-    keepAlive: ': still here\n\n',
+    keepAlive: KEEP_ALIVE_COMMENT,
     get isDone() {
       return completion.end !== undefined
     },
@@ -193,15 +201,14 @@ function streamCompletion({ service, call, body, asked }: CompletionCallParts): 
       const changes = deltas.map((delta) => chunk([choice(delta)])).join('')
       return `${head}${changes}${end === undefined ? '' : encodeEnd(end)}`
     },
-    fail: (error: unknown) => frame(toOpenAiError(reportError(error, service.options))),
+    fail: (error: unknown) => encodeMessage(toOpenAiError(reportError(error, service.options))),
   }
   const watch = {
-    begun: () => undefined,
     over: () => {
       if (completion.end === undefined) leave(service, call, asked)
     },
   }
-  const batches = runs.follow({ runId, from: 0 })
+  const batches = asked.events ?? runs.follow({ runId, from: 0 })
   return { headers: STREAM_HEADERS, parts: { batches, encoder, clock, heartbeatMs, watch } }
 }
 

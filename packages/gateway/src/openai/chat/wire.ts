@@ -92,7 +92,7 @@ export const NEUTRAL_FIELDS: readonly string[] = [
   'store',
 ]
 
-/** Other fields → the only values with which they are accepted, in addition to null: those that have no effect. */
+/** Other fields → the only values with which they are accepted, in addition to empty ones: those that have no effect. */
 export const NEUTRAL_VALUES: Readonly<Record<string, readonly unknown[]>> = {
   n: [1],
   temperature: [1],
@@ -103,6 +103,8 @@ export const NEUTRAL_VALUES: Readonly<Record<string, readonly unknown[]>> = {
   top_logprobs: [0],
   parallel_tool_calls: [true],
   service_tier: ['auto', 'default'],
+  modalities: [['text']],
+  verbosity: ['medium'],
 }
 
 /** Reason of the end of a completion. */

@@ -4,11 +4,12 @@ import { toItems } from './input.ts'
 
 import type { WaitingReview } from '../../service/run-waits.ts'
 import type { RecordedDecision, RunResponses } from './run-responses.ts'
-import type { CreateResponseBody, InputItem } from './wire.ts'
+import type { CreateResponseBody, InputItem, OutputItem } from './wire.ts'
 
 /** Item of a list, with its id. */
-export interface ListedItem extends Readonly<Record<string, unknown>> {
+export interface ListedItem extends InputItem {
   readonly id: string
+  readonly status?: 'completed'
 }
 
 /** Returns the items with which a run began. */
@@ -21,7 +22,7 @@ function toListed(item: InputItem, id: string): ListedItem {
   if (type !== 'message') return { ...item, id, status: 'completed' }
   const kind = role === 'assistant' ? 'output_text' : 'input_text'
   const parts = typeof content === 'string' ? [{ type: kind, text: content }] : (content ?? [])
-  return { id, type, role, status: 'completed', content: parts }
+  return { ...item, id, type, status: 'completed', content: parts }
 }
 
 /** Returns the outputs with which a later segment of a run began. */
@@ -40,7 +41,7 @@ export function listOutputItems(
 function toOutputItem(
   { reviewId, clientTool }: WaitingReview,
   { decision, feedback, revisedOutput = '' }: RecordedDecision,
-): Readonly<Record<string, unknown>> {
+): Omit<ListedItem, 'id'> {
   if (clientTool !== true) {
     return {
       type: 'mcp_approval_response',
@@ -50,8 +51,32 @@ function toOutputItem(
     }
   }
   const output = decision === 'EDIT' ? toTypedText(revisedOutput) : `Error: ${feedback ?? decision}`
-  const call = { type: 'function_call_output', call_id: toClientCallId(reviewId) }
+  const call = { type: 'function_call_output', call_id: toClientCallId(reviewId) } as const
   return { ...call, output, status: 'completed' }
+}
+
+/** Returns what the responses of a run add to its input: messages, and calls of client tools with their outputs. */
+export function listMadeItems(runId: string, responses: RunResponses): readonly InputItem[] {
+  const segments = Array.from({ length: responses.newest + 1 }, (_, segment) => segment)
+  return segments.flatMap((segment) => [
+    ...responses.stateOf(segment).output.flatMap(toInputItem),
+    ...listOutputItems(runId, segment + 1, responses),
+  ])
+}
+
+function toInputItem(item: OutputItem): readonly InputItem[] {
+  switch (item.type) {
+    case 'message': {
+      const { type, role, content } = item
+      return [{ type, role, content: [...content] }]
+    }
+    case 'function_call': {
+      const { type, call_id: id, name, arguments: text } = item
+      return [{ type, call_id: id, name, arguments: text }]
+    }
+    case 'mcp_approval_request':
+      return []
+  }
 }
 
 /** Returns the text that a client sent; the event has it as JSON. */

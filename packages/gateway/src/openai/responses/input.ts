@@ -80,7 +80,7 @@ export function readInput(items: readonly InputItem[]): ReadInput {
   const system = items.filter(({ role }) => role === 'system' || role === 'developer')
   return {
     text: joinContent(last?.content ?? ''),
-    history: toHistory(items.slice(0, -1)),
+    history: toItemHistory(items.slice(0, -1)),
     instructions: system.map(({ content = '' }) => joinContent(content)),
   }
 }
@@ -135,7 +135,7 @@ export function joinContent(content: Content): string {
  * Returns items as messages. A call is part of the assistant's message before it; calls without an output, and
  * approvals, only concern an earlier run.
  */
-function toHistory(items: readonly InputItem[]): readonly HistoryMessage[] {
+export function toItemHistory(items: readonly InputItem[]): readonly HistoryMessage[] {
   const answered = new Set(
     items.flatMap(({ type, call_id: id }) =>
       type === 'function_call_output' && id !== undefined ? [id] : [],

@@ -3,33 +3,31 @@
  *
  * GW-N7 A parameter that would change the result and cannot be applied is refused by its name. Parameters that cannot
  *    change the result (`user`, `safety_identifier`, `prompt_cache_*`, `service_tier`, `stream_options`, most of
- *    `include`) are accepted.
+ *    `include`) are accepted, and others with the values that OpenAI's API has without them (`temperature` and `top_p`
+ *    1, `reasoning` without an effort), because clients send these by default.
  */
 import { badRequest } from '../../http/api-error.ts'
+import { findNeutralProblem } from '../neutral-value.ts'
+import { toConversationParam } from './conversations.ts'
 
 import type { ClientToolBody, Problem } from '@tutti/protocol'
 import type { CreateResponseBody, ResponseRequest, ResponseTool, TextFormatParam } from './wire.ts'
 
-/** Parameters that are not supported, with what they would have to be. */
-const REFUSED = [
-  'access_programs',
-  'context_management',
-  'conversation',
-  'image',
-  'max_tool_calls',
-  'moderation',
-  'prompt',
-  'temperature',
-  'top_p',
-] as const satisfies readonly (keyof CreateResponseBody)[]
-
-/** Values with which parameters that are not supported change nothing. */
-const HARMLESS = {
+/** Parameters that are not supported → the values with which they change nothing, in addition to none. */
+const NEUTRAL = {
+  access_programs: [],
+  context_management: [],
+  image: [],
+  max_tool_calls: [],
+  moderation: [],
   parallel_tool_calls: [true],
+  prompt: [],
   reasoning: [],
   service_tier: ['auto', 'default'],
+  temperature: [1],
   tool_choice: ['auto', 'none'],
   top_logprobs: [0],
+  top_p: [1],
   truncation: ['disabled'],
 } as const satisfies Partial<Record<keyof CreateResponseBody, readonly unknown[]>>
 
@@ -46,28 +44,23 @@ const INCLUDED: readonly unknown[] = [
 
 /** Returns the problems of the parameters. */
 export function findParameterProblems(body: CreateResponseBody): readonly Problem[] {
-  const refused = REFUSED.filter((name) => (body[name] ?? null) !== null).map((name) => ({
-    path: `/${name}`,
-    message: 'is not supported',
-  }))
-  const limited = Object.entries(HARMLESS).flatMap(([name, allowed]) => {
-    const value = new Map<string, unknown>(Object.entries(body)).get(name) ?? null
-    if (value === null || isAllowed(value, allowed)) return []
-    const known = allowed.map((one) => JSON.stringify(one)).join(' or ')
-    return [{ path: `/${name}`, message: known === '' ? 'is not supported' : `must be ${known}` }]
-  })
+  const given = new Map<string, unknown>(Object.entries(body))
   return [
-    ...refused,
-    ...limited,
+    ...Object.entries(NEUTRAL).flatMap(([name, neutral]) =>
+      findNeutralProblem(`/${name}`, given.get(name), neutral),
+    ),
     ...findIncludeProblems(body.include),
     ...findToolProblems(body.tools ?? []),
     ...findTextProblems(body),
+    ...findConversationProblems(body),
   ]
 }
 
-function isAllowed(value: unknown, allowed: readonly unknown[]): boolean {
-  const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0
-  return allowed.includes(value) || isEmpty
+function findConversationProblems(body: CreateResponseBody): readonly Problem[] {
+  const { conversation = null, previous_response_id: previous = null } = body
+  if (conversation === null || previous === null) return []
+  const message = 'cannot be combined with previous_response_id: each names the earlier messages'
+  return [{ path: '/conversation', message }]
 }
 
 function findIncludeProblems(include: unknown): readonly Problem[] {
@@ -115,13 +108,14 @@ const PLAIN_TEXT: TextFormatParam = { type: 'text' }
 export function toResponseRequest(body: CreateResponseBody): ResponseRequest {
   return {
     background: body.background === true,
+    conversation: toConversationParam(body),
     instructions: body.instructions ?? null,
     max_output_tokens: body.max_output_tokens ?? null,
     metadata: body.metadata ?? {},
     model: body.model,
     parallel_tool_calls: true,
     store: body.store !== false,
-    temperature: null,
+    temperature: body.temperature === 1 ? 1 : null,
     text: { format: body.text?.format ?? PLAIN_TEXT },
     tool_choice: body.tool_choice === 'none' ? 'none' : 'auto',
     tools: (body.tools ?? []).map((tool) => ({
@@ -129,7 +123,7 @@ export function toResponseRequest(body: CreateResponseBody): ResponseRequest {
       parameters: tool.parameters ?? null,
       strict: tool.strict ?? true,
     })),
-    top_p: null,
+    top_p: body.top_p === 1 ? 1 : null,
     truncation: 'disabled',
   }
 }
@@ -163,7 +157,14 @@ export function toClientTools({
  * @throws {TuttiError} BAD_REQUEST, naming every parameter that differs.
  */
 export function assertSameRequest(asked: ResponseRequest, run: ResponseRequest): void {
-  const names = ['model', 'instructions', 'tools', 'text', 'max_output_tokens'] as const
+  const names = [
+    'model',
+    'conversation',
+    'instructions',
+    'tools',
+    'text',
+    'max_output_tokens',
+  ] as const
   const given = { ...asked }
   const problems = names.flatMap((name) => {
     const value = given[name]

@@ -10,18 +10,24 @@
  * GW-N10 A lost connection does not affect the run: its response can be retrieved, and its stream joined.
  * GW-N11 A response is readable with the scope runs:read, by any key. Without this scope, a key can only continue its own
  *    responses. With `store: false` a response is only in the answer to its request.
- * GW-N12 `previous_response_id` of an ended run begins a run with the conversation so far, without its instructions. Of
- *    a run that waits, the outputs continue it. The same outputs sent again return the response that they began.
+ * GW-N12 `previous_response_id` of an ended run begins a run with the conversation so far, without its instructions: the
+ *    messages, and the calls of client tools with their outputs. Of a run that waits, the outputs continue it. The same outputs sent again return the response that they began.
  */
 import { isTerminalRunStatus } from '@tutti/protocol'
 
 import { assertScope } from '../../caller.ts'
 import { badRequest } from '../../http/api-error.ts'
-import { STREAM_HEADERS, type StreamAnswer } from '../../http/event-stream.ts'
+import {
+  encodeMessage,
+  KEEP_ALIVE_COMMENT,
+  STREAM_HEADERS,
+  type StreamAnswer,
+} from '../../http/event-stream.ts'
 import { reportError } from '../../http/on-error.ts'
 import { readJsonBody } from '../../http/read-body.ts'
 import { readIdempotencyKey, readTrace } from '../../http/request-headers.ts'
 import { deleteRun } from '../../runs/delete-run.ts'
+import { readEventsUntil } from '../../runs/read-events-until.ts'
 import {
   toModelRun,
   findSharedModel,
@@ -29,9 +35,10 @@ import {
   type ModelRun,
 } from '../../service/find-model.ts'
 import { recordedCall, type GatewayCall } from '../../service/gateway-call.ts'
-import { GatewayService } from '../../service/gateway-service.ts'
+import { GatewayService, type BeginRequest } from '../../service/gateway-service.ts'
 import { toOpenAiError, toOpenAiResponse } from '../errors.ts'
 import { matchOutputs } from './answers.ts'
+import { conversationRoutes, readThread } from './conversations.ts'
 import { parseResponseId, toResponseId, type ResponseId } from './ids.ts'
 import { listOutputItems, listRequestItems, toPage, toTypedText } from './input-items.ts'
 import { findMessagesOfUser, readInput, readOutputs, toItems, type ClientOutput } from './input.ts'
@@ -58,6 +65,7 @@ import { CreateResponseBody } from './wire.ts'
 import type { GatewayOptions } from '../../gateway-options.ts'
 import type { HttpRoute, HttpRouteCall, RouteAnswer } from '../../http/route.ts'
 import type { HistoryMessage, LoggedRunEvent } from '@tutti/protocol'
+import type { EventBatches, RunWithEvents } from '@tutti/runs'
 import type { NumberedEvent, RunResponses } from './run-responses.ts'
 
 const PATH = '/v1/responses'
@@ -70,6 +78,7 @@ export function responsesRoutes(options: GatewayOptions): readonly HttpRoute[] {
   const responses = new Responses(new GatewayService(options))
   const shared = { toErrorResponse: toOpenAiResponse }
   return [
+    ...conversationRoutes(options),
     {
       ...shared,
       method: 'POST',
@@ -112,6 +121,8 @@ export function responsesRoutes(options: GatewayOptions): readonly HttpRoute[] {
 interface OpenResponse {
   readonly stored: StoredRun
   readonly segment: number
+  /** Events of a run that the request has begun. */
+  readonly events?: RunWithEvents['events']
 }
 
 /** A run with what has happened so far. */
@@ -218,11 +229,7 @@ class Responses {
     const isLast = responses.newest === previous.segment
     if (isLast && isTerminalRunStatus(stored.run.status)) {
       if (outputs.length > 0) matchOutputs(outputs, [])
-      return this.#begin(
-        routeCall,
-        body,
-        toNextHistory(stored, responses.stateOf(previous.segment)),
-      )
+      return this.#begin(routeCall, body, toNextHistory(stored, responses))
     }
     const messages = findMessagesOfUser(items)
     if (messages.length > 0 && isLast && responses.isDone(previous.segment)) {
@@ -275,15 +282,21 @@ class Responses {
     earlier: readonly HistoryMessage[],
   ): Promise<OpenResponse> {
     const key = readIdempotencyKey(request.headers)
-    const run = await this.#service.begin(recordedCall(caller, addSubject), () => ({
+    const call = recordedCall(caller, addSubject)
+    const read = () => ({
       ...toRun(findSharedModel(this.#options, body.model), body, earlier),
       memo: toMemo(body),
       trace: readTrace(request.headers),
       ...(key === undefined ? {} : { idempotencyKey: key }),
-    }))
+    })
+    const isFollowed = body.stream === true || body.background !== true
+    const { run, events } = isFollowed
+      ? await this.#service.beginAndFollow(call, read)
+      : { run: await this.#service.begin(call, read), events: undefined }
     const stored = toStoredRun(run)
-    if (stored === undefined) throw responseNotFound(toResponseId({ runId: run.runId, segment: 0 }))
-    return { stored, segment: 0 }
+    if (stored !== undefined) return { stored, segment: 0, events }
+    await events?.return?.()
+    throw responseNotFound(toResponseId({ runId: run.runId, segment: 0 }))
   }
 
   /** Decides the reviews for which a run waits. */
@@ -328,26 +341,22 @@ class Responses {
   }
 
   /** Follows a run until a segment has ended, or the client has left. */
-  async #untilDone({ stored, segment }: OpenResponse, gone: AbortSignal): Promise<RunResponses> {
-    const responses = foldOf(stored)
-    const batches = this.#options.runs.follow({ runId: stored.run.runId, from: 0 })
-    const stop = (): void => {
-      batches.return?.().catch(() => undefined)
-    }
-    gone.addEventListener('abort', stop)
-    try {
-      for await (const events of batches) {
-        for (const event of events) responses.after(event)
-        if (responses.isDone(segment)) break
-      }
-    } finally {
-      gone.removeEventListener('abort', stop)
-    }
+  async #untilDone(opened: OpenResponse, gone: AbortSignal): Promise<RunResponses> {
+    const responses = foldOf(opened.stored)
+    await readEventsUntil(this.#follow(opened), gone, (event) => {
+      responses.after(event)
+      return responses.isDone(opened.segment)
+    })
     return responses
   }
 
-  #stream({ stored, segment }: OpenResponse, startingAfter: number): StreamAnswer {
-    const { runs, clock, heartbeatMs } = this.#options
+  #follow({ stored, events }: OpenResponse): EventBatches {
+    return events ?? this.#options.runs.follow({ runId: stored.run.runId, from: 0 })
+  }
+
+  #stream(opened: OpenResponse, startingAfter: number): StreamAnswer {
+    const { stored, segment } = opened
+    const { clock, heartbeatMs } = this.#options
     const responses = foldOf(stored)
     let sequence = startingAfter
     const take = (event: LoggedRunEvent): string =>
@@ -361,7 +370,7 @@ class Responses {
         .join('')
     const encoder = {
       head: '',
-      keepAlive: ': still here\n\n',
+      keepAlive: KEEP_ALIVE_COMMENT,
       get isDone() {
         return responses.isDone(segment)
       },
@@ -369,10 +378,10 @@ class Responses {
       fail: (error: unknown) => {
         const { message, code, param } = toOpenAiError(reportError(error, this.#options)).error
         const data = { type: 'error', code, message, param, sequence_number: sequence + 1 }
-        return `event: error\ndata: ${JSON.stringify(data)}\n\n`
+        return `event: error\n${encodeMessage(data)}`
       },
     }
-    const batches = runs.follow({ runId: stored.run.runId, from: 0 })
+    const batches = this.#follow(opened)
     return { headers: STREAM_HEADERS, parts: { batches, encoder, clock, heartbeatMs } }
   }
 }
@@ -380,7 +389,7 @@ class Responses {
 function toFrame(stored: StoredRun, { sequence, event }: NumberedEvent): string {
   const data =
     'response' in event ? { ...event, response: toWireResponse(stored, event.response) } : event
-  return `event: ${event.type}\ndata: ${JSON.stringify({ ...data, sequence_number: sequence })}\n\n`
+  return `event: ${event.type}\n${encodeMessage({ ...data, sequence_number: sequence })}`
 }
 
 /** Whether the log has an output as the decision of its review. */
@@ -396,15 +405,17 @@ function toRun(
   found: FoundModel,
   body: CreateResponseBody,
   earlier: readonly HistoryMessage[],
-): ModelRun {
+): ModelRun & Pick<BeginRequest, 'threadId'> {
   const asked = toResponseRequest(body)
-  const { text, history, instructions } = readInput(toItems(body.input))
+  const input = readInput(toItems(body.input))
+  const { text, history, instructions } = input
+  const threadId = readThread(asked, input, found)
   const outputSchema = readTextSchema(asked)
   const { max_output_tokens: maxOutputTokens, instructions: own } = asked
   if (found.kind === 'ensemble')
     assertForEnsemble(found.ensemble.name, { outputSchema, maxOutputTokens })
   const system = [...(own === null ? [] : [own]), ...instructions]
-  return toModelRun(found, {
+  const run = toModelRun(found, {
     text,
     history: [...earlier, ...history],
     instructions: system.length === 0 ? undefined : system.join('\n\n'),
@@ -412,6 +423,7 @@ function toRun(
     outputSchema,
     ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
   })
+  return { ...run, threadId }
 }
 
 /** Refuses parameters that only apply to a model. */

@@ -4,9 +4,10 @@ import { decode, type HistoryMessage } from '@tutti/protocol'
 import { eventPages, type RunRecord } from '@tutti/runs'
 
 import { sharedEnsembles } from '../../service/sharing.ts'
-import { readInput, toItems } from './input.ts'
+import { listMadeItems } from './input-items.ts'
+import { readInput, toItemHistory, toItems } from './input.ts'
 import { readTextSchema, toResponseRequest } from './parameters.ts'
-import { readItemText, RunResponses } from './run-responses.ts'
+import { RunResponses } from './run-responses.ts'
 import { CreateResponseBody, type ResponseRequest, type ResponseState } from './wire.ts'
 
 import type { GatewayOptions } from '../../gateway-options.ts'
@@ -73,22 +74,20 @@ export function toWireResponse({ request, body }: StoredRun, state: ResponseStat
   return { object: 'response', ...request, ...state, previous_response_id: previous }
 }
 
-/** Returns the conversation up to the end of a run, for the run that follows. */
+/**
+ * Returns the conversation up to the end of a run, for the run that follows: its history, its question, and the items of
+ * its responses.
+ */
 export function toNextHistory(
   { run, body }: StoredRun,
-  last: ResponseState,
+  responses: RunResponses,
 ): readonly HistoryMessage[] {
   const { text } = readInput(toItems(body.input))
   const before = run.request?.history ?? []
   const newest = before.at(-1)
   const isAsked = newest?.role === 'user' && newest.content === text && isEmpty(run.inputs)
   const asked: HistoryMessage[] = isAsked ? [] : [{ role: 'user', content: text }]
-  const answer = last.output
-    .filter((item) => item.type === 'message' && item.phase !== 'commentary')
-    .map(readItemText)
-    .join('')
-  const answered: HistoryMessage[] = answer === '' ? [] : [{ role: 'assistant', content: answer }]
-  return [...before, ...asked, ...answered]
+  return [...before, ...asked, ...toItemHistory(listMadeItems(run.runId, responses))]
 }
 
 function isEmpty(inputs: object): boolean {

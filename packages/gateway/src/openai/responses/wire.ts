@@ -65,6 +65,13 @@ const MAX_NAME = 256
 
 const Name = Type.String({ minLength: 1, maxLength: MAX_NAME })
 
+/** Texts that an application stores with a response or a conversation. */
+export const ResponseMetadata = nullable(
+  Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 512 }), {
+    maxProperties: 16,
+  }),
+)
+
 /** Body of `POST /v1/responses`. Parameters of type unknown are checked in `parameters.ts`. */
 export const CreateResponseBody = Type.Object(
   {
@@ -75,11 +82,7 @@ export const CreateResponseBody = Type.Object(
     stream: nullable(Type.Boolean()),
     background: nullable(Type.Boolean()),
     store: nullable(Type.Boolean()),
-    metadata: nullable(
-      Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 512 }), {
-        maxProperties: 16,
-      }),
-    ),
+    metadata: ResponseMetadata,
     max_output_tokens: nullable(Type.Integer({ minimum: 1 })),
     tools: nullable(Type.Array(ResponseTool)),
     tool_choice: Type.Optional(Type.Unknown()),
@@ -92,7 +95,7 @@ export const CreateResponseBody = Type.Object(
     ),
     access_programs: Type.Optional(Type.Unknown()),
     context_management: Type.Optional(Type.Unknown()),
-    conversation: Type.Optional(Type.Unknown()),
+    conversation: nullable(Type.Union([Name, Type.Object({ id: Name })])),
     image: Type.Optional(Type.Unknown()),
     include: Type.Optional(Type.Unknown()),
     max_tool_calls: Type.Optional(Type.Unknown()),
@@ -199,17 +202,18 @@ export interface ResponseState {
 /** Parts of a response that repeat its request. */
 export interface ResponseRequest {
   readonly background: boolean
+  readonly conversation: { readonly id: string } | null
   readonly instructions: string | null
   readonly max_output_tokens: number | null
   readonly metadata: Readonly<Record<string, string>>
   readonly model: string
   readonly parallel_tool_calls: true
   readonly store: boolean
-  readonly temperature: null
+  readonly temperature: 1 | null
   readonly text: { readonly format: TextFormatParam }
   readonly tool_choice: 'auto' | 'none'
   readonly tools: readonly ResponseTool[]
-  readonly top_p: null
+  readonly top_p: 1 | null
   readonly truncation: 'disabled'
 }
 
