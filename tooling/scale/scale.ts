@@ -7,20 +7,21 @@
  *
  *   node scale/scale.ts [--quick] [--record] [--seed N]
  *
- * It ends after 20 minutes at the latest and needs about 35 GB of disk. Loopback only. It exits with code 1 if a phase
- * could not run, or the judge found a violation; never because of a time.
+ * Each phase has a time limit. One that fails is reported, and the others still run. All of it takes 20 minutes at most
+ * and about 50 GB of disk. Loopback only. It exits with code 1 if a phase could not run, or the judge found a violation;
+ * never because of a measured time.
  */
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
 
-import { errorMessage } from '@tutti/core'
-
 import { currentReport } from '../bench/lib/report.ts'
 import { recordResults } from '../bench/lib/results.ts'
+import { query } from '../bench/lib/query.ts'
 import { failoverServer, type FailoverServer } from '../postgres/test-database.ts'
 import { printEnvelope, type Measurements } from './lib/envelope.ts'
 import { countLoaded, endReady, loadRuns, makeReady } from './lib/load.ts'
 import { measureClaims, measureRenewalWal, measureSubmits } from './lib/measure-store.ts'
+import { Phases } from './lib/phases.ts'
 import { runFleet } from './lib/run-fleet.ts'
 import { chooseSizes } from './lib/sizes.ts'
 import { COUNTING, startCounting } from './lib/statement-counts.ts'
@@ -31,12 +32,20 @@ const SETTINGS = [
   COUNTING,
   'max_connections=1000',
   'shared_buffers=2GB',
-  'max_wal_size=4GB',
+  'max_wal_size=24GB',
+  'maintenance_work_mem=512MB',
   'checkpoint_timeout=15min',
 ]
 
-/** Time after which it ends with what was measured until then, in milliseconds. */
+/** Time limits in milliseconds: of everything, and of the phases. */
 const LIMIT_MS = 20 * 60_000
+const LOAD_LIMIT_MS = 600_000
+const CLAIMS_LIMIT_MS = 90_000
+const STORE_LIMIT_MS = 45_000
+const STANDBY_LIMIT_MS = 120_000
+
+/** Time at the end in which the runs of the fleet are read and judged, in milliseconds. */
+const JUDGE_MS = 45_000
 
 /** Maximum number of violations to print. */
 const MOST_PRINTED = 50
@@ -61,8 +70,10 @@ if (values.record && values.quick) {
 const sizes = chooseSizes(values.quick)
 const startedAt = performance.now()
 const measured: Measurements = {}
-const problems: string[] = []
 const stop = new AbortController()
+say(`seed ${seed}`)
+await using server = await failoverServer(SETTINGS)
+const phases = new Phases({ say, onLate: () => cutConnections(server) })
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     end(`Stopped by ${signal}`)
@@ -70,47 +81,79 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 setTimeout(() => {
   end(`Stopped after ${LIMIT_MS / 60_000} minutes`)
-}, LIMIT_MS).unref()
+}, LIMIT_MS + JUDGE_MS).unref()
 
-say(`seed ${seed}`)
-try {
-  await using server = await failoverServer(SETTINGS)
+await load(server)
+// Without the whole database, nothing else can be measured.
+if (measured.loaded !== undefined) {
   await measureStore(server)
-  say('Adding a standby')
-  await server.addStandby()
-  problems.push(...(await runFleet({ server, sizes, seed, measured, signal: stop.signal, say })))
-} catch (error) {
-  problems.push(`Could not finish: ${errorMessage(error)}`)
+  await phases.run('Adding a standby', STANDBY_LIMIT_MS, () => server.addStandby())
+  await phases.run('Fleet', remainingMs(), async () => {
+    const limitMs = remainingMs() - JUDGE_MS
+    const fleet = { server, sizes, seed, measured, limitMs, signal: stop.signal, say }
+    phases.problems.push(...(await runFleet(fleet)))
+  })
 }
 finish()
 
-/** Loads the database, and measures its store alone. */
+/** Loads the database. */
+async function load({ url }: FailoverServer): Promise<void> {
+  const place = placeOf(url)
+  await phases.run('Loading', LOAD_LIMIT_MS, async () => {
+    await startCounting(url)
+    await (await openPostgresStorage(place))[Symbol.asyncDispose]()
+    const loadedAt = performance.now()
+    await loadRuns(place, sizes)
+    await makeReady(place, sizes)
+    measured.loadS = (performance.now() - loadedAt) / 1_000
+    measured.loaded = await countLoaded(place)
+  })
+}
+
+/** Measures the store of the loaded database alone. */
 async function measureStore({ url }: FailoverServer): Promise<void> {
-  const place = { connectionString: url, schema: 'tutti' }
-  await startCounting(url)
-  await (await openPostgresStorage(place))[Symbol.asyncDispose]()
-  say('Loading')
-  const loadedAt = performance.now()
-  await loadRuns(place, sizes)
-  await makeReady(place, sizes)
-  measured.loadS = (performance.now() - loadedAt) / 1_000
-  measured.loaded = await countLoaded(place)
-  say(`Loaded in ${Math.round(measured.loadS)} s; measuring claims and submits`)
-  measured.claims = await measureClaims(place, sizes)
-  measured.submits = await measureSubmits(place, sizes)
-  measured.renewalWal = await measureRenewalWal(place)
-  await endReady(place)
+  const place = placeOf(url)
+  await phases.run('Claims', CLAIMS_LIMIT_MS, async () => {
+    measured.claims = await measureClaims(place, sizes)
+  })
+  await phases.run('Submits', STORE_LIMIT_MS, async () => {
+    measured.submits = await measureSubmits(place, sizes)
+  })
+  await phases.run('Renewals', STORE_LIMIT_MS, async () => {
+    measured.renewalWal = await measureRenewalWal(place)
+  })
+  await phases.run('Ending the runs that wait', STORE_LIMIT_MS, () => endReady(place))
+}
+
+function placeOf(url: string) {
+  return { connectionString: url, schema: 'tutti' }
+}
+
+/** Returns the time until the whole test must end, in milliseconds. */
+function remainingMs(): number {
+  return LIMIT_MS - (performance.now() - startedAt)
+}
+
+/** Ends all other connections, and with them the statements of a phase that takes too long. */
+async function cutConnections({ url }: FailoverServer): Promise<void> {
+  await query(
+    url,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+  )
 }
 
 /** Ends early, with what was measured. Processes and servers end with this process. */
 function end(why: string): void {
-  problems.push(why)
+  phases.problems.push(why)
   stop.abort()
   finish()
   process.exit()
 }
 
 function finish(): void {
+  const { problems } = phases
+  measured.totalS = (performance.now() - startedAt) / 1_000
   printEnvelope(measured, sizes)
   if (values.record) recordResults([{ area: 'scale', ...currentReport() }])
   for (const problem of problems.slice(0, MOST_PRINTED)) console.log(`VIOLATION ${problem}`)

@@ -1,6 +1,7 @@
 /** Measures claims, submits and renewals of a loaded store, while no process executes runs. */
 import { randomUUID } from 'node:crypto'
 
+import { listClaimKeys } from '../../../packages/runs/src/claim-key.ts'
 import { query } from '../../bench/lib/query.ts'
 import { openPostgresStorage, type PostgresPlace } from '../../bench/lib/runs-places.ts'
 import { readCounts, subtractCounts } from './statement-counts.ts'
@@ -46,10 +47,15 @@ const OWNERS = 200
 /** Returns the WAL of one renewal in bytes, with its share of a commit. */
 export async function measureRenewalWal(place: PostgresPlace): Promise<number> {
   await using storage = await openPostgresStorage(place)
-  const before = await readCounts(place.connectionString, 'renewal')
-  for (let n = 0; n < RENEWALS; n += 1) {
-    await storage.queue.renew({ owner: `scale-${n % OWNERS}`, leaseMs: LEASE_MS })
+  const renewAll = async (): Promise<void> => {
+    for (let n = 0; n < RENEWALS; n += 1) {
+      await storage.queue.renew({ owner: `scale-${n % OWNERS}`, leaseMs: LEASE_MS })
+    }
   }
+  // The first change of a page after a checkpoint writes the whole page.
+  await renewAll()
+  const before = await readCounts(place.connectionString, 'renewal')
+  await renewAll()
   const after = await readCounts(place.connectionString, 'renewal')
   const { walBytes, calls } = subtractCounts(after, before)
   return walBytes / calls + COMMIT_BYTES
@@ -68,6 +74,11 @@ export async function measureClaims(place: PostgresPlace, sizes: Sizes): Promise
     `VACUUM ANALYZE ${place.schema}.slots`,
   )
   await ownRuns(storages, sizes.owned, limit)
+  const [row] = await query(
+    place.connectionString,
+    `SELECT code FROM ${place.schema}.runs WHERE state = 'ready' LIMIT 1`,
+  )
+  const ensembles = listClaimKeys({ [ENSEMBLE]: String(row?.['code']) })
   const measure = (claimants: number): Promise<Rate> =>
     measureRate(claimants, sizes.measureMs, async (claimant) => {
       const claimed = await storages[claimant % STORAGES]?.queue.claimNext({
@@ -75,6 +86,8 @@ export async function measureClaims(place: PostgresPlace, sizes: Sizes): Promise
         leaseMs: LEASE_MS,
         wanted: 1,
         maxConcurrentRuns: limit,
+        // As an executor does.
+        known: { ensembles, othersAfterMs: 10_000 },
       })
       return claimed?.length ?? 0
     })

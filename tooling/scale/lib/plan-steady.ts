@@ -3,9 +3,6 @@ import { planRuns, type PlannedFault, type PlannedRun } from '../../chaos/lib/pl
 
 import type { Sizes } from './sizes.ts'
 
-/** Delay between two submits of runs that are held, in milliseconds: less than half of what a server can take. */
-const HOLD_EVERY_MS = 3
-
 /** Number of the first held run; the runs of chaos count from 0. */
 const FIRST_HELD = 1_000_000
 
@@ -30,7 +27,7 @@ export function planHeldRuns(
     piece: String(FIRST_HELD + index),
     idempotencyKey: `scale-${seed}-${index}`,
     ensemble: 'hold',
-    submitAfterMs: index < counted ? COUNTED_EVERY_MS : HOLD_EVERY_MS,
+    submitAfterMs: index < counted ? COUNTED_EVERY_MS : 0,
     isSentTwice: false,
     isFollowed: false,
     commands: [],

@@ -39,7 +39,7 @@ const FULL: Sizes = {
   idleMs: 15_000,
   counted: 20,
   steadyMs: 300_000,
-  limitMs: 600_000,
+  limitMs: 420_000,
   leaseMs: 10_000,
   wordMs: 60_000,
 }

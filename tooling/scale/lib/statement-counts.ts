@@ -5,7 +5,7 @@ import { query } from '../../bench/lib/query.ts'
 export const COUNTING = 'shared_preload_libraries=pg_stat_statements'
 
 /** Statements of the store, by a condition on their text. */
-const STATEMENTS = {
+export const STATEMENTS = {
   claim: `query LIKE '%claimed_at = clock_timestamp()%' AND query LIKE '%SKIP LOCKED%'`,
   renewal: `query LIKE '%UPDATE %leases SET %' AND query NOT LIKE '%claimed_at%'`,
 } as const

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { query } from '../../bench/lib/query.ts'
+import { STATEMENTS } from './statement-counts.ts'
 
 import type { ApiClients } from '../../chaos/lib/api-clients.ts'
 
@@ -10,12 +11,20 @@ interface LoadReading {
   readonly atMs: number
   readonly transactions: number
   readonly walBytes: number
+  readonly statements: number
+  readonly notifying: number
+  readonly claims: number
 }
 
 /** Load of the database between two readings, per second. */
 export interface LoadRate {
   readonly transactions: number
   readonly walBytes: number
+  readonly statements: number
+  /** Number of the statements that notify. */
+  readonly notifying: number
+  /** Number of the statements that claim. */
+  readonly claims: number
 }
 
 /** Time after which the statistics of the server contain the transactions of a connection that became idle. */
@@ -41,12 +50,12 @@ export async function measureLoad(url: string, forMs: number): Promise<LoadRate>
   return toLoadRate(before, await readLoad(url))
 }
 
-/** Lists runs until the signal aborts; returns the times of lists that were answered, in milliseconds. */
+/** Lists runs until the signal aborts, and adds the times of lists that were answered to `times`, in milliseconds. */
 export async function timeLists(
   clients: ApiClients,
   signal: AbortSignal,
-): Promise<readonly number[]> {
-  const times: number[] = []
+  times: number[],
+): Promise<void> {
   for (let index = 0; !signal.aborted; index += 1) {
     const filter = LISTS[index % LISTS.length]
     const startedAt = performance.now()
@@ -58,19 +67,27 @@ export async function timeLists(
     }
     await sleep(LIST_EVERY_MS, undefined, { signal }).catch(() => undefined)
   }
-  return times
 }
 
 async function readLoad(url: string): Promise<LoadReading> {
   const [row] = await query(
     url,
-    `SELECT xact_commit AS transactions, pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS wal
-     FROM pg_stat_database WHERE datname = current_database()`,
+    `SELECT xact_commit AS transactions, pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS wal,
+       counted.statements, counted.notifying, counted.claims
+     FROM pg_stat_database, LATERAL (
+       SELECT sum(calls) AS statements,
+         coalesce(sum(calls) FILTER (WHERE query LIKE '%pg_notify%'), 0) AS notifying,
+         coalesce(sum(calls) FILTER (WHERE ${STATEMENTS.claim}), 0) AS claims
+       FROM pg_stat_statements WHERE dbid = datid) AS counted
+     WHERE datname = current_database()`,
   )
   return {
     atMs: performance.now(),
     transactions: Number(row?.['transactions']),
     walBytes: Number(row?.['wal']),
+    statements: Number(row?.['statements']),
+    notifying: Number(row?.['notifying']),
+    claims: Number(row?.['claims']),
   }
 }
 
@@ -79,5 +96,8 @@ function toLoadRate(before: LoadReading, after: LoadReading): LoadRate {
   return {
     transactions: (after.transactions - before.transactions) / seconds,
     walBytes: (after.walBytes - before.walBytes) / seconds,
+    statements: (after.statements - before.statements) / seconds,
+    notifying: (after.notifying - before.notifying) / seconds,
+    claims: (after.claims - before.claims) / seconds,
   }
 }
