@@ -32,6 +32,25 @@ it('loses no run in a failover to a synchronous standby', async () => {
   expect(figure(output, 'fail_over_synchronously')).toBe(1)
 }, 240_000)
 
+it('[D1] [D2] continues each run with its code when other code is deployed under kills', async () => {
+  const { code, output } = await chaos(
+    '--runs',
+    '6',
+    '--workers',
+    '1',
+    '--apis',
+    '1',
+    '--deploys',
+    '1',
+    '--seed',
+    '2021',
+  )
+  expect(output).toContain('No violations')
+  expect(code).toBe(0)
+  expect(figure(output, 'runs')).toBe(6)
+  expect(figure(output, 'failed')).toBe(0)
+}, 240_000)
+
 it('rejects invalid options without starting a process', async () => {
   const { code, output } = await chaos('--runs', 'many')
   expect(code).toBe(2)

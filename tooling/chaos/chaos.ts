@@ -4,7 +4,7 @@
  * code 1 if there is one.
  *
  *   node chaos/chaos.ts [--runs 200] [--workers 4] [--apis 2] [--seed N] [--minutes 5]
- *       [--synchronous] [--evidence FILE]
+ *       [--synchronous | --deploys N] [--evidence FILE]
  *
  * A seed always gives the same runs and the same faults, except for their exact timing. Loopback only.
  */
@@ -15,10 +15,12 @@ import { parseArgs } from 'node:util'
 import { errorMessage } from '@tutti/core'
 
 import { figuresOf } from './lib/figures.ts'
+import { BUILDS } from './lib/builds.ts'
 import { judgeCalls } from './lib/judge-calls.ts'
+import { judgeDeploys } from './lib/judge-deploys.ts'
 import { judgePeople } from './lib/judge-people.ts'
 import { judgeRuns } from './lib/judge-runs.ts'
-import { planFaults, planRuns } from './lib/plan.ts'
+import { planDeploys, planFaults, planKills, planRuns } from './lib/plan.ts'
 import { DEFAULT_LEASE_MS, runChaos } from './lib/run-chaos.ts'
 
 const USAGE = `Usage: npm run chaos -- [options]
@@ -29,11 +31,14 @@ const USAGE = `Usage: npm run chaos -- [options]
   --seed N         what decides about runs and faults (random)
   --minutes N      time after which runs count as stuck (5)
   --synchronous    whether commits wait for the standby, so that the failover loses nothing
+  --deploys N      rolling deploys of other code, at most 3, with kills in place of the other faults (0)
   --evidence FILE  where to write all that was seen, as JSON
 `
 
 /** Exit code for an invalid command line, as shells use it. */
 const EXIT_USAGE = 2
+
+const MAY_BE_ZERO = ['seed', 'deploys']
 
 /** Maximum number of violations to print. */
 const MOST_PRINTED = 100
@@ -53,13 +58,15 @@ async function main(): Promise<number> {
   }
   const options = readOptions()
   if (options === undefined) return EXIT_USAGE
-  const { seed, runs, workers, apis, isSynchronous, limitMs, evidenceFile } = options
+  const { seed, runs, workers, apis, isSynchronous, deploys, limitMs, evidenceFile } = options
   console.log(`chaos: seed ${seed}, ${runs} runs, ${workers} workers, ${apis} api processes`)
   const failover = isSynchronous ? 'fail_over_synchronously' : 'fail_over'
   const end = await runChaos({
     seed,
     runs: planRuns(seed, runs),
-    faults: planFaults(seed, { leaseMs: DEFAULT_LEASE_MS, failover }),
+    faults:
+      deploys > 0 ? planKills(seed) : planFaults(seed, { leaseMs: DEFAULT_LEASE_MS, failover }),
+    deploys: deploys > 0 ? planDeploys(seed, { runs, deploys }) : undefined,
     workers,
     apis,
     isSynchronous,
@@ -75,10 +82,11 @@ async function main(): Promise<number> {
     ...judgeRuns(end.evidence),
     ...calls.violations,
     ...judgePeople(end.evidence),
+    ...judgeDeploys(end.evidence),
   ]
   for (const violation of violations.slice(0, MOST_PRINTED)) console.log(`VIOLATION ${violation}`)
   if (violations.length > 0) {
-    const how = isSynchronous ? ' --synchronous' : ''
+    const how = isSynchronous ? ' --synchronous' : deploys > 0 ? ` --deploys ${deploys}` : ''
     console.log(`${violations.length} violations; again with --seed ${seed} --runs ${runs}${how}`)
   } else console.log('No violations')
   return violations.length > 0 ? 1 : 0
@@ -91,6 +99,8 @@ interface Asked {
   readonly workers: number
   readonly apis: number
   readonly isSynchronous: boolean
+  /** Number of deploys. */
+  readonly deploys: number
   readonly limitMs: number
   /** File for all observations, as JSON. */
   readonly evidenceFile: string | undefined
@@ -114,6 +124,7 @@ function parsed() {
       seed: { type: 'string', default: String(randomInt(1_000_000)) },
       minutes: { type: 'string', default: '5' },
       synchronous: { type: 'boolean', default: false },
+      deploys: { type: 'string', default: '0' },
       evidence: { type: 'string' },
     },
   })
@@ -128,16 +139,21 @@ function checked(values: ReturnType<typeof parsed>): Asked {
     apis: Number(values.apis),
     seed: Number(values.seed),
     minutes: Number(values.minutes),
+    deploys: Number(values.deploys),
   }
   const wrong = Object.entries(numbers).filter(
     ([name, value]) =>
-      !(value >= (name === 'seed' ? 0 : Number.MIN_VALUE)) ||
+      !(value >= (MAY_BE_ZERO.includes(name) ? 0 : Number.MIN_VALUE)) ||
+      (name === 'deploys' && value >= BUILDS.length) ||
       (name !== 'minutes' && !Number.isInteger(value)),
   )
   if (wrong.length > 0) {
     throw new RangeError(
       wrong.map(([name, value]) => `Cannot use --${name}: got ${value}`).join('\n'),
     )
+  }
+  if (values.synchronous && numbers.deploys > 0) {
+    throw new RangeError('Cannot use --deploys with --synchronous: deploys have no failover')
   }
   const { minutes, ...rest } = numbers
   return {

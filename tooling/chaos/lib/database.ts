@@ -64,8 +64,9 @@ const NOTES = `
   CREATE TRIGGER chaos_events AFTER INSERT ON tutti.events
     REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION chaos.note_events();`
 
-/** Maximum wait of a step for an unavailable database, in milliseconds. */
-const PATIENCE_MS = 30_000
+/** Maximum wait of a step for an unavailable database, and for a connection, in milliseconds. */
+const PATIENCE_MS = 60_000
+const CONNECT_LIMIT_MS = 20_000
 
 /** The database, seen from outside of the system. */
 export class ChaosDatabase {
@@ -134,7 +135,10 @@ export class ChaosDatabase {
   }
 
   async #readOnce(sql: string): Promise<readonly Row[]> {
-    const client = new Client({ connectionString: this.#url, connectionTimeoutMillis: 10_000 })
+    const client = new Client({
+      connectionString: this.#url,
+      connectionTimeoutMillis: CONNECT_LIMIT_MS,
+    })
     client.on('error', () => undefined)
     await client.connect()
     try {

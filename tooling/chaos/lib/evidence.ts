@@ -2,6 +2,7 @@
 import { StoredReader } from '../../../packages/runs/src/commit/read-stored.ts'
 
 import type { CountedCall } from './counter.ts'
+import type { Rollout } from './deploys.ts'
 import type { ChaosDatabase, Transition } from './database.ts'
 import type { Fault } from './faults.ts'
 import type { Asked, Seen, Submitted } from './people.ts'
@@ -17,6 +18,8 @@ export interface Evidence {
   readonly faults: readonly Fault[]
   readonly runs: readonly KeptRun[]
   readonly transitions: readonly Transition[]
+  /** Present if builds were deployed. */
+  readonly rollout?: Rollout
 }
 
 /** A run as stored. */
@@ -24,14 +27,14 @@ export interface KeptRun {
   readonly runId: string
   readonly idempotencyKey: string
   readonly ensemble: string
+  /** Build of its last owner. */
+  readonly build: string
   readonly status: string
   readonly state: string
   readonly hasOwner: boolean
   readonly lastSeq: number
   /** Number of completed tasks in its record. */
   readonly completedTasks: number
-  /** Number of steps that were not deleted. */
-  readonly steps: number
   /** Number of unanswered commands. */
   readonly openSignals: number
   readonly openReviews: number
@@ -43,8 +46,7 @@ export interface KeptRun {
 /** Reads the stored data. */
 export async function readRuns(database: ChaosDatabase): Promise<readonly KeptRun[]> {
   const rows = await database.read(
-    `SELECT id, run_id, idempotency_key, ensemble, status, state, owner, last_seq, completed_tasks,
-       (SELECT count(*) FROM tutti.steps WHERE run = runs.id) AS steps,
+    `SELECT id, run_id, idempotency_key, ensemble, build, status, state, owner, last_seq, completed_tasks,
        (SELECT count(*) FROM tutti.signals WHERE run = runs.id AND answer IS NULL) AS signals,
        (SELECT count(*) FROM tutti.reviews WHERE run = runs.id AND status = 'OPEN') AS reviews
      FROM tutti.runs WHERE id > ${database.lastEarlierRun} ORDER BY id`,
@@ -68,12 +70,12 @@ export async function readRuns(database: ChaosDatabase): Promise<readonly KeptRu
       runId,
       idempotencyKey: String(row['idempotency_key']),
       ensemble: String(row['ensemble']),
+      build: String(row['build']),
       status: String(row['status']),
       state: String(row['state']),
       hasOwner: row['owner'] !== null,
       lastSeq: Number(row['last_seq']),
       completedTasks: Number(row['completed_tasks']),
-      steps: Number(row['steps']),
       openSignals: Number(row['signals']),
       openReviews: Number(row['reviews']),
       events: toEvents(runId, events.get(row['id']) ?? []),

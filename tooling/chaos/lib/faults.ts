@@ -1,6 +1,7 @@
 /** Injects the planned faults and records them. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import type { BuildName } from './builds.ts'
 import type { FailoverServer } from '../../postgres/test-database.ts'
 import type { ChaosDatabase } from './database.ts'
 import type { DatabaseProxy } from './database-proxy.ts'
@@ -33,7 +34,7 @@ const STOP_LIMIT_MS = 9_000
 /** Maximum time until a process runs again, in milliseconds, also with an unavailable database. */
 const READY_LIMIT_MS = 60_000
 
-/** Interval at which a failover looks whether another fault of the database is over, in milliseconds. */
+/** Interval at which a failover or a deploy looks whether another fault is over, in milliseconds. */
 const LOOK_MS = 50
 
 /** Injects faults. */
@@ -55,6 +56,15 @@ export class Faults {
     if (pids !== undefined) {
       this.done.push({ kind: planned.kind, at, until: Date.now(), pids })
     }
+  }
+
+  /** Stops a process and starts one of another build, when no fault uses it. */
+  async deploy(member: Member, build: BuildName): Promise<void> {
+    while (member.isHit) await sleep(LOOK_MS)
+    await this.#with([member], async () => {
+      member.build = build
+      await this.#stop(member, 0)
+    })
   }
 
   async #hit(planned: PlannedFault): Promise<readonly number[] | undefined> {

@@ -1,4 +1,5 @@
 /** Computes the statistics of a chaos test, as lines of a table. Pure. */
+import { countContinued } from './judge-deploys.ts'
 import { findLostRuns } from './lost-changes.ts'
 
 import type { CallVerdict } from './judge-calls.ts'
@@ -13,7 +14,7 @@ export function figuresOf(
   { evidence, wallMs, tries, longestPauseMs }: ChaosEnd,
   calls: CallVerdict,
 ): readonly Figure[] {
-  const { runs, faults, transitions, asked, seen } = evidence
+  const { runs, faults, transitions, asked, seen, rollout } = evidence
   const events = runs.flatMap((run) => run.events)
   const count = (type: string): number => events.filter((event) => event.type === type).length
   const ended = (status: string): string =>
@@ -37,6 +38,13 @@ export function figuresOf(
     ['  readers of lost events', String(seen.filter(({ refusal }) => refusal).length)],
     ['faults', String(faults.length)],
     ...kinds.map(([kind, done]): Figure => [`  ${kind}`, String(done.length)]),
+    ...(rollout === undefined
+      ? []
+      : ([
+          ['runs of several builds', String(countContinued(evidence))],
+          ['runs that waited for their build', String(rollout.waiting.length)],
+          ['  moved to the last build', String(rollout.moved.length)],
+        ] satisfies readonly Figure[])),
     ['takeovers (run_resumed)', String(count('run_resumed'))],
     ['  after SIGKILL, until run_resumed', `${takeovers.length}: ${spread(takeovers)}`],
     ['parked', String(transitions.filter(({ state }) => state === 'parked').length)],

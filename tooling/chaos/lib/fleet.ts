@@ -8,6 +8,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { BUILDS, type BuildName } from './builds.ts'
 import { ServerProcess, type ProcessEnd } from './server-process.ts'
 
 /** Role of a process. */
@@ -23,6 +24,20 @@ export interface FleetOptions {
   readonly onProblem: (problem: string) => void
 }
 
+/** Role, port and first build of a member. */
+export interface MemberPlace {
+  readonly role: Role
+  readonly port: number
+  /** @default the first build */
+  readonly build?: BuildName
+}
+
+/** Settings of a member. */
+interface MemberOptions extends FleetOptions {
+  /** Gets the build of each process. */
+  readonly builds: Map<number, BuildName>
+}
+
 /** Delay before a process that ended unexpectedly is started again, in milliseconds. */
 const RESTART_MS = 300
 
@@ -30,21 +45,20 @@ const RESTART_MS = 300
 export class Member {
   readonly name: string
   readonly role: Role
-  readonly #options: FleetOptions
+  readonly #options: MemberOptions
   readonly #port: number
   #process: ServerProcess | undefined
   /** Whether the process is expected to end. */
   #isWanted = false
   /** Whether a fault uses it. */
   isHit = false
+  /** Build of the processes that it starts from now on. */
+  build: BuildName
 
-  constructor(
-    name: string,
-    place: { readonly role: Role; readonly port: number },
-    options: FleetOptions,
-  ) {
+  constructor(name: string, place: MemberPlace, options: MemberOptions) {
     this.name = name
     this.role = place.role
+    this.build = place.build ?? BUILDS[0]
     this.#port = place.port
     this.#options = options
   }
@@ -69,13 +83,20 @@ export class Member {
 
   /** Starts a process, and a new one whenever it ends unexpectedly. */
   start(): void {
-    const { environment, cwd, workerProgram } = this.#options
+    const { environment, cwd, workerProgram, builds } = this.#options
     this.#isWanted = true
     const started = new ServerProcess(
-      { ...environment, TUTTI_ROLE: this.role, PORT: String(this.#port) },
+      {
+        ...environment,
+        TUTTI_ROLE: this.role,
+        PORT: String(this.#port),
+        TUTTI_BUILD_ID: this.build,
+        CHAOS_BUILD: this.build,
+      },
       cwd,
       this.role === 'worker' ? workerProgram : undefined,
     )
+    builds.set(started.pid, this.build)
     this.#process = started
     void started.ended.then((end) => this.#startAgain(started, end))
   }
@@ -113,10 +134,27 @@ export class Member {
 
 /** All processes. */
 export class Fleet implements AsyncDisposable {
-  readonly members: readonly Member[]
+  readonly #members: Member[] = []
+  readonly #options: MemberOptions
 
-  constructor(members: readonly Member[]) {
-    this.members = members
+  constructor(options: FleetOptions) {
+    this.#options = { ...options, builds: new Map() }
+  }
+
+  get members(): readonly Member[] {
+    return this.#members
+  }
+
+  /** Build of each process so far, by its id. */
+  get builds(): ReadonlyMap<number, BuildName> {
+    return this.#options.builds
+  }
+
+  /** Adds a member; it has no process yet. */
+  add(name: string, place: MemberPlace): Member {
+    const member = new Member(name, place, this.#options)
+    this.#members.push(member)
+    return member
   }
 
   /** Returns all members with this role if no fault uses any of them; else none. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 
 import { Draws } from './draw.ts'
-import { planFaults, planRuns, type PlannedFault } from './plan.ts'
+import { planDeploys, planFaults, planKills, planRuns, type PlannedFault } from './plan.ts'
 
 it('plans the same runs and faults for the same seed, and others for another seed', () => {
   expect(planRuns(7, 50)).toEqual(planRuns(7, 50))
@@ -30,6 +30,18 @@ it('fails over once, when a few other faults have happened', () => {
   const kinds = firstFaults(500, 7).map(({ kind }) => kind)
   expect(kinds.indexOf('fail_over')).toBe(3)
   expect(kinds.filter((kind) => kind === 'fail_over')).toHaveLength(1)
+})
+
+it('plans each build after the first once, during the submissions, and only kills meanwhile', () => {
+  const deploys = planDeploys(7, { runs: 200, deploys: 3 })
+  expect(deploys).toEqual(planDeploys(7, { runs: 200, deploys: 3 }))
+  expect(deploys.map(({ build }) => build)).toEqual(['v2', 'v3', 'v4'])
+  expect(planDeploys(7, { runs: 200, deploys: 1 })).toMatchObject([{ build: 'v2' }])
+  const after = deploys.map(({ afterRuns }) => afterRuns)
+  expect(after).toEqual(after.toSorted((a, b) => a - b))
+  expect(Math.max(...after)).toBeLessThan(200)
+  const kills = planKills(7)
+  for (let count = 0; count < 50; count += 1) expect(kills.next().value.kind).toMatch(/^kill_/)
 })
 
 it('draws evenly, and picks by weight', () => {

@@ -1,5 +1,6 @@
 /** Plans runs and faults from a seed. Pure. */
-import { Draws } from './draw.ts'
+import { BUILDS, type BuildName } from './builds.ts'
+import { draw, Draws } from './draw.ts'
 
 /** Ensembles of `chaos.config.mjs`. */
 export type EnsembleName = 'relay' | 'gated' | 'timed' | 'hold'
@@ -71,6 +72,9 @@ const FAULT_WEIGHTS = {
   crash_database: 1,
 }
 
+/** Weight of each kind that is injected during deploys: only kills, so that a process never outlives its lease. */
+const KILL_WEIGHTS = { kill_worker: 8, kill_all_workers: 0.5, kill_api: 1 }
+
 /** Number of faults before the failover, which happens once. */
 const FAULTS_BEFORE_FAILOVER = 3
 
@@ -83,6 +87,13 @@ export interface PlannedFault {
   readonly which: number
   /** Duration of a pause, or delay of a restart. */
   readonly lastsMs: number
+}
+
+/** A deploy. */
+export interface PlannedDeploy {
+  readonly build: BuildName
+  /** Number of submitted runs after which it begins. */
+  readonly afterRuns: number
 }
 
 const ENSEMBLES = { relay: 6, gated: 2.5, timed: 1.5 }
@@ -149,6 +160,30 @@ export function* planFaults(
     const which = draws.next()
     yield { kind, afterMs, which, lastsMs: lengthOf(kind, draws, leaseMs) }
   }
+}
+
+/** Yields the planned kills in order, without end. */
+export function* planKills(seed: number): Generator<PlannedFault, never> {
+  const draws = new Draws(seed, 'kills')
+  for (;;) {
+    yield {
+      kind: draws.pick(KILL_WEIGHTS),
+      afterMs: draws.between(100, 1_800),
+      which: draws.next(),
+      lastsMs: draws.between(0, 500),
+    }
+  }
+}
+
+/** Returns the deploys of the builds after the first, spread over the submissions. */
+export function planDeploys(
+  seed: number,
+  { runs, deploys }: { readonly runs: number; readonly deploys: number },
+): readonly PlannedDeploy[] {
+  return BUILDS.slice(1, deploys + 1).map((build, index) => {
+    const share = (index + 0.5 + 0.5 * draw(seed, 'deploy', index)) / (deploys + 1)
+    return { build, afterRuns: Math.floor(share * runs) }
+  })
 }
 
 function lengthOf(kind: FaultKind, draws: Draws, leaseMs: number): number {

@@ -24,18 +24,21 @@ import { startCounter, type Counter } from './counter.ts'
 import { ChaosDatabase } from './database.ts'
 import { startDatabaseProxy } from './database-proxy.ts'
 import { readRuns, type Evidence } from './evidence.ts'
+import { Deploys } from './deploys.ts'
 import { Faults } from './faults.ts'
-import { Fleet, Member, type FleetOptions } from './fleet.ts'
+import { Fleet, type FleetOptions, type Member } from './fleet.ts'
 import { People } from './people.ts'
 import { stuckRuns } from './stuck-runs.ts'
 
-import type { PlannedFault, PlannedRun } from './plan.ts'
+import type { PlannedDeploy, PlannedFault, PlannedRun } from './plan.ts'
 
 /** Size of a chaos test. */
 export interface ChaosOptions {
   readonly seed: number
   readonly runs: readonly PlannedRun[]
   readonly faults: Iterable<PlannedFault>
+  /** Deploys while runs are in flight; their faults contain no failover. @default none */
+  readonly deploys?: readonly PlannedDeploy[] | undefined
   readonly workers: number
   /** Number of API processes. */
   readonly apis: number
@@ -51,8 +54,8 @@ export interface ChaosOptions {
   readonly workerProgram?: readonly string[]
   /** Called when all processes run, before the runs are submitted. */
   readonly prepare?: (system: ChaosSystem) => Promise<void>
-  /** Time limit of the test, in milliseconds. */
-  readonly limitMs: number
+  /** Time limit of the test after `prepare`, in milliseconds. */
+  readonly limitMs: number | (() => number)
   /** Ends the test early. */
   readonly signal: AbortSignal
   readonly say: (text: string) => void
@@ -107,7 +110,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
   stack.defer(() => {
     rmSync(cwd, { recursive: true, force: true })
   })
-  const server = options.server ?? stack.use(await startServer())
+  const server = options.server ?? stack.use(await startServer(options))
   if (options.isSynchronous) await server.replicateSynchronously()
   const counter = stack.use(await startCounter(seed))
   const proxy = stack.use(await startDatabaseProxy(server.url))
@@ -135,9 +138,24 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
   const clients = new ApiClients(urls, over.signal)
   const people = new People({ clients, signal: over.signal, onProblem })
   const faults = new Faults({ fleet, server, database, proxy, onProblem })
+  const deploys =
+    options.deploys === undefined
+      ? undefined
+      : new Deploys({
+          planned: options.deploys,
+          fleet,
+          faults,
+          people,
+          clients,
+          database,
+          say,
+          onProblem,
+        })
   await options.prepare?.({ people, clients, database, over: over.signal })
   const startedAt = performance.now()
-  await live({ options, people, faults, database, onProblem, startedAt, over, counter })
+  const limitMs = typeof options.limitMs === 'number' ? options.limitMs : options.limitMs()
+  const life = { options, limitMs, people, faults, database, onProblem, startedAt, over, counter }
+  await live({ ...life, deploys })
   const wallMs = performance.now() - startedAt
   pauses.disable()
   const longestPauseMs = pauses.max / 1e6
@@ -151,22 +169,25 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
     faults: faults.done,
     runs: await readRuns(database),
     transitions: await database.transitions(),
+    ...(deploys === undefined ? {} : { rollout: deploys.rollout }),
   }
   return { evidence, problems, wallMs, tries: clients.tries, longestPauseMs }
 }
 
-async function startServer(): Promise<FailoverServer> {
+async function startServer({ deploys }: ChaosOptions): Promise<FailoverServer> {
   const server = await failoverServer()
-  await server.addStandby()
+  if (deploys === undefined) await server.addStandby()
   return server
 }
 
 /** Parts of the system under test. */
 interface Life {
   readonly options: ChaosOptions
+  readonly limitMs: number
   readonly people: People
   readonly faults: Faults
   readonly database: ChaosDatabase
+  readonly deploys: Deploys | undefined
   readonly counter: Counter
   readonly onProblem: (problem: string) => void
   readonly startedAt: number
@@ -176,8 +197,8 @@ interface Life {
 
 /** Resolves when all runs have ended and all readers have seen it, or at the time limit. */
 async function live(life: Life): Promise<void> {
-  const { options, people, database, counter, onProblem, startedAt, over } = life
-  const { limitMs, signal } = options
+  const { options, limitMs, people, database, deploys, counter, onProblem, startedAt, over } = life
+  const { signal } = options
   const calm = new AbortController()
   const hurting = hurt(life, calm.signal)
   const deciding = people.decideReviews()
@@ -208,6 +229,13 @@ async function live(life: Life): Promise<void> {
       await sleep(LOOK_MS)
     }
   }
+  if (deploys !== undefined) {
+    await deploys.rollAll(isLate)
+    while (!isSubmitted && !isLate()) await sleep(LOOK_MS)
+    calm.abort()
+    await hurting
+    await deploys.settle(isLate)
+  }
   await untilEnded()
   calm.abort()
   await hurting
@@ -225,11 +253,11 @@ async function live(life: Life): Promise<void> {
 
 /** Injects faults one after another; resolves when the last one is restored. */
 async function hurt(
-  { options, faults, onProblem, startedAt }: Life,
+  { options, limitMs, faults, onProblem, startedAt }: Life,
   calm: AbortSignal,
 ): Promise<void> {
   const underWay: Promise<void>[] = []
-  const untilMs = options.limitMs * FAULTY_SHARE
+  const untilMs = limitMs * FAULTY_SHARE
   for (const fault of options.faults) {
     await sleep(fault.afterMs, undefined, { signal: calm }).catch(() => undefined)
     if (calm.aborted || performance.now() - startedAt > untilMs) break
@@ -243,16 +271,16 @@ async function hurt(
 }
 
 async function makeFleet({ workers, apis }: ChaosOptions, options: FleetOptions): Promise<Fleet> {
-  const members: Member[] = []
+  const fleet = new Fleet(options)
   for (const [role, count] of [
     ['api', apis],
     ['worker', workers],
   ] as const) {
     for (let number = 1; number <= count; number += 1) {
-      members.push(new Member(`${role} ${number}`, { role, port: await freePort() }, options))
+      fleet.add(`${role} ${number}`, { role, port: await freePort() })
     }
   }
-  return new Fleet(members)
+  return fleet
 }
 
 /**

@@ -1,0 +1,126 @@
+import { expect, it } from 'vitest'
+
+import { BUILDS, mayContinue, type BuildName } from './builds.ts'
+import { countContinued, judgeDeploys } from './judge-deploys.ts'
+
+import type { Transition } from './database.ts'
+import type { Rollout } from './deploys.ts'
+import type { Evidence, KeptRun } from './evidence.ts'
+import type { LoggedRunEvent } from '@tutti/protocol'
+
+/** Sequence numbers of the events of {@link run}. */
+const [STARTED, SURVEY, LEFT, CANCELLED] = [0, 1, 2, 3]
+
+const run: KeptRun = {
+  runId: 'r',
+  idempotencyKey: 'chaos-1-0',
+  ensemble: 'relay',
+  build: 'v1',
+  status: 'COMPLETED',
+  state: 'ended',
+  hasOwner: false,
+  lastSeq: 2,
+  completedTasks: 4,
+  openSignals: 0,
+  openReviews: 0,
+  events: log(
+    { type: 'ensemble_started' },
+    { type: 'task_started', taskName: 'survey' },
+    { type: 'task_started', taskName: 'left' },
+  ),
+  endedCalls: new Map(),
+}
+
+/** A claim by the only process of a build; `lastSeq` is the newest event that it found. */
+function claim(build: BuildName, lastSeq: number): Transition {
+  const pid = BUILDS.indexOf(build) + 1
+  return { runId: 'r', at: 100 + lastSeq, epoch: lastSeq, state: 'owned', pid, lastSeq }
+}
+
+const builds = new Map(BUILDS.map((build, index) => [index + 1, build]))
+
+function judge(
+  transitions: readonly Transition[],
+  { events = run.events, ...more }: Partial<Rollout & Pick<KeptRun, 'events'>> = {},
+  calls: Evidence['calls'] = [],
+): readonly string[] {
+  const rollout: Rollout = { last: 'v4', builds, waiting: [], moved: [], ...more }
+  const runs = [{ ...run, events }]
+  const none = { leaseMs: 2_000, submitted: [], asked: [], seen: [], faults: [] }
+  return judgeDeploys({ ...none, calls, runs, transitions, rollout })
+}
+
+it('lets a build continue a run exactly if it has the same tasks, and the same code of those that have begun', () => {
+  expect(mayContinue('v2', 'v3', ['survey', 'right'])).toBe(true)
+  expect(mayContinue('v2', 'v3', ['survey', 'left'])).toBe(false)
+  expect(mayContinue('v1', 'v2', ['survey'])).toBe(false)
+  expect(mayContinue('v3', 'v4', ['survey', 'left'])).toBe(true)
+  expect(mayContinue('v3', 'v4', ['survey', 'left', 'close'])).toBe(false)
+})
+
+it('[D1] accepts another build before a task that differs has begun, and finds one afterwards', () => {
+  expect(judge([claim('v2', STARTED), claim('v3', SURVEY)])).toEqual([])
+  expect(judge([claim('v2', STARTED), claim('v2', LEFT)])).toEqual([])
+  expect(judge([claim('v2', STARTED), claim('v3', LEFT)])).toEqual([
+    'D1 build v3 continued a run of v2 after survey, left: r',
+  ])
+  expect(judge([claim('v1', STARTED), claim('v2', SURVEY)])).toEqual([
+    'D1 build v2 continued a run of v1 after survey: r',
+  ])
+})
+
+it('[D1] accepts any build for a run that has not begun', () => {
+  expect(judge([claim('v2', -1), claim('v4', -1)])).toEqual([])
+})
+
+it('[D1] accepts another build after a person has moved the run', () => {
+  const claims = [claim('v2', STARTED), claim('v3', LEFT)]
+  expect(judge(claims, { moved: [{ runId: 'r', at: 50 }] })).toEqual([])
+  expect(judge(claims, { moved: [{ runId: 'r', at: 500 }] })).toHaveLength(1)
+})
+
+it('[D1] accepts another build for a run that is being aborted, if it makes no call', () => {
+  const cancelled = (mode: string) => log(...run.events, { type: 'run_cancelling', mode })
+  const events = cancelled('abort')
+  const claims = [claim('v2', STARTED), claim('v3', CANCELLED)]
+  expect(judge(claims, { events })).toEqual([])
+  expect(judge(claims, { events: cancelled('boundary') })).toEqual([
+    'D1 build v3 continued a run of v2 after survey, left: r',
+  ])
+  const call = { key: 'k', runId: 'r', task: 'left', tool: 'count', piece: '0', pid: 3, at: 900 }
+  expect(judge(claims, { events }, [call])).toEqual([
+    'D1 build v3 made calls in an aborted run of v2: r',
+  ])
+})
+
+it('[D1] finds a process that was not deployed', () => {
+  expect(judge([{ ...claim('v2', STARTED), pid: 99 }])).toEqual([
+    'D1 claimed by process 99 of an unknown build: r',
+  ])
+})
+
+it('[D2] accepts a run that waits for its build, and finds one that the last build may continue or that does not wait', () => {
+  const held = { runId: 'r', build: 'v3', status: 'WAITING_FOR_BUILD', lastSeq: LEFT }
+  expect(judge([], { waiting: [{ ...held, build: 'v2' }] })).toEqual([])
+  expect(judge([], { waiting: [held] })).toEqual([
+    'D2 waits for v3, although v4 may continue it: r',
+  ])
+  expect(judge([], { waiting: [{ ...held, status: 'RUNNING' }] })).toEqual([
+    'D2 is RUNNING and not WAITING_FOR_BUILD: r',
+  ])
+})
+
+it('counts the runs that processes of several builds executed', () => {
+  const none = { leaseMs: 1, submitted: [], asked: [], seen: [], calls: [], faults: [], runs: [] }
+  const rollout: Rollout = { last: 'v4', builds, waiting: [], moved: [] }
+  const count = (...transitions: readonly Transition[]) =>
+    countContinued({ ...none, transitions, rollout })
+  expect(count(claim('v2', STARTED), claim('v2', SURVEY))).toBe(0)
+  expect(count(claim('v2', STARTED), claim('v3', SURVEY))).toBe(1)
+})
+
+/** Numbers events from 0. */
+function log(...bare: readonly object[]): readonly LoggedRunEvent[] {
+  // NOTE: the judge reads only these fields.
+  return bare.map((event, seq) => ({ ...event, seq, runId: 'r' })) as unknown as LoggedRunEvent[]
+}
