@@ -33,7 +33,7 @@ describe('the live view', () => {
     await using terminal = openTerminal(['run', 'topic=AI safety'], {
       env: { TUTTI_URL: first.url },
     })
-    await terminal.until(/● researcher +0:\d\d {2}turn 1/)
+    await terminal.until(/● researcher +0:\d\d {2}turn \d/)
     expect(readScreen(terminal)).toMatch(
       /^(?:RUNNING) {2}0:\d\d {2}briefing.* {2}run-[0-9a-f]{16}\n● researcher[^]*\n○ writer +waiting for researcher\nCtrl-C to cancel or leave$/,
     )

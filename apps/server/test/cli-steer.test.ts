@@ -107,6 +107,29 @@ describe('tutti model', () => {
   })
 })
 
+describe('tutti fork', () => {
+  it('starts a run at a task or after an event, and refuses an unknown place', async () => {
+    const { runs } = server.client()
+    const { runId } = await runs.run({ inputs: { topic: 'tea' } })
+    const change = ['fork', runId, '--at', 'work', '--input', 'topic=milk']
+    const [forked, changed, nowhere, unknown] = await Promise.all([
+      tutti(['fork', runId, '--at', '2']),
+      tutti([...change, '--allow-side-effects', '--json']),
+      tutti(['fork', runId]),
+      tutti(['fork', runId, '--at', 'wrok']),
+    ])
+    expect(forked).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\S+  ACCEPTED\n$/) })
+    const { runId: forkId } = JSON.parse(changed.stdout)
+    expect(await runs.result(forkId)).toMatchObject({
+      status: 'COMPLETED',
+      inputs: { topic: 'milk' },
+      parent: { runId },
+    })
+    expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringContaining('--at SEQ') })
+    expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('"wrok"') })
+  })
+})
+
 describe('tutti events', () => {
   it('prints the log as lines and as JSON, completely or filtered', async () => {
     const runId = await startHeldRun()

@@ -26,6 +26,34 @@ describe('client.runs', () => {
     await expect(runs.get(runId)).rejects.toMatchObject({ code: 'RUN_NOT_FOUND', status: 404 })
   })
 
+  it('forks a run, once under an idempotency key', async () => {
+    await using api = await openClientServer()
+    const { runs } = createTestClient(api)
+    api.play()
+    const { runId } = await runs.run(BACH)
+    const body = { at: { task: 'play' }, inputs: { composer: 'Brahms' }, allowSideEffects: true }
+    const fork = await runs.fork(runId, body, { idempotencyKey: 'fork-1' })
+    const end = await runs.result(fork.runId)
+    expect(end).toMatchObject({ status: 'COMPLETED', parent: { runId } })
+    expect(end.inputs).toMatchObject({ composer: 'Brahms' })
+    const again = await runs.fork(runId, body, { idempotencyKey: 'fork-1' })
+    expect(again.runId).toBe(fork.runId)
+    await expect(runs.fork(runId, { at: 999 })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+  })
+
+  it('replays a run, once under an idempotency key', async () => {
+    await using api = await openClientServer()
+    const { runs } = createTestClient(api)
+    api.play()
+    const { runId, outputs } = await runs.run(BACH)
+    const replay = await runs.replay(runId, { mode: 'frozen' }, { idempotencyKey: 'replay-1' })
+    const end = await runs.result(replay.runId)
+    expect(end).toMatchObject({ status: 'COMPLETED', parent: { runId, replay: 'frozen' } })
+    expect(end.outputs.map(({ output }) => output)).toEqual(outputs.map(({ output }) => output))
+    const again = await runs.replay(runId, { mode: 'frozen' }, { idempotencyKey: 'replay-1' })
+    expect(again.runId).toBe(replay.runId)
+  })
+
   it('submits a run with overrides and options', async () => {
     await using api = await openClientServer()
     const { runs } = createTestClient(api)

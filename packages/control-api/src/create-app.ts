@@ -50,6 +50,7 @@ import { capabilitiesRoute, healthRoutes, type ServerInfo } from './routes/serve
 import { steeringRoutes } from './routes/steering.ts'
 import { threadRoutes } from './routes/threads.ts'
 import { toolRoutes } from './routes/tools.ts'
+import { buildRoutes } from './routes/builds.ts'
 import { traceRoutes } from './routes/trace.ts'
 import { welcomeRoute } from './routes/welcome.ts'
 import { workspaceRoutes } from './routes/workspace.ts'
@@ -144,6 +145,7 @@ function controlRoutes(
     ...threadRoutes(options),
     ...steeringRoutes(options),
     runEventsRoute(options),
+    ...buildRoutes(options),
     ...traceRoutes(options),
     ...toolRoutes(options),
     ...workspaceRoutes(options),

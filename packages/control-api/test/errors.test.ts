@@ -136,6 +136,9 @@ const TABLE: Readonly<Record<ErrorCode, Answered | Elsewhere>> = {
     },
     message: /mine/,
   },
+  SIDE_EFFECTS: { file: 'forks.test.ts' },
+  RUN_NOT_REPLAYABLE: { file: 'replays.test.ts' },
+  STEPS_NOT_RETAINED: { file: 'forks.test.ts' },
   REVIEW_RESOLVED: { file: 'reviews.test.ts' },
   IDEMPOTENCY_CONFLICT: {
     async request(api) {

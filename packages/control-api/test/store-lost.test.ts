@@ -183,6 +183,7 @@ function createLosableStorage(inner: RunStorage) {
     events: guarded(inner.events),
     outbox: guarded(inner.outbox),
     audit: guarded(inner.audit),
+    builds: guarded(inner.builds),
     secrets: guarded(inner.secrets),
     memories: guarded(inner.memories),
     reflections: guarded(inner.reflections),

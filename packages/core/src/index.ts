@@ -68,6 +68,7 @@ export {
 
 // To extend
 export { isJsonObject, suggest, type Decoded, type Problem } from '@tutti/protocol'
+export { computeDigest, computeJsonDigest, formatCanonicalJson } from './digest/digest.ts'
 export { isoNow, toIsoText, sleep, systemClock, type Clock } from './clock.ts'
 export { errorMessage, TuttiError, type TuttiErrorOptions } from './errors.ts'
 export { schemaReader, type SchemaReader } from './input/schema-reader.ts'

@@ -19,6 +19,8 @@ export interface ToolSettings<Input> {
   readonly name: string
   /** Description of the tool, for the model. */
   readonly description: string
+  /** Version of its code. Another version makes other code of every ensemble that uses the tool. */
+  readonly version?: string
   /** Time limit of one call in milliseconds, above 0; Infinity means no limit. @default 30000 */
   readonly timeoutMs?: number
   /**
@@ -49,6 +51,7 @@ export interface ApprovalSettings<Input> extends ApprovalOptions {
 export const TOOL_SETTING_NAMES = {
   name: true,
   description: true,
+  version: true,
   timeoutMs: true,
   graceMs: true,
   idempotent: true,
@@ -67,12 +70,19 @@ const APPROVAL_SETTING_NAMES = {
 /** Part of a tool that follows from its settings alone. */
 export type SettledTool = Pick<
   AgentTool,
-  'name' | 'description' | 'timeoutMs' | 'graceMs' | 'idempotent' | 'requireApproval' | 'limiter'
+  | 'name'
+  | 'description'
+  | 'version'
+  | 'timeoutMs'
+  | 'graceMs'
+  | 'idempotent'
+  | 'requireApproval'
+  | 'limiter'
 >
 
 /** Applies the defaults. */
 export function settleTool<Input>(settings: ToolSettings<Input>): SettledTool {
-  const { name, description, graceMs, maxConcurrentCalls } = settings
+  const { name, description, version, graceMs, maxConcurrentCalls } = settings
   const limiter =
     maxConcurrentCalls === undefined
       ? settings.limiter
@@ -83,6 +93,7 @@ export function settleTool<Input>(settings: ToolSettings<Input>): SettledTool {
     timeoutMs: settings.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS,
     idempotent: settings.idempotent ?? true,
     requireApproval: settings.requireApproval !== undefined && settings.requireApproval !== false,
+    ...(version === undefined ? {} : { version }),
     ...(graceMs === undefined ? {} : { graceMs }),
     ...(limiter === undefined ? {} : { limiter }),
   }

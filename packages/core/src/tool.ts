@@ -17,6 +17,8 @@ export interface AgentTool {
   readonly name: string
   /** Description of the tool, for the model. */
   readonly description: string
+  /** Version of its code, which is part of the digest of an ensemble. */
+  readonly version?: string
   /** Whether the input is an object of a declared shape, or one string under the field `input`. */
   readonly kind: 'typed' | 'text'
   /** JSON Schema of the arguments as the author wrote it; it is sent to the model unchanged. */

@@ -97,6 +97,18 @@ export type { TierChoice } from './steering/tiers.ts'
 export type { OpenReview, ReviewAnswer, RunReviewer } from './ports/run-reviewer.ts'
 export type { TaskPhase } from './run/next.ts'
 
+// Versions of code
+export {
+  describeCode,
+  diffManifests,
+  isTextDifference,
+  type EnsembleCode,
+  type EnsembleManifest,
+  type ManifestDifference,
+  type ManifestFields,
+  type ManifestValue,
+} from './definition/manifest.ts'
+
 // Ensembles as agents and tools
 export type { AgentRunOptions } from './adapters/ensemble-agent.ts'
 export type { EnsembleToolSettings } from './adapters/ensemble-tool.ts'

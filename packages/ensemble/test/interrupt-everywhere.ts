@@ -180,6 +180,7 @@ function listWork({ world, events }: ScenarioEnd): readonly string[] {
 export async function runInProcesses(
   scenario: Scenario,
   sizes: readonly ProcessWrites[],
+  { isFork = false } = {},
 ): Promise<ScenarioEnd & { readonly writes: number }> {
   const world: World = { calls: [], asked: [], stored: new Map() }
   const durable: Durable = { events: [], steps: [], writes: 0, at: Date.UTC(2026, 0, 1) }
@@ -187,6 +188,7 @@ export async function runInProcesses(
   for (const [index, size] of [...sizes, Infinity].entries()) {
     const clock = fakeClock(durable.at)
     const number = index + 1
+    if (isFork && number === 2) appendFork(durable)
     const callCount = world.calls.length
     const process: Process = {
       clock,
@@ -203,11 +205,19 @@ export async function runInProcesses(
     const end = { events, steps, writes, result: done, world, inDoubt }
     expectWireEvents(events)
     readPhasesAfter(events)
-    expectSameEnd(events, done)
+    // The totals of a fork do not include what its parent has paid for.
+    if (!isFork) expectSameEnd(events, done)
     scenario.check?.(end)
     return end
   }
   throw new Error('The last process did not end the run')
+}
+
+/** Adds the event and the step with which a fork begins. */
+function appendFork({ events, steps, at }: Durable): void {
+  const forkedAt = new Date(at).toISOString()
+  events.push({ type: 'run_forked', forkedAt, parentRunId: 'run-0', at: events.length - 1 })
+  steps.push({ kind: 'run_forked', runMs: 0, startedAt: at })
 }
 
 interface ProcessSettings {
@@ -307,6 +317,30 @@ async function runProcess(
   return durable.events.at(-1)?.type === 'run_result' ? result : undefined
 }
 
+/**
+ * Forks the uninterrupted run after each of its events, without changes, and checks that each fork has the same history
+ * as the run and repeats none of its recorded work.
+ */
+export async function forkEverywhere(scenario: Scenario): Promise<ScenarioEnd> {
+  const whole = await runInProcesses(scenario, [])
+  // The last two writes end the run.
+  for (let writes = 1; writes < whole.writes - 1; writes += 1) {
+    try {
+      expectSameHistory(
+        whole,
+        await runInProcesses(scenario, [writes], { isFork: true }),
+        scenario,
+        {
+          ignoresUsage: true,
+        },
+      )
+    } catch (error) {
+      throw new Error(`Forked after ${writes} writes: ${String(error)}`, { cause: error })
+    }
+  }
+  return whole
+}
+
 /** Checks that no recorded turn, call or review is repeated. */
 function expectNothingRepeated(
   earlier: Durable,
@@ -350,6 +384,7 @@ function expectSameHistory(
   whole: ScenarioEnd,
   end: ScenarioEnd,
   { once = [], mayEnd = [] }: Scenario,
+  { ignoresUsage = false } = {},
 ): void {
   const listCalls = (name: string): readonly string[] =>
     end.world.calls.filter((call) => call.name === name).map(({ key }) => key)
@@ -359,7 +394,7 @@ function expectSameHistory(
   if (end.inDoubt && mayEnd.includes(end.result.status)) return
   expect(end.result.status).toBe(whole.result.status)
   if (end.inDoubt) return
-  expect(readHistory(end)).toEqual(readHistory(whole))
+  expect(readHistory(end, ignoresUsage)).toEqual(readHistory(whole, ignoresUsage))
 }
 
 /** Time of a directive in a prompt. */
@@ -369,11 +404,11 @@ const INSTANT = /\d{4}-\d\d-\d\dT[\d:.]+Z/g
  * Returns the part of a run that must be the same after any interruption; times and random ids are not part
  * of it.
  */
-function readHistory({ events, result }: ScenarioEnd): object {
+function readHistory({ events, result }: ScenarioEnd, ignoresUsage: boolean): object {
   const state = runStateAfter(events)
   return {
     output: result.output,
-    metrics: roundMetrics(result.metrics),
+    metrics: ignoresUsage ? undefined : roundMetrics(result.metrics),
     error: result.error?.code,
     tasks: state.tasks.map((task) => ({
       name: task.name,
@@ -384,7 +419,7 @@ function readHistory({ events, result }: ScenarioEnd): object {
       output: task.output,
       structured: task.structuredOutput,
       error: task.status === 'CANCELLED' ? task.error?.code : task.error,
-      usage: { ...task.usage, costUsd: task.usage.costUsd?.toFixed(9) },
+      usage: ignoresUsage ? undefined : { ...task.usage, costUsd: task.usage.costUsd?.toFixed(9) },
       earlier: task.earlierAttempts.map(({ reason, code }) => ({ reason, code })),
       // Calls in flight at an interruption may have been made twice, or not at all.
       turns: task.turns

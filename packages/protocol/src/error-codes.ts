@@ -108,6 +108,21 @@ export const ERROR_CODES = {
     meaning: 'The run is not running at the moment',
   },
   RUN_EXISTS: { status: 409, retryable: false, meaning: 'The chosen run id is already in use' },
+  SIDE_EFFECTS: {
+    status: 409,
+    retryable: false,
+    meaning: 'The fork might repeat calls that must not be repeated',
+  },
+  RUN_NOT_REPLAYABLE: {
+    status: 409,
+    retryable: false,
+    meaning: 'The run has not completed, or is a replay itself',
+  },
+  STEPS_NOT_RETAINED: {
+    status: 409,
+    retryable: false,
+    meaning: 'The steps of the run, which a fork or a replay needs, are no longer stored',
+  },
   THREAD_EXISTS: {
     status: 409,
     retryable: false,
@@ -261,6 +276,10 @@ export const FAILURE_CODES = {
   PROCESS_LOST: {
     retryable: false,
     meaning: 'The process that owned the run crashed or lost it several times in a row',
+  },
+  REPLAY_MISMATCH: {
+    retryable: false,
+    meaning: 'The code of the run differs from the code that recorded its steps',
   },
   RUN_TOO_LARGE: {
     retryable: false,

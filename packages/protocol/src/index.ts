@@ -54,6 +54,7 @@ export {
   RunOutput,
   RunQueued,
   RunResultEvent,
+  RunForked,
   RunResumed,
 } from './schemas/events/run-events.ts'
 export {
@@ -171,6 +172,16 @@ export {
   ThreadRunsQuery,
 } from './schemas/rest/threads.ts'
 export { CostEstimate, RunMetrics } from './schemas/run-metrics.ts'
+export {
+  BuildInfo,
+  BuildList,
+  CodeDifference,
+  MigrateRunBody,
+  RunMigrated,
+} from './schemas/rest/builds.ts'
+export { ForkRunBody } from './schemas/rest/fork-run.ts'
+export type { ReplayMode } from './schemas/enums.ts'
+export { ReplayRunBody } from './schemas/rest/replay-run.ts'
 export {
   CancelAccepted,
   CancelBody,

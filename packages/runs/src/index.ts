@@ -8,12 +8,10 @@ export { DEFAULT_TICK_MS } from './commit/group-commit.ts'
 export type { RunServiceOptions } from './options.ts'
 export type { ReviewRules } from './execution/run-ensembles.ts'
 export type { RunSubmission } from './execution/new-run.ts'
-export {
-  RunService,
-  type RunWithEvents,
-  type RunWithTasks,
-  type ServiceState,
-} from './run-service.ts'
+export type { ForkPlace } from './execution/fork-log.ts'
+export type { ForkRequest } from './execution/fork-request.ts'
+export type { ReplayRequest } from './execution/replay-request.ts'
+export { RunService, type RunWithEvents, type ServiceState } from './run-service.ts'
 export { sqliteRunStorage, type SqliteRunStorageOptions } from './sqlite/sqlite-run-storage.ts'
 
 export type {
@@ -35,6 +33,7 @@ export { eventPages } from './feed/event-pages.ts'
 export { eventSize } from './feed/follow-events.ts'
 export type { EventBatches, FollowRunOptions } from './feed/follow-events.ts'
 export { readTurn } from './feed/read-turns.ts'
+export { serializeOnce } from './commit/serialize-once.ts'
 export type { StoredEventLog, EventQuery, FollowQuery, RunHead } from './ports/event-log.ts'
 export type { QueueLoad, StoreMetrics } from './ports/run-queue.ts'
 export type { Quota, ReviewQuery, RunListPage, RunQuery } from './ports/run-store.ts'
@@ -49,6 +48,7 @@ export type {
   RequestedRun,
   SubmissionKey,
   TaskRecord,
+  RunWithTasks,
 } from './run-record.ts'
 
 // To extend
@@ -78,6 +78,17 @@ export type {
   PendingCommand,
   SentCommand,
 } from './ports/command-queue.ts'
+export type {
+  BuildCode,
+  BuildStore,
+  KnownBuild,
+  NewBuild,
+  RunCode,
+  StrandedQuery,
+  StrandedRun,
+} from './ports/build-store.ts'
+export type { RunMigration } from './execution/migrate-run.ts'
+export { RESUME_POLICIES, type ResumePolicy } from './execution/resume-policy.ts'
 export type { AuditLog, NewAuditEntry } from './ports/audit-log.ts'
 export type { StoreNotification, RunStorage } from './ports/run-storage.ts'
 export type {

@@ -1,5 +1,6 @@
 /** Limits of durable runs and their defaults. */
 import {
+  findChoiceProblems,
   silentLogger,
   systemClock,
   type Clock,
@@ -10,6 +11,7 @@ import {
 import { MAX_HISTORY_BYTES, MAX_HISTORY_MESSAGES } from '@tutti/protocol'
 import { DEFAULT_TEXT_LIMITS, findDefaultsProblems } from '@tutti/ensemble'
 
+import { RESUME_POLICIES, type ResumePolicy } from './execution/resume-policy.ts'
 import { DEFAULT_TICK_MS } from './commit/group-commit.ts'
 
 import type { ActivityListener, ExecutedListener } from './execution/activity.ts'
@@ -20,6 +22,15 @@ import type { ModelCatalog, Prices, RunProfiles } from '@tutti/ensemble'
 
 /** Options of a run service. */
 export interface RunServiceOptions {
+  /** Id of the build of this process, such as a commit. @default a digest of the codes of all its ensembles */
+  readonly buildId?: string
+  /**
+   * Whether this process continues runs that other code has begun. @default 'strict': only if no task that has begun
+   * differs
+   */
+  readonly resumePolicy?: ResumePolicy
+  /** Builds whose runs this process continues in addition. @default [] */
+  readonly compatibleBuilds?: readonly string[]
   /** Whether this process executes runs. Otherwise it only accepts, shows and steers them. @default true */
   readonly executes?: boolean
   /** Maximum number of runs that execute at the same time over all processes, at least 1. @default 5 */
@@ -32,6 +43,11 @@ export interface RunServiceOptions {
   readonly maxRetainedRuns?: number
   /** Time for which ended runs are retained, in milliseconds. @default no limit */
   readonly maxRetainedAgeMs?: number
+  /**
+   * Time for which the steps of ended runs are retained, in milliseconds, at least 60000. Without its steps, a run
+   * cannot be forked or replayed. @default as long as the run
+   */
+  readonly maxRetainedStepsMs?: number
   /** Maximum number of earlier runs of its thread whose messages a run gets. @default 100 */
   readonly maxHistoryRuns?: number
   /** Maximum size of those messages, in bytes of JSON. @default 200000 */
@@ -91,8 +107,9 @@ export interface RunServiceOptions {
 
 /** {@link RunServiceOptions} with every value present. */
 export type ResolvedRunServiceOptions = Required<
-  Omit<RunServiceOptions, 'tools' | 'models' | 'prices' | 'toolMetrics' | 'traceNewRun'>
+  Omit<RunServiceOptions, 'buildId' | 'tools' | 'models' | 'prices' | 'toolMetrics' | 'traceNewRun'>
 > & {
+  readonly buildId: string | undefined
   readonly tools: ToolCatalog | undefined
   readonly models: ModelCatalog | undefined
   readonly prices: Prices | undefined
@@ -109,6 +126,7 @@ const DEFAULTS = {
   // History is deleted only when the operator sets a limit.
   maxRetainedRuns: Infinity,
   maxRetainedAgeMs: Infinity,
+  maxRetainedStepsMs: Infinity,
   // About 50,000 tokens: a long conversation that leaves room for work in the context of any current model.
   maxHistoryRuns: 100,
   maxHistoryBytes: 200_000,
@@ -153,6 +171,8 @@ const LEAST: Readonly<Record<keyof Limits, Bound>> = {
   maxQueuedRuns: { least: 0, whole: true },
   maxRetainedRuns: { least: 0, whole: true, mayBeInfinite: true },
   maxRetainedAgeMs: { least: 0, whole: false },
+  // A search for ended runs looks back for less time than this, and so misses none.
+  maxRetainedStepsMs: { least: 60_000, whole: false, mayBeInfinite: true },
   maxHistoryRuns: { least: 0, whole: true, most: MAX_HISTORY_MESSAGES / 2 },
   maxHistoryBytes: { least: 0, whole: true, most: MAX_HISTORY_BYTES },
   tickMs: { least: 0, whole: false },
@@ -176,6 +196,9 @@ export function resolveRunServiceOptions(options: RunServiceOptions): ResolvedRu
   const filled = {
     clock: systemClock,
     logger: silentLogger,
+    buildId: undefined,
+    resumePolicy: 'strict' as const,
+    compatibleBuilds: [],
     tools: undefined,
     models: undefined,
     profiles: {},
@@ -201,7 +224,11 @@ export function resolveRunServiceOptions(options: RunServiceOptions): ResolvedRu
     const upTo = most === Infinity ? '' : ` and <= ${most}`
     return [`${name} must be ${whole ? 'an integer' : 'a number'} >= ${least}${upTo}, got ${value}`]
   })
-  const problems = [...outOfRange, ...findDefaultsProblems('reviews', resolved.reviews)]
+  const problems = [
+    ...outOfRange,
+    ...findChoiceProblems('resumePolicy', resolved.resumePolicy, RESUME_POLICIES),
+    ...findDefaultsProblems('reviews', resolved.reviews),
+  ]
   if (problems.length > 0) throw new RangeError(`Cannot start runs: ${problems.join('; ')}`)
   return resolved
 }

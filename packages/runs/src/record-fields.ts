@@ -5,12 +5,7 @@ import type { ThreadRunPage } from './ports/thread-store.ts'
 import type { ThreadRunRecord } from './thread-record.ts'
 import type { ClaimedDelivery } from './ports/webhook-outbox.ts'
 import type { ListedRun, NewRun, RunRecord } from './run-record.ts'
-import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
-
-/** Adds the position of an event in the log of its run. */
-export function toLoggedEvent(runId: string, seq: number, event: RunEvent): LoggedRunEvent {
-  return { ...event, runId, seq, id: `${runId}:${seq}` }
-}
+import type { RunEvent } from '@tutti/protocol'
 
 /** Returns a field with the number of a column; no field when the column is NULL. */
 export function numberField<K extends string>(key: K, value: unknown): Partial<Record<K, number>> {
@@ -40,7 +35,7 @@ export function readListedFields(
 
 /** Columns of a run that a list reads; `error_start` is the first part of `error`. */
 export const LISTED_COLUMNS = `id, run_id, ensemble, workflow, status, state, tags, task_count,
-  completed_tasks, created_at, started_at, completed_at, duration_ms, epoch, last_seq, actor, thread_id,
+  completed_tasks, created_at, started_at, completed_at, duration_ms, epoch, last_seq, actor, thread_id, parent, build, code,
   substr(error, 1, 2000) AS error_start`
 
 /** Parses the inside of a JSON string that may be cut anywhere, even within an escape. */
@@ -102,7 +97,7 @@ export function toThreadRunPage(
 }
 
 /** Columns of a run that contain JSON. */
-const JSON_COLUMNS = ['inputs', 'tags', 'request', 'actor', 'webhooks'] as const
+const JSON_COLUMNS = ['inputs', 'tags', 'request', 'actor', 'webhooks', 'parent'] as const
 
 /** Fields of a run that are stored as JSON. */
 type JsonFields = Pick<RunRecord, (typeof JSON_COLUMNS)[number] | 'unreadable'>

@@ -148,3 +148,28 @@ export function runCompleted({ runId, status }: Pick<RunRecord, 'runId' | 'statu
   const message = `Run ${runId} already completed with status ${status}`
   return { code: 'RUN_COMPLETED', message, retryable: false }
 }
+
+/** Creates the error for a run that is submitted while the server shuts down. */
+export function draining(): TuttiError {
+  return new TuttiError('DRAINING', 'This server is shutting down and does not accept new runs', {
+    retryable: true,
+  })
+}
+
+/** Creates the error for a fork of a run that does not exist. */
+export function parentNotFound(runId: string): TuttiError {
+  return new TuttiError('RUN_NOT_FOUND', `Unknown run "${runId}"`)
+}
+
+/** Creates the error for a replay of a run that cannot be replayed. */
+export function replayRefused(runId: string, reason: string): TuttiError {
+  return new TuttiError('RUN_NOT_REPLAYABLE', `Run ${runId} cannot be replayed: ${reason}`)
+}
+
+/** Creates the error for a fork of a run without all of its steps. */
+export function stepsNotRetained(runId: string): TuttiError {
+  return new TuttiError(
+    'STEPS_NOT_RETAINED',
+    `Run ${runId} cannot be forked or replayed: its steps were deleted, or an earlier version wrote them`,
+  )
+}

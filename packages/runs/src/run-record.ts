@@ -13,6 +13,7 @@ import type {
   TaskOverrideBody,
   TaskStatus,
   Workflow,
+  ReplayMode,
 } from '@tutti/protocol'
 
 /** A run. */
@@ -44,8 +45,23 @@ export interface RunRecord {
   /** Names of its webhooks; absent when there are none. */
   readonly webhooks?: readonly string[]
   readonly threadId?: string
+  /** The run that it was forked from. */
+  readonly parent?: RunParent
+  /** Build of the process that took it last; absent until a process takes it. */
+  readonly build?: string
+  /** Digest of the code of its ensemble in that build. */
+  readonly code?: string
   /** The columns that are damaged in the store, with the reasons; their fields are empty. */
   readonly unreadable?: string
+}
+
+/** The run that a fork begins with. */
+export interface RunParent {
+  readonly runId: string
+  /** Sequence number of the last event that the fork has copied. */
+  readonly at: number
+  /** Mode in which the run replays its parent; absent for a fork. */
+  readonly replay?: ReplayMode
 }
 
 /**
@@ -174,4 +190,10 @@ export interface NewThreadRun {
   readonly userMessage: string
   /** `taskIndex` of the task whose output is that of the run. */
   readonly finalTask: number
+}
+
+/** A run with its tasks. */
+export interface RunWithTasks {
+  readonly run: RunRecord
+  readonly tasks: readonly TaskRecord[]
 }

@@ -17,11 +17,13 @@
  *    key is refused.
  * RUNS-S7 While the store cannot be reached, submits are refused and runs wait. Both work again when it is back.
  * RUNS-S8 Ended runs beyond a number or an age are deleted, the oldest first. The same limits apply to threads without
- *    runs.
+ *    runs. Steps of ended runs can be deleted earlier.
  */
-import { TuttiError } from '@tutti/core'
+import { computeJsonDigest } from '@tutti/core'
 import type { Ensemble, RunProfiles } from '@tutti/ensemble'
 
+import { BuildCheck } from './execution/build-check.ts'
+import { migrateRun, type RunMigration } from './execution/migrate-run.ts'
 import { reportActivity, reportExecuted } from './execution/activity.ts'
 import { RunCommands } from './commands/run-commands.ts'
 import { EventBus, type EventListener } from './feed/event-bus.ts'
@@ -35,15 +37,19 @@ import {
   type FollowSource,
 } from './feed/follow-events.ts'
 import { takesTurn } from './execution/fleet-pace.ts'
+import { deleteOldRuns } from './execution/delete-old-runs.ts'
+import { readFork, type ForkRequest, type ReadFork } from './execution/fork-request.ts'
+import { readReplay, type ReplayRequest } from './execution/replay-request.ts'
 import { GroupCommit } from './commit/group-commit.ts'
-import { buildNewRun, createQueuedEvent, type RunSubmission } from './execution/new-run.ts'
+import { createInThread } from './execution/create-in-thread.ts'
+import { buildNewRun, type RunSubmission } from './execution/new-run.ts'
 import {
   resolveRunServiceOptions,
   type ResolvedRunServiceOptions,
   type RunServiceOptions,
 } from './options.ts'
 import { field } from './record-fields.ts'
-import { storeUnavailable, threadBusy } from './refusals.ts'
+import { draining, storeUnavailable } from './refusals.ts'
 import { RunEnsembles } from './execution/run-ensembles.ts'
 import { RunThreads } from './threads/run-threads.ts'
 import { RunExecutor } from './execution/run-executor.ts'
@@ -54,15 +60,15 @@ import type {
   ReplyTo,
   RunCommandKind,
   RunCommandOf,
+  RunMigrated,
 } from '@tutti/protocol'
+import type { KnownBuild } from './ports/build-store.ts'
 import type { EventQuery } from './ports/event-log.ts'
 import type { QueueLoad, StoreMetrics } from './ports/run-queue.ts'
 import type {
   ChangedRunsPage,
   ChangedRunsQuery,
   CreateRunOptions,
-  CreatedRun,
-  Quota,
   RunListPage,
   RunQuery,
 } from './ports/run-store.ts'
@@ -70,13 +76,7 @@ import type { AuditLog } from './ports/audit-log.ts'
 import type { SecretStore } from './ports/secret-store.ts'
 import type { StoreNotification, RunStorage } from './ports/run-storage.ts'
 import type { WebhookOutbox } from './ports/webhook-outbox.ts'
-import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from './run-record.ts'
-
-/** A run with its tasks. */
-export interface RunWithTasks {
-  readonly run: RunRecord
-  readonly tasks: readonly TaskRecord[]
-}
+import type { NewRun, ReviewRecord, RunRecord, RunWithTasks } from './run-record.ts'
 
 /** An accepted run with its events. */
 export interface RunWithEvents {
@@ -100,14 +100,6 @@ const MOST_WAITING = Number.MAX_SAFE_INTEGER
 /** Maximum size of the open reviews that are read at once, in bytes. */
 const REVIEW_PAGE_BYTES = 4_000_000
 
-/** Maximum number of times that a submission reads its thread, because another submission was faster. */
-const MOST_THREAD_READS = 5
-
-type StoredOrRepeated = Exclude<CreatedRun, { kind: 'outdated' }>
-
-/** Number of runs deleted at a time; small enough not to block other work. */
-const DELETE_BATCH = 100
-
 /** Durable runs of a set of ensembles over one store. */
 export class RunService {
   readonly #storage: RunStorage
@@ -119,6 +111,9 @@ export class RunService {
   readonly #executor: RunExecutor
   readonly #commands: RunCommands
   readonly #threads: RunThreads
+  readonly #buildCheck: BuildCheck
+  /** Id of the build of this process. */
+  readonly build: string
   readonly #stops: (() => void)[] = []
   readonly #closingTasks: (() => Promise<void>)[] = []
   #closing: Promise<void> | undefined
@@ -161,7 +156,9 @@ export class RunService {
       tickMs,
     })
     const parts = { storage, ensembles: this.#ensembles, settings: this.#settings }
-    this.#executor = new RunExecutor({ ...parts, commits: this.#commits })
+    this.build = this.#settings.buildId ?? computeJsonDigest(this.#ensembles.codes)
+    this.#executor = new RunExecutor({ ...parts, commits: this.#commits, build: this.build })
+    this.#buildCheck = new BuildCheck({ ...parts, build: this.build })
     this.#commands = new RunCommands({ ...parts, executor: this.#executor, feed })
     this.#threads = new RunThreads(storage, this.#settings)
   }
@@ -245,13 +242,14 @@ export class RunService {
       every({
         clock,
         everyMs: HOUSEKEEPING_MS,
-        task: () => this.#deleteEndedRuns(),
+        task: () => this.#keepHouse(),
         onError: (error) => {
           logger.warn('Failed to delete ended runs', { error })
         },
       }),
     )
     this.#executor.start()
+    if (this.#settings.executes) this.#stops.push(this.#buildCheck.start())
     this.#hasStarted = true
     return unfinished
   }
@@ -266,7 +264,7 @@ export class RunService {
    * its quota; DRAINING when the service is closing; STORE_UNAVAILABLE.
    */
   async submit(request: RunSubmission): Promise<RunRecord> {
-    const { run } = await this.#accept(this.#buildRun(request), request.quota)
+    const { run } = await this.#accept(this.#buildRun(request), field('quota', request.quota))
     return run
   }
 
@@ -281,12 +279,39 @@ export class RunService {
     const events = followNewRun(this.#followSource, newRun.runId)
     let isFollowed = false
     try {
-      const { run, isNew } = await this.#accept(newRun, request.quota)
+      const { run, isNew } = await this.#accept(newRun, field('quota', request.quota))
       isFollowed = isNew
       return { run, events: isNew ? events : undefined }
     } finally {
       if (!isFollowed) await events.return?.()
     }
+  }
+
+  /**
+   * Accepts a run that begins with the log of another one, at no cost, and continues from there.
+   *
+   * @throws {TuttiError} RUN_NOT_FOUND; as `submit`, and as `readFork`.
+   */
+  async fork(parentRunId: string, request: ForkRequest): Promise<RunRecord> {
+    const asked = { parentRunId, request }
+    return this.#acceptFork(await readFork(this.#storage, this.#settings, asked))
+  }
+
+  /**
+   * Accepts a run that executes another one again with the results in its record. The run fails with REPLAY_MISMATCH
+   * where its code asks for something that is not recorded.
+   *
+   * @throws {TuttiError} RUN_NOT_FOUND; as `submit`, and as `readReplay`.
+   */
+  async replay(parentRunId: string, request: ReplayRequest): Promise<RunRecord> {
+    const asked = { parentRunId, request }
+    return this.#acceptFork(await readReplay(this.#storage, this.#settings, asked))
+  }
+
+  async #acceptFork({ submission, fork }: ReadFork): Promise<RunRecord> {
+    const limits = { fork, ...field('quota', submission.quota) }
+    const { run } = await this.#accept(this.#buildRun(submission), limits)
+    return run
   }
 
   /** Returns a run without its tasks; undefined when the id is unknown. */
@@ -400,6 +425,16 @@ export class RunService {
     return this.#commands.send(runId, command)
   }
 
+  /** Moves a run that waits to the code of another build; see `migrateRun`. */
+  migrate(runId: string, request: RunMigration): Promise<RunMigrated> {
+    return migrateRun(this.#storage, runId, request)
+  }
+
+  /** Returns the codes of all builds that have started, newest first. */
+  builds(): Promise<readonly KnownBuild[]> {
+    return this.#storage.builds.list()
+  }
+
   /**
    * Stops accepting and starting runs. Runs of a shared store are handed over as soon as they have no call in flight;
    * other runs may end. After `drainTimeoutMs` the remaining runs are released and the store is closed. A second call
@@ -447,8 +482,8 @@ export class RunService {
         return
       case 'availability':
         if (!notification.isAvailable) return
+        this.#tryTask(() => this.#executor.renew()) // before the writes that wait use the connections
         this.#commits.retry()
-        this.#tryTask(() => this.#executor.renew())
     }
   }
 
@@ -469,23 +504,8 @@ export class RunService {
     return runs.map(({ runId }) => runId).toReversed()
   }
 
-  async #deleteEndedRuns(): Promise<void> {
-    const { maxRetainedRuns: keep, maxRetainedAgeMs: maxAgeMs } = this.#settings
-    const isUnlimited = keep === Infinity && maxAgeMs === Infinity
-    if (isUnlimited || !this.takesTurn(1)) return this.#afterHousekeeping()
-    const age = maxAgeMs === Infinity ? {} : { maxAgeMs }
-    const { runs, threads } = this.#storage
-    let deleted: readonly string[]
-    do {
-      deleted = await runs.deleteEnded({ keep, ...age, limit: DELETE_BATCH })
-    } while (deleted.length === DELETE_BATCH)
-    do {
-      deleted = await threads.deleteEmpty({ keep, ...age, limit: DELETE_BATCH })
-    } while (deleted.length === DELETE_BATCH)
-    await this.#afterHousekeeping()
-  }
-
-  async #afterHousekeeping(): Promise<void> {
+  async #keepHouse(): Promise<void> {
+    if (this.takesTurn(1)) await deleteOldRuns(this.#storage, this.#settings)
     await this.#feed.sweep()
     await this.#executor.takeCommands()
   }
@@ -499,12 +519,13 @@ export class RunService {
   /** Stores a run and starts to execute it. */
   async #accept(
     run: NewRun,
-    quota: Quota | undefined,
+    given: Pick<CreateRunOptions, 'quota' | 'fork'>,
   ): Promise<{ readonly run: RunRecord; readonly isNew: boolean }> {
     const slot = this.#executor.reserveSlot()
     try {
-      const limits = { ...field('quota', quota), ...field('claimant', slot?.claimant) }
-      const { stored, created } = await this.#createInThread(run, limits)
+      const limits = { ...given, ...field('claimant', slot?.claimant) }
+      const parts = { runs: this.#storage.runs, threads: this.#threads, settings: this.#settings }
+      const { stored, created } = await createInThread(run, limits, parts)
       if (created.kind === 'repeated') return { run: created.run, isNew: false }
       const { submission: _, thread, ...rest } = stored
       const accepted = { ...rest, ...field('threadId', thread?.threadId) }
@@ -526,35 +547,9 @@ export class RunService {
     return { events, bus: this.#bus, find: (runId) => runs.get(runId) }
   }
 
-  /** Stores a run. In a thread it gets the messages of the earlier runs. */
-  async #createInThread(
-    run: NewRun,
-    limits: Pick<CreateRunOptions, 'quota' | 'claimant'>,
-  ): Promise<{ readonly stored: NewRun; readonly created: StoredOrRepeated }> {
-    const { maxConcurrentRuns, maxQueuedRuns, clock, redact } = this.#settings
-    const maxUnfinishedRuns = maxConcurrentRuns + maxQueuedRuns
-    for (let tries = 0; tries < MOST_THREAD_READS; tries += 1) {
-      const stored = await this.#threads.addHistory(run)
-      const firstEvent = redact(createQueuedEvent(stored, clock))
-      const how = { maxUnfinishedRuns, firstEvent, ...limits }
-      const created = await this.#storage.runs.create(stored, how)
-      if (created.kind !== 'outdated') return { stored, created }
-    }
-    // Other submissions were always faster.
-    throw threadBusy(run.thread?.threadId ?? '')
-  }
-
   #assertReady(): void {
     const { state } = this
-    if (state === 'DRAINING') {
-      throw new TuttiError(
-        'DRAINING',
-        'This server is shutting down and does not accept new runs',
-        {
-          retryable: true,
-        },
-      )
-    }
+    if (state === 'DRAINING') throw draining()
     if (state === 'STORE_UNAVAILABLE') throw storeUnavailable()
   }
 }

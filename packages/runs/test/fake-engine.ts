@@ -1,4 +1,6 @@
 /** An ensemble whose runs a test controls, instead of the engine. */
+import { ensemble, task } from '@tutti/ensemble'
+
 import type {
   Ensemble,
   OpenReview,
@@ -34,8 +36,8 @@ export class FakeEngine {
       this.onStart?.(run)
       return run.handle
     }
-    // NOTE: the subject only calls `start` of the ensemble.
-    return { name: this.name, start } as Partial<Ensemble> as Ensemble
+    const tasks = [task({ name: 'play', description: 'Play', handler: () => '' })]
+    return { ...ensemble({ name: this.name, tasks }), start }
   }
 
   /** The run that was started last. */

@@ -1,6 +1,7 @@
 /** A storage in which only the parts that a test provides work. */
 import type {
   AuditLog,
+  BuildStore,
   ClaimedRun,
   ClaimRequest,
   StoredEventLog,
@@ -47,6 +48,7 @@ export function fakeStorage({
     events: events as StoredEventLog,
     outbox: {} as WebhookOutbox,
     audit: {} as AuditLog,
+    builds: {} as BuildStore,
     secrets: {} as SecretStore,
     memories: {} as MemoryStore,
     reflections: {} as ReflectionStore,

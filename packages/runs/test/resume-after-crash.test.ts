@@ -114,7 +114,6 @@ async function runToEnd(path: string, { submit = false } = {}): Promise<Ended> {
   if (submit) await service.submit({ runId: RUN_ID })
   const events = await allEvents(service, RUN_ID)
   const tasks = (await service.get(RUN_ID))?.tasks ?? []
-  expect(await storage.runs.steps(RUN_ID)).toEqual([])
   await service.close({ drainTimeoutMs: 0 })
   return { events, tasks, model, lookedUp }
 }

@@ -24,6 +24,7 @@ export const RUN_STATUS: Readonly<Record<RunStatus, Shown>> = {
   RUNNING: { mark: 'live', word: 'Running' },
   CANCELLING: { mark: 'stopping', word: 'Cancelling' },
   WAITING_REVIEW: { mark: 'held', word: 'Needs review' },
+  WAITING_FOR_BUILD: { mark: 'held', word: 'Waits for build' },
   COMPLETED: { mark: 'done', word: 'Completed' },
   FAILED: { mark: 'failed', word: 'Failed' },
   CANCELLED: { mark: 'stopped', word: 'Cancelled' },

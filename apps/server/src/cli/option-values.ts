@@ -4,6 +4,11 @@ import { InvalidArgumentError } from 'commander'
 
 const MAX_PORT = 65_535
 
+/** Gathers the values of an option that can be repeated. */
+export function gather(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value]
+}
+
 /** Checks a port. Returns it as text, because it becomes an environment variable. */
 export function parsePort(text: string): string {
   if (/^\d+$/.test(text) && Number(text) <= MAX_PORT) return text

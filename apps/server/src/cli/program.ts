@@ -5,8 +5,11 @@ import { CLIENT_VARIABLES, formatVariableHelp } from '../environment/env-table.t
 import {
   addCancelCommand,
   addDeleteCommand,
+  addForkCommand,
   addInjectCommand,
+  addMigrateCommand,
   addModelCommand,
+  addReplayCommand,
 } from './commands/act.ts'
 import { addDevCommand, addDoctorCommand, addStartCommand } from './commands/serve.ts'
 import { addEventsCommand, addExportCommand, addRunsCommand } from './commands/show.ts'
@@ -29,6 +32,9 @@ const COMMANDS = [
   addExportCommand,
   addInjectCommand,
   addModelCommand,
+  addForkCommand,
+  addReplayCommand,
+  addMigrateCommand,
   addCancelCommand,
   addDeleteCommand,
   addReviewCommand,

@@ -47,6 +47,7 @@ const LIMIT_NAMES = {
   maxQueuedRuns: true,
   maxRetainedRuns: true,
   maxRetainedAgeMs: true,
+  maxRetainedStepsMs: true,
   maxHistoryRuns: true,
   maxHistoryBytes: true,
   leaseMs: true,

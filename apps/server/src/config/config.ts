@@ -93,6 +93,11 @@ export interface LimitsConfig {
   readonly maxRetainedRuns?: number
   /** Time that ended runs are retained, in milliseconds. @default no limit */
   readonly maxRetainedAgeMs?: number
+  /**
+   * Time that the steps of ended runs are retained, in milliseconds, at least 60000. Without its steps, a run cannot be
+   * forked or replayed. @default as long as the run
+   */
+  readonly maxRetainedStepsMs?: number
   /** Maximum number of earlier runs of its thread whose messages a run gets. @default 100 */
   readonly maxHistoryRuns?: number
   /** Maximum size of those messages, in bytes of JSON. @default 200000 */

@@ -46,6 +46,22 @@ export const SERVER_VARIABLES: readonly VariableDoc[] = [
       'role of this process: api (accepts and shows runs), worker (executes them) or all; api and worker need DATABASE_URL',
   },
   {
+    name: 'TUTTI_BUILD_ID',
+    byDefault: 'a digest of the code of all ensembles',
+    meaning: 'id of the build of this process, such as a commit',
+  },
+  {
+    name: 'TUTTI_RESUME_POLICY',
+    byDefault: 'strict',
+    meaning:
+      'runs of other code that this process continues: strict (no begun task differs), compatible (begun tasks differ in texts only) or latest (all)',
+  },
+  {
+    name: 'TUTTI_COMPATIBLE_BUILDS',
+    byDefault: 'none',
+    meaning: 'builds whose runs this process continues in addition, separated by commas',
+  },
+  {
     name: 'TUTTI_API_KEYS',
     byDefault: 'none',
     meaning:

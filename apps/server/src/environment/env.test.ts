@@ -24,6 +24,9 @@ describe('readEnvironment', () => {
       providers: [],
       logLevel: 'info',
       sampleModel: undefined,
+      buildId: undefined,
+      resumePolicy: 'strict',
+      compatibleBuilds: [],
       telemetry: NO_TELEMETRY,
     })
   })
@@ -38,6 +41,9 @@ describe('readEnvironment', () => {
         TUTTI_SQLITE_SYNC: 'normal',
         TUTTI_API_KEYS: 'first-key-of-length, second-key-of-length',
         TUTTI_MODEL: 'openai:gpt-5',
+        TUTTI_BUILD_ID: '2026-11-23',
+        TUTTI_RESUME_POLICY: 'compatible',
+        TUTTI_COMPATIBLE_BUILDS: 'a, b,',
         TUTTI_TICKET_SECRET: '0123456789abcdef0123456789abcdef',
         LOG_LEVEL: 'Debug',
         TUTTI_ROLE: 'api',
@@ -71,6 +77,9 @@ describe('readEnvironment', () => {
       providers: ['openai'],
       logLevel: 'debug',
       sampleModel: 'openai:gpt-5',
+      buildId: '2026-11-23',
+      resumePolicy: 'compatible',
+      compatibleBuilds: ['a', 'b'],
       telemetry: NO_TELEMETRY,
     })
   })

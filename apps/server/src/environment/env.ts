@@ -1,5 +1,6 @@
 /** Reads the environment variables of the program; no other file does. All problems are reported together. */
 import { TuttiError } from '@tutti/core'
+import type { ResumePolicy } from '@tutti/runs'
 
 import { readApiKeys, type EnvironmentKey } from './api-keys.ts'
 import { readTelemetry, listTelemetrySecrets, type TelemetryEnvironment } from './telemetry-env.ts'
@@ -37,6 +38,12 @@ export interface Environment {
   readonly logLevel: LogLevel
   /** Model of the sample ensembles, such as `openai:gpt-5-mini`; undefined for the default. */
   readonly sampleModel: string | undefined
+  /** Id of the build of this process; undefined for a digest of its code. */
+  readonly buildId: string | undefined
+  /** Whether this process continues runs that other code has begun. */
+  readonly resumePolicy: ResumePolicy
+  /** Builds whose runs this process continues in addition. */
+  readonly compatibleBuilds: readonly string[]
   /** Export of traces. */
   readonly telemetry: TelemetryEnvironment
 }
@@ -102,6 +109,9 @@ export function readEnvironment(variables: NodeJS.ProcessEnv = VARIABLES): Envir
     ),
     logLevel: readLogLevel(readText(variables, 'LOG_LEVEL'), problems),
     sampleModel: readText(variables, 'TUTTI_MODEL'),
+    buildId: readText(variables, 'TUTTI_BUILD_ID'),
+    resumePolicy: readResumePolicy(readText(variables, 'TUTTI_RESUME_POLICY'), problems),
+    compatibleBuilds: readList(readText(variables, 'TUTTI_COMPATIBLE_BUILDS')),
     telemetry,
   }
   if (problems.length === 0) return environment
@@ -154,6 +164,24 @@ function readSynchronous(
     problems.push(`TUTTI_SQLITE_SYNC must be "full" or "normal", got "${given}"`)
   }
   return level ?? 'FULL'
+}
+
+/** Values of TUTTI_RESUME_POLICY; copied, because the client commands do not load the package of runs. */
+const POLICIES: readonly ResumePolicy[] = ['strict', 'compatible', 'latest']
+
+function readResumePolicy(given: string | undefined = 'strict', problems: string[]): ResumePolicy {
+  const policy = POLICIES.find((known) => known === given)
+  if (policy !== undefined) return policy
+  problems.push(`TUTTI_RESUME_POLICY must be "strict", "compatible" or "latest", got "${given}"`)
+  return 'strict'
+}
+
+/** Returns the names in a list that is separated by commas. */
+function readList(given: string | undefined = ''): readonly string[] {
+  return given
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
 }
 
 function readLogLevel(given: string | undefined = 'info', problems: string[]): LogLevel {

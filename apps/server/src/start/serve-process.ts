@@ -141,9 +141,13 @@ async function logWarnings(
   }
 }
 
-/** Logs that old runs are deleted, as operators must not be surprised by that. */
+/** Logs that old runs, or their steps, are deleted, as operators must not be surprised by that. */
 function logRetention({ limits = {} }: TuttiConfig, logger: Logger): void {
   const { maxRetainedRuns = Infinity, maxRetainedAgeMs = Infinity } = limits
+  const { maxRetainedStepsMs = Infinity } = limits
+  if (maxRetainedStepsMs !== Infinity) {
+    logger.info('Old steps of ended runs are deleted', { maxRetainedStepsMs })
+  }
   if (maxRetainedRuns === Infinity && maxRetainedAgeMs === Infinity) return
   logger.info('Old ended runs are deleted', {
     ...(maxRetainedRuns === Infinity ? {} : { maxRetainedRuns }),

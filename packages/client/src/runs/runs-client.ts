@@ -48,6 +48,28 @@ export function createRunsClient(settings: ResolvedClientOptions): RunsClient {
       const body = { ...given, target, priority, ttl }
       return send({ kind: 'inject', target: runId, body }, options)
     },
+    fork: async (runId, body, { idempotencyKey, ...options } = {}) =>
+      callRoute(settings, ROUTES.forkRun, {
+        ...options,
+        path: routePath('forkRun', { runId }),
+        body,
+        isSafe: idempotencyKey !== undefined,
+        ...(idempotencyKey === undefined ? {} : { headers: { 'idempotency-key': idempotencyKey } }),
+      }),
+    replay: async (runId, body, { idempotencyKey, ...options } = {}) =>
+      callRoute(settings, ROUTES.replayRun, {
+        ...options,
+        path: routePath('replayRun', { runId }),
+        body,
+        isSafe: idempotencyKey !== undefined,
+        ...(idempotencyKey === undefined ? {} : { headers: { 'idempotency-key': idempotencyKey } }),
+      }),
+    migrate: async (runId, { to, preview, ...options }) =>
+      callRoute(settings, ROUTES.migrateRun, {
+        ...options,
+        path: routePath('migrateRun', { runId }),
+        body: { to, preview },
+      }),
     trace: async (runId, options) =>
       callRoute(settings, ROUTES.getRunTrace, {
         ...options,

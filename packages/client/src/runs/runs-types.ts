@@ -6,10 +6,14 @@ import type {
   DagModel,
   DirectiveAction,
   ExecutionTrace,
+  ForkRunBody,
   InjectAccepted,
   InjectBody,
   ListRunsQuery,
+  MigrateRunBody,
   ModelSwitched,
+  ReplayRunBody,
+  RunMigrated,
   RunAccepted,
   RunDetail,
   RunEvent,
@@ -109,6 +113,28 @@ export interface RunsClient {
   cancel(runId: string, options?: CancelOptions): Promise<CancelAccepted>
   /** Cancels every run with a tag, `key` or `key:value`, that has not ended. */
   cancelAll(which: CancelRunsBody, options?: CallOptions): Promise<RunsCancelled>
+  /**
+   * Submits a run that begins with the events and results of another one, up to the event or task `at`, and continues
+   * from there. The copied part costs nothing and repeats no call.
+   */
+  fork(
+    runId: string,
+    body: ForkRunBody,
+    options?: Omit<SubmitOptions, 'wait'>,
+  ): Promise<RunAccepted>
+  /**
+   * Submits a run that executes a completed run again with its recorded results. It fails with REPLAY_MISMATCH where its
+   * code asks for something that is not recorded.
+   */
+  replay(
+    runId: string,
+    body: ReplayRunBody,
+    options?: Omit<SubmitOptions, 'wait'>,
+  ): Promise<RunAccepted>
+  /**
+   * Moves a run that waits to the code of another build. With `preview`, returns the differences and moves nothing.
+   */
+  migrate(runId: string, options: MigrateRunBody & CallOptions): Promise<RunMigrated>
   /** Switches the next model calls of a run, or of its task `taskName`, to the model with an alias, or to a tier. */
   switchModel(
     runId: string,

@@ -13,7 +13,16 @@ export const AREAS: readonly Area[] = [
   {
     name: 'Runs',
     description: 'Submit, list, inspect and delete runs.',
-    routes: ['submitRun', 'listRuns', 'getRun', 'deleteRun', 'getRunTrace', 'getRunDag'],
+    routes: [
+      'submitRun',
+      'forkRun',
+      'replayRun',
+      'listRuns',
+      'getRun',
+      'deleteRun',
+      'getRunTrace',
+      'getRunDag',
+    ],
   },
   {
     name: 'Threads',
@@ -26,6 +35,11 @@ export const AREAS: readonly Area[] = [
     description:
       'Follow runs live. The events of a run are numbered without gaps, so a reader can resume after any of them.',
     routes: ['streamRunEvents', 'openSocket', 'openRunSocket'],
+  },
+  {
+    name: 'Builds',
+    description: 'The builds that have started, and runs that wait for one.',
+    routes: ['listBuilds', 'migrateRun'],
   },
   {
     name: 'Steering',

@@ -53,6 +53,29 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>
   CancelRunsBody: {
     tag: { summary: 'All runs with this tag', value: { tag: 'environment:staging' } },
   },
+  ForkRunBody: {
+    task: {
+      summary: 'Repeat one task with another description',
+      value: {
+        at: { task: 'writer' },
+        taskOverrides: { writer: { description: 'Write a poem about {topic}' } },
+      },
+    },
+    event: {
+      summary: 'Continue after an event, with another input',
+      value: { at: 12, inputs: { topic: 'AI' } },
+    },
+  },
+  ReplayRunBody: {
+    frozen: {
+      summary: 'Check the code against a recorded run',
+      value: { mode: 'frozen' },
+    },
+  },
+  MigrateRunBody: {
+    preview: { summary: 'Show the differences', value: { to: '2026-11-23', preview: true } },
+    move: { summary: 'Move the run', value: { to: '2026-11-23' } },
+  },
   SwitchModelBody: {
     run: { summary: 'The whole run', value: { model: 'haiku' } },
     task: { summary: 'One task', value: { model: 'haiku', taskName: 'writer' } },

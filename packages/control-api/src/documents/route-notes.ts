@@ -55,6 +55,8 @@ const ETAG: Header = {
 
 const REQUEST_HEADERS: Readonly<Partial<Record<RouteName, readonly Parameter[]>>> = {
   submitRun: [IDEMPOTENCY_KEY, LAST_EVENT_ID_OF_REPEAT],
+  forkRun: [IDEMPOTENCY_KEY],
+  replayRun: [IDEMPOTENCY_KEY],
   streamRunEvents: [LAST_EVENT_ID],
   getOpenApi: [IF_NONE_MATCH],
   getAsyncApi: [IF_NONE_MATCH],
@@ -65,6 +67,8 @@ const REQUEST_HEADERS: Readonly<Partial<Record<RouteName, readonly Parameter[]>>
 const RESPONSE_HEADERS: Readonly<Partial<Record<RouteName, Readonly<Record<string, Header>>>>> = {
   createThread: { Location: THREAD_LOCATION },
   submitRun: { Location: LOCATION, 'Tutti-Run-Id': RUN_ID },
+  forkRun: { Location: LOCATION, 'Tutti-Run-Id': RUN_ID },
+  replayRun: { Location: LOCATION, 'Tutti-Run-Id': RUN_ID },
   getOpenApi: { ETag: ETAG },
   getAsyncApi: { ETag: ETAG },
   getDocs: { ETag: ETAG },
@@ -74,6 +78,10 @@ const RESPONSE_HEADERS: Readonly<Partial<Record<RouteName, Readonly<Record<strin
 const NOTES: Readonly<Partial<Record<RouteName, string>>> = {
   submitRun:
     'A submission has inputs for an ensemble, overrides of its tasks, or tasks of your own. The run continues when you disconnect; follow it at `/api/runs/{runId}/events`, or send `Accept: text/event-stream` to get its events in the response.',
+  replayRun:
+    'The replay fails with REPLAY_MISMATCH where its code asks for something that is not recorded. Only a completed run can be replayed; a replay cannot be replayed or forked.',
+  forkRun:
+    'The copied part costs nothing and repeats no call. Inputs and overrides are added to those of the forked run. If tools that are not idempotent might be called again, the fork is refused with SIDE_EFFECTS unless `allowSideEffects` is true.',
   listRuns:
     'The response is one page, and `nextCursor` continues it; `total` counts matching runs up to 10,000. `status` is a comma-separated list. `q` matches the start of the run id and any part of a tag or input value, ignoring case.',
   createThread:

@@ -153,6 +153,13 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'AuditQuery.limit':
     'Maximum number of entries; 100 when absent. A page ends earlier when it reaches 1 MB.',
   'AuditQuery.before': 'Only entries with a smaller `id`; pass the last one of the previous page.',
+  BuildInfo: 'Code of one ensemble in a build.',
+  'BuildInfo.build':
+    'Id of the build: `TUTTI_BUILD_ID`, else a digest of the code of its ensembles.',
+  'BuildInfo.code': 'Digest of the code of the ensemble.',
+  'BuildInfo.startedAt': 'Time at which a process of the build started last.',
+  BuildList: 'Response of `GET /api/builds`: the build that started last comes first.',
+  'BuildList.current': 'Build of the process that responds.',
   CancelAccepted:
     'Response to a cancel. CANCELLING: the run is CANCELLED once its work has stopped. CANCELLED: the run had not begun.',
   'CancelAccepted.runId': 'Id of the run.',
@@ -200,6 +207,12 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ClientToolBody.inputSchema': 'JSON Schema of the arguments, an object.',
   'ClientToolBody.timeoutMs':
     'Maximum time to wait for a result, in milliseconds; 0 means no limit, a day when absent. Then the call fails.',
+  CodeDifference:
+    'Difference between the codes of two builds, in one field of a task or of the ensemble. Long values are cut.',
+  'CodeDifference.task': 'Name of the task; absent for a field of the ensemble.',
+  'CodeDifference.field': 'Name of the field; `task` for a task that exists in one build only.',
+  'CodeDifference.from': 'Value in the build of the run, as text or JSON; absent if there is none.',
+  'CodeDifference.to': 'Value in the other build.',
   CostEstimate: 'Estimated cost in US dollars, by the prices that the server knows.',
   'CostEstimate.inputCost': 'Cost of the tokens read.',
   'CostEstimate.outputCost': 'Cost of the tokens written.',
@@ -354,6 +367,15 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'FileChanged.timestamp': 'Time of the change.',
   FinishReason:
     'Reason why a model ended its answer: it was complete (`stop`), it requested tools, it reached its output limit (`length`), a filter of the provider blocked it, or the model refused. `unknown`: the provider gave no reason, or a different one.',
+  ForkRunBody:
+    'Body of `POST /api/runs/{runId}/fork`. What it does not set is as in the forked run, except for webhooks.',
+  'ForkRunBody.at':
+    '`seq` of the last event that the fork copies; or the task before whose first event the fork begins.',
+  'ForkRunBody.allowSideEffects':
+    'Whether tools that are not idempotent may be called again; false when absent.',
+  ReplayRunBody: 'Body of `POST /api/runs/{runId}/replay`.',
+  'ReplayRunBody.mode':
+    '`frozen` takes everything from the record; `models` calls models, and takes everything else from the record.',
   Heartbeat: 'Sent to every connection every 15 s. AgentEnsemble wire format.',
   'Heartbeat.serverTimeMs': "Server's clock in milliseconds since 1970.",
   Hello:
@@ -515,6 +537,10 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Part of `inputTokens` that was read from a cache of the provider; absent when not known.',
   'MetricsSnapshot.taskName': 'Name of the task; unique in its run.',
   'MetricsSnapshot.attempt': 'Attempt of the task, from 1.',
+  MigrateRunBody: 'Body of `POST /api/runs/{runId}/migrate`.',
+  'MigrateRunBody.to': 'Build whose code continues the run.',
+  'MigrateRunBody.preview':
+    'Whether only the differences are returned and the run is not moved; false when absent.',
   ModelInfo: 'Model of the catalog.',
   'ModelInfo.alias': 'Name by which requests select the model.',
   'ModelInfo.provider': 'Provider of the model.',
@@ -718,12 +744,22 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunDetail.submittedBy': 'Name of the key that submitted the run.',
   'RunDetail.webhooks': 'Names of the webhooks that are notified of the run.',
   'RunDetail.threadId': 'Id of the thread that the run belongs to.',
+  'RunDetail.parent':
+    'Run that it was forked from, and the `seq` of the last event that it copied from it; `replay` if it replays it.',
+  'RunDetail.build': 'Build of the process that executed it last; absent until a process takes it.',
+  'RunDetail.code': 'Digest of the code of its ensemble in that build.',
   RunEvent: 'Event of a run, without its position in the log. Narrows by `type`.',
   RunEventsQuery: 'Query of `GET /api/runs/{runId}/events`.',
   'RunEventsQuery.events': 'Event types separated by commas; all when absent.',
   'RunEventsQuery.from':
     'First `seq` to send; a negative number counts from the end. `Last-Event-ID` takes precedence.',
   'RunEventsQuery.ticket': 'Ticket, for browsers that cannot send a key.',
+  RunForked:
+    'The run is a fork: the events before this one, except `run_queued`, are copied from another run, and the run continues from there. Calls in flight are discarded, as by `run_resumed`. The copied part costs nothing: totals count from here.',
+  'RunForked.parentRunId': 'Id of the run that the events are copied from.',
+  'RunForked.at': '`seq` of the last copied event.',
+  'RunForked.replay':
+    'Mode in which the run replays the other one, whose events are then not copied; absent for a fork.',
   RunList:
     'Response of `GET /api/runs`: one page, newest first. A page ends early at 1 MB; the next page begins at `nextCursor`.',
   'RunList.total': 'Number of matching runs on all pages, up to 10,000.',
@@ -733,6 +769,11 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunMetrics.totalTokens': 'Tokens read and written; -1 when not known.',
   'RunMetrics.totalToolCalls': 'Number of tool calls that ended.',
   'RunMetrics.costUsd': 'Estimated cost so far in US dollars; absent when a price is not known.',
+  RunMigrated: 'Response of `POST /api/runs/{runId}/migrate`.',
+  'RunMigrated.runId': 'Id of the run.',
+  'RunMigrated.from': 'Build that executed the run last.',
+  'RunMigrated.differences': 'Differences between the codes; at most 100.',
+  'RunMigrated.moved': 'Whether the run was moved; false for a preview.',
   RunOptionsBody: 'Settings of a run.',
   'RunOptionsBody.maxToolOutputLength':
     'Maximum number of characters of a tool output that reach the model; -1 for no limit.',
@@ -800,7 +841,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunReviewBody.onTimeout': 'Action when no decision arrives in time.',
   'RunReviewBody.requiredRole': 'Role that the key of the reviewer must have.',
   RunStatus:
-    'Status of a run. CANCELLING: a cancel was requested and work is still stopping. WAITING_REVIEW: every task that could continue waits for a reviewer. REJECTED: the submission was refused; such a run is never stored.',
+    'Status of a run. CANCELLING: a cancel was requested and work is still stopping. WAITING_REVIEW: every task that could continue waits for a reviewer. WAITING_FOR_BUILD: no process has the code that began the run. REJECTED: the submission was refused; such a run is never stored.',
   RunStatusList:
     'One status of a run, or several separated by commas, such as `RUNNING,WAITING_REVIEW`.',
   RunSummary: 'Run as shown in the list.',
@@ -821,6 +862,9 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunSummary.completedAt': 'Time at which the run ended.',
   'RunSummary.error': 'Reason of the failure; the first 300 characters.',
   'RunSummary.threadId': 'Id of the thread that the run belongs to.',
+  'RunSummary.build':
+    'Build of the process that executed it last; absent until a process takes it.',
+  'RunSummary.code': 'Digest of the code of its ensemble in that build.',
   RunTaskDetail: 'Task of a run.',
   'RunTaskDetail.description': 'Description of the task, with its inputs filled in.',
   'RunTaskDetail.agentRole': 'Role of the agent that works on the task.',

@@ -36,6 +36,7 @@ export function measureStorage(storage: RunStorage, options: MeasuringOptions): 
     events: measured('events', storage.events),
     outbox: measured('outbox', storage.outbox),
     audit: measured('audit', storage.audit),
+    builds: measured('builds', storage.builds),
     secrets: measured('secrets', storage.secrets),
     memories: measured('memories', storage.memories),
     reflections: measured('reflections', storage.reflections),

@@ -69,4 +69,10 @@ function setGauges(instruments: Instruments, figures: StoreMetrics | undefined):
 }
 
 /** Statuses of unfinished runs. All are always reported, also with 0. */
-const UNFINISHED = ['ACCEPTED', 'RUNNING', 'WAITING_REVIEW', 'CANCELLING'] as const
+const UNFINISHED = [
+  'ACCEPTED',
+  'RUNNING',
+  'WAITING_REVIEW',
+  'WAITING_FOR_BUILD',
+  'CANCELLING',
+] as const

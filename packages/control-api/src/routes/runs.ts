@@ -2,6 +2,8 @@
 import {
   CancelBody,
   CancelRunsBody,
+  ForkRunBody,
+  ReplayRunBody,
   ListRunsQuery,
   ROUTES,
   SubmitRunBody,
@@ -12,6 +14,8 @@ import {
 import {
   actorOf,
   deleteRun,
+  forkRunAs,
+  replayRunAs,
   type HttpRoute,
   readIdempotencyKey,
   largeResponse,
@@ -46,18 +50,13 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly HttpRout
     {
       ...ROUTES.submitRun,
       async handle(call) {
-        const { request, caller, addSubject } = call
-        const key = readIdempotencyKey(request.headers)
+        const { request, addSubject } = call
+        const submission = readSubmission(call)
         const query = readQuery(request.url, SubmitRunQuery)
         const isStream = prefersEvents(request.headers.get('accept'))
         assertSubmitQuery(query, isStream)
         const wants = createTypeFilter(query.events)
         const body = await readJsonBody(request, SubmitRunBody, maxBodyBytes)
-        const submission = {
-          caller,
-          ...readTrace(request.headers),
-          ...(key === undefined ? {} : { idempotencyKey: key }),
-        }
         if (isStream) return submitAndStream(options, call, { body, submission, wants })
         const { wait = 0 } = query
         if (wait === 0) {
@@ -73,6 +72,7 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly HttpRout
         return runResponse(202, run, toRunAccepted(run))
       },
     },
+    ...forkRoutes(options),
     {
       ...ROUTES.listRuns,
       async handle({ request }) {
@@ -110,6 +110,53 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly HttpRout
       },
     },
   ]
+}
+
+/** Returns the routes that submit runs from recorded ones. */
+function forkRoutes(options: ResolvedControlApiOptions): readonly HttpRoute[] {
+  const { maxBodyBytes } = options
+  return [
+    {
+      ...ROUTES.forkRun,
+      async handle(call) {
+        const { request, addSubject, parameters } = call
+        const { runId: parentRunId = '' } = parameters
+        const submission = readSubmission(call)
+        const body = await readJsonBody(request, ForkRunBody, maxBodyBytes)
+        const run = await forkRunAs(options, parentRunId, { body, ...submission })
+        addSubject({ runId: run.runId, target: parentRunId })
+        return runResponse(202, run, toRunAccepted(run))
+      },
+    },
+    {
+      ...ROUTES.replayRun,
+      async handle(call) {
+        const { request, addSubject, parameters } = call
+        const { runId: parentRunId = '' } = parameters
+        const submission = readSubmission(call)
+        const body = await readJsonBody(request, ReplayRunBody, maxBodyBytes)
+        const run = await replayRunAs(options, parentRunId, { body, ...submission })
+        addSubject({ runId: run.runId, target: parentRunId })
+        return runResponse(202, run, toRunAccepted(run))
+      },
+    },
+  ]
+}
+
+/** Returns the caller of a submission, and what its headers say. */
+function readSubmission({
+  request,
+  caller,
+}: HttpRouteCall): Pick<
+  SubmissionOptions,
+  'caller' | 'idempotencyKey' | 'traceparent' | 'tracestate'
+> {
+  const key = readIdempotencyKey(request.headers)
+  return {
+    caller,
+    ...readTrace(request.headers),
+    ...(key === undefined ? {} : { idempotencyKey: key }),
+  }
 }
 
 /** Checks that the parameters of a submission fit the kind of its response. */

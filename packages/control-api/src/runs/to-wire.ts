@@ -63,6 +63,8 @@ export function toRunSummary(run: ListedRun): RunSummary {
     ...(completedAt === undefined ? {} : { completedAt: formatInstant(completedAt) }),
     ...(error === undefined ? {} : { error: truncateError(error) }),
     ...(run.threadId === undefined ? {} : { threadId: run.threadId }),
+    ...(run.build === undefined ? {} : { build: run.build }),
+    ...(run.code === undefined ? {} : { code: run.code }),
   }
 }
 
@@ -133,6 +135,9 @@ export function toRunDetail(
     ...(run.actor === undefined ? {} : { submittedBy: run.actor }),
     ...(run.webhooks === undefined ? {} : { webhooks: [...run.webhooks] }),
     ...(run.threadId === undefined ? {} : { threadId: run.threadId }),
+    ...(run.parent === undefined ? {} : { parent: { ...run.parent } }),
+    ...(run.build === undefined ? {} : { build: run.build }),
+    ...(run.code === undefined ? {} : { code: run.code }),
   }
 }
 

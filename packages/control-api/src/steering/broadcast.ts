@@ -61,7 +61,7 @@ async function unfinishedRuns(runs: RunService, tag: string): Promise<readonly s
   let before: number | undefined
   for (;;) {
     const page = await runs.list({
-      statuses: ['ACCEPTED', 'RUNNING', 'WAITING_REVIEW', 'CANCELLING'],
+      statuses: ['ACCEPTED', 'RUNNING', 'WAITING_REVIEW', 'WAITING_FOR_BUILD', 'CANCELLING'],
       tag: parseTag(tag),
       limit: PAGE,
       before,

@@ -20,6 +20,7 @@ import { isDelegateTool } from '../hierarchy/delegate-tool.ts'
 import { fromStepError, toStepError } from '../scope/step-log.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { CallsBegin } from './calls-begin.ts'
+import { assertSameCall, toStepToolCall } from '../scope/replay.ts'
 import { createToolCalledEvent } from './tool-events.ts'
 import { isClientTool } from './client-tools.ts'
 import {
@@ -102,6 +103,7 @@ class TurnCalls {
   async make(): Promise<TuttiError | undefined> {
     const { calls, refusal } = this.#withinBudget()
     if (calls.length === 0) return refusal
+    this.#assertMayCall(calls)
     const { iterationIndex } = this.#turn
     const begin = new CallsBegin(this.#scope, {
       iterationIndex,
@@ -118,6 +120,14 @@ class TurnCalls {
     }
     if (begin.lost !== undefined) throw begin.lost
     return refusal
+  }
+
+  /** Checks that the calls may be made. In a replay with live models, an agent delegates again. */
+  #assertMayCall(calls: readonly ToolCall[]): void {
+    const { replay } = this.#scope.run.log
+    const called =
+      replay === 'models' ? calls.find((call) => !isDelegateTool(this.#toolOf(call))) : calls[0]
+    if (called !== undefined) this.#scope.assertMayCall(`a call of tool "${called.name}"`)
   }
 
   #isUnlimited(call: ToolCall): boolean {
@@ -158,15 +168,31 @@ class TurnCalls {
     }): boolean => step.iterationIndex === iterationIndex && step.position === position
     const ended = this.#scope.replay('tool_ended', isSameCall)
     if (ended !== undefined) {
+      assertSameCall(ended, call)
       const { text, error } = ended
       return error === undefined ? { text } : { text, error: fromStepError(error) }
     }
-    if (this.#scope.replay('tool_begun', isSameCall) === undefined) return undefined
+    const begun = this.#scope.replay('tool_begun', isSameCall)
+    if (begun === undefined) return this.#recorded(call, position)
+    assertSameCall(begun, call)
     const result = ToolResult.failure(
       'The call was interrupted and its outcome is unknown: check it before you repeat the call',
     )
     this.#take(call, position, { result, durationMs: 0, waitedMs: 0, end: 'finished' })
     return { text: toModelText(result) }
+  }
+
+  /** Returns the answer in the record of a replay with live models. */
+  #recorded(call: ToolCall, position: number): ToolAnswer | undefined {
+    const { run, identity } = this.#scope
+    if (run.log.replay !== 'models') return undefined
+    if (isDelegateTool(this.#toolOf(call))) return undefined
+    const step = run.log.record.takeCall(identity.taskName, call)
+    if (step === undefined) return undefined
+    const error = step.error === undefined ? {} : { error: fromStepError(step.error) }
+    const result = ToolResult.success(step.text)
+    this.#emitEnd(call, position, { result, durationMs: 0, waitedMs: 0, end: 'finished', ...error })
+    return { text: step.text, ...error }
   }
 
   #withinBudget(): { readonly calls: readonly ToolCall[]; readonly refusal?: TuttiError } {
@@ -202,12 +228,19 @@ class TurnCalls {
   }
 
   #take(call: ToolCall, position: number, outcome: ToolCallOutcome): void {
-    const { iterationIndex } = this.#turn
     const { result, durationMs, end, error } = outcome
     const text = toModelText(result)
     this.#scope.totals.addToolCall(durationMs)
     this.answers[position] = error === undefined ? { text } : { text, error }
     if (end === 'abandoned') this.#abandoned ??= call.name
+    this.#emitEnd(call, position, outcome)
+  }
+
+  /** Records the event and the step of an ended call. */
+  #emitEnd(call: ToolCall, position: number, outcome: ToolCallOutcome): void {
+    const { iterationIndex } = this.#turn
+    const { result, durationMs, end, error } = outcome
+    const text = toModelText(result)
     const event = createToolCalledEvent(this.#scope, { iterationIndex, call, outcome })
     if (end === 'cancelled' || end === 'abandoned') this.#scope.emit(event)
     else {
@@ -215,6 +248,7 @@ class TurnCalls {
         kind: 'tool_ended',
         iterationIndex,
         position,
+        ...(this.#scope.run.recordsSteps ? toStepToolCall(call) : {}),
         durationMs,
         text,
         ...(error === undefined ? {} : { error: toStepError(error) }),

@@ -1,6 +1,8 @@
 /** Tracks the begin and the end of the tool calls of one turn, so that the run can be released between them. */
 import { TuttiError, type AgentTool, type ToolCall } from '@tutti/core'
 
+import { toStepToolCall } from '../scope/replay.ts'
+
 import type { CallsInFlight } from '../work/in-flight.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 
@@ -48,7 +50,8 @@ export class CallsBegin {
     const { iterationIndex, positionOf } = this.#calls
     const position = positionOf(call)
     try {
-      await this.#scope.commit({ kind: 'tool_begun', iterationIndex, position })
+      const intent = { kind: 'tool_begun', iterationIndex, position } as const
+      await this.#scope.commit({ ...intent, ...toStepToolCall(call) })
     } catch (error) {
       this.lost ??= TuttiError.from(error, 'ENGINE_FAILED')
       throw error

@@ -30,6 +30,7 @@ import {
 import { Recovery } from './recovery.ts'
 import { decideStep, decideTurnKind, type AgentStep, type TurnKind } from './step.ts'
 import { createCorrectionRequest, type OutputReader } from '../output/structured-output.ts'
+import { assertRequestUnchanged, assertToolsKnown } from './request-digest.ts'
 import { recordTurn } from './turn-events.ts'
 
 import type { Task } from '../definition/task.ts'
@@ -192,17 +193,25 @@ interface TurnEnd {
 /** Replays a turn that an earlier process recorded; returns undefined if there is none. */
 function takeEarlierTurn(
   { scope, models, directives }: AgentLoopInput,
-  { iterationIndex, turn, conversation }: Turn,
+  { iterationIndex, turn, conversation, specifications }: Turn,
 ): TurnEnd | undefined {
   const recorded = scope.replay('model_turn', (step) => step.iterationIndex === iterationIndex)
   if (recorded === undefined) return undefined
+  assertToolsKnown(recorded, specifications)
   const { reply, directiveIds } = recorded
   conversation.addDirectives(directives.byId(directiveIds))
+  if (scope.run.log.replay === 'frozen') {
+    const { messages } = conversation
+    const toolChoice = toToolChoice(turn)
+    const output = scope.task.outputReader
+    assertRequestUnchanged(recorded, { messages, tools: specifications, toolChoice, output })
+  }
   return { reply, step: decideStep(reply, turn), model: models.current().label }
 }
 
 async function takeNewTurn(input: AgentLoopInput, turn: Turn): Promise<TurnEnd> {
   const { scope, models } = input
+  scope.assertMayCall(`model turn ${turn.iterationIndex}`, 'model')
   const directiveIds: string[] = []
   const question = createQuestion(input, turn, directiveIds)
   let answer: ModelAnswer
@@ -214,7 +223,8 @@ async function takeNewTurn(input: AgentLoopInput, turn: Turn): Promise<TurnEnd> 
   const { reply, model } = answer
   const step = decideStep(reply, turn.turn)
   const { iterationIndex } = turn
-  const recorded = recordTurn(scope, { ...answer, iterationIndex, step, directiveIds })
+  const taken = { ...answer, iterationIndex, step, directiveIds, question }
+  const recorded = recordTurn(scope, taken)
   return { reply, step, model, recorded }
 }
 
@@ -232,11 +242,15 @@ function createQuestion(
     iterationIndex,
     messages: conversation.messages,
     tools: specifications,
-    toolChoice: turn === 'final' ? 'none' : 'auto',
+    toolChoice: toToolChoice(turn),
     beforeRetry: deliver,
     output: scope.task.outputReader,
     maxOutputTokens: recovery.maxOutputTokens,
   }
+}
+
+function toToolChoice(turn: TurnKind): ModelQuestion['toolChoice'] {
+  return turn === 'final' ? 'none' : 'auto'
 }
 
 const NO_IDS: readonly string[] = []

@@ -170,6 +170,8 @@ export async function reflect(
   if (task.reflection !== true) return
   const { description, expectedOutput } = task
   const recorded = scope.replay('model_turn', ({ iterationIndex }) => iterationIndex === turns)
+  if (scope.run.log.replay !== undefined) return
+  scope.assertReplayed('a reflection')
   try {
     const holding = run.inFlight.waitIfDraining(scope.signal, 'Reflection')
     if (holding !== undefined) await holding
@@ -197,15 +199,17 @@ async function askToReflect(
   { messages, turns }: { readonly messages: readonly Message[]; readonly turns: number },
 ): Promise<ModelReply> {
   const iterationIndex = turns
-  const { reply, latencyMs, cost, model } = await askModel(scope, models, {
+  const question = {
     iterationIndex,
     messages,
     tools: [],
     toolChoice: 'none',
     isOptional: true,
-  })
+  } as const
+  const answer = await askModel(scope, models, question)
+  const { reply } = answer
   const step = decideStep(reply, 'final')
-  await recordTurn(scope, { iterationIndex, model, reply, step, latencyMs, cost, directiveIds: [] })
+  await recordTurn(scope, { ...answer, iterationIndex, step, directiveIds: [], question })
   return reply
 }
 

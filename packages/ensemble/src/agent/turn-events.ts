@@ -4,8 +4,10 @@ import { isoNow } from '@tutti/core'
 import { sumCostUsd } from '../usage/usage.ts'
 import { readTokens } from '../usage/tokens.ts'
 import { toWireCall } from './event-messages.ts'
+import { computeRequestDigest, findMissingTools, type DigestedRequest } from './request-digest.ts'
 
 import type { ModelReply } from '../model/chat-model.ts'
+import type { StepOf } from '../ports/run-step.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 import type { AgentStep } from './step.ts'
 import type { CostEstimate, RunEventOf } from '@tutti/protocol'
@@ -20,6 +22,8 @@ export interface ModelTurn {
   readonly cost: CostEstimate | undefined
   /** Ids of the directives that the call delivered. */
   readonly directiveIds: readonly string[]
+  /** Request of the call. */
+  readonly question: DigestedRequest
 }
 
 /**
@@ -28,16 +32,33 @@ export interface ModelTurn {
  */
 export function recordTurn(scope: TaskScope, turn: ModelTurn): Promise<void> | undefined {
   const { iterationIndex, reply, latencyMs, cost, directiveIds } = turn
-  const kind = 'model_turn'
+  const kind = 'model_turn' as const
   scope.totals.addModelCall({ usage: reply.usage, cost, latencyMs })
+  const step = {
+    kind,
+    iterationIndex,
+    reply,
+    latencyMs,
+    directiveIds,
+    ...digestRequest(scope, turn),
+  }
   const recorded = scope.commit(
-    cost === undefined
-      ? { kind, iterationIndex, reply, latencyMs, directiveIds }
-      : { kind, iterationIndex, reply, latencyMs, cost, directiveIds },
+    cost === undefined ? step : { ...step, cost },
     createTurnCompleted(scope, turn),
   )
   emitMetrics(scope)
   return recorded
+}
+
+/** Returns the fields of the step that recognize the request; none in a run that records no steps. */
+function digestRequest(
+  { run }: TaskScope,
+  { question, reply }: ModelTurn,
+): Pick<StepOf<'model_turn'>, 'requestDigest' | 'unknownTools'> {
+  if (!run.recordsSteps) return {}
+  const requestDigest = computeRequestDigest(question)
+  const unknownTools = findMissingTools(reply, question.tools)
+  return unknownTools === undefined ? { requestDigest } : { requestDigest, unknownTools }
 }
 
 function createTurnCompleted(

@@ -42,6 +42,7 @@ const TASK_NAMES = {
   budget: true,
   reflection: true,
   name: true,
+  version: true,
   expectedOutput: true,
   agent: true,
   tools: true,

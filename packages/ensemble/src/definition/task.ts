@@ -24,6 +24,8 @@ export const DEFAULT_OUTPUT_RETRIES = 3
 interface TaskSettings {
   /** Description of the work; `{variable}` stands for an input of the run. */
   readonly description: string
+  /** Version of the code of its handler and its guardrails, which is part of the digest of the ensemble. */
+  readonly version?: string
   /** Model of this task. @default the agent's, else the ensemble's */
   readonly model?: ChatModel
   /**

@@ -107,7 +107,8 @@ export class Delegations {
 
   /** Delegates work to another agent. Returns its output, or a failure with the reason. */
   async delegate(scope: TaskScope, call: DelegationCall): Promise<ToolResult> {
-    const begun = scope.replay('delegation_begun', ({ callKey }) => callKey === call.callKey)
+    const wanted = withoutRun(call.callKey)
+    const begun = scope.replay('delegation_begun', ({ callKey }) => withoutRun(callKey) === wanted)
     if (begun !== undefined) return this.#run(scope, begun, call.signal)
     const request: DelegationRequest = {
       fromRole: scope.task.agent.role,
@@ -383,3 +384,8 @@ function emitDelegationEnd(
 }
 
 type Begun = Omit<StepOf<'delegation_begun'>, 'kind' | 'taskName' | 'attempt' | 'runMs' | 'taskMs'>
+
+/** Returns an idempotency key without the id of its run, which differs in a fork. */
+function withoutRun(key: string): string {
+  return key.slice(key.indexOf('/'))
+}

@@ -41,6 +41,13 @@ export interface RunBegun extends StepBase {
   readonly startedAt: number
 }
 
+/** Records that the run is a fork: the steps before this one are copied from another run, and cost nothing. */
+export interface RunForkedStep extends StepBase {
+  readonly kind: 'run_forked'
+  /** Time of the fork, in milliseconds since 1970. */
+  readonly startedAt: number
+}
+
 /** Records a cancel of the run. */
 export interface CancelAsked extends StepBase {
   readonly kind: 'cancel_asked'
@@ -91,6 +98,8 @@ export interface DirectiveTaken extends StepBase {
 /** Records the start of an attempt at a task. */
 export interface TaskBegun extends TaskStepBase {
   readonly kind: 'task_begun'
+  /** Digest of the schema of the output, null without one; absent in steps of earlier versions. */
+  readonly outputDigest?: string | null
   /** Description, possibly edited by a reviewer before the task began. */
   readonly description?: string
 }
@@ -118,10 +127,21 @@ export interface ModelTurnEnded extends TaskStepBase {
   readonly cost?: CostEstimate
   /** Ids of the directives that the call delivered. */
   readonly directiveIds: readonly string[]
+  /** Digest of the messages, tools and output schema of the request; absent in steps of earlier versions. */
+  readonly requestDigest?: string
+  /** Names that the reply calls and that were not tools of the task; absent if there are none. */
+  readonly unknownTools?: readonly string[]
+}
+
+/** The tool call of a step; absent in steps of earlier versions. */
+interface StepToolCall {
+  readonly toolName?: string
+  /** Digest of the arguments as JSON, else of their text. */
+  readonly inputDigest?: string
 }
 
 /** Records the intent to call a tool that must not be called twice. */
-export interface ToolCallBegun extends TaskStepBase {
+export interface ToolCallBegun extends TaskStepBase, StepToolCall {
   readonly kind: 'tool_begun'
   readonly iterationIndex: number
   /** Position of the call in its turn, from 0, because ids of models may repeat. */
@@ -134,7 +154,7 @@ export interface AgentUsed extends TaskStepBase, AgentUse {
 }
 
 /** Records the end of a tool call. */
-export interface ToolCallEnded extends TaskStepBase {
+export interface ToolCallEnded extends TaskStepBase, StepToolCall {
   readonly kind: 'tool_ended'
   readonly iterationIndex: number
   /** Position of the call in its turn, from 0. */
@@ -151,6 +171,8 @@ export interface ToolCallEnded extends TaskStepBase {
 /** Records the output of a handler. */
 export interface HandlerEnded extends TaskStepBase {
   readonly kind: 'handler_ended'
+  /** Digest of the description and the context that the handler received; absent in steps of earlier versions. */
+  readonly inputDigest?: string
   readonly text: string
   readonly value?: unknown
   readonly parts?: readonly MessagePart[]
@@ -254,6 +276,7 @@ export interface TaskSkippedStep extends StepBase {
 /** A checkpoint of a run. */
 export type RunStep =
   | RunBegun
+  | RunForkedStep
   | CancelAsked
   | ModelSwitchedStep
   | ModelCallFailed

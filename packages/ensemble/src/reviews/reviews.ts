@@ -187,6 +187,9 @@ export class Reviews {
     const earlier = replayReview(scope, question.slot)
     if (earlier?.closed !== undefined) return toReviewOutcome(earlier.closed)
     if (this.#exited) return this.#endUnopened(scope, earlier?.opened.reviewId)
+    const recordedEnd = findInRecord(scope, question)
+    if (recordedEnd !== undefined) return toReviewOutcome(recordedEnd)
+    scope.assertLive('a review')
     const { timing } = question
     if (timing === 'BEFORE_EXECUTION' && earlier === undefined && this.#cancelled !== undefined) {
       throw this.#cancelled
@@ -401,6 +404,15 @@ function replayReview(scope: TaskScope, slot: string): RecordedReview | undefine
     opened,
     closed: scope.replay('gate_closed', ({ reviewId }) => reviewId === opened.reviewId),
   }
+}
+
+/** Returns the end of this review in the record of a replay with live models. */
+function findInRecord(
+  { run: { log }, identity: { taskName, attempt } }: TaskScope,
+  { slot }: ReviewQuestion,
+): StepOf<'gate_closed'> | undefined {
+  if (log.replay !== 'models') return undefined
+  return log.record.findReview({ taskName, attempt, slot })
 }
 
 function createReview(

@@ -21,6 +21,7 @@ import { DEFAULT_MAX_REVISIONS } from '../definition/review-settings.ts'
 import { renderAgent, type TaskText } from '../definition/task-text.ts'
 import { listTaskTools } from '../hierarchy/delegate-tool.ts'
 import { renderOutputInstructions } from '../output/structured-output.ts'
+import { digestOutput } from '../scope/replay.ts'
 import { toStepError, type AttemptHistory } from '../scope/step-log.ts'
 import { totalTokens } from '../usage/tokens.ts'
 import { sumCostUsd, toUsageFields, type Usage } from '../usage/usage.ts'
@@ -106,9 +107,12 @@ export async function runAttempt(input: AttemptInput): Promise<AttemptEnd> {
     if (scope.task.reflection === true) {
       await reflect(scope, { models, stores }, accepted.answer)
     }
-    if (scope.task.memory.length > 0) {
+    const remembers = scope.run.log.replay === undefined
+    if (remembers && scope.task.memory.length > 0) {
       await remember(scope, stores, accepted.answer.output)
     }
+    scope.assertReplayed('the end of the task')
+    scope.assertSameOutput(accepted.answer.output)
     reviews.closeUnopened(scope)
     const { result, recorded } = complete(input, accepted)
     const recording = recorded === undefined ? undefined : input.awaitRecorded(recorded)
@@ -144,7 +148,11 @@ function start({ scope, totalTasks, text, progress }: AttemptInput): void {
       taskName,
       attempt,
     },
-    { kind: 'task_begun', description: text.description },
+    {
+      kind: 'task_begun',
+      description: text.description,
+      outputDigest: digestOutput(scope.task.outputReader),
+    },
   )
 }
 
@@ -258,6 +266,8 @@ function takeNotes(
   const { scope, services, text } = input
   const recorded = scope.replay('notes_read')
   if (recorded !== undefined) return recorded.notes
+  const known = scope.run.log.record.findNotes(scope.identity.taskName)
+  if (known !== undefined) return recordInput(input, tools, known.notes)
   const reading = readNotes(scope, services.stores, text)
   return reading instanceof Promise
     ? reading.then((notes) => recordInput(input, tools, notes))
@@ -417,6 +427,7 @@ const FINAL: ReadonlySet<string> = new Set([
   'CONSTRAINT_VIOLATION',
   'FENCED',
   'INTERRUPTED',
+  'REPLAY_MISMATCH',
   'STORE_UNAVAILABLE',
 ])
 

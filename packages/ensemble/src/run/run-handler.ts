@@ -1,5 +1,6 @@
 /** Tasks that code performs: a function, or one tool call. */
 import {
+  computeJsonDigest,
   isToolResult,
   runTool,
   toModelText,
@@ -13,6 +14,12 @@ import { HandlerOutput } from '../definition/handler-output.ts'
 import { CallsBegin } from '../agent/calls-begin.ts'
 import { createToolCalledEvent } from '../agent/tool-events.ts'
 import { createToolCallOptions, type RunTooling } from '../agent/tool-call-options.ts'
+import {
+  assertSameCall,
+  describeStep,
+  replayMismatchError,
+  toStepToolCall,
+} from '../scope/replay.ts'
 import { fromStepError, toStepError } from '../scope/step-log.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { untilStopped } from '../work/until-stopped.ts'
@@ -21,6 +28,7 @@ import type { TaskText } from '../definition/task-text.ts'
 import type { ContextOutput } from '../definition/handler.ts'
 import type { Handler, HandlerContext, TaskHandler } from '../definition/handler.ts'
 import type { Task } from '../definition/task.ts'
+import type { StepOf } from '../ports/run-step.ts'
 import type { NewTaskStep, TaskScope } from '../scope/task-scope.ts'
 import type { MessagePart, ToolCall, ToolCallOutcome } from '@tutti/core'
 
@@ -44,7 +52,19 @@ export function runHandler(
   input: HandlerInput,
 ): TaskAnswer | Promise<TaskAnswer> {
   const recorded = scope.replay('handler_ended')
-  if (recorded !== undefined) return toAnswer(recorded)
+  if (recorded !== undefined) {
+    assertSameInput(recorded, input)
+    return toAnswer(recorded)
+  }
+  const known = findInRecord(scope, input)
+  if (known !== undefined) {
+    const { text, value, parts } = known
+    return recordAnswer(scope, input, {
+      text,
+      ...(value === undefined ? {} : { value }),
+      ...(parts === undefined ? {} : { parts }),
+    })
+  }
   const work =
     typeof handler === 'function'
       ? callHandler(scope, handler, input)
@@ -52,24 +72,69 @@ export function runHandler(
           selectToolOutput(result, handler, scope.task),
         )
   return isThenable(work)
-    ? Promise.resolve(work).then((given) => readAnswer(scope, given))
-    : readAnswer(scope, work)
+    ? Promise.resolve(work).then((given) => readAnswer(scope, input, given))
+    : readAnswer(scope, input, work)
+}
+
+/** Returns the output of the handler in the record of a replay with live models. */
+function findInRecord(
+  { run: { log }, identity }: TaskScope,
+  input: HandlerInput,
+): StepOf<'handler_ended'> | undefined {
+  if (log.replay !== 'models') return undefined
+  return log.record.findHandler(identity.taskName, digestHandlerInput(input))
+}
+
+/** Returns the digest of what a handler receives from its task and from earlier ones. */
+function digestHandlerInput({ text, context }: HandlerInput): string {
+  return computeJsonDigest([
+    text.description,
+    context.map(({ taskName, output }) => [taskName, output]),
+  ])
+}
+
+/**
+ * Checks that a handler would receive what it received when its output was recorded.
+ *
+ * @throws {TuttiError} REPLAY_MISMATCH if not.
+ */
+function assertSameInput(step: StepOf<'handler_ended'>, input: HandlerInput): void {
+  const { taskName, inputDigest } = step
+  if (inputDigest === undefined) return
+  const asked = digestHandlerInput(input)
+  if (asked === inputDigest) return
+  throw replayMismatchError({
+    taskName,
+    step: describeStep(step),
+    recorded: `the output of a handler for input ${inputDigest}`,
+    asked: `that for input ${asked}`,
+  })
 }
 
 /** Reads the return value of a handler, and records and returns it as the answer. */
-function readAnswer(scope: TaskScope, given: unknown): TaskAnswer | Promise<TaskAnswer> {
+function readAnswer(
+  scope: TaskScope,
+  input: HandlerInput,
+  given: unknown,
+): TaskAnswer | Promise<TaskAnswer> {
   const value = toHandlerValue(given, scope.task)
   if (scope.task.outputReader === undefined) {
-    return recordAnswer(scope, { text: value.text, ...toPartsField(value) })
+    return recordAnswer(scope, input, { text: value.text, ...toPartsField(value) })
   }
   return parseBySchema(scope.task, value).then((parsed) =>
-    recordAnswer(scope, { ...parsed, ...toPartsField(value) }),
+    recordAnswer(scope, input, { ...parsed, ...toPartsField(value) }),
   )
 }
 
 /** Records the answer of a handler and returns it, as a promise if it first has to become durable. */
-function recordAnswer(scope: TaskScope, given: HandlerAnswer): TaskAnswer | Promise<TaskAnswer> {
-  const recorded = scope.commit({ kind: 'handler_ended', ...given })
+function recordAnswer(
+  scope: TaskScope,
+  input: HandlerInput,
+  given: HandlerAnswer,
+): TaskAnswer | Promise<TaskAnswer> {
+  const recorded = scope.run.recordsSteps
+    ? scope.commit({ kind: 'handler_ended', inputDigest: digestHandlerInput(input), ...given })
+    : undefined
   const answer = toAnswer(given)
   return recorded === undefined ? answer : recorded.then(() => answer)
 }
@@ -103,6 +168,7 @@ function callHandler(
   const { run, identity, signal } = scope
   const { taskName, attempt } = identity
   const { request } = tooling
+  scope.assertMayCall('a call of the handler')
   const holding = run.inFlight.waitIfDraining(signal, 'Handler')
   if (holding !== undefined) return holding
   const given: HandlerContext = {
@@ -173,16 +239,18 @@ async function callHandlerTool(
 ): Promise<unknown> {
   const { run, identity, signal, totals, meter } = scope
   const { taskName, attempt } = identity
-  const recorded = scope.replay('tool_ended')
-  if (recorded?.error !== undefined) throw fromStepError(recorded.error)
-  if (recorded?.result !== undefined) return recorded.result
-  if (!tool.idempotent) assertNotInterrupted(scope, tool)
   const input = context.at(-1)?.output ?? text.description
   const call: ToolCall = {
     id: 'handler',
     name: tool.name,
     arguments: tool.kind === 'text' ? JSON.stringify({ input }) : input,
   }
+  const recorded = scope.replay('tool_ended')
+  if (recorded !== undefined) assertSameCall(recorded, call)
+  if (recorded?.error !== undefined) throw fromStepError(recorded.error)
+  if (recorded?.result !== undefined) return recorded.result
+  if (!tool.idempotent) assertNotInterrupted(scope, tool, call)
+  scope.assertMayCall(`a call of tool "${tool.name}"`)
   meter.begin('tool')
   const begin = new CallsBegin(scope, { iterationIndex: 0, count: 1, positionOf: () => 0 })
   const outcome = await runTool(tool, call, {
@@ -193,7 +261,7 @@ async function callHandlerTool(
   totals.addToolCall(outcome.durationMs)
   scope.emit(
     createToolCalledEvent(scope, { iterationIndex: 0, call, outcome }),
-    toEndedStep(outcome),
+    run.recordsSteps ? toEndedStep(call, outcome) : undefined,
   )
   begin.end(call)
   if (begin.lost !== undefined) throw begin.lost
@@ -210,8 +278,10 @@ async function callHandlerTool(
  *
  * @throws {TuttiError} INTERRUPTED if an earlier process was interrupted during this call.
  */
-function assertNotInterrupted(scope: TaskScope, { name }: AgentTool): void {
-  if (scope.replay('tool_begun') === undefined) return
+function assertNotInterrupted(scope: TaskScope, { name }: AgentTool, call: ToolCall): void {
+  const begun = scope.replay('tool_begun')
+  if (begun === undefined) return
+  assertSameCall(begun, call)
   throw new TuttiError(
     'INTERRUPTED',
     `Tool "${name}" was interrupted, its outcome is unknown, and it must not be called twice`,
@@ -219,9 +289,13 @@ function assertNotInterrupted(scope: TaskScope, { name }: AgentTool): void {
 }
 
 /** Returns the step of an ended call; undefined if it was interrupted, or its result is not JSON. */
-function toEndedStep({ result, durationMs, end, error }: ToolCallOutcome): NewTaskStep | undefined {
+function toEndedStep(
+  call: ToolCall,
+  { result, durationMs, end, error }: ToolCallOutcome,
+): NewTaskStep | undefined {
   if (end === 'cancelled' || end === 'abandoned') return undefined
-  const ended = { kind: 'tool_ended', iterationIndex: 0, position: 0, durationMs } as const
+  const place = { iterationIndex: 0, position: 0 }
+  const ended = { kind: 'tool_ended', ...place, ...toStepToolCall(call), durationMs } as const
   const text = toModelText(result)
   if (error !== undefined) return { ...ended, text, error: toStepError(error) }
   try {

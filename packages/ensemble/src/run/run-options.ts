@@ -11,7 +11,7 @@ import type { RunProfiles } from '../steering/profiles.ts'
 import type { RunReviewer } from '../ports/run-reviewer.ts'
 import type { TextLimits } from '../definition/text-limits.ts'
 import type { CallerRequest, Clock, Logger, OptionNames, ToolMetrics } from '@tutti/core'
-import type { HistoryMessage, RunEvent } from '@tutti/protocol'
+import type { HistoryMessage, RunEvent, ReplayMode } from '@tutti/protocol'
 
 /** Listeners of a run. */
 interface RunListeners {
@@ -148,4 +148,6 @@ export interface ResumePoint {
   readonly steps: readonly RunStep[]
   /** Number of processes that have owned the run so far, this one included; shown in events. @default 1 */
   readonly epoch?: number
+  /** Mode in which it replays the run whose steps precede its step `run_forked`. @default it replays none */
+  readonly replay?: ReplayMode
 }

@@ -36,6 +36,7 @@ import type { ReflectionStore } from '../memory/reflection.ts'
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { Inputs } from '../definition/inputs.ts'
 import type { Task } from '../definition/task.ts'
+import type { RunStep, StepOf } from '../ports/run-step.ts'
 import type { RunOptions } from './run-options.ts'
 import type { RunScope } from '../scope/run-scope.ts'
 import type { TaskServices } from './attempt.ts'
@@ -67,7 +68,7 @@ export function createRunParts(definition: RunDefinition): RunParts {
   const { ensemble, inputs, options, host } = definition
   const { clock = systemClock, logger = silentLogger, resume } = options
   const runId = options.runId ?? `run-${crypto.randomUUID()}`
-  const log = resume === undefined ? NO_STEPS : new StepLog(resume.steps)
+  const log = resume === undefined ? NO_STEPS : new StepLog(resume.steps, resume.replay)
   const stopwatch = new Stopwatch(clock, resume?.steps.at(-1)?.runMs)
   const rules = new ModelRules(ensemble.modelRules)
   rules.restore(resume?.steps ?? [])
@@ -157,12 +158,17 @@ function logErrors<Args extends readonly unknown[]>(
 }
 
 function createDurationMeter(log: StepLog, clock: Clock, stopwatch: Stopwatch): () => number {
-  const begun = log.runSteps.find((step) => step.kind === 'run_begun')
+  const begun = log.runSteps.findLast(isBeginning)
   const startedAt =
     begun === undefined
       ? stopwatch.startedAt
       : clock.elapsed() - Math.max(0, clock.now() - begun.startedAt)
   return () => Math.round(clock.elapsed() - startedAt)
+}
+
+/** Whether the step begins the run, or continues it as a fork. */
+function isBeginning(step: RunStep): step is StepOf<'run_begun' | 'run_forked'> {
+  return step.kind === 'run_begun' || step.kind === 'run_forked'
 }
 
 function createServices(

@@ -15,6 +15,7 @@
  */
 import { isoNow, type TuttiError } from '@tutti/core'
 
+import { digestOutput, replayMismatchError, type ReplayDifference } from '../scope/replay.ts'
 import { fromStepError } from '../scope/step-log.ts'
 import { hasEndedRun } from '../reviews/review-end.ts'
 import { addUsage, toRunMetrics } from '../usage/usage.ts'
@@ -33,6 +34,7 @@ import type { Task } from '../definition/task.ts'
 import type { RunHandle, RunSnapshot } from './run-handle.ts'
 import type { RunEnding, RunResult } from './run-result.ts'
 import type { RunOptions } from './run-options.ts'
+import type { StepOf } from '../ports/run-step.ts'
 import type { WorkerTask } from '../hierarchy/delegations.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 
@@ -130,7 +132,7 @@ export class Run {
 
   /** Whether the task has not begun, neither in this process nor in an earlier one. */
   #isUntouched({ taskName, phase }: TrackedTask): boolean {
-    return phase === 'pending' && !this.#parts.scope.log.task(taskName).isKnown
+    return phase === 'pending' && !this.#parts.scope.log.hasTask(taskName)
   }
 
   /** Executes the run; called once. */
@@ -146,6 +148,7 @@ export class Run {
       else signal?.addEventListener('abort', onAbort, { once: true })
       // Wait so that the caller has the handle before the first task begins.
       await Promise.resolve()
+      if (!this.#parts.scope.log.isEmpty) this.#checkTasks()
       await this.#runTasks()
       const result = this.#finish()
       if (this.#recording.length > 0) await Promise.all(this.#recording)
@@ -213,13 +216,30 @@ export class Run {
       this.#tasks.complete(state, toTaskResult(step))
       if (step.exit !== undefined) this.#verdict.endEarly(fromStepError(step.exit))
     }
-    for (const closed of known.of('gate_closed')) {
+    for (const closed of scope.log.hasTask(taskName) ? known.of('gate_closed') : []) {
       if (hasEndedRun(closed)) this.endEarly(exitEarlyError(taskName, closed.timedOut))
     }
     for (const { attempt, directiveIds } of known.of('model_turn')) {
       services.directives.markReached({ taskName, attempt }, directiveIds)
     }
     state.attempt = known.of('task_begun').at(-1)?.attempt ?? 0
+  }
+
+  /** Stops the run if its code does not have a task that began, or the task has another output. */
+  #checkTasks(): void {
+    const { log } = this.#parts.scope
+    for (const taskName of log.taskNames) {
+      const step = log.task(taskName).of('task_begun').at(-1)
+      const task = this.#tasks.get(taskName)?.task
+      const difference = findTaskDifference(taskName, { step, task })
+      if (difference !== undefined) this.#stopMismatched(replayMismatchError(difference))
+    }
+  }
+
+  /** Stops everything, because the code differs from the steps. */
+  #stopMismatched(error: TuttiError): void {
+    this.#verdict.fail(error, { isDelegated: false })
+    this.#parts.steering.abort(error)
   }
 
   /** Starts tasks as they become ready, until nothing runs and nothing can start. */
@@ -326,6 +346,7 @@ export class Run {
         return
       case 'failed':
         this.#fail(state, outcome.error)
+        if (outcome.error.code === 'REPLAY_MISMATCH') this.#stopMismatched(outcome.error)
         if (outcome.error.code === 'EXIT_EARLY') this.endEarly(outcome.error)
         return
       case 'not_begun':
@@ -399,4 +420,27 @@ export class Run {
       metrics: toRunMetrics(addUsage(this.#tasks.used())),
     }
   }
+}
+
+/** Returns the difference between the start of a task and the code; undefined if there is none. */
+function findTaskDifference(
+  taskName: string,
+  {
+    step,
+    task,
+  }: { readonly step: StepOf<'task_begun'> | undefined; readonly task: Task | undefined },
+): ReplayDifference | undefined {
+  const recorded = { taskName, step: 'task_begun' }
+  if (task === undefined) return { ...recorded, recorded: 'its start', asked: 'no such task' }
+  const asked = digestOutput(task.outputReader)
+  if (step?.outputDigest === undefined || step.outputDigest === asked) return undefined
+  return {
+    ...recorded,
+    recorded: describeOutput(step.outputDigest),
+    asked: describeOutput(asked),
+  }
+}
+
+function describeOutput(digest: string | null): string {
+  return digest === null ? 'an output of text' : `an output of schema ${digest}`
 }

@@ -18,6 +18,8 @@ export interface EndingConditions {
 /** Collects reasons against completing a run. The first of each kind counts. */
 export class Verdict {
   #failure: TuttiError | undefined
+  /** Difference between the steps and the code, which takes precedence over the failures that it caused. */
+  #mismatch: TuttiError | undefined
   /** Error of the exhausted budget of the run. */
   #usedUp: TuttiError | undefined
   /** Error with which a reviewer ended the run early. */
@@ -40,6 +42,7 @@ export class Verdict {
   fail(error: TuttiError, { isDelegated }: { readonly isDelegated: boolean }): void {
     const isOfRun = error.details?.['of'] === THE_RUN
     if (error.code === 'BUDGET_EXCEEDED' && isOfRun) this.#usedUp ??= error
+    if (error.code === 'REPLAY_MISMATCH') this.#mismatch ??= error
     if (error.code === 'EXIT_EARLY') this.#exit ??= error
     else if (!isDelegated) this.#failure ??= error
   }
@@ -66,6 +69,7 @@ export class Verdict {
 
   /** Returns the error of the run. An exhausted budget takes precedence over failures that it caused. */
   error(signal: AbortSignal): TuttiError | undefined {
+    if (this.#mismatch !== undefined) return this.#mismatch
     const reason: unknown = signal.reason
     if (TuttiError.isInstance(reason) && reason.code === 'BUDGET_EXCEEDED') {
       return this.#failure?.code === 'BUDGET_EXCEEDED' ? this.#failure : reason

@@ -23,23 +23,23 @@ export function countEarlierTask(meter: Meter, log: StepLog, taskName: string): 
 /** Counts the steps of an attempt in its totals. */
 export function countEarlierAttempt(totals: Totals, log: TaskLog, attempt: number): void {
   if (!log.isKnown) return
-  for (const { reply, cost, latencyMs, attempt: of } of log.of('model_turn')) {
+  for (const { reply, cost, latencyMs, attempt: of } of log.paid('model_turn')) {
     if (of === attempt) totals.addModelCall({ usage: reply.usage, cost, latencyMs })
   }
-  for (const step of log.of('tool_ended')) {
+  for (const step of log.paid('tool_ended')) {
     if (step.attempt === attempt) totals.addToolCall(step.durationMs)
   }
-  for (const step of log.of('agent_used')) {
+  for (const step of log.paid('agent_used')) {
     if (step.attempt === attempt) totals.addAgent(step)
   }
 }
 
 function countSteps(meter: Meter, log: StepLog, taskName: string): void {
   const known = log.task(taskName)
-  for (const { reply, cost } of known.of('model_turn')) {
+  for (const { reply, cost } of known.paid('model_turn')) {
     meter.countEarlier('model')
     meter.countEarlierUsage(reply.usage, cost, () => reply.text.length)
   }
-  for (const _ of known.of('tool_ended')) meter.countEarlier('tool')
-  for (const step of known.of('agent_used')) meter.countEarlierAgent(step)
+  for (const _ of known.paid('tool_ended')) meter.countEarlier('tool')
+  for (const step of known.paid('agent_used')) meter.countEarlierAgent(step)
 }

@@ -1,18 +1,35 @@
 /** The steps that an earlier process recorded, by task. They are replayed instead of repeated. */
 import { TuttiError } from '@tutti/core'
 
+import { ReplayRecord, selectFrozenSteps } from './replay-record.ts'
+import { ZERO_USAGE } from '../usage/usage.ts'
+
 import type { Revision, RunStep, StepError, StepOf, TaskStep } from '../ports/run-step.ts'
+import type { ReplayMode } from '@tutti/protocol'
 
 /** Steps of a whole run. */
 export class StepLog {
   readonly #tasks = new Map<string, TaskLog>()
   readonly #runSteps: RunStep[] = []
+  /** Mode in which the run replays another one; undefined if it does not. */
+  readonly replay: ReplayMode | undefined
+  /** Steps of the replayed run; empty in a run that replays none. */
+  readonly record: ReplayRecord
 
-  constructor(steps: readonly RunStep[]) {
-    for (const step of steps) {
-      if (isTaskStep(step)) this.#add(step)
-      else this.#runSteps.push(step)
-    }
+  constructor(steps: readonly RunStep[], replay?: ReplayMode) {
+    const forkedAt = steps.findLastIndex(({ kind }) => kind === 'run_forked')
+    this.replay = replay
+    const copied = steps.slice(0, Math.max(0, forkedAt))
+    const own = steps.slice(copied.length)
+    this.record = new ReplayRecord(replay === undefined ? [] : copied, own)
+    for (const step of this.#selectCopied(copied)) this.#add(step, true)
+    for (const step of own) this.#add(step, false)
+  }
+
+  /** Returns the copied steps that the tasks continue from. */
+  #selectCopied(copied: readonly RunStep[]): readonly RunStep[] {
+    if (this.replay === undefined) return copied
+    return this.replay === 'frozen' ? selectFrozenSteps(copied) : []
   }
 
   /** Steps that belong to no task, in order. */
@@ -32,7 +49,8 @@ export class StepLog {
 
   /** Whether the run has begun. A run that has not can still have recorded commands. */
   get hasBegun(): boolean {
-    return this.#runSteps.some(({ kind }) => kind === 'run_begun') || this.#tasks.size > 0
+    const hasTasks = this.replay === undefined && this.#tasks.size > 0
+    return hasTasks || this.#runSteps.some(({ kind }) => kind === 'run_begun')
   }
 
   /** Names of all tasks with steps. */
@@ -40,10 +58,22 @@ export class StepLog {
     return [...this.#tasks.keys()]
   }
 
-  #add(step: TaskStep): void {
+  /** Whether a task of this run has begun. The steps of a replayed run do not count. */
+  hasTask(taskName: string): boolean {
+    const log = this.task(taskName)
+    return this.replay === undefined ? log.isKnown : log.isContinued
+  }
+
+  /** Adds a step. The usage of a copied one does not count. */
+  #add(step: RunStep, isCopied: boolean): void {
+    if (!isTaskStep(step)) {
+      this.#runSteps.push(step)
+      return
+    }
     const log = this.#tasks.get(step.taskName) ?? new TaskLog()
     this.#tasks.set(step.taskName, log)
-    log.add(step)
+    if (isCopied) log.addCopied(step)
+    else log.add(step)
   }
 }
 
@@ -76,15 +106,29 @@ export const NOT_BEGUN: AttemptHistory = {
 /** Steps of one task. */
 export class TaskLog {
   readonly #steps: TaskStep[] = []
+  readonly #replayed = new Set<TaskStep>()
+  /** Number of steps, from the first one on, that are copied from the parent of a fork. */
+  #copied = 0
 
   /** Whether there are any steps. */
   get isKnown(): boolean {
     return this.#steps.length > 0
   }
 
+  /** Whether there are steps that are not copied, or an end that a replay does not repeat. */
+  get isContinued(): boolean {
+    return this.#steps.length > this.#copied || this.#steps.some(isEnd)
+  }
+
   /** Adds a step. */
   add(step: TaskStep): void {
     this.#steps.push(step)
+  }
+
+  /** Adds a step that is copied from the parent of a fork, which has paid for it. */
+  addCopied(step: TaskStep): void {
+    this.#steps.push('used' in step ? { ...step, used: ZERO_USAGE } : step)
+    this.#copied = this.#steps.length
   }
 
   /** Returns the first step of `kind` in the attempt for which `is` returns true. */
@@ -101,10 +145,43 @@ export class TaskLog {
       .find((step) => is?.(step) ?? true)
   }
 
+  /** Marks a step as replayed. */
+  markReplayed(step: TaskStep): void {
+    this.#replayed.add(step)
+  }
+
+  /** Returns the first recorded outcome of the attempt that was not replayed. */
+  findUnreplayed(attempt: number): TaskStep | undefined {
+    return this.#steps.find(
+      (step) => step.attempt === attempt && this.#isOutcome(step) && !this.#replayed.has(step),
+    )
+  }
+
+  /** Whether the code must ask for the step. That a call began is of no interest after its end. */
+  #isOutcome(step: TaskStep): boolean {
+    if (step.kind !== 'tool_begun') return OUTCOMES.has(step.kind) && !this.#isInsideHandler(step)
+    const { attempt, iterationIndex, position } = step
+    const isSameCall = (other: StepOf<'tool_ended'>): boolean =>
+      other.iterationIndex === iterationIndex && other.position === position
+    return this.find('tool_ended', attempt, isSameCall) === undefined
+  }
+
+  /** Whether the step is the call of a handler whose output is recorded, too. */
+  #isInsideHandler({ kind, attempt }: TaskStep): boolean {
+    return kind === 'tool_ended' && this.find('handler_ended', attempt) !== undefined
+  }
+
   /** Returns all steps of `kind`. */
   of<K extends TaskStep['kind']>(kind: K): readonly StepOf<K>[] {
     if (this.#steps.length === 0) return NONE
     return this.#steps.filter((step): step is StepOf<K> => step.kind === kind)
+  }
+
+  /** Returns all steps of `kind` whose usage counts: those that are not copied from the parent of a fork. */
+  paid<K extends TaskStep['kind']>(kind: K): readonly StepOf<K>[] {
+    if (this.#copied === this.#steps.length) return NONE
+    const paid = this.#steps.slice(this.#copied)
+    return paid.filter((step): step is StepOf<K> => step.kind === kind)
   }
 
   /** Returns the progress of the task. */
@@ -132,10 +209,22 @@ export class TaskLog {
   }
 }
 
+/** Kinds of the steps that record an outcome of the agent or the handler of a task. */
+const OUTCOMES: ReadonlySet<TaskStep['kind']> = new Set([
+  'model_turn',
+  'tool_ended',
+  'handler_ended',
+])
+
 const NONE: readonly never[] = []
 
 /** Shared log of all tasks without steps; it stays empty. */
 const EMPTY = new TaskLog()
+
+/** Whether the step is the end of its task. */
+function isEnd(step: TaskStep): boolean {
+  return step.kind === 'task_completed' || (step.kind === 'task_failed' && !step.willRetry)
+}
 
 function isTaskStep(step: RunStep): step is TaskStep {
   return 'attempt' in step

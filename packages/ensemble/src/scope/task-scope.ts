@@ -1,10 +1,11 @@
 /**
  * The context of one attempt at a task: its identity and limits, and methods to record its events and steps.
  */
-import { limitText } from '@tutti/core'
+import { limitText, type TuttiError } from '@tutti/core'
 
 import { Totals } from '../usage/totals.ts'
 import { countEarlierAttempt } from './count-earlier.ts'
+import { describeRecordedStep, describeStep, replayMismatchError } from './replay.ts'
 
 import type { Task } from '../definition/task.ts'
 import type { RunStep, StepOf, TaskStep } from '../ports/run-step.ts'
@@ -62,6 +63,8 @@ export class TaskScope implements TaskScopeOptions {
   readonly totals = new Totals()
   /** Start of the description, for the many events of turns and tokens. */
   readonly taskLabel: string
+  /** Whether all recorded outcomes of the attempt have been replayed. */
+  #isReplayed = false
 
   constructor(options: TaskScopeOptions) {
     this.run = options.run
@@ -85,7 +88,62 @@ export class TaskScope implements TaskScopeOptions {
     kind: K,
     matches?: (step: StepOf<K>) => boolean,
   ): StepOf<K> | undefined {
-    return this.log.find(kind, this.identity.attempt, matches)
+    const step = this.log.find(kind, this.identity.attempt, matches)
+    if (step !== undefined) this.log.markReplayed(step)
+    return step
+  }
+
+  /**
+   * Checks that the code has asked for every recorded outcome of the attempt, before `asked`, such as a model call.
+   *
+   * @throws {TuttiError} REPLAY_MISMATCH with the first one that it has not asked for.
+   */
+  assertReplayed(asked: string): void {
+    if (this.#isReplayed || !this.log.isKnown) return
+    const step = this.log.findUnreplayed(this.identity.attempt)
+    this.#isReplayed = step === undefined
+    if (step === undefined) return
+    throw replayMismatchError({
+      taskName: this.identity.taskName,
+      step: describeStep(step),
+      recorded: describeRecordedStep(step),
+      asked,
+    })
+  }
+
+  /** Checks that the code may make a call. @throws {TuttiError} as `assertReplayed` and `assertLive`. */
+  assertMayCall(asked: string, kind: 'model' | 'other' = 'other'): void {
+    this.assertReplayed(asked)
+    this.assertLive(asked, kind)
+  }
+
+  /**
+   * Checks that the run does not replay another one, or that its replay makes such calls.
+   *
+   * @throws {TuttiError} REPLAY_MISMATCH if the result must come from the record.
+   */
+  assertLive(asked: string, kind: 'model' | 'other' = 'other'): void {
+    const { replay } = this.run.log
+    if (replay === undefined || (replay === 'models' && kind === 'model')) return
+    throw this.#mismatch('the next step', { recorded: 'nothing', asked })
+  }
+
+  /**
+   * Checks that a frozen replay answers its task as the replayed run did.
+   *
+   * @throws {TuttiError} REPLAY_MISMATCH if the output differs.
+   */
+  assertSameOutput(output: string): void {
+    const { replay, record } = this.run.log
+    if (replay !== 'frozen') return
+    const recorded = record.findOutput(this.identity.taskName)
+    if (recorded === undefined || recorded === output) return
+    const show = (text: string): string => `the output ${JSON.stringify(limitText(text, 200))}`
+    throw this.#mismatch('task_completed', { recorded: show(recorded), asked: show(output) })
+  }
+
+  #mismatch(step: string, how: { readonly recorded: string; readonly asked: string }): TuttiError {
+    return replayMismatchError({ taskName: this.identity.taskName, step, ...how })
   }
 
   /** Records an event and its step. */

@@ -6,6 +6,7 @@ const REASONS: ReadonlySet<string> = new Set([
   'BUDGET_EXCEEDED',
   'FENCED',
   'INTERRUPTED',
+  'REPLAY_MISMATCH',
 ])
 
 /**

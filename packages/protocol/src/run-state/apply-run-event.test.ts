@@ -74,6 +74,7 @@ describe('applyRunEvent', () => {
     const state = runStateAfter([eventOf('run_queued')])
     const makes = new Set<RunEvent['type']>([
       'run_queued',
+      'run_forked',
       'run_resumed',
       'run_cancelling',
       'ensemble_started',

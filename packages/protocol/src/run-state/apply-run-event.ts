@@ -38,6 +38,7 @@ function applyToState(state: RunState, event: RunEvent): RunState {
   switch (event.type) {
     case 'run_queued':
     case 'run_resumed':
+    case 'run_forked':
     case 'run_cancelling':
     case 'ensemble_started':
     case 'file_changed':

@@ -10,6 +10,7 @@ import { discardRunningTurns } from './turns.ts'
 export type RunLevelEvent = RunEventOf<
   | 'run_queued'
   | 'run_resumed'
+  | 'run_forked'
   | 'run_cancelling'
   | 'ensemble_started'
   | 'file_changed'
@@ -31,6 +32,15 @@ export function applyToRun(state: RunState, event: RunLevelEvent): RunState {
         epoch: event.epoch,
         tasks: mapShared(state.tasks, (task) => resumeTask(task, event.resumedAt)),
       }
+    case 'run_forked': {
+      const { parentRunId: runId, at, forkedAt, replay } = event
+      return {
+        ...state,
+        parent: { runId, at, ...(replay === undefined ? {} : { replay }) },
+        ...(state.startedAt === undefined ? {} : { startedAt: forkedAt }),
+        tasks: mapShared(state.tasks, (task) => resumeTask(task, forkedAt)),
+      }
+    }
     case 'run_cancelling':
       return { ...state, cancelMode: event.mode }
     case 'ensemble_started':

@@ -37,6 +37,13 @@ export interface RunState {
   readonly modelTier?: string
   /** Profile that was last applied to the run. */
   readonly profile?: string
+  /** Run that this one was forked from, and `seq` of the last copied event. */
+  readonly parent?: {
+    readonly runId: string
+    readonly at: number
+    /** Mode in which it replays that run; absent for a fork. */
+    readonly replay?: 'frozen' | 'models'
+  }
   /** Number of the process that owns the run; absent while it is the first. */
   readonly epoch?: number
   /** Tasks of the plan and of delegations, in the order of their `index`. */

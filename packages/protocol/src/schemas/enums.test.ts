@@ -16,6 +16,7 @@ describe('the enumerations of the wire', () => {
       'RUNNING',
       'CANCELLING',
       'WAITING_REVIEW',
+      'WAITING_FOR_BUILD',
       'COMPLETED',
       'FAILED',
       'CANCELLED',

@@ -7,15 +7,20 @@ import type { Static } from '../static.ts'
 export const Workflow = Type.Enum(['SEQUENTIAL', 'PARALLEL', 'HIERARCHICAL'])
 export type Workflow = Static<typeof Workflow>
 
+/** Mode of a replay: with all results of the recorded run, or with live models. */
+export const ReplayMode = Type.Enum(['frozen', 'models'])
+export type ReplayMode = Static<typeof ReplayMode>
+
 /**
  * Status of a run. CANCELLING: a cancel was requested and work is still stopping. WAITING_REVIEW: every task that
- * could continue waits for a reviewer. REJECTED: the submission was refused; such a run is never stored.
+ * could continue waits for a reviewer. WAITING_FOR_BUILD: no process has the code that began the run. REJECTED: the submission was refused; such a run is never stored.
  */
 export const RunStatus = Type.Enum([
   'ACCEPTED',
   'RUNNING',
   'CANCELLING',
   'WAITING_REVIEW',
+  'WAITING_FOR_BUILD',
   'COMPLETED',
   'FAILED',
   'CANCELLED',

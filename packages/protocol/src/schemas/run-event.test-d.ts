@@ -58,6 +58,7 @@ it('a switch over RunEvent can be exhaustive', () => {
       case 'llm_iteration_started':
       case 'token':
       case 'llm_iteration_completed':
+      case 'run_forked':
       case 'tool_progress':
       case 'tool_called':
       case 'delegation_started':
@@ -124,6 +125,7 @@ it('RunStatus has its values', () => {
     | 'RUNNING'
     | 'CANCELLING'
     | 'WAITING_REVIEW'
+    | 'WAITING_FOR_BUILD'
     | 'COMPLETED'
     | 'FAILED'
     | 'CANCELLED'

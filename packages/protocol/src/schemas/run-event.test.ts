@@ -5,6 +5,7 @@ import { RUN_EVENT_TYPES, RunEvent } from './run-event.ts'
 const TYPES = [
   'run_queued',
   'run_resumed',
+  'run_forked',
   'run_cancelling',
   'ensemble_started',
   'task_started',

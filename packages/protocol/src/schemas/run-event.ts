@@ -35,6 +35,7 @@ import {
   EnsembleCompleted,
   EnsembleStarted,
   RunCancelling,
+  RunForked,
   RunQueued,
   RunResultEvent,
   RunResumed,
@@ -65,6 +66,7 @@ import type { Static } from '../static.ts'
 export const RunEvent = Type.Union([
   RunQueued,
   RunResumed,
+  RunForked,
   RunCancelling,
   EnsembleStarted,
   TaskStarted,

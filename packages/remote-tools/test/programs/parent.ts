@@ -3,11 +3,9 @@
  * worker that has answered two calls, `idle` ends directly, and `close` closes the tool first. `abandon` has a worker that
  * is never ready and has no waiting call. The process ids of the programs are written to the given file.
  */
-import { existsSync } from 'node:fs'
-import { setTimeout as delay } from 'node:timers/promises'
-
 import { runTool } from '@tutti/core'
 
+import { untilWritten } from '../../../../tooling/test-kit/processes.ts'
 import { processTool } from '../../src/index.ts'
 
 const [how = '', path = ''] = process.argv.slice(2)
@@ -45,7 +43,7 @@ if (how === 'close') {
   await tool.close()
   console.log('closed')
 }
-while (!existsSync(path)) await delay(5)
+await untilWritten(path)
 if (how === 'wait') console.log('waiting')
 if (how === 'exit') process.exit(7)
 if (how === 'abandon') {

@@ -5,6 +5,7 @@
 import { TuttiError } from '@tutti/core'
 
 import { runTooLarge } from '../refusals.ts'
+import { serializeOnce } from './serialize-once.ts'
 
 import type { RunJournal, RunStep } from '@tutti/ensemble'
 import type { RunEvent } from '@tutti/protocol'
@@ -37,7 +38,7 @@ export function boundedJournal(
     if (exceeded !== undefined) return exceeded
     const bytes = event === undefined ? 0 : measureEvent(event)
     if (bytes > maxEventBytes) return refuse(eventTooLarge({ runId, bytes, maxEventBytes }, event))
-    stored += bytes + (step === undefined ? 0 : jsonBytes(step))
+    stored += bytes + (step === undefined ? 0 : Buffer.byteLength(serializeOnce(step)))
     return stored > maxStoredRunBytes
       ? refuse(runTooLarge(runId, stored, maxStoredRunBytes))
       : undefined
@@ -54,11 +55,7 @@ export function boundedJournal(
 }
 
 function measureEvent(event: RunEvent): number {
-  return event.type === 'token' ? Buffer.byteLength(event.token) : jsonBytes(event)
-}
-
-function jsonBytes(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value))
+  return Buffer.byteLength(event.type === 'token' ? event.token : serializeOnce(event))
 }
 
 function eventTooLarge(

@@ -234,7 +234,13 @@ describe('GroupCommit', () => {
     await turns()
     journal.emit(CANCELLING)
     await turns()
-    const write = { runId: 'run-a', token: 'token-1', steps: [], stored: expect.anything() }
+    const write = {
+      runId: 'run-a',
+      token: 'token-1',
+      steps: [],
+      stepEvents: [],
+      stored: expect.anything(),
+    }
     expect(store.writes).toEqual([
       { ...write, writeNo: 1, events: [], answers: [ANSWER] },
       { ...write, writeNo: 2, events: [CANCELLING] },

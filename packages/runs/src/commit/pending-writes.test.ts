@@ -39,11 +39,24 @@ describe('PendingWrites', () => {
       writeNo: 1,
       events: [CANCELLING],
       steps: [BEGUN],
+      stepEvents: [0],
       answers: [{ commandId: 's', ok: true }],
       stored: expect.any(StoredValues),
     })
     pending.settle(WRITTEN)
     expect([pending.isEmpty, pending.take()]).toEqual([true, undefined])
+  })
+
+  it('[RUNS-P16] sends each step with the index of its event, or of the next one', () => {
+    const { pending } = setUp()
+    pending.add({ step: BEGUN })
+    pending.add({ event: CANCELLING })
+    pending.add({ event: CANCELLING, step: BEGUN })
+    pending.add({ step: BEGUN })
+    expect(pending.take()).toMatchObject({ stepEvents: [0, 1, 2] })
+    pending.settle(WRITTEN)
+    pending.add({ event: CANCELLING, step: BEGUN })
+    expect(pending.take()).toMatchObject({ stepEvents: [0] })
   })
 
   it('[RUNS-G5] returns the same write until its result is known, even if data is added', () => {

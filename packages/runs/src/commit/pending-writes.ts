@@ -41,6 +41,8 @@ export class PendingWrites {
   readonly #options: PendingWritesOptions
   #events: RunEvent[] = []
   #steps: RunStep[] = []
+  /** Index in `#events` of the event of each step; see `RunWrite.stepEvents`. */
+  #stepEvents: number[] = []
   #answers: CommandAnswer[] = []
   /** Index in `#events` of the open token event of each task. */
   readonly #openTokens = new Map<number, number>()
@@ -82,7 +84,10 @@ export class PendingWrites {
   /** Adds emitted data. Returns false when it is dropped because the run may no longer write. */
   add({ event, step, answer }: PendingEntry): boolean {
     if (this.#lost !== undefined) return false
-    if (step !== undefined) this.#steps.push(step)
+    if (step !== undefined) {
+      this.#steps.push(step)
+      this.#stepEvents.push(this.#events.length)
+    }
     if (answer !== undefined) this.#answers.push(answer)
     if (event?.type === 'token') this.#addToken(event)
     else if (event !== undefined) {
@@ -124,11 +129,13 @@ export class PendingWrites {
       writeNo: this.#writeNo,
       events: this.#events,
       steps: this.#steps,
+      stepEvents: this.#stepEvents,
       ...(this.#answers.length === 0 ? {} : { answers: this.#answers }),
       stored: this.#stored,
     }
     this.#events = []
     this.#steps = []
+    this.#stepEvents = []
     this.#answers = []
     this.#openTokens.clear()
     this.#sentWaiters = this.#waiters
@@ -157,6 +164,7 @@ export class PendingWrites {
     this.#sent = undefined
     this.#events = []
     this.#steps = []
+    this.#stepEvents = []
     this.#answers = []
     const waiters = [...this.#sentWaiters, ...this.#waiters]
     this.#sentWaiters = []

@@ -27,7 +27,7 @@ describe('stored values', () => {
     const event = toolCalled({ toolArguments: LONG, toolResult: LONG })
     expect(encodeWrite({ events: [event], steps: [step(1)] }, 7)).toEqual({
       events: [{ event, data: JSON.stringify(event), bytes: null }],
-      steps: [{ data: JSON.stringify(step(1)), bytes: null }],
+      steps: [{ data: JSON.stringify(step(1)), bytes: null, seq: 8 }],
     })
   })
 

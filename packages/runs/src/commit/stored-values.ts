@@ -16,6 +16,7 @@
  * RUNS-K3 A reference names only values that a confirmed write of the same claim stored, or the same write.
  */
 import { RememberedValues } from './remembered-values.ts'
+import { serializeOnce } from './serialize-once.ts'
 
 import type { RunStep } from '@tutti/ensemble'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
@@ -32,8 +33,20 @@ export interface EncodedEvent extends StoredData {
   readonly event: RunEvent
 }
 
+/** A step with its data. */
+export interface EncodedStep extends StoredData {
+  /** Sequence number of its event. */
+  readonly seq: number
+}
+
 /** A write as a store saves it. */
 export interface EncodedWrite {
+  readonly events: readonly EncodedEvent[]
+  readonly steps: readonly EncodedStep[]
+}
+
+/** The data of the events and steps of a write. */
+interface EncodedData {
   readonly events: readonly EncodedEvent[]
   readonly steps: readonly StoredData[]
 }
@@ -42,6 +55,7 @@ export interface EncodedWrite {
 export interface EncodableWrite {
   readonly events: readonly RunEvent[]
   readonly steps: readonly RunStep[]
+  readonly stepEvents?: readonly number[] | undefined
   readonly stored?: StoredValues | undefined
 }
 
@@ -58,18 +72,28 @@ type Message = RunEventOf<'llm_iteration_started'>['messages'][number]
 
 /** Encodes a write that follows the event `lastSeq` of its run. */
 export function encodeWrite(
-  { events, steps, stored }: EncodableWrite,
+  { events, steps, stepEvents, stored }: EncodableWrite,
   lastSeq: number,
 ): EncodedWrite {
-  if (stored !== undefined) return stored.encode({ events, steps }, lastSeq)
+  const data =
+    stored === undefined
+      ? {
+          events: events.map((event) => ({ event, ...toPlainData(event) })),
+          steps: steps.map(toPlainData),
+        }
+      : stored.encode({ events, steps }, lastSeq)
+  const last = Math.max(0, events.length - 1)
   return {
-    events: events.map((event) => ({ event, ...toPlainData(event) })),
-    steps: steps.map(toPlainData),
+    events: data.events,
+    steps: data.steps.map((step, index) => ({
+      ...step,
+      seq: lastSeq + 1 + (stepEvents?.[index] ?? last),
+    })),
   }
 }
 
 function toPlainData(value: RunEvent | RunStep): StoredData {
-  return { data: JSON.stringify(value), bytes: null }
+  return { data: serializeOnce(value), bytes: null }
 }
 
 /** The values that the writes of one claim have stored. */
@@ -81,7 +105,10 @@ export class StoredValues {
   readonly #messages = new RememberedValues<MessagePlace>()
 
   /** Encodes a write. A write that is not confirmed may be encoded again, because a transaction may be repeated. */
-  encode({ events, steps }: Omit<EncodableWrite, 'stored'>, lastSeq: number): EncodedWrite {
+  encode(
+    { events, steps }: Pick<EncodableWrite, 'events' | 'steps'>,
+    lastSeq: number,
+  ): EncodedData {
     this.#texts.forgetUnconfirmed()
     this.#starts.forgetUnconfirmed()
     this.#messages.forgetUnconfirmed()

@@ -305,7 +305,9 @@ export class Execution {
       ...field('reflections', reflections),
       ...field('toolMetrics', toolMetrics),
       ...field('onRateLimitWait', onRateLimitWait),
-      ...(steps.length === 0 ? {} : { resume: { steps, epoch: run.epoch } }),
+      ...(steps.length === 0
+        ? {}
+        : { resume: { steps, epoch: run.epoch, ...field('replay', run.parent?.replay) } }),
     })
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { idleLeaseMs, nextPollMs, takesTurn } from './fleet-pace.ts'
+import { idleLeaseMs, nextPollMs, notificationGatherMs, takesTurn } from './fleet-pace.ts'
 
 /** The best constant of a linear congruential generator of 32 bits. @see https://doi.org/10.1090/S0025-5718-99-00996-5 */
 const MULTIPLIER = 1_664_525
@@ -30,6 +30,12 @@ describe('idleLeaseMs', () => {
     const settings = { leaseMs: 10_000, pollMs: 1_000 }
     expect(idleLeaseMs(settings, 1)).toBe(30_000)
     expect(idleLeaseMs(settings, 200)).toBe(75_000)
+  })
+})
+
+describe('notificationGatherMs', () => {
+  it('[RUNS-N6] grows with the number of processes, from 25 ms up to 500 ms', () => {
+    expect([1, 25, 200, 1_000].map(notificationGatherMs)).toEqual([25, 25, 200, 500])
   })
 })
 

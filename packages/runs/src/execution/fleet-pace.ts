@@ -9,6 +9,11 @@
 /** Average time between polls of a large fleet, in milliseconds. */
 const POLL_SHARE_MS = 125
 
+/** Time for which notifications are gathered, in milliseconds: for each process, at least, and at most. */
+const GATHER_SHARE_MS = 1
+const SHORTEST_GATHER_MS = 25
+const LONGEST_GATHER_MS = 500
+
 /** Part of an interval by which it is at most shorter or longer. */
 const JITTER = 0.25
 
@@ -32,6 +37,14 @@ export function idleLeaseMs(
   processes: number,
 ): number {
   return POLLS_PER_IDLE_LEASE * Math.max(leaseMs, pollShareMs(pollMs, processes))
+}
+
+/**
+ * Returns the time for which one of `processes` gathers notifications before it sends them together, in milliseconds.
+ * Postgres wakes every process that listens for each statement that notifies, so its cost grows with the fleet.
+ */
+export function notificationGatherMs(processes: number): number {
+  return Math.min(Math.max(processes * GATHER_SHARE_MS, SHORTEST_GATHER_MS), LONGEST_GATHER_MS)
 }
 
 /** Decides at random whether one of `processes` does a repeated task that `enough` of them suffice for. */

@@ -22,9 +22,10 @@ import { assertRequiredReviews } from '../request/required-reviews.ts'
 import { hashSubmission } from './submission.ts'
 
 import type { Quota } from '../ports/run-store.ts'
+import type { ForkPlace } from './fork-log.ts'
 import type { ReviewRules, RunEnsembles } from './run-ensembles.ts'
 import type { NewRun, RequestedRun } from '../run-record.ts'
-import type { Problem, RunEventOf, TagMap } from '@tutti/protocol'
+import type { Problem, ReplayMode, RunEventOf, TagMap } from '@tutti/protocol'
 
 /** A request for a run. */
 export interface RunSubmission extends RequestedRun {
@@ -47,6 +48,12 @@ export interface RunSubmission extends RequestedRun {
   readonly cacheKey?: string
   /** Names of its webhooks. */
   readonly webhooks?: readonly string[]
+  /** The fork that it requests; distinguishes it from other submissions. */
+  readonly fork?: {
+    readonly parentRunId: string
+    readonly at: ForkPlace
+    readonly replay?: ReplayMode
+  }
   /** The actor that submits it; stored with the run. */
   readonly actor?: string
   /** Limits for the number and the cost of the actor's runs. */
@@ -109,7 +116,7 @@ export function buildNewRun(submitted: RunSubmission, options: NewRunOptions): N
   assertInputs(ensemble, inputs)
   assertTextSizes(ensemble, inputs, limits)
   const asked = pickRequest({ ...untraced, memo: undefined, origin: undefined })
-  const more = { request: asked, webhooks, actor, threadId }
+  const more = { request: asked, webhooks, actor, threadId, fork: submitted.fork }
   const content = { ensemble: ensemble.name, inputs, tags, runId: submitted.runId, ...more }
   return {
     runId,

@@ -1,6 +1,12 @@
 /** The ensembles that runs may name, and the ensemble that each run gets. */
 import { TuttiError } from '@tutti/core'
-import { ensemble as defineEnsemble, type Ensemble, type ReviewDefaults } from '@tutti/ensemble'
+import {
+  describeCode,
+  ensemble as defineEnsemble,
+  type Ensemble,
+  type EnsembleCode,
+  type ReviewDefaults,
+} from '@tutti/ensemble'
 import { shortList, shortText } from '@tutti/protocol'
 
 import { buildEnsemble } from '../request/build-ensemble.ts'
@@ -17,10 +23,16 @@ export interface ReviewRules extends ReviewDefaults {
   readonly allowOverride?: boolean
 }
 
+/** A registered ensemble, and its code. */
+export interface BuiltEnsemble extends EnsembleCode {
+  readonly name: string
+}
+
 /** Builds the ensembles of runs. */
 export class RunEnsembles {
   readonly #catalogs: Catalogs
   readonly #byName = new Map<string, Ensemble>()
+  #built: readonly BuiltEnsemble[] | undefined
 
   /** @throws {TypeError} when there is no ensemble or two have the same name. */
   constructor(ensembles: readonly Ensemble[], catalogs: Catalogs, reviews: ReviewRules = {}) {
@@ -33,6 +45,25 @@ export class RunEnsembles {
       this.#byName.set(ensemble.name, withReviewRules(ensemble, reviews))
     }
     if (this.#byName.size === 0) throw new TypeError('Cannot serve runs without an ensemble')
+  }
+
+  /** The codes of the registered ensembles; computed once. */
+  get built(): readonly BuiltEnsemble[] {
+    this.#built ??= this.all.map((ensemble) => ({
+      name: ensemble.name,
+      ...describeCode(ensemble),
+    }))
+    return this.#built
+  }
+
+  /** The digest of the code of each registered ensemble. */
+  get codes(): Readonly<Record<string, string>> {
+    return Object.fromEntries(this.built.map(({ name, digest }) => [name, digest]))
+  }
+
+  /** Returns the code of a registered ensemble; undefined for an unknown name. */
+  findBuilt(name: string): BuiltEnsemble | undefined {
+    return this.built.find((built) => built.name === name)
   }
 
   /** The registered ensembles; the first is the default. */

@@ -1,3 +1,4 @@
+import { describeCode } from '@tutti/ensemble'
 import { fakeClock, type FakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -38,7 +39,13 @@ describe('RunExecutor, claiming', () => {
     executor.start()
     await turns()
     const owner: unknown = expect.stringMatching(/^fake-.{36}$/)
-    const known = { ensembles: [engine.name], othersAfterMs: 600_000 }
+    const { name } = engine
+    const { digest } = describeCode(engine.ensemble)
+    const known = {
+      ensembles: [name, `${name}\u007f${digest}`],
+      code: { build: 'test', codes: { [name]: digest } },
+      othersAfterMs: 600_000,
+    }
     expect(requests).toEqual([
       {
         owner,
@@ -646,6 +653,7 @@ function setUp({ waiting = [], held, pending, isShared = true, options }: Given 
   const storage = fakeStorage({ queue, commands, isShared })
   const executor = new RunExecutor({
     storage,
+    build: 'test',
     commits: new GroupCommit({ store: new FakeCommits(), clock, onWritten: ignore }),
     ensembles: new RunEnsembles([engine.ensemble], { tools: undefined, models: undefined }),
     settings: resolveRunServiceOptions({

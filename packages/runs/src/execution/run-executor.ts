@@ -25,6 +25,7 @@ import { setImmediate } from 'node:timers/promises'
 
 import { sleep, TuttiError, type Logger } from '@tutti/core'
 
+import { listClaimKeys } from '../claim-key.ts'
 import { reportActivity } from './activity.ts'
 import { every } from './every.ts'
 import { idleLeaseMs, nextPollMs } from './fleet-pace.ts'
@@ -35,7 +36,13 @@ import { SETTLED_AFTER_MS } from './suspects.ts'
 
 import type { GroupCommit } from '../commit/group-commit.ts'
 import type { ResolvedRunServiceOptions } from '../options.ts'
-import type { ClaimedRun, HeldRun, KnownEnsembles, LeaseOwner } from '../ports/run-queue.ts'
+import type {
+  ClaimedRun,
+  HeldRun,
+  KnownEnsembles,
+  LeaseOwner,
+  ProcessCode,
+} from '../ports/run-queue.ts'
 import type { Claimant } from '../ports/run-store.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { CommandAnswer, PendingCommand } from '../ports/command-queue.ts'
@@ -47,6 +54,8 @@ export interface RunExecutorOptions {
   readonly commits: GroupCommit
   readonly ensembles: RunEnsembles
   readonly settings: ResolvedRunServiceOptions
+  /** Id of the build of this process. */
+  readonly build: string
 }
 
 /** Number of renewals within the duration of one lease. */
@@ -71,6 +80,7 @@ export class RunExecutor {
   readonly #leaseOwner: LeaseOwner
   readonly #logger: Logger
   readonly #known: KnownEnsembles
+  readonly #code: ProcessCode
   readonly #active = new Map<string, Execution>()
   readonly #stops: (() => void)[] = []
   /** Numbers of claims started and ended so far. */
@@ -104,8 +114,11 @@ export class RunExecutor {
         this.#loseAll()
       },
     })
+    const { codes } = options.ensembles
+    this.#code = { build: options.build, codes }
     this.#known = {
-      ensembles: options.ensembles.all.map(({ name }) => name),
+      ensembles: listClaimKeys(codes),
+      code: this.#code,
       othersAfterMs: storage.isShared ? OTHERS_AFTER_MS : 0,
     }
   }
@@ -176,7 +189,7 @@ export class RunExecutor {
     if (this.#freeSlots <= 0) return undefined
     this.#reserved += 1
     return {
-      claimant: { ...this.#leaseOwner, maxConcurrentRuns },
+      claimant: { ...this.#leaseOwner, maxConcurrentRuns, code: this.#code },
       release: () => {
         this.#reserved -= 1
       },

@@ -14,14 +14,15 @@ export interface SubmissionContent {
   readonly webhooks?: readonly string[] | undefined
   readonly actor?: string | undefined
   readonly threadId?: string | undefined
+  readonly fork?: unknown
 }
 
 /** Returns the SHA-256 hash of the content in hex. The order of keys does not matter. */
 export function hashSubmission(content: SubmissionContent): string {
-  const { ensemble, inputs, tags, runId, request, webhooks, actor, threadId } = content
+  const { ensemble, inputs, tags, runId, request, webhooks, actor, threadId, fork } = content
   const parts: unknown[] = [ensemble, inputs, tags, runId ?? null]
   // Absent fields do not change the hash, so that hashes stored before these fields existed remain valid.
-  const more = { request, webhooks, actor, threadId }
+  const more = { request, webhooks, actor, threadId, fork }
   if (Object.values(more).some((part) => part !== undefined)) parts.push(more)
   return createHash('sha256')
     .update(JSON.stringify(toCanonical(parts)))

@@ -11,8 +11,8 @@
  *    token and is fenced. Unlike an epoch, a token never recurs, even when the store loses its newest changes, as in a
  *    failover to an asynchronous replica or after a restore.
  * RUNS-L2 A run has one owner at a time. An owner has one lease for all of its runs. A claim and a renewal set its end,
- *    counted from now; it may be later while the owner has no run. When it has expired, the owner has lost all of its
- *    runs, and other processes may claim them.
+ *    counted from now; a claim may set it up to half a second later, and it may be later while the owner has no run. When
+ *    it has expired, the owner has lost all of its runs, and other processes may claim them.
  * RUNS-L3 Over all processes, at most `maxConcurrentRuns` runs are owned. A run that its owner has marked as waiting
  *    for a person is not counted. If the limit is Infinity, runs are not counted at all.
  * RUNS-L4 Runs that lost their owner are claimed first, then waiting runs, the oldest first. A parked run is due when
@@ -85,7 +85,7 @@ export interface LeaseOwner {
 export interface RenewalRequest extends LeaseOwner {
   /** Whether the owner can take a run now. @default false */
   readonly hasFreeSlot?: boolean
-  /** Ensembles that the owner can execute. @default all */
+  /** Claim keys of the runs that the owner can execute. @default all */
   readonly known?: KnownEnsembles
 }
 
@@ -101,9 +101,19 @@ export interface ClaimRequest extends LeaseOwner {
 
 /** The ensembles of a process. */
 export interface KnownEnsembles {
+  /** Their names, and the claim keys of their codes (`../claim-key.ts`). */
   readonly ensembles: readonly string[]
+  /** Build of the process and digest of the code of each ensemble (RUNS-Z1). @default codes are ignored */
+  readonly code?: ProcessCode
   /** Time that a run of another ensemble must be due before the process may claim it, in milliseconds. */
   readonly othersAfterMs: number
+}
+
+/** The code of a process. */
+export interface ProcessCode {
+  readonly build: string
+  /** Digest of the code of each ensemble. */
+  readonly codes: Readonly<Record<string, string>>
 }
 
 /** A run under a claim. */

@@ -1,4 +1,5 @@
 /** A storage: all of its ports, and its notifications. */
+import type { BuildStore } from './build-store.ts'
 import type { AuditLog } from './audit-log.ts'
 import type { StoredEventLog } from './event-log.ts'
 import type { RunMemory } from './run-memory.ts'
@@ -18,6 +19,7 @@ export interface RunStorage extends RunMemory, AsyncDisposable {
   readonly events: StoredEventLog
   readonly outbox: WebhookOutbox
   readonly audit: AuditLog
+  readonly builds: BuildStore
   readonly secrets: SecretStore
   /**
    * Name of this process, unique among those that share the storage. The names of its lease owners start with it, so that

@@ -7,7 +7,7 @@
  * RUNS-P3 The store assigns sequence numbers: from 0, without gaps, in the order of writing.
  * RUNS-P4 The events, steps and answers of a write and the resulting state are stored in one transaction.
  * RUNS-P5 A write that cannot be stored does not affect the others of its batch.
- * RUNS-P6 An ended run has no steps, no pending commands and no open reviews.
+ * RUNS-P6 An ended run has no pending commands and no open reviews.
  * RUNS-P7 A write that is sent again, because its first reply was lost, is stored once.
  * RUNS-P8 A write to an unowned run is stored only if the run is still unowned and unchanged.
  * RUNS-P9 Runs are deleted with all their data, the oldest first, and only when they have ended.
@@ -20,11 +20,23 @@
  *     fails with RUN_UNREADABLE.
  * RUNS-P15 In a store that is not shared, `create` may make its claimant the owner of the run, as a claim would, unless
  *     another run is due or the limit of concurrent runs is reached. In a shared store, each new run waits.
+ * RUNS-P16 The steps of a run are retained until it is deleted or `deleteSteps` deletes them. Each step has the sequence
+ *     number of its event, so that the steps up to an event are those that a crash right after it leaves.
+ * RUNS-P17 `create` copies the log of a fork within the store, in the transaction that creates the run: the events after
+ *     the first one and the steps of its parent, up to an event. A copied open review is open in the fork under a new id.
  */
-import type { ListedRun, NewRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
+import type { Change } from '../commit/changes.ts'
+import type {
+  ListedRun,
+  NewRun,
+  ReviewRecord,
+  RunParent,
+  RunRecord,
+  TaskRecord,
+} from '../run-record.ts'
 import type { StoredValues } from '../commit/stored-values.ts'
 import type { CommandAnswer } from './command-queue.ts'
-import type { ClaimedRun, LeaseOwner } from './run-queue.ts'
+import type { ClaimedRun, LeaseOwner, ProcessCode } from './run-queue.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { LoggedRunEvent, RunEvent, RunStatus } from '@tutti/protocol'
 
@@ -36,7 +48,8 @@ export interface RunStore {
   /**
    * Stores a new run, which then waits for an owner.
    *
-   * @throws {TuttiError} RUN_EXISTS when the id is taken; IDEMPOTENCY_CONFLICT when the key was used for another
+   * @throws {TuttiError} RUN_NOT_FOUND when the parent of a fork does not exist; STEPS_NOT_RETAINED when its steps are
+   * incomplete; RUN_EXISTS when the id is taken; IDEMPOTENCY_CONFLICT when the key was used for another
    * submission; THREAD_NOT_FOUND, or THREAD_BUSY when the newest run of its thread has not ended; CONCURRENCY_LIMIT when `maxUnfinishedRuns`, or the quota, is reached; SPEND_LIMIT when the runs of the
    * actor have cost as much as the quota allows.
    */
@@ -50,12 +63,12 @@ export interface RunStore {
   /** Returns the tasks of a run, in order; empty before it started. */
   tasks(runId: string): Promise<readonly TaskRecord[]>
   /**
-   * Returns the steps of a run, in order; empty before it started and after it has ended.
+   * Returns the steps of a run, in order; empty before it started and after their retention.
    *
    * @throws {TuttiError} RUN_TOO_LARGE when they exceed `maxBytes`, before they are read; RUN_UNREADABLE when the
    * stored steps are damaged.
    */
-  steps(runId: string, limit?: StepsLimit): Promise<readonly RunStep[]>
+  steps(runId: string, query?: StepsQuery): Promise<readonly RunStep[]>
   /** Returns a page of runs, newest first. */
   list(query: RunQuery): Promise<RunListPage>
   /** Returns a page of runs, the one whose status changed last first; of two at the same time the greater id. */
@@ -66,12 +79,16 @@ export interface RunStore {
   countReviews(query: ReviewQuery): Promise<number>
   /** Deletes up to `limit` ended runs and returns their ids. */
   deleteEnded(which: Retention): Promise<readonly string[]>
+  /** Deletes up to `limit` steps of runs that ended before. Returns whether more may be left to delete. */
+  deleteSteps(which: StepRetention): Promise<boolean>
   /** Deletes one run if it has ended; `unfinished` when it has not, `unknown` when there is none. */
   delete(runId: string): Promise<'deleted' | 'unfinished' | 'unknown'>
 }
 
-/** Limit for reading the steps of a run. */
-export interface StepsLimit {
+/** Selects the steps of a run to read. */
+export interface StepsQuery {
+  /** Sequence number of the last event whose steps are read. @default that of the newest event */
+  readonly upTo?: number
   /** In bytes of JSON. @default Infinity */
   readonly maxBytes?: number
 }
@@ -83,14 +100,30 @@ export interface CreateRunOptions {
   readonly maxUnfinishedRuns: number
   /** Limits for the actor of the run, in addition. */
   readonly quota?: Quota
-  /** The process that takes the run at once, if it may (RUNS-P15). */
+  /** The process that takes the run at once, if it may (RUNS-P15). A fork always waits. */
   readonly claimant?: Claimant
+  /** The log that the run copies from another one. */
+  readonly fork?: ForkedLog
+}
+
+/** The log of a fork after its first event: copied from its parent, then its own. */
+export interface ForkedLog {
+  readonly parent: RunParent
+  /** The changes that the copied events make to the records of the run. */
+  readonly changes: readonly Change[]
+  /** New ids of the copied open reviews, by their ids in the parent. */
+  readonly reviewIds: ReadonlyMap<string, string>
+  /** Events and steps that follow the copied ones. */
+  readonly events: readonly RunEvent[]
+  readonly steps: readonly RunStep[]
 }
 
 /** A process that takes a run at its creation. */
 export interface Claimant extends LeaseOwner {
   /** As in `ClaimRequest`. */
   readonly maxConcurrentRuns: number
+  /** Code that the run gets if it is claimed (RUNS-Z1). */
+  readonly code?: ProcessCode
 }
 
 /** Limits for the number and the cost of one actor's runs. */
@@ -124,6 +157,11 @@ export interface RunWrite {
   readonly writeNo: number
   readonly events: readonly RunEvent[]
   readonly steps: readonly RunStep[]
+  /**
+   * Index in `events` of the event of each step; of a step without an event, the index of the next event. @default the
+   * last event
+   */
+  readonly stepEvents?: readonly number[]
   /** Answers to commands; stored with the events that show their effect. */
   readonly answers?: readonly CommandAnswer[]
   /** The values that earlier writes under this claim stored; the write refers to them. */
@@ -223,5 +261,13 @@ export interface Retention {
   /** Age in milliseconds; runs that ended longer ago are deleted as well. */
   readonly maxAgeMs?: number
   /** Maximum number of runs to delete. */
+  readonly limit: number
+}
+
+/** Selects steps of ended runs to delete. */
+export interface StepRetention {
+  /** Age of their runs in milliseconds: steps of runs that ended longer ago are deleted. */
+  readonly maxAgeMs: number
+  /** Maximum number of steps to delete. */
   readonly limit: number
 }

@@ -7,25 +7,32 @@
  * (0). The oldest of all are chosen without a lock. Then as many as were chosen of a class and an ensemble are locked,
  * from the oldest on; runs that another claim has locked are skipped.
  *
- * Runs that were claimed leave entries in the index until no transaction can see them. A claim therefore
- * starts at the last run that this process claimed, and from time to time at the first.
+ * Runs that were claimed leave entries in the index until no transaction can see them, as leases do that were renewed. A
+ * claim therefore starts at the last run that this process claimed, and does not read other leases. From time to time,
+ * and when a lease can have expired, it starts at the first run and reads all leases.
  */
+import { CLAIM_KEY, SEPARATOR, UNOWNED } from './claim-key-sql.ts'
 import { claimLeaseSql, fleetSql, type ClaimedLease } from './leases.ts'
 
 /** Columns that a claim sets; `$1` is the owner. */
 export const TAKE = `
   state = 'owned', epoch = epoch + 1, token = gen_random_uuid(), write_no = 0, owner = $1,
   claimed_at = clock_timestamp(), waiting = false, due_at = NULL,
-  status = CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END`
-
-/** The runs that wait for an owner; the condition of the index `runs_due`. */
-const UNOWNED = `state IN ('ready', 'parked') AND due_at IS NOT NULL`
+  status = CASE WHEN status IN ('WAITING_REVIEW', 'WAITING_FOR_BUILD') THEN 'RUNNING' ELSE status END`
 
 /** The pending commands of a row of `runs`, as JSON: the oldest first. */
 export function commandsSql(schema: string): string {
   return `(
     SELECT json_agg(json_build_object('signal_id', signal_id, 'wish', wish) ORDER BY signals.id)
     FROM ${schema}.signals WHERE signals.run = runs.id AND answer IS NULL)`
+}
+
+/** The form of the statement. */
+export interface ClaimForm {
+  /** Whether it looks at all leases, of which one may have expired. */
+  readonly looksAtAll: boolean
+  /** Whether it finds the ensembles of all due runs. */
+  readonly allEnsembles: boolean
 }
 
 /**
@@ -35,29 +42,24 @@ export function commandsSql(schema: string): string {
  * ensembles or null for all, `$6` time in milliseconds that runs of other ensembles must be due, `$7` maximum number of
  * suspects, `$8` and `$9` instant and row id after which runs without losses are searched, `$10` first slot to use, `$11`
  * whether expired leases do not matter; otherwise it claims no run while there is one, `$12` as `$2` for an owner without
- * runs.
+ * runs, `$13` digests of the codes of the caller by ensemble as JSON, or null, `$14` its build, or null.
  *
- * It always returns a row: `processes` and `pollers` as in `Fleet`, `has_expired` (a lease has expired, perhaps the own),
- * `room` (number of runs that it could take), `remaining` (ensembles that have further due runs). The claimed runs are in the
- * other columns, in the order of `place`.
+ * The ensembles are claim keys (`../claim-key.ts`); the name of an ensemble is one of them.
+ *
+ * It always returns a row: `room` (number of runs that it could take), `remaining` (ensembles that have further due runs),
+ * and if it looks at all leases, the columns of `fleetSql`, in which the own lease may have expired. The claimed runs are in
+ * the other columns, in the order of `place`.
  */
-export function claimSql(schema: string, how: { readonly allEnsembles: boolean }): string {
+export function claimSql(schema: string, how: ClaimForm): string {
   const top = (limit: string, locking: string): string => `
     SELECT id, due_at FROM ${schema}.runs
-    WHERE ${UNOWNED} AND ensemble = group_.ensemble AND least(lost_owners, 2) = group_.class
+    WHERE ${UNOWNED} AND ${CLAIM_KEY} = group_.ensemble AND least(lost_owners, 2) = group_.class
       AND due_at <= group_.before
       AND (due_at, id) > (
         CASE group_.class WHEN 0 THEN $8::timestamptz ELSE '-infinity' END, $9::int8)
     ORDER BY due_at, id LIMIT ${limit} ${locking}`
   return `
-    WITH ${how.allEnsembles ? allEnsembles(schema) : KNOWN_ENSEMBLES}, leased AS (
-      ${fleetSql(schema)}
-    ), fleet AS MATERIALIZED (
-      SELECT processes, pollers, has_expired OR EXISTS (
-        SELECT FROM ${schema}.runs WHERE state = 'owned' AND due_at <= statement_timestamp()
-      ) AS has_expired
-      FROM leased
-    ), beyond AS (
+    WITH ${how.allEnsembles ? allEnsembles(schema) : KNOWN_ENSEMBLES}, ${how.looksAtAll ? allLeases(schema) : NO_LEASES}, beyond AS (
       SELECT count(*) AS runs FROM ${schema}.slots WHERE n > $4::int8 AND run IS NOT NULL
     ), free AS MATERIALIZED (
       SELECT n, row_number() OVER () AS place FROM (
@@ -91,12 +93,12 @@ export function claimSql(schema: string, how: { readonly allEnsembles: boolean }
       UPDATE ${schema}.slots SET run = pairs.id FROM pairs
       WHERE slots.n = pairs.n AND slots.n = ANY(ARRAY(SELECT n FROM pairs))
     ), claimed AS (
-      UPDATE ${schema}.runs SET ${TAKE}, slot = pairs.n FROM pairs
+      UPDATE ${schema}.runs SET ${TAKE}, slot = pairs.n,
+        code = coalesce($13::jsonb ->> ensemble, code), build = coalesce($14, build)
+      FROM pairs
       WHERE runs.id = pairs.id AND runs.id = ANY(ARRAY(SELECT id FROM pairs))
       RETURNING runs.*, pairs.place, pairs.class, pairs.due_at::text AS was_due, ${commandsSql(schema)} AS pending_commands
-    ), lease AS (
-      ${claimLeaseSql(schema, OWN_LEASE)}
-    )
+    ), ${claimLeaseSql(schema, OWN_LEASE)}
     SELECT fleet.*, (SELECT runs FROM room) AS room, claimed.*, ARRAY(
       SELECT ensemble FROM (
         SELECT ensemble, -count(*) AS runs FROM oldest GROUP BY ensemble
@@ -115,6 +117,20 @@ const OWN_LEASE: ClaimedLease = {
   hasClaimed: 'EXISTS (SELECT FROM claimed)',
 }
 
+/** Reads all leases: the row of `fleet`. */
+function allLeases(schema: string): string {
+  return `leased AS (
+      ${fleetSql(schema)}
+    ), fleet AS MATERIALIZED (
+      SELECT processes, pollers, next_expiry_ms, has_expired OR EXISTS (
+        SELECT FROM ${schema}.runs WHERE state = 'owned' AND due_at <= statement_timestamp()
+      ) AS has_expired
+      FROM leased
+    )`
+}
+
+const NO_LEASES = 'fleet AS (SELECT false AS has_expired)'
+
 const KNOWN_ENSEMBLES = `ensembles AS (
   SELECT ensemble, statement_timestamp() AS before FROM unnest($5::text[]) AS known (ensemble)
   WHERE $6::float8 IS NOT NULL)`
@@ -122,14 +138,16 @@ const KNOWN_ENSEMBLES = `ensembles AS (
 /** Finds the ensembles of all runs that wait, one probe of the index for each. */
 function allEnsembles(schema: string): string {
   return `RECURSIVE found AS (
-    (SELECT ensemble FROM ${schema}.runs WHERE ${UNOWNED} ORDER BY ensemble LIMIT 1)
+    (SELECT ${CLAIM_KEY} AS ensemble FROM ${schema}.runs
+      WHERE ${UNOWNED} ORDER BY ${CLAIM_KEY} LIMIT 1)
     UNION ALL
-    SELECT (SELECT runs.ensemble FROM ${schema}.runs
-        WHERE ${UNOWNED} AND runs.ensemble > found.ensemble ORDER BY runs.ensemble LIMIT 1)
-      FROM found WHERE ensemble IS NOT NULL
+    SELECT (SELECT ${CLAIM_KEY} FROM ${schema}.runs
+        WHERE ${UNOWNED} AND ${CLAIM_KEY} > found.ensemble ORDER BY ${CLAIM_KEY} LIMIT 1)
+      FROM found WHERE found.ensemble IS NOT NULL
   ), ensembles AS (
     SELECT ensemble, statement_timestamp() - CASE
       WHEN $5::text[] IS NULL OR ensemble = ANY($5::text[]) THEN 0 ELSE $6::float8
       END * interval '1 millisecond' AS before
-    FROM found WHERE ensemble IS NOT NULL)`
+    FROM found WHERE ensemble IS NOT NULL AND ($5::text[] IS NULL OR ensemble = ANY($5::text[])
+      OR split_part(ensemble, ${SEPARATOR}, 1) <> ALL($5::text[])))`
 }

@@ -8,7 +8,8 @@
  */
 import { DatabaseError } from 'pg'
 
-import { toLoggedEvent, toSubmittedColumns } from '../record-fields.ts'
+import { serializeOnce, toLoggedEvent } from '../commit/serialize-once.ts'
+import { toSubmittedColumns } from '../record-fields.ts'
 import {
   assertRoom,
   assertWithinQuota,
@@ -24,6 +25,7 @@ import {
   type DatabaseSession,
   type TransactionOptions,
 } from './database.ts'
+import { copyLog } from './copy-log.ts'
 import { ALL_RUNS } from './event-log.ts'
 import { toGrams } from './grams.ts'
 import { toRunRow } from './rows.ts'
@@ -45,11 +47,13 @@ export async function createRun(
   const lock = { lock: LOCKS.create, ...actorLock(how.quota) }
   const session = { schema: requests.schema, query: requests.change.bind(requests) }
   const created =
-    (how.quota === undefined
-      ? await createInRoom(session, creation).catch(ignoreNoRoom)
-      : await requests
-          .transaction({ ...lock, shares: true }, (inside) => createWithinQuota(inside, creation))
-          .catch(ignoreNoRoom)) ??
+    (how.fork !== undefined
+      ? undefined
+      : how.quota === undefined
+        ? await createInRoom(session, creation).catch(ignoreNoRoom)
+        : await requests
+            .transaction({ ...lock, shares: true }, (inside) => createWithinQuota(inside, creation))
+            .catch(ignoreNoRoom)) ??
     (await requests
       .transaction(lock, (inside) => createExactly(inside, creation))
       .catch((error: unknown) => {
@@ -58,7 +62,8 @@ export async function createRun(
           : error
       }))
   if (created.kind !== 'stored') return created
-  const written = { kind: 'events', runId: run.runId, from: 0, to: 0 } as const
+  const to = how.fork === undefined ? 0 : how.fork.parent.at + how.fork.events.length
+  const written = { kind: 'events', runId: run.runId, from: 0, to } as const
   waker.wake(
     [run.ensemble],
     created.followers.map((channel) => ({ channel, notification: written })),
@@ -124,6 +129,10 @@ async function createExactly(
   await checkQuota(session, how.quota)
   const stored = await insertRun(session, creation, Number.MAX_SAFE_INTEGER)
   if (stored === undefined) throw new TypeError('A run was neither created nor refused')
+  if (how.fork !== undefined) {
+    const channels = { own: parts.notifications.channel, shared: parts.sharedChannel }
+    await copyLog(session, { runId: run.runId, fork: how.fork }, channels)
+  }
   return stored
 }
 
@@ -159,7 +168,7 @@ async function insertRun(
   const rows = await session.query(sql, [
     ...toRunValues(run),
     firstEvent.type,
-    JSON.stringify(firstEvent),
+    serializeOnce(firstEvent),
     searchText,
     toGrams(searchText) ?? null,
     maxId,

@@ -66,6 +66,12 @@ export interface DatabaseOptions extends Pick<
    * milliseconds. @default no limit on the server
    */
   readonly queryLimitMs?: number
+  /**
+   * Whether the server plans each statement once, for all values, and with an index. Without it, the server plans a large
+   * statement at each call, or reads a whole table that was small at the first call. A connection pooler ignores it.
+   * @default false
+   */
+  readonly plansOnce?: boolean
   /** Number of connections that are kept open while they are idle. @default 0 */
   readonly minConnections?: number
   /** Time limit of a statement in the driver, and of a transaction that waits, in milliseconds. @default 15 s */
@@ -78,6 +84,9 @@ const QUERY_LIMIT_MS = 15_000
 const LOCK_LIMIT_MS = 5_000
 /** A process that is paused within a transaction loses it, and its locks, after this time. */
 const IDLE_LIMIT_MS = 5_000
+
+/** Settings of a connection that plans each statement once. */
+export const PLAN_ONCE = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off'
 
 /** Maximum number of attempts: more than the default pool has connections, all of which may be stale. */
 const TRIES = 12
@@ -94,7 +103,7 @@ export class Database implements DatabaseSession {
   readonly #clients = new Set<PoolClient>()
 
   constructor(options: DatabaseOptions) {
-    const { queryLimitMs, isPooled, logger } = options
+    const { queryLimitMs, isPooled, plansOnce = false, logger } = options
     this.schema = quoteName(options.schema)
     this.lockKey = hashName(options.schema).readInt32BE()
     this.#options = options
@@ -105,6 +114,7 @@ export class Database implements DatabaseSession {
       query_timeout: options.limitMs ?? QUERY_LIMIT_MS,
       ...(isPooled ? {} : { lock_timeout: options.limitMs ?? LOCK_LIMIT_MS }),
       ...(queryLimitMs === undefined || isPooled ? {} : { statement_timeout: queryLimitMs }),
+      ...(plansOnce && !isPooled ? { options: PLAN_ONCE } : {}),
     })
     this.#pool.on('error', (error) => {
       logger.warn('Lost an idle connection to Postgres', { error })

@@ -1,6 +1,7 @@
 /** Pure: decides a write from the row of its run, which the caller has locked. */
-import { toLoggedEvent } from '../record-fields.ts'
+import { toLoggedEvent } from '../commit/serialize-once.ts'
 
+import type { Change } from '../commit/changes.ts'
 import type { UnownedWrite, RunWrite, WriteResult } from '../ports/run-store.ts'
 import type { CommandAnswer } from '../ports/command-queue.ts'
 import type { PostgresRunRow } from './rows.ts'
@@ -17,8 +18,11 @@ export interface AcceptedWrite {
   readonly writeNo: number
   readonly events: RunWrite['events']
   readonly steps: RunWrite['steps']
+  readonly stepEvents: RunWrite['stepEvents']
   readonly stored: RunWrite['stored']
   readonly answers: readonly CommandAnswer[]
+  /** Changes of records that precede those of the events. */
+  readonly changes?: readonly Change[]
 }
 
 /** The decision about a write. */
@@ -33,7 +37,7 @@ const FENCED: Decision = { result: { kind: 'fenced' } }
 /** Accepts the next write under the claim, and does not store the last one again (RUNS-P2, RUNS-P7). */
 export function decideWrite(row: PostgresRunRow | undefined, write: RunWrite): Decision {
   if (row === undefined || row.token !== write.token) return FENCED
-  const { events, steps, writeNo, answers = [], stored } = write
+  const { events, steps, stepEvents, writeNo, answers = [], stored } = write
   const isLast = writeNo === row.writeNo && writeNo > 0
   if (isLast && (row.state === 'owned' || row.state === 'ended')) {
     return { result: toWritten(row, events, row.run.lastSeq + 1 - events.length) }
@@ -42,7 +46,17 @@ export function decideWrite(row: PostgresRunRow | undefined, write: RunWrite): D
   const { status } = row.run
   return {
     result: toWritten(row, events, row.run.lastSeq + 1),
-    accepted: { row, status, wakes: false, writeNo, events, steps, answers, stored },
+    accepted: {
+      row,
+      status,
+      wakes: false,
+      writeNo,
+      events,
+      steps,
+      stepEvents,
+      answers,
+      stored,
+    },
   }
 }
 
@@ -56,7 +70,17 @@ export function decideUnownedWrite(row: PostgresRunRow | undefined, write: Unown
   const status = wakes && row.run.status === 'WAITING_REVIEW' ? 'RUNNING' : row.run.status
   return {
     result: toWritten(row, events, row.run.lastSeq + 1),
-    accepted: { row, status, wakes, writeNo: 0, events, steps, answers: [], stored: undefined },
+    accepted: {
+      row,
+      status,
+      wakes,
+      writeNo: 0,
+      events,
+      steps,
+      stepEvents: undefined,
+      answers: [],
+      stored: undefined,
+    },
   }
 }
 

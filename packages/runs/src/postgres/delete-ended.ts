@@ -1,7 +1,7 @@
 /**
  * Deletes ended runs with all their data.
  *
- *   row of the run, tasks, reviews … ──▶ deleted_runs ──▶ events, in chunks
+ *   steps, in chunks ──▶ row of the run, tasks, reviews … ──▶ deleted_runs ──▶ events, in chunks
  *
  * RUNS-D7 A run disappears in one transaction, which notes it in `deleted_runs`. Its events, which can no longer be
  *    found, are deleted in statements of a limited size, also after a crash in between. Of all processes, one at
@@ -12,57 +12,68 @@ import { clampCount, finiteOrNull } from './numbers.ts'
 import { fromColumn, toColumn } from './text.ts'
 import { COST_PERIOD_COLUMNS, deleteEmptyCosts, toCostPeriods } from './totals.ts'
 
-import type { Retention } from '../ports/run-store.ts'
+import type { Retention, StepRetention } from '../ports/run-store.ts'
 
-/** Number of events that one statement deletes: a fraction of a second, for a run of any length. */
-const EVENTS_PER_STATEMENT = 10_000
+/** Number of events or steps that one statement deletes: a fraction of a second, for a run of any length. */
+const ROWS_PER_STATEMENT = 10_000
 
 /** Implements `RunStore.deleteEnded`. Returns no id while another process deletes. */
 export async function deleteEnded(
   database: Database,
-  { keep, maxAgeMs = Infinity, limit }: Retention,
+  retention: Retention,
 ): Promise<readonly string[]> {
-  const rows = await database.transaction({}, async ({ schema, query }) => {
-    const [lock] = await query('SELECT pg_try_advisory_xact_lock($1, $2) AS is_free', [
-      LOCKS.retention,
-      database.lockKey,
-    ])
-    if (lock?.['is_free'] !== true) return []
-    // Each bound is a range of the index of ended runs.
-    const [beyond] = await query(
-      // As text, because a date of JavaScript has no microseconds.
-      `SELECT ended_at::text AS ended_at, id FROM ${schema}.runs WHERE state = 'ended'
-       ORDER BY runs.ended_at DESC, id DESC OFFSET $1 LIMIT 1`,
-      [clampCount(keep)],
-    )
-    const oldest = (bound: string): string =>
-      `SELECT ended_at, id FROM ${schema}.runs WHERE state = 'ended' AND ${bound}
-       ORDER BY ended_at, id LIMIT $4 FOR UPDATE SKIP LOCKED`
-    const gone = await query(
-      `WITH surplus AS (${oldest('(ended_at, id) <= ($1::text::timestamptz, $2::int8)')}),
-       old AS (${oldest(`ended_at < statement_timestamp() - $3 * interval '1 millisecond'`)}),
-       ${deletionSql(schema, SURPLUS_OR_OLD)}`,
-      [
-        beyond?.['ended_at'] ?? null,
-        beyond?.['id'] ?? null,
-        finiteOrNull(maxAgeMs),
-        clampCount(limit),
-      ],
-    )
-    await deleteEmptyCosts({ schema, query }, toCostPeriods(gone))
-    return gone
-  })
+  const ids = await chooseEnded(database, retention)
+  const rows = ids.length === 0 ? [] : await deleteChosen(database, ids)
   await deleteEvents(database)
   return rows.toSorted(compareEnds).map((row) => fromColumn(String(row['run_id'])))
+}
+
+async function deleteChosen(
+  database: Database,
+  ids: readonly unknown[],
+): Promise<readonly PostgresRow[]> {
+  await deleteStepsOf(database, ids)
+  return database.transaction({}, async (session) => {
+    if (!(await tryLock(session, database.lockKey))) return []
+    const gone = await session.query(`WITH ${deletionSql(session.schema)}`, [ids])
+    await deleteEmptyCosts(session, toCostPeriods(gone))
+    return gone
+  })
+}
+
+/** Returns the ids of the runs to delete. Each bound is a range of the index of ended runs. */
+async function chooseEnded(
+  database: Database,
+  { keep, maxAgeMs = Infinity, limit }: Retention,
+): Promise<readonly unknown[]> {
+  const oldest = (bound: string): string =>
+    `(SELECT ended_at, id FROM ${database.schema}.runs WHERE state = 'ended' AND ${bound}
+      ORDER BY ended_at, id LIMIT $3)`
+  const rows = await database.query(
+    `WITH beyond AS (
+       SELECT ended_at, id FROM ${database.schema}.runs WHERE state = 'ended'
+       ORDER BY ended_at DESC, id DESC OFFSET $1 LIMIT 1
+     )
+     SELECT id FROM (
+       ${oldest('(ended_at, id) <= (SELECT ended_at, id FROM beyond)')}
+       UNION ${oldest(`ended_at < statement_timestamp() - $2 * interval '1 millisecond'`)}
+     ) AS both_kinds ORDER BY ended_at, id LIMIT $3`,
+    [clampCount(keep), finiteOrNull(maxAgeMs), clampCount(limit)],
+  )
+  return rows.map(({ id }) => id)
 }
 
 /** Deletes one run if it has ended. Returns whether it did. */
 export async function deleteOne(database: Database, runId: string): Promise<boolean> {
   const { schema } = database
-  const rows = await database.change(
-    `WITH ${deletionSql(schema, `run_id = $1 AND state = 'ended'`)}`,
+  const found = await database.query(
+    `SELECT id FROM ${schema}.runs WHERE run_id = $1 AND state = 'ended'`,
     [toColumn(runId)],
   )
+  const ids = found.map(({ id }) => id)
+  if (ids.length === 0) return false
+  await deleteStepsOf(database, ids)
+  const rows = await database.change(`WITH ${deletionSql(schema)}`, [ids])
   if (rows.length === 0) return false
   await deleteEvents(database)
   const query: DatabaseSession['query'] = (sql, values = []) => database.change(sql, values)
@@ -70,15 +81,74 @@ export async function deleteOne(database: Database, runId: string): Promise<bool
   return true
 }
 
-/** The oldest runs of both kinds. */
-const SURPLUS_OR_OLD = `id IN (
-  SELECT id FROM (SELECT * FROM surplus UNION SELECT * FROM old) AS both_kinds
-  ORDER BY ended_at, id LIMIT $4)`
+/** Number of runs whose steps are deleted in one transaction. */
+const RUNS_AT_A_TIME = 100
 
-/** Builds the part of a statement that deletes runs and notes them; it follows WITH. */
-function deletionSql(schema: string, where: string): string {
+/**
+ * Implements `RunStore.deleteSteps`. Table `trimmed_steps` holds the end and the id of the last run whose steps are
+ * deleted, so that earlier runs are not looked at again. Does nothing while another process deletes.
+ */
+export function deleteSteps(
+  database: Database,
+  { maxAgeMs, limit }: StepRetention,
+): Promise<boolean> {
+  return database.transaction({}, async ({ schema, query }) => {
+    if (!(await tryLock({ query }, database.lockKey))) return false
+    const runs = await query(
+      `SELECT id, ended_at::text AS ended_at FROM ${schema}.runs
+       WHERE state = 'ended' AND (runs.ended_at, id) > (SELECT ended_at, run FROM ${schema}.trimmed_steps)
+         AND runs.ended_at < statement_timestamp() - $1 * interval '1 millisecond'
+       ORDER BY runs.ended_at, id LIMIT ${RUNS_AT_A_TIME}`,
+      [maxAgeMs],
+    )
+    const last = runs.at(-1)
+    if (last === undefined) return false
+    const [deleted] = await query(stepDeletionSql(schema), [runs.map(({ id }) => id), limit])
+    if (Number(deleted?.['count']) === limit) return true
+    await query(`UPDATE ${schema}.trimmed_steps SET ended_at = $1::text::timestamptz, run = $2`, [
+      last['ended_at'],
+      last['id'],
+    ])
+    return runs.length === RUNS_AT_A_TIME
+  })
+}
+
+/** Deletes all steps of ended runs, so that the deletion of their rows changes few others. */
+async function deleteStepsOf(database: Database, ids: readonly unknown[]): Promise<void> {
+  for (;;) {
+    const sql = stepDeletionSql(database.schema)
+    const [deleted] = await database.change(sql, [ids, ROWS_PER_STATEMENT])
+    if (Number(deleted?.['count']) < ROWS_PER_STATEMENT) return
+  }
+}
+
+/** Builds the statement that deletes up to `$2` steps of the runs `$1`, of each run the first ones first. */
+function stepDeletionSql(schema: string): string {
+  return `
+    WITH gone AS (
+      DELETE FROM ${schema}.steps WHERE (run, n) IN (
+        SELECT run, n FROM ${schema}.steps WHERE run = ANY($1::int8[]) ORDER BY run, n LIMIT $2)
+      RETURNING 1
+    )
+    SELECT count(*) AS count FROM gone`
+}
+
+/** Whether no other process deletes ended runs; it then cannot until the end of the transaction. */
+async function tryLock(
+  { query }: Pick<DatabaseSession, 'query'>,
+  lockKey: number,
+): Promise<boolean> {
+  const [lock] = await query('SELECT pg_try_advisory_xact_lock($1, $2) AS is_free', [
+    LOCKS.retention,
+    lockKey,
+  ])
+  return lock?.['is_free'] === true
+}
+
+/** Builds the part of a statement that deletes the runs `$1` and notes them; it follows WITH. */
+function deletionSql(schema: string): string {
   return `gone AS (
-      DELETE FROM ${schema}.runs WHERE ${where} RETURNING id, run_id, last_seq, ended_at,
+      DELETE FROM ${schema}.runs WHERE id = ANY($1::int8[]) RETURNING id, run_id, last_seq, ended_at,
         ${COST_PERIOD_COLUMNS}
     ), noted AS (
       INSERT INTO ${schema}.deleted_runs (run, last_seq) SELECT id, last_seq FROM gone
@@ -89,9 +159,7 @@ function deletionSql(schema: string, where: string): string {
 /** Deletes the events of deleted runs, except of those that another process is deleting. */
 async function deleteEvents(database: Database): Promise<void> {
   for (;;) {
-    const [deleted] = await database.change(eventDeletionSql(database.schema), [
-      EVENTS_PER_STATEMENT,
-    ])
+    const [deleted] = await database.change(eventDeletionSql(database.schema), [ROWS_PER_STATEMENT])
     if (Number(deleted?.['runs']) === 0) return
   }
 }

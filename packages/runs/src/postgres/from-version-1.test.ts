@@ -21,7 +21,8 @@ function toVersion1(schema: string): string {
     DROP FUNCTION ${schema}.first_cost_period, ${schema}.add_total; DROP TABLE ${schema}.totals, ${schema}.indexed_texts;
     DROP TABLE ${schema}.thread_runs, ${schema}.threads;
     DROP TABLE ${schema}.memories, ${schema}.reflections, ${schema}.followers;
-    ALTER TABLE ${schema}.events DROP COLUMN bytes; ALTER TABLE ${schema}.steps DROP COLUMN bytes;
+    ALTER TABLE ${schema}.events DROP COLUMN bytes; ALTER TABLE ${schema}.steps DROP COLUMN bytes, DROP COLUMN seq;
+    DROP TABLE ${schema}.trimmed_steps; ALTER TABLE ${schema}.runs DROP COLUMN parent;
     ALTER TABLE ${schema}.signals DROP COLUMN reply_channel;
     ALTER TABLE ${schema}.tasks DROP COLUMN finish_reason;
     DROP TABLE ${schema}.secrets, ${schema}.deleted_runs;
@@ -29,12 +30,15 @@ function toVersion1(schema: string): string {
     DROP TABLE ${schema}.deliveries;
     DROP TABLE ${schema}.audit;
     DROP INDEX ${schema}.runs_by_actor;
+    DROP TABLE ${schema}.builds, ${schema}.manifests;
+    DROP INDEX ${schema}.runs_claimable, ${schema}.runs_waiting_for_build;
+    ALTER TABLE ${schema}.runs DROP COLUMN build, DROP COLUMN code;
     ALTER TABLE ${schema}.runs DROP COLUMN request, DROP COLUMN actor, DROP COLUMN webhooks,
       DROP COLUMN actor_index, DROP COLUMN cost_usd, DROP COLUMN claimed_at,
       DROP COLUMN cache_key, DROP COLUMN waiting, DROP COLUMN commands, DROP COLUMN token,
       DROP COLUMN slot, DROP COLUMN thread_id;
     DROP TABLE ${schema}.leases, ${schema}.slots;
-    DROP INDEX ${schema}.runs_due, ${schema}.runs_owned, ${schema}.runs_by_upper_id,
+    DROP INDEX ${schema}.runs_owned, ${schema}.runs_by_upper_id,
       ${schema}.runs_by_ensemble;
     UPDATE ${schema}.schema_version SET version = 1`
 }

@@ -27,16 +27,18 @@ describe('a store of version 2', () => {
        DROP FUNCTION texts.set_review_since CASCADE;
        ALTER TABLE texts.runs DROP COLUMN review_since;
        ALTER TABLE texts.tasks DROP COLUMN finish_reason;
-       DROP TABLE texts.thread_runs, texts.threads;
+       DROP TABLE texts.thread_runs, texts.threads, texts.builds, texts.manifests;
        DROP TABLE texts.memories, texts.reflections, texts.secrets, texts.followers,
          texts.deleted_runs; DROP TABLE texts.run_texts;
-       ALTER TABLE texts.events DROP COLUMN bytes; ALTER TABLE texts.steps DROP COLUMN bytes;
+       ALTER TABLE texts.events DROP COLUMN bytes; ALTER TABLE texts.steps DROP COLUMN bytes, DROP COLUMN seq;
+       DROP TABLE texts.trimmed_steps; ALTER TABLE texts.runs DROP COLUMN parent;
        ALTER TABLE texts.signals DROP COLUMN reply_channel;
-       DROP INDEX texts.runs_cached, texts.runs_due, texts.runs_owned, texts.runs_by_upper_id,
+       DROP INDEX texts.runs_cached, texts.runs_claimable, texts.runs_waiting_for_build, texts.runs_owned, texts.runs_by_upper_id,
          texts.runs_by_ensemble, texts.runs_by_actor;
        DROP TABLE texts.leases, texts.slots; DROP FUNCTION texts.free_slot CASCADE;
        ALTER TABLE texts.runs DROP COLUMN waiting, DROP COLUMN claimed_at, DROP COLUMN cache_key,
-         DROP COLUMN token, DROP COLUMN commands, DROP COLUMN slot, DROP COLUMN thread_id;
+         DROP COLUMN token, DROP COLUMN commands, DROP COLUMN slot, DROP COLUMN thread_id,
+         DROP COLUMN build, DROP COLUMN code;
        UPDATE texts.schema_version SET version = 2`,
     )
     await using storage = await open('texts')

@@ -9,6 +9,7 @@
  * one, without runs.
  */
 import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
+import { CLAIM_KEY } from './claim-key-sql.ts'
 import { channelSql } from './notifications.ts'
 import { finiteOrNull } from './numbers.ts'
 import { fromColumn, toColumn } from './text.ts'
@@ -20,9 +21,12 @@ import type { DatabaseSession, PostgresRow } from './database.ts'
 const EXPIRED_RUNS = 500
 const EXPIRED_LEASES = 10
 
+/** Maximum time by which a claim may set the end of a lease later, in milliseconds; it is also at most an eighth of the lease. */
+const LONGEST_SLACK_MS = 500
+
 /** Returns the end of a lease of so many milliseconds from now; null stands for a lease that never expires. */
 function leaseEnd(ms: string): string {
-  return `coalesce(clock_timestamp() + ${ms}::float8 * interval '1 millisecond', 'infinity')`
+  return `coalesce(clock_timestamp() + (${ms})::float8 * interval '1 millisecond', 'infinity')`
 }
 
 /** The condition of a run that an owner has. */
@@ -54,27 +58,45 @@ export interface ClaimedLease {
 }
 
 /**
- * Returns the part of a claim that starts the lease, or sets its end. The end is computed when the row is locked, so
- * that of concurrent statements the last one counts. An expired lease is left unchanged.
+ * Returns the parts of a claim that start the lease, or set its end. The row is written only if the lease would end too
+ * early, or more than its slack too late, or has changed otherwise: while another transaction holds a snapshot, every
+ * written version of the row stays, and claims read all of them. An unchanged row is locked, so that no other process
+ * deletes it before the claim is committed.
+ *
+ * The end is computed when the row is locked, so that of concurrent statements the last one counts. An expired lease is
+ * left unchanged.
  */
 export function claimLeaseSql(schema: string, lease: ClaimedLease): string {
   const { owner, leaseMs, idleLeaseMs, hasFreeSlot, ensembles, hasClaimed } = lease
-  const end = leaseEnd(`CASE WHEN ${hasClaimed}
-    OR EXISTS (SELECT FROM ${schema}.runs WHERE ${ownedBy(owner)}) THEN ${leaseMs} ELSE ${idleLeaseMs} END`)
+  const slack = `least((SELECT ms FROM term) / 8, ${LONGEST_SLACK_MS})`
+  const end = leaseEnd(`(SELECT ms FROM term) + ${slack}`)
   return `
-    INSERT INTO ${schema}.leases (owner, expires_at, free, ensembles)
-    VALUES (${owner}, ${end}, ${hasFreeSlot}, ${ensembles})
-    ON CONFLICT (owner) DO UPDATE
-      SET expires_at = ${end}, free = excluded.free, ensembles = excluded.ensembles
-      WHERE leases.expires_at > statement_timestamp()`
+    term AS MATERIALIZED (
+      SELECT CASE WHEN ${hasClaimed} OR EXISTS (SELECT FROM ${schema}.runs WHERE ${ownedBy(owner)})
+        THEN ${leaseMs} ELSE ${idleLeaseMs} END AS ms
+    ), lease AS (
+      INSERT INTO ${schema}.leases (owner, expires_at, free, ensembles)
+      VALUES (${owner}, ${end}, ${hasFreeSlot}, ${ensembles})
+      ON CONFLICT (owner) DO UPDATE
+        SET expires_at = ${end}, free = excluded.free, ensembles = excluded.ensembles
+        WHERE leases.expires_at > statement_timestamp() AND (
+          leases.expires_at > excluded.expires_at
+          OR leases.expires_at < excluded.expires_at - ${slack} * interval '1 millisecond'
+          OR leases.free <> excluded.free OR leases.ensembles IS DISTINCT FROM excluded.ensembles)
+    )`
 }
 
-/** Returns the query of the row that counts the living processes, and says whether a lease has expired. */
+/**
+ * Returns the query of the row that counts the living processes, and says whether a lease has expired, and in how many
+ * milliseconds the next one can, at most a day.
+ */
 export function fleetSql(schema: string): string {
   return `
     SELECT count(*) FILTER (WHERE expires_at > statement_timestamp()) AS processes,
       count(*) FILTER (WHERE expires_at > statement_timestamp() AND free) AS pollers,
-      count(*) FILTER (WHERE expires_at <= statement_timestamp()) > 0 AS has_expired
+      count(*) FILTER (WHERE expires_at <= statement_timestamp()) > 0 AS has_expired,
+      extract(epoch FROM least(min(expires_at), statement_timestamp() + interval '1 day')
+        - statement_timestamp()) * 1000 AS next_expiry_ms
     FROM ${schema}.leases`
 }
 
@@ -217,7 +239,7 @@ function expireSql(schema: string): string {
     ), expired AS (SELECT * FROM lost UNION SELECT * FROM earlier), changed AS (
       UPDATE ${schema}.runs SET ${loseSql('expired.expires_at')}
       FROM expired WHERE runs.id = expired.id AND runs.id = ANY(ARRAY(SELECT id FROM expired))
-      RETURNING runs.ensemble
+      RETURNING ${CLAIM_KEY} AS ensemble
     ), deleted AS (
       DELETE FROM ${schema}.leases USING lapsed
       WHERE leases.owner = lapsed.owner AND (SELECT count(*) FROM lost) < ${EXPIRED_RUNS}

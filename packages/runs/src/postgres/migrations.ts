@@ -10,6 +10,7 @@ import { sleep, systemClock, TuttiError } from '@tutti/core'
 
 import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
 import { isLockTimeout } from './connection-errors.ts'
+import { CLAIM_KEY, UNOWNED } from './claim-key-sql.ts'
 import { THREAD_TABLES } from './thread-tables.ts'
 import { Database, LOCKS, type DatabaseSession } from './database.ts'
 import { TOTALS_SCHEMA } from './totals-schema.ts'
@@ -364,6 +365,39 @@ export const POSTGRES_MIGRATIONS: readonly (string | IndexStep | RepeatedStep)[]
       )
       SELECT count(*) AS changed FROM changed`,
   },
+  // Sequence number of the event of a step; NULL in steps of earlier versions. Steps are retained after the end of their
+  // run: `trimmed_steps` is the end and the id of the last run whose steps are deleted.
+  `
+  ALTER TABLE $schema.steps ADD COLUMN seq integer;
+  CREATE TABLE $schema.trimmed_steps (ended_at timestamptz NOT NULL, run bigint NOT NULL);
+  INSERT INTO $schema.trimmed_steps VALUES ('-infinity', 0);
+  `,
+  // The codes of ensembles, and the code of each run that a process has taken.
+  `
+  ALTER TABLE $schema.runs ADD COLUMN build text, ADD COLUMN code text;
+
+  CREATE TABLE $schema.builds (
+    build text NOT NULL,
+    ensemble text NOT NULL,
+    code text NOT NULL,
+    started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (build, ensemble, code)
+  );
+
+  CREATE TABLE $schema.manifests (
+    code text PRIMARY KEY,
+    data text NOT NULL
+  );
+  `,
+  {
+    indexes: {
+      runs_claimable: `runs (${CLAIM_KEY}, least(lost_owners, 2), due_at, id) WHERE ${UNOWNED}`,
+      runs_waiting_for_build: `runs (id) WHERE status = 'WAITING_FOR_BUILD'`,
+      runs_due: null,
+    },
+  },
+  // The run that a run was forked from, as JSON.
+  `ALTER TABLE $schema.runs ADD COLUMN parent text;`,
 ]
 
 /**

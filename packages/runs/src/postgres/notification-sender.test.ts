@@ -9,6 +9,7 @@ import { claimDue, createRun, ownedRun } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
 import { recordNotifications } from './testing/record-notifications.ts'
 import { recordStatements } from './testing/record-statements.ts'
+import { notificationGatherMs } from '../execution/fleet-pace.ts'
 import { NotificationSender, type AddressedNotification } from './notification-sender.ts'
 
 import type { StoreNotification } from '../ports/run-storage.ts'
@@ -48,6 +49,25 @@ describe('NotificationSender', () => {
       'info Notifications are sent again',
     ])
   })
+
+  it.for([
+    { processes: 1, statements: 40 },
+    { processes: 200, statements: 5 },
+    { processes: 1_000, statements: 2 },
+  ])(
+    '[RUNS-N6] sends at most $statements statements a second in a fleet of $processes',
+    async ({ processes, statements }) => {
+      const { sender, clock, sent } = setUp({ processes })
+      for (let seq = 1; seq < 100; seq += 1) {
+        sender.send([events('run-a', seq)])
+        await turns()
+        await clock.advance(10)
+      }
+      expect(sent.length).toBeLessThanOrEqual(statements)
+      await clock.advance(500)
+      expect(sent.at(-1)).toMatchObject([{ kind: 'events', runId: 'run-a', to: 99 }])
+    },
+  )
 
   it('sends nothing to its own process, and nothing after it was closed', async () => {
     const { sender, clock, sent } = setUp()
@@ -117,7 +137,7 @@ function events(runId: string, seq: number): AddressedNotification {
   return { channel: 'other', notification: { kind: 'events', runId, from: seq, to: seq } }
 }
 
-function setUp() {
+function setUp({ processes = 1 } = {}) {
   const clock = fakeClock()
   const sent: unknown[] = []
   const logged: string[] = []
@@ -133,6 +153,7 @@ function setUp() {
       return []
     },
     logger: { ...silentLogger, warn: log('warn'), info: log('info') },
+    gatherMs: () => notificationGatherMs(processes),
     clock,
   })
   return {

@@ -1,6 +1,6 @@
 /**
- * Sends notifications to other processes after the commit (RUNS-N4). The first is sent at once; those of the next
- * {@link GATHER_MS} are sent together. A failure never reaches the caller. The processes to wake for runs are chosen by
+ * Sends notifications to other processes after the commit (RUNS-N4). The first is sent at once; later ones are gathered
+ * and sent together (RUNS-N6). A failure never reaches the caller. The processes to wake for runs are chosen by
  * the same statement, at random, from the leases.
  */
 import { systemClock, type Clock, type Logger } from '@tutti/core'
@@ -24,12 +24,11 @@ export interface NotificationSenderOptions {
   readonly schema: string
   readonly query: DatabaseSession['query']
   readonly logger: Logger
+  /** Returns the time for which notifications are gathered after each statement, in milliseconds. */
+  readonly gatherMs: () => number
   /** @default systemClock */
   readonly clock?: Clock
 }
-
-/** Time for which notifications are gathered after each statement, in milliseconds. */
-const GATHER_MS = 25
 
 /**
  * Builds the statement. `$1` channels and `$2` the payload for each; `$3` ensembles, and `$4` the number of processes to
@@ -134,8 +133,8 @@ export class NotificationSender {
 
   #waitForMore(): void {
     if (this.#isClosed) return
-    const { clock = systemClock } = this.#options
-    this.#stopTimer = clock.after(GATHER_MS, () => {
+    const { clock = systemClock, gatherMs } = this.#options
+    this.#stopTimer = clock.after(gatherMs(), () => {
       this.#stopTimer = undefined
       this.#flushSoon()
     })

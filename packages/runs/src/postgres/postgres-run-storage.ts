@@ -4,6 +4,7 @@
  */
 import { errorMessage, systemClock, TuttiError } from '@tutti/core'
 
+import { notificationGatherMs } from '../execution/fleet-pace.ts'
 import { PostgresAuditLog } from './audit-log.ts'
 import { Availability } from './availability.ts'
 import { classifyError, unavailable } from './connection-errors.ts'
@@ -26,6 +27,7 @@ import { postgresRunMemory } from './run-memory.ts'
 import { PostgresRunQueue } from './run-queue.ts'
 import { PostgresCommandQueue } from './command-queue.ts'
 import { PostgresRunStore } from './run-store.ts'
+import { postgresBuildStore } from './build-store.ts'
 import { postgresSecretStore } from './secret-store.ts'
 import { PostgresThreadStore } from './thread-store.ts'
 import { LastUnfinishedCount } from './unfinished-count.ts'
@@ -72,6 +74,7 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
     schema: database.schema,
     query: (sql, values) => database.query(sql, values),
     logger,
+    gatherMs: () => notificationGatherMs(queue.fleet.processes),
   })
   const filler = new GramFiller({ database: requests, logger })
   const close = async (): Promise<void> => {
@@ -99,15 +102,17 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
     unfinished: new LastUnfinishedCount(() => systemClock.elapsed()),
     sharedChannel: toSharedChannel(schema),
   }
+  const queue = new PostgresRunQueue(parts)
   let closing: Promise<void> | undefined
   return {
     runs: new PostgresRunStore(parts),
     threads: new PostgresThreadStore(parts),
-    queue: new PostgresRunQueue(parts),
+    queue,
     commands: new PostgresCommandQueue(parts),
     events: new PostgresEventLog(parts),
     outbox: new PostgresWebhookOutbox(parts),
     audit: new PostgresAuditLog(requests),
+    builds: postgresBuildStore(parts),
     secrets: postgresSecretStore(requests),
     ...postgresRunMemory(requests),
     processName: notifications.channel,
@@ -116,10 +121,7 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
       return availability.isAvailable
     },
     listen: (listener) => notifications.listen(listener),
-    [Symbol.asyncDispose]() {
-      closing ??= leave().then(close)
-      return closing
-    },
+    [Symbol.asyncDispose]: () => (closing ??= leave().then(close)),
   }
 }
 
@@ -134,7 +136,7 @@ function openDatabases(
   const common = { ...shared, maxConnections: share, onLost }
   return {
     // An idle process polls more rarely than a pool closes its idle connections.
-    database: new Database({ ...common, minConnections: 1 }),
+    database: new Database({ ...common, minConnections: 1, plansOnce: true }),
     requests: new Database({
       ...common,
       maxConnections: maxConnections - 2 * share,

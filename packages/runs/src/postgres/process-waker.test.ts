@@ -8,6 +8,7 @@ import { waitingEnsemble, type WaitingEnsemble } from '../../test/waiting-ensemb
 import { RunService } from '../run-service.ts'
 import { claimDue, createRun } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
+import { ProcessWaker } from './process-waker.ts'
 import { recordNotifications } from './testing/record-notifications.ts'
 import { recordStatements, type RecordedStatement } from './testing/record-statements.ts'
 
@@ -29,12 +30,14 @@ describe('a fleet of idle workers', () => {
     const bystander = await fleet.start(API)
     for (let n = 0; n < 20; n += 1) await fleet.start()
     fleet.band.play()
-    for (let n = 1; n <= 5; n += 1) {
-      const before = fleet.claims().length
+    const before = fleet.claims().length
+    const submits = 5
+    for (let n = 1; n <= submits; n += 1) {
       const { runId } = await api.submit({ inputs: INPUTS })
       await fleet.completed(bystander, runId)
-      expect(fleet.claims().length - before).toBeLessThanOrEqual(3)
     }
+    // A worker claims again when its run has ended, which may be after the next submit.
+    expect(fleet.claims().length - before).toBeLessThanOrEqual(3 * submits)
   })
 
   it('[RUNS-L14] makes at most 2 claims for a run that a worker accepts, which executes it itself', async () => {
@@ -121,6 +124,18 @@ describe('a fleet of idle workers', () => {
   })
 })
 
+describe('ProcessWaker', () => {
+  it('[RUNS-L14] wakes two processes for each ensemble that a full process passes on', () => {
+    const woken: (readonly string[])[] = []
+    const waker = new ProcessWaker({
+      notifications: { notify: () => undefined },
+      sender: { send: (_others, ensembles) => woken.push(ensembles ?? []) },
+    })
+    waker.passOn(['band', 'choir'])
+    expect(woken).toEqual([['band', 'band', 'choir', 'choir']])
+  })
+})
+
 describe('a store', () => {
   it('[RUNS-L14] whose process is full wakes another one for the runs of an expired lease that it finds', async () => {
     await using fleet = openFleet()
@@ -146,7 +161,7 @@ describe('a store', () => {
         `SELECT (extract(epoch FROM expires_at - clock_timestamp()) * 1000)::float8 AS ms
          FROM ${fleet.schema}.leases`,
       )
-      expect(rows.map((row) => Math.ceil(row.ms / 60_000) * 60_000)).toEqual([ms])
+      expect(rows.map((row) => Math.round(row.ms / 60_000) * 60_000)).toEqual([ms])
     }
     await storage.queue.renew(owner)
     await lastsAbout(600_000)

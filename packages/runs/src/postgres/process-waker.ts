@@ -17,6 +17,9 @@ export interface ProcessOffer {
   readonly ensembles: readonly string[] | undefined
 }
 
+/** Number of processes that a full process wakes for further due runs of an ensemble. */
+const PASSED_TO = 2
+
 /** Wakes processes for runs. */
 export class ProcessWaker {
   readonly #notifications: Pick<PostgresNotifications, 'notify'>
@@ -46,9 +49,15 @@ export class ProcessWaker {
     this.#sender.send(others, elsewhere)
   }
 
-  /** Wakes another process for each ensemble, because this one has no slot left for its due runs. */
+  /**
+   * Wakes other processes for each ensemble, because this one has no slot left for its due runs. Each of them does the
+   * same, so that many runs reach many processes in few steps.
+   */
   passOn(ensembles: readonly string[]): void {
-    this.#sender.send([], ensembles)
+    this.#sender.send(
+      [],
+      ensembles.flatMap((ensemble) => Array.from({ length: PASSED_TO }, () => ensemble)),
+    )
   }
 
   #takes(ensemble: string): boolean {

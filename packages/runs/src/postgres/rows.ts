@@ -1,10 +1,10 @@
 /** Pure: converts rows of the Postgres store to records. */
 import { addTokens } from '@tutti/ensemble'
 
+import { toLoggedEvent } from '../commit/serialize-once.ts'
 import {
   field,
   readListedFields,
-  toLoggedEvent,
   readOutputOmitted,
   numberField,
   parseCutText,
@@ -70,6 +70,8 @@ function toSummary(row: PostgresRow): Omit<RunRecord, 'error'> {
     status: row['status'] as RunRecord['status'],
     ...readJsonColumns(row),
     ...optionalText('threadId', row['thread_id']),
+    ...optionalText('build', row['build']),
+    ...optionalText('code', row['code']),
     taskCount: Number(row['task_count']),
     completedTasks: Number(row['completed_tasks']),
     createdAt: Number(row['created_at']),

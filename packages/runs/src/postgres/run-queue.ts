@@ -8,6 +8,7 @@
  */
 import { toStoreMetrics } from '../store-metrics.ts'
 import { SUSPECT_LOSSES } from '../execution/suspects.ts'
+import { CLAIM_KEY } from './claim-key-sql.ts'
 import { claimSql, commandsSql, TAKE } from './claim-sql.ts'
 import { expireLeases, loseSql, renewLease, startLease, toFleet } from './leases.ts'
 import { clampCount, finiteOrNull } from './numbers.ts'
@@ -34,7 +35,7 @@ import type { PostgresParts } from './postgres-parts.ts'
 /** A hundred years in milliseconds; Postgres does not accept an infinite interval. */
 const LONGEST_MS = 3.15e12
 
-/** Time for each live process after which a claim looks at all due runs again, in milliseconds. */
+/** Time for each live process after which a claim looks at all due runs and leases again, in milliseconds. */
 const LOOK_AGAIN_MS = 1_000
 
 /** The place of a run before all others. */
@@ -54,7 +55,7 @@ export class PostgresRunQueue implements RunQueue {
   readonly #parts: PostgresParts
   /** The last run without losses that this process claimed. */
   #last = FIRST
-  /** Time at which a claim looks at all due runs again. */
+  /** Time at which a claim looks at all due runs and leases again; no lease that it saw expires earlier. */
   #lookAgainAt = 0
   /** The slot after the last that this process took: claims of several processes rarely meet at one slot. */
   #nextSlot = 1
@@ -167,7 +168,7 @@ export class PostgresRunQueue implements RunQueue {
          SELECT id FROM ${schema}.runs WHERE state = 'owned' ORDER BY id FOR UPDATE
        )
        UPDATE ${schema}.runs SET ${loseSql(lostAt)}
-       FROM held WHERE runs.id = held.id RETURNING run_id, runs.id, ensemble`,
+       FROM held WHERE runs.id = held.id RETURNING run_id, runs.id, ${CLAIM_KEY} AS ensemble`,
     )
     this.#parts.waker.wake(rows.map(({ ensemble }) => fromColumn(String(ensemble))))
     return rows
@@ -216,7 +217,7 @@ export class PostgresRunQueue implements RunQueue {
   ): Promise<ReleasedRun> {
     const { schema } = session
     const [locked] = await session.query(
-      `SELECT id, ensemble, write_no FROM ${schema}.runs
+      `SELECT id, ${CLAIM_KEY} AS ensemble, write_no FROM ${schema}.runs
        WHERE run_id = $1 AND token = $2 AND state = 'owned' FOR UPDATE`,
       [toColumn(runId), token],
     )
@@ -249,8 +250,8 @@ export class PostgresRunQueue implements RunQueue {
     const now = performance.now()
     const looksAtAll = this.#last === FIRST || now >= this.#lookAgainAt
     const last = looksAtAll ? FIRST : this.#last
-    const allEnsembles = looksAtAll || known === undefined
-    const rows = await database.query(claimSql(database.schema, { allEnsembles }), [
+    const form = { looksAtAll, allEnsembles: looksAtAll || known === undefined }
+    const rows = await database.query(claimSql(database.schema, form), [
       toColumn(owner),
       finiteOrNull(leaseMs),
       wanted,
@@ -263,10 +264,15 @@ export class PostgresRunQueue implements RunQueue {
       this.#nextSlot,
       ignoresExpired,
       finiteOrNull(idleLeaseMs),
+      known?.code === undefined ? null : JSON.stringify(known.code.codes),
+      known?.code === undefined ? null : toColumn(known.code.build),
     ])
     const [first] = rows
-    this.#fleet = toFleet(first)
-    if (looksAtAll) this.#lookAgainAt = now + LOOK_AGAIN_MS * this.#fleet.processes
+    if (looksAtAll) {
+      this.#fleet = toFleet(first)
+      const nextExpiryMs = Number(first?.['next_expiry_ms'])
+      this.#lookAgainAt = now + Math.min(LOOK_AGAIN_MS * this.#fleet.processes, nextExpiryMs)
+    }
     const taken = rows.filter((row) => row['place'] !== null)
     const lastTaken = taken.at(-1)
     if (lastTaken?.['class'] === 0) {

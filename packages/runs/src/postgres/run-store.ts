@@ -8,7 +8,7 @@ import { runTooLarge, runUnreadable } from '../refusals.ts'
 import { createRun } from './create-run.ts'
 import { commitWrites, type CommitAttempt } from './commit-writes.ts'
 import { decideUnownedWrite, decideWrite } from './decide-write.ts'
-import { deleteEnded, deleteOne } from './delete-ended.ts'
+import { deleteEnded, deleteOne, deleteSteps } from './delete-ended.ts'
 import { listChangedRuns } from './list-changed-runs.ts'
 import { queryRuns } from './list-runs.ts'
 import { loadValues } from './load-values.ts'
@@ -27,12 +27,16 @@ import type {
   RunQuery,
   RunStore,
   RunWrite,
-  StepsLimit,
+  StepRetention,
+  StepsQuery,
   WriteResult,
 } from '../ports/run-store.ts'
 import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
 import type { PostgresParts } from './postgres-parts.ts'
 import type { RunStep } from '@tutti/ensemble'
+
+/** The greatest sequence number that its column can hold. */
+const MOST_SEQ = 2 ** 31 - 1
 
 /** The run store in Postgres. */
 export class PostgresRunStore implements RunStore {
@@ -86,13 +90,15 @@ export class PostgresRunStore implements RunStore {
 
   async steps(
     runId: string,
-    { maxBytes = Infinity }: StepsLimit = {},
+    { maxBytes = Infinity, upTo = MOST_SEQ }: StepsQuery = {},
   ): Promise<readonly RunStep[]> {
     // A transaction, which has longer than a read that a person waits for.
     const { rows, reader } = await this.#parts.requests.transaction({}, async (session) => {
       const { schema } = session
-      const ofRun = `FROM ${schema}.steps JOIN ${schema}.runs ON runs.id = run WHERE run_id = $1`
-      const values = [toColumn(runId)]
+      // Steps of earlier versions have no sequence number.
+      const ofRun = `FROM ${schema}.steps JOIN ${schema}.runs ON runs.id = run
+        WHERE run_id = $1 AND coalesce(seq, 0) <= $2`
+      const values = [toColumn(runId), upTo]
       if (maxBytes !== Infinity) {
         const [sum] = await session.query(
           `SELECT sum(coalesce(bytes, octet_length(data))) AS bytes ${ofRun}`,
@@ -155,6 +161,10 @@ export class PostgresRunStore implements RunStore {
 
   deleteEnded(which: Retention): Promise<readonly string[]> {
     return deleteEnded(this.#parts.requests, which)
+  }
+
+  deleteSteps(which: StepRetention): Promise<boolean> {
+    return deleteSteps(this.#parts.requests, which)
   }
 
   async delete(runId: string): Promise<'deleted' | 'unfinished' | 'unknown'> {

@@ -2,6 +2,7 @@
  * Stores writes of several runs with all their effects, in one statement for all of them. The records of a run are changed
  * in memory, from what this process knows of the run, and written back on condition that it is still true.
  */
+import { toClaimKey } from '../claim-key.ts'
 import { toRecordChanges } from '../commit/changes.ts'
 import { encodeWrite } from '../commit/stored-values.ts'
 import { isDelivered } from '../record-fields.ts'
@@ -71,13 +72,13 @@ export async function storeWrites(
     ],
     woken: stored
       .filter(({ write, hasEnded }) => write.wakes && !hasEnded)
-      .map(({ write }) => write.row.run.ensemble),
+      .map(({ write }) => toClaimKey(write.row.run)),
   }
 }
 
 /** Applies the changes of all events. */
 function computeRecords({ known, write }: KnownWrite): StoredWrite {
-  const changes = write.events.flatMap(toRecordChanges)
+  const changes = [...(write.changes ?? []), ...write.events.flatMap(toRecordChanges)]
   const records: Records = {
     run: { ...write.row.run, status: write.status },
     setsStatus: false,
@@ -87,10 +88,7 @@ function computeRecords({ known, write }: KnownWrite): StoredWrite {
   }
   for (const change of changes) applyChange(records, change)
   const hasEnded = write.events.some(({ type }) => type === 'run_result')
-  const { events, stored, row } = write
-  // Ended runs need no steps.
-  const steps = hasEnded ? [] : write.steps
-  const encoded = encodeWrite({ events, steps, stored }, row.run.lastSeq)
+  const encoded = encodeWrite(write, write.row.run.lastSeq)
   return { write, encoded, records, changedTasks: listTaskIndexes(changes), hasEnded }
 }
 
@@ -178,6 +176,7 @@ function stepColumns(computed: readonly StoredWrite[]): readonly (readonly unkno
   return [
     steps.map(({ run }) => run),
     steps.map(({ n }) => n),
+    steps.map(({ seq }) => seq),
     steps.map(({ data }) => data),
     steps.map(({ bytes }) => bytes),
   ]
@@ -191,7 +190,7 @@ function toKnownRun({ write, records, hasEnded }: StoredWrite): KnownRun {
       ...row,
       run: { ...records.run, lastSeq: records.run.lastSeq + events.length },
       state: hasEnded ? 'ended' : wakes ? 'ready' : row.state,
-      nextStep: row.nextStep + (hasEnded ? 0 : steps.length),
+      nextStep: row.nextStep + steps.length,
       writeNo,
     },
     tasks: records.tasks,

@@ -46,7 +46,7 @@ export function runColumns({ write, records, hasEnded }: StoredWrite): readonly 
     run.taskCount,
     run.completedTasks,
     run.lastSeq + events.length,
-    row.nextStep + (hasEnded ? 0 : steps.length),
+    row.nextStep + steps.length,
     writeNo,
     hasEnded ? 'ended' : wakes ? 'ready' : row.state,
     steps.length > 0,

@@ -36,7 +36,7 @@ const COLUMNS = {
     cost_usd: 'float8',
   },
   events: { run: 'int8', seq: 'int4', type: 'text', data: 'text', bytes: 'int4' },
-  steps: { run: 'int8', n: 'int4', data: 'text', bytes: 'int4' },
+  steps: { run: 'int8', n: 'int4', seq: 'int4', data: 'text', bytes: 'int4' },
   tasks: {
     run: 'int8',
     task_index: 'int4',
@@ -194,11 +194,6 @@ function buildStatement(schema: string, parts: readonly WritePart[]): string {
     ...(has('deliveries') ? [['new_deliveries', insert('deliveries', 'deliveries')] as const] : []),
     ...(has('ended')
       ? [
-          [
-            'deleted_steps',
-            `DELETE FROM ${schema}.steps USING ${given('ended')}
-             WHERE steps.run = given.run AND ${ofFit('given.run')}`,
-          ] as const,
           [
             'refused',
             // A signal id is a UUID, which needs no escaping in JSON.

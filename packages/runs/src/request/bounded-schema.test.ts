@@ -157,7 +157,7 @@ describe('a schema of a request', () => {
         Array.from({ length: fields }, (__, index) => [`field${index}`, { type: 'string' }]),
       ),
     })
-    expect(faultIn(wide(500))).toBe('none')
+    expect(faultIn(wide(100))).toBe('none')
     expect(faultIn(wide(5_000))).toMatch(/^must be at most 65536 characters of JSON, got \d{6}$/)
   })
 

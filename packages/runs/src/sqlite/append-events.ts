@@ -1,10 +1,12 @@
 /** Writes events of one run with all their effects. The caller holds a transaction. */
-import { toRecordChanges } from '../commit/changes.ts'
+import { toRecordChanges, type Change } from '../commit/changes.ts'
 import { foldChanges } from '../commit/fold-changes.ts'
+import { toLoggedEvent } from '../commit/serialize-once.ts'
 import { encodeWrite, type StoredValues } from '../commit/stored-values.ts'
-import { isDelivered, toLoggedEvent, readJsonColumns } from '../record-fields.ts'
+import { isDelivered, readJsonColumns } from '../record-fields.ts'
 import { runCompleted } from '../refusals.ts'
 import { prepareChangeApplier, type Assignment } from './apply-changes.ts'
+import { prepareRowInserter } from './insert-rows.ts'
 
 import type { StoreNotification } from '../ports/run-storage.ts'
 import type { CommandAnswer } from '../ports/command-queue.ts'
@@ -22,8 +24,11 @@ export interface Addition {
   readonly lastSeq: number
   readonly events: readonly RunEvent[]
   readonly steps: readonly RunStep[]
+  readonly stepEvents?: readonly number[]
   readonly answers?: readonly CommandAnswer[]
   readonly stored?: StoredValues
+  /** Changes of records that precede those of the events. */
+  readonly changes?: readonly Change[]
   /** Assignments in the row of the run in addition to those of the events. */
   readonly assignments: readonly Assignment[]
 }
@@ -42,31 +47,54 @@ export function prepareEventAppender(
   clock: Clock,
 ): (addition: Addition) => Appended {
   const applyChanges = prepareChangeApplier(database)
-  const insertEvent = database.prepare(
-    'INSERT INTO events (run, seq, type, data, bytes) VALUES (?, ?, ?, ?, ?)',
+  const insertEvents = prepareRowInserter(
+    database,
+    'INSERT INTO events (run, seq, type, data, bytes)',
+    '(?, ?, ?, ?, ?)',
   )
-  const insertStep = database.prepare(
-    `INSERT INTO steps (run, n, data, bytes)
-     VALUES ($id, (SELECT coalesce(max(n), -1) + 1 FROM steps WHERE run = $id), $data, $bytes)`,
+  const insertSteps = prepareRowInserter(
+    database,
+    'INSERT INTO steps (run, n, seq, data, bytes)',
+    '(?, ?, ?, ?, ?)',
+  )
+  const findNextStep = database.prepare(
+    'SELECT coalesce(max(n), -1) + 1 AS n FROM steps WHERE run = ?',
   )
   const end = prepareRunEnder(database)
   const answer = prepareAnswerer(database)
   const deliver = prepareDeliveryMaker(database, clock)
-  return ({ id, runId, lastSeq, events, steps, answers = [], stored, assignments }) => {
+  return (addition) => {
+    const {
+      id,
+      runId,
+      lastSeq,
+      events,
+      answers = [],
+      changes: earlier = [],
+      assignments,
+    } = addition
     const notifications = answers.flatMap((given) => answer(id, given))
     const result = events.find((event) => event.type === 'run_result')
-    const newSteps = result === undefined ? steps : []
-    const encoded = encodeWrite({ events, steps: newSteps, stored }, lastSeq)
-    let seq = lastSeq
-    for (const { event, data, bytes } of encoded.events) {
-      seq += 1
-      insertEvent.run(id, seq, event.type, data, bytes)
-    }
-    const changes = foldChanges(events.flatMap(toRecordChanges))
+    const encoded = encodeWrite(addition, lastSeq)
+    insertEvents(
+      encoded.events.map(({ event, data, bytes }, index) => [
+        id,
+        lastSeq + 1 + index,
+        event.type,
+        data,
+        bytes,
+      ]),
+    )
+    const changes = foldChanges([...earlier, ...events.flatMap(toRecordChanges)])
     const ending = result === undefined ? [] : [...END_RUN, ['ended_at = ?', clock.now()] as const]
     applyChanges(id, changes, [...assignments, ...ending])
     notifications.push(...deliver({ id, lastSeq, events }))
-    for (const { data, bytes } of encoded.steps) insertStep.run({ id, data, bytes })
+    if (encoded.steps.length > 0) {
+      const n = Number(findNextStep.get(id)?.['n'])
+      insertSteps(
+        encoded.steps.map(({ seq, data, bytes }, index) => [id, n + index, seq, data, bytes]),
+      )
+    }
     if (result !== undefined) {
       notifications.push(...end({ id, runId }, result).flatMap((given) => answer(id, given)))
     }
@@ -132,15 +160,19 @@ const END_RUN: readonly Assignment[] = [
   ],
 ]
 
-/** Returns the function that ends a run: it deletes steps, withdraws reviews, and returns answers to pending commands. */
+/** Returns the function that ends a run: it withdraws reviews, and returns answers to pending commands. */
 function prepareRunEnder(database: DatabaseSync): Ender {
-  const deleteSteps = database.prepare('DELETE FROM steps WHERE run = ?')
   const withdraw = database.prepare(
     `UPDATE reviews SET status = 'WITHDRAWN' WHERE run = ? AND status = 'OPEN'`,
   )
   const waiting = database.prepare('SELECT signal_id FROM signals WHERE run = ? AND answer IS NULL')
+  const isAwaited = database.prepare(
+    `SELECT 1 WHERE EXISTS (SELECT 1 FROM reviews WHERE run = $id AND status = 'OPEN')
+       OR EXISTS (SELECT 1 FROM signals WHERE run = $id AND answer IS NULL)`,
+  )
   return ({ id, runId }, { status }) => {
-    deleteSteps.run(id)
+    // Most runs have neither open reviews nor pending commands.
+    if (isAwaited.get({ id }) === undefined) return []
     withdraw.run(id)
     return waiting.all(id).map((row) => ({
       commandId: String(row['signal_id']),

@@ -1,5 +1,6 @@
 /** Creates a run, once. */
-import { toLoggedEvent, toSubmittedColumns } from '../record-fields.ts'
+import { toLoggedEvent } from '../commit/serialize-once.ts'
+import { toSubmittedColumns } from '../record-fields.ts'
 import {
   assertRoom,
   assertWithinQuota,
@@ -8,6 +9,7 @@ import {
   runExists,
 } from '../refusals.ts'
 import { toSearchText } from '../search-text.ts'
+import { prepareLogCopier } from './copy-log.ts'
 import { prepareDueChecker } from './due-runs.ts'
 import { NEW_TOKEN, readRunRow } from './run-rows.ts'
 import { readRun } from './rows.ts'
@@ -36,14 +38,15 @@ export function prepareRunCreator(
     `INSERT INTO runs
        (run_id, ensemble, workflow, status, inputs, tags, task_count, created_at, last_seq, token,
         idempotency_key, fingerprint, cache_key, request, actor, webhooks,
-        thread_id, state, epoch, owner, due_at, claimed_at)
-     VALUES (?, ?, ?, 'ACCEPTED', ?, ?, ?, ?, 0, ${NEW_TOKEN}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        thread_id, state, epoch, owner, due_at, claimed_at, build, code)
+     VALUES (?, ?, ?, 'ACCEPTED', ?, ?, ?, ?, 0, ${NEW_TOKEN}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      RETURNING *`,
   )
   const insertText = database.prepare('INSERT INTO run_texts (run, text) VALUES (?, ?)')
+  const copyLog = prepareLogCopier(database, append)
   const thread = prepareThreadWriter(database)
   const countUse = prepareActorCounter(database)
-  return async (run, { firstEvent, maxUnfinishedRuns, quota, claimant }) => {
+  return async (run, { firstEvent, maxUnfinishedRuns, quota, claimant, fork }) => {
     const { runId, submission } = run
     const created = await inTurn((): CreatedRun => {
       const repeated = submission && findRepeatedRun(byKey, submission)
@@ -55,12 +58,16 @@ export function prepareRunCreator(
       if (quota !== undefined) assertWithinQuota(quota, countUse(quota))
       const now = clock.now()
       const isFree =
-        claimant !== undefined && Number(active) < claimant.maxConcurrentRuns && !isAnyDue(now)
+        claimant !== undefined &&
+        fork === undefined &&
+        Number(active) < claimant.maxConcurrentRuns &&
+        !isAnyDue(now)
       const owner = isFree ? claimant : undefined
-      const row = insert.get(...toRunValues(run), ...toQueueValues(owner, now)) ?? {}
+      const row = insert.get(...toRunValues(run), ...toQueueValues(owner, run.ensemble, now)) ?? {}
       const id = Number(row['id'])
       insertText.run(id, toSearchText(run))
       append({ id, runId, lastSeq: -1, events: [firstEvent], steps: [], assignments: [] })
+      if (fork !== undefined) copyLog({ id, runId }, fork)
       if (run.thread !== undefined) thread.add(run.thread, id, now)
       return {
         kind: 'created',
@@ -74,11 +81,16 @@ export function prepareRunCreator(
   }
 }
 
-/** Returns the values of `state`, `epoch`, `owner`, `due_at` and `claimed_at`. */
-function toQueueValues(owner: Claimant | undefined, now: number): readonly SQLInputValue[] {
-  if (owner === undefined) return ['ready', 0, null, now, null]
-  const { leaseMs } = owner
-  return ['owned', 1, owner.owner, leaseMs === Infinity ? null : Math.ceil(now + leaseMs), now]
+/** Returns the values of `state`, `epoch`, `owner`, `due_at`, `claimed_at`, `build` and `code`. */
+function toQueueValues(
+  owner: Claimant | undefined,
+  ensemble: string,
+  now: number,
+): readonly SQLInputValue[] {
+  if (owner === undefined) return ['ready', 0, null, now, null, null, null]
+  const { leaseMs, code } = owner
+  const until = leaseMs === Infinity ? null : Math.ceil(now + leaseMs)
+  return ['owned', 1, owner.owner, until, now, code?.build ?? null, code?.codes[ensemble] ?? null]
 }
 
 function toRunValues(run: NewRun): readonly SQLInputValue[] {

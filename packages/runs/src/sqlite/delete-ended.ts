@@ -1,5 +1,5 @@
 /** Deletes ended runs with all their data. */
-import type { Retention } from '../ports/run-store.ts'
+import type { Retention, StepRetention } from '../ports/run-store.ts'
 import type { SqliteParts } from './sqlite-parts.ts'
 
 /**
@@ -25,5 +25,40 @@ export function prepareRunDeleter({
       const gone = ended.filter((row, at) => at < tooMany || Number(row['ended_at']) < before)
       for (const row of gone) remove.run(Number(row['id']))
       return gone.map((row) => String(row['run_id']))
+    })
+}
+
+/** Number of runs whose steps are deleted at a time. */
+const RUNS_AT_A_TIME = 100
+
+/**
+ * Returns the function that deletes the steps of runs that ended before. Table `trimmed_steps` holds the end and the id
+ * of the last run whose steps are deleted, so that earlier runs are not looked at again.
+ */
+export function prepareStepDeleter({
+  database,
+  clock,
+  transaction,
+}: SqliteParts): (which: StepRetention) => boolean {
+  const oldest = database.prepare(
+    `SELECT id, ended_at FROM runs
+     WHERE (ended_at, id) > (SELECT ended_at, run FROM trimmed_steps) AND ended_at < ?
+     ORDER BY ended_at, id LIMIT ${RUNS_AT_A_TIME}`,
+  )
+  const remove = database.prepare(
+    `DELETE FROM steps WHERE run = $id
+       AND n IN (SELECT n FROM steps WHERE run = $id ORDER BY n LIMIT $left)`,
+  )
+  const advance = database.prepare('UPDATE trimmed_steps SET ended_at = ?, run = ?')
+  return ({ maxAgeMs, limit }) =>
+    transaction(() => {
+      const runs = oldest.all(clock.now() - maxAgeMs)
+      let left = limit
+      for (const { id = 0, ended_at: endedAt = 0 } of runs) {
+        left -= Number(remove.run({ id, left }).changes)
+        if (left === 0) return true
+        advance.run(endedAt, id)
+      }
+      return runs.length === RUNS_AT_A_TIME
     })
 }

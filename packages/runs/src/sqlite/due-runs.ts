@@ -1,6 +1,8 @@
 /** Finds the runs of the embedded store that are due. */
 import { SUSPECT_LOSSES } from '../execution/suspects.ts'
 
+import { SQLITE_CLAIM_KEY } from './claim-key-sql.ts'
+
 import type { ClaimRequest } from '../ports/run-queue.ts'
 import type { SqliteRow } from './rows.ts'
 import type { DatabaseSync } from 'node:sqlite'
@@ -30,7 +32,7 @@ export function prepareDueRuns(
     const room = Math.min(wanted, maxConcurrentRuns - count, Number.MAX_SAFE_INTEGER)
     if (room <= 0) return []
     const suspects = takesSuspect ? 1 : 0
-    if (known === undefined || known.othersAfterMs <= 0) return all({ now, room, suspects })
+    if (known === undefined) return all({ now, room, suspects })
     return fitting({
       now,
       room,
@@ -41,8 +43,9 @@ export function prepareDueRuns(
   }
 }
 
-/** The ensemble of the run is known, or the run has been due for long (RUNS-L9). */
-const FITS = `AND (due_at <= $others OR ensemble IN (SELECT value FROM json_each($known)))`
+/** The key of the run is known, or its ensemble is not and it has been due for long (RUNS-L9, RUNS-Z2). */
+const FITS = `AND (${SQLITE_CLAIM_KEY} IN (SELECT value FROM json_each($known))
+  OR (due_at <= $others AND ensemble NOT IN (SELECT value FROM json_each($known))))`
 
 type DueReader = (values: {
   readonly now: number

@@ -10,17 +10,28 @@ import type {
   RunListPage,
   RunQuery,
 } from '../ports/run-store.ts'
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 
 /** Returns the function that lists runs. */
 export function prepareRunLister(database: DatabaseSync): (query: RunQuery) => RunListPage {
+  /** Condition → its statements. Conditions differ only by the filters that a query has. */
+  const prepared = new Map<
+    string,
+    { readonly count: StatementSync; readonly page: StatementSync }
+  >()
   return (query) => {
     const { where, values } = toFilter(query)
     const { limit, offset = 0, before = Number.MAX_SAFE_INTEGER } = query
-    const rows = database.prepare(listSql(where)).all({ ...values, before, limit, offset })
-    const found = Number(rows[0]?.['total'])
+    const { count, page } = prepared.get(where) ?? {
+      count: database.prepare(countSql(where)),
+      page: database.prepare(listSql(where)),
+    }
+    prepared.set(where, { count, page })
+    const found = Number(count.get(values)?.['total'])
+    // Without a run, the statement of the page would take 20 times as long as the count.
+    const rows = found === 0 ? [] : page.all({ ...values, before, limit, offset })
     return {
-      runs: rows.filter(({ id }) => id !== null).map(readListedRun),
+      runs: rows.map(readListedRun),
       total: Math.min(found, MOST_COUNTED),
       isCapped: found > MOST_COUNTED,
     }
@@ -54,9 +65,14 @@ export function prepareChangedRunLister(
   }
 }
 
+function countSql(where: string): string {
+  return `SELECT count(*) AS total FROM (SELECT 1 FROM runs WHERE ${where} LIMIT ${MOST_COUNTED + 1})`
+}
+
 /**
- * Builds one statement for the page, the usage of its tasks, and the count. A page beyond the end has one row. The plus
- * in `+status` disables the index on the status of reviews, which would scan all open reviews for each run.
+ * Builds one statement for the page and the usage of its tasks. The plus in `+status` disables the index on the status of
+ * reviews, which would scan all open reviews for each run. The cross join fixes the order of its tables; otherwise all
+ * tasks of the store would be scanned.
  */
 function listSql(where: string): string {
   return `
@@ -67,14 +83,12 @@ function listSql(where: string): string {
       SELECT run, ${TOTALS},
         min(task_index) FILTER (WHERE tasks.status = 'RUNNING' AND page.state <> 'ended')
           AS current_index
-      FROM page JOIN tasks ON run = page.id GROUP BY run
+      FROM page CROSS JOIN tasks ON run = page.id GROUP BY run
     )
-    SELECT total, page.*, used.*,
+    SELECT page.*, used.*,
       (SELECT name FROM tasks WHERE run = page.id AND task_index = current_index) AS current_name,
       (SELECT count(*) FROM reviews WHERE run = page.id AND +status = 'OPEN') AS open_reviews
-    FROM (SELECT count(*) AS total FROM (
-      SELECT 1 FROM runs WHERE ${where} LIMIT ${MOST_COUNTED + 1}))
-      LEFT JOIN page ON true LEFT JOIN used ON run = page.id
+    FROM page LEFT JOIN used ON run = page.id
     ORDER BY page.id DESC`
 }
 

@@ -266,6 +266,34 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
 
   ALTER TABLE runs ADD COLUMN thread_id TEXT;
   `,
+  // Sequence number of the event of a step; NULL in steps of earlier versions. Steps are retained after the end of their
+  // run: `trimmed_steps` is the end and the id of the last run whose steps are deleted.
+  `
+  ALTER TABLE steps ADD COLUMN seq INTEGER;
+  CREATE TABLE trimmed_steps (ended_at INTEGER NOT NULL, run INTEGER NOT NULL) STRICT;
+  INSERT INTO trimmed_steps VALUES (0, 0);
+  `,
+  // The codes of ensembles, and the code of each run that a process has taken.
+  `
+  ALTER TABLE runs ADD COLUMN build TEXT;
+  ALTER TABLE runs ADD COLUMN code TEXT;
+  CREATE INDEX runs_waiting_for_build ON runs (id) WHERE status = 'WAITING_FOR_BUILD';
+
+  CREATE TABLE builds (
+    build TEXT NOT NULL,
+    ensemble TEXT NOT NULL,
+    code TEXT NOT NULL,
+    started_at INTEGER NOT NULL,
+    UNIQUE (build, ensemble, code)
+  ) STRICT;
+
+  CREATE TABLE manifests (
+    code TEXT PRIMARY KEY,
+    data TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
+  // The run that a run was forked from, as JSON.
+  `ALTER TABLE runs ADD COLUMN parent TEXT;`,
 ]
 
 /**

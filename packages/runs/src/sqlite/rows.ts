@@ -8,10 +8,10 @@
  */
 import { addTokens } from '@tutti/ensemble'
 
+import { toLoggedEvent } from '../commit/serialize-once.ts'
 import {
   field,
   readListedFields,
-  toLoggedEvent,
   readOutputOmitted,
   numberField,
   parseCutText,
@@ -51,6 +51,8 @@ function toSummary(row: SqliteRow): Omit<RunRecord, 'error'> {
     status: text(row['status']) as RunStatus,
     ...readJsonColumns(row),
     ...(typeof row['thread_id'] === 'string' ? { threadId: row['thread_id'] } : {}),
+    ...(typeof row['build'] === 'string' ? { build: row['build'] } : {}),
+    ...(typeof row['code'] === 'string' ? { code: row['code'] } : {}),
     taskCount: Number(row['task_count']),
     completedTasks: Number(row['completed_tasks']),
     createdAt: Number(row['created_at']),

@@ -30,21 +30,24 @@ export type QueueState = 'ready' | 'owned' | 'parked' | 'ended'
 /** Reads of one run. */
 export interface RunRows {
   find(runId: string): SqliteRunRow | undefined
-  /** Returns the steps of the run with that row id, in order. */
-  steps(id: number): readonly RunStep[]
+  /** Returns the steps of the run with that row id, up to those of an event, in order. */
+  steps(id: number, upTo?: number): readonly RunStep[]
   /** Returns the size of these steps with all values that they refer to, in bytes. */
-  stepBytes(id: number): number
+  stepBytes(id: number, upTo?: number): number
   /** Returns its pending commands, in order. */
   commands(id: number): readonly PendingCommand[]
 }
 
+/** The steps of a run up to those of an event; steps of earlier versions have no sequence number. */
+const UP_TO = 'run = ? AND coalesce(seq, 0) <= ?'
+
 /** Prepares the reads. */
 export function prepareRunRows(database: DatabaseSync): RunRows {
   const run = database.prepare('SELECT * FROM runs WHERE run_id = ?')
-  const steps = database.prepare('SELECT data FROM steps WHERE run = ? ORDER BY n')
+  const steps = database.prepare(`SELECT data FROM steps WHERE ${UP_TO} ORDER BY n`)
   const event = database.prepare('SELECT data FROM events WHERE run = ? AND seq = ?')
   const stepBytes = database.prepare(
-    'SELECT coalesce(sum(coalesce(bytes, octet_length(data))), 0) AS bytes FROM steps WHERE run = ?',
+    `SELECT coalesce(sum(coalesce(bytes, octet_length(data))), 0) AS bytes FROM steps WHERE ${UP_TO}`,
   )
   const commands = database.prepare(
     `SELECT signal_id, wish, run_id FROM signals JOIN runs ON runs.id = run
@@ -55,11 +58,11 @@ export function prepareRunRows(database: DatabaseSync): RunRows {
       const row = run.get(runId)
       return row === undefined ? undefined : readRunRow(row)
     },
-    steps: (id) => {
+    steps: (id, upTo = Number.MAX_SAFE_INTEGER) => {
       const reader = new StoredReader((seq) => String(event.get(id, seq)?.['data']))
-      return steps.all(id).map((row) => readStep(reader, row))
+      return steps.all(id, upTo).map((row) => readStep(reader, row))
     },
-    stepBytes: (id) => Number(stepBytes.get(id)?.['bytes']),
+    stepBytes: (id, upTo = Number.MAX_SAFE_INTEGER) => Number(stepBytes.get(id, upTo)?.['bytes']),
     commands: (id) => commands.all(id).map(readPendingCommand),
   }
 }

@@ -12,6 +12,7 @@ import type {
   ClaimRequest,
   HeldRun,
   LeaseOwner,
+  ProcessCode,
   QueueLoad,
   Release,
   Released,
@@ -43,7 +44,9 @@ export class SqliteRunQueue implements RunQueue {
       // Most calls follow the end of a run and find nothing.
       if (!this.#isAnyDue(now)) return []
       this.#statements.expire.run(now)
-      return this.#due(request, clock.now()).map((id) => this.#take(id, request))
+      return this.#due(request, clock.now()).map((id) =>
+        this.#take(id, request, request.known?.code),
+      )
     })
   }
 
@@ -113,10 +116,16 @@ export class SqliteRunQueue implements RunQueue {
   }
 
   /** Makes the owner own the run with that row id. The caller holds a transaction. */
-  #take(id: number, { owner, leaseMs }: LeaseOwner): ClaimedRun {
+  #take(id: number, { owner, leaseMs }: LeaseOwner, code?: ProcessCode): ClaimedRun {
     const { rows } = this.#parts
     const now = this.#inFuture(0)
-    const row = this.#statements.take.get(owner, this.#inFuture(leaseMs), now, id)
+    const row = this.#statements.take.get({
+      owner,
+      until: this.#inFuture(leaseMs),
+      now,
+      id,
+      ...toCodeValues(code),
+    })
     const { run, token, lostOwners } = readRunRow(row ?? {})
     return { run, token, commands: rows.commands(id), lostOwners }
   }
@@ -124,6 +133,17 @@ export class SqliteRunQueue implements RunQueue {
   /** Returns the instant `ms` from now, in whole milliseconds; null for Infinity. */
   #inFuture(ms: number): number | null {
     return ms === Infinity ? null : Math.ceil(this.#parts.clock.now() + ms)
+  }
+}
+
+/** Returns the values of `build` and `codes` for a claim. */
+function toCodeValues(code: ProcessCode | undefined): {
+  build: string | null
+  codes: string | null
+} {
+  return {
+    build: code?.build ?? null,
+    codes: code === undefined ? null : JSON.stringify(code.codes),
   }
 }
 
@@ -168,9 +188,11 @@ const KIND = `CASE WHEN state = 'owned' AND waiting THEN 'waiting' ELSE state EN
 function prepareStatements(database: DatabaseSync): Statements {
   return {
     take: database.prepare(
-      `UPDATE runs SET state = 'owned', epoch = epoch + 1, token = ${NEW_TOKEN}, write_no = 0, owner = ?, due_at = ?, claimed_at = ?, waiting = 0,
-         status = CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END
-       WHERE id = ? RETURNING *`,
+      `UPDATE runs SET state = 'owned', epoch = epoch + 1, token = ${NEW_TOKEN}, write_no = 0, owner = $owner, due_at = $until, claimed_at = $now, waiting = 0,
+         code = coalesce(json_extract($codes, '$.' || json_quote(ensemble)), code),
+         build = coalesce($build, build),
+         status = CASE WHEN status IN ('WAITING_REVIEW', 'WAITING_FOR_BUILD') THEN 'RUNNING' ELSE status END
+       WHERE id = $id RETURNING *`,
     ),
     renew: database.prepare(
       `UPDATE runs SET due_at = $until

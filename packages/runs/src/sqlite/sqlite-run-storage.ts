@@ -13,6 +13,7 @@ import { sqliteRunMemory } from './sqlite-run-memory.ts'
 import { SqliteRunQueue } from './sqlite-run-queue.ts'
 import { SqliteCommandQueue } from './sqlite-command-queue.ts'
 import { SqliteRunStore } from './sqlite-run-store.ts'
+import { sqliteBuildStore } from './sqlite-build-store.ts'
 import { sqliteSecretStore } from './sqlite-secret-store.ts'
 import { SqliteWebhookOutbox } from './sqlite-webhook-outbox.ts'
 import { sqliteThreadStore } from './sqlite-thread-store.ts'
@@ -71,6 +72,7 @@ export function sqliteRunStorage(
     events: sqliteEventLog(database),
     outbox: new SqliteWebhookOutbox(parts),
     audit: new SqliteAuditLog(parts),
+    builds: sqliteBuildStore(parts),
     secrets: sqliteSecretStore(parts),
     ...sqliteRunMemory(parts),
     processName: `${process.pid}`,

@@ -1,7 +1,7 @@
 /** Stores runs with all their data in the embedded store. */
 import { TASK_COLUMNS } from '../record-fields.ts'
 import { prepareRunCreator } from './create-run.ts'
-import { prepareRunDeleter } from './delete-ended.ts'
+import { prepareRunDeleter, prepareStepDeleter } from './delete-ended.ts'
 import { prepareChangedRunLister, prepareRunLister } from './list-runs.ts'
 import { prepareReviewCounter, prepareReviewReader } from './read-reviews.ts'
 import { readRun, readTaskRecord } from './rows.ts'
@@ -20,7 +20,8 @@ import type {
   RunQuery,
   RunStore,
   RunWrite,
-  StepsLimit,
+  StepRetention,
+  StepsQuery,
   WriteResult,
 } from '../ports/run-store.ts'
 import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
@@ -36,6 +37,7 @@ export class SqliteRunStore implements RunStore {
   readonly #list: (query: RunQuery) => RunListPage
   readonly #listByChange: (query: ChangedRunsQuery) => ChangedRunsPage
   readonly #deleteEnded: (which: Retention) => readonly string[]
+  readonly #deleteSteps: (which: StepRetention) => boolean
   readonly #deleteOne: StatementSync
   readonly #run: StatementSync
   readonly #tasks: StatementSync
@@ -50,6 +52,7 @@ export class SqliteRunStore implements RunStore {
     this.#list = prepareRunLister(database)
     this.#listByChange = prepareChangedRunLister(database)
     this.#deleteEnded = prepareRunDeleter(parts)
+    this.#deleteSteps = prepareStepDeleter(parts)
     this.#deleteOne = database.prepare(`DELETE FROM runs WHERE run_id = ? AND state = 'ended'`)
     this.#run = database.prepare('SELECT * FROM runs WHERE run_id = ?')
     this.#tasks = database.prepare(
@@ -88,15 +91,15 @@ export class SqliteRunStore implements RunStore {
 
   async steps(
     runId: string,
-    { maxBytes = Infinity }: StepsLimit = {},
+    { maxBytes = Infinity, upTo }: StepsQuery = {},
   ): Promise<readonly RunStep[]> {
     const { rows } = this.#parts
     const found = rows.find(runId)
     if (found === undefined) return []
-    const bytes = maxBytes === Infinity ? 0 : rows.stepBytes(found.id)
+    const bytes = maxBytes === Infinity ? 0 : rows.stepBytes(found.id, upTo)
     if (bytes > maxBytes) throw runTooLarge(runId, bytes, maxBytes)
     try {
-      return rows.steps(found.id)
+      return rows.steps(found.id, upTo)
     } catch (error) {
       throw runUnreadable(runId, 'steps', error)
     }
@@ -120,6 +123,10 @@ export class SqliteRunStore implements RunStore {
 
   async deleteEnded(which: Retention): Promise<readonly string[]> {
     return this.#deleteEnded(which)
+  }
+
+  async deleteSteps(which: StepRetention): Promise<boolean> {
+    return this.#deleteSteps(which)
   }
 
   async delete(runId: string): Promise<'deleted' | 'unfinished' | 'unknown'> {

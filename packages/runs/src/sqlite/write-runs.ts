@@ -1,5 +1,5 @@
 /** Writes to owned and unowned runs. The caller holds a transaction. */
-import { toLoggedEvent } from '../record-fields.ts'
+import { toLoggedEvent } from '../commit/serialize-once.ts'
 import { MOST_LOSSES_AFTER_STEP, SETTLED_AFTER_MS } from '../execution/suspects.ts'
 import { prepareEventAppender, type Addition, type Appended } from './append-events.ts'
 import { NEW_TOKEN, type QueueState } from './run-rows.ts'

@@ -20,6 +20,7 @@ export const deleteCases: readonly StorageCase[] = [
       strictEqual(await storage.runs.get('run-a'), undefined)
       deepStrictEqual(await readAll(storage, 'run-a'), [])
       deepStrictEqual(await storage.runs.tasks('run-a'), [])
+      deepStrictEqual(await storage.runs.steps('run-a'), [])
       deepStrictEqual(await storage.runs.reviews({}), [])
       deepStrictEqual(await storage.events.follow({ runIds: ['run-a'], all: false }), [])
       deepStrictEqual(await storage.outbox.claim({ limit: 9, claimMs: 1000 }), [])

@@ -32,7 +32,7 @@ const DAY_MS = 86_400_000
 
 export const endCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-P6] an ended run has no steps, not even those of its last write',
+    name: '[RUNS-P16] an ended run keeps its steps, also those of its last write',
     async run({ storage }) {
       const a = await ownedRun(storage, 'run-a')
       const b = await ownedRun(storage, 'run-b')
@@ -41,8 +41,52 @@ export const endCases: readonly StorageCase[] = [
         b.next([], { steps: [step(1)] }),
       ])
       await a.commit([result('run-a')], { steps: [step(2)] })
-      deepStrictEqual(await storage.runs.steps('run-a'), [])
+      deepStrictEqual(await storage.runs.steps('run-a'), [step(1), step(2)])
       deepStrictEqual(await storage.runs.steps('run-b'), [step(1)])
+    },
+  },
+  {
+    name: '[RUNS-P16] the steps up to an event are those that were written until then',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a')
+      const three = [token('1'), token('2'), token('3')]
+      await owner.commit(three, { steps: [step(1), step(2), step(3)], stepEvents: [0, 2, 3] })
+      await owner.commit([], { steps: [step(4)] })
+      await owner.commit([token('4'), result('run-a')], { steps: [step(5)] })
+      const counts = []
+      for (let upTo = 0; upTo <= 5; upTo += 1) {
+        counts.push((await storage.runs.steps('run-a', { upTo })).length)
+      }
+      deepStrictEqual(counts, [0, 1, 1, 2, 4, 5])
+      await rejects(storage.runs.steps('run-a', { upTo: 5, maxBytes: 1 }), {
+        code: 'RUN_TOO_LARGE',
+      })
+      deepStrictEqual(await storage.runs.steps('run-a', { upTo: 0, maxBytes: 0 }), [])
+    },
+  },
+  {
+    name: '[RUNS-P16] old steps of ended runs are deleted in chunks; the runs remain',
+    async run({ storage, passTime }) {
+      for (const runId of ['run-a', 'run-b']) {
+        const owner = await ownedRun(storage, runId)
+        await owner.commit([result(runId)], { steps: [step(1), step(2), step(3)] })
+      }
+      await passTime(5_000)
+      const late = await ownedRun(storage, 'run-late')
+      await late.commit([result('run-late')], { steps: [step(1)] })
+      const active = await ownedRun(storage, 'run-active')
+      await active.commit([started], { steps: [step(1)] })
+      const which = { maxAgeMs: 4_000, limit: 2 }
+      let calls = 1
+      while (await storage.runs.deleteSteps(which)) calls += 1
+      strictEqual(calls, 4)
+      const left = []
+      for (const runId of ['run-a', 'run-b', 'run-late', 'run-active']) {
+        left.push((await storage.runs.steps(runId)).length)
+        ok((await readAll(storage, runId)).length > 1)
+      }
+      deepStrictEqual(left, [0, 0, 1, 1])
+      strictEqual(await storage.runs.deleteSteps({ ...which, maxAgeMs: 0 }), false)
     },
   },
   {
@@ -96,7 +140,7 @@ export const endCases: readonly StorageCase[] = [
       )
       strictEqual(written.kind, 'written')
       strictEqual((await readRecord(storage, 'run-a')).status, 'CANCELLED')
-      deepStrictEqual(await storage.runs.steps('run-a'), [])
+      deepStrictEqual(await storage.runs.steps('run-a'), [step(1), step(2)])
       deepStrictEqual(await storage.runs.reviews({ open: true }), [])
       strictEqual(await storage.queue.claim('run-a', OWNER), undefined)
       deepStrictEqual(await storage.queue.load(), { running: 0, queued: 0, waiting: 0, parked: 0 })

@@ -39,7 +39,7 @@ export interface Owner {
   commit(events: readonly RunEvent[], more?: WriteExtras): Promise<WriteResult>
 }
 
-type WriteExtras = Partial<Pick<RunWrite, 'steps' | 'answers'>>
+type WriteExtras = Partial<Pick<RunWrite, 'steps' | 'stepEvents' | 'answers'>>
 
 /** Returns the owner of a claimed run. */
 export function toOwner(storage: RunStorage, claimed: ClaimedRun): Owner {

@@ -1,17 +1,19 @@
 /**
  * The cases that every adapter of the storage ports passes. A test of an adapter opens an empty storage for each case
  * and runs it. A case throws when the adapter breaks a rule of the headers in `../ports`: RUNS-P, RUNS-L, RUNS-W1 to
- * RUNS-W4, RUNS-O, RUNS-A, RUNS-Y, RUNS-M and RUNS-H; and RUNS-K of `../commit/stored-values.ts`.
+ * RUNS-W4, RUNS-O, RUNS-A, RUNS-Y, RUNS-M, RUNS-H and RUNS-Z1 to RUNS-Z6; and RUNS-K of `../commit/stored-values.ts`.
  *
  * The clock of the storage may be controlled by the test or be real. Cases therefore leave a second between the
  * instants that they expect to have passed and those that they do not.
  */
 import { auditCases } from './audit-cases.ts'
+import { buildCases } from './build-cases.ts'
 import { claimCases } from './claim-cases.ts'
 import { commitCases } from './commit-cases.ts'
 import { createCases } from './create-cases.ts'
 import { deleteCases } from './delete-cases.ts'
 import { endCases } from './end-cases.ts'
+import { forkCases } from './fork-cases.ts'
 import { metricsCases } from './metrics-cases.ts'
 import { listCases } from './list-cases.ts'
 import { memoryCases } from './memory-cases.ts'
@@ -41,11 +43,13 @@ export const runStorageCases: readonly StorageCase[] = [
   ...endCases,
   ...claimCases,
   ...releaseCases,
+  ...buildCases,
   ...waitingCases,
   ...unownedWriteCases,
   ...commandCases,
   ...quotaCases,
   ...deleteCases,
+  ...forkCases,
   ...threadCases,
   ...outboxCases,
   ...auditCases,

@@ -17,6 +17,7 @@ export type EventGroup = (typeof EVENT_GROUPS)[number]['name']
 export const EVENT_GROUP: Readonly<Record<LoggedRunEvent['type'], EventGroup>> = {
   run_queued: 'run',
   run_resumed: 'run',
+  run_forked: 'run',
   run_cancelling: 'people',
   ensemble_started: 'run',
   task_started: 'tasks',

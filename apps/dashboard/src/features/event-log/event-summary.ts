@@ -33,6 +33,7 @@ const SUMMARIES: Summaries = {
     ),
   run_resumed: ({ epoch, completedTasks }) =>
     joinParts(`epoch ${epoch}`, `${formatPlural(completedTasks.length, 'task')} already completed`),
+  run_forked: ({ parentRunId, at }) => joinParts(`from ${parentRunId}`, `after event ${at}`),
   run_cancelling: ({ mode, actor }) =>
     joinParts(
       mode === 'abort' ? 'aborts work in flight' : 'lets running tasks finish',

@@ -5,7 +5,7 @@ import type { ListRunsQuery, RunStatus, RunStatusList } from '@tutti/protocol'
 /** Groups of statuses to choose from. */
 export const RUN_GROUPS = {
   all: undefined,
-  active: 'ACCEPTED,RUNNING,WAITING_REVIEW,CANCELLING',
+  active: 'ACCEPTED,RUNNING,WAITING_REVIEW,WAITING_FOR_BUILD,CANCELLING',
   review: 'WAITING_REVIEW',
   completed: 'COMPLETED',
   failed: 'FAILED,REJECTED',

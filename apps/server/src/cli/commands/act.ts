@@ -1,11 +1,15 @@
-/** The commands that act on runs: `tutti inject`, `tutti model`, `tutti cancel` and `tutti delete`. */
+/** The commands that act on runs: `tutti inject`, `tutti model`, `tutti fork`, `tutti replay`, `tutti migrate`, `tutti cancel` and `tutti delete`. */
 import { CancelMode, Priority } from '@tutti/protocol'
 import { Option, type Command } from 'commander'
 
+import { gather } from '../option-values.ts'
 import { withTarget, type TargetOptions } from '../target.ts'
 
 import type { CancelSettings, DeleteSettings } from '../runs/end-runs.ts'
 import type { CommandContext } from '../command-context.ts'
+import type { ForkSettings } from '../runs/fork-run.ts'
+import type { MigrateSettings } from '../runs/migrate-run.ts'
+import type { ReplaySettings } from '../runs/replay-run.ts'
 import type { InjectSettings, ModelSettings } from '../runs/steer-run.ts'
 
 /** Adds `tutti inject`. */
@@ -54,6 +58,51 @@ export function addModelCommand(program: Command, context: CommandContext): void
       await switchModel({ runId, alias }, options, context)
     },
   )
+}
+
+/** Adds `tutti fork`. */
+export function addForkCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command('fork')
+    .description('start a run that begins with the events and results of another one')
+    .argument('<id>', 'id of the run')
+    .option('--at <place>', 'seq of the last event to copy, or name of the first task to repeat')
+    .option('-i, --input <key=value>', 'an input that differs from the run', gather)
+    .option('--allow-side-effects', 'call tools that are not idempotent again')
+    .option('--json', 'print the API response as one JSON document')
+  withTarget(command).action(async (runId: string, options: TargetOptions & ForkSettings) => {
+    const { fork } = await import('../runs/fork-run.ts')
+    await fork(runId, options, context)
+  })
+}
+
+/** Adds `tutti replay`. */
+export function addReplayCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command('replay')
+    .description('execute a completed run again with its recorded results, and wait for the end')
+    .argument('<id>', 'id of the run')
+    .option('--mode <mode>', 'frozen makes no call; models calls only models', 'frozen')
+    .option('--json', 'print the API response as one JSON document')
+  withTarget(command).action(async (runId: string, options: TargetOptions & ReplaySettings) => {
+    const { replay } = await import('../runs/replay-run.ts')
+    await replay(runId, options, context)
+  })
+}
+
+/** Adds `tutti migrate`. */
+export function addMigrateCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command('migrate')
+    .description('move a run that waits for a build to another one, after showing the differences')
+    .argument('<id>', 'id of the run')
+    .option('--to <build>', 'build whose code continues the run')
+    .option('--preview', 'only show the differences')
+    .option('--json', 'print the API response as one JSON document')
+  withTarget(command).action(async (runId: string, options: TargetOptions & MigrateSettings) => {
+    const { migrate } = await import('../runs/migrate-run.ts')
+    await migrate(runId, options, context)
+  })
 }
 
 /** Adds `tutti cancel`. */

@@ -39,6 +39,11 @@ function formatEvent(event: LoggedRunEvent, state: RunState): readonly string[] 
       ]
     case 'run_resumed':
       return ['run resumed']
+    case 'run_forked':
+      if (event.replay !== undefined) {
+        return [`replay of run ${event.parentRunId} (${event.replay})`]
+      }
+      return [`run forked from ${event.parentRunId} after event ${event.at}`]
     case 'run_cancelling':
       return [`cancel requested${formatActor(event.actor)}`]
     case 'model_switched':

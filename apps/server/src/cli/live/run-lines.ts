@@ -88,6 +88,7 @@ export const RUN_STATUS_STYLES: Readonly<Record<RunState['status'], Style>> = {
   RUNNING: 'cyan',
   CANCELLING: 'yellow',
   WAITING_REVIEW: 'yellow',
+  WAITING_FOR_BUILD: 'yellow',
   COMPLETED: 'green',
   FAILED: 'red',
   CANCELLED: 'yellow',

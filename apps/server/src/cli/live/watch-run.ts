@@ -41,7 +41,7 @@ export async function watchRun(
 
 async function findNewestRun(client: TuttiClient): Promise<string> {
   const { runs } = await client.runs.list({
-    status: 'RUNNING,WAITING_REVIEW,CANCELLING,ACCEPTED',
+    status: 'RUNNING,WAITING_REVIEW,WAITING_FOR_BUILD,CANCELLING,ACCEPTED',
     limit: 1,
   })
   const [newest] = runs

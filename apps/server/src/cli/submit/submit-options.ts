@@ -2,7 +2,7 @@
 import { CaptureMode, ReviewPolicy, ReviewTimeoutAction, Workflow } from '@tutti/protocol'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 
-import { countParser, parseDollars, parseDuration, parseSeconds } from '../option-values.ts'
+import { countParser, gather, parseDollars, parseDuration, parseSeconds } from '../option-values.ts'
 
 const MOST = Number.MAX_SAFE_INTEGER
 
@@ -115,10 +115,6 @@ export function withSubmitOptions(command: Command): Command {
     .option('--idempotency-key <key>', 'repeating a request with the same key returns the same run')
     .option('--webhook <name>', 'a configured webhook to notify about the run', gather)
     .optionsGroup('Options:')
-}
-
-function gather(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value]
 }
 
 /** Creates an option for the values of a wire enum, in upper or lower case. The help lists the values. */

@@ -1,6 +1,6 @@
 /** Events of a run as a whole: queued, resumed, cancelling, started, completed, result. */
 import Type from 'typebox'
-import { CancelMode, RunOutcome, Workflow } from '../enums.ts'
+import { CancelMode, ReplayMode, RunOutcome, Workflow } from '../enums.ts'
 import { Count, DurationMs, Instant, StringMap, TagMap, TokenCount } from '../scalars.ts'
 import { RunMetrics } from '../run-metrics.ts'
 
@@ -40,6 +40,22 @@ export const RunResumed = Type.Object({
   completedTasks: Type.Array(Type.String()),
 })
 export type RunResumed = Static<typeof RunResumed>
+
+/**
+ * The run is a fork: the events before this one, except `run_queued`, are copied from another run, and the run continues
+ * from there. Calls in flight are discarded, as by `run_resumed`. The copied part costs nothing: totals count from here.
+ */
+export const RunForked = Type.Object({
+  type: Type.Literal('run_forked'),
+  forkedAt: Instant,
+  /** Id of the run that the events are copied from. */
+  parentRunId: Type.String(),
+  /** `seq` of the last copied event. */
+  at: Count,
+  /** Mode in which the run replays the other one, whose events are then not copied; absent for a fork. */
+  replay: Type.Optional(ReplayMode),
+})
+export type RunForked = Static<typeof RunForked>
 
 /** A cancel was requested and the work in flight is stopping. */
 export const RunCancelling = Type.Object({

@@ -1,6 +1,13 @@
 /** Runs over REST: the list and its query, and the detail of one run. */
 import Type from 'typebox'
-import { FinishReason, RunStatus, RunStatusList, TaskStatus, Workflow } from '../enums.ts'
+import {
+  FinishReason,
+  ReplayMode,
+  RunStatus,
+  RunStatusList,
+  TaskStatus,
+  Workflow,
+} from '../enums.ts'
 import { RunMetrics } from '../run-metrics.ts'
 import {
   CLOSED,
@@ -106,6 +113,10 @@ export const RunSummary = Type.Object({
   error: Type.Optional(Type.String()),
   /** Id of the thread that the run belongs to. */
   threadId: Type.Optional(Type.String()),
+  /** Build of the process that executed it last; absent until a process takes it. */
+  build: Type.Optional(Type.String()),
+  /** Digest of the code of its ensemble in that build. */
+  code: Type.Optional(Type.String()),
 })
 export type RunSummary = Static<typeof RunSummary>
 
@@ -186,5 +197,13 @@ export const RunDetail = Type.Object({
   webhooks: Type.Optional(Type.Array(Type.String())),
   /** Id of the thread that the run belongs to. */
   threadId: Type.Optional(Type.String()),
+  /** Run that it was forked from, and the `seq` of the last event that it copied from it; `replay` if it replays it. */
+  parent: Type.Optional(
+    Type.Object({ runId: Type.String(), at: Count, replay: Type.Optional(ReplayMode) }),
+  ),
+  /** Build of the process that executed it last; absent until a process takes it. */
+  build: Type.Optional(Type.String()),
+  /** Digest of the code of its ensemble in that build. */
+  code: Type.Optional(Type.String()),
 })
 export type RunDetail = Static<typeof RunDetail>

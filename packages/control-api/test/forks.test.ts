@@ -1,0 +1,137 @@
+/** `POST /api/runs/{runId}/fork`. */
+import { apiKey } from '@tutti/control-api'
+import { defineTool, TuttiError, Type } from '@tutti/core'
+import { ensemble, task } from '@tutti/ensemble'
+import { RunService } from '@tutti/runs'
+import { scriptedModel } from '@tutti/testing'
+import { describe, expect, it, vi } from 'vitest'
+
+import { eventsOf, openServer, type TestServer, type TestServerOptions } from './open-server.ts'
+
+import type { RunAccepted } from '@tutti/protocol'
+
+const KEY = 'ann-key-of-some-length'
+const READER = 'rob-key-of-some-length'
+const ANN = { authorization: `Bearer ${KEY}` }
+
+/** Serves a team whose first task sends a letter, which must not happen twice. */
+function openTeam(options: TestServerOptions = {}): Promise<TestServer> {
+  const send = defineTool({
+    name: 'send',
+    description: 'Sends a letter',
+    input: Type.Object({}),
+    idempotent: false,
+    execute: () => 'sent',
+  })
+  const model = scriptedModel(({ messages, tools }) => {
+    if (tools.length === 0) return messages.map(({ content }) => content).join('\n')
+    if (messages.at(-1)?.role === 'tool') return 'Done'
+    return { toolCalls: [{ name: 'send', arguments: {} }] }
+  })
+  const team = ensemble({
+    name: 'office',
+    model,
+    tasks: [
+      task({ name: 'mail', description: 'Send a letter', tools: [send] }),
+      task({ name: 'report', description: 'Report to {person}', context: ['mail'] }),
+    ],
+  })
+  return openServer({ ensembles: [team], ...options })
+}
+
+async function runToEnd(api: TestServer, headers: Record<string, string> = {}): Promise<string> {
+  const response = await api.post('/api/runs', { inputs: { person: 'Eve' } }, headers)
+  const { runId } = (await response.json()) as RunAccepted
+  await eventsOf(await api.get(`/api/runs/${runId}/events`, { headers }))
+  return runId
+}
+
+describe('a fork over HTTP', () => {
+  it('begins before a task with other inputs, and names its parent', async () => {
+    await using api = await openTeam()
+    const runId = await runToEnd(api)
+    const body = { at: { task: 'report' }, inputs: { person: 'Max' } }
+    const key = { 'idempotency-key': 'once' }
+    const response = await api.post(`/api/runs/${runId}/fork`, body, key)
+    const fork = (await response.json()) as RunAccepted
+    expect([response.status, fork.status]).toEqual([202, 'ACCEPTED'])
+    expect(response.headers.get('location')).toBe(`/api/runs/${fork.runId}`)
+    await eventsOf(await api.get(`/api/runs/${fork.runId}/events`))
+    const detail = await api.detail(fork.runId)
+    expect(detail).toMatchObject({
+      status: 'COMPLETED',
+      inputs: { person: 'Max' },
+      parent: { runId, at: expect.any(Number) },
+      metrics: { totalToolCalls: 0 },
+    })
+    expect(detail.tasks[1]?.output).toContain('Report to Max')
+    const again = await api.post(`/api/runs/${runId}/fork`, body, key)
+    expect(await again.json()).toMatchObject({ runId: fork.runId })
+    const changed = { ...body, inputs: { person: 'Ann' } }
+    const other = await api.post(`/api/runs/${runId}/fork`, changed, key)
+    expect([other.status, await other.json()]).toMatchObject([
+      409,
+      { error: 'IDEMPOTENCY_CONFLICT' },
+    ])
+  })
+
+  it('is refused with every problem, and with SIDE_EFFECTS unless they are allowed', async () => {
+    await using api = await openTeam()
+    const runId = await runToEnd(api)
+    const path = `/api/runs/${runId}/fork`
+    const repeated = await api.post(path, { at: { task: 'mail' } })
+    expect([repeated.status, await repeated.json()]).toMatchObject([
+      409,
+      { error: 'SIDE_EFFECTS', message: expect.stringContaining('send (task "mail")') },
+    ])
+    const allowed = await api.post(path, { at: { task: 'mail' }, allowSideEffects: true })
+    expect(allowed.status).toBe(202)
+    const unknown = await api.post('/api/runs/none/fork', { at: 0 })
+    expect([unknown.status, await unknown.json()]).toMatchObject([404, { error: 'RUN_NOT_FOUND' }])
+    for (const body of [{}, { at: 999 }, { at: { task: 'mali' } }, { at: 1, results: {} }]) {
+      const refused = await api.post(path, body)
+      expect([refused.status, await refused.json()]).toMatchObject([400, { error: 'BAD_REQUEST' }])
+    }
+    const webhook = await api.post(path, { at: 0, webhooks: ['crm'] })
+    expect(await webhook.json()).toMatchObject({ error: 'INVALID_WEBHOOK' })
+    const gone = new TuttiError('STEPS_NOT_RETAINED', 'The steps were deleted')
+    vi.spyOn(RunService.prototype, 'fork').mockRejectedValueOnce(gone)
+    const old = await api.post(path, { at: 0 })
+    vi.restoreAllMocks()
+    expect([old.status, await old.json()]).toMatchObject([409, { error: 'STEPS_NOT_RETAINED' }])
+  })
+
+  it('is recorded with its actor and its parent, needs runs:write, and counts for the quota', async () => {
+    await using api = await openTeam({
+      apiKeys: [
+        apiKey(KEY, { name: 'ann', scopes: ['admin'], limits: { maxUnfinishedRuns: 1 } }),
+        apiKey(READER, { name: 'rob', scopes: ['runs:read'] }),
+      ],
+    })
+    const runId = await runToEnd(api, ANN)
+    const path = `/api/runs/${runId}/fork`
+    const refused = await api.post(path, { at: 0 }, { authorization: `Bearer ${READER}` })
+    expect(refused.status).toBe(403)
+    const held = { task: 'report' }
+    const review = { taskOverrides: { report: { review: 'required' } } }
+    const first = await api.post(path, { at: held, ...review }, ANN)
+    expect(first.status).toBe(202)
+    const { runId: forkId } = (await first.json()) as RunAccepted
+    const second = await api.post(path, { at: held }, ANN)
+    expect(await second.json()).toMatchObject({ error: 'CONCURRENCY_LIMIT' })
+    const audit = async () => (await api.get('/api/audit?limit=50', { headers: ANN })).json()
+    await expect.poll(audit).toMatchObject({
+      entries: expect.arrayContaining([
+        expect.objectContaining({
+          actor: 'ann',
+          action: 'forkRun',
+          runId: forkId,
+          target: runId,
+          outcome: 'DONE',
+        }),
+      ]),
+    })
+    const detail = await api.get(`/api/runs/${forkId}`, { headers: ANN })
+    expect(await detail.json()).toMatchObject({ submittedBy: 'ann' })
+  })
+})

@@ -1,0 +1,125 @@
+/**
+ * Takes from the steps of a replayed run what its replay does not do again.
+ *
+ * ENS-E25 A frozen replay makes no call: not of a model, tool, handler, reviewer or memory. It fails with REPLAY_MISMATCH
+ *    at the first call without a step, at a request that differs, and at an output that differs.
+ * ENS-E26 A replay with live models makes no other call: results of tools and handlers and decisions of reviewers come
+ *    from the record, and one that is not in the record fails with REPLAY_MISMATCH.
+ */
+import { toStepToolCall } from './replay.ts'
+
+import type { ToolCall } from '@tutti/core'
+import type { RunStep, StepOf } from '../ports/run-step.ts'
+
+/**
+ * Returns the steps of a replayed run from which its tasks are executed again without a call. Failed attempts are not
+ * executed again, and neither are delegated tasks, whose outputs are results of tool calls.
+ */
+export function selectFrozenSteps(steps: readonly RunStep[]): readonly RunStep[] {
+  const workers = new Set(
+    steps.flatMap((step) => (step.kind === 'delegation_begun' ? [step.workerTask] : [])),
+  )
+  const failed = new Set(
+    steps.flatMap((step) => (step.kind === 'task_failed' ? [toAttemptKey(step)] : [])),
+  )
+  return steps.filter((step) => {
+    switch (step.kind) {
+      case 'run_begun':
+      case 'run_forked':
+      case 'cancel_asked':
+      case 'model_switched':
+      case 'model_failed':
+      case 'task_skipped':
+        return false
+      case 'task_completed':
+        return workers.has(step.taskName)
+      case 'task_begun':
+        return workers.has(step.taskName) || failed.has(toAttemptKey(step))
+      default:
+        return true
+    }
+  })
+}
+
+function toAttemptKey({
+  taskName,
+  attempt,
+}: Pick<StepOf<'task_begun'>, 'taskName' | 'attempt'>): string {
+  return JSON.stringify([taskName, attempt])
+}
+
+/** Identifies a review of a run. */
+export interface ReviewPlace {
+  readonly taskName: string
+  readonly attempt: number
+  readonly slot: string
+}
+
+/** The steps of a replayed run, by what they record. */
+export class ReplayRecord {
+  readonly #steps: readonly RunStep[]
+  readonly #taken = new Set<RunStep>()
+
+  /** @param own steps that the replay itself has recorded; their calls have taken their results. */
+  constructor(steps: readonly RunStep[], own: readonly RunStep[]) {
+    this.#steps = steps
+    for (const step of steps.length === 0 ? [] : own) {
+      if (step.kind === 'tool_ended') this.#takeEnd(step)
+    }
+  }
+
+  /** Takes the result of a tool call. Equal calls get their results in the recorded order, and then the last one again. */
+  takeCall(
+    taskName: string,
+    call: Pick<ToolCall, 'name' | 'arguments'>,
+  ): StepOf<'tool_ended'> | undefined {
+    return this.#takeEnd({ taskName, ...toStepToolCall(call) })
+  }
+
+  /** Returns the output of the handler of a task for an input. */
+  findHandler(taskName: string, inputDigest: string): StepOf<'handler_ended'> | undefined {
+    return this.#of('handler_ended').find(
+      (step) => step.taskName === taskName && step.inputDigest === inputDigest,
+    )
+  }
+
+  /** Returns the end of a review. */
+  findReview({ taskName, attempt, slot }: ReviewPlace): StepOf<'gate_closed'> | undefined {
+    const opened = this.#of('gate_opened').find(
+      (step) => step.taskName === taskName && step.attempt === attempt && step.slot === slot,
+    )
+    return this.#of('gate_closed').find(({ reviewId }) => reviewId === opened?.reviewId)
+  }
+
+  /** Returns the notes of a task, those of its last attempt. */
+  findNotes(taskName: string): StepOf<'notes_read'> | undefined {
+    return this.#of('notes_read').findLast((step) => step.taskName === taskName)
+  }
+
+  /** Returns the output of a completed task. */
+  findOutput(taskName: string): string | undefined {
+    return this.#of('task_completed').findLast((step) => step.taskName === taskName)?.output
+  }
+
+  #takeEnd({
+    taskName,
+    toolName,
+    inputDigest,
+  }: Pick<StepOf<'tool_ended'>, 'taskName' | 'toolName' | 'inputDigest'>):
+    | StepOf<'tool_ended'>
+    | undefined {
+    const equal = this.#of('tool_ended').filter(
+      (step) =>
+        step.taskName === taskName &&
+        step.toolName === toolName &&
+        step.inputDigest === inputDigest,
+    )
+    const next = equal.find((step) => !this.#taken.has(step)) ?? equal.at(-1)
+    if (next !== undefined) this.#taken.add(next)
+    return next
+  }
+
+  #of<K extends RunStep['kind']>(kind: K): readonly StepOf<K>[] {
+    return this.#steps.filter((step): step is StepOf<K> => step.kind === kind)
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * Compares recorded steps with the code that replays them. Steps of earlier versions have no digests; they match any
+ * code.
+ *
+ * ENS-E24 When the code asks for something else than what is recorded, or not for what is recorded, the run fails with
+ *    REPLAY_MISMATCH, which names the task, the step, what was recorded and what the code asked for. It makes no call.
+ */
+import { computeDigest, computeJsonDigest, TuttiError, type ToolCall } from '@tutti/core'
+
+import type { OutputReader } from '../output/structured-output.ts'
+import type { StepOf, TaskStep } from '../ports/run-step.ts'
+
+/** A difference between a recorded step and the code. */
+export interface ReplayDifference {
+  readonly taskName: string
+  /** Place of the step in its task, such as `tool_ended 0/1`. */
+  readonly step: string
+  readonly recorded: string
+  readonly asked: string
+}
+
+/** Returns the error of a difference. */
+export function replayMismatchError(difference: ReplayDifference): TuttiError {
+  const { taskName, step, recorded, asked } = difference
+  return new TuttiError(
+    'REPLAY_MISMATCH',
+    `Cannot replay step ${step} of task "${taskName}": ${recorded} was recorded, but the code asked for ${asked}`,
+    { details: { ...difference } },
+  )
+}
+
+/** Returns the digest of the input of a tool call: of its JSON value, else of its text. */
+export function computeInputDigest(text: string): string {
+  try {
+    return computeJsonDigest(JSON.parse(text))
+  } catch {
+    return computeDigest(text)
+  }
+}
+
+/** Returns the fields by which a step identifies its tool call. */
+export function toStepToolCall({
+  name,
+  arguments: input,
+}: Pick<ToolCall, 'name' | 'arguments'>): Required<
+  Pick<StepOf<'tool_ended'>, 'toolName' | 'inputDigest'>
+> {
+  return { toolName: name, inputDigest: computeInputDigest(input) }
+}
+
+/**
+ * Checks that a recorded tool call is the one that the code makes in its place.
+ *
+ * @throws {TuttiError} REPLAY_MISMATCH if the tool or its input differs.
+ */
+export function assertSameCall(
+  step: StepOf<'tool_ended' | 'tool_begun'>,
+  call: Pick<ToolCall, 'name' | 'arguments'>,
+): void {
+  const { taskName, toolName, inputDigest } = step
+  if (toolName === undefined || inputDigest === undefined) return
+  const asked = computeInputDigest(call.arguments)
+  if (toolName === call.name && inputDigest === asked) return
+  throw replayMismatchError({
+    taskName,
+    step: describeStep(step),
+    recorded: `tool "${toolName}" with input ${inputDigest}`,
+    asked: `tool "${call.name}" with input ${asked}`,
+  })
+}
+
+/** Returns the digest of the schema of an output; null without one. Computed once per reader. */
+export function digestOutput(reader: OutputReader | undefined): string | null {
+  if (reader === undefined) return null
+  const digest = outputDigests.get(reader) ?? computeJsonDigest(reader.schema)
+  outputDigests.set(reader, digest)
+  return digest
+}
+
+const outputDigests = new WeakMap<OutputReader, string>()
+
+/** Returns the place of a step in its task. */
+export function describeStep(step: TaskStep): string {
+  switch (step.kind) {
+    case 'model_turn':
+      return `${step.kind} ${step.iterationIndex}`
+    case 'tool_begun':
+    case 'tool_ended':
+      return `${step.kind} ${step.iterationIndex}/${step.position}`
+    default:
+      return step.kind
+  }
+}
+
+/** Returns the outcome in a step, for people. */
+export function describeRecordedStep(step: TaskStep): string {
+  switch (step.kind) {
+    case 'model_turn':
+      return 'a model turn'
+    case 'tool_begun':
+    case 'tool_ended':
+      return step.toolName === undefined ? 'a tool call' : `a call of tool "${step.toolName}"`
+    case 'handler_ended':
+      return 'the output of a handler'
+    default:
+      return step.kind
+  }
+}

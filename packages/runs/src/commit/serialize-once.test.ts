@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+
+import { serializeOnce, toLoggedEvent } from './serialize-once.ts'
+import { encodeWrite } from './stored-values.ts'
+
+import type { RunEvent } from '@tutti/protocol'
+
+const TOKEN: RunEvent = {
+  type: 'token',
+  taskIndex: 0,
+  taskName: 'play',
+  attempt: 1,
+  iterationIndex: 0,
+  agentRole: 'Player',
+  taskDescription: 'Play a fugue',
+  token: 'cœur \u{1F3B5} "\n\ud800',
+  sentAt: '2026-01-01T00:00:00.000Z',
+}
+
+describe('serializeOnce', () => {
+  it('returns the JSON of an event with its position, whether the event was serialized before or not', () => {
+    const fresh = toLoggedEvent('run-"1"', 7, { ...TOKEN })
+    expect(serializeOnce(fresh)).toBe(JSON.stringify(fresh))
+    const event = { ...TOKEN }
+    expect(serializeOnce(event)).toBe(JSON.stringify(TOKEN))
+    const logged = toLoggedEvent('run-"1"', 7, event)
+    expect(serializeOnce(logged)).toBe(JSON.stringify(logged))
+  })
+
+  it('reads an event once for its size, the store and all readers', () => {
+    let reads = 0
+    const event: RunEvent = { ...TOKEN }
+    Object.defineProperty(event, 'toJSON', {
+      value: () => {
+        reads += 1
+        return TOKEN
+      },
+    })
+    serializeOnce(event)
+    encodeWrite({ events: [event], steps: [] }, -1)
+    const logged = toLoggedEvent('run-1', 0, event)
+    expect([serializeOnce(logged), serializeOnce(logged)]).toEqual(
+      Array(2).fill(JSON.stringify({ ...TOKEN, runId: 'run-1', seq: 0, id: 'run-1:0' })),
+    )
+    expect(reads).toBe(1)
+  })
+})

@@ -1,0 +1,181 @@
+/**
+ * Reads from the log of a run what a fork of it needs.
+ *
+ * RUNS-E1 A fork at an event is what a crash right after that event would leave, in a new run.
+ * RUNS-E2 A fork repeats no side effect of its parent that cannot be repeated, unless the caller allows it.
+ * RUNS-E3 The records of a fork count no usage of its parent.
+ */
+import { isoNow, TuttiError, type Clock } from '@tutti/core'
+import { shortList } from '@tutti/protocol'
+
+import { toRecordChanges, type Change } from '../commit/changes.ts'
+import { stepsNotRetained } from '../refusals.ts'
+
+import type { ForkedLog } from '../ports/run-store.ts'
+import type { RunStorage } from '../ports/run-storage.ts'
+import type { RunRecord } from '../run-record.ts'
+import type { RunStep, StepOf } from '@tutti/ensemble'
+import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
+
+/** The place of a fork: the last event that it copies, or the task before whose first event it begins. */
+export type ForkPlace = number | { readonly task: string }
+
+/** Selects the log of a fork. */
+export interface ForkQuery {
+  readonly parent: RunRecord
+  readonly at: ForkPlace
+  /** Whether side effects of the parent that cannot be repeated may happen again. */
+  readonly allowSideEffects: boolean
+  /** Maximum size of the steps of the parent, in bytes. */
+  readonly maxStepBytes: number
+}
+
+/** Number of events read at a time. */
+const PAGE = 500
+
+/** Events that change records. */
+const RECORDED: readonly RunEvent['type'][] = [
+  'ensemble_started',
+  'delegation_started',
+  'run_cancelling',
+  'task_started',
+  'task_completed',
+  'task_attempt_failed',
+  'task_failed',
+  'task_skipped',
+  'review_requested',
+  'review_decided',
+  'review_timed_out',
+  'review_withdrawn',
+  'ensemble_completed',
+]
+
+/**
+ * Returns the log of a fork.
+ *
+ * @throws {TuttiError} BAD_REQUEST when the place is not in the log, or the run ended there; STEPS_NOT_RETAINED; and
+ * SIDE_EFFECTS naming the tools that might be called twice.
+ */
+export async function readForkedLog(
+  { events, runs }: Pick<RunStorage, 'events' | 'runs'>,
+  clock: Clock,
+  query: ForkQuery,
+): Promise<ForkedLog> {
+  const { parent, maxStepBytes: maxBytes } = query
+  const { runId } = parent
+  const at = await findPlace(events, query)
+  const forkedAt = clock.now()
+  const changes: Change[] = []
+  const open = new Map<string, string>()
+  let hasBegun = false
+  for await (const event of readUpTo(events, runId, at)) {
+    if (event.type === 'ensemble_completed') {
+      throw refusePlace(`The work of run ${runId} ended with event ${event.seq}`)
+    }
+    hasBegun ||= event.type === 'ensemble_started'
+    if (event.type === 'review_requested') open.set(event.reviewId, `review-${crypto.randomUUID()}`)
+    else if ('reviewId' in event) open.delete(event.reviewId)
+    changes.push(...toRecordChanges(event).map((change) => withoutUsage(change, forkedAt)))
+  }
+  const steps = await runs.steps(runId, { maxBytes })
+  const until = await runs.steps(runId, { upTo: at, maxBytes })
+  if (hasBegun && !until.some(({ kind }) => kind === 'run_begun')) throw stepsNotRetained(runId)
+  if (!query.allowSideEffects) assertNoSideEffects(runId, steps, until)
+  return {
+    parent: { runId, at },
+    changes: changes.map((change) => withNewReviewId(change, open)),
+    reviewIds: open,
+    events: [{ type: 'run_forked', forkedAt: isoNow(clock), parentRunId: runId, at }],
+    steps: [{ kind: 'run_forked', runMs: 0, startedAt: forkedAt }],
+  }
+}
+
+/** Returns the sequence number of the last event to copy. */
+async function findPlace(
+  events: RunStorage['events'],
+  { parent: { runId, lastSeq }, at }: ForkQuery,
+): Promise<number> {
+  if (typeof at === 'number') {
+    if (Number.isInteger(at) && at >= 0 && at <= lastSeq) return at
+    throw refusePlace(`Run ${runId} has the events 0 to ${lastSeq}, got ${at}`)
+  }
+  for await (const event of readUpTo(events, runId, lastSeq)) {
+    if ('taskName' in event && event.taskName === at.task) return event.seq - 1
+  }
+  throw refusePlace(`Task "${at.task}" has not begun in run ${runId}`)
+}
+
+function refusePlace(message: string): TuttiError {
+  const problems = [{ path: '/at', message }]
+  return new TuttiError('BAD_REQUEST', `Invalid place of a fork: ${message}`, {
+    details: { problems },
+  })
+}
+
+/** Yields the events that change records, up to `at`, page by page. */
+async function* readUpTo(
+  events: RunStorage['events'],
+  runId: string,
+  at: number,
+): AsyncGenerator<LoggedRunEvent> {
+  for (let from = 0; ;) {
+    const page = await events.read({ runId, from, limit: PAGE, types: RECORDED })
+    for (const event of page) {
+      if (event.seq > at) return
+      yield event
+    }
+    const last = page.at(-1)
+    if (last === undefined) return
+    from = last.seq + 1
+  }
+}
+
+/** Removes usage, which the parent has paid for (RUNS-E3). The fork has its own time of start. */
+function withoutUsage(change: Change, forkedAt: number): Change {
+  if (change.kind === 'run' && change.set.startedAt !== undefined) {
+    return { ...change, set: { ...change.set, startedAt: forkedAt } }
+  }
+  if (change.kind !== 'task') return change
+  const { inputTokens: _, outputTokens: __, toolCallCount: ___, costUsd: ____, ...set } = change.set
+  return { ...change, set }
+}
+
+function withNewReviewId(change: Change, ids: ReadonlyMap<string, string>): Change {
+  if (change.kind !== 'new_review') return change
+  const reviewId = ids.get(change.review.reviewId)
+  if (reviewId === undefined) return change
+  const request = { ...change.review.request, reviewId }
+  return { ...change, review: { ...change.review, reviewId, request } }
+}
+
+/** Refuses a fork in which a call of a tool that is not idempotent might happen again (RUNS-E2). */
+function assertNoSideEffects(
+  runId: string,
+  steps: readonly RunStep[],
+  until: readonly RunStep[],
+): void {
+  const begun = steps.filter((step) => step.kind === 'tool_begun')
+  const lost = begun.filter((call) => !until.some((step) => isEndOf(step, call)))
+  if (lost.length === 0) return
+  const calls = lost.map(({ taskName, toolName = 'a tool' }) => `${toolName} (task "${taskName}")`)
+  throw new TuttiError(
+    'SIDE_EFFECTS',
+    `A fork of run ${runId} might repeat calls that must not be repeated: ${shortList([...new Set(calls)])}. ` +
+      'Set allowSideEffects to allow it',
+    {
+      details: {
+        calls: lost.map(({ taskName, attempt, toolName }) => ({ taskName, attempt, toolName })),
+      },
+    },
+  )
+}
+
+function isEndOf(step: RunStep, call: StepOf<'tool_begun'>): boolean {
+  return (
+    step.kind === 'tool_ended' &&
+    step.taskName === call.taskName &&
+    step.attempt === call.attempt &&
+    step.iterationIndex === call.iterationIndex &&
+    step.position === call.position
+  )
+}

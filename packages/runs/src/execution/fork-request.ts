@@ -1,0 +1,87 @@
+/** Requests for forks. */
+import { TuttiError } from '@tutti/core'
+
+import { field } from '../record-fields.ts'
+import { parentNotFound } from '../refusals.ts'
+import { readForkedLog, type ForkPlace } from './fork-log.ts'
+
+import type { ResolvedRunServiceOptions } from '../options.ts'
+import type { RunStorage } from '../ports/run-storage.ts'
+import type { ForkedLog } from '../ports/run-store.ts'
+import type { RunRecord } from '../run-record.ts'
+import type { RunSubmission } from './new-run.ts'
+
+/** A request for a fork. What it does not set is as in the parent. */
+export interface ForkRequest extends Pick<
+  RunSubmission,
+  | 'inputs'
+  | 'taskOverrides'
+  | 'tags'
+  | 'runId'
+  | 'idempotencyKey'
+  | 'webhooks'
+  | 'actor'
+  | 'quota'
+  | 'traceparent'
+  | 'tracestate'
+> {
+  readonly at: ForkPlace
+  /** Whether calls of tools that are not idempotent may be repeated. @default false */
+  readonly allowSideEffects?: boolean
+}
+
+/** A requested fork, and the run that it is a fork of. */
+export interface AskedFork {
+  readonly parentRunId: string
+  readonly request: ForkRequest
+}
+
+/** The submission of a fork, and the log that it begins with. */
+export interface ReadFork {
+  readonly submission: RunSubmission
+  readonly fork: ForkedLog
+}
+
+/**
+ * Reads the parent of a fork.
+ *
+ * @throws {TuttiError} RUN_NOT_FOUND, and as `readForkedLog`.
+ */
+export async function readFork(
+  storage: Pick<RunStorage, 'events' | 'runs'>,
+  { clock, maxStoredRunBytes }: Pick<ResolvedRunServiceOptions, 'clock' | 'maxStoredRunBytes'>,
+  { parentRunId, request }: AskedFork,
+): Promise<ReadFork> {
+  const parent = await storage.runs.get(parentRunId)
+  if (parent === undefined) throw parentNotFound(parentRunId)
+  if (parent.parent?.replay !== undefined) {
+    const message = `Run ${parentRunId} is a replay of run ${parent.parent.runId}; fork that run`
+    throw new TuttiError('BAD_REQUEST', message)
+  }
+  const { at, allowSideEffects = false } = request
+  const query = { parent, at, allowSideEffects, maxStepBytes: maxStoredRunBytes }
+  const fork = await readForkedLog(storage, clock, query)
+  return { submission: toForkSubmission(parent, request), fork }
+}
+
+/** Returns the submission of a fork. Its inputs and overrides are added to those of its parent. */
+export function toForkSubmission(
+  { runId: parentRunId, ensemble, inputs, tags, request = {} }: RunRecord,
+  { at, allowSideEffects: _, ...asked }: ForkRequest,
+): RunSubmission {
+  const { tasks, taskOverrides, options, budget, history, clientTools } = request
+  const overrides = { ...taskOverrides, ...asked.taskOverrides }
+  return {
+    ...asked,
+    ensemble,
+    inputs: { ...inputs, ...asked.inputs },
+    tags: asked.tags ?? tags,
+    ...field('tasks', tasks),
+    ...(Object.keys(overrides).length === 0 ? {} : { taskOverrides: overrides }),
+    ...field('options', options),
+    ...field('budget', budget),
+    ...field('history', history),
+    ...field('clientTools', clientTools),
+    fork: { parentRunId, at },
+  }
+}

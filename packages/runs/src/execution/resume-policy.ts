@@ -1,0 +1,58 @@
+/**
+ * Pure: decides whether the code of this process may continue a run that other code has begun.
+ *
+ * RUNS-Z7 Every policy allows the same code, the same build, a build that is listed as compatible, and a difference that
+ *    only touches tasks that have not begun.
+ * RUNS-Z8 `compatible` also allows differences in the texts of begun tasks, and `latest` any difference. Replay still
+ *    fails a run whose steps differ from the code.
+ * RUNS-Z9 A run that is being aborted may be continued by any code, because it makes no call. A cancel in mode `boundary`
+ *    lets running tasks finish, so it changes nothing.
+ */
+import { isTextDifference, type ManifestDifference } from '@tutti/ensemble'
+
+import type { RunCode, StrandedRun } from '../ports/build-store.ts'
+
+/** Policies of resuming runs of other code. */
+export const RESUME_POLICIES = ['strict', 'compatible', 'latest'] as const
+/** Policy of resuming runs of other code. */
+export type ResumePolicy = (typeof RESUME_POLICIES)[number]
+
+/** Settings of the decision. */
+export interface ResumeRules {
+  readonly policy: ResumePolicy
+  /** Builds whose runs this process may continue. */
+  readonly compatibleBuilds: readonly string[]
+}
+
+/** The facts of the decision. */
+export interface ResumeQuestion {
+  readonly run: Pick<StrandedRun, 'build' | 'code'>
+  readonly own: RunCode
+  /** Differences from the code of the run to that of the process; undefined if the code of the run is unknown. */
+  readonly differences: readonly ManifestDifference[] | undefined
+  /** Whether the run is being cancelled in mode `abort`. */
+  readonly isAborted: boolean
+  /** Names of the tasks that have begun. */
+  readonly begunTasks: ReadonlySet<string>
+}
+
+/** Whether this process may continue a run. */
+export function mayResume(
+  { run, own, differences, isAborted, begunTasks }: ResumeQuestion,
+  { policy, compatibleBuilds }: ResumeRules,
+): boolean {
+  if (run.code === own.code || run.build === own.build || isAborted) return true
+  if (policy === 'latest' || compatibleBuilds.includes(run.build)) return true
+  return differences?.every((difference) => isSafe(difference, begunTasks, policy)) === true
+}
+
+function isSafe(
+  difference: ManifestDifference,
+  begunTasks: ReadonlySet<string>,
+  policy: ResumePolicy,
+): boolean {
+  const { task } = difference
+  if (task === undefined) return false
+  if (!begunTasks.has(task)) return true
+  return policy === 'compatible' && isTextDifference(difference)
+}

@@ -1,0 +1,63 @@
+/** Copies the log of a run to a fork (RUNS-P17). The caller holds a transaction. */
+import { parentNotFound, stepsNotRetained } from '../refusals.ts'
+
+import type { ForkedLog } from '../ports/run-store.ts'
+import type { Addition, Appended } from './append-events.ts'
+import type { DatabaseSync } from 'node:sqlite'
+
+/** Returns the function that copies the log of its parent to a new run, and then appends to it. */
+export function prepareLogCopier(
+  database: DatabaseSync,
+  append: (addition: Addition) => Appended,
+): (run: Pick<Addition, 'id' | 'runId'>, fork: ForkedLog) => void {
+  const findParent = database.prepare(
+    `SELECT id, EXISTS (SELECT 1 FROM steps WHERE run = runs.id AND seq IS NULL) AS is_old
+     FROM runs WHERE run_id = ?`,
+  )
+  const copyEvents = database.prepare(
+    `INSERT INTO events (run, seq, type, data, bytes)
+     SELECT $id, seq, type, CASE type WHEN 'ensemble_started' THEN replace(data, $from, $to) ELSE data END,
+       bytes
+     FROM events WHERE run = $parent AND seq BETWEEN 1 AND $at`,
+  )
+  const copySteps = database.prepare(
+    `INSERT INTO steps (run, n, seq, data, bytes)
+     SELECT $id, n, seq, data, bytes FROM steps WHERE run = $parent AND seq <= $at`,
+  )
+  const renameInEvents = database.prepare(
+    `UPDATE events SET data = replace(data, ?, ?) WHERE run = ? AND type = 'review_requested'`,
+  )
+  const renameInSteps = database.prepare(
+    'UPDATE steps SET data = replace(data, ?, ?) WHERE run = ?',
+  )
+  return ({ id, runId }, { parent, changes, reviewIds, events, steps }) => {
+    const row = findParent.get(parent.runId)
+    if (row === undefined) throw parentNotFound(parent.runId)
+    if (row['is_old'] === 1) throw stepsNotRetained(parent.runId)
+    const range = { id, parent: Number(row['id']), at: parent.at }
+    const from = `"ensembleId":${JSON.stringify(parent.runId)}`
+    copyEvents.run({ ...range, from, to: `"ensembleId":${JSON.stringify(runId)}` })
+    copySteps.run(range)
+    for (const [before, after] of reviewIds) {
+      const names = [toReviewField(before), toReviewField(after), id] as const
+      renameInEvents.run(...names)
+      renameInSteps.run(...names)
+    }
+    append({
+      id,
+      runId,
+      lastSeq: parent.at,
+      events,
+      steps,
+      changes,
+      assignments: [
+        ['last_seq = ?', parent.at + events.length],
+        ['parent = ?', JSON.stringify(parent)],
+      ],
+    })
+  }
+}
+
+function toReviewField(reviewId: string): string {
+  return `"reviewId":${JSON.stringify(reviewId)}`
+}
