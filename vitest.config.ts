@@ -18,6 +18,8 @@ const LIMITS = {
   testTimeout: 60_000,
   hookTimeout: 60_000,
   expect: { poll: { timeout: 15_000 } },
+  /** The summary names each test that passed only when it was repeated, so that its cause is found and removed. */
+  retry: 1,
 }
 
 /** One worker more than cores: many tests wait for processes, browsers and databases. */

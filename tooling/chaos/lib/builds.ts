@@ -9,7 +9,7 @@ export const BUILDS = ['v1', 'v2', 'v3', 'v4'] as const
 /** Name of a build. */
 export type BuildName = (typeof BUILDS)[number]
 
-/** Code of a task, as far as builds differ in it. */
+/** Code of a task that differs between builds. */
 export interface TaskCode {
   /** Whether its output has a schema. */
   readonly isTyped: boolean

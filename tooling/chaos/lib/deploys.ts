@@ -21,7 +21,7 @@ export interface Rollout {
   readonly last: BuildName
   /** Build of each process. */
   readonly builds: ReadonlyMap<number, BuildName>
-  /** Runs that had not ended when only processes of the last build were left and no run progressed any more. */
+  /** Runs that had not ended when only processes of the last build were left and no run made progress. */
   readonly waiting: readonly WaitingRun[]
   /** Runs that a person moved to the last build. */
   readonly moved: readonly MovedRun[]

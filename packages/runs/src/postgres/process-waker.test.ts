@@ -90,10 +90,10 @@ describe('a fleet of idle workers', () => {
     await api.submit({ inputs: INPUTS })
     await fleet.band.waiting(2)
     await until('both are full', () => workers.every(({ running }) => running === 1))
-    const before = fleet.claims().length
+    const full = { claims: fleet.claims().length, notified: fleet.notified() }
     const { runId } = await api.submit({ inputs: INPUTS })
-    await until('the statement that wakes was sent', () => fleet.notified() === 3)
-    expect(fleet.claims().length).toBe(before)
+    await until('the statement that wakes was sent', () => fleet.notified() > full.notified)
+    expect(fleet.claims().length).toBe(full.claims)
     fleet.band.play()
     await fleet.completed(api, runId)
   })

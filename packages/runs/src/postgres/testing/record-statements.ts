@@ -26,6 +26,8 @@ export function recordStatements() {
   }
   return {
     statements,
+    /** Number of statements except notifications, which are sent later than the commits that they are about. */
+    countTrips: () => statements.filter(({ text }) => !text.includes('pg_notify')).length,
     stop: () => {
       prototype.query = query
     },
