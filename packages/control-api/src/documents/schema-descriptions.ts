@@ -373,9 +373,6 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     '`seq` of the last event that the fork copies; or the task before whose first event the fork begins.',
   'ForkRunBody.allowSideEffects':
     'Whether tools that are not idempotent may be called again; false when absent.',
-  ReplayRunBody: 'Body of `POST /api/runs/{runId}/replay`.',
-  'ReplayRunBody.mode':
-    '`frozen` takes everything from the record; `models` calls models, and takes everything else from the record.',
   Heartbeat: 'Sent to every connection every 15 s. AgentEnsemble wire format.',
   'Heartbeat.serverTimeMs': "Server's clock in milliseconds since 1970.",
   Hello:
@@ -628,6 +625,9 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Response of `GET /api/health/ready`: 200 with READY, 503 with NOT_READY. AgentEnsemble wire format.',
   'Readiness.lifecycleState': 'Lifecycle state of the server.',
   'Readiness.reason': 'Reason why the server is not ready.',
+  ReplayRunBody: 'Body of `POST /api/runs/{runId}/replay`.',
+  'ReplayRunBody.mode':
+    '`frozen` takes everything from the record; `models` calls models, and takes everything else from the record.',
   RequestedToolCall: 'Tool call that a model requested.',
   'RequestedToolCall.arguments': 'Arguments as the model wrote them: JSON text.',
   'RequestedToolCall.id': "The model's id of the call; the server always sends it.",
