@@ -1,6 +1,6 @@
 /**
  * Writes the pages of `docs/reference/` from the code, the performance page and the envelope of the production page from
- * the recorded results of the benchmarks, and `llms.txt` from all pages. With `--check` it does not write, and fails if a
+ * the recorded results of the benchmarks, the table of foreign clients from the cases that are tested, and `llms.txt` from all pages. With `--check` it does not write, and fails if a
  * file is outdated.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -12,6 +12,7 @@ import { formatLlmsText } from '../docs/llms.ts'
 import { readPages } from '../docs/pages.ts'
 import { decisionsPage } from '../reference/decisions-page.ts'
 import { replaceEnvelope } from '../reference/envelope-section.ts'
+import { replaceForeignCases } from '../reference/foreign-cases.ts'
 import { performancePage } from '../reference/performance-page.ts'
 import { referencePages } from '../reference/reference-pages.ts'
 import { schemaDescriptions } from '../reference/schema-descriptions.ts'
@@ -24,6 +25,10 @@ bring('docs/performance.md', performancePage(readResults()))
 bring(
   'docs/production.md',
   replaceEnvelope(readFileSync('docs/production.md', 'utf8'), readResults()),
+)
+bring(
+  'docs/how-to/foreign-clients.md',
+  replaceForeignCases(readFileSync('docs/how-to/foreign-clients.md', 'utf8')),
 )
 bring('docs/decisions/README.md', decisionsPage(readPages('.')))
 // After the pages that it lists.

@@ -2,6 +2,7 @@
 import { HttpAgent, type Interrupt } from '@ag-ui/client'
 import { describe, expect, it } from 'vitest'
 
+import { fetchUntilLost } from './fetch-until-lost.ts'
 import { recordSteps, numbers } from './recorded-steps.ts'
 
 const LIMIT_MS = 60_000
@@ -51,24 +52,6 @@ describe('a client of AG-UI over kill -9', { timeout: LIMIT_MS }, () => {
 function openAgent(url: string, name: string): HttpAgent {
   const initialMessages = [{ id: 'question', role: 'user', content: 'tea' } as const]
   return new HttpAgent({ url: `${url}/agui/${name}`, initialMessages, fetch: fetchUntilLost })
-}
-
-/** Reports a lost connection as an abort: the client rethrows any other error where no caller can catch it. */
-async function fetchUntilLost(url: string, init: RequestInit): Promise<Response> {
-  const response = await fetch(url, init)
-  const reader = response.body?.getReader()
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const read = await reader?.read()
-        if (read?.value === undefined) controller.close()
-        else controller.enqueue(read.value)
-      } catch {
-        controller.error(new DOMException('The connection was lost', 'AbortError'))
-      }
-    },
-  })
-  return new Response(body, response)
 }
 
 function countResults({ messages }: HttpAgent): number {

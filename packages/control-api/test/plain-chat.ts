@@ -40,13 +40,23 @@ export class PlainChat extends AbstractChat<UIMessage> {
   }
 }
 
+/** Settings of a chat in addition to those of the AI SDK. */
+export interface PlainChatSettings extends Omit<ChatInit<UIMessage>, 'transport'> {
+  readonly model: string
+  /** Tools of the client. @default none */
+  readonly tools?: readonly object[]
+}
+
 /** Opens a chat with the server at a URL. */
 export function openPlainChat(
   url: string,
-  { id, model }: { readonly id: string; readonly model: string },
+  { model, tools = [], ...init }: PlainChatSettings,
 ): PlainChat {
-  const transport = new DefaultChatTransport<UIMessage>({ api: `${url}/api/chat`, body: { model } })
-  return new PlainChat({ id, transport })
+  const transport = new DefaultChatTransport<UIMessage>({
+    api: `${url}/api/chat`,
+    body: { model, ...(tools.length === 0 ? {} : { tools }) },
+  })
+  return new PlainChat({ ...init, transport })
 }
 
 /** Opens a client of OpenAI's API that repeats no request. */

@@ -501,7 +501,7 @@ describe('[GW-N6] the end of a response', () => {
       'capped',
       {
         status: 'failed',
-        error: { code: 'server_error', message: expect.stringContaining('maxModelCalls') },
+        error: { code: 'rate_limit_exceeded', message: expect.stringContaining('maxModelCalls') },
       },
     ],
   ])('of %s shows how its run ended', async (model, response) => {

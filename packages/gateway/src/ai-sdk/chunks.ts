@@ -14,8 +14,9 @@
  * GW-C6 The message pauses where the run waits only for decisions (GW-W1): it finishes with `tool-calls`, so that
  *    `useChat` can send the answers. Reviews that a pause leaves open are sent again in a new step.
  * GW-C7 The output of the final task follows as another text if it differs from its last text, as after an edit.
- * GW-C8 A refused, filtered or truncated answer finishes the message with its reason; any other failure is an `error`
- *    chunk, and a cancelled run an `abort` chunk. The metadata has the usage in every case.
+ * GW-C8 A refused, filtered or truncated answer finishes the message with its reason, also if the task accepts a
+ *    truncated one; any other failure is an `error` chunk, and a cancelled run an `abort` chunk. The metadata has the
+ *    usage in every case.
  */
 import { isCallOf, toCallId } from '../service/call-ids.ts'
 import { asksQuestion } from '../service/decision-in-text.ts'
@@ -58,6 +59,8 @@ export class ChatChunks {
   #isTextOpen = false
   /** Explanation of the model that refused. */
   #refusal = ''
+  /** Whether the final task has accepted an answer that was cut. */
+  #isCut = false
   /** Chunks of other tasks in the open step. */
   #others: ChatChunk[] = []
   #othersSize = 0
@@ -134,7 +137,9 @@ export class ChatChunks {
         return
       case 'task_completed':
         yield this.#add(toTaskPart({ ...event, status: 'COMPLETED' }))
-        if (event.taskName === this.#finalTask) yield* this.#output(event.output)
+        if (event.taskName !== this.#finalTask) return
+        this.#isCut = event.finishReason === 'length'
+        yield* this.#output(event.output)
         return
       case 'llm_iteration_started':
         if (event.taskName === this.#finalTask) yield* this.#beginTurn(event)
@@ -327,7 +332,8 @@ export class ChatChunks {
       yield this.#finish('interrupted', status)
       return
     }
-    const finishReason = status === 'COMPLETED' ? 'stop' : FINISH_REASONS[code ?? '']
+    const completed = this.#isCut ? 'length' : 'stop'
+    const finishReason = status === 'COMPLETED' ? completed : FINISH_REASONS[code ?? '']
     if (finishReason !== undefined) {
       yield this.#finish(finishReason, status)
       return

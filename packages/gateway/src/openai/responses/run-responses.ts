@@ -11,8 +11,9 @@
  * GW-N4 The text of the last response of a completed run is the output of the run. Text before calls of the server's
  *    tools is only in the stream.
  * GW-N5 Calls of client tools are function calls, other reviews are approval requests.
- * GW-N6 A refusal is a message with a refusal. A cut or filtered answer is `incomplete`, an exceeded budget and any
- *    other failure is `failed`, a cancelled run is `cancelled`.
+ * GW-N6 A refusal is a message with a refusal. A cut or filtered answer is `incomplete`, also a cut one that the task
+ *    accepts. An exceeded budget is `failed` with the code `rate_limit_exceeded`, as its status 429 in chat completions.
+ *    Any other failure is `failed`, a cancelled run is `cancelled`.
  */
 import { addTokenUsage, NO_TOKEN_USAGE, type TokenUsage } from '../../service/token-usage.ts'
 import { RunWaits, type WaitingReview } from '../../service/run-waits.ts'
@@ -83,6 +84,8 @@ export class RunResponses {
   #finalTask: string | undefined
   #turn: Turn | undefined
   #failure: RunEventOf<'task_failed'> | undefined
+  /** Whether the final task has accepted an answer that was cut. */
+  #isCut = false
   #now: number
   #made: NumberedEvent[] = []
 
@@ -201,7 +204,9 @@ export class RunResponses {
         if (event.taskName === this.#finalTask) this.#failure = event
         break
       case 'task_completed':
-        if (event.taskName === this.#finalTask) this.#sendOutput(event.output)
+        if (event.taskName !== this.#finalTask) break
+        this.#isCut = event.finishReason === 'length'
+        this.#sendOutput(event.output)
         break
       case 'review_requested':
         this.#now = Date.parse(event.requestedAt)
@@ -401,6 +406,11 @@ export class RunResponses {
     this.#emitState(type)
   }
 
+  #closeIncomplete(reason: 'max_output_tokens' | 'content_filter'): void {
+    this.#current.incomplete = { reason }
+    this.#close('incomplete', 'response.incomplete')
+  }
+
   #end({ status, outputs, error, code }: RunEventOf<'run_result'>): void {
     this.#start()
     this.#closeTurn('incomplete', false)
@@ -409,7 +419,8 @@ export class RunResponses {
       case 'COMPLETED': {
         const hasFinal = outputs.some(({ taskName }) => taskName === this.#finalTask)
         if (!hasFinal) for (const { output } of outputs) this.#sendText(output)
-        this.#close('completed', 'response.completed')
+        if (this.#isCut) this.#closeIncomplete('max_output_tokens')
+        else this.#close('completed', 'response.completed')
         return
       }
       case 'CANCELLED':
@@ -428,13 +439,11 @@ export class RunResponses {
         }
         const reason = finishReason === undefined ? undefined : INCOMPLETE[finishReason]
         if (reason !== undefined) {
-          segment.incomplete = { reason }
-          this.#close('incomplete', 'response.incomplete')
+          this.#closeIncomplete(reason)
           return
         }
-        const isInvalid = code === 'REQUEST_REJECTED'
         segment.error = {
-          code: isInvalid ? 'invalid_prompt' : 'server_error',
+          code: ERRORS[code ?? ''] ?? 'server_error',
           message: error ?? 'The run failed',
         }
         this.#close('failed', 'response.failed')
@@ -444,6 +453,12 @@ export class RunResponses {
 }
 
 /** Reasons of incomplete responses by the finish reason of the last answer. */
+/** Failure code of a run → code of the error; the other codes are errors of the server. */
+const ERRORS: Readonly<Record<string, 'invalid_prompt' | 'rate_limit_exceeded' | undefined>> = {
+  BUDGET_EXCEEDED: 'rate_limit_exceeded',
+  REQUEST_REJECTED: 'invalid_prompt',
+}
+
 const INCOMPLETE: Readonly<Record<string, 'max_output_tokens' | 'content_filter' | undefined>> = {
   length: 'max_output_tokens',
   content_filter: 'content_filter',

@@ -190,7 +190,7 @@ export interface ResponseState {
   readonly completed_at: number | null
   readonly status: ResponseStatus
   readonly error: {
-    readonly code: 'server_error' | 'invalid_prompt'
+    readonly code: 'invalid_prompt' | 'rate_limit_exceeded' | 'server_error'
     readonly message: string
   } | null
   readonly incomplete_details: { readonly reason: 'max_output_tokens' | 'content_filter' } | null
