@@ -1,8 +1,8 @@
 /**
  * Runs the marked code of the pages: ```ts run must print the following ```text, ```ts run=server runs against
- * the sample server, and files named `.test.ts` must pass.
+ * the sample server, as ```python run=server does where python3 is installed, and files named `.test.ts` must pass.
  */
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -53,6 +53,14 @@ describe.each(runs(pages))('$page', ({ page, file, printed }) => {
   })
 })
 
+const hasPython = spawnSync('python3', ['--version']).status === 0
+
+it.skipIf(!hasPython).each(pythonBlocks(pages))('runs the Python of $page', async (block) => {
+  const code = block.code.replaceAll(SHOWN, server.url)
+  const { output, errors } = await run(['-c', code], 'python3')
+  expect({ output: output.trim(), errors }).toEqual({ output: block.printed, errors: '' })
+})
+
 it('has tests that pass', async () => {
   const tests = files.filter(({ path }) => path.endsWith('.test.ts')).map(({ path }) => path)
   expect(tests).not.toEqual([])
@@ -82,15 +90,26 @@ function runs(all: readonly Page[]): readonly Run[] {
   )
 }
 
+/** Returns the Python that runs against the sample server, and what it must print. */
+function pythonBlocks(all: readonly Page[]) {
+  return all.flatMap(({ path: page, blocks }) =>
+    blocks.flatMap(({ language, meta, code }, at) =>
+      language === 'python' && meta === 'run=server'
+        ? [{ page, code, printed: blocks[at + 1]?.code }]
+        : [],
+    ),
+  )
+}
+
 interface Ended {
   readonly code: number | null
   readonly output: string
   readonly errors: string
 }
 
-/** Runs Node in the folder of the snippets. */
-function run(words: readonly string[]): Promise<Ended> {
-  const child = spawn(process.execPath, words, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+/** Runs a program, by default Node, in the folder of the snippets. */
+function run(words: readonly string[], program = process.execPath): Promise<Ended> {
+  const child = spawn(program, words, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   let errors = ''
   child.stdout.on('data', (data: Buffer) => (output += data.toString()))
