@@ -1,4 +1,4 @@
-/** What clients of other protocols see of each kind of run: tested by the server, and shown in the documentation. */
+/** Views that clients of other protocols have of each kind of run: tested by the server, and shown in the documentation. */
 import { code, table } from './markdown.ts'
 
 /** Protocol, and the client that the tests use for it → the head of its column. */
@@ -12,10 +12,10 @@ export const FOREIGN_PROTOCOLS = {
 /** A protocol of other clients. */
 export type ForeignProtocol = keyof typeof FOREIGN_PROTOCOLS
 
-/** What each client sees. */
+/** Text of what each client shows, by its protocol. */
 export type ForeignViews = Readonly<Record<ForeignProtocol, string>>
 
-/** What clients see of each kind of run, in the terms of their library. */
+/** Views of each kind of run, in the terms of the library of each client. */
 export const FOREIGN_CASES = {
   answered: {
     run: 'completes',
