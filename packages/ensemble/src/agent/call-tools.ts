@@ -23,15 +23,11 @@ import { CallsBegin } from './calls-begin.ts'
 import { assertSameCall, toStepToolCall } from '../scope/replay.ts'
 import { createToolCalledEvent } from './tool-events.ts'
 import { isClientTool } from './client-tools.ts'
-import {
-  createToolCallOptions,
-  type RunTooling,
-  type ToolCallOptions,
-} from './tool-call-options.ts'
+import { createToolCallOptions, type RunTooling } from './tool-call-options.ts'
 
 import type { Message, ToolSpecification } from '../model/chat-model.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
-import type { AgentTool, ToolCall, ToolCallOutcome } from '@tutti/core'
+import type { AgentTool, RunToolCallsOptions, ToolCall, ToolCallOutcome } from '@tutti/core'
 
 /** Tools of a task, and the parts of the run that their calls use. */
 export interface TaskTools {
@@ -142,7 +138,7 @@ class TurnCalls {
    */
   #runUnlimited(
     calls: readonly ToolCall[],
-    { limiter: _, ...options }: ToolCallOptions,
+    { limiter: _, ...options }: RunToolCallsOptions,
   ): Promise<unknown> {
     return this.#run(calls, { ...options, maxConcurrentCalls: Infinity, graceMs: Infinity })
   }
@@ -209,21 +205,24 @@ class TurnCalls {
     }
   }
 
-  #createOptions(begin: CallsBegin): ToolCallOptions {
+  #createOptions(begin: CallsBegin): RunToolCallsOptions {
     const { iterationIndex, tooling, calls } = this.#turn
     const { run, identity } = this.#scope
     const { taskName, attempt } = identity
-    const options = createToolCallOptions(this.#scope, tooling, iterationIndex)
-    options.idempotencyPrefix = `${run.runId}/${taskName}/${attempt}/${iterationIndex}/`
-    options.onBegin = (call, tool) => begin.begin(call, tool)
-    options.onOutcome = (call, outcome) => {
-      this.#take(call, calls.indexOf(call), outcome)
-      begin.end(call)
+    // One literal: V8 keeps an object alive, and with it the run, until the next major collection if a function is
+    // assigned to a new property of it.
+    return {
+      ...createToolCallOptions(this.#scope, tooling, iterationIndex),
+      idempotencyPrefix: `${run.runId}/${taskName}/${attempt}/${iterationIndex}/`,
+      onBegin: (call, tool) => begin.begin(call, tool),
+      onOutcome: (call, outcome) => {
+        this.#take(call, calls.indexOf(call), outcome)
+        begin.end(call)
+      },
     }
-    return options
   }
 
-  #run(calls: readonly ToolCall[], options: ToolCallOptions): Promise<unknown> {
+  #run(calls: readonly ToolCall[], options: RunToolCallsOptions): Promise<unknown> {
     return runToolCalls(this.#turn.tools, calls, options)
   }
 

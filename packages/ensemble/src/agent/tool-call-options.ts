@@ -38,18 +38,17 @@ export type SharedCallOptions = Pick<
   'approvalDefaults' | 'limiter' | 'maxConcurrentCalls' | 'metrics' | 'request' | 'tracestate'
 >
 
-/** Options of the tool calls of one turn; the caller adds its own listeners and keys. */
-export type ToolCallOptions = { -readonly [K in keyof RunToolCallsOptions]: RunToolCallsOptions[K] }
-
-/** Returns the options of the tool calls of one turn. */
+/** Returns the options of the tool calls of one turn, to which the caller adds its own listeners and keys. */
 export function createToolCallOptions(
   scope: TaskScope,
   { reviews, traceparent, shared }: RunTooling,
   iterationIndex: number,
-): ToolCallOptions {
+): RunToolCallsOptions {
   const { run, identity, signal } = scope
-  const options: ToolCallOptions = {
+  const reviewer = createToolReviewer(scope, reviews, iterationIndex)
+  return {
     ...shared(),
+    ...(reviewer === undefined ? {} : { reviewer }),
     signal,
     clock: run.clock,
     logger: run.logger,
@@ -68,9 +67,6 @@ export function createToolCallOptions(
     onProgress: createProgressReporter(scope, iterationIndex),
     onFileChange: createFileReporter(scope),
   }
-  const reviewer = createToolReviewer(scope, reviews, iterationIndex)
-  if (reviewer !== undefined) options.reviewer = reviewer
-  return options
 }
 
 /** Returns the remaining budget of the task and the run, including the time limit of the task. */
