@@ -14,6 +14,8 @@
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
 
+import { errorMessage } from '@tutti/core'
+
 import { currentReport } from '../bench/lib/report.ts'
 import { recordResults } from '../bench/lib/results.ts'
 import { query } from '../bench/lib/query.ts'
@@ -23,7 +25,7 @@ import { countLoaded, endReady, loadRuns, makeReady } from './lib/load.ts'
 import { measureClaims, measureRenewalWal, measureSubmits } from './lib/measure-store.ts'
 import { Phases } from './lib/phases.ts'
 import { runFleet } from './lib/run-fleet.ts'
-import { chooseSizes } from './lib/sizes.ts'
+import { chooseSizes, replaceSizes, type Sizes } from './lib/sizes.ts'
 import { COUNTING, startCounting } from './lib/statement-counts.ts'
 import { openPostgresStorage } from '../bench/lib/runs-places.ts'
 
@@ -32,7 +34,7 @@ const SETTINGS = [
   COUNTING,
   'max_connections=1000',
   'shared_buffers=2GB',
-  'max_wal_size=24GB',
+  'max_wal_size=4GB',
   'maintenance_work_mem=512MB',
   'checkpoint_timeout=15min',
 ]
@@ -54,6 +56,7 @@ const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     record: { type: 'boolean', default: false },
+    set: { type: 'string', multiple: true, default: [] },
     seed: { type: 'string', default: String(randomInt(1_000_000)) },
   },
 })
@@ -62,12 +65,12 @@ if (!Number.isInteger(seed) || seed < 0) {
   console.error(`Cannot use --seed: got ${values.seed}, expected an integer >= 0`)
   process.exit(2)
 }
-if (values.record && values.quick) {
+if (values.record && (values.quick || values.set.length > 0)) {
   console.error('Only results of the whole form can be recorded')
   process.exit(2)
 }
 
-const sizes = chooseSizes(values.quick)
+const sizes = readSizes()
 const startedAt = performance.now()
 const measured: Measurements = {}
 const stop = new AbortController()
@@ -96,18 +99,45 @@ if (measured.loaded !== undefined) {
 }
 finish()
 
+/** Returns the sizes of the test. Ends the process if one cannot be used. */
+function readSizes(): Sizes {
+  try {
+    return replaceSizes(chooseSizes(values.quick), values.set)
+  } catch (error) {
+    console.error(`Cannot use --set: ${errorMessage(error)}`)
+    process.exit(2)
+  }
+}
+
 /** Loads the database. */
-async function load({ url }: FailoverServer): Promise<void> {
+async function load(server: FailoverServer): Promise<void> {
+  const { url } = server
   const place = placeOf(url)
   await phases.run('Loading', LOAD_LIMIT_MS, async () => {
+    await setWal(server, 'minimal')
     await startCounting(url)
     await (await openPostgresStorage(place))[Symbol.asyncDispose]()
     const loadedAt = performance.now()
     await loadRuns(place, sizes)
     await makeReady(place, sizes)
+    await setWal(server, 'replica')
     measured.loadS = (performance.now() - loadedAt) / 1_000
     measured.loaded = await countLoaded(place)
   })
+}
+
+/** Restarts the server with or without the WAL that a standby needs. */
+async function setWal(
+  { url, stop: stopServer, start }: FailoverServer,
+  level: 'minimal' | 'replica',
+): Promise<void> {
+  await query(
+    url,
+    `ALTER SYSTEM SET wal_level = ${level}`,
+    `ALTER SYSTEM SET max_wal_senders = ${level === 'minimal' ? 0 : 10}`,
+  )
+  await stopServer()
+  await start()
 }
 
 /** Measures the store of the loaded database alone. */

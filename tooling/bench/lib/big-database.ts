@@ -3,6 +3,8 @@
  * columns of the store from the catalog, so that the copies have all that the store writes for a run. Each set of copies
  * has other ids, tags and inputs, and is younger than the one before.
  */
+import { join } from 'node:path'
+
 import { toGrams } from '../../../packages/runs/src/postgres/grams.ts'
 import { query } from './query.ts'
 import { awaitEnd, openService } from './runs-services.ts'
@@ -14,6 +16,12 @@ import type { PostgresPlace } from './runs-places.ts'
 export interface BigDatabaseOptions {
   readonly executed: number
   readonly copies: number
+  /**
+   * Directory that the server can write and read. Rows are copied through its files, frozen, each table in one
+   * transaction: with `wal_level=minimal` without WAL, and no later reader or VACUUM changes their pages. @default none;
+   * then rows are inserted
+   */
+  readonly directory?: string
 }
 
 interface Column {
@@ -30,6 +38,9 @@ const COPY_EVERY_S = 600
 
 /** Sets of copies per statement. */
 const SETS = 10
+
+/** The largest tables. */
+const LARGE = ['events', 'steps']
 
 /** Number of connections that copy. */
 const WRITERS = 2
@@ -54,17 +65,26 @@ export async function fillDatabase(
   const tables = [...new Set(columns.map(({ table }) => table))]
   const createIndexes = await dropIndexes(url, settings, schema)
   const starts = Array.from({ length: Math.ceil(options.copies / SETS) }, (_, at) => at * SETS + 1)
-  await inParallel(starts, async (from) => {
-    const to = Math.min(from + SETS - 1, options.copies)
-    const statements = tables.map((table) =>
-      copySql(
-        table,
-        columns.filter((column) => column.table === table),
-        { from, to, newest },
-      ),
-    )
-    await query(url, settings, ...statements)
+  const copies = (table: string, from: number): TableCopy => ({
+    table,
+    columns: columns.filter((column) => column.table === table),
+    from,
+    to: Math.min(from + SETS - 1, options.copies),
+    newest,
   })
+  const { directory } = options
+  if (directory === undefined) {
+    await inParallel(starts, async (from) => {
+      await query(url, settings, ...tables.map((table) => insertSql(copies(table, from))))
+    })
+  } else {
+    await inParallel(largestFirst(tables), async (table) => {
+      const file = join(directory, table)
+      const statements = starts.flatMap((from) => freezeSql(copies(table, from), file))
+      // Gives the table new files, which this transaction has created.
+      await query(url, settings, 'BEGIN', `CLUSTER "${table}" USING "${table}_pkey"`, ...statements, 'COMMIT')
+    })
+  }
   await inParallel(createIndexes, async (create) => {
     await query(url, settings, create)
   })
@@ -124,6 +144,12 @@ async function inParallel<Item>(
   await Promise.all(Array.from({ length: WRITERS }, work))
 }
 
+/** Returns the tables with those first that take the longest to copy. */
+function largestFirst(tables: readonly string[]): readonly string[] {
+  const rank = (table: string): number => LARGE.indexOf(table) + (LARGE.includes(table) ? 0 : LARGE.length + 1)
+  return tables.toSorted((a, b) => rank(a) - rank(b))
+}
+
 /** Drops the indexes that no constraint needs, because they are created faster than extended. Returns their statements. */
 async function dropIndexes(
   url: string,
@@ -143,16 +169,18 @@ async function dropIndexes(
   return rows.map((row) => String(row['create_sql']))
 }
 
-/** Returns the columns that a copy sets: of the runs, and of the tables that refer to them. */
+/** Returns the columns that a copy sets: of the runs, and of the tables whose primary key begins with the run. */
 async function readColumns(url: string, schema: string): Promise<readonly Column[]> {
   const rows = await query(
     url,
     `SELECT table_name, column_name, CASE data_type WHEN 'ARRAY' THEN udt_name ELSE data_type END
-       AS type FROM information_schema.columns AS c
+       AS type FROM information_schema.columns
      WHERE table_schema = '${schema}' AND is_generated = 'NEVER'
-       AND (table_name = 'runs' OR (is_identity = 'NO' AND EXISTS (
-         SELECT 1 FROM information_schema.columns AS key WHERE key.table_schema = c.table_schema
-           AND key.table_name = c.table_name AND key.column_name = 'run')))
+       AND (table_name = 'runs' OR (table_schema, table_name, 'run') IN (
+         SELECT table_schema, table_name, column_name
+         FROM information_schema.key_column_usage JOIN information_schema.table_constraints
+           USING (constraint_schema, constraint_name, table_schema, table_name)
+         WHERE constraint_type = 'PRIMARY KEY' AND key_column_usage.ordinal_position = 1))
      ORDER BY table_name <> 'runs', table_name, ordinal_position`,
   )
   return rows.map((row) => ({
@@ -162,11 +190,34 @@ async function readColumns(url: string, schema: string): Promise<readonly Column
   }))
 }
 
-function copySql(
-  table: string,
-  columns: readonly Column[],
-  { from, to, newest }: { readonly from: number; readonly to: number; readonly newest: number },
-): string {
+/** Sets of copies of the rows of a table. */
+interface TableCopy {
+  readonly table: string
+  readonly columns: readonly Column[]
+  /** Numbers of the first and the last set. */
+  readonly from: number
+  readonly to: number
+  /** Greatest row id of the executed runs. */
+  readonly newest: number
+}
+
+function insertSql(copy: TableCopy): string {
+  return `INSERT INTO "${copy.table}" (${listNames(copy)}) OVERRIDING SYSTEM VALUE ${selectCopies(copy)}`
+}
+
+/** Returns the statements that copy through a file of the server, in a transaction that has created the table's files. */
+function freezeSql(copy: TableCopy, file: string): readonly string[] {
+  return [
+    `COPY (${selectCopies(copy)}) TO '${file}' (FORMAT binary)`,
+    `COPY "${copy.table}" (${listNames(copy)}) FROM '${file}' (FORMAT binary, FREEZE)`,
+  ]
+}
+
+function listNames({ columns }: TableCopy): string {
+  return columns.map(({ name }) => `"${name}"`).join(', ')
+}
+
+function selectCopies({ table, columns, from, to, newest }: TableCopy): string {
   const key = table === 'runs' ? 'id' : 'run'
   const values = columns.map((column) => {
     if (column.name === key) return `${key} + copy * ${newest}`
@@ -180,8 +231,7 @@ function copySql(
     { length: to - from + 1 },
     (_, at) => `(${from + at}, '{${gramsOfMark(from + at).join()}}'::int2[])`,
   )
-  const names = columns.map(({ name }) => `"${name}"`)
-  return `INSERT INTO "${table}" (${names.join(', ')}) OVERRIDING SYSTEM VALUE
+  return `
     SELECT ${values.join(', ')} FROM (VALUES ${sets.join()}) AS sets (copy, mark_grams),
       LATERAL (SELECT * FROM "${table}" WHERE ${key} <= ${newest} ORDER BY ${key}) AS executed`
 }

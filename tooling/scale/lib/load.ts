@@ -1,4 +1,8 @@
 /** Fills the database of a scale test, and puts copied runs into other states of the queue. */
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
 import { fillDatabase } from '../../bench/lib/big-database.ts'
 import { query } from '../../bench/lib/query.ts'
 
@@ -19,7 +23,15 @@ const BATCH = 2_000
 
 /** Fills the tables with ended runs, and parks some of them. Parked runs wait for a person without a time limit. */
 export async function loadRuns(place: PostgresPlace, sizes: Sizes): Promise<void> {
-  await fillDatabase(place, { executed: sizes.executed, copies: sizes.copies })
+  const { executed, copies } = sizes
+  const directory = mkdtempSync(join(tmpdir(), 'tutti-load-'))
+  // The server runs under another user.
+  chmodSync(directory, 0o777)
+  try {
+    await fillDatabase(place, { executed, copies, directory })
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
   await query(
     place.connectionString,
     changeRuns(place, {

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
+import { formatNumber, formatTable } from '../../bench/lib/report.ts'
 import { takeoverTimes } from '../../chaos/lib/figures.ts'
 import { judgeCalls } from '../../chaos/lib/judge-calls.ts'
 import { judgePeople } from '../../chaos/lib/judge-people.ts'
@@ -13,7 +14,7 @@ import { findLostRuns } from '../../chaos/lib/lost-changes.ts'
 import { runChaos, type ChaosEnd, type ChaosSystem } from '../../chaos/lib/run-chaos.ts'
 import { planHeldRuns, planSteadyFaults, planSteadyRuns } from './plan-steady.ts'
 import { readCounts, subtractCounts } from './statement-counts.ts'
-import { measureLoad, timeLists } from './watch-load.ts'
+import { measureLoad, timeLists, type LoadRate } from './watch-load.ts'
 
 import type { FleetResult, Measurements } from './envelope.ts'
 import type { Sizes } from './sizes.ts'
@@ -47,6 +48,10 @@ const LOOK_MS = 500
 
 /** Slots in addition to those of held runs. */
 const MORE_RUNNING = 20
+
+/** Number of statements that are listed, and the maximum length of each. */
+const MOST_STATEMENTS = 15
+const STATEMENT_LENGTH = 110
 
 /** Part of the processes that may be dead while the others own all runs. */
 const DEAD_PART = 0.15
@@ -87,6 +92,7 @@ export async function runFleet(options: FleetOptions): Promise<readonly string[]
         (load) => {
           // A failover resets the counters.
           if (load.transactions >= 0) measured.busy = load
+          say(describeStatements(load))
         },
         () => undefined,
       )
@@ -171,4 +177,16 @@ function judgeFleet(end: ChaosEnd): {
     violations: violations.length,
   }
   return { result, violations }
+}
+
+/** Lists the statements that took the most time. */
+function describeStatements({ transactions, byStatement }: LoadRate): string {
+  const rows = byStatement.slice(0, MOST_STATEMENTS).map(({ text, calls, execMs, buffers }) => [
+    formatNumber(calls),
+    formatNumber(execMs),
+    formatNumber(buffers),
+    text.replaceAll(/\s+/g, ' ').slice(0, STATEMENT_LENGTH),
+  ])
+  const columns = ['calls/s', 'ms/s', 'buffers/s', 'statement']
+  return `${formatNumber(transactions)} transactions/s:\n${formatTable({ title: '', columns, rows })}`
 }

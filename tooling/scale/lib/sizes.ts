@@ -65,3 +65,23 @@ const QUICK: Sizes = {
 export function chooseSizes(isQuick: boolean): Sizes {
   return isQuick ? QUICK : FULL
 }
+
+/**
+ * Replaces some sizes, given as `name=number`.
+ *
+ * @throws {Error} when there is no size of that name, or it is not an integer >= 0.
+ */
+export function replaceSizes(sizes: Sizes, replaced: readonly string[]): Sizes {
+  const names = Object.keys(sizes)
+  const entries = replaced.map((text) => {
+    const [name = '', count = ''] = text.split('=')
+    if (!names.includes(name)) {
+      throw new Error(`Unknown size "${name}" in "${text}". Expected one of ${names.join(', ')}`)
+    }
+    if (!/^\d+$/.test(count)) {
+      throw new Error(`Cannot use "${text}": expected ${name}= and an integer >= 0`)
+    }
+    return [name, Number(count)]
+  })
+  return { ...sizes, ...Object.fromEntries(entries) }
+}

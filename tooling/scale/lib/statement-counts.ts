@@ -49,3 +49,48 @@ export function subtractCounts(after: StatementCounts, before: StatementCounts):
     walBytes: after.walBytes - before.walBytes,
   }
 }
+
+/** Counts of one statement, by its text. */
+export interface StatementLoad {
+  readonly text: string
+  readonly calls: number
+  readonly execMs: number
+  readonly buffers: number
+}
+
+/** Returns the counts so far of each statement in the database of `url`. */
+export async function readStatements(url: string): Promise<readonly StatementLoad[]> {
+  const rows = await query(
+    url,
+    `SELECT query AS text, sum(calls) AS calls, sum(total_exec_time) AS exec_ms,
+       sum(shared_blks_hit + shared_blks_read) AS buffers
+     FROM pg_stat_statements
+     WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) GROUP BY query`,
+  )
+  return rows.map((row) => ({
+    text: String(row['text']),
+    calls: Number(row['calls']),
+    execMs: Number(row['exec_ms']),
+    buffers: Number(row['buffers']),
+  }))
+}
+
+/** Returns what was counted of each statement between two readings: the most time first. */
+export function subtractStatements(
+  after: readonly StatementLoad[],
+  before: readonly StatementLoad[],
+): readonly StatementLoad[] {
+  const earlier = new Map(before.map((statement) => [statement.text, statement]))
+  return after
+    .map((statement) => {
+      const { calls = 0, execMs = 0, buffers = 0 } = earlier.get(statement.text) ?? {}
+      return {
+        text: statement.text,
+        calls: statement.calls - calls,
+        execMs: statement.execMs - execMs,
+        buffers: statement.buffers - buffers,
+      }
+    })
+    .filter(({ calls }) => calls > 0)
+    .toSorted((a, b) => b.execMs - a.execMs)
+}

@@ -2,7 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { query } from '../../bench/lib/query.ts'
-import { STATEMENTS } from './statement-counts.ts'
+import {
+  readStatements,
+  STATEMENTS,
+  subtractStatements,
+  type StatementLoad,
+} from './statement-counts.ts'
 
 import type { ApiClients } from '../../chaos/lib/api-clients.ts'
 
@@ -16,7 +21,7 @@ interface LoadReading {
   readonly claims: number
 }
 
-/** Load of the database between two readings, per second. */
+/** Load of the database between two readings. All numbers are per second. */
 export interface LoadRate {
   readonly transactions: number
   readonly walBytes: number
@@ -25,6 +30,8 @@ export interface LoadRate {
   readonly notifying: number
   /** Number of the statements that claim. */
   readonly claims: number
+  /** Counts of each statement: the most time first. */
+  readonly byStatement: readonly StatementLoad[]
 }
 
 /** Time after which the statistics of the server contain the transactions of a connection that became idle. */
@@ -45,9 +52,21 @@ const LISTS = [
 /** Returns the load of the database during a time. */
 export async function measureLoad(url: string, forMs: number): Promise<LoadRate> {
   await sleep(SETTLE_MS)
+  const statements = await readStatements(url)
   const before = await readLoad(url)
   await sleep(forMs)
-  return toLoadRate(before, await readLoad(url))
+  const after = await readLoad(url)
+  const seconds = (after.atMs - before.atMs) / 1_000
+  const byStatement = subtractStatements(await readStatements(url), statements)
+  return {
+    ...toRates(before, after),
+    byStatement: byStatement.map(({ text, calls, execMs, buffers }) => ({
+      text,
+      calls: calls / seconds,
+      execMs: execMs / seconds,
+      buffers: buffers / seconds,
+    })),
+  }
 }
 
 /** Lists runs until the signal aborts, and adds the times of lists that were answered to `times`, in milliseconds. */
@@ -91,7 +110,7 @@ async function readLoad(url: string): Promise<LoadReading> {
   }
 }
 
-function toLoadRate(before: LoadReading, after: LoadReading): LoadRate {
+function toRates(before: LoadReading, after: LoadReading): Omit<LoadRate, 'byStatement'> {
   const seconds = (after.atMs - before.atMs) / 1_000
   return {
     transactions: (after.transactions - before.transactions) / seconds,
