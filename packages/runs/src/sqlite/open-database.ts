@@ -31,9 +31,11 @@ export function openDatabase(directory: string, synchronous: Synchronous): OpenD
     const database = new DatabaseSync(join(directory, 'runs.sqlite'))
     // With WAL, readers such as backups do not block writers, and NORMAL can lose the newest commits but not the file.
     database.exec(
-      `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON`,
+      'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON',
     )
+    // A migration that a power failure undoes is made again; the first commit of a run syncs it with its own writes.
     migrateSqlite(database)
+    database.exec(`PRAGMA synchronous = ${synchronous}`)
     writeFileSync(join(directory, OWNER_FILE), `${process.pid}\n`)
     return {
       database,
