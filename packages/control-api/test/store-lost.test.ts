@@ -179,6 +179,7 @@ function createLosableStorage(inner: RunStorage) {
     runs: guarded(inner.runs),
     threads: guarded(inner.threads),
     queue: guarded(inner.queue),
+    dispatcher: guarded(inner.dispatcher),
     commands: guarded(inner.commands),
     events: guarded(inner.events),
     outbox: guarded(inner.outbox),

@@ -67,6 +67,8 @@ export type {
   HeldRun,
   LeaseOwner,
   KnownEnsembles,
+  OfferOutcome,
+  ProcessCode,
   Release,
   Released,
   RenewalRequest,
@@ -90,7 +92,23 @@ export type {
 export type { RunMigration } from './execution/migrate-run.ts'
 export { RESUME_POLICIES, type ResumePolicy } from './execution/resume-policy.ts'
 export type { AuditLog, NewAuditEntry } from './ports/audit-log.ts'
-export type { StoreNotification, RunStorage } from './ports/run-storage.ts'
+export {
+  DISPATCHER_VERSION,
+  storeDispatcher,
+  type Dispatcher,
+  type EngineState,
+  type Offer,
+  type OfferOutbox,
+  type StoredOffer,
+} from './ports/dispatcher.ts'
+export type {
+  AddressedNotification,
+  Notifications,
+  SentNotification,
+  StoreNotification,
+  WrittenEvents,
+} from './ports/notifications.ts'
+export type { RunStorage } from './ports/run-storage.ts'
 export type {
   CreatedThread,
   DeletedThread,

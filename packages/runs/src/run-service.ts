@@ -74,7 +74,8 @@ import type {
 } from './ports/run-store.ts'
 import type { AuditLog } from './ports/audit-log.ts'
 import type { SecretStore } from './ports/secret-store.ts'
-import type { StoreNotification, RunStorage } from './ports/run-storage.ts'
+import type { StoreNotification } from './ports/notifications.ts'
+import type { RunStorage } from './ports/run-storage.ts'
 import type { WebhookOutbox } from './ports/webhook-outbox.ts'
 import type { NewRun, ReviewRecord, RunRecord, RunWithTasks } from './run-record.ts'
 

@@ -1,9 +1,12 @@
 /** A storage in which only the parts that a test provides work. */
+import { storeDispatcher } from '@tutti/runs'
+
 import type {
   AuditLog,
   BuildStore,
   ClaimedRun,
   ClaimRequest,
+  Dispatcher,
   StoredEventLog,
   StoreNotification,
   RenewalRequest,
@@ -20,7 +23,7 @@ import type { MemoryStore, ReflectionStore } from '@tutti/ensemble'
 /** The parts that a test provides. */
 export interface FakeParts {
   readonly runs?: Partial<RunStore>
-  readonly queue?: Partial<RunQueue>
+  readonly queue?: Partial<RunQueue & Pick<Dispatcher, 'take'>>
   readonly commands?: Partial<CommandQueue>
   readonly events?: Partial<StoredEventLog>
   readonly isShared?: boolean
@@ -44,6 +47,7 @@ export function fakeStorage({
     runs: { steps: () => Promise.resolve([]), ...runs } as Partial<RunStore> as RunStore,
     threads: {} as ThreadStore,
     queue: queue as RunQueue,
+    dispatcher: storeDispatcher(async (request) => (await queue.take?.(request)) ?? []),
     commands: commands as CommandQueue,
     events: events as StoredEventLog,
     outbox: {} as WebhookOutbox,
@@ -62,8 +66,8 @@ export function fakeStorage({
 
 /** A queue of waiting runs. A test can delay each claim. */
 export class FakeQueue implements Pick<
-  RunQueue,
-  'claimNext' | 'claim' | 'renew' | 'markWaiting' | 'release' | 'fleet'
+  RunQueue & Dispatcher,
+  'take' | 'claim' | 'renew' | 'markWaiting' | 'release' | 'fleet'
 > {
   fleet = { processes: 1, pollers: 1 }
   /** Waiting runs, the next one first. */
@@ -83,7 +87,7 @@ export class FakeQueue implements Pick<
     this.waiting = [...waiting]
   }
 
-  async claimNext({ wanted }: ClaimRequest): Promise<readonly ClaimedRun[]> {
+  async take({ wanted }: ClaimRequest): Promise<readonly ClaimedRun[]> {
     this.wanted.push(wanted)
     const claims = this.waiting.splice(0, wanted)
     await this.beforeAnswer?.()

@@ -1,6 +1,6 @@
 import { cancel, inject, switchModel } from './commands.ts'
 import { postgresRunStorage } from '@tutti/runs/postgres'
-import { RunService, type RunServiceOptions } from '@tutti/runs'
+import { RunService, storeDispatcher, type RunServiceOptions } from '@tutti/runs'
 import { Client } from 'pg'
 import { describe, expect, it } from 'vitest'
 
@@ -48,10 +48,7 @@ async function mutedProcess(url: string, { ensemble }: WaitingEnsemble) {
     },
   })
   const queue: RunStorage['queue'] = {
-    async claimNext(request) {
-      if (isMuted) await back.promise
-      return storage.queue.claimNext(request)
-    },
+    claimOffered: (offers, request) => storage.queue.claimOffered(offers, request),
     claim: (runId, leaseOwner) => storage.queue.claim(runId, leaseOwner),
     async renew(leaseOwner) {
       if (isMuted) await back.promise
@@ -66,7 +63,11 @@ async function mutedProcess(url: string, { ensemble }: WaitingEnsemble) {
       return storage.queue.fleet
     },
   }
-  const service = new RunService({ ...muted, queue }, [ensemble], QUICK)
+  const dispatcher = storeDispatcher(async (request) => {
+    if (isMuted) await back.promise
+    return (await storage.dispatcher.take(request)) ?? []
+  })
+  const service = new RunService({ ...muted, queue, dispatcher }, [ensemble], QUICK)
   await service.start()
   return {
     service,

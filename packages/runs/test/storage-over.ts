@@ -25,6 +25,7 @@ export function storageOver(
     },
     threads: storage.threads,
     queue: storage.queue,
+    dispatcher: storage.dispatcher,
     commands: storage.commands,
     events: storage.events,
     outbox: storage.outbox,

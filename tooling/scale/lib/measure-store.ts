@@ -81,14 +81,15 @@ export async function measureClaims(place: PostgresPlace, sizes: Sizes): Promise
   const ensembles = listClaimKeys({ [ENSEMBLE]: String(row?.['code']) })
   const measure = (claimants: number): Promise<Rate> =>
     measureRate(claimants, sizes.measureMs, async (claimant) => {
-      const claimed = await storages[claimant % STORAGES]?.queue.claimNext({
-        owner: `claimant-${claimant}`,
-        leaseMs: LEASE_MS,
-        wanted: 1,
-        maxConcurrentRuns: limit,
-        // As an executor does.
-        known: { ensembles, othersAfterMs: 10_000 },
-      })
+      const claimed =
+        (await storages[claimant % STORAGES]?.dispatcher.take({
+          owner: `claimant-${claimant}`,
+          leaseMs: LEASE_MS,
+          wanted: 1,
+          maxConcurrentRuns: limit,
+          // As an executor does.
+          known: { ensembles, othersAfterMs: 10_000 },
+        })) ?? []
       return claimed?.length ?? 0
     })
   const before = await readCounts(place.connectionString, 'claim')
@@ -146,12 +147,13 @@ async function ownRuns(
   maxConcurrentRuns: number,
 ): Promise<void> {
   for (let owned = 0, batch = 0; owned < count; batch += 1) {
-    const claimed = await storage?.queue.claimNext({
-      owner: `scale-${batch % OWNERS}`,
-      leaseMs: LEASE_MS,
-      wanted: Math.min(BATCH, count - owned),
-      maxConcurrentRuns,
-    })
+    const claimed =
+      (await storage?.dispatcher.take({
+        owner: `scale-${batch % OWNERS}`,
+        leaseMs: LEASE_MS,
+        wanted: Math.min(BATCH, count - owned),
+        maxConcurrentRuns,
+      })) ?? []
     owned += claimed?.length ?? 0
     if (claimed?.length === 0) throw new Error(`Could claim only ${owned} of ${count} runs`)
   }

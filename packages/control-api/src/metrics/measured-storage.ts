@@ -32,6 +32,7 @@ export function measureStorage(storage: RunStorage, options: MeasuringOptions): 
     runs: measured('runs', storage.runs),
     threads: measured('threads', storage.threads),
     queue: measured('queue', storage.queue),
+    dispatcher: measured('dispatcher', storage.dispatcher),
     commands: measured('commands', storage.commands),
     events: measured('events', storage.events),
     outbox: measured('outbox', storage.outbox),

@@ -32,7 +32,7 @@ describe('RunExecutor, claiming', () => {
   it('[RUNS-Q1] [RUNS-Q7] claims with the limit, its owner id, the duration of its lease, and its ensembles', async () => {
     const { executor, queue, engine } = setUp({ options: { maxConcurrentRuns: 7 } })
     const requests: unknown[] = []
-    queue.claimNext = async (request) => {
+    queue.take = async (request) => {
       requests.push(request)
       return []
     }
@@ -299,7 +299,7 @@ describe('RunExecutor, renewing leases', () => {
       held: [{ runId: 'stray', token: toToken(1) }],
       options: { pollMs: LEASE_MS },
     })
-    queue.claimNext = () => Promise.reject(new Error('connection lost'))
+    queue.take = () => Promise.reject(new Error('connection lost'))
     executor.start()
     await turns()
     await clock.advance(LEASE_MS / 3)
@@ -374,10 +374,10 @@ describe('RunExecutor, renewing leases', () => {
   it('[RUNS-Q5] does not renew leases of a store that is not shared', async () => {
     const { executor, queue, clock } = setUp({ waiting: ['a'], isShared: false })
     const leases: number[] = []
-    const claimNext = queue.claimNext.bind(queue)
-    queue.claimNext = async (request) => {
+    const take = queue.take.bind(queue)
+    queue.take = async (request) => {
       leases.push(request.leaseMs)
-      return claimNext(request)
+      return take(request)
     }
     executor.start()
     await clock.advance(LEASE_MS)
@@ -672,7 +672,7 @@ function setUp({ waiting = [], held, pending, isShared = true, options }: Given 
 /** Returns whether each claim takes a suspect; the first claim gets these runs. */
 function recordTakes(queue: FakeQueue, first: readonly ClaimedRun[]): (boolean | undefined)[] {
   const asked: (boolean | undefined)[] = []
-  queue.claimNext = async ({ takesSuspect }: Pick<ClaimRequest, 'takesSuspect'>) => {
+  queue.take = async ({ takesSuspect }: Pick<ClaimRequest, 'takesSuspect'>) => {
     asked.push(takesSuspect)
     return asked.length === 1 ? first : []
   }

@@ -25,7 +25,7 @@ import { setImmediate } from 'node:timers/promises'
 
 import { sleep, TuttiError, type Logger } from '@tutti/core'
 
-import { listClaimKeys } from '../claim-key.ts'
+import { listClaimKeys, toClaimKey } from '../claim-key.ts'
 import { reportActivity } from './activity.ts'
 import { every } from './every.ts'
 import { idleLeaseMs, nextPollMs } from './fleet-pace.ts'
@@ -46,6 +46,7 @@ import type {
 import type { Claimant } from '../ports/run-store.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { CommandAnswer, PendingCommand } from '../ports/command-queue.ts'
+import type { RunRecord } from '../run-record.ts'
 import type { RunEnsembles } from './run-ensembles.ts'
 
 /** The parts of a run service that an executor uses. */
@@ -234,6 +235,7 @@ export class RunExecutor {
     const isQuiet = claims === this.#claims.ended
     const sentAt = this.#options.settings.clock.elapsed()
     const leaseOwner = this.#leaseNow
+    this.#options.storage.dispatcher.heartbeat(before)
     const held = await this.#options.storage.queue.renew({
       ...leaseOwner,
       hasFreeSlot: this.#freeSlots > 0,
@@ -376,7 +378,8 @@ export class RunExecutor {
           takesSuspect,
         }
         const sentAt = settings.clock.elapsed()
-        const claims = await this.#counted(storage.queue.claimNext(request))
+        const claims = await this.#counted(storage.dispatcher.take(request))
+        if (claims === undefined) return
         if (claims.length > 0) this.#lease.extend(sentAt)
         else this.#restIdle(leaseOwner, sentAt)
         for (const claim of claims) this.execute(claim)
@@ -423,10 +426,31 @@ export class RunExecutor {
         this.#active.delete(runId)
         reportActivity(settings, { kind: 'released', runId, end })
       }
+      if (!this.#active.has(runId)) this.#options.storage.dispatcher.return(runId)
       this.wake()
     })
     if (this.#isStopped) void execution.handOver()
     return execution
+  }
+
+  /** The queue for one run; it also reports to the dispatcher. */
+  #queueOf(run: RunRecord): ExecutionOptions['queue'] {
+    const { queue, dispatcher } = this.#options.storage
+    return {
+      async markWaiting(held, isWaiting) {
+        const isOwned = await queue.markWaiting(held, isWaiting)
+        if (isWaiting) dispatcher.return(held.runId)
+        return isOwned
+      },
+      async release(held, how) {
+        const released = await queue.release(held, how)
+        if (released === 'parked' && how.kind === 'parked' && how.wakeInMs !== undefined) {
+          const { runId, epoch } = run
+          dispatcher.wakeAt({ runId, epoch, claimKey: toClaimKey(run) }, how.wakeInMs)
+        }
+        return released
+      },
+    }
   }
 
   #executionOptions({ run, token }: ClaimedRun): ExecutionOptions {
@@ -439,7 +463,7 @@ export class RunExecutor {
     const { maxInputBytes, maxTextBytes, maxRunTextBytes } = settings
     return {
       ensemble: () => ensembles.build(run),
-      queue: storage.queue,
+      queue: this.#queueOf(run),
       steps: () =>
         isNew ? Promise.resolve([]) : storage.runs.steps(runId, { maxBytes: maxStoredRunBytes }),
       tasks: () => storage.runs.tasks(runId),

@@ -1,5 +1,5 @@
 /** Passes notifications of a store to the listeners in this process. */
-import type { StoreNotification } from '../ports/run-storage.ts'
+import type { StoreNotification } from '../ports/notifications.ts'
 
 /** The listeners of a store. */
 export class NotificationHub {

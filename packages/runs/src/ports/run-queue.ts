@@ -1,5 +1,5 @@
 /**
- * The queue that assigns runs to processes. A run is *ready* (waits for an owner), *owned* (under a lease), *parked*
+ * The queue of runs. A run is *ready* (waits for an owner), *owned* (under a lease), *parked*
  * (waits for a person, with or without a time limit) or *ended*.
  *
  *   create ─▶ ready ─claim─▶ owned ─▶ ended
@@ -38,14 +38,18 @@
 import type { RunStatus } from '@tutti/protocol'
 import type { RunRecord } from '../run-record.ts'
 import type { PendingCommand } from './command-queue.ts'
+import type { Offer } from './dispatcher.ts'
 
-/** Assigns runs to the processes that execute them. */
+/**
+ * Decides who may execute a run and write to it. Which process should try is decided by a `Dispatcher`, and always
+ * confirmed here.
+ */
 export interface RunQueue {
   /**
-   * Makes the caller the owner of due runs: as many as it wants, within the limit. If it gets all that it wants, which
-   * may be none, other processes are woken for the remaining due runs.
+   * Makes the caller the owner of runs that a dispatcher has offered to it, within the limit. Returns one outcome for each
+   * offer, in their order.
    */
-  claimNext(request: ClaimRequest): Promise<readonly ClaimedRun[]>
+  claimOffered(offers: readonly Offer[], request: ClaimRequest): Promise<readonly OfferOutcome[]>
   /** Makes the caller the owner of one ready or parked run, regardless of the limit; otherwise returns undefined. */
   claim(runId: string, leaseOwner: LeaseOwner): Promise<ClaimedRun | undefined>
   /** Sets the end of an owner's lease, counted from now. Returns the runs that it still owns. */
@@ -98,6 +102,16 @@ export interface ClaimRequest extends LeaseOwner {
   /** Whether the caller takes a run that may have killed its process. @default true */
   readonly takesSuspect?: boolean
 }
+
+/** What became of an offer. */
+export type OfferOutcome =
+  | { readonly kind: 'claimed'; readonly claim: ClaimedRun }
+  /** The run is due, but the limit is reached. */
+  | { readonly kind: 'full' }
+  /** The process that claimed the run after this offer owns it, for so many milliseconds unless it renews its lease. */
+  | { readonly kind: 'owned'; readonly forMs: number }
+  /** The offer no longer counts. If the run still waits, it has another offer, or a poll finds it. */
+  | { readonly kind: 'outdated' }
 
 /** The ensembles of a process. */
 export interface KnownEnsembles {

@@ -5,6 +5,8 @@ import type { StoredEventLog } from './event-log.ts'
 import type { RunMemory } from './run-memory.ts'
 import type { RunQueue } from './run-queue.ts'
 import type { CommandQueue } from './command-queue.ts'
+import type { Dispatcher } from './dispatcher.ts'
+import type { StoreNotification } from './notifications.ts'
 import type { RunStore } from './run-store.ts'
 import type { SecretStore } from './secret-store.ts'
 import type { ThreadStore } from './thread-store.ts'
@@ -15,6 +17,7 @@ export interface RunStorage extends RunMemory, AsyncDisposable {
   readonly runs: RunStore
   readonly threads: ThreadStore
   readonly queue: RunQueue
+  readonly dispatcher: Dispatcher
   readonly commands: CommandQueue
   readonly events: StoredEventLog
   readonly outbox: WebhookOutbox
@@ -36,23 +39,3 @@ export interface RunStorage extends RunMemory, AsyncDisposable {
    */
   listen(listener: (notification: StoreNotification) => void): () => void
 }
-
-/** A notification of a storage: something has changed. */
-export type StoreNotification =
-  /** Another process wrote events of a run, `from` to `to`. */
-  | {
-      readonly kind: 'events'
-      readonly runId: string
-      readonly from: number
-      readonly to: number
-    }
-  /** A run waits for an owner. */
-  | { readonly kind: 'ready' }
-  /** A command was queued. Earlier versions of other processes need the names `signal` and `signalId`. */
-  | { readonly kind: 'signal'; readonly runId: string }
-  | { readonly kind: 'answer'; readonly signalId: string }
-  /** A delivery to a webhook is due. */
-  | { readonly kind: 'delivery' }
-  /** Notifications may have been missed: everything may have changed. */
-  | { readonly kind: 'missed' }
-  | { readonly kind: 'availability'; readonly isAvailable: boolean }

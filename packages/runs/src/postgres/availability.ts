@@ -7,7 +7,7 @@ import { Client } from 'pg'
 
 import { connectionOptions, destroy } from './connections.ts'
 
-import type { StoreNotification } from '../ports/run-storage.ts'
+import type { StoreNotification } from '../ports/notifications.ts'
 
 /** Options of {@link Availability}. */
 export interface AvailabilityOptions {

@@ -111,7 +111,7 @@ describe('a claim next to 20,000 ready, 20,000 parked, 2,000 owned and 100,000 e
             wanted: 1,
             maxConcurrentRuns: limit,
           }
-          return storages[n % 8]?.queue.claimNext(request)
+          return storages[n % 8]?.dispatcher.take(request)
         }),
       )
       expect(claims.flat()).toHaveLength(37)
@@ -184,7 +184,7 @@ async function claimAtOnce(how: { claimants: number; each: number }): Promise<nu
   const claim = async (claimant: number): Promise<number> => {
     let claimed = 0
     for (let n = 0; n < how.each; n += 1) {
-      const runs = await storages[claimant % storages.length]?.queue.claimNext({
+      const runs = await storages[claimant % storages.length]?.dispatcher.take({
         owner: `claimant-${claimant}`,
         leaseMs: 600_000,
         wanted: 1,

@@ -11,6 +11,7 @@
  * claim therefore starts at the last run that this process claimed, and does not read other leases. From time to time,
  * and when a lease can have expired, it starts at the first run and reads all leases.
  */
+import { SUSPECT_LOSSES } from '../execution/suspects.ts'
 import { CLAIM_KEY, SEPARATOR, UNOWNED } from './claim-key-sql.ts'
 import { claimLeaseSql, fleetSql, type ClaimedLease } from './leases.ts'
 
@@ -36,7 +37,7 @@ export interface ClaimForm {
 }
 
 /**
- * Builds the statement.
+ * Builds the statement that claims the runs that are due first.
  *
  * `$1` owner, `$2` its lease in milliseconds or null, `$3` wanted number, `$4` limit or null for none, `$5` known
  * ensembles or null for all, `$6` time in milliseconds that runs of other ensembles must be due, `$7` maximum number of
@@ -59,19 +60,8 @@ export function claimSql(schema: string, how: ClaimForm): string {
         CASE group_.class WHEN 0 THEN $8::timestamptz ELSE '-infinity' END, $9::int8)
     ORDER BY due_at, id LIMIT ${limit} ${locking}`
   return `
-    WITH ${how.allEnsembles ? allEnsembles(schema) : KNOWN_ENSEMBLES}, ${how.looksAtAll ? allLeases(schema) : NO_LEASES}, beyond AS (
-      SELECT count(*) AS runs FROM ${schema}.slots WHERE n > $4::int8 AND run IS NOT NULL
-    ), free AS MATERIALIZED (
-      SELECT n, row_number() OVER () AS place FROM (
-        SELECT n FROM ${schema}.slots WHERE run IS NULL AND n <= $4::int8 AND n >= $10::int8
-        ORDER BY n LIMIT $3::int8 + (SELECT runs FROM beyond) FOR UPDATE SKIP LOCKED) AS locked
-    ), room AS MATERIALIZED (
-      SELECT CASE WHEN EXISTS (
-          SELECT FROM ${schema}.leases WHERE owner = $1 AND expires_at <= statement_timestamp()) THEN 0
-        WHEN has_expired AND NOT $11::bool THEN 0 WHEN $4::int8 IS NULL THEN $3::int8
-        ELSE greatest((SELECT count(*) FROM free) - (SELECT runs FROM beyond), 0) END AS runs
-      FROM fleet
-    ), groups AS MATERIALIZED (
+    WITH ${how.allEnsembles ? allEnsembles(schema) : KNOWN_ENSEMBLES}, ${how.looksAtAll ? allLeases(schema) : NO_LEASES},
+    ${roomSql(schema)}, groups AS MATERIALIZED (
       SELECT ensemble, before, class FROM ensembles CROSS JOIN (VALUES (2), (1), (0)) AS classes (class)
       WHERE ((SELECT runs FROM room) > 0 OR $3::int8 = 0) AND (class < 2 OR $7::int8 > 0)
     ), oldest AS (
@@ -87,7 +77,70 @@ export function claimSql(schema: string, how: ClaimForm): string {
       SELECT group_.class, locked.id, locked.due_at,
         row_number() OVER (ORDER BY group_.class DESC, locked.due_at, locked.id) AS place
       FROM chosen AS group_ CROSS JOIN LATERAL (${top('group_.runs', 'FOR UPDATE SKIP LOCKED')}) AS locked
-    ), pairs AS MATERIALIZED (
+    ), ${takeDueSql(schema)}
+    SELECT fleet.*, (SELECT runs FROM room) AS room, claimed.*, ARRAY(
+      SELECT ensemble FROM (
+        SELECT ensemble, -count(*) AS runs FROM oldest GROUP BY ensemble
+        UNION ALL SELECT ensemble, runs FROM chosen) AS found
+      GROUP BY ensemble HAVING sum(runs) < 0) AS remaining
+    FROM fleet LEFT JOIN claimed ON true ORDER BY place`
+}
+
+/**
+ * Builds the statement that claims the runs of offers (RUNS-L15). The parameters are those of {@link claimSql}, except
+ * that `$6` and `$7` are not used, and `$8` and `$9` are the ids and the epochs of the runs.
+ */
+export function claimOfferedSql(schema: string): string {
+  return `
+    WITH ${NO_LEASES}, ${roomSql(schema)}, due AS MATERIALIZED (
+      SELECT 0 AS class, id, due_at, row_number() OVER (ORDER BY due_at, id) AS place FROM (
+        SELECT id, due_at FROM ${schema}.runs
+          JOIN unnest($8::text[], $9::int4[]) AS offer (run_id, epoch) USING (run_id, epoch)
+        WHERE ${isDueSql('$5')} AND ($6::float8, $7::int8) IS NOT NULL
+        ORDER BY due_at, id LIMIT (SELECT runs FROM room) FOR UPDATE OF runs SKIP LOCKED) AS locked
+    ), ${takeDueSql(schema)}
+    SELECT (SELECT runs FROM room) AS room, claimed.* FROM fleet LEFT JOIN claimed ON true ORDER BY place`
+}
+
+/**
+ * Builds the query of runs that were not claimed: `$1` their ids, `$2` the epochs of their offers, `$3` known ensembles or
+ * null. It returns runs that are due, and those that are owned since the offer, with the rest of the lease.
+ */
+export function offersSql(schema: string): string {
+  return `
+    SELECT run_id, ${isDueSql('$3')} AS is_due, CASE state WHEN 'owned' THEN
+      extract(epoch FROM coalesce(expires_at, clock_timestamp()) - clock_timestamp()) * 1000 END AS owned_for_ms
+    FROM ${schema}.runs JOIN unnest($1::text[], $2::int4[]) AS offer (run_id, epoch) USING (run_id)
+      LEFT JOIN ${schema}.leases USING (owner)
+    WHERE runs.epoch = offer.epoch + CASE state WHEN 'owned' THEN 1 ELSE 0 END AND state <> 'ended'`
+}
+
+/** The condition of a run that may be claimed by an offer, given the known ensembles, or null for all. */
+function isDueSql(known: string): string {
+  return `(${UNOWNED} AND due_at <= statement_timestamp() AND lost_owners < ${SUSPECT_LOSSES}
+    AND (${known}::text[] IS NULL OR ${CLAIM_KEY} = ANY(${known}::text[])))`
+}
+
+/** The parts of a claim that lock free slots and say how many runs may take one. */
+function roomSql(schema: string): string {
+  return `beyond AS (
+      SELECT count(*) AS runs FROM ${schema}.slots WHERE n > $4::int8 AND run IS NOT NULL
+    ), free AS MATERIALIZED (
+      SELECT n, row_number() OVER () AS place FROM (
+        SELECT n FROM ${schema}.slots WHERE run IS NULL AND n <= $4::int8 AND n >= $10::int8
+        ORDER BY n LIMIT $3::int8 + (SELECT runs FROM beyond) FOR UPDATE SKIP LOCKED) AS locked
+    ), room AS MATERIALIZED (
+      SELECT CASE WHEN EXISTS (
+          SELECT FROM ${schema}.leases WHERE owner = $1 AND expires_at <= statement_timestamp()) THEN 0
+        WHEN has_expired AND NOT $11::bool THEN 0 WHEN $4::int8 IS NULL THEN $3::int8
+        ELSE greatest((SELECT count(*) FROM free) - (SELECT runs FROM beyond), 0) END AS runs
+      FROM fleet
+    )`
+}
+
+/** The parts of a claim that make the caller the owner of the runs in `due`. */
+function takeDueSql(schema: string): string {
+  return `pairs AS MATERIALIZED (
       SELECT due.*, free.n FROM due LEFT JOIN free USING (place)
     ), taken AS (
       UPDATE ${schema}.slots SET run = pairs.id FROM pairs
@@ -98,13 +151,7 @@ export function claimSql(schema: string, how: ClaimForm): string {
       FROM pairs
       WHERE runs.id = pairs.id AND runs.id = ANY(ARRAY(SELECT id FROM pairs))
       RETURNING runs.*, pairs.place, pairs.class, pairs.due_at::text AS was_due, ${commandsSql(schema)} AS pending_commands
-    ), ${claimLeaseSql(schema, OWN_LEASE)}
-    SELECT fleet.*, (SELECT runs FROM room) AS room, claimed.*, ARRAY(
-      SELECT ensemble FROM (
-        SELECT ensemble, -count(*) AS runs FROM oldest GROUP BY ensemble
-        UNION ALL SELECT ensemble, runs FROM chosen) AS found
-      GROUP BY ensemble HAVING sum(runs) < 0) AS remaining
-    FROM fleet LEFT JOIN claimed ON true ORDER BY place`
+    ), ${claimLeaseSql(schema, OWN_LEASE)}`
 }
 
 /** The lease of the claiming process. */

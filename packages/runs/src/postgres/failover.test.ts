@@ -195,7 +195,7 @@ async function texts(storage: RunStorage, runId: string): Promise<readonly strin
 /** Claims a run that its owner released as lost. */
 async function takeOver(storage: RunStorage, runId: string): Promise<Owner> {
   const request = { ...B, wanted: 1, maxConcurrentRuns: 100 }
-  const [next] = await storage.queue.claimNext(request)
+  const [next] = (await storage.dispatcher.take(request)) ?? []
   expect(next?.run.runId).toBe(runId)
   return next === undefined ? expect.fail('nothing is due') : toOwner(storage, next)
 }

@@ -10,9 +10,9 @@ import { postgresRunStorage } from './index.ts'
 import { recordNotifications } from './testing/record-notifications.ts'
 import { recordStatements } from './testing/record-statements.ts'
 import { notificationGatherMs } from '../execution/fleet-pace.ts'
-import { NotificationSender, type AddressedNotification } from './notification-sender.ts'
+import { NotificationSender } from './notification-sender.ts'
 
-import type { StoreNotification } from '../ports/run-storage.ts'
+import type { AddressedNotification, StoreNotification } from '../ports/notifications.ts'
 
 const database = ownDatabase()
 

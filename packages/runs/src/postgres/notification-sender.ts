@@ -5,16 +5,11 @@
  */
 import { systemClock, type Clock, type Logger } from '@tutti/core'
 
-import { channelSql, toPayloads, type SentNotification } from './notifications.ts'
+import { channelSql, toPayloads } from './notifications.ts'
 import { toColumn } from './text.ts'
 
+import type { AddressedNotification, SentNotification } from '../ports/notifications.ts'
 import type { DatabaseSession } from './database.ts'
-
-/** A notification and the channel of the process that it is for. */
-export interface AddressedNotification {
-  readonly channel: string
-  readonly notification: SentNotification
-}
 
 /** Options of {@link NotificationSender}. */
 export interface NotificationSenderOptions {

@@ -9,7 +9,8 @@ import { PostgresNotifications, toSharedChannel } from './notifications.ts'
 import { recordNotifications } from './testing/record-notifications.ts'
 import { ownDatabase } from '../../test/own-database.ts'
 
-import type { StoreNotification, RunStorage } from '../ports/run-storage.ts'
+import type { StoreNotification } from '../ports/notifications.ts'
+import type { RunStorage } from '../ports/run-storage.ts'
 
 const database = ownDatabase()
 let schema = ''

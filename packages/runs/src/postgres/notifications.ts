@@ -21,7 +21,7 @@ import { Client } from 'pg'
 import { NotificationHub } from '../feed/notification-hub.ts'
 import { connectionOptions, destroy, hashName, quoteName, awaitClosing } from './connections.ts'
 
-import type { StoreNotification } from '../ports/run-storage.ts'
+import type { SentNotification, StoreNotification } from '../ports/notifications.ts'
 
 /** Options of {@link PostgresNotifications}. */
 export interface PostgresNotificationsOptions {
@@ -169,12 +169,6 @@ export class PostgresNotifications {
     this.#waitMs = Math.min(this.#waitMs * 2, LONGEST_WAIT_MS)
   }
 }
-
-/** Notifications that go to other processes. */
-export type SentNotification = Extract<
-  StoreNotification,
-  { kind: 'events' | 'ready' | 'signal' | 'answer' | 'delivery' | 'missed' }
->
 
 /** Below the limit of Postgres, in bytes. @see https://www.postgresql.org/docs/current/sql-notify.html */
 const LONGEST_PAYLOAD = 7_500

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 
-import { fromPayload, toPayloads, type SentNotification } from './notifications.ts'
+import { fromPayload, toPayloads } from './notifications.ts'
+
+import type { SentNotification } from '../ports/notifications.ts'
 
 const ORIGIN = 'origin-a'
 

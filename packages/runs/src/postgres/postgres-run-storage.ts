@@ -5,9 +5,11 @@
 import { errorMessage, systemClock, TuttiError } from '@tutti/core'
 
 import { notificationGatherMs } from '../execution/fleet-pace.ts'
+import { storeDispatcher } from '../ports/dispatcher.ts'
 import { PostgresAuditLog } from './audit-log.ts'
 import { Availability } from './availability.ts'
 import { classifyError, unavailable } from './connection-errors.ts'
+import { PostgresClaims } from './claims.ts'
 import { awaitClosing } from './connections.ts'
 import { Database } from './database.ts'
 import { GramFiller } from './fill-grams.ts'
@@ -74,7 +76,7 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
     schema: database.schema,
     query: (sql, values) => database.query(sql, values),
     logger,
-    gatherMs: () => notificationGatherMs(queue.fleet.processes),
+    gatherMs: () => notificationGatherMs(claims.fleet.processes),
   })
   const filler = new GramFiller({ database: requests, logger })
   const close = async (): Promise<void> => {
@@ -102,12 +104,13 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
     unfinished: new LastUnfinishedCount(() => systemClock.elapsed()),
     sharedChannel: toSharedChannel(schema),
   }
-  const queue = new PostgresRunQueue(parts)
+  const claims = new PostgresClaims(parts)
   let closing: Promise<void> | undefined
   return {
     runs: new PostgresRunStore(parts),
     threads: new PostgresThreadStore(parts),
-    queue,
+    queue: new PostgresRunQueue(parts, claims),
+    dispatcher: storeDispatcher((request) => claims.take(request)),
     commands: new PostgresCommandQueue(parts),
     events: new PostgresEventLog(parts),
     outbox: new PostgresWebhookOutbox(parts),

@@ -7,7 +7,8 @@
  * What this process can take is what its lease says since its last claim or renewal. If that is no longer true when it is
  * woken, it wakes another one in turn. A wake-up is a hint: a run for which no process was woken is found by a poll.
  */
-import type { AddressedNotification, NotificationSender } from './notification-sender.ts'
+import type { AddressedNotification } from '../ports/notifications.ts'
+import type { NotificationSender } from './notification-sender.ts'
 import type { PostgresNotifications } from './notifications.ts'
 
 /** The runs that a process can take on. */

@@ -1,19 +1,15 @@
 /**
- * The run queue in Postgres: the row of a run has its state and its owner, `leases.ts` has the lease of each process,
- * and `slots.ts` the limit of running runs.
- *
- * - A claim is one statement (`claim-sql.ts`). It claims nothing while there is an expired lease, whose runs come first.
- * - A run whose owner's lease has expired keeps its slot until it is made ready.
- * - A claim skips rows that are being written; the next claim finds them.
+ * The run queue in Postgres: the row of a run has its state and its owner, `claims.ts` takes due runs, `leases.ts` has the
+ * lease of each process, and `slots.ts` the limit of running runs. A run whose owner's lease has expired keeps its slot
+ * until it is made ready.
  */
 import { toStoreMetrics } from '../store-metrics.ts'
 import { SUSPECT_LOSSES } from '../execution/suspects.ts'
 import { CLAIM_KEY } from './claim-key-sql.ts'
-import { claimSql, commandsSql, TAKE } from './claim-sql.ts'
-import { expireLeases, loseSql, renewLease, startLease, toFleet } from './leases.ts'
-import { clampCount, finiteOrNull } from './numbers.ts'
-import { toRunRow, toPendingCommand, type PostgresRunRow } from './rows.ts'
-import { growSlots, takeSlot } from './slots.ts'
+import { commandsSql, TAKE } from './claim-sql.ts'
+import { loseSql, renewLease, startLease } from './leases.ts'
+import { finiteOrNull } from './numbers.ts'
+import { takeSlot } from './slots.ts'
 import { fromColumn, toColumn } from './text.ts'
 
 import type {
@@ -22,6 +18,7 @@ import type {
   Fleet,
   HeldRun,
   LeaseOwner,
+  OfferOutcome,
   QueueLoad,
   Release,
   Released,
@@ -29,23 +26,11 @@ import type {
   RunQueue,
   StoreMetrics,
 } from '../ports/run-queue.ts'
-import type { DatabaseSession, PostgresRow } from './database.ts'
+import type { Offer } from '../ports/dispatcher.ts'
+import type { PostgresClaims } from './claims.ts'
+import type { DatabaseSession } from './database.ts'
 import type { PostgresParts } from './postgres-parts.ts'
-
-/** A hundred years in milliseconds; Postgres does not accept an infinite interval. */
-const LONGEST_MS = 3.15e12
-
-/** Time for each live process after which a claim looks at all due runs and leases again, in milliseconds. */
-const LOOK_AGAIN_MS = 1_000
-
-/** The place of a run before all others. */
-const FIRST: Place = { dueAt: '-infinity', id: '0' }
-
-/** A place in the order in which runs are due. */
-interface Place {
-  readonly dueAt: string
-  readonly id: string
-}
+import type { PostgresRunRow } from './rows.ts'
 
 /** The state of a run for counting: an owned run that waits for a person counts as waiting. */
 const KIND = `CASE WHEN state = 'owned' AND waiting THEN 'waiting' ELSE state END`
@@ -53,48 +38,19 @@ const KIND = `CASE WHEN state = 'owned' AND waiting THEN 'waiting' ELSE state EN
 /** The queue of a Postgres store. */
 export class PostgresRunQueue implements RunQueue {
   readonly #parts: PostgresParts
-  /** The last run without losses that this process claimed. */
-  #last = FIRST
-  /** Time at which a claim looks at all due runs and leases again; no lease that it saw expires earlier. */
-  #lookAgainAt = 0
-  /** The slot after the last that this process took: claims of several processes rarely meet at one slot. */
-  #nextSlot = 1
-  /** Number of slots that this process knows. */
-  #slots = 0
-  #fleet: Fleet = { processes: 1, pollers: 1 }
+  readonly #claims: PostgresClaims
 
-  constructor(parts: PostgresParts) {
+  constructor(parts: PostgresParts, claims: PostgresClaims) {
     this.#parts = parts
+    this.#claims = claims
   }
 
   get fleet(): Fleet {
-    return this.#fleet
+    return this.#claims.fleet
   }
 
-  async claimNext(request: ClaimRequest): Promise<readonly ClaimedRun[]> {
-    if (request.maxConcurrentRuns <= 0) return []
-    const claimed: ClaimedRun[] = []
-    let ignoresExpired = false
-    for (;;) {
-      const wanted = request.wanted - claimed.length
-      const found = await this.#claim({ ...request, wanted }, ignoresExpired)
-      claimed.push(...found.runs)
-      const isFull = claimed.length === request.wanted
-      this.#parts.waker.setOwn({ hasFreeSlot: !isFull, ensembles: request.known?.ensembles })
-      if (isFull) {
-        this.#parts.waker.passOn(found.remaining)
-        return claimed
-      }
-      if (found.hasExpired && !ignoresExpired) {
-        // Another process may hold an expired lease that it has not deleted yet.
-        ignoresExpired = true
-        await this.#expire()
-      } else if (found.runs.length < found.room || !(await this.#findSlots(request))) {
-        // Nothing more is due after the last claimed run: the next claim looks at all.
-        this.#last = FIRST
-        if (claimed.length > 0 || found.lookedAtAll) return claimed
-      }
-    }
+  claimOffered(offers: readonly Offer[], request: ClaimRequest): Promise<readonly OfferOutcome[]> {
+    return this.#claims.claimOffered(offers, request)
   }
 
   async claim(runId: string, leaseOwner: LeaseOwner): Promise<ClaimedRun | undefined> {
@@ -112,7 +68,7 @@ export class PostgresRunQueue implements RunQueue {
       )
       if (taken === undefined) return undefined
       await this.#giveSlot(session, taken['id'])
-      return this.#toClaimedRun(taken)
+      return this.#claims.toClaimedRun(taken)
     })
     this.#parts.waker.wake(lost)
     return claimed
@@ -123,10 +79,10 @@ export class PostgresRunQueue implements RunQueue {
     const { hasFreeSlot = false, known } = request
     waker.setOwn({ hasFreeSlot, ensembles: known?.ensembles })
     const { held, fleet, hasExpired, lost } = await renewLease(database, request)
-    this.#fleet = fleet
+    this.#claims.fleet = fleet
     waker.wake(lost)
     // Not awaited: the lease of this process is extended first. A poll repeats it if it fails.
-    if (hasExpired) void this.#expire().catch(() => undefined)
+    if (hasExpired) void this.#claims.expire().catch(() => undefined)
     return held
   }
 
@@ -243,92 +199,10 @@ export class PostgresRunQueue implements RunQueue {
     return { became: isLost ? 'lost' : 'ready', woken: [fromColumn(String(locked['ensemble']))] }
   }
 
-  /** Makes one attempt to claim due runs. */
-  async #claim(request: ClaimRequest, ignoresExpired: boolean): Promise<FoundRuns> {
-    const { database } = this.#parts
-    const { owner, leaseMs, idleLeaseMs = leaseMs, wanted, maxConcurrentRuns, known } = request
-    const now = performance.now()
-    const looksAtAll = this.#last === FIRST || now >= this.#lookAgainAt
-    const last = looksAtAll ? FIRST : this.#last
-    const form = { looksAtAll, allEnsembles: looksAtAll || known === undefined }
-    const rows = await database.query(claimSql(database.schema, form), [
-      toColumn(owner),
-      finiteOrNull(leaseMs),
-      wanted,
-      finiteOrNull(maxConcurrentRuns),
-      known?.ensembles.map(toColumn) ?? null,
-      Math.min(known?.othersAfterMs ?? 0, LONGEST_MS),
-      request.takesSuspect === false ? 0 : 1,
-      last.dueAt,
-      last.id,
-      this.#nextSlot,
-      ignoresExpired,
-      finiteOrNull(idleLeaseMs),
-      known?.code === undefined ? null : JSON.stringify(known.code.codes),
-      known?.code === undefined ? null : toColumn(known.code.build),
-    ])
-    const [first] = rows
-    if (looksAtAll) {
-      this.#fleet = toFleet(first)
-      const nextExpiryMs = Number(first?.['next_expiry_ms'])
-      this.#lookAgainAt = now + Math.min(LOOK_AGAIN_MS * this.#fleet.processes, nextExpiryMs)
-    }
-    const taken = rows.filter((row) => row['place'] !== null)
-    const lastTaken = taken.at(-1)
-    if (lastTaken?.['class'] === 0) {
-      this.#last = { dueAt: String(lastTaken['was_due']), id: String(lastTaken['id']) }
-    }
-    if (lastTaken !== undefined) this.#nextSlot = Number(lastTaken['slot']) + 1
-    return {
-      runs: taken.map((row) => this.#toClaimedRun(row)),
-      hasExpired: first?.['has_expired'] === true,
-      room: Number(first?.['room']),
-      lookedAtAll: looksAtAll,
-      remaining: toEnsembles(first?.['remaining']),
-    }
-  }
-
-  /** Makes the runs of expired leases ready, of this process and of others. */
-  async #expire(): Promise<void> {
-    this.#parts.waker.wake(await expireLeases(this.#parts.database))
-  }
-
-  /** Returns whether another attempt may find more free slots. */
-  async #findSlots({ wanted, maxConcurrentRuns }: ClaimRequest): Promise<boolean> {
-    if (maxConcurrentRuns === Infinity) return false
-    if (this.#nextSlot > 1) {
-      this.#nextSlot = 1
-      return true
-    }
-    const limit = clampCount(maxConcurrentRuns)
-    if (this.#slots >= limit) return false
-    const before = this.#slots
-    this.#slots = await growSlots(this.#parts.database, { wanted, limit })
-    return this.#slots > before
-  }
-
-  #toClaimedRun(row: PostgresRow): ClaimedRun {
-    const claimed = toRunRow(row)
-    this.#parts.owned.rememberClaimed(claimed)
-    const { run, token, lostOwners } = claimed
-    // NOTE: a cast at the boundary: `commandsSql` builds these rows.
-    const commands = (row['pending_commands'] ?? []) as readonly PostgresRow[]
-    return {
-      run,
-      token,
-      commands: commands.map((command) => toPendingCommand({ ...command, run_id: row['run_id'] })),
-      lostOwners,
-    }
-  }
-
   async #giveSlot(session: DatabaseSession, run: unknown): Promise<void> {
     const slot = await takeSlot(session, run)
     await session.query(`UPDATE ${session.schema}.runs SET slot = $2 WHERE id = $1`, [run, slot])
   }
-}
-
-function toEnsembles(column: unknown): readonly string[] {
-  return Array.isArray(column) ? column.map((ensemble) => fromColumn(String(ensemble))) : []
 }
 
 /** The result of a release. */
@@ -336,17 +210,4 @@ interface ReleasedRun {
   readonly became: Released
   /** The ensemble of the run, if it became ready. */
   readonly woken: readonly string[]
-}
-
-/** The result of one attempt to claim runs. */
-interface FoundRuns {
-  readonly runs: readonly ClaimedRun[]
-  /** Whether a lease has expired whose runs are not ready yet. */
-  readonly hasExpired: boolean
-  /** Number of runs that it could take. */
-  readonly room: number
-  /** Whether it looked at all due runs, from the first on. */
-  readonly lookedAtAll: boolean
-  /** Ensembles that have further due runs. */
-  readonly remaining: readonly string[]
 }

@@ -22,8 +22,7 @@ import { toWriteStatement, type WriteValues } from './write-sql.ts'
 
 import type { DatabaseSession, PostgresRow } from './database.ts'
 import type { AcceptedWrite } from './decide-write.ts'
-import type { AddressedNotification } from './notification-sender.ts'
-import type { SentNotification } from './notifications.ts'
+import type { AddressedNotification, SentNotification } from '../ports/notifications.ts'
 import type { KnownRun } from './owned-runs.ts'
 import type { PostgresRunRow } from './rows.ts'
 

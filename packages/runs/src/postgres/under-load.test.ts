@@ -79,11 +79,12 @@ async function work(
   for (let turn = 0; world.ended.size < RUNS; turn += 1) {
     // Runs that are forgotten in one turn are not renewed in the next.
     const leaseOwner = { owner: `${owner}-${turn}`, leaseMs: 250 }
-    const claimed = await storage.queue.claimNext({
-      ...leaseOwner,
-      wanted: 4,
-      maxConcurrentRuns: LIMIT,
-    })
+    const claimed =
+      (await storage.dispatcher.take({
+        ...leaseOwner,
+        wanted: 4,
+        maxConcurrentRuns: LIMIT,
+      })) ?? []
     for (const { run } of claimed) {
       const claim = `${run.runId} ${run.epoch}`
       world.given.set(claim, [...(world.given.get(claim) ?? []), owner])

@@ -8,7 +8,7 @@ import { runCompleted } from '../refusals.ts'
 import { prepareChangeApplier, type Assignment } from './apply-changes.ts'
 import { prepareRowInserter } from './insert-rows.ts'
 
-import type { StoreNotification } from '../ports/run-storage.ts'
+import type { StoreNotification } from '../ports/notifications.ts'
 import type { CommandAnswer } from '../ports/command-queue.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'

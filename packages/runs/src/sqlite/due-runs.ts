@@ -17,19 +17,30 @@ export function prepareDueChecker(database: DatabaseSync): (now: number) => bool
   return (now) => find.get({ now }) !== undefined
 }
 
-/** Returns the function that finds the rows of claimable runs at `now` (RUNS-L3, RUNS-L4, RUNS-L9, RUNS-L12). */
-export function prepareDueRuns(
+/** Returns the function that counts how many more runs a request may claim at `now` (RUNS-L3). */
+export function prepareRoom(
   database: DatabaseSync,
-): (request: ClaimRequest, now: number) => readonly number[] {
+): (request: ClaimRequest, now: number) => number {
   const active = database.prepare(
     `SELECT (SELECT count(*) FROM runs WHERE state = 'owned' AND due_at IS NULL AND NOT waiting)
        + (SELECT count(*) FROM runs WHERE state = 'owned' AND due_at > ? AND NOT waiting) AS count`,
   )
+  return ({ wanted, maxConcurrentRuns }, now) => {
+    const count = Number(active.get(now)?.['count'])
+    return Math.min(wanted, maxConcurrentRuns - count, Number.MAX_SAFE_INTEGER)
+  }
+}
+
+/** Returns the function that finds the rows of claimable runs at `now` (RUNS-L3, RUNS-L4, RUNS-L9, RUNS-L12). */
+export function prepareDueRuns(
+  database: DatabaseSync,
+): (request: ClaimRequest, now: number) => readonly number[] {
+  const findRoom = prepareRoom(database)
   const all = prepareDueReader(database, '')
   const fitting = prepareDueReader(database, FITS)
-  return ({ wanted, maxConcurrentRuns, known, takesSuspect = true }, now) => {
-    const count = Number(active.get(now)?.['count'])
-    const room = Math.min(wanted, maxConcurrentRuns - count, Number.MAX_SAFE_INTEGER)
+  return (request, now) => {
+    const { known, takesSuspect = true } = request
+    const room = findRoom(request, now)
     if (room <= 0) return []
     const suspects = takesSuspect ? 1 : 0
     if (known === undefined) return all({ now, room, suspects })

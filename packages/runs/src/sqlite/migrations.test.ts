@@ -154,12 +154,13 @@ describe('a store of version 2', () => {
     await using storage = sqliteRunStorage(directory)
     expect(await storage.queue.load()).toEqual({ running: 0, queued: 3, waiting: 0, parked: 0 })
     expect(await storage.queue.reclaimAll()).toEqual([])
-    const claimed = await storage.queue.claimNext({
-      owner: 'x',
-      leaseMs: Infinity,
-      wanted: 9,
-      maxConcurrentRuns: 9,
-    })
+    const claimed =
+      (await storage.dispatcher.take({
+        owner: 'x',
+        leaseMs: Infinity,
+        wanted: 9,
+        maxConcurrentRuns: 9,
+      })) ?? []
     expect(claimed.map(({ run: { runId, status } }) => [runId, status])).toEqual([
       ['run-old', 'RUNNING'],
       ['run-accepted', 'ACCEPTED'],

@@ -18,6 +18,8 @@ export interface SqliteRunRow {
   /** Number of the last write under its current claim. */
   readonly writeNo: number
   readonly lostOwners: number
+  /** Instant at which it is due or, if it is owned, its lease ends; Infinity for never. */
+  readonly dueAt: number
   readonly fingerprint: string | null
 }
 
@@ -69,7 +71,7 @@ export function prepareRunRows(database: DatabaseSync): RunRows {
 
 /** Reads a row of table `runs`. */
 export function readRunRow(row: SqliteRow): SqliteRunRow {
-  const { id, state, lost_owners: lostOwners, fingerprint } = row
+  const { id, state, lost_owners: lostOwners, due_at: dueAt, fingerprint } = row
   return {
     id: Number(id),
     // NOTE: a cast at the boundary: this store only ever writes these states.
@@ -78,6 +80,7 @@ export function readRunRow(row: SqliteRow): SqliteRunRow {
     token: String(row['token']),
     writeNo: Number(row['write_no']),
     lostOwners: Number(lostOwners),
+    dueAt: dueAt === null ? Infinity : Number(dueAt),
     fingerprint: typeof fingerprint === 'string' ? fingerprint : null,
   }
 }

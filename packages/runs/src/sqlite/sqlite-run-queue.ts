@@ -4,7 +4,8 @@
  */
 import { toStoreMetrics } from '../store-metrics.ts'
 import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
-import { prepareDueChecker, prepareDueRuns } from './due-runs.ts'
+import { toClaimKey } from '../claim-key.ts'
+import { prepareDueChecker, prepareDueRuns, prepareRoom } from './due-runs.ts'
 import { NEW_TOKEN, readRunRow, type QueueState } from './run-rows.ts'
 
 import type {
@@ -12,6 +13,7 @@ import type {
   ClaimRequest,
   HeldRun,
   LeaseOwner,
+  OfferOutcome,
   ProcessCode,
   QueueLoad,
   Release,
@@ -19,6 +21,7 @@ import type {
   RunQueue,
   StoreMetrics,
 } from '../ports/run-queue.ts'
+import type { Offer } from '../ports/dispatcher.ts'
 import type { SqliteParts } from './sqlite-parts.ts'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
@@ -26,6 +29,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 export class SqliteRunQueue implements RunQueue {
   readonly #parts: SqliteParts
   readonly #due: ReturnType<typeof prepareDueRuns>
+  readonly #findRoom: ReturnType<typeof prepareRoom>
   readonly #isAnyDue: (now: number) => boolean
   readonly #statements: Statements
   readonly fleet = { processes: 1, pollers: 1 }
@@ -33,11 +37,13 @@ export class SqliteRunQueue implements RunQueue {
   constructor(parts: SqliteParts) {
     this.#parts = parts
     this.#due = prepareDueRuns(parts.database)
+    this.#findRoom = prepareRoom(parts.database)
     this.#isAnyDue = prepareDueChecker(parts.database)
     this.#statements = prepareStatements(parts.database)
   }
 
-  async claimNext(request: ClaimRequest): Promise<readonly ClaimedRun[]> {
+  /** Claims due runs; see `Dispatcher.take`. */
+  async take(request: ClaimRequest): Promise<readonly ClaimedRun[]> {
     const { clock, inTurn } = this.#parts
     return inTurn(() => {
       const now = Math.ceil(clock.now())
@@ -47,6 +53,22 @@ export class SqliteRunQueue implements RunQueue {
       return this.#due(request, clock.now()).map((id) =>
         this.#take(id, request, request.known?.code),
       )
+    })
+  }
+
+  async claimOffered(
+    offers: readonly Offer[],
+    request: ClaimRequest,
+  ): Promise<readonly OfferOutcome[]> {
+    const { clock, transaction } = this.#parts
+    return transaction(() => {
+      this.#statements.expire.run(Math.ceil(clock.now()))
+      let room = this.#findRoom(request, clock.now())
+      return offers.map((offer) => {
+        const outcome = this.#claimOffered(offer, request, room)
+        if (outcome.kind === 'claimed') room -= 1
+        return outcome
+      })
     })
   }
 
@@ -113,6 +135,27 @@ export class SqliteRunQueue implements RunQueue {
 
   async metrics(): Promise<StoreMetrics> {
     return toStoreMetrics(this.#statements.metrics.all(this.#parts.clock.now()))
+  }
+
+  /** Claims the run of an offer (RUNS-L15) if there is room. The caller holds a transaction. */
+  #claimOffered({ runId, epoch }: Offer, request: ClaimRequest, room: number): OfferOutcome {
+    const { rows, clock } = this.#parts
+    const found = rows.find(runId)
+    if (found === undefined) return { kind: 'outdated' }
+    const { state, run, dueAt } = found
+    if (state === 'owned' && run.epoch === epoch + 1) {
+      return { kind: 'owned', forMs: dueAt - clock.now() }
+    }
+    const { ensembles } = request.known ?? {}
+    const isDue = state === 'ready' || (state === 'parked' && dueAt <= clock.now())
+    const isClaimable =
+      isDue &&
+      run.epoch === epoch &&
+      found.lostOwners < SUSPECT_LOSSES &&
+      ensembles?.includes(toClaimKey(run)) !== false
+    if (!isClaimable) return { kind: 'outdated' }
+    if (room <= 0) return { kind: 'full' }
+    return { kind: 'claimed', claim: this.#take(found.id, request, request.known?.code) }
   }
 
   /** Makes the owner own the run with that row id. The caller holds a transaction. */

@@ -10,7 +10,7 @@ import { fakeClock } from '@tutti/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { poison, result } from '../testing/event-fixtures.ts'
-import { newRun, queued, runStorageCases, token } from '../testing/index.ts'
+import { dispatcherCases, newRun, queued, runStorageCases, token } from '../testing/index.ts'
 import {
   claimRun,
   createRun,
@@ -22,7 +22,7 @@ import {
 import { SQLITE_MIGRATIONS } from './migrations.ts'
 import { sqliteRunStorage } from './sqlite-run-storage.ts'
 
-import type { StoreNotification } from '../ports/run-storage.ts'
+import type { StoreNotification } from '../ports/notifications.ts'
 import type { RunEvent } from '@tutti/protocol'
 
 let directory: string
@@ -36,7 +36,7 @@ afterEach(() => {
 })
 
 describe('the embedded storage', () => {
-  for (const { name, run } of runStorageCases) {
+  for (const { name, run } of [...runStorageCases, ...dispatcherCases]) {
     it(name, async () => {
       const clock = fakeClock()
       await using storage = sqliteRunStorage(directory, { clock })
@@ -62,9 +62,9 @@ describe('the embedded storage', () => {
     }
     await using storage = sqliteRunStorage(directory)
     const request = { owner: 'owner-b', leaseMs: Infinity, wanted: 9, maxConcurrentRuns: 9 }
-    expect(await storage.queue.claimNext(request)).toEqual([])
+    expect(await storage.dispatcher.take(request)).toEqual([])
     expect(await storage.queue.reclaimAll()).toEqual(['run-a'])
-    const claimed = await storage.queue.claimNext(request)
+    const claimed = (await storage.dispatcher.take(request)) ?? []
     expect(claimed.map(({ run, lostOwners }) => [run.epoch, lostOwners])).toEqual([[2, 1]])
   })
 
@@ -150,12 +150,13 @@ describe('the embedded storage', () => {
     expect(await storage.queue.release(owner, parked)).toBe('parked')
     await clock.advance(1000)
     await createRun(storage, 'run-2')
-    const claimed = await storage.queue.claimNext({
-      owner: 'owner-b',
-      leaseMs: Infinity,
-      wanted: 9,
-      maxConcurrentRuns: 9,
-    })
+    const claimed =
+      (await storage.dispatcher.take({
+        owner: 'owner-b',
+        leaseMs: Infinity,
+        wanted: 9,
+        maxConcurrentRuns: 9,
+      })) ?? []
     expect(claimed.map(({ run }) => run.runId)).toEqual(['run-1', 'run-2'])
   })
 
@@ -164,8 +165,8 @@ describe('the embedded storage', () => {
     await createRun(storage, 'run-a')
     await claimRun(storage, 'run-a', { owner: 'owner-a', leaseMs: -1 })
     const request = { owner: 'owner-b', leaseMs: 60_000, wanted: 9, maxConcurrentRuns: 9 }
-    expect(await storage.queue.claimNext(request)).toHaveLength(1)
-    expect(await storage.queue.claimNext(request)).toHaveLength(0)
+    expect(await storage.dispatcher.take(request)).toHaveLength(1)
+    expect(await storage.dispatcher.take(request)).toHaveLength(0)
   })
 
   it('continues after a failed transaction', async () => {
@@ -249,7 +250,7 @@ describe('the embedded storage', () => {
       const run = newRun(runId)
       return storage.runs.create(run, { firstEvent: queued(run), maxUnfinishedRuns: 2 })
     })
-    const claimed = storage.queue.claimNext({
+    const claimed = storage.dispatcher.take({
       owner: 'owner-a',
       leaseMs: Infinity,
       wanted: 1,
@@ -263,7 +264,7 @@ describe('the embedded storage', () => {
       { value: { kind: 'created' } },
       { reason: { code: 'CONCURRENCY_LIMIT' } },
     ])
-    expect((await claimed).map(({ run }) => run.runId)).toEqual(['run-a'])
+    expect((await claimed)?.map(({ run }) => run.runId)).toEqual(['run-a'])
     await using again = sqliteRunStorage(directory)
     expect((await again.runs.list({ limit: 9, offset: 0 })).total).toBe(2)
   })

@@ -5,6 +5,7 @@
 import { systemClock, type Clock } from '@tutti/core'
 
 import { NotificationHub } from '../feed/notification-hub.ts'
+import { storeDispatcher } from '../ports/dispatcher.ts'
 import { openDatabase, type Synchronous } from './open-database.ts'
 import { prepareRunRows } from './run-rows.ts'
 import { SqliteAuditLog } from './sqlite-audit-log.ts'
@@ -64,10 +65,12 @@ export function sqliteRunStorage(
     rows: prepareRunRows(database),
     hub: board,
   }
+  const queue = new SqliteRunQueue(parts)
   return {
     runs: new SqliteRunStore(parts),
     threads: sqliteThreadStore(parts),
-    queue: new SqliteRunQueue(parts),
+    queue,
+    dispatcher: storeDispatcher((request) => queue.take(request)),
     commands: new SqliteCommandQueue(parts),
     events: sqliteEventLog(database),
     outbox: new SqliteWebhookOutbox(parts),

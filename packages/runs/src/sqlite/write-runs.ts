@@ -5,7 +5,7 @@ import { prepareEventAppender, type Addition, type Appended } from './append-eve
 import { NEW_TOKEN, type QueueState } from './run-rows.ts'
 
 import type { Assignment } from './apply-changes.ts'
-import type { StoreNotification } from '../ports/run-storage.ts'
+import type { StoreNotification } from '../ports/notifications.ts'
 import type { UnownedWrite, RunWrite, WriteResult } from '../ports/run-store.ts'
 import type { SqliteParts } from './sqlite-parts.ts'
 

@@ -21,7 +21,8 @@ import {
   readUnowned,
 } from './run-fixtures.ts'
 
-import type { StoreNotification, RunStorage } from '../ports/run-storage.ts'
+import type { StoreNotification } from '../ports/notifications.ts'
+import type { RunStorage } from '../ports/run-storage.ts'
 import type { ClaimedDelivery, DeliveryEnd } from '../ports/webhook-outbox.ts'
 import type { StorageCase } from './storage-case.ts'
 

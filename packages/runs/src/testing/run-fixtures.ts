@@ -176,7 +176,8 @@ export async function claimDue(
   storage: RunStorage,
   { wanted = 10, maxConcurrentRuns = 1000, ...more }: Partial<ClaimRequest> = {},
 ): Promise<readonly ClaimedRun[]> {
-  return storage.queue.claimNext({ ...OWNER, ...more, wanted, maxConcurrentRuns })
+  const request = { ...OWNER, ...more, wanted, maxConcurrentRuns }
+  return (await storage.dispatcher.take(request)) ?? []
 }
 
 /** Checks that these runs were claimed, in this order. */

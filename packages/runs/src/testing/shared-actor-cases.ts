@@ -7,7 +7,7 @@ import { endedRun, newRun, ownedRun } from './run-fixtures.ts'
 import { at, openStorages } from './open-storages.ts'
 import { watchNotifications } from './watch-notifications.ts'
 
-import type { StoreNotification } from '../ports/run-storage.ts'
+import type { StoreNotification } from '../ports/notifications.ts'
 import type { SharedStorageCase } from './storage-case.ts'
 import type { AuditEntry } from '@tutti/protocol'
 

@@ -15,7 +15,8 @@ import {
 } from './run-fixtures.ts'
 import { watchNotifications } from './watch-notifications.ts'
 
-import type { RunStorage, StoreNotification } from '../ports/run-storage.ts'
+import type { StoreNotification } from '../ports/notifications.ts'
+import type { RunStorage } from '../ports/run-storage.ts'
 import type { SharedStorageCase } from './storage-case.ts'
 
 export const sharedNotificationCases: readonly SharedStorageCase[] = [

@@ -1,7 +1,8 @@
 /** Waits for notifications of a storage, with a time limit. */
 import { isDeepStrictEqual } from 'node:util'
 
-import type { StoreNotification, RunStorage } from '../ports/run-storage.ts'
+import type { StoreNotification } from '../ports/notifications.ts'
+import type { RunStorage } from '../ports/run-storage.ts'
 
 /** Maximum time for a notification to reach another process, in milliseconds. */
 const LIMIT_MS = 2_000

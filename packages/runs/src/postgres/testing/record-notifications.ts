@@ -1,5 +1,5 @@
 /** Records notifications, for tests. */
-import type { StoreNotification } from '../../ports/run-storage.ts'
+import type { StoreNotification } from '../../ports/notifications.ts'
 
 /** Notifications in the order of their arrival. */
 export interface RecordedNotifications {

@@ -1,7 +1,7 @@
 /** Runs all cases of storages on the Postgres store of one database. */
 import { describe, it } from 'vitest'
 
-import { runStorageCases, sharedStorageCases } from '../../testing/index.ts'
+import { dispatcherCases, runStorageCases, sharedStorageCases } from '../../testing/index.ts'
 import { quoteName } from '../connections.ts'
 import { postgresRunStorage } from '../index.ts'
 
@@ -24,7 +24,7 @@ interface Place extends AsyncDisposable {
 /** Defines the tests. `database` returns the database while they run. */
 export function testStorage(database: () => StorageDatabase): void {
   describe('every storage', () => {
-    it.for(runStorageCases)('$name', async ({ run }) => {
+    it.for([...runStorageCases, ...dispatcherCases])('$name', async ({ run }) => {
       await using place = placeIn(database(), 'cases')
       const storage = await place.open()
       await database().client.query(EMPTY)
