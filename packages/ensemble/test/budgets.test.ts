@@ -63,7 +63,7 @@ function busy(width = 1, usage?: ModelUsage | null): ChatModel {
     ...scripted,
     async *stream(...args) {
       for await (const chunk of scripted.stream(...args)) {
-        if (chunk.type === 'text') yield chunk
+        if (chunk.type !== 'reply') yield chunk
         else {
           const { usage: _, ...reply } = chunk.reply
           yield { type: 'reply', reply }

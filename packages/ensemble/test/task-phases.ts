@@ -218,6 +218,7 @@ function readTurn(event: EventOfTask, turn: ReadTurn, where: string): void {
       require(!turn.open && event.iterationIndex === turn.next, `another turn in ${where}`)
       turn.open = true
       return
+    case 'reasoning':
     case 'token':
       require(turn.open && event.iterationIndex === turn.next, `no such turn in ${where}`)
       return

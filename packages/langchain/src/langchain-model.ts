@@ -1,7 +1,7 @@
 /**
  * Adapts a LangChain chat model to the model port.
  *
- *   request ─▶ load (once) ─▶ one attempt ─▶ text … text ─▶ reply
+ *   request ─▶ load (once) ─▶ one attempt ─▶ reasoning … text … ─▶ reply
  *
  * `load-model.ts` loads the model, `stream-reply.ts` makes the attempt, and `to-model-error.ts` interprets
  * failures. The engine decides about retries.

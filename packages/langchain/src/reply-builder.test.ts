@@ -15,7 +15,10 @@ describe('text of a reply', () => {
         { type: 'text', text: ' three', index: 1 },
       ],
     ].map((content) => builder.add(new AIMessageChunk({ content })))
-    expect(texts).toEqual(['one ', 'two three'])
+    expect(texts).toEqual([
+      { reasoning: '', text: 'one ' },
+      { reasoning: 'hm\n\nhm', text: 'two three' },
+    ])
     expect(builder.build()).toEqual({
       text: 'one two three',
       toolCalls: [],

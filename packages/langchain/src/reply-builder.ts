@@ -4,16 +4,24 @@
  * twice.
  */
 import { gatherContent } from './content/provider-content.ts'
+import { createReasoningReader } from './content/reasoning-text.ts'
 import { answerEnd, readFinishReason } from './finish-reason.ts'
 import { argumentText, joinFragments, type ToolCallFragment } from './tool-call-fragments.ts'
 
 import type { AIMessage, AIMessageChunk, UsageMetadata } from '@langchain/core/messages'
 import type { ModelReply, ModelUsage } from '@tutti/ensemble'
 
+/** Texts of a message; empty if it has none. */
+export interface AddedTexts {
+  readonly reasoning: string
+  /** Text of the answer, without reasoning. */
+  readonly text: string
+}
+
 /** Builds a reply. */
 export interface ReplyBuilder {
-  /** Adds a message and returns its text. */
-  add(message: AIMessage | AIMessageChunk): string
+  /** Adds a message and returns its texts. */
+  add(message: AIMessage | AIMessageChunk): AddedTexts
   /** The provider's word for the finish reason; undefined until it is received. */
   end(): string | undefined
   /** Whether one of LangChain's own classes created the messages; these always have a finish reason. */
@@ -27,6 +35,7 @@ export function createReplyBuilder(provider: string): ReplyBuilder {
   const texts: string[] = []
   const fragments: ToolCallFragment[] = []
   const gathered = gatherContent()
+  const thoughts = createReasoningReader()
   const refusals: string[] = []
   let usage: ModelUsage | undefined
   let said: string | undefined
@@ -42,7 +51,7 @@ export function createReplyBuilder(provider: string): ReplyBuilder {
       const end = answerEnd(message)
       said ??= end.said
       if (end.refusal !== undefined) refusals.push(end.refusal)
-      return text
+      return { reasoning: thoughts.read(message), text }
     },
     end: () => said,
     isOfLangChain: () => typeof maker === 'string',
@@ -134,11 +143,13 @@ function addUsage(
     cumulative ? Math.max(before, next) : before + next
   const cachedBefore = usage?.cachedInputTokens ?? 0
   const cachedNow = added.input_token_details?.cache_read ?? 0
+  const reasoning = sum(usage?.reasoningTokens ?? 0, added.output_token_details?.reasoning ?? 0)
   const cached =
     maker === 'google-genai' ? Math.max(cachedBefore, cachedNow) : sum(cachedBefore, cachedNow)
   return {
     inputTokens: sum(usage?.inputTokens ?? 0, added.input_tokens),
     outputTokens: sum(usage?.outputTokens ?? 0, added.output_tokens),
     ...(cached > 0 ? { cachedInputTokens: cached } : {}),
+    ...(reasoning > 0 ? { reasoningTokens: reasoning } : {}),
   }
 }

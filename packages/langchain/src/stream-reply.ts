@@ -1,4 +1,4 @@
-/** Makes one request to a model: passes text on as it arrives and ends with the reply. */
+/** Makes one request to a model: passes reasoning and text on as they arrive and ends with the reply. */
 import { TuttiError } from '@tutti/core'
 
 import { bindTools } from './bind-tools.ts'
@@ -51,7 +51,8 @@ export async function* streamReply(
   for (;;) {
     const piece = await rejectOnAbort(pieces.next(), signal)
     if (piece.done === true) break
-    const text = builder.add(piece.value)
+    const { reasoning, text } = builder.add(piece.value)
+    if (reasoning !== '') yield { type: 'reasoning', text: reasoning }
     if (text !== '') yield { type: 'text', text }
   }
   signal.throwIfAborted()

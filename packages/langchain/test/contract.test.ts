@@ -68,11 +68,20 @@ const SETUPS: Readonly<Record<string, ChatModelSetup>> = {
 
 /**
  * Cases that a provider's wire protocol cannot express, by the start of their names. Gemini and Groq have no
- * refusals, and Groq reports usage in a separate field that the OpenAI stub does not send.
+ * refusals, and Groq reports usage in a separate field that the OpenAI stub does not send. Anthropic does not report
+ * reasoning tokens. LangChain reads neither those of Gemini nor the reasoning of Groq.
  */
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
-  'google-genai by name': ['has the finish reason refusal'],
-  'groq by name': ['has the finish reason refusal', 'reports the usage'],
+  'anthropic by name': ['reports the reasoning tokens'],
+  'anthropic, one byte at a time': ['reports the reasoning tokens'],
+  'google-genai by name': ['has the finish reason refusal', 'reports the reasoning tokens'],
+  'groq by name': [
+    'has the finish reason refusal',
+    'reports the usage',
+    'reports the reasoning tokens',
+    'streams the reasoning',
+    'streams reasoning before',
+  ],
 }
 
 describe.each(Object.entries(SETUPS))('%s', (setupName, setup) => {

@@ -61,16 +61,18 @@ export const REQUEST: ModelRequest = {
 /** Result of one call. */
 export interface Answer {
   readonly texts: readonly string[]
+  readonly reasoning: readonly string[]
   readonly reply: ModelReply
 }
 
 /** Reads a call to its end. */
 export async function ask(model: ChatModel, request: ModelRequest = REQUEST): Promise<Answer> {
   const texts: string[] = []
+  const reasoning: string[] = []
   const { signal } = new AbortController()
   for await (const chunk of model.stream(request, { signal })) {
-    if (chunk.type === 'reply') return { texts, reply: chunk.reply }
-    texts.push(chunk.text)
+    if (chunk.type === 'reply') return { texts, reasoning, reply: chunk.reply }
+    ;(chunk.type === 'text' ? texts : reasoning).push(chunk.text)
   }
   throw new Error('The stream ended without a reply')
 }

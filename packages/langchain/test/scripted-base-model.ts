@@ -32,6 +32,10 @@ class ScriptedBaseModel extends BaseChatModel {
     await Promise.resolve()
     const answer = this.#script.shift()
     if (answer === undefined || answer instanceof Error) throw answer ?? new Error('no answer')
+    for (const reasoning of answer.reasoning?.match(/\s*\S+/g) ?? []) {
+      const content = [{ type: 'reasoning' as const, reasoning, index: 0 }]
+      yield new ChatGenerationChunk({ text: '', message: new AIMessageChunk({ content }) })
+    }
     for (const text of answer.text?.match(/\s*\S+/g) ?? []) {
       yield new ChatGenerationChunk({ text, message: new AIMessageChunk(text) })
     }
@@ -53,6 +57,7 @@ class ScriptedBaseModel extends BaseChatModel {
           input_tokens: usage.inputTokens,
           output_tokens: usage.outputTokens,
           total_tokens: usage.inputTokens + usage.outputTokens,
+          output_token_details: { reasoning: usage.reasoningTokens },
         },
       })
     }

@@ -114,9 +114,10 @@ describe.each(PROVIDERS)('$name', (provider) => {
     expect(reply.usage).toEqual(usage)
   })
 
-  test('excludes reasoning from the text', async () => {
+  test('streams reasoning apart from the text', async () => {
     await using stub = await provider.stub([{ reasoning: 'Let me think.', text: 'It is so.' }])
-    const { texts, reply } = await ask(modelAt(provider, stub), WITH_TOOLS)
+    const { texts, reasoning, reply } = await ask(modelAt(provider, stub), WITH_TOOLS)
+    expect(reasoning).toEqual(['Let', ' me', ' think.'])
     expect(texts.join('')).toBe('It is so.')
     expect(reply.text).toBe('It is so.')
   })

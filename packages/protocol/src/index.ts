@@ -75,6 +75,7 @@ export {
   LlmIterationFailed,
   LlmIterationStarted,
   LlmMessage,
+  Reasoning,
   Token,
   ToolCalled,
   ToolProgressed,

@@ -33,6 +33,40 @@ const FAULTS: readonly (readonly [fault: string, detectedBy: string, model: Faul
     onChunks((chunks) => [...chunks, ...keep('reply')(chunks)]),
   ],
   ['sends no reply', 'concatenates its text chunks', onChunks(keep('text'))],
+  [
+    'drops reasoning',
+    'streams the reasoning of the model',
+    onChunks((chunks) => chunks.filter(({ type }) => type !== 'reasoning')),
+  ],
+  [
+    'streams reasoning as text',
+    'streams the reasoning of the model',
+    onChunks((chunks) =>
+      chunks.map((chunk) => (chunk.type === 'reasoning' ? { ...chunk, type: 'text' } : chunk)),
+    ),
+  ],
+  [
+    'drops the reasoning before tool calls',
+    'streams reasoning before tool calls',
+    onChunks((chunks) =>
+      chunks.some((chunk) => chunk.type === 'reply' && chunk.reply.toolCalls.length > 0)
+        ? keep('reply')(chunks)
+        : chunks,
+    ),
+  ],
+  [
+    'invents reasoning',
+    'streams no reasoning',
+    onChunks((chunks) => [{ type: 'reasoning', text: 'Hm.' }, ...chunks]),
+  ],
+  [
+    'adds reasoning tokens to the output',
+    'reports the reasoning tokens',
+    onReply(({ usage = { inputTokens: 0, outputTokens: 0 }, ...reply }) => {
+      const outputTokens = usage.outputTokens + (usage.reasoningTokens ?? 0)
+      return { ...reply, usage: { ...usage, outputTokens } }
+    }),
+  ],
   ['reports no usage', 'reports the usage', onReply(({ usage: _usage, ...reply }) => reply)],
   [
     'counts tokens itself',

@@ -119,6 +119,41 @@ export const chatModelCases: readonly ChatModelCase[] = [
     },
   },
   {
+    name: 'streams the reasoning of the model, which is not part of the text',
+    async run(setup) {
+      const given = 'The user wants a word. I say one.'
+      const model = await setup([{ reasoning: given, text: 'All together.' }])
+      const { chunks, reasoning, reply } = await read(model, REQUEST)
+      equal(reasoning.join(''), given)
+      assert(reasoning.length > 1, `expected more than one piece, got ${reasoning.length}`)
+      equal([chunks.join(''), reply.text], ['All together.', 'All together.'])
+    },
+  },
+  {
+    name: 'streams reasoning before tool calls',
+    async run(setup) {
+      const toolCalls = [{ id: 'call-a', name: 'look_up', arguments: { word: 'tutti' } }]
+      const model = await setup([{ reasoning: 'I look it up.', toolCalls }])
+      const { reasoning, reply } = await read(model, WITH_TOOL)
+      equal([reasoning.join(''), reply.text, reply.toolCalls.length], ['I look it up.', '', 1])
+    },
+  },
+  {
+    name: 'streams no reasoning of a model that shows none',
+    async run(setup) {
+      const { reasoning, reply } = await read(await setup([{ text: 'All.' }]), REQUEST)
+      equal([reasoning, 'reasoningTokens' in (reply.usage ?? {})], [[], false])
+    },
+  },
+  {
+    name: 'reports the reasoning tokens that the provider returned as a part of the output tokens',
+    async run(setup) {
+      const usage = { inputTokens: 21, outputTokens: 17, reasoningTokens: 12 }
+      const model = await setup([{ reasoning: 'Well.', text: 'Hello there', usage }])
+      equal((await read(model, REQUEST)).reply.usage, usage)
+    },
+  },
+  {
     name: 'continues a conversation with tool results',
     async run(setup) {
       const model = await setup([{ text: 'It means all.' }])
@@ -159,21 +194,26 @@ export const chatModelCases: readonly ChatModelCase[] = [
   },
 ]
 
-async function read(
-  model: ChatModel,
-  request: ModelRequest,
-): Promise<{ readonly chunks: readonly string[]; readonly reply: ModelReply }> {
+interface ReadCall {
+  readonly chunks: readonly string[]
+  readonly reasoning: readonly string[]
+  readonly reply: ModelReply
+}
+
+async function read(model: ChatModel, request: ModelRequest): Promise<ReadCall> {
   const chunks: string[] = []
+  const reasoning: string[] = []
   const replies: ModelReply[] = []
   const { signal } = new AbortController()
   for await (const chunk of model.stream(request, { signal })) {
     assert(replies.length === 0, 'a chunk came after the reply')
-    if (chunk.type === 'text') chunks.push(chunk.text)
-    else replies.push(chunk.reply)
+    if (chunk.type === 'reply') replies.push(chunk.reply)
+    else if (chunk.type === 'text') chunks.push(chunk.text)
+    else reasoning.push(chunk.text)
   }
   const [reply] = replies
   if (reply === undefined) throw new Error('the stream ended without a reply')
-  return { chunks, reply }
+  return { chunks, reasoning, reply }
 }
 
 function parse(text: string): unknown {

@@ -45,6 +45,18 @@ describe('the answers of a scripted model', () => {
     expect(chunks.at(-1)).toMatchObject({ type: 'reply', reply: { text } })
   })
 
+  it('stream their reasoning before their text, and count it as output', async () => {
+    const chunks = await read(scriptedModel([{ reasoning: 'Let me see. ', text: 'Yes' }]))
+    expect(chunks.slice(0, -1)).toEqual([
+      { type: 'reasoning', text: 'Let' },
+      { type: 'reasoning', text: ' me' },
+      { type: 'reasoning', text: ' see. ' },
+      { type: 'text', text: 'Yes' },
+    ])
+    const usage = { outputTokens: 4, reasoningTokens: 3 }
+    expect(chunks.at(-1)).toMatchObject({ reply: { text: 'Yes', usage } })
+  })
+
   it.each(['', ' ', '\n\n', 'x'])('stream the text %j in at most one chunk', async (text) => {
     const chunks = await read(scriptedModel([text]))
     expect(chunks.slice(0, -1)).toEqual(text === '' ? [] : [{ type: 'text', text }])

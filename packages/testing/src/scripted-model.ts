@@ -25,6 +25,8 @@ import type {
 export interface ScriptedReply {
   /** Text of the answer. @default '' */
   readonly text?: string
+  /** Readable reasoning of the model, streamed before the text. @default '' */
+  readonly reasoning?: string
   readonly toolCalls?: readonly ScriptedToolCall[]
   /** Token usage. @default estimated from the lengths of the texts, with four characters per token */
   readonly usage?: ModelUsage
@@ -58,7 +60,7 @@ export interface ScriptedModelOptions {
   readonly name?: string
   /** Price of the model if the prices of the run have none. @default 0 without a `provider`, else unknown */
   readonly price?: ModelPrice
-  /** Wait before each piece of text, in milliseconds. @default 0 */
+  /** Wait before each piece of text or reasoning, in milliseconds. @default 0 */
   readonly delayMs?: number
   /**
    * Maximum number of requests in `requests`, the newest ones; use 0 in a long-running server. @default
@@ -116,6 +118,7 @@ export function scriptedModel(
   /** Yields the chunks of the next answer. */
   function* answer(request: ModelRequest, signal: AbortSignal): Generator<ModelChunk> {
     const scripted = takeEntry(request)
+    for (const text of splitWords(scripted.reasoning ?? '')) yield { type: 'reasoning', text }
     for (const text of splitWords(scripted.text ?? '')) yield { type: 'text', text }
     signal.throwIfAborted()
     yield { type: 'reply', reply: toReply(scripted, request, nextId) }
@@ -131,7 +134,7 @@ export function scriptedModel(
       const next = async (): Promise<IteratorResult<ModelChunk>> => {
         const result = chunks.next()
         if (result.done === true) return result
-        if (delayMs > 0 && result.value.type === 'text') await sleep(clock, delayMs, signal)
+        if (delayMs > 0 && result.value.type !== 'reply') await sleep(clock, delayMs, signal)
         signal.throwIfAborted()
         return result
       }
@@ -165,7 +168,7 @@ function toReply(scripted: ScriptedReply, request: ModelRequest, nextId: () => s
     name: call.name,
     arguments: typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments),
   }))
-  const { refusal, usage = estimateUsage(request, text, toolCalls) } = scripted
+  const { refusal, usage = estimateUsage(request, scripted, toolCalls) } = scripted
   return {
     text,
     toolCalls,
@@ -177,14 +180,18 @@ function toReply(scripted: ScriptedReply, request: ModelRequest, nextId: () => s
 
 function estimateUsage(
   { messages }: ModelRequest,
-  text: string,
+  { text = '', reasoning = '' }: ScriptedReply,
   toolCalls: readonly ToolCall[],
 ): ModelUsage {
   const read = messages.reduce((sum, { content }) => sum + content.length, 0)
   const written = toolCalls.reduce((sum, call) => {
     return sum + call.name.length + call.arguments.length
-  }, text.length)
-  return { inputTokens: estimateTokens(read), outputTokens: estimateTokens(written) }
+  }, text.length + reasoning.length)
+  return {
+    inputTokens: estimateTokens(read),
+    outputTokens: estimateTokens(written),
+    ...(reasoning === '' ? {} : { reasoningTokens: estimateTokens(reasoning.length) }),
+  }
 }
 
 function estimateTokens(characters: number): number {

@@ -112,7 +112,7 @@ function modelInstruments(registry: MetricRegistry) {
       buckets: CALL,
     }),
     modelFirstToken: registry.histogram('tutti_model_time_to_first_token_seconds', {
-      help: 'Time from a model call to the first token of its response, if tokens are streamed',
+      help: 'Time from a model call to the first token of its reasoning or response, if these are streamed',
       labels: ['model'],
       buckets: CALL,
     }),

@@ -8,7 +8,7 @@ import { MetricRegistry } from './registry.ts'
 import { createRunListeners } from './run-listeners.ts'
 import { formatMetrics } from './text-format.ts'
 
-import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
+import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
 import type { RunRecord } from '@tutti/runs'
 
 const AT_MS = Date.parse('2026-01-01T00:00:00.000Z')
@@ -29,6 +29,14 @@ describe('createRunListeners', () => {
     emit([failed(1, 'MODEL_FAILED', { retryInMs: 5 }), llm('started', 1, 5_000), token(1, 6_000)])
     expect(value('tutti_model_time_to_first_token_seconds_sum{model="m"}')).toBeCloseTo(3.4)
     expect(value('tutti_model_retries_total{model="m"}')).toBe(1)
+  })
+
+  it('measures reasoning as the first token of a response', () => {
+    const { emit, value } = createCounter()
+    const { token: _, ...fields } = token(1, 400)
+    emit([llm('started', 1, 0), { ...fields, type: 'reasoning', text: 'Hm' }, token(1, 800)])
+    expect(value('tutti_model_time_to_first_token_seconds_sum{model="m"}')).toBeCloseTo(0.4)
+    expect(value('tutti_event_durable_lag_seconds_count')).toBe(1)
   })
 
   it('forgets the calls of a run that continues in another process', () => {
@@ -291,7 +299,7 @@ function llm(_: 'started', taskIndex: number, ms: number): RunEvent {
   }
 }
 
-function token(taskIndex: number, ms: number): RunEvent {
+function token(taskIndex: number, ms: number): RunEventOf<'token'> {
   return { type: 'token', token: 'x', ...label, ...position(taskIndex), sentAt: at(ms) }
 }
 

@@ -103,7 +103,7 @@ class RunCounter {
     const run = this.#runs.get(runId)
     const now = this.#clock.now()
     for (const event of events) {
-      if (event.type === 'token') {
+      if (event.type === 'token' || event.type === 'reasoning') {
         if (run !== undefined && run.awaiting > 0) this.#firstToken(run, event)
         continue
       }
@@ -133,7 +133,7 @@ class RunCounter {
     this.#instruments.durableLag.observe({}, Math.max(0, ms) / 1_000)
   }
 
-  #firstToken(run: Progress, { taskIndex, sentAt }: RunEventOf<'token'>): void {
+  #firstToken(run: Progress, { taskIndex, sentAt }: RunEventOf<'token' | 'reasoning'>): void {
     const call = run.calls.get(taskIndex)
     if (call === undefined || call.hasToken) return
     call.hasToken = true

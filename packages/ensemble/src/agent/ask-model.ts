@@ -4,8 +4,8 @@
  *
  *   model ─▶ failed ─▶ wait, same model … ─▶ next model … ─▶ the turn fails
  *
- * ENS-L1 Each model call emits llm_iteration_started, then its tokens, then llm_iteration_completed; one that
- *    fails emits llm_iteration_failed, and the next call of the turn starts with llm_iteration_started again.
+ * ENS-L1 Each model call emits llm_iteration_started, then its reasoning and tokens, then llm_iteration_completed;
+ *    one that fails emits llm_iteration_failed, and the next call of the turn starts with llm_iteration_started again.
  * ENS-L5 Aborted work ends with the reason of the abort; the interrupted call emits nothing.
  * ENS-L16 A call that failed for a transient reason is repeated up to `modelRetries` times, after a growing
  *    wait or the one that the provider requests; then each fallback model is tried in the same way.
@@ -20,6 +20,7 @@ import { computeCost, findPrice } from '../model/prices.ts'
 import { computeModelRetryDelay } from '../model/retry-delay.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { toModelLabel, type NamedModel } from '../steering/models.ts'
+import { TurnReasoning } from './turn-reasoning.ts'
 
 import type {
   ChatModel,
@@ -63,6 +64,7 @@ export interface ModelAnswer {
   readonly model: string
   readonly latencyMs: number
   readonly cost: CostEstimate | undefined
+  readonly reasoning: TurnReasoning
 }
 
 /**
@@ -170,6 +172,7 @@ async function pauseFor({ run, signal }: TaskScope, ms: number): Promise<void> {
 function beginCall(scope: TaskScope, chain: ModelChain, call: ModelCall): BegunCall {
   const { named, question } = call
   const price = findRequiredPrice(scope, named.model, chain.run.prices)
+  const reasoning = new TurnReasoning()
   scope.meter.begin('model')
   emitStarted(scope, chain.shown, call)
   return {
@@ -181,20 +184,26 @@ function beginCall(scope: TaskScope, chain: ModelChain, call: ModelCall): BegunC
     onText: (token) => {
       emitToken(scope, question.iterationIndex, token)
     },
+    reasoning,
+    onReasoning: (piece) => {
+      const text = reasoning.add(piece)
+      if (text !== '') emitReasoning(scope, question.iterationIndex, text)
+    },
   }
 }
 
 /** Counts the usage of an answered call, and returns its answer. */
 function countCall(
   scope: TaskScope,
-  { named, question: { messages }, price }: BegunCall,
+  { named, question: { messages }, price, reasoning }: BegunCall,
   { reply, latencyMs }: Pick<ModelAnswer, 'reply' | 'latencyMs'>,
 ): ModelAnswer {
   const cost = computeCost(reply.usage, price)
-  const length = (): number => countCharacters(messages) + reply.text.length
-  const counted = cost ?? computeCost(estimateUsage(messages, reply), price)
+  const written = reply.text.length + reasoning.text.length
+  const length = (): number => countCharacters(messages) + written
+  const counted = cost ?? computeCost(estimateUsage(messages, written), price)
   scope.meter.countModelCall(reply.usage, counted, length)
-  return { reply, latencyMs, cost, model: named.label }
+  return { reply, latencyMs, cost, model: named.label, reasoning }
 }
 
 /**
@@ -268,11 +277,25 @@ function emitToken(scope: TaskScope, iterationIndex: number, token: string): voi
   })
 }
 
+function emitReasoning(scope: TaskScope, iterationIndex: number, text: string): void {
+  const { taskIndex, taskName, agentRole, attempt } = scope.identity
+  scope.emit({
+    type: 'reasoning',
+    text,
+    agentRole,
+    taskName,
+    taskIndex,
+    attempt,
+    iterationIndex,
+    sentAt: isoNow(scope.run.clock),
+  })
+}
+
 /** Estimates the tokens of a call whose provider does not report them, for a limit on cost. */
-function estimateUsage(messages: readonly Message[], { text }: ModelReply): ModelUsage {
+function estimateUsage(messages: readonly Message[], written: number): ModelUsage {
   return {
     inputTokens: Math.ceil(countCharacters(messages) / CHARACTERS_PER_TOKEN),
-    outputTokens: Math.ceil(text.length / CHARACTERS_PER_TOKEN),
+    outputTokens: Math.ceil(written / CHARACTERS_PER_TOKEN),
   }
 }
 
@@ -294,6 +317,7 @@ interface ModelCall {
 interface BegunCall extends ModelCall, CallModelOptions {
   /** Price of the model; undefined if it is unknown. */
   readonly price: ModelPrice | undefined
+  readonly reasoning: TurnReasoning
 }
 
 interface FailedTry {

@@ -6,6 +6,7 @@ import { createTestScope } from '../../test/task-scope.ts'
 import { eventsOf, expectWireEvents } from '../../test/watch-run.ts'
 import { runAgentLoop, type TaskAnswer } from './loop.ts'
 import { FINAL_ANSWER_REQUEST } from './prompt.ts'
+import { MAX_REASONING_BYTES } from './turn-reasoning.ts'
 import { MAX_TOOL_TEXT_LENGTH } from './tool-events.ts'
 
 import type { ChatModel } from '../model/chat-model.ts'
@@ -110,6 +111,44 @@ describe('[ENS-L1] a model call', () => {
       model: 'scripted:model',
     })
     expect(events[4]).not.toHaveProperty('toolRequests')
+  })
+
+  it('emits its reasoning before its tokens, and the whole reasoning with its end', async () => {
+    const usage = { inputTokens: 9, outputTokens: 8, reasoningTokens: 5 }
+    const model = scriptedModel([{ reasoning: 'Let me see.', text: 'Yes', usage }])
+    expect(await run(model)).toMatchObject({ output: 'Yes' })
+    expect(listTypes()).toEqual([
+      'llm_iteration_started',
+      'reasoning',
+      'reasoning',
+      'reasoning',
+      'token',
+      'llm_iteration_completed',
+      'metrics_snapshot',
+    ])
+    const pieces = eventsOf(events, 'reasoning')
+    expect(pieces.map(({ text }) => text)).toEqual(['Let', ' me', ' see.'])
+    expect(pieces[0]).toMatchObject({ taskName: 'work', attempt: 2, iterationIndex: 0 })
+    expect(events.at(-2)).toMatchObject({
+      responseText: 'Yes',
+      outputTokens: 8,
+      reasoningTokens: 5,
+      reasoning: 'Let me see.',
+    })
+    expect(events.at(-1)).toMatchObject({ outputTokens: 8, reasoningTokens: 5 })
+    expect(events.at(-2)).not.toHaveProperty('reasoningTruncated')
+  })
+
+  it('emits reasoning up to a limit, and says that the rest is missing', async () => {
+    const reasoning = `${'x'.repeat(MAX_REASONING_BYTES - 1)} ääh`
+    await run(scriptedModel([{ reasoning, text: 'Yes' }]))
+    const shown = eventsOf(events, 'reasoning')
+    const whole = shown.map(({ text }) => text).join('')
+    expect(whole).toBe(`${'x'.repeat(MAX_REASONING_BYTES - 1)} `)
+    expect(eventsOf(events, 'llm_iteration_completed')[0]).toMatchObject({
+      reasoning: whole,
+      reasoningTruncated: true,
+    })
   })
 
   it('emits the same for every turn, counted from 0, with the tool calls in between', async () => {
@@ -583,7 +622,7 @@ it('[ENS-L2] provider content is sent back with the turn that returned it', asyn
     ...script,
     async *stream(request, options) {
       for await (const chunk of script.stream(request, options)) {
-        if (chunk.type === 'text') yield chunk
+        if (chunk.type !== 'reply') yield chunk
         else {
           const reply = { ...chunk.reply, providerContent: { provider: 'test', content } }
           yield { type: 'reply', reply }

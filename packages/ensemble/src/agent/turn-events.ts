@@ -10,6 +10,7 @@ import type { ModelReply } from '../model/chat-model.ts'
 import type { StepOf } from '../ports/run-step.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 import type { AgentStep } from './step.ts'
+import type { TurnReasoning } from './turn-reasoning.ts'
 import type { CostEstimate, RunEventOf } from '@tutti/protocol'
 
 /** An answered model turn. */
@@ -24,6 +25,8 @@ export interface ModelTurn {
   readonly directiveIds: readonly string[]
   /** Request of the call. */
   readonly question: DigestedRequest
+  /** Reasoning of the answered call. It is only in the event: the engine never needs it again. */
+  readonly reasoning: TurnReasoning
 }
 
 /**
@@ -63,7 +66,7 @@ function digestRequest(
 
 function createTurnCompleted(
   { identity, taskLabel: taskDescription, run }: TaskScope,
-  { iterationIndex, model, reply, step, latencyMs, cost }: ModelTurn,
+  { iterationIndex, model, reply, step, latencyMs, cost, reasoning }: ModelTurn,
 ): RunEventOf<'llm_iteration_completed'> {
   const { taskIndex, taskName, agentRole, attempt } = identity
   const used = readTokens(reply.usage)
@@ -86,8 +89,11 @@ function createTurnCompleted(
   if (cost !== undefined) event.costUsd = sumCostUsd(cost)
   event.completedAt = isoNow(run.clock)
   if (reply.refusal !== undefined) event.refusal = reply.refusal
-  const { cachedInputTokens } = reply.usage ?? {}
+  const { cachedInputTokens, reasoningTokens } = reply.usage ?? {}
   if (cachedInputTokens !== undefined) event.cachedInputTokens = cachedInputTokens
+  if (reasoningTokens !== undefined) event.reasoningTokens = reasoningTokens
+  if (reasoning.text !== '') event.reasoning = reasoning.text
+  if (reasoning.isTruncated) event.reasoningTruncated = true
   return event
 }
 
@@ -95,7 +101,7 @@ function createTurnCompleted(
 function emitMetrics(scope: TaskScope): void {
   const { identity, totals } = scope
   const { agentRole, taskIndex, taskName, attempt } = identity
-  const { cachedInputTokens } = totals
+  const { cachedInputTokens, reasoningTokens } = totals
   const { inputTokens, outputTokens } = totals.tokens
   const costEstimate = totals.costText()
   const event: RunEventOf<'metrics_snapshot'> = {
@@ -112,5 +118,6 @@ function emitMetrics(scope: TaskScope): void {
   }
   if (costEstimate !== undefined) event.costEstimate = costEstimate
   if (cachedInputTokens !== undefined) event.cachedInputTokens = cachedInputTokens
+  if (reasoningTokens !== undefined) event.reasoningTokens = reasoningTokens
   scope.emit(event)
 }

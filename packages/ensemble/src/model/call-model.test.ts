@@ -27,13 +27,18 @@ function sending(...chunks: readonly (ModelChunk | Error)[]): ChatModel {
 interface Settings {
   readonly signal?: AbortSignal
   readonly onText?: (text: string) => void
+  readonly onReasoning?: (text: string) => void
 }
 
 function call(
   model: ChatModel,
-  { signal = new AbortController().signal, onText = () => undefined }: Settings = {},
+  {
+    signal = new AbortController().signal,
+    onText = () => undefined,
+    onReasoning = () => undefined,
+  }: Settings = {},
 ): Promise<ModelReply> {
-  return callModel(model, REQUEST, { signal, clock, onText })
+  return callModel(model, REQUEST, { signal, clock, onText, onReasoning })
 }
 
 const reply = { type: 'reply', reply: { text: 'a b', toolCalls: [] } } as const
@@ -50,6 +55,15 @@ describe('callModel', () => {
     await clock.advance(30)
     expect(parts).toEqual(['30one', '60 two'])
     expect(await calling).toMatchObject({ text: 'one two' })
+  })
+
+  it('reports reasoning separately from text', async () => {
+    const parts: string[] = []
+    const take = (kind: string) => (part: string) => parts.push(`${kind} ${part}`)
+    const model = sending({ type: 'reasoning', text: 'Hm.' }, text('a'), text(' b'), reply)
+    const settings = { onText: take('text'), onReasoning: take('reasoning') }
+    expect(await call(model, settings)).toEqual(reply.reply)
+    expect(parts).toEqual(['reasoning Hm.', 'text a', 'text  b'])
   })
 
   it('reads the stream to its end', async () => {

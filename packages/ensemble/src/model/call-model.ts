@@ -1,4 +1,4 @@
-/** One model call: reads the stream up to the reply and reports text as it arrives. */
+/** One model call: reads the stream up to the reply and reports text and reasoning as they arrive. */
 import { TuttiError, type Clock } from '@tutti/core'
 
 import { stoppedError } from '../work/stopped-error.ts'
@@ -12,6 +12,8 @@ export interface CallModelOptions {
   readonly clock: Clock
   /** Called with each piece of text as it arrives. */
   readonly onText: (text: string) => void
+  /** Called with each piece of the model's reasoning as it arrives. */
+  readonly onReasoning: (text: string) => void
 }
 
 /**
@@ -32,7 +34,7 @@ export function callModel(
 async function readReply(
   model: ChatModel,
   request: ModelRequest,
-  { signal, onText }: CallModelOptions,
+  { signal, onText, onReasoning }: CallModelOptions,
 ): Promise<ModelReply> {
   let reply: ModelReply | undefined
   try {
@@ -41,6 +43,7 @@ async function readReply(
       // Chunks after the abort are not reported.
       signal.throwIfAborted()
       if (chunk.type === 'text') onText(chunk.text)
+      else if (chunk.type === 'reasoning') onReasoning(chunk.text)
       else reply = chunk.reply
     }
   } catch (error) {

@@ -24,8 +24,8 @@ export interface ChatModel {
   /** Price of the model if the prices of the run have none. */
   readonly price?: ModelPrice
   /**
-   * Makes one call. Yields any number of `text` chunks while the model writes, then exactly one `reply` with
-   * the whole answer as the last chunk. Throws if the call fails, with `retryable` set on a `TuttiError` if
+   * Makes one call. Yields any number of `reasoning` and `text` chunks while the model writes, then exactly one
+   * `reply` with the whole answer as the last chunk. Throws if the call fails, with `retryable` set on a `TuttiError` if
    * another call may succeed. Stops soon after `signal` aborts.
    */
   stream(request: ModelRequest, options: ModelCallOptions): AsyncIterable<ModelChunk>
@@ -110,6 +110,8 @@ export interface ToolMessage {
 
 /** A chunk of a streamed answer. */
 export type ModelChunk =
+  /** Readable reasoning of the model, or a summary of it; not part of the answer, and not in the reply. */
+  | { readonly type: 'reasoning'; readonly text: string }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reply'; readonly reply: ModelReply }
 
@@ -143,4 +145,6 @@ export interface ModelUsage {
   readonly outputTokens: number
   /** Number of `inputTokens` that were read from the provider's cache, if the provider reports it. */
   readonly cachedInputTokens?: number
+  /** Number of `outputTokens` that the model used to reason, if the provider reports it. */
+  readonly reasoningTokens?: number
 }

@@ -315,7 +315,8 @@ function complete(
   const { taskIndex, taskName, taskDescription, agentRole, attempt } = identity
   const { output, structured, parts, iterationLimitReached, finishReason } = answer
   const used = scope.totals.usage()
-  const { inputTokens, outputTokens, toolCallCount, cost, cachedInputTokens } = used
+  const { inputTokens, outputTokens, toolCallCount, cost } = used
+  const { cachedInputTokens, reasoningTokens } = used
   const durationMs = Math.round(run.clock.elapsed() - stopwatch.startedAt)
   const event: RunEventOf<'task_completed'> = {
     type: 'task_completed',
@@ -337,6 +338,7 @@ function complete(
   if (parts !== undefined) event.parts = [...parts]
   if (cost !== undefined) event.costUsd = sumCostUsd(cost)
   if (cachedInputTokens !== undefined) event.cachedInputTokens = cachedInputTokens
+  if (reasoningTokens !== undefined) event.reasoningTokens = reasoningTokens
   if (finishReason !== undefined) event.finishReason = finishReason
   if (structured !== undefined) event.structuredOutput = structured
   const optional = {

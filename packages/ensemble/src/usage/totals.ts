@@ -1,6 +1,6 @@
 /** The totals of one attempt at a task. */
 import { addTokens, NO_TOKENS, readTokens, type TokenTotals } from './tokens.ts'
-import { addCached, addCosts, sumCostUsd, type Usage } from './usage.ts'
+import { addCosts, addReported, sumCostUsd, type Usage } from './usage.ts'
 
 import type { AgentUse } from './budget.ts'
 import type { ModelUsage } from '../model/chat-model.ts'
@@ -22,6 +22,7 @@ export class Totals {
   #tokens: TokenTotals = NO_TOKENS
   #cost: CostEstimate | undefined = { inputCost: 0, outputCost: 0 }
   #cachedInputTokens: number | undefined
+  #reasoningTokens: number | undefined
 
   /** Token counts so far. */
   get tokens(): TokenTotals {
@@ -33,13 +34,19 @@ export class Totals {
     return this.#cachedInputTokens
   }
 
+  /** Number of output tokens that models used to reason; undefined if no provider reported it. */
+  get reasoningTokens(): number | undefined {
+    return this.#reasoningTokens
+  }
+
   /** Counts a model call. */
   addModelCall({ usage, cost, latencyMs }: CountedModelCall): void {
     this.iterations += 1
     this.llmLatencyMs += latencyMs
     this.#tokens = addTokens([this.#tokens, readTokens(usage)])
     this.#cost = addCosts([this.#cost, cost])
-    this.#cachedInputTokens = addCached([this.#cachedInputTokens, usage?.cachedInputTokens])
+    this.#cachedInputTokens = addReported([this.#cachedInputTokens, usage?.cachedInputTokens])
+    this.#reasoningTokens = addReported([this.#reasoningTokens, usage?.reasoningTokens])
   }
 
   /** Counts a tool call. */
@@ -66,6 +73,7 @@ export class Totals {
       ...(this.#cachedInputTokens === undefined
         ? {}
         : { cachedInputTokens: this.#cachedInputTokens }),
+      ...(this.#reasoningTokens === undefined ? {} : { reasoningTokens: this.#reasoningTokens }),
     }
   }
 

@@ -10,6 +10,8 @@ export interface Usage extends TokenTotals {
   readonly cost?: CostEstimate
   /** Number of input tokens that were read from a provider's cache; absent if no provider reported it. */
   readonly cachedInputTokens?: number
+  /** Number of output tokens that models used to reason; absent if no provider reported it. */
+  readonly reasoningTokens?: number
 }
 
 /** Usage of work that has not begun. */
@@ -22,17 +24,19 @@ export const ZERO_USAGE: Usage = {
 /** Returns the sum of usages. */
 export function addUsage(usages: readonly Usage[]): Usage {
   const cost = addCosts(usages.map((usage) => usage.cost))
-  const cachedInputTokens = addCached(usages.map((usage) => usage.cachedInputTokens))
+  const cachedInputTokens = addReported(usages.map((usage) => usage.cachedInputTokens))
+  const reasoningTokens = addReported(usages.map((usage) => usage.reasoningTokens))
   return {
     ...addTokens(usages),
     toolCallCount: usages.reduce((sum, { toolCallCount }) => sum + toolCallCount, 0),
     ...(cost === undefined ? {} : { cost }),
     ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
+    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
   }
 }
 
 /** Returns the sum of the known counts; undefined if none is known. */
-export function addCached(counts: readonly (number | undefined)[]): number | undefined {
+export function addReported(counts: readonly (number | undefined)[]): number | undefined {
   const known = counts.filter((count) => count !== undefined)
   return known.length === 0 ? undefined : known.reduce((sum, count) => sum + count, 0)
 }
@@ -69,12 +73,14 @@ export function toUsageFields({
   toolCallCount,
   cost,
   cachedInputTokens,
+  reasoningTokens,
 }: Usage): {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly toolCallCount: number
   readonly costUsd?: number
   readonly cachedInputTokens?: number
+  readonly reasoningTokens?: number
 } {
   return {
     inputTokens,
@@ -82,6 +88,7 @@ export function toUsageFields({
     toolCallCount,
     ...(cost === undefined ? {} : { costUsd: sumCostUsd(cost) }),
     ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
+    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
   }
 }
 

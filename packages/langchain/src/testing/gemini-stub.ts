@@ -53,7 +53,7 @@ function events(
   reply: StubReply,
   { request, call }: WireContext,
 ): { readonly head: string; readonly tail: string } {
-  const { text = '', toolCalls = [], finishReason = 'stop' } = reply
+  const { text = '', reasoning = '', toolCalls = [], finishReason = 'stop' } = reply
   const { inputTokens, outputTokens, cachedInputTokens } = readUsage(reply, request.body)
   const usageMetadata = {
     promptTokenCount: inputTokens,
@@ -72,9 +72,10 @@ function events(
     data({ candidates: [{ index: 0, ...candidate }], usageMetadata, modelVersion: 'stub' })
   const content = (parts: readonly object[]): object => ({ content: { role: 'model', parts } })
   return {
-    head: splitWords(text)
-      .map((word) => piece(content([{ text: word }])))
-      .join(''),
+    head: [
+      ...splitWords(reasoning).map((word) => piece(content([{ text: word, thought: true }]))),
+      ...splitWords(text).map((word) => piece(content([{ text: word }]))),
+    ].join(''),
     // Like the service, an answer that a filter blocks has no content in its last piece.
     tail: [
       ...(calls.length > 0 ? [piece(content(calls))] : []),

@@ -112,13 +112,14 @@ function toolCallDeltas({ toolCalls = [] }: StubReply, call: number): readonly o
 }
 
 function wireUsage(reply: StubReply, body: object): object {
-  const { inputTokens, outputTokens, cachedInputTokens = 0 } = readUsage(reply, body)
+  const usage = readUsage(reply, body)
+  const { inputTokens, outputTokens, cachedInputTokens = 0, reasoningTokens = 0 } = usage
   return {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,
     total_tokens: inputTokens + outputTokens,
     prompt_tokens_details: { cached_tokens: cachedInputTokens, audio_tokens: 0 },
-    completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: reasoningTokens, audio_tokens: 0 },
   }
 }
 

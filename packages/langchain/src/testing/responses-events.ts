@@ -165,12 +165,13 @@ function itemEvents(
 }
 
 function wireUsage(reply: StubReply, body: object): object {
-  const { inputTokens, outputTokens, cachedInputTokens = 0 } = readUsage(reply, body)
+  const usage = readUsage(reply, body)
+  const { inputTokens, outputTokens, cachedInputTokens = 0, reasoningTokens = 0 } = usage
   return {
     input_tokens: inputTokens,
     input_tokens_details: { cached_tokens: cachedInputTokens },
     output_tokens: outputTokens,
-    output_tokens_details: { reasoning_tokens: 0 },
+    output_tokens_details: { reasoning_tokens: reasoningTokens },
     total_tokens: inputTokens + outputTokens,
   }
 }

@@ -17,7 +17,7 @@ import { applyToReviews } from './reviews.ts'
 import { applyToRun } from './run-level.ts'
 import { emptyRunState, type RunState } from './run-state.ts'
 import { deriveStatus } from './run-status.ts'
-import { applyToTasks } from './tasks.ts'
+import { applyToTasks, isQuietEvent } from './tasks.ts'
 import { sumTotals } from './usage.ts'
 
 /** Returns the state of a run after all of these events, which belong to one run and are in order. */
@@ -30,8 +30,7 @@ export function runStateAfter(events: Iterable<RunEvent>): RunState {
 /** Returns the state after one more event, with or without its position in the log. */
 export function applyRunEvent(state: RunState, event: RunEvent): RunState {
   const changed = applyToState(state, event)
-  const isQuiet = event.type === 'token' || event.type === 'tool_progress'
-  return changed === state || isQuiet ? changed : updateDerived(changed, state)
+  return changed === state || isQuietEvent(event) ? changed : updateDerived(changed, state)
 }
 
 function applyToState(state: RunState, event: RunEvent): RunState {
@@ -54,6 +53,7 @@ function applyToState(state: RunState, event: RunEvent): RunState {
     case 'task_skipped':
     case 'metrics_snapshot':
     case 'llm_iteration_started':
+    case 'reasoning':
     case 'token':
     case 'llm_iteration_completed':
     case 'llm_iteration_failed':

@@ -91,6 +91,7 @@ export type TaskMetrics = Readonly<
     | 'iterationCount'
     | 'costEstimate'
     | 'cachedInputTokens'
+    | 'reasoningTokens'
   >
 >
 

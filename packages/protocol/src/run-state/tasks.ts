@@ -1,5 +1,5 @@
 /** Events of the tasks of a run. Events of past attempts have no effect. */
-import type { RunEventOf } from '../schemas/run-event.ts'
+import type { RunEvent, RunEventOf } from '../schemas/run-event.ts'
 import type { RunState } from './run-state.ts'
 import {
   addAgentUsage,
@@ -103,9 +103,14 @@ function applyTurnEvent(task: TaskState, event: TurnEvent): TaskState {
   const turns = applyToTurns(task.turns, event)
   if (turns === task.turns) return task
   const { iterationIndex } = event
-  return event.type === 'token' || event.type === 'tool_progress'
+  return isQuietEvent(event)
     ? { ...task, turns }
     : { ...task, turns, usage: updateUsage(task, { turns, iterationIndex }, task.agentUsage) }
+}
+
+/** Whether an event only adds text to a turn or progress to a call, so that it changes no status and no usage. */
+export function isQuietEvent({ type }: Pick<RunEvent, 'type'>): boolean {
+  return type === 'token' || type === 'reasoning' || type === 'tool_progress'
 }
 
 function applyAgentCallEvent(task: TaskState, event: AgentCallEvent): TaskState {
@@ -164,7 +169,7 @@ function failTaskAttempt(
 
 function toTaskMetrics(event: RunEventOf<'metrics_snapshot'>): TaskMetrics {
   const { inputTokens, outputTokens, llmLatencyMs, toolExecutionTimeMs, iterationCount } = event
-  const { costEstimate, cachedInputTokens } = event
+  const { costEstimate, cachedInputTokens, reasoningTokens } = event
   return {
     inputTokens,
     outputTokens,
@@ -173,5 +178,6 @@ function toTaskMetrics(event: RunEventOf<'metrics_snapshot'>): TaskMetrics {
     iterationCount,
     ...(costEstimate === undefined ? {} : { costEstimate }),
     ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
+    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
   }
 }

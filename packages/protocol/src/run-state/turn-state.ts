@@ -12,6 +12,10 @@ export interface TurnState {
   readonly status: 'RUNNING' | 'COMPLETED' | 'FAILED'
   /** Answer received so far. */
   readonly text: string
+  /** Readable reasoning received so far; absent when there is none. */
+  readonly reasoning?: string
+  /** Present when the reasoning was too long, and `reasoning` is only its start. */
+  readonly reasoningTruncated?: true
   /** Last messages that the model got, at most 20. */
   readonly messages: readonly LlmMessage[]
   /** Number of all messages that the model got. */
@@ -34,6 +38,8 @@ export interface TurnState {
   readonly outputTokens?: number
   /** Part of `inputTokens` that was read from a cache; absent when the provider does not report it. */
   readonly cachedInputTokens?: number
+  /** Part of `outputTokens` that the model used to reason; absent when the provider does not report it. */
+  readonly reasoningTokens?: number
   /** Present when the call is completed. */
   readonly latencyMs?: number
   /** Estimated cost in US dollars; absent when not known. */

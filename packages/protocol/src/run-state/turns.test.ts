@@ -15,6 +15,7 @@ const begun = (iterationIndex = 0, model = 'sonnet') =>
   eventOf('llm_iteration_started', { iterationIndex, model })
 const token = (text: string, iterationIndex = 0) =>
   eventOf('token', { token: text, iterationIndex })
+const thought = (text: string, iterationIndex = 0) => eventOf('reasoning', { text, iterationIndex })
 const answered = (iterationIndex = 0) =>
   eventOf('llm_iteration_completed', {
     iterationIndex,
@@ -92,6 +93,39 @@ describe('token', () => {
     const turns = after([begun(), answered()])
     expect(applyToTurns(turns, token('Late'))).toBe(turns)
     expect(applyToTurns(turns, token('Lost', 7))).toBe(turns)
+  })
+})
+
+describe('reasoning', () => {
+  it('appends to the reasoning of its turn, and not to its text', () => {
+    const [turn] = after([begun(), thought('Let me '), thought('see.'), token('Yes')])
+    expect(turn).toMatchObject({ reasoning: 'Let me see.', text: 'Yes' })
+    expect(after([begun(), token('Yes')])[0]).not.toHaveProperty('reasoning')
+  })
+
+  it('has no effect on a turn that is not running or unknown', () => {
+    const turns = after([begun(), answered()])
+    expect(applyToTurns(turns, thought('Late'))).toBe(turns)
+    expect(applyToTurns(turns, thought('Lost', 7))).toBe(turns)
+  })
+
+  it('of a call that begins again, or of a lost process, is void', () => {
+    const failed = eventOf('llm_iteration_failed', { iterationIndex: 0 })
+    const half = [begun(), thought('Half')]
+    expect(newestOf([...half, failed, begun()])).not.toHaveProperty('reasoning')
+    const [turn] = discardRunningTurns(
+      after([begun(), failed, begun(), thought('Half')]),
+      resumedAt,
+    )
+    expect(turn).toMatchObject({ status: 'FAILED', text: '' })
+    expect(turn).not.toHaveProperty('reasoning')
+  })
+
+  it('is replaced by the whole reasoning of the answered call, which says when it is only its start', () => {
+    const end = { reasoning: 'Let me see', reasoningTruncated: true, reasoningTokens: 7 } as const
+    const whole = eventOf('llm_iteration_completed', { iterationIndex: 0, ...end })
+    expect(newestOf([begun(), thought('Let me '), whole])).toMatchObject(end)
+    expect(newestOf([begun(), thought('Let me '), answered()]).reasoning).toBe('Let me ')
   })
 })
 

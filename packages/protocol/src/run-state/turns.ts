@@ -19,6 +19,7 @@ import type { TurnFailure, TurnState } from './turn-state.ts'
 /** Event of one turn of an attempt. */
 export type TurnEvent = RunEventOf<
   | 'llm_iteration_started'
+  | 'reasoning'
   | 'token'
   | 'llm_iteration_completed'
   | 'llm_iteration_failed'
@@ -37,6 +38,12 @@ export function applyToTurns(turns: Turns, event: TurnEvent): Turns {
       return setTurn(turns, completeTurn(getOrCreateTurn(turns, event), event))
     case 'llm_iteration_failed':
       return setTurn(turns, failTurn(getOrCreateTurn(turns, event), event))
+    case 'reasoning':
+      return changeTurn(turns, event, (turn) =>
+        turn.status === 'RUNNING'
+          ? { ...turn, reasoning: (turn.reasoning ?? '') + event.text }
+          : turn,
+      )
     case 'token':
       return changeTurn(turns, event, (turn) =>
         turn.status === 'RUNNING' ? { ...turn, text: turn.text + event.token } : turn,
@@ -59,7 +66,10 @@ export function discardRunningTurns(turns: Turns, resumedAt: string): Turns {
     ({ status, failures }) => status !== 'RUNNING' || failures.length > 0,
   )
   return mapShared(remaining.length === turns.length ? turns : remaining, (turn) => {
-    if (turn.status === 'RUNNING') return { ...turn, status: 'FAILED', text: '' }
+    if (turn.status === 'RUNNING') {
+      const { reasoning: _, ...rest } = turn
+      return { ...rest, status: 'FAILED', text: '' }
+    }
     const toolCalls = resetRunningCalls(turn.toolCalls, resumedAt)
     return toolCalls === turn.toolCalls ? turn : { ...turn, toolCalls }
   })
@@ -91,7 +101,8 @@ function beginTurn(turns: Turns, event: RunEventOf<'llm_iteration_started'>): Tu
 
 function completeTurn(turn: TurnState, event: RunEventOf<'llm_iteration_completed'>): TurnState {
   const { model, responseType, inputTokens, outputTokens, latencyMs, costUsd, completedAt } = event
-  const { finishReason, refusal, cachedInputTokens } = event
+  const { finishReason, refusal, cachedInputTokens, reasoningTokens } = event
+  const { reasoning, reasoningTruncated } = event
   const startedAt = turn.startedAt ?? subtractMs(completedAt, latencyMs)
   return {
     ...turn,
@@ -109,6 +120,9 @@ function completeTurn(turn: TurnState, event: RunEventOf<'llm_iteration_complete
     ...(finishReason === undefined ? {} : { finishReason }),
     ...(refusal === undefined ? {} : { refusal }),
     ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
+    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
+    ...(reasoning === undefined ? {} : { reasoning }),
+    ...(reasoningTruncated === undefined ? {} : { reasoningTruncated }),
   }
 }
 

@@ -46,6 +46,20 @@ describe('sumUsage', () => {
     })
   })
 
+  it('adds up the known reasoning tokens, which are part of the output tokens', () => {
+    const turns = [
+      completed({ iterationIndex: 0, reasoningTokens: 30 }),
+      completed({ iterationIndex: 1, reasoningTokens: 5 }),
+      completed({ iterationIndex: 2 }),
+    ].reduce<readonly TurnState[]>(applyToTurns, [])
+    const expected = { outputTokens: 3 * 41, reasoningTokens: 35 }
+    expect(sumUsage(turns, NO_AGENT_USAGE)).toMatchObject(expected)
+    const [before, after] = [turns.slice(0, 1), turns.slice(0, 2)]
+    const counted = { turns: before, usage: sumUsage(before, NO_AGENT_USAGE) }
+    const changed = updateUsage(counted, { turns: after, iterationIndex: 1 }, NO_AGENT_USAGE)
+    expect(changed).toEqual(sumUsage(after, NO_AGENT_USAGE))
+  })
+
   it('counts tool calls that ended, without steps', () => {
     const turns = [
       completed({}),

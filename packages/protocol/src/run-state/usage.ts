@@ -15,10 +15,12 @@ export interface AttemptUsage {
   readonly costUsd?: number
   /** Part of `inputTokens` that was read from a cache; absent when not known. */
   readonly cachedInputTokens?: number
+  /** Part of `outputTokens` that models used to reason; absent when not known. */
+  readonly reasoningTokens?: number
 }
 
 /** Usage of the other agents that an attempt called, as they report it. */
-export type AgentUsage = Required<Omit<AttemptUsage, 'toolCallCount' | 'cachedInputTokens'>>
+export type AgentUsage = Required<Pick<AttemptUsage, 'inputTokens' | 'outputTokens' | 'costUsd'>>
 
 /** Usage of an attempt that called no agent. */
 export const NO_AGENT_USAGE: AgentUsage = { inputTokens: 0, outputTokens: 0, costUsd: 0 }
@@ -50,6 +52,7 @@ export function toUsage({
   toolCallCount,
   costUsd,
   cachedInputTokens,
+  reasoningTokens,
 }: Counted): AttemptUsage {
   return {
     inputTokens,
@@ -57,12 +60,14 @@ export function toUsage({
     toolCallCount,
     ...(costUsd === undefined ? {} : { costUsd }),
     ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
+    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
   }
 }
 
-type Counted = Omit<AttemptUsage, 'costUsd' | 'cachedInputTokens'> & {
+type Counted = Omit<AttemptUsage, 'costUsd' | 'cachedInputTokens' | 'reasoningTokens'> & {
   readonly costUsd?: number | undefined
   readonly cachedInputTokens?: number | undefined
+  readonly reasoningTokens?: number | undefined
 }
 
 /** Returns the usage of the turns so far and of the called agents; a running or failed turn has no known usage. */
@@ -71,16 +76,25 @@ export function sumUsage(turns: readonly TurnState[], agents: AgentUsage): Attem
   let toolCallCount = 0
   let costUsd: number | undefined = 0
   let cachedInputTokens: number | undefined
+  let reasoningTokens: number | undefined
   for (const turn of turns) {
     toolCallCount += countCalls(turn)
     if (!isAnswered(turn)) continue
-    cachedInputTokens = addCached(cachedInputTokens, turn.cachedInputTokens)
+    cachedInputTokens = addReported(cachedInputTokens, turn.cachedInputTokens)
+    reasoningTokens = addReported(reasoningTokens, turn.reasoningTokens)
     inputTokens = addTokens(inputTokens, turn.inputTokens)
     outputTokens = addTokens(outputTokens, turn.outputTokens)
     costUsd = addCosts(costUsd, turn.costUsd)
   }
   costUsd = addCosts(costUsd, agents.costUsd)
-  return toUsage({ inputTokens, outputTokens, toolCallCount, costUsd, cachedInputTokens })
+  return toUsage({
+    inputTokens,
+    outputTokens,
+    toolCallCount,
+    costUsd,
+    cachedInputTokens,
+    reasoningTokens,
+  })
 }
 
 /** Turns and their counted usage. */
@@ -117,7 +131,8 @@ export function updateUsage(
       outputTokens: addTokens(usage.outputTokens, turn.outputTokens),
       toolCallCount,
       costUsd: addCosts(usage.costUsd, turn.costUsd),
-      cachedInputTokens: addCached(usage.cachedInputTokens, turn.cachedInputTokens),
+      cachedInputTokens: addReported(usage.cachedInputTokens, turn.cachedInputTokens),
+      reasoningTokens: addReported(usage.reasoningTokens, turn.reasoningTokens),
     })
   }
   return toolCallCount === usage.toolCallCount ? usage : { ...usage, toolCallCount }
@@ -162,6 +177,7 @@ function isSameAnswer(one: TurnState, other: TurnState): boolean {
     one.inputTokens === other.inputTokens &&
     one.outputTokens === other.outputTokens &&
     one.cachedInputTokens === other.cachedInputTokens &&
+    one.reasoningTokens === other.reasoningTokens &&
     one.costUsd === other.costUsd
   )
 }
@@ -180,7 +196,7 @@ function addTokens(sum: number, count = -1): number {
 }
 
 /** Adds known counts; unknown ones count as zero. */
-function addCached(sum: number | undefined, count: number | undefined): number | undefined {
+function addReported(sum: number | undefined, count: number | undefined): number | undefined {
   return sum === undefined && count === undefined ? undefined : (sum ?? 0) + (count ?? 0)
 }
 

@@ -56,6 +56,7 @@ it('a switch over RunEvent can be exhaustive', () => {
       case 'task_started':
       case 'task_input':
       case 'llm_iteration_started':
+      case 'reasoning':
       case 'token':
       case 'llm_iteration_completed':
       case 'run_forked':

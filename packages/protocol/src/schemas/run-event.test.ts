@@ -11,6 +11,7 @@ const TYPES = [
   'task_started',
   'task_input',
   'llm_iteration_started',
+  'reasoning',
   'token',
   'llm_iteration_completed',
   'llm_iteration_failed',

@@ -15,7 +15,7 @@ export interface JournalLimits {
   readonly runId: string
   /** Maximum size of the JSON of one event, in bytes. */
   readonly maxEventBytes: number
-  /** Maximum size of the JSON of all events and steps together, in bytes. For tokens only the text counts. */
+  /** Maximum size of the JSON of all events and steps together, in bytes. For streamed text only the text counts. */
   readonly maxStoredRunBytes: number
   /** Called once, with the reason. */
   readonly onExceeded: (reason: TuttiError) => void
@@ -55,7 +55,8 @@ export function boundedJournal(
 }
 
 function measureEvent(event: RunEvent): number {
-  return Buffer.byteLength(event.type === 'token' ? event.token : serializeOnce(event))
+  if (event.type === 'token') return Buffer.byteLength(event.token)
+  return Buffer.byteLength(event.type === 'reasoning' ? event.text : serializeOnce(event))
 }
 
 function eventTooLarge(

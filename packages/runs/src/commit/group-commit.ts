@@ -11,13 +11,13 @@
  * RUNS-G1 The events of a run, and its steps, are written in the order in which they were emitted. A step and its event
  *    are in one write.
  * RUNS-G2 Readers receive an event only after it is durable.
- * RUNS-G3 Consecutive tokens of one model call are joined into one event. No text is lost.
+ * RUNS-G3 Consecutive tokens of one model call are joined into one event, and so is its reasoning. No text is lost.
  * RUNS-G4 A run whose write was fenced or failed writes nothing more, and is notified once.
  * RUNS-G5 While the store cannot be reached, everything waits, within bounds, and is written once when it is back.
  */
 import { TuttiError, type Clock } from '@tutti/core'
 
-import { PendingWrites, type PendingWritesOptions } from './pending-writes.ts'
+import { isStreamedText, PendingWrites, type PendingWritesOptions } from './pending-writes.ts'
 
 import type { RunStore, RunWrite, WriteResult } from '../ports/run-store.ts'
 import type { CommandAnswer } from '../ports/command-queue.ts'
@@ -78,8 +78,8 @@ export class GroupCommit {
     }
     return {
       emit: (event, step) => {
-        const isToken = event.type === 'token' && step === undefined
-        if (pending.add({ event, step })) this.#markDirty(pending, !isToken)
+        const canWait = isStreamedText(event) && step === undefined
+        if (pending.add({ event, step })) this.#markDirty(pending, !canWait)
       },
       commit: (step, event) => {
         pending.add({ event, step })

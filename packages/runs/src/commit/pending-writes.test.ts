@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 
 import { MAX_PENDING_EVENTS, PendingWrites } from './pending-writes.ts'
 import { StoredValues } from './stored-values.ts'
-import { token } from '../testing/index.ts'
+import { reasoning, token } from '../testing/event-fixtures.ts'
 
 import type { RunStep } from '@tutti/ensemble'
 import type { RunEvent } from '@tutti/protocol'
@@ -100,6 +100,20 @@ describe('PendingWrites', () => {
     ] as const
     for (const [text, task] of mixed) pending.add({ event: token(text, task) })
     expect(pending.take()?.events).toEqual([token('ad', 1), token('bc', 2)])
+  })
+
+  it('[RUNS-G3] joins reasoning, and never reasoning with tokens', () => {
+    const { pending } = setUp()
+    pending.add({ event: reasoning('a') })
+    pending.add({ event: reasoning('b') })
+    expect(pending.isUrgent).toBe(false)
+    pending.add({ event: token('c') })
+    pending.add({ event: token('d') })
+    pending.add({ event: reasoning('e') })
+    pending.add({ event: { ...reasoning('f'), iterationIndex: 1 } })
+    const last = { ...reasoning('f'), iterationIndex: 1 }
+    const events = [reasoning('ab'), token('cd'), reasoning('e'), last]
+    expect(pending.take()?.events).toEqual(events)
   })
 
   it('[RUNS-G3] takes the other fields of joined tokens from the first one', () => {

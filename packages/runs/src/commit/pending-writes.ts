@@ -44,8 +44,8 @@ export class PendingWrites {
   /** Index in `#events` of the event of each step; see `RunWrite.stepEvents`. */
   #stepEvents: number[] = []
   #answers: CommandAnswer[] = []
-  /** Index in `#events` of the open token event of each task. */
-  readonly #openTokens = new Map<number, number>()
+  /** Index in `#events` of the event of each task to which streamed text is joined. */
+  readonly #openTexts = new Map<number, number>()
   readonly #stored = new StoredValues()
   /** The write that was sent, until the store confirms it. */
   #sent: RunWrite | undefined
@@ -71,13 +71,13 @@ export class PendingWrites {
     return this.#sent === undefined && this.#hasNothingNew
   }
 
-  /** Whether there is data other than tokens, or a caller that waits. */
+  /** Whether there is data other than streamed text, or a caller that waits. */
   get isUrgent(): boolean {
     return (
       this.#waiters.length > 0 ||
       this.#steps.length > 0 ||
       this.#answers.length > 0 ||
-      this.#events.some(({ type }) => type !== 'token')
+      !this.#events.every(isStreamedText)
     )
   }
 
@@ -89,11 +89,7 @@ export class PendingWrites {
       this.#stepEvents.push(this.#events.length)
     }
     if (answer !== undefined) this.#answers.push(answer)
-    if (event?.type === 'token') this.#addToken(event)
-    else if (event !== undefined) {
-      this.#openTokens.clear()
-      this.#events.push(event)
-    }
+    if (event !== undefined) this.#addEvent(event)
     if (this.#events.length > MAX_PENDING_EVENTS) {
       this.lose(
         new TuttiError(
@@ -137,7 +133,7 @@ export class PendingWrites {
     this.#steps = []
     this.#stepEvents = []
     this.#answers = []
-    this.#openTokens.clear()
+    this.#openTexts.clear()
     this.#sentWaiters = this.#waiters
     this.#waiters = []
     return this.#sent
@@ -177,19 +173,43 @@ export class PendingWrites {
     return this.#events.length === 0 && this.#steps.length === 0 && this.#answers.length === 0
   }
 
-  #addToken(event: RunEventOf<'token'>): void {
-    const at = this.#openTokens.get(event.taskIndex)
-    const open = at === undefined ? undefined : this.#events[at]
-    if (at !== undefined && open?.type === 'token' && isContinuation(open, event)) {
-      this.#events[at] = { ...open, token: open.token + event.token }
-    } else {
-      this.#openTokens.set(event.taskIndex, this.#events.push(event) - 1)
+  #addEvent(event: RunEvent): void {
+    if (isStreamedText(event)) {
+      this.#addText(event)
+      return
     }
+    this.#openTexts.clear()
+    this.#events.push(event)
+  }
+
+  #addText(event: StreamedText): void {
+    const at = this.#openTexts.get(event.taskIndex)
+    const open = at === undefined ? undefined : this.#events[at]
+    const joined = open === undefined ? undefined : joinTexts(open, event)
+    if (at !== undefined && joined !== undefined) this.#events[at] = joined
+    else this.#openTexts.set(event.taskIndex, this.#events.push(event) - 1)
   }
 }
 
-function isContinuation(open: RunEventOf<'token'>, next: RunEventOf<'token'>): boolean {
-  return open.attempt === next.attempt && open.iterationIndex === next.iterationIndex
+/** An event with a part of a text that a model streams. */
+export type StreamedText = RunEventOf<'token' | 'reasoning'>
+
+/** Whether an event is a part of a streamed text, which waits to be joined with the next parts. */
+export function isStreamedText(event: RunEvent): event is StreamedText {
+  return event.type === 'token' || event.type === 'reasoning'
+}
+
+/** Returns the event of both parts; undefined when the second does not continue the first. */
+function joinTexts(open: RunEvent, next: StreamedText): StreamedText | undefined {
+  if (!isStreamedText(open)) return undefined
+  if (open.attempt !== next.attempt || open.iterationIndex !== next.iterationIndex) return undefined
+  if (open.type === 'token' && next.type === 'token') {
+    return { ...open, token: open.token + next.token }
+  }
+  if (open.type === 'reasoning' && next.type === 'reasoning') {
+    return { ...open, text: open.text + next.text }
+  }
+  return undefined
 }
 
 function toLossError(runId: string, result: WriteResult | undefined): TuttiError {

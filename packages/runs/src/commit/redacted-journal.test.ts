@@ -1,27 +1,28 @@
 import { TuttiError } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { redactedJournal, type RedactEvent } from './redacted-journal.ts'
+import { reasoning, token } from '../testing/event-fixtures.ts'
+import { applyCaptureMode, redactedJournal, type RedactEvent } from './redacted-journal.ts'
 
 import type { DurableJournal } from './group-commit.ts'
-import type { RunEvent } from '@tutti/protocol'
+import type { RunEvent, RunEventOf } from '@tutti/protocol'
 
 const EVENT: RunEvent = { type: 'run_resumed', resumedAt: 'secret', epoch: 2, completedTasks: [] }
 const REDACTED: RunEvent = { ...EVENT, resumedAt: 'x' }
 const redact: RedactEvent = () => REDACTED
+const STEP = { kind: 'cancel_asked', mode: 'abort', runMs: 0 } as const
 
 describe('redactedJournal', () => {
   it('redacts events and leaves steps unchanged', async () => {
     const { journal, calls } = recording()
     const redacted = redactedJournal(journal, redact)
-    const step = { kind: 'cancel_asked', mode: 'abort', runMs: 0 } as const
-    redacted.emit(EVENT, step)
-    await redacted.commit(step, EVENT)
-    await redacted.commit(step)
+    redacted.emit(EVENT, STEP)
+    await redacted.commit(STEP, EVENT)
+    await redacted.commit(STEP)
     expect(calls).toEqual([
-      ['emit', REDACTED, step],
-      ['commit', step, REDACTED],
-      ['commit', step, undefined],
+      ['emit', REDACTED, STEP],
+      ['commit', STEP, REDACTED],
+      ['commit', STEP, undefined],
     ])
   })
 
@@ -35,6 +36,49 @@ describe('redactedJournal', () => {
     expect(calls).toEqual([['answer', { commandId: 'a', ok: true }], ['flush'], ['detach', reason]])
     expect(redacted.isFlushed).toBe(true)
     expect(redacted.lastWriteNo).toBe(3)
+  })
+})
+
+describe('[RUNS-J1] the capture mode OFF', () => {
+  const answer: RunEventOf<'llm_iteration_completed'> = {
+    type: 'llm_iteration_completed',
+    agentRole: 'Writer',
+    taskDescription: 'Write',
+    iterationIndex: 0,
+    responseType: 'FINAL_ANSWER',
+    inputTokens: 1,
+    outputTokens: 9,
+    reasoningTokens: 8,
+    reasoning: 'Let me see',
+    reasoningTruncated: true,
+    latencyMs: 1,
+    taskName: 'write',
+    taskIndex: 1,
+    attempt: 1,
+    model: 'sonnet',
+  }
+
+  it('stores no reasoning, but its tokens', async () => {
+    const { journal, calls } = recording()
+    const redacted = redactedJournal(
+      journal,
+      applyCaptureMode('OFF', (event) => event),
+    )
+    redacted.emit(reasoning('Let me see'))
+    redacted.emit(token('Yes'))
+    await redacted.commit(STEP, answer)
+    const { reasoning: _, reasoningTruncated: __, ...rest } = answer
+    expect(calls).toEqual([
+      ['emit', token('Yes'), undefined],
+      ['commit', STEP, rest],
+    ])
+  })
+
+  it('is the only mode that does', () => {
+    for (const mode of ['STANDARD', 'DETAILED', 'FULL', undefined] as const) {
+      const filter = applyCaptureMode(mode, (event) => event)
+      expect([filter(reasoning('Hm')), filter(answer)]).toEqual([reasoning('Hm'), answer])
+    }
   })
 })
 

@@ -2,7 +2,7 @@
  * Removes data that must not be stored or read from the events of a run.
  *
  * RUNS-J1 Capture mode OFF stores no prompt: no message to a model, and no text that is only part of prompts (an
- *    agent's goal, background and context). Descriptions, answers, tool calls and inputs are stored, because a run
+ *    agent's goal, background and context), and no reasoning of a model. Descriptions, answers, tool calls and inputs are stored, because a run
  *    cannot be listed, resumed or followed without them.
  * RUNS-J2 Every other mode stores all data. The content of a trace is decided when the trace is read.
  */
@@ -12,16 +12,20 @@ import type { DurableJournal } from './group-commit.ts'
 /** Returns an event without sensitive data; the same object if there is none. Must not throw. */
 export type RedactEvent = (event: RunEvent) => RunEvent
 
+/** Returns an event as it is stored; undefined for one that is not stored, which never has a step. */
+export type FilterEvent = (event: RunEvent) => RunEvent | undefined
+
 /**
- * Passes the events of a journal through `redact`. Steps are not changed: the engine resumes from them, and no reader
+ * Passes the events of a journal through `filter`. Steps are not changed: the engine resumes from them, and no reader
  * sees them. Each piece of a streamed text is redacted separately.
  */
-export function redactedJournal(journal: DurableJournal, redact: RedactEvent): DurableJournal {
+export function redactedJournal(journal: DurableJournal, filter: FilterEvent): DurableJournal {
   return {
     emit: (event, step) => {
-      journal.emit(redact(event), step)
+      const stored = filter(event)
+      if (stored !== undefined) journal.emit(stored, step)
     },
-    commit: (step, event) => journal.commit(step, event === undefined ? undefined : redact(event)),
+    commit: (step, event) => journal.commit(step, event === undefined ? undefined : filter(event)),
     answer: (answer) => {
       journal.answer(answer)
     },
@@ -39,16 +43,27 @@ export function redactedJournal(journal: DurableJournal, redact: RedactEvent): D
 }
 
 /** Returns a function that removes the data that the mode excludes, then applies `redact`. */
-export function applyCaptureMode(mode: CaptureMode | undefined, redact: RedactEvent): RedactEvent {
-  return mode === 'OFF' ? (event) => redact(withoutPrompts(event)) : redact
+export function applyCaptureMode(mode: CaptureMode | undefined, redact: RedactEvent): FilterEvent {
+  if (mode !== 'OFF') return redact
+  return (event) => {
+    const rest = withoutThoughts(event)
+    return rest === undefined ? undefined : redact(rest)
+  }
 }
 
-const withoutPrompts: RedactEvent = (event) => {
+/** Removes prompts and reasoning. */
+const withoutThoughts: FilterEvent = (event) => {
   switch (event.type) {
     case 'llm_iteration_started':
       return { ...event, messages: [] }
     case 'task_input':
       return { ...event, agentGoal: '', agentBackground: null, assembledContext: '' }
+    case 'reasoning':
+      return undefined
+    case 'llm_iteration_completed': {
+      const { reasoning: _, reasoningTruncated: __, ...rest } = event
+      return rest
+    }
     default:
       return event
   }

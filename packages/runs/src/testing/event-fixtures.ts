@@ -88,6 +88,12 @@ export const failed: RunEventOf<'task_attempt_failed'> = {
   willRetry: true,
 }
 
+/** Returns an event with this part of a model's reasoning. */
+export function reasoning(text: string, taskIndex = 1): RunEventOf<'reasoning'> {
+  const { taskDescription: _, ...fields } = taskFields(taskIndex)
+  return { type: 'reasoning', text, ...fields, iterationIndex: 0, sentAt: AT }
+}
+
 /** Returns a token event with this text. */
 export function token(text: string, taskIndex = 1): RunEventOf<'token'> {
   return { type: 'token', token: text, ...taskFields(taskIndex), iterationIndex: 0, sentAt: AT }

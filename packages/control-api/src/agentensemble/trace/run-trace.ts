@@ -43,7 +43,8 @@ async function readRun(
   for await (const page of eventPages(runs, { runId, from: 0 })) {
     for (const event of page) {
       // Later events are skipped, so that record and events describe the same moment.
-      if (event.type === 'token' || event.seq > run.lastSeq) continue
+      if (event.type === 'token' || event.type === 'reasoning') continue
+      if (event.seq > run.lastSeq) continue
       events.push(event)
       bytes += eventSize(event)
     }

@@ -1,4 +1,4 @@
-/** Events of a working agent: model turns, tokens, tool calls, delegations and changed files. */
+/** Events of a working agent: model turns, reasoning, tokens, tool calls, delegations and changed files. */
 import Type from 'typebox'
 import {
   CostUsd,
@@ -29,7 +29,7 @@ export type LlmMessage = Static<typeof LlmMessage>
 
 /**
  * A model call begins. After `llm_iteration_failed` or `run_resumed`, the same task, attempt and turn can begin again;
- * its earlier tokens are then void. AgentEnsemble wire format.
+ * its earlier tokens and reasoning are then void. AgentEnsemble wire format.
  */
 export const LlmIterationStarted = Type.Object({
   type: Type.Literal('llm_iteration_started'),
@@ -85,12 +85,18 @@ export const LlmIterationCompleted = Type.Object({
   refusal: Type.Optional(Type.String()),
   /** Part of `inputTokens` that the provider read from its cache; absent when it does not report it. */
   cachedInputTokens: Type.Optional(Count),
+  /** Part of `outputTokens` that the model used to reason; absent when the provider does not report it. */
+  reasoningTokens: Type.Optional(Count),
+  /** Readable reasoning of the model before and between the parts of its answer; absent when there is none. */
+  reasoning: Type.Optional(Type.String()),
+  /** True when the reasoning was longer than 256 KiB and `reasoning` is only its start. */
+  reasoningTruncated: Type.Optional(Type.Literal(true)),
 })
 export type LlmIterationCompleted = Static<typeof LlmIterationCompleted>
 
 /**
  * A model call failed. Another call of the same turn can follow: `llm_iteration_started` of that turn then begins it
- * again, and the tokens of the failed call are void.
+ * again, and the tokens and the reasoning of the failed call are void.
  */
 export const LlmIterationFailed = Type.Object({
   type: Type.Literal('llm_iteration_failed'),
@@ -137,6 +143,23 @@ export const Token = Type.Object({
   iterationIndex: Count,
 })
 export type Token = Static<typeof Token>
+
+/**
+ * Part of the readable reasoning of a model. It is not part of the answer. The reasoning of an answered call is also in
+ * `llm_iteration_completed`; a run with the capture mode OFF has neither.
+ */
+export const Reasoning = Type.Object({
+  type: Type.Literal('reasoning'),
+  /** Text to append to the reasoning of the turn. */
+  text: Type.String(),
+  /** Role of the agent. */
+  agentRole: Type.String(),
+  ...taskPosition,
+  /** Number of the turn, from 0 in each attempt. */
+  iterationIndex: Count,
+  sentAt: Instant,
+})
+export type Reasoning = Static<typeof Reasoning>
 
 /**
  * A tool call ended. The steps of a tool that calls other tools come before its own event. AgentEnsemble wire format.

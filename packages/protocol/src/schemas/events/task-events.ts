@@ -79,6 +79,8 @@ export const TaskCompleted = Type.Object({
   costUsd: Type.Optional(CostUsd),
   /** Part of `inputTokens` that was read from a cache of the provider; absent when not known. */
   cachedInputTokens: Type.Optional(Count),
+  /** Part of `outputTokens` that models used to reason; absent when not known. */
+  reasoningTokens: Type.Optional(Count),
   /**
    * Reason why the last answer of the model ended; `length` when a truncated answer was accepted. Absent for a task
    * without a model, and in logs of earlier versions.
@@ -109,6 +111,8 @@ const failedAttempt = {
   costUsd: Type.Optional(CostUsd),
   /** Part of `inputTokens` that was read from a cache of the provider; absent when not known. */
   cachedInputTokens: Type.Optional(Count),
+  /** Part of `outputTokens` that models used to reason; absent when not known. */
+  reasoningTokens: Type.Optional(Count),
   /** Reason why the last answer of the model ended; present when that failed the attempt. */
   finishReason: Type.Optional(FinishReason),
   /** Text of the provider about a refusal or a blocked answer. */
@@ -176,6 +180,8 @@ export const MetricsSnapshot = Type.Object({
   costEstimate: Type.Optional(Type.String()),
   /** Part of `inputTokens` that was read from a cache of the provider; absent when not known. */
   cachedInputTokens: Type.Optional(Count),
+  /** Part of `outputTokens` that models used to reason; absent when not known. */
+  reasoningTokens: Type.Optional(Count),
   ...taskAttempt,
 })
 export type MetricsSnapshot = Static<typeof MetricsSnapshot>
