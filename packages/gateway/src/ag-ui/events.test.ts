@@ -98,6 +98,63 @@ function read(events: readonly object[], { answered = [], messages = [] }: Readi
 const textsOf = ({ sent }: ReturnType<typeof read>) =>
   sent.flatMap((event) => (event.type === 'TEXT_MESSAGE_CONTENT' ? [event.delta] : []))
 
+describe('[GW-Y21] the reasoning of AG-UI', () => {
+  const thought = (text: string) => ({ type: 'reasoning', ...TURN, text, sentAt: AT })
+  const messages: readonly AguiMessage[] = [{ id: 'q', role: 'user', content: 'Sing' }]
+  const describe = ({ sent }: ReturnType<typeof read>) =>
+    sent.flatMap((event) => {
+      if (event.type === 'MESSAGES_SNAPSHOT') return [event.messages.map(({ content }) => content)]
+      if (!event.type.startsWith('REASONING') && !event.type.startsWith('TEXT')) return []
+      return ['delta' in event ? event.delta : event.type]
+    })
+
+  it('is a message before that of the text', () => {
+    const usage = { reasoning: 'Let me see.', reasoningTokens: 1 }
+    const reading = read([
+      ...START,
+      thought('Let me '),
+      thought('see.'),
+      token('La'),
+      { ...turn('La'), ...usage },
+      ...completed('La'),
+    ])
+    expect(describe(reading)).toEqual([
+      'REASONING_START',
+      'REASONING_MESSAGE_START',
+      'Let me ',
+      'see.',
+      'REASONING_MESSAGE_END',
+      'REASONING_END',
+      'TEXT_MESSAGE_START',
+      'La',
+      'TEXT_MESSAGE_END',
+    ])
+    expect(reading.sent.at(-1)).toMatchObject({ usage: [{ outputTokens: 2, reasoningTokens: 1 }] })
+  })
+
+  it('of a failed call is taken back, together with its text', () => {
+    const failed = { type: 'llm_iteration_failed', ...TURN, failedAt: AT }
+    const again = { type: 'llm_iteration_started', ...TURN, startedAt: AT }
+    const after = [failed, again, thought('Whole'), token('Lu'), turn('Lu'), ...completed('Lu')]
+    const reading = read([...START, thought('Half'), token('La'), ...after], { messages })
+    const shown = describe(reading)
+    expect(shown).toContainEqual(['Sing'])
+    expect(shown.filter((one) => typeof one === 'object')).toHaveLength(1)
+    const ids = reading.sent.flatMap((event) =>
+      event.type === 'REASONING_MESSAGE_START' ? [event.messageId] : [],
+    )
+    expect(new Set(ids).size).toBe(2)
+    const early = read([...START, thought('Half'), ...after], { messages })
+    expect(describe(early)).toContainEqual(['Sing'])
+  })
+
+  it('remains when a later text is taken back', () => {
+    const attempt = { type: 'task_attempt_failed', ...TASK, code: 'TASK_FAILED', failedAt: AT }
+    const reading = read([...START, thought('Hm'), token('La'), turn('La'), attempt], { messages })
+    expect(describe(reading).at(-1)).toEqual(['Sing', 'Hm'])
+  })
+})
+
 describe('the events of AG-UI', () => {
   it('[GW-Y6][GW-Y9][GW-Y10] have the text of the final task in a message, between its step', () => {
     const reading = read([

@@ -10,6 +10,8 @@
  * GW-Y6 Text is that of the final task, streamed as the model writes it: one message per model turn. A turn after a cut
  *    answer continues its message. If the output of the task differs from its last message, as after an edit, the output
  *    replaces that message.
+ * GW-Y21 The readable reasoning of the final task is one reasoning message per model turn, before its text. That of a
+ *    completed turn remains; otherwise it is taken back like text.
  * GW-Y7 Text that did not become the output is taken back with a snapshot of the messages: that of a failed model call,
  *    of a failed attempt, of a lost process, and of an answer that the task did not accept. A conversation beyond
  *    4,000,000 characters keeps it as a separate message.
@@ -115,6 +117,8 @@ export class AguiRun {
   #open: string | undefined
   /** Id of the message to which tokens of the current turn were written. */
   #written: string | undefined
+  /** Reasoning message of the current turn of the final task. */
+  #reasoning: { readonly id: string; isOpen: boolean } | undefined
   /** Turn of the final task that was entered last, with the id of its message. */
   #turn: { readonly key: string; readonly id: string } | undefined
   /** Last message of the final task, if it is complete and requests no tools. */
@@ -188,6 +192,7 @@ export class AguiRun {
   *#begin(): Generator<AguiEvent> {
     this.#hasBegun = true
     this.#open = undefined
+    this.#reasoning = undefined
     this.#usage.clear()
     if (this.#transcript.drop((id) => this.#isOwn(id) && !this.#earlier.has(id))) {
       yield { type: 'MESSAGES_SNAPSHOT', messages: this.#transcript.messages }
@@ -235,6 +240,9 @@ export class AguiRun {
         break
       case 'task_started':
         yield* this.#startStep(event.taskName)
+        break
+      case 'reasoning':
+        if (this.#isFinal(event.taskName)) yield* this.#reason(toTurnKey(event), event.text)
         break
       case 'token':
         if (this.#isFinal(event.taskName)) {
@@ -291,8 +299,31 @@ export class AguiRun {
     return id
   }
 
+  /** Writes reasoning to the message of its turn, which it opens if necessary. */
+  *#reason(key: string, delta: string): Generator<AguiEvent> {
+    const suffix = this.#takenBack === 0 ? '' : `.${this.#takenBack}`
+    this.#reasoning ??= { id: this.#toId(`${key}${suffix}:reasoning`), isOpen: false }
+    const { id: messageId, isOpen } = this.#reasoning
+    if (!isOpen) {
+      this.#reasoning.isOpen = true
+      this.#remember(messageId)
+      yield { type: 'REASONING_START', messageId }
+      yield { type: 'REASONING_MESSAGE_START', messageId, role: 'reasoning' }
+    }
+    yield { type: 'REASONING_MESSAGE_CONTENT', messageId, delta }
+  }
+
+  *#closeReasoning(): Generator<AguiEvent> {
+    if (this.#reasoning?.isOpen !== true) return
+    this.#reasoning.isOpen = false
+    const { id: messageId } = this.#reasoning
+    yield { type: 'REASONING_MESSAGE_END', messageId }
+    yield { type: 'REASONING_END', messageId }
+  }
+
   /** Writes text to a message, which it opens if necessary. */
   *#write(messageId: string, delta: string): Generator<AguiEvent> {
+    yield* this.#closeReasoning()
     if (this.#open !== messageId) {
       yield* this.#close()
       this.#open = messageId
@@ -304,26 +335,28 @@ export class AguiRun {
   }
 
   *#close(): Generator<AguiEvent> {
+    yield* this.#closeReasoning()
     if (this.#open === undefined) return
     yield { type: 'TEXT_MESSAGE_END', messageId: this.#open }
     this.#open = undefined
   }
 
-  /** Closes the message that is being written, and takes it back. */
+  /** Closes the message that is being written and the reasoning before it, and takes them back. */
   *#takeBackOpen(): Generator<AguiEvent> {
-    const messageId = this.#open
-    if (messageId === undefined) return
+    const open = [this.#reasoning?.id, this.#open].filter((id) => id !== undefined)
+    if (open.length === 0) return
     yield* this.#close()
-    yield* this.#takeBack(messageId)
+    this.#reasoning = undefined
+    yield* this.#takeBack(...open)
   }
 
-  *#takeBack(messageId: string): Generator<AguiEvent> {
+  *#takeBack(...messageIds: readonly string[]): Generator<AguiEvent> {
     this.#takenBack += 1
     this.#turn = undefined
     this.#answer = undefined
-    this.#earlier.delete(messageId)
+    for (const messageId of messageIds) this.#earlier.delete(messageId)
     if (!this.#hasBegun) return
-    const messages = this.#transcript.takeBack(messageId)
+    const messages = this.#transcript.takeBack(messageIds)
     if (messages !== undefined) yield { type: 'MESSAGES_SNAPSHOT', messages }
   }
 
@@ -360,7 +393,8 @@ export class AguiRun {
     if (!isWritten && responseText !== '') yield* this.#write(id, responseText)
     this.#written = undefined
     const isCut = finishReason === 'length' && toolRequests.length === 0
-    if (!isCut) yield* this.#close()
+    yield* isCut ? this.#closeReasoning() : this.#close()
+    this.#reasoning = undefined
     const text = before?.id === id ? before.text + responseText : responseText
     this.#answer = toolRequests.length > 0 || text === '' ? undefined : { id, text, isCut }
     return id

@@ -9,13 +9,15 @@ export class SegmentUsage {
   /** Adds the usage of an event, if it has one. */
   add(event: LoggedRunEvent): void {
     if (event.type !== 'llm_iteration_completed') return
-    const { model, inputTokens, outputTokens, cachedInputTokens } = event
+    const { model, inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = event
     const known = this.#calls.get(model)
     const cached = sum(known === undefined ? 0 : known.cachedInputTokens, cachedInputTokens)
+    const reasoning = sum(known === undefined ? 0 : known.reasoningTokens, reasoningTokens)
     this.#calls.set(model, {
       inputTokens: sum(known?.inputTokens ?? 0, inputTokens) ?? -1,
       outputTokens: sum(known?.outputTokens ?? 0, outputTokens) ?? -1,
       ...(cached === undefined ? {} : { cachedInputTokens: cached }),
+      ...(reasoning === undefined ? {} : { reasoningTokens: reasoning }),
     })
   }
 
@@ -26,7 +28,8 @@ export class SegmentUsage {
 
   /** Usage per model, in the order of the first calls. */
   get entries(): readonly AguiTokenUsage[] {
-    return [...this.#calls].map(([model, { inputTokens, outputTokens, cachedInputTokens }]) => {
+    return [...this.#calls].map(([model, counts]) => {
+      const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = counts
       const totalTokens = sum(inputTokens, outputTokens)
       return {
         model,
@@ -34,12 +37,13 @@ export class SegmentUsage {
         ...(outputTokens < 0 ? {} : { outputTokens }),
         ...(totalTokens === undefined ? {} : { totalTokens }),
         ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
+        ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
       }
     })
   }
 }
 
-type Count = 'inputTokens' | 'outputTokens' | 'cachedInputTokens'
+type Count = 'inputTokens' | 'outputTokens' | 'cachedInputTokens' | 'reasoningTokens'
 
 /** Adds two counts; undefined if one is unknown, which is absent or negative. */
 function sum(one: number | undefined, other: number | undefined): number | undefined {

@@ -12,7 +12,7 @@ const MAX_CHARACTERS = 4_000_000
 /** A message that is being written. */
 interface WrittenMessage {
   readonly id: string
-  readonly role: 'assistant' | 'tool'
+  readonly role: 'assistant' | 'reasoning' | 'tool'
   content: string
   toolCalls?: { id: string; type: 'function'; function: { name: string; arguments: string } }[]
   toolCallId?: string
@@ -45,6 +45,12 @@ export class Transcript {
       case 'TEXT_MESSAGE_CONTENT':
         this.#message(event.messageId).content += this.#take(event.delta)
         break
+      case 'REASONING_MESSAGE_START':
+        this.#message(event.messageId, 'reasoning')
+        break
+      case 'REASONING_MESSAGE_CONTENT':
+        this.#message(event.messageId, 'reasoning').content += this.#take(event.delta)
+        break
       case 'TOOL_CALL_START': {
         const { toolCallId: id, toolCallName: name, parentMessageId } = event
         const message = this.#message(parentMessageId)
@@ -67,16 +73,22 @@ export class Transcript {
   }
 
   /**
-   * Takes back a message. Returns the conversation without it; undefined when the client keeps it, because it requests
-   * tools or the conversation is too large to be sent again.
+   * Takes back messages. Returns the conversation without them; undefined when the client keeps all of them, because they
+   * request tools or the conversation is too large to be sent again.
    */
-  takeBack(messageId: string): readonly AguiMessage[] | undefined {
+  takeBack(messageIds: readonly string[]): readonly AguiMessage[] | undefined {
+    const taken = messageIds.filter((messageId) => this.#forget(messageId))
+    return taken.length === 0 || this.#room < 0 ? undefined : this.messages
+  }
+
+  /** Forgets a message, unless it requests tools. Returns whether it did. */
+  #forget(messageId: string): boolean {
     const given = this.#given.find(({ id }) => id === messageId)
     const message = this.#sent.get(messageId) ?? given
-    if (message === undefined || (message.toolCalls ?? []).length > 0) return undefined
+    if (message === undefined || (message.toolCalls ?? []).length > 0) return false
     this.#sent.delete(messageId)
     this.drop((id) => id === messageId)
-    return this.#room < 0 ? undefined : this.messages
+    return true
   }
 
   /** The conversation. */
@@ -85,10 +97,10 @@ export class Transcript {
     return [...this.#given, ...[...this.#sent.values()].filter(({ id }) => !known.has(id))]
   }
 
-  #message(id: string): WrittenMessage {
+  #message(id: string, role: WrittenMessage['role'] = 'assistant'): WrittenMessage {
     const known = this.#sent.get(id)
     if (known !== undefined) return known
-    const message: WrittenMessage = { id, role: 'assistant', content: '' }
+    const message: WrittenMessage = { id, role, content: '' }
     this.#sent.set(id, message)
     return message
   }

@@ -90,6 +90,8 @@ export interface AguiTokenUsage {
   readonly outputTokens?: number
   readonly totalTokens?: number
   readonly cachedInputTokens?: number
+  /** Part of `outputTokens`. */
+  readonly reasoningTokens?: number
 }
 
 /** Question of a run to its client. */
@@ -139,6 +141,18 @@ export type AguiEvent =
     }
   | { readonly type: 'TEXT_MESSAGE_CONTENT'; readonly messageId: string; readonly delta: string }
   | { readonly type: 'TEXT_MESSAGE_END'; readonly messageId: string }
+  | { readonly type: 'REASONING_START' | 'REASONING_END'; readonly messageId: string }
+  | {
+      readonly type: 'REASONING_MESSAGE_START'
+      readonly messageId: string
+      readonly role: 'reasoning'
+    }
+  | {
+      readonly type: 'REASONING_MESSAGE_CONTENT'
+      readonly messageId: string
+      readonly delta: string
+    }
+  | { readonly type: 'REASONING_MESSAGE_END'; readonly messageId: string }
   | {
       readonly type: 'TOOL_CALL_START'
       readonly toolCallId: string

@@ -42,6 +42,83 @@ function streamOf(events: readonly LoggedRunEvent[], options: Partial<ChatStream
   return { stream, chunks, types: chunks.map(({ type }) => type) }
 }
 
+const thought = (text: string) => event('reasoning', { text })
+const done = (fields: object = {}) =>
+  event('llm_iteration_completed', { inputTokens: 1, outputTokens: 9, ...fields })
+
+describe('[GW-C9] the reasoning of a message', () => {
+  const described = (chunks: ReturnType<typeof streamOf>['chunks']) =>
+    chunks.flatMap((chunk) => {
+      if ('delta' in chunk) return [`${chunk.id} ${chunk.delta}`]
+      return chunk.type.startsWith('data-') || chunk.type === 'start' ? [] : [chunk.type]
+    })
+
+  it('is a part before the text', () => {
+    const { chunks } = streamOf([
+      started(),
+      turn(),
+      thought('Let me '),
+      thought('see.'),
+      token('Yes'),
+      done({ reasoning: 'Let me see.', reasoningTokens: 7 }),
+      event('task_completed', { output: 'Yes' }),
+      event('run_result', { status: 'COMPLETED', outputs: [{ taskName: 'last', output: 'Yes' }] }),
+    ])
+    expect(described(chunks)).toEqual([
+      'start-step',
+      'reasoning-start',
+      'reasoning-1 Let me ',
+      'reasoning-1 see.',
+      'reasoning-end',
+      'text-start',
+      'text-1 Yes',
+      'text-end',
+      'finish',
+    ])
+    expect(chunks.at(-1)).toMatchObject({
+      messageMetadata: { usage: { outputTokens: 9, reasoningTokens: 7, totalTokens: 10 } },
+    })
+  })
+
+  it('is taken back when its turn begins again', () => {
+    const { chunks } = streamOf([started(), turn(), thought('Half'), turn(), thought('Whole')])
+    expect(described(chunks)).toEqual([
+      'start-step',
+      'reasoning-start',
+      'reasoning-1 Half',
+      'reset-step',
+      'reasoning-start',
+      'reasoning-2 Whole',
+    ])
+  })
+
+  it('does not end a text that it interrupts', () => {
+    const { chunks } = streamOf([started(), turn(), token('One '), thought('Hm'), token('two')])
+    expect(described(chunks)).toEqual([
+      'start-step',
+      'text-start',
+      'text-1 One ',
+      'reasoning-start',
+      'reasoning-1 Hm',
+      'reasoning-end',
+      'text-1 two',
+    ])
+  })
+
+  it('ends with a turn without text, and with a cancelled run', () => {
+    const called = streamOf([started(), turn(), thought('Hm'), done()])
+    expect(called.types.at(-1)).toBe('reasoning-end')
+    const end = event('run_result', { status: 'CANCELLED', outputs: [] })
+    const cancelled = streamOf([started(), turn(), thought('Hm'), end])
+    expect(cancelled.types.slice(-3)).toEqual(['reasoning-end', 'abort', 'finish'])
+  })
+
+  it('of another task is not part of the message', () => {
+    const other = event('reasoning', { taskName: 'first', text: 'Hm' })
+    expect(streamOf([started(), turn(), other]).types).not.toContain('reasoning-start')
+  })
+})
+
 describe('a stream of a message', () => {
   it('[GW-C2] takes back a turn that begins again, and sends the parts of other tasks again', () => {
     const first = { taskName: 'first', taskIndex: 1 }

@@ -6,6 +6,8 @@
  * GW-C2 A model turn of the final task is a step, and its text is a text part, sent as the model writes it. When the
  *    turn begins again, `reset-step` takes back the step, and the parts of other tasks in it are sent again. Text of
  *    earlier turns and attempts remains; the answer is the last text.
+ * GW-C9 The readable reasoning of the final task is a reasoning part before the text of its turn, streamed in the same
+ *    way. Reasoning after the beginning of a text is another part, which does not end the text.
  * GW-C3 Tool calls of every task are tool parts with ids that are unique in the run. Calls of the server are
  *    `providerExecuted`; calls that wait for an answer of the client are not.
  * GW-C4 Tasks, delegations and the progress of tools are `data-` parts, which later ones with the same id replace.
@@ -57,6 +59,11 @@ export class ChatChunks {
   /** Text of the turns since the newest tool call; an answer that was cut continues in the next turn. */
   #answer = ''
   #isTextOpen = false
+  /** Number of reasoning parts so far. */
+  #reasonings = 0
+  #isReasoningOpen = false
+  /** Whether the newest turn of the final task has a reasoning part. */
+  #hasReasoned = false
   /** Explanation of the model that refused. */
   #refusal = ''
   /** Whether the final task has accepted an answer that was cut. */
@@ -106,7 +113,7 @@ export class ChatChunks {
   /** Returns the chunks that pause the message after the event with this `seq`. */
   pause(seq: number): readonly ChatChunk[] {
     const messageMetadata = { ...this.#metadata('WAITING_REVIEW'), seq }
-    return [...this.#closeText(), { type: 'finish', finishReason: 'tool-calls', messageMetadata }]
+    return [...this.#closeParts(), { type: 'finish', finishReason: 'tool-calls', messageMetadata }]
   }
 
   /** Returns open reviews again, for a message that continues without a decision of them. */
@@ -143,6 +150,9 @@ export class ChatChunks {
         return
       case 'llm_iteration_started':
         if (event.taskName === this.#finalTask) yield* this.#beginTurn(event)
+        return
+      case 'reasoning':
+        if (event.taskName === this.#finalTask) yield* this.#reason(event.text)
         return
       case 'token':
         if (event.taskName === this.#finalTask) yield* this.#write(event.token)
@@ -193,9 +203,10 @@ export class ChatChunks {
     iterationIndex,
   }: RunEventOf<'llm_iteration_started'>): Generator<ChatChunk> {
     const turn = `${attempt}.${iterationIndex}`
-    if (turn === this.#turn && this.#text !== '') {
+    if (turn === this.#turn && (this.#text !== '' || this.#hasReasoned)) {
       this.#isTextOpen = false
-      this.#answer = this.#answer.slice(0, -this.#text.length)
+      this.#isReasoningOpen = false
+      this.#answer = this.#answer.slice(0, this.#answer.length - this.#text.length)
       yield { type: 'reset-step' }
       yield* this.#others
     } else if (turn !== this.#turn) {
@@ -204,18 +215,46 @@ export class ChatChunks {
       this.#turn = turn
     }
     this.#text = ''
+    this.#hasReasoned = false
   }
 
   *#nextStep(): Generator<ChatChunk> {
-    yield* this.#closeText()
+    yield* this.#closeParts()
     this.#others = []
     this.#othersSize = 0
     yield { type: 'finish-step' }
     yield { type: 'start-step' }
   }
 
+  *#reason(delta: string): Generator<ChatChunk> {
+    if (this.#othersSize > MAX_STEP_SIZE) yield* this.#nextStep()
+    if (!this.#isReasoningOpen) {
+      this.#reasonings += 1
+      this.#isReasoningOpen = true
+      this.#hasReasoned = true
+      yield { type: 'reasoning-start', id: this.#reasoningId }
+    }
+    yield { type: 'reasoning-delta', id: this.#reasoningId, delta }
+  }
+
+  get #reasoningId(): string {
+    return `reasoning-${this.#reasonings}`
+  }
+
+  *#closeReasoning(): Generator<ChatChunk> {
+    if (!this.#isReasoningOpen) return
+    this.#isReasoningOpen = false
+    yield { type: 'reasoning-end', id: this.#reasoningId }
+  }
+
+  *#closeParts(): Generator<ChatChunk> {
+    yield* this.#closeReasoning()
+    yield* this.#closeText()
+  }
+
   *#write(delta: string): Generator<ChatChunk> {
     if (this.#othersSize > MAX_STEP_SIZE) yield* this.#nextStep()
+    yield* this.#closeReasoning()
     if (!this.#isTextOpen) {
       this.#texts += 1
       this.#isTextOpen = true
@@ -241,7 +280,7 @@ export class ChatChunks {
     if (taskName === this.#finalTask) {
       // A model that does not stream has written nothing.
       if (this.#text === '' && responseText !== '') yield* this.#write(responseText)
-      yield* this.#closeText()
+      yield* this.#closeParts()
       if (toolRequests.length > 0) this.#answer = ''
     }
     for (const { id = '', name: toolName, arguments: text } of toolRequests) {
@@ -326,7 +365,7 @@ export class ChatChunks {
       yield* this.#output(outputs.at(-1)?.output ?? '')
     }
     if (code === 'MODEL_REFUSED') yield* this.#output(this.#refusal)
-    yield* this.#closeText()
+    yield* this.#closeParts()
     if (status === 'CANCELLED') {
       yield { type: 'abort', reason: 'The run was cancelled' }
       yield this.#finish('interrupted', status)
@@ -348,13 +387,19 @@ export class ChatChunks {
   }
 
   #metadata(status: string): ChatMetadata {
-    const { inputTokens, outputTokens, cachedInputTokens, run } = this.#usage
+    const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, run } = this.#usage
     const totalTokens = inputTokens + outputTokens
     const costUsd = run.hasUnknownCost ? undefined : run.knownCostUsd
     return {
       runId: this.#runId,
       status,
-      usage: { inputTokens, outputTokens, totalTokens, cachedInputTokens },
+      usage: {
+        inputTokens,
+        outputTokens,
+        totalTokens,
+        cachedInputTokens,
+        ...(reasoningTokens === 0 ? {} : { reasoningTokens }),
+      },
       ...(costUsd === undefined ? {} : { costUsd }),
     }
   }

@@ -97,6 +97,8 @@ export interface ChatMetadata {
     readonly outputTokens: number
     readonly totalTokens: number
     readonly cachedInputTokens: number
+    /** Part of `outputTokens`; absent when models did not reason, or do not report it. */
+    readonly reasoningTokens?: number
   }
   /** In US dollars; absent when a price is not known. */
   readonly costUsd?: number
@@ -114,6 +116,8 @@ export type ChatChunk =
   | { readonly type: 'start-step' | 'finish-step' | 'reset-step' }
   | { readonly type: 'text-start' | 'text-end'; readonly id: string }
   | { readonly type: 'text-delta'; readonly id: string; readonly delta: string }
+  | { readonly type: 'reasoning-start' | 'reasoning-end'; readonly id: string }
+  | { readonly type: 'reasoning-delta'; readonly id: string; readonly delta: string }
   | (ToolChunk & {
       readonly type: 'tool-input-available'
       readonly toolName: string

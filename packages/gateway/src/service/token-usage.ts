@@ -9,6 +9,8 @@ export interface TokenUsage {
   readonly outputTokens: number
   /** Part of `inputTokens` that providers read from their caches. */
   readonly cachedInputTokens: number
+  /** Part of `outputTokens` that models used to reason. */
+  readonly reasoningTokens: number
   /** Total, with the cost. */
   readonly run: RunUsage
 }
@@ -18,6 +20,7 @@ export const NO_TOKEN_USAGE: TokenUsage = {
   inputTokens: 0,
   outputTokens: 0,
   cachedInputTokens: 0,
+  reasoningTokens: 0,
   run: NO_RUN_USAGE,
 }
 
@@ -25,29 +28,31 @@ export const NO_TOKEN_USAGE: TokenUsage = {
 export function addTokenUsage(usage: TokenUsage, event: RunEvent): TokenUsage {
   const run = addEventUsage(usage.run, event)
   if (run === usage.run) return usage
-  const [input, output, cached] = readTokens(event)
+  const [input, output, cached, reasoning] = readTokens(event)
   return {
     inputTokens: usage.inputTokens + input,
     outputTokens: usage.outputTokens + output,
     cachedInputTokens: usage.cachedInputTokens + cached,
+    reasoningTokens: usage.reasoningTokens + reasoning,
     run,
   }
 }
 
-/** Returns the input tokens, the output tokens and the cached input tokens of an event. */
-function readTokens(event: RunEvent): readonly [number, number, number] {
+/** Returns the input, the output, the cached input and the reasoning tokens of an event. */
+function readTokens(event: RunEvent): readonly [number, number, number, number] {
   switch (event.type) {
     case 'llm_iteration_completed': {
-      const { inputTokens, outputTokens, cachedInputTokens = 0 } = event
-      return [Math.max(0, inputTokens), Math.max(0, outputTokens), cachedInputTokens]
+      const { inputTokens, outputTokens, cachedInputTokens = 0, reasoningTokens = 0 } = event
+      const [input, output] = [Math.max(0, inputTokens), Math.max(0, outputTokens)]
+      return [input, output, cachedInputTokens, reasoningTokens]
     }
     case 'agent_tool_progress':
     case 'agent_tool_turn':
     case 'agent_tool_completed':
     case 'agent_tool_terminated':
     case 'agent_tool_error':
-      return [event.input_tokens ?? 0, event.output_tokens ?? 0, 0]
+      return [event.input_tokens ?? 0, event.output_tokens ?? 0, 0, 0]
     default:
-      return [0, 0, 0]
+      return [0, 0, 0, 0]
   }
 }

@@ -21,6 +21,53 @@ function textsOf(streamsText: boolean, ...events: readonly LoggedRunEvent[]): re
   )
 }
 
+function reasoningOf(...events: readonly LoggedRunEvent[]): readonly string[] {
+  const completion = new Completion({ answered: [], streamsText: false })
+  return [started, ...events, result].flatMap((one) =>
+    completion.take(one).flatMap(({ reasoning_content: text }) => text ?? []),
+  )
+}
+
+describe('[GW-K10] the reasoning of a completion', () => {
+  const thought = (text: string) => event('reasoning', { text })
+  const answered = (reasoning: string, fields: object = {}) =>
+    event('llm_iteration_completed', { reasoning, ...fields })
+
+  it('is streamed apart from the text', () => {
+    const events = [turn, thought('Let me '), thought('see.'), token('La'), answered('Let me see.')]
+    expect(reasoningOf(...events, done('La'))).toEqual(['Let me ', 'see.'])
+    expect(textsOf(true, ...events, done('La'))).toEqual(['La'])
+  })
+
+  it('continues when a turn begins again with the same reasoning, else follows as a whole', () => {
+    const half = [turn, thought('Let me'), turn]
+    const same = [...half, thought('Let'), thought(' me see'), answered('Let me see')]
+    expect(reasoningOf(...same)).toEqual(['Let me', ' see'])
+    const other = [...half, thought('Hm'), answered('Hm')]
+    expect(reasoningOf(...other)).toEqual(['Let me', '\n\nHm'])
+  })
+
+  it('has an empty line between the turns', () => {
+    const toolRequests = [{ name: 'tune', arguments: '{}', id: 'a' }]
+    const first = [turn, thought('One'), answered('One', { toolRequests })]
+    expect(reasoningOf(...first, turn, thought('One more'), answered('One more'))).toEqual([
+      'One',
+      '\n\nOne more',
+    ])
+  })
+
+  it('counts as a part of the output tokens', () => {
+    const completion = new Completion({ answered: [], streamsText: true })
+    const counts = { inputTokens: 3, outputTokens: 9, reasoningTokens: 7 }
+    completion.take(event('llm_iteration_completed', counts))
+    expect(completion.usage).toMatchObject({
+      completion_tokens: 9,
+      total_tokens: 12,
+      completion_tokens_details: { reasoning_tokens: 7 },
+    })
+  })
+})
+
 describe('the text of a completion', () => {
   it('[GW-K4] continues the sent text when a turn begins again with the same text', () => {
     const events = [turn, token('La'), turn, token('L'), token('a'), token(' la'), done('La la')]

@@ -6,6 +6,8 @@
  * GW-K4 The content is the output of the final task. It is streamed as the model writes it. The protocol cannot take
  *    back text: text of a turn that begins again is sent only where it continues the sent text, and an output that is not the text that
  *    was sent follows it after an empty line. With a response format, only the output is sent.
+ * GW-K10 The readable reasoning of the final task is `reasoning_content`, in deltas and in the message. OpenAI's own API
+ *    has no such field; other providers do, and clients of theirs show it. OpenAI's libraries pass it on.
  * GW-K5 Reviews are for reviewers: a completion waits for them, and only calls of the client's tools end it.
  * GW-K6 Refused, filtered and truncated answers end with their reason; any other failure and a cancel are errors.
  * GW-K7 Equal requests for an answered call give the same completion, also after the end of the run.
@@ -13,6 +15,7 @@
 import { addTokenUsage, NO_TOKEN_USAGE, type TokenUsage } from '../../service/token-usage.ts'
 import { RunWaits } from '../../service/run-waits.ts'
 import { toCompletionCallId } from './request.ts'
+import { SentText } from './sent-text.ts'
 
 import type { CompletionCall, CompletionDelta, CompletionFinish, CompletionUsage } from './wire.ts'
 import type { WaitingReview } from '../../service/run-waits.ts'
@@ -50,11 +53,8 @@ export class Completion {
   #parts = 0
   #wasWaiting = false
   #finalTask = ''
-  /** Text of the newest turn of the final task. */
-  #written = ''
-  /** Text of the newest turn that has been sent. */
-  #sent = ''
-  #hasSent = false
+  readonly #text = new SentText()
+  readonly #reasoning = new SentText()
   #refusal = ''
   #finishReason: string | undefined
   #output: string | undefined
@@ -81,11 +81,13 @@ export class Completion {
     const [now, before] = [this.#usage, this.#usageBefore]
     const input = now.inputTokens - before.inputTokens
     const output = now.outputTokens - before.outputTokens
+    const reasoning = now.reasoningTokens - before.reasoningTokens
     return {
       prompt_tokens: input,
       completion_tokens: output,
       total_tokens: input + output,
       prompt_tokens_details: { cached_tokens: now.cachedInputTokens - before.cachedInputTokens },
+      ...(reasoning === 0 ? {} : { completion_tokens_details: { reasoning_tokens: reasoning } }),
     }
   }
 
@@ -115,7 +117,7 @@ export class Completion {
     const isWaiting = this.#waits.isWaiting && calls.length > 0
     if (isWaiting && this.#hasBegun && !isLeft) {
       const finish = 'tool_calls'
-      this.#end = { kind: 'message', finish, content: this.#written, calls: calls.map(toCall) }
+      this.#end = { kind: 'message', finish, content: this.#text.written, calls: calls.map(toCall) }
     }
     if (isWaiting && !this.#wasWaiting && !this.#hasBegun) this.#parts += 1
     this.#wasWaiting = isWaiting
@@ -127,17 +129,24 @@ export class Completion {
         this.#finalTask = event.tasks.at(-1)?.name ?? ''
         return []
       case 'llm_iteration_started':
-        if (event.taskName === this.#finalTask) this.#written = ''
+        if (event.taskName === this.#finalTask) {
+          this.#text.begin()
+          this.#reasoning.begin()
+        }
         return []
+      case 'reasoning':
+        return event.taskName === this.#finalTask ? this.#reason(event.text) : []
       case 'token':
         return event.taskName === this.#finalTask ? this.#write(event.token) : []
       case 'llm_iteration_completed': {
-        const { taskName, responseText = '', toolRequests = [] } = event
+        const { taskName, responseText = '', toolRequests = [], reasoning = '' } = event
         if (taskName !== this.#finalTask) return []
-        const deltas = this.#written === '' ? this.#write(responseText) : []
+        const thought = reasoning === '' ? [] : this.#sendReasoning(reasoning)
+        const deltas = this.#text.written === '' ? this.#write(responseText) : []
         // The next turn continues after the calls.
-        if (toolRequests.length > 0) this.#sent = ''
-        return deltas
+        if (toolRequests.length > 0) this.#text.end()
+        this.#reasoning.end()
+        return [...thought, ...deltas]
       }
       case 'task_completed':
         if (event.taskName !== this.#finalTask) return []
@@ -155,20 +164,23 @@ export class Completion {
   }
 
   #write(text: string): readonly CompletionDelta[] {
-    this.#written += text
-    if (!this.#streamsText || !this.#written.startsWith(this.#sent)) return []
-    return this.#send(this.#written)
+    const continues = this.#text.write(text)
+    return continues && this.#streamsText ? this.#send(this.#text.written) : []
+  }
+
+  #reason(text: string): readonly CompletionDelta[] {
+    return this.#reasoning.write(text) ? this.#sendReasoning(this.#reasoning.written) : []
+  }
+
+  #sendReasoning(text: string): readonly CompletionDelta[] {
+    const rest = this.#hasBegun ? this.#reasoning.send(text) : ''
+    return rest === '' ? [] : [{ reasoning_content: rest }]
   }
 
   /** Sends what follows the text that has been sent. */
   #send(text: string): readonly CompletionDelta[] {
-    if (!text.startsWith(this.#sent)) this.#sent = ''
-    const gap = this.#sent === '' && this.#hasSent ? '\n\n' : ''
-    const rest = text.slice(this.#sent.length)
-    if (rest === '' || !this.#hasBegun) return []
-    this.#sent = text
-    this.#hasSent = true
-    return [{ content: `${gap}${rest}` }]
+    const rest = this.#hasBegun ? this.#text.send(text) : ''
+    return rest === '' ? [] : [{ content: rest }]
   }
 
   #complete(output: string): readonly CompletionDelta[] {
@@ -197,9 +209,9 @@ export class Completion {
         return { kind: 'message', finish: 'stop', content: '', refusal, calls: [] }
       }
       case 'CONTENT_FILTERED':
-        return message('content_filter', this.#written)
+        return message('content_filter', this.#text.written)
       case 'OUTPUT_TRUNCATED':
-        return message('length', this.#written)
+        return message('length', this.#text.written)
       default:
         return { kind: 'failure', code, message: error }
     }

@@ -133,8 +133,9 @@ async function answerCompletion(
   const { runId } = asked.run
   const completion = new Completion({ answered: asked.answered, streamsText: false })
   const batches = asked.events ?? service.options.runs.follow({ runId, from: 0 })
+  let reasoning = ''
   await readEventsUntil(batches, signal, (event) => {
-    completion.take(event)
+    for (const delta of completion.take(event)) reasoning += delta.reasoning_content ?? ''
     return completion.end !== undefined
   })
   const { end, usage } = completion
@@ -142,7 +143,14 @@ async function answerCompletion(
     return Response.json({
       ...toHead(completion, body, asked),
       object: 'chat.completion',
-      choices: [{ index: 0, message: toMessage(end), finish_reason: end.finish, logprobs: null }],
+      choices: [
+        {
+          index: 0,
+          message: toMessage({ ...end, reasoning }),
+          finish_reason: end.finish,
+          logprobs: null,
+        },
+      ],
       usage,
     })
   }
@@ -223,10 +231,12 @@ function toHead(
 
 function toMessage({
   content,
+  reasoning,
   refusal = null,
   calls,
 }: {
   readonly content: string
+  readonly reasoning: string
   readonly refusal?: string | null
   readonly calls: NonNullable<Extract<CompletionEnd, { kind: 'message' }>>['calls']
 }) {
@@ -234,6 +244,7 @@ function toMessage({
   return {
     role: 'assistant',
     content: isEmpty ? null : content,
+    ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
     refusal,
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
   }

@@ -123,12 +123,16 @@ export interface CompletionUsage {
   readonly completion_tokens: number
   readonly total_tokens: number
   readonly prompt_tokens_details: { readonly cached_tokens: number }
+  /** Absent when models did not reason, or do not report it. */
+  readonly completion_tokens_details?: { readonly reasoning_tokens: number }
 }
 
 /** A change of a streamed message. */
 export interface CompletionDelta {
   readonly role?: 'assistant'
   readonly content?: string
+  /** Readable reasoning of the model: not a field of OpenAI, but of DeepSeek, vLLM and the clients of both. */
+  readonly reasoning_content?: string
   readonly refusal?: string
   readonly tool_calls?: readonly (CompletionCall & { readonly index: number })[]
 }

@@ -74,6 +74,7 @@ function toInputItem(item: OutputItem): readonly InputItem[] {
       const { type, call_id: id, name, arguments: text } = item
       return [{ type, call_id: id, name, arguments: text }]
     }
+    case 'reasoning':
     case 'mcp_approval_request':
       return []
   }

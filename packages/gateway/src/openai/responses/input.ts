@@ -3,7 +3,8 @@
  *
  * GW-N8 Outputs at the end of the input answer the calls and approval requests of a run that waits. They must be
  *    complete, and each for an open one. Everything before them repeats what the run knows.
- * GW-N9 Otherwise the last item is the message of the user, and the items before it are the conversation.
+ * GW-N9 Otherwise the last item is the message of the user, and the items before it are the conversation. Reasoning items,
+ *    which clients send back, are not part of it.
  */
 import { badRequest } from '../../http/api-error.ts'
 import { toReviewId } from './ids.ts'
@@ -103,6 +104,8 @@ function findItemProblems(item: InputItem, path: string): readonly Problem[] {
       ]
     case 'function_call_output':
       return findPartProblems(output, `${path}/output`)
+    // The server knows the reasoning of its models.
+    case 'reasoning':
     case 'mcp_approval_request':
     case 'mcp_approval_response':
       return []

@@ -4,7 +4,7 @@
  * GW-N7 A parameter that would change the result and cannot be applied is refused by its name. Parameters that cannot
  *    change the result (`user`, `safety_identifier`, `prompt_cache_*`, `service_tier`, `stream_options`, most of
  *    `include`) are accepted, and others with the values that OpenAI's API has without them (`temperature` and `top_p`
- *    1, `reasoning` without an effort), because clients send these by default.
+ *    1, `reasoning` with `summary: auto`, which every response has), because clients send these by default.
  */
 import { badRequest } from '../../http/api-error.ts'
 import { findNeutralProblem } from '../neutral-value.ts'
@@ -22,7 +22,7 @@ const NEUTRAL = {
   moderation: [],
   parallel_tool_calls: [true],
   prompt: [],
-  reasoning: [],
+  reasoning: [{ summary: 'auto' }],
   service_tier: ['auto', 'default'],
   temperature: [1],
   tool_choice: ['auto', 'none'],

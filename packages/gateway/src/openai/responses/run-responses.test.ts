@@ -71,6 +71,77 @@ function deltasOf({ made }: ReturnType<typeof fold>): readonly string[] {
 const started = { type: 'llm_iteration_started', ...TURN }
 const failed = { type: 'llm_iteration_failed', ...TURN }
 
+const thought = (text: string) => ({ type: 'reasoning', ...TURN, text, sentAt: AT })
+
+/** Returns the reasoning that a response has at its end, each with its status. */
+function reasoningOf({ responses }: ReturnType<typeof fold>): readonly (readonly string[])[] {
+  return responses
+    .stateOf(0)
+    .output.flatMap((item) =>
+      item.type === 'reasoning' ? [[item.status, ...item.summary.map(({ text }) => text)]] : [],
+    )
+}
+
+it('[GW-N15] sends reasoning as an item with a summary before the message', () => {
+  const folded = fold([
+    ...START,
+    started,
+    thought('Let me '),
+    thought('see.'),
+    token('Yes'),
+    { ...turn('Yes'), reasoning: 'Let me see.', reasoningTokens: 2 },
+    ...end('Yes'),
+  ])
+  const about = folded.made.flatMap(({ event }) =>
+    'summary_index' in event || 'item' in event ? [event] : [],
+  )
+  const place = { item_id: 'rs_run-1_0_0', output_index: 0, summary_index: 0 }
+  const item = { type: 'reasoning', id: 'rs_run-1_0_0' }
+  const part = { type: 'summary_text', text: 'Let me see.' }
+  const done = { ...item, status: 'completed', summary: [part] }
+  expect(about.slice(0, 7)).toEqual([
+    {
+      type: 'response.output_item.added',
+      output_index: 0,
+      item: { ...item, status: 'in_progress', summary: [] },
+    },
+    { type: 'response.reasoning_summary_part.added', ...place, part: { ...part, text: '' } },
+    { type: 'response.reasoning_summary_text.delta', ...place, delta: 'Let me ' },
+    { type: 'response.reasoning_summary_text.delta', ...place, delta: 'see.' },
+    { type: 'response.reasoning_summary_text.done', ...place, text: part.text },
+    { type: 'response.reasoning_summary_part.done', ...place, part },
+    { type: 'response.output_item.done', output_index: 0, item: done },
+  ])
+  const { output, usage } = folded.responses.stateOf(0)
+  expect(output.map(({ type }) => type)).toEqual(['reasoning', 'message'])
+  expect(output[0]).toEqual(done)
+  expect(usage?.output_tokens_details).toEqual({ reasoning_tokens: 2 })
+})
+
+it('[GW-N15] has no reasoning of a turn that begins again, nor of a failed attempt', () => {
+  const half = [started, thought('Half'), token('Ye')]
+  const again = [failed, started, thought('Whole'), token('Yes'), turn('Yes')]
+  const restarted = fold([...START, ...half, ...again, ...end('Yes')])
+  expect(reasoningOf(restarted)).toEqual([['completed', 'Whole']])
+  const attempt = { type: 'task_attempt_failed', ...TASK, code: 'TASK_FAILED', willRetry: true }
+  const retried = [started, thought('Second'), turn('No')].map((event) => ({
+    ...event,
+    attempt: 2,
+  }))
+  const repeated = fold([...START, ...half, turn('Yes'), attempt, ...retried, ...end('No')])
+  expect(reasoningOf(repeated)).toEqual([['completed', 'Second']])
+})
+
+it('[GW-N15] has the reasoning of a cancelled run as incomplete', () => {
+  const cancelled = { type: 'run_result', status: 'CANCELLED', outputs: [] }
+  const folded = fold([...START, started, thought('Half'), cancelled])
+  expect(reasoningOf(folded)).toEqual([['incomplete', 'Half']])
+})
+
+it('[GW-N15] has the reasoning that is being written', () => {
+  expect(reasoningOf(fold([...START, started, thought('Half')]))).toEqual([['in_progress', 'Half']])
+})
+
 it('[GW-N3] sends the rest of a text that begins again as before', () => {
   const folded = fold([
     ...START,

@@ -10,16 +10,20 @@
  *    incomplete, the text is sent as another one, and the response at the end contains only the latter.
  * GW-N4 The text of the last response of a completed run is the output of the run. Text before calls of the server's
  *    tools is only in the stream.
+ * GW-N15 The readable reasoning of a turn is a reasoning item before its message, streamed as the model writes it. Items
+ *    of a turn that begins again, and of a failed attempt, are not part of the response at its end.
  * GW-N5 Calls of client tools are function calls, other reviews are approval requests.
  * GW-N6 A refusal is a message with a refusal. A cut or filtered answer is `incomplete`, also a cut one that the task
  *    accepts. An exceeded budget is `failed` with the code `rate_limit_exceeded`, as its status 429 in chat completions.
  *    Any other failure is `failed`, a cancelled run is `cancelled`.
  */
-import { addTokenUsage, NO_TOKEN_USAGE, type TokenUsage } from '../../service/token-usage.ts'
+import { addTokenUsage, NO_TOKEN_USAGE } from '../../service/token-usage.ts'
 import { RunWaits, type WaitingReview } from '../../service/run-waits.ts'
 import { toApprovalItem, toFunctionCall } from './call-items.ts'
 import { toResponseId } from './ids.ts'
 import { writeRefusal, WrittenMessage } from './message-items.ts'
+import { WrittenReasoning } from './reasoning-items.ts'
+import { createSegment, toSeconds, toSegmentUsage, type Segment } from './segment.ts'
 
 import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 import type { OutputItem, ResponseState, ResponseStatus, SegmentEvent } from './wire.ts'
@@ -52,21 +56,14 @@ interface Turn {
   isHeld: boolean
 }
 
-/** Item of a segment; undefined while it is written, and for text that is void. */
-interface Segment {
-  readonly index: number
-  readonly items: (OutputItem | undefined)[]
-  readonly usageBefore: TokenUsage
-  sequence: number
-  hasBegun: boolean
-  createdAt: number
-  completedAt: number | null
-  status: ResponseStatus
-  error: ResponseState['error']
-  incomplete: ResponseState['incomplete_details']
-  usage: ResponseState['usage']
-  /** Places of messages that are part of the answer of the final task. */
-  answer: number[]
+/** Reasoning of the newest model turn. */
+interface Thought {
+  readonly attempt: number
+  readonly iterationIndex: number
+  /** Item that is being written, and its place. */
+  open: { readonly item: WrittenReasoning; readonly place: number } | undefined
+  /** Places of the items of the turn. */
+  readonly places: number[]
 }
 
 /** Decision of a review, as the log has it. */
@@ -83,6 +80,7 @@ export class RunResponses {
   #usage = NO_TOKEN_USAGE
   #finalTask: string | undefined
   #turn: Turn | undefined
+  #thought: Thought | undefined
   #failure: RunEventOf<'task_failed'> | undefined
   /** Whether the final task has accepted an answer that was cut. */
   #isCut = false
@@ -133,7 +131,7 @@ export class RunResponses {
     const { runId } = this.#options
     const isCurrent = segment === this.#current
     const items = segment.items.flatMap((item) => item ?? [])
-    const open = isCurrent && this.#turn !== undefined ? [this.#turn.message.snapshot()] : []
+    const open = isCurrent ? this.#snapshots() : []
     return {
       id: toResponseId({ runId, segment: index }),
       created_at: segment.createdAt,
@@ -163,20 +161,17 @@ export class RunResponses {
   }
 
   #newSegment(status: ResponseStatus): Segment {
-    return {
-      index: this.#segments.length,
-      items: [],
-      usageBefore: this.#usage,
-      sequence: 0,
-      hasBegun: false,
-      createdAt: toSeconds(this.#now),
-      completedAt: null,
-      status,
-      error: null,
-      incomplete: null,
-      usage: null,
-      answer: [],
-    }
+    const index = this.#segments.length
+    return createSegment({ index, status, usageBefore: this.#usage, createdAt: this.#now })
+  }
+
+  /** Returns the items that are being written. */
+  #snapshots(): readonly OutputItem[] {
+    const [thought, turn] = [this.#thought?.open, this.#turn]
+    return [
+      ...(thought === undefined ? [] : [thought.item.snapshot()]),
+      ...(turn === undefined ? [] : [turn.message.snapshot()]),
+    ]
   }
 
   #fold(event: LoggedRunEvent): void {
@@ -188,17 +183,22 @@ export class RunResponses {
         this.#finalTask = event.tasks.at(-1)?.name
         this.#start()
         return
+      case 'reasoning':
+        if (event.taskName === this.#finalTask) this.#addReasoning(event)
+        return
       case 'token':
         if (this.#isText(event)) this.#addToken(event)
         return
       case 'llm_iteration_started':
+        if (event.taskName === this.#finalTask) this.#voidThought(event)
         if (this.#isText(event)) this.#restart(event)
         return
       case 'llm_iteration_completed':
+        if (event.taskName === this.#finalTask) this.#endThought('completed')
         if (this.#isText(event)) this.#endTurn(event)
         break
       case 'task_attempt_failed':
-        if (event.taskName === this.#finalTask) this.#voidAnswer()
+        if (event.taskName === this.#finalTask) this.#voidAttempt()
         break
       case 'task_failed':
         if (event.taskName === this.#finalTask) this.#failure = event
@@ -281,7 +281,50 @@ export class RunResponses {
     if (!this.#current.hasBegun && !this.#isPaused()) this.#begin()
   }
 
+  #addReasoning({ attempt, iterationIndex, text }: RunEventOf<'reasoning'>): void {
+    this.#begin()
+    this.#thought ??= { attempt, iterationIndex, open: undefined, places: [] }
+    const thought = this.#thought
+    if (thought.open === undefined) {
+      const place = this.#place()
+      const item = new WrittenReasoning(
+        `rs_${this.#options.runId}_${this.#current.index}_${place}`,
+        place,
+      )
+      thought.open = { item, place }
+      thought.places.push(place)
+      this.#current.reasoning.push(place)
+      this.#emit(...item.open())
+    }
+    this.#emit(...thought.open.item.add(text))
+  }
+
+  /** Closes the reasoning item that is being written. */
+  #closeThought(status: 'completed' | 'incomplete'): void {
+    const open = this.#thought?.open
+    if (this.#thought === undefined || open === undefined) return
+    const { events, item } = open.item.close(status)
+    this.#thought.open = undefined
+    this.#current.items[open.place] = item
+    this.#emit(...events)
+  }
+
+  /** Drops the reasoning of a turn that begins again, and forgets that of an earlier turn. */
+  #voidThought({ attempt, iterationIndex }: RunEventOf<'llm_iteration_started'>): void {
+    const thought = this.#thought
+    this.#endThought('incomplete')
+    if (thought?.attempt === attempt && thought.iterationIndex === iterationIndex) {
+      for (const place of thought.places) this.#current.items[place] = undefined
+    }
+  }
+
+  #endThought(status: 'completed' | 'incomplete'): void {
+    this.#closeThought(status)
+    this.#thought = undefined
+  }
+
   #addToken({ attempt, iterationIndex, token }: RunEventOf<'token'>): void {
+    this.#closeThought('completed')
     const turn = this.#turnOf({ attempt, iterationIndex })
     if (!turn.isHeld) this.#emit(...turn.message.add(token))
   }
@@ -347,7 +390,15 @@ export class RunResponses {
     return turn.place
   }
 
-  /** Drops the answer of a failed attempt from the response. */
+  /** Drops the answer and the reasoning of a failed attempt from the response. */
+  #voidAttempt(): void {
+    this.#endThought('incomplete')
+    this.#voidAnswer()
+    for (const place of this.#current.reasoning) this.#current.items[place] = undefined
+    this.#current.reasoning = []
+  }
+
+  /** Drops the answer from the response. */
   #voidAnswer(): void {
     this.#closeTurn('incomplete', true)
     for (const place of this.#current.answer) this.#current.items[place] = undefined
@@ -402,7 +453,7 @@ export class RunResponses {
     const segment = this.#current
     segment.status = status
     segment.completedAt = toSeconds(this.#now)
-    segment.usage = toUsage(segment.usageBefore, this.#usage)
+    segment.usage = toSegmentUsage(segment.usageBefore, this.#usage)
     this.#emitState(type)
   }
 
@@ -413,6 +464,7 @@ export class RunResponses {
 
   #end({ status, outputs, error, code }: RunEventOf<'run_result'>): void {
     this.#start()
+    this.#closeThought('incomplete')
     this.#closeTurn('incomplete', false)
     const segment = this.#current
     switch (status) {
@@ -452,13 +504,13 @@ export class RunResponses {
   }
 }
 
-/** Reasons of incomplete responses by the finish reason of the last answer. */
 /** Failure code of a run → code of the error; the other codes are errors of the server. */
 const ERRORS: Readonly<Record<string, 'invalid_prompt' | 'rate_limit_exceeded' | undefined>> = {
   BUDGET_EXCEEDED: 'rate_limit_exceeded',
   REQUEST_REJECTED: 'invalid_prompt',
 }
 
+/** Finish reason of the last answer → reason of the incomplete response. */
 const INCOMPLETE: Readonly<Record<string, 'max_output_tokens' | 'content_filter' | undefined>> = {
   length: 'max_output_tokens',
   content_filter: 'content_filter',
@@ -468,23 +520,4 @@ const INCOMPLETE: Readonly<Record<string, 'max_output_tokens' | 'content_filter'
 export function readItemText(item: OutputItem | undefined): string {
   if (item?.type !== 'message') return ''
   return item.content.map((part) => (part.type === 'output_text' ? part.text : '')).join('')
-}
-
-function toSeconds(milliseconds: number): number {
-  return Math.floor(milliseconds / 1_000)
-}
-
-function toUsage(before: TokenUsage, after: TokenUsage): ResponseState['usage'] {
-  const input = after.inputTokens - before.inputTokens
-  const output = after.outputTokens - before.outputTokens
-  return {
-    input_tokens: input,
-    input_tokens_details: {
-      cached_tokens: after.cachedInputTokens - before.cachedInputTokens,
-      cache_write_tokens: 0,
-    },
-    output_tokens: output,
-    output_tokens_details: { reasoning_tokens: 0 },
-    total_tokens: input + output,
-  }
 }

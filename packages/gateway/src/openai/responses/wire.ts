@@ -140,6 +140,14 @@ export interface MessageItem {
   readonly phase?: 'commentary' | 'final_answer'
 }
 
+/** Reasoning of a model, as a summary. */
+export interface ReasoningItem {
+  readonly type: 'reasoning'
+  readonly id: string
+  readonly status: ItemStatus
+  readonly summary: readonly { readonly type: 'summary_text'; readonly text: string }[]
+}
+
 /** Call that the client executes. */
 export interface FunctionCallItem {
   readonly type: 'function_call'
@@ -160,7 +168,7 @@ export interface ApprovalItem {
 }
 
 /** Item of a response. */
-export type OutputItem = MessageItem | FunctionCallItem | ApprovalItem
+export type OutputItem = MessageItem | ReasoningItem | FunctionCallItem | ApprovalItem
 
 /** Status of a response. */
 export type ResponseStatus =
@@ -255,6 +263,20 @@ export type SegmentEvent =
     })
   | (PartPlace & { readonly type: 'response.refusal.delta'; readonly delta: string })
   | (PartPlace & { readonly type: 'response.refusal.done'; readonly refusal: string })
+  | (SummaryPlace & {
+      readonly type:
+        | 'response.reasoning_summary_part.added'
+        | 'response.reasoning_summary_part.done'
+      readonly part: ReasoningItem['summary'][number]
+    })
+  | (SummaryPlace & {
+      readonly type: 'response.reasoning_summary_text.delta'
+      readonly delta: string
+    })
+  | (SummaryPlace & {
+      readonly type: 'response.reasoning_summary_text.done'
+      readonly text: string
+    })
   | (ItemPlace & {
       readonly type: 'response.function_call_arguments.delta'
       readonly delta: string
@@ -268,6 +290,10 @@ export type SegmentEvent =
 interface ItemPlace {
   readonly item_id: string
   readonly output_index: number
+}
+
+interface SummaryPlace extends ItemPlace {
+  readonly summary_index: number
 }
 
 interface PartPlace extends ItemPlace {

@@ -1,0 +1,72 @@
+/** The state of one response of a run. */
+import type { TokenUsage } from '../../service/token-usage.ts'
+import type { OutputItem, ResponseState, ResponseStatus } from './wire.ts'
+
+/** A response as it is being made. */
+export interface Segment {
+  readonly index: number
+  /** Items by their place; undefined while one is written, and for text that is void. */
+  readonly items: (OutputItem | undefined)[]
+  readonly usageBefore: TokenUsage
+  sequence: number
+  hasBegun: boolean
+  createdAt: number
+  completedAt: number | null
+  status: ResponseStatus
+  error: ResponseState['error']
+  incomplete: ResponseState['incomplete_details']
+  usage: ResponseState['usage']
+  /** Places of messages that are part of the answer of the final task. */
+  answer: number[]
+  /** Places of the reasoning of the current attempt of the final task. */
+  reasoning: number[]
+}
+
+/** Beginning of a response. */
+export interface SegmentStart {
+  readonly index: number
+  readonly status: ResponseStatus
+  readonly usageBefore: TokenUsage
+  /** In milliseconds since 1970. */
+  readonly createdAt: number
+}
+
+/** Creates a response without items. */
+export function createSegment({ index, status, usageBefore, createdAt }: SegmentStart): Segment {
+  return {
+    index,
+    items: [],
+    usageBefore,
+    sequence: 0,
+    hasBegun: false,
+    createdAt: toSeconds(createdAt),
+    completedAt: null,
+    status,
+    error: null,
+    incomplete: null,
+    usage: null,
+    answer: [],
+    reasoning: [],
+  }
+}
+
+/** Converts a time in milliseconds to whole seconds. */
+export function toSeconds(milliseconds: number): number {
+  return Math.floor(milliseconds / 1_000)
+}
+
+/** Returns the tokens between two totals. */
+export function toSegmentUsage(before: TokenUsage, after: TokenUsage): ResponseState['usage'] {
+  const input = after.inputTokens - before.inputTokens
+  const output = after.outputTokens - before.outputTokens
+  return {
+    input_tokens: input,
+    input_tokens_details: {
+      cached_tokens: after.cachedInputTokens - before.cachedInputTokens,
+      cache_write_tokens: 0,
+    },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: after.reasoningTokens - before.reasoningTokens },
+    total_tokens: input + output,
+  }
+}
