@@ -26,6 +26,15 @@ export const FOREIGN_CASES = {
       agUi: 'RUN_FINISHED, success, stop',
     },
   },
+  reasoned: {
+    run: 'shows the reasoning of its model',
+    seen: {
+      responses: 'completed, reasoning, output_text',
+      chat: 'stop, reasoning_content',
+      aiSdk: 'ready, stop, reasoning',
+      agUi: 'RUN_FINISHED, success, stop, reasoning',
+    },
+  },
   clientTool: {
     run: 'waits for a tool of the client',
     seen: {

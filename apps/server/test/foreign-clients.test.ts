@@ -43,8 +43,8 @@ describe('the clients of other protocols', { timeout: LIMIT_MS }, () => {
   it('see each end of a run as the documentation says', async () => {
     using files = recordSteps()
     await using server = await files.start(ENVIRONMENT)
-    const { answered, refused, filtered, cut, cutAccepted, spent, failed } = FOREIGN_CASES
-    const cases = { answered, refused, filtered, cut, cutAccepted, spent, failed }
+    const { answered, reasoned, refused, filtered, cut, cutAccepted, spent, failed } = FOREIGN_CASES
+    const cases = { answered, reasoned, refused, filtered, cut, cutAccepted, spent, failed }
     const seen = await Promise.all(
       Object.keys(cases).map(
         async (name) =>

@@ -124,7 +124,8 @@ class ResponsesReader implements ForeignReader {
     const last = output.at(-1)
     const kind = last?.type === 'message' ? last.content.at(-1)?.type : last?.type
     const ends = status === 'completed' ? kind : (error?.code ?? incomplete?.reason)
-    return joinParts(status, ends)
+    const reasons = output.some(({ type }) => type === 'reasoning')
+    return joinParts(status, reasons ? 'reasoning' : '', ends)
   }
 }
 
@@ -175,7 +176,11 @@ class ChatReader implements ForeignReader {
       if (choice === undefined) return 'no choice'
       this.#messages.push(choice.message)
       const { refusal } = choice.message
-      return joinParts(choice.finish_reason, typeof refusal === 'string' ? 'refusal' : '')
+      return joinParts(
+        choice.finish_reason,
+        typeof refusal === 'string' ? 'refusal' : '',
+        'reasoning_content' in choice.message ? 'reasoning_content' : '',
+      )
     } catch (error) {
       return describeError(error)
     }
@@ -243,7 +248,8 @@ class AiSdkReader implements ForeignReader {
     const last = chat.lastMessage?.parts.findLast((part) => 'toolCallId' in part)
     const state = last !== undefined && 'toolCallId' in last ? last.state : ''
     const isOpen = this.#finish === 'tool-calls'
-    return joinParts(chat.status, this.#finish, isOpen ? state : '')
+    const reasons = chat.lastMessage?.parts.some(({ type }) => type === 'reasoning') === true
+    return joinParts(chat.status, this.#finish, isOpen ? state : '', reasons ? 'reasoning' : '')
   }
 }
 
@@ -315,7 +321,8 @@ class AgUiReader implements ForeignReader {
         },
       },
     )
-    return last ?? 'AbortError'
+    const reasons = this.#agent.messages.some(({ role }) => role === 'reasoning')
+    return joinParts(last ?? 'AbortError', reasons ? 'reasoning' : '')
   }
 }
 

@@ -5,6 +5,7 @@ import { ensemble, task, type EnsembleDefinition, type ModelRequest } from '@tut
 import { scriptedModel } from '@tutti/testing'
 
 import { createWaitingTool, singer, type Untyped } from './a2a-agent.ts'
+import { THOUGHT } from './chat-ensembles.ts'
 import { openServer, type TestServer, type TestServerOptions } from './open-server.ts'
 import { approvedTool, reviewedTask } from './reviewed-ensembles.ts'
 
@@ -108,6 +109,7 @@ function soloists(wait: ReturnType<typeof createWaitingTool>['tool']) {
       model: scriptedModel(callOnce('wait', 'It came')),
     }),
     one('guide', { model: scriptedModel(callEveryTool) }),
+    one('thinker', { model: scriptedModel(() => THOUGHT) }),
     one('refuser', { model: scriptedModel(() => refusal) }),
     one('stumbler', { model: scriptedModel(() => new Error('The model fell over')) }),
     one('cut', { model: scriptedModel(() => cut), onUnfinished: { length: 'accept' } }),

@@ -3,6 +3,7 @@ import { apiKey } from '@tutti/control-api'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { aguiServer, type AguiServer } from './agui-server.ts'
+import { THOUGHT } from './chat-ensembles.ts'
 
 let api: AguiServer
 
@@ -31,6 +32,19 @@ describe('a client of AG-UI', () => {
       metadata: { finishReason: 'stop' },
       usage: [{ model: expect.any(String), totalTokens: expect.any(Number) }],
     })
+  })
+
+  it('[GW-Y21] reads the reasoning of a model as a message before its text', async () => {
+    const agent = api.agent('thinker')
+    const events = await agent.say('Ode')
+    expect(agent.messages.slice(1)).toMatchObject([
+      { role: 'reasoning', content: THOUGHT.reasoning },
+      { role: 'assistant', content: THOUGHT.text },
+    ])
+    expect(types(events)).toContain('REASONING_END')
+    expect(events.at(-1)).toMatchObject({ usage: [{ reasoningTokens: 7 }] })
+    await agent.say('Again')
+    expect(agent.texts).toEqual([THOUGHT.text, THOUGHT.text])
   })
 
   it('[GW-Y8] [GW-Y9] reads the steps of a team, its tool calls and their results', async () => {

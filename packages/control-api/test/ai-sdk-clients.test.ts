@@ -9,7 +9,7 @@ import {
 import { apiKey } from '@tutti/control-api'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { chatEnsembles, openChatServer } from './chat-ensembles.ts'
+import { chatEnsembles, openChatServer, THOUGHT } from './chat-ensembles.ts'
 import { openServer, type TestServer } from './open-server.ts'
 import { PlainChat } from './plain-chat.ts'
 
@@ -64,6 +64,18 @@ describe('a chat of the AI SDK', () => {
       status: 'COMPLETED',
       usage: { inputTokens: expect.any(Number), totalTokens: expect.any(Number) },
     })
+  })
+
+  it('[GW-C14] shows the reasoning of the model before its answer', async () => {
+    const chat = openChat({ model: 'thinker', body: {} })
+    await chat.sendMessage({ text: 'Ode' })
+    const parts = chat.lastMessage?.parts.filter(({ type }) => !type.startsWith('data-'))
+    expect(parts).toMatchObject([
+      { type: 'step-start' },
+      { type: 'reasoning', text: THOUGHT.reasoning, state: 'done' },
+      { type: 'text', text: THOUGHT.text, state: 'done' },
+    ])
+    expect(chat.lastMessage?.metadata).toMatchObject({ usage: { reasoningTokens: 7 } })
   })
 
   it('[GW-C2][GW-C3][GW-C4] shows steps, tool calls, tasks and progress', async () => {

@@ -37,6 +37,19 @@ function solo(name: string, answer: string | ScriptedReply | Error): Ensemble {
   return ensemble({ name, tasks: [sing], model })
 }
 
+/** Answer with readable reasoning. */
+export const THOUGHT = { reasoning: 'I hum it first. Then I sing.', text: 'La la' } as const
+
+/** Model that reasons before it calls each tool of the client, and before its answer. */
+export const muse = scriptedModel(
+  ({ messages, tools }) => {
+    if (messages.at(-1)?.role === 'tool') return THOUGHT
+    const toolCalls = tools.map(({ name }) => ({ name, arguments: { city: 'Bonn' } }))
+    return { reasoning: 'I need the weather.', toolCalls }
+  },
+  { provider: 'scripted' },
+)
+
 /** Ensemble whose tool asks the user, and whose model repeats the answer. */
 export function asker(): Ensemble {
   const ask = defineTool({
@@ -87,6 +100,7 @@ export function chatEnsembles(): readonly Ensemble[] {
     approvedTool(),
     reviewedTask(),
     asker(),
+    solo('thinker', THOUGHT),
     solo('broken', new Error('The piano is out of tune')),
     solo('refuser', { text: '', finishReason: 'refusal', refusal: 'I do not sing this' }),
     solo('filtered', { text: '', finishReason: 'content_filter' }),
@@ -104,10 +118,10 @@ function spender(): Ensemble {
   return ensemble({ name: 'spender', tasks: [sing], model, budget: { maxTokens: 10 } })
 }
 
-/** Serves all ensembles, with the models `echo` and `caller` and more, to clients of chat APIs. */
+/** Serves all ensembles, with the models `echo`, `caller` and `muse` and more, to clients of chat APIs. */
 export function openChatServer(
   more: Readonly<Record<string, ChatModel>> = {},
 ): Promise<TestServer> {
-  const models = modelCatalog({ echo, caller, ...more })
+  const models = modelCatalog({ echo, caller, muse, ...more })
   return openServer({ ensembles: chatEnsembles(), models, limits: { models } })
 }

@@ -3,7 +3,7 @@ import OpenAI, { APIError, NotFoundError } from 'openai'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { openChatServer } from './chat-ensembles.ts'
+import { openChatServer, THOUGHT } from './chat-ensembles.ts'
 
 import type { TestServer } from './open-server.ts'
 import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources'
@@ -12,9 +12,10 @@ let api: TestServer
 let client: OpenAI
 
 const json = scriptedModel(() => '{"city":"Bonn"}', { provider: 'scripted' })
+const thinking = scriptedModel(() => THOUGHT, { provider: 'scripted' })
 
 beforeAll(async () => {
-  api = await openChatServer({ json })
+  api = await openChatServer({ json, thinking })
   client = new OpenAI({ baseURL: `${api.url}/v1`, apiKey: 'none', maxRetries: 0 })
 })
 
@@ -70,6 +71,31 @@ describe('a chat completion', () => {
     expect(completion.usage?.total_tokens).toBe(input + output)
     const { tags } = await api.detail(completion.id.slice('chatcmpl-'.length))
     expect(tags).toEqual({ app: 'test' })
+  })
+
+  it('[GW-K10] has the reasoning of the model in the field of other providers', async () => {
+    const body = { model: 'thinking', messages: ask('Ode') }
+    const { choices, usage } = await client.chat.completions.create(body)
+    const expected = { content: THOUGHT.text, reasoning_content: THOUGHT.reasoning }
+    expect(choices[0]?.message).toMatchObject(expected)
+    expect(usage?.completion_tokens_details).toEqual({ reasoning_tokens: 7 })
+    const stream = client.chat.completions.stream(body)
+    const deltas: unknown[] = []
+    stream.on('chunk', (chunk) => {
+      for (const { delta } of chunk.choices) {
+        if ('reasoning_content' in delta) deltas.push(delta.reasoning_content)
+      }
+    })
+    expect(await stream.finalContent()).toBe(THOUGHT.text)
+    expect(deltas.length).toBeGreaterThan(0)
+    expect(deltas.join('')).toBe(THOUGHT.reasoning)
+  })
+
+  it('[GW-K10] has no fields of reasoning when a model shows none', async () => {
+    const body = { model: 'echo', messages: ask('Ode') }
+    const { choices, usage } = await client.chat.completions.create(body)
+    expect(choices[0]?.message).not.toHaveProperty('reasoning_content')
+    expect(usage).not.toHaveProperty('completion_tokens_details')
   })
 
   it('[GW-K4] streams the answer of an ensemble, with usage at the end', async () => {

@@ -3,7 +3,7 @@ import { ChatOpenAI } from '@langchain/openai'
 import { Agent, OpenAIProvider, Runner, setTracingDisabled, tool } from '@openai/agents'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { openChatServer } from './chat-ensembles.ts'
+import { openChatServer, THOUGHT } from './chat-ensembles.ts'
 
 import type { TestServer } from './open-server.ts'
 
@@ -30,6 +30,14 @@ describe('ChatOpenAI of LangChain', () => {
     const { text, usage_metadata: usage } = await openModel('singer').invoke('Ode')
     expect(text).toBe('La la la, here comes Ode, la la la')
     expect(usage).toMatchObject({ total_tokens: expect.any(Number) })
+  })
+
+  it('[GW-K10] shows the reasoning of a model', async () => {
+    let shown = ''
+    for await (const { additional_kwargs: more } of await openModel('muse').stream('Ode')) {
+      if (typeof more['reasoning_content'] === 'string') shown += more['reasoning_content']
+    }
+    expect(shown).toBe('I need the weather.')
   })
 
   it('streams the answer of a model', async () => {
@@ -59,9 +67,11 @@ describe('ChatOpenAI of LangChain', () => {
 
 describe('an agent of @openai/agents', () => {
   it.each([
-    ['responses', {}],
-    ['chat completions', { useResponses: false }],
-  ])('calls its tools and answers with a model of the server over %s', async (_, options) => {
+    ['responses', 'caller', 'Sunny', {}],
+    ['chat completions', 'caller', 'Sunny', { useResponses: false }],
+    ['responses, with reasoning', 'muse', THOUGHT.text, {}],
+    ['chat completions, with reasoning', 'muse', THOUGHT.text, { useResponses: false }],
+  ])('calls its tools and answers over %s', async (_, model, answer, options) => {
     setTracingDisabled(true)
     const modelProvider = new OpenAIProvider({
       baseURL: `${api.url}/v1`,
@@ -83,10 +93,10 @@ describe('an agent of @openai/agents', () => {
     const agent = new Agent({
       name: 'Guide',
       instructions: 'Be brief',
-      model: 'caller',
+      model,
       tools: [weather],
     })
     const { finalOutput } = await new Runner({ modelProvider }).run(agent, 'How is it?')
-    expect(finalOutput).toBe('Sunny')
+    expect(finalOutput).toBe(answer)
   })
 })

@@ -6,7 +6,7 @@ import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { createWaitingTool } from './a2a-agent.ts'
-import { caller, chatEnsembles, echo } from './chat-ensembles.ts'
+import { caller, chatEnsembles, echo, muse, THOUGHT } from './chat-ensembles.ts'
 import { openServer, type TestServer } from './open-server.ts'
 
 import type { Response, ResponseStreamEvent, Tool } from 'openai/resources/responses/responses'
@@ -46,6 +46,8 @@ beforeAll(async () => {
   const models = modelCatalog({
     echo,
     caller,
+    muse,
+    thinking: answering('thinking', () => THOUGHT),
     json: answering('json', () => ({
       text: '{"city":"Bonn","degrees":7}',
       usage: { inputTokens: 100, outputTokens: 9, cachedInputTokens: 60 },
@@ -528,11 +530,55 @@ describe('[GW-N6] the end of a response', () => {
   })
 })
 
+describe('the reasoning of a response', () => {
+  const parameters = { type: 'object', properties: { city: { type: 'string' } } }
+  const weather: Tool = { name: 'weather', type: 'function', parameters, strict: false }
+
+  it('[GW-N15] is an item with a summary before the message, also in a stream', async () => {
+    const stream = open().responses.stream({ model: 'thinking', input: 'Ode' })
+    const deltas: string[] = []
+    stream.on('response.reasoning_summary_text.delta', ({ delta }) => deltas.push(delta))
+    const streamed = await stream.finalResponse()
+    expect(deltas.length).toBeGreaterThan(0)
+    expect(deltas.join('')).toBe(THOUGHT.reasoning)
+    const created = await open().responses.create({ model: 'thinking', input: 'Ode' })
+    for (const { output, output_text: text, usage } of [streamed, created]) {
+      expect(text).toBe(THOUGHT.text)
+      expect(output).toMatchObject([
+        {
+          type: 'reasoning',
+          status: 'completed',
+          summary: [{ type: 'summary_text', text: THOUGHT.reasoning }],
+        },
+        { type: 'message' },
+      ])
+      expect(usage?.output_tokens_details.reasoning_tokens).toBe(7)
+      expect(usage?.output_tokens).toBeGreaterThanOrEqual(7)
+    }
+  })
+
+  it('[GW-N9] can be sent back with the output of a tool, and in a conversation', async () => {
+    const asked = await open().responses.create({ model: 'muse', input: 'Hi', tools: [weather] })
+    expect(asked.output.map(({ type }) => type)).toEqual(['reasoning', 'function_call'])
+    const call = asked.output.find((item) => item.type === 'function_call')
+    const outputs = [
+      { type: 'function_call_output', call_id: call?.call_id ?? '', output: 'Sunny' } as const,
+    ]
+    const input = [{ role: 'user', content: 'Hi' } as const, ...asked.output, ...outputs]
+    const answered = await open().responses.create({ model: 'muse', input, tools: [weather] })
+    expect(answered.output_text).toBe(THOUGHT.text)
+    const said = [...input, ...answered.output, { role: 'user', content: 'Again' } as const]
+    const last = await open().responses.create({ model: 'echo', input: said })
+    expect(last.output_text).toContain('Again')
+  })
+})
+
 describe('a parameter of the Responses API', () => {
   it.each([
     { temperature: 1, top_p: 1 },
     { temperature: null, top_p: null, reasoning: null },
     { reasoning: { effort: null, summary: null } },
+    { reasoning: { summary: 'auto' } },
     { reasoning: {}, service_tier: 'auto', truncation: 'disabled', top_logprobs: 0 },
   ] as const)('[GW-N7] that has its default changes nothing: %j', async (more) => {
     const response = await open().responses.create({ model: 'echo', input: 'Hi', ...more })
@@ -550,6 +596,7 @@ describe('an error of the Responses API', () => {
     ['tool_choice', { tool_choice: 'required' }, 400],
     ['parallel_tool_calls', { parallel_tool_calls: false }, 400],
     ['reasoning', { reasoning: { effort: 'low' } }, 400],
+    ['reasoning', { reasoning: { effort: 'low', summary: 'auto' } }, 400],
     ['truncation', { truncation: 'auto' }, 400],
     ['include[0]', { include: ['message.output_text.logprobs'] }, 400],
     ['text.format.schema', { text: { format: { type: 'json_schema', name: 'x' } } }, 400],

@@ -46,7 +46,7 @@ const thought = (text: string) => event('reasoning', { text })
 const done = (fields: object = {}) =>
   event('llm_iteration_completed', { inputTokens: 1, outputTokens: 9, ...fields })
 
-describe('[GW-C9] the reasoning of a message', () => {
+describe('[GW-C14] the reasoning of a message', () => {
   const described = (chunks: ReturnType<typeof streamOf>['chunks']) =>
     chunks.flatMap((chunk) => {
       if ('delta' in chunk) return [`${chunk.id} ${chunk.delta}`]

@@ -6,7 +6,7 @@
  * GW-C2 A model turn of the final task is a step, and its text is a text part, sent as the model writes it. When the
  *    turn begins again, `reset-step` takes back the step, and the parts of other tasks in it are sent again. Text of
  *    earlier turns and attempts remains; the answer is the last text.
- * GW-C9 The readable reasoning of the final task is a reasoning part before the text of its turn, streamed in the same
+ * GW-C14 The readable reasoning of the final task is a reasoning part before the text of its turn, streamed in the same
  *    way. Reasoning after the beginning of a text is another part, which does not end the text.
  * GW-C3 Tool calls of every task are tool parts with ids that are unique in the run. Calls of the server are
  *    `providerExecuted`; calls that wait for an answer of the client are not.
