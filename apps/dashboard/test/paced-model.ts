@@ -12,6 +12,8 @@ export interface ConductedAnswer {
 
 /** A controlled model. Output given before a call is queued for the next one. */
 export interface ConductedModel extends ChatModel {
+  /** Streams a part of the reasoning. */
+  think(text: string): void
   /** Streams a part of the answer. */
   say(text: string): void
   /** Ends the call with the streamed text. */
@@ -21,7 +23,7 @@ export interface ConductedModel extends ChatModel {
 }
 
 type Cue =
-  | { readonly kind: 'say'; readonly text: string }
+  | { readonly kind: 'say' | 'think'; readonly text: string }
   | { readonly kind: 'answer'; readonly answer: ConductedAnswer }
   | { readonly kind: 'fail'; readonly error: Error }
 
@@ -48,6 +50,7 @@ export function conductedModel(name = 'conducted'): ConductedModel {
   return {
     provider: 'test',
     name,
+    think: (text) => give({ kind: 'think', text }),
     say: (text) => give({ kind: 'say', text }),
     answer: (answer = {}) => give({ kind: 'answer', answer }),
     fail: (message, { retryable } = { retryable: false }) => {
@@ -68,6 +71,10 @@ export function conductedModel(name = 'conducted'): ConductedModel {
           })
           yield { type: 'reply', reply: { text, toolCalls: asked, usage } }
           return
+        }
+        if (cue.kind === 'think') {
+          yield { type: 'reasoning', text: cue.text }
+          continue
         }
         text += cue.text
         yield { type: 'text', text: cue.text }

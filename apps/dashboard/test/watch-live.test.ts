@@ -64,6 +64,33 @@ it('opens a run from the list, streams its tokens, and returns to an updated lis
   })
 })
 
+it('shows the reasoning of a call while it is written, folded, and all of it after its end', async () => {
+  await using hall = await openHall()
+  const { stage, model, runId } = hall
+  await visit(browser, stage.url, {
+    viewport: { width: 1440, height: 2_000 },
+    use: async ({ page, complaints }) => {
+      await page.goto(`${stage.url}/#/runs/${runId}?task=sketch`)
+      model.think('A canon has one theme.\nThe second voice')
+      const call = work(page, 'sketch').getByRole('article', { name: 'Model call 1' })
+      const fold = call.getByRole('button', { name: 'Reasoning' })
+      await call.getByText('The second voice', { exact: true }).waitFor()
+      expect(await fold.getAttribute('aria-expanded')).toBe('false')
+      expect(await call.getByText('A canon has one theme.').count()).toBe(0)
+      model.think(' comes later.')
+      await call.getByText('The second voice comes later.', { exact: true }).waitFor()
+      await fold.click()
+      await call.getByText('A canon has one theme.').waitFor()
+      model.say('Bar one')
+      model.answer({ usage: { inputTokens: 100, outputTokens: 10, reasoningTokens: 8 } })
+      await call.getByText('8 tokens', { exact: true }).waitFor()
+      await call.getByText('Bar one', { exact: true }).waitFor()
+      await call.getByText('A canon has one theme.').waitFor()
+      expect(complaints).toEqual([])
+    },
+  })
+})
+
 it('joins late, loses the connection, and finally shows the same as the server, nothing twice', async () => {
   await using hall = await openHall()
   const { stage, model, runId } = hall

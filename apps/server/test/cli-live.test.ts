@@ -167,6 +167,16 @@ describe('the lines of a run', () => {
     ])
   })
 
+  it('show the last line of the reasoning until the text begins', () => {
+    const thought = eventOf('reasoning', { iterationIndex: 0, text: 'First\nthen this' })
+    const begun = [eventOf('llm_iteration_started', { iterationIndex: 0 }), thought]
+    expect(viewAfter(begun)).toContain('  │ then this')
+    expect(viewAfter(begun)).not.toContain('  │ First')
+    const view = viewAfter([...begun, eventOf('token', { iterationIndex: 0, token: 'Answer' })])
+    expect(view).toContain('  │ Answer')
+    expect(view).not.toContain('  │ then this')
+  })
+
   it('show failed calls, attempts, reviews, skipped tasks and delegated tasks', () => {
     const failed = eventOf('llm_iteration_failed', {
       retryInMs: 2_000,

@@ -12,8 +12,8 @@ import { temporaryDirectory } from './waiting-ensemble.ts'
 
 import type { CaptureMode } from '@tutti/protocol'
 
-/** Texts that are only in prompts. */
-const ONLY_IN_PROMPTS = ['canary-goal', 'canary-background']
+/** Texts that are only in prompts, and one that is only in the reasoning of the model. */
+const CANARIES = ['canary-goal', 'canary-background', 'canary-thought']
 
 interface Modes {
   readonly ofEnsemble?: CaptureMode
@@ -32,7 +32,7 @@ async function stored({ ofEnsemble, ofRun }: Modes) {
     ensemble({
       name: 'desk',
       tasks: [write],
-      model: scriptedModel(['An essay']),
+      model: scriptedModel([{ reasoning: 'canary-thought', text: 'An essay' }]),
       ...(ofEnsemble === undefined ? {} : { captureMode: ofEnsemble }),
     }),
   ])
@@ -49,27 +49,27 @@ async function stored({ ofEnsemble, ofRun }: Modes) {
 }
 
 function canariesIn(bytes: Buffer): readonly string[] {
-  return ONLY_IN_PROMPTS.filter((canary) => bytes.includes(canary))
+  return CANARIES.filter((canary) => bytes.includes(canary))
 }
 
 describe('the store of a run', () => {
-  it('[RUNS-J1] has no prompts with capture OFF, but the full output', async () => {
+  it('[RUNS-J1] has no prompts and no reasoning with capture OFF, but the full output', async () => {
     const { bytes } = await stored({ ofRun: 'OFF' })
     expect(canariesIn(bytes)).toEqual([])
     expect(bytes.includes('An essay')).toBe(true)
   })
 
-  it('[RUNS-J2] has prompts in every other mode', async () => {
+  it('[RUNS-J2] has prompts and reasoning in every other mode', async () => {
     for (const ofRun of ['STANDARD', 'DETAILED', 'FULL'] as const) {
-      expect(canariesIn((await stored({ ofRun })).bytes)).toEqual(ONLY_IN_PROMPTS)
+      expect(canariesIn((await stored({ ofRun })).bytes)).toEqual(CANARIES)
     }
-    expect(canariesIn((await stored({})).bytes)).toEqual(ONLY_IN_PROMPTS)
+    expect(canariesIn((await stored({})).bytes)).toEqual(CANARIES)
   })
 
   it('uses the mode of the ensemble unless the run sets one', async () => {
     const off = await stored({ ofEnsemble: 'OFF' })
     expect([canariesIn(off.bytes), off.mode]).toEqual([[], 'OFF'])
     const full = await stored({ ofEnsemble: 'OFF', ofRun: 'FULL' })
-    expect([canariesIn(full.bytes), full.mode]).toEqual([ONLY_IN_PROMPTS, 'FULL'])
+    expect([canariesIn(full.bytes), full.mode]).toEqual([CANARIES, 'FULL'])
   })
 })

@@ -29,6 +29,7 @@ export const GEN_AI = {
   cachedInputTokens: 'gen_ai.usage.cache_read.input_tokens',
   inputTokens: 'gen_ai.usage.input_tokens',
   outputTokens: 'gen_ai.usage.output_tokens',
+  reasoningTokens: 'gen_ai.usage.reasoning.output_tokens',
   workflowName: 'gen_ai.workflow.name',
 } as const
 

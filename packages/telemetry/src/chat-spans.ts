@@ -16,6 +16,7 @@ export function takeChatEvent(table: SpanTable, event: TracedEvent): boolean {
     case 'llm_iteration_started':
       begin(table, event)
       return true
+    case 'reasoning':
     case 'token':
       markFirstToken(table, findAttempt(table, event))
       return true
@@ -72,7 +73,7 @@ function toInputContent(
   }
 }
 
-/** Records the first text that a model streams. */
+/** Records the first text or reasoning that a model streams. */
 function markFirstToken({ nowMs }: SpanTable, attempt: OpenAttempt | undefined): void {
   const span = attempt?.chat
   if (span === undefined || span.attributes[GEN_AI.timeToFirstChunk] !== undefined) return
@@ -95,6 +96,7 @@ function complete(table: SpanTable, event: RunEventOf<'llm_iteration_completed'>
     attributes: {
       ...toUsageAttributes(event.inputTokens, event.outputTokens),
       [GEN_AI.cachedInputTokens]: event.cachedInputTokens,
+      [GEN_AI.reasoningTokens]: event.reasoningTokens,
       [GEN_AI.finishReasons]: [toFinishReason(event)],
       [TUTTI.costUsd]: event.costUsd,
       ...(table.captureContent

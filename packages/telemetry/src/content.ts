@@ -18,7 +18,7 @@ const MAX_PARTS = 8
 const MAX_ATTRIBUTE = 65_536
 
 interface Part {
-  readonly type: 'text' | 'tool_call' | 'tool_call_response'
+  readonly type: 'text' | 'reasoning' | 'tool_call' | 'tool_call_response'
   readonly content?: string
   readonly id?: string
   readonly name?: string
@@ -49,10 +49,13 @@ export function systemInstructions(messages: readonly LlmMessage[]): string | un
 export function outputMessages({
   responseText,
   toolRequests = [],
+  reasoning,
   ...event
 }: RunEventOf<'llm_iteration_completed'>): string {
   const text = responseText === undefined ? [] : [toTextPart(responseText)]
-  const parts = [...text, ...toolRequests.map(toCallPart)].slice(0, MAX_PARTS)
+  const thought: readonly Part[] =
+    reasoning === undefined ? [] : [{ type: 'reasoning', content: textContent(reasoning) }]
+  const parts = [...thought, ...text, ...toolRequests.map(toCallPart)].slice(0, MAX_PARTS)
   return toBoundedJson([
     { role: 'assistant', parts, finish_reason: toFinishReason(event) } satisfies Message,
   ])

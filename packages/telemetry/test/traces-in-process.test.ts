@@ -586,6 +586,28 @@ describe('content', () => {
     expect(collector.bodies.join('')).not.toContain('secret')
   })
 
+  it('includes the reasoning of a model only if it is enabled, and its tokens in any case', async () => {
+    const usage = { inputTokens: 9, outputTokens: 8, reasoningTokens: 5 }
+    const team = () =>
+      ensemble({
+        name: 'one',
+        tasks: [task({ description: 'Go' })],
+        model: scriptedModel([{ reasoning: 'private-thought', text: '', usage }, 'Done']),
+      })
+    const [plain] = (await traced(team())).filter(({ name }) => name === 'chat model')
+    expect(plain?.attributes).toMatchObject({
+      'gen_ai.usage.output_tokens': 8,
+      'gen_ai.usage.reasoning.output_tokens': 5,
+    })
+    expect(plain?.events.map(({ name }) => name)).toEqual(['gen_ai.first_chunk'])
+    expect(collector.bodies.join('')).not.toContain('private-thought')
+    const spans = await traced(team(), { tracing: { captureContent: true } })
+    const [shown] = spans.filter(({ attributes }) => 'gen_ai.output.messages' in attributes)
+    const messages: unknown = JSON.parse(String(shown?.attributes['gen_ai.output.messages']))
+    const parts = [{ type: 'reasoning', content: 'private-thought' }]
+    expect(messages).toEqual([{ role: 'assistant', parts, finish_reason: 'stop' }])
+  })
+
   it('is truncated to the maximum length of an attribute', async () => {
     const long = 'x'.repeat(20_000)
     const team = ensemble({

@@ -23,6 +23,7 @@ export const EVENT_GROUP: Readonly<Record<LoggedRunEvent['type'], EventGroup>> =
   task_started: 'tasks',
   task_input: 'tasks',
   llm_iteration_started: 'models',
+  reasoning: 'tokens',
   token: 'tokens',
   llm_iteration_completed: 'models',
   llm_iteration_failed: 'models',

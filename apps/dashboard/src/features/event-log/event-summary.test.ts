@@ -19,6 +19,7 @@ const LINES: Readonly<Record<RunEvent['type'], string>> = {
   task_started: 'Regulatory Researcher · Research AI safety focusing on EU regulation',
   task_input: 'tools: web_search, file_read · no context',
   llm_iteration_started: 'sonnet · call 1 · 3 messages',
+  reasoning: '"The user asks for "',
   token: '"The EU AI Act"',
   llm_iteration_completed:
     'sonnet · call 1 · 1.7 s · 812 in 41 out · $0.0031 · requests web_search',

@@ -50,6 +50,7 @@ const SUMMARIES: Summaries = {
     ),
   llm_iteration_started: ({ model, iterationIndex, totalMessageCount }) =>
     joinParts(model, formatCallNumber(iterationIndex), formatPlural(totalMessageCount, 'message')),
+  reasoning: ({ text }) => JSON.stringify(text.slice(0, LENGTH)),
   token: ({ token }) => JSON.stringify(token.slice(0, LENGTH)),
   llm_iteration_completed: ({ model, iterationIndex, toolRequests = [], ...rest }) =>
     joinParts(

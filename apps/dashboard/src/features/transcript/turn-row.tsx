@@ -3,20 +3,15 @@ import { memo } from 'react'
 
 import { describeEarlyEnd, TURN_STATUS } from '../../ui/labels.ts'
 import { cx } from '../../lib/cx.ts'
-import {
-  formatClock,
-  formatCount,
-  formatDuration,
-  formatMoney,
-  formatBytes,
-} from '../../lib/format.ts'
+import { formatClock, formatCount, formatDuration, formatMoney } from '../../lib/format.ts'
 import { Mark } from '../../ui/show/mark.tsx'
 import { Elapsed } from '../../ui/show/time.tsx'
 import { Fold } from '../../ui/layout/fold.tsx'
 import { JsonText } from '../../ui/show/json-view.tsx'
 import { Text } from '../../ui/show/text.tsx'
+import { GrowingText } from './growing-text.tsx'
 import { Prose } from './prose.tsx'
-import { takeNewestBlocks } from './text-blocks.ts'
+import { Reasoning } from './reasoning.tsx'
 import { toOneLine } from './text-shape.ts'
 import styles from './turn-row.module.css'
 
@@ -66,6 +61,7 @@ export const TurnRow = memo(function TurnRow({
         </p>
       ))}
       <ShownMessages turn={turn} />
+      <Reasoning turn={turn} />
       {ended !== undefined && (
         <p className={styles['directive']}>
           <span className={styles['label']}>{ended}</span>
@@ -119,7 +115,7 @@ function AnswerText({
 }) {
   if (status === 'RUNNING') {
     if (text === '') return <p className={styles['soft']}>No text yet</p>
-    return <GrowingText text={text} />
+    return <GrowingText text={text} whole="the answer is complete" />
   }
   if (text !== '') {
     return (
@@ -177,27 +173,6 @@ function describeReaction(
   const wait = formatDuration(retryInMs)
   return isAgain ? `${model}: retried after ${wait}` : `${model}: retry in ${wait}`
 }
-
-/** The text of a running model call. */
-function GrowingText({ text }: { readonly text: string }) {
-  const { hidden, blocks } = takeNewestBlocks(text)
-  return (
-    <div className={styles['text']}>
-      {hidden > 0 && (
-        <p className={styles['hidden']}>
-          {`The first ${formatBytes(hidden)} are shown when the answer is complete`}
-        </p>
-      )}
-      {blocks.map(({ start, text: part }) => (
-        <Block key={start} text={part} />
-      ))}
-    </div>
-  )
-}
-
-const Block = memo(function Block({ text }: { readonly text: string }) {
-  return <div>{text}</div>
-})
 
 const ROLES: Readonly<Record<LlmMessage['role'], string>> = {
   system: 'System',

@@ -32,12 +32,18 @@ export function taskDetail(task: TaskState, room: DetailRoom): readonly Line[] {
   return [...shown, ...text.slice(-(room.lines - shown.length) || text.length)].slice(-room.lines)
 }
 
-function textLines({ text }: TurnState, { columns, lines, marks }: DetailRoom): readonly Line[] {
+/** Returns the text of the model; before it begins, the last line of its reasoning. */
+function textLines(
+  { text, reasoning = '' }: TurnState,
+  { columns, lines, marks }: DetailRoom,
+): readonly Line[] {
   const prefix = `${INDENT}${marks.text} `
-  return lastLines(text, Math.max(1, columns - prefix.length), lines).map((line) => [
-    { text: prefix, style: 'dim' },
-    { text: line },
-  ])
+  const width = Math.max(1, columns - prefix.length)
+  const head = { text: prefix, style: 'dim' } as const
+  if (text === '') {
+    return lastLines(reasoning, width, 1).map((line) => [head, { text: line, style: 'dim' }])
+  }
+  return lastLines(text, width, lines).map((line) => [head, { text: line }])
 }
 
 function failureLine(turn: TurnState): Line | undefined {
