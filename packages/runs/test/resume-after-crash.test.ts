@@ -1,6 +1,6 @@
 import { defineTool, Type, type Clock } from '@tutti/core'
 import { ensemble, task, type Ensemble } from '@tutti/ensemble'
-import { decodeLoggedRunEvent, type LoggedRunEvent } from '@tutti/protocol'
+import { decodeLoggedRunEvent, runStateAfter, type LoggedRunEvent } from '@tutti/protocol'
 import { RunService, sqliteRunStorage, type RunStorage } from '@tutti/runs'
 import { fakeClock, scriptedModel, type ScriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
@@ -34,9 +34,12 @@ function story(): Story {
   const model = scriptedModel(({ messages }) => {
     const name = /Do (\w+)/.exec(messages[1]?.content ?? '')?.[1] ?? '?'
     const read = messages.flatMap((message) => (message.role === 'tool' ? [message.content] : []))
-    if (read.length === 3) return `${name}: ${read.join(' ')}`
+    if (read.length === 3) {
+      return { reasoning: `All of ${name} is known`, text: `${name}: ${read.join(' ')}` }
+    }
     const words = read.length === 0 ? ['one', 'two'] : ['three']
     return {
+      reasoning: `${name} lacks ${words.join(' and ')}`,
       text: 'Thinking aloud',
       toolCalls: words.map((word) => ({
         id: `${name}-${word}`,
@@ -131,6 +134,20 @@ function endedCalls(events: readonly LoggedRunEvent[]): readonly string[] {
   })
 }
 
+/** Returns the turns of streamed reasoning, as {@link endedCalls} names them. */
+function reasoningTurns(events: readonly LoggedRunEvent[]): readonly string[] {
+  return events.flatMap((event) =>
+    event.type === 'reasoning'
+      ? [`${event.taskName} ${event.attempt} ${event.iterationIndex}`]
+      : [],
+  )
+}
+
+/** Returns the reasoning of all turns as a reader of the log has it. */
+function thoughtsOf(events: readonly LoggedRunEvent[]): readonly (string | undefined)[] {
+  return runStateAfter(events).tasks.flatMap(({ turns }) => turns.map(({ reasoning }) => reasoning))
+}
+
 function pickResult(events: readonly LoggedRunEvent[]): object {
   const last = events.at(-1)
   if (last?.type !== 'run_result') throw new Error('The run has not ended')
@@ -145,6 +162,8 @@ describe('a run whose process died', () => {
       using quiet = temporaryDirectory()
       const undisturbed = await runToEnd(quiet.path, { submit: true })
       expect(endedCalls(undisturbed.events)).toHaveLength(MODEL_CALLS + TOOL_CALLS)
+      expect(thoughtsOf(undisturbed.events)).toHaveLength(MODEL_CALLS)
+      expect(thoughtsOf(undisturbed.events)).toContain('All of first is known')
       let commit = 1
       for (; ; commit += 1) {
         using directory = temporaryDirectory()
@@ -167,6 +186,13 @@ describe('a run whose process died', () => {
         const isCutOff = count(left, 'ensemble_started') === 1 && count(left, 'run_result') === 0
         expect(count(events, 'run_resumed'), at).toBe(isCutOff ? 1 : 0)
         expect(pickResult(events), at).toEqual(pickResult(undisturbed.events))
+        expect(thoughtsOf(events), at).toEqual(thoughtsOf(undisturbed.events))
+        const ended = endedCalls(left)
+        const again = reasoningTurns(events.slice(left.length))
+        expect(
+          again.filter((turn) => ended.includes(turn)),
+          at,
+        ).toEqual([])
         expect(tasks, at).toEqual(undisturbed.tasks)
       }
       // One per model call: the last answer of a task is recorded with its end, and the last task with that of the run.

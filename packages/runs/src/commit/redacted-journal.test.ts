@@ -1,11 +1,11 @@
 import { TuttiError } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { reasoning, token } from '../testing/event-fixtures.ts'
+import { modelAnswered, reasoning, token } from '../testing/event-fixtures.ts'
 import { applyCaptureMode, redactedJournal, type RedactEvent } from './redacted-journal.ts'
 
 import type { DurableJournal } from './group-commit.ts'
-import type { RunEvent, RunEventOf } from '@tutti/protocol'
+import type { RunEvent } from '@tutti/protocol'
 
 const EVENT: RunEvent = { type: 'run_resumed', resumedAt: 'secret', epoch: 2, completedTasks: [] }
 const REDACTED: RunEvent = { ...EVENT, resumedAt: 'x' }
@@ -40,23 +40,11 @@ describe('redactedJournal', () => {
 })
 
 describe('[RUNS-J1] the capture mode OFF', () => {
-  const answer: RunEventOf<'llm_iteration_completed'> = {
-    type: 'llm_iteration_completed',
-    agentRole: 'Writer',
-    taskDescription: 'Write',
-    iterationIndex: 0,
-    responseType: 'FINAL_ANSWER',
-    inputTokens: 1,
-    outputTokens: 9,
+  const answer = modelAnswered({
     reasoningTokens: 8,
     reasoning: 'Let me see',
     reasoningTruncated: true,
-    latencyMs: 1,
-    taskName: 'write',
-    taskIndex: 1,
-    attempt: 1,
-    model: 'sonnet',
-  }
+  })
 
   it('stores no reasoning, but its tokens', async () => {
     const { journal, calls } = recording()

@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { listReferredEvents, StoredReader } from './read-stored.ts'
 import { encodeWrite, MAX_STORED_DEPTH, StoredValues, type EncodedWrite } from './stored-values.ts'
 import {
+  modelAnswered,
   modelCalled,
   ODD_TEXT,
+  reasoning,
   step,
   token,
   toolCalled,
@@ -42,6 +44,18 @@ describe('stored values', () => {
     expect(second).toContain('"toolResult":"@0/toolResult"')
     expect(third).toContain('"text":"@0/toolResult"')
     expect([first, second].map((data = '') => listReferredEvents(data))).toEqual([[], [0]])
+    expect(log.read()).toEqual(log.written)
+  })
+
+  it('stores the reasoning of a turn once, although its provider expects it back in the next call', () => {
+    const log = new StoredLog()
+    const content = { kind: 'blocks', blocks: [{ type: 'thinking', thinking: LONG }] }
+    const reply = { text: '', toolCalls: [], providerContent: { provider: 'own', content } }
+    const turn = { kind: 'model_turn', taskName: 'a', attempt: 1, taskMs: 1, runMs: 1 } as const
+    const answered = { ...turn, iterationIndex: 0, reply, latencyMs: 1, directiveIds: [] }
+    log.write([reasoning(LONG.slice(0, 300)), modelAnswered({ reasoning: LONG })], [answered])
+    expect(log.data[1]).toContain(LONG)
+    expect(log.data[2]).toContain('"thinking":"@1/reasoning"')
     expect(log.read()).toEqual(log.written)
   })
 

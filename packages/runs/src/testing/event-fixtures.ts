@@ -88,6 +88,23 @@ export const failed: RunEventOf<'task_attempt_failed'> = {
   willRetry: true,
 }
 
+/** Returns the end of a model call. */
+export function modelAnswered(
+  fields: Partial<RunEventOf<'llm_iteration_completed'>> = {},
+): RunEventOf<'llm_iteration_completed'> {
+  return {
+    type: 'llm_iteration_completed',
+    iterationIndex: 0,
+    responseType: 'FINAL_ANSWER',
+    inputTokens: 1,
+    outputTokens: 9,
+    latencyMs: 1,
+    model: 'sonnet',
+    ...taskFields(1),
+    ...fields,
+  }
+}
+
 /** Returns an event with this part of a model's reasoning. */
 export function reasoning(text: string, taskIndex = 1): RunEventOf<'reasoning'> {
   const { taskDescription: _, ...fields } = taskFields(taskIndex)
