@@ -132,6 +132,14 @@ describe('thinking of Anthropic', () => {
 })
 
 describe("reasoning of OpenAI's Responses API", () => {
+  test('is requested with the options of the model', async () => {
+    await using stub = await RESPONSES.stub([THOUGHT])
+    const reasoning = { effort: 'low', summary: 'auto' }
+    const answer = await ask(modelAt(RESPONSES, stub, { modelOptions: { reasoning } }), FIRST)
+    expect((await stub.request(0)).body['reasoning']).toEqual(reasoning)
+    expect(answer.reasoning.join('')).toBe(THOUGHT.reasoning)
+  })
+
   test('[M5] is sent back as the received items', async () => {
     await using stub = await RESPONSES.stub([THOUGHT, 'Cheese.'])
     const model = modelAt(RESPONSES, stub)
