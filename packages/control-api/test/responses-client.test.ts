@@ -530,6 +530,15 @@ describe('[GW-N6] the end of a response', () => {
   })
 })
 
+/** Returns the items of a response that this server makes, for the input of another one. */
+function toInput({ output }: Response) {
+  return output.flatMap((item) =>
+    item.type === 'reasoning' || item.type === 'message' || item.type === 'function_call'
+      ? [item]
+      : [],
+  )
+}
+
 describe('the reasoning of a response', () => {
   const parameters = { type: 'object', properties: { city: { type: 'string' } } }
   const weather: Tool = { name: 'weather', type: 'function', parameters, strict: false }
@@ -564,10 +573,10 @@ describe('the reasoning of a response', () => {
     const outputs = [
       { type: 'function_call_output', call_id: call?.call_id ?? '', output: 'Sunny' } as const,
     ]
-    const input = [{ role: 'user', content: 'Hi' } as const, ...asked.output, ...outputs]
+    const input = [{ role: 'user', content: 'Hi' } as const, ...toInput(asked), ...outputs]
     const answered = await open().responses.create({ model: 'muse', input, tools: [weather] })
     expect(answered.output_text).toBe(THOUGHT.text)
-    const said = [...input, ...answered.output, { role: 'user', content: 'Again' } as const]
+    const said = [...input, ...toInput(answered), { role: 'user', content: 'Again' } as const]
     const last = await open().responses.create({ model: 'echo', input: said })
     expect(last.output_text).toContain('Again')
   })

@@ -125,7 +125,7 @@ describe('thinking of Anthropic', () => {
     const model = thinking(stub)
     const { reply } = await ask(model, FIRST)
     const { providerContent: _omitted, ...rest } = reply
-    await expect(ask(model, afterTools({ texts: [], reply: rest }))).rejects.toThrow(
+    await expect(ask(model, afterTools({ texts: [], reasoning: [], reply: rest }))).rejects.toThrow(
       /Expected `thinking`/,
     )
   })

@@ -11,7 +11,7 @@ import { JsonText } from '../../ui/show/json-view.tsx'
 import { Text } from '../../ui/show/text.tsx'
 import { GrowingText } from './growing-text.tsx'
 import { Prose } from './prose.tsx'
-import { Reasoning } from './reasoning.tsx'
+import { ReasoningFold } from './reasoning-fold.tsx'
 import { toOneLine } from './text-shape.ts'
 import styles from './turn-row.module.css'
 
@@ -61,7 +61,7 @@ export const TurnRow = memo(function TurnRow({
         </p>
       ))}
       <ShownMessages turn={turn} />
-      <Reasoning turn={turn} />
+      <ReasoningFold turn={turn} />
       {ended !== undefined && (
         <p className={styles['directive']}>
           <span className={styles['label']}>{ended}</span>

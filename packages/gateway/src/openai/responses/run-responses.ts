@@ -23,7 +23,7 @@ import { toApprovalItem, toFunctionCall } from './call-items.ts'
 import { toResponseId } from './ids.ts'
 import { writeRefusal, WrittenMessage } from './message-items.ts'
 import { WrittenReasoning } from './reasoning-items.ts'
-import { createSegment, toSeconds, toSegmentUsage, type Segment } from './segment.ts'
+import { createSegment, toSeconds, toSegmentUsage, type ResponseSegment } from './segment.ts'
 
 import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 import type { OutputItem, ResponseState, ResponseStatus, SegmentEvent } from './wire.ts'
@@ -73,7 +73,7 @@ export type RecordedDecision = RunEventOf<'review_decided'>
 export class RunResponses {
   readonly #options: ResponsesOptions
   readonly #waits = new RunWaits()
-  readonly #segments: Segment[] = []
+  readonly #segments: ResponseSegment[] = []
   readonly #decisions = new Map<string, RecordedDecision>()
   /** Reviews that were open at the end of each segment. */
   readonly #pauses: (readonly WaitingReview[])[] = []
@@ -156,11 +156,11 @@ export class RunResponses {
     return made
   }
 
-  get #current(): Segment {
+  get #current(): ResponseSegment {
     return this.#segments[this.#segments.length - 1] ?? this.#newSegment('in_progress')
   }
 
-  #newSegment(status: ResponseStatus): Segment {
+  #newSegment(status: ResponseStatus): ResponseSegment {
     const index = this.#segments.length
     return createSegment({ index, status, usageBefore: this.#usage, createdAt: this.#now })
   }

@@ -3,7 +3,7 @@ import type { TokenUsage } from '../../service/token-usage.ts'
 import type { OutputItem, ResponseState, ResponseStatus } from './wire.ts'
 
 /** A response as it is being made. */
-export interface Segment {
+export interface ResponseSegment {
   readonly index: number
   /** Items by their place; undefined while one is written, and for text that is void. */
   readonly items: (OutputItem | undefined)[]
@@ -32,7 +32,12 @@ export interface SegmentStart {
 }
 
 /** Creates a response without items. */
-export function createSegment({ index, status, usageBefore, createdAt }: SegmentStart): Segment {
+export function createSegment({
+  index,
+  status,
+  usageBefore,
+  createdAt,
+}: SegmentStart): ResponseSegment {
   return {
     index,
     items: [],

@@ -4,12 +4,12 @@ import { Fold } from '../../ui/layout/fold.tsx'
 import { GrowingText } from './growing-text.tsx'
 import { Prose } from './prose.tsx'
 import { toLastLine } from './text-shape.ts'
-import styles from './reasoning.module.css'
+import styles from './reasoning-fold.module.css'
 
 import type { TurnState } from '@tutti/protocol'
 
 /** The reasoning of a turn. While the call runs, its newest line is visible without unfolding it. */
-export function Reasoning({ turn }: { readonly turn: TurnState }) {
+export function ReasoningFold({ turn }: { readonly turn: TurnState }) {
   const { iterationIndex, status, reasoning, reasoningTruncated } = turn
   if (reasoning === undefined) return null
   const name = `reasoning-${iterationIndex}`
