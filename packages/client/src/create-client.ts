@@ -1,5 +1,6 @@
 /** Creates clients. */
 import { resolveClientOptions, type ClientOptions } from './options.ts'
+import { createBuildsClient, type BuildsClient } from './builds-client.ts'
 import { createReviewsClient, type ReviewsClient } from './reviews-client.ts'
 import { createRunsClient } from './runs/runs-client.ts'
 import { createServerClient, type ServerClient } from './server-client.ts'
@@ -14,6 +15,7 @@ import type { ConnectOptions, TuttiConnection } from './socket/connection-types.
 /** Client of one Tutti server. It holds no connections except for open event streams and WebSockets. */
 export interface TuttiClient extends ServerClient {
   readonly runs: RunsClient
+  readonly builds: BuildsClient
   readonly threads: ThreadsClient
   readonly reviews: ReviewsClient
   readonly tools: ToolsClient
@@ -37,6 +39,7 @@ export function createClient(options: ClientOptions): TuttiClient {
   return {
     ...createServerClient(settings),
     runs: createRunsClient(settings),
+    builds: createBuildsClient(settings),
     threads: createThreadsClient(settings),
     reviews: createReviewsClient(settings),
     tools: createToolsClient(settings),

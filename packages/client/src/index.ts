@@ -26,6 +26,7 @@ export type {
   ServerClient,
   TicketsClient,
 } from './server-client.ts'
+export type { BuildsClient } from './builds-client.ts'
 export type { ThreadsClient } from './threads-client.ts'
 export type { ToolsClient } from './tools-client.ts'
 export type { WorkspaceClient } from './workspace-client.ts'

@@ -11,6 +11,52 @@ describe('builds', () => {
       .toMatchObject({ current: 'v1', builds: [{ build: 'v1', ensemble: 'band' }] })
   })
 
+  it('lists the processes, the share and the unfinished runs of each build, and changes the share', async () => {
+    await using api = await openServer({ limits: { buildId: 'release/1' } })
+    await expect
+      .poll(async () => (await api.get('/api/builds')).json())
+      .toMatchObject({ builds: [{ build: 'release/1', processes: 1, share: 100, runs: {} }] })
+    await api.submit()
+    const set = await api.post('/api/builds/release%2F1/share', { share: 25 })
+    expect([set.status, await set.json()]).toEqual([200, { build: 'release/1', share: 25 }])
+    await expect
+      .poll(async () => (await api.get('/api/builds')).json())
+      .toMatchObject({ builds: [{ share: 25, runs: { RUNNING: 1 } }] })
+    for (const share of [-1, 101, 2.5, '5']) {
+      expect((await api.post('/api/builds/release%2F1/share', { share })).status).toBe(400)
+    }
+    const audit: unknown = await (await api.get('/api/audit?action=setBuildShare')).json()
+    expect(audit).toMatchObject({
+      entries: expect.arrayContaining([expect.objectContaining({ target: 'release/1' })]),
+    })
+  })
+
+  it('submits a run to a build that lives, and returns 400 for another one', async () => {
+    await using api = await openServer({ limits: { buildId: 'v1' } })
+    await expect
+      .poll(async () => (await api.get('/api/builds')).json())
+      .toMatchObject({
+        builds: [{ processes: 1 }],
+      })
+    const accepted = await api.post('/api/runs', {
+      inputs: { composer: 'Bach', hall: 'A' },
+      build: 'v1',
+    })
+    expect([accepted.status, await accepted.json()]).toMatchObject([202, { status: 'ACCEPTED' }])
+    const refused = await api.post('/api/runs', {
+      inputs: { composer: 'Bach', hall: 'A' },
+      build: 'v2',
+    })
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      {
+        error: 'BAD_REQUEST',
+        message:
+          'Cannot submit the run: no living build "v2" has ensemble "band". Living builds: [v1]',
+      },
+    ])
+  })
+
   it('shows the build and the code of a run', async () => {
     await using api = await openServer({ limits: { buildId: 'v1' } })
     const runId = await api.submit()

@@ -110,6 +110,10 @@ const TABLE: Readonly<Record<ErrorCode, Answered | Elsewhere>> = {
     message: 'Thread mine already exists with another title or other tags',
   },
   THREAD_BUSY: { file: 'threads.test.ts' },
+  BUILD_NOT_FOUND: {
+    request: post({ share: 5 }, {}, '/api/builds/v9/share'),
+    message: 'No build with ID v9',
+  },
   REVIEW_NOT_FOUND: {
     request: post({ decision: 'CONTINUE' }, {}, '/api/reviews/rev-1'),
     message: 'No review has the id "rev-1"',

@@ -71,6 +71,11 @@ export const ERROR_CODES = {
     retryable: false,
     meaning: 'No run has this id, or it is no longer stored',
   },
+  BUILD_NOT_FOUND: {
+    status: 404,
+    retryable: false,
+    meaning: 'No process of a build with this id has started',
+  },
   REVIEW_NOT_FOUND: { status: 404, retryable: false, meaning: 'No review has this id' },
   THREAD_NOT_FOUND: {
     status: 404,

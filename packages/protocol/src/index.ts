@@ -176,9 +176,11 @@ export { CostEstimate, RunMetrics } from './schemas/run-metrics.ts'
 export {
   BuildInfo,
   BuildList,
+  BuildShareSet,
   CodeDifference,
   MigrateRunBody,
   RunMigrated,
+  SetBuildShareBody,
 } from './schemas/rest/builds.ts'
 export { ForkRunBody } from './schemas/rest/fork-run.ts'
 export type { ReplayMode } from './schemas/enums.ts'

@@ -26,6 +26,7 @@ const TABLE = [
   'replayRun: POST /api/runs/{runId}/replay 202',
   'migrateRun: POST /api/runs/{runId}/migrate 200',
   'listBuilds: GET /api/builds 200',
+  'setBuildShare: POST /api/builds/{build}/share 200',
   'getRunTrace: GET /api/runs/{runId}/trace 200',
   'getRunDag: GET /api/runs/{runId}/dag 200',
   'switchModel: POST /api/runs/{runId}/model 200',
@@ -86,7 +87,7 @@ const SCOPES = {
   ],
   'reviews:decide': ['decideReview'],
   'tools:invoke': ['invokeTool'],
-  admin: ['drain', 'listAudit'],
+  admin: ['drain', 'setBuildShare', 'listAudit'],
 }
 
 /** Further responses that are not errors. */

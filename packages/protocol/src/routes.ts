@@ -16,7 +16,13 @@ import {
 } from './schemas/rest/reviews.ts'
 import { ForkRunBody } from './schemas/rest/fork-run.ts'
 import { ReplayRunBody } from './schemas/rest/replay-run.ts'
-import { BuildList, MigrateRunBody, RunMigrated } from './schemas/rest/builds.ts'
+import {
+  BuildList,
+  BuildShareSet,
+  MigrateRunBody,
+  RunMigrated,
+  SetBuildShareBody,
+} from './schemas/rest/builds.ts'
 import {
   CancelAccepted,
   CancelBody,
@@ -399,6 +405,16 @@ export const ROUTES = {
     scope: 'runs:read',
     errors: [],
     summary: 'List the builds that have started, newest first',
+  },
+  setBuildShare: {
+    method: 'POST',
+    path: '/api/builds/{build}/share',
+    body: SetBuildShareBody,
+    response: BuildShareSet,
+    status: 200,
+    scope: 'admin',
+    errors: ['BUILD_NOT_FOUND'],
+    summary: 'Set the percentage of new runs that a build gets',
   },
   getRunTrace: {
     method: 'GET',

@@ -83,9 +83,13 @@ export type {
 export type {
   BuildCode,
   BuildStore,
+  ChosenCode,
   KnownBuild,
+  LivingBuild,
   NewBuild,
+  NewCode,
   RunCode,
+  RunMove,
   StrandedQuery,
   StrandedRun,
 } from './ports/build-store.ts'

@@ -11,6 +11,7 @@ describe('resolveRunServiceOptions', () => {
       buildId: undefined,
       resumePolicy: 'strict',
       compatibleBuilds: [],
+      buildShare: 100,
       reviews: {},
       maxConcurrentRuns: 5,
       maxRunsPerProcess: 5,

@@ -31,6 +31,11 @@ export interface RunServiceOptions {
   readonly resumePolicy?: ResumePolicy
   /** Builds whose runs this process continues in addition. @default [] */
   readonly compatibleBuilds?: readonly string[]
+  /**
+   * Percentage of new runs that the build of this process gets while older builds live, an integer from 0 to 100. It
+   * replaces the present share of the build only if the build started with another one before. @default 100
+   */
+  readonly buildShare?: number
   /** Whether this process executes runs. Otherwise it only accepts, shows and steers them. @default true */
   readonly executes?: boolean
   /** Maximum number of runs that execute at the same time over all processes, at least 1. @default 5 */
@@ -119,6 +124,7 @@ export type ResolvedRunServiceOptions = Required<
 
 const DEFAULTS = {
   executes: true,
+  buildShare: 100,
   // As AgentEnsemble: enough to use a provider well, and few enough to notification a mistake in time.
   maxConcurrentRuns: 5,
   // A burst of submits is accepted; a flood is refused.
@@ -166,6 +172,7 @@ interface Bound {
 
 /** The bounds of each limit; counts are integers. */
 const LEAST: Readonly<Record<keyof Limits, Bound>> = {
+  buildShare: { least: 0, whole: true, most: 100 },
   maxConcurrentRuns: { least: 1, whole: true },
   maxRunsPerProcess: { least: 1, whole: true },
   maxQueuedRuns: { least: 0, whole: true },

@@ -1,5 +1,6 @@
 /** Errors of stores and the service, with the same texts for every store. */
 import { errorMessage, TuttiError } from '@tutti/core'
+import { shortText } from '@tutti/protocol'
 
 import type { Quota } from './ports/run-store.ts'
 import type { NewThreadRun, RunRecord } from './run-record.ts'
@@ -21,6 +22,11 @@ export function logIsShorter(runId: string, lastSeq: number): TuttiError {
       `the event that follows ${lastSeq}`,
     { details: { lastSeq } },
   )
+}
+
+/** Error of a build that has never started, or that is no longer stored. */
+export function buildNotFound(build: string): TuttiError {
+  return new TuttiError('BUILD_NOT_FOUND', `No build with ID ${shortText(build)}`)
 }
 
 /** Error of a thread that does not exist. */

@@ -1,6 +1,7 @@
 /** Stored records of runs, tasks and reviews. Instants are milliseconds since 1970. */
 import type { CallerRequest } from '@tutti/core'
 import type { Budget } from '@tutti/ensemble'
+import type { ChosenCode } from './ports/build-store.ts'
 import type {
   ClientToolBody,
   FinishReason,
@@ -47,7 +48,7 @@ export interface RunRecord {
   readonly threadId?: string
   /** The run that it was forked from. */
   readonly parent?: RunParent
-  /** Build of the process that took it last; absent until a process takes it. */
+  /** Build that was chosen when it was created, then that of the process that took it last. */
   readonly build?: string
   /** Digest of the code of its ensemble in that build. */
   readonly code?: string
@@ -171,6 +172,8 @@ export interface NewRun extends Pick<
   readonly thread?: NewThreadRun
   /** Key under which later requests find its result; callers can neither read nor set it. */
   readonly cacheKey?: string
+  /** The code that executes it. @default that of the process that takes it first */
+  readonly code?: ChosenCode
 }
 
 /** Identifies a repeated submission. */

@@ -22,11 +22,13 @@
 import { computeJsonDigest } from '@tutti/core'
 import type { Ensemble, RunProfiles } from '@tutti/ensemble'
 
+import { acceptRun, type AcceptedRun } from './execution/accept-run.ts'
 import { BuildCheck } from './execution/build-check.ts'
 import { migrateRun, type RunMigration } from './execution/migrate-run.ts'
-import { reportActivity, reportExecuted } from './execution/activity.ts'
+import { reportExecuted } from './execution/activity.ts'
 import { RunCommands } from './commands/run-commands.ts'
 import { EventBus, type EventListener } from './feed/event-bus.ts'
+import { LivingBuilds } from './execution/living-builds.ts'
 import { FEED_POLL_MS, RunEventFeed } from './feed/event-feed.ts'
 import { every } from './execution/every.ts'
 import {
@@ -41,7 +43,6 @@ import { deleteOldRuns } from './execution/delete-old-runs.ts'
 import { readFork, type ForkRequest, type ReadFork } from './execution/fork-request.ts'
 import { readReplay, type ReplayRequest } from './execution/replay-request.ts'
 import { GroupCommit } from './commit/group-commit.ts'
-import { createInThread } from './execution/create-in-thread.ts'
 import { buildNewRun, type RunSubmission } from './execution/new-run.ts'
 import {
   resolveRunServiceOptions,
@@ -49,7 +50,7 @@ import {
   type RunServiceOptions,
 } from './options.ts'
 import { field } from './record-fields.ts'
-import { draining, storeUnavailable } from './refusals.ts'
+import { buildNotFound, draining, storeUnavailable } from './refusals.ts'
 import { RunEnsembles } from './execution/run-ensembles.ts'
 import { RunThreads } from './threads/run-threads.ts'
 import { RunExecutor } from './execution/run-executor.ts'
@@ -112,6 +113,7 @@ export class RunService {
   readonly #executor: RunExecutor
   readonly #commands: RunCommands
   readonly #threads: RunThreads
+  readonly #living: LivingBuilds
   readonly #buildCheck: BuildCheck
   /** Id of the build of this process. */
   readonly build: string
@@ -159,7 +161,8 @@ export class RunService {
     const parts = { storage, ensembles: this.#ensembles, settings: this.#settings }
     this.build = this.#settings.buildId ?? computeJsonDigest(this.#ensembles.codes)
     this.#executor = new RunExecutor({ ...parts, commits: this.#commits, build: this.build })
-    this.#buildCheck = new BuildCheck({ ...parts, build: this.build })
+    this.#living = new LivingBuilds(storage, this.#settings)
+    this.#buildCheck = new BuildCheck({ ...parts, living: this.#living, build: this.build })
     this.#commands = new RunCommands({ ...parts, executor: this.#executor, feed })
     this.#threads = new RunThreads(storage, this.#settings)
   }
@@ -250,6 +253,7 @@ export class RunService {
       }),
     )
     this.#executor.start()
+    this.#stops.push(this.#living.start())
     if (this.#settings.executes) this.#stops.push(this.#buildCheck.start())
     this.#hasStarted = true
     return unfinished
@@ -265,7 +269,7 @@ export class RunService {
    * its quota; DRAINING when the service is closing; STORE_UNAVAILABLE.
    */
   async submit(request: RunSubmission): Promise<RunRecord> {
-    const { run } = await this.#accept(this.#buildRun(request), field('quota', request.quota))
+    const { run } = await this.#accept(this.#buildRun(request), request)
     return run
   }
 
@@ -280,7 +284,7 @@ export class RunService {
     const events = followNewRun(this.#followSource, newRun.runId)
     let isFollowed = false
     try {
-      const { run, isNew } = await this.#accept(newRun, field('quota', request.quota))
+      const { run, isNew } = await this.#accept(newRun, request)
       isFollowed = isNew
       return { run, events: isNew ? events : undefined }
     } finally {
@@ -310,8 +314,7 @@ export class RunService {
   }
 
   async #acceptFork({ submission, fork }: ReadFork): Promise<RunRecord> {
-    const limits = { fork, ...field('quota', submission.quota) }
-    const { run } = await this.#accept(this.#buildRun(submission), limits)
+    const { run } = await this.#accept(this.#buildRun(submission), submission, fork)
     return run
   }
 
@@ -431,9 +434,19 @@ export class RunService {
     return migrateRun(this.#storage, runId, request)
   }
 
-  /** Returns the codes of all builds that have started, newest first. */
+  /** Returns the codes of all builds that have started. Those that first started last come first. */
   builds(): Promise<readonly KnownBuild[]> {
     return this.#storage.builds.list()
+  }
+
+  /**
+   * Sets the percentage of new runs that a build gets while older builds live. Processes apply it within a few seconds.
+   *
+   * @throws {TuttiError} BUILD_NOT_FOUND.
+   */
+  async setBuildShare(build: string, share: number): Promise<void> {
+    if (!(await this.#storage.builds.setShare(build, share))) throw buildNotFound(build)
+    await this.#living.refresh()
   }
 
   /**
@@ -517,30 +530,20 @@ export class RunService {
     return run
   }
 
-  /** Stores a run and starts to execute it. */
-  async #accept(
+  #accept(
     run: NewRun,
-    given: Pick<CreateRunOptions, 'quota' | 'fork'>,
-  ): Promise<{ readonly run: RunRecord; readonly isNew: boolean }> {
-    const slot = this.#executor.reserveSlot()
-    try {
-      const limits = { ...given, ...field('claimant', slot?.claimant) }
-      const parts = { runs: this.#storage.runs, threads: this.#threads, settings: this.#settings }
-      const { stored, created } = await createInThread(run, limits, parts)
-      if (created.kind === 'repeated') return { run: created.run, isNew: false }
-      const { submission: _, thread, ...rest } = stored
-      const accepted = { ...rest, ...field('threadId', thread?.threadId) }
-      reportActivity(this.#settings, { kind: 'accepted', run: accepted })
-      this.#feed.offer(run.runId, [created.event])
-      if (created.claim === undefined) this.#executor.wake()
-      else this.#executor.execute(created.claim)
-      return {
-        run: { ...accepted, status: 'ACCEPTED', completedTasks: 0, epoch: 0, lastSeq: 0 },
-        isNew: true,
-      }
-    } finally {
-      slot?.release()
+    request: RunSubmission,
+    fork?: CreateRunOptions['fork'],
+  ): Promise<AcceptedRun> {
+    const parts = {
+      storage: this.#storage,
+      threads: this.#threads,
+      living: this.#living,
+      executor: this.#executor,
+      feed: this.#feed,
+      settings: this.#settings,
     }
+    return acceptRun(parts, { run, request, ...field('fork', fork) })
   }
 
   get #followSource(): FollowSource {

@@ -11,6 +11,7 @@ import {
   addModelCommand,
   addReplayCommand,
 } from './commands/act.ts'
+import { addBuildsCommand } from './commands/builds.ts'
 import { addDevCommand, addDoctorCommand, addStartCommand } from './commands/serve.ts'
 import { addEventsCommand, addExportCommand, addRunsCommand } from './commands/show.ts'
 import { addReviewCommand } from './commands/review.ts'
@@ -35,6 +36,7 @@ const COMMANDS = [
   addForkCommand,
   addReplayCommand,
   addMigrateCommand,
+  addBuildsCommand,
   addCancelCommand,
   addDeleteCommand,
   addReviewCommand,

@@ -51,6 +51,12 @@ export const SERVER_VARIABLES: readonly VariableDoc[] = [
     meaning: 'id of the build of this process, such as a commit',
   },
   {
+    name: 'TUTTI_BUILD_SHARE',
+    byDefault: '100',
+    meaning:
+      'percentage of new runs that the build of this process gets while older builds live, from 0 to 100; tutti builds share changes it later',
+  },
+  {
     name: 'TUTTI_RESUME_POLICY',
     byDefault: 'strict',
     meaning:

@@ -40,6 +40,8 @@ export interface Environment {
   readonly sampleModel: string | undefined
   /** Id of the build of this process; undefined for a digest of its code. */
   readonly buildId: string | undefined
+  /** Percentage of new runs that the build of this process gets while older builds live. */
+  readonly buildShare: number
   /** Whether this process continues runs that other code has begun. */
   readonly resumePolicy: ResumePolicy
   /** Builds whose runs this process continues in addition. */
@@ -110,6 +112,7 @@ export function readEnvironment(variables: NodeJS.ProcessEnv = VARIABLES): Envir
     logLevel: readLogLevel(readText(variables, 'LOG_LEVEL'), problems),
     sampleModel: readText(variables, 'TUTTI_MODEL'),
     buildId: readText(variables, 'TUTTI_BUILD_ID'),
+    buildShare: readBuildShare(readText(variables, 'TUTTI_BUILD_SHARE'), problems),
     resumePolicy: readResumePolicy(readText(variables, 'TUTTI_RESUME_POLICY'), problems),
     compatibleBuilds: readList(readText(variables, 'TUTTI_COMPATIBLE_BUILDS')),
     telemetry,
@@ -137,7 +140,17 @@ function readPort(value: string | undefined, problems: string[]): number {
   return 0
 }
 
+const ALL_RUNS = 100
+
 const ROLES: readonly Role[] = ['all', 'api', 'worker']
+
+function readBuildShare(given: string | undefined, problems: string[]): number {
+  if (given === undefined) return ALL_RUNS
+  const share = /^\d{1,3}$/.test(given) ? Number(given) : Infinity
+  if (share <= ALL_RUNS) return share
+  problems.push(`TUTTI_BUILD_SHARE must be an integer from 0 to ${ALL_RUNS}, got "${given}"`)
+  return ALL_RUNS
+}
 
 function readRole(variables: NodeJS.ProcessEnv, problems: string[]): Role {
   const given = readText(variables, 'TUTTI_ROLE') ?? 'all'

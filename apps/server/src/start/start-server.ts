@@ -99,6 +99,7 @@ export async function startServer(
         executes,
         resumePolicy: environment.resumePolicy,
         compatibleBuilds: environment.compatibleBuilds,
+        buildShare: environment.buildShare,
         ...(environment.buildId === undefined ? {} : { buildId: environment.buildId }),
         tools,
         models,

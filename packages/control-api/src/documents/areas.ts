@@ -38,8 +38,9 @@ export const AREAS: readonly Area[] = [
   },
   {
     name: 'Builds',
-    description: 'The builds that have started, and runs that wait for one.',
-    routes: ['listBuilds', 'migrateRun'],
+    description:
+      'The builds that have started, their shares of new runs, and runs that wait for a build.',
+    routes: ['listBuilds', 'setBuildShare', 'migrateRun'],
   },
   {
     name: 'Steering',

@@ -72,6 +72,10 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>
       value: { mode: 'frozen' },
     },
   },
+  SetBuildShareBody: {
+    canary: { summary: 'Send a quarter of the new runs to the build', value: { share: 25 } },
+    all: { summary: 'Send all new runs to the build', value: { share: 100 } },
+  },
   MigrateRunBody: {
     preview: { summary: 'Show the differences', value: { to: '2026-11-23', preview: true } },
     move: { summary: 'Move the run', value: { to: '2026-11-23' } },

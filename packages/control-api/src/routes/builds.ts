@@ -1,5 +1,11 @@
 /** Builds, and runs that wait for one. */
-import { MigrateRunBody, ROUTES, type BuildList } from '@tutti/protocol'
+import {
+  MigrateRunBody,
+  ROUTES,
+  SetBuildShareBody,
+  type BuildList,
+  type BuildShareSet,
+} from '@tutti/protocol'
 import { readJsonBody, type HttpRoute } from '@tutti/gateway'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
@@ -15,12 +21,24 @@ export function buildRoutes({
       async handle() {
         const builds = await runs.builds()
         const body: BuildList = {
-          builds: builds.map((build) => ({
+          builds: builds.map(({ unfinished, firstStartedAt, startedAt, ...build }) => ({
             ...build,
-            startedAt: new Date(build.startedAt).toISOString(),
+            firstStartedAt: new Date(firstStartedAt).toISOString(),
+            startedAt: new Date(startedAt).toISOString(),
+            runs: unfinished,
           })),
           current: runs.build,
         }
+        return Response.json(body)
+      },
+    },
+    {
+      ...ROUTES.setBuildShare,
+      async handle({ request, addSubject, parameters: { build = '' } }) {
+        addSubject({ target: build })
+        const { share } = await readJsonBody(request, SetBuildShareBody, maxBodyBytes)
+        await runs.setBuildShare(build, share)
+        const body: BuildShareSet = { build, share }
         return Response.json(body)
       },
     },

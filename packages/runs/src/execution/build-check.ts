@@ -1,15 +1,19 @@
 /**
  * Finds runs that wait for code that no process has: takes those that this process may continue, and holds the others.
  *
- *   due run of unknown code ─▶ mayResume ─▶ moved to the code of this process ─▶ claimed
- *                                     └───▶ WAITING_FOR_BUILD, until a process with its code starts, or it is moved
+ *   due run of unknown code ─▶ has not begun ─▶ moved to a build that lives ─▶ claimed
+ *                           ├▶ mayResume ─▶ moved to the code of this process ─▶ claimed
+ *                           └▶ WAITING_FOR_BUILD, until a process with its code starts, or it is moved
  *
  * RUNS-Z10 A process checks held runs of all codes when it starts, and later those of the codes that it has.
+ * RUNS-Z15 A due run that no process has taken, and whose chosen build does not live, gets another build that lives, unless
+ *    its submission names the build.
  */
 import { diffManifests, type ManifestDifference } from '@tutti/ensemble'
 
 import { every } from './every.ts'
 import { takesTurn } from './fleet-pace.ts'
+import { BUILD_POLL_MS, type LivingBuilds } from './living-builds.ts'
 import { mayResume } from './resume-policy.ts'
 
 import type { ResolvedRunServiceOptions } from '../options.ts'
@@ -17,14 +21,14 @@ import type { RunCode, StrandedRun } from '../ports/build-store.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { BuiltEnsemble, RunEnsembles } from './run-ensembles.ts'
 
-/** Minimum interval of the checks, in milliseconds; otherwise that of the polls for due runs. */
-const BUILD_CHECK_MS = 2_000
-
-/** Number of processes on a store that suffices to check it often enough. */
+/** Number of processes that suffices to check the store often enough. */
 const ENOUGH_CHECKERS = 2
 
-/** Maximum number of runs of one check; the next check continues. */
-const CHECKED_RUNS = 100
+/** Maximum number of runs that are read at once. */
+const CHECKED_RUNS = 500
+
+/** Maximum number of times that one check reads runs; the next check continues. */
+const MAX_READS = 20
 
 /** Maximum number of cancels of a run that are recorded: one in each mode. */
 const MAX_CANCELS = 2
@@ -37,6 +41,7 @@ export interface BuildCheckOptions {
   readonly storage: RunStorage
   readonly ensembles: RunEnsembles
   readonly settings: ResolvedRunServiceOptions
+  readonly living: LivingBuilds
   /** Id of the build of this process. */
   readonly build: string
 }
@@ -45,6 +50,7 @@ export interface BuildCheckOptions {
 export class BuildCheck {
   readonly #options: BuildCheckOptions
   readonly #codes: Readonly<Record<string, string>>
+  #isRegistered = false
 
   constructor(options: BuildCheckOptions) {
     this.#options = options
@@ -53,42 +59,74 @@ export class BuildCheck {
 
   /** Registers the codes of this process, and checks runs of other codes until the returned function is called. */
   start(): () => void {
-    const { storage, settings } = this.#options
-    const { logger, clock } = settings
+    const { settings, living } = this.#options
+    const { logger, clock, pollMs } = settings
     const onError = (error: unknown): void => {
       logger.warn('Failed to check runs of other builds', { error })
     }
     const task = async (): Promise<void> => {
-      if (takesTurn(ENOUGH_CHECKERS, storage.queue.fleet.processes)) await this.#check()
+      // The first check is repeated until the store could be reached.
+      if (!this.#isRegistered) await this.#checkFirst()
+      else if (takesTurn(ENOUGH_CHECKERS, living.processes)) await this.#check(false)
     }
-    this.#checkAll().catch(onError)
-    return every({ clock, everyMs: Math.max(BUILD_CHECK_MS, settings.pollMs), task, onError })
+    this.#checkFirst().catch(onError)
+    return every({ clock, everyMs: Math.max(BUILD_POLL_MS, pollMs), task, onError })
   }
 
-  async #checkAll(): Promise<void> {
-    const { storage, ensembles, build } = this.#options
-    await storage.builds.register(
-      ensembles.built.map(({ name, digest, manifest }) => {
-        return { build, ensemble: name, code: digest, manifest }
+  async #checkFirst(): Promise<void> {
+    const { storage, ensembles, settings, living, build } = this.#options
+    await storage.builds.register({
+      build,
+      share: settings.buildShare,
+      ensembles: ensembles.built.map(({ name, digest, manifest }) => {
+        return { ensemble: name, code: digest, manifest }
       }),
-    )
-    await this.#check({ includesHeld: true })
+    })
+    await living.refresh()
+    await this.#check(true)
+    this.#isRegistered = true
   }
 
-  /** Takes or holds runs of other code. */
-  async #check({ includesHeld = false }: { readonly includesHeld?: boolean } = {}): Promise<void> {
+  /** Moves, takes or holds runs of other code. */
+  async #check(includesHeld: boolean): Promise<void> {
     const query = { codes: this.#codes, limit: CHECKED_RUNS, includesHeld }
-    for (const run of await this.#options.storage.builds.findStranded(query))
-      await this.#checkRun(run)
+    for (let reads = 0; reads < MAX_READS; reads += 1) {
+      const runs = await this.#options.storage.builds.findStranded(query)
+      let changed = await this.#moveUnbegun(runs.filter(isFree))
+      for (const run of runs) if (!isFree(run) && (await this.#checkRun(run))) changed += 1
+      if (changed < CHECKED_RUNS) return
+    }
   }
 
-  async #checkRun(run: StrandedRun): Promise<void> {
+  /** Gives runs that have not begun to builds that live. Returns their number. */
+  async #moveUnbegun(runs: readonly StrandedRun[]): Promise<number> {
+    if (runs.length === 0) return 0
+    const { storage, living, settings } = this.#options
+    await living.refresh()
+    const moves = runs.map(({ runId, token, ensemble }) => {
+      return { runId, token, to: living.choose({ runId, ensemble }) ?? this.#ownCode(ensemble) }
+    })
+    const moved = await storage.builds.move(moves)
+    settings.logger.info('Gave runs that had not begun to builds that live', {
+      runs: moved.length,
+      from: [...new Set(runs.map(({ build }) => build))],
+      to: [...new Set(moves.map(({ to }) => to.build))],
+    })
+    return moved.length
+  }
+
+  #ownCode(ensemble: string): RunCode {
+    return { build: this.#options.build, code: this.#codes[ensemble] ?? '' }
+  }
+
+  /** Takes or holds a run. Returns whether it changed. */
+  async #checkRun(run: StrandedRun): Promise<boolean> {
     const { ensembles, build, settings, storage } = this.#options
     const { builds } = storage
     const { logger, resumePolicy: policy, compatibleBuilds } = settings
     const built = ensembles.findBuilt(run.ensemble)
-    if (built === undefined) return
-    const own: RunCode = { build, code: built.digest }
+    if (built === undefined) return false
+    const own = this.#ownCode(run.ensemble)
     const differences = await this.#compare(run, built)
     const begunTasks = await this.#findBegunTasks(run, built)
     const isAborted = await this.#isAborted(run)
@@ -102,14 +140,16 @@ export class BuildCheck {
     }
     const question = { run, own, differences, isAborted, begunTasks }
     if (mayResume(question, { policy, compatibleBuilds })) {
-      if (await builds.move(run, own)) {
-        if (run.code !== own.code)
-          logger.info('Continuing a run with other code', { ...fields, to: own })
-      }
-    } else if (!run.isHeld && (await builds.hold(run))) {
-      const next = `Start build ${run.build} again, or move the run: tutti migrate ${runId} --to ${build}`
-      logger.warn('A run waits for a build', { ...fields, own, next })
+      const { token } = run
+      const isMoved = (await builds.move([{ runId, token, to: own }])).length > 0
+      if (isMoved && run.code !== own.code)
+        logger.info('Continuing a run with other code', { ...fields, to: own })
+      return isMoved
     }
+    if (run.isHeld || !(await builds.hold(run))) return false
+    const next = `Start build ${run.build} again, or move the run: tutti migrate ${runId} --to ${build}`
+    logger.warn('A run waits for a build', { ...fields, own, next })
+    return true
   }
 
   /** Returns the differences from the code of the run; undefined if that code is unknown. */
@@ -139,6 +179,11 @@ export class BuildCheck {
     const isDelegated = begun.some((name) => manifest.tasks[name] === undefined)
     return new Set(isDelegated ? [...begun, ...Object.keys(manifest.tasks)] : begun)
   }
+}
+
+/** Whether any build may take the run. */
+function isFree({ hasBegun, isFixed, isHeld }: StrandedRun): boolean {
+  return !hasBegun && !isFixed && !isHeld
 }
 
 /** Returns the places of the differences, such as `research.description`. */

@@ -24,8 +24,8 @@ export interface RunMigration {
 /**
  * Moves a run that waits for an owner, a person or a build.
  *
- * @throws {TuttiError} RUN_NOT_FOUND; RUN_COMPLETED; BAD_REQUEST if a process executes the run, if none has taken it yet,
- * or if the build is unknown or lacks the ensemble.
+ * @throws {TuttiError} RUN_NOT_FOUND; RUN_COMPLETED; BAD_REQUEST if a process executes the run, if it has no build yet, or if
+ * the build is unknown or lacks the ensemble.
  */
 export async function migrateRun(
   { builds, runs }: Pick<RunStorage, 'builds' | 'runs'>,
@@ -39,12 +39,14 @@ export async function migrateRun(
     throw new TuttiError('RUN_COMPLETED', `Run ${runId} has ended and cannot be moved`)
   }
   const run = await builds.findUnowned(runId)
-  if (run === undefined) throw refuse(`run ${runId} has not been started, or a process executes it`)
+  if (run === undefined) throw refuse(`run ${runId} has no build yet, or a process executes it`)
   const target = await findTarget(builds, run, to)
   const differences = await compare(builds, run, target)
-  const moved = preview ? false : await builds.move(run, target)
-  if (!preview && !moved) throw refuse(`run ${runId} was taken by a process in the meantime`)
-  return { runId, from: run.build, to, differences, moved }
+  const { token } = run
+  const moved = preview ? [] : await builds.move([{ runId, token, to: target }])
+  if (!preview && moved.length === 0)
+    throw refuse(`run ${runId} was taken by a process in the meantime`)
+  return { runId, from: run.build, to, differences, moved: moved.length > 0 }
 }
 
 /** Returns the code of the run's ensemble in a build. */

@@ -35,6 +35,8 @@ export interface RunSubmission extends RequestedRun {
   readonly tags?: Readonly<TagMap>
   /** @default a random id */
   readonly runId?: string
+  /** Build that executes it. @default chosen among the builds that live */
+  readonly build?: string
   /** Thread that it continues. */
   readonly threadId?: string
   /** Identifies a repeated submission of the same actor. */
@@ -116,7 +118,8 @@ export function buildNewRun(submitted: RunSubmission, options: NewRunOptions): N
   assertInputs(ensemble, inputs)
   assertTextSizes(ensemble, inputs, limits)
   const asked = pickRequest({ ...untraced, memo: undefined, origin: undefined })
-  const more = { request: asked, webhooks, actor, threadId, fork: submitted.fork }
+  const { fork, build } = submitted
+  const more = { request: asked, webhooks, actor, threadId, fork, build }
   const content = { ensemble: ensemble.name, inputs, tags, runId: submitted.runId, ...more }
   return {
     runId,

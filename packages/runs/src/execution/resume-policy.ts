@@ -7,6 +7,7 @@
  *    fails a run whose steps differ from the code.
  * RUNS-Z9 A run that is being aborted may be continued by any code, because it makes no call. A cancel in mode `boundary`
  *    lets running tasks finish, so it changes nothing.
+ * RUNS-Z16 A run whose submission names a build is not begun by other code than that of the build.
  */
 import { isTextDifference, type ManifestDifference } from '@tutti/ensemble'
 
@@ -26,7 +27,7 @@ export interface ResumeRules {
 
 /** The facts of the decision. */
 export interface ResumeQuestion {
-  readonly run: Pick<StrandedRun, 'build' | 'code'>
+  readonly run: Pick<StrandedRun, 'build' | 'code' | 'hasBegun' | 'isFixed'>
   readonly own: RunCode
   /** Differences from the code of the run to that of the process; undefined if the code of the run is unknown. */
   readonly differences: readonly ManifestDifference[] | undefined
@@ -42,6 +43,7 @@ export function mayResume(
   { policy, compatibleBuilds }: ResumeRules,
 ): boolean {
   if (run.code === own.code || run.build === own.build || isAborted) return true
+  if (run.isFixed && !run.hasBegun) return false
   if (policy === 'latest' || compatibleBuilds.includes(run.build)) return true
   return differences?.every((difference) => isSafe(difference, begunTasks, policy)) === true
 }

@@ -68,6 +68,9 @@ const RENEWALS_PER_LEASE = 3
  */
 const OTHERS_AFTER_MS = 600_000
 
+/** What a process knows that takes no more runs. */
+const NOTHING: KnownEnsembles = { ensembles: [], othersAfterMs: Infinity }
+
 /** A slot for a run that is being created. */
 export interface ReservedSlot {
   readonly claimant: Claimant
@@ -239,7 +242,7 @@ export class RunExecutor {
     const held = await this.#options.storage.queue.renew({
       ...leaseOwner,
       hasFreeSlot: this.#freeSlots > 0,
-      known: this.#known,
+      known: this.#takesRuns ? this.#known : NOTHING,
     })
     this.#lease.extend(sentAt)
     this.#held = held.length
@@ -390,9 +393,14 @@ export class RunExecutor {
     }
   }
 
+  /** Whether this process claims runs, as soon as it has a free slot. Otherwise its build does not live here. */
+  get #takesRuns(): boolean {
+    return this.#isStarted && !this.#isStopped
+  }
+
   /** Number of runs that this process can claim now. */
   get #freeSlots(): number {
-    if (!this.#isStarted || this.#isStopped) return 0
+    if (!this.#takesRuns) return 0
     let free = this.#options.settings.maxRunsPerProcess - this.#reserved
     for (const { takesSlot } of this.#active.values()) if (takesSlot) free -= 1
     return free

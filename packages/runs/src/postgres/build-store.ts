@@ -3,6 +3,8 @@ import { listClaimKeys, toClaimKey } from '../claim-key.ts'
 import {
   MAX_BUILDS,
   type BuildStore,
+  type KnownBuild,
+  type LivingBuild,
   type NewBuild,
   type StrandedRun,
 } from '../ports/build-store.ts'
@@ -12,7 +14,7 @@ import { fromColumn, toColumn } from './text.ts'
 import type { DatabaseSession, PostgresRow } from './database.ts'
 import type { PostgresParts } from './postgres-parts.ts'
 
-const STRANDED_COLUMNS = `run_id, ensemble, build, code, token, status`
+const STRANDED_COLUMNS = `run_id, ensemble, build, code, token, status, epoch, fixed`
 
 /** Returns the build store of a Postgres database. */
 export function postgresBuildStore({
@@ -21,16 +23,28 @@ export function postgresBuildStore({
 }: Pick<PostgresParts, 'requests' | 'waker'>): BuildStore {
   const { schema } = requests
   return {
-    register: (builds) => requests.transaction({}, (session) => registerBuilds(session, builds)),
+    register: (build) => requests.transaction({}, (session) => registerBuild(session, build)),
     async list() {
-      const rows = await requests.query(
-        `SELECT build, ensemble, code, extract(epoch FROM started_at) * 1000 AS started_at
-         FROM ${schema}.builds ORDER BY builds.started_at DESC, build, ensemble`,
-      )
+      const rows = await requests.query(listSql(schema))
       return rows.map((row) => ({
-        ...readCode(row),
-        startedAt: Math.floor(Number(row['started_at'])),
+        ...readLiving(row),
+        startedAt: Number(row['started_at']),
+        // NOTE: a cast at the boundary: the statement counts by status.
+        unfinished: (row['unfinished'] ?? {}) as KnownBuild['unfinished'],
       }))
+    },
+    async living() {
+      const rows = await requests.query(`${buildsSql(schema, 'JOIN')} ${NEWEST_FIRST}`)
+      return rows.map(readLiving)
+    },
+    async setShare(build, share) {
+      const rows = await requests.query(
+        `INSERT INTO ${schema}.build_shares (build, share, given)
+         SELECT $1::text, $2::int4, 100 WHERE EXISTS (SELECT FROM ${schema}.builds WHERE build = $1)
+         ON CONFLICT (build) DO UPDATE SET share = excluded.share RETURNING build`,
+        [toColumn(build), share],
+      )
+      return rows.length > 0
     },
     async manifest(code) {
       const [row] = await requests.query(`SELECT data FROM ${schema}.manifests WHERE code = $1`, [
@@ -54,20 +68,17 @@ export function postgresBuildStore({
       )
       return row === undefined ? undefined : readStranded(row)
     },
-    async move({ runId, token }, { build, code }) {
-      const [row] = await requests.query(
-        `UPDATE ${schema}.runs SET build = $3, code = $4,
-           state = CASE status WHEN 'WAITING_FOR_BUILD' THEN 'ready' ELSE state END,
-           due_at = CASE status WHEN 'WAITING_FOR_BUILD' THEN clock_timestamp() ELSE due_at END,
-           status = CASE status WHEN 'WAITING_FOR_BUILD' THEN 'RUNNING' ELSE status END
-         WHERE run_id = $1 AND token = $2 AND state IN ('ready', 'parked')
-         RETURNING ensemble, state`,
-        [toColumn(runId), token, toColumn(build), code],
+    async move(moves) {
+      const rows = await requests.query(moveSql(schema), [
+        moves.map(({ runId }) => toColumn(runId)),
+        moves.map(({ token }) => token),
+        moves.map(({ to }) => toColumn(to.build)),
+        moves.map(({ to }) => to.code),
+      ])
+      waker.wake(
+        rows.filter((row) => row['state'] === 'ready').map((row) => toClaimKey(readCode(row))),
       )
-      if (row === undefined) return false
-      const ensemble = fromColumn(String(row['ensemble']))
-      if (row['state'] === 'ready') waker.wake([toClaimKey({ ensemble, code })])
-      return true
+      return rows.map((row) => fromColumn(String(row['run_id'])))
     },
     async hold({ runId, token }) {
       const rows = await requests.query(
@@ -80,28 +91,34 @@ export function postgresBuildStore({
   }
 }
 
-/** Stores builds with their manifests, and deletes the oldest beyond the limit. */
-async function registerBuilds(
+/** Stores a build with its manifests, and deletes the oldest beyond the limit. */
+async function registerBuild(
   { schema, query }: DatabaseSession,
-  builds: readonly NewBuild[],
+  { build, share, ensembles }: NewBuild,
 ): Promise<void> {
   await query(
     `INSERT INTO ${schema}.manifests (code, data)
            SELECT * FROM unnest($1::text[], $2::text[]) ON CONFLICT (code) DO NOTHING`,
     [
-      builds.map(({ code }) => code),
-      builds.map(({ manifest }) => toColumn(JSON.stringify(manifest))),
+      ensembles.map(({ code }) => code),
+      ensembles.map(({ manifest }) => toColumn(JSON.stringify(manifest))),
     ],
   )
   await query(
     `INSERT INTO ${schema}.builds (build, ensemble, code)
-           SELECT * FROM unnest($1::text[], $2::text[], $3::text[])
+           SELECT $1::text, * FROM unnest($2::text[], $3::text[])
            ON CONFLICT (build, ensemble, code) DO UPDATE SET started_at = clock_timestamp()`,
     [
-      builds.map(({ build }) => toColumn(build)),
-      builds.map(({ ensemble }) => toColumn(ensemble)),
-      builds.map(({ code }) => code),
+      toColumn(build),
+      ensembles.map(({ ensemble }) => toColumn(ensemble)),
+      ensembles.map(({ code }) => code),
     ],
+  )
+  await query(
+    `INSERT INTO ${schema}.build_shares (build, share, given) VALUES ($1, $2::int4, $2::int4)
+           ON CONFLICT (build) DO UPDATE SET share = excluded.share, given = excluded.given
+           WHERE build_shares.given <> excluded.given`,
+    [toColumn(build), share],
   )
   await query(
     `DELETE FROM ${schema}.builds WHERE started_at < (
@@ -111,6 +128,53 @@ async function registerBuilds(
     `DELETE FROM ${schema}.manifests WHERE NOT EXISTS (
              SELECT FROM ${schema}.builds WHERE builds.code = manifests.code)`,
   )
+  await query(
+    `DELETE FROM ${schema}.build_shares WHERE NOT EXISTS (
+             SELECT FROM ${schema}.builds WHERE builds.build = build_shares.build)`,
+  )
+}
+
+const NEWEST_FIRST = 'ORDER BY first_started_at DESC, build, ensemble, code'
+
+/** Builds the query of all builds with the processes that have a lease; with `JOIN`, only of those that have one. */
+function buildsSql(schema: string, join: 'JOIN' | 'LEFT JOIN'): string {
+  return `
+    SELECT builds.build, ensemble, code, coalesce(share, 100) AS share, coalesce(processes, 0) AS processes,
+      floor(extract(epoch FROM started_at) * 1000) AS started_at,
+      floor(extract(epoch FROM first_started_at) * 1000) AS first_started_at
+    FROM ${schema}.builds LEFT JOIN ${schema}.build_shares USING (build)
+    ${join} (
+      SELECT leases.build AS lease_build, key, count(*) AS processes
+      FROM ${schema}.leases CROSS JOIN unnest(ensembles) AS known (key)
+      WHERE expires_at > statement_timestamp() AND leases.build IS NOT NULL GROUP BY 1, 2
+    ) AS alive ON lease_build = builds.build AND key = ${CLAIM_KEY}`
+}
+
+/** Builds the query of all builds with the numbers of their runs. */
+function listSql(schema: string): string {
+  return `
+    WITH counts AS (
+      SELECT build, ensemble, code, status, count(*) AS runs FROM ${schema}.runs
+      WHERE state <> 'ended' AND code IS NOT NULL GROUP BY 1, 2, 3, 4
+    ), unfinished AS (
+      SELECT build, ensemble, code, json_object_agg(status, runs) AS unfinished
+      FROM counts GROUP BY 1, 2, 3
+    )
+    SELECT found.*, unfinished FROM (${buildsSql(schema, 'LEFT JOIN')}) AS found
+    LEFT JOIN unfinished USING (build, ensemble, code) ${NEWEST_FIRST}`
+}
+
+/** Builds the statement that gives runs `$1` with tokens `$2` the builds `$3` and the codes `$4`. */
+function moveSql(schema: string): string {
+  return `
+    UPDATE ${schema}.runs SET build = moves.build, code = moves.code,
+      state = CASE status WHEN 'WAITING_FOR_BUILD' THEN 'ready' ELSE state END,
+      due_at = CASE status WHEN 'WAITING_FOR_BUILD' THEN clock_timestamp() ELSE due_at END,
+      status = CASE WHEN status <> 'WAITING_FOR_BUILD' THEN status
+        WHEN started_at IS NULL THEN 'ACCEPTED' ELSE 'RUNNING' END
+    FROM unnest($1::text[], $2::uuid[], $3::text[], $4::text[]) AS moves (run_id, token, build, code)
+    WHERE runs.run_id = moves.run_id AND runs.token = moves.token AND state IN ('ready', 'parked')
+    RETURNING runs.run_id, ensemble, runs.build, runs.code, state`
 }
 
 /**
@@ -153,6 +217,15 @@ function readCode(row: PostgresRow): Pick<StrandedRun, 'build' | 'ensemble' | 'c
   }
 }
 
+function readLiving(row: PostgresRow): LivingBuild {
+  return {
+    ...readCode(row),
+    firstStartedAt: Number(row['first_started_at']),
+    share: Number(row['share']),
+    processes: Number(row['processes']),
+  }
+}
+
 function readStranded(row: PostgresRow): StrandedRun {
   return {
     ...readCode(row),
@@ -160,5 +233,7 @@ function readStranded(row: PostgresRow): StrandedRun {
     token: String(row['token']),
     isHeld: row['status'] === 'WAITING_FOR_BUILD',
     isCancelling: row['status'] === 'CANCELLING',
+    hasBegun: Number(row['epoch']) > 0,
+    isFixed: row['fixed'] === true,
   }
 }

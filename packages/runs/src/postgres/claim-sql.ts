@@ -161,6 +161,7 @@ const OWN_LEASE: ClaimedLease = {
   idleLeaseMs: '$12::float8',
   hasFreeSlot: '$3::int8 > (SELECT count(*) FROM claimed)',
   ensembles: '$5::text[]',
+  build: '$14::text',
   hasClaimed: 'EXISTS (SELECT FROM claimed)',
 }
 

@@ -9,7 +9,8 @@
 import { DatabaseError } from 'pg'
 
 import { serializeOnce, toLoggedEvent } from '../commit/serialize-once.ts'
-import { toSubmittedColumns } from '../record-fields.ts'
+import { toClaimKey } from '../claim-key.ts'
+import { field, toSubmittedColumns } from '../record-fields.ts'
 import {
   assertRoom,
   assertWithinQuota,
@@ -65,7 +66,7 @@ export async function createRun(
   const to = how.fork === undefined ? 0 : how.fork.parent.at + how.fork.events.length
   const written = { kind: 'events', runId: run.runId, from: 0, to } as const
   waker.wake(
-    [run.ensemble],
+    [toClaimKey({ ensemble: run.ensemble, ...field('code', run.code?.code) })],
     created.followers.map((channel) => ({ channel, notification: written })),
   )
   return { kind: 'created', event: toLoggedEvent(run.runId, 0, how.firstEvent) }
@@ -231,33 +232,35 @@ function insertSql(schema: string, lockKey: number, isInThread: boolean): string
   return `
     WITH new_run AS (
       INSERT INTO ${schema}.runs (run_id, ensemble, workflow, inputs, tags, tag_index, task_count,
-        created_at, idempotency_key, fingerprint, request, actor, webhooks, actor_index, cache_key${thread.column})
-      SELECT $1, $2, $3, $4, $5, $6::text[], $7::int4, $8::float8, $9, $10, $11, $12, $13, $14, $15${thread.value}
+        created_at, idempotency_key, fingerprint, request, actor, webhooks, actor_index, cache_key,
+        build, code, fixed${thread.column})
+      SELECT $1, $2, $3, $4, $5, $6::text[], $7::int4, $8::float8, $9, $10, $11, $12, $13, $14, $15,
+        $16, $17, $18::bool${thread.value}
       WHERE (SELECT pg_advisory_xact_lock_shared(${LOCKS.create}, ${lockKey})) IS NOT NULL${thread.where}
       ON CONFLICT DO NOTHING RETURNING id
     ), new_event AS (
-      INSERT INTO ${schema}.events (run, seq, type, data) SELECT id, 0, $16, $17 FROM new_run
+      INSERT INTO ${schema}.events (run, seq, type, data) SELECT id, 0, $19, $20 FROM new_run
     ), new_text AS (
-      INSERT INTO ${schema}.run_texts (run, text, grams) SELECT id, $18, $19 FROM new_run
+      INSERT INTO ${schema}.run_texts (run, text, grams) SELECT id, $21, $22 FROM new_run
     )${thread.writes}
     SELECT channel FROM new_run LEFT JOIN ${schema}.followers ON run = ${ALL_RUNS}
-    WHERE 1 / (new_run.id <= $20::int8)::int4 = 1`
+    WHERE 1 / (new_run.id <= $23::int8)::int4 = 1`
 }
 
 /** Returns the parts of the statement that add the run to its thread. */
 function threadSql(schema: string) {
   return {
     column: ', thread_id',
-    value: ', $21',
+    value: ', $24',
     where: ` AND NOT EXISTS (
         SELECT FROM ${schema}.thread_runs JOIN ${schema}.runs AS earlier ON earlier.id = run
-        WHERE thread_runs.thread_id = $21 AND earlier.state <> 'ended')`,
+        WHERE thread_runs.thread_id = $24 AND earlier.state <> 'ended')`,
     writes: `, new_thread_run AS (
       INSERT INTO ${schema}.thread_runs (thread_id, n, run, user_message, final_task)
-      SELECT $21, $22::int4, id, $23, $24::int4 FROM new_run
+      SELECT $24, $25::int4, id, $26, $27::int4 FROM new_run
     ), touched AS (
       UPDATE ${schema}.threads SET place = DEFAULT, changed_at = clock_timestamp()
-      FROM new_run WHERE threads.thread_id = $21
+      FROM new_run WHERE threads.thread_id = $24
     )`,
   }
 }
@@ -295,5 +298,8 @@ function toRunValues(run: NewRun): readonly unknown[] {
     ...toSubmittedColumns(run),
     run.actor === undefined ? null : toIndex(run.actor),
     run.cacheKey ?? null,
+    run.code === undefined ? null : toColumn(run.code.build),
+    run.code?.code ?? null,
+    run.code?.isFixed ?? null,
   ]
 }

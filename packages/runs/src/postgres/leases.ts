@@ -1,8 +1,8 @@
 /**
  * The leases of processes: one row each, for any number of runs. Renewing is one update of one row.
  *
- * A lease also says whether its process has a free slot, and which ensembles it knows; `process-waker.ts` wakes processes
- * accordingly. A process without runs has a longer lease, which it renews rarely.
+ * A lease also says whether its process has a free slot, which ensembles it knows, and its build; `process-waker.ts` wakes
+ * processes accordingly. A process without runs has a longer lease, which it renews rarely.
  *
  * When a lease has expired, its process loses all of its runs: the process that finds the lease makes them ready and
  * deletes it, and what the lost process followed. An expired lease cannot be extended; its process can only start a new
@@ -53,6 +53,7 @@ export interface ClaimedLease {
   readonly idleLeaseMs: string
   readonly hasFreeSlot: string
   readonly ensembles: string
+  readonly build: string
   /** Whether the statement has claimed a run. */
   readonly hasClaimed: string
 }
@@ -67,7 +68,7 @@ export interface ClaimedLease {
  * left unchanged.
  */
 export function claimLeaseSql(schema: string, lease: ClaimedLease): string {
-  const { owner, leaseMs, idleLeaseMs, hasFreeSlot, ensembles, hasClaimed } = lease
+  const { owner, leaseMs, idleLeaseMs, hasFreeSlot, ensembles, build, hasClaimed } = lease
   const slack = `least((SELECT ms FROM term) / 8, ${LONGEST_SLACK_MS})`
   const end = leaseEnd(`(SELECT ms FROM term) + ${slack}`)
   return `
@@ -75,10 +76,10 @@ export function claimLeaseSql(schema: string, lease: ClaimedLease): string {
       SELECT CASE WHEN ${hasClaimed} OR EXISTS (SELECT FROM ${schema}.runs WHERE ${ownedBy(owner)})
         THEN ${leaseMs} ELSE ${idleLeaseMs} END AS ms
     ), lease AS (
-      INSERT INTO ${schema}.leases (owner, expires_at, free, ensembles)
-      VALUES (${owner}, ${end}, ${hasFreeSlot}, ${ensembles})
+      INSERT INTO ${schema}.leases (owner, expires_at, free, ensembles, build)
+      VALUES (${owner}, ${end}, ${hasFreeSlot}, ${ensembles}, ${build})
       ON CONFLICT (owner) DO UPDATE
-        SET expires_at = ${end}, free = excluded.free, ensembles = excluded.ensembles
+        SET expires_at = ${end}, free = excluded.free, ensembles = excluded.ensembles, build = excluded.build
         WHERE leases.expires_at > statement_timestamp() AND (
           leases.expires_at > excluded.expires_at
           OR leases.expires_at < excluded.expires_at - ${slack} * interval '1 millisecond'
@@ -113,16 +114,16 @@ export function loseSql(lostAt: string): string {
 
 /**
  * Returns the statement that renews the lease of `$1`: to `$2` milliseconds from now, or `$3` if it has no run. `$4` says
- * whether it has a free slot, `$5` names its ensembles, or is null for all. The statement returns the row of
- * {@link fleetSql} for each run of the owner, once without a run if it has none, and without an owner if it has no lease,
- * or an expired one.
+ * whether it has a free slot, `$5` names its ensembles, or is null for all, `$6` is its build, or null. The statement returns
+ * the row of {@link fleetSql} for each run of the owner, once without a run if it has none, and without an owner if it has
+ * no lease, or an expired one.
  */
 export function renewSql(schema: string): string {
   return `
     WITH held AS MATERIALIZED (
       SELECT run_id, token FROM ${schema}.runs WHERE ${ownedBy('$1')}
     ), lease AS (
-      UPDATE ${schema}.leases SET free = $4::bool, ensembles = $5::text[],
+      UPDATE ${schema}.leases SET free = $4::bool, ensembles = $5::text[], build = $6,
         expires_at = ${leaseEnd('CASE WHEN EXISTS (SELECT FROM held) THEN $2::float8 ELSE $3::float8 END')}
       WHERE owner = $1 AND expires_at > clock_timestamp()
       RETURNING owner
@@ -155,6 +156,7 @@ export async function renewLease(
     finiteOrNull(idleLeaseMs),
     hasFreeSlot,
     known?.ensembles.map(toColumn) ?? null,
+    known?.code === undefined ? null : toColumn(known.code.build),
   ]
   let rows = await database.query(sql, values)
   let lost: readonly string[] = []

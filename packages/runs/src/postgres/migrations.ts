@@ -10,6 +10,7 @@ import { sleep, systemClock, TuttiError } from '@tutti/core'
 
 import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
 import { isLockTimeout } from './connection-errors.ts'
+import { BUILD_SHARES, BUILD_TABLES } from './build-tables.ts'
 import { CLAIM_KEY, UNOWNED } from './claim-key-sql.ts'
 import { THREAD_TABLES } from './thread-tables.ts'
 import { Database, LOCKS, type DatabaseSession } from './database.ts'
@@ -372,23 +373,7 @@ export const POSTGRES_MIGRATIONS: readonly (string | IndexStep | RepeatedStep)[]
   CREATE TABLE $schema.trimmed_steps (ended_at timestamptz NOT NULL, run bigint NOT NULL);
   INSERT INTO $schema.trimmed_steps VALUES ('-infinity', 0);
   `,
-  // The codes of ensembles, and the code of each run that a process has taken.
-  `
-  ALTER TABLE $schema.runs ADD COLUMN build text, ADD COLUMN code text;
-
-  CREATE TABLE $schema.builds (
-    build text NOT NULL,
-    ensemble text NOT NULL,
-    code text NOT NULL,
-    started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    PRIMARY KEY (build, ensemble, code)
-  );
-
-  CREATE TABLE $schema.manifests (
-    code text PRIMARY KEY,
-    data text NOT NULL
-  );
-  `,
+  BUILD_TABLES,
   {
     indexes: {
       runs_claimable: `runs (${CLAIM_KEY}, least(lost_owners, 2), due_at, id) WHERE ${UNOWNED}`,
@@ -398,6 +383,7 @@ export const POSTGRES_MIGRATIONS: readonly (string | IndexStep | RepeatedStep)[]
   },
   // The run that a run was forked from, as JSON.
   `ALTER TABLE $schema.runs ADD COLUMN parent text;`,
+  BUILD_SHARES,
 ]
 
 /**

@@ -38,8 +38,8 @@ export function prepareRunCreator(
     `INSERT INTO runs
        (run_id, ensemble, workflow, status, inputs, tags, task_count, created_at, last_seq, token,
         idempotency_key, fingerprint, cache_key, request, actor, webhooks,
-        thread_id, state, epoch, owner, due_at, claimed_at, build, code)
-     VALUES (?, ?, ?, 'ACCEPTED', ?, ?, ?, ?, 0, ${NEW_TOKEN}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        thread_id, state, epoch, owner, due_at, claimed_at, build, code, fixed)
+     VALUES (?, ?, ?, 'ACCEPTED', ?, ?, ?, ?, 0, ${NEW_TOKEN}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      RETURNING *`,
   )
   const insertText = database.prepare('INSERT INTO run_texts (run, text) VALUES (?, ?)')
@@ -63,7 +63,7 @@ export function prepareRunCreator(
         Number(active) < claimant.maxConcurrentRuns &&
         !isAnyDue(now)
       const owner = isFree ? claimant : undefined
-      const row = insert.get(...toRunValues(run), ...toQueueValues(owner, run.ensemble, now)) ?? {}
+      const row = insert.get(...toRunValues(run), ...toQueueValues(run, owner, now)) ?? {}
       const id = Number(row['id'])
       insertText.run(id, toSearchText(run))
       append({ id, runId, lastSeq: -1, events: [firstEvent], steps: [], assignments: [] })
@@ -81,16 +81,18 @@ export function prepareRunCreator(
   }
 }
 
-/** Returns the values of `state`, `epoch`, `owner`, `due_at`, `claimed_at`, `build` and `code`. */
+/** Returns the values of `state`, `epoch`, `owner`, `due_at`, `claimed_at`, `build`, `code` and `fixed`. */
 function toQueueValues(
+  { ensemble, code }: Pick<NewRun, 'ensemble' | 'code'>,
   owner: Claimant | undefined,
-  ensemble: string,
   now: number,
 ): readonly SQLInputValue[] {
-  if (owner === undefined) return ['ready', 0, null, now, null, null, null]
-  const { leaseMs, code } = owner
-  const until = leaseMs === Infinity ? null : Math.ceil(now + leaseMs)
-  return ['owned', 1, owner.owner, until, now, code?.build ?? null, code?.codes[ensemble] ?? null]
+  const build = owner?.code?.build ?? code?.build ?? null
+  const digest = owner?.code?.codes[ensemble] ?? code?.code ?? null
+  const chosen = [build, digest, code === undefined ? null : Number(code.isFixed)]
+  if (owner === undefined) return ['ready', 0, null, now, null, ...chosen]
+  const until = owner.leaseMs === Infinity ? null : Math.ceil(now + owner.leaseMs)
+  return ['owned', 1, owner.owner, until, now, ...chosen]
 }
 
 function toRunValues(run: NewRun): readonly SQLInputValue[] {

@@ -294,6 +294,18 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   `,
   // The run that a run was forked from, as JSON.
   `ALTER TABLE runs ADD COLUMN parent TEXT;`,
+  // The time at which a build first started, and its share of new runs. `given` is the share with which a process of the
+  // build started last. A fixed run was submitted to its build.
+  `
+  ALTER TABLE builds ADD COLUMN first_started_at INTEGER;
+  UPDATE builds SET first_started_at = started_at;
+  CREATE TABLE build_shares (
+    build TEXT PRIMARY KEY,
+    share INTEGER NOT NULL,
+    given INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  ALTER TABLE runs ADD COLUMN fixed INTEGER;
+  `,
 ]
 
 /**

@@ -1,4 +1,4 @@
-/** Cases of RUNS-Z1 to RUNS-Z6: codes of ensembles, and runs that wait for one. */
+/** Cases of RUNS-Z1 to RUNS-Z6, RUNS-Z11 and RUNS-Z12: codes of ensembles, and runs that wait for one. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import { listClaimKeys } from '../claim-key.ts'
@@ -7,15 +7,17 @@ import {
   assertClaimed,
   claimDue,
   createRun,
+  endedRun,
   ownedRun,
   readRecord,
   readUnowned,
   toOwner,
 } from './run-fixtures.ts'
 
-import type { NewBuild } from '../ports/build-store.ts'
+import type { NewBuild, RunMove } from '../ports/build-store.ts'
 import type { ClaimRequest, KnownEnsembles } from '../ports/run-queue.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
+import type { EnsembleManifest } from '@tutti/ensemble'
 import type { StorageCase } from './storage-case.ts'
 
 /** The code of a process with the ensemble `band`. */
@@ -51,13 +53,26 @@ function claimWith(storage: RunStorage, known: KnownEnsembles, more: Partial<Cla
   return claimDue(storage, { owner: 'owner-b', known, ...more })
 }
 
-function newBuild(build: string, code: string): NewBuild {
-  return {
-    build,
-    code,
-    ensemble: 'band',
-    manifest: { name: 'band', settings: {}, tasks: { play: { description: code } } },
-  }
+function newBuild(build: string, code: string, share = 100): NewBuild {
+  return { build, share, ensembles: [{ code, ensemble: 'band', manifest: newManifest(code) }] }
+}
+
+function newManifest(description: string): EnsembleManifest {
+  return { name: 'band', settings: {}, tasks: { play: { description } } }
+}
+
+/** Returns the build and the share of each code in the store, in its order. */
+async function readShares(storage: RunStorage): Promise<readonly (readonly [string, number])[]> {
+  return (await storage.builds.list()).map(({ build, share }) => [build, share])
+}
+
+/** Moves one run; returns whether it was moved. */
+async function moveOne(
+  storage: RunStorage,
+  { runId, token }: Pick<RunMove, 'runId' | 'token'>,
+): Promise<boolean> {
+  const moved = await storage.builds.move([{ runId, token, to: { build: 'v2', code: 'bbbb' } }])
+  return moved.includes(runId)
 }
 
 export const buildCases: readonly StorageCase[] = [
@@ -110,6 +125,8 @@ export const buildCases: readonly StorageCase[] = [
         code: 'aaaa',
         isHeld: false,
         isCancelling: false,
+        hasBegun: true,
+        isFixed: false,
       })
       const own = { ...QUERY, codes: { band: 'aaaa' } }
       deepStrictEqual(await storage.builds.findStranded(own), [])
@@ -135,7 +152,7 @@ export const buildCases: readonly StorageCase[] = [
       deepStrictEqual(await storage.builds.findUnowned('run-a'), found)
       const [own] = await storage.builds.findStranded({ ...QUERY, codes: { band: 'aaaa' } })
       deepStrictEqual(own, found)
-      ok(await storage.builds.move(found, { build: 'v2', code: 'bbbb' }))
+      ok(await moveOne(storage, found))
       deepStrictEqual(await claimWith(storage, OLD), [])
       const claimed = await claimWith(storage, NEW)
       assertClaimed(claimed, ['run-a'])
@@ -160,12 +177,11 @@ export const buildCases: readonly StorageCase[] = [
       ok(run !== undefined)
       const [claimed] = await claimWith(storage, OLD)
       ok(claimed !== undefined)
-      const to = { build: 'v2', code: 'bbbb' }
-      strictEqual(await storage.builds.move(run, to), false)
+      strictEqual(await moveOne(storage, run), false)
       strictEqual(await storage.builds.hold(run), false)
       strictEqual(await storage.builds.findUnowned('run-a'), undefined)
       await toOwner(storage, claimed).commit([result('run-a')])
-      strictEqual(await storage.builds.move(run, to), false)
+      strictEqual(await moveOne(storage, run), false)
       strictEqual(await storage.builds.findUnowned('run-b'), undefined)
     },
   },
@@ -178,7 +194,7 @@ export const buildCases: readonly StorageCase[] = [
       ok(claimed !== undefined)
       await storage.queue.release(toOwner(storage, claimed), { kind: 'parked' })
       const { token } = await readUnowned(storage, 'run-a')
-      ok(await storage.builds.move({ runId: 'run-a', token }, { build: 'v2', code: 'bbbb' }))
+      ok(await moveOne(storage, { runId: 'run-a', token }))
       const { status, code } = await readRecord(storage, 'run-a')
       deepStrictEqual([status, code], ['WAITING_REVIEW', 'bbbb'])
       deepStrictEqual(await claimWith(storage, NEW), [])
@@ -188,22 +204,114 @@ export const buildCases: readonly StorageCase[] = [
     name: '[RUNS-Z6] registered codes are listed, the newest first, and have their manifests',
     async run({ storage, passTime }) {
       deepStrictEqual(await storage.builds.list(), [])
-      await storage.builds.register([newBuild('v1', 'aaaa')])
+      await storage.builds.register(newBuild('v1', 'aaaa'))
       await passTime(1_000)
-      await storage.builds.register([newBuild('v2', 'bbbb')])
+      await storage.builds.register(newBuild('v2', 'bbbb'))
       await passTime(1_000)
-      await storage.builds.register([newBuild('v1', 'aaaa')])
+      await storage.builds.register(newBuild('v1', 'aaaa'))
       const builds = await storage.builds.list()
       deepStrictEqual(
         builds.map(({ build, ensemble, code }) => [build, ensemble, code]),
         [
-          ['v1', 'band', 'aaaa'],
           ['v2', 'band', 'bbbb'],
+          ['v1', 'band', 'aaaa'],
         ],
       )
-      ok(builds.every(({ startedAt }) => Number.isInteger(startedAt)))
-      deepStrictEqual(await storage.builds.manifest('bbbb'), newBuild('v2', 'bbbb').manifest)
+      const [second, first] = builds
+      ok(first !== undefined && second !== undefined)
+      ok(builds.every((build) => Number.isInteger(build.startedAt)))
+      ok(first.startedAt > second.startedAt)
+      ok(first.firstStartedAt < second.firstStartedAt)
+      deepStrictEqual(await storage.builds.manifest('bbbb'), newManifest('bbbb'))
       strictEqual(await storage.builds.manifest('cccc'), undefined)
+    },
+  },
+  {
+    name: '[RUNS-Z6] each build is listed with its runs that have not ended, by status',
+    async run({ storage }) {
+      await storage.builds.register(newBuild('v1', 'aaaa'))
+      await storage.builds.register(newBuild('v2', 'bbbb'))
+      await begunRun(storage, 'run-a')
+      await createRun(storage, 'run-b', { code: { build: 'v1', code: 'aaaa', isFixed: false } })
+      await createRun(storage, 'run-c')
+      await endedRun(storage, 'run-d', { code: { build: 'v1', code: 'aaaa', isFixed: false } })
+      const builds = await storage.builds.list()
+      const counts = Object.fromEntries(builds.map(({ build, unfinished }) => [build, unfinished]))
+      deepStrictEqual(counts, { v1: { ACCEPTED: 1, RUNNING: 1 }, v2: {} })
+    },
+  },
+  {
+    name: '[RUNS-Z11] a build lives once a process has registered it and has a lease, and has its share of new runs',
+    async run({ storage }) {
+      deepStrictEqual(await storage.builds.living(), [])
+      await storage.builds.register(newBuild('v1', 'aaaa', 25))
+      await claimDue(storage, { known: OLD })
+      const [living, ...others] = await storage.builds.living()
+      deepStrictEqual(others, [])
+      const { firstStartedAt, ...build } = living ?? { firstStartedAt: undefined }
+      ok(Number.isInteger(firstStartedAt))
+      deepStrictEqual(build, {
+        build: 'v1',
+        ensemble: 'band',
+        code: 'aaaa',
+        share: 25,
+        processes: 1,
+      })
+      strictEqual((await storage.builds.list())[0]?.processes, 1)
+    },
+  },
+  {
+    name: '[RUNS-Z12] a share that was set is kept by a process that starts, unless it starts with another one than before',
+    async run({ storage }) {
+      strictEqual(await storage.builds.setShare('v1', 25), false)
+      await storage.builds.register(newBuild('v1', 'aaaa', 5))
+      deepStrictEqual(await readShares(storage), [['v1', 5]])
+      ok(await storage.builds.setShare('v1', 25))
+      await storage.builds.register(newBuild('v1', 'aaaa', 5))
+      deepStrictEqual(await readShares(storage), [['v1', 25]])
+      await storage.builds.register(newBuild('v1', 'aaaa', 0))
+      deepStrictEqual(await readShares(storage), [['v1', 0]])
+    },
+  },
+  {
+    name: '[RUNS-Z2] a run that was created for a build is claimed by processes with its code only',
+    async run({ storage }) {
+      const code = { build: 'v2', code: 'bbbb', isFixed: false }
+      const created = await createRun(storage, 'run-a', { code })
+      deepStrictEqual([created.build, created.code], ['v2', 'bbbb'])
+      deepStrictEqual(await claimWith(storage, OLD), [])
+      assertClaimed(await claimWith(storage, NEW), ['run-a'])
+    },
+  },
+  {
+    name: '[RUNS-Z3] a due run that was created for a build which no process has is stranded, and has not begun',
+    async run({ storage }) {
+      await createRun(storage, 'run-a', { code: { build: 'v1', code: 'aaaa', isFixed: false } })
+      await createRun(storage, 'run-b', { code: { build: 'v1', code: 'aaaa', isFixed: true } })
+      const runs = await storage.builds.findStranded(QUERY)
+      deepStrictEqual(
+        runs.map(({ runId, hasBegun, isFixed }) => ({ runId, hasBegun, isFixed })),
+        [
+          { runId: 'run-a', hasBegun: false, isFixed: false },
+          { runId: 'run-b', hasBegun: false, isFixed: true },
+        ],
+      )
+      const to = { build: 'v2', code: 'bbbb' }
+      const moves = runs.map(({ runId, token }) => ({ runId, token, to }))
+      deepStrictEqual(await storage.builds.move([]), [])
+      deepStrictEqual([...(await storage.builds.move(moves))].toSorted(), ['run-a', 'run-b'])
+      assertClaimed(await claimWith(storage, NEW), ['run-a', 'run-b'])
+    },
+  },
+  {
+    name: '[RUNS-Z4] a held run that has not begun is ACCEPTED again when it is moved',
+    async run({ storage }) {
+      await createRun(storage, 'run-a', { code: { build: 'v1', code: 'aaaa', isFixed: true } })
+      const [run] = await storage.builds.findStranded(QUERY)
+      ok(run !== undefined && (await storage.builds.hold(run)))
+      strictEqual((await readRecord(storage, 'run-a')).status, 'WAITING_FOR_BUILD')
+      ok(await moveOne(storage, run))
+      strictEqual((await readRecord(storage, 'run-a')).status, 'ACCEPTED')
     },
   },
 ]

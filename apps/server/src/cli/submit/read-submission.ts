@@ -56,6 +56,7 @@ export async function readSubmission(
     ...filled('options', settings),
     ...filled('budget', budget),
     ...(options.runId === undefined ? {} : { runId: options.runId }),
+    ...(options.build === undefined ? {} : { build: options.build }),
     ...(options.webhook === undefined ? {} : { webhooks: [...options.webhook] }),
   }
   // NOTE: files may contain anything; the server validates the body and names each invalid field.

@@ -32,6 +32,7 @@ export interface SubmitCommandOptions {
   readonly maxToolCalls?: number
   readonly tag?: readonly string[]
   readonly runId?: string
+  readonly build?: string
   readonly idempotencyKey?: string
   readonly webhook?: readonly string[]
 }
@@ -112,6 +113,7 @@ export function withSubmitOptions(command: Command): Command {
     .optionsGroup('Run:')
     .option('-t, --tag <key=value>', 'a tag for finding the run; its value is text', gather)
     .option('--run-id <id>', 'id of the run (default: generated)')
+    .option('--build <id>', 'build that executes the run (default: chosen by the shares of builds)')
     .option('--idempotency-key <key>', 'repeating a request with the same key returns the same run')
     .option('--webhook <name>', 'a configured webhook to notify about the run', gather)
     .optionsGroup('Options:')

@@ -1,8 +1,12 @@
 /** Builds of ensembles, and runs that are moved between them. */
 import Type from 'typebox'
-import { CLOSED, Instant, NonBlank } from '../scalars.ts'
+import { RunStatus } from '../enums.ts'
+import { CLOSED, Count, Instant, NonBlank } from '../scalars.ts'
 
 import type { Static } from '../../static.ts'
+
+/** Percentage of new runs. */
+const Share = Type.Integer({ minimum: 0, maximum: 100 })
 
 /** Code of one ensemble in a build. */
 export const BuildInfo = Type.Object({
@@ -11,18 +15,45 @@ export const BuildInfo = Type.Object({
   ensemble: Type.String(),
   /** Digest of the code of the ensemble. */
   code: Type.String(),
+  /** Time at which a process of the build started first. Of the builds that live, the newest gets new runs. */
+  firstStartedAt: Instant,
   /** Time at which a process of the build started last. */
   startedAt: Instant,
+  /** Number of its processes that execute runs now. A build without one does not live. */
+  processes: Count,
+  /** Percentage of new runs that it gets while it lives; older builds get the others. The oldest that lives gets all that remain. */
+  share: Share,
+  /** Number of its runs that have not ended, by status; a status without runs is absent. */
+  runs: Type.Partial(Type.Record(RunStatus, Count)),
 })
 export type BuildInfo = Static<typeof BuildInfo>
 
-/** Response of `GET /api/builds`: the build that started last comes first. */
+/** Response of `GET /api/builds`: the build that first started last comes first. */
 export const BuildList = Type.Object({
   builds: Type.Array(BuildInfo),
   /** Build of the process that responds. */
   current: Type.String(),
 })
 export type BuildList = Static<typeof BuildList>
+
+/** Body of `POST /api/builds/{build}/share`. */
+export const SetBuildShareBody = Type.Object(
+  {
+    /** Percentage of new runs that the build gets while older builds live. */
+    share: Share,
+  },
+  CLOSED,
+)
+export type SetBuildShareBody = Static<typeof SetBuildShareBody>
+
+/** Response of `POST /api/builds/{build}/share`. */
+export const BuildShareSet = Type.Object({
+  /** Id of the build. */
+  build: Type.String(),
+  /** Percentage of new runs that it gets. Every process applies it within a few seconds. */
+  share: Share,
+})
+export type BuildShareSet = Static<typeof BuildShareSet>
 
 /** Body of `POST /api/runs/{runId}/migrate`. */
 export const MigrateRunBody = Type.Object(

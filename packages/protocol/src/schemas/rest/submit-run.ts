@@ -233,6 +233,8 @@ export const submitRunFields = {
   ensemble: Type.Optional(NonBlank),
   /** Id chosen by the client; the server generates one when absent. */
   runId: Type.Optional(RunId),
+  /** Build that executes the run, which must live; chosen by the shares of the builds when absent. */
+  build: Type.Optional(NonBlank),
   /** Messages of the conversation before this run, oldest first. Every agent of the run gets them. */
   history: Type.Optional(Type.Array(HistoryMessage, { maxItems: MAX_HISTORY_MESSAGES })),
   /** Tools that the client executes. Every agent of the run may call them. */

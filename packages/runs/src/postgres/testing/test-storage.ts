@@ -43,7 +43,19 @@ export function testStorage(database: () => StorageDatabase): void {
 }
 
 /** Removes what the case before has left; other tables are emptied with the runs. */
-const EMPTY = ['runs', 'threads', 'leases', 'slots', 'audit', 'secrets', 'memories', 'reflections']
+const EMPTY = [
+  'runs',
+  'threads',
+  'leases',
+  'slots',
+  'audit',
+  'builds',
+  'build_shares',
+  'manifests',
+  'secrets',
+  'memories',
+  'reflections',
+]
   .map((table) => `DELETE FROM cases.${table}`)
   .join('; ')
 
