@@ -17,6 +17,7 @@ import {
   type Caller,
   completionRoutes,
   isAudited,
+  isOpenAiPath,
   mcpRoutes,
   modelRoutes,
   responsesRoutes,
@@ -25,6 +26,7 @@ import {
   type StreamAnswer,
   tasksRoutes,
   type AddSubject,
+  toOpenAiResponse,
   toResponse,
   readTrace,
   reportError,
@@ -110,9 +112,9 @@ export function createApp(
     identify(context, guard)
     const message = `No route matches ${context.req.method} ${context.req.path}${routeHint(options, routes)}`
     const { status } = ERROR_CODES.NOT_FOUND
-    return toResponse({ status, body: { error: 'NOT_FOUND', message } })
+    return refuse(context, { status, body: { error: 'NOT_FOUND', message } })
   })
-  app.onError((error, context) => toResponse(takeError(error, context, options)))
+  app.onError((error, context) => refuse(context, takeError(error, context, options)))
   return app
 }
 
@@ -261,6 +263,15 @@ function identify(
   return guard.identify(readRequestInfo(env.incoming), { takesTicket: route?.takesTicket === true })
 }
 
+/** Returns an error outside of a route, in the shape of the API to which the path belongs. */
+function refuse(
+  { req: { path } }: Context<Env>,
+  error: WireError,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return isOpenAiPath(path) ? toOpenAiResponse(error, headers) : toResponse(error, headers)
+}
+
 /** Hint for requests to a route that this process does not serve. */
 function routeHint({ surface }: ResolvedControlApiOptions, routes: readonly HttpRoute[]): string {
   if (surface === 'all') return '; GET /docs lists all routes'
@@ -286,7 +297,8 @@ function refuseOtherMethods(
       if (!isPublic) identify(context, guard)
       const message = `${context.req.path} allows ${allow}, got ${context.req.method}`
       const { status } = ERROR_CODES.METHOD_NOT_ALLOWED
-      return toResponse({ status, body: { error: 'METHOD_NOT_ALLOWED', message } }, { allow })
+      const body = { error: 'METHOD_NOT_ALLOWED', message } as const
+      return refuse(context, { status, body }, { allow })
     })
   }
 }

@@ -54,13 +54,8 @@ beforeAll(async () => {
     })),
     short: answering('short', () => ({ text: 'Once upon', finishReason: 'length' })),
   })
-  const plain = ensemble({
-    name: 'plain',
-    tasks: [task({ name: 'talk', description: 'Talk to the user' })],
-    model: echo,
-  })
   api = await openServer({
-    ensembles: [...chatEnsembles(), waiter, capped, plain],
+    ensembles: [...chatEnsembles(), waiter, capped],
     models,
     limits: { models },
     apiKeys: [
@@ -357,82 +352,6 @@ describe('a function call of the Responses API', () => {
   })
 })
 
-describe('a conversation of the Responses API', () => {
-  it('[GW-N13][GW-N14] is a thread, whose next run gets the earlier messages', async () => {
-    const client = open()
-    const { id, metadata } = await client.conversations.create({ metadata: { topic: 'weather' } })
-    expect(metadata).toEqual({ topic: 'weather' })
-    expect(await client.conversations.retrieve(id)).toMatchObject({ id, object: 'conversation' })
-    const first = await client.responses.create({ model: 'echo', input: 'One', conversation: id })
-    expect([first.output_text, first.conversation]).toEqual(['1: One', { id }])
-    const second = await client.responses.create({
-      model: 'singer',
-      input: [{ role: 'user', content: 'Ode' }],
-      conversation: { id },
-      stream: true,
-    })
-    expect(endOf(await all(second)).conversation).toEqual({ id })
-    const third = await client.responses.create({ model: 'echo', input: 'Two', conversation: id })
-    expect(third.output_text).toBe('5: Two')
-    const threadId = id.slice('conv_'.length)
-    const { runs } = await api.runs.threads.runs({ threadId, limit: 9, maxBytes: 9_999 })
-    expect(runs.map(({ userMessage }) => userMessage)).toEqual(['Two', 'Ode', 'One'])
-    const next = { model: 'echo', input: 'Three', previous_response_id: third.id }
-    expect((await client.responses.create(next)).output_text).toBe('7: Three')
-  })
-
-  it('[GW-N13] is locked while its newest run waits, which outputs continue', async () => {
-    const client = open()
-    const { id: conversation } = await client.conversations.create({})
-    const ask = { model: 'caller', input: 'Weather?', tools: [WEATHER], conversation }
-    const first = await client.responses.create(ask)
-    const locked = await errorOf(client.responses.create(ask))
-    expect([locked.status, locked.code, locked.param]).toEqual([
-      409,
-      'conversation_locked',
-      'conversation',
-    ])
-    const [call] = first.output
-    if (call?.type !== 'function_call') throw new TypeError('No call')
-    const second = await client.responses.create({
-      ...ask,
-      input: [{ type: 'function_call_output', call_id: call.call_id, output: '7 degrees' }],
-    })
-    expect([second.output_text, second.conversation]).toEqual(['7 degrees', { id: conversation }])
-  })
-
-  it.each([
-    ['conversation', 404, { conversation: 'conv_none' }],
-    ['conversation', 404, { conversation: { id: 'thread' } }],
-    ['conversation', 400, { previous_response_id: 'resp_run-1' }],
-    ['model', 400, { model: 'plain' }],
-    [
-      'input',
-      400,
-      {
-        input: [
-          { role: 'assistant', content: 'Hi' },
-          { role: 'user', content: 'x' },
-        ],
-      },
-    ],
-  ])('[GW-N13] refuses a request by its %s with status %i: %j', async (param, status, change) => {
-    const client = open()
-    const { id: conversation } = await client.conversations.create({})
-    const body = { model: 'echo', input: 'x', conversation, ...change }
-    const error = await errorOf(client.post('/responses', { body }))
-    expect([error.status, error.param]).toEqual([status, param])
-  })
-
-  it('[GW-N14] that does not exist, or would begin with items, is refused', async () => {
-    const client = open()
-    expect((await errorOf(client.conversations.retrieve('conv_none'))).status).toBe(404)
-    const items = [{ role: 'user' as const, content: 'x' }]
-    const error = await errorOf(client.conversations.create({ items }))
-    expect([error.status, error.param]).toEqual([400, 'items'])
-  })
-})
-
 describe('an approval request of the Responses API', () => {
   it('[GW-N5] is a review of a tool call', async () => {
     const client = open()
@@ -637,6 +556,18 @@ describe('an error of the Responses API', () => {
       writer.responses.create({ ...asked, previous_response_id: stored.id }),
     )
     expect(error.status).toBe(403)
+    const waiting = await open().responses.create({
+      model: 'caller',
+      input: 'Secret',
+      tools: [WEATHER],
+    })
+    const [call] = waiting.output
+    const id = call?.type === 'function_call' ? call.call_id : ''
+    const output = { type: 'function_call_output', call_id: id, output: 'Rain' } as const
+    for (const previous of [null, waiting.id]) {
+      const answer = { model: 'caller', input: [output], previous_response_id: previous }
+      expect((await errorOf(writer.responses.create(answer))).status).toBe(403)
+    }
     const own = await writer.responses.create(asked)
     const next = await writer.responses.create({ ...asked, previous_response_id: own.id })
     expect(next.output_text).toBe('3: What was it?')

@@ -41,13 +41,19 @@ export function anyone(remoteAddress?: string): Caller {
 
 const ALL: ReadonlySet<Scope> = new Set(['admin'])
 
+/** Whether a caller has a scope; `admin` includes all. */
+export function hasScope({ scopes }: Pick<Caller, 'scopes'>, scope: Scope): boolean {
+  return scopes.has(scope) || scopes.has('admin')
+}
+
 /**
  * Refuses a caller without a scope.
  *
  * @throws {TuttiError} FORBIDDEN, naming the scope that is missing.
  */
-export function assertScope({ name, scopes }: Caller, scope: Scope | null): void {
-  if (scope === null || scopes.has(scope) || scopes.has('admin')) return
+export function assertScope(caller: Caller, scope: Scope | null): void {
+  if (scope === null || hasScope(caller, scope)) return
+  const { name, scopes } = caller
   const held = [...scopes].join(', ') || 'none'
   throw new TuttiError('FORBIDDEN', `Key "${name}" lacks the scope ${scope}; it has: ${held}`)
 }
@@ -76,7 +82,7 @@ export function mayDecide(
   { scope, role }: { readonly scope: Scope; readonly role: string | undefined },
 ): boolean {
   const hasRole = role === undefined || roles === undefined || roles.has(role)
-  return hasRole && (scopes.has(scope) || scopes.has('admin'))
+  return hasRole && hasScope({ scopes }, scope)
 }
 
 /** Returns the name of a caller as runs and events store it. */

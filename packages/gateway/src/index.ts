@@ -9,6 +9,7 @@ export { aguiRoutes } from './ag-ui/routes.ts'
 export { aiSdkRoutes } from './ai-sdk/routes.ts'
 export { mcpRoutes } from './mcp/routes.ts'
 export { completionRoutes } from './openai/chat/routes.ts'
+export { isOpenAiPath, toOpenAiResponse } from './openai/errors.ts'
 export { modelRoutes } from './openai/models.ts'
 export { responsesRoutes } from './openai/responses/routes.ts'
 export { answerTaskRequest, answerToolRequest } from './peer/routes.ts'
@@ -39,6 +40,7 @@ export { actorOf, anyone, assertScope, mayDecide, type Caller } from './caller.t
 export { audited, isAudited, type AuditSubject, type AddSubject } from './http/audited.ts'
 export { cancelRun, cancelUnlessOver, type CancelRequest } from './runs/cancel-run.ts'
 export { deleteRun } from './runs/delete-run.ts'
+export { deleteThread } from './runs/delete-thread.ts'
 export { decideReview, decisionScope, findDecisionScope } from './runs/decide-review.ts'
 export {
   findPlace,

@@ -1,5 +1,4 @@
 /** Creates, lists, inspects and deletes threads. */
-import { TuttiError } from '@tutti/core'
 import {
   CreateThreadBody,
   ListThreadsQuery,
@@ -9,14 +8,7 @@ import {
   type ThreadList,
   type ThreadRunList,
 } from '@tutti/protocol'
-import {
-  actorOf,
-  type Caller,
-  deleteRun,
-  type HttpRoute,
-  largeResponse,
-  readJsonBody,
-} from '@tutti/gateway'
+import { actorOf, deleteThread, type HttpRoute, largeResponse, readJsonBody } from '@tutti/gateway'
 import { threadNotFound } from '@tutti/runs'
 
 import { readQuery } from '../http/read-query.ts'
@@ -129,46 +121,5 @@ async function listThreadRuns(
   return {
     runs: page.map((run) => redactor.value(toThreadRun(run))),
     ...(last === undefined || !hasMore ? {} : { nextCursor: String(last.number) }),
-  }
-}
-
-/** Maximum number of times that a deletion looks for further runs. */
-const MOST_PASSES = 1_000
-
-/**
- * Deletes a thread with its runs, the oldest first. An unfinished run is cancelled first.
- *
- * @throws {TuttiError} THREAD_NOT_FOUND; NOT_CONFIRMED when a run has not stopped in time; THREAD_BUSY when runs are
- * submitted faster than they are deleted.
- */
-async function deleteThread(
-  options: Pick<ResolvedControlApiOptions, 'runs' | 'clock'>,
-  threadId: string,
-  caller: Caller,
-): Promise<void> {
-  for (let pass = 0; pass < MOST_PASSES; pass += 1) {
-    const end = await options.runs.threads.delete(threadId)
-    if (end.kind === 'has_runs') {
-      for (const runId of end.runIds) await deleteUnlessGone(options, runId, caller)
-    } else {
-      // After the first pass, another request may have deleted it.
-      if (end.kind === 'unknown' && pass === 0) throw threadNotFound(threadId)
-      return
-    }
-  }
-  const message = `Thread ${threadId} got new runs while it was being deleted; retry the deletion`
-  throw new TuttiError('THREAD_BUSY', message, { retryable: true })
-}
-
-/** Deletes a run that another request may delete at the same time. */
-async function deleteUnlessGone(
-  options: Pick<ResolvedControlApiOptions, 'runs' | 'clock'>,
-  runId: string,
-  caller: Caller,
-): Promise<void> {
-  try {
-    await deleteRun(options, runId, caller)
-  } catch (error) {
-    if (!TuttiError.isInstance(error) || error.code !== 'RUN_NOT_FOUND') throw error
   }
 }

@@ -4,6 +4,7 @@ import { ProtocolError, type ServerContext } from '@modelcontextprotocol/server'
 import { findRecord } from '../runs/find-run.ts'
 import { auditedCall } from '../service/gateway-call.ts'
 import { errorResult } from './answer.ts'
+import { hasScope } from '../caller.ts'
 import { mcpCallerOf, progressReporter } from './caller.ts'
 import { followCall } from './follow-run.ts'
 import { findStructuredTask } from './listed-tools.ts'
@@ -97,9 +98,8 @@ async function createReviews(
   reviewContext: ReviewContext,
   state: RoundState | undefined,
 ): Promise<CallReviews> {
-  const { scopes } = mcpCallerOf(context)
   const { runId } = reviewContext
-  const mayDecide = scopes.has('reviews:decide') || scopes.has('admin')
+  const mayDecide = hasScope(mcpCallerOf(context), 'reviews:decide')
   if (!hasForms || !mayDecide) return NO_CALL_REVIEWS
   const { mcpReq } = context
   if (era === 'legacy') {

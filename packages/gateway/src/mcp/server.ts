@@ -24,6 +24,7 @@ import { auditedCall } from '../service/gateway-call.ts'
 import { errorResult } from './answer.ts'
 import { callEnsemble } from './call-ensemble.ts'
 import { callTool } from './call-tool.ts'
+import { hasScope } from '../caller.ts'
 import { mcpCallerOf, progressReporter } from './caller.ts'
 import { renderPrompt, toPrompts } from './prompts.ts'
 import { readCallTrace, toMcpRequest, toMcpCall } from './request.ts'
@@ -233,7 +234,7 @@ async function callListed(
     )
   } catch (error) {
     if (ProtocolError.isInstance(error)) throw error
-    const isAllowed = caller.scopes.has(SCOPES[listed.kind]) || caller.scopes.has('admin')
+    const isAllowed = hasScope(caller, SCOPES[listed.kind])
     if (!isAllowed) throw new ProtocolError(FORBIDDEN, errorMessage(error))
     return errorResult(error, options)
   }

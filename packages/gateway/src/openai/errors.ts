@@ -1,7 +1,7 @@
 /**
  * Pure: errors in the shape of OpenAI's API.
  *
- * GW-O4 Every error of a route below `/v1` has OpenAI's shape, those of keys, limits and bodies included.
+ * GW-O4 Every error of a path below `/v1` has OpenAI's shape, those of keys, limits, bodies and unknown routes included.
  * GW-O5 `param` names the field of the first problem, and `message` every problem.
  * GW-O6 `x-should-retry` is `false` when a retry cannot help, because OpenAI's clients repeat 409, 429 and 5xx.
  *
@@ -61,10 +61,18 @@ export function toOpenAiError({ status, body }: WireError): OpenAiErrorBody {
   }
 }
 
+/** Whether a path belongs to OpenAI's API, whether or not it has a route. */
+export function isOpenAiPath(path: string): boolean {
+  return path.startsWith('/v1/')
+}
+
 /** Returns an error as an answer of OpenAI's API. */
-export function toOpenAiResponse(wire: WireError): Response {
+export function toOpenAiResponse(
+  wire: WireError,
+  more: Readonly<Record<string, string>> = {},
+): Response {
   const { error: code } = wire.body
-  const headers = new Headers(errorHeaders(wire))
+  const headers = new Headers({ ...errorHeaders(wire), ...more })
   if (!ERROR_CODES[code].retryable) headers.set('x-should-retry', 'false')
   return Response.json(toOpenAiError(wire), { status: STATUSES[code] ?? wire.status, headers })
 }

@@ -7,7 +7,7 @@ import {
   type SubmitRunBody,
 } from '@tutti/protocol'
 
-import { actorOf, type Caller } from '../caller.ts'
+import { actorOf, assertScope, hasScope, type Caller } from '../caller.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
 import type { RunWithEvents, RunRecord, RunSubmission } from '@tutti/runs'
@@ -30,13 +30,14 @@ export interface SubmissionOptions extends Pick<
 /**
  * Submits a run; a repeated submission under the same idempotency key returns the existing run.
  *
- * @throws {TuttiError} as `RunService.submit`, and INVALID_WEBHOOK.
+ * @throws {TuttiError} as `RunService.submit`; INVALID_WEBHOOK; FORBIDDEN for the thread of another key.
  */
-export function submitRunAs(
+export async function submitRunAs(
   options: Pick<GatewayOptions, 'runs' | 'webhooks'>,
   body: SubmitRunBody,
   submission: SubmissionOptions,
 ): Promise<RunRecord> {
+  await assertMayContinue(options, body, submission.caller)
   return options.runs.submit(buildSubmission(options, body, submission))
 }
 
@@ -45,11 +46,12 @@ export function submitRunAs(
  *
  * @throws {TuttiError} as `submitRunAs`.
  */
-export function submitAndFollowAs(
+export async function submitAndFollowAs(
   options: Pick<GatewayOptions, 'runs' | 'webhooks'>,
   body: SubmitRunBody,
   submission: SubmissionOptions,
 ): Promise<RunWithEvents> {
+  await assertMayContinue(options, body, submission.caller)
   return options.runs.submitAndFollow(buildSubmission(options, body, submission))
 }
 
@@ -89,6 +91,17 @@ export function replayRunAs(
   >,
 ): Promise<RunRecord> {
   return options.runs.replay(parentRunId, buildSubmission(options, body, submission))
+}
+
+/** Refuses the thread of another key to a caller that may not read it: the agents of its runs know the messages. */
+async function assertMayContinue(
+  { runs }: Pick<GatewayOptions, 'runs'>,
+  { threadId }: Pick<SubmitRunBody, 'threadId'>,
+  caller: Caller,
+): Promise<void> {
+  if (threadId === undefined || hasScope(caller, 'runs:read')) return
+  const thread = await runs.threads.get(threadId)
+  if (thread !== undefined && thread.actor !== caller.name) assertScope(caller, 'runs:read')
 }
 
 /** Adds the caller and its quota to the body of a request. */

@@ -17,9 +17,11 @@ export interface ThreadStore {
   create(thread: NewThread): Promise<CreatedThread>
   /** Returns a thread, or undefined when the id is unknown. */
   get(threadId: string): Promise<ThreadRecord | undefined>
+  /** Replaces the tags of a thread. Returns it, or undefined when the id is unknown. */
+  setTags(threadId: string, tags: ThreadRecord['tags']): Promise<ThreadRecord | undefined>
   /** Returns a page of threads. */
   list(query: ThreadQuery): Promise<readonly ThreadRecord[]>
-  /** Returns a page of the runs of a thread, newest first; empty when the id is unknown. */
+  /** Returns a page of the runs of a thread; empty when the id is unknown. */
   runs(query: ThreadRunQuery): Promise<ThreadRunPage>
   /** Deletes a thread without runs. */
   delete(threadId: string): Promise<DeletedThread>
@@ -54,6 +56,8 @@ export interface ThreadRunQuery {
   readonly limit: number
   /** Only runs with a smaller number. */
   readonly before?: number | undefined
+  /** Only runs with a greater number, the oldest first. @default the newest first */
+  readonly after?: number | undefined
   /** Size of the texts after which no further run is read, in bytes. */
   readonly maxBytes: number
 }
@@ -61,6 +65,6 @@ export interface ThreadRunQuery {
 /** A page of the runs of a thread. */
 export interface ThreadRunPage {
   readonly runs: readonly ThreadRunRecord[]
-  /** Whether the thread has older runs than those of the page. */
+  /** Whether the thread has further runs in this order. */
   readonly hasMore: boolean
 }

@@ -36,11 +36,7 @@ export class PostgresThreadStore implements ThreadStore {
       [
         toColumn(threadId),
         title === undefined ? null : toColumn(title),
-        JSON.stringify(tags),
-        Object.entries(tags).flatMap(([key, value]) => [
-          toTagIndex(key),
-          toTagIndex(key, String(value)),
-        ]),
+        ...toTagColumns(tags),
         actor === undefined ? null : toColumn(actor),
       ],
     )
@@ -58,6 +54,15 @@ export class PostgresThreadStore implements ThreadStore {
     return row === undefined ? undefined : readThread(row)
   }
 
+  async setTags(threadId: string, tags: ThreadRecord['tags']): Promise<ThreadRecord | undefined> {
+    await this.#requests.change(
+      `UPDATE ${this.#requests.schema}.threads SET tags = $2, tag_index = $3::text[]
+       WHERE thread_id = $1`,
+      [toColumn(threadId), ...toTagColumns(tags)],
+    )
+    return this.get(threadId)
+  }
+
   async list({ tag, limit, before }: ThreadQuery): Promise<readonly ThreadRecord[]> {
     const { schema } = this.#searches
     const page = `SELECT * FROM ${schema}.threads
@@ -71,10 +76,13 @@ export class PostgresThreadStore implements ThreadStore {
     return rows.map(readThread)
   }
 
-  async runs({ threadId, limit, before, maxBytes }: ThreadRunQuery): Promise<ThreadRunPage> {
-    const rows = await this.#requests.query(runsSql(this.#requests.schema), [
+  async runs(query: ThreadRunQuery): Promise<ThreadRunPage> {
+    const { threadId, limit, before, after, maxBytes } = query
+    const order = after === undefined ? 'DESC' : 'ASC'
+    const rows = await this.#requests.query(runsSql(this.#requests.schema, order), [
       toColumn(threadId),
       before ?? MOST_INTEGER,
+      after ?? 0,
       limit + 1,
       clampCount(maxBytes),
     ])
@@ -139,22 +147,22 @@ function listSql(schema: string, page: string): string {
 }
 
 /** Sizes are those of the runs before, so that the first run is always read. */
-function runsSql(schema: string): string {
+function runsSql(schema: string, order: 'ASC' | 'DESC'): string {
   return `
     SELECT * FROM (
-      SELECT *, count(*) OVER () AS found, sum(bytes) OVER (ORDER BY n DESC) - bytes AS before
+      SELECT *, count(*) OVER () AS found, sum(bytes) OVER (ORDER BY n ${order}) - bytes AS before
       FROM (
         SELECT n, run_id, ensemble, runs.status, created_at, runs.completed_at,
           substr(runs.error, 1, 2000) AS error_start, last_seq, user_message, final_task, output,
           octet_length(user_message) + coalesce(octet_length(output), 0) AS bytes
         FROM (
           SELECT n, run, user_message, final_task FROM ${schema}.thread_runs
-          WHERE thread_id = $1 AND n < $2 ORDER BY n DESC LIMIT $3
+          WHERE thread_id = $1 AND n < $2 AND n > $3 ORDER BY n ${order} LIMIT $4
         ) AS page
           JOIN ${schema}.runs ON runs.id = page.run
           LEFT JOIN ${schema}.tasks ON tasks.run = page.run AND task_index = final_task
       ) AS texts
-    ) AS sized WHERE before < $4 ORDER BY n DESC`
+    ) AS sized WHERE before < $5 ORDER BY n ${order}`
 }
 
 function removeEmptySql(schema: string): string {
@@ -169,6 +177,15 @@ function removeEmptySql(schema: string): string {
       WHERE at > $1::int8 OR changed_at < statement_timestamp() - $2::float8 * interval '1 millisecond'
       ORDER BY place LIMIT $3
     ) RETURNING thread_id`
+}
+
+/** Returns the columns `tags` and `tag_index`. */
+function toTagColumns(tags: ThreadRecord['tags']): readonly [string, readonly string[]] {
+  const index = Object.entries(tags).flatMap(([key, value]) => [
+    toTagIndex(key),
+    toTagIndex(key, String(value)),
+  ])
+  return [JSON.stringify(tags), index]
 }
 
 function pickTexts(

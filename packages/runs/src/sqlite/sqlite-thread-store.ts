@@ -22,7 +22,9 @@ export function sqliteThreadStore({
   const list = database.prepare(
     listSql(`place < $before AND ($key IS NULL OR ${HAS_TAG})`, 'LIMIT $limit'),
   )
-  const runs = database.prepare(RUNS_SQL)
+  const oldestFirst = database.prepare(runsSql('ASC'))
+  const newestFirst = database.prepare(runsSql('DESC'))
+  const retag = database.prepare('UPDATE threads SET tags = ? WHERE thread_id = ?')
   const someRuns = database.prepare(
     `SELECT run_id FROM thread_runs JOIN runs ON runs.id = run
      WHERE thread_runs.thread_id = ? ORDER BY n LIMIT ${SHOWN_RUNS}`,
@@ -53,11 +55,18 @@ export function sqliteThreadStore({
     async get(threadId) {
       return find(threadId)
     },
+    async setTags(threadId, tags) {
+      return transaction(() => {
+        retag.run(JSON.stringify(tags), threadId)
+        return find(threadId)
+      })
+    },
     async list({ tag, limit, before = Number.MAX_SAFE_INTEGER }) {
       return list.all({ ...toTagValues(tag), before, limit }).map(readThread)
     },
-    async runs({ threadId, limit, before = Number.MAX_SAFE_INTEGER, maxBytes }) {
-      const rows = runs.all({ threadId, before, limit: limit + 1, maxBytes })
+    async runs({ threadId, limit, before = Number.MAX_SAFE_INTEGER, after, maxBytes }) {
+      const bounds = { threadId, before, after: after ?? 0, limit: limit + 1, maxBytes }
+      const rows = (after === undefined ? newestFirst : oldestFirst).all(bounds)
       return toThreadRunPage(rows.map(readThreadRun), Number(rows[0]?.['found'] ?? 0), limit)
     },
     async delete(threadId) {
@@ -94,22 +103,25 @@ function listSql(where: string, limit: string): string {
 }
 
 /** Sizes are those of the runs before, so that the first run is always read. */
-const RUNS_SQL = `
-  SELECT * FROM (
-    SELECT *, count(*) OVER () AS found, sum(bytes) OVER (ORDER BY n DESC) - bytes AS before
-    FROM (
-      SELECT n, run_id, ensemble, status, created_at, completed_at,
-        substr(error, 1, 2000) AS error_start, last_seq, user_message, final_task, output,
-        octet_length(user_message) + coalesce(octet_length(output), 0) AS bytes
+function runsSql(order: 'ASC' | 'DESC'): string {
+  return `
+    SELECT * FROM (
+      SELECT *, count(*) OVER () AS found, sum(bytes) OVER (ORDER BY n ${order}) - bytes AS before
       FROM (
-        SELECT n, run, user_message, final_task FROM thread_runs
-        WHERE thread_id = $threadId AND n < $before ORDER BY n DESC LIMIT $limit
-      ) AS page
-        JOIN runs ON runs.id = page.run
-        LEFT JOIN (SELECT run, task_index, output FROM tasks) AS final
-          ON final.run = page.run AND task_index = final_task
-    )
-  ) WHERE before < $maxBytes ORDER BY n DESC`
+        SELECT n, run_id, ensemble, status, created_at, completed_at,
+          substr(error, 1, 2000) AS error_start, last_seq, user_message, final_task, output,
+          octet_length(user_message) + coalesce(octet_length(output), 0) AS bytes
+        FROM (
+          SELECT n, run, user_message, final_task FROM thread_runs
+          WHERE thread_id = $threadId AND n < $before AND n > $after
+          ORDER BY n ${order} LIMIT $limit
+        ) AS page
+          JOIN runs ON runs.id = page.run
+          LEFT JOIN (SELECT run, task_index, output FROM tasks) AS final
+            ON final.run = page.run AND task_index = final_task
+      )
+    ) WHERE before < $maxBytes ORDER BY n ${order}`
+}
 
 const REMOVE_EMPTY_SQL = `
   DELETE FROM threads WHERE place IN (

@@ -6,6 +6,7 @@ import { claimRun, endedRun, newRun, parkedRun, readRecord } from './run-fixture
 
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { CreatedRun } from '../ports/run-store.ts'
+import type { ThreadRunQuery } from '../ports/thread-store.ts'
 import type { NewRun, NewThreadRun } from '../run-record.ts'
 import type { ThreadRunRecord } from '../thread-record.ts'
 import type { SharedStorageCase, StorageCase } from './storage-case.ts'
@@ -212,6 +213,22 @@ export const threadCases: readonly StorageCase[] = [
     },
   },
   {
+    name: '[RUNS-H5] the tags of a thread are replaced, and it is found by the new ones only',
+    async run({ storage }) {
+      await createThread(storage, 'thread-1', { title: ODD_TEXT, tags: { by: 'ann', n: 5 } })
+      await createThread(storage, 'thread-2', { tags: { by: 'ann' } })
+      const before = await storage.threads.get('thread-1')
+      const thread = await storage.threads.setTags('thread-1', { by: 'bob', [ODD_TEXT]: ODD_TEXT })
+      deepStrictEqual({ ...thread?.tags }, { by: 'bob', [ODD_TEXT]: ODD_TEXT })
+      deepStrictEqual(thread, { ...before, tags: thread?.tags })
+      deepStrictEqual(await storage.threads.get('thread-1'), thread)
+      deepStrictEqual(await listIds(storage, { tag: { key: 'by', value: 'ann' } }), ['thread-2'])
+      deepStrictEqual(await listIds(storage, { tag: { key: 'by', value: 'bob' } }), ['thread-1'])
+      deepStrictEqual(await listIds(storage, { tag: { key: 'n' } }), [])
+      strictEqual(await storage.threads.setTags('thread-z', {}), undefined)
+    },
+  },
+  {
     name: '[RUNS-H5] a page of the runs of a thread ends at a number and at a size of texts',
     async run({ storage }) {
       await createThread(storage, 'thread-a')
@@ -219,7 +236,7 @@ export const threadCases: readonly StorageCase[] = [
         const userMessage = 'x'.repeat(1_000)
         await answered(storage, `run-${n}`, place('thread-a', n, { userMessage }))
       }
-      const read = async (limits: { limit?: number; before?: number; maxBytes?: number }) => {
+      const read = async (limits: PageLimits) => {
         const page = await readRuns(storage, 'thread-a', limits)
         return [page.runs.map(({ number }) => number), page.hasMore]
       }
@@ -230,6 +247,10 @@ export const threadCases: readonly StorageCase[] = [
       deepStrictEqual(await read({ maxBytes: 1_500 }), [[3, 2], true])
       deepStrictEqual(await read({ before: 1 }), [[], false])
       deepStrictEqual(await readRuns(storage, 'thread-z'), { runs: [], hasMore: false })
+      deepStrictEqual(await read({ after: 0 }), [[1, 2, 3], false])
+      deepStrictEqual(await read({ after: 0, limit: 2 }), [[1, 2], true])
+      deepStrictEqual(await read({ after: 1, maxBytes: 1 }), [[2], true])
+      deepStrictEqual(await read({ after: 3 }), [[], false])
     },
   },
   {
@@ -329,11 +350,10 @@ async function answered(storage: RunStorage, runId: string, thread: NewThreadRun
   await owner.commit([started, completed, result(runId)])
 }
 
-function readRuns(
-  storage: RunStorage,
-  threadId: string,
-  limits: { limit?: number; before?: number; maxBytes?: number } = {},
-) {
+/** Bounds of a page of the runs of a thread. */
+type PageLimits = Partial<Pick<ThreadRunQuery, 'limit' | 'before' | 'after' | 'maxBytes'>>
+
+function readRuns(storage: RunStorage, threadId: string, limits: PageLimits = {}) {
   return storage.threads.runs({ threadId, limit: 9, maxBytes: MOST, ...limits })
 }
 

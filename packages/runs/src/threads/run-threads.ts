@@ -42,7 +42,7 @@ export interface HistoryLimits {
 export interface ThreadRunMessages
   extends RunMessages, Omit<ThreadRunRecord, 'userMessage' | 'output' | 'finalTask'> {}
 
-/** A page of the runs of a thread as messages, newest first. */
+/** A page of the runs of a thread as messages. */
 export interface ThreadMessagesPage {
   readonly runs: readonly ThreadRunMessages[]
   readonly hasMore: boolean
@@ -87,12 +87,22 @@ export class RunThreads {
     return this.#storage.threads.get(threadId)
   }
 
+  /**
+   * Replaces the tags of a thread. Returns it, or undefined when the id is unknown.
+   *
+   * @throws {TuttiError} BAD_REQUEST for tags that are too large.
+   */
+  setTags(threadId: string, tags: ThreadRecord['tags']): Promise<ThreadRecord | undefined> {
+    assertTagSize(tags)
+    return this.#storage.threads.setTags(threadId, tags)
+  }
+
   /** Returns a page of threads, the one with the newest submission first. */
   list(query: ThreadQuery): Promise<readonly ThreadRecord[]> {
     return this.#storage.threads.list(query)
   }
 
-  /** Returns a page of the runs of a thread as messages, newest first. */
+  /** Returns a page of the runs of a thread as messages. */
   async runs(query: ThreadRunQuery): Promise<ThreadMessagesPage> {
     const { runs, hasMore } = await this.#storage.threads.runs(query)
     return { runs: await Promise.all(runs.map((run) => this.#toMessages(run))), hasMore }

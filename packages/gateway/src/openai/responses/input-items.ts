@@ -89,33 +89,3 @@ export function toTypedText(revisedOutput: string): string {
     return revisedOutput
   }
 }
-
-/** A page of items, as the API has it. */
-export interface ItemPage {
-  readonly object: 'list'
-  readonly data: readonly ListedItem[]
-  readonly first_id: string | null
-  readonly last_id: string | null
-  readonly has_more: boolean
-}
-
-/** Position and size of a page. */
-export interface PageQuery {
-  readonly limit: number
-  readonly order: 'asc' | 'desc'
-  readonly after: string | undefined
-}
-
-/** Returns a page of items, which are in ascending order. */
-export function toPage(items: readonly ListedItem[], { limit, order, after }: PageQuery): ItemPage {
-  const ordered = order === 'asc' ? items : items.toReversed()
-  const from = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1
-  const data = ordered.slice(from, from + limit)
-  return {
-    object: 'list',
-    data,
-    first_id: data[0]?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
-    has_more: from + limit < ordered.length,
-  }
-}

@@ -8,7 +8,7 @@
  */
 import { badRequest } from '../../http/api-error.ts'
 import { findNeutralProblem } from '../neutral-value.ts'
-import { toConversationParam } from './conversations.ts'
+import { toConversationParam } from './conversation.ts'
 
 import type { ClientToolBody, Problem } from '@tutti/protocol'
 import type { CreateResponseBody, ResponseRequest, ResponseTool, TextFormatParam } from './wire.ts'

@@ -9,13 +9,13 @@
  *
  * GW-N10 A lost connection does not affect the run: its response can be retrieved, and its stream joined.
  * GW-N11 A response is readable with the scope runs:read, by any key. Without this scope, a key can only continue its own
- *    responses. With `store: false` a response is only in the answer to its request.
+ *    responses, also by the ids of their calls. With `store: false` a response is only in the answer to its request.
  * GW-N12 `previous_response_id` of an ended run begins a run with the conversation so far, without its instructions: the
  *    messages, and the calls of client tools with their outputs. Of a run that waits, the outputs continue it. The same outputs sent again return the response that they began.
  */
 import { isTerminalRunStatus } from '@tutti/protocol'
 
-import { assertScope } from '../../caller.ts'
+import { assertScope, type Caller } from '../../caller.ts'
 import { badRequest } from '../../http/api-error.ts'
 import {
   encodeMessage,
@@ -36,11 +36,13 @@ import {
 } from '../../service/find-model.ts'
 import { recordedCall, type GatewayCall } from '../../service/gateway-call.ts'
 import { GatewayService, type BeginRequest } from '../../service/gateway-service.ts'
+import { conversationRoutes } from '../conversations/routes.ts'
 import { toOpenAiError, toOpenAiResponse } from '../errors.ts'
+import { readPageQuery, selectPage } from '../item-page.ts'
 import { matchOutputs } from './answers.ts'
-import { conversationRoutes, readThread } from './conversations.ts'
+import { readThread } from './conversation.ts'
 import { parseResponseId, toResponseId, type ResponseId } from './ids.ts'
-import { listOutputItems, listRequestItems, toPage, toTypedText } from './input-items.ts'
+import { listOutputItems, listRequestItems, toTypedText } from './input-items.ts'
 import { findMessagesOfUser, readInput, readOutputs, toItems, type ClientOutput } from './input.ts'
 import {
   assertSameRequest,
@@ -192,7 +194,7 @@ class Responses {
       segment === 0
         ? listRequestItems(runId, stored.body.input)
         : listOutputItems(runId, segment, await readResponses(this.#options, stored))
-    return Response.json(toPage(items, query))
+    return Response.json(selectPage(items, query))
   }
 
   /** Finds a stored response. @throws {TuttiError} RUN_NOT_FOUND. */
@@ -216,6 +218,7 @@ class Responses {
       if (outputs.length === 0) return this.#begin(routeCall, body, [])
       const waiting = await this.#findWaiting(outputs)
       const found = await this.#load(waiting.runId)
+      assertMayRead(caller, found.stored)
       return this.#continue(call, body, { ...found, previous: waiting, outputs })
     }
     const found = previous === undefined ? undefined : await this.#loadPrevious(previous)
@@ -225,7 +228,7 @@ class Responses {
       ])
     }
     const { stored, responses } = found
-    if (stored.run.actor !== caller.name) assertScope(caller, 'runs:read')
+    assertMayRead(caller, stored)
     const isLast = responses.newest === previous.segment
     if (isLast && isTerminalRunStatus(stored.run.status)) {
       if (outputs.length > 0) matchOutputs(outputs, [])
@@ -386,6 +389,11 @@ class Responses {
   }
 }
 
+/** Refuses the response of another key to a caller that may not read it. */
+function assertMayRead(caller: Caller, { run }: StoredRun): void {
+  if (run.actor !== caller.name) assertScope(caller, 'runs:read')
+}
+
 function toFrame(stored: StoredRun, { sequence, event }: NumberedEvent): string {
   const data =
     'response' in event ? { ...event, response: toWireResponse(stored, event.response) } : event
@@ -445,28 +453,4 @@ function readAfter(query: URLSearchParams): number {
   if (/^\d{1,9}$/.test(given)) return Number(given)
   const message = `must be the sequence number of an event, got ${JSON.stringify(given)}`
   throw badRequest('query', [{ path: '/starting_after', message }])
-}
-
-/** Maximum and default number of items of a page, as OpenAI has them. */
-const PAGE = { limit: 20, maxLimit: 100 }
-
-function readPageQuery(query: URLSearchParams) {
-  const limit = query.get('limit') ?? String(PAGE.limit)
-  const order = query.get('order') ?? 'desc'
-  const problems = []
-  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > PAGE.maxLimit) {
-    const message = `must be an integer from 1 to ${PAGE.maxLimit}, got ${JSON.stringify(limit)}`
-    problems.push({ path: '/limit', message })
-  }
-  if (order !== 'asc' && order !== 'desc') {
-    const message = `must be "asc" or "desc", got ${JSON.stringify(order)}`
-    problems.push({ path: '/order', message })
-  }
-  if (problems.length > 0) throw badRequest('query', problems)
-  const after = query.get('after') ?? undefined
-  return {
-    limit: Number(limit),
-    order: order === 'asc' ? ('asc' as const) : ('desc' as const),
-    after,
-  }
 }
