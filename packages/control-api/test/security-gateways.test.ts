@@ -2,28 +2,70 @@
 import { request } from 'node:http'
 
 import { apiKey } from '@tutti/control-api'
+import * as gateway from '@tutti/gateway'
+import {
+  aguiRoutes,
+  aiSdkRoutes,
+  completionRoutes,
+  modelRoutes,
+  responsesRoutes,
+} from '@tutti/gateway'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
+import { openGateway } from '../../gateway/test/open-gateway.ts'
 import { openServer, type TestServer } from './open-server.ts'
 
 import type { Scope } from '@tutti/protocol'
 
-/** Routes of foreign clients, with the scope that each request needs first, and a body that is valid JSON. */
-const ROUTES: readonly (readonly [method: string, path: string, scope: Scope])[] = [
-  ['POST', '/agui/band', 'runs:read'],
-  ['POST', '/api/chat', 'runs:write'],
-  ['GET', '/api/chat/some-chat/stream', 'runs:read'],
-  ['POST', '/api/chat/some-chat/stop', 'runs:control'],
-  ['GET', '/v1/models', 'runs:read'],
-  ['POST', '/v1/responses', 'runs:write'],
-  ['GET', '/v1/responses/resp_run-1', 'runs:read'],
-  ['DELETE', '/v1/responses/resp_run-1', 'runs:control'],
-  ['POST', '/v1/responses/resp_run-1/cancel', 'runs:control'],
-  ['GET', '/v1/responses/resp_run-1/input_items', 'runs:read'],
-  ['POST', '/v1/conversations', 'runs:write'],
-  ['GET', '/v1/conversations/conv_thread-1', 'runs:read'],
-  ['POST', '/v1/chat/completions', 'runs:write'],
+/** Routes of other clients, with the scope that each request needs first. */
+const CLIENT_ROUTES = [
+  'POST /agui/{ensemble} runs:read',
+  'POST /api/chat runs:write',
+  'GET /api/chat/{chatId}/stream runs:read',
+  'POST /api/chat/{chatId}/stop runs:control',
+  'POST /v1/chat/completions runs:write',
+  'GET /v1/models runs:read',
+  'GET /v1/models/{name} runs:read',
+  'POST /v1/conversations runs:write',
+  'GET /v1/conversations/{id} runs:read',
+  'POST /v1/conversations/{id} runs:control',
+  'DELETE /v1/conversations/{id} runs:control',
+  'GET /v1/conversations/{id}/items runs:read',
+  'GET /v1/conversations/{id}/items/{item} runs:read',
+  'POST /v1/responses runs:write',
+  'GET /v1/responses/{id} runs:read',
+  'DELETE /v1/responses/{id} runs:control',
+  'POST /v1/responses/{id}/cancel runs:control',
+  'GET /v1/responses/{id}/input_items runs:read',
 ]
+
+/** Protocols of agents and tools, which have their own tests of access. */
+const AGENT_PROTOCOLS = ['a2aRoutes', 'tasksRoutes', 'mcpRoutes']
+
+/** Functions that return the routes of a protocol → its routes. */
+const PROTOCOLS = { aguiRoutes, aiSdkRoutes, completionRoutes, modelRoutes, responsesRoutes }
+
+await using parts = await openGateway()
+const routes = Object.values(PROTOCOLS).flatMap((list) => list(parts.options))
+
+describe('the routes of foreign clients', () => {
+  it('are those of every protocol of the gateway', () => {
+    const protocols = Object.keys(gateway).filter((name) => name.endsWith('Routes'))
+    expect(new Set(protocols)).toEqual(new Set([...Object.keys(PROTOCOLS), ...AGENT_PROTOCOLS]))
+  })
+
+  it('have these scopes, and no others', () => {
+    expect(routes.map(({ method, path, scope }) => `${method} ${path} ${scope}`)).toEqual(
+      CLIENT_ROUTES,
+    )
+  })
+})
+
+/** Returns the address of a request to a route, with ids that reach its handler. */
+function fillPath(path: string): string {
+  const id = path.startsWith('/v1/conversations') ? 'conv_thread-1' : 'resp_run-1'
+  return path.replace('{ensemble}', 'band').replaceAll(/\{\w+\}/g, id)
+}
 
 const SCOPES: readonly Scope[] = [
   'runs:read',
@@ -55,7 +97,9 @@ const keyWithout = (scope: Scope): string => `key-without-${scope.replace(':', '
 
 const others = (scope: Scope): readonly Scope[] => SCOPES.filter((other) => other !== scope)
 
-describe.each(ROUTES)('%s %s', (method, path, scope) => {
+describe.each(routes)('$method $path', ({ method, path: template, scope: needed }) => {
+  const path = fillPath(template)
+  const scope = needed ?? 'admin'
   const send = (headers: Record<string, string>, body = '{}') =>
     raw(api, { method, path, headers, body: method === 'POST' ? body : '' })
   const authorization = 'Bearer key-with-all-scopes'
