@@ -11,12 +11,10 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { readPages, type Page } from './pages.ts'
+import { SHOWN, startSampleServer, type SampleServer } from './sample-server.ts'
 import { snippetFiles } from './snippets.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-
-/** Address of the server on the pages. */
-const SHOWN = 'http://127.0.0.1:7329'
 
 const pages = readPages(ROOT)
 const files = snippetFiles(pages)
@@ -24,10 +22,10 @@ const files = snippetFiles(pages)
 // The folder is next to docs/package.json, whose dependencies the code imports.
 const folder = mkdtempSync(join(ROOT, 'docs', '.snippets-'))
 
-let server: Server
+let server: SampleServer
 
 beforeAll(async () => {
-  server = await startSample()
+  server = await startSampleServer(folder)
   for (const { path, text } of files) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), text.replaceAll(SHOWN, server.url))
@@ -117,36 +115,4 @@ function run(words: readonly string[], program = process.execPath): Promise<Ende
   return new Promise((resolve) => {
     child.once('close', (code) => resolve({ code, output, errors }))
   })
-}
-
-interface Server {
-  readonly url: string
-  stop(): Promise<void>
-}
-
-/** Starts the server without configuration. */
-async function startSample(): Promise<Server> {
-  const program = join(ROOT, 'apps', 'server', 'dist', 'tutti.js')
-  const child = spawn(process.execPath, [program, 'start'], {
-    cwd: folder,
-    env: { PATH: process.env['PATH'], PORT: '0', TUTTI_DATA_DIR: join(folder, 'runs') },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  let output = ''
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stdout.on('data', (data: Buffer) => {
-      output += data.toString()
-      const ready = /^Tutti ready on (\S+)$/m.exec(output)?.[1]
-      if (ready !== undefined) resolve(ready)
-    })
-    void ended.then(() => reject(new Error(`The server ended: ${output}`)))
-  })
-  return {
-    url,
-    stop() {
-      child.kill()
-      return ended
-    },
-  }
 }
