@@ -101,18 +101,18 @@ export const CreateResponseBody = Type.Object(
     max_tool_calls: Type.Optional(Type.Unknown()),
     moderation: Type.Optional(Type.Unknown()),
     prompt: Type.Optional(Type.Unknown()),
-    prompt_cache_key: Type.Optional(Type.Unknown()),
+    prompt_cache_key: nullable(Type.String()),
     prompt_cache_options: Type.Optional(Type.Unknown()),
     prompt_cache_retention: Type.Optional(Type.Unknown()),
     reasoning: Type.Optional(Type.Unknown()),
-    safety_identifier: Type.Optional(Type.Unknown()),
+    safety_identifier: nullable(Type.String()),
     service_tier: Type.Optional(Type.Unknown()),
     stream_options: Type.Optional(Type.Unknown()),
     temperature: Type.Optional(Type.Unknown()),
     top_logprobs: Type.Optional(Type.Unknown()),
     top_p: Type.Optional(Type.Unknown()),
     truncation: Type.Optional(Type.Unknown()),
-    user: Type.Optional(Type.Unknown()),
+    user: nullable(Type.String()),
   },
   CLOSED,
 )
@@ -207,22 +207,35 @@ export interface ResponseState {
   readonly previous_response_id: string | null
 }
 
-/** Parts of a response that repeat its request. */
+/**
+ * Parts of a response that repeat its request, or have the value that OpenAI's API has without it.
+ *
+ * @see https://www.openresponses.org/reference
+ */
 export interface ResponseRequest {
   readonly background: boolean
   readonly conversation: { readonly id: string } | null
+  readonly frequency_penalty: 0
   readonly instructions: string | null
   readonly max_output_tokens: number | null
+  readonly max_tool_calls: null
   readonly metadata: Readonly<Record<string, string>>
   readonly model: string
   readonly parallel_tool_calls: true
+  readonly presence_penalty: 0
+  readonly prompt_cache_key: string | null
+  readonly reasoning: null
+  readonly safety_identifier: string | null
+  readonly service_tier: 'default'
   readonly store: boolean
-  readonly temperature: 1 | null
+  readonly temperature: 1
   readonly text: { readonly format: TextFormatParam }
   readonly tool_choice: 'auto' | 'none'
   readonly tools: readonly ResponseTool[]
-  readonly top_p: 1 | null
+  readonly top_logprobs: 0
+  readonly top_p: 1
   readonly truncation: 'disabled'
+  readonly user: string | null
 }
 
 /** A response. */
