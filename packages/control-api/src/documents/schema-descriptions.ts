@@ -477,8 +477,14 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'LlmIterationCompleted.refusal': 'Text of the provider about a refusal or a blocked answer.',
   'LlmIterationCompleted.cachedInputTokens':
     'Part of `inputTokens` that the provider read from its cache; absent when it does not report it.',
+  'LlmIterationCompleted.reasoningTokens':
+    'Part of `outputTokens` that the model used to reason; absent when the provider does not report it.',
+  'LlmIterationCompleted.reasoning':
+    'Readable reasoning of the model before and between the parts of its answer; absent when there is none.',
+  'LlmIterationCompleted.reasoningTruncated':
+    'True when the reasoning was longer than 256 KiB and `reasoning` is only its start.',
   LlmIterationFailed:
-    'A model call failed. Another call of the same turn can follow: `llm_iteration_started` of that turn then begins it again, and the tokens of the failed call are void.',
+    'A model call failed. Another call of the same turn can follow: `llm_iteration_started` of that turn then begins it again, and the tokens and the reasoning of the failed call are void.',
   'LlmIterationFailed.agentRole': 'Role of the agent.',
   'LlmIterationFailed.taskDescription': 'Description of the task, with its inputs filled in.',
   'LlmIterationFailed.iterationIndex': 'Number of the turn, from 0 in each attempt.',
@@ -496,7 +502,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'LlmIterationFailed.nextModel':
     'Alias of the fallback that is called next; absent when there is none.',
   LlmIterationStarted:
-    'A model call begins. After `llm_iteration_failed` or `run_resumed`, the same task, attempt and turn can begin again; its earlier tokens are then void. AgentEnsemble wire format.',
+    'A model call begins. After `llm_iteration_failed` or `run_resumed`, the same task, attempt and turn can begin again; its earlier tokens and reasoning are then void. AgentEnsemble wire format.',
   'LlmIterationStarted.agentRole': 'Role of the agent.',
   'LlmIterationStarted.taskDescription': 'Description of the task, with its inputs filled in.',
   'LlmIterationStarted.iterationIndex': 'Number of the turn, from 0 in each attempt.',
@@ -532,6 +538,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'MetricsSnapshot.costEstimate': 'Estimated cost in US dollars, as a decimal number in text.',
   'MetricsSnapshot.cachedInputTokens':
     'Part of `inputTokens` that was read from a cache of the provider; absent when not known.',
+  'MetricsSnapshot.reasoningTokens':
+    'Part of `outputTokens` that models used to reason; absent when not known.',
   'MetricsSnapshot.taskName': 'Name of the task; unique in its run.',
   'MetricsSnapshot.attempt': 'Attempt of the task, from 1.',
   MigrateRunBody: 'Body of `POST /api/runs/{runId}/migrate`.',
@@ -625,6 +633,14 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Response of `GET /api/health/ready`: 200 with READY, 503 with NOT_READY. AgentEnsemble wire format.',
   'Readiness.lifecycleState': 'Lifecycle state of the server.',
   'Readiness.reason': 'Reason why the server is not ready.',
+  Reasoning:
+    'Part of the readable reasoning of a model. It is not part of the answer. The reasoning of an answered call is also in `llm_iteration_completed`; a run with the capture mode OFF has neither.',
+  'Reasoning.text': 'Text to append to the reasoning of the turn.',
+  'Reasoning.agentRole': 'Role of the agent.',
+  'Reasoning.taskName': 'Name of the task; unique in its run.',
+  'Reasoning.taskIndex': 'Number of the task in its run, from 1.',
+  'Reasoning.attempt': 'Attempt of the task, from 1.',
+  'Reasoning.iterationIndex': 'Number of the turn, from 0 in each attempt.',
   ReplayRunBody: 'Body of `POST /api/runs/{runId}/replay`.',
   'ReplayRunBody.mode':
     '`frozen` takes everything from the record; `models` calls models, and takes everything else from the record.',
@@ -966,6 +982,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Estimated cost of this attempt in US dollars; absent when no price is known.',
   'TaskAttemptFailed.cachedInputTokens':
     'Part of `inputTokens` that was read from a cache of the provider; absent when not known.',
+  'TaskAttemptFailed.reasoningTokens':
+    'Part of `outputTokens` that models used to reason; absent when not known.',
   'TaskAttemptFailed.finishReason':
     'Reason why the last answer of the model ended; present when that failed the attempt.',
   'TaskAttemptFailed.refusal': 'Text of the provider about a refusal or a blocked answer.',
@@ -994,6 +1012,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Estimated cost of this attempt in US dollars; absent when no price is known.',
   'TaskCompleted.cachedInputTokens':
     'Part of `inputTokens` that was read from a cache of the provider; absent when not known.',
+  'TaskCompleted.reasoningTokens':
+    'Part of `outputTokens` that models used to reason; absent when not known.',
   'TaskCompleted.finishReason':
     'Reason why the last answer of the model ended; `length` when a truncated answer was accepted. Absent for a task without a model, and in logs of earlier versions.',
   TaskDefinitionBody: 'Task that a request defines.',
@@ -1031,6 +1051,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Estimated cost of this attempt in US dollars; absent when no price is known.',
   'TaskFailed.cachedInputTokens':
     'Part of `inputTokens` that was read from a cache of the provider; absent when not known.',
+  'TaskFailed.reasoningTokens':
+    'Part of `outputTokens` that models used to reason; absent when not known.',
   'TaskFailed.finishReason':
     'Reason why the last answer of the model ended; present when that failed the attempt.',
   'TaskFailed.refusal': 'Text of the provider about a refusal or a blocked answer.',
