@@ -594,7 +594,7 @@ describe('content', () => {
         tasks: [task({ description: 'Go' })],
         model: scriptedModel([{ reasoning: 'private-thought', text: '', usage }, 'Done']),
       })
-    const [plain] = (await traced(team())).filter(({ name }) => name === 'chat model')
+    const plain = (await traced(team())).find(({ name }) => name === 'chat model')
     expect(plain?.attributes).toMatchObject({
       'gen_ai.usage.output_tokens': 8,
       'gen_ai.usage.reasoning.output_tokens': 5,
@@ -602,7 +602,7 @@ describe('content', () => {
     expect(plain?.events.map(({ name }) => name)).toEqual(['gen_ai.first_chunk'])
     expect(collector.bodies.join('')).not.toContain('private-thought')
     const spans = await traced(team(), { tracing: { captureContent: true } })
-    const [shown] = spans.filter(({ attributes }) => 'gen_ai.output.messages' in attributes)
+    const shown = spans.find(({ attributes }) => 'gen_ai.output.messages' in attributes)
     const messages: unknown = JSON.parse(String(shown?.attributes['gen_ai.output.messages']))
     const parts = [{ type: 'reasoning', content: 'private-thought' }]
     expect(messages).toEqual([{ role: 'assistant', parts, finish_reason: 'stop' }])
