@@ -58,6 +58,9 @@ interface MessageProps {
 function Message({ message, addToolApprovalResponse }: MessageProps): ReactNode {
   const parts = message.parts.map((part, place) => {
     if (part.type === 'text') return h('p', { key: place }, part.text)
+    if (part.type === 'reasoning') {
+      return h('details', { key: place }, h('summary', null, 'Reasoning'), part.text)
+    }
     if (!isToolUIPart(part)) return null
     const label = `${part.type} ${part.state}`
     if (part.state !== 'approval-requested') return h('p', { key: place }, label)

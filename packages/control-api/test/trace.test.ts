@@ -1,5 +1,14 @@
 /** The trace of a run in the format of AgentEnsemble's viewers. */
-import { decode, ROUTES, type DagModel, type ExecutionTrace, type RunEvent } from '@tutti/protocol'
+import { ensemble, task } from '@tutti/ensemble'
+import {
+  decode,
+  ROUTES,
+  type CaptureMode,
+  type DagModel,
+  type ExecutionTrace,
+  type RunEvent,
+} from '@tutti/protocol'
+import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { eventsOf, openServer } from './open-server.ts'
@@ -31,7 +40,31 @@ async function runToEnd(api: RecordedServer, body: object): Promise<string> {
 const milliseconds = ({ startedAt, completedAt }: { startedAt: string; completedAt: string }) =>
   Date.parse(completedAt) - Date.parse(startedAt)
 
+/** Returns the first model call in the trace of a run whose model shows its reasoning. */
+async function readReasonedCall(captureMode: CaptureMode) {
+  const model = scriptedModel(() => ({ reasoning: 'Let me see.', text: 'Yes' }))
+  const think = task({ name: 'think', description: 'Think' })
+  await using api = await openServer({
+    ensembles: [ensemble({ name: 'thinker', tasks: [think], model })],
+  })
+  const submitted = await api.post('/api/runs', { options: { captureMode } })
+  const { runId } = (await submitted.json()) as { runId: string }
+  await eventsOf(await api.get(`/api/runs/${runId}/events`))
+  return (await readTrace(api, runId)).taskTraces[0]?.llmInteractions[0]
+}
+
 describe('the trace of a run', () => {
+  it('has the reasoning of a model, except with the capture mode OFF', async () => {
+    expect(await readReasonedCall('STANDARD')).toMatchObject({
+      responseText: 'Yes',
+      reasoning: 'Let me see.',
+      reasoningTokens: 3,
+    })
+    const without = await readReasonedCall('OFF')
+    expect(without).toMatchObject({ responseText: 'Yes', reasoningTokens: 3 })
+    expect(without).not.toHaveProperty('reasoning')
+  })
+
   it('[API-E1] has tasks, turns, tool calls, prompts, metrics and cost', async () => {
     await using api = await openRecordedServer()
     const runId = await runToEnd(api, {

@@ -454,6 +454,12 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'LlmInteraction.refusal': 'Text of the provider about a refusal or a blocked answer.',
   'LlmInteraction.cachedInputTokens':
     'Part of `inputTokens` that the provider read from its cache; absent when it does not report it.',
+  'LlmInteraction.reasoningTokens':
+    'Part of `outputTokens` that the model used to reason; absent when the provider does not report it.',
+  'LlmInteraction.reasoning':
+    'Readable reasoning of the model before and between the parts of its answer; absent when there is none.',
+  'LlmInteraction.reasoningTruncated':
+    'True when the reasoning was longer than 256 KiB and `reasoning` is only its start.',
   LlmIterationCompleted: 'A model call ended with an answer. AgentEnsemble wire format.',
   'LlmIterationCompleted.agentRole': 'Role of the agent.',
   'LlmIterationCompleted.taskDescription': 'Description of the task, with its inputs filled in.',

@@ -45,6 +45,7 @@ function toTurn(
   idOf: (call: ToolCallTrace, turn: number) => string,
 ): TurnState {
   const { iterationIndex, startedAt, completedAt, responseType } = interaction
+  const { reasoning, reasoningTokens, reasoningTruncated } = interaction
   // Traces contain an empty list where events contain null.
   const messages = interaction.messages.map((message) =>
     message.toolCalls?.length === 0 ? { ...message, toolCalls: null } : message,
@@ -71,6 +72,9 @@ function toTurn(
     ...(interaction.cachedInputTokens === undefined
       ? {}
       : { cachedInputTokens: interaction.cachedInputTokens }),
+    ...(reasoning === undefined ? {} : { reasoning }),
+    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
+    ...(reasoningTruncated === undefined ? {} : { reasoningTruncated }),
     failures: [],
   }
 }

@@ -27,6 +27,13 @@ function withTasks(...taskTraces: readonly Partial<TaskTrace>[]): RunState {
   })
 }
 
+it('[T1] a trace is converted with the reasoning of its model calls', () => {
+  const thought = { reasoning: 'Let me see', reasoningTokens: 7, reasoningTruncated: true } as const
+  const llmInteractions = first.llmInteractions.map((call) => ({ ...call, ...thought }))
+  expect(withTasks({ llmInteractions }).tasks[0]?.turns[0]).toMatchObject(thought)
+  expect(toRunState(full).tasks[0]?.turns[0]).not.toHaveProperty('reasoning')
+})
+
 describe('a trace of AgentEnsemble', () => {
   const state = toRunState(full)
   const [task, writer, editor] = state.tasks

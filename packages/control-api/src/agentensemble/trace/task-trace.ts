@@ -89,6 +89,21 @@ function toInteraction(turn: TracedTurn, parts: TraceParts): LlmInteraction {
     ...(completed.cachedInputTokens === undefined
       ? {}
       : { cachedInputTokens: completed.cachedInputTokens }),
+    ...pickReasoning(completed),
+  }
+}
+
+type TurnReasoning = Pick<LlmInteraction, 'reasoning' | 'reasoningTokens' | 'reasoningTruncated'>
+
+function pickReasoning({
+  reasoning,
+  reasoningTokens,
+  reasoningTruncated,
+}: TracedTurn['completed']): TurnReasoning {
+  return {
+    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
+    ...(reasoning === undefined ? {} : { reasoning }),
+    ...(reasoningTruncated === undefined ? {} : { reasoningTruncated }),
   }
 }
 

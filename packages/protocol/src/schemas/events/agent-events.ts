@@ -10,7 +10,7 @@ import {
   TokenCount,
 } from '../scalars.ts'
 import { FinishReason, ToolOutcome } from '../enums.ts'
-import { RequestedToolCall, taskAttempt, taskPosition } from './positions.ts'
+import { RequestedToolCall, taskAttempt, taskPosition, turnReasoning } from './positions.ts'
 
 import type { Static } from '../../static.ts'
 
@@ -85,12 +85,7 @@ export const LlmIterationCompleted = Type.Object({
   refusal: Type.Optional(Type.String()),
   /** Part of `inputTokens` that the provider read from its cache; absent when it does not report it. */
   cachedInputTokens: Type.Optional(Count),
-  /** Part of `outputTokens` that the model used to reason; absent when the provider does not report it. */
-  reasoningTokens: Type.Optional(Count),
-  /** Readable reasoning of the model before and between the parts of its answer; absent when there is none. */
-  reasoning: Type.Optional(Type.String()),
-  /** True when the reasoning was longer than 256 KiB and `reasoning` is only its start. */
-  reasoningTruncated: Type.Optional(Type.Literal(true)),
+  ...turnReasoning,
 })
 export type LlmIterationCompleted = Static<typeof LlmIterationCompleted>
 

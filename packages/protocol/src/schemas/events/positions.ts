@@ -35,6 +35,16 @@ export const taskLabel = {
   agentRole: Type.String(),
 }
 
+/** Reasoning of an answered model call. */
+export const turnReasoning = {
+  /** Part of `outputTokens` that the model used to reason; absent when the provider does not report it. */
+  reasoningTokens: Type.Optional(Count),
+  /** Readable reasoning of the model before and between the parts of its answer; absent when there is none. */
+  reasoning: Type.Optional(Type.String()),
+  /** True when the reasoning was longer than 256 KiB and `reasoning` is only its start. */
+  reasoningTruncated: Type.Optional(Type.Literal(true)),
+}
+
 /** Tool call that a model requested. */
 export const RequestedToolCall = Type.Object({
   name: Type.String(),

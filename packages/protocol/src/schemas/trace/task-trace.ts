@@ -2,6 +2,7 @@
 import Type from 'typebox'
 import { FinishReason } from '../enums.ts'
 import { LlmMessage } from '../events/agent-events.ts'
+import { turnReasoning } from '../events/positions.ts'
 import { Count, Instant, IsoDuration, JsonObject, NullableText, TokenCount } from '../scalars.ts'
 import { TraceTaskMetrics } from './trace-metrics.ts'
 
@@ -52,6 +53,7 @@ export const LlmInteraction = Type.Object({
   refusal: Type.Optional(Type.String()),
   /** Part of `inputTokens` that the provider read from its cache; absent when it does not report it. */
   cachedInputTokens: Type.Optional(Count),
+  ...turnReasoning,
 })
 export type LlmInteraction = Static<typeof LlmInteraction>
 
