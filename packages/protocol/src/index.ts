@@ -48,6 +48,7 @@ export { EventPosition, LoggedRunEvent, RUN_EVENT_TYPES, RunEvent } from './sche
 export type { RunEventOf } from './schemas/run-event.ts'
 export {
   EnsembleCompleted,
+  AddedTask,
   EnsembleStarted,
   PlannedTask,
   RunCancelling,

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { Type } from '@tutti/core'
 import { ensemble, task, type ChatModel, type Ensemble } from '@tutti/ensemble'
 import { RunService, sqliteRunStorage, type RunServiceOptions } from '@tutti/runs'
+import { runStateAfter } from '@tutti/protocol'
 import { scriptedModel } from '@tutti/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
@@ -24,11 +25,14 @@ interface Code {
   readonly first?: string
   readonly last?: string
   readonly isTyped?: boolean
+  /** Names of the tasks between the first and the last one, which have handlers. */
+  readonly between?: readonly string[]
+  readonly lastName?: string
 }
 
 /** Returns a first task that never ends while `isStuck`, and a last one. */
 function createTeam(
-  { first = 'Play', last = 'Bow', isTyped = false }: Code,
+  { first = 'Play', last = 'Bow', isTyped = false, between = [], lastName = 'bow' }: Code,
   calls: string[],
   isStuck: boolean,
 ): Ensemble {
@@ -55,8 +59,11 @@ function createTeam(
     model,
     ...(isTyped ? { output: Type.Object({ notes: Type.String() }) } : {}),
   })
-  const bow = task({ name: 'bow', description: last, model, context: [play] })
-  return ensemble({ name: 'band', tasks: [play, bow] })
+  const bow = task({ name: lastName, description: last, model, context: [play] })
+  const others = between.map((name) => {
+    return task({ name, description: name, context: [play], handler: () => `${name} done` })
+  })
+  return ensemble({ name: 'band', tasks: [play, ...others, bow] })
 }
 
 interface Logged {
@@ -84,8 +91,8 @@ async function startProcess(
 }
 
 /** Leaves a run whose first task has begun, in build v1. */
-async function leaveRun(): Promise<string> {
-  const old = await startProcess({}, { isStuck: true, buildId: 'v1' })
+async function leaveRun(code: Code = {}): Promise<string> {
+  const old = await startProcess(code, { isStuck: true, buildId: 'v1' })
   const { runId } = await old.runs.submit({})
   await vi.waitFor(() => {
     expect(old.calls).toEqual(['first'])
@@ -138,6 +145,35 @@ describe('a run that other code has begun', () => {
       message: 'Continuing a run with other code',
       fields: expect.objectContaining({ differences: ['bow.description', 'bow.agentGoal'] }),
     })
+    await present.close()
+  })
+
+  it('[RUNS-Z17] continues when tasks that have not begun were added and removed, each at its place', async () => {
+    const runId = await leaveRun({ between: ['clap'] })
+    const present = await startProcess({ between: ['sing', 'dance'] }, { buildId: 'v2' })
+    await waitForStatus(present.runs, runId, 'COMPLETED')
+    const found = await present.runs.get(runId)
+    expect(
+      found?.tasks.map(({ taskIndex, name, status, output }) => [taskIndex, name, status, output]),
+    ).toEqual([
+      [1, 'play', 'COMPLETED', '{"notes": "C"}'],
+      [2, 'clap', 'SKIPPED', undefined],
+      [3, 'bow', 'COMPLETED', '{"notes": "C"}'],
+      [4, 'sing', 'COMPLETED', 'sing done'],
+      [5, 'dance', 'COMPLETED', 'dance done'],
+    ])
+    expect(found?.run.taskCount).toBe(5)
+    const events = await present.runs.readEvents({ runId, from: 0, limit: 1_000 })
+    expect(
+      runStateAfter(events).tasks.map(({ index, name, status }) => [index, name, status]),
+    ).toEqual(found?.tasks.map(({ taskIndex, name, status }) => [taskIndex, name, status]))
+    await present.close()
+  })
+
+  it('[RUNS-Z17] waits for its build when the last task, which has the output of the run, was replaced', async () => {
+    const runId = await leaveRun()
+    const present = await startProcess({ lastName: 'leave' }, { buildId: 'v2' })
+    await waitForStatus(present.runs, runId, 'WAITING_FOR_BUILD')
     await present.close()
   })
 

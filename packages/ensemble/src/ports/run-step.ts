@@ -39,6 +39,17 @@ export interface RunBegun extends StepBase {
   readonly kind: 'run_begun'
   /** Time of the start, in milliseconds since 1970. */
   readonly startedAt: number
+  /** Names of its tasks, in the order of their places; absent in steps of earlier versions. */
+  readonly tasks?: readonly string[]
+}
+
+/** Records that the code which continues the run has other tasks. */
+export interface TasksChanged extends StepBase {
+  readonly kind: 'tasks_changed'
+  /** Added tasks with their places. */
+  readonly added: readonly { readonly taskName: string; readonly taskIndex: number }[]
+  /** Names of the tasks that it no longer has. */
+  readonly removed: readonly string[]
 }
 
 /** Records that the run is a fork: the steps before this one are copied from another run, and cost nothing. */
@@ -276,6 +287,7 @@ export interface TaskSkippedStep extends StepBase {
 /** A checkpoint of a run. */
 export type RunStep =
   | RunBegun
+  | TasksChanged
   | RunForkedStep
   | CancelAsked
   | ModelSwitchedStep

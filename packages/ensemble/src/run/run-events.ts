@@ -6,6 +6,7 @@ import { addUsage, toRunMetrics, type Usage } from '../usage/usage.ts'
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { RunJournal } from '../ports/run-journal.ts'
 import type { Task } from '../definition/task.ts'
+import type { RunScope } from '../scope/run-scope.ts'
 import type { RunEnding, RunResult } from './run-result.ts'
 import type { TaskResult } from '../scope/task-outcome.ts'
 import type { TrackedTask } from './task-states.ts'
@@ -41,8 +42,58 @@ export function emitStart(
       ensemble: ensemble.name,
       tasks,
     },
-    { kind: 'run_begun', startedAt, runMs: 0 },
+    { kind: 'run_begun', startedAt, runMs: 0, tasks: tasks.map(({ name }) => name) },
   )
+}
+
+/** A run that continues, and the difference of its tasks from those that earlier processes announced. */
+export interface RunResumption {
+  readonly epoch: number
+  readonly completedTasks: readonly string[]
+  readonly added: readonly TrackedTask[]
+  /** Tasks that the code no longer has, and that have not begun. */
+  readonly removed: readonly { readonly taskName: string; readonly taskIndex: number }[]
+}
+
+/** Emits the resumption of a run, with the tasks that its code adds, and skips those that it lacks. */
+export function emitResumption(
+  { clock, journal, stopwatch }: Pick<RunScope, 'clock' | 'journal' | 'stopwatch'>,
+  { epoch, completedTasks, added, removed }: RunResumption,
+): void {
+  const resumed: RunEventOf<'run_resumed'> = {
+    type: 'run_resumed',
+    resumedAt: isoNow(clock),
+    epoch,
+    completedTasks: [...completedTasks],
+    ...(added.length === 0 ? {} : { addedTasks: added.map(toAddedTask) }),
+  }
+  const skips = removed.map(({ taskName, taskIndex }): RunEventOf<'task_skipped'> => ({
+    type: 'task_skipped',
+    taskIndex,
+    taskName,
+    taskDescription: '',
+    skippedAt: isoNow(clock),
+    reason: 'The code that continues the run does not have this task',
+  }))
+  const events = [resumed, ...skips]
+  const isChanged = added.length + removed.length > 0
+  for (const [at, event] of events.entries()) {
+    // The step comes with the last event: after a crash in between, the events are emitted again.
+    if (!isChanged || at < events.length - 1) journal.emit(event)
+    else
+      journal.emit(event, {
+        kind: 'tasks_changed',
+        runMs: stopwatch.elapsed(),
+        added: added.map(({ taskName, taskIndex }) => ({ taskName, taskIndex })),
+        removed: removed.map(({ taskName }) => taskName),
+      })
+  }
+}
+
+function toAddedTask({ task, text, taskName: name, taskIndex }: TrackedTask) {
+  const { agent, context } = task
+  const { description } = text
+  return { taskIndex, name, description, agentRole: agent.role, context: [...context] }
 }
 
 /** Parts of the result of a run. */

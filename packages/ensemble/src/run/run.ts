@@ -20,13 +20,15 @@ import { fromStepError } from '../scope/step-log.ts'
 import { hasEndedRun } from '../reviews/review-end.ts'
 import { addUsage, toRunMetrics } from '../usage/usage.ts'
 import { findNextTasks } from './next.ts'
-import { emitEnd, emitStart, toResult } from './run-events.ts'
+import { emitEnd, emitResumption, emitStart, toResult } from './run-events.ts'
 import { exitEarlyError } from '../reviews/review-end.ts'
 import { createRunParts, type RunParts } from './run-parts.ts'
 import { runTask } from './run-task.ts'
 import type { TaskOutcome } from '../scope/task-outcome.ts'
 import { TaskStates, toTaskResult, type TrackedTask } from './task-states.ts'
 import { Verdict } from './verdict.ts'
+
+import { readRecordedTasks } from './task-list.ts'
 
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
 import type { Inputs } from '../definition/inputs.ts'
@@ -58,7 +60,8 @@ export class Run {
     this.#options = options
     this.#parts = createRunParts({ ensemble, inputs, options, host: this })
     const isHierarchical = ensemble.plan.workflow === 'HIERARCHICAL'
-    this.#tasks = new TaskStates({ tasks: this.#parts.tasks, inputs, isHierarchical })
+    const recorded = readRecordedTasks(this.#parts.scope.log)
+    this.#tasks = new TaskStates({ tasks: this.#parts.tasks, inputs, isHierarchical, recorded })
     if (!this.#parts.scope.log.isEmpty) this.#restore()
   }
 
@@ -165,11 +168,12 @@ export class Run {
     const { scope, steering } = this.#parts
     const { resume } = this.#options
     if (scope.log.hasBegun) {
-      scope.journal.emit({
-        type: 'run_resumed',
-        resumedAt: isoNow(scope.clock),
+      emitResumption(scope, {
         epoch: resume?.epoch ?? 1,
-        completedTasks: [...this.#tasks.completedNames],
+        completedTasks: this.#tasks.completedNames,
+        added: this.#tasks.added,
+        // The run fails if the code lacks a task that has begun.
+        removed: this.#tasks.removed.filter(({ taskName }) => !scope.log.hasTask(taskName)),
       })
     } else {
       emitStart(scope, this.#tasks.all)

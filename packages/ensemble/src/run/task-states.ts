@@ -4,6 +4,7 @@ import type { ContextOutput } from '../definition/handler.ts'
 
 import type { Inputs } from '../definition/inputs.ts'
 import type { TaskPhase } from './next.ts'
+import type { RecordedTasks } from './task-list.ts'
 import type { StepOf } from '../ports/run-step.ts'
 import type { Task } from '../definition/task.ts'
 import type { Usage } from '../usage/usage.ts'
@@ -27,6 +28,8 @@ export interface TaskStatesOptions {
   readonly inputs: Inputs
   /** Whether a manager can delegate the same task more than once. */
   readonly isHierarchical: boolean
+  /** The tasks that earlier processes announced. @default none */
+  readonly recorded?: RecordedTasks | undefined
 }
 
 /** A task with its name and its index in the run. */
@@ -41,13 +44,35 @@ export class TaskStates {
   readonly #phases = new Map<string, TaskPhase>()
   /** Usage of attempts without a result. */
   readonly #lost: Usage[] = []
+  /** The last place of a task, also of one that the code no longer has. */
+  #lastPlace: number
 
   constructor(options: TaskStatesOptions) {
     this.#options = options
     this.#planned = new Set(options.tasks)
-    for (const [index, task] of options.tasks.entries()) {
-      this.add({ task, taskName: task.name, taskIndex: index + 1 })
+    const { recorded, tasks } = options
+    this.#lastPlace = recorded?.lastPlace ?? 0
+    for (const task of tasks) {
+      const taskIndex = recorded?.places.get(task.name) ?? this.#lastPlace + 1
+      this.add({ task, taskName: task.name, taskIndex })
     }
+  }
+
+  /** Tasks of the plan that earlier processes did not announce. */
+  get added(): readonly TrackedTask[] {
+    const { recorded } = this.#options
+    if (recorded === undefined) return []
+    return [...this.#states.values()].filter(
+      ({ task, taskName }) => this.isPlanned(task) && !recorded.present.has(taskName),
+    )
+  }
+
+  /** Tasks that earlier processes announced, and that the code does not have. */
+  get removed(): readonly Pick<TrackedTask, 'taskName' | 'taskIndex'>[] {
+    const { places, present } = this.#options.recorded ?? NO_TASKS
+    return [...places]
+      .filter(([taskName]) => present.has(taskName) && !this.#states.has(taskName))
+      .map(([taskName, taskIndex]) => ({ taskName, taskIndex }))
   }
 
   /** Phase of each task, by name. */
@@ -55,9 +80,9 @@ export class TaskStates {
     return this.#phases
   }
 
-  /** Number of tasks. */
+  /** Number of tasks, with those that the code no longer has. */
   get count(): number {
-    return this.#states.size
+    return this.#lastPlace
   }
 
   /** Tasks that have not begun. */
@@ -95,6 +120,7 @@ export class TaskStates {
     const { inputs } = this.#options
     const text = this.isPlanned(task) ? renderTask(task, inputs) : task
     const state: TrackedTask = { task, taskName, taskIndex, text, phase: 'pending', attempt: 0 }
+    this.#lastPlace = Math.max(this.#lastPlace, taskIndex)
     this.#states.set(taskName, state)
     this.#phases.set(taskName, 'pending')
     return state
@@ -183,6 +209,11 @@ export class TaskStates {
         (taskName.startsWith(again) && !tasks.some((known) => known.name === taskName)),
     )
   }
+}
+
+const NO_TASKS: Pick<RecordedTasks, 'places' | 'present'> = {
+  places: new Map(),
+  present: new Set(),
 }
 
 const NO_CONTEXT: readonly ContextOutput[] = []

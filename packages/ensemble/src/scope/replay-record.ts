@@ -25,6 +25,7 @@ export function selectFrozenSteps(steps: readonly RunStep[]): readonly RunStep[]
   return steps.filter((step) => {
     switch (step.kind) {
       case 'run_begun':
+      case 'tasks_changed':
       case 'run_forked':
       case 'cancel_asked':
       case 'model_switched':

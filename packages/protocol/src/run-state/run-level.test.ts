@@ -51,6 +51,30 @@ describe('ensemble_started', () => {
   })
 })
 
+describe('run_resumed with added tasks', () => {
+  const editor = { taskIndex: 3, name: 'editor', description: 'Edit', agentRole: 'E', context: [] }
+  const resumed = eventOf('run_resumed', { addedTasks: [editor] })
+  const readTasks = (state: ReturnType<typeof runStateAfter>) =>
+    state.tasks.map(({ name, index, status }) => [name, index, status])
+
+  it('adds them, pending, after the others', () => {
+    expect(readTasks(runStateAfter([...startOfRun(), resumed])).at(-1)).toEqual([
+      'editor',
+      3,
+      'PENDING',
+    ])
+  })
+
+  it('makes a task pending again that was skipped', () => {
+    const skipped = eventOf('task_skipped', { taskName: 'editor', taskIndex: 3 })
+    const state = runStateAfter([...startOfRun(), resumed, skipped])
+    expect(readTasks(state).at(-1)).toEqual(['editor', 3, 'SKIPPED'])
+    expect(readTasks(runStateAfter([...startOfRun(), resumed, skipped, resumed]))).toEqual(
+      readTasks(runStateAfter([...startOfRun(), resumed])),
+    )
+  })
+})
+
 describe('run_resumed', () => {
   const working = runStateAfter([
     ...startOfRun(),

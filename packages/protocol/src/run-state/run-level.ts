@@ -30,7 +30,10 @@ export function applyToRun(state: RunState, event: RunLevelEvent): RunState {
       return {
         ...state,
         epoch: event.epoch,
-        tasks: mapShared(state.tasks, (task) => resumeTask(task, event.resumedAt)),
+        tasks: addTasks(
+          mapShared(state.tasks, (task) => resumeTask(task, event.resumedAt)),
+          event.addedTasks,
+        ),
       }
     case 'run_forked': {
       const { parentRunId: runId, at, forkedAt, replay } = event
@@ -66,6 +69,17 @@ function applyStart(state: RunState, event: RunEventOf<'ensemble_started'>): Run
   })
   const others = state.tasks.filter(({ name }) => planned.every((task) => task.name !== name))
   return { ...state, id, startedAt, ensemble, workflow, tasks: [...planned, ...others] }
+}
+
+/** Adds tasks to the plan. A task that other code had removed is pending again. */
+function addTasks(
+  tasks: RunState['tasks'],
+  added: RunEventOf<'run_resumed'>['addedTasks'] = [],
+): RunState['tasks'] {
+  if (added.length === 0) return tasks
+  const others = tasks.filter(({ name }) => added.every((task) => task.name !== name))
+  const pending = added.map(({ taskIndex: index, ...task }) => createTask({ index, ...task }))
+  return [...others, ...pending].toSorted((left, right) => left.index - right.index)
 }
 
 /** Resumes a running task in the same attempt; calls in flight are discarded. */

@@ -6,6 +6,7 @@
  * RUNS-C2 The usage of a task includes all its attempts. Its times and its error are those of the latest attempt.
  * RUNS-C3 A task that a delegation creates gets a new record. A delegated task of the plan retains its record.
  * RUNS-C4 A resumed run retains its status.
+ * RUNS-C6 A task that other code adds when it resumes the run gets a record, or is pending again if it was skipped.
  * RUNS-C5 A review is open from its request until it is decided, times out, or is withdrawn.
  */
 import type { ReviewRecord, ReviewStatus, RunRecord, TaskRecord } from '../run-record.ts'
@@ -72,6 +73,8 @@ export function toRecordChanges(event: RunEvent): readonly Change[] {
         })),
         { kind: 'run', set: {}, countTasks: true },
       ]
+    case 'run_resumed':
+      return toAddedTasks(event)
     case 'delegation_started':
       return [
         { kind: 'new_task', task: toWorkerTask(event) },
@@ -130,6 +133,18 @@ function toReviewEnd(
     status,
     ...(decidedBy === undefined ? {} : { decidedBy }),
   }
+}
+
+/** Returns the records of the tasks that other code adds. A task that other code had removed is pending again. */
+function toAddedTasks({ addedTasks = [] }: RunEventOf<'run_resumed'>): readonly Change[] {
+  if (addedTasks.length === 0) return []
+  const changes = addedTasks.flatMap(
+    ({ taskIndex, name, description, agentRole }): readonly Change[] => [
+      { kind: 'new_task', task: { taskIndex, name, description, agentRole } },
+      { kind: 'task', taskIndex, set: { status: 'PENDING', description, error: null } },
+    ],
+  )
+  return [...changes, { kind: 'run', set: {}, countTasks: true }]
 }
 
 function toWorkerTask(event: RunEventOf<'delegation_started'>): NewTask {

@@ -138,7 +138,8 @@ export class BuildCheck {
       code: run.code,
       differences: describe(differences),
     }
-    const question = { run, own, differences, isAborted, begunTasks }
+    const { workflow } = built.manifest.settings
+    const question = { run, own, differences, isAborted, begunTasks, workflow }
     if (mayResume(question, { policy, compatibleBuilds })) {
       const { token } = run
       const isMoved = (await builds.move([{ runId, token, to: own }])).length > 0
@@ -176,7 +177,11 @@ export class BuildCheck {
   ): Promise<ReadonlySet<string>> {
     const tasks = await this.#options.storage.runs.tasks(runId)
     const begun = tasks.filter(({ status }) => status !== 'PENDING').map(({ name }) => name)
-    const isDelegated = begun.some((name) => manifest.tasks[name] === undefined)
+    // A task that was skipped may be one that other code had removed.
+    const isDelegated = tasks.some(
+      ({ name, status }) =>
+        status !== 'PENDING' && status !== 'SKIPPED' && manifest.tasks[name] === undefined,
+    )
     return new Set(isDelegated ? [...begun, ...Object.keys(manifest.tasks)] : begun)
   }
 }

@@ -35,6 +35,7 @@ const PAGE = 500
 
 /** Events that change records. */
 const RECORDED: readonly RunEvent['type'][] = [
+  'run_resumed',
   'ensemble_started',
   'delegation_started',
   'run_cancelling',

@@ -82,6 +82,45 @@ export const recordCases: readonly StorageCase[] = [
     },
   },
   {
+    name: '[RUNS-P4] [RUNS-C6] tasks that other code adds have records, and one that was skipped is pending again',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a')
+      const added = { taskIndex: 3, name: 'task-3', description: 'Third', agentRole: 'Player' }
+      const resumed: RunEvent = {
+        type: 'run_resumed',
+        resumedAt: AT,
+        epoch: 2,
+        completedTasks: [],
+        addedTasks: [{ ...added, context: [] }],
+      }
+      const readTasks = async (): Promise<readonly unknown[]> => {
+        const tasks = await storage.runs.tasks('run-a')
+        return tasks.map(({ taskIndex, name, status, error }) => [taskIndex, name, status, error])
+      }
+      const others = [
+        [1, 'task-1', 'PENDING', undefined],
+        [2, 'task-2', 'PENDING', undefined],
+      ]
+      await owner.commit([started, resumed])
+      deepStrictEqual(await readTasks(), [...others, [3, 'task-3', 'PENDING', undefined]])
+      strictEqual((await readRecord(storage, 'run-a')).taskCount, 3)
+      await owner.commit([
+        {
+          type: 'task_skipped',
+          taskIndex: 3,
+          taskName: 'task-3',
+          taskDescription: '',
+          skippedAt: AT,
+          reason: 'gone',
+        },
+      ])
+      deepStrictEqual(await readTasks(), [...others, [3, 'task-3', 'SKIPPED', 'gone']])
+      await owner.commit([resumed])
+      deepStrictEqual(await readTasks(), [...others, [3, 'task-3', 'PENDING', undefined]])
+      strictEqual((await readRecord(storage, 'run-a')).taskCount, 3)
+    },
+  },
+  {
     name: '[RUNS-P4] a task counts the usage of all its attempts, and shows the times and the error of the latest',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')

@@ -44,6 +44,25 @@ describe('buildDagModel', () => {
     ])
   })
 
+  it('adds the tasks of other code that continued the run', () => {
+    const added = {
+      taskIndex: 3,
+      name: 'c',
+      description: 'Do c',
+      agentRole: 'Worker',
+      context: ['a'],
+    }
+    // NOTE: the event has only the fields that the graph reads.
+    const resumed = { type: 'run_resumed', addedTasks: [added], runId: 'r', seq: 1, id: 'r:1' }
+    const events = [...planned(['a', []], ['b', ['a']]), resumed as LoggedRunEvent]
+    const graph = graphOf([...events, ...events.slice(1)])
+    expect(graph.tasks.map(({ id, dependsOn }) => [id, dependsOn])).toEqual([
+      ['0', []],
+      ['1', ['0']],
+      ['2', ['0']],
+    ])
+  })
+
   it('[API-D3] lists the agents of tasks that have not started, without details', () => {
     expect(graphOf(planned(['a', []])).agents).toEqual([
       { role: 'Worker', goal: '', background: null, toolNames: [], allowDelegation: false },

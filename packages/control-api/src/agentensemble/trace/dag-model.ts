@@ -54,12 +54,23 @@ export function buildDagModel(
   }
 }
 
+/** Returns the tasks of the plan, in their order. */
 function plannedTasks(events: readonly LoggedRunEvent[]) {
   return events.find((event) => event.type === 'ensemble_started')?.tasks ?? []
 }
 
+/** Returns the tasks of the plan, and then those that other code has added to it. */
+function allPlannedTasks(events: readonly LoggedRunEvent[]) {
+  const tasks = new Map(plannedTasks(events).map((task) => [task.name, task]))
+  for (const event of events) {
+    if (event.type !== 'run_resumed') continue
+    for (const task of event.addedTasks ?? []) tasks.set(task.name, task)
+  }
+  return [...tasks.values()]
+}
+
 function buildPlan(events: readonly LoggedRunEvent[]): readonly Node[] {
-  const planned = plannedTasks(events)
+  const planned = allPlannedTasks(events)
   const ids = new Map(planned.map(({ name }, at) => [name, String(at)]))
   return planned.map(({ name, description, agentRole, context }, at) => ({
     id: String(at),

@@ -26,6 +26,26 @@ export const RunQueued = Type.Object({
 })
 export type RunQueued = Static<typeof RunQueued>
 
+/** Task of the plan, as announced by `ensemble_started`. */
+export const PlannedTask = Type.Object({
+  name: Type.String(),
+  /** Description of the task, with its inputs filled in. */
+  description: Type.String(),
+  /** Role of the agent that works on the task. */
+  agentRole: Type.String(),
+  /** Names of the tasks whose output it waits for. */
+  context: Type.Array(Type.String()),
+})
+export type PlannedTask = Static<typeof PlannedTask>
+
+/** Task that the code of a resumed run adds to the plan. */
+export const AddedTask = Type.Object({
+  /** Number of the task in its run: after those of all earlier tasks. */
+  taskIndex: Count,
+  ...PlannedTask.properties,
+})
+export type AddedTask = Static<typeof AddedTask>
+
 /**
  * Another process resumes the run after a crash or a handover. A running task continues in the same attempt. Calls in
  * flight (a model call or tool call that began and did not end) are discarded, and `llm_iteration_started` of the same
@@ -38,6 +58,11 @@ export const RunResumed = Type.Object({
   epoch: Count,
   /** Names of the tasks that are completed and will not run again. */
   completedTasks: Type.Array(Type.String()),
+  /**
+   * Tasks that the code of the process adds to the plan; absent when there are none. Tasks that it no longer has follow as
+   * `task_skipped`.
+   */
+  addedTasks: Type.Optional(Type.Array(AddedTask)),
 })
 export type RunResumed = Static<typeof RunResumed>
 
@@ -66,18 +91,6 @@ export const RunCancelling = Type.Object({
   actor: Type.Optional(Type.String()),
 })
 export type RunCancelling = Static<typeof RunCancelling>
-
-/** Task of the plan, as announced by `ensemble_started`. */
-export const PlannedTask = Type.Object({
-  name: Type.String(),
-  /** Description of the task, with its inputs filled in. */
-  description: Type.String(),
-  /** Role of the agent that works on the task. */
-  agentRole: Type.String(),
-  /** Names of the tasks whose output it waits for. */
-  context: Type.Array(Type.String()),
-})
-export type PlannedTask = Static<typeof PlannedTask>
 
 /**
  * The ensemble begins: templates and agents are resolved, and no task has started. With HIERARCHICAL the tasks are the
