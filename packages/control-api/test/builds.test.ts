@@ -31,6 +31,18 @@ describe('builds', () => {
     })
   })
 
+  it('reports the processes, the shares and the unfinished runs of builds as metrics', async () => {
+    await using api = await openServer({ limits: { buildId: 'v1', buildShare: 25 } })
+    await api.submit()
+    const readMetrics = async (): Promise<string> => (await api.get('/metrics')).text()
+    await expect
+      .poll(readMetrics)
+      .toContain('tutti_build_runs{build="v1",ensemble="band",status="RUNNING"} 1')
+    const text = await readMetrics()
+    expect(text).toContain('tutti_build_processes{build="v1",ensemble="band"} 1')
+    expect(text).toContain('tutti_build_share{build="v1"} 25')
+  })
+
   it('submits a run to a build that lives, and returns 400 for another one', async () => {
     await using api = await openServer({ limits: { buildId: 'v1' } })
     await expect

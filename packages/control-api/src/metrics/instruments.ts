@@ -260,6 +260,18 @@ function storeInstruments(registry: MetricRegistry) {
       help: 'Lease renewals of this process, by outcome: renewed or failed',
       labels: ['outcome'],
     }),
+    buildProcesses: registry.gauge('tutti_build_processes', {
+      help: 'Processes that execute runs, by build and ensemble, over all processes',
+      labels: ['build', 'ensemble'],
+    }),
+    buildShare: registry.gauge('tutti_build_share', {
+      help: 'Percentage of new runs that a build gets while older builds live',
+      labels: ['build'],
+    }),
+    buildRuns: registry.gauge('tutti_build_runs', {
+      help: 'Runs that have not ended, by build, ensemble and status, over all processes',
+      labels: ['build', 'ensemble', 'status'],
+    }),
     notificationQueue: registry.gauge('tutti_notification_queue_usage', {
       help: 'Used part of the queue of notifications between processes, from 0 to 1; when it is full, readers poll',
     }),

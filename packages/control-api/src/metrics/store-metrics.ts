@@ -1,11 +1,11 @@
 /**
- * Collects the cluster-wide metrics from the store on scrape. One query over unfinished work reads all of them, and its
- * result is cached, so that scrapes cause little load.
+ * Collects the cluster-wide metrics from the store on scrape. Two queries over unfinished work read all of them, and their
+ * results are cached, so that scrapes cause little load.
  */
 import { sleep, type Clock, type Logger } from '@tutti/core'
 
 import type { Instruments } from './instruments.ts'
-import type { RunService, StoreMetrics } from '@tutti/runs'
+import type { KnownBuild, RunService, StoreMetrics } from '@tutti/runs'
 
 /** Options of {@link createStoreCollector}. */
 export interface StoreCollectorOptions {
@@ -42,13 +42,15 @@ async function collect({ instruments, runs, clock, logger }: StoreCollectorOptio
   const timeout = new AbortController()
   try {
     const figures = await Promise.race([
-      runs.metrics(),
+      Promise.all([runs.metrics(), runs.builds()]),
       sleep(clock, TIMEOUT_MS, timeout.signal).then(() => undefined),
     ])
-    setGauges(instruments, figures)
+    setGauges(instruments, figures?.[0])
+    setBuildGauges(instruments, figures?.[1])
   } catch (error) {
     logger.debug('Failed to read the metrics of the store', { error })
     setGauges(instruments, undefined)
+    setBuildGauges(instruments, undefined)
   } finally {
     timeout.abort()
   }
@@ -66,6 +68,22 @@ function setGauges(instruments: Instruments, figures: StoreMetrics | undefined):
   reviewsPending.set({}, figures.openReviews)
   webhookBacklog.set({}, figures.deliveries)
   for (const status of UNFINISHED) runs.set({ status }, figures.unfinished[status] ?? 0)
+}
+
+/** Reports the builds that live or have unfinished runs, so that the number of series stays small. */
+function setBuildGauges(
+  { buildProcesses, buildShare, buildRuns }: Instruments,
+  builds: readonly KnownBuild[] = [],
+): void {
+  for (const gauge of [buildProcesses, buildShare, buildRuns]) gauge.clear()
+  for (const { build, ensemble, processes, share, unfinished } of builds) {
+    const counts = Object.entries(unfinished)
+    if (processes === 0 && counts.length === 0) continue
+    // Added, because processes with the same build id can have different code.
+    buildProcesses.add({ build, ensemble }, processes)
+    buildShare.set({ build }, share)
+    for (const [status, count] of counts) buildRuns.add({ build, ensemble, status }, count)
+  }
 }
 
 /** Statuses of unfinished runs. All are always reported, also with 0. */

@@ -18,11 +18,25 @@ export async function readRunDetail(
   runId: string,
 ): Promise<RunDetail> {
   const found = await findRun(runs, runId)
-  const [openReviews, result] = await Promise.all([
+  const [openReviews, result, resumableBy] = await Promise.all([
     runs.openReviews({ runId }),
     readResult(runs, found.run),
+    findBuilds(runs, found.run),
   ])
-  return redactor.value(toRunDetail(found, openReviews, result))
+  const detail = toRunDetail(found, openReviews, result)
+  return redactor.value(resumableBy === undefined ? detail : { ...detail, resumableBy })
+}
+
+/** Returns the builds with the code of a run that waits for one; undefined for any other run. */
+async function findBuilds(
+  runs: RunService,
+  { status, ensemble, code }: RunRecord,
+): Promise<string[] | undefined> {
+  if (status !== 'WAITING_FOR_BUILD') return undefined
+  const known = (await runs.builds()).filter(
+    (build) => build.ensemble === ensemble && build.code === code,
+  )
+  return known.map(({ build }) => build)
 }
 
 /** Returns the last event of a run that has ended; undefined for an unfinished run. */

@@ -184,6 +184,8 @@ function Submission({ runId }: { readonly runId: string }) {
       {data !== undefined && (
         <>
           <Fact name="Submitted by">{data.submittedBy ?? UNKNOWN}</Fact>
+          <Fact name="Build">{data.build ?? UNKNOWN}</Fact>
+          <Fact name="Waits for build">{data.resumableBy?.join(' or ')}</Fact>
           <Fact name="Webhooks">{data.webhooks?.join(', ') ?? 'none'}</Fact>
           <Fact name="Options">
             {data.options === undefined ? (

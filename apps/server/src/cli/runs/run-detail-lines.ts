@@ -49,8 +49,14 @@ export function runDetailLines(run: RunDetail, now: number): readonly Line[] {
   ]
 }
 
+/** Names the builds of which one must start. */
+function toBuildsText(builds: readonly string[]): string {
+  return builds.length === 0 ? 'a build that is no longer known' : builds.join(' or ')
+}
+
 function listFields(run: RunDetail, now: number): readonly (readonly [string, string])[] {
   const { startedAt, durationMs, inputs, tags, metrics, submittedBy, webhooks = [], error } = run
+  const { build, resumableBy } = run
   const since = now - Date.parse(startedAt)
   const time = durationMs === undefined ? '' : `, took ${formatTerminalDuration(durationMs)}`
   const used = [
@@ -65,6 +71,8 @@ function listFields(run: RunDetail, now: number): readonly (readonly [string, st
     ['used', used.join(', ')],
     ...(submittedBy === undefined ? [] : [['by', submittedBy] as const]),
     ...(webhooks.length === 0 ? [] : [['webhooks', webhooks.join(', ')] as const]),
+    ...(build === undefined ? [] : [['build', build] as const]),
+    ...(resumableBy === undefined ? [] : [['waits for', toBuildsText(resumableBy)] as const]),
     ...(error === undefined ? [] : [['error', error] as const]),
   ]
 }

@@ -201,9 +201,13 @@ export const RunDetail = Type.Object({
   parent: Type.Optional(
     Type.Object({ runId: Type.String(), at: Count, replay: Type.Optional(ReplayMode) }),
   ),
-  /** Build of the process that executed it last; absent until a process takes it. */
+  /**
+   * Build that was chosen for it, then that of the process that took it last; absent while there is none.
+   */
   build: Type.Optional(Type.String()),
   /** Digest of the code of its ensemble in that build. */
   code: Type.Optional(Type.String()),
+  /** Builds that have this code, of which a process must start; only while the run is WAITING_FOR_BUILD. */
+  resumableBy: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 })),
 })
 export type RunDetail = Static<typeof RunDetail>
