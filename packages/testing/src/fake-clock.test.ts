@@ -37,6 +37,22 @@ describe('fakeClock', () => {
     expect(isoNow(fakeClock())).toBe('2026-01-01T00:00:00.000Z')
   })
 
+  it('does not wait for real time, however many timers are due', async () => {
+    const clock = fakeClock()
+    const days = 3
+    let minutes = 0
+    const tick = (): void => {
+      minutes += 1
+      clock.after(60_000, tick)
+    }
+    clock.after(60_000, tick)
+    const startedAt = performance.now()
+    await clock.advance(days * 86_400_000)
+    expect(minutes).toBe(days * 1_440)
+    // A real timer takes at least a millisecond.
+    expect(performance.now() - startedAt).toBeLessThan(minutes)
+  })
+
   it('calls due timers in order of their times, and timers with the same time in order of creation', async () => {
     const clock = fakeClock()
     const { lines, write } = createDiary(clock)
