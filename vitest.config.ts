@@ -17,7 +17,7 @@ const BUILT_CONDITIONS = ['node']
 const LIMITS = {
   testTimeout: 60_000,
   hookTimeout: 60_000,
-  expect: { poll: { timeout: 15_000 } },
+  expect: { poll: { timeout: 15_000, interval: 20 } },
   /** The summary names each test that passed only when it was repeated, so that its cause is found and removed. */
   retry: 1,
 }
