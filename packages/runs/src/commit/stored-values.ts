@@ -182,7 +182,10 @@ class Encoding {
   /** Returns the same object when nothing in it changes. */
   #encodeFields(value: object, depth: number): object {
     let copy: Record<string, unknown> | undefined
-    for (const [key, field] of entriesOf(value)) {
+    // NOTE: every object can be read by its keys. `Object.entries` would allocate a pair for each field of each event.
+    const fields = value as Readonly<Record<string, unknown>>
+    for (const key of Object.keys(fields)) {
+      const field = fields[key]
       if (isStoredUnchanged(field)) continue
       const encoded = this.#encodeAt(key, field, depth)
       if (encoded === field) continue
@@ -309,10 +312,6 @@ function joinNeighbors(
     else joined[joined.length - 1] = both
   }
   return joined
-}
-
-function entriesOf(value: object): readonly (readonly [string, unknown])[] {
-  return Object.entries(value)
 }
 
 /** Whether a value is stored unchanged, wherever it is. Most fields of an event are. */
