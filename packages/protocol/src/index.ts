@@ -183,7 +183,15 @@ export {
   RunMigrated,
   SetBuildShareBody,
 } from './schemas/rest/builds.ts'
-export { ForkRunBody } from './schemas/rest/fork-run.ts'
+export {
+  ForkAction,
+  ForkCallPreview,
+  ForkPreview,
+  ForkReviewPreview,
+  ForkRunBody,
+  ForkTaskPreview,
+  ForkUsage,
+} from './schemas/rest/fork-run.ts'
 export type { ReplayMode } from './schemas/enums.ts'
 export { ReplayRunBody } from './schemas/rest/replay-run.ts'
 export {

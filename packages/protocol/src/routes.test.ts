@@ -96,6 +96,7 @@ const OTHERS = [
   'submitRun 200',
   'submitRun 204',
   'createThread 200',
+  'forkRun 200',
   'streamRunEvents 204',
   'getOpenApi 304',
   'getAsyncApi 304',

@@ -14,7 +14,7 @@ import {
   ReviewDecisionBody,
   ReviewList,
 } from './schemas/rest/reviews.ts'
-import { ForkRunBody } from './schemas/rest/fork-run.ts'
+import { ForkPreview, ForkRunBody } from './schemas/rest/fork-run.ts'
 import { ReplayRunBody } from './schemas/rest/replay-run.ts'
 import {
   BuildList,
@@ -343,6 +343,9 @@ export const ROUTES = {
     body: ForkRunBody,
     response: RunAccepted,
     status: 202,
+    others: [
+      { status: 200, response: ForkPreview, meaning: 'With `preview`: what the fork would do' },
+    ],
     scope: 'runs:write',
     errors: [
       'RUN_NOT_FOUND',

@@ -123,6 +123,7 @@ function forkRoutes(options: ResolvedControlApiOptions): readonly HttpRoute[] {
         const { runId: parentRunId = '' } = parameters
         const submission = readSubmission(call)
         const body = await readJsonBody(request, ForkRunBody, maxBodyBytes)
+        assertSupported(body)
         const run = await forkRunAs(options, parentRunId, { body, ...submission })
         addSubject({ runId: run.runId, target: parentRunId })
         return runResponse(202, run, toRunAccepted(run))
@@ -141,6 +142,15 @@ function forkRoutes(options: ResolvedControlApiOptions): readonly HttpRoute[] {
       },
     },
   ]
+}
+
+/** Refuses fields that forks do not support yet. */
+function assertSupported({ results, directives, preview }: ForkRunBody): void {
+  const given = Object.entries({ results, directives, preview })
+  const problems = given.flatMap(([name, value]) =>
+    value === undefined ? [] : { path: `/${name}`, message: 'is not supported yet' },
+  )
+  if (problems.length > 0) throw badRequest('body', problems)
 }
 
 /** Returns the caller of a submission, and what its headers say. */

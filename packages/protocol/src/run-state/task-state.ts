@@ -38,6 +38,8 @@ export interface TaskState {
   readonly parts?: NonNullable<TaskCompleted['parts']>
   /** Reason why the last answer of the model ended; present at the end, unless no model ended the attempt. */
   readonly finishReason?: FinishReason
+  /** Present if the request of a fork gave the output, so no agent was called. */
+  readonly outputGiven?: true
   readonly error?: TaskError
   readonly usage: AttemptUsage
   /** Latest `metrics_snapshot`. */

@@ -185,6 +185,12 @@ describe('task_completed', () => {
     expect(researcher(after(eventOf('task_completed')))).not.toHaveProperty('structuredOutput')
   })
 
+  it('shows that the request of a fork gave the output', () => {
+    const state = after(eventOf('task_completed', { outputGiven: true }))
+    expect(researcher(state).outputGiven).toBe(true)
+    expect(researcher(after(eventOf('task_completed')))).not.toHaveProperty('outputGiven')
+  })
+
   it('leaves no turn or call running', () => {
     const state = after(eventOf('llm_iteration_completed'), eventOf('task_completed'))
     expect(researcher(state)?.turns[0]?.toolCalls[0]?.status).toBe('FAILED')

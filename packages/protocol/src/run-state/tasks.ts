@@ -145,6 +145,7 @@ function completeTask(task: TaskState, event: RunEventOf<'task_completed'>): Tas
     ...(event.parts === undefined ? {} : { parts: event.parts }),
     usage: toUsage(event),
     ...(event.finishReason === undefined ? {} : { finishReason: event.finishReason }),
+    ...(event.outputGiven === undefined ? {} : { outputGiven: event.outputGiven }),
     iterationLimitReached,
   }
 }

@@ -86,6 +86,8 @@ export const TaskCompleted = Type.Object({
    * without a model, and in logs of earlier versions.
    */
   finishReason: Type.Optional(FinishReason),
+  /** Present if the request of a fork gave the output, so no agent was called. */
+  outputGiven: Type.Optional(Type.Literal(true)),
 })
 export type TaskCompleted = Static<typeof TaskCompleted>
 
