@@ -128,6 +128,28 @@ describe('tutti fork', () => {
     expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringContaining('--at SEQ') })
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('"wrok"') })
   })
+
+  it('gives results and directives to the fork, and previews it', async () => {
+    const { runs } = server.client()
+    const { runId } = await runs.run({ inputs: { topic: 'tea' } })
+    const given = ['fork', runId, '--at', '0', '--result', 'work=given', '--directive', 'Be kind']
+    const [shown, json, refused, forked] = await Promise.all([
+      tutti([...given, '--preview']),
+      tutti([...given, '--preview', '--json']),
+      tutti(['fork', runId, '--at', '0', '--result', 'work']),
+      tutti([...given, '--json']),
+    ])
+    expect(shown).toMatchObject({ code: 0, stdout: expect.stringMatching(/^TASK +ACTION +MODEL/) })
+    expect(shown.stdout).toMatch(/^work +GIVEN$/m)
+    expect(shown.stdout).toMatch(/^estimate +\d/m)
+    expect(JSON.parse(json.stdout)).toMatchObject({ parentRunId: runId, at: 0 })
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--result must be') })
+    const { runId: forkId } = JSON.parse(forked.stdout)
+    const { tasks } = await runs.result(forkId)
+    expect(tasks.find(({ name }) => name === 'work')?.output).toBe('given')
+    const { runs: all } = await runs.list()
+    expect(all.filter(({ id }) => id === forkId)).toHaveLength(1)
+  })
 })
 
 describe('tutti events', () => {

@@ -11,6 +11,7 @@ export type { ReviewsClient } from './reviews-client.ts'
 export type {
   ActionDirective,
   CancelOptions,
+  ForkBody,
   InjectOptions,
   ResultOptions,
   RunAndWaitOptions,

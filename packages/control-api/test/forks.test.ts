@@ -3,12 +3,11 @@ import { apiKey } from '@tutti/control-api'
 import { defineTool, TuttiError, Type } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
 import { RunService } from '@tutti/runs'
+import { decode, ForkPreview, type RunAccepted } from '@tutti/protocol'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it, vi } from 'vitest'
 
 import { eventsOf, openServer, type TestServer, type TestServerOptions } from './open-server.ts'
-
-import type { RunAccepted } from '@tutti/protocol'
 
 const KEY = 'ann-key-of-some-length'
 const READER = 'rob-key-of-some-length'
@@ -99,6 +98,75 @@ describe('a fork over HTTP', () => {
     const old = await api.post(path, { at: 0 })
     vi.restoreAllMocks()
     expect([old.status, await old.json()]).toMatchObject([409, { error: 'STEPS_NOT_RETAINED' }])
+  })
+
+  it('has the results and directives of its request', async () => {
+    await using api = await openTeam()
+    const runId = await runToEnd(api)
+    const path = `/api/runs/${runId}/fork`
+    const results = { mail: 'Two letters' }
+    const directives = [{ content: 'Be brief', target: 'report', ttl: 'PT1H', priority: 'HIGH' }]
+    const response = await api.post(path, { at: 0, results, directives })
+    const { runId: forkId } = (await response.json()) as RunAccepted
+    const events = await eventsOf(await api.get(`/api/runs/${forkId}/events`))
+    expect(events.find(({ type }) => type === 'directive_active')).toMatchObject({
+      content: 'Be brief',
+      to: 'report',
+      priority: 'HIGH',
+      expiresAt: expect.any(String),
+    })
+    const completed = events.filter(({ type }) => type === 'task_completed')
+    expect(completed).toMatchObject([
+      { taskName: 'mail', output: 'Two letters', outputGiven: true },
+      { taskName: 'report', output: expect.stringMatching(/Two letters[^]*Be brief/) },
+    ])
+    const late = { at: { task: 'report' }, results: { mail: 'x', reprot: 'y' } }
+    const refused = await api.post(path, { ...late, directives: [{ content: 'a', target: 'b' }] })
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      {
+        error: 'BAD_REQUEST',
+        problems: [{ path: '/results/mail' }, { path: '/results/reprot' }, { path: '/directives/0' }],
+      },
+    ])
+    const endless = await api.post(path, { at: 0, directives: [{ content: 'a', ttl: 'P1Y' }] })
+    expect(await endless.json()).toMatchObject({ problems: [{ path: '/directives/0/ttl' }] })
+  })
+
+  it('is previewed with 200, and then nothing is created', async () => {
+    await using api = await openTeam({
+      apiKeys: [
+        apiKey(KEY, { name: 'ann', scopes: ['admin'], limits: { maxUnfinishedRuns: 1 } }),
+        apiKey(READER, { name: 'rob', scopes: ['runs:read'] }),
+      ],
+    })
+    const runId = await runToEnd(api, ANN)
+    const path = `/api/runs/${runId}/fork`
+    const body = { at: { task: 'mail' }, preview: true }
+    const response = await api.post(path, body, ANN)
+    const preview: unknown = await response.json()
+    expect(response.status).toBe(200)
+    expect(response.headers.has('location')).toBe(false)
+    expect(decode(ForkPreview, preview)).toMatchObject({ ok: true })
+    expect(preview).toMatchObject({
+      parentRunId: runId,
+      tasks: [
+        { name: 'mail', action: 'EXECUTED', estimate: { modelCalls: 2, toolCalls: 1 } },
+        { name: 'report', action: 'EXECUTED', estimate: { modelCalls: 1 } },
+      ],
+      repeatedCalls: [{ taskName: 'mail', attempt: 1, toolName: 'send' }],
+      needsAllowSideEffects: true,
+    })
+    const list = await api.get('/api/runs', { headers: ANN })
+    expect(await list.json()).toMatchObject({ total: 1 })
+    const reader = await api.post(path, body, { authorization: `Bearer ${READER}` })
+    expect(reader.status).toBe(403)
+    const unknown = await api.post(path, { ...body, webhooks: ['crm'] }, ANN)
+    expect(await unknown.json()).toMatchObject({ error: 'INVALID_WEBHOOK' })
+    const taken = await api.post(path, { ...body, runId }, ANN)
+    expect(await taken.json()).toMatchObject({ error: 'RUN_EXISTS' })
+    const created = await api.post(path, { ...body, preview: false, allowSideEffects: true }, ANN)
+    expect(created.status).toBe(202)
   })
 
   it('is recorded with its actor and its parent, needs runs:write, and counts for the quota', async () => {

@@ -80,9 +80,15 @@ export type { ResumePoint, RunOptions } from './run/run-options.ts'
 export type { RunEnding, RunResult } from './run/run-result.ts'
 export type { TaskResult } from './scope/task-outcome.ts'
 export { findUnknownTiers, findUnpriced } from './run/check-options.ts'
+export {
+  readGivenResults,
+  type GivenResults,
+  type GivenResultsReading,
+} from './run/given-results.ts'
 export { narrowedBudget } from './run/narrowed-budget.ts'
 export { assertTextSizes, DEFAULT_TEXT_LIMITS, type TextLimits } from './definition/text-limits.ts'
 export { addTokens, totalTokens, type TokenTotals } from './usage/tokens.ts'
+export { sumStepUsage, type StepUsage } from './scope/step-usage.ts'
 export { addUsage, ZERO_USAGE, type Usage } from './usage/usage.ts'
 
 // Steering

@@ -67,6 +67,8 @@ export interface Scenario {
   /** Creates the ensemble and the run options in each process. */
   readonly open: (process: Process) => { readonly team: Ensemble; readonly options?: RunOptions }
   readonly commands?: readonly ScenarioCommand[]
+  /** Steps that the run has before it begins. @default [] */
+  readonly steps?: readonly RunStep[]
   /** Names of tools that are not idempotent; an interrupted call of one changes what the model receives. */
   readonly once?: readonly string[]
   /**
@@ -183,7 +185,12 @@ export async function runInProcesses(
   { isFork = false } = {},
 ): Promise<ScenarioEnd & { readonly writes: number }> {
   const world: World = { calls: [], asked: [], stored: new Map() }
-  const durable: Durable = { events: [], steps: [], writes: 0, at: Date.UTC(2026, 0, 1) }
+  const durable: Durable = {
+    events: [],
+    steps: [...(scenario.steps ?? [])],
+    writes: 0,
+    at: Date.UTC(2026, 0, 1),
+  }
   let inDoubt = false
   for (const [index, size] of [...sizes, Infinity].entries()) {
     const clock = fakeClock(durable.at)

@@ -51,7 +51,10 @@ export {
   type ReadingPlace,
 } from './runs/find-run.ts'
 export {
+  type ForkContent,
+  type ForkSubmission,
   forkRunAs,
+  previewForkAs,
   replayRunAs,
   submitAndFollowAs,
   submitRunAs,

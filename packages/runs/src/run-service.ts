@@ -40,8 +40,7 @@ import {
 } from './feed/follow-events.ts'
 import { takesTurn } from './execution/fleet-pace.ts'
 import { deleteOldRuns } from './execution/delete-old-runs.ts'
-import { readFork, type ForkRequest, type ReadFork } from './execution/fork-request.ts'
-import { readReplay, type ReplayRequest } from './execution/replay-request.ts'
+import { RunForks } from './execution/run-forks.ts'
 import { GroupCommit } from './commit/group-commit.ts'
 import { buildNewRun, type RunSubmission } from './execution/new-run.ts'
 import {
@@ -55,7 +54,10 @@ import { RunEnsembles } from './execution/run-ensembles.ts'
 import { RunThreads } from './threads/run-threads.ts'
 import { RunExecutor } from './execution/run-executor.ts'
 
+import type { ForkRequest } from './execution/fork-request.ts'
+import type { ReplayRequest } from './execution/replay-request.ts'
 import type {
+  ForkPreview,
   LifecycleState,
   LoggedRunEvent,
   ReplyTo,
@@ -114,6 +116,7 @@ export class RunService {
   readonly #commands: RunCommands
   readonly #threads: RunThreads
   readonly #living: LivingBuilds
+  readonly #forks: RunForks
   readonly #buildCheck: BuildCheck
   /** Id of the build of this process. */
   readonly build: string
@@ -165,6 +168,11 @@ export class RunService {
     this.#buildCheck = new BuildCheck({ ...parts, living: this.#living, build: this.build })
     this.#commands = new RunCommands({ ...parts, executor: this.#executor, feed })
     this.#threads = new RunThreads(storage, this.#settings)
+    this.#forks = new RunForks({
+      ...parts,
+      buildRun: (submission) => this.#buildRun(submission),
+      accept: async (run, submission, fork) => (await this.#accept(run, submission, fork)).run,
+    })
   }
 
   /** The ensembles that runs may name; the first is the default. */
@@ -292,30 +300,19 @@ export class RunService {
     }
   }
 
-  /**
-   * Accepts a run that begins with the log of another one, at no cost, and continues from there.
-   *
-   * @throws {TuttiError} RUN_NOT_FOUND; as `submit`, and as `readFork`.
-   */
-  async fork(parentRunId: string, request: ForkRequest): Promise<RunRecord> {
-    const asked = { parentRunId, request }
-    return this.#acceptFork(await readFork(this.#storage, this.#settings, asked))
+  /** Accepts a run that begins with the log of another one, at no cost, and continues from there; see `RunForks.fork`. */
+  fork(parentRunId: string, request: ForkRequest): Promise<RunRecord> {
+    return this.#forks.fork(parentRunId, request)
   }
 
-  /**
-   * Accepts a run that executes another one again with the results in its record. The run fails with REPLAY_MISMATCH
-   * where its code asks for something that is not recorded.
-   *
-   * @throws {TuttiError} RUN_NOT_FOUND; as `submit`, and as `readReplay`.
-   */
-  async replay(parentRunId: string, request: ReplayRequest): Promise<RunRecord> {
-    const asked = { parentRunId, request }
-    return this.#acceptFork(await readReplay(this.#storage, this.#settings, asked))
+  /** Returns what a fork would do, without creating it; see `RunForks.preview`. */
+  previewFork(parentRunId: string, request: ForkRequest): Promise<ForkPreview> {
+    return this.#forks.preview(parentRunId, request)
   }
 
-  async #acceptFork({ submission, fork }: ReadFork): Promise<RunRecord> {
-    const { run } = await this.#accept(this.#buildRun(submission), submission, fork)
-    return run
+  /** Accepts a run that executes another one again with the results in its record; see `RunForks.replay`. */
+  replay(parentRunId: string, request: ReplayRequest): Promise<RunRecord> {
+    return this.#forks.replay(parentRunId, request)
   }
 
   /** Returns a run without its tasks; undefined when the id is unknown. */

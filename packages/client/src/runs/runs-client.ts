@@ -1,5 +1,5 @@
 /** The runs of a server. */
-import { ROUTES, routePath, type CancelRunsBody } from '@tutti/protocol'
+import { ROUTES, routePath, type CancelRunsBody, type ForkRunBody } from '@tutti/protocol'
 
 import { commandSender, type Loose } from '../commands.ts'
 import { runEvents } from '../events/run-events.ts'
@@ -56,6 +56,20 @@ export function createRunsClient(settings: ResolvedClientOptions): RunsClient {
         isSafe: idempotencyKey !== undefined,
         ...(idempotencyKey === undefined ? {} : { headers: { 'idempotency-key': idempotencyKey } }),
       }),
+    previewFork: async (runId, body, options) => {
+      const { method, others } = ROUTES.forkRun
+      const [{ response }] = others
+      return callRoute(
+        settings,
+        { method, response },
+        {
+          ...options,
+          path: routePath('forkRun', { runId }),
+          body: { ...body, preview: true } satisfies ForkRunBody,
+          isSafe: true,
+        },
+      )
+    },
     replay: async (runId, body, { idempotencyKey, ...options } = {}) =>
       callRoute(settings, ROUTES.replayRun, {
         ...options,

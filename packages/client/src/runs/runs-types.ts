@@ -6,6 +6,7 @@ import type {
   DagModel,
   DirectiveAction,
   ExecutionTrace,
+  ForkPreview,
   ForkRunBody,
   InjectAccepted,
   InjectBody,
@@ -69,6 +70,11 @@ export interface ActionDirective {
   readonly value: string
 }
 
+/** Body of a fork; {@link RunsClient.previewFork} previews it. */
+export interface ForkBody extends Omit<ForkRunBody, 'preview'> {
+  readonly preview?: never
+}
+
 /** Submits a run. */
 export interface SubmitRun {
   /** Submits a run; resolves when the run is durable. */
@@ -119,9 +125,14 @@ export interface RunsClient {
    */
   fork(
     runId: string,
-    body: ForkRunBody,
+    body: ForkBody,
     options?: Omit<SubmitOptions, 'wait'>,
   ): Promise<RunAccepted>
+  /**
+   * Returns what a fork would do: the tasks that it reuses and executes, and what the executed part cost in the forked
+   * run. Creates nothing.
+   */
+  previewFork(runId: string, body: ForkBody, options?: CallOptions): Promise<ForkPreview>
   /**
    * Submits a run that executes a completed run again with its recorded results. It fails with REPLAY_MISMATCH where its
    * code asks for something that is not recorded.

@@ -65,6 +65,18 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, Example>>
       summary: 'Continue after an event, with another input',
       value: { at: 12, inputs: { topic: 'AI' } },
     },
+    given: {
+      summary: 'Give the output of a task, and guide another one',
+      value: {
+        at: { task: 'researcher' },
+        results: { researcher: 'The sea rises by 4 mm a year.' },
+        directives: [{ content: 'Be brief', target: 'writer' }],
+      },
+    },
+    preview: {
+      summary: 'Show what a fork would reuse, call and cost',
+      value: { at: { task: 'writer' }, preview: true },
+    },
   },
   ReplayRunBody: {
     frozen: {

@@ -10,7 +10,7 @@ import {
 import { AREAS } from './areas.ts'
 import { EXAMPLES } from './examples.ts'
 import { errorResponse, errorResponses } from './open-api-errors.ts'
-import { requestHeaders, responseHeaders, describeRoute } from './route-notes.ts'
+import { describeRoute, otherHeaders, requestHeaders, responseHeaders } from './route-notes.ts'
 
 import type { ApiResponse, MediaType, Operation, Parameter } from './open-api-types.ts'
 import {
@@ -79,7 +79,7 @@ function otherResponses(
       const same = codes.filter((code) => ERROR_CODES[code].status === status)
       const answer = {
         description: meaning,
-        ...responseHeaders(name),
+        ...otherHeaders(name, status),
         ...(response === null ? {} : { content: buildContents({ response, event }, components) }),
       }
       const isError = same.length > 0

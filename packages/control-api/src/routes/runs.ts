@@ -15,6 +15,7 @@ import {
   actorOf,
   deleteRun,
   forkRunAs,
+  previewForkAs,
   replayRunAs,
   type HttpRoute,
   readIdempotencyKey,
@@ -36,6 +37,7 @@ import { prefersEvents } from '../http/accept.ts'
 import { readQuery } from '../http/read-query.ts'
 import { listRuns } from '../runs/list-runs.ts'
 import { readRunDetail } from '../runs/run-detail.ts'
+import { toForkBody } from '../runs/to-fork-body.ts'
 import { createTypeFilter, streamRun, type TypeFilter } from '../runs/stream-run.ts'
 import { cancelTaggedRuns } from '../steering/broadcast.ts'
 import { toRunAccepted } from '../runs/to-wire.ts'
@@ -123,8 +125,11 @@ function forkRoutes(options: ResolvedControlApiOptions): readonly HttpRoute[] {
         const { runId: parentRunId = '' } = parameters
         const submission = readSubmission(call)
         const body = await readJsonBody(request, ForkRunBody, maxBodyBytes)
-        assertSupported(body)
-        const run = await forkRunAs(options, parentRunId, { body, ...submission })
+        const fork = { body: toForkBody(body, submission.caller), ...submission }
+        if (body.preview === true) {
+          return Response.json(await previewForkAs(options, parentRunId, fork))
+        }
+        const run = await forkRunAs(options, parentRunId, fork)
         addSubject({ runId: run.runId, target: parentRunId })
         return runResponse(202, run, toRunAccepted(run))
       },
@@ -142,15 +147,6 @@ function forkRoutes(options: ResolvedControlApiOptions): readonly HttpRoute[] {
       },
     },
   ]
-}
-
-/** Refuses fields that forks do not support yet. */
-function assertSupported({ results, directives, preview }: ForkRunBody): void {
-  const given = Object.entries({ results, directives, preview })
-  const problems = given.flatMap(([name, value]) =>
-    value === undefined ? [] : { path: `/${name}`, message: 'is not supported yet' },
-  )
-  if (problems.length > 0) throw badRequest('body', problems)
 }
 
 /** Returns the caller of a submission, and what its headers say. */

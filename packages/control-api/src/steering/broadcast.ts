@@ -109,7 +109,7 @@ function readDirective(message: DirectiveMessage): DirectiveInput {
     throw badRequest('message', [{ path: '/action', message: problem }])
   }
   return {
-    ...toDirective(message, 'message'),
+    ...toDirective(message, { what: 'message' }),
     ...(to === undefined ? {} : { to }),
     ...(from === undefined ? {} : { from }),
   }

@@ -44,27 +44,34 @@ export function toInjectCommand(
   const to = target === undefined ? {} : { to: target }
   return {
     kind: 'inject',
-    directive: { ...toDirective(body, 'request body'), ...to, ...actorOf(caller) },
+    directive: { ...toDirective(body, { what: 'request body' }), ...to, ...actorOf(caller) },
   }
 }
 
-/** Converts the fields that bodies and messages have in common; `what` names their source in errors. */
+/** Source of a directive, for errors. */
+export interface DirectiveSource {
+  readonly what: string
+  /** Path of the directive in its source. @default '' */
+  readonly path?: string
+}
+
+/** Converts the fields that bodies and messages have in common. */
 export function toDirective(
   { content, action, value, priority, ttl }: Omit<InjectBody, 'action'> & { action?: string },
-  what: string,
+  source: DirectiveSource,
 ): DirectiveInput {
   return {
     ...(content === undefined ? {} : { content }),
     ...(action === undefined ? {} : { action }),
     ...(value === undefined ? {} : { value }),
     ...(priority === undefined ? {} : { priority }),
-    ...(ttl === undefined ? {} : { ttlMs: parseTtl(ttl, what) }),
+    ...(ttl === undefined ? {} : { ttlMs: parseTtl(ttl, source) }),
   }
 }
 
-function parseTtl(ttl: string, what: string): number {
+function parseTtl(ttl: string, { what, path = '' }: DirectiveSource): number {
   const length = durationMs(ttl)
   if (length !== undefined && length > 0) return length
   const message = `must be a duration longer than 0, without years or months, got "${ttl}"`
-  throw badRequest(what, [{ path: '/ttl', message }])
+  throw badRequest(what, [{ path: `${path}/ttl`, message }])
 }

@@ -64,6 +64,8 @@ export interface TaskAnswer {
   readonly turns: number
   /** Finish reason of the model's last answer; absent if no model was called. */
   readonly finishReason?: FinishReason
+  /** Present if the request of a fork gave the answer. */
+  readonly isGiven?: true
 }
 
 /**

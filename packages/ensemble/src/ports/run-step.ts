@@ -59,6 +59,15 @@ export interface RunForkedStep extends StepBase {
   readonly startedAt: number
 }
 
+/** Records an output that the request of a fork gives to a task; the next attempt of the task answers with it. */
+export interface ResultGiven extends StepBase {
+  readonly kind: 'result_given'
+  readonly taskName: string
+  readonly output: string
+  /** Output as a value, if the task declares a schema. */
+  readonly structured?: unknown
+}
+
 /** Records a cancel of the run. */
 export interface CancelAsked extends StepBase {
   readonly kind: 'cancel_asked'
@@ -289,6 +298,7 @@ export type RunStep =
   | RunBegun
   | TasksChanged
   | RunForkedStep
+  | ResultGiven
   | CancelAsked
   | ModelSwitchedStep
   | ModelCallFailed

@@ -11,21 +11,21 @@
  * ENS-T4 task_attempt_failed and task_failed give the reason and a code; another attempt follows the first.
  * ENS-T8 A completed task stays completed: a failure of its memory or its reflection is only logged.
  */
-import { isoNow, limitText, TuttiError, type AgentTool } from '@tutti/core'
+import { isoNow, limitText, type AgentTool, type TuttiError } from '@tutti/core'
 
 import { runAgentLoop, type TaskAnswer } from '../agent/loop.ts'
 import { ModelChain, type RunModels } from '../agent/model-chain.ts'
 import { readNotes, reflect, remember, type MemoryStores } from '../agent/notes.ts'
 import { renderContext } from '../agent/prompt.ts'
-import { DEFAULT_MAX_REVISIONS } from '../definition/review-settings.ts'
 import { renderAgent, type TaskText } from '../definition/task-text.ts'
 import { listTaskTools } from '../hierarchy/delegate-tool.ts'
 import { renderOutputInstructions } from '../output/structured-output.ts'
 import { digestOutput } from '../scope/replay.ts'
 import { toStepError, type AttemptHistory } from '../scope/step-log.ts'
 import { totalTokens } from '../usage/tokens.ts'
-import { sumCostUsd, toUsageFields, type Usage } from '../usage/usage.ts'
+import { sumCostUsd } from '../usage/usage.ts'
 import { stoppedError } from '../work/stopped-error.ts'
+import { failAttempt, type FailedAttempt } from './attempt-failure.ts'
 import { assertGuardrails } from './guardrails.ts'
 import {
   findReviewAfter,
@@ -40,12 +40,12 @@ import type { Guardrails } from '../definition/guardrail.ts'
 import type { ContextOutput } from '../definition/handler.ts'
 import type { Task } from '../definition/task.ts'
 import type { Delegations } from '../hierarchy/delegations.ts'
-import type { Revision, TaskNotes } from '../ports/run-step.ts'
+import type { ResultGiven, TaskNotes } from '../ports/run-step.ts'
 import type { Reviews } from '../reviews/reviews.ts'
 import type { TaskResult } from '../scope/task-outcome.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 import type { Directives } from '../steering/directives.ts'
-import type { FinishReason, RunEventOf } from '@tutti/protocol'
+import type { RunEventOf } from '@tutti/protocol'
 
 /** Maximum length of the assembled context in `task_input`, in characters, as the wire defines it. */
 const CONTEXT_SHOWN = 8_000
@@ -77,14 +77,7 @@ export interface AttemptInput {
 /** End of an attempt. */
 export type AttemptEnd =
   | { readonly kind: 'completed'; readonly result: TaskResult; readonly exit?: TuttiError }
-  | {
-      readonly kind: 'failed'
-      readonly error: TuttiError
-      readonly used: Usage
-      readonly willRetry: boolean
-      /** Revision that a reviewer requested. */
-      readonly revision: Revision | undefined
-    }
+  | FailedAttempt
 
 /** Runs an attempt. Rejects only if this process may no longer write to the run. */
 export async function runAttempt(input: AttemptInput): Promise<AttemptEnd> {
@@ -104,7 +97,7 @@ export async function runAttempt(input: AttemptInput): Promise<AttemptEnd> {
             settings,
             description: input.text.description,
           })
-    if (scope.task.reflection === true) {
+    if (scope.task.reflection === true && answer.isGiven === undefined) {
       await reflect(scope, { models, stores }, accepted.answer)
     }
     const remembers = scope.run.log.replay === undefined
@@ -120,7 +113,7 @@ export async function runAttempt(input: AttemptInput): Promise<AttemptEnd> {
     const { exit } = accepted
     return exit === undefined ? { kind: 'completed', result } : { kind: 'completed', result, exit }
   } catch (thrown) {
-    return fail(input, thrown, scope.stopwatch.startedAt)
+    return failAttempt(input, thrown, scope.stopwatch.startedAt)
   }
 }
 
@@ -131,7 +124,7 @@ export async function runAttempt(input: AttemptInput): Promise<AttemptEnd> {
 export function failBeforeStart(input: AttemptInput, error: TuttiError): AttemptEnd {
   start(input)
   const final = new RejectedAnswer(error, { settings: {}, revision: undefined })
-  return fail(input, final, input.scope.run.clock.elapsed())
+  return failAttempt(input, final, input.scope.run.clock.elapsed())
 }
 
 function start({ scope, totalTasks, text, progress }: AttemptInput): void {
@@ -170,10 +163,23 @@ function work(input: AttemptInput, models: ModelChain): TaskAnswer | Promise<Tas
 }
 
 function askForAnswer(input: AttemptInput, models: ModelChain): TaskAnswer | Promise<TaskAnswer> {
+  const { taskName, attempt } = input.scope.identity
+  const given = input.scope.run.log.findGiven(taskName, attempt)
+  if (given !== undefined) return toGivenAnswer(given)
   const { handler } = input.scope.task
   if (handler === undefined) return askAgent(input, models)
   const { text, context, services } = input
   return runHandler(input.scope, handler, { text, context, tooling: services.tooling })
+}
+
+function toGivenAnswer({ output, structured }: ResultGiven): TaskAnswer {
+  return {
+    output,
+    ...(structured === undefined ? {} : { structured }),
+    iterationLimitReached: false,
+    turns: 0,
+    isGiven: true,
+  }
 }
 
 async function workWithGuardrails(
@@ -341,6 +347,7 @@ function complete(
   if (reasoningTokens !== undefined) event.reasoningTokens = reasoningTokens
   if (finishReason !== undefined) event.finishReason = finishReason
   if (structured !== undefined) event.structuredOutput = structured
+  if (answer.isGiven !== undefined) event.outputGiven = true
   const optional = {
     ...(structured === undefined ? {} : { structured }),
     ...(finishReason === undefined ? {} : { finishReason }),
@@ -349,92 +356,4 @@ function complete(
   const ending = exit === undefined ? step : { ...step, exit: toStepError(exit) }
   const result: TaskResult = { ...used, taskName, attempt, output, durationMs, ...optional }
   return { result, recorded: scope.commit(ending, event) }
-}
-
-function fail(
-  { scope, services, progress, signal }: AttemptInput,
-  thrown: unknown,
-  startedAt: number,
-): AttemptEnd {
-  const { identity, run, task, totals } = scope
-  const rejected = thrown instanceof RejectedAnswer ? thrown : undefined
-  const error = rejected?.error ?? TuttiError.from(thrown, 'TASK_FAILED')
-  const used = totals.usage()
-  services.reviews.closeUnopened(scope)
-  const revision = mayRevise(rejected, progress) ? rejected?.revision : undefined
-  const willRetry =
-    revision !== undefined ||
-    (rejected === undefined &&
-      mayRetry(error) &&
-      progress.failures < task.retries &&
-      !signal.aborted)
-  scope.emit(
-    {
-      ...(willRetry
-        ? { type: 'task_attempt_failed' as const, willRetry }
-        : { type: 'task_failed' as const, willRetry }),
-      ...identity,
-      failedAt: isoNow(run.clock),
-      reason: error.message,
-      durationMs: Math.round(run.clock.elapsed() - startedAt),
-      code: error.code,
-      ...toUsageFields(used),
-      ...readFinishReason(error),
-    },
-    {
-      kind: 'task_failed',
-      error: toStepError(error),
-      used,
-      willRetry,
-      ...(revision === undefined ? {} : { revision }),
-    },
-  )
-  return { kind: 'failed', error, used, willRetry, revision }
-}
-
-/** Returns the finish reason of an attempt that failed because a model ended its answer early. */
-function readFinishReason({ details }: TuttiError): {
-  readonly finishReason?: FinishReason
-  readonly refusal?: string
-} {
-  const { finishReason, refusal } = details ?? {}
-  if (
-    finishReason !== 'length' &&
-    finishReason !== 'refusal' &&
-    finishReason !== 'content_filter'
-  ) {
-    return {}
-  }
-  return typeof refusal === 'string' ? { finishReason, refusal } : { finishReason }
-}
-
-function mayRevise(rejected: RejectedAnswer | undefined, { revisions }: AttemptHistory): boolean {
-  return revisions < (rejected?.settings.maxRevisions ?? DEFAULT_MAX_REVISIONS)
-}
-
-/** Codes of failures that another attempt cannot fix, or that were requested. */
-const FINAL: ReadonlySet<string> = new Set([
-  'CANCELLED',
-  'EXIT_EARLY',
-  'BUDGET_EXCEEDED',
-  'CONFIG_INVALID',
-  'MODEL_REFUSED',
-  'OUTPUT_TRUNCATED',
-  'CONTENT_FILTERED',
-  'TOOL_CONFIGURATION',
-  'GUARDRAIL_VIOLATION',
-  'REQUEST_REJECTED',
-  'REVIEW_REJECTED',
-  'REVIEW_TIMEOUT',
-  'CONSTRAINT_VIOLATION',
-  'FENCED',
-  'INTERRUPTED',
-  'REPLAY_MISMATCH',
-  'STORE_UNAVAILABLE',
-])
-
-/** Whether another attempt may follow a failure. */
-function mayRetry({ code, retryable }: Pick<TuttiError, 'code' | 'retryable'>): boolean {
-  if (FINAL.has(code)) return false
-  return code === 'MODEL_FAILED' ? retryable : true
 }

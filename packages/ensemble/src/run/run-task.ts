@@ -19,7 +19,14 @@ import { computeModelRetryDelay } from '../model/retry-delay.ts'
 import { countEarlierTask } from '../scope/count-earlier.ts'
 import { fromStepError } from '../scope/step-log.ts'
 import { reviewSettingsOf } from '../definition/review-settings.ts'
-import { failBeforeStart, runAttempt, type AttemptEnd, type TaskServices } from './attempt.ts'
+import {
+  failBeforeStart,
+  runAttempt,
+  type AttemptEnd,
+  type AttemptInput,
+  type TaskServices,
+} from './attempt.ts'
+import { endReplaced, type FailedAttempt } from './attempt-failure.ts'
 import { exitEarlyError, rejectionError } from '../reviews/review-end.ts'
 import { Stopwatch } from '../work/stopwatch.ts'
 import { TaskScope } from '../scope/task-scope.ts'
@@ -97,7 +104,7 @@ class TaskRun {
 
   async run(): Promise<TaskOutcome> {
     const { run, taskName } = this.#input
-    let progress = run.log.task(taskName).progress()
+    let progress = this.#endReplaced(run.log.task(taskName).progress())
     const before = this.#mustAskBefore(progress)
       ? await this.#askBefore(progress)
       : this.#replayBefore()
@@ -118,6 +125,19 @@ class TaskRun {
       progress = advanceHistory(progress, end)
       if (end.revision === undefined) await this.#waitToRetry(progress.failures)
     }
+  }
+
+  /** Ends the attempt that a forked run had begun, if the request of the fork gives the output of the task. */
+  #endReplaced(progress: AttemptHistory): AttemptHistory {
+    const { run, taskName } = this.#input
+    const isReplaced =
+      progress.begun && run.log.findGiven(taskName, progress.attempt + 1) !== undefined
+    if (!isReplaced) return progress
+    const { attempt, close } = this.#prepare(progress)
+    const end = endReplaced(attempt)
+    close()
+    this.#lost.push(end.used)
+    return advanceHistory(progress, end)
   }
 
   /** Whether there is a review before the task that no earlier process has passed. */
@@ -175,13 +195,21 @@ class TaskRun {
     }
   }
 
-  #attempt(progress: AttemptHistory, rejection: TuttiError | undefined): Promise<AttemptEnd> {
+  /** Creates the input of an attempt, and the function that releases it. */
+  #prepare(progress: AttemptHistory): {
+    readonly attempt: AttemptInput
+    readonly close: () => void
+  } {
     const { run, services, totalTasks, context, onAttempt, signal = run.signal } = this.#input
     const { awaitRecorded } = this.#input
     const { scope, close } = this.#open(progress)
     onAttempt(progress.attempt)
     const how = { text: this.#text, context, totalTasks, progress, signal, awaitRecorded }
-    const attempt = { scope, services, ...how }
+    return { attempt: { scope, services, ...how }, close }
+  }
+
+  #attempt(progress: AttemptHistory, rejection: TuttiError | undefined): Promise<AttemptEnd> {
+    const { attempt, close } = this.#prepare(progress)
     const ending =
       rejection === undefined
         ? runAttempt(attempt)
@@ -274,7 +302,7 @@ function sumEarlierAttempts(log: TaskLog): number {
 /** Returns the history after an attempt that will be retried. */
 function advanceHistory(
   { attempt, failures, revisions }: AttemptHistory,
-  { revision }: Extract<AttemptEnd, { kind: 'failed' }>,
+  { revision }: FailedAttempt,
 ): AttemptHistory {
   return {
     attempt: attempt + 1,

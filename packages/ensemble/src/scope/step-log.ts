@@ -4,13 +4,21 @@ import { TuttiError } from '@tutti/core'
 import { ReplayRecord, selectFrozenSteps } from './replay-record.ts'
 import { ZERO_USAGE } from '../usage/usage.ts'
 
-import type { Revision, RunStep, StepError, StepOf, TaskStep } from '../ports/run-step.ts'
+import type {
+  ResultGiven,
+  Revision,
+  RunStep,
+  StepError,
+  StepOf,
+  TaskStep,
+} from '../ports/run-step.ts'
 import type { ReplayMode } from '@tutti/protocol'
 
 /** Steps of a whole run. */
 export class StepLog {
   readonly #tasks = new Map<string, TaskLog>()
   readonly #runSteps: RunStep[] = []
+  readonly #given = new Map<string, GivenResult>()
   /** Mode in which the run replays another one; undefined if it does not. */
   readonly replay: ReplayMode | undefined
   /** Steps of the replayed run; empty in a run that replays none. */
@@ -29,7 +37,8 @@ export class StepLog {
   /** Returns the copied steps that the tasks continue from. */
   #selectCopied(copied: readonly RunStep[]): readonly RunStep[] {
     if (this.replay === undefined) return copied
-    return this.replay === 'frozen' ? selectFrozenSteps(copied) : []
+    if (this.replay === 'frozen') return selectFrozenSteps(copied)
+    return copied.filter(({ kind }) => kind === 'result_given')
   }
 
   /** Steps that belong to no task, in order. */
@@ -40,6 +49,12 @@ export class StepLog {
   /** Returns the steps of one task; empty if it has not begun. */
   task(taskName: string): TaskLog {
     return this.#tasks.get(taskName) ?? EMPTY
+  }
+
+  /** Returns the output that the request of a fork gives to an attempt at a task; undefined if its agent must answer. */
+  findGiven(taskName: string, attempt: number): ResultGiven | undefined {
+    const given = this.#given.get(taskName)
+    return given?.attempt === attempt ? given.step : undefined
   }
 
   /** Whether there are no steps. */
@@ -68,6 +83,10 @@ export class StepLog {
   #add(step: RunStep, isCopied: boolean): void {
     if (!isTaskStep(step)) {
       this.#runSteps.push(step)
+      if (step.kind === 'result_given') {
+        const { attempt, begun } = this.task(step.taskName).progress()
+        this.#given.set(step.taskName, { attempt: begun ? attempt + 1 : attempt, step })
+      }
       return
     }
     const log = this.#tasks.get(step.taskName) ?? new TaskLog()
@@ -75,6 +94,12 @@ export class StepLog {
     if (isCopied) log.addCopied(step)
     else log.add(step)
   }
+}
+
+/** An output that the request of a fork gives, and the attempt that answers with it. */
+interface GivenResult {
+  readonly attempt: number
+  readonly step: ResultGiven
 }
 
 /** Log of a run without steps. */

@@ -2,7 +2,7 @@
 import { TuttiError } from '@tutti/core'
 import {
   shortList,
-  type ForkRunBody,
+  type ForkPreview,
   type ReplayRunBody,
   type SubmitRunBody,
 } from '@tutti/protocol'
@@ -10,7 +10,7 @@ import {
 import { actorOf, assertScope, hasScope, type Caller } from '../caller.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
-import type { RunWithEvents, RunRecord, RunSubmission } from '@tutti/runs'
+import type { ForkRequest, RunWithEvents, RunRecord, RunSubmission } from '@tutti/runs'
 
 /** Caller of a submission, and fields of the run that are not part of a request body. */
 export interface SubmissionOptions extends Pick<
@@ -55,6 +55,19 @@ export async function submitAndFollowAs(
   return options.runs.submitAndFollow(buildSubmission(options, body, submission))
 }
 
+
+/** The request for a fork, without its caller. */
+export type ForkContent = Omit<
+  ForkRequest,
+  'actor' | 'quota' | 'idempotencyKey' | 'traceparent' | 'tracestate'
+>
+
+/** The request for a fork, its caller, and fields of the fork that are not part of a request body. */
+export type ForkSubmission = { readonly body: ForkContent } & Pick<
+  SubmissionOptions,
+  'caller' | 'idempotencyKey' | 'traceparent' | 'tracestate'
+>
+
 /**
  * Submits a fork of a run; a repeated submission under the same idempotency key returns the existing fork.
  *
@@ -63,15 +76,22 @@ export async function submitAndFollowAs(
 export function forkRunAs(
   options: Pick<GatewayOptions, 'runs' | 'webhooks'>,
   parentRunId: string,
-  {
-    body,
-    ...submission
-  }: { readonly body: ForkRunBody } & Pick<
-    SubmissionOptions,
-    'caller' | 'idempotencyKey' | 'traceparent' | 'tracestate'
-  >,
+  { body, ...submission }: ForkSubmission,
 ): Promise<RunRecord> {
   return options.runs.fork(parentRunId, buildSubmission(options, body, submission))
+}
+
+/**
+ * Returns what a fork would do, without creating it.
+ *
+ * @throws {TuttiError} as `RunService.previewFork`, and INVALID_WEBHOOK.
+ */
+export function previewForkAs(
+  options: Pick<GatewayOptions, 'runs' | 'webhooks'>,
+  parentRunId: string,
+  { body, ...submission }: ForkSubmission,
+): Promise<ForkPreview> {
+  return options.runs.previewFork(parentRunId, buildSubmission(options, body, submission))
 }
 
 /**
@@ -105,7 +125,7 @@ async function assertMayContinue(
 }
 
 /** Adds the caller and its quota to the body of a request. */
-function buildSubmission<B extends Pick<SubmitRunBody, 'webhooks'>, M extends object>(
+function buildSubmission<B extends Pick<RunSubmission, 'webhooks'>, M extends object>(
   { webhooks }: Pick<GatewayOptions, 'webhooks'>,
   body: B,
   { caller, ...more }: M & Pick<SubmissionOptions, 'caller'>,

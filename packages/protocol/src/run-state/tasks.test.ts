@@ -187,7 +187,7 @@ describe('task_completed', () => {
 
   it('shows that the request of a fork gave the output', () => {
     const state = after(eventOf('task_completed', { outputGiven: true }))
-    expect(researcher(state).outputGiven).toBe(true)
+    expect(researcher(state)?.outputGiven).toBe(true)
     expect(researcher(after(eventOf('task_completed')))).not.toHaveProperty('outputGiven')
   })
 

@@ -2,11 +2,9 @@
  * Reads from the log of a run what a fork of it needs.
  *
  * RUNS-E1 A fork at an event is what a crash right after that event would leave, in a new run.
- * RUNS-E2 A fork repeats no side effect of its parent that cannot be repeated, unless the caller allows it.
  * RUNS-E3 The records of a fork count no usage of its parent.
  */
 import { isoNow, TuttiError, type Clock } from '@tutti/core'
-import { shortList } from '@tutti/protocol'
 
 import { toRecordChanges, type Change } from '../commit/changes.ts'
 import { stepsNotRetained } from '../refusals.ts'
@@ -14,7 +12,7 @@ import { stepsNotRetained } from '../refusals.ts'
 import type { ForkedLog } from '../ports/run-store.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { RunRecord } from '../run-record.ts'
-import type { RunStep, StepOf } from '@tutti/ensemble'
+import type { RunStep } from '@tutti/ensemble'
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
 /** The place of a fork: the last event that it copies, or the task before whose first event it begins. */
@@ -24,8 +22,6 @@ export type ForkPlace = number | { readonly task: string }
 export interface ForkQuery {
   readonly parent: RunRecord
   readonly at: ForkPlace
-  /** Whether side effects of the parent that cannot be repeated may happen again. */
-  readonly allowSideEffects: boolean
   /** Maximum size of the steps of the parent, in bytes. */
   readonly maxStepBytes: number
 }
@@ -51,17 +47,26 @@ const RECORDED: readonly RunEvent['type'][] = [
   'ensemble_completed',
 ]
 
+/** The log that a fork begins with, and the steps of its parent. */
+export interface ForkSource {
+  readonly fork: ForkedLog
+  /** Steps of the parent that the fork copies. */
+  readonly copied: readonly RunStep[]
+  /** Steps of the parent after them. */
+  readonly rest: readonly RunStep[]
+}
+
 /**
- * Returns the log of a fork.
+ * Reads the log of a fork.
  *
- * @throws {TuttiError} BAD_REQUEST when the place is not in the log, or the run ended there; STEPS_NOT_RETAINED; and
- * SIDE_EFFECTS naming the tools that might be called twice.
+ * @throws {TuttiError} BAD_REQUEST when the place is not in the log, or the run ended there; STEPS_NOT_RETAINED;
+ * RUN_TOO_LARGE when the steps exceed `maxStepBytes`.
  */
 export async function readForkedLog(
   { events, runs }: Pick<RunStorage, 'events' | 'runs'>,
   clock: Clock,
   query: ForkQuery,
-): Promise<ForkedLog> {
+): Promise<ForkSource> {
   const { parent, maxStepBytes: maxBytes } = query
   const { runId } = parent
   const at = await findPlace(events, query)
@@ -79,16 +84,16 @@ export async function readForkedLog(
     changes.push(...toRecordChanges(event).map((change) => withoutUsage(change, forkedAt)))
   }
   const steps = await runs.steps(runId, { maxBytes })
-  const until = await runs.steps(runId, { upTo: at, maxBytes })
-  if (hasBegun && !until.some(({ kind }) => kind === 'run_begun')) throw stepsNotRetained(runId)
-  if (!query.allowSideEffects) assertNoSideEffects(runId, steps, until)
-  return {
+  const copied = await runs.steps(runId, { upTo: at, maxBytes })
+  if (hasBegun && !copied.some(({ kind }) => kind === 'run_begun')) throw stepsNotRetained(runId)
+  const fork: ForkedLog = {
     parent: { runId, at },
     changes: changes.map((change) => withNewReviewId(change, open)),
     reviewIds: open,
     events: [{ type: 'run_forked', forkedAt: isoNow(clock), parentRunId: runId, at }],
     steps: [{ kind: 'run_forked', runMs: 0, startedAt: forkedAt }],
   }
+  return { fork, copied, rest: steps.slice(copied.length) }
 }
 
 /** Returns the sequence number of the last event to copy. */
@@ -147,36 +152,4 @@ function withNewReviewId(change: Change, ids: ReadonlyMap<string, string>): Chan
   if (reviewId === undefined) return change
   const request = { ...change.review.request, reviewId }
   return { ...change, review: { ...change.review, reviewId, request } }
-}
-
-/** Refuses a fork in which a call of a tool that is not idempotent might happen again (RUNS-E2). */
-function assertNoSideEffects(
-  runId: string,
-  steps: readonly RunStep[],
-  until: readonly RunStep[],
-): void {
-  const begun = steps.filter((step) => step.kind === 'tool_begun')
-  const lost = begun.filter((call) => !until.some((step) => isEndOf(step, call)))
-  if (lost.length === 0) return
-  const calls = lost.map(({ taskName, toolName = 'a tool' }) => `${toolName} (task "${taskName}")`)
-  throw new TuttiError(
-    'SIDE_EFFECTS',
-    `A fork of run ${runId} might repeat calls that must not be repeated: ${shortList([...new Set(calls)])}. ` +
-      'Set allowSideEffects to allow it',
-    {
-      details: {
-        calls: lost.map(({ taskName, attempt, toolName }) => ({ taskName, attempt, toolName })),
-      },
-    },
-  )
-}
-
-function isEndOf(step: RunStep, call: StepOf<'tool_begun'>): boolean {
-  return (
-    step.kind === 'tool_ended' &&
-    step.taskName === call.taskName &&
-    step.attempt === call.attempt &&
-    step.iterationIndex === call.iterationIndex &&
-    step.position === call.position
-  )
 }

@@ -3,13 +3,14 @@ import { TuttiError } from '@tutti/core'
 
 import { field } from '../record-fields.ts'
 import { parentNotFound } from '../refusals.ts'
-import { readForkedLog, type ForkPlace } from './fork-log.ts'
+import { readForkedLog, type ForkPlace, type ForkSource } from './fork-log.ts'
 
 import type { ResolvedRunServiceOptions } from '../options.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
-import type { ForkedLog } from '../ports/run-store.ts'
 import type { RunRecord } from '../run-record.ts'
 import type { RunSubmission } from './new-run.ts'
+import type { GivenResults } from '@tutti/ensemble'
+import type { DirectiveInput } from '@tutti/protocol'
 
 /** A request for a fork. What it does not set is as in the parent. */
 export interface ForkRequest extends Pick<
@@ -26,6 +27,10 @@ export interface ForkRequest extends Pick<
   | 'tracestate'
 > {
   readonly at: ForkPlace
+  /** Outputs by task name, instead of the answers of agents: text, or a value for a task with an output schema. */
+  readonly results?: GivenResults
+  /** Directives that the fork has from its beginning. */
+  readonly directives?: readonly DirectiveInput[]
   /** Whether calls of tools that are not idempotent may be repeated. @default false */
   readonly allowSideEffects?: boolean
 }
@@ -39,7 +44,7 @@ export interface AskedFork {
 /** The submission of a fork, and the log that it begins with. */
 export interface ReadFork {
   readonly submission: RunSubmission
-  readonly fork: ForkedLog
+  readonly source: ForkSource
 }
 
 /**
@@ -58,16 +63,15 @@ export async function readFork(
     const message = `Run ${parentRunId} is a replay of run ${parent.parent.runId}; fork that run`
     throw new TuttiError('BAD_REQUEST', message)
   }
-  const { at, allowSideEffects = false } = request
-  const query = { parent, at, allowSideEffects, maxStepBytes: maxStoredRunBytes }
-  const fork = await readForkedLog(storage, clock, query)
-  return { submission: toForkSubmission(parent, request), fork }
+  const query = { parent, at: request.at, maxStepBytes: maxStoredRunBytes }
+  const source = await readForkedLog(storage, clock, query)
+  return { submission: toForkSubmission(parent, request), source }
 }
 
 /** Returns the submission of a fork. Its inputs and overrides are added to those of its parent. */
 export function toForkSubmission(
   { runId: parentRunId, ensemble, inputs, tags, request = {} }: RunRecord,
-  { at, allowSideEffects: _, ...asked }: ForkRequest,
+  { at, results, directives, allowSideEffects: _, ...asked }: ForkRequest,
 ): RunSubmission {
   const { tasks, taskOverrides, options, budget, history, clientTools } = request
   const overrides = { ...taskOverrides, ...asked.taskOverrides }
@@ -82,6 +86,6 @@ export function toForkSubmission(
     ...field('budget', budget),
     ...field('history', history),
     ...field('clientTools', clientTools),
-    fork: { parentRunId, at },
+    fork: { parentRunId, at, ...field('results', results), ...field('directives', directives) },
   }
 }

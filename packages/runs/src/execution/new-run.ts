@@ -9,6 +9,7 @@ import {
   listAllTasks,
   type Budget,
   type Ensemble,
+  type GivenResults,
   type Prices,
   type TextLimits,
 } from '@tutti/ensemble'
@@ -25,7 +26,7 @@ import type { Quota } from '../ports/run-store.ts'
 import type { ForkPlace } from './fork-log.ts'
 import type { ReviewRules, RunEnsembles } from './run-ensembles.ts'
 import type { NewRun, RequestedRun } from '../run-record.ts'
-import type { Problem, ReplayMode, RunEventOf, TagMap } from '@tutti/protocol'
+import type { DirectiveInput, Problem, ReplayMode, RunEventOf, TagMap } from '@tutti/protocol'
 
 /** A request for a run. */
 export interface RunSubmission extends RequestedRun {
@@ -55,6 +56,8 @@ export interface RunSubmission extends RequestedRun {
     readonly parentRunId: string
     readonly at: ForkPlace
     readonly replay?: ReplayMode
+    readonly results?: GivenResults
+    readonly directives?: readonly DirectiveInput[]
   }
   /** The actor that submits it; stored with the run. */
   readonly actor?: string

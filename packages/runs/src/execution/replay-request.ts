@@ -8,16 +8,18 @@
 import { isoNow } from '@tutti/core'
 
 import { parentNotFound, replayRefused, stepsNotRetained } from '../refusals.ts'
-import { toForkSubmission, type ForkRequest, type ReadFork } from './fork-request.ts'
+import { toForkSubmission, type ForkRequest } from './fork-request.ts'
 
 import type { ResolvedRunServiceOptions } from '../options.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
+import type { ForkedLog } from '../ports/run-store.ts'
+import type { RunSubmission } from './new-run.ts'
 import type { ReplayMode } from '@tutti/protocol'
 
 /** A request for a replay. It has the inputs and overrides of its parent. */
 export interface ReplayRequest extends Omit<
   ForkRequest,
-  'at' | 'allowSideEffects' | 'inputs' | 'taskOverrides'
+  'at' | 'results' | 'directives' | 'allowSideEffects' | 'inputs' | 'taskOverrides'
 > {
   /** `frozen` makes no call; `models` calls models live. */
   readonly mode: ReplayMode
@@ -27,6 +29,12 @@ export interface ReplayRequest extends Omit<
 export interface AskedReplay {
   readonly parentRunId: string
   readonly request: ReplayRequest
+}
+
+/** The submission of a replay, and the log that it begins with. */
+export interface ReadReplay {
+  readonly submission: RunSubmission
+  readonly fork: ForkedLog
 }
 
 /**
@@ -39,7 +47,7 @@ export async function readReplay(
   { runs }: Pick<RunStorage, 'runs'>,
   { clock, maxStoredRunBytes }: Pick<ResolvedRunServiceOptions, 'clock' | 'maxStoredRunBytes'>,
   { parentRunId, request: { mode, ...asked } }: AskedReplay,
-): Promise<ReadFork> {
+): Promise<ReadReplay> {
   const found = await runs.get(parentRunId)
   if (found === undefined) throw parentNotFound(parentRunId)
   if (found.status !== 'COMPLETED') {

@@ -116,6 +116,8 @@ export interface ForkedLog {
   /** Events and steps that follow the copied ones. */
   readonly events: readonly RunEvent[]
   readonly steps: readonly RunStep[]
+  /** For each of these steps, the index of its event. @default the last event */
+  readonly stepEvents?: readonly number[]
 }
 
 /** A process that takes a run at its creation. */

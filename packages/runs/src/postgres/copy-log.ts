@@ -19,7 +19,7 @@ export async function copyLog(
   { runId, fork }: NewFork,
   channels: NotificationChannels,
 ): Promise<void> {
-  const { parent, changes, reviewIds, events, steps } = fork
+  const { parent, changes, reviewIds, events, steps, stepEvents } = fork
   const { schema, query } = session
   const [found] = await query(
     `SELECT id, EXISTS (SELECT FROM ${schema}.steps WHERE run = runs.id AND seq IS NULL) AS is_old
@@ -73,7 +73,7 @@ export async function copyLog(
     writeNo: row.writeNo,
     events,
     steps,
-    stepEvents: undefined,
+    stepEvents,
     answers: [],
     stored: undefined,
     changes,

@@ -1,4 +1,5 @@
 /** Copies the log of a run to a fork (RUNS-P17). The caller holds a transaction. */
+import { field } from '../record-fields.ts'
 import { parentNotFound, stepsNotRetained } from '../refusals.ts'
 
 import type { ForkedLog } from '../ports/run-store.ts'
@@ -30,7 +31,7 @@ export function prepareLogCopier(
   const renameInSteps = database.prepare(
     'UPDATE steps SET data = replace(data, ?, ?) WHERE run = ?',
   )
-  return ({ id, runId }, { parent, changes, reviewIds, events, steps }) => {
+  return ({ id, runId }, { parent, changes, reviewIds, events, steps, stepEvents }) => {
     const row = findParent.get(parent.runId)
     if (row === undefined) throw parentNotFound(parent.runId)
     if (row['is_old'] === 1) throw stepsNotRetained(parent.runId)
@@ -49,6 +50,7 @@ export function prepareLogCopier(
       lastSeq: parent.at,
       events,
       steps,
+      ...field('stepEvents', stepEvents),
       changes,
       assignments: [
         ['last_seq = ?', parent.at + events.length],

@@ -68,6 +68,9 @@ export function addForkCommand(program: Command, context: CommandContext): void 
     .argument('<id>', 'id of the run')
     .option('--at <place>', 'seq of the last event to copy, or name of the first task to repeat')
     .option('-i, --input <key=value>', 'an input that differs from the run', gather)
+    .option('--result <task=output>', 'the output of a task: text, or @file', gather)
+    .option('--directive <text>', 'guidance for the agents of the fork: text, or @file', gather)
+    .option('--preview', 'only show what the fork would do, and what it would cost')
     .option('--allow-side-effects', 'call tools that are not idempotent again')
     .option('--json', 'print the API response as one JSON document')
   withTarget(command).action(async (runId: string, options: TargetOptions & ForkSettings) => {

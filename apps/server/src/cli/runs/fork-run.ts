@@ -5,39 +5,43 @@ import { CommandError } from '../command-error.ts'
 import { parsePair } from '../submit/pairs.ts'
 import { connectTo, type TargetOptions } from '../target.ts'
 import { printJson, printLines } from '../text/print.ts'
+import { readGiven } from '../text/read-given.ts'
+import { toPreviewLines } from './fork-preview-lines.ts'
 
-import type { ForkRunBody } from '@tutti/protocol'
+import type { ForkBody } from '@tutti/client'
 import type { CommandContext } from '../command-context.ts'
+import type { CommandIo } from '../command-io.ts'
 
 /** Options of `tutti fork`. */
 export interface ForkSettings {
   readonly at?: string
   readonly input?: readonly string[]
+  readonly result?: readonly string[]
+  readonly directive?: readonly string[]
   readonly allowSideEffects?: boolean
+  readonly preview?: boolean
   readonly json?: boolean
 }
 
 /**
- * Forks a run and prints the id of the fork.
+ * Forks a run and prints the id of the fork; with `preview`, prints what the fork would do instead.
  *
- * @throws {CommandError} USAGE without `--at`, and for an input that is not `key=value`.
+ * @throws {CommandError} USAGE without `--at`, for an input or a result that is not `key=value`, and for a file that
+ * cannot be read.
  */
 export async function fork(
   runId: string,
-  { at, input = [], allowSideEffects, json = false, ...target }: TargetOptions & ForkSettings,
+  { preview = false, json = false, ...options }: TargetOptions & ForkSettings,
   context: CommandContext,
 ): Promise<void> {
-  if (at === undefined) {
-    throw new CommandError('USAGE', 'Specify the place: --at SEQ or --at TASK', [
-      `The events of the run with their seq: tutti events ${runId} --json`,
-    ])
-  }
   const { io } = context
-  const { runs } = connectTo(target, context)
-  const body: ForkRunBody = {
-    at: readPlace(at),
-    inputs: Object.fromEntries(input.map((pair) => parsePair(pair, '--input'))),
-    ...(allowSideEffects === undefined ? {} : { allowSideEffects }),
+  const body = await readBody(runId, options, io)
+  const { runs } = connectTo(options, context)
+  if (preview) {
+    const previewed = await runs.previewFork(runId, body)
+    if (json) printJson(previewed, io)
+    else printLines(toPreviewLines(previewed), io)
+    return
   }
   // With the key, a fork whose response was lost is repeated safely.
   const accepted = await runs.fork(runId, body, { idempotencyKey: randomUUID() })
@@ -45,7 +49,33 @@ export async function fork(
   else printLines([[{ text: `${accepted.runId}  ${accepted.status}` }]], io)
 }
 
+async function readBody(
+  runId: string,
+  { at, input = [], result = [], directive = [], allowSideEffects }: ForkSettings,
+  io: CommandIo,
+): Promise<ForkBody> {
+  if (at === undefined) {
+    throw new CommandError('USAGE', 'Specify the place: --at SEQ or --at TASK', [
+      `The events of the run with their seq: tutti events ${runId} --json`,
+    ])
+  }
+  const results: [task: string, output: string][] = []
+  for (const pair of result) {
+    const [task, output] = parsePair(pair, '--result')
+    results.push([task, await readGiven(output, io)])
+  }
+  const directives: { content: string }[] = []
+  for (const text of directive) directives.push({ content: await readGiven(text, io) })
+  return {
+    at: readPlace(at),
+    inputs: Object.fromEntries(input.map((pair) => parsePair(pair, '--input'))),
+    ...(results.length === 0 ? {} : { results: Object.fromEntries(results) }),
+    ...(directives.length === 0 ? {} : { directives }),
+    ...(allowSideEffects === undefined ? {} : { allowSideEffects }),
+  }
+}
+
 /** Reads a sequence number, or else the name of a task. */
-function readPlace(text: string): ForkRunBody['at'] {
+function readPlace(text: string): ForkBody['at'] {
   return /^\d{1,15}$/.test(text) ? Number(text) : { task: text }
 }

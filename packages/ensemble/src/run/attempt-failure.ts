@@ -1,0 +1,146 @@
+/** The end of an attempt that failed, and whether another one follows. */
+import { isoNow, TuttiError } from '@tutti/core'
+
+import { DEFAULT_MAX_REVISIONS } from '../definition/review-settings.ts'
+import { toStepError, type AttemptHistory } from '../scope/step-log.ts'
+import { toUsageFields, type Usage } from '../usage/usage.ts'
+import { RejectedAnswer } from './review-answer.ts'
+
+import type { Revision } from '../ports/run-step.ts'
+import type { Reviews } from '../reviews/reviews.ts'
+import type { TaskScope } from '../scope/task-scope.ts'
+import type { FinishReason } from '@tutti/protocol'
+
+/** The parts of an attempt that its failure needs. */
+export interface FailingAttempt {
+  readonly scope: TaskScope
+  readonly services: { readonly reviews: Reviews }
+  /** Progress of the task before the attempt. */
+  readonly progress: AttemptHistory
+  readonly signal: AbortSignal
+}
+
+/** A failed attempt. */
+export interface FailedAttempt {
+  readonly kind: 'failed'
+  readonly error: TuttiError
+  readonly used: Usage
+  readonly willRetry: boolean
+  /** Revision that a reviewer requested. */
+  readonly revision: Revision | undefined
+}
+
+/** Ends an attempt that a forked run had begun, because the request of the fork gives the output of the task. */
+export function endReplaced(input: FailingAttempt): FailedAttempt {
+  const { run } = input.scope
+  input.services.reviews.closeUnopened(input.scope)
+  return recordFailure(input, {
+    error: new TuttiError('INTERRUPTED', 'The request of the fork gives the output of the task'),
+    willRetry: true,
+    revision: undefined,
+    startedAt: run.clock.elapsed(),
+  })
+}
+
+/** Ends an attempt with the reason in `thrown`; `startedAt` is the start of its work by the clock of the run. */
+export function failAttempt(
+  input: FailingAttempt,
+  thrown: unknown,
+  startedAt: number,
+): FailedAttempt {
+  const { scope, services, progress, signal } = input
+  const { task } = scope
+  const rejected = thrown instanceof RejectedAnswer ? thrown : undefined
+  const error = rejected?.error ?? TuttiError.from(thrown, 'TASK_FAILED')
+  services.reviews.closeUnopened(scope)
+  const revision = mayRevise(rejected, progress) ? rejected?.revision : undefined
+  const willRetry =
+    revision !== undefined ||
+    (rejected === undefined &&
+      mayRetry(error) &&
+      progress.failures < task.retries &&
+      !signal.aborted)
+  return recordFailure(input, { error, willRetry, revision, startedAt })
+}
+
+/** Failure of an attempt, and the start of its work by the clock of the run. */
+interface Failure extends Pick<FailedAttempt, 'error' | 'willRetry' | 'revision'> {
+  readonly startedAt: number
+}
+
+function recordFailure(
+  { scope }: FailingAttempt,
+  { error, willRetry, revision, startedAt }: Failure,
+): FailedAttempt {
+  const { identity, run, totals } = scope
+  const used = totals.usage()
+  scope.emit(
+    {
+      ...(willRetry
+        ? { type: 'task_attempt_failed' as const, willRetry }
+        : { type: 'task_failed' as const, willRetry }),
+      ...identity,
+      failedAt: isoNow(run.clock),
+      reason: error.message,
+      durationMs: Math.round(run.clock.elapsed() - startedAt),
+      code: error.code,
+      ...toUsageFields(used),
+      ...readFinishReason(error),
+    },
+    {
+      kind: 'task_failed',
+      error: toStepError(error),
+      used,
+      willRetry,
+      ...(revision === undefined ? {} : { revision }),
+    },
+  )
+  return { kind: 'failed', error, used, willRetry, revision }
+}
+
+/** Returns the finish reason of an attempt that failed because a model ended its answer early. */
+function readFinishReason({ details }: TuttiError): {
+  readonly finishReason?: FinishReason
+  readonly refusal?: string
+} {
+  const { finishReason, refusal } = details ?? {}
+  if (
+    finishReason !== 'length' &&
+    finishReason !== 'refusal' &&
+    finishReason !== 'content_filter'
+  ) {
+    return {}
+  }
+  return typeof refusal === 'string' ? { finishReason, refusal } : { finishReason }
+}
+
+function mayRevise(rejected: RejectedAnswer | undefined, { revisions }: AttemptHistory): boolean {
+  return revisions < (rejected?.settings.maxRevisions ?? DEFAULT_MAX_REVISIONS)
+}
+
+/** Codes of failures that another attempt cannot fix, or that were requested. */
+const FINAL: ReadonlySet<string> = new Set([
+  'CANCELLED',
+  'EXIT_EARLY',
+  'BUDGET_EXCEEDED',
+  'CONFIG_INVALID',
+  'MODEL_REFUSED',
+  'OUTPUT_TRUNCATED',
+  'CONTENT_FILTERED',
+  'TOOL_CONFIGURATION',
+  'GUARDRAIL_VIOLATION',
+  'REQUEST_REJECTED',
+  'REVIEW_REJECTED',
+  'REVIEW_TIMEOUT',
+  'CONSTRAINT_VIOLATION',
+  'FENCED',
+  'INTERRUPTED',
+  'REPLAY_MISMATCH',
+  'STORE_UNAVAILABLE',
+])
+
+/** Whether another attempt may follow a failure. */
+function mayRetry({ code, retryable }: Pick<TuttiError, 'code' | 'retryable'>): boolean {
+  if (FINAL.has(code)) return false
+  return code === 'MODEL_FAILED' ? retryable : true
+}
