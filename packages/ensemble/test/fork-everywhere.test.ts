@@ -1,7 +1,9 @@
 /** Tests that a fork of a run at any event, without changes, has the same history as the run. */
-import { describe, expect, it } from 'vitest'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { agent, ensemble, priceList, task } from '../src/index.ts'
+import { EVERY_FEATURE, generatedRuns, toScenario } from './generated-runs.ts'
 import {
   forkEverywhere,
   runInProcesses,
@@ -16,6 +18,12 @@ import {
   requestCalls,
 } from './scenario-parts.ts'
 import { eventsOf } from './watch-run.ts'
+
+/** Number of generated runs. */
+const RUNS = Number(process.env['TUTTI_GENERATED_RUNS'] ?? 6)
+
+/** Seed of the generated runs, so that a failure in CI can be repeated. */
+const SEED = Number(process.env['TUTTI_GENERATED_SEED'] ?? 26)
 
 const PRICES = priceList({ 'scripted:thinker': { inputPerMillion: 3, outputPerMillion: 15 } })
 
@@ -70,6 +78,15 @@ function managed(process: Process): ReturnType<Scenario['open']> {
   }
 }
 
+beforeEach(() => {
+  // The wait before a repeated call is the same in the run and in its forks.
+  vi.spyOn(Math, 'random').mockReturnValue(0.5)
+})
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
 describe('[ENS-E6] a fork after any event, without changes', { timeout: 60_000 }, () => {
   it('has the history of its parent, for a diamond of agents with tools', async () => {
     const { result } = await forkEverywhere({ open: diamond })
@@ -80,6 +97,22 @@ describe('[ENS-E6] a fork after any event, without changes', { timeout: 60_000 }
     const { events } = await forkEverywhere({ open: managed })
     expect(eventsOf(events, 'delegation_started').length).toBeGreaterThan(2)
   })
+
+  it.each(EVERY_FEATURE.map((run) => [run.workflow, run] as const))(
+    'has the log of its parent, for a run with every feature in workflow %s',
+    async (_, run) => {
+      const { result } = await forkEverywhere(toScenario(run))
+      expect(result.status).toBe('COMPLETED')
+    },
+  )
+
+  it('has the log of its parent, for generated runs', () =>
+    fc.assert(
+      fc.asyncProperty(generatedRuns, async (run) => {
+        await forkEverywhere(toScenario(run))
+      }),
+      { numRuns: RUNS, seed: SEED },
+    ))
 
   it('counts only what happens after the fork', async () => {
     const whole = await runInProcesses({ open: diamond }, [])

@@ -66,7 +66,8 @@ export interface AttemptInput {
   readonly services: TaskServices
   readonly text: TaskText
   readonly context: readonly ContextOutput[]
-  readonly totalTasks: number
+  /** As in `RunTaskInput`. */
+  readonly countTasks: () => number
   readonly progress: AttemptHistory
   /** Signal of the run, or of the call that delegates; no other attempt follows once it has aborted. */
   readonly signal: AbortSignal
@@ -127,14 +128,14 @@ export function failBeforeStart(input: AttemptInput, error: TuttiError): Attempt
   return failAttempt(input, final, input.scope.run.clock.elapsed())
 }
 
-function start({ scope, totalTasks, text, progress }: AttemptInput): void {
+function start({ scope, countTasks, text, progress }: AttemptInput): void {
   if (progress.begun) return
   const { taskIndex, taskName, taskDescription, agentRole, attempt } = scope.identity
   scope.emit(
     {
       type: 'task_started',
       taskIndex,
-      totalTasks,
+      totalTasks: countTasks(),
       taskDescription,
       agentRole,
       startedAt: isoNow(scope.run.clock),
@@ -314,7 +315,7 @@ interface Completion {
 }
 
 function complete(
-  { scope, totalTasks }: AttemptInput,
+  { scope, countTasks }: AttemptInput,
   { answer, exit }: AcceptedAnswer,
 ): Completion {
   const { identity, run, stopwatch } = scope
@@ -327,7 +328,7 @@ function complete(
   const event: RunEventOf<'task_completed'> = {
     type: 'task_completed',
     taskIndex,
-    totalTasks,
+    totalTasks: countTasks(),
     taskDescription,
     agentRole,
     completedAt: isoNow(run.clock),

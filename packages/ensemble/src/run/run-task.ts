@@ -44,7 +44,8 @@ export interface RunTaskInput {
   readonly task: Task
   readonly taskName: string
   readonly taskIndex: number
-  readonly totalTasks: number
+  /** Returns the number of tasks of the run, with those delegated so far. */
+  readonly countTasks: () => number
   /** Its texts with the inputs of the run filled in. */
   readonly text: TaskText
   readonly context: readonly ContextOutput[]
@@ -200,11 +201,11 @@ class TaskRun {
     readonly attempt: AttemptInput
     readonly close: () => void
   } {
-    const { run, services, totalTasks, context, onAttempt, signal = run.signal } = this.#input
+    const { run, services, countTasks, context, onAttempt, signal = run.signal } = this.#input
     const { awaitRecorded } = this.#input
     const { scope, close } = this.#open(progress)
     onAttempt(progress.attempt)
-    const how = { text: this.#text, context, totalTasks, progress, signal, awaitRecorded }
+    const how = { text: this.#text, context, countTasks, progress, signal, awaitRecorded }
     return { attempt: { scope, services, ...how }, close }
   }
 

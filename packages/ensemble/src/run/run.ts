@@ -47,8 +47,11 @@ export class Run {
   readonly #parts: RunParts
   readonly #tasks: TaskStates
   readonly #verdict = new Verdict()
+  /** Number of running tasks that the engine started. */
   #running = 0
-  /** Number of running tasks that wait for people. */
+  /** Number of running tasks that an agent delegated. */
+  #delegated = 0
+  /** Number of running tasks of both kinds that wait for people. */
   #held = 0
   #resumeTime: (() => void) | undefined
   #ended: RunEnding | undefined
@@ -109,9 +112,16 @@ export class Run {
     if (isPlanned && this.#stopsStarting) {
       return { kind: 'not_begun', lost: [] }
     }
-    const outcome = await this.#runTask(state, { task: worker.task, parent, signal })
-    this.#settle(state, outcome)
-    return outcome
+    this.#delegated += 1
+    this.#updateTime()
+    try {
+      const outcome = await this.#runTask(state, { task: worker.task, parent, signal })
+      this.#settle(state, outcome)
+      return outcome
+    } finally {
+      this.#delegated -= 1
+      this.#updateTime()
+    }
   }
 
   /** Prevents further tasks from starting, because a reviewer ended the run. */
@@ -308,11 +318,11 @@ export class Run {
       services: this.#parts.services,
       taskName,
       taskIndex,
-      totalTasks: this.#tasks.count,
+      countTasks: () => this.#tasks.count,
       text: how.task === state.task ? state.text : how.task,
       context: this.#tasks.contextOf(how.task),
       onHold: (held) => {
-        if (how.parent === undefined) this.#onHold(held)
+        this.#onHold(held)
       },
       onAttempt: (attempt) => {
         state.attempt = attempt
@@ -331,10 +341,15 @@ export class Run {
     this.#updateTime()
   }
 
+  /** Whether every running task waits for people. A delegated task that works beside a review of its delegator does not. */
+  get #onlyWaits(): boolean {
+    const running = this.#running + this.#delegated
+    return running > 0 && this.#held >= running
+  }
+
   /** Stops the working time of the run while every running task waits for people. */
   #updateTime(): void {
-    const waits = this.#running > 0 && this.#held >= this.#running
-    if (waits) this.#resumeTime ??= this.#parts.scope.stopwatch.hold()
+    if (this.#onlyWaits) this.#resumeTime ??= this.#parts.scope.stopwatch.hold()
     else {
       this.#resumeTime?.()
       this.#resumeTime = undefined
@@ -415,7 +430,7 @@ export class Run {
   #snapshot(): RunSnapshot {
     const { steering, services } = this.#parts
     const reviews = services.reviews.open
-    const waits = reviews.length > 0 && this.#held >= this.#running
+    const waits = reviews.length > 0 && this.#onlyWaits
     const cancelling = steering.cancelMode === undefined ? undefined : 'CANCELLING'
     return {
       status: this.#ended ?? cancelling ?? (waits ? 'WAITING_REVIEW' : 'RUNNING'),
