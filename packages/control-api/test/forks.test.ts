@@ -126,7 +126,11 @@ describe('a fork over HTTP', () => {
       400,
       {
         error: 'BAD_REQUEST',
-        problems: [{ path: '/results/mail' }, { path: '/results/reprot' }, { path: '/directives/0' }],
+        problems: [
+          { path: '/results/mail' },
+          { path: '/results/reprot' },
+          { path: '/directives/0' },
+        ],
       },
     ])
     const endless = await api.post(path, { at: 0, directives: [{ content: 'a', ttl: 'P1Y' }] })

@@ -103,8 +103,10 @@ interface Durable {
   at: number
 }
 
-/** Maximum number of turns of the event loop that a run waits for work on other threads. */
-const MOST_TURNS = 5_000
+/** Maximum number of hashes on other threads that a process waits for. */
+const MOST_HASHES = 500
+
+const NO_BYTES = new Uint8Array()
 
 /** Longer than any scenario takes, in milliseconds. */
 const LONG_ENOUGH = 100_000
@@ -321,8 +323,9 @@ async function runProcess(
     result = ended
   })
   await clock.advance(LONG_ENOUGH)
-  // Hashes are computed on another thread, which the fake clock does not control.
-  for (let turns = 0; turns < MOST_TURNS && left > 0 && result === undefined; turns += 1) {
+  // Hashes are computed on other threads, which the fake clock does not control, in the order of their requests.
+  for (let turns = 0; turns < MOST_HASHES && left > 0 && result === undefined; turns += 1) {
+    await crypto.subtle.digest('SHA-256', NO_BYTES)
     await nextTurn()
     await clock.advance(100)
   }
@@ -338,8 +341,7 @@ async function runProcess(
 export async function forkEverywhere(scenario: Scenario): Promise<ScenarioEnd> {
   const whole = await runInProcesses(scenario, [])
   const log = toComparableLog(whole.events)
-  // The last two writes end the run.
-  for (let writes = 1; writes < whole.writes - 1; writes += 1) {
+  const forkAfter = async (writes: number): Promise<void> => {
     try {
       const fork = await runInProcesses(scenario, [writes], { isFork: true })
       expectSameHistory(whole, fork, scenario, { ignoresUsage: true })
@@ -348,6 +350,9 @@ export async function forkEverywhere(scenario: Scenario): Promise<ScenarioEnd> {
       throw new Error(`Forked after ${writes} writes: ${String(error)}`, { cause: error })
     }
   }
+  // The last two writes end the run.
+  const cuts = Array.from({ length: Math.max(0, whole.writes - 2) }, (_, index) => index + 1)
+  await Promise.all(cuts.map(forkAfter))
   return whole
 }
 

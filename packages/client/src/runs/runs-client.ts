@@ -3,7 +3,7 @@ import { ROUTES, routePath, type CancelRunsBody, type ForkRunBody } from '@tutti
 
 import { commandSender, type Loose } from '../commands.ts'
 import { runEvents } from '../events/run-events.ts'
-import { callPlainRoute, callRoute } from '../http/call-route.ts'
+import { callPlainRoute, callRoute, type RouteCall } from '../http/call-route.ts'
 import { listEveryRun } from './list-every-run.ts'
 import { submitRun } from './submit-run.ts'
 import { submitAndWait, waitForRunEnd } from './run-end.ts'
@@ -53,30 +53,21 @@ export function createRunsClient(settings: ResolvedClientOptions): RunsClient {
         ...options,
         path: routePath('forkRun', { runId }),
         body,
-        isSafe: idempotencyKey !== undefined,
-        ...(idempotencyKey === undefined ? {} : { headers: { 'idempotency-key': idempotencyKey } }),
+        ...withKey(idempotencyKey),
       }),
     previewFork: async (runId, body, options) => {
       const { method, others } = ROUTES.forkRun
-      const [{ response }] = others
-      return callRoute(
-        settings,
-        { method, response },
-        {
-          ...options,
-          path: routePath('forkRun', { runId }),
-          body: { ...body, preview: true } satisfies ForkRunBody,
-          isSafe: true,
-        },
-      )
+      const route = { method, response: others[0].response }
+      const previewed = { ...body, preview: true } satisfies ForkRunBody
+      const path = routePath('forkRun', { runId })
+      return callRoute(settings, route, { ...options, path, body: previewed, isSafe: true })
     },
     replay: async (runId, body, { idempotencyKey, ...options } = {}) =>
       callRoute(settings, ROUTES.replayRun, {
         ...options,
         path: routePath('replayRun', { runId }),
         body,
-        isSafe: idempotencyKey !== undefined,
-        ...(idempotencyKey === undefined ? {} : { headers: { 'idempotency-key': idempotencyKey } }),
+        ...withKey(idempotencyKey),
       }),
     migrate: async (runId, { to, preview, ...options }) =>
       callRoute(settings, ROUTES.migrateRun, {
@@ -96,4 +87,11 @@ export function createRunsClient(settings: ResolvedClientOptions): RunsClient {
       }),
     events: (runId, options = {}) => runEvents(settings, runId, options),
   }
+}
+
+/** Returns the parts of a call that may be repeated only under an idempotency key. */
+function withKey(key: string | undefined): Pick<RouteCall, 'isSafe' | 'headers'> {
+  return key === undefined
+    ? { isSafe: false }
+    : { isSafe: true, headers: { 'idempotency-key': key } }
 }

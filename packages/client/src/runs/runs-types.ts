@@ -123,11 +123,7 @@ export interface RunsClient {
    * Submits a run that begins with the events and results of another one, up to the event or task `at`, and continues
    * from there. The copied part costs nothing and repeats no call.
    */
-  fork(
-    runId: string,
-    body: ForkBody,
-    options?: Omit<SubmitOptions, 'wait'>,
-  ): Promise<RunAccepted>
+  fork(runId: string, body: ForkBody, options?: Omit<SubmitOptions, 'wait'>): Promise<RunAccepted>
   /**
    * Returns what a fork would do: the tasks that it reuses and executes, and what the executed part cost in the forked
    * run. Creates nothing.

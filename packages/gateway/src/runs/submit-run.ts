@@ -55,7 +55,6 @@ export async function submitAndFollowAs(
   return options.runs.submitAndFollow(buildSubmission(options, body, submission))
 }
 
-
 /** The request for a fork, without its caller. */
 export type ForkContent = Omit<
   ForkRequest,
