@@ -1,5 +1,5 @@
 /** Tests that a fork of a run at any event, without changes, has the same history as the run. */
-import fc from 'fast-check'
+import { assert, asyncProperty } from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { agent, ensemble, priceList, task } from '../src/index.ts'
@@ -107,8 +107,8 @@ describe('[ENS-E6] a fork after any event, without changes', { timeout: 180_000 
   )
 
   it('has the log of its parent, for generated runs', () =>
-    fc.assert(
-      fc.asyncProperty(generatedRuns, async (run) => {
+    assert(
+      asyncProperty(generatedRuns, async (run) => {
         await forkEverywhere(toScenario(run))
       }),
       { numRuns: RUNS, seed: SEED },

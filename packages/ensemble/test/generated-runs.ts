@@ -1,7 +1,7 @@
 /** Generates scenarios: runs with any combination of the features of the engine. */
 import { defineTextTool, sleep, TuttiError, Type, type AgentTool } from '@tutti/core'
 import { pipeline } from '@tutti/pipeline'
-import fc from 'fast-check'
+import { array, boolean, constantFrom, nat, record, subarray, type Arbitrary } from 'fast-check'
 
 import { agent, ensemble, task } from '../src/index.ts'
 import {
@@ -52,19 +52,19 @@ export interface GeneratedRun {
 }
 
 /** Generates runs of up to two tasks. */
-export const generatedRuns: fc.Arbitrary<GeneratedRun> = fc.record({
-  workflow: fc.constantFrom('SEQUENTIAL', 'PARALLEL', 'HIERARCHICAL'),
-  tasks: fc.array(
-    fc.record({
-      isHandler: fc.nat(4).map((number) => number === 0),
-      hasContext: fc.boolean(),
-      calls: fc.subarray([...CALLS]),
-      beforeReview: fc.boolean(),
-      review: fc.constantFrom(...REVIEWS),
-      isStructured: fc.boolean(),
-      isFlaky: fc.boolean(),
-      isRetried: fc.boolean(),
-      isDirected: fc.boolean(),
+export const generatedRuns: Arbitrary<GeneratedRun> = record({
+  workflow: constantFrom('SEQUENTIAL', 'PARALLEL', 'HIERARCHICAL'),
+  tasks: array(
+    record({
+      isHandler: nat(4).map((number) => number === 0),
+      hasContext: boolean(),
+      calls: subarray([...CALLS]),
+      beforeReview: boolean(),
+      review: constantFrom(...REVIEWS),
+      isStructured: boolean(),
+      isFlaky: boolean(),
+      isRetried: boolean(),
+      isDirected: boolean(),
     }),
     { minLength: 1, maxLength: 2 },
   ),
