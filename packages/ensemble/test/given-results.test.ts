@@ -12,21 +12,28 @@ import {
   type GivenResults,
   type RunStep,
 } from '../src/index.ts'
-import { interruptEverywhere, type Process, type Scenario } from './interrupt-everywhere.ts'
+import {
+  interruptEverywhere,
+  runInProcesses,
+  type Process,
+  type Scenario,
+} from './interrupt-everywhere.ts'
 import { createThinker, createWorldReviewer, readContext } from './scenario-parts.ts'
 import { scriptedModel } from './testing.ts'
 import { eventsOf } from './watch-run.ts'
 
 import type { ReviewAnswer } from '../src/index.ts'
 
+const NOW = '2026-01-01T00:00:00.000Z'
+
 const FORKED: RunStep = { kind: 'run_forked', runMs: 0, startedAt: 0 }
 
-/** Returns the steps of a fork that begins with these outputs. */
-function give(results: Readonly<Record<string, string>>): readonly RunStep[] {
+/** Returns the log of a fork at the begin of a run that begins with these outputs. */
+function give(results: Readonly<Record<string, string>>): NonNullable<Scenario['earlier']> {
   const given = Object.entries(results).map(
     ([taskName, output]) => ({ kind: 'result_given', taskName, output, runMs: 0 }) as const,
   )
-  return [FORKED, ...given]
+  return { events: [], steps: [FORKED, ...given] }
 }
 
 /** Opens a chain of tasks of which each repeats its context. */
@@ -65,7 +72,7 @@ describe('[ENS-E27] a given output', { timeout: 60_000 }, () => {
   it('replaces the answer of an agent without a call, also after any interruption', async () => {
     const { events, result, steps } = await interruptEverywhere({
       open: (process) => chain(process),
-      steps: give({ write: 'given' }),
+      earlier: give({ write: 'given' }),
     })
     expect(result.output).toBe('<given>')
     const turns = eventsOf(events, 'llm_iteration_started').map(({ taskName }) => taskName)
@@ -91,7 +98,7 @@ describe('[ENS-E27] a given output', { timeout: 60_000 }, () => {
           reviewer: createWorldReviewer(process, decide),
         },
       }),
-      steps: give({ write: 'given' }),
+      earlier: give({ write: 'given' }),
     })
     expect(result.output).toBe('<longer>')
     expect(world.asked).toHaveLength(2)
@@ -101,6 +108,37 @@ describe('[ENS-E27] a given output', { timeout: 60_000 }, () => {
     ])
     const last = eventsOf(events, 'task_completed').find(({ taskName }) => taskName === 'write')
     expect(last).not.toHaveProperty('outputGiven')
+  })
+
+  it('ends the attempt that the run had begun, and its open review, also after any interruption', async () => {
+    const open: Scenario['open'] = (process) => ({
+      team: chain(process, { review: true }).team,
+      options: {
+        reflections: inMemoryReflectionStore(),
+        reviewer: createWorldReviewer(process, () => ({ action: 'CONTINUE' })),
+      },
+    })
+    const { events, steps } = await runInProcesses({ open }, [])
+    const openedAt = events.findIndex(({ type }) => type === 'review_requested')
+    const opened = steps.findIndex(({ kind }) => kind === 'gate_opened')
+    const forked = { type: 'run_forked', forkedAt: NOW, parentRunId: 'a', at: openedAt } as const
+    const given = give({ write: 'given' }).steps
+    const end = await interruptEverywhere({
+      open,
+      earlier: {
+        events: [...events.slice(0, openedAt + 1), forked],
+        steps: [...steps.slice(0, opened + 1), ...given],
+      },
+    })
+    expect(end.result.output).toBe('<given>')
+    expect(eventsOf(end.events, 'task_attempt_failed')).toMatchObject([
+      { taskName: 'write', attempt: 1, code: 'INTERRUPTED' },
+    ])
+    expect(eventsOf(end.events, 'review_withdrawn')).toHaveLength(1)
+    expect(eventsOf(end.events, 'review_requested')).toMatchObject([
+      { attempt: 1, taskOutput: '<<>>' },
+      { attempt: 2, taskOutput: 'given' },
+    ])
   })
 
   it('is checked by the guardrails of its task', async () => {
@@ -118,7 +156,7 @@ describe('[ENS-E27] a given output', { timeout: 60_000 }, () => {
           ],
         }),
       }),
-      steps: give({ write: 'bad' }),
+      earlier: give({ write: 'bad' }),
     })
     expect(result).toMatchObject({ status: 'FAILED', error: { code: 'GUARDRAIL_VIOLATION' } })
   })
@@ -135,7 +173,7 @@ describe('[ENS-E27] a given output', { timeout: 60_000 }, () => {
           ],
         }),
       }),
-      steps: give({ Manager: 'done' }),
+      earlier: give({ Manager: 'done' }),
     })
     expect([result.status, result.output, world.calls]).toEqual(['COMPLETED', 'done', []])
     const handled = await interruptEverywhere({
@@ -145,7 +183,7 @@ describe('[ENS-E27] a given output', { timeout: 60_000 }, () => {
           tasks: [task({ name: 'find', description: 'Find', handler: () => 'never' })],
         }),
       }),
-      steps: give({ find: 'done' }),
+      earlier: give({ find: 'done' }),
     })
     expect(handled.result.output).toBe('done')
   })
