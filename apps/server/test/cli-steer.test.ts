@@ -148,7 +148,7 @@ describe('tutti fork', () => {
     const { tasks } = await runs.result(forkId)
     expect(tasks.find(({ name }) => name === 'work')?.output).toBe('given')
     const { runs: all } = await runs.list()
-    expect(all.filter(({ id }) => id === forkId)).toHaveLength(1)
+    expect(all.filter((run) => run.runId === forkId)).toHaveLength(1)
   })
 })
 

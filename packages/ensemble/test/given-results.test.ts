@@ -151,7 +151,7 @@ describe('[ENS-E27] a given output', { timeout: 60_000 }, () => {
               name: 'write',
               description: 'Write',
               handler: () => 'never',
-              guardrails: { output: [({ output }) => (output === 'bad' ? 'Too bad' : undefined)] },
+              guardrails: { output: [({ output }) => (output === 'bad' ? 'Too bad' : true)] },
             }),
           ],
         }),

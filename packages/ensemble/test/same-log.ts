@@ -1,5 +1,5 @@
 /** Makes the logs of a run and of its forks comparable, event by event. */
-import type { RunEvent } from '../src/index.ts'
+import type { RunEvent } from '@tutti/protocol'
 
 /** The comparable events of a run, by the part of the run whose events have one order. */
 export type ComparableLog = Readonly<Record<string, readonly unknown[]>>

@@ -79,7 +79,7 @@ describe('[ENS-T1] the events of a task', () => {
       {
         type: 'task_started',
         ...identity,
-        countTasks: () => 1,
+        totalTasks: 1,
         startedAt: '2026-01-01T00:00:00.000Z',
       },
     ])
