@@ -1,6 +1,8 @@
 /** Written by "npm run gen" from the docstrings of `packages/protocol/src/schemas`; do not edit. */
 // oxlint-disable max-lines -- a table
 export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
+  AddedTask: 'Task that the code of a resumed run adds to the plan.',
+  'AddedTask.taskIndex': 'Number of the task in its run: after those of all earlier tasks.',
   AgentSummary: 'Agent of a trace or of a task graph.',
   'AgentSummary.background': 'Background of the agent; null when it has none.',
   'AgentSummary.allowDelegation': 'Whether the agent can delegate work.',
@@ -157,9 +159,21 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'BuildInfo.build':
     'Id of the build: `TUTTI_BUILD_ID`, else a digest of the code of its ensembles.',
   'BuildInfo.code': 'Digest of the code of the ensemble.',
+  'BuildInfo.firstStartedAt':
+    'Time at which a process of the build started first. Of the builds that live, the newest gets new runs.',
   'BuildInfo.startedAt': 'Time at which a process of the build started last.',
-  BuildList: 'Response of `GET /api/builds`: the build that started last comes first.',
+  'BuildInfo.processes':
+    'Number of its processes that execute runs now. A build without one does not live.',
+  'BuildInfo.share':
+    'Percentage of new runs that it gets while it lives; older builds get the others. The oldest that lives gets all that remain.',
+  'BuildInfo.runs':
+    'Number of its runs that have not ended, by status; a status without runs is absent.',
+  BuildList: 'Response of `GET /api/builds`: the build that first started last comes first.',
   'BuildList.current': 'Build of the process that responds.',
+  BuildShareSet: 'Response of `POST /api/builds/{build}/share`.',
+  'BuildShareSet.build': 'Id of the build.',
+  'BuildShareSet.share':
+    'Percentage of new runs that it gets. Every process applies it within a few seconds.',
   CancelAccepted:
     'Response to a cancel. CANCELLING: the run is CANCELLED once its work has stopped. CANCELLED: the run had not begun.',
   'CancelAccepted.runId': 'Id of the run.',
@@ -367,12 +381,48 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'FileChanged.timestamp': 'Time of the change.',
   FinishReason:
     'Reason why a model ended its answer: it was complete (`stop`), it requested tools, it reached its output limit (`length`), a filter of the provider blocked it, or the model refused. `unknown`: the provider gave no reason, or a different one.',
+  ForkAction:
+    'What a fork does with a task: REUSED when the task completed in the copied part; ENDED when it failed or was skipped there; CONTINUED when it began there; EXECUTED when it begins in the fork; GIVEN when the request has its output.',
+  ForkCallPreview: 'Call of a tool that is not idempotent, which a fork might repeat.',
+  'ForkCallPreview.attempt': 'Attempt of the task, from 1.',
+  'ForkCallPreview.toolName': 'Absent in runs of earlier versions.',
+  ForkPreview: 'Response of `POST /api/runs/{runId}/fork` with `preview`: what the fork would do.',
+  'ForkPreview.parentRunId': 'Id of the forked run.',
+  'ForkPreview.at': '`seq` of the last event that the fork would copy.',
+  'ForkPreview.tasks': 'Tasks of the plan in order, then delegated tasks of the forked run.',
+  'ForkPreview.reused': 'Usage of all tasks in the copied part, which costs the fork nothing.',
+  'ForkPreview.estimate': 'Usage of the forked run for all that the fork executes.',
+  'ForkPreview.withoutEstimate':
+    'Names of the tasks that the fork executes and that the forked run never began; `estimate` does not include them.',
+  'ForkPreview.reviews': 'Open reviews that the fork would ask again.',
+  'ForkPreview.repeatedCalls':
+    'Calls of tools that are not idempotent, which the fork might repeat.',
+  'ForkPreview.needsAllowSideEffects': 'Whether the fork needs `allowSideEffects`.',
+  ForkReviewPreview: 'Open review that a fork asks again, with a new id.',
+  'ForkReviewPreview.reviewId': 'Id of the review in the forked run.',
   ForkRunBody:
     'Body of `POST /api/runs/{runId}/fork`. What it does not set is as in the forked run, except for webhooks.',
   'ForkRunBody.at':
     '`seq` of the last event that the fork copies; or the task before whose first event the fork begins.',
+  'ForkRunBody.results':
+    'Outputs by task name, instead of the answers of their agents: text, or an object for a task with an output schema. Reviews and guardrails of the tasks apply as usual.',
+  'ForkRunBody.directives': 'Directives that the fork has from its beginning.',
   'ForkRunBody.allowSideEffects':
     'Whether tools that are not idempotent may be called again; false when absent.',
+  'ForkRunBody.preview':
+    'Whether the response is a preview, and no run is created; false when absent.',
+  ForkTaskPreview: 'Task of a previewed fork.',
+  'ForkTaskPreview.delegatedBy':
+    'Task whose agent delegated it in the forked run; absent for a task of the plan.',
+  'ForkTaskPreview.reused':
+    'Usage in the copied part, which costs the fork nothing; absent when the task did not begin there.',
+  'ForkTaskPreview.estimate':
+    'Usage in the forked run after the copied part; absent when the task has no such part there.',
+  ForkUsage: 'Calls of models and tools, and what they used.',
+  'ForkUsage.modelCalls': 'Number of model calls that ended with a reply.',
+  'ForkUsage.toolCalls': 'Number of tool calls that ended.',
+  'ForkUsage.tokens': 'Tokens read and written; -1 when not known.',
+  'ForkUsage.costUsd': 'Estimated cost in US dollars; absent when a price is not known.',
   Heartbeat: 'Sent to every connection every 15 s. AgentEnsemble wire format.',
   'Heartbeat.serverTimeMs': "Server's clock in milliseconds since 1970.",
   Hello:
@@ -768,8 +818,11 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunDetail.threadId': 'Id of the thread that the run belongs to.',
   'RunDetail.parent':
     'Run that it was forked from, and the `seq` of the last event that it copied from it; `replay` if it replays it.',
-  'RunDetail.build': 'Build of the process that executed it last; absent until a process takes it.',
+  'RunDetail.build':
+    'Build that was chosen for it, then that of the process that took it last; absent while there is none.',
   'RunDetail.code': 'Digest of the code of its ensemble in that build.',
+  'RunDetail.resumableBy':
+    'Builds that have this code, of which a process must start; only while the run is WAITING_FOR_BUILD.',
   RunEvent: 'Event of a run, without its position in the log. Narrows by `type`.',
   RunEventsQuery: 'Query of `GET /api/runs/{runId}/events`.',
   'RunEventsQuery.events': 'Event types separated by commas; all when absent.',
@@ -838,6 +891,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunRequest.tags': 'Metadata by which the run can be found.',
   'RunRequest.ensemble': 'Name of the ensemble; the first one when absent.',
   'RunRequest.runId': 'Id chosen by the client; the server generates one when absent.',
+  'RunRequest.build':
+    'Build that executes the run, which must live; chosen by the shares of the builds when absent.',
   'RunRequest.history':
     'Messages of the conversation before this run, oldest first. Every agent of the run gets them.',
   'RunRequest.clientTools': 'Tools that the client executes. Every agent of the run may call them.',
@@ -858,6 +913,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Another process resumes the run after a crash or a handover. A running task continues in the same attempt. Calls in flight (a model call or tool call that began and did not end) are discarded, and `llm_iteration_started` of the same task, attempt and turn begins that turn again.',
   'RunResumed.epoch': 'Number of the process that owns the run; grows by one with each handover.',
   'RunResumed.completedTasks': 'Names of the tasks that are completed and will not run again.',
+  'RunResumed.addedTasks':
+    'Tasks that the code of the process adds to the plan; absent when there are none. Tasks that it no longer has follow as `task_skipped`.',
   RunReviewBody: 'Defaults for the reviews of a run.',
   'RunReviewBody.timeoutMs': 'Time limit for the reviewer in milliseconds; 0 means no limit.',
   'RunReviewBody.onTimeout': 'Action when no decision arrives in time.',
@@ -915,6 +972,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ServerStatus.queueDepth': 'Number of waiting runs, over all processes.',
   'ServerStatus.activeTasks': 'Number of tasks that run in the process that answers.',
   'ServerStatus.sharedCapabilities': 'Tasks and tools that peers can request.',
+  SetBuildShareBody: 'Body of `POST /api/builds/{build}/share`.',
+  'SetBuildShareBody.share': 'Percentage of new runs that the build gets while older builds live.',
   SharedCapability:
     'Task or tool that an ensemble shares with its peers. AgentEnsemble wire format.',
   'SharedCapability.tags': 'Tags by which a `capability_query` finds it.',
@@ -939,6 +998,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'SubmitRunBody.tags': 'Metadata by which the run can be found.',
   'SubmitRunBody.ensemble': 'Name of the ensemble; the first one when absent.',
   'SubmitRunBody.runId': 'Id chosen by the client; the server generates one when absent.',
+  'SubmitRunBody.build':
+    'Build that executes the run, which must live; chosen by the shares of the builds when absent.',
   'SubmitRunBody.history':
     'Messages of the conversation before this run, oldest first. Every agent of the run gets them.',
   'SubmitRunBody.clientTools':
@@ -1022,6 +1083,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Part of `outputTokens` that models used to reason; absent when not known.',
   'TaskCompleted.finishReason':
     'Reason why the last answer of the model ended; `length` when a truncated answer was accepted. Absent for a task without a model, and in logs of earlier versions.',
+  'TaskCompleted.outputGiven':
+    'Present if the request of a fork gave the output, so no agent was called.',
   TaskDefinitionBody: 'Task that a request defines.',
   'TaskDefinitionBody.name': 'Name of the task; other tasks refer to it as `$name`.',
   'TaskDefinitionBody.description':
