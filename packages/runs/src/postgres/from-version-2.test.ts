@@ -27,11 +27,11 @@ describe('a store of version 2', () => {
        DROP FUNCTION texts.set_review_since CASCADE;
        ALTER TABLE texts.runs DROP COLUMN review_since;
        ALTER TABLE texts.tasks DROP COLUMN finish_reason;
-       DROP TABLE texts.thread_runs, texts.threads, texts.builds, texts.manifests;
+       DROP TABLE texts.thread_runs, texts.threads, texts.builds, texts.build_shares, texts.manifests;
        DROP TABLE texts.memories, texts.reflections, texts.secrets, texts.followers,
          texts.deleted_runs; DROP TABLE texts.run_texts;
        ALTER TABLE texts.events DROP COLUMN bytes; ALTER TABLE texts.steps DROP COLUMN bytes, DROP COLUMN seq;
-       DROP TABLE texts.trimmed_steps; ALTER TABLE texts.runs DROP COLUMN parent;
+       DROP TABLE texts.trimmed_steps; ALTER TABLE texts.runs DROP COLUMN parent, DROP COLUMN fixed;
        ALTER TABLE texts.signals DROP COLUMN reply_channel;
        DROP INDEX texts.runs_cached, texts.runs_claimable, texts.runs_waiting_for_build, texts.runs_owned, texts.runs_by_upper_id,
          texts.runs_by_ensemble, texts.runs_by_actor;

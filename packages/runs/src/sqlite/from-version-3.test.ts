@@ -14,7 +14,7 @@ import { sqliteRunStorage } from './sqlite-run-storage.ts'
 
 /** Removes the additions of later versions. */
 const TO_VERSION_3 = `
-  DROP TABLE builds; DROP TABLE manifests; DROP INDEX runs_waiting_for_build;
+  DROP TABLE builds; DROP TABLE build_shares; DROP TABLE manifests; DROP INDEX runs_waiting_for_build;
   ALTER TABLE runs DROP COLUMN build; ALTER TABLE runs DROP COLUMN code;
   DROP TABLE thread_runs;
   DROP TABLE threads;
@@ -37,7 +37,7 @@ const TO_VERSION_3 = `
   ALTER TABLE runs DROP COLUMN cost_usd;
   ALTER TABLE runs DROP COLUMN waiting;
   ALTER TABLE events DROP COLUMN bytes; ALTER TABLE steps DROP COLUMN bytes;
-      ALTER TABLE steps DROP COLUMN seq; DROP TABLE trimmed_steps; ALTER TABLE runs DROP COLUMN parent;
+      ALTER TABLE steps DROP COLUMN seq; DROP TABLE trimmed_steps; ALTER TABLE runs DROP COLUMN parent; ALTER TABLE runs DROP COLUMN fixed;
   ALTER TABLE runs DROP COLUMN token;
   PRAGMA user_version = 3`
 
