@@ -325,6 +325,20 @@ describe('RunExecutor, renewing leases', () => {
     expect(queue.renewals).toHaveLength(2)
   })
 
+  it('[RUNS-Z11] knows no code in its lease if it does not execute runs, or no longer', async () => {
+    const api = setUp({ options: { executes: false }, held: [] })
+    api.executor.start()
+    await api.executor.renew()
+    const nothing = { ensembles: [], othersAfterMs: Infinity }
+    expect(api.queue.renewals.at(-1)?.known).toEqual(nothing)
+    const worker = setUp({ held: [] })
+    worker.executor.start()
+    await worker.executor.renew()
+    expect(worker.queue.renewals.at(-1)?.known).toMatchObject({ code: { build: 'test' } })
+    await worker.executor.stop(0)
+    expect(worker.queue.renewals.at(-1)?.known).toEqual(nothing)
+  })
+
   it('[RUNS-Q10] polls as often as its share of a large fleet, with jitter', async () => {
     const { executor, queue, clock } = setUp({ held: [] })
     queue.fleet = { processes: 80, pollers: 80 }
