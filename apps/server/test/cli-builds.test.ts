@@ -1,4 +1,4 @@
-/** Runs `tutti replay` and `tutti migrate` against a server before and after a deploy. */
+/** Runs `tutti replay`, `tutti migrate` and `tutti builds` against a server before and after a deploy. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { tutti as run } from './cli-process.ts'
@@ -39,6 +39,40 @@ async function deploy(): Promise<void> {
   files.release(2)
   server = await files.start({ TUTTI_BUILD_ID: 'v2', CREW_PLAN: 'Sketch {topic}' })
 }
+
+describe('tutti builds', () => {
+  it('lists the builds, sets a share, and submits a run to a build that has a process', async () => {
+    const set = await tutti('builds', 'share', 'v1', '25')
+    expect(set).toMatchObject({ code: 0, stdout: 'v1  25 % of new runs\n' })
+    const [list, json, wrong, unknown, submitted, refused] = await Promise.all([
+      tutti('builds'),
+      tutti('builds', '--json'),
+      tutti('builds', 'share', 'v1', '101'),
+      tutti('builds', 'share', 'v9', '5'),
+      tutti('run', 'crew', 'topic=tea', '--build', 'v1', '--detach', '--json'),
+      tutti('run', 'crew', 'topic=tea', '--build', 'v9', '--detach'),
+    ])
+    expect(list).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        /^BUILD +ENSEMBLE +CODE +FIRST STARTED +PROCESSES +SHARE +RUNS\nv1 +\w+ +[0-9a-f]{16} +\S+ +1 +25 % +/,
+      ),
+    })
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      current: 'v1',
+      builds: expect.arrayContaining([
+        expect.objectContaining({ build: 'v1', ensemble: 'crew', processes: 1, share: 25 }),
+      ]),
+    })
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('got "101"') })
+    expect(unknown).toMatchObject({ code: 4, stderr: expect.stringContaining('v9') })
+    expect(submitted.code).toBe(0)
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Living builds: [v1]'),
+    })
+  })
+})
 
 describe('tutti replay and tutti migrate', () => {
   it('replays a run, and shows the difference after a deploy with exit code 1', async () => {
@@ -82,6 +116,8 @@ describe('tutti replay and tutti migrate', () => {
     expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringContaining('--to BUILD') })
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('"v3"') })
     expect(await status()).toBe('WAITING_FOR_BUILD')
+    const shown = await tutti('runs', interruptedRun)
+    expect(shown.stdout).toMatch(/^ {2}build +v1\n {2}needs +v1$/m)
     const moved = await tutti('migrate', interruptedRun, '--to', 'v2', '--json')
     expect(JSON.parse(moved.stdout)).toMatchObject({ runId: interruptedRun, moved: true })
     await expect.poll(status, POLLING).toBe('COMPLETED')

@@ -72,7 +72,7 @@ function listFields(run: RunDetail, now: number): readonly (readonly [string, st
     ...(submittedBy === undefined ? [] : [['by', submittedBy] as const]),
     ...(webhooks.length === 0 ? [] : [['webhooks', webhooks.join(', ')] as const]),
     ...(build === undefined ? [] : [['build', build] as const]),
-    ...(resumableBy === undefined ? [] : [['waits for', toBuildsText(resumableBy)] as const]),
+    ...(resumableBy === undefined ? [] : [['needs', toBuildsText(resumableBy)] as const]),
     ...(error === undefined ? [] : [['error', error] as const]),
   ]
 }
