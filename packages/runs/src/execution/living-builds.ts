@@ -53,7 +53,10 @@ export class LivingBuilds {
     this.refresh().catch(onError)
     const everyMs = (): number =>
       nextPollMs(Math.max(BUILD_POLL_MS, pollMs), this.#storage.queue.fleet.processes)
-    return every({ clock, everyMs, task: () => this.refresh(), onError })
+    const task = async (): Promise<void> => {
+      if (this.#storage.isAvailable) await this.refresh()
+    }
+    return every({ clock, everyMs, task, onError })
   }
 
   /** Reads the list. */
