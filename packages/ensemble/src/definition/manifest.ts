@@ -121,7 +121,7 @@ function describeSettings(ensemble: ResolvedEnsemble): ManifestFields {
   const { budget, maxToolOutputLength, managerMaxIterations } = ensemble
   return toFields({
     workflow: plan.workflow,
-    // The position of a task is its index in events.
+    // The order in which tasks start; the last one has the output of the run.
     tasks: plan.order,
     errorStrategy,
     delegation,
