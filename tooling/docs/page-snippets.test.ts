@@ -18,7 +18,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const components = findComponents(readPages(ROOT))
 
 it('are on the pages', () => {
-  expect(components.map(({ name }) => name)).toEqual(['Chat'])
+  expect(components.map(({ name }) => name)).toEqual(['Chat', 'Ask'])
 })
 
 describe.each(components)('$page', ({ name, code, printed }) => {

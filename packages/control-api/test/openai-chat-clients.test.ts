@@ -310,7 +310,7 @@ describe('a chat completion', () => {
       logit_bias: {},
       stop: [],
       modalities: ['text'],
-      verbosity: 'medium',
+      verbosity: 'low',
     })
     expect(completion.choices[0]?.message.content).toBe('1: Hi')
   })

@@ -1,26 +1,106 @@
-/** Tests of OpenAI's APIs with clients other than that of `openai`: ChatOpenAI of LangChain, and `@openai/agents`. */
+/** Tests of OpenAI's APIs with the settings that other clients send: the AI SDK, LangChain, and `@openai/agents`. */
+import { createOpenAI } from '@ai-sdk/openai'
 import { ChatOpenAI } from '@langchain/openai'
 import { Agent, OpenAIProvider, Runner, setTracingDisabled, tool } from '@openai/agents'
+import { generateText, isStepCount, jsonSchema, Output, streamText, tool as aiTool } from 'ai'
+import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { openChatServer, THOUGHT } from './chat-ensembles.ts'
+import { caller, openChatServer, THOUGHT } from './chat-ensembles.ts'
 
 import type { TestServer } from './open-server.ts'
 
 let api: TestServer
 
 beforeAll(async () => {
-  api = await openChatServer()
+  const reply = { text: '{"city":"Bonn"}' }
+  api = await openChatServer({
+    'gpt-5.1': caller,
+    json: scriptedModel(() => reply, { provider: 'scripted' }),
+  })
 })
 
 afterAll(async () => {
   await api[Symbol.asyncDispose]()
 })
 
-describe('ChatOpenAI of LangChain', () => {
+/** JSON Schema of the answer of the model `json`. */
+const CITY = {
+  type: 'object' as const,
+  properties: { city: { type: 'string' as const } },
+  required: ['city' as const],
+  additionalProperties: false as const,
+}
+
+describe.each(['responses', 'chat'] as const)('the provider of the AI SDK over %s', (kind) => {
+  const openModel = (name: string) =>
+    createOpenAI({ baseURL: `${api.url}/v1`, apiKey: 'none' })[kind](name)
+
+  it('streams the answer of an ensemble, with its usage', async () => {
+    const { textStream, usage } = streamText({ model: openModel('singer'), prompt: 'Ode' })
+    const chunks: string[] = []
+    for await (const chunk of textStream) chunks.push(chunk)
+    expect(chunks.join('')).toBe('La la la, here comes Ode, la la la')
+    expect((await usage).totalTokens).toEqual(expect.any(Number))
+  })
+
+  it('executes the tools that a run calls, and continues the run', async () => {
+    const weather = aiTool({
+      description: 'Returns the weather',
+      inputSchema: jsonSchema({ type: 'object', properties: { city: { type: 'string' } } }),
+      execute: () => 'Sunny',
+    })
+    const { text, steps, responseMessages } = await generateText({
+      model: openModel('caller'),
+      instructions: 'Be brief',
+      prompt: 'How is it?',
+      tools: { weather },
+      stopWhen: isStepCount(3),
+    })
+    expect([text, steps.length]).toEqual(['Sunny', 2])
+    const next = await generateText({
+      model: openModel('echo'),
+      messages: [
+        { role: 'user', content: 'How is it?' },
+        ...responseMessages,
+        { role: 'user', content: 'And now?' },
+      ],
+    })
+    expect(next.text).toBe('5: And now?')
+  })
+
+  it('parses structured output', async () => {
+    const schema = jsonSchema<{ city: string }>(CITY)
+    const { output } = await generateText({
+      model: openModel('json'),
+      prompt: 'Where?',
+      output: Output.object({ schema }),
+    })
+    expect(output).toEqual({ city: 'Bonn' })
+  })
+
+  it('continues a conversation of several messages', async () => {
+    const { text } = await generateText({
+      model: openModel('echo'),
+      instructions: 'Be brief',
+      messages: [
+        { role: 'user', content: 'One' },
+        { role: 'assistant', content: 'Uno' },
+        { role: 'user', content: 'Two' },
+      ],
+    })
+    expect(text).toBe('4: Two')
+  })
+})
+
+describe.each([
+  ['chat completions', false],
+  ['responses', true],
+])('ChatOpenAI of LangChain over %s', (_, useResponsesApi) => {
   const openModel = (model: string) =>
     new ChatOpenAI({
       model,
+      useResponsesApi,
       apiKey: 'none',
       maxRetries: 0,
       configuration: { baseURL: `${api.url}/v1` },
@@ -32,7 +112,7 @@ describe('ChatOpenAI of LangChain', () => {
     expect(usage).toMatchObject({ total_tokens: expect.any(Number) })
   })
 
-  it('[GW-K10] shows the reasoning of a model', async () => {
+  it.skipIf(useResponsesApi)('[GW-K10] shows the reasoning of a model', async () => {
     let shown = ''
     for await (const { additional_kwargs: more } of await openModel('muse').stream('Ode')) {
       if (typeof more['reasoning_content'] === 'string') shown += more['reasoning_content']
@@ -63,21 +143,39 @@ describe('ChatOpenAI of LangChain', () => {
     const answered = await model.invoke([{ role: 'user', content: 'How is it?' }, asked, result])
     expect(answered.text).toBe('Sunny')
   })
+
+  it('parses structured output', async () => {
+    const model = openModel('json').withStructuredOutput(CITY, { method: 'jsonSchema' })
+    expect(await model.invoke('Where?')).toEqual({ city: 'Bonn' })
+  })
+
+  it('continues a conversation of several messages', async () => {
+    const { text } = await openModel('echo').invoke([
+      { role: 'system', content: 'Be brief' },
+      { role: 'user', content: 'One' },
+      { role: 'assistant', content: 'Uno' },
+      { role: 'user', content: 'Two' },
+    ])
+    expect(text).toBe('4: Two')
+  })
 })
 
-describe('an agent of @openai/agents', () => {
-  it.each([
-    ['responses', 'caller', 'Sunny', {}],
-    ['chat completions', 'caller', 'Sunny', { useResponses: false }],
-    ['responses, with reasoning', 'muse', THOUGHT.text, {}],
-    ['chat completions, with reasoning', 'muse', THOUGHT.text, { useResponses: false }],
-  ])('calls its tools and answers over %s', async (_, model, answer, options) => {
+describe.each([
+  ['responses', {}],
+  ['chat completions', { useResponses: false }],
+])('an agent of @openai/agents over %s', (_, options) => {
+  const openRunner = () => {
     setTracingDisabled(true)
-    const modelProvider = new OpenAIProvider({
-      baseURL: `${api.url}/v1`,
-      apiKey: 'none',
-      ...options,
-    })
+    const address = { baseURL: `${api.url}/v1`, apiKey: 'none' }
+    return new Runner({ modelProvider: new OpenAIProvider({ ...address, ...options }) })
+  }
+
+  // For the second name, the library sends settings of reasoning and verbosity by default.
+  it.each([
+    ['caller', 'Sunny'],
+    ['gpt-5.1', 'Sunny'],
+    ['muse', THOUGHT.text],
+  ])('calls its tools and answers with the model %s', async (model, answer) => {
     const weather = tool({
       name: 'weather',
       description: 'Returns the weather',
@@ -90,13 +188,45 @@ describe('an agent of @openai/agents', () => {
       },
       execute: () => 'Sunny',
     })
-    const agent = new Agent({
-      name: 'Guide',
-      instructions: 'Be brief',
-      model,
-      tools: [weather],
-    })
-    const { finalOutput } = await new Runner({ modelProvider }).run(agent, 'How is it?')
+    const agent = new Agent({ name: 'Guide', instructions: 'Be brief', model, tools: [weather] })
+    const { finalOutput } = await openRunner().run(agent, 'How is it?')
     expect(finalOutput).toBe(answer)
   })
+
+  it('streams the answer of an ensemble, with its usage', async () => {
+    const agent = new Agent({ name: 'Singer', model: 'singer' })
+    const result = await openRunner().run(agent, 'Ode', { stream: true })
+    const chunks: string[] = []
+    for await (const chunk of result.toTextStream()) chunks.push(chunk)
+    expect(chunks.join('')).toBe('La la la, here comes Ode, la la la')
+    expect(result.state.usage.totalTokens).toBeGreaterThan(0)
+  })
+
+  it('parses structured output', async () => {
+    const outputType = { type: 'json_schema', name: 'place', strict: true, schema: CITY } as const
+    const agent = new Agent({ name: 'Guide', model: 'json', outputType })
+    const { finalOutput } = await openRunner().run(agent, 'Where?')
+    expect(finalOutput).toEqual({ city: 'Bonn' })
+  })
+
+  it('continues a conversation of several messages', async () => {
+    const agent = new Agent({ name: 'Echo', model: 'echo' })
+    const runner = openRunner()
+    const { history } = await runner.run(agent, 'One')
+    const { finalOutput } = await runner.run(agent, [...history, { role: 'user', content: 'Two' }])
+    expect(finalOutput).toBe('3: Two')
+  })
+})
+
+it('an agent of @openai/agents continues a thread by its conversation', async () => {
+  setTracingDisabled(true)
+  const modelProvider = new OpenAIProvider({ baseURL: `${api.url}/v1`, apiKey: 'none' })
+  const runner = new Runner({ modelProvider })
+  const { thread } = await api.runs.threads.create({ tags: {} })
+  const agent = new Agent({ name: 'Echo', model: 'echo' })
+  const conversationId = `conv_${thread.threadId}`
+  await runner.run(agent, 'One', { conversationId })
+  const { finalOutput } = await runner.run(agent, 'Two', { conversationId })
+  expect(finalOutput).toBe('3: Two')
+  expect((await api.runs.threads.get(thread.threadId))?.runCount).toBe(2)
 })

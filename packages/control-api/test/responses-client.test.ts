@@ -189,6 +189,50 @@ describe('a response of the Responses API', () => {
     expect(response.output).toMatchObject([{ phase: 'final_answer' }])
   })
 
+  it('[GW-N17] takes references to items of earlier responses', async () => {
+    const client = open()
+    const first = await client.responses.create({ model: 'echo', input: 'One' })
+    const [{ id = '' } = {}] = first.output
+    const reference = { type: 'item_reference' as const, id }
+    const next = await client.responses.create({
+      model: 'echo',
+      input: [{ role: 'user', content: 'One' }, reference, { role: 'user', content: 'Two' }],
+    })
+    expect(next.output_text).toBe('3: Two')
+    const { data } = await client.responses.inputItems.list(next.id, { order: 'asc' })
+    expect(data[1]).toMatchObject({ role: 'assistant', content: [{ text: '1: One' }] })
+    const further = { model: 'echo', input: 'Three', previous_response_id: next.id }
+    expect((await client.responses.create(further)).output_text).toBe('5: Three')
+    const unknown = ['msg_none_0_0', 'fc_none', 'x', `${id}7`].map((one) => ({
+      type: 'item_reference' as const,
+      id: one,
+    }))
+    const error = await errorOf(
+      client.responses.create({
+        model: 'echo',
+        input: [...unknown, { role: 'user', content: 'x' }],
+      }),
+    )
+    expect([error.status, error.param]).toEqual([400, 'input[0].id'])
+    expect(error.message.match(/refers to no item/g)).toHaveLength(4)
+    const long = await client.responses.create({ model: 'echo', input: 'x'.repeat(200_000) })
+    const many = Array.from({ length: 10 }, () => ({ ...reference, id: long.output[0]?.id ?? '' }))
+    const large = await errorOf(
+      client.responses.create({ model: 'echo', input: [...many, { role: 'user', content: 'x' }] }),
+    )
+    expect([large.status, large.param, large.message]).toEqual([
+      400,
+      'input',
+      expect.stringContaining('1000000 bytes'),
+    ])
+    const writer = open(KEYS.writer)
+    const foreign = writer.responses.create({
+      model: 'echo',
+      input: [reference, { role: 'user', content: 'What was it?' }],
+    })
+    expect((await errorOf(foreign)).status).toBe(403)
+  })
+
   it('[GW-N12] continues the conversation of an earlier response', async () => {
     const client = open()
     const first = await client.responses.create({ model: 'echo', input: 'Hello' })
@@ -555,12 +599,16 @@ describe('a parameter of the Responses API', () => {
     { temperature: null, top_p: null, reasoning: null },
     { reasoning: { effort: null, summary: null } },
     { reasoning: { summary: 'auto' } },
+    { reasoning: { effort: 'low' }, text: { verbosity: 'low' } },
     { reasoning: {}, service_tier: 'auto', truncation: 'disabled', top_logprobs: 0 },
-  ] as const)('[GW-N7] that has its default changes nothing: %j', async (more) => {
-    const response = await open().responses.create({ model: 'echo', input: 'Hi', ...more })
-    expect(response.output_text).toBe('1: Hi')
-    expect([response.temperature, response.top_p]).toEqual([1, 1])
-  })
+  ] as const)(
+    '[GW-N7][GW-N18] that has its default, or is a preference, changes nothing: %j',
+    async (more) => {
+      const response = await open().responses.create({ model: 'echo', input: 'Hi', ...more })
+      expect(response.output_text).toBe('1: Hi')
+      expect([response.temperature, response.top_p]).toEqual([1, 1])
+    },
+  )
 })
 
 describe('an error of the Responses API', () => {
@@ -571,8 +619,9 @@ describe('an error of the Responses API', () => {
     ['tools[0].type', { tools: [{ type: 'web_search' }] }, 400],
     ['tool_choice', { tool_choice: 'required' }, 400],
     ['parallel_tool_calls', { parallel_tool_calls: false }, 400],
-    ['reasoning', { reasoning: { effort: 'low' } }, 400],
-    ['reasoning', { reasoning: { effort: 'low', summary: 'auto' } }, 400],
+    ['reasoning.summary', { reasoning: { effort: 'low', summary: 'detailed' } }, 400],
+    ['reasoning', { reasoning: 'low' }, 400],
+    ['text.verbosity', { text: { verbosity: 'long' } }, 400],
     ['truncation', { truncation: 'auto' }, 400],
     ['include[0]', { include: ['message.output_text.logprobs'] }, 400],
     ['text.format.schema', { text: { format: { type: 'json_schema', name: 'x' } } }, 400],

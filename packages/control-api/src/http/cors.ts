@@ -1,11 +1,13 @@
 /** CORS headers: which pages may call the server, and which headers they may send and read. Pure. */
 
 const ALLOWED_METHODS = 'GET, POST, DELETE'
-/** Request headers that the control API, A2A and MCP read. */
-const ALLOWED_HEADERS =
-  'authorization, content-type, idempotency-key, last-event-id, traceparent, tracestate, a2a-version, a2a-extensions, ' +
-  'mcp-session-id, mcp-protocol-version, mcp-method, mcp-name'
-const EXPOSED_HEADERS = 'location, tutti-run-id, retry-after, a2a-extensions, mcp-session-id'
+/**
+ * All request headers: clients of other protocols send some of their own, such as `x-stainless-lang` of `openai`. The
+ * wildcard does not include `authorization`.
+ */
+const ALLOWED_HEADERS = 'authorization, *'
+const EXPOSED_HEADERS =
+  'location, tutti-run-id, retry-after, x-should-retry, a2a-extensions, mcp-session-id'
 
 /** Time for which a browser may cache the response to a preflight, in seconds. */
 const MAX_AGE_S = '600'

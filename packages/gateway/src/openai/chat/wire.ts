@@ -23,8 +23,8 @@ const Content = Type.Union([
   Type.Array(
     Type.Object({
       type: Type.Enum(['text', 'refusal']),
-      text: Type.Optional(Text),
-      refusal: Type.Optional(Text),
+      text: nullable(Text),
+      refusal: nullable(Text),
     }),
     {
       maxItems: MAX_PARTS,
@@ -83,13 +83,18 @@ export type CompletionBody = Static<typeof CompletionBody>
 /** Fields of {@link CompletionBody}. */
 export const EFFECTIVE_FIELDS: readonly string[] = Object.keys(CompletionBody.properties)
 
-/** Fields that cannot change an answer: identifiers of end users, hints for caches, and the storage of completions. */
+/**
+ * Fields that are accepted without an effect: identifiers of end users, hints for caches, the storage of completions, and
+ * preferences that clients send by default for some names of models, although the catalog has the settings of a model.
+ */
 export const NEUTRAL_FIELDS: readonly string[] = [
   'user',
   'safety_identifier',
   'prompt_cache_key',
   'prompt_cache_retention',
   'store',
+  'reasoning_effort',
+  'verbosity',
 ]
 
 /** Other fields → the only values with which they are accepted, in addition to empty ones: those that have no effect. */
@@ -104,7 +109,6 @@ export const NEUTRAL_VALUES: Readonly<Record<string, readonly unknown[]>> = {
   parallel_tool_calls: [true],
   service_tier: ['auto', 'default'],
   modalities: [['text']],
-  verbosity: ['medium'],
 }
 
 /** Reason of the end of a completion. */

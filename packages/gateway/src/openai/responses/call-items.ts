@@ -1,6 +1,6 @@
 /** Pure: reviews as items of a response, and outputs of the client as decisions. */
 import { asksQuestion } from '../../service/decision-in-text.ts'
-import { toApprovalId, toClientCallId } from './ids.ts'
+import { toApprovalId, toCallItemId, toClientCallId } from './ids.ts'
 
 import type { WaitingReview } from '../../service/run-waits.ts'
 import type { ApprovalItem, FunctionCallItem, SegmentEvent } from './wire.ts'
@@ -15,7 +15,7 @@ export interface MadeItem<Item> {
 export function toFunctionCall(review: WaitingReview, index: number): MadeItem<FunctionCallItem> {
   const { reviewId, toolName = '', toolInput } = review
   const text = JSON.stringify(toolInput) ?? '{}'
-  const id = `fc_${reviewId}`
+  const id = toCallItemId(reviewId)
   const item: FunctionCallItem = {
     type: 'function_call',
     id,

@@ -18,7 +18,20 @@ export function parseResponseId(id: string): ResponseId | undefined {
   return runId === undefined ? undefined : { runId, segment: Number(segment) }
 }
 
+const MESSAGE = /^msg_(?<runId>[A-Za-z0-9][A-Za-z0-9-]*)_\d+_\d+$/
+
+/** Returns the id of a message of a response. */
+export function toMessageId({ runId, segment }: ResponseId, place: number): string {
+  return `msg_${runId}_${segment}_${place}`
+}
+
+/** Returns the run of a message of a response; undefined when the id is none. */
+export function parseItemRun(id: string): string | undefined {
+  return MESSAGE.exec(id)?.groups?.['runId']
+}
+
 const CALL = 'call_'
+const CALL_ITEM = 'fc_'
 const APPROVAL = 'mcpr_'
 
 /** Returns the id by which a client returns the output of a call. */
@@ -26,13 +39,18 @@ export function toClientCallId(reviewId: string): string {
   return `${CALL}${reviewId}`
 }
 
+/** Returns the id of a call as an item of a response. */
+export function toCallItemId(reviewId: string): string {
+  return `${CALL_ITEM}${reviewId}`
+}
+
 /** Returns the id by which a client decides a review. */
 export function toApprovalId(reviewId: string): string {
   return `${APPROVAL}${reviewId}`
 }
 
-/** Returns the review of a call or an approval; undefined when the id is none of them. */
+/** Returns the review of a call, an item of a call, or an approval; undefined when the id is none of them. */
 export function toReviewId(id: string): string | undefined {
-  if (id.startsWith(CALL)) return id.slice(CALL.length)
-  return id.startsWith(APPROVAL) ? id.slice(APPROVAL.length) : undefined
+  const prefix = [CALL, CALL_ITEM, APPROVAL].find((one) => id.startsWith(one))
+  return prefix === undefined ? undefined : id.slice(prefix.length)
 }

@@ -64,7 +64,8 @@ export function listMadeItems(runId: string, responses: RunResponses): readonly 
   ])
 }
 
-function toInputItem(item: OutputItem): readonly InputItem[] {
+/** Returns an item of a response as items of an input; none for an approval request, which concerns its run only. */
+export function toInputItem(item: OutputItem): readonly InputItem[] {
   switch (item.type) {
     case 'message': {
       const { type, role, content } = item

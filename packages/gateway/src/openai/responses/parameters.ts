@@ -4,7 +4,10 @@
  * GW-N7 A parameter that would change the result and cannot be applied is refused by its name. Parameters that cannot
  *    change the result (`user`, `safety_identifier`, `prompt_cache_*`, `service_tier`, `stream_options`, most of
  *    `include`) are accepted, and others with the values that OpenAI's API has without them (`temperature` and `top_p`
- *    1, `reasoning` with `summary: auto`, which every response has), because clients send these by default.
+ *    1, `reasoning.summary: auto`, which every response has), because clients send these by default.
+ * GW-N18 `reasoning.effort` and `text.verbosity` are preferences, which clients send by default for some names of models.
+ *    They are accepted without an effect, because the catalog has the settings of a model, and the response does not
+ *    repeat them.
  */
 import { badRequest } from '../../http/api-error.ts'
 import { findNeutralProblem } from '../neutral-value.ts'
@@ -22,7 +25,6 @@ const NEUTRAL = {
   moderation: [],
   parallel_tool_calls: [true],
   prompt: [],
-  reasoning: [{ summary: 'auto' }],
   service_tier: ['auto', 'default'],
   temperature: [1],
   tool_choice: ['auto', 'none'],
@@ -49,6 +51,7 @@ export function findParameterProblems(body: CreateResponseBody): readonly Proble
     ...Object.entries(NEUTRAL).flatMap(([name, neutral]) =>
       findNeutralProblem(`/${name}`, given.get(name), neutral),
     ),
+    ...findReasoningProblems(body.reasoning),
     ...findIncludeProblems(body.include),
     ...findToolProblems(body.tools ?? []),
     ...findTextProblems(body),
@@ -61,6 +64,20 @@ function findConversationProblems(body: CreateResponseBody): readonly Problem[] 
   if (conversation === null || previous === null) return []
   const message = 'cannot be combined with previous_response_id: each names the earlier messages'
   return [{ path: '/conversation', message }]
+}
+
+/** Returns the problems of `reasoning`, in which an effort and the automatic summary are accepted. */
+function findReasoningProblems(reasoning: unknown): readonly Problem[] {
+  if (!isObject(reasoning)) return findNeutralProblem('/reasoning', reasoning, [])
+  return Object.entries(reasoning).flatMap(([name, value]) =>
+    name === 'effort' && typeof value === 'string'
+      ? []
+      : findNeutralProblem(`/reasoning/${name}`, value, name === 'summary' ? ['auto'] : []),
+  )
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function findIncludeProblems(include: unknown): readonly Problem[] {
@@ -84,11 +101,14 @@ function findToolProblems(tools: readonly ResponseTool[]): readonly Problem[] {
   })
 }
 
+const VERBOSITIES: readonly unknown[] = ['low', 'medium', 'high']
+
 function findTextProblems({ text }: CreateResponseBody): readonly Problem[] {
   const { format, verbosity } = text ?? {}
   const problems: Problem[] = []
-  if (verbosity !== undefined && verbosity !== null && verbosity !== 'medium') {
-    problems.push({ path: '/text/verbosity', message: 'must be "medium"' })
+  if (verbosity !== undefined && verbosity !== null && !VERBOSITIES.includes(verbosity)) {
+    const message = `must be ${VERBOSITIES.map((one) => JSON.stringify(one)).join(' or ')}`
+    problems.push({ path: '/text/verbosity', message })
   }
   if (format === undefined || format.type === 'text' || format.type === 'json_object') {
     return problems

@@ -15,7 +15,6 @@
  */
 import { isTerminalRunStatus } from '@tutti/protocol'
 
-import { assertScope, type Caller } from '../../caller.ts'
 import { badRequest } from '../../http/api-error.ts'
 import {
   encodeMessage,
@@ -51,7 +50,9 @@ import {
   readTextSchema,
   toResponseRequest,
 } from './parameters.ts'
+import { resolveReferences } from './item-references.ts'
 import {
+  assertMayRead,
   findStoredRun,
   foldOf,
   readResponses,
@@ -145,9 +146,10 @@ class Responses {
 
   async create(call: HttpRouteCall): Promise<RouteAnswer> {
     const { request } = call
-    const body = await readJsonBody(request, CreateResponseBody, this.#options.maxBodyBytes)
-    const problems = findParameterProblems(body)
+    const given = await readJsonBody(request, CreateResponseBody, this.#options.maxBodyBytes)
+    const problems = findParameterProblems(given)
     if (problems.length > 0) throw badRequest('request body', problems)
+    const body = await resolveReferences(this.#options, call.caller, given)
     const opened = await this.#open(call, body)
     if (body.stream === true) return this.#stream(opened, -1)
     const responses =
@@ -387,11 +389,6 @@ class Responses {
     const batches = this.#follow(opened)
     return { headers: STREAM_HEADERS, parts: { batches, encoder, clock, heartbeatMs } }
   }
-}
-
-/** Refuses the response of another key to a caller that may not read it. */
-function assertMayRead(caller: Caller, { run }: StoredRun): void {
-  if (run.actor !== caller.name) assertScope(caller, 'runs:read')
 }
 
 function toFrame(stored: StoredRun, { sequence, event }: NumberedEvent): string {

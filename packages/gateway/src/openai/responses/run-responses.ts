@@ -20,7 +20,7 @@
 import { addTokenUsage, NO_TOKEN_USAGE } from '../../service/token-usage.ts'
 import { RunWaits, type WaitingReview } from '../../service/run-waits.ts'
 import { toApprovalItem, toFunctionCall } from './call-items.ts'
-import { toResponseId } from './ids.ts'
+import { toMessageId, toResponseId } from './ids.ts'
 import { writeRefusal, WrittenMessage } from './message-items.ts'
 import { WrittenReasoning } from './reasoning-items.ts'
 import { createSegment, toSeconds, toSegmentUsage, type ResponseSegment } from './segment.ts'
@@ -347,7 +347,7 @@ export class RunResponses {
   }
 
   #messageId(place: number): string {
-    return `msg_${this.#options.runId}_${this.#current.index}_${place}`
+    return toMessageId({ runId: this.#options.runId, segment: this.#current.index }, place)
   }
 
   #restart({ attempt, iterationIndex }: RunEventOf<'llm_iteration_started'>): void {

@@ -3,6 +3,7 @@ import { TuttiError } from '@tutti/core'
 import { decode, type HistoryMessage } from '@tutti/protocol'
 import { eventPages, type RunRecord } from '@tutti/runs'
 
+import { assertScope, type Caller } from '../../caller.ts'
 import { sharedEnsembles } from '../../service/sharing.ts'
 import { listMadeItems } from './input-items.ts'
 import { readInput, toItemHistory, toItems } from './input.ts'
@@ -44,6 +45,15 @@ export function toStoredRun(run: RunRecord): StoredRun | undefined {
   const decoded = decode(CreateResponseBody, run.request?.memo?.[MEMO])
   if (!decoded.ok) return undefined
   return { run, body: decoded.value, request: toResponseRequest(decoded.value) }
+}
+
+/**
+ * Refuses the response of another key to a caller that may not read it.
+ *
+ * @throws {TuttiError} FORBIDDEN.
+ */
+export function assertMayRead(caller: Caller, { run }: StoredRun): void {
+  if (run.actor !== caller.name) assertScope(caller, 'runs:read')
 }
 
 /** Returns the fold of the events of a run, before its first event. */

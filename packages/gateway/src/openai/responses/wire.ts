@@ -28,6 +28,7 @@ export type Content = Static<typeof Content>
 /** Item of an input. Which fields it has depends on its type; other fields of its type are ignored. */
 export const InputItem = Type.Object({
   type: Type.Optional(Type.String()),
+  id: nullable(Type.String()),
   role: Type.Optional(Type.Enum(['user', 'assistant', 'system', 'developer'])),
   content: Type.Optional(Content),
   call_id: Type.Optional(Type.String()),
