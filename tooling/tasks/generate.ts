@@ -1,7 +1,7 @@
 /**
  * Writes the pages of `docs/reference/` from the code, the performance page and the envelope of the production page from
- * the recorded results of the benchmarks, the table of foreign clients from the cases that are tested, and `llms.txt` from all pages. With `--check` it does not write, and fails if a
- * file is outdated.
+ * the recorded results of the benchmarks, the tables of foreign clients from the tests, and `llms.txt` from all pages. With
+ * `--check` it does not write, and fails if a file is outdated.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util'
 import { readResults } from '../bench/lib/results.ts'
 import { formatLlmsText } from '../docs/llms.ts'
 import { readPages } from '../docs/pages.ts'
+import { replaceClientFeatures } from '../reference/client-features.ts'
 import { decisionsPage } from '../reference/decisions-page.ts'
 import { replaceEnvelope } from '../reference/envelope-section.ts'
 import { replaceForeignCases } from '../reference/foreign-cases.ts'
@@ -26,10 +27,8 @@ bring(
   'docs/production.md',
   replaceEnvelope(readFileSync('docs/production.md', 'utf8'), readResults()),
 )
-bring(
-  'docs/how-to/foreign-clients.md',
-  replaceForeignCases(readFileSync('docs/how-to/foreign-clients.md', 'utf8')),
-)
+const foreignClients = readFileSync('docs/how-to/foreign-clients.md', 'utf8')
+bring('docs/how-to/foreign-clients.md', replaceClientFeatures(replaceForeignCases(foreignClients)))
 bring('docs/decisions/README.md', decisionsPage(readPages('.')))
 // After the pages that it lists.
 bring('llms.txt', formatLlmsText(readPages('.')))

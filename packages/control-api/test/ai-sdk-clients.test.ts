@@ -252,6 +252,9 @@ describe('a chat of the AI SDK', () => {
     await chat.sendMessage({ text: 'Hymn' })
     expect(chat.lastMessage?.id).not.toBe(runId)
     await expect.poll(async () => (await api.detail(runId)).status).toBe('CANCELLED')
+    const tag = { key: 'chat', value: chat.id }
+    const { runs } = await api.runs.list({ tag, limit: 9, offset: 0 })
+    expect(runs.map((run) => run.runId)).toEqual([chat.lastMessage?.id, runId])
   })
 
   it('[GW-C10] begins a new run when answers arrive after the end of theirs', async () => {

@@ -41,6 +41,9 @@ import type { ListedRun, RunWithEvents } from '@tutti/runs'
 /** Path of the API, which is the default of `DefaultChatTransport`. */
 const API = '/api/chat'
 
+/** Tag of runs with the id of their chat. */
+const CHAT_TAG = 'chat'
+
 /** Time after the end of a run during which its message can be streamed again, in milliseconds. */
 const REPLAY_MS = 60_000
 
@@ -146,6 +149,7 @@ class Chats {
         clientTools: body.tools ?? [],
       }),
       cacheKey: toChatKey(body.id, call.caller.name),
+      tags: { [CHAT_TAG]: body.id },
       trace: readTrace(request.headers),
       ...(key === undefined ? {} : { idempotencyKey: key }),
     }))

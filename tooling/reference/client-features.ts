@@ -1,0 +1,238 @@
+/**
+ * Features of each client of other protocols, shown in the documentation. A mark is a link to the test that covers it;
+ * `client-features.test.ts` checks that the test exists under its title.
+ */
+import { table } from './markdown.ts'
+
+/** Features, by the head of their column. */
+export const CLIENT_FEATURES = {
+  stream: 'streams',
+  join: 'joins a run late',
+  restart: 'continues after `kill -9` of the server',
+  history: 'sends a history',
+  thread: 'continues a thread',
+  tools: 'executes its tools',
+  reviews: 'decides reviews',
+  cancel: 'cancels',
+  structured: 'parses structured output',
+  usage: 'shows usage',
+} as const
+
+/** A feature of a client. */
+export type ClientFeature = keyof typeof CLIENT_FEATURES
+
+/** A test, with the titles that its file has. */
+export interface CoveringTest {
+  readonly file: string
+  /** Title of its group, if the file has other tests with this title. */
+  readonly group?: string
+  readonly title: string
+}
+
+/** A client, and the tests that cover its features. */
+export interface ClientCoverage {
+  readonly name: string
+  /** Feature → its test, or the reason why the client cannot have it. A feature without an entry is not tested. */
+  readonly features: Readonly<Partial<Record<ClientFeature, CoveringTest | string>>>
+}
+
+const CONTROL_API = 'packages/control-api/test'
+
+/** Returns the function that names the tests of a file, or of one of its groups. */
+function testsOf(file: string, group?: string): (title: string) => CoveringTest {
+  return (title) => ({ file, title, ...(group === undefined ? {} : { group }) })
+}
+
+const responses = testsOf(`${CONTROL_API}/responses-client.test.ts`)
+const conversations = testsOf(`${CONTROL_API}/conversations-client.test.ts`)
+const chat = testsOf(`${CONTROL_API}/openai-chat-clients.test.ts`)
+const OTHERS = `${CONTROL_API}/openai-other-clients.test.ts`
+const aiSdkProvider = testsOf(OTHERS, 'the provider of the AI SDK over %s')
+const langchain = testsOf(OTHERS, 'ChatOpenAI of LangChain over %s')
+const agents = testsOf(OTHERS, 'an agent of @openai/agents over %s')
+const others = testsOf(OTHERS)
+const aiSdk = testsOf(`${CONTROL_API}/ai-sdk-clients.test.ts`)
+const agUi = testsOf(`${CONTROL_API}/agui.test.ts`)
+const assistantUi = testsOf(`${CONTROL_API}/assistant-ui-browser.test.ts`)
+const examples = testsOf('tooling/checks/examples.test.ts')
+const responsesCrash = testsOf('apps/server/test/responses-crash.test.ts')
+const chatCrash = testsOf('apps/server/test/chat-crash.test.ts')
+const agUiCrash = testsOf('apps/server/test/agui-crash.test.ts')
+const hooks = testsOf('packages/react/test/stores.test.ts')
+
+const NO_THREAD = 'the client owns its conversation'
+const NO_REVIEW = 'the API has no notion of it'
+
+const CHAT_OF_ASSISTANT_UI =
+  '[GW-C5][GW-C10] a chat of assistant-ui shows text and a tool call, approves it, and continues after a reload'
+const REACT_APP =
+  'follows a run, decides its review, lists it, and continues a conversation with React %s'
+
+/** The clients, in the order of the documentation. */
+export const CLIENTS: readonly ClientCoverage[] = [
+  {
+    name: '`openai`, Responses',
+    features: {
+      stream: responses(
+        '[GW-N2] has the events of the specification, which can be joined at any number',
+      ),
+      join: responses('of a response in the background can be joined late, and cancelled'),
+      restart: responsesCrash(
+        '[GW-N2] [GW-N10] joins its stream after the last event that it received',
+      ),
+      history: responses('[GW-N9] takes the conversation from its items'),
+      thread: conversations(
+        '[GW-N13][GW-N14] is a thread, whose next run gets the earlier messages',
+      ),
+      tools: responses('[GW-N8] pauses the run until its output comes, with previous_response_id'),
+      reviews: responses('[GW-N5] is a review of a tool call'),
+      cancel: responses('of a response in the background can be joined late, and cancelled'),
+      structured: responses('is parsed by its schema, with the usage and the cached tokens'),
+      usage: responses('is parsed by its schema, with the usage and the cached tokens'),
+    },
+  },
+  {
+    name: '`openai`, chat completions',
+    features: {
+      stream: chat('[GW-K4] streams the answer of an ensemble, with usage at the end'),
+      join: chat('[GW-K9] cancels the run of a client that leaves, except with an idempotency key'),
+      restart: chatCrash('[GW-K9] gets the completion of its idempotency key'),
+      history: chat('[GW-K2] answers a conversation with a model, with usage'),
+      thread: NO_THREAD,
+      tools: chat(
+        '[GW-K3][GW-K8] calls tools of the client, and continues the run with their results',
+      ),
+      reviews: NO_REVIEW,
+      cancel: chat(
+        '[GW-K9] cancels the run of a client that leaves, except with an idempotency key',
+      ),
+      structured: chat('[GW-K4] parses structured output'),
+      usage: chat('[GW-K2] answers a conversation with a model, with usage'),
+    },
+  },
+  {
+    name: '`@ai-sdk/openai`, both APIs',
+    features: {
+      stream: aiSdkProvider('streams the answer of an ensemble, with its usage'),
+      history: aiSdkProvider('continues a conversation of several messages'),
+      tools: aiSdkProvider('executes the tools that a run calls, and continues the run'),
+      structured: aiSdkProvider('parses structured output'),
+      usage: aiSdkProvider('streams the answer of an ensemble, with its usage'),
+      reviews: NO_REVIEW,
+    },
+  },
+  {
+    name: '`@langchain/openai`, both APIs',
+    features: {
+      stream: langchain('streams the answer of a model'),
+      history: langchain('continues a conversation of several messages'),
+      tools: langchain('executes the tools that a run calls, and continues the run'),
+      structured: langchain('parses structured output'),
+      usage: langchain('gets the answer of an ensemble'),
+      reviews: NO_REVIEW,
+    },
+  },
+  {
+    name: '`@openai/agents`, both APIs',
+    features: {
+      stream: agents('streams the answer of an ensemble, with its usage'),
+      history: agents('continues a conversation of several messages'),
+      thread: others('an agent of @openai/agents continues a thread by its conversation'),
+      tools: agents('calls its tools and answers with the model %s'),
+      structured: agents('parses structured output'),
+      usage: agents('streams the answer of an ensemble, with its usage'),
+    },
+  },
+  {
+    name: '`useChat` of the AI SDK',
+    features: {
+      stream: aiSdk('[GW-C1] streams the answer of an ensemble with the usage'),
+      join: examples(
+        'asks for approval, and joins its answer again when it is reloaded while it is streamed',
+      ),
+      restart: chatCrash('[GW-C1] joins its message again with useChat, with each tool call once'),
+      history: aiSdk('[GW-C9] sends the conversation and its instructions to a model'),
+      thread: NO_THREAD,
+      tools: aiSdk('[GW-C5][GW-C10] executes tools of the client, and sends results and errors'),
+      reviews: examples(
+        'asks for approval, and joins its answer again when it is reloaded while it is streamed',
+      ),
+      cancel: examples('cancels the run with its button'),
+      structured: NO_REVIEW,
+      usage: aiSdk('[GW-C1] streams the answer of an ensemble with the usage'),
+    },
+  },
+  {
+    name: '`@assistant-ui/react`',
+    features: {
+      stream: assistantUi(CHAT_OF_ASSISTANT_UI),
+      join: assistantUi(CHAT_OF_ASSISTANT_UI),
+      reviews: assistantUi(CHAT_OF_ASSISTANT_UI),
+      thread: NO_THREAD,
+      structured: NO_REVIEW,
+    },
+  },
+  {
+    name: '`@ag-ui/client`',
+    features: {
+      stream: agUi('[GW-Y6] [GW-Y10] reads a run with its text, its result and its usage'),
+      join: agUi(
+        '[GW-Y11] [GW-Y15] [GW-Y16] does not end a run, which the same request joins without repeated text',
+      ),
+      restart: agUiCrash(
+        '[GW-Y15] joins its run again, which has each tool call, its result and its text once',
+      ),
+      history: agUi('[GW-Y12] [GW-Y13] sends the conversation as the history of the next run'),
+      thread: NO_THREAD,
+      tools: agUi('[GW-Y20] is called by the run, which continues with its result'),
+      reviews: agUi(
+        '[GW-Y3] [GW-Y5] asks for the approval of a tool, and the next run has its result',
+      ),
+      cancel: agUi('[GW-Y16] cancels the run if the address requests it'),
+      structured: NO_REVIEW,
+      usage: agUi('[GW-Y6] [GW-Y10] reads a run with its text, its result and its usage'),
+    },
+  },
+  {
+    name: 'hooks of `@tutti/react`',
+    features: {
+      stream: examples(REACT_APP),
+      join: hooks('follows a run to its end, and continues where it was closed'),
+      thread: examples(REACT_APP),
+      reviews: examples(REACT_APP),
+    },
+  },
+]
+
+const BEGIN =
+  '<!-- Written by "npm run gen" from tooling/reference/client-features.ts; do not edit. -->'
+const END = '<!-- End of the matrix. -->'
+
+/** Returns the page with the matrix of clients and features. @throws {Error} when the page has no place for it. */
+export function replaceClientFeatures(page: string): string {
+  const from = page.indexOf(BEGIN)
+  const to = page.indexOf(END)
+  if (from === -1 || to < from) {
+    throw new Error(`The page has no place for the matrix, between ${BEGIN} and ${END}`)
+  }
+  const features = Object.keys(CLIENT_FEATURES).filter(isFeature)
+  const rows = CLIENTS.map((client) => [
+    client.name,
+    ...features.map((feature) => toCell(client.features[feature])),
+  ])
+  const heads = ['client', ...features.map((feature) => CLIENT_FEATURES[feature])]
+  return (
+    page.slice(0, from) +
+    [BEGIN, '', ...table(heads, rows), '', END].join('\n') +
+    page.slice(to + END.length)
+  )
+}
+
+function isFeature(name: string): name is ClientFeature {
+  return Object.hasOwn(CLIENT_FEATURES, name)
+}
+
+function toCell(covered: CoveringTest | string | undefined): string {
+  if (covered === undefined) return ''
+  return typeof covered === 'string' ? '–' : `[✓](../../${covered.file})`
+}
