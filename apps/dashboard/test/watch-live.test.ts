@@ -84,6 +84,7 @@ it('shows the reasoning of a call while it is written, folded, and all of it aft
       model.say('Bar one')
       model.answer({ usage: { inputTokens: 100, outputTokens: 10, reasoningTokens: 8 } })
       await call.getByText('8 tokens', { exact: true }).waitFor()
+      await call.getByTitle('Input and output tokens (8 for reasoning)').waitFor()
       await call.getByText('Bar one', { exact: true }).waitFor()
       await call.getByText('A canon has one theme.').waitFor()
       expect(complaints).toEqual([])

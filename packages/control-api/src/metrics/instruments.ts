@@ -124,6 +124,10 @@ function modelInstruments(registry: MetricRegistry) {
       help: 'Input tokens that the provider read from its cache; included in the input tokens',
       labels: ['model'],
     }),
+    modelReasoningTokens: registry.counter('tutti_model_reasoning_tokens_total', {
+      help: 'Output tokens that models used to reason; included in the output tokens',
+      labels: ['model'],
+    }),
     modelCost: registry.counter('tutti_model_cost_usd_total', {
       help: 'Cost of model calls with known prices, in US dollars',
       labels: ['model'],

@@ -49,7 +49,7 @@ describe('createRunListeners', () => {
     expect(value('tutti_model_time_to_first_token_seconds_count{model="m"}')).toBeUndefined()
   })
 
-  it('counts incomplete responses by code, and cached tokens, but not unknown tokens', () => {
+  it('counts incomplete responses by code, and cached and reasoning tokens, but not unknown tokens', () => {
     const { emit, value } = createCounter()
     const answer = {
       type: 'llm_iteration_completed',
@@ -67,7 +67,7 @@ describe('createRunListeners', () => {
     } as const
     const unknown = { inputTokens: -1, outputTokens: -1 }
     emit([
-      { ...answer, finishReason: 'stop', cachedInputTokens: 8 },
+      { ...answer, finishReason: 'stop', cachedInputTokens: 8, reasoningTokens: 1 },
       { ...answer, finishReason: 'refusal', ...unknown },
       { ...answer, finishReason: 'length', ...unknown },
       { ...answer, finishReason: 'content_filter', ...unknown },
@@ -78,6 +78,7 @@ describe('createRunListeners', () => {
     }
     expect(value('tutti_model_tokens_total{model="m",direction="input"}')).toBe(10)
     expect(value('tutti_model_cached_input_tokens_total{model="m"}')).toBe(8)
+    expect(value('tutti_model_reasoning_tokens_total{model="m"}')).toBe(1)
   })
 
   it('reports unknown codes as other', () => {

@@ -228,6 +228,9 @@ class RunCounter {
     if (cachedInputTokens !== undefined) {
       this.#instruments.modelCachedTokens.add({ model }, cachedInputTokens)
     }
+    if (event.reasoningTokens !== undefined) {
+      this.#instruments.modelReasoningTokens.add({ model }, event.reasoningTokens)
+    }
     if (costUsd === undefined) modelUnpriced.add({ model })
     else modelCost.add({ model }, costUsd)
   }

@@ -77,7 +77,6 @@ export const TurnRow = memo(function TurnRow({
 
 function TurnFigures({ turn }: { readonly turn: TurnState }) {
   const { startedAt, latencyMs, inputTokens, outputTokens, costUsd, status } = turn
-  const cached = turn.cachedInputTokens ?? 0
   const isOver = status === 'COMPLETED'
   return (
     <span className={styles['figures']}>
@@ -91,14 +90,7 @@ function TurnFigures({ turn }: { readonly turn: TurnState }) {
           formatDuration(latencyMs)
         )}
       </span>
-      <span
-        className={styles['tokens']}
-        title={
-          cached === 0
-            ? 'Input and output tokens'
-            : `Input and output tokens; ${formatCount(cached)} input tokens were cached`
-        }
-      >
+      <span className={styles['tokens']} title={describeTokens(turn)}>
         {isOver && `${formatCount(inputTokens)} in ${formatCount(outputTokens)} out`}
       </span>
       <span className={styles['cost']} title="Cost">
@@ -106,6 +98,13 @@ function TurnFigures({ turn }: { readonly turn: TurnState }) {
       </span>
     </span>
   )
+}
+
+function describeTokens({ cachedInputTokens = 0, reasoningTokens = 0 }: TurnState): string {
+  const cached = cachedInputTokens === 0 ? '' : `${formatCount(cachedInputTokens)} cached`
+  const reasoned = reasoningTokens === 0 ? '' : `${formatCount(reasoningTokens)} for reasoning`
+  const parts = [cached, reasoned].filter((part) => part !== '').join(', ')
+  return parts === '' ? 'Input and output tokens' : `Input and output tokens (${parts})`
 }
 
 function AnswerText({
