@@ -29,7 +29,7 @@ import { reportExecuted } from './execution/activity.ts'
 import { RunCommands } from './commands/run-commands.ts'
 import { EventBus, type EventListener } from './feed/event-bus.ts'
 import { LivingBuilds } from './execution/living-builds.ts'
-import { FEED_POLL_MS, RunEventFeed } from './feed/event-feed.ts'
+import { RunEventFeed } from './feed/event-feed.ts'
 import { every } from './execution/every.ts'
 import {
   followEvents,
@@ -38,7 +38,7 @@ import {
   type FollowRunOptions,
   type FollowSource,
 } from './feed/follow-events.ts'
-import { takesTurn } from './execution/fleet-pace.ts'
+import { readerPollMs, takesTurn } from './execution/fleet-pace.ts'
 import { deleteOldRuns } from './execution/delete-old-runs.ts'
 import { RunForks } from './execution/run-forks.ts'
 import { GroupCommit } from './commit/group-commit.ts'
@@ -245,7 +245,10 @@ export class RunService {
         logger.warn('Failed to look for events of other processes', { error })
       }
       const task = () => this.#feed.poll()
-      this.#stops.push(every({ clock, everyMs: FEED_POLL_MS, task, onError }))
+      // A poll of every run reads the heads of all of them, whatever the fleet.
+      const everyMs = (): number =>
+        readerPollMs(this.#bus.listensToAll ? 1 : storage.queue.fleet.processes)
+      this.#stops.push(every({ clock, everyMs, task, onError }))
     }
     this.#stops.push(
       storage.listen((notification) => {

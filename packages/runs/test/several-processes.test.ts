@@ -1,6 +1,7 @@
 import { cancel, inject, switchModel } from './commands.ts'
 import { postgresRunStorage } from '@tutti/runs/postgres'
 import { RunService, storeDispatcher, type RunServiceOptions } from '@tutti/runs'
+import { fakeClock } from '@tutti/testing'
 import { Client } from 'pg'
 import { describe, expect, it } from 'vitest'
 
@@ -148,6 +149,48 @@ describe('several processes on one store', () => {
     expect(await reader).toEqual(expected)
     await until('the listener to all is told of the end', () => all.length >= expected.length)
     expect(all).toEqual(expected)
+    for (const service of [onlooker, worker]) await service.close(CLOSE)
+  })
+
+  it('[RUNS-F6] [RUNS-N6] in a large fleet, readers are not notified of events, and poll five times a second', async () => {
+    await using database = await testDatabase()
+    const { ensemble, play, waiting } = waitingEnsemble()
+    const storage = await open(database.url)
+    await using client = await connectTo(database.url)
+    await client.client.query(
+      `INSERT INTO tutti.leases SELECT 'other-' || n, clock_timestamp() + interval '1 hour'
+       FROM generate_series(1, 50) AS n`,
+    )
+    const received: string[] = []
+    storage.listen(({ kind }) => received.push(kind))
+    let polls = 0
+    const counted = storageOver(storage, {})
+    counted.events = {
+      read: (query) => storage.events.read(query),
+      follow: (query) => {
+        polls += 1
+        return storage.events.follow(query)
+      },
+    }
+    const clock = fakeClock()
+    const onlooker = new RunService(counted, [ensemble], { ...QUICK, ...api, clock })
+    await onlooker.start()
+    const worker = await startProcess(database.url, { ensemble })
+    const { runId } = await worker.submit({ inputs: INPUTS })
+    await waiting(1)
+    await clock.advance(1_000)
+    await until('the onlooker knows the fleet', () => storage.queue.fleet.processes > 50)
+    const reader = allEvents(onlooker, runId)
+    await clock.advance(1_000)
+    play()
+    const expected = await allEvents(worker, runId)
+    for (let poll = 0; poll < 3; poll += 1) {
+      const before = polls
+      await clock.advance(200)
+      await until('the reader polls', () => polls > before)
+    }
+    expect(await reader).toEqual(expected)
+    expect(received).not.toContain('events')
     for (const service of [onlooker, worker]) await service.close(CLOSE)
   })
 

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
 
-import { idleLeaseMs, nextPollMs, notificationGatherMs, takesTurn } from './fleet-pace.ts'
+import {
+  idleLeaseMs,
+  nextPollMs,
+  notificationGatherMs,
+  notifiesOfEvents,
+  readerPollMs,
+  takesTurn,
+} from './fleet-pace.ts'
 
 /** The best constant of a linear congruential generator of 32 bits. @see https://doi.org/10.1090/S0025-5718-99-00996-5 */
 const MULTIPLIER = 1_664_525
@@ -36,6 +43,14 @@ describe('idleLeaseMs', () => {
 describe('notificationGatherMs', () => {
   it('[RUNS-N6] grows with the number of processes, from 25 ms up to 500 ms', () => {
     expect([1, 25, 200, 1_000].map(notificationGatherMs)).toEqual([25, 25, 200, 500])
+  })
+})
+
+describe('readerPollMs', () => {
+  it('[RUNS-F6] is short where processes do not notify each other of events', () => {
+    const fleets = [1, 50, 51, 1_000]
+    expect(fleets.map(readerPollMs)).toEqual([1_000, 1_000, 200, 200])
+    expect(fleets.map(notifiesOfEvents)).toEqual([true, true, false, false])
   })
 })
 

@@ -14,6 +14,13 @@ const GATHER_SHARE_MS = 1
 const SHORTEST_GATHER_MS = 25
 const LONGEST_GATHER_MS = 500
 
+/** Maximum number of processes that notify each other of events. */
+const MOST_NOTIFIED = 50
+
+/** Time between the polls of readers, of which Postgres wakes no other process, in milliseconds. */
+const READER_POLL_MS = 1_000
+const UNNOTIFIED_READER_POLL_MS = 200
+
 /** Part of an interval by which it is at most shorter or longer. */
 const JITTER = 0.25
 
@@ -45,6 +52,19 @@ export function idleLeaseMs(
  */
 export function notificationGatherMs(processes: number): number {
   return Math.min(Math.max(processes * GATHER_SHARE_MS, SHORTEST_GATHER_MS), LONGEST_GATHER_MS)
+}
+
+/**
+ * Returns whether one of `processes` notifies others of events. In a larger fleet, waking all processes for the few that
+ * read a run costs more than their polls.
+ */
+export function notifiesOfEvents(processes: number): boolean {
+  return processes <= MOST_NOTIFIED
+}
+
+/** Returns the time between the polls of a reader of runs that one of `processes` writes, in milliseconds. */
+export function readerPollMs(processes: number): number {
+  return notifiesOfEvents(processes) ? READER_POLL_MS : UNNOTIFIED_READER_POLL_MS
 }
 
 /** Decides at random whether one of `processes` does a repeated task that `enough` of them suffice for. */

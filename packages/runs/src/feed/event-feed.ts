@@ -16,9 +16,6 @@ import type { StoredEventLog } from '../ports/event-log.ts'
 import type { Clock } from '@tutti/core'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** Interval of polls, in milliseconds. */
-export const FEED_POLL_MS = 1_000
-
 /**
  * Time after which a run with a new listener is followed, in milliseconds. Most runs that are followed right after their
  * submission execute in the same process by then, and need not be.

@@ -9,7 +9,7 @@ import { claimDue, createRun, ownedRun } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
 import { recordNotifications } from './testing/record-notifications.ts'
 import { recordStatements } from './testing/record-statements.ts'
-import { notificationGatherMs } from '../execution/fleet-pace.ts'
+import { notificationGatherMs, notifiesOfEvents } from '../execution/fleet-pace.ts'
 import { NotificationSender } from './notification-sender.ts'
 
 import type { AddressedNotification, StoreNotification } from '../ports/notifications.ts'
@@ -59,15 +59,28 @@ describe('NotificationSender', () => {
     async ({ processes, statements }) => {
       const { sender, clock, sent } = setUp({ processes })
       for (let seq = 1; seq < 100; seq += 1) {
-        sender.send([events('run-a', seq)])
+        sender.send([signal(`run-${seq}`)])
         await turns()
         await clock.advance(10)
       }
       expect(sent.length).toBeLessThanOrEqual(statements)
       await clock.advance(500)
-      expect(sent.at(-1)).toMatchObject([{ kind: 'events', runId: 'run-a', to: 99 }])
+      expect(sent.flat()).toHaveLength(99)
     },
   )
+
+  it.for([
+    { processes: 50, kinds: ['events', 'signal'] },
+    { processes: 51, kinds: ['signal'] },
+  ])('[RUNS-N6] sends $kinds in a fleet of $processes', async ({ processes, kinds }) => {
+    const { sender, clock, sent } = setUp({ processes })
+    sender.send([events('run-a', 1)])
+    await turns()
+    await clock.advance(500)
+    sender.send([signal('run-a')])
+    await turns()
+    expect(sent.flat()).toMatchObject(kinds.map((kind) => ({ kind })))
+  })
 
   it('sends nothing to its own process, and nothing after it was closed', async () => {
     const { sender, clock, sent } = setUp()
@@ -137,6 +150,10 @@ function events(runId: string, seq: number): AddressedNotification {
   return { channel: 'other', notification: { kind: 'events', runId, from: seq, to: seq } }
 }
 
+function signal(runId: string): AddressedNotification {
+  return { channel: 'other', notification: { kind: 'signal', runId } }
+}
+
 function setUp({ processes = 1 } = {}) {
   const clock = fakeClock()
   const sent: unknown[] = []
@@ -154,6 +171,7 @@ function setUp({ processes = 1 } = {}) {
     },
     logger: { ...silentLogger, warn: log('warn'), info: log('info') },
     gatherMs: () => notificationGatherMs(processes),
+    notifiesOfEvents: () => notifiesOfEvents(processes),
     clock,
   })
   return {

@@ -21,6 +21,8 @@ export interface NotificationSenderOptions {
   readonly logger: Logger
   /** Returns the time for which notifications are gathered after each statement, in milliseconds. */
   readonly gatherMs: () => number
+  /** Returns whether others are notified of events; otherwise they poll. */
+  readonly notifiesOfEvents: () => boolean
   /** @default systemClock */
   readonly clock?: Clock
 }
@@ -69,8 +71,11 @@ export class NotificationSender {
     for (const ensemble of ensembles) {
       this.#wakes.set(ensemble, (this.#wakes.get(ensemble) ?? 0) + 1)
     }
-    for (const { channel, notification } of notifications) {
-      if (channel !== this.#options.channel) this.#add(channel, notification)
+    const { channel: own, notifiesOfEvents } = this.#options
+    const isSent = ({ channel, notification }: AddressedNotification): boolean =>
+      channel !== own && (notification.kind !== 'events' || notifiesOfEvents())
+    for (const { channel, notification } of notifications.filter(isSent)) {
+      this.#add(channel, notification)
     }
     this.#flushSoon()
   }

@@ -13,7 +13,8 @@
  * RUNS-N5 A process is notified only of runs that it follows, of answers to its own commands, and of work that it may do.
  * RUNS-N6 A statement that notifies wakes the connection of every process that listens to the database, each in a
  *    transaction. The more processes there are, the longer each gathers its notifications: 1 ms per process, from 25 ms up
- *    to 500 ms. The first notification after a pause is sent at once.
+ *    to 500 ms. The first notification after a pause is sent at once. A fleet of more than 50 does not notify of events,
+ *    whose few readers poll five times a second instead.
  */
 import { systemClock, type Logger } from '@tutti/core'
 import { Client } from 'pg'

@@ -4,7 +4,7 @@
  */
 import { errorMessage, systemClock, TuttiError } from '@tutti/core'
 
-import { notificationGatherMs } from '../execution/fleet-pace.ts'
+import { notificationGatherMs, notifiesOfEvents } from '../execution/fleet-pace.ts'
 import { storeDispatcher } from '../ports/dispatcher.ts'
 import { PostgresAuditLog } from './audit-log.ts'
 import { Availability } from './availability.ts'
@@ -77,6 +77,7 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
     query: (sql, values) => database.query(sql, values),
     logger,
     gatherMs: () => notificationGatherMs(claims.fleet.processes),
+    notifiesOfEvents: () => notifiesOfEvents(claims.fleet.processes),
   })
   const filler = new GramFiller({ database: requests, logger })
   const close = async (): Promise<void> => {
