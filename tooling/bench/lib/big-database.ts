@@ -82,7 +82,14 @@ export async function fillDatabase(
       const file = join(directory, table)
       const statements = starts.flatMap((from) => freezeSql(copies(table, from), file))
       // Gives the table new files, which this transaction has created.
-      await query(url, settings, 'BEGIN', `CLUSTER "${table}" USING "${table}_pkey"`, ...statements, 'COMMIT')
+      await query(
+        url,
+        settings,
+        'BEGIN',
+        `CLUSTER "${table}" USING "${table}_pkey"`,
+        ...statements,
+        'COMMIT',
+      )
     })
   }
   await inParallel(createIndexes, async (create) => {
@@ -146,7 +153,8 @@ async function inParallel<Item>(
 
 /** Returns the tables with those first that take the longest to copy. */
 function largestFirst(tables: readonly string[]): readonly string[] {
-  const rank = (table: string): number => LARGE.indexOf(table) + (LARGE.includes(table) ? 0 : LARGE.length + 1)
+  const rank = (table: string): number =>
+    LARGE.indexOf(table) + (LARGE.includes(table) ? 0 : LARGE.length + 1)
   return tables.toSorted((a, b) => rank(a) - rank(b))
 }
 

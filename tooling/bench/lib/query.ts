@@ -9,7 +9,7 @@ interface Driver {
 /** A connection. */
 interface Connection {
   connect(): Promise<void>
-  on(event: 'error', listener: () => void): void
+  on(event: 'error', listener: () => unknown): void
   query(statement: string): Promise<{ readonly rows: readonly Row[] }>
   end(): Promise<void>
 }
@@ -17,6 +17,41 @@ interface Connection {
 type Row = Readonly<Record<string, unknown>>
 
 const require = createRequire(new URL('../../../packages/runs/package.json', import.meta.url))
+
+/** Connections that listen. */
+export interface Listeners extends AsyncDisposable {
+  /** Number of connections that are open. */
+  readonly count: number
+}
+
+/** Number of connections that are opened at the same time. */
+const OPENED_TOGETHER = 20
+
+/** Opens connections that each listen to a channel without notifications. */
+export async function openListeners(connectionString: string, count: number): Promise<Listeners> {
+  // NOTE: the driver exports this class.
+  const { Client } = require('pg') as Driver
+  const open = new Set<Connection>()
+  const left = Array.from({ length: count }, (_, number) => number)
+  const openSome = async (): Promise<void> => {
+    for (let number = left.pop(); number !== undefined; number = left.pop()) {
+      const client = new Client({ connectionString })
+      client.on('error', () => open.delete(client))
+      await client.connect()
+      await client.query(`LISTEN quiet_${number}`)
+      open.add(client)
+    }
+  }
+  await Promise.all(Array.from({ length: OPENED_TOGETHER }, openSome))
+  return {
+    get count() {
+      return open.size
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...open].map((client) => client.end()))
+    },
+  }
+}
 
 /** Executes statements on a separate connection; returns the rows of the last one. */
 export async function query(

@@ -64,16 +64,21 @@ export function isMet({ atLeast, atMost, measured }: Claim): boolean {
   return measured >= (atLeast ?? -Infinity) && measured <= (atMost ?? Infinity)
 }
 
-/** Prints the claim, the measurement, and whether the claim holds; nothing in the short form. */
-export function printClaim(claim: Claim): void {
-  if (isShort()) return
-  const result: ClaimResult = {
+/** Returns the claim as it is printed. */
+export function toClaimResult(claim: Claim): ClaimResult {
+  return {
     text: claim.text,
     measured: Number.isNaN(claim.measured)
       ? 'not measured'
       : `${formatNumber(claim.measured)}${claim.unit ?? ''}`,
     isMet: isMet(claim),
   }
+}
+
+/** Prints the claim, the measurement, and whether the claim holds; nothing in the short form. */
+export function printClaim(claim: Claim): void {
+  if (isShort()) return
+  const result = toClaimResult(claim)
   claims.push(result)
   console.log(`CLAIM ${result.text}: ${result.measured}, ${result.isMet ? 'met' : 'NOT met'}`)
 }

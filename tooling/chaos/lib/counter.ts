@@ -23,10 +23,19 @@ export interface CountedCall {
   answeredAt?: number
 }
 
+/** What the runs of the ensemble `hold` do; the reply to a GET. */
+export interface HoldState {
+  readonly isReleased: boolean
+  /** Interval between the words of a run, in milliseconds. Without it, they write none. */
+  readonly wordMs?: number
+}
+
 /** A listening counter. */
 export interface Counter extends AsyncDisposable {
   readonly url: string
   readonly calls: readonly CountedCall[]
+  /** Sets the interval at which a run of the ensemble `hold` writes a word, in milliseconds. @default it writes none */
+  setWordMs(wordMs: number): void
   /** Lets the runs of the ensemble `hold` end. */
   release(): void
 }
@@ -37,10 +46,10 @@ const LONGEST_MS = 150
 /** Starts a counter on a free port of 127.0.0.1. */
 export async function startCounter(seed: number): Promise<Counter> {
   const calls: CountedCall[] = []
-  let isReleased = false
+  let hold: HoldState = { isReleased: false }
   const server = createServer((request, response) => {
     if (request.method === 'GET') {
-      response.end(String(isReleased))
+      response.end(JSON.stringify(hold))
       return
     }
     void readJson(request).then((body) => {
@@ -66,8 +75,11 @@ export async function startCounter(seed: number): Promise<Counter> {
   return {
     url: `http://127.0.0.1:${port}`,
     calls,
+    setWordMs(wordMs) {
+      hold = { ...hold, wordMs }
+    },
     release() {
-      isReleased = true
+      hold = { ...hold, isReleased: true }
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()

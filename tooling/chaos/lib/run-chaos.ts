@@ -35,8 +35,8 @@ import type { PlannedDeploy, PlannedFault, PlannedRun } from './plan.ts'
 /** Size of a chaos test. */
 export interface ChaosOptions {
   readonly seed: number
-  readonly runs: readonly PlannedRun[]
-  readonly faults: Iterable<PlannedFault>
+  readonly runs: AfterPrepare<readonly PlannedRun[]>
+  readonly faults: AfterPrepare<Iterable<PlannedFault>>
   /** Deploys while runs are in flight; their faults contain no failover. @default none */
   readonly deploys?: readonly PlannedDeploy[] | undefined
   readonly workers: number
@@ -55,14 +55,18 @@ export interface ChaosOptions {
   /** Called when all processes run, before the runs are submitted. */
   readonly prepare?: (system: ChaosSystem) => Promise<void>
   /** Time limit of the test after `prepare`, in milliseconds. */
-  readonly limitMs: number | (() => number)
+  readonly limitMs: AfterPrepare<number>
   /** Ends the test early. */
   readonly signal: AbortSignal
   readonly say: (text: string) => void
 }
 
+/** A value, or a function that is called after `prepare`. */
+export type AfterPrepare<T> = T | (() => T)
+
 /** The system when all of its processes run. */
 export interface ChaosSystem {
+  readonly counter: Counter
   readonly people: People
   readonly clients: ApiClients
   readonly database: ChaosDatabase
@@ -93,8 +97,14 @@ const FAULTY_SHARE = 2 / 3
 /** Maximum time until readers see the end of ended runs, in milliseconds. */
 const READERS_LIMIT_MS = 20_000
 
-/** Interval at which the test checks whether all runs have ended, in milliseconds. */
+/** Minimum interval at which the test checks whether all runs have ended, in milliseconds. */
 const LOOK_MS = 250
+
+/** Time between two of these checks for each millisecond that one takes, because they cost the system under test. */
+const LOOK_PAUSE = 20
+
+/** Maximum interval of these checks, in milliseconds. */
+const LONGEST_LOOK_MS = 2_000
 
 /** Runs the chaos test. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
@@ -151,10 +161,14 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
           say,
           onProblem,
         })
-  await options.prepare?.({ people, clients, database, over: over.signal })
+  await options.prepare?.({ counter, people, clients, database, over: over.signal })
   const startedAt = performance.now()
-  const limitMs = typeof options.limitMs === 'number' ? options.limitMs : options.limitMs()
-  const life = { options, limitMs, people, faults, database, onProblem, startedAt, over, counter }
+  const plan = {
+    limitMs: resolvePlan(options.limitMs),
+    runs: resolvePlan(options.runs),
+    planned: resolvePlan(options.faults),
+  }
+  const life = { options, ...plan, people, faults, database, onProblem, startedAt, over, counter }
   await live({ ...life, deploys })
   const wallMs = performance.now() - startedAt
   pauses.disable()
@@ -180,10 +194,17 @@ async function startServer({ deploys }: ChaosOptions): Promise<FailoverServer> {
   return server
 }
 
+function resolvePlan<T>(plan: AfterPrepare<T>): T {
+  // NOTE: no plan is a function.
+  return typeof plan === 'function' ? (plan as () => T)() : plan
+}
+
 /** Parts of the system under test. */
 interface Life {
   readonly options: ChaosOptions
   readonly limitMs: number
+  readonly runs: readonly PlannedRun[]
+  readonly planned: Iterable<PlannedFault>
   readonly people: People
   readonly faults: Faults
   readonly database: ChaosDatabase
@@ -197,13 +218,14 @@ interface Life {
 
 /** Resolves when all runs have ended and all readers have seen it, or at the time limit. */
 async function live(life: Life): Promise<void> {
-  const { options, limitMs, people, database, deploys, counter, onProblem, startedAt, over } = life
+  const { options, limitMs, runs, people, database, deploys, counter } = life
+  const { onProblem, startedAt, over } = life
   const { signal } = options
   const calm = new AbortController()
   const hurting = hurt(life, calm.signal)
   const deciding = people.decideReviews()
   let isSubmitted = false
-  const submitting = people.submitAll(options.runs).then(
+  const submitting = people.submitAll(runs).then(
     () => {
       isSubmitted = true
       counter.release()
@@ -216,7 +238,9 @@ async function live(life: Life): Promise<void> {
   let saidAt = performance.now()
   const untilEnded = async (): Promise<void> => {
     for (;;) {
+      const lookedAt = performance.now()
       const states = await database.states()
+      const pauseMs = (performance.now() - lookedAt) * LOOK_PAUSE
       const all = [...states.values()].reduce((sum, count) => sum + count, 0)
       const ended = states.get('ended') ?? 0
       const unended = all - ended
@@ -226,7 +250,7 @@ async function live(life: Life): Promise<void> {
         const { length } = life.faults.done
         options.say(`${ended} of ${all} submitted runs have ended; ${length} faults`)
       }
-      await sleep(LOOK_MS)
+      await sleep(Math.min(Math.max(LOOK_MS, pauseMs), LONGEST_LOOK_MS))
     }
   }
   if (deploys !== undefined) {
@@ -253,12 +277,12 @@ async function live(life: Life): Promise<void> {
 
 /** Injects faults one after another; resolves when the last one is restored. */
 async function hurt(
-  { options, limitMs, faults, onProblem, startedAt }: Life,
+  { limitMs, planned, faults, onProblem, startedAt }: Life,
   calm: AbortSignal,
 ): Promise<void> {
   const underWay: Promise<void>[] = []
   const untilMs = limitMs * FAULTY_SHARE
-  for (const fault of options.faults) {
+  for (const fault of planned) {
     await sleep(fault.afterMs, undefined, { signal: calm }).catch(() => undefined)
     if (calm.aborted || performance.now() - startedAt > untilMs) break
     underWay.push(

@@ -1,9 +1,11 @@
-/** Prints the envelope: what was measured, and what follows for a larger system. */
-import { formatNumber, printClaim, printTable } from '../../bench/lib/report.ts'
+/** The envelope: what was measured, and what follows for a larger system. */
+import { formatNumber, type Claim, type Table } from '../../bench/lib/report.ts'
 import { NONE, ms, quantile, typicalMs } from '../../bench/lib/runs-table.ts'
 
 import type { Loaded } from './load.ts'
-import type { ClaimRates, Rate } from './measure-store.ts'
+import type { SteadyLoad } from './choose-load.ts'
+import type { EventRates } from './measure-events.ts'
+import type { ClaimRates, Rate, SnapshotTimes } from './measure-store.ts'
 import type { Sizes } from './sizes.ts'
 import type { LoadRate } from './watch-load.ts'
 
@@ -12,12 +14,19 @@ export interface Measurements {
   loadS?: number
   loaded?: Loaded
   claims?: ClaimRates
+  /** Claims before and while a snapshot is held. */
+  snapshot?: SnapshotTimes
   renewalWal?: number
   submits?: Rate
+  /** Times of lists while nothing else uses the store, in milliseconds. */
+  listsAlone?: readonly number[]
+  events?: EventRates
   idle?: LoadRate
   /** Claims in addition to the polls of the idle fleet. */
   claimsPerSubmit?: number
   startedPerSecond?: number
+  /** Load of the fleet at work. */
+  load?: SteadyLoad
   /** Runs that the fleet owned when its work began. */
   owned?: number
   busy?: LoadRate
@@ -60,25 +69,39 @@ const GOALS = {
   submitsPerSecond: 300,
   claimsPerSubmit: 3,
   idleTransactions: 20,
+  snapshot: 2,
+  eventsPercent: 80,
   leaseWalKb: 50,
   listMs: 50,
   takeoverDelayMs: 2_000,
 } as const
 
-/** Prints the table and the claims. Missing measurements are "not measured". */
-export function printEnvelope(measured: Measurements, sizes: Sizes): void {
-  printTable({
-    title: 'One Postgres',
-    columns: ['', 'measured', '1,000 workers and 10 million runs'],
-    rows: [...storeRows(measured, sizes), ...fleetRows(measured, sizes)],
-  })
-  printClaims(measured, sizes)
+/** The table and the claims of what was measured. */
+export interface Envelope {
+  readonly table: Table
+  readonly claims: readonly Claim[]
+}
+
+/** Returns the envelope. Missing measurements are "not measured". */
+export function toEnvelope(measured: Measurements, sizes: Sizes): Envelope {
+  return {
+    table: {
+      title: 'One Postgres',
+      columns: ['', 'measured', '1,000 workers and 10 million runs'],
+      rows: [...storeRows(measured, sizes), ...fleetRows(measured, sizes)],
+    },
+    claims: [
+      ...storeClaims(measured, sizes),
+      ...fleetClaims(measured, sizes),
+      ...timeClaims(measured),
+    ],
+  }
 }
 
 type EnvelopeRow = readonly [figure: string, measured: string, extrapolated: string]
 
 function storeRows(measured: Measurements, sizes: Sizes): readonly EnvelopeRow[] {
-  const { loaded, claims, renewalWal, submits } = measured
+  const { loaded, claims, renewalWal, submits, snapshot, events, listsAlone } = measured
   const stored =
     loaded &&
     `${formatNumber(loaded.ended)} ended, ${formatNumber(loaded.parked)} parked, ${formatNumber(loaded.ready)} ready; ` +
@@ -97,7 +120,20 @@ function storeRows(measured: Measurements, sizes: Sizes): readonly EnvelopeRow[]
       formatOr(claims?.buffers),
       'the same: its indexes have no ended runs',
     ],
+    [
+      `p99 of claims by 16, before and next to a snapshot held for ${sizes.snapshotMs / 1_000} s`,
+      snapshot
+        ? `${ms(quantile(snapshot.before, 0.99))}, ${ms(quantile(snapshot.next, 0.99))}`
+        : NONE,
+      NONE,
+    ],
     ['submits by 16', toRate(submits), NONE],
+    ['lists with any filter', toTypical(listsAlone), NONE],
+    [
+      `events by 16, without and with ${sizes.listeners} listeners`,
+      events ? `${formatNumber(events.alone)}/s, ${formatNumber(events.withListeners)}/s` : NONE,
+      NONE,
+    ],
     [
       'WAL of a renewal',
       renewalWal === undefined ? NONE : `${formatNumber(renewalWal)} B`,
@@ -110,7 +146,7 @@ function storeRows(measured: Measurements, sizes: Sizes): readonly EnvelopeRow[]
 
 function fleetRows(measured: Measurements, sizes: Sizes): readonly EnvelopeRow[] {
   const { idle, startedPerSecond, owned, busy, lists, fleet } = measured
-  const { claimsPerSubmit } = measured
+  const { claimsPerSubmit, load } = measured
   const stores = sizes.hosts * sizes.storesPerHost
   const more = WORKERS / stores
   return [
@@ -129,19 +165,20 @@ function fleetRows(measured: Measurements, sizes: Sizes): readonly EnvelopeRow[]
     ['runs owned at once', formatOr(owned), NONE],
     ['runs/s until they are, from their submits over HTTP', formatOr(startedPerSecond), NONE],
     [
-      'transactions/s, fleet at work',
-      busy
-        ? `${formatNumber(busy.transactions)}; WAL ${formatNumber(busy.walBytes / 1_000)} kB/s`
+      'load of the fleet at work, half of what it can do',
+      load
+        ? `${formatNumber(load.runsPerSecond)} submits/s, ${formatNumber(load.wordsPerSecond)} text deltas/s`
         : NONE,
       NONE,
     ],
     [
-      'statements/s, fleet at work',
+      'transactions/s, fleet at work',
       busy
-        ? `${formatNumber(busy.statements)}; ${formatNumber(busy.notifying)} of them notify, which each wakes all listeners in a transaction`
+        ? `${formatNumber(busy.statements)} of statements; ${formatNumber(busy.transactions - busy.statements)} of listeners, which ${formatNumber(busy.notifying)} statements/s wake`
         : NONE,
       NONE,
     ],
+    ['WAL, fleet at work', busy ? `${formatNumber(busy.walBytes / 1_000)} kB/s` : NONE, NONE],
     [
       'runs of the fleet',
       fleet
@@ -149,7 +186,7 @@ function fleetRows(measured: Measurements, sizes: Sizes): readonly EnvelopeRow[]
         : NONE,
       NONE,
     ],
-    ['lists meanwhile', lists && lists.length > 0 ? typicalMs(lists) : NONE, NONE],
+    ['lists meanwhile, over HTTP', toTypical(lists), NONE],
     [
       `takeover after ${fleet?.kills ?? 0} kills, leases of ${sizes.leaseMs / 1_000} s`,
       fleet ? `${typicalMs(fleet.takeovers)}, ${formatNumber(fleet.takeovers.length)} runs` : NONE,
@@ -165,48 +202,118 @@ function fleetRows(measured: Measurements, sizes: Sizes): readonly EnvelopeRow[]
   ]
 }
 
-function printClaims(measured: Measurements, sizes: Sizes): void {
-  const { claims, submits, renewalWal, idle, claimsPerSubmit, lists, fleet } = measured
-  const { loadS, totalS } = measured
-  const perSecond = (text: string, atLeast: number, rate: Rate | undefined): void => {
-    printClaim({ text, atLeast, measured: rate?.perSecond ?? Number.NaN, unit: '/s' })
-  }
-  const atMost = (text: string, limit: number, value: Measured): void => {
-    const { count = Number.NaN, unit = '' } = value
-    printClaim({ text, atMost: limit, measured: count, unit })
-  }
-  const { claimsPerSecond, submitsPerSecond } = GOALS
-  perSecond('16 claimants: at least 1,000 claims/s', claimsPerSecond, claims?.by16)
-  perSecond('64 claimants: at least 1,000 claims/s', claimsPerSecond, claims?.by64)
-  atMost('a claim reads at most 200 buffers', GOALS.buffers, { count: claims?.buffers })
-  perSecond('at least 300 submits/s', submitsPerSecond, submits)
-  atMost('idle workers: at most 20 transactions/s', GOALS.idleTransactions, {
-    count: idle?.transactions,
-    unit: '/s',
-  })
-  atMost('at most 3 claims per submit', GOALS.claimsPerSubmit, { count: claimsPerSubmit })
-  atMost('leases of 1,000 workers: at most 50 kB/s of WAL', GOALS.leaseWalKb, {
-    count: renewalWal && leaseWalKb(renewalWal),
-    unit: ' kB/s',
-  })
-  atMost('lists take at most 50 ms at p95', GOALS.listMs, {
-    count: lists && quantile(lists, 0.95),
-    unit: ' ms',
-  })
-  atMost(
-    'a takeover takes at most the lease and 2 s at p95',
-    sizes.leaseMs + GOALS.takeoverDelayMs,
-    { count: fleet && quantile(fleet.takeovers, 0.95), unit: ' ms' },
-  )
-  atMost('no run is lost, duplicated, stuck, or has a gap', 0, { count: fleet?.violations })
-  atMost('the database is loaded in at most 6 minutes', GOALS.loadS, { count: loadS, unit: ' s' })
-  atMost('all of it takes at most 15 minutes', GOALS.totalS, { count: totalS, unit: ' s' })
+function storeClaims(measured: Measurements, sizes: Sizes): readonly Claim[] {
+  const { claims, submits, renewalWal, events, snapshot, listsAlone } = measured
+  return [
+    {
+      text: '16 claimants: at least 1,000 claims/s',
+      atLeast: GOALS.claimsPerSecond,
+      measured: orNaN(claims?.by16.perSecond),
+      unit: '/s',
+    },
+    {
+      text: '64 claimants: at least 1,000 claims/s',
+      atLeast: GOALS.claimsPerSecond,
+      measured: orNaN(claims?.by64.perSecond),
+      unit: '/s',
+    },
+    {
+      text: 'a claim reads at most 200 buffers',
+      atMost: GOALS.buffers,
+      measured: orNaN(claims?.buffers),
+    },
+    {
+      text: `a snapshot held for ${sizes.snapshotMs / 1_000} s at most doubles the p99 of claims`,
+      atMost: GOALS.snapshot,
+      measured: orNaN(snapshot && slowdown(snapshot)),
+      unit: ' times',
+    },
+    {
+      text: 'at least 300 submits/s',
+      atLeast: GOALS.submitsPerSecond,
+      measured: orNaN(submits?.perSecond),
+      unit: '/s',
+    },
+    {
+      text: 'lists take at most 50 ms at p95',
+      atMost: GOALS.listMs,
+      measured: orNaN(listsAlone && quantile(listsAlone, 0.95)),
+      unit: ' ms',
+    },
+    {
+      text: `with ${sizes.listeners} listeners at least 80 % of the events/s without`,
+      atLeast: GOALS.eventsPercent,
+      measured: orNaN(events && (100 * events.withListeners) / events.alone),
+      unit: ' %',
+    },
+    {
+      text: 'leases of 1,000 workers: at most 50 kB/s of WAL',
+      atMost: GOALS.leaseWalKb,
+      measured: orNaN(renewalWal && leaseWalKb(renewalWal)),
+      unit: ' kB/s',
+    },
+  ]
 }
 
-/** A number with its unit; absent when it was not measured. */
-interface Measured {
-  readonly count: number | undefined
-  readonly unit?: string
+function fleetClaims(measured: Measurements, sizes: Sizes): readonly Claim[] {
+  const { idle, claimsPerSubmit, lists, fleet } = measured
+  return [
+    {
+      text: 'idle workers: at most 20 transactions/s',
+      atMost: GOALS.idleTransactions,
+      measured: orNaN(idle?.transactions),
+      unit: '/s',
+    },
+    {
+      text: 'at most 3 claims per submit',
+      atMost: GOALS.claimsPerSubmit,
+      measured: orNaN(claimsPerSubmit),
+    },
+    {
+      text: 'lists take at most 50 ms at p95 while the fleet works',
+      atMost: GOALS.listMs,
+      measured: orNaN(lists && quantile(lists, 0.95)),
+      unit: ' ms',
+    },
+    {
+      text: 'a takeover takes at most the lease and 2 s at p95',
+      atMost: sizes.leaseMs + GOALS.takeoverDelayMs,
+      measured: orNaN(fleet && quantile(fleet.takeovers, 0.95)),
+      unit: ' ms',
+    },
+    {
+      text: 'no run is lost, duplicated, stuck, or has a gap',
+      atMost: 0,
+      measured: orNaN(fleet?.violations),
+    },
+  ]
+}
+
+function timeClaims({ loadS, totalS }: Measurements): readonly Claim[] {
+  return [
+    {
+      text: 'the database is loaded in at most 6 minutes',
+      atMost: GOALS.loadS,
+      measured: orNaN(loadS),
+      unit: ' s',
+    },
+    {
+      text: 'all of it takes at most 15 minutes',
+      atMost: GOALS.totalS,
+      measured: orNaN(totalS),
+      unit: ' s',
+    },
+  ]
+}
+
+/** Returns NaN, which meets no goal, for what was not measured. */
+function orNaN(count: number | undefined): number {
+  return count ?? Number.NaN
+}
+
+/** Returns how many times as long claims take next to a snapshot, at p99. */
+function slowdown({ before, next }: SnapshotTimes): number {
+  return quantile(next, 0.99) / quantile(before, 0.99)
 }
 
 /** WAL of the leases of many workers, in kB/s. */
@@ -218,6 +325,10 @@ function toRate(rate: Rate | undefined): string {
   if (rate === undefined) return NONE
   const [p50, p99] = [0.5, 0.99].map((q) => ms(quantile(rate.times, q)))
   return `${formatNumber(rate.perSecond)}/s, p50 ${p50}, p99 ${p99}`
+}
+
+function toTypical(times: readonly number[] | undefined): string {
+  return times === undefined || times.length === 0 ? NONE : typicalMs(times)
 }
 
 function formatOr(value: number | undefined): string {

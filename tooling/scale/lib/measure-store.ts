@@ -1,5 +1,6 @@
 /** Measures claims, submits and renewals of a loaded store, while no process executes runs. */
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 import { listClaimKeys } from '../../../packages/runs/src/claim-key.ts'
 import { query } from '../../bench/lib/query.ts'
@@ -41,6 +42,10 @@ const COMMIT_BYTES = 55
 /** Runs per claim when many are claimed. */
 const BATCH = 100
 
+/** Pauses of each claimant, and of all renewals, while a snapshot is held, in milliseconds. */
+const CLAIM_EVERY_MS = 100
+const RENEW_EVERY_MS = 16
+
 /** Owners of the runs that are claimed before the measurement. */
 const OWNERS = 200
 
@@ -74,30 +79,52 @@ export async function measureClaims(place: PostgresPlace, sizes: Sizes): Promise
     `VACUUM ANALYZE ${place.schema}.slots`,
   )
   await ownRuns(storages, sizes.owned, limit)
-  const [row] = await query(
-    place.connectionString,
-    `SELECT code FROM ${place.schema}.runs WHERE state = 'ready' LIMIT 1`,
-  )
-  const ensembles = listClaimKeys({ [ENSEMBLE]: String(row?.['code']) })
+  const claim = await makeClaim(place, storages, sizes)
   const measure = (claimants: number): Promise<Rate> =>
-    measureRate(claimants, sizes.measureMs, async (claimant) => {
-      const claimed =
-        (await storages[claimant % STORAGES]?.dispatcher.take({
-          owner: `claimant-${claimant}`,
-          leaseMs: LEASE_MS,
-          wanted: 1,
-          maxConcurrentRuns: limit,
-          // As an executor does.
-          known: { ensembles, othersAfterMs: 10_000 },
-        })) ?? []
-      return claimed?.length ?? 0
-    })
+    measureRate(claimants, sizes.measureMs, claim)
   const before = await readCounts(place.connectionString, 'claim')
   const by16 = await measure(16)
   const by64 = await measure(64)
   const after = await readCounts(place.connectionString, 'claim')
   const { buffers, calls } = subtractCounts(after, before)
   return { by16, by64, buffers: buffers / calls }
+}
+
+/** Times of claims in milliseconds: before a snapshot was held, and at the end of the time for which it was. */
+export interface SnapshotTimes {
+  readonly before: readonly number[]
+  readonly next: readonly number[]
+}
+
+/**
+ * Holds a snapshot while runs are claimed and leases are renewed, as by a fleet of {@link OWNERS} processes. Then measures
+ * claims as before, while the snapshot is still held.
+ */
+export async function measureSnapshot(
+  place: PostgresPlace,
+  sizes: Sizes,
+  before: Rate,
+): Promise<SnapshotTimes> {
+  await using stack = new AsyncDisposableStack()
+  const storages = await openStorages(place, stack)
+  const claim = await makeClaim(place, storages, sizes)
+  const heldS = (sizes.snapshotMs + 2 * sizes.measureMs) / 1_000
+  const held = query(place.connectionString, `SELECT pg_sleep(${heldS})`)
+  let renewals = 0
+  await Promise.all([
+    measureRate(16, sizes.snapshotMs, async (claimant) => {
+      await sleep(CLAIM_EVERY_MS)
+      return claim(claimant)
+    }),
+    measureRate(1, sizes.snapshotMs, async () => {
+      await sleep(RENEW_EVERY_MS)
+      const owner = `scale-${(renewals += 1) % OWNERS}`
+      return (await storages[0]?.queue.renew({ owner, leaseMs: LEASE_MS }))?.length ?? 0
+    }),
+  ])
+  const { times } = await measureRate(16, sizes.measureMs, claim)
+  await held
+  return { before: before.times, next: times }
 }
 
 /** Measures submits by 16 callers at once. */
@@ -131,7 +158,31 @@ export async function measureSubmits(place: PostgresPlace, sizes: Sizes): Promis
   })
 }
 
-async function openStorages(
+/** Returns a function that claims a run for a claimant, as an executor does, and returns the number of claimed runs. */
+async function makeClaim(
+  { connectionString, schema }: PostgresPlace,
+  storages: readonly RunStorage[],
+  { owned, ready }: Sizes,
+): Promise<(claimant: number) => Promise<number>> {
+  const [row] = await query(
+    connectionString,
+    `SELECT code FROM ${schema}.runs WHERE state = 'ready' LIMIT 1`,
+  )
+  const ensembles = listClaimKeys({ [ENSEMBLE]: String(row?.['code']) })
+  return async (claimant) => {
+    const claimed = await storages[claimant % STORAGES]?.dispatcher.take({
+      owner: `claimant-${claimant}`,
+      leaseMs: LEASE_MS,
+      wanted: 1,
+      maxConcurrentRuns: owned + ready,
+      known: { ensembles, othersAfterMs: 10_000 },
+    })
+    return claimed?.length ?? 0
+  }
+}
+
+/** Opens stores, each with many connections. */
+export async function openStorages(
   place: PostgresPlace,
   stack: AsyncDisposableStack,
 ): Promise<readonly RunStorage[]> {
@@ -160,7 +211,7 @@ async function ownRuns(
 }
 
 /** Calls `act` from several callers, each one call after another; it returns the number of what it did. */
-async function measureRate(
+export async function measureRate(
   callers: number,
   forMs: number,
   act: (caller: number) => Promise<number>,

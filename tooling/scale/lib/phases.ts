@@ -7,6 +7,8 @@ export interface PhasesOptions {
   readonly say: (text: string) => void
   /** Called when a phase takes too long, to end what it left behind. Its failure is ignored. */
   readonly onLate: () => Promise<unknown>
+  /** Called at the end of each phase. */
+  readonly onEnd?: () => void
   /** @default systemClock */
   readonly clock?: Clock
 }
@@ -23,7 +25,7 @@ export class Phases {
 
   /** Runs a phase for at most `limitMs` milliseconds. Resolves with undefined if it failed. */
   async run<T>(name: string, limitMs: number, act: () => Promise<T>): Promise<T | undefined> {
-    const { say, onLate, clock = systemClock } = this.#options
+    const { say, onLate, onEnd, clock = systemClock } = this.#options
     const timer = new AbortController()
     let isLate = false
     const late = sleep(clock, limitMs, timer.signal).then((): never => {
@@ -46,6 +48,7 @@ export class Phases {
     } finally {
       late.catch(() => undefined)
       timer.abort()
+      onEnd?.()
     }
   }
 }

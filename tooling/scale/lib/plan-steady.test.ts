@@ -5,9 +5,10 @@ import { chooseSizes } from './sizes.ts'
 
 describe.each(['whole', 'quick'])('the %s form', (form) => {
   const sizes = chooseSizes(form === 'quick')
+  const plan = { steadyMs: sizes.steadyMs, runsPerSecond: 2 }
 
   it('kills processes, and fails over once while runs are submitted', () => {
-    const faults = [...planSteadyFaults(sizes)]
+    const faults = [...planSteadyFaults(plan)]
     const kinds = faults.map(({ kind }) => kind)
     expect(kinds.filter((kind) => kind === 'fail_over')).toHaveLength(1)
     expect(kinds.filter((kind) => kind === 'kill_worker').length).toBeGreaterThanOrEqual(2)
@@ -16,16 +17,18 @@ describe.each(['whole', 'quick'])('the %s form', (form) => {
   })
 
   it('submits runs for as long as the steady phase lasts', () => {
-    const runs = planSteadyRuns(1, sizes)
+    const runs = planSteadyRuns(1, plan)
     const lastMs = runs.reduce((sum, { submitAfterMs }) => sum + submitAfterMs, 0)
     expect(lastMs).toBeLessThanOrEqual(sizes.steadyMs)
     expect(lastMs).toBeGreaterThan(0.9 * sizes.steadyMs)
+    const perSecond = runs.length / (sizes.steadyMs / 1_000)
+    expect(Math.abs(perSecond - plan.runsPerSecond)).toBeLessThan(0.7)
   })
 
   it('has as many runs as must be owned, each with another key', () => {
     const { counted, others } = planHeldRuns(1, sizes)
     expect(counted).toHaveLength(sizes.counted)
-    const all = [...counted, ...others, ...planSteadyRuns(1, sizes)]
+    const all = [...counted, ...others, ...planSteadyRuns(1, plan)]
     expect(counted.length + others.length).toBe(sizes.owned)
     expect(new Set(all.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(all.length)
     expect(new Set(all.map(({ piece }) => piece)).size).toBe(all.length)

@@ -9,7 +9,8 @@ const FIRST_HELD = 1_000_000
 /** Delay between counted submits, in milliseconds: longer than the claims that they cause. */
 const COUNTED_EVERY_MS = 300
 
-/** Less than the mean delay between two runs of chaos, in milliseconds. */
+/** Mean delay between two runs of chaos, in milliseconds, and one that no plan of many runs has. */
+const MEAN_MS = 245
 const SHORTEST_MEAN_MS = 150
 
 /**
@@ -36,20 +37,33 @@ export function planHeldRuns(
   return { counted: runs.slice(0, counted), others: runs.slice(counted) }
 }
 
-/** Returns the runs of the steady phase: those of chaos, for as long as it lasts. */
-export function planSteadyRuns(seed: number, { steadyMs }: Sizes): readonly PlannedRun[] {
+/** Duration of the steady phase in milliseconds, and its rate. */
+export interface SteadyPlan {
+  readonly steadyMs: number
+  readonly runsPerSecond: number
+}
+
+/** Returns the runs of the steady phase: those of chaos at another rate, for as long as it lasts. */
+export function planSteadyRuns(
+  seed: number,
+  { steadyMs, runsPerSecond }: SteadyPlan,
+): readonly PlannedRun[] {
   const runs: PlannedRun[] = []
+  const slower = 1_000 / runsPerSecond / MEAN_MS
   let atMs = 0
-  for (const run of planRuns(seed, Math.ceil(steadyMs / SHORTEST_MEAN_MS))) {
-    atMs += run.submitAfterMs
+  for (const run of planRuns(seed, Math.ceil(steadyMs / slower / SHORTEST_MEAN_MS))) {
+    const submitAfterMs = run.submitAfterMs * slower
+    atMs += submitAfterMs
     if (atMs > steadyMs) break
-    runs.push(run)
+    runs.push({ ...run, submitAfterMs })
   }
   return runs
 }
 
 /** Yields kills of processes of the fleet and one failover, spread over the time. */
-export function* planSteadyFaults({ steadyMs }: Sizes): Generator<PlannedFault, void> {
+export function* planSteadyFaults({
+  steadyMs,
+}: Pick<SteadyPlan, 'steadyMs'>): Generator<PlannedFault, void> {
   const afterMs = steadyMs / (FAULTS.length + 1)
   for (const [index, kind] of FAULTS.entries()) {
     yield { kind, afterMs, which: (index + 0.5) / FAULTS.length, lastsMs: 1_000 }

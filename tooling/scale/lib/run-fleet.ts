@@ -12,6 +12,7 @@ import { judgePeople } from '../../chaos/lib/judge-people.ts'
 import { judgeRuns } from '../../chaos/lib/judge-runs.ts'
 import { findLostRuns } from '../../chaos/lib/lost-changes.ts'
 import { runChaos, type ChaosEnd, type ChaosSystem } from '../../chaos/lib/run-chaos.ts'
+import { chooseDuration, chooseLoad } from './choose-load.ts'
 import { planHeldRuns, planSteadyFaults, planSteadyRuns } from './plan-steady.ts'
 import { readCounts, subtractCounts } from './statement-counts.ts'
 import { measureLoad, timeLists, type LoadRate } from './watch-load.ts'
@@ -26,10 +27,12 @@ export interface FleetOptions {
   readonly sizes: Sizes
   readonly seed: number
   readonly measured: Measurements
-  /** Time limit until its processes end and its runs are judged, in milliseconds. */
+  /** Time until its processes should have ended and its runs be judged, in milliseconds. */
   readonly limitMs: number
   readonly signal: AbortSignal
   readonly say: (text: string) => void
+  /** Called when something was measured. */
+  readonly onMeasured: () => void
 }
 
 const PROGRAM = fileURLToPath(new URL('../fixtures/stores.mjs', import.meta.url))
@@ -40,8 +43,8 @@ const START_LIMIT_MS = 150_000
 /** Number of held runs that are submitted at the same time. */
 const SUBMITTERS = 16
 
-/** Time in which the processes start and end, in milliseconds. */
-const ENDS_MS = 30_000
+/** Part of the steady phase in which its load is measured, before the failover. */
+const LOAD_PART = 5
 
 /** Interval at which owned runs are counted, in milliseconds. */
 const LOOK_MS = 500
@@ -59,16 +62,16 @@ const DEAD_PART = 0.15
 /** Runs the fleet and returns the violations. */
 export async function runFleet(options: FleetOptions): Promise<readonly string[]> {
   const { server, sizes, seed, measured, signal, say } = options
-  const { hosts, storesPerHost, owned, leaseMs, wordMs } = sizes
+  const { hosts, storesPerHost, owned, leaseMs } = sizes
   const maxRunning = owned + MORE_RUNNING
   const perStore = Math.ceil(maxRunning / (hosts * storesPerHost * (1 - DEAD_PART))) + 2
   const startedAt = performance.now()
   const lists: number[] = []
-  measured.lists = lists
+  let plan = { steadyMs: 0, limitMs: 0, runsPerSecond: 1 }
   const end = await runChaos({
     seed,
-    runs: planSteadyRuns(seed, sizes),
-    faults: planSteadyFaults(sizes),
+    runs: () => planSteadyRuns(seed, plan),
+    faults: () => planSteadyFaults(plan),
     workers: hosts,
     apis: 2,
     isSynchronous: false,
@@ -79,26 +82,28 @@ export async function runFleet(options: FleetOptions): Promise<readonly string[]
       DATABASE_URL: server.url,
       CHAOS_MAX_RUNNING: String(maxRunning),
       CHAOS_MAX_QUEUED: '1000000',
-      CHAOS_WORD_MS: String(wordMs),
       SCALE_STORES: String(storesPerHost),
       SCALE_RUNS_PER_STORE: String(perStore),
     },
     workerProgram: [PROGRAM],
     prepare: async (system) => {
       await prepare(system, options)
-      say('The fleet works: submits, text deltas, reviews, kills, a failover')
+      const remainingMs = options.limitMs - (performance.now() - startedAt)
+      plan = planSteady(system, options, remainingMs)
+      measured.lists = lists
       void timeLists(system.clients, system.over, lists)
-      void measureLoad(server.url, sizes.steadyMs / 5).then(
+      void measureLoad(server.url, plan.steadyMs / LOAD_PART).then(
         (load) => {
           // A failover resets the counters.
-          if (load.transactions >= 0) measured.busy = load
+          if (load.transactions < 0) return
+          measured.busy = load
           say(describeStatements(load))
+          options.onMeasured()
         },
         () => undefined,
       )
     },
-    limitMs: () =>
-      Math.min(sizes.limitMs, options.limitMs - ENDS_MS - (performance.now() - startedAt)),
+    limitMs: () => plan.limitMs,
     signal,
     say,
   })
@@ -107,14 +112,36 @@ export async function runFleet(options: FleetOptions): Promise<readonly string[]
   return violations
 }
 
+/** Chooses load and duration of the steady phase, and starts the text deltas. */
+function planSteady(
+  { counter }: ChaosSystem,
+  { sizes, measured, say }: FleetOptions,
+  remainingMs: number,
+): { readonly steadyMs: number; readonly limitMs: number; readonly runsPerSecond: number } {
+  const { owned = 1, startedPerSecond = 1 } = measured
+  const load = chooseLoad(startedPerSecond)
+  const { runsPerSecond, wordsPerSecond } = load
+  const { steadyMs: mostMs, leastSteadyMs: leastMs } = sizes
+  const duration = chooseDuration({ remainingMs, owned, startedPerSecond, mostMs, leastMs })
+  measured.load = load
+  counter.setWordMs((1_000 * owned) / wordsPerSecond)
+  say(
+    `The fleet works for ${formatNumber(duration.steadyMs / 1_000)} s: kills, a failover, ` +
+      `${formatNumber(runsPerSecond)} submits/s and ${formatNumber(wordsPerSecond)} text deltas/s, ` +
+      `half of what it can do`,
+  )
+  return { ...duration, runsPerSecond }
+}
+
 /** Measures the idle fleet, counts claims per submit, and submits the runs that are held. */
 async function prepare(
   { people, database, over }: ChaosSystem,
-  { server, sizes, seed, measured, say }: FleetOptions,
+  { server, sizes, seed, measured, say, onMeasured }: FleetOptions,
 ): Promise<void> {
   const { counted, others } = planHeldRuns(seed, sizes)
   say('The fleet idles')
   measured.idle = await measureLoad(server.url, sizes.idleMs)
+  onMeasured()
   const countedAt = performance.now()
   const before = await readCounts(server.url, 'claim')
   await people.submitAll(counted)
@@ -141,6 +168,7 @@ async function prepare(
   measured.startedPerSecond =
     (measured.owned - counted.length) / ((performance.now() - startedAt) / 1_000)
   say(`${measured.owned} runs are owned`)
+  onMeasured()
 }
 
 async function ownedRuns(database: ChaosSystem['database']): Promise<number> {
@@ -181,12 +209,14 @@ function judgeFleet(end: ChaosEnd): {
 
 /** Lists the statements that took the most time. */
 function describeStatements({ transactions, byStatement }: LoadRate): string {
-  const rows = byStatement.slice(0, MOST_STATEMENTS).map(({ text, calls, execMs, buffers }) => [
-    formatNumber(calls),
-    formatNumber(execMs),
-    formatNumber(buffers),
-    text.replaceAll(/\s+/g, ' ').slice(0, STATEMENT_LENGTH),
-  ])
+  const rows = byStatement
+    .slice(0, MOST_STATEMENTS)
+    .map(({ text, calls, execMs, buffers }) => [
+      formatNumber(calls),
+      formatNumber(execMs),
+      formatNumber(buffers),
+      text.replaceAll(/\s+/g, ' ').slice(0, STATEMENT_LENGTH),
+    ])
   const columns = ['calls/s', 'ms/s', 'buffers/s', 'statement']
   return `${formatNumber(transactions)} transactions/s:\n${formatTable({ title: '', columns, rows })}`
 }

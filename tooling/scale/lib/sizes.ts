@@ -19,12 +19,14 @@ export interface Sizes {
   readonly idleMs: number
   /** Submits, one after another, for which claims are counted. */
   readonly counted: number
+  /** Longest and shortest duration of the steady phase. */
   readonly steadyMs: number
-  /** Maximum time from the first submit of the steady phase to the end of the last run. */
-  readonly limitMs: number
+  readonly leastSteadyMs: number
   readonly leaseMs: number
-  /** Interval at which an owned run writes a text delta. */
-  readonly wordMs: number
+  /** Time for which a snapshot is held while runs are claimed. */
+  readonly snapshotMs: number
+  /** Processes that listen while events are written. */
+  readonly listeners: number
 }
 
 const FULL: Sizes = {
@@ -39,16 +41,17 @@ const FULL: Sizes = {
   idleMs: 15_000,
   counted: 20,
   steadyMs: 300_000,
-  limitMs: 420_000,
+  leastSteadyMs: 90_000,
   leaseMs: 10_000,
-  wordMs: 60_000,
+  snapshotMs: 60_000,
+  listeners: 400,
 }
 
 const QUICK: Sizes = {
   executed: 100,
-  copies: 99,
-  parked: 2_000,
-  ready: 2_000,
+  copies: 129,
+  parked: 1_000,
+  ready: 8_000,
   owned: 200,
   hosts: 4,
   storesPerHost: 3,
@@ -56,9 +59,10 @@ const QUICK: Sizes = {
   idleMs: 4_000,
   counted: 5,
   steadyMs: 25_000,
-  limitMs: 75_000,
+  leastSteadyMs: 25_000,
   leaseMs: 4_000,
-  wordMs: 4_000,
+  snapshotMs: 4_000,
+  listeners: 40,
 }
 
 /** Returns the sizes of the whole or the quick form. */
