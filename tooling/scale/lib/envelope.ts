@@ -48,6 +48,8 @@ export interface FleetResult {
   /** Time from the last catch-up of the standby until a process claimed a run on it, in milliseconds. */
   readonly failoverMs: number
   readonly lostByFailover: number
+  /** Number of runs whose owner lost its lease in the failover. */
+  readonly resumedAfterFailover: number
   readonly violations: number
 }
 
@@ -197,6 +199,7 @@ function fleetRows(measured: Measurements, sizes: Sizes): readonly EnvelopeRow[]
       fleet ? ms(fleet.failoverMs) : NONE,
       NONE,
     ],
+    ['runs that lost their owner by it', formatOr(fleet?.resumedAfterFailover), NONE],
     ['runs lost by it, as such a failover may', formatOr(fleet?.lostByFailover), NONE],
     ['runs lost, duplicated, stuck, or with a gap', formatOr(fleet?.violations), NONE],
   ]

@@ -17,6 +17,8 @@ import { planHeldRuns, planSteadyFaults, planSteadyRuns } from './plan-steady.ts
 import { readCounts, subtractCounts } from './statement-counts.ts'
 import { measureLoad, timeLists, type LoadRate } from './watch-load.ts'
 
+import type { Evidence } from '../../chaos/lib/evidence.ts'
+import type { Fault } from '../../chaos/lib/faults.ts'
 import type { FleetResult, Measurements } from './envelope.ts'
 import type { Sizes } from './sizes.ts'
 import type { FailoverServer } from '../../postgres/test-database.ts'
@@ -51,6 +53,9 @@ const LOOK_MS = 500
 
 /** Slots in addition to those of held runs. */
 const MORE_RUNNING = 20
+
+/** Time after a failover in which runs are counted that had lost their owner, in milliseconds. */
+const RESUMED_WITHIN_MS = 60_000
 
 /** Number of statements that are listed, and the maximum length of each. */
 const MOST_STATEMENTS = 15
@@ -141,6 +146,7 @@ async function prepare(
   const { counted, others } = planHeldRuns(seed, sizes)
   say('The fleet idles')
   measured.idle = await measureLoad(server.url, sizes.idleMs)
+  say(describeStatements(measured.idle))
   onMeasured()
   const countedAt = performance.now()
   const before = await readCounts(server.url, 'claim')
@@ -175,6 +181,22 @@ async function ownedRuns(database: ChaosSystem['database']): Promise<number> {
   return (await database.states()).get('owned') ?? 0
 }
 
+/** Counts the runs whose leases did not last until they could be renewed after the failover, or whose claims it lost. */
+function countResumed({ transitions, faults }: Evidence, failover: Fault | undefined): number {
+  if (failover === undefined) return Number.NaN
+  const next = faults.find(({ kind, at }) => kind === 'kill_worker' && at > failover.at)
+  const untilMs = Math.min(failover.at + RESUMED_WITHIN_MS, next?.at ?? Infinity)
+  const owned = new Set<string>()
+  const resumed = new Set<string>()
+  for (const { runId, state, at } of transitions) {
+    if (at > untilMs) break
+    if (at > failover.at && state === 'owned' && owned.has(runId)) resumed.add(runId)
+    else if (at <= failover.at && state === 'owned') owned.add(runId)
+    else if (at <= failover.at) owned.delete(runId)
+  }
+  return resumed.size
+}
+
 function judgeFleet(end: ChaosEnd): {
   readonly result: FleetResult
   readonly violations: readonly string[]
@@ -202,6 +224,7 @@ function judgeFleet(end: ChaosEnd): {
     takeovers: takeoverTimes(evidence),
     failoverMs: (next?.at ?? Number.NaN) - (failover?.at ?? Number.NaN),
     lostByFailover: findLostRuns(evidence).size,
+    resumedAfterFailover: countResumed(evidence, failover),
     violations: violations.length,
   }
   return { result, violations }

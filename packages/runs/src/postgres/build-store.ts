@@ -8,7 +8,7 @@ import {
   type NewBuild,
   type StrandedRun,
 } from '../ports/build-store.ts'
-import { CLAIM_KEY, SEPARATOR, UNOWNED } from './claim-key-sql.ts'
+import { CLAIM_KEY, SEPARATOR, STATE_OF_FOUND, UNOWNED } from './claim-key-sql.ts'
 import { fromColumn, toColumn } from './text.ts'
 
 import type { DatabaseSession, PostgresRow } from './database.ts'
@@ -63,7 +63,7 @@ export function postgresBuildStore({
     async findUnowned(runId) {
       const [row] = await requests.query(
         `SELECT ${STRANDED_COLUMNS} FROM ${schema}.runs
-         WHERE run_id = $1 AND state IN ('ready', 'parked') AND code IS NOT NULL`,
+         WHERE run_id = $1 AND ${STATE_OF_FOUND} IN ('ready', 'parked') AND code IS NOT NULL`,
         [toColumn(runId)],
       )
       return row === undefined ? undefined : readStranded(row)
@@ -83,7 +83,8 @@ export function postgresBuildStore({
     async hold({ runId, token }) {
       const rows = await requests.query(
         `UPDATE ${schema}.runs SET state = 'parked', due_at = NULL, status = 'WAITING_FOR_BUILD'
-         WHERE run_id = $1 AND token = $2 AND state IN ('ready', 'parked') RETURNING id`,
+         WHERE run_id = $1 AND token = $2 AND ${STATE_OF_FOUND} IN ('ready', 'parked')
+         RETURNING id`,
         [toColumn(runId), token],
       )
       return rows.length > 0
@@ -173,7 +174,7 @@ function moveSql(schema: string): string {
       status = CASE WHEN status <> 'WAITING_FOR_BUILD' THEN status
         WHEN started_at IS NULL THEN 'ACCEPTED' ELSE 'RUNNING' END
     FROM unnest($1::text[], $2::uuid[], $3::text[], $4::text[]) AS moves (run_id, token, build, code)
-    WHERE runs.run_id = moves.run_id AND runs.token = moves.token AND state IN ('ready', 'parked')
+    WHERE runs.run_id = moves.run_id AND runs.token = moves.token AND ${STATE_OF_FOUND} IN ('ready', 'parked')
     RETURNING runs.run_id, ensemble, runs.build, runs.code, state`
 }
 

@@ -7,6 +7,7 @@
  *    found, are deleted in statements of a limited size, also after a crash in between. Of all processes, one at
  *    a time deletes beyond a retention.
  */
+import { STATE_OF_FOUND } from './claim-key-sql.ts'
 import { LOCKS, type Database, type DatabaseSession, type PostgresRow } from './database.ts'
 import { clampCount, finiteOrNull } from './numbers.ts'
 import { fromColumn, toColumn } from './text.ts'
@@ -67,7 +68,7 @@ async function chooseEnded(
 export async function deleteOne(database: Database, runId: string): Promise<boolean> {
   const { schema } = database
   const found = await database.query(
-    `SELECT id FROM ${schema}.runs WHERE run_id = $1 AND state = 'ended'`,
+    `SELECT id FROM ${schema}.runs WHERE run_id = $1 AND ${STATE_OF_FOUND} = 'ended'`,
     [toColumn(runId)],
   )
   const ids = found.map(({ id }) => id)

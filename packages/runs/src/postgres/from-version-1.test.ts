@@ -38,7 +38,7 @@ function toVersion1(schema: string): string {
       DROP COLUMN cache_key, DROP COLUMN waiting, DROP COLUMN commands, DROP COLUMN token,
       DROP COLUMN slot, DROP COLUMN thread_id;
     DROP TABLE ${schema}.leases, ${schema}.slots;
-    DROP INDEX ${schema}.runs_owned, ${schema}.runs_by_upper_id,
+    DROP INDEX ${schema}.runs_by_owner, ${schema}.runs_by_upper_id,
       ${schema}.runs_by_ensemble;
     UPDATE ${schema}.schema_version SET version = 1`
 }

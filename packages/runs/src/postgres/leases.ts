@@ -9,7 +9,7 @@
  * one, without runs.
  */
 import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
-import { CLAIM_KEY } from './claim-key-sql.ts'
+import { CLAIM_KEY, STATE_OF_FOUND } from './claim-key-sql.ts'
 import { channelSql } from './notifications.ts'
 import { finiteOrNull } from './numbers.ts'
 import { fromColumn, toColumn } from './text.ts'
@@ -31,7 +31,7 @@ function leaseEnd(ms: string): string {
 
 /** The condition of a run that an owner has. */
 function ownedBy(owner: string): string {
-  return `runs.owner = ${owner} AND state = 'owned'`
+  return `runs.owner = ${owner} AND ${STATE_OF_FOUND} = 'owned'`
 }
 
 /**
@@ -205,7 +205,7 @@ export async function leaveFleet(database: DatabaseSession, channel: string): Pr
   await database.query(
     `WITH gone AS (
        DELETE FROM ${schema}.leases WHERE ${channelSql('owner')} = $1
-         AND NOT EXISTS (SELECT FROM ${schema}.runs WHERE ${ownedBy('leases.owner')})
+         AND (SELECT id FROM ${schema}.runs WHERE ${ownedBy('leases.owner')} LIMIT 1) IS NULL
      )
      DELETE FROM ${schema}.followers WHERE channel = $1`,
     [channel],
@@ -233,7 +233,8 @@ function expireSql(schema: string): string {
       ORDER BY expires_at LIMIT ${EXPIRED_LEASES} FOR UPDATE SKIP LOCKED
     ), lost AS MATERIALIZED (
       SELECT runs.id, lapsed.expires_at FROM lapsed JOIN ${schema}.runs ON runs.owner = lapsed.owner
-      WHERE state = 'owned' ORDER BY runs.id LIMIT ${EXPIRED_RUNS} FOR UPDATE OF runs
+      WHERE ${STATE_OF_FOUND} = 'owned' AND runs.owner = ANY(ARRAY(SELECT owner FROM lapsed))
+      ORDER BY runs.id LIMIT ${EXPIRED_RUNS} FOR UPDATE OF runs
     ), earlier AS MATERIALIZED (
       SELECT id, due_at AS expires_at FROM ${schema}.runs
       WHERE state = 'owned' AND due_at <= statement_timestamp()

@@ -384,6 +384,9 @@ export const POSTGRES_MIGRATIONS: readonly (string | IndexStep | RepeatedStep)[]
   // The run that a run was forked from, as JSON.
   `ALTER TABLE $schema.runs ADD COLUMN parent text;`,
   BUILD_SHARES,
+  // Without the state, so that a condition on the owner cannot use the index of unfinished runs: a plan that was made
+  // while few runs were owned reads all of them there.
+  { indexes: { runs_by_owner: 'runs (owner) WHERE owner IS NOT NULL', runs_owned: null } },
 ]
 
 /**

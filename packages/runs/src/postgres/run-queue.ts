@@ -5,7 +5,7 @@
  */
 import { toStoreMetrics } from '../store-metrics.ts'
 import { SUSPECT_LOSSES } from '../execution/suspects.ts'
-import { CLAIM_KEY } from './claim-key-sql.ts'
+import { CLAIM_KEY, STATE_OF_FOUND } from './claim-key-sql.ts'
 import { commandsSql, TAKE } from './claim-sql.ts'
 import { loseSql, renewLease, startLease } from './leases.ts'
 import { finiteOrNull } from './numbers.ts'
@@ -62,7 +62,7 @@ export class PostgresRunQueue implements RunQueue {
       lost = await startLease(session, leaseOwner)
       const [taken] = await session.query(
         `UPDATE ${schema}.runs SET ${TAKE}
-         WHERE run_id = $2 AND state IN ('ready', 'parked')
+         WHERE run_id = $2 AND ${STATE_OF_FOUND} IN ('ready', 'parked')
          RETURNING runs.*, ${commandsSql(schema)} AS pending_commands`,
         [owner, toColumn(runId)],
       )
@@ -94,7 +94,7 @@ export class PostgresRunQueue implements RunQueue {
       : `CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END`
     const sql = `
       UPDATE ${schema}.runs SET waiting = $3, status = ${status}
-      WHERE run_id = $1 AND token = $2 AND state = 'owned' RETURNING id, slot`
+      WHERE run_id = $1 AND token = $2 AND ${STATE_OF_FOUND} = 'owned' RETURNING id, slot`
     const values = [toColumn(runId), token, isWaiting]
     if (isWaiting) return (await database.query(sql, values)).length > 0
     return database.transaction({}, async (session) => {
@@ -174,7 +174,7 @@ export class PostgresRunQueue implements RunQueue {
     const { schema } = session
     const [locked] = await session.query(
       `SELECT id, ${CLAIM_KEY} AS ensemble, write_no FROM ${schema}.runs
-       WHERE run_id = $1 AND token = $2 AND state = 'owned' FOR UPDATE`,
+       WHERE run_id = $1 AND token = $2 AND ${STATE_OF_FOUND} = 'owned' FOR UPDATE`,
       [toColumn(runId), token],
     )
     if (locked === undefined) return { became: 'fenced', woken: [] }
