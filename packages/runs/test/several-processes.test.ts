@@ -10,6 +10,7 @@ import { testDatabase, testServer } from '../../../tooling/postgres/test-databas
 import { allEvents, waitingEnsemble, type WaitingEnsemble } from './waiting-ensemble.ts'
 import { reviewedEnsemble } from './reviewed-ensemble.ts'
 import { storageOver } from './storage-over.ts'
+import { turns } from './turns.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
 import type { StoreNotification, RunStorage } from '@tutti/runs'
@@ -163,13 +164,14 @@ describe('several processes on one store', () => {
     )
     const received: string[] = []
     storage.listen(({ kind }) => received.push(kind))
-    let polls = 0
+    const polls: Promise<unknown>[] = []
     const counted = storageOver(storage, {})
     counted.events = {
       read: (query) => storage.events.read(query),
       follow: (query) => {
-        polls += 1
-        return storage.events.follow(query)
+        const heads = storage.events.follow(query)
+        polls.push(heads)
+        return heads
       },
     }
     const clock = fakeClock()
@@ -182,13 +184,23 @@ describe('several processes on one store', () => {
     await until('the onlooker knows the fleet', () => storage.queue.fleet.processes > 50)
     const reader = allEvents(onlooker, runId)
     await clock.advance(1_000)
+    let elapsedMs = 0
+    const pollTimes = async (count: number): Promise<void> => {
+      for (const before = polls.length; polls.length < before + count; elapsedMs += 50) {
+        await clock.advance(50)
+        // The next one is due some time after the end of this one.
+        await polls.at(-1)
+        await turns(20)
+      }
+    }
+    // The first may have been planned before the fleet was known.
+    await pollTimes(1)
+    elapsedMs = 0
+    await pollTimes(5)
+    expect(elapsedMs).toBeLessThanOrEqual(2_000)
     play()
     const expected = await allEvents(worker, runId)
-    for (let poll = 0; poll < 3; poll += 1) {
-      const before = polls
-      await clock.advance(200)
-      await until('the reader polls', () => polls > before)
-    }
+    await pollTimes(1)
     expect(await reader).toEqual(expected)
     expect(received).not.toContain('events')
     for (const service of [onlooker, worker]) await service.close(CLOSE)
