@@ -42,7 +42,7 @@ const SETTINGS = [
   COUNTING,
   'max_connections=1000',
   'shared_buffers=2GB',
-  'max_wal_size=4GB',
+  'max_wal_size=2GB',
   'maintenance_work_mem=512MB',
   'checkpoint_timeout=15min',
 ]
@@ -53,8 +53,8 @@ const LIMIT_MS = 20 * 60_000
 const LOAD_LIMIT_MS = 600_000
 const CLAIMS_LIMIT_MS = 90_000
 const SNAPSHOT_LIMIT_MS = 120_000
-const STORE_LIMIT_MS = 60_000
-const STANDBY_LIMIT_MS = 150_000
+const STORE_LIMIT_MS = 120_000
+const STANDBY_LIMIT_MS = 240_000
 
 /** Maximum number of violations to print. */
 const MOST_PRINTED = 50

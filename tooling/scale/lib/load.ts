@@ -18,9 +18,6 @@ export interface Loaded {
   readonly gib: number
 }
 
-/** Number of runs whose state changes in one transaction; a trigger adds each of them to the same total. */
-const BATCH = 2_000
-
 /** Fills the tables with ended runs, and parks some of them. Parked runs wait for a person without a time limit. */
 export async function loadRuns(place: PostgresPlace, sizes: Sizes): Promise<void> {
   const { executed, copies } = sizes
@@ -32,64 +29,58 @@ export async function loadRuns(place: PostgresPlace, sizes: Sizes): Promise<void
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
-  await query(
-    place.connectionString,
-    changeRuns(place, {
-      set: `state = 'parked', status = 'WAITING_REVIEW'`,
-      which: `state = 'ended' ORDER BY id`,
-      count: sizes.parked,
-    }),
-  )
+  await changeRuns(place, {
+    set: `state = 'parked', status = 'WAITING_REVIEW'`,
+    which: `state = 'ended' ORDER BY id LIMIT ${sizes.parked}`,
+  })
 }
 
 /** Makes ended runs wait for an owner; the newest of them have the state `ended` again after `endReady`. */
 export async function makeReady(place: PostgresPlace, { ready }: Sizes): Promise<void> {
-  await query(
-    place.connectionString,
-    changeRuns(place, {
-      set: `state = 'ready', status = 'RUNNING',
-        due_at = clock_timestamp() - interval '1 hour' + (id % 1000000) * interval '1 ms'`,
-      which: `state = 'ended' ORDER BY id DESC`,
-      count: ready,
-    }),
-    `VACUUM ANALYZE ${place.schema}.runs`,
-  )
+  await changeRuns(place, {
+    set: `state = 'ready', status = 'RUNNING',
+      due_at = clock_timestamp() - interval '1 hour' + (id % 1000000) * interval '1 ms'`,
+    which: `state = 'ended' ORDER BY id DESC LIMIT ${ready}`,
+  })
+  await query(place.connectionString, `VACUUM ANALYZE ${place.schema}.runs`)
 }
 
 /** Ends what `makeReady` made ready, and removes the leases of its owners. */
 export async function endReady(place: PostgresPlace): Promise<void> {
   const { connectionString, schema } = place
+  await changeRuns(place, {
+    set: `state = 'ended', status = 'COMPLETED', owner = NULL, due_at = NULL, slot = NULL`,
+    which: `state IN ('ready', 'owned')`,
+  })
   await query(
     connectionString,
-    changeRuns(place, {
-      set: `state = 'ended', status = 'COMPLETED', owner = NULL, due_at = NULL`,
-      which: `state IN ('ready', 'owned')`,
-      count: Infinity,
-    }),
+    `UPDATE ${schema}.slots SET run = NULL WHERE run IS NOT NULL`,
     `DELETE FROM ${schema}.leases`,
     `VACUUM ANALYZE ${schema}.runs, ${schema}.slots, ${schema}.leases`,
   )
 }
 
-/** Assignments to the rows of some runs, and how many of them to change. */
+/** Assignments to the rows of some runs. */
 interface RunChange {
   readonly set: string
   readonly which: string
-  readonly count: number
 }
 
-/** Builds the statement that changes runs in transactions of {@link BATCH}. */
-function changeRuns({ schema }: PostgresPlace, { set, which, count }: RunChange): string {
-  const batches = count === Infinity ? 1_000_000 : Math.ceil(count / BATCH)
-  return `DO $$ BEGIN
-    FOR batch IN 1..${batches} LOOP
-      UPDATE ${schema}.runs SET ${set}
-      WHERE id IN (SELECT id FROM ${schema}.runs WHERE ${which}
-        LIMIT least(${BATCH}, ${Math.min(count, Number.MAX_SAFE_INTEGER)} - (batch - 1) * ${BATCH}::bigint));
-      EXIT WHEN NOT FOUND;
-      COMMIT;
-    END LOOP;
-  END $$`
+/** Changes runs without the triggers of the store, which add each of them to the same totals, and counts the totals. */
+async function changeRuns(
+  { connectionString, schema }: PostgresPlace,
+  { set, which }: RunChange,
+): Promise<void> {
+  await query(
+    connectionString,
+    `SET search_path = ${schema}; SET session_replication_role = replica`,
+    `UPDATE runs SET ${set} WHERE id IN (SELECT id FROM runs WHERE ${which})`,
+    `DELETE FROM totals WHERE kind IN ('active', 'unfinished')`,
+    `INSERT INTO totals (kind, actor_index, period, amount) SELECT 'active', '', 0, count(*) FROM runs
+     WHERE state = 'ready' OR (state = 'owned' AND NOT waiting)`,
+    `INSERT INTO totals (kind, actor_index, period, amount) SELECT 'unfinished', actor_index, 0, count(*)
+     FROM runs WHERE state <> 'ended' AND actor_index IS NOT NULL GROUP BY actor_index`,
+  )
 }
 
 /** Counts the rows. */
