@@ -1,7 +1,7 @@
 /**
  * The statement that claims due runs: no lock for all processes, no sort of all due runs, no sequential scan.
  *
- *   free slots ─▶ the first due runs of each ensemble ─▶ as many of the oldest ─▶ owned ─▶ own lease
+ *   due runs ─▶ as many free slots ─▶ the first due runs of each ensemble ─▶ as many of the oldest ─▶ owned ─▶ own lease
  *
  * An index has the due runs of each ensemble in three classes: suspects (2), runs that lost an owner (1), and others
  * (0). The oldest of all are chosen without a lock. Then as many as were chosen of a class and an ensemble are locked,
@@ -47,8 +47,8 @@ export interface ClaimForm {
  *
  * The ensembles are claim keys (`../claim-key.ts`); the name of an ensemble is one of them.
  *
- * It always returns a row: `room` (number of runs that it could take), `remaining` (ensembles that have further due runs),
- * and if it looks at all leases, the columns of `fleetSql`, in which the own lease may have expired. The claimed runs are in
+ * It always returns a row: `room` (number of runs that it could take; the wanted one if there was a slot for each due run),
+ * `remaining` (ensembles that have further due runs), and if it looks at all leases, the columns of `fleetSql`, in which the own lease may have expired. The claimed runs are in
  * the other columns, in the order of `place`.
  */
 export function claimSql(schema: string, how: ClaimForm): string {
@@ -61,9 +61,15 @@ export function claimSql(schema: string, how: ClaimForm): string {
     ORDER BY due_at, id LIMIT ${limit} ${locking}`
   return `
     WITH ${how.allEnsembles ? allEnsembles(schema) : KNOWN_ENSEMBLES}, ${how.looksAtAll ? allLeases(schema) : NO_LEASES},
-    ${roomSql(schema)}, groups AS MATERIALIZED (
+    candidates AS MATERIALIZED (
       SELECT ensemble, before, class FROM ensembles CROSS JOIN (VALUES (2), (1), (0)) AS classes (class)
-      WHERE ((SELECT runs FROM room) > 0 OR $3::int8 = 0) AND (class < 2 OR $7::int8 > 0)
+      WHERE class < 2 OR $7::int8 > 0
+    ), waiting AS MATERIALIZED (
+      SELECT count(*) AS runs FROM (
+        SELECT FROM candidates AS group_ CROSS JOIN LATERAL (${top('$3::int8', '')}) AS first
+        WHERE EXISTS (SELECT FROM ${freeSlotsSql(schema)}) LIMIT $3::int8) AS due
+    ), ${roomSql(schema)}, groups AS MATERIALIZED (
+      SELECT * FROM candidates WHERE (SELECT runs FROM room) > 0 OR $3::int8 = 0
     ), oldest AS (
       SELECT group_.ensemble, group_.before, group_.class, first.due_at, first.id,
         row_number() OVER (PARTITION BY group_.class ORDER BY first.due_at, first.id) AS in_class
@@ -78,7 +84,7 @@ export function claimSql(schema: string, how: ClaimForm): string {
         row_number() OVER (ORDER BY group_.class DESC, locked.due_at, locked.id) AS place
       FROM chosen AS group_ CROSS JOIN LATERAL (${top('group_.runs', 'FOR UPDATE SKIP LOCKED')}) AS locked
     ), ${takeDueSql(schema)}
-    SELECT fleet.*, (SELECT runs FROM room) AS room, claimed.*, ARRAY(
+    SELECT fleet.*, (SELECT reported FROM room) AS room, claimed.*, ARRAY(
       SELECT ensemble FROM (
         SELECT ensemble, -count(*) AS runs FROM oldest GROUP BY ensemble
         UNION ALL SELECT ensemble, runs FROM chosen) AS found
@@ -92,7 +98,7 @@ export function claimSql(schema: string, how: ClaimForm): string {
  */
 export function claimOfferedSql(schema: string): string {
   return `
-    WITH ${NO_LEASES}, ${roomSql(schema)}, due AS MATERIALIZED (
+    WITH ${NO_LEASES}, waiting AS (SELECT $3::int8 AS runs), ${roomSql(schema)}, due AS MATERIALIZED (
       SELECT 0 AS class, id, due_at, row_number() OVER (ORDER BY due_at, id) AS place FROM (
         SELECT id, due_at FROM ${schema}.runs
           JOIN unnest($8::text[], $9::int4[]) AS offer (run_id, epoch) USING (run_id, epoch)
@@ -121,20 +127,33 @@ function isDueSql(known: string): string {
     AND (${known}::text[] IS NULL OR ${CLAIM_KEY} = ANY(${known}::text[])))`
 }
 
-/** The parts of a claim that lock free slots and say how many runs may take one. */
+/** The slots that are free, in a `FROM` clause with its condition. */
+function freeSlotsSql(schema: string): string {
+  return `${schema}.slots WHERE run IS NULL AND n <= $4::int8 AND n >= $10::int8`
+}
+
+/**
+ * The parts of a claim that lock free slots and say how many runs may take one. It locks as many as runs are `waiting`,
+ * because other claims skip them until it is committed.
+ */
 function roomSql(schema: string): string {
   return `beyond AS (
       SELECT count(*) AS runs FROM ${schema}.slots WHERE n > $4::int8 AND run IS NOT NULL
     ), free AS MATERIALIZED (
       SELECT n, row_number() OVER () AS place FROM (
-        SELECT n FROM ${schema}.slots WHERE run IS NULL AND n <= $4::int8 AND n >= $10::int8
-        ORDER BY n LIMIT $3::int8 + (SELECT runs FROM beyond) FOR UPDATE SKIP LOCKED) AS locked
+        SELECT n FROM ${freeSlotsSql(schema)} ORDER BY n
+        LIMIT (SELECT CASE waiting.runs WHEN 0 THEN 0 ELSE waiting.runs + beyond.runs END FROM waiting, beyond)
+        FOR UPDATE SKIP LOCKED) AS locked
     ), room AS MATERIALIZED (
-      SELECT CASE WHEN EXISTS (
-          SELECT FROM ${schema}.leases WHERE owner = $1 AND expires_at <= statement_timestamp()) THEN 0
-        WHEN has_expired AND NOT $11::bool THEN 0 WHEN $4::int8 IS NULL THEN $3::int8
-        ELSE greatest((SELECT count(*) FROM free) - (SELECT runs FROM beyond), 0) END AS runs
-      FROM fleet
+      SELECT coalesce(runs, 0) AS runs,
+        CASE WHEN runs = (SELECT runs FROM waiting) AND EXISTS (SELECT FROM ${freeSlotsSql(schema)})
+          THEN $3::int8 ELSE coalesce(runs, 0) END AS reported
+      FROM (
+        SELECT CASE WHEN EXISTS (
+            SELECT FROM ${schema}.leases WHERE owner = $1 AND expires_at <= statement_timestamp()) THEN NULL
+          WHEN has_expired AND NOT $11::bool THEN NULL WHEN $4::int8 IS NULL THEN $3::int8
+          ELSE greatest((SELECT count(*) FROM free) - (SELECT runs FROM beyond), 0) END AS runs
+        FROM fleet) AS locked
     )`
 }
 
