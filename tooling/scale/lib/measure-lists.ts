@@ -1,4 +1,5 @@
 /** Measures lists of runs of a loaded store, while nothing else uses it. */
+import { quantile } from '../../bench/lib/runs-table.ts'
 import { openPostgresStorage, type PostgresPlace } from '../../bench/lib/runs-places.ts'
 
 import type { RunQuery } from '../../../packages/runs/src/ports/run-store.ts'
@@ -23,16 +24,28 @@ const FILTERS: readonly Partial<RunQuery>[] = [
 /** Number of lists with each filter, after one that is not measured. */
 const ROUNDS = 10
 
-/** Returns the times of lists with any filter, in milliseconds. */
-export async function measureLists(place: PostgresPlace): Promise<readonly number[]> {
+/** Times of lists in milliseconds. */
+export interface ListTimes {
+  readonly all: readonly number[]
+  /** The filter with the greatest median, as JSON, and its times. */
+  readonly slowest: { readonly filter: string; readonly times: readonly number[] }
+}
+
+/** Measures lists with each filter. */
+export async function measureLists(place: PostgresPlace): Promise<ListTimes> {
   await using storage = await openPostgresStorage(place)
-  const times: number[] = []
+  const byFilter = new Map(FILTERS.map((filter) => [JSON.stringify(filter), [] as number[]]))
   for (let round = 0; round <= ROUNDS; round += 1) {
     for (const filter of FILTERS) {
       const askedAt = performance.now()
       await storage.runs.list({ limit: LIMIT, ...filter })
-      if (round > 0) times.push(performance.now() - askedAt)
+      if (round > 0) byFilter.get(JSON.stringify(filter))?.push(performance.now() - askedAt)
     }
   }
-  return times
+  const lists = [...byFilter].map(([filter, times]) => ({ filter, times }))
+  const [first, ...others] = lists.toSorted(
+    (a, b) => quantile(b.times, 0.5) - quantile(a.times, 0.5),
+  )
+  if (first === undefined) throw new Error('There are no filters')
+  return { all: [first, ...others].flatMap(({ times }) => times), slowest: first }
 }

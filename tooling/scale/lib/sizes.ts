@@ -38,7 +38,7 @@ const FULL: Sizes = {
   hosts: 20,
   storesPerHost: 10,
   measureMs: 5_000,
-  idleMs: 15_000,
+  idleMs: 20_000,
   counted: 20,
   steadyMs: 300_000,
   leastSteadyMs: 90_000,
