@@ -19,6 +19,9 @@ import type { NewRun } from '../run-record.ts'
 /** Minimum interval at which a process reads the list, in milliseconds; that of a large fleet is longer. */
 export const BUILD_POLL_MS = 2_000
 
+/** Number of polls for due runs of a large fleet for each time that one of its processes reads the list. */
+const POLLS_PER_READ = 4
+
 type LivingBuildSettings = Pick<ResolvedRunServiceOptions, 'clock' | 'logger' | 'pollMs'>
 
 /** Knows the builds that live. */
@@ -51,8 +54,11 @@ export class LivingBuilds {
       logger.warn('Failed to read the living builds', { error })
     }
     this.refresh().catch(onError)
-    const everyMs = (): number =>
-      nextPollMs(Math.max(BUILD_POLL_MS, pollMs), this.#storage.queue.fleet.processes)
+    const everyMs = (): number => {
+      const { processes } = this.#storage.queue.fleet
+      const share = processes === 1 ? 1 : POLLS_PER_READ * processes
+      return nextPollMs(Math.max(BUILD_POLL_MS, pollMs), share)
+    }
     const task = async (): Promise<void> => {
       if (this.#storage.isAvailable) await this.refresh()
     }

@@ -67,7 +67,7 @@ describe('a renewal', () => {
 
   it('[RUNS-L2] of 1,000 processes every 3.3 s writes at most 70 kB/s of WAL', async () => {
     const renew = () =>
-      explain('WAL', renewSql('tutti'), ['owner-2', 86_400_000, 86_400_000, true, ['band']])
+      explain('WAL', renewSql('tutti'), ['owner-2', 86_400_000, 86_400_000, true, ['band'], null])
     const changed = listNodes(await renew()).filter((node) => node['Node Type'] === 'ModifyTable')
     expect(changed.map((node) => node['Relation Name'])).toEqual(['leases'])
     // A renewal also removes earlier versions of rows on its page: here more, because each is rolled back.

@@ -80,7 +80,7 @@ it('[RUNS-L2] the runs of an expired lease are found without those of others', a
   const expire = `UPDATE tutti.leases SET expires_at = clock_timestamp() - interval '1 s' WHERE owner = 'owner-0'`
   await database.client.query(expire)
   const rows = await countRows(async (storage) => {
-    const lost = await storage.queue.claimNext({
+    const lost = await storage.dispatcher.take({
       ...leaseOf(storage),
       wanted: 1,
       maxConcurrentRuns: Infinity,
