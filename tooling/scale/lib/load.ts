@@ -45,7 +45,7 @@ export async function makeReady(place: PostgresPlace, { ready }: Sizes): Promise
   await query(place.connectionString, `VACUUM ANALYZE ${place.schema}.runs`)
 }
 
-/** Ends what `makeReady` made ready, and removes the leases of its owners. */
+/** Ends what `makeReady` made ready, and removes the slots and the leases of its owners. */
 export async function endReady(place: PostgresPlace): Promise<void> {
   const { connectionString, schema } = place
   await changeRuns(place, {
@@ -54,7 +54,8 @@ export async function endReady(place: PostgresPlace): Promise<void> {
   })
   await query(
     connectionString,
-    `UPDATE ${schema}.slots SET run = NULL WHERE run IS NOT NULL`,
+    // The limit of the fleet is lower. A claim counts the runs in slots beyond its limit.
+    `DELETE FROM ${schema}.slots`,
     `DELETE FROM ${schema}.leases`,
     `VACUUM ANALYZE ${schema}.runs, ${schema}.slots, ${schema}.leases`,
   )

@@ -45,6 +45,9 @@ const START_LIMIT_MS = 150_000
 /** Number of held runs that are submitted at the same time. */
 const SUBMITTERS = 16
 
+/** Time after which processes that are ready have registered and closed the connections of their start, in milliseconds. */
+const STARTED_MS = 15_000
+
 /** Part of the steady phase in which its load is measured, before the failover. */
 const LOAD_PART = 5
 
@@ -145,6 +148,7 @@ async function prepare(
 ): Promise<void> {
   const { counted, others } = planHeldRuns(seed, sizes)
   say('The fleet idles')
+  await sleep(STARTED_MS)
   measured.idle = await measureLoad(server.url, sizes.idleMs)
   say(describeStatements(measured.idle))
   onMeasured()
