@@ -7,6 +7,8 @@
  * (0). The oldest of all are chosen without a lock. Then as many as were chosen of a class and an ensemble are locked,
  * from the oldest on; runs that another claim has locked are skipped.
  *
+ * A claim of several runs locks as many free slots as runs are due, because other claims skip them until it is committed.
+ *
  * Runs that were claimed leave entries in the index until no transaction can see them, as leases do that were renewed. A
  * claim therefore starts at the last run that this process claimed, and does not read other leases. From time to time,
  * and when a lease can have expired, it starts at the first run and reads all leases.
@@ -65,9 +67,10 @@ export function claimSql(schema: string, how: ClaimForm): string {
       SELECT ensemble, before, class FROM ensembles CROSS JOIN (VALUES (2), (1), (0)) AS classes (class)
       WHERE class < 2 OR $7::int8 > 0
     ), waiting AS MATERIALIZED (
-      SELECT count(*) AS runs FROM (
-        SELECT FROM candidates AS group_ CROSS JOIN LATERAL (${top('$3::int8', '')}) AS first
-        WHERE EXISTS (SELECT FROM ${freeSlotsSql(schema)}) LIMIT $3::int8) AS due
+      SELECT CASE WHEN $3::int8 <= 1 THEN $3::int8 ELSE (
+        SELECT count(*) FROM (
+          SELECT FROM candidates AS group_ CROSS JOIN LATERAL (${top('$3::int8', '')}) AS first
+          WHERE EXISTS (SELECT FROM ${freeSlotsSql(schema)}) LIMIT $3::int8) AS due) END AS runs
     ), ${roomSql(schema)}, groups AS MATERIALIZED (
       SELECT * FROM candidates WHERE (SELECT runs FROM room) > 0 OR $3::int8 = 0
     ), oldest AS (
