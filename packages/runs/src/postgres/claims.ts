@@ -4,6 +4,7 @@
  * - A claim is one statement (`claim-sql.ts`). It claims nothing while there is an expired lease, whose runs come first.
  * - A claim skips rows that are being written; the next claim finds them.
  */
+import { SUSPECT_LOSSES } from '../execution/suspects.ts'
 import { claimOfferedSql, claimSql, offersSql } from './claim-sql.ts'
 import { expireLeases, toFleet } from './leases.ts'
 import { clampCount, finiteOrNull } from './numbers.ts'
@@ -56,7 +57,10 @@ export class PostgresClaims {
     let ignoresExpired = false
     for (;;) {
       const wanted = request.wanted - claimed.length
-      const found = await this.#claim({ ...request, wanted }, ignoresExpired)
+      // One attempt takes one suspect, and so do all together.
+      const hasSuspect = claimed.some(({ lostOwners }) => lostOwners >= SUSPECT_LOSSES)
+      const takesSuspect = request.takesSuspect !== false && !hasSuspect
+      const found = await this.#claim({ ...request, wanted, takesSuspect }, ignoresExpired)
       claimed.push(...found.runs)
       const isFull = claimed.length === request.wanted
       this.#parts.waker.setOwn({ hasFreeSlot: !isFull, ensembles: request.known?.ensembles })
