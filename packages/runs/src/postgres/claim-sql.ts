@@ -118,7 +118,8 @@ export function claimOfferedSql(schema: string): string {
 export function offersSql(schema: string): string {
   return `
     SELECT run_id, ${isDueSql('$3')} AS is_due, CASE state WHEN 'owned' THEN
-      extract(epoch FROM coalesce(expires_at, clock_timestamp()) - clock_timestamp()) * 1000 END AS owned_for_ms
+      extract(epoch FROM least(coalesce(expires_at, clock_timestamp()), clock_timestamp() + interval '1 day')
+        - clock_timestamp()) * 1000 END AS owned_for_ms
     FROM ${schema}.runs JOIN unnest($1::text[], $2::int4[]) AS offer (run_id, epoch) USING (run_id)
       LEFT JOIN ${schema}.leases USING (owner)
     WHERE runs.epoch = offer.epoch + CASE state WHEN 'owned' THEN 1 ELSE 0 END AND state <> 'ended'`
