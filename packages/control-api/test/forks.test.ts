@@ -137,7 +137,7 @@ describe('a fork over HTTP', () => {
     expect(await endless.json()).toMatchObject({ problems: [{ path: '/directives/0/ttl' }] })
   })
 
-  it('is previewed with 200, and then nothing is created', async () => {
+  it('is previewed with 200, which creates no run', async () => {
     await using api = await openTeam({
       apiKeys: [
         apiKey(KEY, { name: 'ann', scopes: ['admin'], limits: { maxUnfinishedRuns: 1 } }),

@@ -26,7 +26,7 @@ import type { Process, Scenario, ScenarioCommand } from './interrupt-everywhere.
 const CALLS = ['search', 'pipe', 'expert', 'approve', 'client', 'once', 'delegate_task'] as const
 type Call = (typeof CALLS)[number]
 
-/** What happens to the answer of a generated task at its review. */
+/** Outcomes of the review of a generated task. */
 const REVIEWS = ['none', 'CONTINUE', 'EDIT', 'REJECT'] as const
 
 /** A generated task. */
@@ -182,7 +182,7 @@ function toTask(process: Process, { workflow, tasks }: GeneratedRun, placed: Pla
   })
 }
 
-/** Returns the tools of a task. Each tells the attempt that called it, from its idempotency key. */
+/** Returns the tools of a task. Each returns the attempt that called it, from its idempotency key. */
 function createTools(process: Process, { calls }: GeneratedTask): readonly AgentTool[] {
   const make = (name: string, options: { idempotent?: boolean; requireApproval?: boolean } = {}) =>
     defineTextTool({

@@ -382,7 +382,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   FinishReason:
     'Reason why a model ended its answer: it was complete (`stop`), it requested tools, it reached its output limit (`length`), a filter of the provider blocked it, or the model refused. `unknown`: the provider gave no reason, or a different one.',
   ForkAction:
-    'What a fork does with a task: REUSED when the task completed in the copied part; ENDED when it failed or was skipped there; CONTINUED when it began there; EXECUTED when it begins in the fork; GIVEN when the request has its output.',
+    'Part of a fork in a task: REUSED when the task completed in the copied part; ENDED when it failed or was skipped there; CONTINUED when it began there; EXECUTED when it begins in the fork; GIVEN when the request has its output.',
   ForkCallPreview: 'Call of a tool that is not idempotent, which a fork might repeat.',
   'ForkCallPreview.attempt': 'Attempt of the task, from 1.',
   'ForkCallPreview.toolName': 'Absent in runs of earlier versions.',

@@ -21,7 +21,7 @@ export interface FailingAttempt {
 }
 
 /** A failed attempt. */
-export interface FailedAttempt {
+export interface AttemptFailure {
   readonly kind: 'failed'
   readonly error: TuttiError
   readonly used: Usage
@@ -31,7 +31,7 @@ export interface FailedAttempt {
 }
 
 /** Ends an attempt that a forked run had begun, because the request of the fork gives the output of the task. */
-export function endReplaced(input: FailingAttempt): FailedAttempt {
+export function endReplaced(input: FailingAttempt): AttemptFailure {
   const { run } = input.scope
   input.services.reviews.closeUnopened(input.scope)
   return recordFailure(input, {
@@ -47,7 +47,7 @@ export function failAttempt(
   input: FailingAttempt,
   thrown: unknown,
   startedAt: number,
-): FailedAttempt {
+): AttemptFailure {
   const { scope, services, progress, signal } = input
   const { task } = scope
   const rejected = thrown instanceof RejectedAnswer ? thrown : undefined
@@ -64,14 +64,14 @@ export function failAttempt(
 }
 
 /** Failure of an attempt, and the start of its work by the clock of the run. */
-interface Failure extends Pick<FailedAttempt, 'error' | 'willRetry' | 'revision'> {
+interface Failure extends Pick<AttemptFailure, 'error' | 'willRetry' | 'revision'> {
   readonly startedAt: number
 }
 
 function recordFailure(
   { scope }: FailingAttempt,
   { error, willRetry, revision, startedAt }: Failure,
-): FailedAttempt {
+): AttemptFailure {
   const { identity, run, totals } = scope
   const used = totals.usage()
   scope.emit(

@@ -25,7 +25,7 @@ import { toStepError, type AttemptHistory } from '../scope/step-log.ts'
 import { totalTokens } from '../usage/tokens.ts'
 import { sumCostUsd } from '../usage/usage.ts'
 import { stoppedError } from '../work/stopped-error.ts'
-import { failAttempt, type FailedAttempt } from './attempt-failure.ts'
+import { failAttempt, type AttemptFailure } from './attempt-failure.ts'
 import { assertGuardrails } from './guardrails.ts'
 import {
   findReviewAfter,
@@ -78,7 +78,7 @@ export interface AttemptInput {
 /** End of an attempt. */
 export type AttemptEnd =
   | { readonly kind: 'completed'; readonly result: TaskResult; readonly exit?: TuttiError }
-  | FailedAttempt
+  | AttemptFailure
 
 /** Runs an attempt. Rejects only if this process may no longer write to the run. */
 export async function runAttempt(input: AttemptInput): Promise<AttemptEnd> {

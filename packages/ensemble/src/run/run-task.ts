@@ -26,7 +26,7 @@ import {
   type AttemptInput,
   type TaskServices,
 } from './attempt.ts'
-import { endReplaced, type FailedAttempt } from './attempt-failure.ts'
+import { endReplaced, type AttemptFailure } from './attempt-failure.ts'
 import { exitEarlyError, rejectionError } from '../reviews/review-end.ts'
 import { Stopwatch } from '../work/stopwatch.ts'
 import { TaskScope } from '../scope/task-scope.ts'
@@ -303,7 +303,7 @@ function sumEarlierAttempts(log: TaskLog): number {
 /** Returns the history after an attempt that will be retried. */
 function advanceHistory(
   { attempt, failures, revisions }: AttemptHistory,
-  { revision }: FailedAttempt,
+  { revision }: AttemptFailure,
 ): AttemptHistory {
   return {
     attempt: attempt + 1,

@@ -341,7 +341,7 @@ export class Run {
     this.#updateTime()
   }
 
-  /** Whether every running task waits for people. A delegated task that works beside a review of its delegator does not. */
+  /** Whether every running task waits for people. A delegated task may work while its delegator waits. */
   get #onlyWaits(): boolean {
     const running = this.#running + this.#delegated
     return running > 0 && this.#held >= running

@@ -16,7 +16,7 @@ import type { ResolvedRunServiceOptions } from '../options.ts'
 import type { ForkedLog } from '../ports/run-store.ts'
 import type { Problem, RunEvent } from '@tutti/protocol'
 
-/** What a request gives to a fork, and what the fork continues from. */
+/** Results and directives for a fork, and the log that it continues from. */
 export interface GivenToFork extends Pick<ForkRequest, 'results' | 'directives'> {
   /** Id of the fork. */
   readonly runId: string
@@ -25,7 +25,7 @@ export interface GivenToFork extends Pick<ForkRequest, 'results' | 'directives'>
 }
 
 /** Settings of the service that apply to forks. */
-export type ForkSettings = Pick<
+export type ForkServiceSettings = Pick<
   ResolvedRunServiceOptions,
   'clock' | 'models' | 'profiles' | 'redact' | 'maxInputBytes'
 >
@@ -35,7 +35,10 @@ export type ForkSettings = Pick<
  *
  * @throws {TuttiError} BAD_REQUEST naming every problem; INPUT_TOO_LARGE for outputs; INVALID_MODEL for a directive.
  */
-export async function addGiven(given: GivenToFork, settings: ForkSettings): Promise<ForkedLog> {
+export async function addGiven(
+  given: GivenToFork,
+  settings: ForkServiceSettings,
+): Promise<ForkedLog> {
   const { source, ensemble, results = {} } = given
   const { fork, copied } = source
   assertResultSize(results, settings)
@@ -69,7 +72,7 @@ interface DirectedLog {
 
 async function applyDirectives(
   { runId, ensemble, directives = [] }: GivenToFork,
-  { clock, models, profiles }: ForkSettings,
+  { clock, models, profiles }: ForkServiceSettings,
   steps: readonly RunStep[],
 ): Promise<DirectedLog> {
   const log: DirectedLog = { events: [], steps: [], stepEvents: [], problems: [] }
@@ -99,7 +102,7 @@ async function applyDirectives(
 
 function assertResultSize(
   results: NonNullable<ForkRequest['results']>,
-  { maxInputBytes }: ForkSettings,
+  { maxInputBytes }: ForkServiceSettings,
 ): void {
   const bytes = Buffer.byteLength(JSON.stringify(results))
   if (bytes <= maxInputBytes) return

@@ -1,6 +1,6 @@
 /** Plans a fork: checks its request, and adds what the request gives it. */
 import { runExists } from '../refusals.ts'
-import { addGiven, type ForkSettings } from './fork-given.ts'
+import { addGiven, type ForkServiceSettings } from './fork-given.ts'
 import { listGivenTasks, previewFork } from './fork-preview.ts'
 import { assertNothingRepeated, findRepeatedCalls } from './fork-side-effects.ts'
 
@@ -23,7 +23,10 @@ export interface AcceptedFork extends Pick<AskedFork, 'request'> {
  *
  * @throws {TuttiError} SIDE_EFFECTS naming the tools that might be called twice, and as `addGiven`.
  */
-export async function planFork(accepted: AcceptedFork, settings: ForkSettings): Promise<ForkedLog> {
+export async function planFork(
+  accepted: AcceptedFork,
+  settings: ForkServiceSettings,
+): Promise<ForkedLog> {
   const { request, source } = accepted
   const { results = {}, allowSideEffects = false } = request
   const log = await addGiven({ ...accepted, ...request, runId: accepted.runId }, settings)
@@ -40,7 +43,7 @@ export async function planFork(accepted: AcceptedFork, settings: ForkSettings): 
  */
 export async function planPreview(
   accepted: AcceptedFork,
-  settings: ForkSettings,
+  settings: ForkServiceSettings,
   runs: Pick<RunStore, 'get'>,
 ): Promise<ForkPreview> {
   const { runId, request, source, ensemble } = accepted

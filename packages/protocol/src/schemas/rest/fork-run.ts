@@ -68,7 +68,7 @@ export const ForkUsage = Type.Object({
 export type ForkUsage = Static<typeof ForkUsage>
 
 /**
- * What a fork does with a task: REUSED when the task completed in the copied part; ENDED when it failed or was skipped
+ * Part of a fork in a task: REUSED when the task completed in the copied part; ENDED when it failed or was skipped
  * there; CONTINUED when it began there; EXECUTED when it begins in the fork; GIVEN when the request has its output.
  */
 export const ForkAction = Type.Enum(['REUSED', 'ENDED', 'CONTINUED', 'EXECUTED', 'GIVEN'])
