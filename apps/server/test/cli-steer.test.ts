@@ -140,7 +140,7 @@ describe('tutti fork', () => {
       tutti([...given, '--json']),
     ])
     expect(shown).toMatchObject({ code: 0, stdout: expect.stringMatching(/^TASK +ACTION +MODEL/) })
-    expect(shown.stdout).toMatch(/^work +GIVEN$/m)
+    expect(shown.stdout).toMatch(/^work +GIVEN *$/m)
     expect(shown.stdout).toMatch(/^estimate +\d/m)
     expect(JSON.parse(json.stdout)).toMatchObject({ parentRunId: runId, at: 0 })
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--result must be') })

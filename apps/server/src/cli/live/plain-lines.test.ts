@@ -54,3 +54,24 @@ describe('plainLines for a model call', () => {
     ])
   })
 })
+
+describe('plainLines for a completed task', () => {
+  const completed = {
+    ...TURN,
+    type: 'task_completed',
+    totalTasks: 1,
+    completedAt: '2026-01-01T00:00:00.000Z',
+    durationMs: 20,
+    tokenCount: 0,
+    toolCallCount: 0,
+    output: 'x',
+    inputTokens: 0,
+    outputTokens: 0,
+    iterationLimitReached: false,
+  } as const
+
+  it('shows its duration, or that the request of a fork gave its output', () => {
+    expect(formatWithoutTime(completed)).toEqual(['write: completed in 20 ms'])
+    expect(formatWithoutTime({ ...completed, outputGiven: true })).toEqual(['write: output given'])
+  })
+})

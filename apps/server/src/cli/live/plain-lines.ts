@@ -76,6 +76,7 @@ function formatTaskEvent(event: LoggedRunEvent): readonly string[] {
         `${toSingleLine(event.taskName)}: started${event.attempt > 1 ? `, attempt ${event.attempt}` : ''}`,
       ]
     case 'task_completed': {
+      if (event.outputGiven === true) return [`${toSingleLine(event.taskName)}: output given`]
       const used =
         event.toolCallCount === 0
           ? ''
