@@ -3,9 +3,9 @@
  *
  * RUNS-Z7 Every policy allows the same code, the same build, a build that is listed as compatible, and a difference that
  *    only touches tasks that have not begun.
- * RUNS-Z17 A different list of tasks is no obstacle if the tasks that it adds, removes or moves have not begun, its last task
- *    is the same, and in the workflow SEQUENTIAL all tasks that have begun come first. The last task has the output of the
- *    run. In the workflow HIERARCHICAL, any task can be delegated at any time.
+ * RUNS-Z17 Every policy also allows a different list of tasks if the tasks that it adds, removes or moves have not begun,
+ *    its last task is the same, and in the workflow SEQUENTIAL all tasks that have begun come first. The last task has the
+ *    output of the run. In the workflow HIERARCHICAL, any task can be delegated at any time, so the list must not change.
  * RUNS-Z8 `compatible` also allows differences in the texts of begun tasks, and `latest` any difference. Replay still
  *    fails a run whose steps differ from the code.
  * RUNS-Z9 A run that is being aborted may be continued by any code, because it makes no call. A cancel in mode `boundary`

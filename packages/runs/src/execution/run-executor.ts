@@ -68,7 +68,7 @@ const RENEWALS_PER_LEASE = 3
  */
 const OTHERS_AFTER_MS = 600_000
 
-/** What a process knows that takes no more runs. */
+/** The ensembles of a process that takes no runs. */
 const NOTHING: KnownEnsembles = { ensembles: [], othersAfterMs: Infinity }
 
 /** A slot for a run that is being created. */
