@@ -72,12 +72,15 @@ export function toSnapshot(given: unknown, state: AguiRunState): Readonly<Record
 
 /** Returns the operations that change one state of a run to another; empty when they are equal. */
 export function diffStates(before: AguiRunState, after: AguiRunState): readonly PatchOperation[] {
-  const whole = (['status', 'usage', 'reviews'] as const).flatMap((field) =>
-    isSame(before[field], after[field])
-      ? []
-      : [{ op: 'replace', path: `/${KEY}/${field}`, value: after[field] } as const],
-  )
-  return [...whole, ...diffTasks(before.tasks, after.tasks)]
+  const operations: PatchOperation[] = []
+  const replace = (field: 'status' | 'usage' | 'reviews'): void => {
+    operations.push({ op: 'replace', path: `/${KEY}/${field}`, value: after[field] })
+  }
+  if (before.status !== after.status) replace('status')
+  if (!isSameUsage(before.usage, after.usage)) replace('usage')
+  if (!isSameReviews(before.reviews, after.reviews)) replace('reviews')
+  operations.push(...diffTasks(before.tasks, after.tasks))
+  return operations
 }
 
 function diffTasks(
@@ -89,11 +92,30 @@ function diffTasks(
   return after.flatMap((task, place): readonly PatchOperation[] => {
     const known = before[place]
     if (known === undefined) return [{ op: 'add', path: `${path}/-`, value: task }]
-    if (isSame(known, task)) return []
+    if (isSameTask(known, task)) return []
     return [{ op: 'replace', path: `${path}/${place}`, value: task }]
   })
 }
 
-function isSame(one: unknown, other: unknown): boolean {
-  return one === other || JSON.stringify(one) === JSON.stringify(other)
+function isSameUsage(one: AguiRunState['usage'], other: AguiRunState['usage']): boolean {
+  return one.tokens === other.tokens && one.costUsd === other.costUsd
+}
+
+/** Whether the same reviews are open. The other fields of a review never change. */
+function isSameReviews(
+  one: readonly AguiReviewState[],
+  other: readonly AguiReviewState[],
+): boolean {
+  const isKnown = ({ reviewId }: AguiReviewState, place: number): boolean =>
+    reviewId === other[place]?.reviewId
+  return one.length === other.length && one.every(isKnown)
+}
+
+function isSameTask(one: AguiTaskState, other: AguiTaskState): boolean {
+  return (
+    one.status === other.status &&
+    one.attempt === other.attempt &&
+    one.name === other.name &&
+    one.agentRole === other.agentRole
+  )
 }

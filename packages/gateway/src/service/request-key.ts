@@ -1,5 +1,5 @@
 /** Pure: hashes texts of any length and content to keys that every store accepts. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** Returns the idempotency key of a request of a peer. */
 export function toRequestKey(from: string, requestId: string): string {
@@ -26,5 +26,5 @@ export function toChatKey(chatId: string, actor: string | undefined): string {
 }
 
 function digest(parts: readonly string[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+  return hash('sha256', JSON.stringify(parts))
 }
