@@ -54,6 +54,26 @@ describe('client.runs', () => {
     expect(again.runId).toBe(replay.runId)
   })
 
+  it('compares two runs', async () => {
+    await using api = await openClientServer()
+    const { runs } = createTestClient(api)
+    api.play()
+    const { runId } = await runs.run(BACH)
+    const replay = await runs.replay(runId, { mode: 'frozen' })
+    await runs.result(replay.runId)
+    const comparison = await runs.compare(runId, replay.runId)
+    expect(comparison).toMatchObject({
+      a: { runId },
+      b: { runId: replay.runId },
+      relation: 'PARENT',
+    })
+    expect(comparison.tasks.map(({ name, sameOutput }) => [name, sameOutput])).toEqual([
+      ['tune', true],
+      ['play', true],
+    ])
+    await expect(runs.compare(runId, 'none')).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+  })
+
   it('submits a run with overrides and options', async () => {
     await using api = await openClientServer()
     const { runs } = createTestClient(api)

@@ -184,6 +184,18 @@ export {
   SetBuildShareBody,
 } from './schemas/rest/builds.ts'
 export {
+  CompareRunsQuery,
+  ComparedCall,
+  ComparedCallPair,
+  ComparedInput,
+  ComparedRun,
+  ComparedTask,
+  ComparedTaskSide,
+  ComparedText,
+  RunComparison,
+  RunDifference,
+} from './schemas/rest/compare-runs.ts'
+export {
   ForkAction,
   ForkCallPreview,
   ForkPreview,
@@ -250,6 +262,9 @@ export {
   Ping,
   ReviewDecision,
   RunControl,
+  RunFork,
+  RunMigrate,
+  RunReplay,
   RunRequest,
   StateQuery,
   Subscribe,
@@ -273,8 +288,10 @@ export {
 } from './schemas/messages/connection-messages.ts'
 export {
   ErrorMessage,
+  ForkPreviewed,
   RunAck,
   RunControlAck,
+  RunMigrateAck,
   StateResponse,
   SubscribeAck,
 } from './schemas/messages/run-messages.ts'

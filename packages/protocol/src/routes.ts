@@ -14,6 +14,7 @@ import {
   ReviewDecisionBody,
   ReviewList,
 } from './schemas/rest/reviews.ts'
+import { CompareRunsQuery, RunComparison } from './schemas/rest/compare-runs.ts'
 import { ForkPreview, ForkRunBody } from './schemas/rest/fork-run.ts'
 import { ReplayRunBody } from './schemas/rest/replay-run.ts'
 import {
@@ -247,6 +248,16 @@ export const ROUTES = {
     scope: 'runs:read',
     errors: [],
     summary: 'List runs, newest first',
+  },
+  compareRuns: {
+    method: 'GET',
+    path: '/api/runs/compare',
+    query: CompareRunsQuery,
+    response: RunComparison,
+    status: 200,
+    scope: 'runs:read',
+    errors: ['RUN_NOT_FOUND'],
+    summary: 'Compare two runs: tasks, outputs, tool calls, tokens, cost and time',
   },
   getRun: {
     method: 'GET',

@@ -75,6 +75,12 @@ export function createRunsClient(settings: ResolvedClientOptions): RunsClient {
         path: routePath('migrateRun', { runId }),
         body: { to, preview },
       }),
+    compare: async (a, b, options = {}) =>
+      callRoute(settings, ROUTES.compareRuns, {
+        ...options,
+        path: routePath('compareRuns'),
+        query: { a, b },
+      }),
     trace: async (runId, options) =>
       callRoute(settings, ROUTES.getRunTrace, {
         ...options,

@@ -16,6 +16,7 @@ import type {
   ReplayRunBody,
   RunMigrated,
   RunAccepted,
+  RunComparison,
   RunDetail,
   RunEvent,
   RunList,
@@ -142,6 +143,11 @@ export interface RunsClient {
    * Moves a run that waits to the code of another build. With `preview`, returns the differences and moves nothing.
    */
   migrate(runId: string, options: MigrateRunBody & CallOptions): Promise<RunMigrated>
+  /**
+   * Compares two runs: their tasks, outputs, tool calls, tokens, cost and time. Differences are those from run `a` to
+   * run `b`.
+   */
+  compare(a: string, b: string, options?: CallOptions): Promise<RunComparison>
   /** Switches the next model calls of a run, or of its task `taskName`, to the model with an alias, or to a tier. */
   switchModel(
     runId: string,

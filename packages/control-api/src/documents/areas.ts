@@ -18,6 +18,7 @@ export const AREAS: readonly Area[] = [
       'forkRun',
       'replayRun',
       'listRuns',
+      'compareRuns',
       'getRun',
       'deleteRun',
       'getRunTrace',

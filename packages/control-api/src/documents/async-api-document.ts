@@ -32,6 +32,9 @@ import { KEY_SCHEME, TICKET_IN_QUERY } from './security-schemes.ts'
 const REPLIES: Readonly<Record<ClientMessage['type'], readonly ServerMessage['type'][]>> = {
   ping: ['pong', 'error'],
   run_request: ['run_ack', 'run_result', 'error'],
+  run_fork: ['run_ack', 'fork_previewed', 'run_result', 'error'],
+  run_replay: ['run_ack', 'run_result', 'error'],
+  run_migrate: ['run_migrate_ack', 'error'],
   run_control: ['run_control_ack', 'error'],
   state_query: ['state_response', 'error'],
   subscribe: ['subscribe_ack', 'error'],

@@ -227,6 +227,72 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'CodeDifference.field': 'Name of the field; `task` for a task that exists in one build only.',
   'CodeDifference.from': 'Value in the build of the run, as text or JSON; absent if there is none.',
   'CodeDifference.to': 'Value in the other build.',
+  CompareRunsQuery: 'Query of `GET /api/runs/compare`.',
+  'CompareRunsQuery.a': 'Id of the first run, such as the parent.',
+  'CompareRunsQuery.b':
+    'Id of the second run. Differences are its values minus those of the first.',
+  ComparedCall: 'Tool call of a task in a comparison, without the calls that the tool made itself.',
+  'ComparedCall.input': 'Arguments as the model wrote them; absent when there are none.',
+  'ComparedCall.durationMs': 'Duration of the call in milliseconds.',
+  'ComparedCall.attempt': 'Attempt of the task, from 1.',
+  'ComparedCall.iterationIndex': 'Number of the turn, from 0 in each attempt.',
+  'ComparedCall.reused':
+    'True if the call was not made by this run: its result is taken from the parent.',
+  ComparedCallPair:
+    'Tool calls of both runs at the same place; one is absent where only the other run made a call.',
+  'ComparedCallPair.sameInput':
+    'Whether both called with equal arguments, as JSON; absent if only one run made the call.',
+  ComparedInput: 'Input that differs between two runs.',
+  'ComparedInput.a': 'Value in the first run; absent if it does not have the input.',
+  'ComparedInput.b': 'Value in the second run.',
+  ComparedRun:
+    'Run in a comparison. Calls that a fork or a replay took from its parent are not counted.',
+  'ComparedRun.runId': 'Id of the run.',
+  'ComparedRun.ensemble': 'Name of the ensemble.',
+  'ComparedRun.startedAt':
+    'Time at which work began; for a run that still waits, the time at which it was accepted.',
+  'ComparedRun.durationMs': 'Duration in milliseconds; absent until the run has ended.',
+  'ComparedRun.parent':
+    'Run that it was forked from, and the `seq` of the last event that it copied from it; `replay` if it replays it.',
+  'ComparedRun.build':
+    'Build of the process that executed it last; absent until a process takes it.',
+  'ComparedRun.code': 'Digest of the code of its ensemble in that build.',
+  'ComparedRun.error': 'Reason of the failure; the start if it is long.',
+  'ComparedRun.tokens': 'Tokens read and written, over all attempts; -1 when not known.',
+  'ComparedRun.costUsd': 'Estimated cost in US dollars; absent when a price is not known.',
+  'ComparedRun.modelCalls': 'Number of model calls that ended, failed ones included.',
+  'ComparedRun.toolCalls':
+    'Number of tool calls that ended, without the calls that a tool made itself.',
+  'ComparedRun.partial':
+    'True if the run has more calls than a comparison reads: `modelCalls` and the listed tool calls are then those of the first part of its log.',
+  ComparedTask:
+    'Task of both runs, by its name; one side is absent if the task exists in the other run only.',
+  'ComparedTask.sameOutput': 'Whether the outputs are equal in full; absent if one run has none.',
+  'ComparedTask.sameDescription':
+    'Whether the descriptions are equal in full; absent if the task exists in one run only.',
+  'ComparedTask.calls': 'Tool calls in order, aligned by tool and arguments.',
+  ComparedTaskSide: 'Task of one run in a comparison.',
+  'ComparedTaskSide.index': 'Number of the task in its run, from 1.',
+  'ComparedTaskSide.agentRole': 'Role of the agent that works on the task.',
+  'ComparedTaskSide.description': 'Description of the task, with its inputs filled in.',
+  'ComparedTaskSide.attempt': 'Current attempt, from 1; 0 before the first.',
+  'ComparedTaskSide.delegatedBy':
+    'Name of the task that delegated it; absent for a task of the plan.',
+  'ComparedTaskSide.reused':
+    'True if the task was not executed by this run: its result is taken from the parent.',
+  'ComparedTaskSide.output': 'Output of the task.',
+  'ComparedTaskSide.error': 'Reason of the failure; the start if it is long.',
+  'ComparedTaskSide.finishReason': 'Reason why the last answer of the model ended.',
+  'ComparedTaskSide.durationMs': 'Duration of the current attempt in milliseconds.',
+  'ComparedTaskSide.tokens': 'Tokens read and written, over all attempts; -1 when not known.',
+  'ComparedTaskSide.costUsd': 'Estimated cost in US dollars; absent when a price is not known.',
+  'ComparedTaskSide.modelCalls': 'Number of model calls that ended, failed ones included.',
+  'ComparedTaskSide.toolCalls':
+    'Number of tool calls that ended, without the calls that a tool made itself.',
+  ComparedText: 'Text of a run in a comparison, cut at a limit.',
+  'ComparedText.text': 'The text, or its start.',
+  'ComparedText.bytes': 'Size of the whole text in bytes of UTF-8.',
+  'ComparedText.cut': 'True if `text` is only the start of the text.',
   CostEstimate: 'Estimated cost in US dollars, by the prices that the server knows.',
   'CostEstimate.inputCost': 'Cost of the tokens read.',
   'CostEstimate.outputCost': 'Cost of the tokens written.',
@@ -398,6 +464,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ForkPreview.repeatedCalls':
     'Calls of tools that are not idempotent, which the fork might repeat.',
   'ForkPreview.needsAllowSideEffects': 'Whether the fork needs `allowSideEffects`.',
+  ForkPreviewed: 'Reply to `run_fork` with `preview`: what the fork would do.',
+  'ForkPreviewed.requestId': "The request's id.",
   ForkReviewPreview: 'Open review that a fork asks again, with a new id.',
   'ForkReviewPreview.reviewId': 'Id of the review in the forked run.',
   ForkRunBody:
@@ -756,7 +824,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   RunAccepted: 'Response 202 of `POST /api/runs`: the run is queued.',
   'RunAccepted.runId': 'Id of the run.',
   'RunAccepted.tasks': 'Number of tasks.',
-  RunAck: 'Reply to `run_request`. AgentEnsemble wire format.',
+  RunAck: 'Reply to `run_request`, `run_fork` and `run_replay`. AgentEnsemble wire format.',
   'RunAck.requestId': "The request's id.",
   'RunAck.runId': 'Id of the run; absent when the request was rejected.',
   'RunAck.tasks': 'Number of tasks.',
@@ -783,6 +851,13 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   RunCancelling: 'A cancel was requested and the work in flight is stopping.',
   'RunCancelling.actor': 'Name of the key that requested the cancel.',
   RunCommand: 'Command for a run. Narrows by `kind`.',
+  RunComparison:
+    'Response of `GET /api/runs/compare`. Its size is limited: long texts are cut, and `cut` or `partial` says so.',
+  'RunComparison.relation':
+    'Relation of the first run to the second: `PARENT` if the second was forked or replayed from it, `CHILD` for the reverse, `SIBLINGS` if both have the same parent, `SAME` for one run; absent when there is none.',
+  'RunComparison.inputs': 'Inputs that differ, sorted by name; at most 100.',
+  'RunComparison.tasks':
+    'Tasks in the order of the first run, then those that only the second has.',
   RunControl: 'Cancels a run or switches its model.',
   'RunControl.runId': 'Id of the run.',
   'RunControl.model':
@@ -823,12 +898,23 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunDetail.code': 'Digest of the code of its ensemble in that build.',
   'RunDetail.resumableBy':
     'Builds that have this code, of which a process must start; only while the run is WAITING_FOR_BUILD.',
+  RunDifference:
+    'Values of the second run minus those of the first; a value is absent if one of them is not known.',
+  'RunDifference.durationMs': 'In milliseconds; absent until both runs have ended.',
+  'RunDifference.costUsd': 'In US dollars.',
   RunEvent: 'Event of a run, without its position in the log. Narrows by `type`.',
   RunEventsQuery: 'Query of `GET /api/runs/{runId}/events`.',
   'RunEventsQuery.events': 'Event types separated by commas; all when absent.',
   'RunEventsQuery.from':
     'First `seq` to send; a negative number counts from the end. `Last-Event-ID` takes precedence.',
   'RunEventsQuery.ticket': 'Ticket, for browsers that cannot send a key.',
+  RunFork: 'Forks a run, like `POST /api/runs/{runId}/fork`.',
+  'RunFork.requestId': 'Repeated in the reply.',
+  'RunFork.parentRunId': 'Id of the run to fork; `runId` is that of the fork.',
+  'RunFork.idempotencyKey':
+    'Key that identifies the submission, like the header `Idempotency-Key` over REST.',
+  'RunFork.traceContext':
+    'W3C trace context, like the headers `traceparent` and `tracestate` over REST.',
   RunForked:
     'The run is a fork: the events before this one, except `run_queued`, are copied from another run, and the run continues from there. Calls in flight are discarded, as by `run_resumed`. The copied part costs nothing: totals count from here.',
   'RunForked.parentRunId': 'Id of the run that the events are copied from.',
@@ -844,6 +930,12 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunMetrics.totalTokens': 'Tokens read and written; -1 when not known.',
   'RunMetrics.totalToolCalls': 'Number of tool calls that ended.',
   'RunMetrics.costUsd': 'Estimated cost so far in US dollars; absent when a price is not known.',
+  RunMigrate:
+    'Moves a run that waits to the code of another build, like `POST /api/runs/{runId}/migrate`.',
+  'RunMigrate.requestId': 'Repeated in the reply.',
+  'RunMigrate.runId': 'Id of the run.',
+  RunMigrateAck: 'Reply to `run_migrate`, with the REST response.',
+  'RunMigrateAck.requestId': "The request's id.",
   RunMigrated: 'Response of `POST /api/runs/{runId}/migrate`.',
   'RunMigrated.runId': 'Id of the run.',
   'RunMigrated.from': 'Build that executed the run last.',
@@ -881,6 +973,13 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunQueued.tags': 'Tags of the run.',
   'RunQueued.actor': 'Name of the key that submitted the run.',
   'RunQueued.threadId': 'Id of the thread that the run belongs to.',
+  RunReplay: 'Replays a run, like `POST /api/runs/{runId}/replay`.',
+  'RunReplay.requestId': 'Repeated in the reply.',
+  'RunReplay.parentRunId': 'Id of the run to replay; `runId` is that of the replay.',
+  'RunReplay.idempotencyKey':
+    'Key that identifies the submission, like the header `Idempotency-Key` over REST.',
+  'RunReplay.traceContext':
+    'W3C trace context, like the headers `traceparent` and `tracestate` over REST.',
   RunRequest: 'Submits a run, like `POST /api/runs`.',
   'RunRequest.requestId': 'Repeated in `run_ack`.',
   'RunRequest.inputs': 'Values of the template variables.',
@@ -983,10 +1082,12 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'SocketQuery.ticket': 'Ticket, for browsers that cannot send a key.',
   'SocketQuery.snapshot':
     'With `none`, `hello` contains no runs, turns or reviews, and no event is sent before `subscribe` requests it; `all` when absent.',
-  StateQuery: 'Requests runs, one run or the capabilities, in the form of the REST responses.',
+  StateQuery:
+    'Requests runs, one run, a comparison, the builds or the capabilities, in the form of the REST responses.',
   'StateQuery.requestId': 'Repeated in the reply.',
   'StateQuery.runId': 'Id of the run; required for `run_detail`.',
   'StateQuery.filter': 'Filter for `runs`.',
+  'StateQuery.compare': 'Runs to compare; required for `comparison`.',
   StateResponse: 'Reply to `state_query`, in the form of the REST response of that name.',
   'StateResponse.requestId': "The request's id.",
   SubmitRunBody: 'Body of `POST /api/runs`.',

@@ -1,12 +1,8 @@
 /** Builds, and runs that wait for one. */
-import {
-  MigrateRunBody,
-  ROUTES,
-  SetBuildShareBody,
-  type BuildList,
-  type BuildShareSet,
-} from '@tutti/protocol'
+import { MigrateRunBody, ROUTES, SetBuildShareBody, type BuildShareSet } from '@tutti/protocol'
 import { readJsonBody, type HttpRoute } from '@tutti/gateway'
+
+import { listBuilds } from '../runs/list-builds.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 
@@ -19,17 +15,7 @@ export function buildRoutes({
     {
       ...ROUTES.listBuilds,
       async handle() {
-        const builds = await runs.builds()
-        const body: BuildList = {
-          builds: builds.map(({ unfinished, firstStartedAt, startedAt, ...build }) => ({
-            ...build,
-            firstStartedAt: new Date(firstStartedAt).toISOString(),
-            startedAt: new Date(startedAt).toISOString(),
-            runs: unfinished,
-          })),
-          current: runs.build,
-        }
-        return Response.json(body)
+        return Response.json(await listBuilds(runs))
       },
     },
     {

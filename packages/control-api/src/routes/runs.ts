@@ -2,6 +2,7 @@
 import {
   CancelBody,
   CancelRunsBody,
+  CompareRunsQuery,
   ForkRunBody,
   ReplayRunBody,
   ListRunsQuery,
@@ -35,6 +36,7 @@ import {
 
 import { prefersEvents } from '../http/accept.ts'
 import { readQuery } from '../http/read-query.ts'
+import { compareRuns } from '../runs/compare-runs.ts'
 import { listRuns } from '../runs/list-runs.ts'
 import { readRunDetail } from '../runs/run-detail.ts'
 import { toForkBody } from '../runs/to-fork-body.ts'
@@ -80,6 +82,13 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly HttpRout
       async handle({ request }) {
         const query = readListQuery(request.url)
         return largeResponse(reads, request, () => listRuns(options, query))
+      },
+    },
+    {
+      ...ROUTES.compareRuns,
+      async handle({ request }) {
+        const query = readQuery(request.url, CompareRunsQuery)
+        return largeResponse(reads, request, () => compareRuns(options, query))
       },
     },
     {

@@ -103,7 +103,7 @@ export function toThreadRun(run: ThreadRunMessages): ThreadRun {
 const MAX_LISTED_LENGTH = 300
 
 /** Returns the start of an error, without splitting a surrogate pair. */
-function truncateError(error: string): string {
+export function truncateError(error: string): string {
   if (error.length <= MAX_LISTED_LENGTH) return error
   return error.slice(0, MAX_LISTED_LENGTH).replace(/[\ud800-\udbff]$/, '')
 }
@@ -155,7 +155,9 @@ function sumMetrics(
 }
 
 /** Sums the cost of tasks; undefined if a task has used tokens without a known price. */
-function sumCosts(tasks: readonly TaskRecord[]): number | undefined {
+export function sumCosts(
+  tasks: readonly Pick<TaskRecord, 'costUsd' | 'inputTokens' | 'outputTokens'>[],
+): number | undefined {
   const costs = tasks.map((task) => task.costUsd ?? (totalTokens(task) === 0 ? 0 : undefined))
   return costs.reduce<number | undefined>(
     (sum, cost) => (sum === undefined || cost === undefined ? undefined : sum + cost),

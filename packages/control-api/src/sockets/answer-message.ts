@@ -1,6 +1,5 @@
 /** Handles the messages of a connection like the corresponding REST routes. */
-import { traceContextOf } from '@tutti/core'
-import { CLIENT_MESSAGE_TYPES, isTerminalRunStatus, shortText } from '@tutti/protocol'
+import { CLIENT_MESSAGE_TYPES, shortText } from '@tutti/protocol'
 import {
   actorOf,
   answerTaskRequest,
@@ -8,54 +7,28 @@ import {
   assertScope,
   audited,
   type AuditSubject,
-  type Caller,
   decideReview,
   findDecisionScope,
   isAudited,
   largeJson,
   sharedCapabilities,
-  submitRunAs,
   type AddSubject,
 } from '@tutti/gateway'
 
+import { compareRuns } from '../runs/compare-runs.ts'
+import { listBuilds } from '../runs/list-builds.ts'
 import { listRuns } from '../runs/list-runs.ts'
 import { readRunDetail } from '../runs/run-detail.ts'
 import { broadcastDirective } from '../steering/broadcast.ts'
 import { assertFeedback } from '../steering/reviews.ts'
 import { toSwitchCommand } from '../steering/to-command.ts'
 import { toCapabilities } from '../runs/to-wire.ts'
+import { repeatId, type MessageContext, type MessageOf } from './message-context.ts'
 import { decodeMessage, readOwnText } from './parse-message.ts'
+import { submitFork, submitReplay, submitRequest } from './submit-message.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type {
-  ClientMessage,
-  LoggedRunEvent,
-  Scope,
-  ServerMessage,
-  SharedCapability,
-} from '@tutti/protocol'
-
-/** Client message of one type. */
-export type MessageOf<Type extends ClientMessage['type']> = Extract<ClientMessage, { type: Type }>
-
-/** Connection that sent a message. */
-export interface MessageContext {
-  readonly options: ResolvedControlApiOptions
-  readonly caller: Caller
-  /** Run of the connection; undefined for all runs. */
-  readonly runId: string | undefined
-  /** Sends a reply, given as an object or as JSON in UTF-8. */
-  readonly send: (message: ServerMessage | Uint8Array) => void
-  /** Changes the subscription of the connection. */
-  readonly subscribe: (message: MessageOf<'subscribe'>) => Promise<void>
-  /**
-   * Sends the result of a run to the connection regardless of its subscription. The returned function undoes that; it
-   * returns whether the result had not been sent yet.
-   */
-  readonly own: (runId: string) => () => boolean
-  /** Aborts when the connection has closed. */
-  readonly gone: AbortSignal
-}
+import type { ClientMessage, Scope, ServerMessage, SharedCapability } from '@tutti/protocol'
 
 /** Scope that each type of message requires, the same as its REST route. */
 export const MESSAGE_SCOPES: Readonly<Record<ClientMessage['type'], Scope>> = {
@@ -64,6 +37,9 @@ export const MESSAGE_SCOPES: Readonly<Record<ClientMessage['type'], Scope>> = {
   state_query: 'runs:read',
   capability_query: 'runs:read',
   run_request: 'runs:write',
+  run_fork: 'runs:write',
+  run_replay: 'runs:write',
+  run_migrate: 'runs:control',
   task_request: 'runs:write',
   run_control: 'runs:control',
   directive: 'runs:control',
@@ -119,9 +95,14 @@ function readAction(sent: unknown): ClientMessage['type'] | undefined {
 const TARGETS: Readonly<Partial<Record<ClientMessage['type'], string>>> = {
   directive: 'to',
   review_decision: 'reviewId',
+  run_fork: 'parentRunId',
+  run_replay: 'parentRunId',
   task_request: 'task',
   tool_request: 'tool',
 }
+
+/** Messages whose `runId` is the run that they act on. */
+const NAMES_RUN: ReadonlySet<string> = new Set(['run_control', 'run_migrate', 'directive'])
 
 /** Returns run and target of a message that is not validated yet, so texts are truncated. */
 function readSubject(
@@ -129,7 +110,7 @@ function readSubject(
   sent: unknown,
   { runId: ownRunId }: MessageContext,
 ): AuditSubject {
-  const named = action === 'run_control' || action === 'directive' ? readOwnText(sent, 'runId') : ''
+  const named = NAMES_RUN.has(action) ? readOwnText(sent, 'runId') : ''
   const runId = action === 'directive' ? (named ?? ownRunId) : named
   const target = readOwnText(sent, TARGETS[action] ?? '')
   return {
@@ -151,7 +132,16 @@ async function answer(
       await context.subscribe(message)
       return
     case 'run_request':
-      addSubject({ runId: await submit(message, context) })
+      addSubject({ runId: await submitRequest(message, context) })
+      return
+    case 'run_fork':
+      await submitFork(message, context, addSubject)
+      return
+    case 'run_replay':
+      addSubject({ runId: await submitReplay(message, context) })
+      return
+    case 'run_migrate':
+      context.send(await migrateRun(message, context.options))
       return
     case 'run_control':
       await controlRun(message, context)
@@ -176,38 +166,12 @@ async function answer(
   }
 }
 
-/** Submits a run and returns its id. */
-async function submit(message: MessageOf<'run_request'>, context: MessageContext): Promise<string> {
-  const { type: _type, requestId, idempotencyKey, traceContext, ...body } = message
-  const { runId, taskCount, workflow } = await submitRunAs(context.options, body, {
-    caller: context.caller,
-    ...traceContextOf(traceContext?.traceparent, traceContext?.tracestate),
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-  })
-  const disown = context.own(runId)
-  context.send({
-    type: 'run_ack',
-    ...(requestId === undefined ? {} : { requestId }),
-    runId,
-    status: 'ACCEPTED',
-    tasks: taskCount,
-    workflow,
-  })
-  // With an idempotency key, the run may already have ended, so no further event will arrive.
-  const result = idempotencyKey === undefined ? undefined : await readResult(context.options, runId)
-  if (result !== undefined && disown()) context.send(result)
-  return runId
-}
-
-/** Returns the last event of a run that has ended; undefined for an unfinished run. */
-async function readResult(
+async function migrateRun(
+  { requestId, runId, to, preview = false }: MessageOf<'run_migrate'>,
   { runs }: Pick<ResolvedControlApiOptions, 'runs'>,
-  runId: string,
-): Promise<LoggedRunEvent | undefined> {
-  const run = await runs.record(runId)
-  if (run === undefined || !isTerminalRunStatus(run.status)) return undefined
-  const [event] = await runs.readEvents({ runId, from: run.lastSeq, limit: 1 })
-  return event
+): Promise<ServerMessage> {
+  const migrated = await runs.migrate(runId, { to, preview })
+  return { type: 'run_migrate_ack', ...repeatId(requestId), ...migrated }
 }
 
 async function controlRun(
@@ -251,10 +215,10 @@ type StateResponse = Extract<ServerMessage, { type: 'state_response' }>
 /**
  * Returns the reply to `state_query`, with the bodies of the REST routes.
  *
- * @throws {TuttiError} RUN_NOT_FOUND for the detail of an unknown run.
+ * @throws {TuttiError} RUN_NOT_FOUND for the detail or the comparison of an unknown run.
  */
 async function answerStateQuery(
-  { requestId, query, runId = '', filter = {} }: MessageOf<'state_query'>,
+  { requestId, query, runId = '', filter = {}, compare }: MessageOf<'state_query'>,
   options: ResolvedControlApiOptions,
 ): Promise<StateResponse> {
   const answer = (data: StateResponse['data']): StateResponse => ({
@@ -264,6 +228,10 @@ async function answerStateQuery(
   })
   const { reads } = options
   if (query === 'capabilities') return answer(toCapabilities(options))
+  if (query === 'builds') return answer(await listBuilds(options.runs))
+  if (query === 'comparison' && compare !== undefined) {
+    return answer(await reads.run(() => compareRuns(options, compare)))
+  }
   if (query === 'runs') return answer(await reads.run(() => listRuns(options, filter)))
   return answer(await reads.run(() => readRunDetail(options, runId)))
 }

@@ -28,7 +28,7 @@ export function toMessageRefusal(
 ): ServerMessage {
   const { error: code, message: reason } = body
   const requestId = message !== undefined && 'requestId' in message ? message.requestId : undefined
-  if (message?.type === 'run_request') return toRejectedRun(body, requestId)
+  if (isSubmission(message?.type)) return toRejectedRun(body, requestId)
   if (message?.type === 'task_request' || message?.type === 'tool_request') {
     return toPeerRefusal({ status, body }, message)
   }
@@ -49,7 +49,12 @@ export function toMalformedRefusal(
   { body }: WireError,
   { type, requestId }: MessageHead,
 ): ServerMessage {
-  return type === 'run_request' ? toRejectedRun(body, requestId) : toErrorMessage(body, requestId)
+  return isSubmission(type) ? toRejectedRun(body, requestId) : toErrorMessage(body, requestId)
+}
+
+/** Whether a message submits a run, so that its reply is a `run_ack`. */
+function isSubmission(type: string | undefined): boolean {
+  return type === 'run_request' || type === 'run_fork' || type === 'run_replay'
 }
 
 function toRejectedRun(body: ErrorBody, requestId: string | undefined): ServerMessage {

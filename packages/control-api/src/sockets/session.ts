@@ -29,10 +29,11 @@ import {
 
 import { agentEnsembleDialect, type Dialect } from '../agentensemble/dialect.ts'
 import { trackReader, type LiveReader } from '../metrics/live-reader.ts'
-import { answerMessage, type MessageContext, type MessageOf } from './answer-message.ts'
+import { answerMessage } from './answer-message.ts'
 import { toAppliedProfile, toControlAck } from './control-ack.ts'
 import { formatClosingReason } from './closing-reason.ts'
 import { MessageInbox } from './inbox.ts'
+import type { MessageContext, MessageOf } from './message-context.ts'
 import { parseMessage, decodeRefusedMessage } from './parse-message.ts'
 import { toMalformedRefusal, toMessageRefusal } from './refusal.ts'
 

@@ -12,7 +12,12 @@ describe('the patterns', () => {
       ['PT1.234S', 'PT0S', 'P1D', 'P1DT2H3M4S', 'PT30M', 'P2W'],
       ['', 'P', 'PT', '30s', 'PT-1S', '-PT1S', 'P1H', 'PT1.S', 'pt1s', 'PT1S '],
     ],
-    ['RunId', RunId, ['a', 'run-7f3a2b', 'A_9'], ['', '-a', '_a', 'a/b', 'a.b', 'ü', 'a\n']],
+    [
+      'RunId',
+      RunId,
+      ['a', 'run-7f3a2b', 'A_9', 'compare-1'],
+      ['', 'compare', '-a', '_a', 'a/b', 'a.b', 'ü', 'a\n'],
+    ],
     ['NonBlank', NonBlank, ['a', ' a ', '0'], ['', ' ', '\n\t', '\u00a0']],
     ['TaskReference', TaskReference, ['$researcher', '$0'], ['', '$', 'researcher', ' $0']],
   ])('of %s accept and reject values', (_, schema, good, bad) => {

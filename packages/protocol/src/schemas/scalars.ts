@@ -27,7 +27,8 @@ export const TokenCount = Type.Integer({ minimum: -1 })
 export const CostUsd = Type.Number({ minimum: 0 })
 
 const NON_BLANK = '\\S'
-const RUN_ID = '^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$'
+// `compare` is a segment of the path `/api/runs/compare`.
+const RUN_ID = '^(?!compare$)[A-Za-z0-9][A-Za-z0-9_-]{0,127}$'
 const IDEMPOTENCY_KEY = '^[!-~]{1,255}$'
 const LIST_CURSOR = '^[1-9][0-9]{0,14}$'
 const TASK_REFERENCE = '^\\$.'
@@ -37,7 +38,10 @@ const ISO_DURATION =
 /** Descriptions of the patterns of this package, for validation messages. */
 export const PATTERN_MEANINGS: ReadonlyMap<string, string> = new Map([
   [NON_BLANK, 'text that is not blank'],
-  [RUN_ID, 'an id of 1 to 128 letters, digits, "_" or "-" that starts with a letter or digit'],
+  [
+    RUN_ID,
+    'an id of 1 to 128 letters, digits, "_" or "-" that starts with a letter or digit and is not "compare"',
+  ],
   [IDEMPOTENCY_KEY, '1 to 255 visible ASCII characters'],
   [TASK_REFERENCE, 'a task reference such as "$researcher" or "$0"'],
   [ISO_DURATION, 'an ISO-8601 duration such as "PT30S"'],

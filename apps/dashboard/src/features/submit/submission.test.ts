@@ -160,7 +160,7 @@ describe('[S2] invalid input is reported at its field', () => {
     [
       { inputs, runId: 'a b' },
       [
-        '/runId must be an id of 1 to 128 letters, digits, "_" or "-" that starts with a letter or digit, got "a b"',
+        '/runId must be an id of 1 to 128 letters, digits, "_" or "-" that starts with a letter or digit and is not "compare", got "a b"',
       ],
     ],
     [{ inputs, tags: [{ key: 'r1', name: '', value: 'x' }] }, ['/tags has a value without a name']],

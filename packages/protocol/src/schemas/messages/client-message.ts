@@ -1,6 +1,10 @@
 /** Messages that a client sends over a WebSocket. All reject unknown keys. */
 import Type from 'typebox'
 import { CancelMode, Priority } from '../enums.ts'
+import { MigrateRunBody } from '../rest/builds.ts'
+import { CompareRunsQuery } from '../rest/compare-runs.ts'
+import { ForkRunBody } from '../rest/fork-run.ts'
+import { ReplayRunBody } from '../rest/replay-run.ts'
 import { EDIT_NEEDS_TEXT, reviewDecisionFields } from '../rest/reviews.ts'
 import { MODEL_OR_TIER } from '../rest/run-control.ts'
 import { ListRunsQuery } from '../rest/runs.ts'
@@ -50,6 +54,56 @@ export const RunRequest = Type.Object(
 )
 export type RunRequest = Static<typeof RunRequest>
 
+/** Forks a run, like `POST /api/runs/{runId}/fork`. */
+export const RunFork = Type.Object(
+  {
+    type: Type.Literal('run_fork'),
+    /** Repeated in the reply. */
+    requestId: Type.Optional(RequestId),
+    /** Id of the run to fork; `runId` is that of the fork. */
+    parentRunId: NonBlank,
+    ...ForkRunBody.properties,
+    /** Key that identifies the submission, like the header `Idempotency-Key` over REST. */
+    idempotencyKey: Type.Optional(IdempotencyKey),
+    /** W3C trace context, like the headers `traceparent` and `tracestate` over REST. */
+    traceContext: Type.Optional(TraceContextFields),
+  },
+  CLOSED,
+)
+export type RunFork = Static<typeof RunFork>
+
+/** Replays a run, like `POST /api/runs/{runId}/replay`. */
+export const RunReplay = Type.Object(
+  {
+    type: Type.Literal('run_replay'),
+    /** Repeated in the reply. */
+    requestId: Type.Optional(RequestId),
+    /** Id of the run to replay; `runId` is that of the replay. */
+    parentRunId: NonBlank,
+    ...ReplayRunBody.properties,
+    /** Key that identifies the submission, like the header `Idempotency-Key` over REST. */
+    idempotencyKey: Type.Optional(IdempotencyKey),
+    /** W3C trace context, like the headers `traceparent` and `tracestate` over REST. */
+    traceContext: Type.Optional(TraceContextFields),
+  },
+  CLOSED,
+)
+export type RunReplay = Static<typeof RunReplay>
+
+/** Moves a run that waits to the code of another build, like `POST /api/runs/{runId}/migrate`. */
+export const RunMigrate = Type.Object(
+  {
+    type: Type.Literal('run_migrate'),
+    /** Repeated in the reply. */
+    requestId: Type.Optional(RequestId),
+    /** Id of the run. */
+    runId: NonBlank,
+    ...MigrateRunBody.properties,
+  },
+  CLOSED,
+)
+export type RunMigrate = Static<typeof RunMigrate>
+
 /** Cancels a run or switches its model. */
 export const RunControl = Type.Object(
   {
@@ -75,21 +129,24 @@ export const RunControl = Type.Object(
 )
 export type RunControl = Static<typeof RunControl>
 
-/** Requests runs, one run or the capabilities, in the form of the REST responses. */
+/** Requests runs, one run, a comparison, the builds or the capabilities, in the form of the REST responses. */
 export const StateQuery = Type.Object(
   {
     type: Type.Literal('state_query'),
     /** Repeated in the reply. */
     requestId: RequestId,
-    query: Type.Enum(['runs', 'run_detail', 'capabilities']),
+    query: Type.Enum(['runs', 'run_detail', 'comparison', 'builds', 'capabilities']),
     /** Id of the run; required for `run_detail`. */
     runId: Type.Optional(NonBlank),
     /** Filter for `runs`. */
     filter: Type.Optional(ListRunsQuery),
+    /** Runs to compare; required for `comparison`. */
+    compare: Type.Optional(CompareRunsQuery),
   },
   {
     ...CLOSED,
     ...requiredWhen('query', 'run_detail', 'runId'),
+    else: requiredWhen('query', 'comparison', 'compare'),
   },
 )
 export type StateQuery = Static<typeof StateQuery>
@@ -139,6 +196,9 @@ export const ClientMessage = Type.Union([
   ReviewDecision,
   Ping,
   RunRequest,
+  RunFork,
+  RunReplay,
+  RunMigrate,
   RunControl,
   StateQuery,
   Subscribe,

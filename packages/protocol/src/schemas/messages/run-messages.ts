@@ -3,13 +3,16 @@ import Type from 'typebox'
 import { Workflow } from '../enums.ts'
 import { ErrorCodeName, errorFields } from '../error-body.ts'
 import { Problem } from '../problem.ts'
+import { BuildList, RunMigrated } from '../rest/builds.ts'
 import { Capabilities } from '../rest/capabilities.ts'
+import { RunComparison } from '../rest/compare-runs.ts'
+import { ForkPreview } from '../rest/fork-run.ts'
 import { RunDetail, RunList } from '../rest/runs.ts'
 import { Count, DurationMs } from '../scalars.ts'
 
 import type { Static } from '../../static.ts'
 
-/** Reply to `run_request`. AgentEnsemble wire format. */
+/** Reply to `run_request`, `run_fork` and `run_replay`. AgentEnsemble wire format. */
 export const RunAck = Type.Object({
   type: Type.Literal('run_ack'),
   /** The request's id. */
@@ -30,6 +33,24 @@ export const RunAck = Type.Object({
   retryAfterMs: Type.Optional(DurationMs),
 })
 export type RunAck = Static<typeof RunAck>
+
+/** Reply to `run_fork` with `preview`: what the fork would do. */
+export const ForkPreviewed = Type.Object({
+  type: Type.Literal('fork_previewed'),
+  /** The request's id. */
+  requestId: Type.Optional(Type.String()),
+  preview: ForkPreview,
+})
+export type ForkPreviewed = Static<typeof ForkPreviewed>
+
+/** Reply to `run_migrate`, with the REST response. */
+export const RunMigrateAck = Type.Object({
+  type: Type.Literal('run_migrate_ack'),
+  /** The request's id. */
+  requestId: Type.Optional(Type.String()),
+  ...RunMigrated.properties,
+})
+export type RunMigrateAck = Static<typeof RunMigrateAck>
 
 /** Reply to `run_control`; subscribers also get it for commands of other clients. AgentEnsemble wire format. */
 export const RunControlAck = Type.Object({
@@ -64,7 +85,7 @@ export const StateResponse = Type.Object({
   type: Type.Literal('state_response'),
   /** The request's id. */
   requestId: Type.String(),
-  data: Type.Union([RunList, RunDetail, Capabilities]),
+  data: Type.Union([RunList, RunDetail, RunComparison, BuildList, Capabilities]),
 })
 export type StateResponse = Static<typeof StateResponse>
 

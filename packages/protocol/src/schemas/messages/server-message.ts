@@ -11,7 +11,15 @@ import {
   TaskResponse,
   ToolResponse,
 } from './peer-messages.ts'
-import { ErrorMessage, RunAck, RunControlAck, StateResponse, SubscribeAck } from './run-messages.ts'
+import {
+  ErrorMessage,
+  ForkPreviewed,
+  RunAck,
+  RunControlAck,
+  RunMigrateAck,
+  StateResponse,
+  SubscribeAck,
+} from './run-messages.ts'
 
 import type { Static } from '../../static.ts'
 
@@ -20,6 +28,8 @@ const replies = [
   Heartbeat,
   Pong,
   RunAck,
+  ForkPreviewed,
+  RunMigrateAck,
   RunControlAck,
   StateResponse,
   SubscribeAck,
