@@ -152,6 +152,32 @@ describe('tutti fork', () => {
   })
 })
 
+describe('tutti diff', () => {
+  it('compares a run with its fork as text and as JSON, and exits with 4 for an unknown run', async () => {
+    const { runs } = server.client()
+    const { runId } = await runs.run({ inputs: { topic: 'tea' } })
+    const change = { inputs: { topic: 'milk' }, allowSideEffects: true }
+    const fork = await runs.fork(runId, { at: { task: 'work' }, ...change })
+    await runs.result(fork.runId)
+    const [text, json, unknown, half] = await Promise.all([
+      tutti(['diff', runId, fork.runId]),
+      tutti(['diff', runId, fork.runId, '--json']),
+      tutti(['diff', runId, 'none']),
+      tutti(['diff', runId]),
+    ])
+    expect(text).toMatchObject({ code: 0, stderr: '' })
+    expect(text.stdout).toContain('B is a fork after event')
+    expect(text.stdout).toContain('Input topic\n  - tea\n  + milk\n')
+    expect(text.stdout).toMatch(/^plan +COMPLETED -> COMPLETED \(reused\) +equal/m)
+    expect(json.code).toBe(0)
+    const a = { runId }
+    const b = { runId: fork.runId }
+    expect(JSON.parse(json.stdout)).toMatchObject({ a, b, relation: 'PARENT' })
+    expect(unknown).toMatchObject({ code: 4, stderr: expect.stringContaining('none') })
+    expect(half.code).toBe(2)
+  })
+})
+
 describe('tutti events', () => {
   it('prints the log as lines and as JSON, completely or filtered', async () => {
     const runId = await startHeldRun()

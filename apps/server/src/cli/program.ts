@@ -13,7 +13,12 @@ import {
 } from './commands/act.ts'
 import { addBuildsCommand } from './commands/builds.ts'
 import { addDevCommand, addDoctorCommand, addStartCommand } from './commands/serve.ts'
-import { addEventsCommand, addExportCommand, addRunsCommand } from './commands/show.ts'
+import {
+  addDiffCommand,
+  addEventsCommand,
+  addExportCommand,
+  addRunsCommand,
+} from './commands/show.ts'
 import { addReviewCommand } from './commands/review.ts'
 import { addRunCommand, addWatchCommand } from './commands/follow.ts'
 import { addToolsCommand } from './commands/tools.ts'
@@ -29,6 +34,7 @@ const COMMANDS = [
   addRunCommand,
   addWatchCommand,
   addRunsCommand,
+  addDiffCommand,
   addEventsCommand,
   addExportCommand,
   addInjectCommand,

@@ -1,4 +1,4 @@
-/** The commands that show runs: `tutti runs`, `tutti events` and `tutti export`. */
+/** The commands that show runs: `tutti runs`, `tutti diff`, `tutti events` and `tutti export`. */
 import { RUN_EVENT_TYPES, suggest, type RunEvent } from '@tutti/protocol'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 
@@ -6,6 +6,7 @@ import { countParser, parseEventPlace, parseStatuses } from '../option-values.ts
 import { withTarget, type TargetOptions } from '../target.ts'
 
 import type { CommandContext } from '../command-context.ts'
+import type { DiffSettings } from '../runs/diff-runs.ts'
 import type { ExportFormat, ExportSettings } from '../runs/export-run.ts'
 import type { EventsSettings } from '../runs/show-events.ts'
 import type { RunListFilters } from '../runs/show-runs.ts'
@@ -47,6 +48,27 @@ export function addRunsCommand(program: Command, context: CommandContext): void 
     const { showRun, showRuns } = await import('../runs/show-runs.ts')
     await (runId === undefined ? showRuns(options, context) : showRun(runId, options, context))
   })
+}
+
+const DIFF_HELP = `
+Tasks are aligned by name, tool calls by tool and arguments. Changes are those from A to B. A task or a call that a fork or a
+replay took from its parent is marked as reused and is not counted. The exit code is 0 whether or not the runs differ.`
+
+/** Adds `tutti diff`. */
+export function addDiffCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command('diff')
+    .description('compare two runs: tasks, outputs, tool calls, tokens, cost and time')
+    .argument('<a>', 'id of the first run, such as the parent')
+    .argument('<b>', 'id of the second run, such as its fork or replay')
+    .option('--json', 'print the API response as one JSON document')
+    .addHelpText('after', DIFF_HELP)
+  withTarget(command).action(
+    async (a: string, b: string, options: TargetOptions & DiffSettings) => {
+      const { diffRuns } = await import('../runs/diff-runs.ts')
+      await diffRuns([a, b], options, context)
+    },
+  )
 }
 
 /** Adds `tutti events`. */
