@@ -44,3 +44,8 @@ export function linkToThreads(threadId?: string): string {
 export function linkToTraces(): string {
   return formatHash(['traces'])
 }
+
+/** Returns the link to the comparison of two runs. */
+export function linkToComparison(a: string, b: string): string {
+  return formatHash(['compare'], { a, b })
+}

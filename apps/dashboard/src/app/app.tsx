@@ -65,6 +65,9 @@ const ToolsPage = lazy(() =>
 const ThreadsPage = lazy(() =>
   import('../features/threads/threads-page.tsx').then((page) => ({ default: page.ThreadsPage })),
 )
+const ComparePage = lazy(() =>
+  import('../features/compare/compare-page.tsx').then((page) => ({ default: page.ComparePage })),
+)
 const TracePage = lazy(() =>
   import('./trace-page.tsx').then((page) => ({ default: page.TracePage })),
 )
@@ -83,6 +86,8 @@ function renderPage({ path: [first = 'runs', second], query }: PagePlace): React
     case 'runs':
       if (second === undefined) return <RunsScreen query={query} />
       return <RunScreen key={second} runId={second} query={query} />
+    case 'compare':
+      return <ComparePage a={query['a']} b={query['b']} />
     case 'reviews':
       return <ReviewsPage />
     case 'new':

@@ -1,8 +1,18 @@
 /** A run as a graph, a timeline and the details of one task: live, replayed, or from a file. */
-import { memo, useCallback, useMemo, useState, type ReactNode, type ComponentProps } from 'react'
+import {
+  lazy,
+  memo,
+  Suspense,
+  useCallback,
+  useMemo,
+  useState,
+  type ReactNode,
+  type ComponentProps,
+} from 'react'
 import { ChevronDown, ChevronUp } from 'lucide-react'
 
 import { linkToRun, type RunPlace } from '../api/links.ts'
+import { useMissingScope } from '../api/use-identity.ts'
 import { CostsView } from '../features/costs/costs-view.tsx'
 import { EventLogView } from '../features/event-log/event-log.tsx'
 import { TaskGraph } from '../features/graph/task-graph.tsx'
@@ -19,6 +29,7 @@ import styles from './run-view.module.css'
 
 import type { RunState, TaskState } from '@tutti/protocol'
 
+import type { ForkPlace } from '../features/fork/fork-form.ts'
 import type { FollowedLog } from '../api/run-log.ts'
 import type { Selection } from '../api/selection.ts'
 
@@ -58,8 +69,23 @@ export const RunView = memo(function RunView({
       setPlace({ task, turn: iterationIndex?.toString(), call: toolCallId }),
     [setPlace],
   )
+  const [forkPlace, setForkPlace] = useState<ForkPlace>()
+  const missing = useMissingScope('runs:write')
+  // The results of a replay are recorded in the run that it replays, which can be forked.
+  const canFork =
+    runId !== undefined &&
+    log !== undefined &&
+    missing === undefined &&
+    log.state.parent?.replay === undefined
   const panels: Readonly<Record<TabName, () => ReactNode>> = {
-    work: () => <TaskTranscript state={state} selection={selection} onSelect={select} />,
+    work: () => (
+      <TaskTranscript
+        state={state}
+        selection={selection}
+        onSelect={select}
+        onFork={canFork ? setForkPlace : undefined}
+      />
+    ),
     events: () => log !== undefined && <EventLogView log={log} position={position} />,
     costs: () => <CostsView state={state} />,
     steering: () => <SteeringLog state={state} log={log} />,
@@ -85,9 +111,24 @@ export const RunView = memo(function RunView({
           {panels[tab]()}
         </Tabs>
       </Panel>
+      {canFork && forkPlace !== undefined && (
+        <Suspense fallback={null}>
+          <ForkDialog
+            runId={runId}
+            state={state}
+            events={log.events}
+            place={forkPlace}
+            onClose={() => setForkPlace(undefined)}
+          />
+        </Suspense>
+      )}
     </div>
   )
 })
+
+const ForkDialog = lazy(() =>
+  import('../features/fork/fork-dialog.tsx').then((part) => ({ default: part.ForkDialog })),
+)
 
 /** Returns the current place and its setter: in the URL for a run, in memory for a file. */
 function usePlaceIn(

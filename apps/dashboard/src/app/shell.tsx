@@ -57,7 +57,10 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   } = usePlace()
   const missing = useMissingScope('runs:write')
   const places = PAGES.filter(({ name }) => name !== 'new' || missing === undefined)
-  const label = PAGES.find(({ name }) => name === here)?.label ?? 'Page not found'
+  const label =
+    here === 'compare'
+      ? 'Compare runs'
+      : (PAGES.find(({ name }) => name === here)?.label ?? 'Page not found')
   // The page of a run sets its own title.
   usePageTitle(here === 'runs' && inner !== undefined ? undefined : `${label} — Tutti`)
   return (

@@ -3,7 +3,14 @@ import { useContext, type ReactNode } from 'react'
 import { type RunState, type RunStatus, isTerminalRunStatus } from '@tutti/protocol'
 
 import { RUN_STATUS } from '../../ui/labels.ts'
-import { formatCount, formatInstant, formatMoney, formatPlural } from '../../lib/format.ts'
+import { linkToComparison, linkToRun } from '../../api/links.ts'
+import {
+  formatCount,
+  formatInstant,
+  formatMoney,
+  formatPlural,
+  formatShortId,
+} from '../../lib/format.ts'
 import { ShownTime } from '../../lib/use-now.ts'
 import { usePageTitle } from '../../lib/use-page-title.ts'
 import { Figure, Figures } from '../../ui/show/figure.tsx'
@@ -60,9 +67,37 @@ export function RunHeader({
           {outcome} {state.error?.code !== undefined && <code>{state.error.code}</code>}
         </p>
       )}
+      {state.parent !== undefined && <Lineage runId={runId} parent={state.parent} />}
       {isReplay && <ShownAt />}
     </header>
   )
+}
+
+/** The run that this one was forked or replayed from. */
+function Lineage({
+  runId,
+  parent,
+}: {
+  readonly runId: string
+  readonly parent: NonNullable<RunState['parent']>
+}) {
+  return (
+    <p className={styles['outcome']}>
+      {describeOrigin(parent)}{' '}
+      <a href={linkToRun(parent.runId)}>
+        <code title={parent.runId}>{formatShortId(parent.runId)}</code>
+      </a>
+      {' · '}
+      <a href={linkToComparison(parent.runId, runId)}>Compare with its parent</a>
+    </p>
+  )
+}
+
+/** Describes how a run came from its parent, whose id follows. */
+export function describeOrigin({ at, replay }: NonNullable<RunState['parent']>): string {
+  if (replay === 'frozen') return 'Frozen replay of'
+  if (replay === 'models') return 'Replay with live models of'
+  return `Fork after event ${at} of`
 }
 
 function ShownAt() {

@@ -15,10 +15,15 @@ import styles from './run-row.module.css'
 export const RunListRow = memo(function RunRow({
   run,
   fits,
+  isPicked,
+  onPick,
   onTag,
 }: {
   readonly run: RunSummary
   readonly fits: boolean
+  /** Whether the run is selected for a comparison; undefined while none is being selected. */
+  readonly isPicked: boolean | undefined
+  readonly onPick: (runId: string) => void
   readonly onTag: (tag: string) => void
 }) {
   const { runId, status, ensemble, startedAt, durationMs, submittedBy } = run
@@ -26,6 +31,15 @@ export const RunListRow = memo(function RunRow({
   return (
     <>
       <span role="cell" className={styles['status']}>
+        {isPicked !== undefined && (
+          <input
+            type="checkbox"
+            className={styles['pick']}
+            aria-label={`Compare ${ensemble} ${runId}`}
+            checked={isPicked}
+            onChange={() => onPick(runId)}
+          />
+        )}
         <Status run={run} />
         {!fits && <span className={hidden['hidden']}>, no longer matches the filter</span>}
       </span>

@@ -18,6 +18,7 @@ import { parseRunFilter, toFilterQuery, isUnfiltered, type RunFilter } from './r
 import { RunFilterBar } from './run-filters.tsx'
 import { RunsTable } from './runs-table.tsx'
 import { formatTotal } from './run-list.ts'
+import { CompareActions, usePicking } from './pick-runs.tsx'
 import { useRunList } from './use-run-list.ts'
 import hidden from '../../ui/show/visually-hidden.module.css'
 import styles from './runs-page.module.css'
@@ -37,6 +38,7 @@ export function RunsScreen({ query }: { readonly query: Readonly<Record<string, 
   const table = useRef<VirtualTableHandle>(null)
   usePageKeys(search, table)
   const onTag = useCallback((tag: string) => goToFilter({ ...filter, tag }), [filter])
+  const picking = usePicking()
   const missing = useMissingScope('runs:write')
   const { list, error, moreError } = read
   const shown = list?.filter ?? filter
@@ -46,7 +48,8 @@ export function RunsScreen({ query }: { readonly query: Readonly<Record<string, 
         <h1>Runs</h1>
         <p className={styles['total']}>{list !== undefined && describeTotal(list, shown)}</p>
         <FoundNote list={list} />
-        {missing === undefined && (
+        <CompareActions picking={picking} />
+        {missing === undefined && picking.picked === undefined && (
           <LinkButton
             kind="primary"
             icon={<Plus />}
@@ -75,6 +78,8 @@ export function RunsScreen({ query }: { readonly query: Readonly<Record<string, 
             list={list}
             change={read.change}
             onEnd={read.readMore}
+            picked={picking.picked}
+            onPick={picking.pick}
             onTag={onTag}
           />
         </div>

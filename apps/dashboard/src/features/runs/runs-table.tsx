@@ -46,12 +46,17 @@ export function RunsTable({
   list,
   change,
   onEnd,
+  picked,
+  onPick,
   onTag,
 }: {
   readonly ref: RefObject<VirtualTableHandle | null>
   readonly list: RunListState
   readonly change: (how: (state: RunListState) => RunListState) => void
   readonly onEnd: () => void
+  /** Ids of the runs that are selected for a comparison; undefined while none is being selected. */
+  readonly picked: readonly string[] | undefined
+  readonly onPick: (runId: string) => void
   readonly onTag: (tag: string) => void
 }) {
   const { filter, fresh, total, isCapped } = list
@@ -78,7 +83,15 @@ export function RunsTable({
         onEnd={onEnd}
         onTop={setAtTop}
       >
-        {(run) => <RunListRow run={run} fits={matchesGroup(filter, run.status)} onTag={onTag} />}
+        {(run) => (
+          <RunListRow
+            run={run}
+            fits={matchesGroup(filter, run.status)}
+            isPicked={picked?.includes(run.runId)}
+            onPick={onPick}
+            onTag={onTag}
+          />
+        )}
       </VirtualTable>
       <div role="status" className={styles['news']}>
         {fresh.size > 0 && !showsNew && (

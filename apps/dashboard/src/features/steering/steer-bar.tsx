@@ -1,5 +1,5 @@
 /** The steering actions of a run: send a directive, switch the model, cancel. */
-import { ListRestart, MessageSquarePlus, Repeat2, Square } from 'lucide-react'
+import { History, ListRestart, MessageSquarePlus, Repeat2, Square } from 'lucide-react'
 import { useId, useState } from 'react'
 
 import { linkToSubmit } from '../../api/links.ts'
@@ -10,12 +10,13 @@ import { restrictToScope, findSteerable } from './can-steer.ts'
 import { CancelDialog } from './cancel-dialog.tsx'
 import { InjectDialog } from './inject-dialog.tsx'
 import { NO_DIRECTIVE } from './inject-form.ts'
+import { ReplayDialog } from './replay-dialog.tsx'
 import { SwitchDialog } from './switch-dialog.tsx'
 import styles from './steer-bar.module.css'
 
 import type { RunState } from '@tutti/protocol'
 
-type Act = 'direct' | 'switchModel' | 'cancel'
+type Act = 'direct' | 'switchModel' | 'cancel' | 'replay'
 
 const ACTS = [
   { act: 'direct', label: 'Direct…', icon: <MessageSquarePlus /> },
@@ -44,9 +45,17 @@ export function SteerBar({ runId, state }: { readonly runId: string; readonly st
       </p>
       {can.isOver
         ? missingToSubmit === undefined && (
-            <LinkButton href={linkToSubmit(runId)} size="s" icon={<ListRestart />}>
-              Run again
-            </LinkButton>
+            <>
+              {/* The results of a replay are recorded in the run that it replays. */}
+              {state.status === 'COMPLETED' && state.parent?.replay === undefined && (
+                <Button size="s" icon={<History />} onClick={() => setOpen('replay')}>
+                  Replay…
+                </Button>
+              )}
+              <LinkButton href={linkToSubmit(runId)} size="s" icon={<ListRestart />}>
+                Run again
+              </LinkButton>
+            </>
           )
         : ACTS.map(({ act, label, icon }) => (
             <Button
@@ -66,6 +75,7 @@ export function SteerBar({ runId, state }: { readonly runId: string; readonly st
       {open === 'direct' && <InjectDialog {...dialog} form={directive} onForm={setDirective} />}
       {open === 'switchModel' && <SwitchDialog {...dialog} />}
       {open === 'cancel' && <CancelDialog {...dialog} />}
+      {open === 'replay' && <ReplayDialog runId={runId} onClose={close} />}
     </div>
   )
 }

@@ -5,6 +5,7 @@ import { useMemo, useRef, useState } from 'react'
 import { findFailureCode } from '../../api/failure.ts'
 import { linkToRun } from '../../api/links.ts'
 import { useServer } from '../../api/server.ts'
+import { createRandomKey } from '../../lib/random-key.ts'
 import { goTo } from '../../lib/router.ts'
 import { toast } from '../../ui/feedback/toasts.tsx'
 import { toDraftFromBody } from './read-draft.ts'
@@ -194,11 +195,5 @@ function toStorageKey(from: string | undefined): string {
 
 /** Returns the key of the last attempt if the body is the same, else a new key. */
 export function chooseSubmissionKey(sent: Submission['sent'], body: string): string {
-  return sent?.body === body ? sent.key : createIdempotencyKey()
-}
-
-/** Creates a random key. Not with `randomUUID`, which does not exist in insecure contexts. */
-function createIdempotencyKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16))
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+  return sent?.body === body ? sent.key : createRandomKey()
 }

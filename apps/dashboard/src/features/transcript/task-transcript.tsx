@@ -1,14 +1,16 @@
 /** Shows the work of one task, turn by turn. */
+import { GitFork } from 'lucide-react'
 import { memo, useCallback, useDeferredValue, useState } from 'react'
 
 import { Empty, Notice } from '../../ui/feedback/notice.tsx'
 import { labelTask } from '../../ui/labels.ts'
 import { formatCount, formatMoney } from '../../lib/format.ts'
+import { Button } from '../../ui/controls/button.tsx'
 import { Segmented } from '../../ui/controls/segmented.tsx'
 import { Figure, Figures } from '../../ui/show/figure.tsx'
 import { Marked } from '../../ui/show/mark.tsx'
 import { Elapsed } from '../../ui/show/time.tsx'
-import { Work } from './work.tsx'
+import { Work, type OnFork } from './work.tsx'
 import { ReviewRow } from './review-row.tsx'
 import styles from './task-transcript.module.css'
 
@@ -26,6 +28,8 @@ interface TranscriptProps {
   readonly state: RunState
   readonly selection: Selection | undefined
   readonly onSelect: (selection: Selection) => void
+  /** Forks the run from a task or from one of its turns; undefined if that is not possible. */
+  readonly onFork?: OnFork | undefined
 }
 
 /**
@@ -36,7 +40,12 @@ export function TaskTranscript({ state, ...rest }: TranscriptProps) {
   return <Transcript state={useDeferredValue(state)} {...rest} />
 }
 
-const Transcript = memo(function Transcript({ state, selection, onSelect }: TranscriptProps) {
+const Transcript = memo(function Transcript({
+  state,
+  selection,
+  onSelect,
+  onFork,
+}: TranscriptProps) {
   /** The earlier attempt that is shown. */
   const [shown, setShown] = useState<{ readonly task: string; readonly attempt: number }>()
   const openTask = useCallback((taskName: string) => onSelect({ taskName }), [onSelect])
@@ -55,6 +64,7 @@ const Transcript = memo(function Transcript({ state, selection, onSelect }: Tran
         isHeld={reviews.some(({ status }) => status === 'OPEN')}
         attempt={earlier?.attempt ?? task.attempt}
         onAttempt={(attempt) => setShown({ task: task.name, attempt })}
+        onFork={onFork}
       />
       {earlier === undefined ? (
         <Work
@@ -65,6 +75,7 @@ const Transcript = memo(function Transcript({ state, selection, onSelect }: Tran
           selection={selection}
           onSelect={onSelect}
           onOpenTask={openTask}
+          onFork={onFork}
         />
       ) : (
         <EarlierAttempt attempt={earlier} reviews={reviews} />
@@ -104,12 +115,14 @@ function TaskHead({
   isHeld,
   attempt,
   onAttempt,
+  onFork,
 }: {
   readonly task: TaskState
   /** Whether a review of the task is open. */
   readonly isHeld: boolean
   readonly attempt: number
   readonly onAttempt: (attempt: number) => void
+  readonly onFork: OnFork | undefined
 }) {
   const { name, agentRole, earlierAttempts, iterationLimitReached, finishReason, error, status } =
     task
@@ -134,6 +147,17 @@ function TaskHead({
             segments={attempts.map((one) => ({ value: String(one), label: `Attempt ${one}` }))}
             onChange={(value) => onAttempt(Number(value))}
           />
+        )}
+        {onFork !== undefined && task.attempt > 0 && (
+          <Button
+            size="s"
+            kind="quiet"
+            icon={<GitFork />}
+            className={styles['fork']}
+            onClick={() => onFork({ taskName: name })}
+          >
+            Fork from this task…
+          </Button>
         )}
       </div>
       <Figures>

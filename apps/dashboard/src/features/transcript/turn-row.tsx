@@ -1,9 +1,11 @@
 /** Shows one model call of a task: messages, failures and answer. */
+import { GitFork } from 'lucide-react'
 import { memo } from 'react'
 
 import { describeEarlyEnd, TURN_STATUS } from '../../ui/labels.ts'
 import { cx } from '../../lib/cx.ts'
 import { formatClock, formatCount, formatDuration, formatMoney } from '../../lib/format.ts'
+import { IconButton } from '../../ui/controls/button.tsx'
 import { Mark } from '../../ui/show/mark.tsx'
 import { Elapsed } from '../../ui/show/time.tsx'
 import { Fold } from '../../ui/layout/fold.tsx'
@@ -23,12 +25,15 @@ export const TurnRow = memo(function TurnRow({
   directives,
   isChosen,
   onChoose,
+  onFork,
 }: {
   readonly turn: TurnState
   /** Directives that this call received. */
   readonly directives: readonly DirectiveState[] | undefined
   readonly isChosen: boolean
   readonly onChoose: (iterationIndex: number) => void
+  /** Forks the run so that this call is made again; undefined if that is not possible. */
+  readonly onFork: ((iterationIndex: number) => void) | undefined
 }) {
   const { iterationIndex, status, model, failures } = turn
   const ended = describeEarlyEnd(turn.finishReason)
@@ -50,6 +55,14 @@ export const TurnRow = memo(function TurnRow({
           </button>
         </h3>
         <span className={styles['model']}>{model}</span>
+        {onFork !== undefined && (
+          <IconButton
+            label={`Fork from model call ${iterationIndex + 1}`}
+            icon={<GitFork />}
+            className={styles['fork']}
+            onClick={() => onFork(iterationIndex)}
+          />
+        )}
         <TurnFigures turn={turn} />
       </header>
       {failures.length > 0 && <TurnFailures failures={failures} isAgain={status !== 'FAILED'} />}

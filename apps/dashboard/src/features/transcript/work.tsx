@@ -39,6 +39,12 @@ const HEIGHTS: Readonly<Record<TranscriptRow['kind'], number>> = {
   end: 90,
 }
 
+/** Forks the run from a task, or from one of its turns. */
+export type OnFork = (place: {
+  readonly taskName: string
+  readonly turn?: { readonly attempt: number; readonly iterationIndex: number }
+}) => void
+
 /** The work of a task; it follows the end while the task is running. */
 export function Work({
   task,
@@ -46,12 +52,14 @@ export function Work({
   selection,
   onSelect,
   onOpenTask,
+  onFork,
 }: {
   readonly task: TaskState
   readonly state: RunState
   readonly selection: Selection | undefined
   readonly onSelect: (selection: Selection) => void
   readonly onOpenTask: (taskName: string) => void
+  readonly onFork: OnFork | undefined
 }) {
   const [folds] = useState(createFolds)
   const { reviews, delegations } = state
@@ -71,6 +79,12 @@ export function Work({
     (iterationIndex: number) => onSelect({ taskName: name, iterationIndex }),
     [name, onSelect],
   )
+  const fork = useMemo(
+    () =>
+      onFork &&
+      ((iterationIndex: number) => onFork({ taskName: name, turn: { attempt, iterationIndex } })),
+    [name, attempt, onFork],
+  )
   const content = (row: TranscriptRow): ReactNode => {
     switch (row.kind) {
       case 'given':
@@ -86,6 +100,7 @@ export function Work({
             directives={directives.get(row.turn.iterationIndex)}
             isChosen={row.key === chosen}
             onChoose={choose}
+            onFork={fork}
           />
         )
       case 'call':

@@ -1,24 +1,51 @@
 /** Shows the difference of two texts. Signs mark changes in addition to colors. */
-import { diffLines, diffWordsWithSpace } from 'diff'
-
+import { findDiffParts, type DiffPart } from './diff-parts.ts'
 import styles from './diff-view.module.css'
 
-/** Maximum length, in characters, for a diff by words; longer texts are compared by lines. */
-const MAX_FOR_WORDS = 20_000
-
-/** Shows the changes from `before` to `after`. */
+/** Shows the changes from `before` to `after` in one text. */
 export function DiffView({ before, after }: { readonly before: string; readonly after: string }) {
-  const isShort = before.length + after.length <= MAX_FOR_WORDS
-  const parts = isShort ? diffWordsWithSpace(before, after) : diffLines(before, after)
   return (
     <div className={styles['diff']} role="group" aria-label="Changes">
-      {parts.map((part, index) => {
-        // Parts have no identity other than their index; the list is computed again on each change.
-        const key = `${index}`
-        if (part.added) return <ins key={key}>{part.value}</ins>
-        if (part.removed) return <del key={key}>{part.value}</del>
-        return <span key={key}>{part.value}</span>
-      })}
+      {renderParts(findDiffParts(before, after))}
     </div>
   )
+}
+
+/** Shows both texts next to each other, or one above the other on narrow screens, with the changes of each. */
+export function DiffColumns({
+  before,
+  after,
+  label,
+}: {
+  readonly before: string
+  readonly after: string
+  /** Names the texts, such as `output`. */
+  readonly label: string
+}) {
+  const parts = findDiffParts(before, after)
+  return (
+    <div className={styles['columns']}>
+      {(['removed', 'added'] as const).map((change) => (
+        <div
+          key={change}
+          data-letter={change === 'removed' ? 'A' : 'B'}
+          className={styles['diff']}
+          role="group"
+          aria-label={`${change === 'removed' ? 'A' : 'B'}: ${label}`}
+        >
+          {renderParts(parts.filter((part) => part.change === undefined || part.change === change))}
+        </div>
+      ))}
+    </div>
+  )
+}
+
+function renderParts(parts: readonly DiffPart[]) {
+  return parts.map(({ value, change }, index) => {
+    // Parts have no identity other than their index; the list is computed again on each change.
+    const key = `${index}`
+    if (change === 'added') return <ins key={key}>{value}</ins>
+    if (change === 'removed') return <del key={key}>{value}</del>
+    return <span key={key}>{value}</span>
+  })
 }

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest'
+
+import {
+  buildForkBody,
+  createForkForm,
+  findForkPrompt,
+  findSeqBeforeTurn,
+  type ForkOrigin,
+} from './fork-form.ts'
+
+import type { LoggedRunEvent } from '@tutti/protocol'
+
+const origin: ForkOrigin = {
+  place: { taskName: 'write', turn: { attempt: 1, iterationIndex: 1 } },
+  prompt: { text: 'Write about {topic}', isTemplate: true },
+  inputs: { topic: 'tides', tone: 'dry' },
+  beforeTurn: 14,
+}
+
+const form = createForkForm(origin)
+
+describe('buildForkBody', () => {
+  it('begins at the turn if nothing is changed', () => {
+    expect(buildForkBody(form, origin)).toEqual({ at: 14 })
+  })
+
+  it('keeps the turn with guidance, changed inputs and allowed side effects', () => {
+    const edited = { ...form, directive: ' Be brief ', inputs: { topic: 'storms', tone: 'dry' } }
+    expect(buildForkBody({ ...edited, allowSideEffects: true }, origin)).toEqual({
+      at: 14,
+      inputs: { topic: 'storms' },
+      directives: [{ content: 'Be brief', target: 'write' }],
+      allowSideEffects: true,
+    })
+  })
+
+  it('begins at the start of the task if the prompt is changed', () => {
+    expect(buildForkBody({ ...form, prompt: 'Sing about {topic}' }, origin)).toEqual({
+      at: { task: 'write' },
+      taskOverrides: { write: { description: 'Sing about {topic}' } },
+    })
+  })
+
+  it('sends braces of a prompt without variables as literal text', () => {
+    const literal = { ...origin, prompt: { text: 'Return {json}', isTemplate: false } }
+    const body = buildForkBody({ ...form, prompt: 'Return {json} only' }, literal)
+    expect(body.taskOverrides).toEqual({ write: { description: 'Return {{json}} only' } })
+  })
+
+  it('begins at the task if no turn was chosen', () => {
+    const whole = { ...origin, place: { taskName: 'write' }, beforeTurn: undefined }
+    expect(buildForkBody(form, whole)).toEqual({ at: { task: 'write' } })
+  })
+})
+
+describe('findForkPrompt', () => {
+  it('returns the template only if the run used it', () => {
+    const inputs = { topic: 'tides' }
+    const task = { description: 'Write about tides as {json}' }
+    expect(findForkPrompt(task, 'Write about {topic} as {{json}}', inputs)).toEqual({
+      text: 'Write about {topic} as {{json}}',
+      isTemplate: true,
+    })
+    for (const template of ['Sing about {topic}', undefined]) {
+      expect(findForkPrompt(task, template, inputs)).toEqual({
+        text: task.description,
+        isTemplate: false,
+      })
+    }
+  })
+})
+
+describe('findSeqBeforeTurn', () => {
+  const started = (seq: number, change: object = {}): LoggedRunEvent => ({
+    type: 'llm_iteration_started',
+    runId: 'run-1',
+    id: `${seq}`,
+    seq,
+    agentRole: 'Writer',
+    taskDescription: 'Write',
+    iterationIndex: 1,
+    messages: [],
+    totalMessageCount: 0,
+    taskName: 'write',
+    taskIndex: 1,
+    attempt: 1,
+    model: 'small',
+    ...change,
+  })
+
+  it('returns the event before the last start of the turn', () => {
+    const events = [
+      started(5, { iterationIndex: 0 }),
+      started(9),
+      started(12),
+      started(20, { taskName: 'other' }),
+      started(30, { attempt: 2 }),
+    ]
+    expect(findSeqBeforeTurn(events, origin.place)).toBe(11)
+    expect(findSeqBeforeTurn(events.slice(0, 1), origin.place)).toBeUndefined()
+    expect(findSeqBeforeTurn(events, { taskName: 'write' })).toBeUndefined()
+  })
+})

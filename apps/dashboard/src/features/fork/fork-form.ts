@@ -1,0 +1,113 @@
+/** The form of a fork: its place, its fields and its request. Pure. */
+import type { ForkBody } from '@tutti/client'
+import type { ForkAction, LoggedRunEvent, TaskState } from '@tutti/protocol'
+
+/** Place of a run from which a fork is started. */
+export interface ForkPlace {
+  readonly taskName: string
+  /** Attempt and model turn; absent for the whole task. */
+  readonly turn?: { readonly attempt: number; readonly iterationIndex: number }
+}
+
+/** Prompt of a task, as the form shows it. */
+export interface ForkPrompt {
+  readonly text: string
+  /** Whether braces in the text are template variables; otherwise they are literal. */
+  readonly isTemplate: boolean
+}
+
+/** Fields of the form. */
+export interface ForkForm {
+  readonly prompt: string
+  readonly directive: string
+  /** Inputs by name. */
+  readonly inputs: Readonly<Record<string, string>>
+  readonly allowSideEffects: boolean
+}
+
+/** What a form does not change. */
+export interface ForkOrigin {
+  readonly place: ForkPlace
+  readonly prompt: ForkPrompt
+  readonly inputs: Readonly<Record<string, string>>
+  /** `seq` of the last event before the turn; undefined for a whole task, and if the log does not have the turn. */
+  readonly beforeTurn: number | undefined
+}
+
+/** Returns the form before any edit. */
+export function createForkForm({ prompt, inputs }: ForkOrigin): ForkForm {
+  return { prompt: prompt.text, directive: '', inputs, allowSideEffects: false }
+}
+
+const VARIABLE = /\{\{(\w+)\}\}|\{(\w+)\}/g
+
+/**
+ * Returns the prompt of a task: its template if the run used it, otherwise its description with all inputs filled in.
+ */
+export function findForkPrompt(
+  { description }: Pick<TaskState, 'description'>,
+  template: string | undefined,
+  inputs: Readonly<Record<string, string>>,
+): ForkPrompt {
+  const filled = template?.replaceAll(VARIABLE, (whole, literal?: string, name = '') =>
+    literal === undefined ? (inputs[name] ?? whole) : `{${literal}}`,
+  )
+  if (template === undefined || filled !== description) {
+    return { text: description, isTemplate: false }
+  }
+  return { text: template, isTemplate: true }
+}
+
+/** Returns the `seq` of the event before the last start of a turn; undefined if the log does not have it. */
+export function findSeqBeforeTurn(
+  events: readonly LoggedRunEvent[],
+  { taskName, turn }: ForkPlace,
+): number | undefined {
+  if (turn === undefined) return undefined
+  const start = events.findLast(
+    (event) =>
+      event.type === 'llm_iteration_started' &&
+      event.taskName === taskName &&
+      event.attempt === turn.attempt &&
+      event.iterationIndex === turn.iterationIndex,
+  )
+  return start === undefined ? undefined : start.seq - 1
+}
+
+/** Whether the form changes the prompt, so that the fork has to begin at the start of the task. */
+export function changesPrompt({ prompt }: ForkForm, origin: ForkOrigin): boolean {
+  return prompt !== origin.prompt.text
+}
+
+/** Returns the request for the fork. Fields without a change are omitted. */
+export function buildForkBody(form: ForkForm, origin: ForkOrigin): ForkBody {
+  const { place, prompt, beforeTurn } = origin
+  const { taskName } = place
+  const isNewPrompt = changesPrompt(form, origin)
+  const description = prompt.isTemplate ? form.prompt : escapeBraces(form.prompt)
+  const inputs = Object.entries(form.inputs).filter(
+    ([name, value]) => value !== origin.inputs[name],
+  )
+  const directive = form.directive.trim()
+  return {
+    at: isNewPrompt || beforeTurn === undefined ? { task: taskName } : beforeTurn,
+    ...(isNewPrompt ? { taskOverrides: { [taskName]: { description } } } : {}),
+    ...(inputs.length === 0 ? {} : { inputs: Object.fromEntries(inputs) }),
+    ...(directive === '' ? {} : { directives: [{ content: directive, target: taskName }] }),
+    ...(form.allowSideEffects ? { allowSideEffects: true } : {}),
+  }
+}
+
+/** Returns a template for a text that has no variables. */
+function escapeBraces(text: string): string {
+  return text.replaceAll(/\{(\w+)\}/g, '{{$1}}')
+}
+
+/** Labels of what a fork does with a task. */
+export const FORK_ACTIONS: Readonly<Record<ForkAction, string>> = {
+  REUSED: 'Reused',
+  ENDED: 'Stays ended',
+  CONTINUED: 'Continues',
+  EXECUTED: 'Executed',
+  GIVEN: 'Output given',
+}
