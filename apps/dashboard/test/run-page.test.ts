@@ -433,7 +433,9 @@ describe('a long transcript', () => {
         const call = work(page, 'read').getByRole('article', { name: 'Model call 31' })
         await call.getByText('This is page 30').waitFor()
         expect(
-          await call.getByRole('button', { name: 'Model call 31' }).getAttribute('aria-current'),
+          await call
+            .getByRole('button', { name: 'Model call 31', exact: true })
+            .getAttribute('aria-current'),
         ).toBe('true')
         await expect.poll(() => isAtTop(call)).toBe(true)
         // A click on the heading of another turn selects it in the URL.

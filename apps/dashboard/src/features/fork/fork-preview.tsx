@@ -28,7 +28,7 @@ export function ForkPreviewView({
   if (data === undefined) return <Loading label="Reading the preview" />
   return (
     <section aria-label="Preview" aria-busy={isStale} className={styles['preview']}>
-      <h3>Preview</h3>
+      <h3>Preview {isStale && <span className={styles['soft']}>updating…</span>}</h3>
       <p>
         <strong>{describeEstimate(data)}</strong> {describeReused(data.reused)}
       </p>
