@@ -107,7 +107,7 @@ async function shoot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `${SHOTS}/${name}.png` })
 }
 
-/** Checks that nothing is wider than the page, and that axe finds no serious problem in either theme. */
+/** Checks that the page does not scroll sideways, and that axe finds no serious problem in either theme. */
 async function checkPage(page: Page, name: string): Promise<void> {
   const overflow = await page.evaluate(
     'document.documentElement.scrollWidth - document.documentElement.clientWidth',

@@ -439,7 +439,7 @@ describe('a long transcript', () => {
         ).toBe('true')
         await expect.poll(() => isAtTop(call)).toBe(true)
         // A click on the heading of another turn selects it in the URL.
-        await work(page, 'read').getByRole('button', { name: 'Model call 32' }).click()
+        await work(page, 'read').getByRole('button', { name: 'Model call 32', exact: true }).click()
         await expect.poll(() => page.url()).toContain('turn=31')
         expect(complaints).toEqual([])
       },

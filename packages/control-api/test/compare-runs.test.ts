@@ -214,7 +214,7 @@ describe('a comparison of two runs', () => {
     expect(delegated[0]?.b?.delegatedBy).toBe(delegated[0]?.a?.delegatedBy)
   })
 
-  it('cuts long outputs, says so, and still knows whether they are equal', async () => {
+  it('cuts and marks long outputs, and still compares them in full', async () => {
     const long = 'é'.repeat(40_000)
     const model = scriptedModel(({ messages }) =>
       messages.some(({ content }) => content?.includes('other')) ? `${long}b` : `${long}a`,

@@ -29,7 +29,7 @@ import styles from './run-view.module.css'
 
 import type { RunState, TaskState } from '@tutti/protocol'
 
-import type { ForkPlace } from '../features/fork/fork-form.ts'
+import type { ForkStart } from '../features/fork/fork-form.ts'
 import type { FollowedLog } from '../api/run-log.ts'
 import type { Selection } from '../api/selection.ts'
 
@@ -69,7 +69,7 @@ export const RunView = memo(function RunView({
       setPlace({ task, turn: iterationIndex?.toString(), call: toolCallId }),
     [setPlace],
   )
-  const [forkPlace, setForkPlace] = useState<ForkPlace>()
+  const [forkPlace, setForkPlace] = useState<ForkStart>()
   const missing = useMissingScope('runs:write')
   // The results of a replay are recorded in the run that it replays, which can be forked.
   const canFork =

@@ -83,7 +83,7 @@ const NOTES: Readonly<Partial<Record<RouteName, string>>> = {
   forkRun:
     'The copied part costs nothing and repeats no call. Inputs and overrides are added to those of the forked run. If tools that are not idempotent might be called again, the fork is refused with SIDE_EFFECTS unless `allowSideEffects` is true. A task with an output in `results` calls no model and no tool; its reviews and guardrails apply. With `preview`, no run is created, and the response lists what the fork would reuse, call and cost.',
   compareRuns:
-    'Tasks are aligned by name, tool calls by tool and arguments. Runs that have not ended are compared as they are now. Long texts are cut, and `cut` says so.',
+    'Tasks are aligned by name, tool calls by tool and arguments. Runs that have not ended are compared as they are now. Long texts are cut, and have `cut`.',
   listRuns:
     'The response is one page, and `nextCursor` continues it; `total` counts matching runs up to 10,000. `status` is a comma-separated list. `q` matches the start of the run id and any part of a tag or input value, ignoring case.',
   createThread:

@@ -852,7 +852,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunCancelling.actor': 'Name of the key that requested the cancel.',
   RunCommand: 'Command for a run. Narrows by `kind`.',
   RunComparison:
-    'Response of `GET /api/runs/compare`. Its size is limited: long texts are cut, and `cut` or `partial` says so.',
+    'Response of `GET /api/runs/compare`. Its size is limited: long texts have `cut`, and long runs `partial`.',
   'RunComparison.relation':
     'Relation of the first run to the second: `PARENT` if the second was forked or replayed from it, `CHILD` for the reverse, `SIBLINGS` if both have the same parent, `SAME` for one run; absent when there is none.',
   'RunComparison.inputs': 'Inputs that differ, sorted by name; at most 100.',

@@ -9,7 +9,7 @@ describe('TextBudget', () => {
     expect(budget.cut('').shown).toEqual({ text: '', bytes: 0 })
   })
 
-  it('cuts a longer text before the character that does not fit, and says so', () => {
+  it('cuts a longer text before the character that does not fit, and marks the text', () => {
     const budget = new TextBudget({ maxBytes: 100, maxTextBytes: 5 })
     expect(budget.cut('abc🙂d').shown).toEqual({ text: 'abc', bytes: 8, cut: true })
     expect(budget.cut('ééé').shown).toEqual({ text: 'éé', bytes: 6, cut: true })

@@ -23,7 +23,7 @@ import {
   findSeqBeforeTurn,
   type ForkForm,
   type ForkOrigin,
-  type ForkPlace,
+  type ForkStart,
 } from './fork-form.ts'
 import { ForkPreviewView } from './fork-preview.tsx'
 import styles from './fork-dialog.module.css'
@@ -38,7 +38,7 @@ interface ForkDialogProps {
   readonly runId: string
   readonly state: RunState
   readonly events: readonly LoggedRunEvent[]
-  readonly place: ForkPlace
+  readonly place: ForkStart
   readonly onClose: () => void
 }
 

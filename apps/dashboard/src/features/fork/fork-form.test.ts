@@ -20,7 +20,7 @@ const origin: ForkOrigin = {
 const form = createForkForm(origin)
 
 describe('buildForkBody', () => {
-  it('begins at the turn if nothing is changed', () => {
+  it('begins at the turn if no field is changed', () => {
     expect(buildForkBody(form, origin)).toEqual({ at: 14 })
   })
 

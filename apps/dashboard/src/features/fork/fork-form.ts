@@ -3,7 +3,7 @@ import type { ForkBody } from '@tutti/client'
 import type { ForkAction, LoggedRunEvent, TaskState } from '@tutti/protocol'
 
 /** Place of a run from which a fork is started. */
-export interface ForkPlace {
+export interface ForkStart {
   readonly taskName: string
   /** Attempt and model turn; absent for the whole task. */
   readonly turn?: { readonly attempt: number; readonly iterationIndex: number }
@@ -25,9 +25,9 @@ export interface ForkForm {
   readonly allowSideEffects: boolean
 }
 
-/** What a form does not change. */
+/** Values that a form begins with. */
 export interface ForkOrigin {
-  readonly place: ForkPlace
+  readonly place: ForkStart
   readonly prompt: ForkPrompt
   readonly inputs: Readonly<Record<string, string>>
   /** `seq` of the last event before the turn; undefined for a whole task, and if the log does not have the turn. */
@@ -61,7 +61,7 @@ export function findForkPrompt(
 /** Returns the `seq` of the event before the last start of a turn; undefined if the log does not have it. */
 export function findSeqBeforeTurn(
   events: readonly LoggedRunEvent[],
-  { taskName, turn }: ForkPlace,
+  { taskName, turn }: ForkStart,
 ): number | undefined {
   if (turn === undefined) return undefined
   const start = events.findLast(

@@ -83,7 +83,7 @@ function describeEstimate({ estimate }: ForkPreview): string {
   const calls = `${formatPlural(modelCalls, 'model call')} and ${formatPlural(toolCalls, 'tool call')}`
   const known = tokens === -1 ? '' : `, ${formatCount(tokens)} tokens`
   const cost = costUsd === undefined ? 'at an unknown cost' : `for about ${formatMoney(costUsd)}`
-  return `${calls}${known}, ${cost}, by the figures of this run.`
+  return `${calls}${known}, ${cost}, by the usage of this run.`
 }
 
 function describeReused({ modelCalls, toolCalls }: ForkUsage): string {

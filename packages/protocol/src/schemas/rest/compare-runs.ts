@@ -168,7 +168,7 @@ export const RunDifference = Type.Object({
 })
 export type RunDifference = Static<typeof RunDifference>
 
-/** Response of `GET /api/runs/compare`. Its size is limited: long texts are cut, and `cut` or `partial` says so. */
+/** Response of `GET /api/runs/compare`. Its size is limited: long texts have `cut`, and long runs `partial`. */
 export const RunComparison = Type.Object({
   a: ComparedRun,
   b: ComparedRun,
