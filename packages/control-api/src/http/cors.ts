@@ -2,8 +2,8 @@
 
 const ALLOWED_METHODS = 'GET, POST, DELETE'
 /**
- * All request headers: clients of other protocols send some of their own, such as `x-stainless-lang` of `openai`. The
- * wildcard does not include `authorization`.
+ * Request headers that pages may send: all of them, because clients of other protocols send further ones, such as
+ * `x-stainless-lang` of `openai`. The wildcard does not include `authorization`.
  */
 const ALLOWED_HEADERS = 'authorization, *'
 const EXPOSED_HEADERS =
