@@ -15,6 +15,10 @@ if (major < NEEDED[0] || (major === NEEDED[0] && minor < NEEDED[1])) {
   )
   process.exitCode = 1
 } else {
+  if (process.argv[2] === 'start') {
+    const { compileOnMainThread } = await import('./start/compile-on-main-thread.ts')
+    compileOnMainThread()
+  }
   const { enableCompileCache } = await import('node:module')
   enableCompileCache()
   const { setExitCode, terminalIo, runCommand } = await import('./cli/index.ts')
