@@ -1,6 +1,6 @@
 /**
  * Prints the bytes of heap that each finished run with a tool call leaves to the next minor collection. Needs
- * `--expose-gc`, and a process of its own: V8 decides by what other code has done before.
+ * `--expose-gc`, and a separate process: V8 decides by what other code has done before.
  */
 import { defineTool, Type } from '@tutti/core'
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 
 import { openDatabase, type Synchronous } from './open-database.ts'
 
-/** What SQLite calls the settings. */
+/** Names of the levels in SQLite. */
 const LEVELS = { NORMAL: 1, FULL: 2 } as const satisfies Record<Synchronous, number>
 
 let directory: string
