@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -36,7 +37,9 @@ async function runProgram(isSentMessages = false) {
     stdio: ['ignore', 'pipe', 'pipe', ...(isSentMessages ? (['ipc'] as const) : [])],
   })
   const ended = once(child, 'exit')
-  const [output, errors] = await Promise.all([text(child.stdout ?? []), text(child.stderr ?? [])])
+  const [output = '', errors] = await Promise.all(
+    [child.stdout, child.stderr].map((stream) => text(stream ?? Readable.from([]))),
+  )
   await ended
   expect(errors).toBe('')
   return { own, pid: child.pid, printed: JSON.parse(output) }
