@@ -328,6 +328,7 @@ export class RunExecutor {
   async stop(drainTimeoutMs: number): Promise<void> {
     this.#isStopped = true
     const { storage, settings } = this.#options
+    storage.dispatcher.stop()
     // Others no longer count on this process, and runs that it releases wake others.
     if (storage.isShared) this.renew().catch(() => undefined)
     // A run that is claimed from now on is handed over as well.

@@ -52,6 +52,8 @@ export interface Dispatcher {
   return(runId: string): void
   /** Offers a parked run when its time limit has passed. A poll of the store finds it if the offer is lost. */
   wakeAt(offer: Offer, inMs: number): void
+  /** Takes no further offers. Those that were not claimed go to other processes. */
+  stop(): void
 }
 
 /** The engine of a dispatcher. */
@@ -88,5 +90,6 @@ export function storeDispatcher(
     heartbeat: () => undefined,
     return: () => undefined,
     wakeAt: () => undefined,
+    stop: () => undefined,
   }
 }

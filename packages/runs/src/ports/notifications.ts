@@ -48,8 +48,8 @@ export interface Notifications {
   /** Notifies the processes that follow the runs with `follow` that this process has written events. */
   publish(written: readonly WrittenEvents[]): void
   /**
-   * Names the runs of whose events this process is notified from then on, in place of those before. Returns false if
-   * the store has to remember them, because notifications of events can only be addressed to processes.
+   * Names the runs of whose events this process is notified from then on, in place of those before. Resolves with false if
+   * the store has to remember them, because it alone notifies this process.
    */
-  follow(query: FollowQuery): boolean
+  follow(query: FollowQuery): Promise<boolean>
 }

@@ -30,7 +30,7 @@ export class PostgresCommandQueue implements CommandQueue {
   }
 
   async send(runId: string, command: RunCommand): Promise<SentCommand | undefined> {
-    const { requests, notifications, sender, sharedChannel } = this.#parts
+    const { requests, notifications, carrier, sharedChannel } = this.#parts
     const text = JSON.stringify(command)
     const sent = await requests.transaction({}, (session) =>
       this.#send(session, { runId, text, cancels: command.kind === 'cancel' }),
@@ -41,7 +41,7 @@ export class PostgresCommandQueue implements CommandQueue {
     if (channel === notifications.channel || channel === sharedChannel) {
       notifications.notify([notification])
     }
-    sender.send([{ channel, notification }])
+    carrier.send([{ channel, notification }])
     return { kind: 'sent', commandId: sent.commandId }
   }
 

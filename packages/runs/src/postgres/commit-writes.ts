@@ -44,7 +44,7 @@ async function commitOnce(
   attempts: readonly CommitAttempt[],
   results: Map<string, WriteResult>,
 ): Promise<readonly CommitAttempt[]> {
-  const { database, notifications, waker, sharedChannel, owned } = parts
+  const { database, notifications, waker, carrier, sharedChannel, owned } = parts
   const unknown = attempts.filter(({ known }) => known === undefined)
   const read = await readKnownRuns(
     database,
@@ -70,6 +70,7 @@ async function commitOnce(
   const own = notifications.channel
   const {
     stored,
+    written,
     notifications: sent,
     woken,
   } = await storeWrites(
@@ -89,6 +90,7 @@ async function commitOnce(
   notifications.notify(
     here.map(({ notification }) => notification).filter(({ kind }) => kind !== 'events'),
   )
+  carrier.publish(written)
   waker.wake(woken, sent)
   return [...waiting.values()].map(({ attempt }) => ({ ...attempt, known: undefined }))
 }

@@ -43,7 +43,7 @@ export async function createRun(
   run: NewRun,
   how: CreateRunOptions,
 ): Promise<CreatedRun> {
-  const { requests, waker } = parts
+  const { requests, waker, carrier } = parts
   const creation: Creation = { parts, run, how }
   const lock = { lock: LOCKS.create, ...actorLock(how.quota) }
   const session = { schema: requests.schema, query: requests.change.bind(requests) }
@@ -65,6 +65,7 @@ export async function createRun(
   if (created.kind !== 'stored') return created
   const to = how.fork === undefined ? 0 : how.fork.parent.at + how.fork.events.length
   const written = { kind: 'events', runId: run.runId, from: 0, to } as const
+  carrier.publish([written])
   waker.wake(
     [toClaimKey({ ensemble: run.ensemble, ...field('code', run.code?.code) })],
     created.followers.map((channel) => ({ channel, notification: written })),

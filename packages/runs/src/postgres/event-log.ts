@@ -13,9 +13,9 @@ export const ALL_RUNS = '0'
 
 /** The event log of a Postgres store. */
 export class PostgresEventLog implements StoredEventLog {
-  readonly #parts: Pick<PostgresParts, 'requests' | 'notifications'>
+  readonly #parts: Pick<PostgresParts, 'requests' | 'notifications' | 'carrier'>
 
-  constructor(parts: Pick<PostgresParts, 'requests' | 'notifications'>) {
+  constructor(parts: Pick<PostgresParts, 'requests' | 'notifications' | 'carrier'>) {
     this.#parts = parts
   }
 
@@ -40,13 +40,14 @@ export class PostgresEventLog implements StoredEventLog {
   }
 
   async follow({ runIds, all }: FollowQuery): Promise<readonly RunHead[]> {
-    const { requests, notifications } = this.#parts
+    const { requests, notifications, carrier } = this.#parts
     const { schema } = requests
+    const remembers = !(await carrier.follow({ runIds, all }))
     const rows = await requests.query(
       `WITH named AS (
          SELECT id, run_id, last_seq FROM ${schema}.runs WHERE run_id = ANY($1::text[])
        ), places AS (
-         SELECT id FROM named UNION ALL SELECT ${ALL_RUNS} WHERE $2
+         SELECT id FROM named WHERE $4 UNION ALL SELECT ${ALL_RUNS} WHERE $2 AND $4
        ), gone AS (
          DELETE FROM ${schema}.followers
          WHERE channel = $3 AND run NOT IN (SELECT id FROM places)
@@ -57,7 +58,7 @@ export class PostgresEventLog implements StoredEventLog {
        )
        SELECT run_id, last_seq FROM named UNION
        SELECT run_id, last_seq FROM ${schema}.runs WHERE $2 AND state = 'owned'`,
-      [runIds.map(toColumn), all, notifications.channel],
+      [runIds.map(toColumn), all, notifications.channel, remembers],
     )
     return rows.map((row) => ({
       runId: fromColumn(String(row['run_id'])),

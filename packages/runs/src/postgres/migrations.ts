@@ -12,6 +12,7 @@ import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
 import { isLockTimeout } from './connection-errors.ts'
 import { BUILD_SHARES, BUILD_TABLES } from './build-tables.ts'
 import { CLAIM_KEY, UNOWNED } from './claim-key-sql.ts'
+import { OFFER_TABLES } from './offer-tables.ts'
 import { THREAD_TABLES } from './thread-tables.ts'
 import { Database, LOCKS, type DatabaseSession } from './database.ts'
 import { TOTALS_SCHEMA } from './totals-schema.ts'
@@ -387,6 +388,7 @@ export const POSTGRES_MIGRATIONS: readonly (string | IndexStep | RepeatedStep)[]
   // Without the state, so that a condition on the owner cannot use the index of unfinished runs: a plan that was made
   // while few runs were owned reads all of them there.
   { indexes: { runs_by_owner: 'runs (owner) WHERE owner IS NOT NULL', runs_owned: null } },
+  OFFER_TABLES,
 ]
 
 /**

@@ -1,6 +1,8 @@
 /** Settings of the Postgres store. */
 import { silentLogger, type Logger } from '@tutti/core'
 
+import type { ConnectEngine } from '../ports/dispatch-engine.ts'
+
 /** Options of the Postgres store. */
 export interface PostgresRunStorageOptions {
   /** `postgres://user:password@host:port/database`. */
@@ -34,10 +36,15 @@ export interface PostgresRunStorageOptions {
   readonly queryLimitMs?: number
   /** Logs lost connections. @default no logging */
   readonly logger?: Logger
+  /** Engine that dispatches runs and carries notifications, while it can be reached. @default the database */
+  readonly engine?: ConnectEngine
 }
 
 /** {@link PostgresRunStorageOptions} with every value present. */
-export interface ResolvedPostgresRunStorageOptions extends Required<PostgresRunStorageOptions> {
+export interface ResolvedPostgresRunStorageOptions
+  extends
+    Required<Omit<PostgresRunStorageOptions, 'engine'>>,
+    Pick<PostgresRunStorageOptions, 'engine'> {
   /** Whether a pooler in transaction mode may be in between, so that no setting of a connection lasts. */
   readonly isPooled: boolean
 }

@@ -1,6 +1,6 @@
 /** The parts that the ports of a Postgres store share. */
+import type { Notifications } from '../ports/notifications.ts'
 import type { Database } from './database.ts'
-import type { NotificationSender } from './notification-sender.ts'
 import type { OwnedRuns } from './owned-runs.ts'
 import type { PostgresNotifications } from './notifications.ts'
 import type { ProcessWaker } from './process-waker.ts'
@@ -15,7 +15,8 @@ export interface PostgresParts {
   /** Lists, searches and totals; perhaps of a replica. */
   readonly searches: Database
   readonly notifications: PostgresNotifications
-  readonly sender: NotificationSender
+  /** Sends notifications to other processes, over the engine if there is one. */
+  readonly carrier: Notifications
   readonly waker: ProcessWaker
   /** The runs that this process writes. */
   readonly owned: OwnedRuns

@@ -16,6 +16,7 @@ import { GramFiller } from './fill-grams.ts'
 import { PostgresEventLog } from './event-log.ts'
 import { leaveFleet } from './leases.ts'
 import { migratePostgres } from './migrations.ts'
+import { PostgresOfferOutbox } from './offer-outbox.ts'
 import { OwnedRuns } from './owned-runs.ts'
 import { NotificationSender } from './notification-sender.ts'
 import { PostgresNotifications, toSharedChannel } from './notifications.ts'
@@ -35,6 +36,8 @@ import { PostgresThreadStore } from './thread-store.ts'
 import { LastUnfinishedCount } from './unfinished-count.ts'
 import { PostgresWebhookOutbox } from './webhook-outbox.ts'
 
+import type { DispatchEngine } from '../ports/dispatch-engine.ts'
+import type { Notifications } from '../ports/notifications.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { PostgresParts } from './postgres-parts.ts'
 
@@ -71,14 +74,8 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
   const owned = new OwnedRuns()
   const databases = openDatabases(settings, onLost)
   const { database, requests, searches } = databases
-  const sender = new NotificationSender({
-    channel: notifications.channel,
-    schema: database.schema,
-    query: (sql, values) => database.query(sql, values),
-    logger,
-    gatherMs: () => notificationGatherMs(claims.fleet.processes),
-    notifiesOfEvents: () => notifiesOfEvents(claims.fleet.processes),
-  })
+  const sender = createSender(settings, { database, notifications }, () => claims.fleet.processes)
+  const outbox = new PostgresOfferOutbox(database)
   const filler = new GramFiller({ database: requests, logger })
   const close = async (): Promise<void> => {
     availability.close()
@@ -88,37 +85,44 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
   }
   try {
     await open({ database, notifications, settings })
+    if (settings.engine !== undefined) await outbox.open()
     await filler.start()
   } catch (error) {
     await close()
     throw error
   }
   const leave = async (): Promise<void> => {
+    await engine?.[Symbol.asyncDispose]()
     if (availability.isAvailable) await awaitClosing(leaveFleet(database, notifications.channel))
   }
   const parts = {
     ...databases,
     notifications,
-    sender,
-    waker: new ProcessWaker({ notifications, sender }),
+    carrier: carryOver(sender, () => engine?.notifications),
+    waker: new ProcessWaker({ notifications, sender, findEngine: () => engine }),
     owned,
     unfinished: new LastUnfinishedCount(() => systemClock.elapsed()),
     sharedChannel: toSharedChannel(schema),
   }
   const claims = new PostgresClaims(parts)
+  const queue = new PostgresRunQueue(parts, claims)
+  const store = storeDispatcher((request) => claims.take(request))
+  const engine: DispatchEngine | undefined = settings.engine?.({
+    processName: notifications.channel,
+    queue,
+    outbox,
+    dispatcher: store,
+    notifications: sender,
+    receive: (received) => {
+      notifications.notify(received)
+    },
+    logger,
+  })
   let closing: Promise<void> | undefined
   return {
-    runs: new PostgresRunStore(parts),
-    threads: new PostgresThreadStore(parts),
-    queue: new PostgresRunQueue(parts, claims),
-    dispatcher: storeDispatcher((request) => claims.take(request)),
-    commands: new PostgresCommandQueue(parts),
-    events: new PostgresEventLog(parts),
-    outbox: new PostgresWebhookOutbox(parts),
-    audit: new PostgresAuditLog(requests),
-    builds: postgresBuildStore(parts),
-    secrets: postgresSecretStore(requests),
-    ...postgresRunMemory(requests),
+    ...createPorts(parts),
+    queue,
+    dispatcher: engine?.dispatcher ?? store,
     processName: notifications.channel,
     isShared: true,
     get isAvailable() {
@@ -126,6 +130,63 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
     },
     listen: (listener) => notifications.listen(listener),
     [Symbol.asyncDispose]: () => (closing ??= leave().then(close)),
+  }
+}
+
+/** Creates the sender of notifications; the more processes there are, the longer it gathers them. */
+function createSender(
+  { logger }: ResolvedPostgresRunStorageOptions,
+  { database, notifications }: Pick<PostgresParts, 'database' | 'notifications'>,
+  countProcesses: () => number,
+): NotificationSender {
+  return new NotificationSender({
+    channel: notifications.channel,
+    schema: database.schema,
+    query: (sql, values) => database.query(sql, values),
+    logger,
+    gatherMs: () => notificationGatherMs(countProcesses()),
+    notifiesOfEvents: () => notifiesOfEvents(countProcesses()),
+  })
+}
+
+/** Creates the ports that only read and write. */
+function createPorts(
+  parts: PostgresParts,
+): Omit<
+  RunStorage,
+  | 'queue'
+  | 'dispatcher'
+  | 'processName'
+  | 'isShared'
+  | 'isAvailable'
+  | 'listen'
+  | typeof Symbol.asyncDispose
+> {
+  const { requests } = parts
+  return {
+    runs: new PostgresRunStore(parts),
+    threads: new PostgresThreadStore(parts),
+    commands: new PostgresCommandQueue(parts),
+    events: new PostgresEventLog(parts),
+    outbox: new PostgresWebhookOutbox(parts),
+    audit: new PostgresAuditLog(requests),
+    builds: postgresBuildStore(parts),
+    secrets: postgresSecretStore(requests),
+    ...postgresRunMemory(requests),
+  }
+}
+
+/** Sends notifications over the engine, or over the database if there is none. */
+function carryOver(
+  sender: NotificationSender,
+  findEngine: () => Notifications | undefined,
+): Notifications {
+  return {
+    send: (notifications) => {
+      ;(findEngine() ?? sender).send(notifications)
+    },
+    publish: (written) => findEngine()?.publish(written),
+    follow: async (query) => (await findEngine()?.follow(query)) ?? false,
   }
 }
 

@@ -5,8 +5,10 @@
  *                      └▶ otherwise another one, chosen by the statement that notifies it
  *
  * What this process can take is what its lease says since its last claim or renewal. If that is no longer true when it is
- * woken, it wakes another one in turn. A wake-up is a hint: a run for which no process was woken is found by a poll.
+ * woken, it wakes another one in turn. A wake-up is a hint: a run for which no process was woken is found by a poll. An
+ * engine, while it can be reached, offers the runs instead.
  */
+import type { DispatchEngine } from '../ports/dispatch-engine.ts'
 import type { AddressedNotification } from '../ports/notifications.ts'
 import type { NotificationSender } from './notification-sender.ts'
 import type { PostgresNotifications } from './notifications.ts'
@@ -21,18 +23,21 @@ export interface ProcessOffer {
 /** Number of processes that a full process wakes for further due runs of an ensemble. */
 const PASSED_TO = 2
 
+/** The parts of a {@link ProcessWaker}. */
+export interface ProcessWakerParts {
+  readonly notifications: Pick<PostgresNotifications, 'notify'>
+  readonly sender: Pick<NotificationSender, 'send'>
+  /** Returns the engine that offers runs in place of wake-ups, if there is one. */
+  readonly findEngine?: () => DispatchEngine | undefined
+}
+
 /** Wakes processes for runs. */
 export class ProcessWaker {
-  readonly #notifications: Pick<PostgresNotifications, 'notify'>
-  readonly #sender: Pick<NotificationSender, 'send'>
+  readonly #parts: ProcessWakerParts
   #own: ProcessOffer = { hasFreeSlot: false, ensembles: [] }
 
-  constructor(parts: {
-    readonly notifications: Pick<PostgresNotifications, 'notify'>
-    readonly sender: Pick<NotificationSender, 'send'>
-  }) {
-    this.#notifications = parts.notifications
-    this.#sender = parts.sender
+  constructor(parts: ProcessWakerParts) {
+    this.#parts = parts
   }
 
   /** Remembers what this process can take on. */
@@ -45,9 +50,16 @@ export class ProcessWaker {
    * change are sent with the wake-up, because readers expect those of a run in their order.
    */
   wake(ensembles: readonly string[], others: readonly AddressedNotification[] = []): void {
+    const { notifications, sender } = this.#parts
+    const engine = this.#engine
+    if (engine !== undefined) {
+      engine.notifications.send(others)
+      if (ensembles.length > 0) engine.dispatcher.offer()
+      return
+    }
     const elsewhere = ensembles.filter((ensemble) => !this.#takes(ensemble))
-    if (elsewhere.length < ensembles.length) this.#notifications.notify([{ kind: 'ready' }])
-    this.#sender.send(others, elsewhere)
+    if (elsewhere.length < ensembles.length) notifications.notify([{ kind: 'ready' }])
+    sender.send(others, elsewhere)
   }
 
   /**
@@ -55,10 +67,17 @@ export class ProcessWaker {
    * same, so that many runs reach many processes in few steps.
    */
   passOn(ensembles: readonly string[]): void {
-    this.#sender.send(
+    if (this.#engine !== undefined) return
+    this.#parts.sender.send(
       [],
       ensembles.flatMap((ensemble) => Array.from({ length: PASSED_TO }, () => ensemble)),
     )
+  }
+
+  /** The engine, if it offers runs now. */
+  get #engine(): DispatchEngine | undefined {
+    const engine = this.#parts.findEngine?.()
+    return engine?.dispatcher.engine.isConnected === true ? engine : undefined
   }
 
   #takes(ensemble: string): boolean {

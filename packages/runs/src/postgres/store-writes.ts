@@ -22,7 +22,7 @@ import { toWriteStatement, type WriteValues } from './write-sql.ts'
 
 import type { DatabaseSession, PostgresRow } from './database.ts'
 import type { AcceptedWrite } from './decide-write.ts'
-import type { AddressedNotification, SentNotification } from '../ports/notifications.ts'
+import type { AddressedNotification, WrittenEvents } from '../ports/notifications.ts'
 import type { KnownRun } from './owned-runs.ts'
 import type { PostgresRunRow } from './rows.ts'
 
@@ -44,6 +44,8 @@ export interface KnownWrite {
 export interface StoredWrites {
   /** The runs that were written, as they are now. The others are not as they were known, and unchanged. */
   readonly stored: readonly KnownRun[]
+  /** The new events of these runs. */
+  readonly written: readonly WrittenEvents[]
   /** Notifications of this and of other processes. */
   readonly notifications: readonly AddressedNotification[]
   /** The ensemble of each run that became ready. */
@@ -56,7 +58,7 @@ export async function storeWrites(
   writes: readonly KnownWrite[],
   channels: NotificationChannels,
 ): Promise<StoredWrites> {
-  if (writes.length === 0) return { stored: [], notifications: [], woken: [] }
+  if (writes.length === 0) return { stored: [], written: [], notifications: [], woken: [] }
   const computed = writes.map(computeRecords)
   const { sql, parameters } = toWriteStatement(session.schema, toValues(computed))
   const rows = await session.query(sql, parameters)
@@ -64,6 +66,7 @@ export async function storeWrites(
   const stored = computed.filter(({ write }) => written.has(write.row.id))
   return {
     stored: stored.map(toKnownRun),
+    written: stored.flatMap(toWrittenEvents),
     notifications: [
       ...toEventNotifications(stored, rows),
       ...rows.filter(isAnswer).map((row) => toAnswerNotification(row, channels)),
@@ -215,15 +218,20 @@ function toEventNotifications(
   rows: readonly PostgresRow[],
 ): readonly AddressedNotification[] {
   const followers = rows.filter(isFollower)
-  return stored.flatMap(({ write: { row, events } }) => {
-    if (events.length === 0) return []
-    const { runId, lastSeq } = row.run
-    const range = { from: lastSeq + 1, to: lastSeq + events.length }
-    const notification: SentNotification = { kind: 'events', runId, ...range }
-    return followers
-      .filter(({ run }) => run === row.id || run === ALL_RUNS)
-      .map(({ channel }) => ({ channel: String(channel), notification }))
-  })
+  return stored.flatMap((write) =>
+    toWrittenEvents(write).flatMap((notification) =>
+      followers
+        .filter(({ run }) => run === write.write.row.id || run === ALL_RUNS)
+        .map(({ channel }) => ({ channel: String(channel), notification })),
+    ),
+  )
+}
+
+/** Returns the range of the events of a write; none if it has no events. */
+function toWrittenEvents({ write: { row, events } }: StoredWrite): readonly WrittenEvents[] {
+  if (events.length === 0) return []
+  const { runId, lastSeq } = row.run
+  return [{ kind: 'events', runId, from: lastSeq + 1, to: lastSeq + events.length }]
 }
 
 /** Commands that an earlier version queued name no channel. */

@@ -2,9 +2,7 @@
 import { strictEqual } from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { OWNER } from './run-fixtures.ts'
-
-import type { ClaimedRun, ClaimRequest } from '../ports/run-queue.ts'
+import type { ClaimedRun, ClaimRequest, KnownEnsembles, LeaseOwner } from '../ports/run-queue.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 
 /** Interval of attempts, and time limit of a case, in milliseconds. */
@@ -13,6 +11,12 @@ const LIMIT_MS = 10_000
 
 /** Time for which a dispatcher must offer nothing, if nothing is expected, in milliseconds. */
 const NOTHING_MS = 300
+
+/** The ensembles of the cases. A dispatcher offers runs only to processes that know them. */
+const KNOWN: KnownEnsembles = { ensembles: ['band', 'choir'], othersAfterMs: 600_000 }
+
+/** Long enough that no lease ends unless a case lets time pass. */
+const LEASED: LeaseOwner = { owner: 'owner-a', leaseMs: 600_000 }
 
 /** A request, and the number of runs that it is expected to return. */
 export interface TakeRequest extends Partial<ClaimRequest> {
@@ -26,7 +30,7 @@ export async function takeRuns(
   storage: RunStorage,
   { expected, ...given }: TakeRequest,
 ): Promise<readonly ClaimedRun[]> {
-  const request = { ...OWNER, maxConcurrentRuns: 1000, ...given }
+  const request = { ...LEASED, known: KNOWN, maxConcurrentRuns: 1000, ...given }
   const count = expected ?? request.wanted
   const isStore = storage.dispatcher.engine.name === 'store'
   const until = performance.now() + (isStore ? 0 : count === 0 ? NOTHING_MS : LIMIT_MS)

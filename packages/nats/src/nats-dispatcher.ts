@@ -1,0 +1,214 @@
+/**
+ * Takes offers from the stream and claims each in the store.
+ *
+ *   stream ─ pull ─▶ arrived ─ take ─▶ claimed in the store ─▶ held until the run is returned
+ *                       │                   │
+ *                       └── not wanted ◀────┴─ full, owned: later · outdated: acknowledged
+ *
+ * RUNS-NE3 A message is held while its run executes, and extended by each heartbeat. The stream hands out no more messages
+ *    of a claim key than `maxConcurrentRuns`, and hands out a message again when its process died. The exact limit over
+ *    all claim keys is that of the store.
+ * RUNS-NE4 A message that the stream hands out again watches over the lease of its run: it comes back when the lease can
+ *    have ended, and then makes the store offer the run again.
+ * RUNS-NE5 Each process also takes runs from the store: now and then, after each run that it found there, and always
+ *    while the link is not ready. This finds runs that are not offered: suspects, runs of ensembles that nobody knows,
+ *    parked runs whose time limit has passed, and runs whose offers were lost.
+ */
+import { DISPATCHER_VERSION } from '@tutti/runs'
+
+import { nextPollMs } from './next-poll.ts'
+import { OfferPuller, type PulledOffer, type PullLimits } from './offer-puller.ts'
+
+import type {
+  ClaimedRun,
+  ClaimRequest,
+  Dispatcher,
+  EngineHost,
+  EngineState,
+  HeldRun,
+  Offer,
+  OfferOutcome,
+} from '@tutti/runs'
+import type { NatsLink } from './nats-link.ts'
+import type { OfferRelay } from './offer-relay.ts'
+import type { ResolvedNatsEngineOptions } from './options.ts'
+import type { Names } from './subjects.ts'
+
+/** Time after which an offer that met a full limit is handed out again, in milliseconds: at least, and at most. */
+const FULL_MS = [200, 600] as const
+
+/** Time after the end of a lease at which a message looks for it, in milliseconds. */
+const AFTER_LEASE_MS = 100
+
+/** Longest timer, in milliseconds: a day. The store finds runs that wait longer. */
+const LONGEST_WAKE_MS = 86_400_000
+
+/** Options of {@link NatsDispatcher}. */
+export interface NatsDispatcherOptions {
+  readonly host: EngineHost
+  readonly link: NatsLink
+  readonly relay: OfferRelay
+  readonly names: Names
+  readonly settings: ResolvedNatsEngineOptions
+}
+
+/** The dispatcher of a process. */
+export class NatsDispatcher implements Dispatcher {
+  readonly version = DISPATCHER_VERSION
+  readonly #options: NatsDispatcherOptions
+  readonly #pullers = new Map<string, OfferPuller>()
+  readonly #held = new Map<string, PulledOffer>()
+  readonly #timers = new Set<() => void>()
+  #arrived: PulledOffer[] = []
+  #limits: PullLimits | undefined
+  /** Number of runs that the process can take on, without those that have arrived. */
+  #wanted = 0
+  /** Whether the store may have further runs, and when it is asked regardless. */
+  #hasMore = true
+  #askStoreAt = -Infinity
+
+  constructor(options: NatsDispatcherOptions) {
+    this.#options = options
+  }
+
+  get engine(): EngineState {
+    return { name: 'nats', isConnected: this.#options.link.ready !== undefined }
+  }
+
+  async take(request: ClaimRequest): Promise<readonly ClaimedRun[] | undefined> {
+    const { link, settings, host } = this.#options
+    const now = settings.clock.elapsed()
+    this.#wanted = 0
+    const offered = await this.#takeOffered(request)
+    const claims = [...(offered ?? [])]
+    const missing = request.wanted - claims.length
+    const isDue = this.#hasMore || link.ready === undefined || now >= this.#askStoreAt
+    let asksStore = false
+    if (missing > 0 && (isDue || request.known === undefined)) {
+      asksStore = true
+      this.#askStoreAt = now + nextPollMs(settings.storePollMs, host.queue.fleet.pollers)
+      const found = (await host.dispatcher.take({ ...request, wanted: missing })) ?? []
+      this.#hasMore = found.length > 0
+      claims.push(...found)
+      if (this.#held.size > 0) this.offer()
+    }
+    this.#wanted = request.wanted - claims.length
+    this.#pull(request)
+    return offered === undefined && !asksStore ? undefined : claims
+  }
+
+  offer(): void {
+    this.#options.relay.send()
+  }
+
+  heartbeat(held: readonly Pick<HeldRun, 'runId'>[]): void {
+    for (const { runId } of held) this.#held.get(runId)?.message.working()
+  }
+
+  return(runId: string): void {
+    this.#held.get(runId)?.message.ack()
+    this.#held.delete(runId)
+  }
+
+  wakeAt(offer: Offer, inMs: number): void {
+    if (inMs > LONGEST_WAKE_MS) return
+    const stop = this.#options.settings.clock.after(inMs, () => {
+      this.#timers.delete(stop)
+      void this.#options.relay.publish(offer)
+    })
+    this.#timers.add(stop)
+  }
+
+  /** Continues when the link is ready again, or takes from the store when it is not. */
+  onLink(): void {
+    this.#hasMore = true
+    for (const puller of this.#pullers.values()) puller.pull()
+  }
+
+  /** Returns all offers that were not claimed. Messages of runs that still execute are handed out after `leaseMs`. */
+  stop(): void {
+    for (const stop of this.#timers) stop()
+    for (const puller of this.#pullers.values()) puller.stop()
+    for (const { message } of this.#arrived.splice(0)) message.nak()
+  }
+
+  /** Claims runs whose offers have arrived. Returns undefined if there are none. */
+  async #takeOffered(request: ClaimRequest): Promise<readonly ClaimedRun[] | undefined> {
+    const { queue } = this.#options.host
+    const arrived = this.#arrived.splice(0)
+    for (const { message } of arrived.splice(request.wanted)) message.nak()
+    if (arrived.length === 0) return undefined
+    const offers = arrived.map(({ offer }) => offer)
+    let outcomes: readonly OfferOutcome[]
+    try {
+      outcomes = await queue.claimOffered(offers, request)
+    } catch (error) {
+      for (const { message } of arrived) message.nak(FULL_MS[1])
+      throw error
+    }
+    return arrived.flatMap((pulled, index) => this.#settle(pulled, outcomes[index]))
+  }
+
+  #settle(
+    pulled: PulledOffer,
+    outcome: OfferOutcome = { kind: 'outdated' },
+  ): readonly ClaimedRun[] {
+    const { offer, message } = pulled
+    switch (outcome.kind) {
+      case 'claimed':
+        this.#held.set(offer.runId, pulled)
+        return [outcome.claim]
+      case 'full': {
+        const [least, most] = FULL_MS
+        message.nak(least + Math.random() * (most - least))
+        this.#hasMore = true
+        return []
+      }
+      case 'owned':
+        message.nak(Math.max(outcome.forMs, 0) + AFTER_LEASE_MS)
+        return []
+      case 'outdated':
+        message.ack()
+        return []
+    }
+  }
+
+  /** Pulls offers of the claim keys of the process. */
+  #pull({ known, leaseMs, maxConcurrentRuns }: ClaimRequest): void {
+    if (known === undefined || leaseMs === Infinity) return
+    this.#limits ??= { leaseMs, maxConcurrentRuns }
+    for (const claimKey of known.ensembles) {
+      const puller = this.#pullers.get(claimKey) ?? this.#addPuller(claimKey, this.#limits)
+      puller.pull()
+    }
+  }
+
+  #addPuller(claimKey: string, limits: PullLimits): OfferPuller {
+    const { link, names } = this.#options
+    const puller = new OfferPuller({
+      claimKey,
+      limits,
+      names,
+      link,
+      isWanted: () => this.#wanted > this.#arrived.length,
+      onOffer: (pulled) => {
+        this.#onOffer(pulled)
+      },
+    })
+    this.#pullers.set(claimKey, puller)
+    return puller
+  }
+
+  #onOffer(pulled: PulledOffer): void {
+    const { offer, message } = pulled
+    const held = this.#held.get(offer.runId)
+    if (held?.offer.epoch === offer.epoch) {
+      // Its heartbeats were lost. From now on they extend the message that was handed out last.
+      this.#held.set(offer.runId, pulled)
+      message.working()
+      return
+    }
+    this.#arrived.push(pulled)
+    this.#options.host.receive([{ kind: 'ready' }])
+  }
+}

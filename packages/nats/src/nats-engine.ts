@@ -1,0 +1,51 @@
+/** NATS JetStream as the engine of a Postgres store. */
+import { NatsDispatcher } from './nats-dispatcher.ts'
+import { NatsLink } from './nats-link.ts'
+import { NatsNotifications } from './nats-notifications.ts'
+import { OfferRelay } from './offer-relay.ts'
+import { resolveNatsEngineOptions, type NatsEngineOptions } from './options.ts'
+import { namesOf } from './subjects.ts'
+
+import type { ConnectEngine } from '@tutti/runs'
+
+/**
+ * Returns the engine for option `engine` of `postgresRunStorage`. It connects in the background: while NATS cannot be
+ * reached, the store dispatches and notifies by itself.
+ *
+ * @throws {RangeError} naming every option that is out of range.
+ */
+export function natsEngine(options: NatsEngineOptions): ConnectEngine {
+  const settings = resolveNatsEngineOptions(options)
+  const names = namesOf(settings.prefix)
+  return (host) => {
+    const { logger, outbox, processName } = host
+    const link = new NatsLink({
+      settings,
+      names,
+      logger,
+      processName,
+      onOpen: (client) => {
+        notifications.onOpen(client)
+      },
+      onChange: (isReady) => {
+        dispatcher.onLink()
+        if (isReady) relay.send()
+        host.receive([{ kind: 'missed' }])
+      },
+    })
+    const onError = (error: unknown): void => {
+      logger.warn('Failed to send offers; they stay in the outbox', { error })
+    }
+    const relay = new OfferRelay({ outbox, link, names, onError })
+    const dispatcher = new NatsDispatcher({ host, link, relay, names, settings })
+    const notifications = new NatsNotifications({ host, link, names })
+    return {
+      dispatcher,
+      notifications,
+      async [Symbol.asyncDispose]() {
+        dispatcher.stop()
+        await link.close()
+      },
+    }
+  }
+}

@@ -1,0 +1,72 @@
+/** Moves offers from the outbox of the store to the stream. An offer leaves the outbox when the stream has it. */
+import { encodeOffer, toOfferId, type Names } from './subjects.ts'
+
+import type { Offer, OfferOutbox, StoredOffer } from '@tutti/runs'
+import type { NatsLink } from './nats-link.ts'
+
+/** Number of offers that are sent together. */
+const BATCH = 200
+
+/** Options of {@link OfferRelay}. */
+export interface OfferRelayOptions {
+  readonly outbox: OfferOutbox
+  readonly link: NatsLink
+  readonly names: Names
+  readonly onError: (error: unknown) => void
+}
+
+/** Sends offers. */
+export class OfferRelay {
+  readonly #options: OfferRelayOptions
+  #isSending = false
+  #isAgain = false
+
+  constructor(options: OfferRelayOptions) {
+    this.#options = options
+  }
+
+  /** Sends everything in the outbox, soon. While the link is not ready, offers stay there. */
+  send(): void {
+    if (this.#isSending) {
+      this.#isAgain = true
+      return
+    }
+    this.#isSending = true
+    this.#sendAll()
+      .catch(this.#options.onError)
+      .finally(() => {
+        this.#isSending = false
+        if (!this.#isAgain) return
+        this.#isAgain = false
+        this.send()
+      })
+  }
+
+  /** Sends an offer that is not in the outbox. */
+  async publish(offer: Offer): Promise<boolean> {
+    const { link, names } = this.#options
+    try {
+      const { ready } = link
+      if (ready === undefined) return false
+      await ready.stream.publish(names.offersOf(offer.claimKey), encodeOffer(offer), {
+        msgID: toOfferId(offer),
+      })
+      return true
+    } catch (error) {
+      link.reportFailed(error)
+      return false
+    }
+  }
+
+  async #sendAll(): Promise<void> {
+    const { outbox, link } = this.#options
+    while (link.ready !== undefined) {
+      const offers = await outbox.claim(BATCH)
+      if (offers.length === 0) return
+      const arrived = await Promise.all(offers.map((offer) => this.publish(offer)))
+      const sent: readonly StoredOffer[] = offers.filter((_, index) => arrived[index] === true)
+      if (sent.length > 0) await outbox.settle(sent)
+      if (offers.length < BATCH) return
+    }
+  }
+}
