@@ -16,6 +16,7 @@ const MAY_IMPORT = {
   testing: ['core', 'ensemble'],
   langchain: ['core', 'ensemble', 'net'],
   runs: ['core', 'ensemble', 'protocol'],
+  nats: ['core', 'runs'],
   gateway: ['core', 'ensemble', 'protocol', 'runs'],
   'control-api': ['core', 'ensemble', 'gateway', 'net', 'protocol', 'runs'],
   client: ['protocol'],

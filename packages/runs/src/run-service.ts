@@ -66,6 +66,7 @@ import type {
   RunMigrated,
 } from '@tutti/protocol'
 import type { KnownBuild } from './ports/build-store.ts'
+import type { EngineState } from './ports/dispatcher.ts'
 import type { EventQuery } from './ports/event-log.ts'
 import type { QueueLoad, StoreMetrics } from './ports/run-queue.ts'
 import type {
@@ -200,6 +201,11 @@ export class RunService {
   get state(): ServiceState {
     if (this.#closing !== undefined) return 'DRAINING'
     return this.#storage.isAvailable ? 'READY' : 'STORE_UNAVAILABLE'
+  }
+
+  /** The engine that dispatches runs, and whether it can be reached; `store` if there is none. */
+  get engine(): EngineState {
+    return this.#storage.dispatcher.engine
   }
 
   /** Whether the last known attempt to reach the store succeeded. */

@@ -40,6 +40,23 @@ export const SERVER_VARIABLES: readonly VariableDoc[] = [
     meaning: 'a replica of the same database, for lists and searches, which may then lag behind',
   },
   {
+    name: 'NATS_URL',
+    byDefault: 'none',
+    meaning:
+      'nats://user:password@host:4222, several separated by commas: NATS JetStream dispatches the runs of Postgres',
+  },
+  {
+    name: 'TUTTI_NATS_REPLICAS',
+    byDefault: '1',
+    meaning:
+      'number of servers that store each offer of a run: 1, 3 or 5; 3 survive the loss of one',
+  },
+  {
+    name: 'TUTTI_NATS_PREFIX',
+    byDefault: 'tutti',
+    meaning: 'first part of all subjects; databases that share a cluster need different ones',
+  },
+  {
     name: 'TUTTI_ROLE',
     byDefault: 'all',
     meaning:

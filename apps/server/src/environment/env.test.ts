@@ -137,6 +137,7 @@ describe('readEnvironment', () => {
       DATABASE_URL: 'postgres://user:p%40ssword@db/tutti?password=of-the-query',
       DATABASE_LISTEN_URL: 'postgres://user:listen-word@db/tutti',
       DATABASE_READ_URL: 'postgres://user:read-word@db/tutti',
+      NATS_URL: 'nats://user:nats-word@one:4222,nats://other:nats-two@two:4222',
       TUTTI_API_KEYS: `a:plain-key-of-length,b:sha256:${'AB'.repeat(32)}`,
     })
     expect(secrets.toSorted()).toEqual(
@@ -153,6 +154,8 @@ describe('readEnvironment', () => {
         'of-the-query',
         'listen-word',
         'read-word',
+        'nats-word',
+        'nats-two',
       ].toSorted(),
     )
   })
@@ -165,6 +168,18 @@ describe('readEnvironment', () => {
       )
     },
   )
+
+  it('reads the servers of a NATS cluster, and names everything that is wrong with them', () => {
+    const DATABASE_URL = 'postgres://db/tutti'
+    expect(readEnvironment({ DATABASE_URL }).nats).toBeUndefined()
+    const NATS_URL = 'nats://one:4222,tls://two'
+    const { nats } = readEnvironment({ DATABASE_URL, NATS_URL, TUTTI_NATS_REPLICAS: '3' })
+    expect(nats).toEqual({ servers: NATS_URL, prefix: 'tutti', replicas: 3 })
+    const wrong = { NATS_URL: 'http://one', TUTTI_NATS_PREFIX: 'a.b', TUTTI_NATS_REPLICAS: '2' }
+    expect(() => readEnvironment(wrong)).toThrow(
+      /NATS_URL must be.*\n.*without DATABASE_URL.*\n.*TUTTI_NATS_PREFIX must.*\n.*TUTTI_NATS_REPLICAS must be 1, 3 or 5, got "2"/,
+    )
+  })
 
   it('rejects a DATABASE_URL without a host', () => {
     expect(() => readEnvironment({ DATABASE_URL: 'postgres://' })).toThrow('DATABASE_URL must be')

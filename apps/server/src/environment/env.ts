@@ -26,6 +26,8 @@ export interface Environment {
   readonly databaseListenUrl: string | undefined
   /** URL of a replica of the same database, for lists and searches; undefined when there is none. */
   readonly databaseReadUrl: string | undefined
+  /** NATS as the dispatcher of runs; undefined for the store itself. */
+  readonly nats: NatsEnvironment | undefined
   /** Keys, one of which every request must carry. */
   readonly apiKeys: readonly EnvironmentKey[]
   /** Secret that signs tickets; undefined for a secret that the store creates. */
@@ -48,6 +50,14 @@ export interface Environment {
   readonly compatibleBuilds: readonly string[]
   /** Export of traces. */
   readonly telemetry: TelemetryEnvironment
+}
+
+/** A NATS cluster. */
+export interface NatsEnvironment {
+  /** URLs of its servers, separated by commas, including their passwords. */
+  readonly servers: string
+  readonly prefix: string
+  readonly replicas: number
 }
 
 /** Environment variables of this process. */
@@ -100,6 +110,7 @@ export function readEnvironment(variables: NodeJS.ProcessEnv = VARIABLES): Envir
     databaseUrl: readDatabase(variables, 'DATABASE_URL', problems),
     databaseListenUrl: readOtherUrl(variables, 'DATABASE_LISTEN_URL', problems),
     databaseReadUrl: readOtherUrl(variables, 'DATABASE_READ_URL', problems),
+    nats: readNats(variables, problems),
     apiKeys,
     ticketSecret: readTicketSecret(readText(variables, 'TUTTI_TICKET_SECRET'), problems),
     secrets: [
@@ -114,7 +125,7 @@ export function readEnvironment(variables: NodeJS.ProcessEnv = VARIABLES): Envir
     buildId: readText(variables, 'TUTTI_BUILD_ID'),
     buildShare: readBuildShare(readText(variables, 'TUTTI_BUILD_SHARE'), problems),
     resumePolicy: readResumePolicy(readText(variables, 'TUTTI_RESUME_POLICY'), problems),
-    compatibleBuilds: readList(readText(variables, 'TUTTI_COMPATIBLE_BUILDS')),
+    compatibleBuilds: splitList(readText(variables, 'TUTTI_COMPATIBLE_BUILDS')),
     telemetry,
   }
   if (problems.length === 0) return environment
@@ -189,8 +200,8 @@ function readResumePolicy(given: string | undefined = 'strict', problems: string
   return 'strict'
 }
 
-/** Returns the names in a list that is separated by commas. */
-function readList(given: string | undefined = ''): readonly string[] {
+/** Returns the elements of a list that is separated by commas. */
+function splitList(given: string | undefined = ''): readonly string[] {
   return given
     .split(',')
     .map((name) => name.trim())
@@ -227,6 +238,33 @@ function readTicketSecret(secret: string | undefined, problems: string[]): strin
   return secret
 }
 
+/** Reads the cluster. Its URLs contain passwords, so no problem shows them. */
+function readNats(variables: NodeJS.ProcessEnv, problems: string[]): NatsEnvironment | undefined {
+  const servers = readText(variables, 'NATS_URL')
+  if (servers === undefined) return undefined
+  if (!splitList(servers).every(isServerUrl)) {
+    problems.push(
+      'NATS_URL must be URLs such as nats://user:password@host:4222, separated by commas',
+    )
+  }
+  if (readText(variables, 'DATABASE_URL') === undefined) {
+    problems.push('NATS_URL is set without DATABASE_URL; NATS only dispatches the runs of Postgres')
+  }
+  const prefix = readText(variables, 'TUTTI_NATS_PREFIX') ?? 'tutti'
+  if (!/^[A-Za-z0-9_-]{1,32}$/.test(prefix)) {
+    problems.push(`TUTTI_NATS_PREFIX must be 1 to 32 letters, digits, "_" or "-", got "${prefix}"`)
+  }
+  const replicas = readText(variables, 'TUTTI_NATS_REPLICAS') ?? '1'
+  if (!['1', '3', '5'].includes(replicas)) {
+    problems.push(`TUTTI_NATS_REPLICAS must be 1, 3 or 5, got "${replicas}"`)
+  }
+  return { servers, prefix, replicas: Number(replicas) }
+}
+
+function isServerUrl(url: string): boolean {
+  return /^(?:nats|tls):\/\/[^/]+\/?$/.test(url) && URL.canParse(url)
+}
+
 /** Names of variables that hold a secret. */
 const SECRET_NAME = /_(?:KEY|TOKEN|SECRET|PASSWORD)$/i
 
@@ -236,8 +274,9 @@ export function listSecrets(
   apiKeys: readonly EnvironmentKey[] = [],
 ): readonly string[] {
   const named = Object.keys(variables).filter((name) => SECRET_NAME.test(name))
-  const passwords = ['DATABASE_URL', ...OTHER_URLS].flatMap((name) =>
-    listPasswords(readText(variables, name)),
+  const databases = ['DATABASE_URL', ...OTHER_URLS].map((name) => readText(variables, name))
+  const passwords = [...databases, ...splitList(readText(variables, 'NATS_URL'))].flatMap(
+    listPasswords,
   )
   const secrets = [
     ...apiKeys.flatMap(({ key, sha256 }) => [key, sha256, sha256?.toLowerCase()]),

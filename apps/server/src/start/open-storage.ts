@@ -1,25 +1,27 @@
-/** Opens the store of the runs: the embedded one, or Postgres if its URL is set. */
+/** Opens the store of the runs: the embedded one, or Postgres if its URL is set, over NATS if that is set too. */
 import { sqliteRunStorage, type RunStorage } from '@tutti/runs'
 
 import type { Environment } from '../environment/env.ts'
 import type { Logger } from '@tutti/core'
 
 /**
- * Opens the store. The code for Postgres is loaded only when it is used.
+ * Opens the store. The code for Postgres and for NATS is loaded only when it is used.
  *
  * @throws {TuttiError} STORE_LOCKED, SCHEMA_TOO_NEW or STORE_UNAVAILABLE.
  */
 export async function openStorage(
-  { dataDir, synchronous, databaseUrl, databaseListenUrl, databaseReadUrl }: Environment,
+  { dataDir, synchronous, databaseUrl, databaseListenUrl, databaseReadUrl, nats }: Environment,
   logger: Logger,
 ): Promise<RunStorage> {
   if (databaseUrl === undefined) return sqliteRunStorage(dataDir, { synchronous })
   const { postgresRunStorage } = await import('@tutti/runs/postgres')
+  const engine = nats === undefined ? undefined : (await import('@tutti/nats')).natsEngine(nats)
   const state = { isOpen: false }
   const storage = await postgresRunStorage({
     connectionString: databaseUrl,
     ...(databaseListenUrl === undefined ? {} : { listenConnectionString: databaseListenUrl }),
     ...(databaseReadUrl === undefined ? {} : { readConnectionString: databaseReadUrl }),
+    ...(engine === undefined ? {} : { engine }),
     logger: logOnceOpen(logger, state),
   })
   state.isOpen = true

@@ -276,6 +276,10 @@ function storeInstruments(registry: MetricRegistry) {
       help: 'Runs that have not ended, by build, ensemble and status, over all processes',
       labels: ['build', 'ensemble', 'status'],
     }),
+    dispatcherConnected: registry.gauge('tutti_dispatcher_connected', {
+      help: 'Whether the engine that dispatches runs can be reached (1); otherwise (0) the store dispatches them',
+      labels: ['engine'],
+    }),
     notificationQueue: registry.gauge('tutti_notification_queue_usage', {
       help: 'Used part of the queue of notifications between processes, from 0 to 1; when it is full, readers poll',
     }),

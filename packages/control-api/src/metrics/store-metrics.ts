@@ -28,6 +28,8 @@ export function createStoreCollector(options: StoreCollectorOptions): () => Prom
   return () => {
     instruments.storeAvailable.set({}, runs.isStoreAvailable ? 1 : 0)
     instruments.runsExecuting.set({}, runs.running)
+    const { name: engine, isConnected } = runs.engine
+    if (engine !== 'store') instruments.dispatcherConnected.set({ engine }, isConnected ? 1 : 0)
     if (collecting === undefined && clock.elapsed() - collectedAt < cacheMs)
       return Promise.resolve()
     collecting ??= collect(options).finally(() => {

@@ -58,12 +58,15 @@ export function healthRoutes(
     {
       ...ROUTES.getReadiness,
       handle() {
-        const { state, phase } = runs
+        const { state, phase, engine } = runs
         const isReady = state === 'READY' && phase === 'READY'
         const body: Readiness = {
           status: isReady ? 'READY' : 'NOT_READY',
           lifecycleState: runs.phase,
           ...(state === 'STORE_UNAVAILABLE' ? { reason: 'The run store cannot be reached' } : {}),
+          ...(engine.name === 'store'
+            ? {}
+            : { dispatcher: { engine: engine.name, connected: engine.isConnected } }),
         }
         return Response.json(body, { status: isReady ? 200 : 503 })
       },

@@ -4,6 +4,8 @@ import { errorMessage } from '@tutti/core'
 
 import { findingsFor, type Finding } from './finding.ts'
 
+import type { Readiness } from '@tutti/protocol'
+
 const { ok, warning, problem } = findingsFor('server')
 
 /** Time limit of each request, in milliseconds. */
@@ -63,13 +65,23 @@ function unreachable(url: string, error: unknown): Finding {
 
 async function checkReady(client: TuttiClient, url: string): Promise<Finding> {
   try {
-    const { status, lifecycleState, reason } = await client.health.ready()
-    if (status === 'READY') return ok(`The Tutti server at ${url} accepts runs`)
+    const { status, lifecycleState, reason, dispatcher } = await client.health.ready()
+    if (status === 'READY') {
+      return ok(`The Tutti server at ${url} accepts runs${describeDispatcher(dispatcher)}`)
+    }
     const why = reason ?? (lifecycleState === 'DRAINING' ? 'it is draining' : lifecycleState)
     return problem(`The server at ${url} does not accept runs: ${why}`, 'See its log')
   } catch (error) {
     return problem(`Cannot check whether the server at ${url} accepts runs: ${errorMessage(error)}`)
   }
+}
+
+function describeDispatcher(dispatcher: Readiness['dispatcher']): string {
+  if (dispatcher === undefined) return ''
+  const { engine, connected } = dispatcher
+  return connected
+    ? `; ${engine} dispatches them`
+    : `; the database dispatches them, because ${engine} cannot be reached`
 }
 
 async function checkVersion(

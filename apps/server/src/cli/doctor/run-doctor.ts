@@ -25,6 +25,7 @@ import { askServer, type ExpectedServer } from './ask-server.ts'
 import { checkAccess } from './check-access.ts'
 import { checkBudgets, checkInputs, checkModels, checkVariables } from './check-config.ts'
 import { checkDataDirectory, checkRetention } from './check-data-directory.ts'
+import { checkNats } from './check-nats.ts'
 import { checkNode } from './check-node.ts'
 import { checkPort } from './check-port.ts'
 import { checkPostgres } from './check-postgres.ts'
@@ -62,6 +63,7 @@ const CHECKS: readonly Check[] = [
   withConfig((config) => [checkRetention(config)]),
   ({ tried }) => tried.findings,
   withEnvironment(checkDeployment),
+  withEnvironment(async ({ nats }) => (nats === undefined ? [] : [await checkNats(nats)])),
   ({ url, apiKey, tried }) => (url === undefined ? [] : askFindings(url, { ...tried, apiKey })),
 ]
 

@@ -34,6 +34,15 @@ export const Readiness = Type.Object({
   lifecycleState: Type.Union([LifecycleState, Type.Literal('UNKNOWN')]),
   /** Reason why the server is not ready. */
   reason: Type.Optional(Type.String()),
+  /** Engine that dispatches runs in addition to the store, if there is one. The server is ready without it. */
+  dispatcher: Type.Optional(
+    Type.Object({
+      /** Name of the engine, such as `nats`. */
+      engine: Type.String(),
+      /** Whether it can be reached; otherwise the store dispatches runs. */
+      connected: Type.Boolean(),
+    }),
+  ),
 })
 export type Readiness = Static<typeof Readiness>
 

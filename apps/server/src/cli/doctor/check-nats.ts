@@ -1,0 +1,23 @@
+/** Checks the NATS cluster. Runs execute without it, so nothing that it finds is a problem. */
+import { errorMessage } from '@tutti/core'
+
+import { findingsFor, type Finding } from './finding.ts'
+
+import type { NatsEnvironment } from '../../environment/env.ts'
+
+const { ok, warning } = findingsFor('nats')
+
+/** Checks the cluster without writing to it. */
+export async function checkNats(nats: NatsEnvironment): Promise<Finding> {
+  const { readClusterState } = await import('@tutti/nats')
+  try {
+    const { version, offers } = await readClusterState(nats)
+    const use = offers === undefined ? 'no runs were offered yet' : `offers of runs: ${offers}`
+    return ok(`NATS ${version} with JetStream dispatches runs; ${use}`)
+  } catch (error) {
+    return warning(
+      `NATS of NATS_URL cannot be used, so Postgres dispatches runs: ${errorMessage(error)}`,
+      'Start its servers with JetStream ("nats-server --jetstream"), or correct their addresses',
+    )
+  }
+}
