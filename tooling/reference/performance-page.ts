@@ -14,6 +14,7 @@ const HEADINGS: Readonly<Record<string, string>> = {
   runs: 'Durable runs without HTTP',
   queries: 'A large database',
   scale: 'One Postgres',
+  nats: 'Postgres and NATS',
   disk: 'Disk space',
   memory: 'Memory in process',
   dashboard: 'Dashboard',

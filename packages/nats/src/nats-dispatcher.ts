@@ -16,7 +16,6 @@
  */
 import { DISPATCHER_VERSION } from '@tutti/runs'
 
-import { nextPollMs } from './next-poll.ts'
 import { OfferPuller, type PulledOffer, type PullLimits } from './offer-puller.ts'
 
 import type {
@@ -39,6 +38,9 @@ const FULL_MS = [200, 600] as const
 
 /** Time after the end of a lease at which a message looks for it, in milliseconds. */
 const AFTER_LEASE_MS = 100
+
+/** Part by which the interval of polls of the store is at most shorter or longer. */
+const JITTER = 0.25
 
 /** Longest timer, in milliseconds: a day. The store finds runs that wait longer. */
 const LONGEST_WAKE_MS = 86_400_000
@@ -86,7 +88,7 @@ export class NatsDispatcher implements Dispatcher {
     let asksStore = false
     if (missing > 0 && (isDue || request.known === undefined)) {
       asksStore = true
-      this.#askStoreAt = now + nextPollMs(settings.storePollMs, host.queue.fleet.pollers)
+      this.#askStoreAt = now + settings.storePollMs * (1 + JITTER * (2 * Math.random() - 1))
       const found = (await host.dispatcher.take({ ...request, wanted: missing })) ?? []
       this.#hasMore = found.length > 0
       claims.push(...found)

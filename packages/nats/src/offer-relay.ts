@@ -65,7 +65,8 @@ export class OfferRelay {
       if (offers.length === 0) return
       const arrived = await Promise.all(offers.map((offer) => this.publish(offer)))
       const sent: readonly StoredOffer[] = offers.filter((_, index) => arrived[index] === true)
-      if (sent.length > 0) await outbox.settle(sent)
+      // Not awaited, so that the next offers leave at once. What is not settled is sent again, which is harmless.
+      if (sent.length > 0) outbox.settle(sent).catch(this.#options.onError)
       if (offers.length < BATCH) return
     }
   }

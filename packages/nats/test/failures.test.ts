@@ -154,7 +154,7 @@ describe.skipIf(!hasNatsServer())('a NATS cluster of three servers', () => {
     expect(storage.dispatcher.engine.isConnected).toBe(true)
     const { runId } = await api.submit({ inputs: { topic: 'partition' } })
     await until('it executes the run', () => worker.running === 1)
-    await api.send(runId, { kind: 'cancel', mode: 'now' })
+    await api.send(runId, { kind: 'cancel', mode: 'abort' })
     await until(
       'the run is cancelled',
       async () => (await api.get(runId))?.run.status === 'CANCELLED',

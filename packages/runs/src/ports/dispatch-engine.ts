@@ -23,7 +23,7 @@ export interface DispatchEngine extends AsyncDisposable {
 export interface EngineHost {
   /** Name of this process; see `RunStorage.processName`. Commands are addressed to it. */
   readonly processName: string
-  readonly queue: Pick<RunQueue, 'claimOffered' | 'fleet'>
+  readonly queue: Pick<RunQueue, 'claimOffered'>
   readonly outbox: OfferOutbox
   /** The dispatcher of the store, for what the engine does not offer (RUNS-DP6). */
   readonly dispatcher: Pick<Dispatcher, 'take'>

@@ -8,6 +8,9 @@ import { fromColumn } from './text.ts'
 import type { OfferOutbox, StoredOffer } from '../ports/dispatcher.ts'
 import type { Database } from './database.ts'
 
+/** Lets the commit not wait for the disk: if it is lost, an offer is sent again, which is harmless. */
+const DOES_NOT_WAIT = `set_config('synchronous_commit', 'off', true)`
+
 /** Duration of a claim of an offer, in milliseconds. */
 const CLAIM_MS = 5_000
 
@@ -45,7 +48,7 @@ export class PostgresOfferOutbox implements OfferOutbox {
        ), outdated AS (
          DELETE FROM ${schema}.offers USING due WHERE offers.id = due.id AND NOT is_ready
        )
-       SELECT claimed.id AS offer_id, run_id, epoch, ${CLAIM_KEY} AS claim_key
+       SELECT ${DOES_NOT_WAIT}, claimed.id AS offer_id, run_id, epoch, ${CLAIM_KEY} AS claim_key
        FROM claimed JOIN ${schema}.runs ON runs.id = run ORDER BY claimed.id`,
       [limit],
     )
@@ -59,8 +62,10 @@ export class PostgresOfferOutbox implements OfferOutbox {
 
   async settle(offers: readonly StoredOffer[]): Promise<void> {
     const { schema } = this.#database
-    await this.#database.query(`DELETE FROM ${schema}.offers WHERE id = ANY($1::int8[])`, [
-      offers.map(({ offerId }) => offerId),
-    ])
+    await this.#database.query(
+      `WITH settled AS (DELETE FROM ${schema}.offers WHERE id = ANY($1::int8[]))
+       SELECT ${DOES_NOT_WAIT}`,
+      [offers.map(({ offerId }) => offerId)],
+    )
   }
 }

@@ -61,9 +61,7 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
       notifications.notify(changes)
     },
   })
-  const onLost = (error: unknown): void => {
-    availability.reportLost(error)
-  }
+  const onLost = availability.reportLost.bind(availability)
   const notifications = new PostgresNotifications({
     connectionString: listenConnectionString,
     schema,

@@ -1,0 +1,40 @@
+/** Opens Postgres stores with NATS, for benchmarks. */
+import { until } from '../../test-kit/wait.ts'
+import { builtPackage } from './built.ts'
+import { openPostgresStorage } from './runs-places.ts'
+
+import type { RunStorage } from '../../../packages/runs/src/index.ts'
+import type { NatsCluster } from '../../nats/nats-cluster.ts'
+import type { Places, PostgresPlace } from './runs-places.ts'
+
+type NatsEntryPoint = typeof import('../../../packages/nats/src/index.ts')
+
+/** Where benchmarks of NATS run. */
+export interface NatsPlaces {
+  readonly places: Places
+  readonly cluster: NatsCluster
+}
+
+/** Number of servers that store an offer. */
+export const REPLICAS = 3
+
+/** Opens a store whose runs NATS dispatches. `storePollMs` is the interval at which it also asks the store. */
+export async function openNatsStorage(
+  place: PostgresPlace,
+  cluster: NatsCluster,
+  { storePollMs }: { readonly storePollMs?: number } = {},
+): Promise<RunStorage> {
+  const { natsEngine } = await builtPackage<NatsEntryPoint>('nats')
+  const storage = await openPostgresStorage({
+    ...place,
+    maxConnections: 4,
+    engine: natsEngine({
+      servers: cluster.url,
+      prefix: place.schema,
+      replicas: REPLICAS,
+      ...(storePollMs === undefined ? {} : { storePollMs }),
+    }),
+  })
+  await until('NATS dispatches', () => storage.dispatcher.engine.isConnected)
+  return storage
+}
