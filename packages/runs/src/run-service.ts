@@ -382,16 +382,13 @@ export class RunService {
 
   /** Returns the reviews that wait for a decision, of one run or of all, in the order in which they opened. */
   openReviews({ runId }: { readonly runId?: string } = {}): Promise<readonly ReviewRecord[]> {
-    const about = runId === undefined ? {} : { runId }
+    const about = field('runId', runId)
     return this.#storage.runs.reviews({ open: true, maxBytes: REVIEW_PAGE_BYTES, ...about })
   }
 
   /** Counts all open reviews, of one run or of all. */
   countOpenReviews({ runId }: { readonly runId?: string } = {}): Promise<number> {
-    return this.#storage.runs.countReviews({
-      open: true,
-      ...(runId === undefined ? {} : { runId }),
-    })
+    return this.#storage.runs.countReviews({ open: true, ...field('runId', runId) })
   }
 
   /** Returns an open or closed review; undefined when the id is unknown. */
