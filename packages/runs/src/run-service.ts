@@ -66,7 +66,6 @@ import type {
   RunMigrated,
 } from '@tutti/protocol'
 import type { KnownBuild } from './ports/build-store.ts'
-import type { EngineState } from './ports/dispatcher.ts'
 import type { EventQuery } from './ports/event-log.ts'
 import type { QueueLoad, StoreMetrics } from './ports/run-queue.ts'
 import type {
@@ -204,7 +203,7 @@ export class RunService {
   }
 
   /** The engine that dispatches runs, and whether it can be reached; `store` if there is none. */
-  get engine(): EngineState {
+  get engine(): RunStorage['dispatcher']['engine'] {
     return this.#storage.dispatcher.engine
   }
 
