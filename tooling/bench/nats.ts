@@ -1,6 +1,6 @@
 /**
  * Measures NATS as the dispatcher and the notifications of a Postgres store: three servers that store each offer, on the
- * machine of the database and of the processes. Where there is no `nats-server`, nothing is measured.
+ * machine of the database and of the processes. It measures nothing where there is no `nats-server`.
  */
 import { hasNatsServer } from '../nats/nats-server.ts'
 import { startNatsCluster } from '../nats/nats-cluster.ts'

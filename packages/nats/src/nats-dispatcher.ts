@@ -8,10 +8,10 @@
  * RUNS-NE3 A message is held while its run executes, and extended by each heartbeat. The stream hands out no more messages
  *    of a claim key than `maxConcurrentRuns`, and hands out a message again when its process died. The exact limit over
  *    all claim keys is that of the store.
- * RUNS-NE4 A message that the stream hands out again watches over the lease of its run: it comes back when the lease can
+ * RUNS-NE4 A message that the stream hands out again watches over the lease of its run: it returns when the lease can
  *    have ended, and then makes the store offer the run again.
  * RUNS-NE5 Each process also takes runs from the store: now and then, after each run that it found there, and always
- *    while the link is not ready. This finds runs that are not offered: suspects, runs of ensembles that nobody knows,
+ *    while the link is not ready. This finds runs that are not offered: suspects, runs of ensembles that no process knows,
  *    parked runs whose time limit has passed, and runs whose offers were lost.
  */
 import { DISPATCHER_VERSION } from '@tutti/runs'

@@ -23,7 +23,7 @@ export interface PulledOffer {
   readonly message: JsMsg
 }
 
-/** How long offers may be held, and how many by all processes. */
+/** Time for which an offer is held without a heartbeat, and number of offers that all processes hold. */
 export interface PullLimits {
   readonly leaseMs: number
   readonly maxConcurrentRuns: number

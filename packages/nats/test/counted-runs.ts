@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { ensemble, task, type Ensemble } from '@tutti/ensemble'
 
-/** What was observed. */
+/** The ensemble, and its observed executions. */
 export interface CountedRuns {
   readonly ensemble: Ensemble
   /** Number of executions of each topic. */

@@ -67,6 +67,7 @@ export type {
   HeldRun,
   LeaseOwner,
   KnownEnsembles,
+  Offer,
   OfferOutcome,
   ProcessCode,
   Release,
@@ -101,7 +102,6 @@ export {
   storeDispatcher,
   type Dispatcher,
   type EngineState,
-  type Offer,
   type OfferOutbox,
   type StoredOffer,
 } from './ports/dispatcher.ts'

@@ -9,7 +9,7 @@ import type { Places, PostgresPlace } from './runs-places.ts'
 
 type NatsEntryPoint = typeof import('../../../packages/nats/src/index.ts')
 
-/** Where benchmarks of NATS run. */
+/** The databases and the cluster of the benchmarks. */
 export interface NatsPlaces {
   readonly places: Places
   readonly cluster: NatsCluster

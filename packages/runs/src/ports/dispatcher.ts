@@ -19,19 +19,10 @@
  * RUNS-DP6 While the engine cannot be reached, and for runs that it does not offer, `take` takes from the store.
  * RUNS-DP7 A run that waits for a person holds no place in the limit of the engine.
  */
-import type { ClaimedRun, ClaimRequest, HeldRun } from './run-queue.ts'
+import type { ClaimedRun, ClaimRequest, HeldRun, Offer } from './run-queue.ts'
 
 /** Version of `Dispatcher`, `Notifications` and `OfferOutbox`. It is raised when an implementation has to change. */
 export const DISPATCHER_VERSION = 1
-
-/** A run that waits for an owner. */
-export interface Offer {
-  readonly runId: string
-  /** Number of claims of the run so far. */
-  readonly epoch: number
-  /** The group of runs to which it belongs; see `../claim-key.ts`. */
-  readonly claimKey: string
-}
 
 /** Offers runs to processes. */
 export interface Dispatcher {

@@ -38,7 +38,6 @@
 import type { RunStatus } from '@tutti/protocol'
 import type { RunRecord } from '../run-record.ts'
 import type { PendingCommand } from './command-queue.ts'
-import type { Offer } from './dispatcher.ts'
 
 /**
  * Decides who may execute a run and write to it. Which process should try is decided by a `Dispatcher`, and always
@@ -103,7 +102,16 @@ export interface ClaimRequest extends LeaseOwner {
   readonly takesSuspect?: boolean
 }
 
-/** What became of an offer. */
+/** A run that waits for an owner. */
+export interface Offer {
+  readonly runId: string
+  /** Number of claims of the run so far. */
+  readonly epoch: number
+  /** The group of runs to which it belongs; see `../claim-key.ts`. */
+  readonly claimKey: string
+}
+
+/** The outcome of a claim by an offer. */
 export type OfferOutcome =
   | { readonly kind: 'claimed'; readonly claim: ClaimedRun }
   /** The run is due, but the limit is reached. */

@@ -12,8 +12,7 @@ import { toPendingCommand, toRunRow } from './rows.ts'
 import { growSlots } from './slots.ts'
 import { fromColumn, toColumn } from './text.ts'
 
-import type { Offer } from '../ports/dispatcher.ts'
-import type { ClaimedRun, ClaimRequest, Fleet, OfferOutcome } from '../ports/run-queue.ts'
+import type { ClaimedRun, ClaimRequest, Fleet, Offer, OfferOutcome } from '../ports/run-queue.ts'
 import type { PostgresRow } from './database.ts'
 import type { PostgresParts } from './postgres-parts.ts'
 

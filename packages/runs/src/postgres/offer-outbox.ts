@@ -1,6 +1,6 @@
 /**
  * The offers that have not reached the engine of a Postgres store. A trigger of the migration stores them, in the
- * transaction that makes a run ready. It does so only while an engine is in use: a process with one says so for a day.
+ * transaction that makes a run ready. It does so only while an engine is in use: a process with one enables it for a day.
  */
 import { CLAIM_KEY } from './claim-key-sql.ts'
 import { fromColumn } from './text.ts'

@@ -18,6 +18,7 @@ import type {
   Fleet,
   HeldRun,
   LeaseOwner,
+  Offer,
   OfferOutcome,
   QueueLoad,
   Release,
@@ -26,7 +27,6 @@ import type {
   RunQueue,
   StoreMetrics,
 } from '../ports/run-queue.ts'
-import type { Offer } from '../ports/dispatcher.ts'
 import type { PostgresClaims } from './claims.ts'
 import type { DatabaseSession } from './database.ts'
 import type { PostgresParts } from './postgres-parts.ts'

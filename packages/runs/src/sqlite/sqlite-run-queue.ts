@@ -13,6 +13,7 @@ import type {
   ClaimRequest,
   HeldRun,
   LeaseOwner,
+  Offer,
   OfferOutcome,
   ProcessCode,
   QueueLoad,
@@ -21,7 +22,6 @@ import type {
   RunQueue,
   StoreMetrics,
 } from '../ports/run-queue.ts'
-import type { Offer } from '../ports/dispatcher.ts'
 import type { SqliteParts } from './sqlite-parts.ts'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 

@@ -9,7 +9,7 @@ import type { RunStorage } from '../ports/run-storage.ts'
 const TRY_MS = 20
 const LIMIT_MS = 10_000
 
-/** Time for which a dispatcher must offer nothing, if nothing is expected, in milliseconds. */
+/** Time for which a dispatcher must not offer a run, in milliseconds, if none is expected. */
 const NOTHING_MS = 300
 
 /** The ensembles of the cases. A dispatcher offers runs only to processes that know them. */
