@@ -20,7 +20,7 @@ import type { Names } from './subjects.ts'
 
 /** Interval of checks, and maximum duration of one, in milliseconds. */
 const CHECK_MS = 500
-const CHECK_LIMIT_MS = 750
+const CHECK_LIMIT_MS = 1_000
 
 /** Time for which the stream recognizes an offer that was sent twice, in milliseconds. */
 const REPEATED_MS = 120_000
