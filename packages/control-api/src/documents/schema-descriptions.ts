@@ -757,6 +757,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Response of `GET /api/health/ready`: 200 with READY, 503 with NOT_READY. AgentEnsemble wire format.',
   'Readiness.lifecycleState': 'Lifecycle state of the server.',
   'Readiness.reason': 'Reason why the server is not ready.',
+  'Readiness.dispatcher':
+    'Engine that dispatches runs in addition to the store, if there is one. The server is ready without it.',
   Reasoning:
     'Part of the readable reasoning of a model. It is not part of the answer. The reasoning of an answered call is also in `llm_iteration_completed`; a run with the capture mode OFF has neither.',
   'Reasoning.text': 'Text to append to the reasoning of the turn.',
