@@ -1,7 +1,7 @@
 /** The parts of a server with NATS_URL, over a real NATS server and Postgres. */
 import { serveControlApi } from '@tutti/control-api'
-import { silentLogger } from '@tutti/core'
-import { ensemble, task } from '@tutti/ensemble'
+import { silentLogger, toolCatalog } from '@tutti/core'
+import { ensemble, modelCatalog, task } from '@tutti/ensemble'
 import { RunService } from '@tutti/runs'
 import { describe, expect, it } from 'vitest'
 
@@ -27,7 +27,10 @@ describe.skipIf(!hasNatsServer())('a server with NATS_URL', () => {
     const storage = await openStorage(environment, silentLogger)
     const runs = new RunService(storage, [TEAM], { logger: silentLogger })
     await runs.start()
-    await using api = await serveControlApi({ runs }, { port: 0 })
+    const api = await serveControlApi(
+      { runs, tools: toolCatalog([]), models: modelCatalog({}) },
+      { port: 0 },
+    )
     const ready = async () => (await fetch(`${api.url}/api/health/ready`)).json()
     const metric = async () => {
       const text = await (await fetch(`${api.url}/metrics`)).text()
@@ -61,5 +64,7 @@ describe.skipIf(!hasNatsServer())('a server with NATS_URL', () => {
       ),
       expect.stringContaining('the database dispatches them, because nats cannot be reached'),
     ])
+    await api.close()
+    await runs.close({ drainTimeoutMs: 0 })
   })
 })

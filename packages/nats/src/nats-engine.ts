@@ -36,7 +36,7 @@ export function natsEngine(options: NatsEngineOptions): ConnectEngine {
     const onError = (error: unknown): void => {
       logger.warn('Failed to send offers; they stay in the outbox', { error })
     }
-    const relay = new OfferRelay({ outbox, link, names, onError })
+    const relay = new OfferRelay({ outbox, link, names, clock: settings.clock, onError })
     const dispatcher = new NatsDispatcher({ host, link, relay, names, settings })
     const notifications = new NatsNotifications({ host, link, names })
     return {
@@ -44,6 +44,7 @@ export function natsEngine(options: NatsEngineOptions): ConnectEngine {
       notifications,
       async [Symbol.asyncDispose]() {
         dispatcher.stop()
+        relay.stop()
         await link.close()
       },
     }

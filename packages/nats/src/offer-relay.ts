@@ -1,17 +1,22 @@
 /** Moves offers from the outbox of the store to the stream. An offer leaves the outbox when the stream has it. */
 import { encodeOffer, toOfferId, type Names } from './subjects.ts'
 
+import type { Clock } from '@tutti/core'
 import type { Offer, OfferOutbox, StoredOffer } from '@tutti/runs'
 import type { NatsLink } from './nats-link.ts'
 
 /** Number of offers that are sent together. */
 const BATCH = 200
 
+/** Time after which offers that did not arrive are sent again, in milliseconds. Their claims have ended by then. */
+const AGAIN_MS = 1_500
+
 /** Options of {@link OfferRelay}. */
 export interface OfferRelayOptions {
   readonly outbox: OfferOutbox
   readonly link: NatsLink
   readonly names: Names
+  readonly clock: Clock
   readonly onError: (error: unknown) => void
 }
 
@@ -20,6 +25,7 @@ export class OfferRelay {
   readonly #options: OfferRelayOptions
   #isSending = false
   #isAgain = false
+  #stopTimer: (() => void) | undefined
 
   constructor(options: OfferRelayOptions) {
     this.#options = options
@@ -42,6 +48,11 @@ export class OfferRelay {
       })
   }
 
+  /** Sends no offer again. */
+  stop(): void {
+    this.#stopTimer?.()
+  }
+
   /** Sends an offer that is not in the outbox. */
   async publish(offer: Offer): Promise<boolean> {
     const { link, names } = this.#options
@@ -58,6 +69,13 @@ export class OfferRelay {
     }
   }
 
+  #sendLater(): void {
+    this.#stopTimer?.()
+    this.#stopTimer = this.#options.clock.after(AGAIN_MS, () => {
+      this.send()
+    })
+  }
+
   async #sendAll(): Promise<void> {
     const { outbox, link } = this.#options
     while (link.ready !== undefined) {
@@ -67,6 +85,7 @@ export class OfferRelay {
       const sent: readonly StoredOffer[] = offers.filter((_, index) => arrived[index] === true)
       // Not awaited, so that the next offers leave at once. What is not settled is sent again, which is harmless.
       if (sent.length > 0) outbox.settle(sent).catch(this.#options.onError)
+      if (sent.length < offers.length) this.#sendLater()
       if (offers.length < BATCH) return
     }
   }

@@ -57,7 +57,7 @@ export interface EngineState {
 
 /** The offers that have not reached the engine. */
 export interface OfferOutbox {
-  /** Claims the oldest offers for some seconds. An offer that is not settled by then can be claimed again. */
+  /** Claims the oldest offers for a second. An offer that is not settled by then can be claimed again. */
   claim(limit: number): Promise<readonly StoredOffer[]>
   /** Removes offers that the engine has. */
   settle(offers: readonly StoredOffer[]): Promise<void>

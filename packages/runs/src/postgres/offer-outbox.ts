@@ -12,7 +12,7 @@ import type { Database } from './database.ts'
 const DOES_NOT_WAIT = `set_config('synchronous_commit', 'off', true)`
 
 /** Duration of a claim of an offer, in milliseconds. */
-const CLAIM_MS = 5_000
+const CLAIM_MS = 1_000
 
 /** The outbox of a Postgres store. */
 export class PostgresOfferOutbox implements OfferOutbox {
