@@ -250,7 +250,7 @@ export class RunService {
         logger.warn('Failed to look for events of other processes', { error })
       }
       const task = () => this.#feed.poll()
-      // A poll of every run reads the heads of all of them, whatever the fleet.
+      // A poll of every run reads the heads of all of them, so its interval does not depend on the size of the fleet.
       const everyMs = (): number =>
         readerPollMs(this.#bus.listensToAll ? 1 : storage.queue.fleet.processes)
       this.#stops.push(every({ clock, everyMs, task, onError }))

@@ -23,7 +23,7 @@ export interface CountedCall {
   answeredAt?: number
 }
 
-/** What the runs of the ensemble `hold` do; the reply to a GET. */
+/** Instructions for the runs of the ensemble `hold`; the reply to a GET. */
 export interface HoldState {
   readonly isReleased: boolean
   /** Interval between the words of a run, in milliseconds. Without it, they write none. */
