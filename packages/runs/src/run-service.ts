@@ -269,7 +269,6 @@ export class RunService {
       }),
     )
     this.#executor.start()
-    this.#stops.push(this.#living.start())
     if (this.#settings.executes) this.#stops.push(this.#buildCheck.start())
     this.#hasStarted = true
     return unfinished
@@ -442,7 +441,7 @@ export class RunService {
   }
 
   /**
-   * Sets the percentage of new runs that a build gets while older builds live. Processes apply it within a few seconds.
+   * Sets the percentage of new runs that a build gets while older builds live. Processes apply it within two seconds.
    *
    * @throws {TuttiError} BUILD_NOT_FOUND.
    */

@@ -41,7 +41,9 @@ export async function acceptRun(
   { storage, threads, living, executor, feed, settings }: AcceptingParts,
   { run, request: { quota, build }, fork }: AcceptedRequest,
 ): Promise<AcceptedRun> {
-  const code = build === undefined ? living.choose(run) : await living.require(run.ensemble, build)
+  const code = await (build === undefined
+    ? living.choose(run)
+    : living.require(run.ensemble, build))
   const slot = executor.reserveSlot()
   try {
     const { stored, created } = await createInThread(

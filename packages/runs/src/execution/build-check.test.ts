@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 
 import { fakeStorage, FakeQueue } from '../../test/fake-storage.ts'
 import { resolveRunServiceOptions } from '../options.ts'
-import { BuildCheck } from './build-check.ts'
-import { BUILD_POLL_MS, LivingBuilds } from './living-builds.ts'
+import { BUILD_CHECK_MS, BuildCheck } from './build-check.ts'
+import { LivingBuilds } from './living-builds.ts'
 import { RunEnsembles } from './run-ensembles.ts'
 
 import type { BuildStore, LivingBuild, RunMove, StrandedRun } from '../ports/build-store.ts'
@@ -63,8 +63,8 @@ describe('BuildCheck', () => {
       living: async () => [living(OWN)],
       findStranded: async () => [],
     })
-    await clock.advance(BUILD_POLL_MS)
-    await clock.advance(BUILD_POLL_MS)
+    await clock.advance(BUILD_CHECK_MS)
+    await clock.advance(BUILD_CHECK_MS)
     const own = ['v1', 25, [OWN.code]]
     expect(registered).toEqual([own, own])
     expect(warned).toEqual(['Failed to check runs of other builds'])

@@ -13,13 +13,19 @@ import { diffManifests, type ManifestDifference } from '@tutti/ensemble'
 
 import { every } from './every.ts'
 import { takesTurn } from './fleet-pace.ts'
-import { BUILD_POLL_MS, type LivingBuilds } from './living-builds.ts'
 import { mayResume } from './resume-policy.ts'
 
 import type { ResolvedRunServiceOptions } from '../options.ts'
 import type { RunCode, StrandedRun } from '../ports/build-store.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
+import type { LivingBuilds } from './living-builds.ts'
 import type { BuiltEnsemble, RunEnsembles } from './run-ensembles.ts'
+
+/** Minimum interval of checks, in milliseconds. */
+export const BUILD_CHECK_MS = 2_000
+
+/** Maximum age of the number of processes that share the checks, in milliseconds. */
+const FLEET_AGE_MS = 30_000
 
 /** Number of processes that suffices to check the store often enough. */
 const ENOUGH_CHECKERS = 2
@@ -66,11 +72,12 @@ export class BuildCheck {
     }
     const task = async (): Promise<void> => {
       // The first check is repeated until the store could be reached.
-      if (!this.#isRegistered) await this.#checkFirst()
-      else if (takesTurn(ENOUGH_CHECKERS, living.processes)) await this.#check(false)
+      if (!this.#isRegistered) return this.#checkFirst()
+      await living.refresh(FLEET_AGE_MS)
+      if (takesTurn(ENOUGH_CHECKERS, living.processes)) await this.#check(false)
     }
     this.#checkFirst().catch(onError)
-    return every({ clock, everyMs: Math.max(BUILD_POLL_MS, pollMs), task, onError })
+    return every({ clock, everyMs: Math.max(BUILD_CHECK_MS, pollMs), task, onError })
   }
 
   async #checkFirst(): Promise<void> {
@@ -103,9 +110,12 @@ export class BuildCheck {
     if (runs.length === 0) return 0
     const { storage, living, settings } = this.#options
     await living.refresh()
-    const moves = runs.map(({ runId, token, ensemble }) => {
-      return { runId, token, to: living.choose({ runId, ensemble }) ?? this.#ownCode(ensemble) }
-    })
+    const moves = await Promise.all(
+      runs.map(async ({ runId, token, ensemble }) => {
+        const to = (await living.choose({ runId, ensemble })) ?? this.#ownCode(ensemble)
+        return { runId, token, to }
+      }),
+    )
     const moved = await storage.builds.move(moves)
     settings.logger.info('Gave runs that had not begun to builds that live', {
       runs: moved.length,

@@ -1,36 +1,34 @@
 /**
- * The builds that live, as this process read them last, and the choice of one for each new run.
+ * The builds that live, and the choice of one for each new run. Only processes that accept runs read the list often.
  *
- * The list may be outdated. A run that was given to a build that no longer lives is given to another one by a
+ * The list may be outdated by two seconds. A run that was given to a build that no longer lives is given to another one by a
  * `BuildCheck`.
  */
 import { TuttiError } from '@tutti/core'
 import { shortList, shortText } from '@tutti/protocol'
 
 import { chooseBuild } from './choose-build.ts'
-import { every } from './every.ts'
-import { nextPollMs } from './fleet-pace.ts'
 
 import type { ResolvedRunServiceOptions } from '../options.ts'
-import type { ChosenCode, LivingBuild } from '../ports/build-store.ts'
-import type { RunStorage } from '../ports/run-storage.ts'
+import type { BuildStore, ChosenCode, LivingBuild } from '../ports/build-store.ts'
 import type { NewRun } from '../run-record.ts'
 
-/** Minimum interval at which a process reads the list, in milliseconds; that of a large fleet is longer. */
-export const BUILD_POLL_MS = 2_000
+/** Maximum age of the list when a new run gets its build, in milliseconds. */
+const MAX_AGE_MS = 2_000
 
-/** Number of polls for due runs of a large fleet for each time that one of its processes reads the list. */
-const POLLS_PER_READ = 4
-
-type LivingBuildSettings = Pick<ResolvedRunServiceOptions, 'clock' | 'logger' | 'pollMs'>
+/** The part of a storage that has the list. */
+interface LivingBuildsStorage {
+  readonly builds: Pick<BuildStore, 'living'>
+}
 
 /** Knows the builds that live. */
 export class LivingBuilds {
-  readonly #storage: RunStorage
-  readonly #settings: LivingBuildSettings
+  readonly #storage: LivingBuildsStorage
+  readonly #settings: Pick<ResolvedRunServiceOptions, 'clock'>
   #living: readonly LivingBuild[] = []
+  #readAt = -Infinity
 
-  constructor(storage: RunStorage, settings: LivingBuildSettings) {
+  constructor(storage: LivingBuildsStorage, settings: Pick<ResolvedRunServiceOptions, 'clock'>) {
     this.#storage = storage
     this.#settings = settings
   }
@@ -47,31 +45,23 @@ export class LivingBuilds {
     )
   }
 
-  /** Reads the list again and again, until the returned function is called. */
-  start(): () => void {
-    const { clock, logger, pollMs } = this.#settings
-    const onError = (error: unknown): void => {
-      logger.warn('Failed to read the living builds', { error })
+  /** Reads the list, unless it was read within the last `maxAgeMs` milliseconds. */
+  async refresh(maxAgeMs = 0): Promise<void> {
+    const now = this.#settings.clock.elapsed()
+    if (now - this.#readAt < maxAgeMs) return
+    // One submit reads; those beside it use the list before.
+    this.#readAt = now
+    try {
+      this.#living = await this.#storage.builds.living()
+    } catch (error) {
+      this.#readAt = -Infinity
+      throw error
     }
-    this.refresh().catch(onError)
-    const everyMs = (): number => {
-      const { processes } = this.#storage.queue.fleet
-      const share = processes === 1 ? 1 : POLLS_PER_READ * processes
-      return nextPollMs(Math.max(BUILD_POLL_MS, pollMs), share)
-    }
-    const task = async (): Promise<void> => {
-      if (this.#storage.isAvailable) await this.refresh()
-    }
-    return every({ clock, everyMs, task, onError })
-  }
-
-  /** Reads the list. */
-  async refresh(): Promise<void> {
-    this.#living = await this.#storage.builds.living()
   }
 
   /** Chooses the build of a run; undefined if no build is known to live. */
-  choose(run: Pick<NewRun, 'runId' | 'ensemble'>): ChosenCode | undefined {
+  async choose(run: Pick<NewRun, 'runId' | 'ensemble'>): Promise<ChosenCode | undefined> {
+    await this.refresh(MAX_AGE_MS)
     const chosen = chooseBuild(this.#living, run)
     return chosen && { build: chosen.build, code: chosen.code, isFixed: false }
   }

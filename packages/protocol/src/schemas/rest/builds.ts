@@ -50,7 +50,7 @@ export type SetBuildShareBody = Static<typeof SetBuildShareBody>
 export const BuildShareSet = Type.Object({
   /** Id of the build. */
   build: Type.String(),
-  /** Percentage of new runs that it gets. Every process applies it within a few seconds. */
+  /** Percentage of new runs that it gets. Every process applies it within two seconds. */
   share: Share,
 })
 export type BuildShareSet = Static<typeof BuildShareSet>
