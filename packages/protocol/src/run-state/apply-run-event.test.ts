@@ -120,6 +120,18 @@ describe('applyRunEvent', () => {
     expect(state.totals.totalTokens).toBe(853)
   })
 
+  it('[S4] does not count what a fork has copied', () => {
+    const copied = [...startOfRun(), eventOf('llm_iteration_completed', { iterationIndex: 0 })]
+    const fork = runStateAfter([...copied, eventOf('run_forked')])
+    expect(fork.totals).toEqual({ totalTokens: 0, totalToolCalls: 0, costUsd: 0 })
+    const next = eventOf('llm_iteration_completed', { iterationIndex: 1 })
+    expect(applyRunEvent(fork, next).totals).toMatchObject({ totalTokens: 853 })
+    // A fork of the fork copies both parts.
+    const second = runStateAfter([...copied, eventOf('run_forked'), next, eventOf('run_forked')])
+    expect(second.totals.totalTokens).toBe(0)
+    expect(second.copiedTotals?.totalTokens).toBe(1706)
+  })
+
   it('[S5] reads ten thousand tokens of one turn', () => {
     const token = eventOf('token', { token: 'word ' })
     const state = runStateAfter([...working, ...Array.from({ length: 10_000 }, () => token)])

@@ -5,6 +5,7 @@ import type { RunState } from './run-state.ts'
 import { createTask, type TaskState } from './task-state.ts'
 import { mapShared } from './tool-calls.ts'
 import { discardRunningTurns } from './turns.ts'
+import { NO_TOTALS, sumTotals } from './usage.ts'
 
 /** Event of the run as a whole. */
 export type RunLevelEvent = RunEventOf<
@@ -37,11 +38,14 @@ export function applyToRun(state: RunState, event: RunLevelEvent): RunState {
       }
     case 'run_forked': {
       const { parentRunId: runId, at, forkedAt, replay } = event
+      const tasks = mapShared(state.tasks, (task) => resumeTask(task, forkedAt))
       return {
         ...state,
         parent: { runId, at, ...(replay === undefined ? {} : { replay }) },
         ...(state.startedAt === undefined ? {} : { startedAt: forkedAt }),
-        tasks: mapShared(state.tasks, (task) => resumeTask(task, forkedAt)),
+        tasks,
+        totals: NO_TOTALS,
+        copiedTotals: sumTotals(tasks),
       }
     }
     case 'run_cancelling':

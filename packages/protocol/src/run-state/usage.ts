@@ -155,6 +155,18 @@ export function sumTotals(tasks: readonly CountedTask[]): RunTotals {
   return { totalTokens, totalToolCalls, ...(costUsd === undefined ? {} : { costUsd }) }
 }
 
+/** Returns totals without those of a part; what is not known of either is not known. */
+export function subtractTotals(totals: RunTotals, part: RunTotals = NO_TOTALS): RunTotals {
+  const isKnown = totals.totalTokens >= 0 && part.totalTokens >= 0
+  return {
+    totalTokens: isKnown ? totals.totalTokens - part.totalTokens : -1,
+    totalToolCalls: totals.totalToolCalls - part.totalToolCalls,
+    ...(totals.costUsd === undefined || part.costUsd === undefined
+      ? {}
+      : { costUsd: totals.costUsd - part.costUsd }),
+  }
+}
+
 interface Sums {
   totalTokens: number
   totalToolCalls: number
