@@ -173,7 +173,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   BuildShareSet: 'Response of `POST /api/builds/{build}/share`.',
   'BuildShareSet.build': 'Id of the build.',
   'BuildShareSet.share':
-    'Percentage of new runs that it gets. Every process applies it within a few seconds.',
+    'Percentage of new runs that it gets. Every process applies it within two seconds.',
   CancelAccepted:
     'Response to a cancel. CANCELLING: the run is CANCELLED once its work has stopped. CANCELLED: the run had not begun.',
   'CancelAccepted.runId': 'Id of the run.',
