@@ -554,7 +554,7 @@ describe('the reasoning of a response', () => {
   const parameters = { type: 'object', properties: { city: { type: 'string' } } }
   const weather: Tool = { name: 'weather', type: 'function', parameters, strict: false }
 
-  it('[GW-N15] is an item with a summary before the message, also in a stream', async () => {
+  it('[GW-N19] is an item with a summary before the message, also in a stream', async () => {
     const stream = open().responses.stream({ model: 'thinking', input: 'Ode' })
     const deltas: string[] = []
     stream.on('response.reasoning_summary_text.delta', ({ delta }) => deltas.push(delta))

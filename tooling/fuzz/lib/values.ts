@@ -103,6 +103,9 @@ function arraysOf(schema: Keywords, known: KnownValues): fc.Arbitrary<unknown> {
 /** Look-ahead, which string generation from an expression does not support. */
 const LOOK_AHEAD = /\(\?[=!]/
 
+/** A pattern that excludes one word. */
+const RESERVED = /^\^\(\?!\w+\$\)(.+)$/
+
 function stringsOf({
   pattern,
   format,
@@ -112,6 +115,10 @@ function stringsOf({
   if (format === 'date-time') return instants()
   if (pattern?.startsWith('^P(?='))
     return fc.constantFrom('PT1S', 'PT0.5S', 'P1D', 'P9999Y', 'PT0S')
+  const [, rest] = RESERVED.exec(pattern ?? '') ?? []
+  if (pattern !== undefined && rest !== undefined) {
+    return stringsOf({ pattern: `^${rest}` }).filter((text) => new RegExp(pattern).test(text))
+  }
   if (pattern !== undefined && !LOOK_AHEAD.test(pattern)) {
     return fc.stringMatching(new RegExp(pattern)).map((text) => text.slice(0, 200))
   }

@@ -82,7 +82,7 @@ function reasoningOf({ responses }: ReturnType<typeof fold>): readonly (readonly
     )
 }
 
-it('[GW-N15] sends reasoning as an item with a summary before the message', () => {
+it('[GW-N19] sends reasoning as an item with a summary before the message', () => {
   const folded = fold([
     ...START,
     started,
@@ -118,7 +118,7 @@ it('[GW-N15] sends reasoning as an item with a summary before the message', () =
   expect(usage?.output_tokens_details).toEqual({ reasoning_tokens: 2 })
 })
 
-it('[GW-N15] has no reasoning of a turn that begins again, nor of a failed attempt', () => {
+it('[GW-N19] has no reasoning of a turn that begins again, nor of a failed attempt', () => {
   const half = [started, thought('Half'), token('Ye')]
   const again = [failed, started, thought('Whole'), token('Yes'), turn('Yes')]
   const restarted = fold([...START, ...half, ...again, ...end('Yes')])
@@ -132,13 +132,13 @@ it('[GW-N15] has no reasoning of a turn that begins again, nor of a failed attem
   expect(reasoningOf(repeated)).toEqual([['completed', 'Second']])
 })
 
-it('[GW-N15] has the reasoning of a cancelled run as incomplete', () => {
+it('[GW-N19] has the reasoning of a cancelled run as incomplete', () => {
   const cancelled = { type: 'run_result', status: 'CANCELLED', outputs: [] }
   const folded = fold([...START, started, thought('Half'), cancelled])
   expect(reasoningOf(folded)).toEqual([['incomplete', 'Half']])
 })
 
-it('[GW-N15] has the reasoning that is being written', () => {
+it('[GW-N19] has the reasoning that is being written', () => {
   expect(reasoningOf(fold([...START, started, thought('Half')]))).toEqual([['in_progress', 'Half']])
 })
 

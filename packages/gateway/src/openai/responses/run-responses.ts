@@ -10,7 +10,7 @@
  *    incomplete, the text is sent as another one, and the response at the end contains only the latter.
  * GW-N4 The text of the last response of a completed run is the output of the run. Text before calls of the server's
  *    tools is only in the stream.
- * GW-N15 The readable reasoning of a turn is a reasoning item before its message, streamed as the model writes it. Items
+ * GW-N19 The readable reasoning of a turn is a reasoning item before its message, streamed as the model writes it. Items
  *    of a turn that begins again, and of a failed attempt, are not part of the response at its end.
  * GW-N5 Calls of client tools are function calls, other reviews are approval requests.
  * GW-N6 A refusal is a message with a refusal. A cut or filtered answer is `incomplete`, also a cut one that the task
