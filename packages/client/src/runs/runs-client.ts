@@ -1,9 +1,10 @@
 /** The runs of a server. */
-import { ROUTES, routePath, type CancelRunsBody, type ForkRunBody } from '@tutti/protocol'
+import { ROUTES, routePath, type CancelRunsBody } from '@tutti/protocol'
 
 import { commandSender, type Loose } from '../commands.ts'
 import { runEvents } from '../events/run-events.ts'
-import { callPlainRoute, callRoute, type RouteCall } from '../http/call-route.ts'
+import { callPlainRoute, callRoute } from '../http/call-route.ts'
+import { createForkMethods } from './fork-methods.ts'
 import { listEveryRun } from './list-every-run.ts'
 import { submitRun } from './submit-run.ts'
 import { submitAndWait, waitForRunEnd } from './run-end.ts'
@@ -48,27 +49,7 @@ export function createRunsClient(settings: ResolvedClientOptions): RunsClient {
       const body = { ...given, target, priority, ttl }
       return send({ kind: 'inject', target: runId, body }, options)
     },
-    fork: async (runId, body, { idempotencyKey, ...options } = {}) =>
-      callRoute(settings, ROUTES.forkRun, {
-        ...options,
-        path: routePath('forkRun', { runId }),
-        body,
-        ...withKey(idempotencyKey),
-      }),
-    previewFork: async (runId, body, options) => {
-      const { method, others } = ROUTES.forkRun
-      const route = { method, response: others[0].response }
-      const previewed = { ...body, preview: true } satisfies ForkRunBody
-      const path = routePath('forkRun', { runId })
-      return callRoute(settings, route, { ...options, path, body: previewed, isSafe: true })
-    },
-    replay: async (runId, body, { idempotencyKey, ...options } = {}) =>
-      callRoute(settings, ROUTES.replayRun, {
-        ...options,
-        path: routePath('replayRun', { runId }),
-        body,
-        ...withKey(idempotencyKey),
-      }),
+    ...createForkMethods(settings),
     migrate: async (runId, { to, preview, ...options }) =>
       callRoute(settings, ROUTES.migrateRun, {
         ...options,
@@ -93,11 +74,4 @@ export function createRunsClient(settings: ResolvedClientOptions): RunsClient {
       }),
     events: (runId, options = {}) => runEvents(settings, runId, options),
   }
-}
-
-/** Returns the parts of a call that may be repeated only under an idempotency key. */
-function withKey(key: string | undefined): Pick<RouteCall, 'isSafe' | 'headers'> {
-  return key === undefined
-    ? { isSafe: false }
-    : { isSafe: true, headers: { 'idempotency-key': key } }
 }

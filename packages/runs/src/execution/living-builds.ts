@@ -49,7 +49,7 @@ export class LivingBuilds {
   async refresh(maxAgeMs = 0): Promise<void> {
     const now = this.#settings.clock.elapsed()
     if (now - this.#readAt < maxAgeMs) return
-    // One submit reads; those beside it use the list before.
+    // Submits during the read use the earlier list.
     this.#readAt = now
     try {
       this.#living = await this.#storage.builds.living()

@@ -34,7 +34,7 @@
  * RUNS-L14 The process that makes a run ready is woken if it has a free slot and knows the ensemble, and otherwise one
  *     other process of which that is true. A process that has no free slot after its claim, or when it is woken, wakes
  *     another one if due runs remain. Polls find everything else.
- * RUNS-L15 A claim by an offer claims the offered run if it is due, is no suspect, and was not claimed since the offer, if
+ * RUNS-L15 A claim by an offer claims the offered run if it is due, is not a suspect, and was not claimed since the offer, if
  *    the caller knows its code, and if the limit and the wanted number allow it.
  */
 import type { RunStatus } from '@tutti/protocol'

@@ -44,36 +44,17 @@ interface ForkDialogProps {
 
 /** The dialog; it opens the fork when it has started. */
 export function ForkDialog({ runId, state, events, place, onClose }: ForkDialogProps) {
-  const { client } = useServer()
-  const { data: capabilities } = useCapabilities()
-  const task = state.tasks.find(({ name }) => name === place.taskName)
   // Edits refer to the run as it was when the dialog opened.
-  const [opened] = useState(() => ({ state, beforeTurn: findSeqBeforeTurn(events, place), task }))
-  const template = capabilities?.ensembles
-    .find(({ name }) => name === opened.state.ensemble)
-    ?.tasks.find(({ name }) => name === place.taskName)?.description
-  const origin = useMemo<ForkOrigin>(
-    () => ({
-      place,
-      prompt: findForkPrompt(opened.task ?? { description: '' }, template, opened.state.inputs),
-      inputs: opened.state.inputs,
-      beforeTurn: opened.beforeTurn,
-    }),
-    [place, opened, template],
-  )
+  const [opened] = useState(() => ({
+    state,
+    beforeTurn: findSeqBeforeTurn(events, place),
+    task: state.tasks.find(({ name }) => name === place.taskName),
+  }))
+  const origin = useForkOrigin(place, opened)
   const [edits, setEdits] = useState<Partial<ForkForm>>({})
   const form = { ...createForkForm(origin), ...edits }
   const body = buildForkBody(form, origin)
-  const { mutate, isPending, error, reset } = useMutation({
-    mutationFn: (sent: ForkBody) =>
-      client.runs.fork(runId, sent, { idempotencyKey: createRandomKey() }),
-    networkMode: 'always',
-    onSuccess: (fork) => {
-      toast('Fork started')
-      onClose()
-      goTo(linkToRun(fork.runId))
-    },
-  })
+  const { mutate, isPending, error, reset } = useStartFork(runId, onClose)
   const preview = useForkPreview(runId, body)
   const change = (changed: Partial<ForkForm>): void => {
     // The error of the server referred to the previous values.
@@ -119,19 +100,7 @@ export function ForkDialog({ runId, state, events, place, onClose }: ForkDialogP
           {describePlace(form, origin)}
         </p>
         <PromptField form={form} origin={origin} task={opened.task} change={change} />
-        <Field
-          label="Guidance"
-          hint="A directive for the agent of this task. It sees it at its next model call."
-        >
-          {(control) => (
-            <TextArea
-              {...control}
-              data-autofocus
-              value={form.directive}
-              onChange={({ target }) => change({ directive: target.value })}
-            />
-          )}
-        </Field>
+        <GuidanceField form={form} change={change} />
         <InputFields form={form} change={change} />
         {(needsConsent || form.allowSideEffects) && (
           <Checkbox
@@ -145,6 +114,46 @@ export function ForkDialog({ runId, state, events, place, onClose }: ForkDialogP
       </form>
     </Dialog>
   )
+}
+
+/** The run as it was when the dialog opened. */
+interface OpenedRun {
+  readonly state: RunState
+  readonly beforeTurn: number | undefined
+  readonly task: TaskState | undefined
+}
+
+/** Returns the values of the form before any edit. */
+function useForkOrigin(place: ForkStart, { state, beforeTurn, task }: OpenedRun): ForkOrigin {
+  const { data: capabilities } = useCapabilities()
+  const { ensemble, inputs } = state
+  const template = capabilities?.ensembles
+    .find(({ name }) => name === ensemble)
+    ?.tasks.find(({ name }) => name === place.taskName)?.description
+  return useMemo(
+    () => ({
+      place,
+      prompt: findForkPrompt(task ?? { description: '' }, template, inputs),
+      inputs,
+      beforeTurn,
+    }),
+    [place, task, template, inputs, beforeTurn],
+  )
+}
+
+/** Starts the fork, and opens it. */
+function useStartFork(runId: string, onClose: () => void) {
+  const { client } = useServer()
+  return useMutation({
+    mutationFn: (body: ForkBody) =>
+      client.runs.fork(runId, body, { idempotencyKey: createRandomKey() }),
+    networkMode: 'always',
+    onSuccess: (fork) => {
+      toast('Fork started')
+      onClose()
+      goTo(linkToRun(fork.runId))
+    },
+  })
 }
 
 /** Reads what the fork would do, after each change of the request. */
@@ -216,6 +225,24 @@ function PromptField({
           {...control}
           value={form.prompt}
           onChange={({ target }) => change({ prompt: target.value })}
+        />
+      )}
+    </Field>
+  )
+}
+
+function GuidanceField({ form, change }: PartProps) {
+  return (
+    <Field
+      label="Guidance"
+      hint="A directive for the agent of this task. It sees it at its next model call."
+    >
+      {(control) => (
+        <TextArea
+          {...control}
+          data-autofocus
+          value={form.directive}
+          onChange={({ target }) => change({ directive: target.value })}
         />
       )}
     </Field>

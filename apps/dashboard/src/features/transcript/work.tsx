@@ -45,22 +45,17 @@ export type OnFork = (place: {
   readonly turn?: { readonly attempt: number; readonly iterationIndex: number }
 }) => void
 
-/** The work of a task; it follows the end while the task is running. */
-export function Work({
-  task,
-  state,
-  selection,
-  onSelect,
-  onOpenTask,
-  onFork,
-}: {
+interface WorkProps {
   readonly task: TaskState
   readonly state: RunState
   readonly selection: Selection | undefined
   readonly onSelect: (selection: Selection) => void
   readonly onOpenTask: (taskName: string) => void
   readonly onFork: OnFork | undefined
-}) {
+}
+
+/** The work of a task; it follows the end while the task is running. */
+export function Work({ task, state, selection, onSelect, onOpenTask, onFork }: WorkProps) {
   const [folds] = useState(createFolds)
   const { reviews, delegations } = state
   const rows = useMemo(
