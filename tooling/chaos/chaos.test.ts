@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url'
 
 import { expect, it } from 'vitest'
 
+import { hasNatsServer } from '../nats/nats-server.ts'
+
 const PROGRAM = fileURLToPath(new URL('chaos.ts', import.meta.url))
 
 it('completes a few runs among faults and a failover without a violation', async () => {
@@ -31,6 +33,21 @@ it('loses no run in a failover to a synchronous standby', async () => {
   expect(figure(output, 'runs')).toBe(6)
   expect(figure(output, 'fail_over_synchronously')).toBe(1)
 }, 240_000)
+
+it.skipIf(!hasNatsServer())(
+  'completes a few runs over NATS when its leader and then all its servers are killed',
+  async () => {
+    const size = ['--runs', '12', '--workers', '2', '--apis', '1'] as const
+    const { code, output } = await chaos('--nats', '--seed', '6', ...size)
+    expect(output).toContain('No violations')
+    expect(code).toBe(0)
+    expect(figure(output, 'failed')).toBe(0)
+    expect(figure(output, 'kill_nats_leader')).toBeGreaterThan(0)
+    expect(figure(output, 'stop_nats')).toBeGreaterThan(0)
+    expect(figure(output, 'offers in the stream of NATS')).toBeGreaterThan(0)
+  },
+  240_000,
+)
 
 it('[D1] [D2] continues each run with its code when other code is deployed under kills', async () => {
   const { code, output } = await chaos(

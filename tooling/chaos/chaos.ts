@@ -4,7 +4,7 @@
  * code 1 if there is one.
  *
  *   node chaos/chaos.ts [--runs 200] [--workers 4] [--apis 2] [--seed N] [--minutes 5]
- *       [--synchronous | --deploys N] [--evidence FILE]
+ *       [--nats] [--synchronous | --deploys N] [--evidence FILE]
  *
  * A seed always gives the same runs and the same faults, except for their exact timing. Loopback only.
  */
@@ -18,6 +18,7 @@ import { figuresOf } from './lib/figures.ts'
 import { BUILDS } from './lib/builds.ts'
 import { judgeCalls } from './lib/judge-calls.ts'
 import { judgeDeploys } from './lib/judge-deploys.ts'
+import { judgeLimit } from './lib/judge-limit.ts'
 import { judgePeople } from './lib/judge-people.ts'
 import { judgeRuns } from './lib/judge-runs.ts'
 import { planDeploys, planFaults, planKills, planRuns } from './lib/plan.ts'
@@ -30,6 +31,7 @@ const USAGE = `Usage: npm run chaos -- [options]
   --apis N         processes that take requests (2)
   --seed N         what decides about runs and faults (random)
   --minutes N      time after which runs count as stuck (5)
+  --nats           whether three NATS servers dispatch the runs, with faults of them too
   --synchronous    whether commits wait for the standby, so that the failover loses nothing
   --deploys N      rolling deploys of other code, at most 3, with kills in place of the other faults (0)
   --evidence FILE  where to write all that was seen, as JSON
@@ -58,17 +60,21 @@ async function main(): Promise<number> {
   }
   const options = readOptions()
   if (options === undefined) return EXIT_USAGE
-  const { seed, runs, workers, apis, isSynchronous, deploys, limitMs, evidenceFile } = options
+  const { seed, runs, workers, apis, hasNats, isSynchronous, deploys, limitMs, evidenceFile } =
+    options
   console.log(`chaos: seed ${seed}, ${runs} runs, ${workers} workers, ${apis} api processes`)
   const failover = isSynchronous ? 'fail_over_synchronously' : 'fail_over'
   const end = await runChaos({
     seed,
     runs: planRuns(seed, runs),
     faults:
-      deploys > 0 ? planKills(seed) : planFaults(seed, { leaseMs: DEFAULT_LEASE_MS, failover }),
+      deploys > 0
+        ? planKills(seed)
+        : planFaults(seed, { leaseMs: DEFAULT_LEASE_MS, failover, hasNats }),
     deploys: deploys > 0 ? planDeploys(seed, { runs, deploys }) : undefined,
     workers,
     apis,
+    hasNats,
     isSynchronous,
     limitMs,
     signal: stop.signal,
@@ -76,18 +82,24 @@ async function main(): Promise<number> {
   })
   if (evidenceFile !== undefined) writeFileSync(evidenceFile, JSON.stringify(end))
   const calls = judgeCalls(end.evidence)
-  for (const [what, value] of figuresOf(end, calls)) console.log(`${what.padEnd(42)}${value}`)
+  const limit = judgeLimit(end.evidence)
+  for (const [what, value] of figuresOf(end, { calls, limit }))
+    console.log(`${what.padEnd(42)}${value}`)
   const violations = [
     ...end.problems,
     ...judgeRuns(end.evidence),
     ...calls.violations,
+    ...limit.violations,
     ...judgePeople(end.evidence),
     ...judgeDeploys(end.evidence),
   ]
   for (const violation of violations.slice(0, MOST_PRINTED)) console.log(`VIOLATION ${violation}`)
   if (violations.length > 0) {
+    const engine = hasNats ? ' --nats' : ''
     const how = isSynchronous ? ' --synchronous' : deploys > 0 ? ` --deploys ${deploys}` : ''
-    console.log(`${violations.length} violations; again with --seed ${seed} --runs ${runs}${how}`)
+    console.log(
+      `${violations.length} violations; again with --seed ${seed} --runs ${runs}${engine}${how}`,
+    )
   } else console.log('No violations')
   return violations.length > 0 ? 1 : 0
 }
@@ -98,6 +110,8 @@ interface Asked {
   readonly runs: number
   readonly workers: number
   readonly apis: number
+  /** Whether NATS dispatches the runs. */
+  readonly hasNats: boolean
   readonly isSynchronous: boolean
   /** Number of deploys. */
   readonly deploys: number
@@ -123,6 +137,7 @@ function parsed() {
       apis: { type: 'string', default: '2' },
       seed: { type: 'string', default: String(randomInt(1_000_000)) },
       minutes: { type: 'string', default: '5' },
+      nats: { type: 'boolean', default: false },
       synchronous: { type: 'boolean', default: false },
       deploys: { type: 'string', default: '0' },
       evidence: { type: 'string' },
@@ -155,9 +170,13 @@ function checked(values: ReturnType<typeof parsed>): Asked {
   if (values.synchronous && numbers.deploys > 0) {
     throw new RangeError('Cannot use --deploys with --synchronous: deploys have no failover')
   }
+  if (values.nats && numbers.deploys > 0) {
+    throw new RangeError('Cannot use --deploys with --nats: deploys have no faults of NATS')
+  }
   const { minutes, ...rest } = numbers
   return {
     ...rest,
+    hasNats: values.nats,
     isSynchronous: values.synchronous,
     limitMs: minutes * 60_000,
     evidenceFile: values.evidence,

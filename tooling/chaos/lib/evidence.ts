@@ -5,12 +5,15 @@ import type { CountedCall } from './counter.ts'
 import type { Rollout } from './deploys.ts'
 import type { ChaosDatabase, Transition } from './database.ts'
 import type { Fault } from './faults.ts'
+import type { SlotChange } from './judge-limit.ts'
 import type { Asked, Seen, Submitted } from './people.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 /** Everything that the judges check. */
 export interface Evidence {
   readonly leaseMs: number
+  /** Number of runs that may execute at the same time. */
+  readonly maxRunning: number
   readonly submitted: readonly Submitted[]
   readonly asked: readonly Asked[]
   readonly seen: readonly Seen[]
@@ -18,6 +21,7 @@ export interface Evidence {
   readonly faults: readonly Fault[]
   readonly runs: readonly KeptRun[]
   readonly transitions: readonly Transition[]
+  readonly slots: readonly SlotChange[]
   /** Present if builds were deployed. */
   readonly rollout?: Rollout
 }

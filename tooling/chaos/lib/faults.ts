@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { BuildName } from './builds.ts'
 import type { FailoverServer } from '../../postgres/test-database.ts'
+import type { ChaosNats } from './chaos-nats.ts'
 import type { ChaosDatabase } from './database.ts'
 import type { DatabaseProxy } from './database-proxy.ts'
 import type { Fleet, Member, Role } from './fleet.ts'
@@ -25,6 +26,8 @@ export interface FaultOptions {
   readonly database: ChaosDatabase
   /** Proxy between the processes and the database. */
   readonly proxy: DatabaseProxy
+  /** Present if NATS dispatches the runs. */
+  readonly nats: ChaosNats | undefined
   readonly onProblem: (problem: string) => void
 }
 
@@ -43,6 +46,8 @@ export class Faults {
   readonly #options: FaultOptions
   /** Whether a fault of the database is in progress. */
   #isDatabaseHit = false
+  /** Whether a fault of NATS is in progress. */
+  #isNatsHit = false
 
   constructor(options: FaultOptions) {
     this.#options = options
@@ -100,6 +105,17 @@ export class Faults {
       case 'fail_over':
       case 'fail_over_synchronously':
         return this.#withDatabase(() => this.#failOver(planned.lastsMs))
+      case 'kill_nats_leader':
+        return this.#withNats((nats) => nats.killLeader(planned))
+      case 'stop_nats':
+        return this.#withNats((nats) => nats.stopAll(planned))
+      case 'freeze_nats':
+        return this.#withNats((nats) => nats.freezeOne(planned))
+      case 'cut_from_nats': {
+        const { members } = this.#options.fleet
+        const member = members[Math.floor(planned.which * members.length)]
+        return member && this.#withNats((nats) => nats.cutOff(member.name, planned), [member.pid])
+      }
     }
   }
 
@@ -163,6 +179,23 @@ export class Faults {
       return []
     } finally {
       this.#isDatabaseHit = false
+    }
+  }
+
+  /** Injects a fault of NATS after the one before it is over. */
+  async #withNats(
+    hurt: (nats: ChaosNats) => Promise<void>,
+    pids: readonly number[] = [],
+  ): Promise<readonly number[] | undefined> {
+    const { nats } = this.#options
+    if (nats === undefined) return undefined
+    while (this.#isNatsHit) await sleep(LOOK_MS)
+    this.#isNatsHit = true
+    try {
+      await hurt(nats)
+      return pids
+    } finally {
+      this.#isNatsHit = false
     }
   }
 

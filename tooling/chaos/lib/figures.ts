@@ -3,6 +3,7 @@ import { countContinued } from './judge-deploys.ts'
 import { findLostRuns } from './lost-changes.ts'
 
 import type { CallVerdict } from './judge-calls.ts'
+import type { LimitVerdict } from './judge-limit.ts'
 import type { Evidence } from './evidence.ts'
 import type { ChaosEnd } from './run-chaos.ts'
 
@@ -11,8 +12,8 @@ export type Figure = readonly [what: string, value: string]
 
 /** Returns the statistics. */
 export function figuresOf(
-  { evidence, wallMs, tries, longestPauseMs }: ChaosEnd,
-  calls: CallVerdict,
+  { evidence, wallMs, tries, natsOffers, longestPauseMs }: ChaosEnd,
+  { calls, limit }: { readonly calls: CallVerdict; readonly limit: LimitVerdict },
 ): readonly Figure[] {
   const { runs, faults, transitions, asked, seen, rollout } = evidence
   const events = runs.flatMap((run) => run.events)
@@ -45,8 +46,12 @@ export function figuresOf(
           ['runs that waited for their build', String(rollout.waiting.length)],
           ['  moved to the last build', String(rollout.moved.length)],
         ] satisfies readonly Figure[])),
+    ...(natsOffers === undefined
+      ? []
+      : [['offers in the stream of NATS', String(natsOffers)] satisfies Figure]),
     ['takeovers (run_resumed)', String(count('run_resumed'))],
     ['  after SIGKILL, until run_resumed', `${takeovers.length}: ${spread(takeovers)}`],
+    ['most runs at the same time', `${limit.most}, claimed up to ${evidence.maxRunning}`],
     ['parked', String(transitions.filter(({ state }) => state === 'parked').length)],
     ['  claimed again', String(wokenCount(evidence))],
     ['reviews decided / timed out', `${count('review_decided')} / ${count('review_timed_out')}`],

@@ -30,6 +30,8 @@ export interface MemberPlace {
   readonly port: number
   /** @default the first build */
   readonly build?: BuildName
+  /** Further variables of its processes. @default none */
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 /** Settings of a member. */
@@ -47,6 +49,7 @@ export class Member {
   readonly role: Role
   readonly #options: MemberOptions
   readonly #port: number
+  readonly #environment: Readonly<Record<string, string>>
   #process: ServerProcess | undefined
   /** Whether the process is expected to end. */
   #isWanted = false
@@ -61,6 +64,7 @@ export class Member {
     this.build = place.build ?? BUILDS[0]
     this.#port = place.port
     this.#options = options
+    this.#environment = { ...options.environment, ...place.environment }
   }
 
   /** Address of the process. */
@@ -83,11 +87,11 @@ export class Member {
 
   /** Starts a process, and a new one whenever it ends unexpectedly. */
   start(): void {
-    const { environment, cwd, workerProgram, builds } = this.#options
+    const { cwd, workerProgram, builds } = this.#options
     this.#isWanted = true
     const started = new ServerProcess(
       {
-        ...environment,
+        ...this.#environment,
         TUTTI_ROLE: this.role,
         PORT: String(this.#port),
         TUTTI_BUILD_ID: this.build,

@@ -46,7 +46,15 @@ function judge(
 ): readonly string[] {
   const rollout: Rollout = { last: 'v4', builds, waiting: [], moved: [], ...more }
   const runs = [{ ...run, events }]
-  const none = { leaseMs: 2_000, submitted: [], asked: [], seen: [], faults: [] }
+  const none = {
+    leaseMs: 2_000,
+    maxRunning: 16,
+    slots: [],
+    submitted: [],
+    asked: [],
+    seen: [],
+    faults: [],
+  }
   return judgeDeploys({ ...none, calls, runs, transitions, rollout })
 }
 
@@ -111,7 +119,17 @@ it('[D2] accepts a run that waits for its build, and finds one that the last bui
 })
 
 it('counts the runs that processes of several builds executed', () => {
-  const none = { leaseMs: 1, submitted: [], asked: [], seen: [], calls: [], faults: [], runs: [] }
+  const none = {
+    leaseMs: 1,
+    maxRunning: 16,
+    slots: [],
+    submitted: [],
+    asked: [],
+    seen: [],
+    calls: [],
+    faults: [],
+    runs: [],
+  }
   const rollout: Rollout = { last: 'v4', builds, waiting: [], moved: [] }
   const count = (...transitions: readonly Transition[]) =>
     countContinued({ ...none, transitions, rollout })

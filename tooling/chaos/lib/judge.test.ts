@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { takeoverTimes } from './figures.ts'
 import { judgeCalls } from './judge-calls.ts'
+import { judgeLimit, type SlotChange } from './judge-limit.ts'
 import { judgePeople } from './judge-people.ts'
 import { judgeRuns } from './judge-runs.ts'
 import { planRuns, type PlannedRun } from './plan.ts'
@@ -76,6 +77,7 @@ const injected: Asked = {
 
 const good: Evidence = {
   leaseMs: 2_000,
+  maxRunning: 2,
   submitted: [{ planned, answers: [{ ...EARLY, runId: 'r' }] }],
   asked: [injected],
   seen: [{ runId: 'r', events, times: events.map(() => 3_000), isWhole: true }],
@@ -83,6 +85,7 @@ const good: Evidence = {
   faults: [killed],
   runs: [run],
   transitions,
+  slots: [],
 }
 
 it('accepts a run that was taken over and repeated an interrupted call', () => {
@@ -100,6 +103,25 @@ it('accepts a run that was taken over and repeated an interrupted call', () => {
 it('measures a takeover from the kill until the run is resumed', () => {
   expect(takeoverTimes(good)).toEqual([2_100])
   expect(takeoverTimes({ ...good, faults: [{ ...killed, pids: [12] }] })).toEqual([])
+})
+
+describe('judgeLimit', () => {
+  const judge = (...slots: readonly SlotChange[]) => judgeLimit({ ...good, slots })
+  const claim = (runId: string, slot: number): SlotChange => ({ runId, isClaim: true, slot })
+  const free = (runId: string): SlotChange => ({ runId, isClaim: false, slot: undefined })
+
+  it('accepts claims within the limit, and a run beyond it that continues after a wait', () => {
+    const continued = { runId: 'c', isClaim: false, slot: 3 }
+    const end = judge(claim('a', 1), claim('c', 2), free('c'), claim('b', 2), continued)
+    expect(end).toEqual({ violations: [], most: 3 })
+  })
+
+  it('[L1] [L2] finds a slot that two runs have, and a claim beyond the limit', () => {
+    expect(judge(claim('a', 1), claim('b', 1), claim('c', 3)).violations).toEqual([
+      'L1 b got slot 1, which a has',
+      'L2 c was claimed with slot 3, and the limit is 2',
+    ])
+  })
 })
 
 describe('judgeRuns', () => {

@@ -32,6 +32,18 @@ it('fails over once, when a few other faults have happened', () => {
   expect(kinds.filter((kind) => kind === 'fail_over')).toHaveLength(1)
 })
 
+it('plans faults of NATS only with NATS, each kind several times, and the first two at the start', () => {
+  const ofNats = (hasNats: boolean) =>
+    firstFaults(1_000, 7, hasNats).flatMap(({ kind }) => (kind.includes('nats') ? [kind] : []))
+  expect(ofNats(false)).toEqual([])
+  const counts = Map.groupBy(ofNats(true), (kind) => kind)
+  for (const kind of ['kill_nats_leader', 'stop_nats', 'freeze_nats', 'cut_from_nats'] as const) {
+    expect(counts.get(kind)?.length).toBeGreaterThan(5)
+  }
+  const kinds = firstFaults(4, 7, true).map(({ kind }) => kind)
+  expect(kinds).toEqual(['kill_nats_leader', 'stop_nats', expect.any(String), 'fail_over'])
+})
+
 it('plans each build after the first once, during the submissions, and only kills meanwhile', () => {
   const deploys = planDeploys(7, { runs: 200, deploys: 3 })
   expect(deploys).toEqual(planDeploys(7, { runs: 200, deploys: 3 }))
@@ -55,7 +67,7 @@ it('draws evenly, and picks by weight', () => {
   expect(picked).not.toContain('never')
 })
 
-function firstFaults(count: number, seed: number): readonly PlannedFault[] {
-  const faults = planFaults(seed, { leaseMs: 2_000, failover: 'fail_over' })
+function firstFaults(count: number, seed: number, hasNats = false): readonly PlannedFault[] {
+  const faults = planFaults(seed, { leaseMs: 2_000, failover: 'fail_over', hasNats })
   return Array.from({ length: count }, () => faults.next().value)
 }

@@ -45,7 +45,7 @@ export const EDITED_OUTPUT = 'Played as a reviewer wants it'
 export const REJECT_FEEDBACK = 'Play it more slowly'
 
 /** Kinds of faults. */
-export type FaultKind = keyof typeof FAULT_WEIGHTS | FailoverKind
+export type FaultKind = keyof typeof FAULT_WEIGHTS | NatsFaultKind | FailoverKind
 
 /** The primary is killed after its replication has stalled, and its standby promoted. */
 export type FailoverKind = 'fail_over' | 'fail_over_synchronously'
@@ -72,11 +72,31 @@ const FAULT_WEIGHTS = {
   crash_database: 1,
 }
 
+/** Weight of each kind that is injected in addition if NATS dispatches the runs, one after another. */
+const NATS_WEIGHTS = {
+  /** SIGKILL of the server that leads the stream of offers. */
+  kill_nats_leader: 1.5,
+  /** SIGKILL of all servers. */
+  stop_nats: 0.5,
+  /** SIGSTOP of a server, then SIGCONT. */
+  freeze_nats: 1.5,
+  /** The connections of a process to the servers forward no bytes for a time. */
+  cut_from_nats: 1.5,
+}
+
+const WEIGHTS_WITH_NATS = { ...FAULT_WEIGHTS, ...NATS_WEIGHTS }
+
+/** Kinds of faults of NATS. */
+export type NatsFaultKind = keyof typeof NATS_WEIGHTS
+
 /** Weight of each kind that is injected during deploys: only kills, so that a process never outlives its lease. */
 const KILL_WEIGHTS = { kill_worker: 8, kill_all_workers: 0.5, kill_api: 1 }
 
 /** Number of faults before the failover, which happens once. */
 const FAULTS_BEFORE_FAILOVER = 3
+
+/** The first faults if NATS dispatches the runs, so that a short test has them too. */
+const FIRST_NATS_FAULTS: readonly NatsFaultKind[] = ['kill_nats_leader', 'stop_nats']
 
 /** A fault. Times are in milliseconds. */
 export interface PlannedFault {
@@ -87,6 +107,15 @@ export interface PlannedFault {
   readonly which: number
   /** Duration of a pause, or delay of a restart. */
   readonly lastsMs: number
+}
+
+/** Options of {@link planFaults}. */
+export interface FaultPlanOptions {
+  /** Duration of a lease, in milliseconds. */
+  readonly leaseMs: number
+  readonly failover: FailoverKind
+  /** Whether NATS dispatches the runs. */
+  readonly hasNats: boolean
 }
 
 /** A deploy. */
@@ -150,12 +179,13 @@ function planDecisions(draws: Draws): readonly PlannedDecision[] {
 /** Yields the planned faults in order, without end. */
 export function* planFaults(
   seed: number,
-  { leaseMs, failover }: { readonly leaseMs: number; readonly failover: FailoverKind },
+  { leaseMs, failover, hasNats }: FaultPlanOptions,
 ): Generator<PlannedFault, never> {
   const draws = new Draws(seed, 'faults')
   for (let index = 0; ; index += 1) {
-    const drawn = draws.pick(FAULT_WEIGHTS)
-    const kind = index === FAULTS_BEFORE_FAILOVER ? failover : drawn
+    const drawn = draws.pick(hasNats ? WEIGHTS_WITH_NATS : FAULT_WEIGHTS)
+    const first = hasNats ? FIRST_NATS_FAULTS[index] : undefined
+    const kind = index === FAULTS_BEFORE_FAILOVER ? failover : (first ?? drawn)
     const afterMs = draws.between(100, 1_800)
     const which = draws.next()
     yield { kind, afterMs, which, lastsMs: lengthOf(kind, draws, leaseMs) }
@@ -191,7 +221,11 @@ function lengthOf(kind: FaultKind, draws: Draws, leaseMs: number): number {
     case 'freeze_worker':
       return draws.between(1.1 * leaseMs, 2.5 * leaseMs)
     case 'stop_database':
+    case 'stop_nats':
       return draws.between(1_000, 4_000)
+    case 'freeze_nats':
+    case 'cut_from_nats':
+      return draws.between(1_000, 5_000)
     case 'lose_answers':
       return draws.between(10, 400)
     case 'fail_over':

@@ -7,6 +7,8 @@
  *                 ▲              │         │
  *                 └─── faults ───┴─────────┘
  *
+ * With NATS, three servers dispatch the runs, and all processes reach them through proxies too.
+ *
  * R1 All random values depend on the seed.
  * R2 Faults are injected as long as there are runs, except in the last third of the time, in which runs end.
  * R3 No process, server or directory remains at the end.
@@ -20,13 +22,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../postgres/free-port.ts'
 import { failoverServer, type FailoverServer } from '../../postgres/test-database.ts'
 import { ApiClients } from './api-clients.ts'
+import { startChaosNats, type ChaosNats } from './chaos-nats.ts'
 import { startCounter, type Counter } from './counter.ts'
 import { ChaosDatabase } from './database.ts'
 import { startDatabaseProxy } from './database-proxy.ts'
 import { readRuns, type Evidence } from './evidence.ts'
 import { Deploys } from './deploys.ts'
 import { Faults } from './faults.ts'
-import { Fleet, type FleetOptions, type Member } from './fleet.ts'
+import { Fleet, type Member } from './fleet.ts'
 import { People } from './people.ts'
 import { stuckRuns } from './stuck-runs.ts'
 
@@ -44,8 +47,12 @@ export interface ChaosOptions {
   readonly apis: number
   /** Whether commits wait for the standby. */
   readonly isSynchronous: boolean
+  /** Whether NATS dispatches the runs. @default false */
+  readonly hasNats?: boolean
   /** Duration of a lease, in milliseconds. @default short, so that runs of a lost process are taken over soon */
   readonly leaseMs?: number
+  /** Number of runs that execute at the same time. @default 16 */
+  readonly maxRunning?: number
   /** A filled server, with its standby. @default an empty one */
   readonly server?: FailoverServer
   /** Further variables of all processes. @default none */
@@ -81,12 +88,17 @@ export interface ChaosEnd {
   readonly problems: readonly string[]
   readonly wallMs: number
   readonly tries: number
+  /** Number of offers that the stream of NATS accepted; undefined without NATS. */
+  readonly natsOffers: number | undefined
   /** Longest pause of this process itself, in milliseconds. */
   readonly longestPauseMs: number
 }
 
 /** Duration of a lease unless the test chooses another, in milliseconds. */
 export const DEFAULT_LEASE_MS = 2_000
+
+/** Number of runs that execute at the same time, unless the test chooses another. */
+const DEFAULT_MAX_RUNNING = 16
 
 /** Maximum time until a process is ready at the start, in milliseconds. */
 const START_LIMIT_MS = 90_000
@@ -108,7 +120,7 @@ const LONGEST_LOOK_MS = 2_000
 
 /** Runs the chaos test. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
-  const { seed, say, leaseMs = DEFAULT_LEASE_MS } = options
+  const { seed, say, leaseMs = DEFAULT_LEASE_MS, maxRunning = DEFAULT_MAX_RUNNING } = options
   const problems: string[] = []
   const onProblem = (problem: string): void => {
     problems.push(problem)
@@ -124,15 +136,18 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
   if (options.isSynchronous) await server.replicateSynchronously()
   const counter = stack.use(await startCounter(seed))
   const proxy = stack.use(await startDatabaseProxy(server.url))
+  const nats = options.hasNats === true ? stack.use(await startChaosNats()) : undefined
   const environment = {
     DATABASE_URL: proxy.url,
     CHAOS_COUNTER_URL: counter.url,
     CHAOS_SEED: String(seed),
     CHAOS_LEASE_MS: String(leaseMs),
+    CHAOS_MAX_RUNNING: String(maxRunning),
     ...options.environment,
   }
   const { workerProgram } = options
-  const fleet = stack.use(await makeFleet(options, { environment, cwd, workerProgram, onProblem }))
+  const fleet = stack.use(new Fleet({ environment, cwd, workerProgram, onProblem }))
+  await addMembers(fleet, options, nats)
   const database = new ChaosDatabase(server.url)
   await startFleet(fleet, database)
   const named = fleet.members.map(({ name, pid }) => `${name} (${pid})`)
@@ -147,7 +162,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
   const urls = fleet.members.filter(({ role }) => role === 'api').map(({ url }) => url)
   const clients = new ApiClients(urls, over.signal)
   const people = new People({ clients, signal: over.signal, onProblem })
-  const faults = new Faults({ fleet, server, database, proxy, onProblem })
+  const faults = new Faults({ fleet, server, database, proxy, nats, onProblem })
   const deploys =
     options.deploys === undefined
       ? undefined
@@ -168,14 +183,24 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
     runs: resolvePlan(options.runs),
     planned: resolvePlan(options.faults),
   }
-  const life = { options, ...plan, people, faults, database, onProblem, startedAt, over, counter }
-  await live({ ...life, deploys })
+  const tested = { options, people, faults, database, deploys, counter }
+  await live({ ...tested, ...plan, onProblem, startedAt, over })
   const wallMs = performance.now() - startedAt
   pauses.disable()
   const longestPauseMs = pauses.max / 1e6
   await stopFleet(fleet, onProblem)
-  const evidence: Evidence = {
+  const natsOffers = await nats?.countOffers()
+  if (natsOffers === 0) onProblem('No offer reached the stream of NATS')
+  const evidence = await readEvidence(tested)
+  return { evidence, problems, wallMs, tries: clients.tries, natsOffers, longestPauseMs }
+}
+
+async function readEvidence(tested: Tested): Promise<Evidence> {
+  const { options, people, faults, database, deploys, counter } = tested
+  const { leaseMs = DEFAULT_LEASE_MS, maxRunning = DEFAULT_MAX_RUNNING } = options
+  return {
     leaseMs,
+    maxRunning,
     submitted: people.submitted,
     asked: people.asked,
     seen: people.seen,
@@ -183,9 +208,9 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
     faults: faults.done,
     runs: await readRuns(database),
     transitions: await database.transitions(),
+    slots: await database.slots(),
     ...(deploys === undefined ? {} : { rollout: deploys.rollout }),
   }
-  return { evidence, problems, wallMs, tries: clients.tries, longestPauseMs }
 }
 
 async function startServer({ deploys }: ChaosOptions): Promise<FailoverServer> {
@@ -200,16 +225,20 @@ function resolvePlan<T>(plan: AfterPrepare<T>): T {
 }
 
 /** Parts of the system under test. */
-interface Life {
+interface Tested {
   readonly options: ChaosOptions
-  readonly limitMs: number
-  readonly runs: readonly PlannedRun[]
-  readonly planned: Iterable<PlannedFault>
   readonly people: People
   readonly faults: Faults
   readonly database: ChaosDatabase
   readonly deploys: Deploys | undefined
   readonly counter: Counter
+}
+
+/** A test in progress. */
+interface Life extends Tested {
+  readonly limitMs: number
+  readonly runs: readonly PlannedRun[]
+  readonly planned: Iterable<PlannedFault>
   readonly onProblem: (problem: string) => void
   readonly startedAt: number
   /** Aborts at the end of the test. */
@@ -294,17 +323,21 @@ async function hurt(
   await Promise.all(underWay)
 }
 
-async function makeFleet({ workers, apis }: ChaosOptions, options: FleetOptions): Promise<Fleet> {
-  const fleet = new Fleet(options)
+async function addMembers(
+  fleet: Fleet,
+  { workers, apis }: ChaosOptions,
+  nats: ChaosNats | undefined,
+): Promise<void> {
   for (const [role, count] of [
     ['api', apis],
     ['worker', workers],
   ] as const) {
     for (let number = 1; number <= count; number += 1) {
-      fleet.add(`${role} ${number}`, { role, port: await freePort() })
+      const name = `${role} ${number}`
+      const environment = (await nats?.addProcess(name)) ?? {}
+      fleet.add(name, { role, port: await freePort(), environment })
     }
   }
-  return fleet
 }
 
 /**

@@ -9,7 +9,7 @@ const CONFIG = fileURLToPath(new URL('../fixtures/chaos.config.mjs', import.meta
 
 /** Variables of the machine that would change the behavior of a server. */
 const OWN =
-  /^(?:HOST|PORT|DATABASE_.*|TUTTI_.*|CHAOS_.*|NODE_OPTIONS|OPENAI_.*|ANTHROPIC_.*|LANG.*)$/
+  /^(?:HOST|PORT|DATABASE_.*|NATS_.*|TUTTI_.*|CHAOS_.*|NODE_OPTIONS|OPENAI_.*|ANTHROPIC_.*|LANG.*)$/
 
 /** Length of the retained output of a process, in characters. */
 const KEPT_TEXT = 4_000

@@ -84,11 +84,11 @@ export async function runFleet(options: FleetOptions): Promise<readonly string[]
     apis: 2,
     isSynchronous: false,
     leaseMs,
+    maxRunning,
     server,
     environment: {
       // The processes do not go through the proxy that loses replies.
       DATABASE_URL: server.url,
-      CHAOS_MAX_RUNNING: String(maxRunning),
       CHAOS_MAX_QUEUED: '1000000',
       SCALE_STORES: String(storesPerHost),
       SCALE_RUNS_PER_STORE: String(perStore),
