@@ -32,6 +32,10 @@ export async function startChaosNats() {
         TUTTI_NATS_REPLICAS: String(cluster.nodes.length),
       }
     },
+    /** Resolves when the stream of offers exists and has a leader. */
+    async ready(): Promise<void> {
+      await cluster.findLeader(STREAM)
+    },
     /** Returns the number of offers that the stream has accepted. */
     countOffers: () => cluster.countMessages(STREAM),
     async killLeader({ lastsMs }: PlannedFault): Promise<void> {

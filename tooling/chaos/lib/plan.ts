@@ -95,8 +95,11 @@ const KILL_WEIGHTS = { kill_worker: 8, kill_all_workers: 0.5, kill_api: 1 }
 /** Number of faults before the failover, which happens once. */
 const FAULTS_BEFORE_FAILOVER = 3
 
-/** The first faults if NATS dispatches the runs, so that a short test has them too. */
-const FIRST_NATS_FAULTS: readonly NatsFaultKind[] = ['kill_nats_leader', 'stop_nats']
+/** Faults among the first if NATS dispatches the runs, by their index, so that a short test has them too. */
+const FIRST_NATS_FAULTS: Readonly<Partial<Record<number, NatsFaultKind>>> = {
+  1: 'kill_nats_leader',
+  5: 'stop_nats',
+}
 
 /** A fault. Times are in milliseconds. */
 export interface PlannedFault {

@@ -150,6 +150,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
   await addMembers(fleet, options, nats)
   const database = new ChaosDatabase(server.url)
   await startFleet(fleet, database)
+  await nats?.ready()
   const named = fleet.members.map(({ name, pid }) => `${name} (${pid})`)
   say(`${named.length} processes run: ${named.join(', ')}`)
 
