@@ -13,6 +13,7 @@ const database = ownDatabase()
 /** Removes the additions of later versions; dropping a column drops its indexes. */
 function toVersion1(schema: string): string {
   return `
+    DROP FUNCTION ${schema}.offer_run CASCADE; DROP TABLE ${schema}.offers, ${schema}.offering;
     DROP FUNCTION ${schema}.free_slot CASCADE;
     DROP FUNCTION ${schema}.set_review_since CASCADE;
     ALTER TABLE ${schema}.runs DROP COLUMN review_since;

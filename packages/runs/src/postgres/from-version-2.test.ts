@@ -21,7 +21,8 @@ describe('a store of version 2', () => {
     const before = await texts()
     expect(before).toHaveLength(3)
     await database.client.query(
-      `DROP FUNCTION texts.count_run, texts.count_new_runs,
+      `DROP FUNCTION texts.offer_run CASCADE; DROP TABLE texts.offers, texts.offering;
+       DROP FUNCTION texts.count_run, texts.count_new_runs,
       texts.add_cost, texts.subtract_cost CASCADE;
        DROP FUNCTION texts.first_cost_period, texts.add_total; DROP TABLE texts.totals, texts.indexed_texts;
        DROP FUNCTION texts.set_review_since CASCADE;
