@@ -22,10 +22,10 @@ import type { LivingBuilds } from './living-builds.ts'
 import type { BuiltEnsemble, RunEnsembles } from './run-ensembles.ts'
 
 /** Minimum interval of checks, in milliseconds. */
-export const BUILD_CHECK_MS = 2_000
+export const BUILD_CHECK_MS = 5_000
 
 /** Maximum age of the number of processes that share the checks, in milliseconds. */
-const FLEET_AGE_MS = 30_000
+const FLEET_AGE_MS = 10_000
 
 /** Number of processes that suffices to check the store often enough. */
 const ENOUGH_CHECKERS = 2
@@ -65,7 +65,7 @@ export class BuildCheck {
 
   /** Registers the codes of this process, and checks runs of other codes until the returned function is called. */
   start(): () => void {
-    const { settings, living } = this.#options
+    const { settings, living, storage } = this.#options
     const { logger, clock, pollMs } = settings
     const onError = (error: unknown): void => {
       logger.warn('Failed to check runs of other builds', { error })
@@ -73,8 +73,11 @@ export class BuildCheck {
     const task = async (): Promise<void> => {
       // The first check is repeated until the store could be reached.
       if (!this.#isRegistered) return this.#checkFirst()
+      // The fleet includes processes that execute nothing; the list may be from a time when there were more.
+      const processes = Math.min(living.processes, storage.queue.fleet.processes)
+      if (!takesTurn(ENOUGH_CHECKERS, processes)) return
       await living.refresh(FLEET_AGE_MS)
-      if (takesTurn(ENOUGH_CHECKERS, living.processes)) await this.#check(false)
+      await this.#check(false)
     }
     this.#checkFirst().catch(onError)
     return every({ clock, everyMs: Math.max(BUILD_CHECK_MS, pollMs), task, onError })
