@@ -145,6 +145,18 @@ describe('[P3] a value of the wrong type', () => {
 })
 
 describe('[P4] describeProblems', () => {
+  it('reports items that are repeated many times once, in time that grows with their number', () => {
+    const schema = Type.Array(Type.String(), { uniqueItems: true, maxItems: 10 })
+    const problems = describeProblems(
+      schema,
+      Array.from({ length: 200_000 }, () => 'same'),
+    )
+    expect(problems.map(({ path, message }) => [path, message.slice(0, 36)])).toEqual([
+      ['', 'must have at most 10 items, got ["sa'],
+      ['', 'must not have the same item twice, g'],
+    ])
+  })
+
   it('terminates for a value that contains itself in many places, with a recursive schema', () => {
     const schema = {
       $defs: {

@@ -141,7 +141,21 @@ function describeOwn(place: ProblemPlace): Problem[] {
     return fixed.includes(place.value) ? [] : [describeBadChoice(fixed, place)]
   }
   const leaf = pickLeafKeywords(place.schema)
-  return compiledCheck(leaf)(place.value) ? [] : describeErrors({ ...place, schema: leaf })
+  if (compiledCheck(leaf)(place.value)) return []
+  // TypeBox lists repeated items in time that grows with the square of their number.
+  const { uniqueItems, ...others } = leaf
+  const problems = describeErrors({ ...place, schema: others })
+  const repeats = uniqueItems === true && !compiledCheck(UNIQUE_ITEMS)(place.value)
+  return repeats ? [...problems, ...describeProblem(REPEATED_ITEMS, place)] : problems
+}
+
+const UNIQUE_ITEMS = { uniqueItems: true }
+
+const REPEATED_ITEMS: Parameters<typeof describeProblem>[0] = {
+  keyword: 'uniqueItems',
+  schemaPath: '#',
+  instancePath: '',
+  params: { duplicateItems: [] },
 }
 
 function describeErrors(place: ProblemPlace): Problem[] {

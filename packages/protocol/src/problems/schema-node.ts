@@ -34,6 +34,7 @@ export interface SchemaNode {
   readonly unevaluatedProperties?: unknown
   readonly unevaluatedItems?: unknown
   readonly default?: unknown
+  readonly uniqueItems?: boolean
 }
 
 /** Schema node, `true` for any value, or `false` for no value. */
