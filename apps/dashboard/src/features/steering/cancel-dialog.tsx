@@ -5,14 +5,11 @@ import { useState } from 'react'
 
 import { useServer } from '../../api/server.ts'
 import { formatPlural } from '../../lib/format.ts'
+import { ModeChoices, type ModeChoice } from './mode-choices.tsx'
 import { SteerDialog } from './steer-dialog.tsx'
 import styles from './steer-dialog.module.css'
 
-const MODES: readonly {
-  readonly mode: CancelMode
-  readonly name: string
-  readonly does: string
-}[] = [
+const MODES: readonly ModeChoice<CancelMode>[] = [
   {
     mode: 'abort',
     name: 'Stop running work',
@@ -62,22 +59,7 @@ export function CancelDialog({
       <p className={styles['soft']}>
         {`${running === 0 ? 'No task is' : `${formatPlural(running, 'task')} ${running === 1 ? 'is' : 'are'}`} running. A cancelled run cannot be continued.`}
       </p>
-      <fieldset className={styles['choices']} aria-label="Cancel mode">
-        {modes.map(({ mode: one, name, does }) => (
-          <label key={one} className={styles['choice']}>
-            <input
-              type="radio"
-              name="mode"
-              value={one}
-              data-autofocus={one === mode ? true : undefined}
-              checked={one === mode}
-              onChange={() => setMode(one)}
-            />
-            <strong>{name}</strong>
-            <span>{does}</span>
-          </label>
-        ))}
-      </fieldset>
+      <ModeChoices label="Cancel mode" modes={modes} chosen={mode} onChoose={setMode} />
     </SteerDialog>
   )
 }

@@ -6,16 +6,13 @@ import { linkToRun } from '../../api/links.ts'
 import { useServer } from '../../api/server.ts'
 import { createRandomKey } from '../../lib/random-key.ts'
 import { goTo } from '../../lib/router.ts'
+import { ModeChoices, type ModeChoice } from './mode-choices.tsx'
 import { SteerDialog } from './steer-dialog.tsx'
 import styles from './steer-dialog.module.css'
 
 import type { ReplayMode } from '@tutti/protocol'
 
-const MODES: readonly {
-  readonly mode: ReplayMode
-  readonly name: string
-  readonly does: string
-}[] = [
+const MODES: readonly ModeChoice<ReplayMode>[] = [
   {
     mode: 'frozen',
     name: 'Frozen',
@@ -58,22 +55,7 @@ export function ReplayDialog({
       <p className={styles['soft']}>
         A replay is a separate run of the current code. It can be compared with this run.
       </p>
-      <fieldset className={styles['choices']} aria-label="Replay mode">
-        {MODES.map(({ mode: one, name, does }) => (
-          <label key={one} className={styles['choice']}>
-            <input
-              type="radio"
-              name="mode"
-              value={one}
-              data-autofocus={one === mode ? true : undefined}
-              checked={one === mode}
-              onChange={() => setMode(one)}
-            />
-            <strong>{name}</strong>
-            <span>{does}</span>
-          </label>
-        ))}
-      </fieldset>
+      <ModeChoices label="Replay mode" modes={MODES} chosen={mode} onChoose={setMode} />
     </SteerDialog>
   )
 }
