@@ -21,14 +21,11 @@ export async function submitRequest(
   message: MessageOf<'run_request'>,
   context: MessageContext,
 ): Promise<string> {
-  const {
-    type: _type,
-    requestId: _requestId,
-    idempotencyKey: _key,
-    traceContext: _,
-    ...body
-  } = message
-  const run = await submitRunAs(context.options, body, readSubmission(message, context))
+  const run = await submitRunAs(
+    context.options,
+    readBody(message),
+    readSubmission(message, context),
+  )
   return acknowledgeRun(run, message, context)
 }
 
@@ -38,19 +35,12 @@ export async function submitFork(
   context: MessageContext,
   addSubject: AddSubject,
 ): Promise<void> {
-  const {
-    type: _type,
-    requestId,
-    parentRunId,
-    idempotencyKey: _key,
-    traceContext: _,
-    ...given
-  } = message
+  const { parentRunId, ...given } = readBody(message)
   const body = toForkBody(given, context.caller)
   const fork = { body, ...readSubmission(message, context) }
   if (given.preview === true) {
     const preview = await previewForkAs(context.options, parentRunId, fork)
-    context.send({ type: 'fork_previewed', ...repeatId(requestId), preview })
+    context.send({ type: 'fork_previewed', ...repeatId(message.requestId), preview })
     return
   }
   const run = await forkRunAs(context.options, parentRunId, fork)
@@ -62,20 +52,24 @@ export async function submitReplay(
   message: MessageOf<'run_replay'>,
   context: MessageContext,
 ): Promise<string> {
-  const {
-    type: _type,
-    requestId: _requestId,
-    idempotencyKey: _key,
-    traceContext: _,
-    ...given
-  } = message
-  const { parentRunId, ...body } = given
+  const { parentRunId, ...body } = readBody(message)
   const submission = { body, ...readSubmission(message, context) }
   const run = await replayRunAs(context.options, parentRunId, submission)
   return acknowledgeRun(run, message, context)
 }
 
 type SubmissionMessage = MessageOf<'run_request' | 'run_fork' | 'run_replay'>
+
+/** Returns what REST has in the body, and the id of the parent. */
+function readBody<Message extends SubmissionMessage>({
+  type: _type,
+  requestId: _requestId,
+  idempotencyKey: _key,
+  traceContext: _,
+  ...body
+}: Message) {
+  return body
+}
 
 /** Returns the caller of a submission, and what REST has in headers. */
 function readSubmission(
