@@ -4,7 +4,7 @@ import { NatsLink } from './nats-link.ts'
 import { NatsNotifications } from './nats-notifications.ts'
 import { OfferRelay } from './offer-relay.ts'
 import { resolveNatsEngineOptions, type NatsEngineOptions } from './options.ts'
-import { namesOf } from './subjects.ts'
+import { createNames } from './subjects.ts'
 
 import type { ConnectEngine } from '@tutti/runs'
 
@@ -16,7 +16,7 @@ import type { ConnectEngine } from '@tutti/runs'
  */
 export function natsEngine(options: NatsEngineOptions): ConnectEngine {
   const settings = resolveNatsEngineOptions(options)
-  const names = namesOf(settings.prefix)
+  const names = createNames(settings.prefix)
   return (host) => {
     const { logger, outbox, processName } = host
     const link = new NatsLink({

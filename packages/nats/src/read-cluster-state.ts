@@ -3,7 +3,7 @@ import { jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 
 import { resolveNatsEngineOptions, type NatsEngineOptions } from './options.ts'
-import { namesOf } from './subjects.ts'
+import { createNames } from './subjects.ts'
 
 /** Time limit of each request, in milliseconds. */
 const LIMIT_MS = 3_000
@@ -22,7 +22,7 @@ export async function readClusterState(options: NatsEngineOptions): Promise<Nats
   const connection = await connect({ servers: [...servers], timeout: LIMIT_MS, reconnect: false })
   try {
     const manager = await jetstreamManager(connection, { timeout: LIMIT_MS })
-    const { stream } = namesOf(prefix)
+    const { stream } = createNames(prefix)
     const used = (await manager.streams.names().next()).includes(stream)
     const offers = used ? (await manager.streams.info(stream)).state.messages : undefined
     return { version: connection.info?.version ?? 'unknown', offers }

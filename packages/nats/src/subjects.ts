@@ -27,7 +27,7 @@ export interface Names {
 }
 
 /** Returns the names that begin with a prefix. */
-export function namesOf(prefix: string): Names {
+export function createNames(prefix: string): Names {
   return {
     stream: `${prefix}_runs`,
     offers: `${prefix}.ready.*`,
