@@ -3,19 +3,27 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 
 import { computeDigest, computeJsonDigest, formatCanonicalJson } from './digest.ts'
-import { computeSha256 } from './sha256.ts'
+import { computePlainSha256, computeSha256 } from './sha256.ts'
 
-describe('computeSha256', () => {
+describe.each([
+  ['computeSha256', computeSha256],
+  ['computePlainSha256', computePlainSha256],
+])('%s', (_, compute) => {
   it('equals the SHA-256 of Node for texts of every length around the size of a block', () => {
     for (let length = 0; length < 200; length += 1) {
       const text = 'é'.repeat(length % 3) + 'a'.repeat(length)
-      expect(computeSha256(text)).toBe(createHash('sha256').update(text).digest('hex'))
+      expect(compute(text)).toBe(createHash('sha256').update(text).digest('hex'))
     }
   })
 
   it('equals the SHA-256 of Node for a long text', () => {
     const text = 'The quick brown fox 🦊 '.repeat(10_000)
-    expect(computeSha256(text)).toBe(createHash('sha256').update(text).digest('hex'))
+    expect(compute(text)).toBe(createHash('sha256').update(text).digest('hex'))
+  })
+
+  it('encodes half of a surrogate pair like Node', () => {
+    const text = 'a\ud83d'
+    expect(compute(text)).toBe(createHash('sha256').update(text).digest('hex'))
   })
 })
 

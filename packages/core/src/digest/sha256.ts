@@ -1,6 +1,6 @@
 /**
- * SHA-256 (FIPS 180-4) in plain JavaScript, because the synchronous one of Node does not exist in browsers and that
- * of Web Crypto is asynchronous.
+ * SHA-256 (FIPS 180-4): that of Node where it exists. Elsewhere in plain JavaScript, because that of Web Crypto is
+ * asynchronous.
  */
 
 const ROUNDS = 64
@@ -20,8 +20,15 @@ const LENGTH_BYTES = 8
 
 const encoder = new TextEncoder()
 
+/** Node's hash function, ten times as fast; an import of it would not resolve in browsers. */
+const nativeHash = globalThis.process?.getBuiltinModule?.('node:crypto').hash
+
 /** Returns the SHA-256 of the UTF-8 bytes of `text`, as 64 hexadecimal digits. */
-export function computeSha256(text: string): string {
+export const computeSha256: (text: string) => string =
+  nativeHash === undefined ? computePlainSha256 : (text) => nativeHash('sha256', text, 'hex')
+
+/** Implements {@link computeSha256} without Node. */
+export function computePlainSha256(text: string): string {
   const bytes = padMessage(encoder.encode(text))
   const view = new DataView(bytes.buffer)
   const state = Uint32Array.from(INITIAL_STATE)
