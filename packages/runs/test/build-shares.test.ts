@@ -122,7 +122,8 @@ describe('new runs', () => {
       await kill(present)
       const stranded = runIdsOf('stranded', 20)
       for (const runId of stranded) expect((await api.submit({ runId })).build).toBe('v2')
-      const fixed = await api.submit({ runId: 'fixed', build: 'v2' })
+      const submitted = { runId: 'fixed', build: 'v2', idempotencyKey: 'fixed' }
+      const fixed = await api.submit(submitted)
       expect(fixed.build).toBe('v2')
       expect(await countBuilds(stranded)).toEqual({ v1: 20 })
 
@@ -135,6 +136,8 @@ describe('new runs', () => {
         message:
           'Cannot submit the run: no living build "v2" has ensemble "band". Living builds: [v1]',
       })
+      // The repetition of a submission gets its run, although the build does not live.
+      expect((await api.submit(submitted)).status).toBe('WAITING_FOR_BUILD')
       await startBuild('v2')
       expect(await countBuilds(['fixed'])).toEqual({ v2: 1 })
       const builds = await api.builds()

@@ -1,4 +1,6 @@
 /** Chooses the code of a new run, stores the run, and starts to execute it. */
+import { TuttiError } from '@tutti/core'
+
 import { field } from '../record-fields.ts'
 import { reportActivity } from './activity.ts'
 import { createInThread } from './create-in-thread.ts'
@@ -36,19 +38,27 @@ export interface AcceptedRun {
   readonly isNew: boolean
 }
 
-/** Accepts a run. @throws {TuttiError} as `RunStore.create` and `LivingBuilds.require`. */
+/**
+ * Accepts a run. A submission that names a build that no longer lives may repeat an earlier one.
+ *
+ * @throws {TuttiError} as `RunStore.create`; BAD_REQUEST if the named build does not live or lacks the ensemble.
+ */
 export async function acceptRun(
   { storage, threads, living, executor, feed, settings }: AcceptingParts,
   { run, request: { quota, build }, fork }: AcceptedRequest,
 ): Promise<AcceptedRun> {
-  const code = await (build === undefined
-    ? living.choose(run)
-    : living.require(run.ensemble, build))
+  const found = await (build === undefined ? living.choose(run) : living.find(run.ensemble, build))
+  const [code, refusal] = found instanceof TuttiError ? [undefined, found] : [found]
   const slot = executor.reserveSlot()
   try {
     const { stored, created } = await createInThread(
       { ...run, ...field('code', code) },
-      { ...field('quota', quota), ...field('fork', fork), ...field('claimant', slot?.claimant) },
+      {
+        ...field('quota', quota),
+        ...field('fork', fork),
+        ...field('claimant', slot?.claimant),
+        ...field('refusal', refusal),
+      },
       { runs: storage.runs, threads, settings },
     )
     if (created.kind === 'repeated') return { run: created.run, isNew: false }

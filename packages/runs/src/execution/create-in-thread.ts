@@ -29,7 +29,7 @@ export interface RunCreation {
 /** Stores a run. @throws {TuttiError} as `RunStore.create`. */
 export async function createInThread(
   run: NewRun,
-  limits: Pick<CreateRunOptions, 'quota' | 'claimant' | 'fork'>,
+  limits: Pick<CreateRunOptions, 'quota' | 'claimant' | 'fork' | 'refusal'>,
   { runs, threads, settings }: RunCreationParts,
 ): Promise<RunCreation> {
   const { maxConcurrentRuns, maxQueuedRuns, clock, redact } = settings

@@ -66,12 +66,8 @@ export class LivingBuilds {
     return chosen && { build: chosen.build, code: chosen.code, isFixed: false }
   }
 
-  /**
-   * Returns the code of a build that the submission names.
-   *
-   * @throws {TuttiError} BAD_REQUEST if the build does not live or lacks the ensemble.
-   */
-  async require(ensemble: string, build: string): Promise<ChosenCode> {
+  /** Returns the code of a build that the submission names; a BAD_REQUEST if it does not live or lacks the ensemble. */
+  async find(ensemble: string, build: string): Promise<ChosenCode | TuttiError> {
     const find = (): LivingBuild | undefined =>
       this.#living.find((living) => living.ensemble === ensemble && living.build === build)
     if (find() === undefined) await this.refresh()
@@ -81,7 +77,7 @@ export class LivingBuilds {
       .filter((living) => living.ensemble === ensemble)
       .map((living) => living.build)
     const message = `no living build "${shortText(build)}" has ensemble "${shortText(ensemble)}". Living builds: [${shortList([...new Set(names)])}]`
-    throw new TuttiError('BAD_REQUEST', `Cannot submit the run: ${message}`, {
+    return new TuttiError('BAD_REQUEST', `Cannot submit the run: ${message}`, {
       details: { problems: [{ path: '/build', message }] },
     })
   }

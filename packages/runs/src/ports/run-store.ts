@@ -37,6 +37,7 @@ import type {
 import type { StoredValues } from '../commit/stored-values.ts'
 import type { CommandAnswer } from './command-queue.ts'
 import type { ClaimedRun, LeaseOwner, ProcessCode } from './run-queue.ts'
+import type { TuttiError } from '@tutti/core'
 import type { RunStep } from '@tutti/ensemble'
 import type { LoggedRunEvent, RunEvent, RunStatus } from '@tutti/protocol'
 
@@ -51,7 +52,7 @@ export interface RunStore {
    * @throws {TuttiError} RUN_NOT_FOUND when the parent of a fork does not exist; STEPS_NOT_RETAINED when its steps are
    * incomplete; RUN_EXISTS when the id is taken; IDEMPOTENCY_CONFLICT when the key was used for another
    * submission; THREAD_NOT_FOUND, or THREAD_BUSY when the newest run of its thread has not ended; CONCURRENCY_LIMIT when `maxUnfinishedRuns`, or the quota, is reached; SPEND_LIMIT when the runs of the
-   * actor have cost as much as the quota allows.
+   * actor have cost as much as the quota allows; `refusal`, if it is given.
    */
   create(run: NewRun, how: CreateRunOptions): Promise<CreatedRun>
   /** Writes to several runs, at most one write per run. Returns one result per write, in their order. */
@@ -104,6 +105,8 @@ export interface CreateRunOptions {
   readonly claimant?: Claimant
   /** The log that the run copies from another one. */
   readonly fork?: ForkedLog
+  /** The error with which the run is refused, unless it repeats an earlier submission. */
+  readonly refusal?: TuttiError
 }
 
 /** The log of a fork after its first event: copied from its parent, then its own. */

@@ -48,7 +48,7 @@ export async function createRun(
   const lock = { lock: LOCKS.create, ...actorLock(how.quota) }
   const session = { schema: requests.schema, query: requests.change.bind(requests) }
   const created =
-    (how.fork !== undefined
+    (how.fork !== undefined || how.refusal !== undefined
       ? undefined
       : how.quota === undefined
         ? await createInRoom(session, creation).catch(ignoreNoRoom)
@@ -126,6 +126,7 @@ async function createExactly(
   parts.unfinished.remember({ unfinished, lastId })
   const repeated = findRepeatedRun(found, run)
   if (repeated !== undefined) return repeated
+  if (how.refusal !== undefined) throw how.refusal
   if (run.thread !== undefined && !(await isNext(session, run.thread))) return { kind: 'outdated' }
   assertRoom(unfinished, how.maxUnfinishedRuns)
   await checkQuota(session, how.quota)

@@ -46,11 +46,12 @@ export function prepareRunCreator(
   const copyLog = prepareLogCopier(database, append)
   const thread = prepareThreadWriter(database)
   const countUse = prepareActorCounter(database)
-  return async (run, { firstEvent, maxUnfinishedRuns, quota, claimant, fork }) => {
+  return async (run, { firstEvent, maxUnfinishedRuns, quota, claimant, fork, refusal }) => {
     const { runId, submission } = run
     const created = await inTurn((): CreatedRun => {
       const repeated = submission && findRepeatedRun(byKey, submission)
       if (repeated !== undefined) return repeated
+      if (refusal !== undefined) throw refusal
       if (byId.get(runId) !== undefined) throw runExists(runId)
       if (run.thread !== undefined && !thread.follows(run.thread)) return { kind: 'outdated' }
       const { count, active } = unfinished.get() ?? {}

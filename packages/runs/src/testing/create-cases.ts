@@ -1,6 +1,8 @@
 /** Cases of RUNS-P1: the creation of runs. */
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 
+import { TuttiError } from '@tutti/core'
+
 import { ODD_TEXT, queued, result, token } from './event-fixtures.ts'
 import {
   claimRun,
@@ -98,6 +100,21 @@ export const createCases: readonly StorageCase[] = [
       await create(storage, run)
       const again = await create(storage, run, 1)
       strictEqual(again.kind, 'repeated')
+    },
+  },
+  {
+    name: '[RUNS-P1] a run with a refusal is refused, unless it repeats a submission',
+    async run({ storage }) {
+      const refusal = new TuttiError('BAD_REQUEST', 'no such build')
+      const how = { maxUnfinishedRuns: 1000, refusal }
+      const run = newRun('run-a', { submission: SUBMISSION })
+      await rejects(storage.runs.create(run, { ...how, firstEvent: queued(run) }), refusal)
+      strictEqual(await storage.runs.get('run-a'), undefined)
+      await create(storage, run)
+      const again = await storage.runs.create(run, { ...how, firstEvent: queued(run) })
+      strictEqual(again.kind, 'repeated')
+      const other = newRun('run-b')
+      await rejects(storage.runs.create(other, { ...how, firstEvent: queued(other) }), refusal)
     },
   },
   {
