@@ -54,6 +54,9 @@ const SWAPPER = `
 /** Number of calls of one test and their time limit; a fault shows much earlier. */
 const [CALLS, LIMIT_MS] = [400, 2_000]
 
+/** Number of swaps during these calls, at least: a busy machine may run one of the threads alone for a while. */
+const SWAPS = 10
+
 let home: string
 let inside: string
 let outside: string
@@ -82,22 +85,26 @@ afterEach(async () => {
   rmSync(home, { recursive: true })
 })
 
-async function stop(): Promise<number> {
+async function stop(): Promise<void> {
   const stopped = new Promise((resolve) => {
     swapper.once('message', resolve)
   })
   Atomics.store(shared, 0, 1)
   await stopped
-  return Atomics.load(shared, 1)
 }
 
-/** Returns the distinct texts of the results and failures of many calls. */
-async function many(call: (round: number) => Promise<string>): Promise<ReadonlySet<string>> {
+/** Returns the distinct texts of the results and failures of many calls, of which one at least succeeds. */
+async function many(
+  call: (round: number) => Promise<string>,
+  isSuccess: (text: string) => boolean,
+): Promise<ReadonlySet<string>> {
   const seen = new Set<string>()
   const until = performance.now() + LIMIT_MS
-  for (let round = 0; round < CALLS && performance.now() < until; round++) {
-    seen.add(await call(round))
-  }
+  const isEnough = (round: number): boolean =>
+    (round >= CALLS || performance.now() >= until) &&
+    Atomics.load(shared, 1) > SWAPS &&
+    [...seen].some(isSuccess)
+  for (let round = 0; !isEnough(round); round++) seen.add(await call(round))
   return seen
 }
 
@@ -108,39 +115,43 @@ function outsideNow(): readonly string[] {
 describe('[W3] file tools while links change', () => {
   it('[O1] read content from inside the sandbox, or fail', async () => {
     const tool = fileRead({ directory: inside })
-    const seen = await many(async (round) => {
-      const path = round % 2 === 0 ? 'file.txt' : 'docs/b.txt'
-      const call = { id: '1', name: 'file_read', arguments: JSON.stringify({ path }) }
-      const { result } = await runTool(tool, call)
-      return result.success ? `READ ${result.output}` : (result.errorMessage ?? '')
-    })
-    expect(await stop()).toBeGreaterThan(10)
+    const seen = await many(
+      async (round) => {
+        const path = round % 2 === 0 ? 'file.txt' : 'docs/b.txt'
+        const call = { id: '1', name: 'file_read', arguments: JSON.stringify({ path }) }
+        const { result } = await runTool(tool, call)
+        return result.success ? `READ ${result.output}` : (result.errorMessage ?? '')
+      },
+      (text) => text === 'READ inside',
+    )
+    await stop()
     const contents = [...seen].filter((text) => text.startsWith('READ'))
     // A file is empty for a moment when the swapper creates it again.
     expect(contents.filter((text) => text !== 'READ inside' && text !== 'READ ')).toEqual([])
     expect([...seen].join('\n')).not.toContain('SECRET')
-    expect(seen).toContain('READ inside')
   })
 
   it('[O2] write a file inside the sandbox, or fail', async () => {
     const tool = fileWrite({ directory: inside })
     const before = outsideNow()
-    const seen = await many(async (round) => {
-      const path = ['file.txt', 'docs/b.txt', 'docs/made/c.txt'][round % 3]
-      const call = {
-        id: '1',
-        name: 'file_write',
-        arguments: JSON.stringify({ path, content: `WRITTEN ${round}` }),
-      }
-      const { result } = await runTool(tool, call)
-      return result.success ? result.output : (result.errorMessage ?? '')
-    })
-    expect(await stop()).toBeGreaterThan(10)
+    await many(
+      async (round) => {
+        const path = ['file.txt', 'docs/b.txt', 'docs/made/c.txt'][round % 3]
+        const call = {
+          id: '1',
+          name: 'file_write',
+          arguments: JSON.stringify({ path, content: `WRITTEN ${round}` }),
+        }
+        const { result } = await runTool(tool, call)
+        return result.success ? result.output : (result.errorMessage ?? '')
+      },
+      (text) => text.startsWith('Successfully wrote to'),
+    )
+    await stop()
     expect(outsideNow()).toEqual(before)
     for (const name of ['file.txt', 'docs/b.txt']) {
       expect(readFileSync(join(outside, name), 'utf8')).toBe('SECRET')
     }
-    expect([...seen].some((text) => text.startsWith('Successfully wrote to'))).toBe(true)
     const names = readdirSync(inside, { recursive: true, encoding: 'utf8' })
     expect(names.filter((name) => name.endsWith('.tmp'))).toEqual([])
   })
