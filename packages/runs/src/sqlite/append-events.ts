@@ -7,6 +7,7 @@ import { isDelivered, readJsonColumns } from '../record-fields.ts'
 import { runCompleted } from '../refusals.ts'
 import { prepareChangeApplier, type Assignment } from './apply-changes.ts'
 import { prepareRowInserter } from './insert-rows.ts'
+import { keySql, numberSql, ofRun } from './log-key.ts'
 
 import type { StoreNotification } from '../ports/notifications.ts'
 import type { CommandAnswer } from '../ports/command-queue.ts'
@@ -49,16 +50,16 @@ export function prepareEventAppender(
   const applyChanges = prepareChangeApplier(database)
   const insertEvents = prepareRowInserter(
     database,
-    'INSERT INTO events (run, seq, type, data, bytes)',
-    '(?, ?, ?, ?, ?)',
+    'INSERT INTO events (key, type, data, bytes)',
+    `(${keySql('?', '?')}, ?, ?, ?)`,
   )
   const insertSteps = prepareRowInserter(
     database,
-    'INSERT INTO steps (run, n, seq, data, bytes)',
-    '(?, ?, ?, ?, ?)',
+    'INSERT INTO steps (key, seq, data, bytes)',
+    `(${keySql('?', '?')}, ?, ?, ?)`,
   )
   const findNextStep = database.prepare(
-    'SELECT coalesce(max(n), -1) + 1 AS n FROM steps WHERE run = ?',
+    `SELECT coalesce(${numberSql('max(key)')}, -1) + 1 AS n FROM steps WHERE ${ofRun('$id')}`,
   )
   const end = prepareRunEnder(database)
   const answer = prepareAnswerer(database)
@@ -90,7 +91,7 @@ export function prepareEventAppender(
     applyChanges(id, changes, [...assignments, ...ending])
     notifications.push(...deliver({ id, lastSeq, events }))
     if (encoded.steps.length > 0) {
-      const n = Number(findNextStep.get(id)?.['n'])
+      const n = Number(findNextStep.get({ id })?.['n'])
       insertSteps(
         encoded.steps.map(({ seq, data, bytes }, index) => [id, n + index, seq, data, bytes]),
       )

@@ -1,5 +1,6 @@
 /** Copies the log of a run to a fork (RUNS-P17). The caller holds a transaction. */
 import { field } from '../record-fields.ts'
+import { keySql, numberSql, ofRun } from './log-key.ts'
 import { parentNotFound, stepsNotRetained } from '../refusals.ts'
 
 import type { ForkedLog } from '../ports/run-store.ts'
@@ -12,24 +13,25 @@ export function prepareLogCopier(
   append: (addition: Addition) => Appended,
 ): (run: Pick<Addition, 'id' | 'runId'>, fork: ForkedLog) => void {
   const findParent = database.prepare(
-    `SELECT id, EXISTS (SELECT 1 FROM steps WHERE run = runs.id AND seq IS NULL) AS is_old
+    `SELECT id, EXISTS (SELECT 1 FROM steps WHERE ${ofRun('runs.id')} AND seq IS NULL) AS is_old
      FROM runs WHERE run_id = ?`,
   )
   const copyEvents = database.prepare(
-    `INSERT INTO events (run, seq, type, data, bytes)
-     SELECT $id, seq, type, CASE type WHEN 'ensemble_started' THEN replace(data, $from, $to) ELSE data END,
+    `INSERT INTO events (key, type, data, bytes)
+     SELECT ${keySql('$id', numberSql())}, type, CASE type WHEN 'ensemble_started' THEN replace(data, $from, $to) ELSE data END,
        bytes
-     FROM events WHERE run = $parent AND seq BETWEEN 1 AND $at`,
+     FROM events WHERE ${ofRun('$parent', '1')} AND ${numberSql()} <= $at`,
   )
   const copySteps = database.prepare(
-    `INSERT INTO steps (run, n, seq, data, bytes)
-     SELECT $id, n, seq, data, bytes FROM steps WHERE run = $parent AND seq <= $at`,
+    `INSERT INTO steps (key, seq, data, bytes)
+     SELECT ${keySql('$id', numberSql())}, seq, data, bytes FROM steps WHERE ${ofRun('$parent')} AND seq <= $at`,
   )
   const renameInEvents = database.prepare(
-    `UPDATE events SET data = replace(data, ?, ?) WHERE run = ? AND type = 'review_requested'`,
+    `UPDATE events SET data = replace(data, $before, $after)
+     WHERE ${ofRun('$id')} AND type = 'review_requested'`,
   )
   const renameInSteps = database.prepare(
-    'UPDATE steps SET data = replace(data, ?, ?) WHERE run = ?',
+    `UPDATE steps SET data = replace(data, $before, $after) WHERE ${ofRun('$id')}`,
   )
   return ({ id, runId }, { parent, changes, reviewIds, events, steps, stepEvents }) => {
     const row = findParent.get(parent.runId)
@@ -40,9 +42,9 @@ export function prepareLogCopier(
     copyEvents.run({ ...range, from, to: `"ensembleId":${JSON.stringify(runId)}` })
     copySteps.run(range)
     for (const [before, after] of reviewIds) {
-      const names = [toReviewField(before), toReviewField(after), id] as const
-      renameInEvents.run(...names)
-      renameInSteps.run(...names)
+      const names = { id, before: toReviewField(before), after: toReviewField(after) }
+      renameInEvents.run(names)
+      renameInSteps.run(names)
     }
     append({
       id,

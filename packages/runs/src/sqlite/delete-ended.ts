@@ -1,4 +1,6 @@
 /** Deletes ended runs with all their data. */
+import { ofRun } from './log-key.ts'
+
 import type { Retention, StepRetention } from '../ports/run-store.ts'
 import type { SqliteParts } from './sqlite-parts.ts'
 
@@ -46,8 +48,8 @@ export function prepareStepDeleter({
      ORDER BY ended_at, id LIMIT ${RUNS_AT_A_TIME}`,
   )
   const remove = database.prepare(
-    `DELETE FROM steps WHERE run = $id
-       AND n IN (SELECT n FROM steps WHERE run = $id ORDER BY n LIMIT $left)`,
+    `DELETE FROM steps WHERE key IN (
+       SELECT key FROM steps WHERE ${ofRun('$id')} ORDER BY key LIMIT $left)`,
   )
   const advance = database.prepare('UPDATE trimmed_steps SET ended_at = ?, run = ?')
   return ({ maxAgeMs, limit }) =>

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
+import { TO_OLD_LOG_TABLES } from '../../test/old-log-tables.ts'
 import { result, token } from '../testing/event-fixtures.ts'
 import { newRun, queued } from '../testing/index.ts'
 import { createRun } from '../testing/run-fixtures.ts'
@@ -13,7 +14,7 @@ import { SQLITE_MIGRATIONS } from './migrations.ts'
 import { sqliteRunStorage } from './sqlite-run-storage.ts'
 
 /** Removes the additions of later versions. */
-const TO_VERSION_3 = `
+const TO_VERSION_3 = `${TO_OLD_LOG_TABLES}
   DROP TABLE builds; DROP TABLE build_shares; DROP TABLE manifests; DROP INDEX runs_waiting_for_build;
   ALTER TABLE runs DROP COLUMN build; ALTER TABLE runs DROP COLUMN code;
   DROP TABLE thread_runs;
@@ -36,8 +37,7 @@ const TO_VERSION_3 = `
   ALTER TABLE runs DROP COLUMN webhooks;
   ALTER TABLE runs DROP COLUMN cost_usd;
   ALTER TABLE runs DROP COLUMN waiting;
-  ALTER TABLE events DROP COLUMN bytes; ALTER TABLE steps DROP COLUMN bytes;
-      ALTER TABLE steps DROP COLUMN seq; DROP TABLE trimmed_steps; ALTER TABLE runs DROP COLUMN parent; ALTER TABLE runs DROP COLUMN fixed;
+  DROP TABLE trimmed_steps; ALTER TABLE runs DROP COLUMN parent; ALTER TABLE runs DROP COLUMN fixed;
   ALTER TABLE runs DROP COLUMN token;
   PRAGMA user_version = 3`
 

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
+import { TO_OLD_LOG_TABLES } from '../../test/old-log-tables.ts'
 import { ODD_TEXT } from '../testing/event-fixtures.ts'
 import { createRun, endedRun } from '../testing/run-fixtures.ts'
 import { sqliteRunStorage } from './sqlite-run-storage.ts'
@@ -30,15 +31,15 @@ describe('a store of version 4', () => {
     const before = texts()
     expect(before).toHaveLength(3)
     const database = openFile()
-    database.exec(`DROP TABLE builds; DROP TABLE build_shares; DROP TABLE manifests; DROP INDEX runs_waiting_for_build;
+    database.exec(`${TO_OLD_LOG_TABLES}
+      DROP TABLE builds; DROP TABLE build_shares; DROP TABLE manifests; DROP INDEX runs_waiting_for_build;
   ALTER TABLE runs DROP COLUMN build; ALTER TABLE runs DROP COLUMN code;
   DROP TABLE thread_runs; DROP TABLE threads; ALTER TABLE runs DROP COLUMN thread_id;
       ALTER TABLE tasks DROP COLUMN finish_reason; DROP TABLE memories; DROP TABLE reflections; DROP TABLE secrets; DROP TABLE run_texts; ALTER TABLE runs DROP COLUMN waiting;
       DROP INDEX runs_suspected; DROP INDEX runs_cached;
       ALTER TABLE runs DROP COLUMN claimed_at;
       ALTER TABLE runs DROP COLUMN cache_key;
-      ALTER TABLE events DROP COLUMN bytes; ALTER TABLE steps DROP COLUMN bytes;
-      ALTER TABLE steps DROP COLUMN seq; DROP TABLE trimmed_steps; ALTER TABLE runs DROP COLUMN parent; ALTER TABLE runs DROP COLUMN fixed;
+      DROP TABLE trimmed_steps; ALTER TABLE runs DROP COLUMN parent; ALTER TABLE runs DROP COLUMN fixed;
       ALTER TABLE runs DROP COLUMN token;
       PRAGMA user_version = 4`)
     database.close()

@@ -306,6 +306,33 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   ALTER TABLE runs ADD COLUMN fixed INTEGER;
   `,
+  // The key of an event or a step, as in `log-key.ts`. Triggers take the place of foreign keys, which need an index.
+  `
+  CREATE TABLE keyed_events (
+    key INTEGER PRIMARY KEY,
+    type TEXT NOT NULL,
+    data TEXT NOT NULL,
+    bytes INTEGER
+  ) STRICT;
+  INSERT INTO keyed_events SELECT run << 32 | seq, type, data, bytes FROM events ORDER BY run, seq;
+  DROP TABLE events;
+  ALTER TABLE keyed_events RENAME TO events;
+
+  CREATE TABLE keyed_steps (
+    key INTEGER PRIMARY KEY,
+    seq INTEGER,
+    data TEXT NOT NULL,
+    bytes INTEGER
+  ) STRICT;
+  INSERT INTO keyed_steps SELECT run << 32 | n, seq, data, bytes FROM steps ORDER BY run, n;
+  DROP TABLE steps;
+  ALTER TABLE keyed_steps RENAME TO steps;
+
+  CREATE TRIGGER delete_log AFTER DELETE ON runs BEGIN
+    DELETE FROM events WHERE key BETWEEN OLD.id << 32 AND (OLD.id << 32 | 4294967295);
+    DELETE FROM steps WHERE key BETWEEN OLD.id << 32 AND (OLD.id << 32 | 4294967295);
+  END;
+  `,
 ]
 
 /**

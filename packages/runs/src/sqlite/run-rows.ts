@@ -1,5 +1,6 @@
 /** Reads the data of one run. */
 import { StoredReader } from '../commit/read-stored.ts'
+import { keySql, ofRun } from './log-key.ts'
 import { readRun, readPendingCommand, readStep, type SqliteRow } from './rows.ts'
 
 import type { PendingCommand } from '../ports/command-queue.ts'
@@ -41,13 +42,13 @@ export interface RunRows {
 }
 
 /** The steps of a run up to those of an event; steps of earlier versions have no sequence number. */
-const UP_TO = 'run = ? AND coalesce(seq, 0) <= ?'
+const UP_TO = `${ofRun('$id')} AND coalesce(seq, 0) <= $upTo`
 
 /** Prepares the reads. */
 export function prepareRunRows(database: DatabaseSync): RunRows {
   const run = database.prepare('SELECT * FROM runs WHERE run_id = ?')
-  const steps = database.prepare(`SELECT data FROM steps WHERE ${UP_TO} ORDER BY n`)
-  const event = database.prepare('SELECT data FROM events WHERE run = ? AND seq = ?')
+  const steps = database.prepare(`SELECT data FROM steps WHERE ${UP_TO} ORDER BY key`)
+  const event = database.prepare(`SELECT data FROM events WHERE key = ${keySql('?', '?')}`)
   const stepBytes = database.prepare(
     `SELECT coalesce(sum(coalesce(bytes, octet_length(data))), 0) AS bytes FROM steps WHERE ${UP_TO}`,
   )
@@ -62,9 +63,10 @@ export function prepareRunRows(database: DatabaseSync): RunRows {
     },
     steps: (id, upTo = Number.MAX_SAFE_INTEGER) => {
       const reader = new StoredReader((seq) => String(event.get(id, seq)?.['data']))
-      return steps.all(id, upTo).map((row) => readStep(reader, row))
+      return steps.all({ id, upTo }).map((row) => readStep(reader, row))
     },
-    stepBytes: (id, upTo = Number.MAX_SAFE_INTEGER) => Number(stepBytes.get(id, upTo)?.['bytes']),
+    stepBytes: (id, upTo = Number.MAX_SAFE_INTEGER) =>
+      Number(stepBytes.get({ id, upTo })?.['bytes']),
     commands: (id) => commands.all(id).map(readPendingCommand),
   }
 }

@@ -1,6 +1,7 @@
 /** Reads the events of the embedded store. */
 import { EVENT_PAGE_BYTES } from '../ports/event-log.ts'
 import { StoredReader } from '../commit/read-stored.ts'
+import { keySql, numberSql, ofRun } from './log-key.ts'
 import { readEvent } from './rows.ts'
 
 import type { StoredEventLog, EventQuery, FollowQuery, RunHead } from '../ports/event-log.ts'
@@ -11,15 +12,15 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 export function sqliteEventLog(database: DatabaseSync): StoredEventLog {
   const select = (filter: string): StatementSync =>
     database.prepare(
-      `SELECT seq, data, coalesce(bytes, octet_length(data)) AS bytes FROM events
-       WHERE run = (SELECT id FROM runs WHERE run_id = $runId) AND seq >= $from ${filter}
-       ORDER BY seq LIMIT $limit`,
+      `SELECT ${numberSql()} AS seq, data, coalesce(bytes, octet_length(data)) AS bytes
+       FROM runs JOIN events ON ${ofRun('runs.id', '$from')}
+       WHERE run_id = $runId ${filter} ORDER BY key LIMIT $limit`,
     )
   const all = select('')
   // Separate statements, because a list in a statement costs more than the rest of the read.
   const some = select('AND type IN (SELECT value FROM json_each($wanted))')
   const one = database.prepare(
-    'SELECT data FROM events WHERE run = (SELECT id FROM runs WHERE run_id = ?) AND seq = ?',
+    `SELECT data FROM runs JOIN events ON key = ${keySql('runs.id', '$seq')} WHERE run_id = $runId`,
   )
   const heads = database.prepare(
     `SELECT run_id, last_seq FROM runs WHERE $all AND state = 'owned'
@@ -33,7 +34,7 @@ export function sqliteEventLog(database: DatabaseSync): StoredEventLog {
         types === undefined
           ? all.iterate(place)
           : some.iterate({ ...place, wanted: JSON.stringify(types) })
-      const reader = new StoredReader((seq) => String(one.get(runId, seq)?.['data']))
+      const reader = new StoredReader((seq) => String(one.get({ runId, seq })?.['data']))
       const events: LoggedRunEvent[] = []
       let bytes = 0
       for (const row of rows) {
