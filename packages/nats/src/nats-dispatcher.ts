@@ -10,9 +10,10 @@
  *    all claim keys is that of the store.
  * RUNS-NE4 A message that the stream hands out again watches over the lease of its run: it returns when the lease can
  *    have ended, and then makes the store offer the run again.
- * RUNS-NE5 Each process also takes runs from the store: now and then, after each run that it found there, and always
- *    while the link is not ready. This finds runs that are not offered: suspects, runs of ensembles that no process knows,
- *    parked runs whose time limit has passed, and runs whose offers were lost.
+ * RUNS-NE5 Each process with a free slot also takes runs from the store: within two leases, after each run that it found
+ *    there, and always while the link is not ready. This finds runs that are not offered: suspects, runs of ensembles that
+ *    no process knows, stranded runs, parked runs whose time limit has passed, and runs whose offers were lost. In a fleet
+ *    of more than ten, each process takes longer, like its polls and its idle lease, and all together less.
  */
 import { DISPATCHER_VERSION } from '@tutti/runs'
 
@@ -25,6 +26,7 @@ import type {
   EngineHost,
   EngineState,
   HeldRun,
+  LeaseOwner,
   Offer,
   OfferOutcome,
 } from '@tutti/runs'
@@ -39,11 +41,25 @@ const FULL_MS = [200, 600] as const
 /** Time after the end of a lease at which a message looks for it, in milliseconds. */
 const AFTER_LEASE_MS = 100
 
-/** Part by which the interval of polls of the store is at most shorter or longer. */
-const JITTER = 0.25
+/**
+ * Interval of polls of the store: a part of an idle lease, because a poll also renews it, and at least so many leases. With
+ * the jitter it is shorter than the time after which a process without runs renews its lease.
+ */
+const PART_OF_IDLE_LEASE = 0.5
+const LEAST_LEASES = 1.5
+const JITTER = 0.2
 
 /** Longest timer, in milliseconds: a day. The store finds runs that wait longer. */
 const LONGEST_WAKE_MS = 86_400_000
+
+/** Returns the time until the next poll of the store, in milliseconds. */
+export function nextStorePollMs(
+  { leaseMs, idleLeaseMs = leaseMs }: LeaseOwner,
+  random = Math.random(),
+): number {
+  const everyMs = Math.max(idleLeaseMs * PART_OF_IDLE_LEASE, leaseMs * LEAST_LEASES)
+  return everyMs * (1 + JITTER * (2 * random - 1))
+}
 
 /** Options of {@link NatsDispatcher}. */
 export interface NatsDispatcherOptions {
@@ -88,7 +104,7 @@ export class NatsDispatcher implements Dispatcher {
     let asksStore = false
     if (missing > 0 && (isDue || request.known === undefined)) {
       asksStore = true
-      this.#askStoreAt = now + settings.storePollMs * (1 + JITTER * (2 * Math.random() - 1))
+      this.#askStoreAt = now + (settings.storePollMs ?? nextStorePollMs(request))
       const found = (await host.dispatcher.take({ ...request, wanted: missing })) ?? []
       this.#hasMore = found.length > 0
       claims.push(...found)

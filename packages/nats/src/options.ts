@@ -9,21 +9,25 @@ export interface NatsEngineOptions {
   readonly prefix?: string
   /** Number of servers that store each offer: 1, 3 or 5. Three survive the loss of one. @default 1 */
   readonly replicas?: number
-  /** Interval at which each process also takes runs from the store, in milliseconds. @default 13000 */
+  /** Interval at which each process also takes runs from the store, in milliseconds. @default half of its idle lease */
   readonly storePollMs?: number
   /** @default systemClock */
   readonly clock?: Clock
 }
 
 /** {@link NatsEngineOptions} with every value present. */
-export interface ResolvedNatsEngineOptions extends Omit<Required<NatsEngineOptions>, 'servers'> {
+export interface ResolvedNatsEngineOptions extends Omit<
+  Required<NatsEngineOptions>,
+  'servers' | 'storePollMs'
+> {
   readonly servers: readonly string[]
+  readonly storePollMs: number | undefined
 }
 
 /** The numbers of replicas with which a majority is possible. */
 const REPLICAS: readonly number[] = [1, 3, 5]
 
-const DEFAULTS = { prefix: 'tutti', replicas: 1, storePollMs: 13_000, clock: systemClock }
+const DEFAULTS = { prefix: 'tutti', replicas: 1, storePollMs: undefined, clock: systemClock }
 
 /** @throws {RangeError} naming every option that is out of range. */
 export function resolveNatsEngineOptions(options: NatsEngineOptions): ResolvedNatsEngineOptions {
@@ -38,7 +42,9 @@ export function resolveNatsEngineOptions(options: NatsEngineOptions): ResolvedNa
       ? []
       : [`prefix must be 1 to 32 letters, digits, "_" or "-", got ${JSON.stringify(prefix)}`]),
     ...(REPLICAS.includes(replicas) ? [] : [`replicas must be 1, 3 or 5, got ${replicas}`]),
-    ...(storePollMs >= 1 ? [] : [`storePollMs must be at least 1, got ${storePollMs}`]),
+    ...(storePollMs === undefined || storePollMs >= 1
+      ? []
+      : [`storePollMs must be at least 1, got ${storePollMs}`]),
   ]
   if (problems.length > 0) throw new RangeError(`Cannot use NATS: ${problems.join('; ')}`)
   return resolved

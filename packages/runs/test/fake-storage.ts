@@ -67,9 +67,10 @@ export function fakeStorage({
 /** A queue of waiting runs. A test can delay each claim. */
 export class FakeQueue implements Pick<
   RunQueue & Dispatcher,
-  'take' | 'claim' | 'renew' | 'markWaiting' | 'release' | 'fleet'
+  'take' | 'claim' | 'renew' | 'markWaiting' | 'release' | 'fleet' | 'hasStranded'
 > {
   fleet = { processes: 1, pollers: 1 }
+  hasStranded = false
   /** Waiting runs, the next one first. */
   readonly waiting: ClaimedRun[]
   /** The wanted number of each claim. */

@@ -64,6 +64,9 @@ async function mutedProcess(url: string, { ensemble }: WaitingEnsemble) {
     get fleet() {
       return storage.queue.fleet
     },
+    get hasStranded() {
+      return storage.queue.hasStranded
+    },
   }
   const dispatcher = storeDispatcher(async (request) => {
     if (isMuted) await back.promise

@@ -46,10 +46,11 @@ function start(builds: Partial<BuildStore>) {
   }
   const settings = resolveRunServiceOptions({ clock, logger, buildShare: 25 })
   // NOTE: a check only uses the methods that its test provides.
-  const storage = { ...fakeStorage({ queue: new FakeQueue() }), builds: builds as BuildStore }
+  const queue = new FakeQueue()
+  const storage = { ...fakeStorage({ queue }), builds: builds as BuildStore }
   const parts = { storage, ensembles, settings, living: new LivingBuilds(storage, settings) }
   const stop = new BuildCheck({ ...parts, build: 'v1' }).start()
-  return { clock, warned, stop }
+  return { clock, queue, warned, stop }
 }
 
 describe('BuildCheck', () => {
@@ -96,6 +97,26 @@ describe('BuildCheck', () => {
         to: { build: 'v2', code: 'bbbb', isFixed: false },
       },
     ])
+    stop()
+  })
+
+  it('[RUNS-Z18] reads the store again only when a poll has found runs to check', async () => {
+    let checks = 0
+    const { clock, queue, stop } = start({
+      register: async () => undefined,
+      findStranded: async () => {
+        checks += 1
+        return []
+      },
+    })
+    await clock.advance(100 * BUILD_CHECK_MS)
+    expect(checks).toBe(1)
+    queue.hasStranded = true
+    await clock.advance(BUILD_CHECK_MS)
+    expect(checks).toBe(2)
+    queue.hasStranded = false
+    await clock.advance(100 * BUILD_CHECK_MS)
+    expect(checks).toBe(2)
     stop()
   })
 

@@ -8,6 +8,7 @@
  * RUNS-Z10 A process checks held runs of all codes when it starts, and later those of the codes that it has.
  * RUNS-Z15 A due run that no process has taken, and whose chosen build does not live, gets another build that lives, unless
  *    its submission names the build.
+ * RUNS-Z18 After its first check, a process reads the store only when its last poll of due runs has found runs to check.
  */
 import { diffManifests, type ManifestDifference } from '@tutti/ensemble'
 
@@ -24,11 +25,8 @@ import type { BuiltEnsemble, RunEnsembles } from './run-ensembles.ts'
 /** Minimum interval of checks, in milliseconds. */
 export const BUILD_CHECK_MS = 5_000
 
-/** Maximum age of the number of processes that share the checks, in milliseconds. */
-const FLEET_AGE_MS = 10_000
-
-/** Number of processes that suffices to check the store often enough. */
-const ENOUGH_CHECKERS = 2
+/** Number of processes that suffice to check the store often enough. Of those that poll, only some have found the runs. */
+const ENOUGH_CHECKERS = 5
 
 /** Maximum number of runs that are read at once. */
 const CHECKED_RUNS = 500
@@ -65,7 +63,7 @@ export class BuildCheck {
 
   /** Registers the codes of this process, and checks runs of other codes until the returned function is called. */
   start(): () => void {
-    const { settings, living, storage } = this.#options
+    const { settings, storage } = this.#options
     const { logger, clock, pollMs } = settings
     const onError = (error: unknown): void => {
       logger.warn('Failed to check runs of other builds', { error })
@@ -73,18 +71,15 @@ export class BuildCheck {
     const task = async (): Promise<void> => {
       // The first check is repeated until the store could be reached.
       if (!this.#isRegistered) return this.#checkFirst()
-      // The fleet includes processes that execute nothing; the list may be from a time when there were more.
-      const processes = Math.min(living.processes, storage.queue.fleet.processes)
-      if (!takesTurn(ENOUGH_CHECKERS, processes)) return
-      await living.refresh(FLEET_AGE_MS)
-      await this.#check(false)
+      const { hasStranded, fleet } = storage.queue
+      if (hasStranded && takesTurn(ENOUGH_CHECKERS, fleet.pollers)) await this.#check(false)
     }
     this.#checkFirst().catch(onError)
     return every({ clock, everyMs: Math.max(BUILD_CHECK_MS, pollMs), task, onError })
   }
 
   async #checkFirst(): Promise<void> {
-    const { storage, ensembles, settings, living, build } = this.#options
+    const { storage, ensembles, settings, build } = this.#options
     await storage.builds.register({
       build,
       share: settings.buildShare,
@@ -92,7 +87,6 @@ export class BuildCheck {
         return { ensemble: name, code: digest, manifest }
       }),
     })
-    await living.refresh()
     await this.#check(true)
     this.#isRegistered = true
   }

@@ -33,18 +33,6 @@ export class LivingBuilds {
     this.#settings = settings
   }
 
-  /** Number of processes that execute runs, at least 1. */
-  get processes(): number {
-    const byBuild = new Map<string, number>()
-    for (const { build, processes } of this.#living) {
-      byBuild.set(build, Math.max(byBuild.get(build) ?? 0, processes))
-    }
-    return Math.max(
-      1,
-      [...byBuild.values()].reduce((sum, count) => sum + count, 0),
-    )
-  }
-
   /** Reads the list, unless it was read within the last `maxAgeMs` milliseconds. */
   async refresh(maxAgeMs = 0): Promise<void> {
     const now = this.#settings.clock.elapsed()

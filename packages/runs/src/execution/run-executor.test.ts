@@ -310,7 +310,7 @@ describe('RunExecutor, renewing leases', () => {
     ])
   })
 
-  it('[RUNS-Q5] renews the lease of a process without runs only when half of it has passed', async () => {
+  it('[RUNS-Q5] renews the lease of a process without runs only when two thirds of it have passed', async () => {
     const { executor, queue, clock } = setUp({ options: { executes: false }, held: [] })
     queue.fleet = { processes: 400, pollers: 1 }
     executor.start()
@@ -319,7 +319,7 @@ describe('RunExecutor, renewing leases', () => {
     expect(queue.renewals).toMatchObject([
       { leaseMs: LEASE_MS, idleLeaseMs: 3 * 400 * 125, hasFreeSlot: false },
     ])
-    await clock.advance((3 * 400 * 125) / 2 - 1)
+    await clock.advance(2 * 400 * 125 - 1)
     expect(queue.renewals).toHaveLength(1)
     await clock.advance(LEASE_MS / 3)
     expect(queue.renewals).toHaveLength(2)

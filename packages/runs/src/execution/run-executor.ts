@@ -62,6 +62,9 @@ export interface RunExecutorOptions {
 /** Number of renewals within the duration of one lease. */
 const RENEWALS_PER_LEASE = 3
 
+/** Part of an idle lease after which it is renewed, unless a poll has renewed it before. */
+const IDLE_RENEWAL = 2 / 3
+
 /**
  * Time that a run waits for a process that knows its ensemble before it fails in one that does not, in milliseconds.
  * Longer than it takes to replace all processes by those of another version.
@@ -277,10 +280,10 @@ export class RunExecutor {
     return { ...this.#leaseOwner, idleLeaseMs: idle }
   }
 
-  /** If the store knows no run of this process, renews the lease only when half of it has passed. */
+  /** If the store knows no run of this process, renews the lease only when most of it has passed. */
   #restIdle({ idleLeaseMs: lastsMs }: Required<LeaseOwner>, sentAt: number): void {
     const isIdle = this.#active.size === 0 && this.#held === 0
-    this.#renewIdleAt = isIdle ? sentAt + lastsMs / 2 : -Infinity
+    this.#renewIdleAt = isIdle ? sentAt + lastsMs * IDLE_RENEWAL : -Infinity
   }
 
   #lose(execution: Execution): void {

@@ -67,6 +67,11 @@ export interface RunQueue {
   metrics(): Promise<StoreMetrics>
   /** The processes that share the store, as the last claim or renewal of this process counted them. */
   readonly fleet: Fleet
+  /**
+   * Whether the last claim of this process that looked at all due runs found stranded runs, or held runs of a code that it
+   * has (RUNS-Z3, RUNS-Z4). Always true in a store whose claims do not look for them.
+   */
+  readonly hasStranded: boolean
 }
 
 /** Numbers of processes with a lease, at least 1 each. */

@@ -8,7 +8,14 @@ import {
   type NewBuild,
   type StrandedRun,
 } from '../ports/build-store.ts'
-import { CLAIM_KEY, SEPARATOR, STATE_OF_FOUND, UNOWNED } from './claim-key-sql.ts'
+import {
+  CLAIM_KEY,
+  foundKeysSql,
+  HELD,
+  isStrandedSql,
+  STATE_OF_FOUND,
+  UNOWNED,
+} from './claim-key-sql.ts'
 import { fromColumn, toColumn } from './text.ts'
 
 import type { DatabaseSession, PostgresRow } from './database.ts'
@@ -185,18 +192,8 @@ function moveSql(schema: string): string {
 function strandedSql(schema: string): string {
   const columns = STRANDED_COLUMNS
   return `
-    WITH RECURSIVE found AS (
-      (SELECT ${CLAIM_KEY} AS key FROM ${schema}.runs WHERE ${UNOWNED} ORDER BY ${CLAIM_KEY} LIMIT 1)
-      UNION ALL
-      SELECT (SELECT ${CLAIM_KEY} FROM ${schema}.runs
-          WHERE ${UNOWNED} AND ${CLAIM_KEY} > found.key ORDER BY ${CLAIM_KEY} LIMIT 1)
-        FROM found WHERE key IS NOT NULL
-    ), unknown AS (
-      SELECT key FROM found
-      WHERE key <> ALL ($1::text[]) AND split_part(key, ${SEPARATOR}, 1) = ANY ($1::text[])
-        AND NOT EXISTS (
-          SELECT FROM ${schema}.leases WHERE expires_at > statement_timestamp()
-            AND (ensembles IS NULL OR key = ANY (ensembles)))
+    WITH RECURSIVE ${foundKeysSql(schema)}, unknown AS (
+      SELECT key FROM found WHERE ${isStrandedSql(schema, '$1')}
     )
     (SELECT due.* FROM unknown CROSS JOIN LATERAL (
        SELECT ${columns} FROM ${schema}.runs
@@ -205,7 +202,7 @@ function strandedSql(schema: string): string {
      LIMIT $2)
     UNION ALL
     (SELECT ${columns} FROM ${schema}.runs
-     WHERE status = 'WAITING_FOR_BUILD' AND code IS NOT NULL AND ensemble = ANY ($1::text[])
+     WHERE ${HELD} AND code IS NOT NULL AND ensemble = ANY ($1::text[])
        AND ($3::bool OR ${CLAIM_KEY} = ANY ($1::text[]))
      ORDER BY id LIMIT $2)`
 }

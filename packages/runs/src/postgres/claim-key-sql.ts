@@ -15,3 +15,25 @@ export const STATE_OF_FOUND = `(state || '')`
 
 /** The runs that wait for an owner; the condition of the index `runs_claimable`. */
 export const UNOWNED = `state IN ('ready', 'parked') AND due_at IS NOT NULL`
+
+/** The held runs; the condition of the index `runs_waiting_for_build`. */
+export const HELD = `status = 'WAITING_FOR_BUILD'`
+
+/** Returns the recursive query `found`: the claim keys of all runs that wait, one probe of the index for each. */
+export function foundKeysSql(schema: string): string {
+  return `found AS (
+      (SELECT ${CLAIM_KEY} AS key FROM ${schema}.runs WHERE ${UNOWNED} ORDER BY ${CLAIM_KEY} LIMIT 1)
+      UNION ALL
+      SELECT (SELECT ${CLAIM_KEY} FROM ${schema}.runs
+          WHERE ${UNOWNED} AND ${CLAIM_KEY} > found.key ORDER BY ${CLAIM_KEY} LIMIT 1)
+        FROM found WHERE key IS NOT NULL
+    )`
+}
+
+/** Returns the condition of a row of `found` whose runs are stranded if they are due (RUNS-Z3), given the known keys. */
+export function isStrandedSql(schema: string, known: string): string {
+  return `key <> ALL (${known}::text[]) AND split_part(key, ${SEPARATOR}, 1) = ANY (${known}::text[])
+    AND NOT EXISTS (
+      SELECT FROM ${schema}.leases WHERE expires_at > statement_timestamp()
+        AND (ensembles IS NULL OR key = ANY (ensembles)))`
+}

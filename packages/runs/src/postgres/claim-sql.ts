@@ -14,7 +14,14 @@
  * and when a lease can have expired, it starts at the first run and reads all leases.
  */
 import { SUSPECT_LOSSES } from '../execution/suspects.ts'
-import { CLAIM_KEY, SEPARATOR, UNOWNED } from './claim-key-sql.ts'
+import {
+  CLAIM_KEY,
+  foundKeysSql,
+  HELD,
+  isStrandedSql,
+  SEPARATOR,
+  UNOWNED,
+} from './claim-key-sql.ts'
 import { claimLeaseSql, fleetSql, type ClaimedLease } from './leases.ts'
 
 /** Columns that a claim sets; `$1` is the owner. */
@@ -50,8 +57,9 @@ export interface ClaimForm {
  * The ensembles are claim keys (`../claim-key.ts`); the name of an ensemble is one of them.
  *
  * It always returns a row: `room` (number of runs that it could take; the wanted one if there was a slot for each due run),
- * `remaining` (ensembles that have further due runs), and if it looks at all leases, the columns of `fleetSql`, in which the own lease may have expired. The claimed runs are in
- * the other columns, in the order of `place`.
+ * `remaining` (ensembles that have further due runs), if it finds all ensembles, `has_stranded` (whether a build check has
+ * work), and if it looks at all leases, the columns of `fleetSql`, in which the own lease may have expired. The claimed
+ * runs are in the other columns, in the order of `place`.
  */
 export function claimSql(schema: string, how: ClaimForm): string {
   const top = (limit: string, locking: string): string => `
@@ -87,7 +95,8 @@ export function claimSql(schema: string, how: ClaimForm): string {
         row_number() OVER (ORDER BY group_.class DESC, locked.due_at, locked.id) AS place
       FROM chosen AS group_ CROSS JOIN LATERAL (${top('group_.runs', 'FOR UPDATE SKIP LOCKED')}) AS locked
     ), ${takeDueSql(schema)}
-    SELECT fleet.*, (SELECT reported FROM room) AS room, claimed.*, ARRAY(
+    SELECT fleet.*, (SELECT reported FROM room) AS room,
+      ${how.allEnsembles ? hasStrandedSql(schema) : 'NULL'} AS has_stranded, claimed.*, ARRAY(
       SELECT ensemble FROM (
         SELECT ensemble, -count(*) AS runs FROM oldest GROUP BY ensemble
         UNION ALL SELECT ensemble, runs FROM chosen) AS found
@@ -208,17 +217,20 @@ const KNOWN_ENSEMBLES = `ensembles AS (
 
 /** Finds the ensembles of all runs that wait, one probe of the index for each. */
 function allEnsembles(schema: string): string {
-  return `RECURSIVE found AS (
-    (SELECT ${CLAIM_KEY} AS ensemble FROM ${schema}.runs
-      WHERE ${UNOWNED} ORDER BY ${CLAIM_KEY} LIMIT 1)
-    UNION ALL
-    SELECT (SELECT ${CLAIM_KEY} FROM ${schema}.runs
-        WHERE ${UNOWNED} AND ${CLAIM_KEY} > found.ensemble ORDER BY ${CLAIM_KEY} LIMIT 1)
-      FROM found WHERE found.ensemble IS NOT NULL
-  ), ensembles AS (
-    SELECT ensemble, statement_timestamp() - CASE
-      WHEN $5::text[] IS NULL OR ensemble = ANY($5::text[]) THEN 0 ELSE $6::float8
+  return `RECURSIVE ${foundKeysSql(schema)}, ensembles AS (
+    SELECT key AS ensemble, statement_timestamp() - CASE
+      WHEN $5::text[] IS NULL OR key = ANY($5::text[]) THEN 0 ELSE $6::float8
       END * interval '1 millisecond' AS before
-    FROM found WHERE ensemble IS NOT NULL AND ($5::text[] IS NULL OR ensemble = ANY($5::text[])
-      OR split_part(ensemble, ${SEPARATOR}, 1) <> ALL($5::text[])))`
+    FROM found WHERE key IS NOT NULL AND ($5::text[] IS NULL OR key = ANY($5::text[])
+      OR split_part(key, ${SEPARATOR}, 1) <> ALL($5::text[])))`
+}
+
+/** Says whether there are stranded runs, or held runs of a code that the caller has, given all claim keys as `found`. */
+function hasStrandedSql(schema: string): string {
+  return `EXISTS (
+      SELECT FROM found WHERE ${isStrandedSql(schema, '$5')} AND EXISTS (
+        SELECT FROM ${schema}.runs WHERE ${UNOWNED} AND ${CLAIM_KEY} = key
+          AND least(lost_owners, 2) = ANY ('{0,1,2}') AND due_at <= statement_timestamp()))
+    OR EXISTS (
+      SELECT FROM ${schema}.runs WHERE ${HELD} AND code IS NOT NULL AND ${CLAIM_KEY} = ANY ($5::text[]))`
 }

@@ -35,6 +35,8 @@ interface Place {
 export class PostgresClaims {
   /** The processes that share the store, as the last claim or renewal of this process counted them. */
   fleet: Fleet = { processes: 1, pollers: 1 }
+  /** See `RunQueue.hasStranded`. */
+  hasStranded = false
   readonly #parts: PostgresParts
   /** The last run without losses that this process claimed. */
   #last = FIRST
@@ -114,6 +116,7 @@ export class PostgresClaims {
     const [first] = rows
     if (looksAtAll) {
       this.fleet = toFleet(first)
+      this.hasStranded = first?.['has_stranded'] === true
       const nextExpiryMs = Number(first?.['next_expiry_ms'])
       this.#lookAgainAt = now + Math.min(LOOK_AGAIN_MS * this.fleet.processes, nextExpiryMs)
     }

@@ -49,6 +49,10 @@ export class PostgresRunQueue implements RunQueue {
     return this.#claims.fleet
   }
 
+  get hasStranded(): boolean {
+    return this.#claims.hasStranded
+  }
+
   claimOffered(offers: readonly Offer[], request: ClaimRequest): Promise<readonly OfferOutcome[]> {
     return this.#claims.claimOffered(offers, request)
   }

@@ -33,6 +33,7 @@ export class SqliteRunQueue implements RunQueue {
   readonly #isAnyDue: (now: number) => boolean
   readonly #statements: Statements
   readonly fleet = { processes: 1, pollers: 1 }
+  readonly hasStranded = true
 
   constructor(parts: SqliteParts) {
     this.#parts = parts

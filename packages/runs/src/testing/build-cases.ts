@@ -1,4 +1,4 @@
-/** Cases of RUNS-Z1 to RUNS-Z6, RUNS-Z11 and RUNS-Z12: codes of ensembles, and runs that wait for one. */
+/** Cases of RUNS-Z1 to RUNS-Z6, RUNS-Z11, RUNS-Z12 and RUNS-Z18: codes of ensembles, and runs that wait for one. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import { listClaimKeys } from '../claim-key.ts'
@@ -20,9 +20,9 @@ import type { RunStorage } from '../ports/run-storage.ts'
 import type { EnsembleManifest } from '@tutti/ensemble'
 import type { StorageCase } from './storage-case.ts'
 
-/** The code of a process with the ensemble `band`. */
-function knownCode(build: string, code: string): KnownEnsembles {
-  const codes = { band: code }
+/** The code of a process with one ensemble. */
+function knownCode(build: string, code: string, ensemble = 'band'): KnownEnsembles {
+  const codes = { [ensemble]: code }
   return { ensembles: listClaimKeys(codes), code: { build, codes }, othersAfterMs: 60_000 }
 }
 
@@ -157,6 +157,22 @@ export const buildCases: readonly StorageCase[] = [
       const claimed = await claimWith(storage, NEW)
       assertClaimed(claimed, ['run-a'])
       strictEqual(claimed[0]?.run.status, 'RUNNING')
+    },
+  },
+  {
+    name: '[RUNS-Z18] a claim finds stranded runs, and held runs of a code that its process has',
+    async run({ storage }) {
+      await begunRun(storage, 'run-a')
+      const claimFinds = async (known: KnownEnsembles): Promise<boolean> => {
+        assertClaimed(await claimWith(storage, known), [])
+        return storage.queue.hasStranded
+      }
+      strictEqual(await claimFinds(NEW), true)
+      strictEqual(await claimFinds(knownCode('v2', 'bbbb', 'choir')), !storage.isShared)
+      const [run] = await storage.builds.findStranded(QUERY)
+      ok(run !== undefined && (await storage.builds.hold(run)))
+      strictEqual(await claimFinds(NEW), !storage.isShared)
+      strictEqual(await claimFinds(OLD), true)
     },
   },
   {
