@@ -1,5 +1,5 @@
 /** Moves offers from the outbox of the store to the stream. An offer leaves the outbox when the stream has it. */
-import { encodeOffer, toOfferId, type Names } from './subjects.ts'
+import { encodeOffer, type Names } from './subjects.ts'
 
 import type { Clock } from '@tutti/core'
 import type { Offer, OfferOutbox, StoredOffer } from '@tutti/runs'
@@ -53,14 +53,14 @@ export class OfferRelay {
     this.#stopTimer?.()
   }
 
-  /** Sends an offer that is not in the outbox. */
-  async publish(offer: Offer): Promise<boolean> {
+  /** Sends an offer. The stream stores one with an id once, even if it is sent again. */
+  async publish(offer: Offer, offerId?: string): Promise<boolean> {
     const { link, names } = this.#options
     try {
       const { ready } = link
       if (ready === undefined) return false
       await ready.stream.publish(names.offersOf(offer.claimKey), encodeOffer(offer), {
-        msgID: toOfferId(offer),
+        ...(offerId === undefined ? {} : { msgID: offerId }),
       })
       return true
     } catch (error) {
@@ -81,7 +81,7 @@ export class OfferRelay {
     while (link.ready !== undefined) {
       const offers = await outbox.claim(BATCH)
       if (offers.length === 0) return
-      const arrived = await Promise.all(offers.map((offer) => this.publish(offer)))
+      const arrived = await Promise.all(offers.map((offer) => this.publish(offer, offer.offerId)))
       const sent: readonly StoredOffer[] = offers.filter((_, index) => arrived[index] === true)
       // Not awaited, so that the next offers leave at once. What is not settled is sent again, which is harmless.
       if (sent.length > 0) outbox.settle(sent).catch(this.#options.onError)

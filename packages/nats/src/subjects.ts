@@ -53,11 +53,6 @@ export function encodeOffer({ runId, epoch }: Offer): string {
   return JSON.stringify({ runId, epoch })
 }
 
-/** Returns the id under which the stream stores an offer once. */
-export function toOfferId({ runId, epoch, claimKey }: Offer): string {
-  return `${toToken(runId)}:${epoch}:${hashKey(claimKey)}`
-}
-
 /** Parses the payload of an offer; undefined if it is none. */
 export function decodeOffer(text: string, claimKey: string): Offer | undefined {
   const value = parseObject(text)

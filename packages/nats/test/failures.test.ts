@@ -2,6 +2,7 @@
 import { RunService, type RunServiceOptions, type RunStorage } from '@tutti/runs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
+import { query } from '../../../tooling/bench/lib/query.ts'
 import { tcpProxy } from '../../../tooling/net/tcp-proxy.ts'
 import { startNatsCluster, type NatsCluster } from '../../../tooling/nats/nats-cluster.ts'
 import { hasNatsServer } from '../../../tooling/nats/nats-server.ts'
@@ -161,6 +162,21 @@ describe.skipIf(!hasNatsServer())('a NATS cluster of three servers', () => {
     )
     proxy.resume()
     await until('it returns', () => cutOff.dispatcher.engine.isConnected)
+  })
+
+  it('[RUNS-DP2] offers a run that is submitted again after a failover that lost it', async () => {
+    const runs = countedRuns(() => 1)
+    const api = await startProcess(runs, { executes: false })
+    await startProcess(runs)
+    for (const topic of ['before', 'after']) {
+      const { runId } = await api.submit({ runId: 'run-a', inputs: { topic } })
+      await until('the run has ended', async () => ended(api, 1))
+      await api.delete(runId)
+      // The numbers of lost rows recur.
+      await query(database.url, 'ALTER TABLE tutti.runs ALTER id RESTART')
+      await query(database.url, 'ALTER TABLE tutti.offers ALTER id RESTART')
+    }
+    expectEachOnce(runs, 2)
   })
 
   it('[RUNS-NE4] hands the run of a dead process to another one, without polls of the store', async () => {

@@ -65,7 +65,7 @@ export interface OfferOutbox {
 
 /** An offer in the outbox. */
 export interface StoredOffer extends Offer {
-  /** Number of the offer in the outbox. */
+  /** Identifies the offer, however often it is claimed. It never recurs, even after a failover that loses changes. */
   readonly offerId: string
 }
 

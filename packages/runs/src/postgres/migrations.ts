@@ -12,7 +12,7 @@ import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
 import { isLockTimeout } from './connection-errors.ts'
 import { BUILD_SHARES, BUILD_TABLES } from './build-tables.ts'
 import { CLAIM_KEY, HELD, UNOWNED } from './claim-key-sql.ts'
-import { OFFER_TABLES } from './offer-tables.ts'
+import { OFFER_TABLES, OFFER_TOKENS } from './offer-tables.ts'
 import { THREAD_TABLES } from './thread-tables.ts'
 import { Database, LOCKS, type DatabaseSession } from './database.ts'
 import { TOTALS_SCHEMA } from './totals-schema.ts'
@@ -390,6 +390,7 @@ export const POSTGRES_MIGRATIONS: readonly (string | IndexStep | RepeatedStep)[]
   { indexes: { runs_by_owner: 'runs (owner) WHERE owner IS NOT NULL', runs_owned: null } },
   OFFER_TABLES,
   { indexes: { runs_waiting_for_build: `runs (${CLAIM_KEY}) WHERE ${HELD}` } },
+  OFFER_TOKENS,
 ]
 
 /**

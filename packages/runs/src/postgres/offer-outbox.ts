@@ -44,11 +44,11 @@ export class PostgresOfferOutbox implements OfferOutbox {
          ORDER BY offers.id LIMIT $1 FOR UPDATE OF offers SKIP LOCKED
        ), claimed AS (
          UPDATE ${schema}.offers SET due_at = clock_timestamp() + ${CLAIM_MS} * interval '1 millisecond'
-         FROM due WHERE offers.id = due.id AND is_ready RETURNING offers.id, run
+         FROM due WHERE offers.id = due.id AND is_ready RETURNING offers.id, run, offers.token
        ), outdated AS (
          DELETE FROM ${schema}.offers USING due WHERE offers.id = due.id AND NOT is_ready
        )
-       SELECT ${DOES_NOT_WAIT}, claimed.id AS offer_id, run_id, epoch, ${CLAIM_KEY} AS claim_key
+       SELECT ${DOES_NOT_WAIT}, claimed.id || ':' || claimed.token AS offer_id, run_id, epoch, ${CLAIM_KEY} AS claim_key
        FROM claimed JOIN ${schema}.runs ON runs.id = run ORDER BY claimed.id`,
       [limit],
     )
@@ -63,7 +63,11 @@ export class PostgresOfferOutbox implements OfferOutbox {
   async settle(offers: readonly StoredOffer[]): Promise<void> {
     const { schema } = this.#database
     await this.#database.query(
-      `WITH settled AS (DELETE FROM ${schema}.offers WHERE id = ANY($1::int8[]))
+      `WITH settled AS (
+         DELETE FROM ${schema}.offers USING unnest($1::text[]) AS offer (id)
+         WHERE offers.id = split_part(offer.id, ':', 1)::int8
+           AND offers.token = split_part(offer.id, ':', 2)::uuid
+       )
        SELECT ${DOES_NOT_WAIT}`,
       [offers.map(({ offerId }) => offerId)],
     )

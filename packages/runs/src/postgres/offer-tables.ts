@@ -22,3 +22,8 @@ export const OFFER_TABLES = `
   CREATE TRIGGER runs_offer AFTER INSERT OR UPDATE OF state ON $schema.runs FOR EACH ROW
     WHEN (NEW.state = 'ready' AND NEW.lost_owners < ${SUSPECT_LOSSES}) EXECUTE FUNCTION $schema.offer_run();
 `
+
+/** Identifies an offer, together with its id. Unlike the id, it never recurs, even when a failover loses newest changes. */
+export const OFFER_TOKENS = `
+  ALTER TABLE $schema.offers ADD COLUMN token uuid NOT NULL DEFAULT gen_random_uuid();
+`
