@@ -3,13 +3,15 @@
  *
  *   stream ─ pull ─▶ arrived ─ take ─▶ claimed in the store ─▶ held until the run is returned
  *                       │                   │
- *                       └── not wanted ◀────┴─ full, owned: later · outdated: acknowledged
+ *                       └── not wanted ◀────┴─ full: returned · owned: later · outdated: acknowledged
  *
  * RUNS-NE3 A message is held while its run executes, and extended by each heartbeat. The stream hands out no more messages
  *    of a claim key than `maxConcurrentRuns`, and hands out a message again when its process died. The exact limit over
  *    all claim keys is that of the store.
  * RUNS-NE4 A message that the stream hands out again watches over the lease of its run: it returns when the lease can
  *    have ended, and then makes the store offer the run again.
+ * RUNS-NE7 A process that met the full limit returns its offers, and pulls none until one of its runs ends or its next
+ *    poll, because the process that frees a slot pulls by itself.
  * RUNS-NE5 Each process with a free slot also takes runs from the store: within two leases, after each run that it found
  *    there, and always while the link is not ready. This finds runs that are not offered: suspects, runs of ensembles that
  *    no process knows, stranded runs, parked runs whose time limit has passed, and runs whose offers were lost. In a fleet
@@ -35,8 +37,8 @@ import type { OfferRelay } from './offer-relay.ts'
 import type { ResolvedNatsEngineOptions } from './options.ts'
 import type { Names } from './subjects.ts'
 
-/** Time after which an offer that met a full limit is handed out again, in milliseconds: at least, and at most. */
-const FULL_MS = [200, 600] as const
+/** Time after which offers are handed out again when their claim has failed, in milliseconds. */
+const AFTER_ERROR_MS = 600
 
 /** Time after the end of a lease at which a message looks for it, in milliseconds. */
 const AFTER_LEASE_MS = 100
@@ -81,6 +83,8 @@ export class NatsDispatcher implements Dispatcher {
   #limits: PullLimits | undefined
   /** Number of runs that the process can take on, without those that have arrived. */
   #wanted = 0
+  /** Whether the limit was full at the last claim. */
+  #isFull = false
   /** Whether the store may have further runs, and when it is asked regardless. */
   #hasMore = true
   #askStoreAt = -Infinity
@@ -97,6 +101,7 @@ export class NatsDispatcher implements Dispatcher {
     const { link, settings, host } = this.#options
     const now = settings.clock.elapsed()
     this.#wanted = 0
+    this.#isFull = false
     const offered = await this.#takeOffered(request)
     const claims = [...(offered ?? [])]
     const missing = request.wanted - claims.length
@@ -110,8 +115,10 @@ export class NatsDispatcher implements Dispatcher {
       claims.push(...found)
       if (this.#held.size > 0) this.offer()
     }
-    this.#wanted = request.wanted - claims.length
-    this.#pull(request)
+    if (!this.#isFull) {
+      this.#wanted = request.wanted - claims.length
+      this.#pull(request)
+    }
     return offered === undefined && !asksStore ? undefined : claims
   }
 
@@ -161,7 +168,7 @@ export class NatsDispatcher implements Dispatcher {
     try {
       outcomes = await queue.claimOffered(offers, request)
     } catch (error) {
-      for (const { message } of arrived) message.nak(FULL_MS[1])
+      for (const { message } of arrived) message.nak(AFTER_ERROR_MS)
       throw error
     }
     return arrived.flatMap((pulled, index) => this.#settle(pulled, outcomes[index]))
@@ -176,12 +183,10 @@ export class NatsDispatcher implements Dispatcher {
       case 'claimed':
         this.#held.set(offer.runId, pulled)
         return [outcome.claim]
-      case 'full': {
-        const [least, most] = FULL_MS
-        message.nak(least + Math.random() * (most - least))
-        this.#hasMore = true
+      case 'full':
+        this.#isFull = true
+        message.nak()
         return []
-      }
       case 'owned':
         message.nak(Math.max(outcome.forMs, 0) + AFTER_LEASE_MS)
         return []
@@ -224,6 +229,10 @@ export class NatsDispatcher implements Dispatcher {
       // Its heartbeats were lost. From now on they extend the message that was handed out last.
       this.#held.set(offer.runId, pulled)
       message.working()
+      return
+    }
+    if (this.#isFull) {
+      message.nak()
       return
     }
     this.#arrived.push(pulled)
