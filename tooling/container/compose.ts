@@ -3,6 +3,8 @@ import { parse } from 'yaml'
 
 export interface ComposeService {
   readonly image: string
+  readonly command?: readonly string[]
+  readonly healthcheck?: { readonly test: readonly string[] }
   readonly environment?: Readonly<Record<string, string>>
   readonly profiles?: readonly string[]
   readonly ports?: readonly string[]
