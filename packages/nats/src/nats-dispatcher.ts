@@ -85,8 +85,7 @@ export class NatsDispatcher implements Dispatcher {
   #wanted = 0
   /** Whether the limit was full at the last claim. */
   #isFull = false
-  /** Whether the store may have further runs, and when it is asked regardless. */
-  #hasMore = true
+  /** Time at which the store is asked, by `Clock.elapsed`. */
   #askStoreAt = -Infinity
 
   constructor(options: NatsDispatcherOptions) {
@@ -105,13 +104,14 @@ export class NatsDispatcher implements Dispatcher {
     const offered = await this.#takeOffered(request)
     const claims = [...(offered ?? [])]
     const missing = request.wanted - claims.length
-    const isDue = this.#hasMore || link.ready === undefined || now >= this.#askStoreAt
+    const isDue = link.ready === undefined || now >= this.#askStoreAt
     let asksStore = false
     if (missing > 0 && (isDue || request.known === undefined)) {
       asksStore = true
-      this.#askStoreAt = now + (settings.storePollMs ?? nextStorePollMs(request))
       const found = (await host.dispatcher.take({ ...request, wanted: missing })) ?? []
-      this.#hasMore = found.length > 0
+      // The store may have further runs that are not offered.
+      this.#askStoreAt =
+        found.length > 0 ? -Infinity : now + (settings.storePollMs ?? nextStorePollMs(request))
       claims.push(...found)
       if (this.#held.size > 0) this.offer()
     }
@@ -146,7 +146,7 @@ export class NatsDispatcher implements Dispatcher {
 
   /** Continues when the link is ready again, or takes from the store when it is not. */
   onLink(): void {
-    this.#hasMore = true
+    this.#askStoreAt = -Infinity
     for (const puller of this.#pullers.values()) puller.pull()
   }
 

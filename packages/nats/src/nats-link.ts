@@ -9,7 +9,7 @@
  * RUNS-NE2 A change of the state is reported once, and checked every {@link CHECK_MS}, so the store takes over within
  *    two seconds.
  */
-import { errorMessage, type Clock, type Logger } from '@tutti/core'
+import { errorMessage, sleep, type Logger } from '@tutti/core'
 import { jetstream, jetstreamManager, RetentionPolicy, StorageType } from '@nats-io/jetstream'
 import { connect, nanos } from '@nats-io/transport-node'
 
@@ -47,22 +47,20 @@ export interface NatsLinkOptions {
 /** A connection, and whether it can be used. */
 export class NatsLink {
   readonly #options: NatsLinkOptions
-  readonly #clock: Clock
+  readonly #closing = new AbortController()
   #client: LinkedClient | undefined
-  #isReady = false
-  #isClosed = false
-  #stopTimer: (() => void) | undefined
-  #hasReported = false
+  /** Undefined until the state is known. */
+  #isReady: boolean | undefined
+  #onLost = (): void => undefined
 
   constructor(options: NatsLinkOptions) {
     this.#options = options
-    this.#clock = options.settings.clock
-    void this.#open()
+    void this.#keepOpen()
   }
 
   /** The client, if it can be used. */
   get ready(): LinkedClient | undefined {
-    return this.#isReady ? this.#client : undefined
+    return this.#isReady === true ? this.#client : undefined
   }
 
   /** The client, even if it cannot be used now; undefined before the first connection. */
@@ -77,48 +75,60 @@ export class NatsLink {
 
   /** Closes the connection when everything that was sent has left. */
   async close(): Promise<void> {
-    this.#isClosed = true
+    this.#closing.abort()
     this.#isReady = false
-    this.#stopTimer?.()
+    this.#onLost()
     const { connection } = this.#client ?? {}
-    await Promise.race([connection?.flush(), sleepReal(CHECK_LIMIT_MS)]).catch(() => undefined)
+    const flushed = new AbortController()
+    const limit = sleep(this.#options.settings.clock, CHECK_LIMIT_MS, flushed.signal)
+    await Promise.race([connection?.flush(), limit]).catch(() => undefined)
+    flushed.abort()
     await connection?.close()
   }
 
-  async #open(): Promise<void> {
-    const { settings, processName, onOpen, names } = this.#options
-    try {
-      const connection = await connect({
-        servers: [...settings.servers],
-        name: processName,
-        noEcho: true,
-        maxReconnectAttempts: -1,
-        reconnectTimeWait: CHECK_MS,
-        reconnectJitter: CHECK_MS / 2,
-        timeout: CHECK_LIMIT_MS,
-        pingInterval: CHECK_MS,
-        maxPingOut: 2,
-      })
-      if (this.#isClosed) {
-        await connection.close()
-        return
+  /** Connects, and checks that the stream exists and JetStream answers, while it is not known that it does. */
+  async #keepOpen(): Promise<void> {
+    const { signal } = this.#closing
+    while (!signal.aborted) {
+      try {
+        this.#client ??= await this.#connect()
+        await this.#ensureStream(this.#client.manager)
+        // While the link is in use, its requests and the pings of the client detect that it is lost.
+        const lost = Promise.withResolvers<void>()
+        this.#onLost = lost.resolve
+        this.#setReady(true)
+        await lost.promise
+      } catch (error) {
+        this.#setReady(false, error)
       }
-      const client = {
-        connection,
-        stream: jetstream(connection, { timeout: CHECK_LIMIT_MS }),
-        manager: await jetstreamManager(connection, { checkAPI: false, timeout: CHECK_LIMIT_MS }),
-      }
-      this.#client = client
-      void this.#watch(connection)
-      onOpen(client)
-      this.#options.logger.debug('Connected to NATS', { stream: names.stream })
-      await this.#check()
-    } catch (error) {
-      this.#report(error)
-      if (!this.#isClosed) {
-        this.#stopTimer = this.#clock.after(CHECK_MS, () => void this.#open())
-      }
+      await sleep(this.#options.settings.clock, CHECK_MS, signal)
     }
+  }
+
+  async #connect(): Promise<LinkedClient> {
+    const { settings, processName, onOpen } = this.#options
+    const connection = await connect({
+      servers: [...settings.servers],
+      name: processName,
+      noEcho: true,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: CHECK_MS,
+      reconnectJitter: CHECK_MS / 2,
+      timeout: CHECK_LIMIT_MS,
+      pingInterval: CHECK_MS,
+      maxPingOut: 2,
+    })
+    // The subsequent check fails, and is the last.
+    if (this.#closing.signal.aborted) await connection.close()
+    const client = {
+      connection,
+      stream: jetstream(connection, { timeout: CHECK_LIMIT_MS }),
+      manager: await jetstreamManager(connection, { checkAPI: false, timeout: CHECK_LIMIT_MS }),
+    }
+    this.#client = client
+    void this.#watch(connection)
+    onOpen(client)
+    return client
   }
 
   /** Loses the link as soon as its connection is lost. */
@@ -128,21 +138,6 @@ export class NatsLink {
         this.#setReady(false, new Error('The connection to NATS was lost'))
       }
     }
-  }
-
-  /** Checks that JetStream answers, and that the stream exists, again and again. */
-  async #check(): Promise<void> {
-    if (this.#client === undefined || this.#isClosed) return
-    try {
-      await this.#ensureStream(this.#client.manager)
-      this.#setReady(true)
-    } catch (error) {
-      this.#setReady(false, error)
-    }
-    if (this.#isClosed) return
-    // While the link is in use, its requests and the pings of the client detect that it is lost.
-    if (this.#isReady) return
-    this.#stopTimer = this.#clock.after(CHECK_MS, () => void this.#check())
   }
 
   /** Creates the stream if it does not exist, or has another number of replicas. */
@@ -164,38 +159,25 @@ export class NatsLink {
     }
   }
 
+  /** Changes and logs the state, unless it is the same. */
   #setReady(isReady: boolean, error?: unknown): void {
-    if (this.#isClosed) return
-    if (!isReady) this.#report(error)
-    if (isReady === this.#isReady) return
+    if (this.#closing.signal.aborted || isReady === this.#isReady) return
     this.#isReady = isReady
+    const { logger, onChange } = this.#options
     if (isReady) {
-      this.#hasReported = false
-      this.#options.logger.info('NATS dispatches runs')
+      logger.info('NATS dispatches runs')
     } else {
-      this.#stopTimer?.()
-      this.#stopTimer = this.#clock.after(CHECK_MS, () => void this.#check())
+      const reason = errorMessage(error)
+      logger.warn('NATS cannot be used; runs are dispatched over the database', { reason })
+      this.#onLost()
     }
-    this.#options.onChange(isReady)
-  }
-
-  /** Logs the first failure since the link was ready. */
-  #report(error: unknown): void {
-    if (this.#hasReported || this.#isClosed) return
-    this.#hasReported = true
-    this.#options.logger.warn('NATS cannot be used; runs are dispatched over the database', {
-      reason: errorMessage(error),
-    })
+    onChange(isReady)
   }
 }
 
-function ignoreMissing(error: unknown): undefined {
-  if (error instanceof Error && error.message.includes('stream not found')) return undefined
+/** Returns undefined for the error that a stream or a consumer does not exist, and throws all others. */
+export function ignoreMissing(error: unknown): undefined {
+  if (error instanceof Error && /^(?:stream|consumer) not found/.test(error.message))
+    return undefined
   throw error
-}
-
-function sleepReal(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref()
-  })
 }

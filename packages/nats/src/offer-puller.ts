@@ -2,6 +2,7 @@
 import { AckPolicy } from '@nats-io/jetstream'
 import { nanos } from '@nats-io/transport-node'
 
+import { ignoreMissing } from './nats-link.ts'
 import { decodeOffer, type Names } from './subjects.ts'
 
 import type { Consumer, ConsumerUpdateConfig, JsMsg } from '@nats-io/jetstream'
@@ -115,9 +116,4 @@ export class OfferPuller {
     }
     return stream.consumers.get(names.stream, name)
   }
-}
-
-function ignoreMissing(error: unknown): undefined {
-  if (error instanceof Error && error.message.includes('consumer not found')) return undefined
-  throw error
 }
