@@ -59,9 +59,8 @@ export class OfferRelay {
     try {
       const { ready } = link
       if (ready === undefined) return false
-      await ready.stream.publish(names.offersOf(offer.claimKey), encodeOffer(offer), {
-        ...(offerId === undefined ? {} : { msgID: offerId }),
-      })
+      const options = offerId === undefined ? {} : { msgID: offerId }
+      await ready.stream.publish(names.offersOf(offer.claimKey), encodeOffer(offer), options)
       return true
     } catch (error) {
       link.reportFailed(error)

@@ -12,7 +12,7 @@ import type { Dispatcher, RunStorage } from '@tutti/runs'
 /** Each process also polls the connection on which it listens, once a minute. */
 const LISTENER_POLLS_PER_SECOND = 1 / 60
 
-/** What one process of a fleet asked the store, after it started. */
+/** The statements of one process of a fleet after its start. */
 export interface IdleLoad {
   /** Number of statements per second. */
   readonly perSecond: number

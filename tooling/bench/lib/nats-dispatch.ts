@@ -18,6 +18,9 @@ type EnsembleEntryPoint = typeof import('../../../packages/ensemble/src/index.ts
 const WORKERS = 4
 const RUNS = sized(400, 10)
 
+/** Runs that are not measured: until the first one of a build starts, NATS creates its consumer, for up to a second. */
+const FIRST_RUNS = sized(40, 1)
+
 /** Time between submits, in milliseconds: the machine is not saturated. */
 const EVERY_MS = 10
 
@@ -43,6 +46,12 @@ export async function measureNatsDispatch({ places, cluster }: NatsPlaces): Prom
     measured: quantile([...nats], 0.5),
     unit: ' ms',
   })
+  printClaim({
+    text: 'NATS: 99 % of submits start in another process in at most the time that Postgres alone takes',
+    atMost: 1,
+    measured: quantile([...nats], 0.99) / quantile([...postgres], 0.99),
+    unit: ' times',
+  })
 }
 
 async function timeStarts(open: () => Promise<RunStorage>): Promise<readonly number[]> {
@@ -65,13 +74,20 @@ async function timeStarts(open: () => Promise<RunStorage>): Promise<readonly num
     services.push(service)
   }
   const [api] = services
-  const submittedAt = new Map<string, number>()
-  for (let n = 0; n < RUNS; n += 1) {
-    const run = await api?.submit({})
-    if (run !== undefined) submittedAt.set(run.runId, nowMs())
-    await sleep(EVERY_MS)
+  const submit = async (count: number): Promise<ReadonlyMap<string, number>> => {
+    const submittedAt = new Map<string, number>()
+    for (let n = 0; n < count; n += 1) {
+      const run = await api?.submit({})
+      if (run !== undefined) submittedAt.set(run.runId, nowMs())
+      await sleep(EVERY_MS)
+    }
+    await until('all runs have started', () =>
+      [...submittedAt.keys()].every((id) => startedAt.has(id)),
+    )
+    return submittedAt
   }
-  await until('all runs have started', () => startedAt.size === RUNS)
+  await submit(FIRST_RUNS)
+  const submittedAt = await submit(RUNS)
   for (const service of services) await service.close({ drainTimeoutMs: 1_000 })
   return [...submittedAt].map(([runId, at]) => Math.max((startedAt.get(runId) ?? NaN) - at, 0))
 }
