@@ -9,8 +9,8 @@ import { turns } from './turns.ts'
 import type { Clock } from '@tutti/core'
 import type { Dispatcher, RunStorage } from '@tutti/runs'
 
-/** Each process also polls the connection on which it listens, once a minute. */
-const LISTENER_POLLS_PER_SECOND = 1 / 60
+/** Each process also polls the connection on which it listens, every two minutes. */
+const LISTENER_POLLS_PER_SECOND = 1 / 120
 
 /** The statements of one process of a fleet after its start. */
 export interface IdleLoad {

@@ -40,7 +40,7 @@ export interface PostgresNotificationsOptions {
 const POLL_MS = 5_000
 
 /** Number of intervals between polls while the process is idle. */
-const IDLE_POLLS = 12
+const IDLE_POLLS = 24
 
 /** Delay before a reconnect, in milliseconds; doubled up to the longest. */
 const FIRST_WAIT_MS = 50
