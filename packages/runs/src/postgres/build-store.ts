@@ -106,24 +106,22 @@ async function registerBuild(
 ): Promise<void> {
   await query(
     `INSERT INTO ${schema}.manifests (code, data)
-           SELECT * FROM unnest($1::text[], $2::text[]) ON CONFLICT (code) DO NOTHING`,
+           SELECT * FROM unnest($1::text[], $2::text[]) AS given (code, data) ORDER BY code
+           ON CONFLICT (code) DO NOTHING`,
     [
       ensembles.map(({ code }) => code),
       ensembles.map(({ manifest }) => toColumn(JSON.stringify(manifest))),
     ],
   )
+  await query(startedSql(schema), [
+    toColumn(build),
+    ensembles.map(({ ensemble }) => toColumn(ensemble)),
+    ensembles.map(({ code }) => code),
+  ])
   await query(
-    `INSERT INTO ${schema}.builds (build, ensemble, code)
-           SELECT $1::text, * FROM unnest($2::text[], $3::text[])
-           ON CONFLICT (build, ensemble, code) DO UPDATE SET started_at = clock_timestamp()`,
-    [
-      toColumn(build),
-      ensembles.map(({ ensemble }) => toColumn(ensemble)),
-      ensembles.map(({ code }) => code),
-    ],
-  )
-  await query(
-    `INSERT INTO ${schema}.build_shares (build, share, given) VALUES ($1, $2::int4, $2::int4)
+    `INSERT INTO ${schema}.build_shares (build, share, given)
+           SELECT $1::text, $2::int4, $2::int4 WHERE NOT EXISTS (
+             SELECT FROM ${schema}.build_shares WHERE build = $1 AND given = $2)
            ON CONFLICT (build) DO UPDATE SET share = excluded.share, given = excluded.given
            WHERE build_shares.given <> excluded.given`,
     [toColumn(build), share],
@@ -140,6 +138,30 @@ async function registerBuild(
     `DELETE FROM ${schema}.build_shares WHERE NOT EXISTS (
              SELECT FROM ${schema}.builds WHERE builds.build = build_shares.build)`,
   )
+}
+
+/**
+ * Builds the statement that sets the time at which build `$1` started, for ensembles `$2` with codes `$3`. Processes that
+ * start at the same time do not wait for each other: a row that another one is writing gets the same time. The lock of a
+ * known row only waits until a process that deletes it has committed.
+ */
+function startedSql(schema: string): string {
+  return `
+    WITH given AS (
+      SELECT $1::text AS build, * FROM unnest($2::text[], $3::text[]) AS named (ensemble, code)
+    ), known AS MATERIALIZED (
+      SELECT build, ensemble, code FROM ${schema}.builds JOIN given USING (build, ensemble, code)
+      FOR KEY SHARE OF builds
+    ), added AS (
+      INSERT INTO ${schema}.builds (build, ensemble, code)
+      SELECT build, ensemble, code FROM (TABLE given EXCEPT TABLE known) AS missing
+      ORDER BY ensemble, code ON CONFLICT DO NOTHING
+    ), unlocked AS MATERIALIZED (
+      SELECT build, ensemble, code FROM ${schema}.builds JOIN known USING (build, ensemble, code)
+      FOR NO KEY UPDATE OF builds SKIP LOCKED
+    )
+    UPDATE ${schema}.builds SET started_at = clock_timestamp() FROM unlocked
+    WHERE (builds.build, builds.ensemble, builds.code) = (unlocked.build, unlocked.ensemble, unlocked.code)`
 }
 
 const NEWEST_FIRST = 'ORDER BY first_started_at DESC, build, ensemble, code'

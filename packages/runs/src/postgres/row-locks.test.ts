@@ -7,6 +7,14 @@ import { ownDatabase } from '../../test/own-database.ts'
 
 const database = ownDatabase()
 
+const BUILD = {
+  build: 'v1',
+  share: 100,
+  ensembles: [
+    { ensemble: 'band', code: 'aaaa', manifest: { name: 'band', settings: {}, tasks: {} } },
+  ],
+} as const
+
 describe('concurrent changes of a run', () => {
   it('[RUNS-P2] a write during a claim is fenced', async () => {
     await using storage = await postgresRunStorage({ connectionString: database.url })
@@ -110,6 +118,30 @@ describe('concurrent changes of a delivery', () => {
     await settled
     const again = await storage.outbox.claim({ limit: 9, claimMs: 60_000 })
     expect(again.map(({ attempt }) => attempt)).toEqual([3])
+  })
+})
+
+describe('concurrent starts of a build', () => {
+  it('[RUNS-Z6] a process registers a build without waiting for another one that does', async () => {
+    await using storage = await postgresRunStorage({ connectionString: database.url })
+    await storage.builds.register(BUILD)
+    await database.client.query(
+      `BEGIN; UPDATE tutti.builds SET started_at = clock_timestamp(); SELECT FROM tutti.build_shares FOR UPDATE`,
+    )
+    await storage.builds.register(BUILD)
+    await database.client.query('COMMIT')
+    expect(await storage.builds.list()).toMatchObject([{ build: 'v1', ensemble: 'band' }])
+  })
+
+  it('[RUNS-Z6] a build that another process deletes meanwhile is stored again', async () => {
+    await using storage = await postgresRunStorage({ connectionString: database.url })
+    await storage.builds.register(BUILD)
+    await database.client.query('BEGIN; DELETE FROM tutti.builds')
+    const registered = storage.builds.register(BUILD)
+    await someoneWaits()
+    await database.client.query('COMMIT')
+    await registered
+    expect(await storage.builds.list()).toMatchObject([{ build: 'v1', ensemble: 'band' }])
   })
 })
 
