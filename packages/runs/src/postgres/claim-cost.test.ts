@@ -171,7 +171,7 @@ describe('a claim on a new connection of the queue', () => {
       maxConnections: 1,
       preparedStatements: true,
       isPooled: false,
-      plansOnce: true,
+      planner: PLAN_ONCE,
       logger: silentLogger,
       onLost: () => undefined,
     })

@@ -66,12 +66,8 @@ export interface DatabaseOptions extends Pick<
    * milliseconds. @default no limit on the server
    */
   readonly queryLimitMs?: number
-  /**
-   * Whether the server plans each statement once, for all values, and with an index. Without it, the server plans a large
-   * statement at each call, or reads a whole table that was small at the first call. A connection pooler ignores it.
-   * @default false
-   */
-  readonly plansOnce?: boolean
+  /** Settings of the planner, as options of a connection. A connection pooler ignores them. @default those of the server */
+  readonly planner?: string
   /** Number of connections that are kept open while they are idle. @default 0 */
   readonly minConnections?: number
   /** Time limit of a statement in the driver, and of a transaction that waits, in milliseconds. @default 15 s */
@@ -85,8 +81,18 @@ const LOCK_LIMIT_MS = 5_000
 /** A process that is paused within a transaction loses it, and its locks, after this time. */
 const IDLE_LIMIT_MS = 5_000
 
-/** Settings of a connection that plans each statement once. */
+/**
+ * Settings of a connection that plans each statement once, for all values, and with an index. Without them, the server
+ * plans a large statement at each call, or reads a whole table that was small at the first call.
+ */
 export const PLAN_ONCE = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off'
+
+/**
+ * Settings of a connection that lists runs. A list reads few rows of large tables by an index, whose pages are mostly in
+ * memory. With the default cost of such a read, the server walks the newest runs even if few of them match, or reads a
+ * whole table. To compile a plan or to start other processes for it takes longer than a list.
+ */
+export const PLAN_LISTS = '-c random_page_cost=1.1 -c max_parallel_workers_per_gather=0 -c jit=off'
 
 /** Maximum number of attempts: more than the default pool has connections, all of which may be stale. */
 const TRIES = 12
@@ -103,7 +109,7 @@ export class Database implements DatabaseSession {
   readonly #clients = new Set<PoolClient>()
 
   constructor(options: DatabaseOptions) {
-    const { queryLimitMs, isPooled, plansOnce = false, logger } = options
+    const { queryLimitMs, isPooled, planner, logger } = options
     this.schema = quoteName(options.schema)
     this.lockKey = hashName(options.schema).readInt32BE()
     this.#options = options
@@ -114,7 +120,7 @@ export class Database implements DatabaseSession {
       query_timeout: options.limitMs ?? QUERY_LIMIT_MS,
       ...(isPooled ? {} : { lock_timeout: options.limitMs ?? LOCK_LIMIT_MS }),
       ...(queryLimitMs === undefined || isPooled ? {} : { statement_timeout: queryLimitMs }),
-      ...(plansOnce && !isPooled ? { options: PLAN_ONCE } : {}),
+      ...(planner === undefined || isPooled ? {} : { options: planner }),
     })
     this.#pool.on('error', (error) => {
       logger.warn('Lost an idle connection to Postgres', { error })

@@ -1,7 +1,9 @@
 /** Costs of lists in a database with many runs, in numbers that do not depend on the machine. */
-import { beforeAll, expect, it } from 'vitest'
+import { Client } from 'pg'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 
 import { ownDatabase } from '../../test/own-database.ts'
+import { PLAN_LISTS } from './database.ts'
 import { toGrams } from './grams.ts'
 import { postgresRunStorage } from './index.ts'
 import { explainStatement } from './testing/explain.ts'
@@ -14,6 +16,8 @@ const database = ownDatabase()
 
 /** Number of runs: enough that a statement which reads all of them exceeds its limit. */
 const RUNS = 100_000
+/** Number of the oldest runs, which have a status that no other run has: more than a list counts. */
+const OLDEST = 12_000
 const TOPICS = 1_000
 
 /** Time to load the database, in milliseconds. */
@@ -24,6 +28,11 @@ const PAGE = { limit: 50 }
 const MAX_BUFFERS = 2_500
 const MAX_BUFFERS_BY_CHANGE = 600
 
+/** A connection that plans like those of lists. */
+let reader: Client
+
+afterAll(() => reader.end())
+
 beforeAll(async () => {
   await (await open())[Symbol.asyncDispose]()
   const texts = Array.from({ length: TOPICS }, (_, n) => `REPORT ${n} OF THE BAND`)
@@ -33,7 +42,7 @@ beforeAll(async () => {
        INSERT INTO tutti.runs (run_id, ensemble, workflow, status, inputs, tags, tag_index, task_count,
          created_at, completed_at, state, due_at)
        SELECT 'run-' || g, CASE WHEN g % 100 = 7 THEN 'choir' ELSE 'band' END, 'SEQUENTIAL',
-         CASE WHEN g % 10000 = 5 THEN 'CANCELLED' WHEN g % 50 = 0 THEN 'FAILED' WHEN g % 50 = 1 THEN 'WAITING_REVIEW'
+         CASE WHEN g <= ${OLDEST} THEN 'REJECTED' WHEN g % 10000 = 5 THEN 'CANCELLED' WHEN g % 50 = 0 THEN 'FAILED' WHEN g % 50 = 1 THEN 'WAITING_REVIEW'
            ELSE 'COMPLETED' END,
          '{}', '{}', ARRAY['\\"team\\"=\\"t' || g % 1000 || '\\"'], 1, 1.8e12 + g,
          CASE WHEN g % 50 <> 1 THEN 1.8e12 + g END, CASE WHEN g % 50 = 1 THEN 'parked' ELSE 'ended' END, NULL
@@ -52,16 +61,25 @@ beforeAll(async () => {
        SELECT id, 'review', 'OPEN', '{}', created_at + 5 FROM tutti.runs WHERE status = 'WAITING_REVIEW'`,
   )
   await database.client.query('VACUUM ANALYZE')
+  reader = new Client({ connectionString: database.url, options: PLAN_LISTS })
+  await reader.connect()
 }, LOAD_MS)
 
 it.for<[string, Partial<RunQuery>]>([
   ['all runs', {}],
   ['a common status', { statuses: ['COMPLETED'] }],
-  ['a status of 2,000 runs', { statuses: ['FAILED'] }],
-  ['a status of 10 runs', { statuses: ['CANCELLED'] }],
+  ['a status of 1,760 runs', { statuses: ['FAILED'] }],
+  ['a status of 9 runs', { statuses: ['CANCELLED'] }],
+  ['a status of the oldest 12,000 runs', { statuses: ['REJECTED'] }],
+  ['two statuses', { statuses: ['CANCELLED', 'REJECTED'] }],
   ['a status of no run', { statuses: ['RUNNING'] }],
   ['a tag value of 100 runs', { tag: { key: 'team', value: 't7' } }],
   ['an ensemble of 1,000 runs', { ensemble: 'choir' }],
+  ['a common ensemble', { ensemble: 'band' }],
+  [
+    'a common ensemble and the status of the oldest runs',
+    { ensemble: 'band', statuses: ['REJECTED'] },
+  ],
   ['a text of all runs', { text: 'report' }],
   ['a text of 100 runs', { text: 'report 77 of' }],
   ['a text of no run', { text: 'no such text' }],
@@ -69,10 +87,10 @@ it.for<[string, Partial<RunQuery>]>([
   ['two characters of no run', { text: 'zz' }],
   ['one character of no run', { text: 'z' }],
   ['the start of an id', { text: 'run-4711' }],
-  ['a text of all runs and a status of 10', { text: 'report', statuses: ['CANCELLED'] }],
+  ['a text of all runs and a status of 9', { text: 'report', statuses: ['CANCELLED'] }],
   ['a text of all runs and a status of no run', { text: 'report', statuses: ['RUNNING'] }],
   ['a text of 100 runs and a common status', { text: 'report 77 of', statuses: ['COMPLETED'] }],
-  ['a text of 1,100 runs and a status of 2,000', { text: 'report 77', statuses: ['FAILED'] }],
+  ['a text of 1,100 runs and a status of 1,760', { text: 'report 77', statuses: ['FAILED'] }],
 ])('[RUNS-P13] a list of %s reads few pages', async ([, filter]) => {
   await using storage = await open()
   const buffers = await countBuffers(() => storage.runs.list({ ...PAGE, ...filter }))
@@ -81,7 +99,7 @@ it.for<[string, Partial<RunQuery>]>([
 
 it.for<[string, Partial<ChangedRunsQuery>]>([
   ['all runs', {}],
-  ['a status of 10 runs', { statuses: ['CANCELLED'] }],
+  ['a status of 9 runs', { statuses: ['CANCELLED'] }],
   ['a status of no run', { statuses: ['RUNNING'] }],
   ['runs that wait for a review', { awaitsReview: true }],
   ['runs that do not wait for a review', { awaitsReview: false }],
@@ -107,7 +125,7 @@ async function countBuffers(ask: () => Promise<unknown>): Promise<number> {
   recorded.stop()
   let buffers = 0
   for (const { text, values } of recorded.statements) {
-    buffers += (await explainStatement(database.client, text, values)).buffers
+    buffers += (await explainStatement(reader, text, values)).buffers
   }
   expect(recorded.statements.length).toBeGreaterThan(0)
   return buffers

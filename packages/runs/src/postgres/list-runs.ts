@@ -11,10 +11,12 @@ import type { Database, PostgresRow } from './database.ts'
 
 /**
  * Implements `RunStore.list`. First finds up to one more than the counted runs, in any order, so that the planner may
- * use the index of the rarest filter. When there are more, a walk from the newest run soon finds a page of them.
+ * use the index of the rarest filter. When there are more, a walk from the newest run finds a page of them: for a status
+ * or an ensemble, in an index that has its runs in this order, however many newer runs have another one.
  */
 export async function queryRuns(database: Database, query: RunQuery): Promise<RunListPage> {
   const { limit, offset = 0, before = Number.MAX_SAFE_INTEGER } = query
+  if (query.statuses?.length === 0) return { runs: [], total: 0, isCapped: false }
   const { schema } = database
   const filter = toFilter(schema, query)
   const grams = filter.text?.grams
@@ -42,8 +44,21 @@ function readPage(database: Database, ids: unknown): Promise<readonly PostgresRo
 interface Filter {
   /** Conditions on `runs`, apart from the text. */
   readonly conditions: readonly string[]
+  /** The condition on the status, or on the ensemble, if there is one. */
+  readonly indexed?: IndexedFilter
   readonly values: readonly unknown[]
   readonly text?: SearchTerm
+}
+
+/** A condition on a column that has an index together with the id. */
+interface IndexedFilter {
+  readonly column: 'status' | 'ensemble'
+  /** Expressions of the values, of which one matches. */
+  readonly anyOf: readonly string[]
+  /** All other conditions on `runs`. */
+  readonly others: readonly string[]
+  /** Whether there is no other condition. */
+  readonly isAlone: boolean
 }
 
 /** A search text. */
@@ -60,22 +75,38 @@ function toFilter(
 ): Filter {
   const values: unknown[] = []
   const add = (value: unknown): string => `$${values.push(value)}`
-  const conditions = [
-    ...(statuses === undefined ? [] : [`status = ANY(${add(statuses)}::text[])`]),
-    ...(tag === undefined ? [] : [`tag_index @> ${add([toTagIndex(tag.key, tag.value)])}::text[]`]),
-    ...(ensemble === undefined ? [] : [`ensemble = ${add(toColumn(ensemble))}`]),
-    ...(threadId === undefined
-      ? []
-      : [
-          `id IN (SELECT run FROM ${schema}.thread_runs WHERE thread_id = ${add(toColumn(threadId))})`,
-        ]),
-    ...(cacheKey === undefined ? [] : [`cache_key = ${add(cacheKey)}`]),
-  ]
-  if (text === undefined) return { conditions, values }
+  const conditions: string[] = []
+  let indexed: IndexedFilter | undefined
+  const indexedBy = (column: IndexedFilter['column'], anyOf: readonly string[]): IndexedFilter => {
+    const isAlone = conditions.length === 0 && text === undefined
+    return { column, anyOf, others: [...conditions], isAlone }
+  }
+  if (tag !== undefined) {
+    conditions.push(`tag_index @> ${add([toTagIndex(tag.key, tag.value)])}::text[]`)
+  }
+  if (threadId !== undefined) {
+    const thread = add(toColumn(threadId))
+    conditions.push(`id IN (SELECT run FROM ${schema}.thread_runs WHERE thread_id = ${thread})`)
+  }
+  if (cacheKey !== undefined) conditions.push(`cache_key = ${add(cacheKey)}`)
+  if (ensemble !== undefined) {
+    const named = add(toColumn(ensemble))
+    indexed = indexedBy('ensemble', [named])
+    conditions.push(`ensemble = ${named}`)
+  }
+  if (statuses !== undefined) {
+    const distinct = [...new Set(statuses)]
+    const all = `${add(distinct)}::text[]`
+    const anyOf = distinct.map((_, index) => `(${all})[${index + 1}]`)
+    indexed = indexedBy('status', anyOf)
+    conditions.push(`status = ANY(${all})`)
+  }
+  const filter = { conditions, values, ...(indexed === undefined ? {} : { indexed }) }
+  if (text === undefined) return filter
   const normalized = normalizeForSearch(text)
   const grams = toTermGrams(normalized)
   const term = `${add(normalized)}::text`
-  return { conditions, values, text: { term, ...(grams.length === 0 ? {} : { grams }) } }
+  return { ...filter, text: { term, ...(grams.length === 0 ? {} : { grams }) } }
 }
 
 /** Builds the statement that counts matching runs, up to one more than are counted, and finds a page of their ids. */
@@ -88,7 +119,14 @@ function candidatesSql(schema: string, filter: Filter): string {
     ) AS ids`
 }
 
-function foundSql(schema: string, { conditions, values, text }: Filter): string {
+function foundSql(schema: string, filter: Filter): string {
+  const { conditions, indexed, values, text } = filter
+  if (indexed?.isAlone === true) {
+    return `SELECT id FROM (${walkIndexedSql(schema, filter, indexed, {
+      before: String(Number.MAX_SAFE_INTEGER),
+      limit: String(MOST_COUNTED + 1),
+    })}) AS walked`
+  }
   const select = (more: readonly string[], join = ''): string =>
     `SELECT id FROM ${schema}.runs ${join} ${toWhere([...conditions, ...more])}`
   if (text === undefined) return select([])
@@ -115,18 +153,44 @@ function foundSql(schema: string, { conditions, values, text }: Filter): string 
 
 /** Builds the statement that reads a page of matching runs from the newest one on. */
 function walkSql(schema: string, filter: Filter): string {
-  const { conditions, text } = filter
   const { before, limit, offset } = pageParameters(filter)
-  const all = [
-    `id < ${before}`,
-    ...conditions,
-    ...(text === undefined
-      ? []
-      : [`(upper(run_id COLLATE "C") ^@ ${text.term} OR strpos(text, ${text.term}) > 0)`]),
-  ]
-  const texts = text === undefined ? '' : `LEFT JOIN ${schema}.run_texts ON run = id`
-  return `SELECT ${LISTED_COLUMNS} FROM ${schema}.runs ${texts} ${toWhere(all)}
-    ORDER BY id DESC LIMIT ${limit} OFFSET ${offset}`
+  const { indexed, conditions } = filter
+  const most = { before, limit: `${limit}::int8 + ${offset}::int8` }
+  const ids =
+    indexed === undefined
+      ? walkedSql(schema, filter, [`id < ${before}`, ...conditions])
+      : `SELECT id FROM (${walkIndexedSql(schema, filter, indexed, most)}) AS walked`
+  return `SELECT ${LISTED_COLUMNS} FROM ${schema}.runs
+    JOIN (${ids} ORDER BY id DESC LIMIT ${limit} OFFSET ${offset}) AS found USING (id)`
+}
+
+/** Builds the query of the ids of the runs that match the text and other conditions. */
+function walkedSql(schema: string, { text }: Filter, conditions: readonly string[]): string {
+  if (text === undefined) return `SELECT id FROM ${schema}.runs ${toWhere(conditions)}`
+  const matches = `(upper(run_id COLLATE "C") ^@ ${text.term} OR strpos(text, ${text.term}) > 0)`
+  return `SELECT id FROM ${schema}.runs LEFT JOIN ${schema}.run_texts ON run = id
+    ${toWhere([...conditions, matches])}`
+}
+
+/**
+ * Builds the query of the ids of the newest runs with each value of an indexed column. With other conditions, the planner
+ * may use another index. Otherwise the form of the condition leaves it no choice: it expects the values to be spread
+ * evenly over all runs, and would read a large part of them where they are not.
+ */
+function walkIndexedSql(
+  schema: string,
+  filter: Filter,
+  { column, anyOf, others, isAlone }: IndexedFilter,
+  { before, limit }: { readonly before: string; readonly limit: string },
+): string {
+  const branches = anyOf.map((value) => {
+    const place = isAlone
+      ? [`${column} >= ${value}`, `(${column}, id) < (${value}, ${before})`]
+      : [`${column} = ${value}`, `id < ${before}`]
+    return `(${walkedSql(schema, filter, [...place, ...others])}
+      ORDER BY ${column} DESC, id DESC LIMIT ${limit})`
+  })
+  return branches.join(' UNION ALL ')
 }
 
 /** The parameters of a page, which follow those of the conditions. */

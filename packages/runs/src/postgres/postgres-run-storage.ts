@@ -11,7 +11,7 @@ import { Availability } from './availability.ts'
 import { classifyError, unavailable } from './connection-errors.ts'
 import { PostgresClaims } from './claims.ts'
 import { awaitClosing } from './connections.ts'
-import { Database } from './database.ts'
+import { Database, PLAN_LISTS, PLAN_ONCE } from './database.ts'
 import { GramFiller } from './fill-grams.ts'
 import { PostgresEventLog } from './event-log.ts'
 import { leaveFleet } from './leases.ts'
@@ -199,7 +199,7 @@ function openDatabases(
   const common = { ...shared, maxConnections: share, onLost }
   return {
     // An idle process polls more rarely than a pool closes its idle connections.
-    database: new Database({ ...common, minConnections: 1, plansOnce: true }),
+    database: new Database({ ...common, minConnections: 1, planner: PLAN_ONCE }),
     requests: new Database({
       ...common,
       maxConnections: maxConnections - 2 * share,
@@ -211,6 +211,7 @@ function openDatabases(
       queryLimitMs,
       // The plan of a search depends on its values.
       preparedStatements: false,
+      planner: PLAN_LISTS,
       // A replica that cannot be reached fails its own reads only.
       ...(readConnectionString === connectionString ? {} : { onLost: () => undefined }),
     }),
