@@ -4,15 +4,14 @@
 import { TuttiError } from '@tutti/core'
 
 import { TASK_COLUMNS } from '../record-fields.ts'
-import { runTooLarge, runUnreadable } from '../refusals.ts'
 import { createRun } from './create-run.ts'
 import { commitWrites, type CommitAttempt } from './commit-writes.ts'
 import { decideUnownedWrite, decideWrite } from './decide-write.ts'
 import { deleteEnded, deleteOne, deleteSteps } from './delete-ended.ts'
 import { listChangedRuns } from './list-changed-runs.ts'
 import { queryRuns } from './list-runs.ts'
-import { loadValues } from './load-values.ts'
-import { toReview, toRun, toStep, toTask } from './rows.ts'
+import { StepReader } from './read-steps.ts'
+import { toReview, toRun, toTask } from './rows.ts'
 import { toColumn } from './text.ts'
 
 import type {
@@ -35,15 +34,14 @@ import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.
 import type { PostgresParts } from './postgres-parts.ts'
 import type { RunStep } from '@tutti/ensemble'
 
-/** The greatest sequence number that its column can hold. */
-const MOST_SEQ = 2 ** 31 - 1
-
 /** The run store in Postgres. */
 export class PostgresRunStore implements RunStore {
   readonly #parts: PostgresParts
+  readonly #steps: StepReader
 
   constructor(parts: PostgresParts) {
     this.#parts = parts
+    this.#steps = new StepReader(parts.requests)
   }
 
   create(run: NewRun, how: CreateRunOptions): Promise<CreatedRun> {
@@ -88,33 +86,8 @@ export class PostgresRunStore implements RunStore {
     return rows.map(toTask)
   }
 
-  async steps(
-    runId: string,
-    { maxBytes = Infinity, upTo = MOST_SEQ }: StepsQuery = {},
-  ): Promise<readonly RunStep[]> {
-    // A transaction, which has longer than a read that a person waits for.
-    const { rows, reader } = await this.#parts.requests.transaction({}, async (session) => {
-      const { schema } = session
-      // Steps of earlier versions have no sequence number.
-      const ofRun = `FROM ${schema}.steps JOIN ${schema}.runs ON runs.id = run
-        WHERE run_id = $1 AND coalesce(seq, 0) <= $2`
-      const values = [toColumn(runId), upTo]
-      if (maxBytes !== Infinity) {
-        const [sum] = await session.query(
-          `SELECT sum(coalesce(bytes, octet_length(data))) AS bytes ${ofRun}`,
-          values,
-        )
-        const bytes = Number(sum?.['bytes'])
-        if (bytes > maxBytes) throw runTooLarge(runId, bytes, maxBytes)
-      }
-      const steps = await session.query(`SELECT data ${ofRun} ORDER BY n`, values)
-      return { rows: steps, reader: await loadValues({ runId, session }, steps) }
-    })
-    try {
-      return rows.map((row) => toStep(reader, row))
-    } catch (error) {
-      throw runUnreadable(runId, 'steps', error)
-    }
+  steps(runId: string, query: StepsQuery = {}): Promise<readonly RunStep[]> {
+    return this.#steps.read(runId, query)
   }
 
   list(query: RunQuery): Promise<RunListPage> {
