@@ -3,7 +3,7 @@
  * submits next to many waiting runs, then lets a fleet of 200 stores work, with kills and a failover,
  * and judges all of its runs like `npm run chaos`. Prints the envelope and its goals, met or not.
  *
- *   load ─▶ claims, events, submits, lists ─▶ add a standby ─▶ fleet: idle ─▶ many owned runs ─▶ work, kills, failover ─▶ judge
+ *   load ─▶ claims, events, submits, lists, searches ─▶ add a standby ─▶ fleet: idle ─▶ many owned runs ─▶ work, kills, failover ─▶ judge
  *
  *   node scale/scale.ts [--quick] [--record] [--seed N] [--set SIZE=NUMBER]...
  *
@@ -25,6 +25,7 @@ import { toEnvelope, type Measurements } from './lib/envelope.ts'
 import { countLoaded, endReady, loadRuns, makeReady } from './lib/load.ts'
 import { measureEvents } from './lib/measure-events.ts'
 import { measureLists } from './lib/measure-lists.ts'
+import { measureSearches } from './lib/measure-searches.ts'
 import {
   measureClaims,
   measureRenewalWal,
@@ -167,6 +168,9 @@ async function measureStore({ url }: FailoverServer): Promise<void> {
   })
   await phases.run('Lists', STORE_LIMIT_MS, async () => {
     measured.listsAlone = await measureLists(place)
+  })
+  await phases.run('Searches', STORE_LIMIT_MS, async () => {
+    measured.searches = await measureSearches(place, sizes)
   })
   await phases.run('Renewals', STORE_LIMIT_MS, async () => {
     measured.renewalWal = await measureRenewalWal(place)

@@ -1,6 +1,7 @@
 /** The envelope: what was measured, and what follows for a larger system. */
 import { formatNumber, type Claim, type Table } from '../../bench/lib/report.ts'
 import { NONE, ms, quantile, typicalMs } from '../../bench/lib/runs-table.ts'
+import { SEARCHERS, type SearchTimes } from './measure-searches.ts'
 
 import type { Loaded } from './load.ts'
 import type { SteadyLoad } from './choose-load.ts'
@@ -21,6 +22,8 @@ export interface Measurements {
   submits?: Rate
   /** Lists while nothing else uses the store. */
   listsAlone?: ListTimes
+  /** Searches, and renewals and writes of their process. */
+  searches?: SearchTimes
   events?: EventRates
   idle?: LoadRate
   /** Claims in addition to the polls of the idle fleet. */
@@ -104,7 +107,7 @@ export function toEnvelope(measured: Measurements, sizes: Sizes): Envelope {
 type EnvelopeRow = readonly [figure: string, measured: string, extrapolated: string]
 
 function storeRows(measured: Measurements, sizes: Sizes): readonly EnvelopeRow[] {
-  const { loaded, claims, renewalWal, submits, snapshot, events, listsAlone } = measured
+  const { loaded, claims, renewalWal, submits, snapshot, events, listsAlone, searches } = measured
   const stored =
     loaded &&
     `${formatNumber(loaded.ended)} ended, ${formatNumber(loaded.parked)} parked, ${formatNumber(loaded.ready)} ready; ` +
@@ -135,6 +138,20 @@ function storeRows(measured: Measurements, sizes: Sizes): readonly EnvelopeRow[]
     [
       'the slowest of them',
       listsAlone ? `${listsAlone.slowest.filter}: ${typicalMs(listsAlone.slowest.times)}` : NONE,
+      NONE,
+    ],
+    [
+      `${SEARCHERS} text searches at once`,
+      searches
+        ? `${formatNumber(searches.searches.perSecond)}/s, ${typicalMs(searches.searches.times)}; ${searches.tooSlow} took longer than 5 s`
+        : NONE,
+      NONE,
+    ],
+    [
+      'meanwhile in their process: renewals, writes, lost runs',
+      searches
+        ? `${typicalMs(searches.renewals)}; ${typicalMs(searches.writes)}; ${searches.losses}`
+        : NONE,
       NONE,
     ],
     [
@@ -212,7 +229,7 @@ function fleetRows(measured: Measurements, sizes: Sizes): readonly EnvelopeRow[]
 }
 
 function storeClaims(measured: Measurements, sizes: Sizes): readonly Claim[] {
-  const { claims, submits, renewalWal, events, snapshot, listsAlone } = measured
+  const { claims, submits, renewalWal, events, snapshot, listsAlone, searches } = measured
   return [
     {
       text: '16 claimants: at least 1,000 claims/s',
@@ -248,6 +265,11 @@ function storeClaims(measured: Measurements, sizes: Sizes): readonly Claim[] {
       atMost: GOALS.listMs,
       measured: orNaN(listsAlone && quantile(listsAlone.all, 0.95)),
       unit: ' ms',
+    },
+    {
+      text: `no run is lost during ${SEARCHERS} text searches at once`,
+      atMost: 0,
+      measured: orNaN(searches?.losses),
     },
     {
       text: `with ${sizes.listeners} listeners at least 80 % of the events/s without`,

@@ -4,6 +4,7 @@ import { measureRate, openStorages } from './measure-store.ts'
 
 import type { PostgresPlace } from '../../bench/lib/runs-places.ts'
 import type { RunStorage } from '../../../packages/runs/src/index.ts'
+import type { ClaimRequest } from '../../../packages/runs/src/ports/run-queue.ts'
 import type { Sizes } from './sizes.ts'
 
 /** Events per second. */
@@ -29,7 +30,12 @@ export async function measureEvents(place: PostgresPlace, sizes: Sizes): Promise
   const storages = await openStorages(place, stack)
   const [first, second] = storages
   if (first === undefined || second === undefined) throw new Error('There are no stores')
-  const writers = await claimRuns(first, sizes)
+  const writers = await claimWriters(first, {
+    owner: 'scale-writer',
+    leaseMs: LEASE_MS,
+    wanted: WRITERS,
+    maxConcurrentRuns: sizes.owned + sizes.ready,
+  })
   const runIds = writers.map(({ runId }) => runId)
   await second.events.follow({ runIds, all: false })
   const write = (writer: number): Promise<number> => writers[writer]?.write() ?? Promise.resolve(0)
@@ -41,21 +47,19 @@ export async function measureEvents(place: PostgresPlace, sizes: Sizes): Promise
 }
 
 /** A run that is written to. */
-interface Writer {
+export interface Writer {
   readonly runId: string
   /** Writes events; returns their number. */
   write(): Promise<number>
 }
 
-async function claimRuns(storage: RunStorage, sizes: Sizes): Promise<readonly Writer[]> {
-  const claimed =
-    (await storage.dispatcher.take({
-      owner: 'scale-writer',
-      leaseMs: LEASE_MS,
-      wanted: WRITERS,
-      maxConcurrentRuns: sizes.owned + sizes.ready,
-    })) ?? []
-  if (claimed.length < WRITERS) throw new Error(`Could claim only ${claimed.length} runs`)
+/** Claims runs to write to. */
+export async function claimWriters(
+  storage: RunStorage,
+  request: ClaimRequest,
+): Promise<readonly Writer[]> {
+  const claimed = (await storage.dispatcher.take(request)) ?? []
+  if (claimed.length < request.wanted) throw new Error(`Could claim only ${claimed.length} runs`)
   return claimed.map(({ run: { runId }, token }) => {
     let writeNo = 0
     return {

@@ -6,18 +6,22 @@ import type { RunQuery } from '../../../packages/runs/src/ports/run-store.ts'
 
 const LIMIT = 50
 
-/** Filters of lists: all kinds, with many, few and no runs, and the 20th page. */
+/** Filters of lists: all kinds and some combinations, with many, few, no, and only old runs, and the 20th page. */
 const FILTERS: readonly Partial<RunQuery>[] = [
   {},
   { statuses: ['FAILED'] },
   { statuses: ['COMPLETED'] },
   { statuses: ['RUNNING'] },
+  { statuses: ['WAITING_REVIEW'] },
+  { statuses: ['FAILED', 'WAITING_REVIEW'] },
   { tag: { key: 'team', value: 't3' } },
   { tag: { key: 'team' } },
   { statuses: ['FAILED'], tag: { key: 'team', value: 't50' } },
   { ensemble: 'shop' },
+  { ensemble: 'shop', statuses: ['COMPLETED'] },
   { text: 'no such text' },
   { text: 'report' },
+  { text: 'report', statuses: ['FAILED'] },
   { offset: 19 * LIMIT },
 ]
 
