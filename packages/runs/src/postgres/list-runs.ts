@@ -122,7 +122,8 @@ function candidatesSql(schema: string, filter: Filter): string {
 function foundSql(schema: string, filter: Filter): string {
   const { conditions, indexed, values, text } = filter
   if (indexed?.isAlone === true) {
-    return `SELECT id FROM (${walkIndexedSql(schema, filter, indexed, {
+    return `SELECT id FROM (${walkIndexedSql(schema, filter, {
+      indexed,
       before: String(Number.MAX_SAFE_INTEGER),
       limit: String(MOST_COUNTED + 1),
     })}) AS walked`
@@ -159,7 +160,7 @@ function walkSql(schema: string, filter: Filter): string {
   const ids =
     indexed === undefined
       ? walkedSql(schema, filter, [`id < ${before}`, ...conditions])
-      : `SELECT id FROM (${walkIndexedSql(schema, filter, indexed, most)}) AS walked`
+      : `SELECT id FROM (${walkIndexedSql(schema, filter, { indexed, ...most })}) AS walked`
   return `SELECT ${LISTED_COLUMNS} FROM ${schema}.runs
     JOIN (${ids} ORDER BY id DESC LIMIT ${limit} OFFSET ${offset}) AS found USING (id)`
 }
@@ -172,6 +173,13 @@ function walkedSql(schema: string, { text }: Filter, conditions: readonly string
     ${toWhere([...conditions, matches])}`
 }
 
+/** A walk of an index: up to `limit` runs of each value from the row id `before` on, as expressions. */
+interface IndexedWalk {
+  readonly indexed: IndexedFilter
+  readonly before: string
+  readonly limit: string
+}
+
 /**
  * Builds the query of the ids of the newest runs with each value of an indexed column. With other conditions, the planner
  * may use another index. Otherwise the form of the condition leaves it no choice: it expects the values to be spread
@@ -180,9 +188,9 @@ function walkedSql(schema: string, { text }: Filter, conditions: readonly string
 function walkIndexedSql(
   schema: string,
   filter: Filter,
-  { column, anyOf, others, isAlone }: IndexedFilter,
-  { before, limit }: { readonly before: string; readonly limit: string },
+  { indexed, before, limit }: IndexedWalk,
 ): string {
+  const { column, anyOf, others, isAlone } = indexed
   const branches = anyOf.map((value) => {
     const place = isAlone
       ? [`${column} >= ${value}`, `(${column}, id) < (${value}, ${before})`]

@@ -1,7 +1,7 @@
 /**
  * Reads the steps of runs. A process claims many runs at once, above all those of a lost process, and each of them reads
- * its steps before it continues. Those that are read in the same turn of the event loop are read with one statement, as
- * far as they are small.
+ * its steps before it continues. Small steps that are asked for in the same turn of the event loop are read with one
+ * statement.
  */
 import { setImmediate } from 'node:timers/promises'
 
