@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 import { runTool, type AgentTool, type RunToolOptions, type ToolProgress } from '@tutti/core'
 import { fakeClock, scriptedReviewer } from '@tutti/testing'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 
 import { mcpTools, type McpTools } from './mcp-tools.ts'
 
@@ -14,6 +14,15 @@ import type { McpToolsOptions } from './options.ts'
 
 const SERVER = fileURLToPath(new URL('../../test/servers/mcp-server.ts', import.meta.url))
 const PROGRAM: McpProgram = { command: process.execPath, args: [SERVER], killGraceMs: 0 }
+
+/** The tools of one server, for tests that leave its process as it is. */
+let shared: McpTools
+
+beforeAll(async () => {
+  shared = await mcpTools(PROGRAM)
+})
+
+afterAll(() => shared.close())
 
 async function connect(
   options: McpToolsOptions = {},
@@ -41,8 +50,7 @@ async function call(
 
 describe('the tools of a server', () => {
   it('are imported from all pages, with valid and unique names', async () => {
-    const imported = await connect()
-    expect(imported.tools.map(({ name }) => name)).toEqual([
+    expect(shared.tools.map(({ name }) => name)).toEqual([
       'echo',
       'a_b_c',
       'a_b_c_2',
@@ -61,13 +69,12 @@ describe('the tools of a server', () => {
       'crash',
       'grow',
     ])
-    expect(imported.skipped).toEqual([])
-    expect((await call(imported, 'a_b_c_2')).result.output).toBe('odd too')
+    expect(shared.skipped).toEqual([])
+    expect((await call(shared, 'a_b_c_2')).result.output).toBe('odd too')
   })
 
   it('have the schema and description of the server', async () => {
-    const imported = await connect()
-    expect(named(imported, 'echo')).toMatchObject({
+    expect(named(shared, 'echo')).toMatchObject({
       description: 'Repeats its input',
       kind: 'typed',
       inputSchema: {
@@ -76,8 +83,8 @@ describe('the tools of a server', () => {
         required: ['message'],
       },
     })
-    expect(named(imported, 'count').outputSchema).toMatchObject({ required: ['n'] })
-    expect(named(imported, 'fail').description).toBe('fail')
+    expect(named(shared, 'count').outputSchema).toMatchObject({ required: ['n'] })
+    expect(named(shared, 'fail').description).toBe('fail')
   })
 
   it('can be chosen and prefixed', async () => {
@@ -93,8 +100,7 @@ describe('the tools of a server', () => {
   })
 
   it('are idempotent when their hints say that it is safe', async () => {
-    const imported = await connect()
-    const idempotent = imported.tools.filter((tool) => tool.idempotent).map(({ name }) => name)
+    const idempotent = shared.tools.filter((tool) => tool.idempotent).map(({ name }) => name)
     expect(idempotent).toEqual(['echo', 'a_b_c_2'])
   })
 
@@ -136,27 +142,26 @@ describe('the tools of a server', () => {
 
 describe('a call of an imported tool', () => {
   it('does not reach the server with invalid input', async () => {
-    const { result } = await call(await connect(), 'echo', { input: { times: 0 } })
+    const { result } = await call(shared, 'echo', { input: { times: 0 } })
     expect(result.errorMessage).toMatch(/^Invalid input for "echo": .*message is required/)
   })
 
   it('is a failure when it fails, and the next one works', async () => {
-    const imported = await connect()
-    expect((await call(imported, 'fail')).result).toMatchObject({
+    expect((await call(shared, 'fail')).result).toMatchObject({
       success: false,
       errorMessage: 'no such file',
     })
-    expect((await call(imported, 'fail-silently')).result.errorMessage).toBe(
+    expect((await call(shared, 'fail-silently')).result.errorMessage).toBe(
       'The tool failed without a message',
     )
-    expect((await call(imported, 'throw')).result.errorMessage).toMatch(
+    expect((await call(shared, 'throw')).result.errorMessage).toMatch(
       /^MCP call failed: .*the tool broke/,
     )
-    expect((await call(imported, 'pid')).result.success).toBe(true)
+    expect((await call(shared, 'pid')).result.success).toBe(true)
   })
 
   it('returns text, and describes other content', async () => {
-    expect((await call(await connect(), 'media')).result.output.split('\n')).toEqual([
+    expect((await call(shared, 'media')).result.output.split('\n')).toEqual([
       'look',
       '[image: image/png, 10 bytes]',
       '[audio: audio/wav, 11 bytes]',
@@ -168,21 +173,20 @@ describe('a call of an imported tool', () => {
   })
 
   it('returns its value, also if it does not match the schema, unless the check is strict', async () => {
-    const imported = await connect()
-    expect((await call(imported, 'count', { input: { n: 1 } })).result).toEqual({
+    expect((await call(shared, 'count', { input: { n: 1 } })).result).toEqual({
       success: true,
       output: '{"n":1}',
       structured: { n: 1 },
     })
     const wrong = { input: { n: null } }
-    expect((await call(imported, 'count', wrong)).result.structured).toEqual({ n: null })
+    expect((await call(shared, 'count', wrong)).result.structured).toEqual({ n: null })
     const strict = await connect({ outputCheck: 'strict' })
     expect((await call(strict, 'count', wrong)).result.errorMessage).toMatch(/^Invalid output/)
   })
 
   it('reports its progress', async () => {
     const reported: ToolProgress[] = []
-    const { result } = await call(await connect(), 'progress', {
+    const { result } = await call(shared, 'progress', {
       onProgress: (_, progress) => reported.push(progress),
     })
     expect(result.output).toBe('done')
@@ -209,7 +213,7 @@ describe('a call of an imported tool', () => {
   })
 
   it('works with a server that writes logs to stdout', async () => {
-    expect((await call(await connect(), 'noise')).result.output).toBe('after the noise')
+    expect((await call(shared, 'noise')).result.output).toBe('after the noise')
   })
 })
 
