@@ -38,14 +38,16 @@ const SHARED = [
 
 /** Tests that use files, the network, databases, browsers and processes; their files share a process too. */
 const LIGHT = [
-  'packages/{protocol,core}/test/**/*.test.ts',
-  'packages/runs/{src,test}/**/*.test.ts',
+  'packages/{protocol,core,telemetry,net,remote-tools}/test/**/*.test.ts',
+  'packages/{runs,builtin-tools,langchain,create-tutti}/{src,test}/**/*.test.ts',
   'packages/remote-tools/src/{http,mcp,openapi}/**/*.test.ts',
-  'packages/{builtin-tools,langchain}/{src,test}/**/*.test.ts',
   'packages/mcp/src/**/*.test.ts',
   'packages/net/src/{http,ws}/**/*.test.ts',
   'apps/server/src/**/*.test.ts',
   'apps/dashboard/test/**/*.test.ts',
+  'tooling/{bench,chaos,scale}/lib/**/*.test.ts',
+  'tooling/reference/**/*.test.ts',
+  'tooling/checks/{versions,workflows}.test.ts',
 ]
 
 /**
