@@ -19,7 +19,7 @@ afterEach(() => {
 })
 
 describe('the key of an event', () => {
-  it('keeps a run apart from the next one, whatever number a reader asks for', async () => {
+  it('keeps a run apart from the next one, for every number that a reader asks for', async () => {
     await using storage = sqliteRunStorage(directory)
     for (const runId of ['run-a', 'run-b'])
       await (await ownedRun(storage, runId)).commit([token('x')])
