@@ -5,7 +5,6 @@
  *                                                      └──── audit trail ────┘
  */
 import { ERROR_CODES, type Route as RouteEntry, ROUTES } from '@tutti/protocol'
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono, type Context } from 'hono'
 import {
   a2aRoutes,
@@ -35,6 +34,7 @@ import {
   writeEvents,
 } from '@tutti/gateway'
 
+import { ALREADY_SENT } from './already-sent.ts'
 import { assertAcceptable, assertNoForm } from './http/accept.ts'
 import { assertTarget } from './http/assert-target.ts'
 import { isPreflight, preflightHeaders } from './http/cors.ts'
@@ -248,7 +248,7 @@ function sendStream(
   if (caller.expiresAt !== Infinity) {
     outgoing.on('close', clock.after(caller.expiresAt - clock.now(), end))
   }
-  return RESPONSE_ALREADY_SENT
+  return ALREADY_SENT
 }
 
 function anonymousCaller({ env }: Context<Env>): Caller {
