@@ -35,7 +35,7 @@ describe('the live view', () => {
     })
     await terminal.until(/● researcher +0:\d\d {2}turn \d/)
     expect(readScreen(terminal)).toMatch(
-      /^(?:RUNNING) {2}0:\d\d {2}briefing.* {2}run-[0-9a-z]{19}\n● researcher[^]*\n○ writer +waiting for researcher\nCtrl-C to cancel or leave$/,
+      /^(?:RUNNING) {2}0:\d\d {2}briefing.* {2}run-[0-9a-z]{16}\n● researcher[^]*\n○ writer +waiting for researcher\nCtrl-C to cancel or leave$/,
     )
     await terminal.until(/✔ read_article {2}\d+ ms {2}\{"id":"[^]*\n {2}│ - AI safety asks/)
     await terminal.until(
@@ -50,7 +50,7 @@ describe('the live view', () => {
       expect.stringMatching(/^✔ researcher +\d\.\d s {2}3 turns, 4 tool calls, [\d,]+ tokens$/),
       expect.stringMatching(/^✔ writer +\d+\.\d s {2}2 turns, 1 tool call, [\d,]+ tokens$/),
       expect.stringMatching(
-        /^run-[0-9a-z]{19} COMPLETED in \d+\.\d s, [\d,]+ tokens, 5 tool calls$/,
+        /^run-[0-9a-z]{16} COMPLETED in \d+\.\d s, [\d,]+ tokens, 5 tool calls$/,
       ),
       '',
       '# AI safety: a brief',

@@ -68,7 +68,7 @@ describe('the result of a run', () => {
     expect([code, stdout]).toEqual([0, 'It was played in full, says small\n'])
     const lines = stderr.split('\n')
     const runId = /^\[0:00\] run (\S+) of "band" accepted, 2 tasks$/.exec(lines[0] ?? '')?.[1]
-    expect(runId).toMatch(/^run-[0-9a-z]{19}$/)
+    expect(runId).toMatch(/^run-[0-9a-z]{16}$/)
     expect(lines.slice(1)).toEqual([
       '[0:00] tune: started',
       expect.stringMatching(/^\[0:00\] tune: completed in \d+ ms$/),

@@ -32,7 +32,7 @@ describe('/api/threads', () => {
     ])
     expect((await api.post('/api/threads', wanted)).status).toBe(200)
     const { threadId } = await readJson<Thread>(api.post('/api/threads', {}))
-    expect(threadId).toMatch(/^thread-[0-9a-z]{19}$/)
+    expect(threadId).toMatch(/^thread-[0-9a-z]{16}$/)
     const runId = await runToEnd(api)
     const list = await readJson<{ threads: Thread[] }>(api.get('/api/threads'))
     expect(list.threads).toMatchObject([

@@ -70,6 +70,7 @@ export {
 export { isJsonObject, suggest, type Decoded, type Problem } from '@tutti/protocol'
 export { computeDigest, computeJsonDigest, formatCanonicalJson } from './digest/digest.ts'
 export { isoNow, toIsoText, sleep, systemClock, type Clock } from './clock.ts'
+export { newId } from './new-id.ts'
 export { errorMessage, TuttiError, type TuttiErrorOptions } from './errors.ts'
 export { schemaReader, type SchemaReader } from './input/schema-reader.ts'
 export { problemList } from './input-failure.ts'

@@ -1,5 +1,5 @@
 /** Converts a submission to the record of a new run and its first event. */
-import { isoNow, type Clock, type TraceContext } from '@tutti/core'
+import { isoNow, newId, type Clock, type TraceContext } from '@tutti/core'
 import { toUserMessage } from '@tutti/protocol'
 import {
   assertInputs,
@@ -14,7 +14,6 @@ import {
   type TextLimits,
 } from '@tutti/ensemble'
 
-import { newId } from '../new-id.ts'
 import { field } from '../record-fields.ts'
 import { assertClientTools } from '../request/client-tools.ts'
 import { assertNoProblems } from '../request/refusals.ts'

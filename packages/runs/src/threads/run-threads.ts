@@ -9,6 +9,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 
+import { newId } from '@tutti/core'
 import {
   isTerminalRunStatus,
   toHistoryMessages,
@@ -19,7 +20,6 @@ import {
 import { field } from '../record-fields.ts'
 import { assertTagSize } from '../request/tag-size.ts'
 import { threadExists } from '../refusals.ts'
-import { newId } from '../new-id.ts'
 import { readTextSoFar } from './text-so-far.ts'
 
 import type { RunStorage } from '../ports/run-storage.ts'

@@ -1,5 +1,7 @@
 /** Submits the run of a command line. Neither a signal nor a lost response loses the run. */
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
+
+import { newId } from '@tutti/core'
 
 import { CommandError } from '../command-error.ts'
 import { submitError } from './submit-advice.ts'
@@ -29,7 +31,7 @@ export async function submitPrepared(
   { client, body: described, idempotencyKey, args, signals }: PreparedSubmission,
   { io, url }: CommandContext,
 ): Promise<RunAccepted> {
-  const runId = described.runId ?? (idempotencyKey === undefined ? generateRunId() : undefined)
+  const runId = described.runId ?? (idempotencyKey === undefined ? newId('run') : undefined)
   const body = runId === undefined ? described : { ...described, runId }
   const leaving = new AbortController()
   let isInterrupted = false
@@ -58,8 +60,4 @@ export async function submitPrepared(
   } finally {
     signals.hold()
   }
-}
-
-function generateRunId(): string {
-  return `run-${randomBytes(8).toString('hex')}`
 }
