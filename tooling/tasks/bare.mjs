@@ -18,7 +18,7 @@ const DASHBOARD = join(ROOT, 'apps', 'dashboard')
 const SERVER = join(ROOT, 'apps', 'server', 'dist', 'tutti.js')
 
 /** Packages that the program imports, as config files do; see `apps/server/tsdown.program.ts`. */
-const SHARED = ['core', 'ensemble']
+const SHARED = ['protocol', 'core', 'ensemble']
 
 /** Folders that a build reads. */
 const SOURCES = ['packages', 'apps', 'tooling/build', 'tooling/tsconfig']
@@ -118,7 +118,9 @@ function build() {
 
 /** Builds the server, its page and the packages that it shares with config files, without types. */
 function buildServer() {
-  const shared = [...listWithDependencies(SHARED)].map((name) => join(ROOT, 'packages', name))
+  const shared = [...SHARED.reduce(addWithDependencies, new Set())].map((name) =>
+    join(ROOT, 'packages', name),
+  )
   const page = join(ROOT, 'apps', 'server', 'dist', 'dashboard', 'index.html')
   const present =
     existsSync(SERVER) && existsSync(page) && shared.every((path) => existsSync(join(path, 'dist')))
@@ -138,20 +140,14 @@ function buildServer() {
   })
 }
 
-/** Returns the packages and those of the workspace that they need, each after those that it needs. */
-function listWithDependencies(names, found = new Set()) {
-  for (const name of names) {
-    const path = join(ROOT, 'packages', name, 'package.json')
-    const { dependencies = {} } = JSON.parse(readFileSync(path, 'utf8'))
-    const own = Object.keys(dependencies).filter((needed) => needed.startsWith('@tutti/'))
-    const needed = own.map((full) => full.slice('@tutti/'.length))
-    listWithDependencies(
-      needed.filter((one) => !found.has(one)),
-      found,
-    )
-    found.add(name)
+/** Adds a package to `found`, after those of the workspace that it needs. */
+function addWithDependencies(found, name) {
+  if (found.has(name)) return found
+  const manifest = readFileSync(join(ROOT, 'packages', name, 'package.json'), 'utf8')
+  for (const needed of Object.keys(JSON.parse(manifest).dependencies ?? {})) {
+    if (needed.startsWith('@tutti/')) addWithDependencies(found, needed.slice('@tutti/'.length))
   }
-  return found
+  return found.add(name)
 }
 
 /** Does `work` unless its result is present and was made with the same signature. */
