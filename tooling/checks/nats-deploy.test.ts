@@ -16,8 +16,8 @@ import { freePort } from '../postgres/free-port.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 
-/** Many times the usual duration. */
-const PATIENCE = { timeout: 30_000, interval: 50 }
+/** Limits of waiting for a server, many times the usual duration. */
+const POLLING = { timeout: 30_000, interval: 50 }
 
 describe.skipIf(!hasNatsServer())('NATS', () => {
   let folder: string
@@ -64,7 +64,7 @@ describe.skipIf(!hasNatsServer())('NATS', () => {
       arg.replace('/data', folder).replace(url.port, String(monitor)),
     )
     start([...(args ?? []), '--addr=127.0.0.1', `--port=${await freePort()}`])
-    await expect.poll(statusOf(monitor, url.pathname), PATIENCE).toBe(200)
+    await expect.poll(statusOf(monitor, url.pathname), POLLING).toBe(200)
   })
 
   it('of the example for Kubernetes forms a cluster that becomes ready', async () => {
@@ -108,9 +108,9 @@ describe.skipIf(!hasNatsServer())('NATS', () => {
     for (const port of monitors) {
       for (const { httpGet } of [livenessProbe, readinessProbe]) {
         expect(httpGet.port).toBe('monitor')
-        await expect.poll(statusOf(port, httpGet.path), PATIENCE).toBe(200)
+        await expect.poll(statusOf(port, httpGet.path), POLLING).toBe(200)
       }
-      await expect.poll(() => hasLeader(port), PATIENCE).toBe(true)
+      await expect.poll(() => hasLeader(port), POLLING).toBe(true)
     }
   })
 })

@@ -57,7 +57,7 @@ interface IndexedFilter {
   readonly anyOf: readonly string[]
   /** All other conditions on `runs`. */
   readonly others: readonly string[]
-  /** Whether there is no other condition. */
+  /** Whether the query has only this condition. */
   readonly isAlone: boolean
 }
 
