@@ -1,7 +1,10 @@
-/** Measures the load of idle workers on Postgres. */
+/**
+ * Measures the load of idle workers on Postgres: their round trips, because the transactions that the server counts
+ * include those of its own maintenance.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { query } from './query.ts'
+import { roundTrips } from './runs-round-trips.ts'
 import { openService } from './runs-services.ts'
 import { formatNumber } from './report.ts'
 import { NONE, printStores, type StoreRow } from './runs-table.ts'
@@ -13,35 +16,26 @@ import type { Places } from './runs-places.ts'
 const WORKERS = [1, 5]
 const FOR_MS = sized(10_000, 200)
 
-/** Longer than the delay of the server's statistics. */
+/** Longer than the first polls. */
 const SETTLE_MS = 1_500
 
-/** Prints transactions per second on the database with a number of idle workers. */
+/** Prints round trips per second to the database of a number of idle workers. */
 export async function measureIdle(places: Places): Promise<void> {
   const rows: StoreRow[] = []
   for (const count of WORKERS) {
-    const perSecond = await idleTransactions(places, count)
+    const perSecond = await idleRoundTrips(places, count)
     rows.push([`${count} ${count === 1 ? 'worker' : 'workers'}`, NONE, formatNumber(perSecond)])
   }
-  printStores('Transactions per second of idle workers', rows)
+  printStores('Round trips per second of idle workers', rows)
 }
 
-async function idleTransactions(places: Places, count: number): Promise<number> {
+async function idleRoundTrips(places: Places, count: number): Promise<number> {
   const place = places.postgres()
   const team = await teamNamed('order')
   await using workers = new AsyncDisposableStack()
   for (let index = 0; index < count; index += 1) workers.use(await openService(place, team))
   await sleep(SETTLE_MS)
-  const before = await committed(places.url)
+  const before = roundTrips()
   await sleep(FOR_MS)
-  // The queries of this function count too: once, because the statistics are updated later.
-  return ((await committed(places.url)) - before - 1) / (FOR_MS / 1_000)
-}
-
-async function committed(url: string): Promise<number> {
-  const [row] = await query(
-    url,
-    'SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()',
-  )
-  return Number(row?.['xact_commit'])
+  return (roundTrips() - before) / (FOR_MS / 1_000)
 }

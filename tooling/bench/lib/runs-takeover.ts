@@ -43,24 +43,28 @@ export async function measureTakeover(places: Places, reports: Reports): Promise
   printStores('A process ends during a tool call', rows)
 }
 
-/** Only one process at a time can open an embedded store: the next one starts when the previous one has died. */
+/**
+ * Only one process at a time can open an embedded store: the next one starts when the previous one has died. Each restart
+ * has a new run, because a run that was lost several times waits before it is tried again.
+ */
 async function restartTimes({ places, reports }: Bench): Promise<readonly number[]> {
-  const place = places.embedded()
-  const runId = 'restarted'
-  const options = { maxLostOwners: MAX_LOST_OWNERS }
-  const start = (name: string, submits: readonly string[]): RunProcess =>
-    startProcess('runs-worker', { port: reports.port, name, place, team: 'held', options, submits })
   const times: number[] = []
-  let owner = start('restart-0', [runId])
   for (let index = 1; index <= RESTARTS; index += 1) {
+    const place = places.embedded()
+    const runId = `restarted-${index}`
+    const told = { port: reports.port, place, team: 'held' } as const
+    await using owner = startProcess('runs-worker', {
+      ...told,
+      name: `killed-${index}`,
+      submits: [runId],
+    })
     await reports.next({ kind: 'called', from: owner.name, runId })
     const beginMs = nowMs()
     await owner.end('SIGKILL')
-    owner = start(`restart-${index}`, [])
-    const { atMs } = await reports.next({ kind: 'resumed', from: owner.name, runId })
+    await using heir = startProcess('runs-worker', { ...told, name: `restart-${index}` })
+    const { atMs } = await reports.next({ kind: 'resumed', from: heir.name, runId })
     times.push(atMs - beginMs)
   }
-  await owner.end('SIGKILL')
   return times
 }
 
