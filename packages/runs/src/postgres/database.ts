@@ -82,6 +82,12 @@ const LOCK_LIMIT_MS = 5_000
 const IDLE_LIMIT_MS = 5_000
 
 /**
+ * Settings of every connection. A server with LLVM compiles a plan that looks expensive, again at each call, which takes
+ * longer than the statement.
+ */
+const NEVER_COMPILE = '-c jit=off'
+
+/**
  * Settings of a connection that plans each statement once, for all values, and with an index. Without them, the server
  * plans a large statement at each call, or reads a whole table that was small at the first call.
  */
@@ -90,9 +96,9 @@ export const PLAN_ONCE = '-c plan_cache_mode=force_generic_plan -c enable_seqsca
 /**
  * Settings of a connection that lists runs. A list reads few rows of large tables by an index, whose pages are mostly in
  * memory. With the default cost of such a read, the server walks the newest runs even if few of them match, or reads a
- * whole table. To compile a plan or to start other processes for it takes longer than a list.
+ * whole table. To start other processes for it takes longer than a list.
  */
-export const PLAN_LISTS = '-c random_page_cost=1.1 -c max_parallel_workers_per_gather=0 -c jit=off'
+export const PLAN_LISTS = '-c random_page_cost=1.1 -c max_parallel_workers_per_gather=0'
 
 /** Maximum number of attempts: more than the default pool has connections, all of which may be stale. */
 const TRIES = 12
@@ -109,7 +115,7 @@ export class Database implements DatabaseSession {
   readonly #clients = new Set<PoolClient>()
 
   constructor(options: DatabaseOptions) {
-    const { queryLimitMs, isPooled, planner, logger } = options
+    const { queryLimitMs, isPooled, planner = '', logger } = options
     this.schema = quoteName(options.schema)
     this.lockKey = hashName(options.schema).readInt32BE()
     this.#options = options
@@ -120,7 +126,7 @@ export class Database implements DatabaseSession {
       query_timeout: options.limitMs ?? QUERY_LIMIT_MS,
       ...(isPooled ? {} : { lock_timeout: options.limitMs ?? LOCK_LIMIT_MS }),
       ...(queryLimitMs === undefined || isPooled ? {} : { statement_timeout: queryLimitMs }),
-      ...(planner === undefined || isPooled ? {} : { options: planner }),
+      ...(isPooled ? {} : { options: `${NEVER_COMPILE} ${planner}` }),
     })
     this.#pool.on('error', (error) => {
       logger.warn('Lost an idle connection to Postgres', { error })
