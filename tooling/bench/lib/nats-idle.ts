@@ -1,6 +1,6 @@
 /**
  * Measures the load of idle workers on Postgres, while NATS dispatches: their round trips, because the transactions that
- * the server counts include those of its own maintenance.
+ * the server counts include those of autovacuum.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 
