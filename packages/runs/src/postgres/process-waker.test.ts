@@ -2,7 +2,7 @@
 import { fakeClock, type FakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { until } from '../../../../tooling/test-kit/wait.ts'
+import { settle, until } from '../../../../tooling/test-kit/wait.ts'
 import { ownDatabase } from '../../test/own-database.ts'
 import { waitingEnsemble, type WaitingEnsemble } from '../../test/waiting-ensemble.ts'
 import { RunService } from '../run-service.ts'
@@ -229,7 +229,7 @@ function openFleet() {
   const clock: FakeClock = fakeClock()
   const band = waitingEnsemble()
   const services: RunService[] = []
-  const { statements, stop } = recordStatements()
+  const { statements, areAnswered, stop } = recordStatements()
   const open = () =>
     postgresRunStorage({ connectionString: database.url, schema, maxConnections: 3 })
   const claims = (): readonly RecordedStatement[] =>
@@ -269,9 +269,15 @@ function openFleet() {
         return run?.status === 'COMPLETED'
       })
     },
+    /**
+     * Moves the clock in steps, and lets the polls of each step end. Polls that all ended later would also be repeated at
+     * about the same time.
+     */
     async advance(ms: number): Promise<void> {
       for (let passed = 0; passed < ms; passed += 100) {
         await clock.advance(100)
+        await settle()
+        await until('all statements are answered', areAnswered)
       }
     },
     async [Symbol.asyncDispose]() {

@@ -13,6 +13,7 @@ export interface RecordedStatement {
 export function recordStatements() {
   const statements: RecordedStatement[] = []
   const open = new WeakSet<object>()
+  let unanswered = 0
   // NOTE: the overloads of the driver's method have no common type.
   const prototype = Client.prototype as unknown as { query: (...given: unknown[]) => unknown }
   const { query } = prototype
@@ -22,10 +23,20 @@ export function recordStatements() {
     if (text.startsWith('BEGIN')) open.add(this)
     statements.push({ text, values, isInTransaction: open.has(this) })
     if (text === 'COMMIT' || text === 'ROLLBACK') open.delete(this)
-    return query.apply(this, given)
+    const answer = query.apply(this, given)
+    if (answer instanceof Promise) {
+      unanswered += 1
+      const onAnswer = (): void => {
+        unanswered -= 1
+      }
+      answer.then(onAnswer, onAnswer)
+    }
+    return answer
   }
   return {
     statements,
+    /** Whether every statement so far has its answer. */
+    areAnswered: () => unanswered === 0,
     /** Number of statements except notifications, which are sent later than the commits that they are about. */
     countTrips: () => statements.filter(({ text }) => !text.includes('pg_notify')).length,
     stop: () => {
