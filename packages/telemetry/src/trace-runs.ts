@@ -1,5 +1,5 @@
 /** Traces runs, in process and of a run service. */
-import { isSampled, newTraceparent, type TraceContext } from '@tutti/core'
+import { isSampled, newId, newTraceparent, type TraceContext } from '@tutti/core'
 
 import { beginTrace, type TracedRunStart } from './begin-trace.ts'
 import { FollowedRuns, type RunActivityLike } from './followed-runs.ts'
@@ -57,7 +57,7 @@ export function traceRuns(options: TraceRunsOptions): RunTracing {
   const resolved = resolveTraceRunsOptions(options)
   const followed = new FollowedRuns(resolved)
   return {
-    run({ runId = `run-${crypto.randomUUID()}`, ...asked } = {}) {
+    run({ runId = newId('run'), ...asked } = {}) {
       const { traceparent = newTraceparent(), ...more } = begin({ runId }, asked, resolved)
       const context = { runId, traceparent, ...more }
       const tracer = isSampled(traceparent) ? new RunTracer(context, resolved) : undefined

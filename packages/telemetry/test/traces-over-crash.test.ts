@@ -1,5 +1,5 @@
 /** A run that is interrupted anywhere and continues in another process: its spans are one trace, each sent once. */
-import { defineTool, Type } from '@tutti/core'
+import { defineTool, systemClock, Type, type Clock } from '@tutti/core'
 import { agent, ensemble, task, type RunStep } from '@tutti/ensemble'
 import { scriptedModel, scriptedReviewer } from '@tutti/testing'
 import { expect, it } from 'vitest'
@@ -22,6 +22,16 @@ const ENDS: ReadonlySet<string> = new Set([
   'agent_tool_terminated',
   'agent_tool_error',
 ])
+
+/** The clock of all runs. It never returns the same time twice: spans that begin in the same millisecond have no order. */
+const clock: Clock = {
+  ...systemClock,
+  now() {
+    lastMs = Math.max(lastMs + 1, systemClock.now())
+    return lastMs
+  },
+}
+let lastMs = 0
 
 interface Entry {
   readonly event?: RunEvent | undefined
@@ -110,6 +120,7 @@ async function execute(
     {
       runId: RUN_ID,
       traceparent,
+      clock,
       signal: controller.signal,
       reviewer: scriptedReviewer(['CONTINUE']),
       journal: {

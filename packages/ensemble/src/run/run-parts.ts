@@ -1,6 +1,7 @@
 /** Creates the parts that the tasks of one run share. */
 import {
   createLimiter,
+  newId,
   newTraceparent,
   silentLogger,
   systemClock,
@@ -67,7 +68,7 @@ export interface RunDefinition {
 export function createRunParts(definition: RunDefinition): RunParts {
   const { ensemble, inputs, options, host } = definition
   const { clock = systemClock, logger = silentLogger, resume } = options
-  const runId = options.runId ?? `run-${crypto.randomUUID()}`
+  const runId = options.runId ?? newId('run')
   const log = resume === undefined ? NO_STEPS : new StepLog(resume.steps, resume.replay)
   const stopwatch = new Stopwatch(clock, resume?.steps.at(-1)?.runMs)
   const rules = new ModelRules(ensemble.modelRules)
