@@ -43,7 +43,7 @@ function completed(ms: number): RunEvent {
 }
 
 function called(toolCallId: string, [start, end]: readonly [number, number]): RunEvent {
-  const [parentToolCallId] = toolCallId.split('/')
+  const parentToolCallId = toolCallId.split('/').slice(0, -1).join('/')
   const event: RunEventOf<'tool_called'> = {
     type: 'tool_called',
     ...TASK,
@@ -57,10 +57,7 @@ function called(toolCallId: string, [start, end]: readonly [number, number]): Ru
     toolCallId,
     completedAt: at(end),
   }
-  if (parentToolCallId !== undefined && parentToolCallId !== toolCallId) {
-    event.parentToolCallId = parentToolCallId
-  }
-  return event
+  return parentToolCallId === '' ? event : { ...event, parentToolCallId }
 }
 
 function spansOf(events: readonly RunEvent[]): readonly SentSpan[] {
@@ -89,6 +86,19 @@ it('a call begins before the first of its steps, in any order of their ends', ()
   expect(timesOf(spans, 'execute_tool c/b')).toEqual([105, 130])
   expect(timesOf(spans, 'execute_tool c')).toEqual([100, 131])
   expect(timesOf(spans, 'invoke_workflow e')).toEqual([0, 140])
+})
+
+it('a call begins before the first of the steps of its steps, also if rounded durations say otherwise', () => {
+  const spans = spansOf([
+    ...STARTED,
+    called('c/a/x', [100, 110]),
+    called('c/a', [101, 111]),
+    called('c', [102, 112]),
+    completed(120),
+    RESULT,
+  ])
+  expect(timesOf(spans, 'execute_tool c/a')).toEqual([100, 111])
+  expect(timesOf(spans, 'execute_tool c')).toEqual([100, 112])
 })
 
 it('a rounded duration does not exceed the task', () => {

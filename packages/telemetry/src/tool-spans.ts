@@ -73,13 +73,14 @@ export function findOrOpenCall(table: SpanTable, attempt: OpenAttempt, call: Tra
 function endCall(table: SpanTable, attempt: OpenAttempt, event: RunEventOf<'tool_called'>): void {
   const { nowMs, redact, captureContent } = table
   const { toolCallId, iterationIndex, toolName, durationMs, parentToolCallId } = event
-  const startMs = nowMs - durationMs
-  const whole =
+  const call = { toolCallId, iterationIndex, toolName, startMs: nowMs - durationMs }
+  const span = findOrOpenCall(table, attempt, call)
+  // Durations are rounded: the parts of the call may have begun before it, and then its whole has as well.
+  const { startMs } = span
+  span.parent =
     parentToolCallId === undefined
-      ? undefined
+      ? attempt.span
       : findOrOpenCall(table, attempt, { toolCallId: parentToolCallId, iterationIndex, startMs })
-  const span = findOrOpenCall(table, attempt, { toolCallId, iterationIndex, toolName, startMs })
-  span.parent = whole ?? attempt.span
   span.name = formatSpanName(toolName)
   span.set({ ...toTaskAttributes(event), [GEN_AI.toolName]: toolName })
   if (captureContent) {
