@@ -23,6 +23,8 @@ const ENDS: ReadonlySet<string> = new Set([
   'agent_tool_error',
 ])
 
+let lastMs = 0
+
 /** The clock of all runs. It never returns the same time twice: spans that begin in the same millisecond have no order. */
 const clock: Clock = {
   ...systemClock,
@@ -31,7 +33,6 @@ const clock: Clock = {
     return lastMs
   },
 }
-let lastMs = 0
 
 interface Entry {
   readonly event?: RunEvent | undefined
