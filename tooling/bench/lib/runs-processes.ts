@@ -19,7 +19,7 @@ export interface Programs {
   /** Executes runs until it is stopped. */
   readonly 'runs-worker': Told & {
     readonly team: TeamName
-    readonly options?: Pick<RunServiceOptions, 'leaseMs' | 'maxConcurrentRuns' | 'maxLostOwners'>
+    readonly options?: Pick<RunServiceOptions, 'leaseMs' | 'maxConcurrentRuns'>
     /** Number of runs to submit. */
     readonly submits?: readonly string[]
   }

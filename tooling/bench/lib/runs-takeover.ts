@@ -16,9 +16,6 @@ const LEASES_MS = sized([2_000, 10_000], [1_000])
 const RESTARTS = sized(5, 1)
 const HAND_OVERS = sized(7, 1)
 
-/** Number of takeovers of a run. */
-const MAX_LOST_OWNERS = 100
-
 interface Bench {
   readonly places: Places
   readonly reports: Reports
@@ -81,8 +78,7 @@ async function takeoverTime(
 ): Promise<number> {
   const place = places.postgres()
   const runId = `run-${name}`
-  const options = { leaseMs, maxLostOwners: MAX_LOST_OWNERS }
-  const told = { port: reports.port, place, team: 'held', options } as const
+  const told = { port: reports.port, place, team: 'held', options: { leaseMs } } as const
   await using owner = startProcess('runs-worker', { ...told, name: `a-${name}`, submits: [runId] })
   await reports.next({ kind: 'called', from: owner.name, runId })
   await using heir = startProcess('runs-worker', { ...told, name: `b-${name}` })
