@@ -16,26 +16,26 @@ const dataDir = mkdtempSync(join(tmpdir(), 'tutti-first-start-'))
 const job = spawn('npm', ['start'], {
   env: { ...process.env, PORT: '0', TUTTI_DATA_DIR: dataDir },
   stdio: ['ignore', 'pipe', 'inherit'],
+  detached: true,
 })
-const timer = setTimeout(() => job.kill('SIGKILL'), LIMIT_MS)
+// The whole group: npm has no time to end its children.
+const timer = setTimeout(() => process.kill(-job.pid, 'SIGKILL'), LIMIT_MS)
 const ended = once(job, 'exit')
 let output = ''
+let isReady = false
 job.stdout.setEncoding('utf8').on('data', (text) => {
-  const wasReady = isReady()
-  output += text
   process.stdout.write(text)
-  if (isReady() && !wasReady) job.kill('SIGTERM')
+  output += text
+  if (isReady || !output.includes('Tutti ready on http')) return
+  isReady = true
+  job.kill('SIGTERM')
 })
 const [code] = await ended
 clearTimeout(timer)
 rmSync(dataDir, { recursive: true, force: true })
-if (!isReady() || code !== 0) {
+if (!isReady || code !== 0) {
   console.error(
-    `"npm start" ${isReady() ? 'was' : 'was not'} ready, and ended with code ${code}; expected 0`,
+    `"npm start" ${isReady ? 'became' : 'did not become'} ready and ended with ${code}, expected 0`,
   )
   process.exitCode = 1
-}
-
-function isReady() {
-  return output.includes('Tutti ready on http')
 }
