@@ -88,7 +88,7 @@ it('a call begins before the first of its steps, in any order of their ends', ()
   expect(timesOf(spans, 'invoke_workflow e')).toEqual([0, 140])
 })
 
-it('a call begins before the first of the steps of its steps, also if rounded durations say otherwise', () => {
+it('a call begins no later than the steps of its steps, even if rounded durations say otherwise', () => {
   const spans = spansOf([
     ...STARTED,
     called('c/a/x', [100, 110]),

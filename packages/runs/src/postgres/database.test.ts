@@ -7,9 +7,9 @@ import { resolvePostgresRunStorageOptions } from './options.ts'
 describe('the connections of a store', () => {
   const own = ownDatabase()
 
-  // A server with LLVM took four seconds of processor time for a claim: without sequential scans, its plan looks expensive.
+  // A server with JIT compilation took four seconds of processor time for each claim, whose plan looks expensive.
   it.for(['', PLAN_ONCE, PLAN_LISTS])(
-    'compile no plan, with the settings "%s"',
+    'use no JIT compilation, with the settings "%s"',
     async (planner) => {
       const database = new Database({
         ...resolvePostgresRunStorageOptions({ connectionString: own.url }),

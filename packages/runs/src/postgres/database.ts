@@ -81,11 +81,8 @@ const LOCK_LIMIT_MS = 5_000
 /** A process that is paused within a transaction loses it, and its locks, after this time. */
 const IDLE_LIMIT_MS = 5_000
 
-/**
- * Settings of every connection. A server with LLVM compiles a plan that looks expensive, again at each call, which takes
- * longer than the statement.
- */
-const NEVER_COMPILE = '-c jit=off'
+/** Setting of every connection: JIT compilation of a plan that looks expensive takes longer than to run it. */
+const NO_JIT = '-c jit=off'
 
 /**
  * Settings of a connection that plans each statement once, for all values, and with an index. Without them, the server
@@ -126,7 +123,7 @@ export class Database implements DatabaseSession {
       query_timeout: options.limitMs ?? QUERY_LIMIT_MS,
       ...(isPooled ? {} : { lock_timeout: options.limitMs ?? LOCK_LIMIT_MS }),
       ...(queryLimitMs === undefined || isPooled ? {} : { statement_timeout: queryLimitMs }),
-      ...(isPooled ? {} : { options: `${NEVER_COMPILE} ${planner}` }),
+      ...(isPooled ? {} : { options: `${NO_JIT} ${planner}` }),
     })
     this.#pool.on('error', (error) => {
       logger.warn('Lost an idle connection to Postgres', { error })

@@ -270,8 +270,8 @@ function openFleet() {
       })
     },
     /**
-     * Moves the clock in steps, and lets the polls of each step end. Polls that all ended later would also be repeated at
-     * about the same time.
+     * Moves the clock in steps, and lets the polls of each step end. Otherwise all could end, and be repeated, at about the
+     * same time.
      */
     async advance(ms: number): Promise<void> {
       for (let passed = 0; passed < ms; passed += 100) {
