@@ -66,14 +66,24 @@ export const sharedNotificationCases: readonly SharedStorageCase[] = [
       const received: StoreNotification[] = []
       other.listen((notification) => received.push(notification))
       const notifications = watchNotifications(other)
-      await first.commit([token('x')])
-      await other.events.follow({ runIds: ['run-a', 'run-b'], all: false })
       await other.events.follow({ runIds: ['run-b'], all: false })
-      await first.commit([token('y')])
-      await second.commit([token('z')])
+      await first.commit([token('before')])
+      // A process sends notifications in order, so this one shows that the one before was sent.
+      await second.commit([token('followed')])
       await notifications.events('run-b', 1)
+      await other.events.follow({ runIds: ['run-a', 'run-b'], all: false })
+      await first.commit([token('followed')])
+      await notifications.events('run-a', 2)
+      await other.events.follow({ runIds: ['run-b'], all: false })
+      await first.commit([token('after')])
+      await second.commit([token('followed')])
+      await notifications.events('run-b', 2)
       const written = received.filter(({ kind }) => kind === 'events')
-      deepStrictEqual(written, [{ kind: 'events', runId: 'run-b', from: 1, to: 1 }])
+      deepStrictEqual(written, [
+        { kind: 'events', runId: 'run-b', from: 1, to: 1 },
+        { kind: 'events', runId: 'run-a', from: 2, to: 2 },
+        { kind: 'events', runId: 'run-b', from: 2, to: 2 },
+      ])
       notifications.stop()
     },
   },
