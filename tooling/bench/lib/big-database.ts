@@ -64,6 +64,13 @@ export async function fillDatabase(
   await query(url, settings, `UPDATE runs SET ${aged.join(', ')}`)
   const tables = [...new Set(columns.map(({ table }) => table))]
   const createIndexes = await dropIndexes(url, settings, schema)
+  const source = `${schema}_executed`
+  await query(
+    url,
+    settings,
+    `CREATE SCHEMA ${source}`,
+    ...tables.map((table) => keepSql({ source, table, newest })),
+  )
   const starts = Array.from({ length: Math.ceil(options.copies / SETS) }, (_, at) => at * SETS + 1)
   const copies = (table: string, from: number): TableCopy => ({
     table,
@@ -71,6 +78,7 @@ export async function fillDatabase(
     from,
     to: Math.min(from + SETS - 1, options.copies),
     newest,
+    source,
   })
   const { directory } = options
   if (directory === undefined) {
@@ -92,6 +100,7 @@ export async function fillDatabase(
       )
     })
   }
+  await query(url, `DROP SCHEMA ${source} CASCADE`)
   await inParallel(createIndexes, async (create) => {
     await query(url, settings, create)
   })
@@ -207,6 +216,27 @@ interface TableCopy {
   readonly to: number
   /** Greatest row id of the executed runs. */
   readonly newest: number
+  /** Schema of the tables with the executed rows. */
+  readonly source: string
+}
+
+/**
+ * Returns the statement that keeps the executed rows of a table in a table of their own. Those of the store are not read
+ * while they grow: their statistics would make each statement read all of their rows.
+ */
+function keepSql({
+  source,
+  table,
+  newest,
+}: Pick<TableCopy, 'source' | 'table' | 'newest'>): string {
+  const key = keyOf(table)
+  return `CREATE TABLE ${source}."${table}" AS
+    SELECT * FROM "${table}" WHERE ${key} <= ${newest} ORDER BY ${key}`
+}
+
+/** Returns the column with the row id of the run. */
+function keyOf(table: string): string {
+  return table === 'runs' ? 'id' : 'run'
 }
 
 function insertSql(copy: TableCopy): string {
@@ -225,8 +255,8 @@ function listNames({ columns }: TableCopy): string {
   return columns.map(({ name }) => `"${name}"`).join(', ')
 }
 
-function selectCopies({ table, columns, from, to, newest }: TableCopy): string {
-  const key = table === 'runs' ? 'id' : 'run'
+function selectCopies({ table, columns, from, to, newest, source }: TableCopy): string {
+  const key = keyOf(table)
   const values = columns.map((column) => {
     if (column.name === key) return `${key} + copy * ${newest}`
     if (column.table === 'runs' && column.name.endsWith('_at')) return later(column, 'copy')
@@ -239,9 +269,10 @@ function selectCopies({ table, columns, from, to, newest }: TableCopy): string {
     { length: to - from + 1 },
     (_, at) => `(${from + at}, '{${gramsOfMark(from + at).join()}}'::int2[])`,
   )
+  // The reference to the copy, and OFFSET, keep the planner from reading the sets inside: keys must arrive in order.
   return `
     SELECT ${values.join(', ')} FROM (VALUES ${sets.join()}) AS sets (copy, mark_grams),
-      LATERAL (SELECT * FROM "${table}" WHERE ${key} <= ${newest} ORDER BY ${key}) AS executed`
+      LATERAL (SELECT * FROM ${source}."${table}" WHERE copy > 0 OFFSET 0) AS executed`
 }
 
 function later({ name, type }: Column, sets: string): string {
