@@ -221,7 +221,7 @@ interface TableCopy {
 }
 
 /**
- * Returns the statement that keeps the executed rows of a table in a table of their own. Those of the store are not read
+ * Returns the statement that copies the executed rows of a table to a separate table. Those of the store are not read
  * while they grow: their statistics would make each statement read all of their rows.
  */
 function keepSql({
