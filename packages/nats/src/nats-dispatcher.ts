@@ -17,9 +17,10 @@
  *    no process knows, stranded runs, parked runs whose time limit has passed, and runs whose offers were lost. In a fleet
  *    of more than ten, each process takes longer, like its polls and its idle lease, and all together less.
  */
-import { DISPATCHER_VERSION } from '@tutti/runs'
+import { DISPATCHER_VERSION, OfferRelay } from '@tutti/runs'
 
 import { OfferPuller, type PulledOffer, type PullLimits } from './offer-puller.ts'
+import { encodeOffer, type Names } from './subjects.ts'
 
 import type {
   ClaimedRun,
@@ -33,9 +34,7 @@ import type {
   OfferOutcome,
 } from '@tutti/runs'
 import type { NatsLink } from './nats-link.ts'
-import type { OfferRelay } from './offer-relay.ts'
 import type { ResolvedNatsEngineOptions } from './options.ts'
-import type { Names } from './subjects.ts'
 
 /** Time after which offers are handed out again when their claim has failed, in milliseconds. */
 const AFTER_ERROR_MS = 600
@@ -67,7 +66,6 @@ export function nextStorePollMs(
 export interface NatsDispatcherOptions {
   readonly host: EngineHost
   readonly link: NatsLink
-  readonly relay: OfferRelay
   readonly names: Names
   readonly settings: ResolvedNatsEngineOptions
 }
@@ -76,6 +74,7 @@ export interface NatsDispatcherOptions {
 export class NatsDispatcher implements Dispatcher {
   readonly version = DISPATCHER_VERSION
   readonly #options: NatsDispatcherOptions
+  readonly #relay: OfferRelay
   readonly #pullers = new Map<string, OfferPuller>()
   readonly #held = new Map<string, PulledOffer>()
   readonly #timers = new Set<() => void>()
@@ -90,6 +89,14 @@ export class NatsDispatcher implements Dispatcher {
 
   constructor(options: NatsDispatcherOptions) {
     this.#options = options
+    const { host, link, settings } = options
+    this.#relay = new OfferRelay({
+      outbox: host.outbox,
+      publish: ({ offerId, ...offer }) => this.#publish(offer, offerId),
+      isReady: () => link.ready !== undefined,
+      clock: settings.clock,
+      logger: host.logger,
+    })
   }
 
   get engine(): EngineState {
@@ -123,7 +130,7 @@ export class NatsDispatcher implements Dispatcher {
   }
 
   offer(): void {
-    this.#options.relay.send()
+    this.#relay.send()
   }
 
   heartbeat(held: readonly Pick<HeldRun, 'runId'>[]): void {
@@ -139,7 +146,8 @@ export class NatsDispatcher implements Dispatcher {
     if (inMs > LONGEST_WAKE_MS) return
     const stop = this.#options.settings.clock.after(inMs, () => {
       this.#timers.delete(stop)
-      void this.#options.relay.publish(offer)
+      // A poll of the store finds the run if this fails.
+      this.#publish(offer).catch(() => undefined)
     })
     this.#timers.add(stop)
   }
@@ -148,13 +156,29 @@ export class NatsDispatcher implements Dispatcher {
   onLink(): void {
     this.#askStoreAt = -Infinity
     for (const puller of this.#pullers.values()) puller.pull()
+    this.#relay.send()
   }
 
   /** Returns all offers that were not claimed. Messages of runs that still execute are handed out after `leaseMs`. */
   stop(): void {
+    this.#relay.stop()
     for (const stop of this.#timers) stop()
     for (const puller of this.#pullers.values()) puller.stop()
     for (const { message } of this.#arrived.splice(0)) message.nak()
+  }
+
+  /** Stores an offer in the stream; one with an id once, even if it is sent again. @throws when the stream does not have it */
+  async #publish(offer: Offer, offerId?: string): Promise<void> {
+    const { link, names } = this.#options
+    const client = link.ready
+    if (client === undefined) throw new Error('NATS cannot be reached')
+    const options = offerId === undefined ? {} : { msgID: offerId }
+    try {
+      await client.stream.publish(names.offersOf(offer.claimKey), encodeOffer(offer), options)
+    } catch (error) {
+      link.reportFailed(error)
+      throw error
+    }
   }
 
   /** Claims runs whose offers have arrived. Returns undefined if there are none. */

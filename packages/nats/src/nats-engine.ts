@@ -2,7 +2,6 @@
 import { NatsDispatcher } from './nats-dispatcher.ts'
 import { NatsLink } from './nats-link.ts'
 import { NatsNotifications } from './nats-notifications.ts'
-import { OfferRelay } from './offer-relay.ts'
 import { resolveNatsEngineOptions, type NatsEngineOptions } from './options.ts'
 import { createNames } from './subjects.ts'
 
@@ -18,7 +17,7 @@ export function natsEngine(options: NatsEngineOptions): ConnectEngine {
   const settings = resolveNatsEngineOptions(options)
   const names = createNames(settings.prefix)
   return (host) => {
-    const { logger, outbox, processName } = host
+    const { logger, processName } = host
     const link = new NatsLink({
       settings,
       names,
@@ -27,24 +26,18 @@ export function natsEngine(options: NatsEngineOptions): ConnectEngine {
       onOpen: (client) => {
         notifications.onOpen(client)
       },
-      onChange: (isReady) => {
+      onChange: () => {
         dispatcher.onLink()
-        if (isReady) relay.send()
         host.receive([{ kind: 'missed' }])
       },
     })
-    const onError = (error: unknown): void => {
-      logger.warn('Failed to send offers; they stay in the outbox', { error })
-    }
-    const relay = new OfferRelay({ outbox, link, names, clock: settings.clock, onError })
-    const dispatcher = new NatsDispatcher({ host, link, relay, names, settings })
+    const dispatcher = new NatsDispatcher({ host, link, names, settings })
     const notifications = new NatsNotifications({ host, link, names })
     return {
       dispatcher,
       notifications,
       async [Symbol.asyncDispose]() {
         dispatcher.stop()
-        relay.stop()
         await link.close()
       },
     }

@@ -41,7 +41,7 @@ export interface NatsLinkOptions {
   /** Called with the client when the first connection exists, before the link is ready. */
   readonly onOpen: (client: LinkedClient) => void
   /** Called when the state has changed. */
-  readonly onChange: (isReady: boolean) => void
+  readonly onChange: () => void
 }
 
 /** A connection, and whether it can be used. */
@@ -171,7 +171,7 @@ export class NatsLink {
       logger.warn('NATS cannot be used; runs are dispatched over the database', { reason })
       this.#onLost()
     }
-    onChange(isReady)
+    onChange()
   }
 }
 

@@ -6,7 +6,6 @@ import { resolveNatsEngineOptions } from '../src/options.ts'
 import { createNames, encodeOffer } from '../src/subjects.ts'
 
 import type { NatsLink } from '../src/nats-link.ts'
-import type { OfferRelay } from '../src/offer-relay.ts'
 import type { ClaimRequest, EngineHost } from '@tutti/runs'
 
 const REQUEST: ClaimRequest = {
@@ -50,7 +49,6 @@ it('[RUNS-NE7] returns offers and pulls none after it met the full limit, until 
   const dispatcher = new NatsDispatcher({
     host: host as EngineHost,
     link: { ready } as unknown as NatsLink,
-    relay: {} as OfferRelay,
     names: createNames('test'),
     settings: resolveNatsEngineOptions({ servers: 'nats://localhost:4222' }),
   })

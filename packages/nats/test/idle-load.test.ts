@@ -6,7 +6,6 @@ import { resolveNatsEngineOptions } from '../src/options.ts'
 import { createNames } from '../src/subjects.ts'
 
 import type { NatsLink } from '../src/nats-link.ts'
-import type { OfferRelay } from '../src/offer-relay.ts'
 import type { EngineHost } from '@tutti/runs'
 
 /** Measures one of so many processes that NATS dispatches, while it offers no run. */
@@ -19,7 +18,6 @@ function measureWithNats(processes: number): Promise<IdleLoad> {
     return new NatsDispatcher({
       host: { dispatcher } as Partial<EngineHost> as EngineHost,
       link: { ready } as unknown as NatsLink,
-      relay: {} as OfferRelay,
       names: createNames('test'),
       settings,
     })

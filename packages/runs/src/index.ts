@@ -105,6 +105,7 @@ export {
   type OfferOutbox,
   type StoredOffer,
 } from './ports/dispatcher.ts'
+export { OfferRelay, type OfferRelayOptions } from './execution/offer-relay.ts'
 export type { ConnectEngine, DispatchEngine, EngineHost } from './ports/dispatch-engine.ts'
 export type {
   AddressedNotification,
