@@ -34,7 +34,13 @@ export { eventSize } from './feed/follow-events.ts'
 export type { EventBatches, FollowRunOptions } from './feed/follow-events.ts'
 export { readTurn } from './feed/read-turns.ts'
 export { serializeOnce } from './commit/serialize-once.ts'
-export type { StoredEventLog, EventQuery, FollowQuery, RunHead } from './ports/event-log.ts'
+export type {
+  StoredEventLog,
+  EventPage,
+  EventQuery,
+  FollowQuery,
+  RunHead,
+} from './ports/event-log.ts'
 export type { QueueLoad, StoreMetrics } from './ports/run-queue.ts'
 export type { Quota, ReviewQuery, RunListPage, RunQuery } from './ports/run-store.ts'
 export type { Catalogs } from './request/catalog-names.ts'

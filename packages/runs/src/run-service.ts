@@ -402,8 +402,8 @@ export class RunService {
   }
 
   /** Returns the events of a run that are in the log now. */
-  readEvents(query: EventQuery): Promise<readonly LoggedRunEvent[]> {
-    return this.#storage.events.read(query)
+  async readEvents(query: EventQuery): Promise<readonly LoggedRunEvent[]> {
+    return (await this.#storage.events.read(query)).events
   }
 
   /** Calls `listener` with the durable events of every run, until the returned function is called. */

@@ -1,7 +1,7 @@
 /** Logs of runs in memory, written by tests. */
 import { turns } from './turns.ts'
 
-import type { StoredEventLog, EventQuery, FollowQuery, RunHead } from '@tutti/runs'
+import type { StoredEventLog, EventPage, EventQuery, FollowQuery, RunHead } from '@tutti/runs'
 import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
 
 /** A log whose reads take a turn of the event loop, during which a test can act. */
@@ -41,9 +41,11 @@ export class FakeLog implements StoredEventLog {
     this.#runs.delete(runId)
   }
 
-  async read(query: EventQuery): Promise<readonly LoggedRunEvent[]> {
+  async read(query: EventQuery): Promise<EventPage> {
+    const { runId, from, limit } = query
     this.reads.push(query)
-    const page = (this.#runs.get(query.runId) ?? []).slice(query.from, query.from + query.limit)
+    const log = this.#runs.get(runId)
+    const page = { events: log?.slice(from, from + limit) ?? [], lastSeq: log && log.length - 1 }
     await this.#answer()
     return page
   }

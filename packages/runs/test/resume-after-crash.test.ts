@@ -6,6 +6,7 @@ import { fakeClock, scriptedModel, type ScriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { allEvents, temporaryDirectory } from './waiting-ensemble.ts'
+import { readAll } from '../src/testing/run-fixtures.ts'
 import { storageOver } from './storage-over.ts'
 
 const RUN_ID = 'run-1'
@@ -98,7 +99,7 @@ async function logLeftBehind(
   if (end !== 'died') return undefined
   // Work after its last commit is lost.
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve))
-  return storage.events.read({ runId: RUN_ID, from: 0, limit: 1_000 })
+  return readAll(storage, RUN_ID)
 }
 
 interface Ended {
@@ -231,7 +232,7 @@ async function runInLives(
     await service.start()
     if (lives === 0) await service.submit({ runId: RUN_ID })
     await Promise.race([died, allEvents(service, RUN_ID)])
-    const events = await storage.events.read({ runId: RUN_ID, from: 0, limit: 1_000 })
+    const events = await readAll(storage, RUN_ID)
     if (count(events, 'run_result') === 1) return { events, lives: lives + 1 }
   }
 }

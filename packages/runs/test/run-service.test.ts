@@ -568,7 +568,7 @@ describe('an interrupted run', () => {
     await service.close({ drainTimeoutMs: 0 })
     await using storage = sqliteRunStorage(directory.path)
     expect(await storage.runs.get(runId)).toMatchObject({ status: 'RUNNING', completedTasks: 1 })
-    const events = await storage.events.read({ runId, from: 0, limit: 1_000 })
+    const { events } = await storage.events.read({ runId, from: 0, limit: 1_000 })
     expect(events.map(({ type }) => type)).not.toContain('run_cancelling')
     expect(events.at(-1)).toMatchObject({ type: 'metrics_snapshot', taskName: 'play' })
     const steps = await storage.runs.steps(runId)

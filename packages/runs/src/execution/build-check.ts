@@ -173,8 +173,8 @@ export class BuildCheck {
   async #isAborted({ runId, isCancelling }: StrandedRun): Promise<boolean> {
     if (!isCancelling) return false
     const query = { runId, from: 0, limit: MAX_CANCELS, types: ['run_cancelling'] } as const
-    const cancels = await this.#options.storage.events.read(query)
-    return cancels.some((event) => event.type === 'run_cancelling' && event.mode === 'abort')
+    const { events } = await this.#options.storage.events.read(query)
+    return events.some((event) => event.type === 'run_cancelling' && event.mode === 'abort')
   }
 
   /** Returns the tasks that have begun. A delegated task can be any declared one, so all tasks count as begun. */

@@ -125,7 +125,7 @@ async function* readUpTo(
   at: number,
 ): AsyncGenerator<LoggedRunEvent> {
   for (let from = 0; ;) {
-    const page = await events.read({ runId, from, limit: PAGE, types: RECORDED })
+    const { events: page } = await events.read({ runId, from, limit: PAGE, types: RECORDED })
     for (const event of page) {
       if (event.seq > at) return
       yield event

@@ -182,7 +182,11 @@ export class RunEventFeed {
           position.reached = position.wanted
           break
         }
-        const page = await events.read({ runId, from: position.reached + 1, limit: PAGE })
+        const { events: page } = await events.read({
+          runId,
+          from: position.reached + 1,
+          limit: PAGE,
+        })
         const last = page.at(-1)
         if (last === undefined) break
         position.reached = last.seq

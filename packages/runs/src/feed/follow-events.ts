@@ -200,7 +200,7 @@ async function readLog(
 ): Promise<readonly LoggedRunEvent[]> {
   live.restart()
   if (query.limit > SMALL_PAGE.limit) await readTurn()
-  const page = await events.read(query)
+  const { events: page } = await events.read(query)
   const last = page.at(-1)
   if (last === undefined) live.caughtUp()
   else live.continues(last.seq)

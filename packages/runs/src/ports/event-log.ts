@@ -5,9 +5,9 @@ import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 export interface StoredEventLog {
   /**
    * Returns events of one run, in order. Reading stops after the event that reaches `maxBytes`, so a page shorter
-   * than `limit` is not the end of the log; an empty page is.
+   * than `limit` is not the end of the log.
    */
-  read(query: EventQuery): Promise<readonly LoggedRunEvent[]>
+  read(query: EventQuery): Promise<EventPage>
   /**
    * From now on notifies this process of the events that other processes write to these runs, and no longer of others.
    * Returns the newest event of each run that exists.
@@ -30,12 +30,19 @@ export interface EventQuery {
   readonly runId: string
   /** Events with `seq >= from`. */
   readonly from: number
-  /** Maximum number of events to return. */
+  /** Maximum number of events to return; at least 1. */
   readonly limit: number
   /** Size after which no further event is read, in bytes. @default 1000000 */
   readonly maxBytes?: number
   /** Only events of these types. @default all */
   readonly types?: readonly RunEvent['type'][]
+}
+
+/** Events of one run, and its newest event at the time of the read. */
+export interface EventPage {
+  readonly events: readonly LoggedRunEvent[]
+  /** Newest event of the run, of any type; undefined if the run does not exist. From the same snapshot as `events`. */
+  readonly lastSeq: number | undefined
 }
 
 /** The newest event of a run. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { createRun, endedRun } from '../testing/run-fixtures.ts'
+import { createRun, endedRun, readAll } from '../testing/run-fixtures.ts'
 import { hashName } from './connections.ts'
 import { LOCKS } from './database.ts'
 import { postgresRunStorage } from './index.ts'
@@ -55,7 +55,7 @@ describe('deleting ended runs', () => {
        INSERT INTO rest.deleted_runs SELECT id, last_seq FROM gone`,
     )
     await createRun(storage, 'run-a')
-    expect(await storage.events.read({ runId: 'run-a', from: 0, limit: 9 })).toHaveLength(1)
+    expect(await readAll(storage, 'run-a')).toHaveLength(1)
     expect(await storage.runs.deleteEnded({ keep: 9, limit: 9 })).toEqual([])
     expect([await count('rest.events'), await count('rest.deleted_runs')]).toEqual([1, 0])
   })

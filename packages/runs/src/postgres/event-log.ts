@@ -4,9 +4,14 @@ import { loadValues } from './load-values.ts'
 import { toEvent } from './rows.ts'
 import { fromColumn, toColumn } from './text.ts'
 
-import type { StoredEventLog, EventQuery, FollowQuery, RunHead } from '../ports/event-log.ts'
+import type {
+  StoredEventLog,
+  EventPage,
+  EventQuery,
+  FollowQuery,
+  RunHead,
+} from '../ports/event-log.ts'
 import type { PostgresParts } from './postgres-parts.ts'
-import type { LoggedRunEvent } from '@tutti/protocol'
 
 /** Value of `followers.run` for a process that follows every run. No run has this row id; the driver returns text. */
 export const ALL_RUNS = '0'
@@ -19,24 +24,29 @@ export class PostgresEventLog implements StoredEventLog {
     this.#parts = parts
   }
 
-  async read(query: EventQuery): Promise<readonly LoggedRunEvent[]> {
+  async read(query: EventQuery): Promise<EventPage> {
     const { runId, from, limit, types, maxBytes = EVENT_PAGE_BYTES } = query
     const { requests } = this.#parts
     const { schema } = requests
     const rows = await requests.query(
-      `SELECT seq, data FROM (
+      `SELECT last_seq, seq, data FROM ${schema}.runs LEFT JOIN LATERAL (
          SELECT seq, data, sum(size) OVER (ORDER BY seq) - size AS before
          FROM (
            SELECT seq, data, coalesce(bytes, octet_length(data)) AS size FROM ${schema}.events
-           WHERE run = (SELECT id FROM ${schema}.runs WHERE run_id = $1) AND seq >= $2
-             AND ($4::text[] IS NULL OR type = ANY($4))
+           WHERE run = runs.id AND seq >= $2 AND ($4::text[] IS NULL OR type = ANY($4))
            ORDER BY seq LIMIT $3
          ) AS wanted
-       ) AS sized WHERE before < $5 ORDER BY seq`,
+       ) AS sized ON before < $5
+       WHERE run_id = $1 ORDER BY seq`,
       [toColumn(runId), from, limit, types, maxBytes],
     )
-    const reader = await loadValues({ runId, session: requests }, rows)
-    return rows.map((row) => toEvent(runId, reader, row))
+    const [first] = rows
+    if (first === undefined) return { events: [], lastSeq: undefined }
+    // The only row of an empty page has no event.
+    const found = first['seq'] === null ? [] : rows
+    const reader = await loadValues({ runId, session: requests }, found)
+    const events = found.map((row) => toEvent(runId, reader, row))
+    return { events, lastSeq: Number(first['last_seq']) }
   }
 
   async follow({ runIds, all }: FollowQuery): Promise<readonly RunHead[]> {

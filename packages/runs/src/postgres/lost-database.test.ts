@@ -42,7 +42,7 @@ describe('a server that restarts', () => {
     await writing
     expect(work.unavailable).toBeGreaterThan(0)
     for (const [index, owner] of owners.entries()) {
-      const events = await other.events.read({ runId: owner.runId, from: 1, limit: 100_000 })
+      const { events } = await other.events.read({ runId: owner.runId, from: 1, limit: 100_000 })
       expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1))
       const texts = events.flatMap((event) => (event.type === 'token' ? [event.token] : []))
       expect(texts).toEqual(Array.from({ length: work.written[index] ?? -1 }, (_, n) => `${n}`))
@@ -85,7 +85,7 @@ describe('connections that are closed', () => {
     work.isDone = true
     await writing
     for (const [index, owner] of owners.entries()) {
-      const events = await retried(() =>
+      const { events } = await retried(() =>
         storage.events.read({ runId: owner.runId, from: 1, limit: 100_000 }),
       )
       const texts = events.flatMap((event) => (event.type === 'token' ? [event.token] : []))

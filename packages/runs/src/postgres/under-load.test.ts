@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 
 import { testDatabase } from '../../../../tooling/postgres/test-database.ts'
 import { result, step, token } from '../testing/event-fixtures.ts'
-import { createRun, toOwner, type Owner } from '../testing/run-fixtures.ts'
+import { createRun, readAll, toOwner, type Owner } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
 
 import type { RunStorage } from '../ports/run-storage.ts'
@@ -35,7 +35,7 @@ describe('several stores under load', () => {
     expect(world.ended.size).toBe(RUNS)
     for (const [claim, owners] of world.given) expect(owners, claim).toHaveLength(1)
     for (let index = 0; index < RUNS; index += 1) {
-      const events = await first.events.read({ runId: `run-${index}`, from: 0, limit: 1000 })
+      const events = await readAll(first, `run-${index}`)
       expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at))
       const texts = events.flatMap((event) => (event.type === 'token' ? [event.token] : []))
       expect(texts, `run-${index}`).toEqual(Array.from({ length: WRITES_A_RUN }, (_, n) => `${n}`))

@@ -4,7 +4,13 @@ import { StoredReader } from '../commit/read-stored.ts'
 import { keySql, numberSql, ofRun } from './log-key.ts'
 import { readEvent } from './rows.ts'
 
-import type { StoredEventLog, EventQuery, FollowQuery, RunHead } from '../ports/event-log.ts'
+import type {
+  StoredEventLog,
+  EventPage,
+  EventQuery,
+  FollowQuery,
+  RunHead,
+} from '../ports/event-log.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
@@ -12,9 +18,9 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 export function sqliteEventLog(database: DatabaseSync): StoredEventLog {
   const select = (filter: string): StatementSync =>
     database.prepare(
-      `SELECT ${numberSql()} AS seq, data, coalesce(bytes, octet_length(data)) AS bytes
-       FROM runs JOIN events ON ${ofRun('runs.id', '$from')}
-       WHERE run_id = $runId ${filter} ORDER BY key LIMIT $limit`,
+      `SELECT last_seq, ${numberSql()} AS seq, data, coalesce(bytes, octet_length(data)) AS bytes
+       FROM runs LEFT JOIN events ON ${ofRun('runs.id', '$from')} ${filter}
+       WHERE run_id = $runId ORDER BY key LIMIT $limit`,
     )
   const all = select('')
   // Separate statements, because a list in a statement costs more than the rest of the read.
@@ -27,7 +33,7 @@ export function sqliteEventLog(database: DatabaseSync): StoredEventLog {
      UNION SELECT run_id, last_seq FROM runs WHERE run_id IN (SELECT value FROM json_each($runIds))`,
   )
   return {
-    async read(query: EventQuery): Promise<readonly LoggedRunEvent[]> {
+    async read(query: EventQuery): Promise<EventPage> {
       const { runId, from, limit, types, maxBytes = EVENT_PAGE_BYTES } = query
       const place = { runId, from, limit }
       const rows =
@@ -36,13 +42,17 @@ export function sqliteEventLog(database: DatabaseSync): StoredEventLog {
           : some.iterate({ ...place, wanted: JSON.stringify(types) })
       const reader = new StoredReader((seq) => String(one.get({ runId, seq })?.['data']))
       const events: LoggedRunEvent[] = []
+      let lastSeq: number | undefined
       let bytes = 0
       for (const row of rows) {
+        lastSeq = Number(row['last_seq'])
+        // The only row of an empty page has no event.
+        if (row['seq'] === null) break
         events.push(readEvent(runId, reader, row))
         bytes += Number(row['bytes'])
         if (bytes >= maxBytes) break
       }
-      return events
+      return { events, lastSeq }
     },
     /** No other process writes to this store. */
     async follow({ runIds, all }: FollowQuery): Promise<readonly RunHead[]> {

@@ -18,6 +18,7 @@ import {
   ownedRun,
   parkedRun,
   newUnownedWrite,
+  readAll,
 } from '../testing/run-fixtures.ts'
 import { SQLITE_MIGRATIONS } from './migrations.ts'
 import { sqliteRunStorage } from './sqlite-run-storage.ts'
@@ -52,7 +53,7 @@ describe('the embedded storage', () => {
     }
     await using storage = sqliteRunStorage(directory)
     expect((await storage.runs.get('run-a'))?.inputs).toEqual(run.inputs)
-    expect(await storage.events.read({ runId: 'run-a', from: 0, limit: 9 })).toHaveLength(1)
+    expect(await readAll(storage, 'run-a')).toHaveLength(1)
   })
 
   it('makes the runs of an earlier process ready on request', async () => {
@@ -214,7 +215,7 @@ describe('the embedded storage', () => {
       { kind: 'created' },
     ])
     expect((await storage.queue.load()).queued).toBe(2)
-    expect(await storage.events.read({ runId: 'run-a', from: 0, limit: 9 })).toHaveLength(1)
+    expect(await readAll(storage, 'run-a')).toHaveLength(1)
   })
 
   it('[RUNS-P15] gives a new run to its claimant, unless another run is due or the limit is reached', async () => {

@@ -54,7 +54,8 @@ export const readCases: readonly StorageCase[] = [
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([token('1'), started, token('2'), token('3')])
       const seqs = async (query: object): Promise<readonly number[]> => {
-        const events = await storage.events.read({ runId: 'run-a', from: 0, limit: 9, ...query })
+        const place = { runId: 'run-a', from: 0, limit: 9 }
+        const { events } = await storage.events.read({ ...place, ...query })
         return events.map(({ seq }) => seq)
       }
       deepStrictEqual(await seqs({ from: 2 }), [2, 3, 4])
@@ -64,6 +65,30 @@ export const readCases: readonly StorageCase[] = [
       deepStrictEqual(await seqs({ types: [] }), [])
       deepStrictEqual(await seqs({ from: 5 }), [])
       deepStrictEqual(await seqs({ runId: 'run-z' }), [])
+    },
+  },
+  {
+    name: '[RUNS-P3] a read returns the newest event of the run, regardless of the events that it selects',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a')
+      await owner.commit([token('1'), started, token('2'), token('3')])
+      const read = async (query: object) => {
+        const place = { runId: 'run-a', from: 0, limit: 9 }
+        const { events, lastSeq } = await storage.events.read({ ...place, ...query })
+        return [events.map(({ seq }) => seq), lastSeq]
+      }
+      deepStrictEqual(await read({ from: 1, limit: 2 }), [[1, 2], 4])
+      deepStrictEqual(await read({ from: 3 }), [[3, 4], 4])
+      deepStrictEqual(await read({ from: 5 }), [[], 4])
+      deepStrictEqual(await read({ from: 9 }), [[], 4])
+      deepStrictEqual(await read({ maxBytes: 1 }), [[0], 4])
+      deepStrictEqual(await read({ types: ['run_queued'] }), [[0], 4])
+      deepStrictEqual(await read({ from: 1, types: ['run_queued'] }), [[], 4])
+      deepStrictEqual(await read({ runId: 'run-z' }), [[], undefined])
+      await owner.commit([result('run-a')])
+      deepStrictEqual(await read({ from: 5 }), [[5], 5])
+      await storage.runs.delete('run-a')
+      deepStrictEqual(await read({}), [[], undefined])
     },
   },
   {

@@ -167,8 +167,11 @@ export async function readRecord(storage: RunStorage, runId: string): Promise<Ru
 }
 
 /** Returns all events of a run. */
-export function readAll(storage: RunStorage, runId: string): Promise<readonly LoggedRunEvent[]> {
-  return storage.events.read({ runId, from: 0, limit: 10_000 })
+export async function readAll(
+  storage: RunStorage,
+  runId: string,
+): Promise<readonly LoggedRunEvent[]> {
+  return (await storage.events.read({ runId, from: 0, limit: 10_000 })).events
 }
 
 /** Claims up to `wanted` due runs for an owner, in order. */

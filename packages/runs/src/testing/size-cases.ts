@@ -23,8 +23,8 @@ export const sizeCases: readonly StorageCase[] = [
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit(['1', '2', '3'].map((text) => token(text.repeat(10_000))))
       const seqs = async (from: number, maxBytes: number): Promise<readonly number[]> => {
-        const page = await storage.events.read({ runId: 'run-a', from, limit: 9, maxBytes })
-        return page.map(({ seq }) => seq)
+        const { events } = await storage.events.read({ runId: 'run-a', from, limit: 9, maxBytes })
+        return events.map(({ seq }) => seq)
       }
       deepStrictEqual(await seqs(1, 1), [1])
       deepStrictEqual(await seqs(1, 15_000), [1, 2])
@@ -37,9 +37,9 @@ export const sizeCases: readonly StorageCase[] = [
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit(['1', '2', '3'].map((text) => token(text.repeat(600_000))))
-      const page = await storage.events.read({ runId: 'run-a', from: 1, limit: 9 })
+      const { events } = await storage.events.read({ runId: 'run-a', from: 1, limit: 9 })
       deepStrictEqual(
-        page.map(({ seq }) => seq),
+        events.map(({ seq }) => seq),
         [1, 2],
       )
     },

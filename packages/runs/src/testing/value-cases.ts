@@ -41,7 +41,7 @@ async function commitTurns(owner: Owner, from: number, to: number): Promise<void
 async function readJson(storage: RunStorage, runId: string): Promise<readonly string[]> {
   const events = []
   for (let from = 1; ;) {
-    const page = await storage.events.read({ runId, from, limit: 7 })
+    const { events: page } = await storage.events.read({ runId, from, limit: 7 })
     const last = page.at(-1)
     if (last === undefined) break
     from = last.seq + 1
@@ -96,7 +96,8 @@ export const valueCases: readonly StorageCase[] = [
       const owner = await ownedRun(storage, 'run-a')
       await commitTurns(owner, 0, TURNS)
       const types = ['llm_iteration_started'] as const
-      const found = await storage.events.read({ runId: 'run-a', from: 10, limit: 2, types })
+      const query = { runId: 'run-a', from: 10, limit: 2, types }
+      const { events: found } = await storage.events.read(query)
       const expected = (await readAll(storage, 'run-a')).filter(
         ({ type, seq }) => type === 'llm_iteration_started' && seq >= 10,
       )
@@ -128,7 +129,7 @@ export const valueCases: readonly StorageCase[] = [
       const { lastSeq } = owner.claimed.run
       const from = lastSeq + 1 + 2 * (TURNS - 2)
       const read = async (maxBytes: number): Promise<number> =>
-        (await storage.events.read({ runId: 'run-a', from, limit: 9, maxBytes })).length
+        (await storage.events.read({ runId: 'run-a', from, limit: 9, maxBytes })).events.length
       deepStrictEqual([await read(1), await read(20_000), await read(200_000)], [1, 1, 4])
       const steps = await storage.runs.steps('run-a', { maxBytes: 200_000 })
       strictEqual(steps.length, TURNS)

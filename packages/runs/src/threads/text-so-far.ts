@@ -21,17 +21,17 @@ const TEXT_EVENTS = [
  * none.
  */
 export async function readTextSoFar(
-  events: StoredEventLog,
+  log: StoredEventLog,
   { runId, lastSeq, finalTask }: Pick<ThreadRunRecord, 'runId' | 'lastSeq' | 'finalTask'>,
 ): Promise<string | undefined> {
-  const page = await events.read({
+  const page = await log.read({
     runId,
     from: Math.max(0, lastSeq + 1 - MOST_LATE_EVENTS),
     limit: MOST_LATE_EVENTS,
     maxBytes: LATE_EVENTS_BYTES,
     types: TEXT_EVENTS,
   })
-  const text = page.reduce((before, event) => foldText(before, event, finalTask), '')
+  const text = page.events.reduce((before, event) => foldText(before, event, finalTask), '')
   return text === '' ? undefined : text
 }
 
