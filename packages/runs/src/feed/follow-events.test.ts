@@ -39,6 +39,19 @@ describe('followEvents', () => {
     expect(await reader.take(5)).toEqual([0, 1, 2, 3, 4])
   })
 
+  it('[RUNS-F1] reads the log of a running run once, and does not read the run', async () => {
+    const run = new FakeRun()
+    run.append(3)
+    const reader = run.follow(0)
+    expect(await reader.take(3)).toEqual([0, 1, 2])
+    await reader.idle()
+    expect([run.reads, run.questions]).toEqual([1, 0])
+    run.append(1)
+    run.end()
+    expect(await reader.rest()).toEqual([3, 4])
+    expect([run.reads, run.questions]).toEqual([1, 0])
+  })
+
   it('[RUNS-F1] starts at the given number, even if it is in the future', async () => {
     const run = new FakeRun()
     run.append(2)
@@ -103,8 +116,8 @@ describe('followEvents', () => {
     const readers = Array.from({ length: 20 }, () => run.follow(0))
     const read = readers.map((reader) => reader.rest())
     await turns(20)
-    // Two small pages each, then a turn at the start and every eight passes of the event loop.
-    expect(run.reads).toBeLessThan(50)
+    // One page each, then a turn at the start and every eight passes of the event loop.
+    expect(run.reads).toBeLessThan(30)
     const seqs = Array.from({ length: 1_001 }, (_, index) => index)
     expect(await Promise.all(read)).toEqual(readers.map(() => seqs))
   })
@@ -183,15 +196,30 @@ describe('followEvents', () => {
     expect(await reader.take(1)).toEqual([3])
   })
 
-  it('[RUNS-F1] reads once more after an empty list during a read', async () => {
+  it.for([0, 1])(
+    '[RUNS-F1] reads once more after an empty list during a read from event %i',
+    async (from) => {
+      const run = new FakeRun()
+      run.append(1)
+      run.duringRead(() => {
+        run.appendUnpublished(1)
+        run.nudge()
+      })
+      expect(await run.follow(from).take(2 - from)).toEqual([0, 1].slice(from))
+      expect(run.reads).toBe(2)
+    },
+  )
+
+  it('[RUNS-F1] reads the log again if the events during a read did not fit into memory', async () => {
     const run = new FakeRun()
     run.append(1)
     run.duringRead(() => {
-      run.appendUnpublished(1)
-      run.nudge()
+      run.append(1_001)
     })
-    expect(await run.follow(1).take(1)).toEqual([1])
-    expect(run.reads).toBe(2)
+    const reader = run.follow(0)
+    expect(await reader.take(1_002)).toEqual(Array.from({ length: 1_002 }, (_, index) => index))
+    run.end()
+    expect(await reader.rest()).toEqual([1_002])
   })
 
   it('[RUNS-F1] continues to wait when the log has no new events', async () => {
@@ -390,6 +418,10 @@ class FakeRun {
   /** Number of reads of the run. */
   questions = 0
   #record: { status: RunStatus } | undefined = { status: 'RUNNING' }
+
+  constructor() {
+    this.#log.append(RUN, [])
+  }
 
   get reads(): number {
     return this.#log.reads.length

@@ -14,7 +14,7 @@ import { logIsShorter } from '../refusals.ts'
 import { readTurn } from './read-turns.ts'
 
 import type { EventBus } from './event-bus.ts'
-import type { EventQuery, StoredEventLog } from '../ports/event-log.ts'
+import type { EventPage, StoredEventLog } from '../ports/event-log.ts'
 import type { RunRecord } from '../run-record.ts'
 
 /** Maximum number of events that wait in memory for one reader: some seconds of a busy run. */
@@ -23,23 +23,17 @@ const MAX_WAITING = 1_000
 /** Maximum size of the waiting events in addition to the oldest batch, in bytes. */
 const MAX_WAITING_BYTES = 256_000
 
-/** Number of events read from the log at a time. */
-const PAGE = 500
+/** Size of a page of the log. */
+const PAGE = { limit: 500, maxBytes: 256_000 }
 
-/** Size of a page of the log, in bytes. */
-const PAGE_BYTES = 256_000
-
-/** Size of a page that is read without waiting for a turn: less work than the request of its reader. */
-const SMALL_PAGE = { limit: 50, maxBytes: 16_000 }
-
-/** Number of small pages of a reader: with the second one, the reader of a short log has reached its end. */
-const SMALL_PAGES = 2
+/** Size of the first page of a reader. It is read without waiting for a turn: less work than the request of its reader. */
+const FIRST_PAGE = { limit: 50, maxBytes: 16_000 }
 
 /** The log and the live events of a run. */
 export interface FollowSource {
   readonly events: StoredEventLog
   readonly bus: Pick<EventBus, 'listen'>
-  /** Returns the run, or undefined. Called when the log has no further events. */
+  /** Returns the run, or undefined. Called when a read of the log finds no events. */
   readonly find: (runId: string) => Promise<Pick<RunRecord, 'status' | 'lastSeq'> | undefined>
 }
 
@@ -80,8 +74,7 @@ class FollowedEvents implements EventBatches {
   readonly #live = new LiveEvents()
   #next: number
   #isOver = false
-  /** Number of pages read from the log. */
-  #pages = 0
+  #hasReadLog = false
   /** Undefined until the first batch is requested. */
   #stopListening: (() => void) | undefined
 
@@ -119,41 +112,51 @@ class FollowedEvents implements EventBatches {
 
   /** Reads the next batch; undefined at the end. */
   async #nextBatch(): Promise<readonly LoggedRunEvent[] | undefined> {
-    const { runId, signal } = this.#options
-    const { events, find } = this.#source
+    const { signal } = this.#options
     const live = this.#live
     while (!this.#isOver && signal?.aborted !== true) {
       this.#listen()
       const next = this.#next
-      const isLive = live.complete
-      const batch = isLive ? live.take(next) : await readLog(events, live, this.#nextPage())
+      const page = live.complete ? undefined : await this.#readLog()
+      const batch = page?.events ?? live.take(next)
       const last = batch.at(-1)
       if (last !== undefined) {
         this.#next = last.seq + 1
         if (last.type === 'run_result') this.#end()
         return batch
       }
-      if (!isLive) {
-        const run = await find(runId)
-        if (run !== undefined && this.#hasMoreThan(run)) throw logIsShorter(runId, run.lastSeq)
-        if (!mayHaveEvents(next, run)) break
-      }
+      if (page !== undefined && !(await this.#mayGetEvents(page))) break
       await live.arrival(signal)
     }
     return undefined
   }
 
-  #nextPage(): EventQuery {
-    const query = { runId: this.#options.runId, from: this.#next }
-    this.#pages += 1
-    return this.#pages <= SMALL_PAGES
-      ? { ...query, ...SMALL_PAGE }
-      : { ...query, limit: PAGE, maxBytes: PAGE_BYTES }
+  /**
+   * Reads a page of the log. The live events take over once the page is empty, ends with the newest event of the run, or
+   * reaches them. Events that are written after the read are live, because the reader listens before it.
+   */
+  async #readLog(): Promise<EventPage> {
+    const live = this.#live
+    live.restart()
+    if (this.#hasReadLog) await readTurn()
+    const size = this.#hasReadLog ? PAGE : FIRST_PAGE
+    this.#hasReadLog = true
+    const { runId } = this.#options
+    const page = await this.#source.events.read({ runId, from: this.#next, ...size })
+    const last = page.events.at(-1)
+    if (last === undefined || last.seq === page.lastSeq) live.caughtUp()
+    else live.continues(last.seq)
+    return page
   }
 
-  /** Whether events that were yielded are no longer in the log (RUNS-F8). */
-  #hasMoreThan({ lastSeq }: Pick<RunRecord, 'lastSeq'>): boolean {
-    return this.#next > this.#options.from && this.#next > lastSeq + 1
+  /** Whether the run may get events after an empty page. Throws if it has lost events that were yielded (RUNS-F8). */
+  async #mayGetEvents({ lastSeq }: EventPage): Promise<boolean> {
+    if (lastSeq === undefined) return false
+    const { runId, from } = this.#options
+    const next = this.#next
+    if (next > from && next > lastSeq + 1) throw logIsShorter(runId, lastSeq)
+    const run = await this.#source.find(runId)
+    return run !== undefined && (!isTerminalRunStatus(run.status) || run.lastSeq >= next)
   }
 
   #listen(): void {
@@ -179,32 +182,6 @@ class FollowedEvents implements EventBatches {
     this.#live.restart()
     this.#live.wake()
   }
-}
-
-/** Whether a run has, or may get, an event from `next` on. */
-function mayHaveEvents(
-  next: number,
-  run: Pick<RunRecord, 'status' | 'lastSeq'> | undefined,
-): boolean {
-  return run !== undefined && (!isTerminalRunStatus(run.status) || run.lastSeq >= next)
-}
-
-/**
- * Reads a page of the log. The live events take over once the page is empty or reaches them. A short page is not the
- * end, because it may contain long events.
- */
-async function readLog(
-  events: StoredEventLog,
-  live: LiveEvents,
-  query: EventQuery,
-): Promise<readonly LoggedRunEvent[]> {
-  live.restart()
-  if (query.limit > SMALL_PAGE.limit) await readTurn()
-  const { events: page } = await events.read(query)
-  const last = page.at(-1)
-  if (last === undefined) live.caughtUp()
-  else live.continues(last.seq)
-  return page
 }
 
 /** The live events that one reader has not taken yet. */
