@@ -16,18 +16,16 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
 /** The event log over an open database. */
 export function sqliteEventLog(database: DatabaseSync): StoredEventLog {
+  const head = database.prepare('SELECT id, last_seq FROM runs WHERE run_id = $runId')
   const select = (filter: string): StatementSync =>
     database.prepare(
-      `SELECT last_seq, ${numberSql()} AS seq, data, coalesce(bytes, octet_length(data)) AS bytes
-       FROM runs LEFT JOIN events ON ${ofRun('runs.id', '$from')} ${filter}
-       WHERE run_id = $runId ORDER BY key LIMIT $limit`,
+      `SELECT ${numberSql()} AS seq, data, coalesce(bytes, octet_length(data)) AS bytes
+       FROM events WHERE ${ofRun('$run', '$from')} ${filter} ORDER BY key LIMIT $limit`,
     )
   const all = select('')
   // Separate statements, because a list in a statement costs more than the rest of the read.
   const some = select('AND type IN (SELECT value FROM json_each($wanted))')
-  const one = database.prepare(
-    `SELECT data FROM runs JOIN events ON key = ${keySql('runs.id', '$seq')} WHERE run_id = $runId`,
-  )
+  const one = database.prepare(`SELECT data FROM events WHERE key = ${keySql('$run', '$seq')}`)
   const heads = database.prepare(
     `SELECT run_id, last_seq FROM runs WHERE $all AND state = 'owned'
      UNION SELECT run_id, last_seq FROM runs WHERE run_id IN (SELECT value FROM json_each($runIds))`,
@@ -35,24 +33,24 @@ export function sqliteEventLog(database: DatabaseSync): StoredEventLog {
   return {
     async read(query: EventQuery): Promise<EventPage> {
       const { runId, from, limit, types, maxBytes = EVENT_PAGE_BYTES } = query
-      const place = { runId, from, limit }
+      // All statements run before anything else can write.
+      const found = head.get({ runId })
+      if (found === undefined) return { events: [], lastSeq: undefined }
+      const run = Number(found['id'])
+      const place = { run, from, limit }
       const rows =
         types === undefined
           ? all.iterate(place)
           : some.iterate({ ...place, wanted: JSON.stringify(types) })
-      const reader = new StoredReader((seq) => String(one.get({ runId, seq })?.['data']))
+      const reader = new StoredReader((seq) => String(one.get({ run, seq })?.['data']))
       const events: LoggedRunEvent[] = []
-      let lastSeq: number | undefined
       let bytes = 0
       for (const row of rows) {
-        lastSeq = Number(row['last_seq'])
-        // The only row of an empty page has no event.
-        if (row['seq'] === null) break
         events.push(readEvent(runId, reader, row))
         bytes += Number(row['bytes'])
         if (bytes >= maxBytes) break
       }
-      return { events, lastSeq }
+      return { events, lastSeq: Number(found['last_seq']) }
     },
     /** No other process writes to this store. */
     async follow({ runIds, all }: FollowQuery): Promise<readonly RunHead[]> {
