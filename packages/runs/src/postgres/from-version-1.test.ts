@@ -40,7 +40,7 @@ function toVersion1(schema: string): string {
       DROP COLUMN slot, DROP COLUMN thread_id;
     DROP TABLE ${schema}.leases, ${schema}.slots;
     DROP INDEX ${schema}.runs_by_owner, ${schema}.runs_by_upper_id,
-      ${schema}.runs_by_ensemble;
+      ${schema}.runs_by_ensemble_status;
     UPDATE ${schema}.schema_version SET version = 1`
 }
 

@@ -27,6 +27,7 @@ const PAGE = { limit: 50 }
 
 const MAX_BUFFERS = 2_500
 const MAX_BUFFERS_BY_CHANGE = 600
+const MAX_BUFFERS_BY_INDEX = 600
 
 /** A connection that plans like those of lists. */
 let reader: Client
@@ -80,6 +81,8 @@ it.for<[string, Partial<RunQuery>]>([
     'a common ensemble and the status of the oldest runs',
     { ensemble: 'band', statuses: ['REJECTED'] },
   ],
+  ['a rare ensemble and a common status', { ensemble: 'choir', statuses: ['COMPLETED'] }],
+  ['a common ensemble and a common tag', { ensemble: 'band', tag: { key: 'team' } }],
   ['a text of all runs', { text: 'report' }],
   ['a text of 100 runs', { text: 'report 77 of' }],
   ['a text of no run', { text: 'no such text' }],
@@ -112,6 +115,20 @@ it.for<[string, Partial<ChangedRunsQuery>]>([
   const query = { ensembles: ['band', 'choir', 'none'], ...PAGE, ...filter }
   const buffers = await countBuffers(() => storage.runs.listByChange(query))
   expect(buffers).toBeLessThanOrEqual(MAX_BUFFERS_BY_CHANGE)
+})
+
+it('[RUNS-P13] a list of an ensemble and a status does not read newer runs with another status', async () => {
+  await database.client.query(
+    `INSERT INTO tutti.runs (run_id, ensemble, workflow, status, inputs, tags, tag_index, task_count, created_at)
+     SELECT 'new-' || g, 'band', 'SEQUENTIAL', 'RUNNING', '{}', '{}', '{}', 1, 1.9e12 + g
+     FROM generate_series(1, 40000) AS g`,
+  )
+  await database.client.query('VACUUM ANALYZE tutti.runs')
+  await using storage = await open()
+  const statuses = ['COMPLETED'] as const
+  const list = () => storage.runs.list({ ...PAGE, ensemble: 'band', statuses })
+  expect(await countBuffers(list)).toBeLessThanOrEqual(MAX_BUFFERS_BY_INDEX)
+  expect(await list()).toMatchObject({ isCapped: true, runs: { length: PAGE.limit } })
 })
 
 function open(): Promise<RunStorage> {

@@ -1,4 +1,6 @@
 /** Lists runs of the Postgres store, newest first. */
+import { RunStatus } from '@tutti/protocol'
+
 import { LISTED_COLUMNS } from '../record-fields.ts'
 import { MOST_COUNTED } from '../ports/run-store.ts'
 import { normalizeForSearch } from '../search-text.ts'
@@ -12,7 +14,7 @@ import type { Database, PostgresRow } from './database.ts'
 /**
  * Implements `RunStore.list`. First finds up to one more than the counted runs, in any order, so that the planner may
  * use the index of the rarest filter. When there are more, a walk from the newest run finds a page of them: for a status
- * or an ensemble, in an index that has its runs in this order, however many newer runs have another one.
+ * and an ensemble, in an index that has their runs in this order, however many newer runs have another one.
  */
 export async function queryRuns(database: Database, query: RunQuery): Promise<RunListPage> {
   const { limit, offset = 0, before = Number.MAX_SAFE_INTEGER } = query
@@ -44,20 +46,19 @@ function readPage(database: Database, ids: unknown): Promise<readonly PostgresRo
 interface Filter {
   /** Conditions on `runs`, apart from the text. */
   readonly conditions: readonly string[]
-  /** The condition on the status, or on the ensemble, if there is one. */
   readonly indexed?: IndexedFilter
   readonly values: readonly unknown[]
   readonly text?: SearchTerm
 }
 
-/** A condition on a column that has an index together with the id. */
+/** Conditions on columns that have an index together with the id: the status, or the ensemble and the status. */
 interface IndexedFilter {
-  readonly column: 'status' | 'ensemble'
-  /** Expressions of the values, of which one matches. */
-  readonly anyOf: readonly string[]
+  readonly columns: readonly string[]
+  /** Expressions of the values of these columns; one of these matches. */
+  readonly anyOf: readonly (readonly string[])[]
   /** All other conditions on `runs`. */
   readonly others: readonly string[]
-  /** Whether the query has only this condition. */
+  /** Whether the query has only these conditions. */
   readonly isAlone: boolean
 }
 
@@ -76,11 +77,6 @@ function toFilter(
   const values: unknown[] = []
   const add = (value: unknown): string => `$${values.push(value)}`
   const conditions: string[] = []
-  let indexed: IndexedFilter | undefined
-  const indexedBy = (column: IndexedFilter['column'], anyOf: readonly string[]): IndexedFilter => {
-    const isAlone = conditions.length === 0 && text === undefined
-    return { column, anyOf, others: [...conditions], isAlone }
-  }
   if (tag !== undefined) {
     conditions.push(`tag_index @> ${add([toTagIndex(tag.key, tag.value)])}::text[]`)
   }
@@ -89,19 +85,24 @@ function toFilter(
     conditions.push(`id IN (SELECT run FROM ${schema}.thread_runs WHERE thread_id = ${thread})`)
   }
   if (cacheKey !== undefined) conditions.push(`cache_key = ${add(cacheKey)}`)
-  if (ensemble !== undefined) {
-    const named = add(toColumn(ensemble))
-    indexed = indexedBy('ensemble', [named])
-    conditions.push(`ensemble = ${named}`)
-  }
+  const others = [...conditions]
+  const ensembles = ensemble === undefined ? [] : [add(toColumn(ensemble))]
+  conditions.push(...ensembles.map((value) => `ensemble = ${value}`))
+  let anyStatus: readonly string[] = RunStatus.enum.map((status) => `'${status}'`)
   if (statuses !== undefined) {
     const distinct = [...new Set(statuses)]
     const all = `${add(distinct)}::text[]`
-    const anyOf = distinct.map((_, index) => `(${all})[${index + 1}]`)
-    indexed = indexedBy('status', anyOf)
+    anyStatus = distinct.map((_, index) => `(${all})[${index + 1}]`)
     conditions.push(`status = ANY(${all})`)
   }
-  const filter = { conditions, values, ...(indexed === undefined ? {} : { indexed }) }
+  const indexed: IndexedFilter = {
+    columns: [...ensembles.map(() => 'ensemble'), 'status'],
+    anyOf: anyStatus.map((status) => [...ensembles, status]),
+    others,
+    isAlone: others.length === 0 && text === undefined,
+  }
+  const isIndexed = conditions.length > others.length
+  const filter = { conditions, values, ...(isIndexed ? { indexed } : {}) }
   if (text === undefined) return filter
   const normalized = normalizeForSearch(text)
   const grams = toTermGrams(normalized)
@@ -173,7 +174,7 @@ function walkedSql(schema: string, { text }: Filter, conditions: readonly string
     ${toWhere([...conditions, matches])}`
 }
 
-/** A walk of an index: up to `limit` runs of each value from the row id `before` on, as expressions. */
+/** A walk of an index: up to `limit` runs with each of the values from the row id `before` on, as expressions. */
 interface IndexedWalk {
   readonly indexed: IndexedFilter
   readonly before: string
@@ -181,22 +182,26 @@ interface IndexedWalk {
 }
 
 /**
- * Builds the query of the ids of the newest runs with each value of an indexed column. With other conditions, the planner
- * may use another index. Otherwise the form of the condition leaves it no choice: it expects the values to be spread
- * evenly over all runs, and would read a large part of them where they are not.
+ * Builds the query of the ids of the newest runs with each of the indexed values. With other conditions, the planner may
+ * use another index. Otherwise the form of the condition leaves it no choice: it expects the values to be spread evenly
+ * over all runs, and would read a large part of them where they are not.
  */
 function walkIndexedSql(
   schema: string,
   filter: Filter,
   { indexed, before, limit }: IndexedWalk,
 ): string {
-  const { column, anyOf, others, isAlone } = indexed
-  const branches = anyOf.map((value) => {
+  const { columns, anyOf, others, isAlone } = indexed
+  const order = [...columns, 'id'].map((column) => `${column} DESC`).join(', ')
+  const branches = anyOf.map((values) => {
     const place = isAlone
-      ? [`${column} >= ${value}`, `(${column}, id) < (${value}, ${before})`]
-      : [`${column} = ${value}`, `id < ${before}`]
+      ? [
+          `(${columns.join(', ')}) >= (${values.join(', ')})`,
+          `(${columns.join(', ')}, id) < (${values.join(', ')}, ${before})`,
+        ]
+      : [...columns.map((column, index) => `${column} = ${values[index]}`), `id < ${before}`]
     return `(${walkedSql(schema, filter, [...place, ...others])}
-      ORDER BY ${column} DESC, id DESC LIMIT ${limit})`
+      ORDER BY ${order} LIMIT ${limit})`
   })
   return branches.join(' UNION ALL ')
 }

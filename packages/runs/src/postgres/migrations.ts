@@ -391,6 +391,8 @@ export const POSTGRES_MIGRATIONS: readonly (string | IndexStep | RepeatedStep)[]
   OFFER_TABLES,
   { indexes: { runs_waiting_for_build: `runs (${CLAIM_KEY}) WHERE ${HELD}` } },
   OFFER_TOKENS,
+  // Finds the runs of an ensemble with a status, in order; with each status, those of the ensemble.
+  { indexes: { runs_by_ensemble_status: 'runs (ensemble, status, id)', runs_by_ensemble: null } },
 ]
 
 /**
