@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { testDatabase, testServer } from '../../postgres/test-database.ts'
+import { testDatabase, testServer, type TestServerOptions } from '../../postgres/test-database.ts'
 import { builtPackage } from './built.ts'
 
 import type { RunStorage } from '../../../packages/runs/src/index.ts'
@@ -33,9 +33,12 @@ export interface Places extends AsyncDisposable {
  * Creates stores in temporary directories, and in a Postgres database: of a new server, whose commits wait for the disk
  * unless `durable` is false, or of the one of `TUTTI_TEST_DATABASE_URL`.
  */
-export async function openPlaces({ durable = true } = {}): Promise<Places> {
+export async function openPlaces({
+  durable = true,
+  settings = [],
+}: TestServerOptions = {}): Promise<Places> {
   const isGiven = (process.env['TUTTI_TEST_DATABASE_URL'] ?? '') !== ''
-  const database = isGiven ? await testDatabase() : await testServer({ durable })
+  const database = isGiven ? await testDatabase() : await testServer({ durable, settings })
   const root = mkdtempSync(join(tmpdir(), 'tutti-bench-'))
   let count = 0
   const next = (): string => `place_${(count += 1)}`
