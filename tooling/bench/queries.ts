@@ -1,8 +1,8 @@
 /**
  * Measures lists, filters, usage and retention of a Postgres store with a million ended runs and twenty million
- * events. The database is built first: see `lib/big-database.ts`. The server has its default settings, except that it
- * does not wait for the disk, and has a buffer for such a database; queries take turns, and each is executed once before
- * measurements count.
+ * events. The database is built first: see `lib/big-database.ts`. The server has its default settings, except that
+ * commits do not wait for the disk and that pages of ten thousand runs fit into `shared_buffers`. Queries take turns, and
+ * each is executed once before measurements count.
  */
 import { randomUUID } from 'node:crypto'
 

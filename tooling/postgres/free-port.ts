@@ -14,7 +14,7 @@ const TRIES = 100
 
 const returned = new Set<number>()
 
-/** Returns a free port, each once. @throws {Error} when none was found. */
+/** Returns a free port, never the same one twice. @throws {Error} when none was found. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
     const port = randomInt(FIRST, LAST)

@@ -167,7 +167,7 @@ export class NatsDispatcher implements Dispatcher {
     for (const { message } of this.#arrived.splice(0)) message.nak()
   }
 
-  /** Stores an offer in the stream; one with an id once, even if it is sent again. @throws when the stream does not have it */
+  /** Stores an offer in the stream; one with an id once, even if it is sent again. @throws when the stream may not have it */
   async #publish(offer: Offer, offerId?: string): Promise<void> {
     const { link, names } = this.#options
     const client = link.ready

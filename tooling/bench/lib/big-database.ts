@@ -269,7 +269,7 @@ function selectCopies({ table, columns, from, to, newest, source }: TableCopy): 
     { length: to - from + 1 },
     (_, at) => `(${from + at}, '{${gramsOfMark(from + at).join()}}'::int2[])`,
   )
-  // The reference to the copy, and OFFSET, keep the planner from reading the sets inside: keys must arrive in order.
+  // With the reference to `copy` and OFFSET, the planner must finish one set before the next, so keys arrive in order.
   return `
     SELECT ${values.join(', ')} FROM (VALUES ${sets.join()}) AS sets (copy, mark_grams),
       LATERAL (SELECT * FROM ${source}."${table}" WHERE copy > 0 OFFSET 0) AS executed`

@@ -66,8 +66,8 @@ it('leaves offers in the outbox while the engine cannot be reached', async () =>
 it('still sends new offers when it is stopped, but none again', async () => {
   const { relay, sent, clock, fail } = setUp({ count: 2 })
   fail('1')
-  relay.send()
   relay.stop()
+  relay.send()
   await turns()
   expect([sent, clock.pending]).toEqual([['0'], 0])
 })
@@ -80,7 +80,7 @@ function offerOf(offerId: string): StoredOffer {
   return { offerId, runId: `run-${offerId}`, epoch: 0, claimKey: 'key' }
 }
 
-/** A relay over an outbox with so many offers, which has no claims: what is not settled is returned again. */
+/** A relay over an outbox with this many offers. Each claim returns all that are not settled. */
 function setUp({ count }: { readonly count: number }) {
   const clock = fakeClock()
   const logged: string[] = []

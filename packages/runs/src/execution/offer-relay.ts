@@ -42,7 +42,7 @@ export class OfferRelay {
     void this.#sendAll()
   }
 
-  /** Sends nothing again. Offers that are new or failed stay in the outbox for other processes. */
+  /** Sends failed offers no more: they stay in the outbox for other processes. New ones can still be sent. */
   stop(): void {
     this.#isStopped = true
     this.#stopTimer?.()

@@ -81,7 +81,7 @@ const LOCK_LIMIT_MS = 5_000
 /** A process that is paused within a transaction loses it, and its locks, after this time. */
 const IDLE_LIMIT_MS = 5_000
 
-/** Setting of every connection: JIT compilation of a plan that looks expensive takes longer than to run it. */
+/** Setting of every connection: JIT compilation of a plan that looks expensive takes longer than running it. */
 const NO_JIT = '-c jit=off'
 
 /**

@@ -13,8 +13,8 @@ import type { Database, PostgresRow } from './database.ts'
 
 /**
  * Implements `RunStore.list`. First finds up to one more than the counted runs, in any order, so that the planner may
- * use the index of the rarest filter. When there are more, a walk from the newest run finds a page of them: for a status
- * and an ensemble, in an index that has their runs in this order, however many newer runs have another one.
+ * use the index of the rarest filter. When there are more, a walk from the newest run finds a page of them: for a status,
+ * an ensemble or both, in an index that has these runs in this order, however many other runs are newer.
  */
 export async function queryRuns(database: Database, query: RunQuery): Promise<RunListPage> {
   const { limit, offset = 0, before = Number.MAX_SAFE_INTEGER } = query
@@ -54,7 +54,7 @@ interface Filter {
 /** Conditions on columns that have an index together with the id: the status, or the ensemble and the status. */
 interface IndexedFilter {
   readonly columns: readonly string[]
-  /** Expressions of the values of these columns; one of these matches. */
+  /** Expressions of values, in the order of the columns; one of these lists matches. */
   readonly anyOf: readonly (readonly string[])[]
   /** All other conditions on `runs`. */
   readonly others: readonly string[]
@@ -101,7 +101,7 @@ function toFilter(
     others,
     isAlone: others.length === 0 && text === undefined,
   }
-  const isIndexed = conditions.length > others.length
+  const isIndexed = ensemble !== undefined || statuses !== undefined
   const filter = { conditions, values, ...(isIndexed ? { indexed } : {}) }
   if (text === undefined) return filter
   const normalized = normalizeForSearch(text)

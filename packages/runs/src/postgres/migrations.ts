@@ -391,7 +391,7 @@ export const POSTGRES_MIGRATIONS: readonly (string | IndexStep | RepeatedStep)[]
   OFFER_TABLES,
   { indexes: { runs_waiting_for_build: `runs (${CLAIM_KEY}) WHERE ${HELD}` } },
   OFFER_TOKENS,
-  // Finds the runs of an ensemble with a status, in order; with each status, those of the ensemble.
+  // Finds the newest runs of an ensemble with a status, and so, status by status, those of the ensemble.
   { indexes: { runs_by_ensemble_status: 'runs (ensemble, status, id)', runs_by_ensemble: null } },
 ]
 

@@ -28,6 +28,8 @@ import {
 } from './run-fixtures.ts'
 
 import type { RunCommand } from '@tutti/protocol'
+import type { EventQuery } from '../ports/event-log.ts'
+import type { RunStorage } from '../ports/run-storage.ts'
 import type { StorageCase } from './storage-case.ts'
 import type { RunStep } from '@tutti/ensemble'
 
@@ -53,11 +55,7 @@ export const readCases: readonly StorageCase[] = [
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([token('1'), started, token('2'), token('3')])
-      const seqs = async (query: object): Promise<readonly number[]> => {
-        const place = { runId: 'run-a', from: 0, limit: 9 }
-        const { events } = await storage.events.read({ ...place, ...query })
-        return events.map(({ seq }) => seq)
-      }
+      const seqs = async (query: Partial<EventQuery>) => (await readSeqs(storage, query))[0]
       deepStrictEqual(await seqs({ from: 2 }), [2, 3, 4])
       deepStrictEqual(await seqs({ from: 1, limit: 2 }), [1, 2])
       deepStrictEqual(await seqs({ types: ['token'] }), [1, 3, 4])
@@ -72,11 +70,7 @@ export const readCases: readonly StorageCase[] = [
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-a')
       await owner.commit([token('1'), started, token('2'), token('3')])
-      const read = async (query: object) => {
-        const place = { runId: 'run-a', from: 0, limit: 9 }
-        const { events, lastSeq } = await storage.events.read({ ...place, ...query })
-        return [events.map(({ seq }) => seq), lastSeq]
-      }
+      const read = (query: Partial<EventQuery>) => readSeqs(storage, query)
       deepStrictEqual(await read({ from: 1, limit: 2 }), [[1, 2], 4])
       deepStrictEqual(await read({ from: 3 }), [[3, 4], 4])
       deepStrictEqual(await read({ from: 5 }), [[], 4])
@@ -333,3 +327,17 @@ export const readCases: readonly StorageCase[] = [
     },
   },
 ]
+
+/** Reads events of `run-a` by default; returns their numbers, and that of the newest event of the run. */
+async function readSeqs(
+  storage: RunStorage,
+  query: Partial<EventQuery>,
+): Promise<readonly [seqs: readonly number[], lastSeq: number | undefined]> {
+  const { events, lastSeq } = await storage.events.read({
+    runId: 'run-a',
+    from: 0,
+    limit: 9,
+    ...query,
+  })
+  return [events.map(({ seq }) => seq), lastSeq]
+}
