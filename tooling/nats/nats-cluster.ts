@@ -14,8 +14,8 @@ import { findNatsServer } from './nats-server.ts'
 export interface NatsNode {
   readonly name: string
   readonly url: string
-  /** Starts it with what it had stored, unless it runs. */
-  start(): Promise<void>
+  /** Starts it with what it had stored, unless it runs; `more` are further command-line arguments of this start. */
+  start(more?: readonly string[]): Promise<void>
   /** Kills it. What it had stored remains. */
   kill(): Promise<void>
   /** Freezes it, like a machine that the others cannot reach. */
@@ -123,12 +123,12 @@ function createNode({ binary, name, own, args }: NodeOptions): NatsNode {
   return {
     name,
     url: `nats://127.0.0.1:${own.client}`,
-    async start() {
+    async start(more = []) {
       if (running !== undefined) return
       // When this process dies, the standard input of the shell is closed.
       const shell = spawn(
         'sh',
-        ['-c', '"$@" & echo $!; read line; kill -9 $!', 'watchdog', binary, ...args],
+        ['-c', '"$@" & echo $!; read line; kill -9 $!', 'watchdog', binary, ...args, ...more],
         { stdio: ['pipe', 'pipe', 'ignore'] },
       )
       const [line] = (await once(createInterface(shell.stdout), 'line')) as [string]

@@ -1,11 +1,14 @@
 /**
  * The connection to the cluster. It is opened in the background and reopened for ever, because the store works without it.
+ * The client reconnects by itself; when it gives up, as after two rejections of its credentials, it is replaced.
  *
  *   connecting ─▶ connected ─ stream exists, answers ─▶ ready
  *                    ▲                                    │
  *                    └──── disconnected, no answer ◀──────┘
  *
  * RUNS-NE1 The link is ready only while JetStream answers. A connection to a server without a majority is not ready.
+ * RUNS-NE8 A client that is closed for good is replaced, whatever the reason; the new one gets the same subscriptions.
+ * RUNS-NE8 A client that is closed for good is replaced, whatever the reason; the new one gets the same subscriptions.
  * RUNS-NE2 A change of the state is reported once, and checked every {@link CHECK_MS}, so the store takes over within
  *    two seconds.
  */
@@ -38,7 +41,7 @@ export interface NatsLinkOptions {
   readonly names: Names
   readonly logger: Logger
   readonly processName: string
-  /** Called with the client when the first connection exists, before the link is ready. */
+  /** Called with each new client before the link is ready. Subscriptions of an earlier client have ended. */
   readonly onOpen: (client: LinkedClient) => void
   /** Called when the state has changed. */
   readonly onChange: () => void
@@ -91,8 +94,8 @@ export class NatsLink {
     const { signal } = this.#closing
     while (!signal.aborted) {
       try {
-        this.#client ??= await this.#connect()
-        await this.#ensureStream(this.#client.manager)
+        const client = await this.#openClient()
+        await this.#ensureStream(client.manager)
         // While the link is in use, its requests and the pings of the client detect that it is lost.
         const lost = Promise.withResolvers<void>()
         this.#onLost = lost.resolve
@@ -103,6 +106,12 @@ export class NatsLink {
       }
       await sleep(this.#options.settings.clock, CHECK_MS, signal)
     }
+  }
+
+  /** Returns the client, and a new one if it has none or if that gave up. */
+  async #openClient(): Promise<LinkedClient> {
+    const client = this.#client
+    return client === undefined || client.connection.isClosed() ? this.#connect() : client
   }
 
   async #connect(): Promise<LinkedClient> {
@@ -131,13 +140,15 @@ export class NatsLink {
     return client
   }
 
-  /** Loses the link as soon as its connection is lost. */
+  /** Loses the link as soon as its connection is lost or closed for good. */
   async #watch(connection: NatsConnection): Promise<void> {
     for await (const { type } of connection.status()) {
       if (type === 'disconnect' || type === 'staleConnection') {
         this.#setReady(false, new Error('The connection to NATS was lost'))
       }
     }
+    const reason = await connection.closed()
+    this.#setReady(false, reason ?? new Error('The connection to NATS was closed'))
   }
 
   /** Creates the stream if it does not exist, or has another number of replicas. */

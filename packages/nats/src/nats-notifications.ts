@@ -23,7 +23,7 @@ const CONFIRM_MS = 500
 
 /** Options of {@link NatsNotifications}. */
 export interface NatsNotificationsOptions {
-  readonly host: EngineHost
+  readonly host: Pick<EngineHost, 'processName' | 'receive' | 'notifications'>
   readonly link: NatsLink
   readonly names: Names
 }
@@ -33,16 +33,17 @@ export class NatsNotifications implements Notifications {
   readonly #options: NatsNotificationsOptions
   /** Subscriptions to events by subject. */
   readonly #followed = new Map<string, Subscription>()
-  /** Subjects that were named before the first connection. */
+  /** Subjects that each new client subscribes to. */
   #subjects: ReadonlySet<string> = new Set()
 
   constructor(options: NatsNotificationsOptions) {
     this.#options = options
   }
 
-  /** Subscribes over the first connection. The client subscribes again when it reconnects. */
+  /** Subscribes over the connection of a new client, which subscribes again when it reconnects. */
   onOpen({ connection }: LinkedClient): void {
     const { host, names } = this.#options
+    this.#followed.clear()
     connection.subscribe(names.process(host.processName), {
       callback: (_, message) => {
         message.respond()
