@@ -21,6 +21,9 @@ const LOCK_NOT_AVAILABLE = '55P03'
 /** Errors that can be retried at once: a serialization failure, a deadlock. */
 const COLLISIONS = new Set(['40001', '40P01'])
 
+/** Errors of a database that lacks a schema, table, column or function. */
+const MISSING_PARTS = new Set(['3F000', '42P01', '42703', '42883'])
+
 /** Error of a statement that was prepared before a newer release changed the tables. */
 const STALE_PLAN = /cached plan must not change result type/
 
@@ -67,6 +70,11 @@ export function classifyError(error: unknown): Trouble {
 /** Whether a statement waited too long for a lock. */
 export function isLockTimeout(error: unknown): boolean {
   return readCode(error) === LOCK_NOT_AVAILABLE
+}
+
+/** Whether the database lacks a part of the schema, as a replica does that has not applied a migration yet. */
+export function lacksSchemaPart(error: unknown): boolean {
+  return MISSING_PARTS.has(readCode(error))
 }
 
 /** Whether a read took too long on the server, or waited too long for a connection. */

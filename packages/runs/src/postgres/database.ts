@@ -14,7 +14,13 @@
  */
 import { Pool, type PoolClient, type QueryResultRow } from 'pg'
 
-import { classifyError, isTooSlow, queryTooSlow, unavailable } from './connection-errors.ts'
+import {
+  classifyError,
+  isTooSlow,
+  lacksSchemaPart,
+  queryTooSlow,
+  unavailable,
+} from './connection-errors.ts'
 import { connectionOptions, destroy, hashName, quoteName, awaitClosing } from './connections.ts'
 
 import type { ResolvedPostgresRunStorageOptions } from './options.ts'
@@ -66,6 +72,8 @@ export interface DatabaseOptions extends Pick<
    * milliseconds. @default no limit on the server
    */
   readonly queryLimitMs?: number
+  /** Whether it is a replica, which applies migrations later than the primary. @default false */
+  readonly isReplica?: boolean
   /** Settings of the planner, as options of a connection. A connection pooler ignores them. @default those of the server */
   readonly planner?: string
   /** Number of connections that are kept open while they are idle. @default 0 */
@@ -263,8 +271,9 @@ export class Database implements DatabaseSession {
 
   /** Converts an error of the driver to an error for the caller. */
   #toCallerError(error: unknown): unknown {
-    const { connectionString } = this.#options
-    return classifyError(error) === 'none' ? error : unavailable(error, connectionString)
+    const { connectionString, isReplica = false } = this.#options
+    const passes = classifyError(error) !== 'none' || (isReplica && lacksSchemaPart(error))
+    return passes ? unavailable(error, connectionString) : error
   }
 }
 

@@ -213,7 +213,9 @@ function openDatabases(
       preparedStatements: false,
       planner: PLAN_LISTS,
       // A replica that cannot be reached fails its own reads only.
-      ...(readConnectionString === connectionString ? {} : { onLost: () => undefined }),
+      ...(readConnectionString === connectionString
+        ? {}
+        : { isReplica: true, onLost: () => undefined }),
     }),
   }
 }
