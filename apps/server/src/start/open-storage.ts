@@ -13,7 +13,7 @@ export async function openStorage(
   { dataDir, synchronous, databaseUrl, databaseListenUrl, databaseReadUrl, nats }: Environment,
   logger: Logger,
 ): Promise<RunStorage> {
-  if (databaseUrl === undefined) return sqliteRunStorage(dataDir, { synchronous })
+  if (databaseUrl === undefined) return sqliteRunStorage(dataDir, { synchronous, logger })
   const { postgresRunStorage } = await import('@tutti/runs/postgres')
   const engine = nats === undefined ? undefined : (await import('@tutti/nats')).natsEngine(nats)
   const state = { isOpen: false }

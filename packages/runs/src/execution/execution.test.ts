@@ -509,6 +509,32 @@ describe('Execution that is released', () => {
     expect(logged).toEqual(['warn Failed to release run'])
   })
 
+  it('[RUNS-X10] is released when the store is available again', async () => {
+    const answers: (() => Promise<'parked'>)[] = [unavailable, unavailable]
+    const { engine, clock, over, end, releases, logged } = await setUp({
+      release: () => answers.shift()?.() ?? Promise.resolve('parked'),
+    })
+    engine.run.wait(Infinity)
+    await clock.advance(PARK_AFTER_MS)
+    await clock.advance(1_000)
+    expect([releases.length, end()]).toEqual([2, undefined])
+    await clock.advance(1_000)
+    expect(await over).toBe('parked')
+    expect(releases).toEqual(Array.from({ length: 3 }, () => ({ kind: 'parked', lastWriteNo: 0 })))
+    expect(logged).toEqual(['warn Failed to release run'])
+  })
+
+  it('[RUNS-X10] does not wait for an unavailable store when the process shuts down', async () => {
+    const { engine, execution, clock, over, releases } = await setUp({ release: unavailable })
+    engine.run.wait(Infinity)
+    await clock.advance(PARK_AFTER_MS)
+    await turns(8)
+    await execution.release(STOP)
+    expect(await over).toBe('lost')
+    expect(releases.map(({ kind }) => kind)).toEqual(['parked', 'ready'])
+    expect(clock.pending).toBe(0)
+  })
+
   it('[RUNS-X6] stops with work in flight when it is released, and retains its history', async () => {
     const { engine, execution, store, over, releases } = await setUp()
     engine.run.isBusy = true
@@ -879,6 +905,10 @@ function listLogger(lines: string[]): Logger {
     warn: write('warn'),
     error: write('error'),
   }
+}
+
+function unavailable(): Promise<never> {
+  return Promise.reject(new TuttiError('STORE_UNAVAILABLE', 'gone', { retryable: true }))
 }
 
 function pending(command: RunCommand, id = 'command-1'): PendingCommand {

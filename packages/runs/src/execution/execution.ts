@@ -18,6 +18,7 @@
  *    in memory.
  * RUNS-X6 A run that is being handed over starts no work. Work in flight ends and becomes durable before the release.
  * RUNS-X7 A command is applied once, and its answer is durable together with its effect, or after it.
+ * RUNS-X10 A run is released when the store is back, if it is unavailable. Only a process that shuts down does not wait.
  * RUNS-X9 A run that waits for a person is marked as waiting in the store as soon as its review is durable, and
  *    takes no slot. It continues at once when it is decided, briefly beyond the limit if necessary.
  * RUNS-X8 A run whose events cannot be stored, or whose steps cannot be read because the store is unavailable, is
@@ -95,6 +96,9 @@ export interface ExecutionOptions {
 /** Maximum time for the last write of a released run, in milliseconds. */
 const LAST_WRITE_MS = 1_000
 
+/** Delay before a release is tried again that found the store unavailable, in milliseconds. */
+const RELEASE_RETRY_MS = 1_000
+
 /** Delay before a failed mark of a waiting run is retried, in milliseconds. */
 const MARK_RETRY_MS = 1_000
 
@@ -134,6 +138,8 @@ export class Execution {
   #isMarked = false
   #isMarking = false
   #releasing: Promise<void> | undefined
+  /** Aborts when the process shuts down. */
+  readonly #shuttingDown = new AbortController()
   #over!: (end: ExecutionEnd) => void
 
   constructor(claim: ClaimedRun, options: ExecutionOptions) {
@@ -198,6 +204,7 @@ export class Execution {
     ])
     timer.abort()
     this.#stop(reason)
+    this.#shuttingDown.abort()
     this.#releasing = this.#release({ kind: 'ready' })
     await this.#releasing
     await this.#work
@@ -225,7 +232,7 @@ export class Execution {
         if (this.#releasing === undefined) this.#over('lost')
         return
       }
-      if (this.#handle === undefined && error.code === 'STORE_UNAVAILABLE') {
+      if (this.#handle === undefined && isUnavailable(error)) {
         this.#stop(error)
         this.#releasing ??= this.#release({ kind: 'lost' })
         return
@@ -425,15 +432,23 @@ export class Execution {
   }
 
   async #release(how: Release): Promise<void> {
-    const { queue, logger } = this.#options
-    try {
-      const state = await queue.release({ runId: this.runId, token: this.token }, how)
-      this.#over(state === 'fenced' ? 'lost' : state)
-    } catch (error) {
-      // Another process claims it when its lease expires.
-      logger.warn('Failed to release run', { runId: this.runId, error })
-      this.#over('lost')
+    const { queue, clock, logger } = this.#options
+    const { signal } = this.#shuttingDown
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const state = await queue.release({ runId: this.runId, token: this.token }, how)
+        this.#over(state === 'fenced' ? 'lost' : state)
+        return
+      } catch (error) {
+        if (attempt === 1) logger.warn('Failed to release run', { runId: this.runId, error })
+        if (!isUnavailable(error) || signal.aborted) break
+        await sleep(clock, RELEASE_RETRY_MS, signal)
+        // The release of the shutdown has begun.
+        if (signal.aborted) return
+      }
     }
+    // Another process claims it when its lease expires, or the next one at its start.
+    this.#over('lost')
   }
 
   async #answer({ id: commandId, command }: PendingCommand): Promise<CommandAnswer | undefined> {
@@ -455,4 +470,8 @@ export class Execution {
       return answer
     }
   }
+}
+
+function isUnavailable(error: unknown): boolean {
+  return TuttiError.isInstance(error) && error.code === 'STORE_UNAVAILABLE'
 }

@@ -1,4 +1,5 @@
 /** The parts that the ports of one open embedded store share. */
+import type { DiskState } from './disk-state.ts'
 import type { NotificationHub } from '../feed/notification-hub.ts'
 import type { RunRows } from './run-rows.ts'
 import type { Transaction } from './transaction.ts'
@@ -15,4 +16,5 @@ export interface SqliteParts {
   readonly inTurn: TurnTransaction
   readonly rows: RunRows
   readonly hub: NotificationHub
+  readonly disk: Pick<DiskState, 'judge'>
 }

@@ -2,10 +2,11 @@
  * The embedded store: SQLite through Node's `node:sqlite`, one file, no service. Statements are synchronous, so
  * transactions within the process need no lock.
  */
-import { systemClock, type Clock } from '@tutti/core'
+import { silentLogger, systemClock, type Clock, type Logger } from '@tutti/core'
 
 import { NotificationHub } from '../feed/notification-hub.ts'
 import { storeDispatcher } from '../ports/dispatcher.ts'
+import { DiskState } from './disk-state.ts'
 import { openDatabase, type Synchronous } from './open-database.ts'
 import { prepareRunRows } from './run-rows.ts'
 import { SqliteAuditLog } from './sqlite-audit-log.ts'
@@ -33,6 +34,8 @@ export interface SqliteRunStorageOptions {
    * loses the last moments, but the death of the process loses nothing. @default 'FULL'
    */
   readonly synchronous?: Synchronous
+  /** Logs when the store can no longer be written, and when it can again. @default no logging */
+  readonly logger?: Logger
 }
 
 const SYNCHRONOUS: readonly unknown[] = ['FULL', 'NORMAL'] satisfies readonly Synchronous[]
@@ -46,7 +49,11 @@ const SYNCHRONOUS: readonly unknown[] = ['FULL', 'NORMAL'] satisfies readonly Sy
  */
 export function sqliteRunStorage(
   directory: string,
-  { clock = systemClock, synchronous = 'FULL' }: SqliteRunStorageOptions = {},
+  {
+    clock = systemClock,
+    synchronous = 'FULL',
+    logger = silentLogger,
+  }: SqliteRunStorageOptions = {},
 ): RunStorage {
   if (!SYNCHRONOUS.includes(synchronous)) {
     throw new RangeError(
@@ -57,6 +64,7 @@ export function sqliteRunStorage(
   const board = new NotificationHub()
   const transaction = createTransaction(database)
   const inTurn = createTurnTransaction(database, transaction)
+  const disk = new DiskState({ database, directory, hub: board, logger })
   const parts: SqliteParts = {
     database,
     clock,
@@ -64,26 +72,32 @@ export function sqliteRunStorage(
     inTurn,
     rows: prepareRunRows(database),
     hub: board,
+    disk,
   }
-  const queue = new SqliteRunQueue(parts)
+  const queue = disk.guard(new SqliteRunQueue(parts))
+  const { memories, reflections } = sqliteRunMemory(parts)
   return {
-    runs: new SqliteRunStore(parts),
-    threads: sqliteThreadStore(parts),
+    runs: disk.guard(new SqliteRunStore(parts)),
+    threads: disk.guard(sqliteThreadStore(parts)),
     queue,
     dispatcher: storeDispatcher((request) => queue.take(request)),
-    commands: new SqliteCommandQueue(parts),
-    events: sqliteEventLog(database),
-    outbox: new SqliteWebhookOutbox(parts),
-    audit: new SqliteAuditLog(parts),
-    builds: sqliteBuildStore(parts),
-    secrets: sqliteSecretStore(parts),
-    ...sqliteRunMemory(parts),
+    commands: disk.guard(new SqliteCommandQueue(parts)),
+    events: disk.guard(sqliteEventLog(database)),
+    outbox: disk.guard(new SqliteWebhookOutbox(parts)),
+    audit: disk.guard(new SqliteAuditLog(parts)),
+    builds: disk.guard(sqliteBuildStore(parts)),
+    secrets: disk.guard(sqliteSecretStore(parts)),
+    memories: disk.guard(memories),
+    reflections: disk.guard(reflections),
     processName: `${process.pid}`,
     isShared: false,
-    isAvailable: true,
+    get isAvailable() {
+      return disk.isAvailable
+    },
     listen: (listener) => board.listen(listener),
     [Symbol.asyncDispose]() {
       board.close()
+      disk.close()
       inTurn.flush()
       close()
       return Promise.resolve()

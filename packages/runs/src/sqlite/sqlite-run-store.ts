@@ -71,7 +71,7 @@ export class SqliteRunStore implements RunStore {
     try {
       return this.#notify(await inTurn(() => writes.map((write) => this.#writer.write(write))))
     } catch (error) {
-      if (writes.length === 1) return [{ kind: 'failed', error }]
+      if (writes.length === 1) return [this.#toFailure(error)]
       return writes.map((write) => this.#commitAlone(() => this.#writer.write(write)))
     }
   }
@@ -140,8 +140,13 @@ export class SqliteRunStore implements RunStore {
       this.#parts.hub.notify(outcome.notifications)
       return outcome.result
     } catch (error) {
-      return { kind: 'failed', error }
+      return this.#toFailure(error)
     }
+  }
+
+  #toFailure(error: unknown): WriteResult {
+    const judged = this.#parts.disk.judge(error)
+    return { kind: judged === error ? 'failed' : 'unavailable', error: judged }
   }
 
   #notify(outcomes: readonly WriteOutcome[]): readonly WriteResult[] {
