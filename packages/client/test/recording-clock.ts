@@ -42,6 +42,7 @@ export function recordingClock({ skipUpToMs = 0 }: RecordingClockOptions = {}): 
     now: clock.now,
     elapsed: clock.elapsed,
     advance: clock.advance,
+    block: clock.block,
     after(delayMs, callback) {
       const added = { delayMs }
       const stop = clock.after(delayMs, () => {

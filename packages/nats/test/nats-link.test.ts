@@ -1,5 +1,5 @@
 /** The connection to a real server that rejects the credentials of the process for a while. */
-import { silentLogger, systemClock } from '@tutti/core'
+import { silentLogger } from '@tutti/core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import {

@@ -67,7 +67,7 @@ export function fakeStorage({
 /** A queue of waiting runs. A test can delay each claim. */
 export class FakeQueue implements Pick<
   RunQueue & Dispatcher,
-  'take' | 'claim' | 'renew' | 'markWaiting' | 'release' | 'fleet' | 'hasStranded'
+  'take' | 'claim' | 'renew' | 'markWaiting' | 'release' | 'excuse' | 'fleet' | 'hasStranded'
 > {
   fleet = { processes: 1, pollers: 1 }
   hasStranded = false
@@ -113,5 +113,9 @@ export class FakeQueue implements Pick<
   release: RunQueue['release'] = async ({ runId }, { kind }) => {
     this.asked.push(`release ${runId} ${kind}`)
     return kind
+  }
+
+  excuse: RunQueue['excuse'] = async (lost) => {
+    this.asked.push(`excuse ${lost.map(({ runId, epoch }) => `${runId}@${epoch}`).join(' ')}`)
   }
 }

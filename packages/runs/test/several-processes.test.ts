@@ -58,6 +58,7 @@ async function mutedProcess(url: string, { ensemble }: WaitingEnsemble) {
     },
     markWaiting: (held, isWaiting) => storage.queue.markWaiting(held, isWaiting),
     release: (held, how) => storage.queue.release(held, how),
+    excuse: (lost) => storage.queue.excuse(lost),
     reclaimAll: () => storage.queue.reclaimAll(),
     load: () => storage.queue.load(),
     metrics: () => storage.queue.metrics(),

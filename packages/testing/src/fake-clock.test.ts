@@ -53,6 +53,18 @@ describe('fakeClock', () => {
     expect(performance.now() - startedAt).toBeLessThan(minutes)
   })
 
+  it('calls timers late that were due while the event loop was blocked', async () => {
+    const clock = fakeClock()
+    const { lines, write } = createDiary(clock)
+    clock.after(10, () => {
+      write('late')
+    })
+    clock.block(25)
+    expect(lines).toEqual([])
+    await clock.advance(0)
+    expect(lines).toEqual(['25 late'])
+  })
+
   it('calls due timers in order of their times, and timers with the same time in order of creation', async () => {
     const clock = fakeClock()
     const { lines, write } = createDiary(clock)

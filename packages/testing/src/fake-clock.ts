@@ -8,6 +8,8 @@ export interface FakeClock extends Clock {
    * they settled have run.
    */
   advance(ms: number): Promise<void>
+  /** Advances the time by `ms` and calls no timer, as when the event loop is blocked. The next `advance` calls them late. */
+  block(ms: number): void
   /** Number of waiting timers. */
   readonly pending: number
 }
@@ -48,6 +50,9 @@ export function fakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
         await settle()
       }
       now = Math.max(now, until)
+    },
+    block(ms) {
+      now += ms
     },
     get pending() {
       return timers.size

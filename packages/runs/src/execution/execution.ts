@@ -110,6 +110,8 @@ export class Execution {
   readonly runId: string
   /** The fencing token of the claim. */
   readonly token: string
+  /** Number of claims of the run, with this one. */
+  readonly epoch: number
   /** Time at which it started, by the clock of this process. */
   readonly claimedAt: number
   /** Whether the run may have killed its earlier owners. */
@@ -147,6 +149,7 @@ export class Execution {
     this.#options = options
     this.runId = claim.run.runId
     this.token = claim.token
+    this.epoch = claim.run.epoch
     this.claimedAt = options.clock.now()
     this.isSuspect = claim.lostOwners >= SUSPECT_LOSSES
     this.over = new Promise((resolve) => {

@@ -9,8 +9,8 @@ export interface LeaseTimerOptions {
   readonly clock: Clock
   /** Duration of the lease in milliseconds; Infinity for a lease that never ends. */
   readonly leaseMs: number
-  /** Called at the end of the lease. */
-  readonly onEnd: () => void
+  /** Called at the end of the lease, so many milliseconds too late. */
+  readonly onEnd: (lateMs: number) => void
 }
 
 /** The time until the lease ends. */
@@ -31,7 +31,7 @@ export class LeaseTimer {
     this.stop()
     this.#stopTimer = clock.after(Math.max(this.#endsAt - clock.elapsed(), 0), () => {
       this.#stopTimer = undefined
-      this.#options.onEnd()
+      this.#options.onEnd(clock.elapsed() - this.#endsAt)
     })
   }
 

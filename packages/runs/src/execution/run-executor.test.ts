@@ -463,6 +463,33 @@ describe('RunExecutor, renewing leases', () => {
     expect(queue.asked).toContain('release a lost')
   })
 
+  it('[RUNS-Q11] excuses the losses of a lease that the store did not renew, once the store answers', async () => {
+    const { executor, queue, clock } = setUp({ waiting: ['a', 'b'] })
+    executor.start()
+    await turns()
+    await clock.advance(LEASE_MS)
+    queue.held = async () => []
+    const { excuse } = queue
+    queue.excuse = () => Promise.reject(new Error('no connection'))
+    await expect(executor.renew()).rejects.toThrow('no connection')
+    queue.excuse = excuse
+    await executor.renew()
+    await executor.renew()
+    expect(queue.asked.filter((call) => call.startsWith('excuse'))).toEqual(['excuse a@1 b@1'])
+  })
+
+  it('[RUNS-Q11] excuses no loss of a process that was blocked until its lease had ended', async () => {
+    const { executor, engine, queue, clock } = setUp({ waiting: ['a'] })
+    executor.start()
+    await turns()
+    clock.block(LEASE_MS + 501)
+    await clock.advance(0)
+    expect(engine.run.isStopped).toBe(true)
+    queue.held = async () => []
+    await executor.renew()
+    expect(queue.asked.filter((call) => call.startsWith('excuse'))).toEqual([])
+  })
+
   it('[RUNS-Q9] counts the lease from the moment at which a renewal was sent', async () => {
     const { executor, engine, queue, clock } = setUp({ waiting: ['a'] })
     const held = [{ runId: 'a', token: toToken(1) }]

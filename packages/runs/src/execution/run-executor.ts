@@ -13,6 +13,8 @@
  *    without runs has a longer lease, and renews it rarely.
  * RUNS-Q9 When the lease of this process ends before it could be renewed, by the clock of the process, all of its runs
  *    are stopped, and stream and call nothing after that.
+ * RUNS-Q11 If the end of the lease is noticed on time, the process lived and the store did not answer: the losses of its
+ *    runs are excused when the store answers again. A process that was stopped, or blocked by a run, notices it too late.
  * RUNS-Q6 A run that the store assigns to this process, and that does not execute here, is released as lost.
  * RUNS-Q7 A run of an ensemble that this process does not know is left to other processes for ten minutes. If the
  *    store is not shared, it is claimed at once.
@@ -41,6 +43,7 @@ import type {
   HeldRun,
   KnownEnsembles,
   LeaseOwner,
+  LostRun,
   ProcessCode,
 } from '../ports/run-queue.ts'
 import type { Claimant } from '../ports/run-store.ts'
@@ -61,6 +64,9 @@ export interface RunExecutorOptions {
 
 /** Number of renewals within the duration of one lease. */
 const RENEWALS_PER_LEASE = 3
+
+/** Maximum delay with which a process that is neither stopped nor blocked notices the end of its lease, in milliseconds. */
+const PUNCTUAL_MS = 500
 
 /** Part of an idle lease after which it is renewed, unless a poll has renewed it before. */
 const IDLE_RENEWAL = 2 / 3
@@ -100,6 +106,8 @@ export class RunExecutor {
   /** The renewal in progress of a lease without runs. */
   #renewingIdle: Promise<void> | undefined
   #claiming: Promise<void> | undefined
+  /** Lost runs whose losses are to be excused. */
+  #excusable: LostRun[] = []
   /** Number of slots that are reserved for runs that are being created. */
   #reserved = 0
   #isWakePending = false
@@ -117,8 +125,8 @@ export class RunExecutor {
     this.#lease = new LeaseTimer({
       clock: settings.clock,
       leaseMs: this.#leaseOwner.leaseMs,
-      onEnd: () => {
-        this.#loseAll()
+      onEnd: (lateMs) => {
+        this.#loseAll(lateMs <= PUNCTUAL_MS)
       },
     })
     const { codes } = options.ensembles
@@ -257,6 +265,7 @@ export class RunExecutor {
       this.#lose(execution)
     }
     if (isQuiet && claims === this.#claims.begun) await this.#releaseOrphans(held)
+    await this.#excuseLosses()
   }
 
   /** Renews the lease, unless this process has no run and the lease lasts. */
@@ -291,13 +300,31 @@ export class RunExecutor {
     execution.lose(new TuttiError('FENCED', `Run ${runId} was taken over by another owner`))
   }
 
-  #loseAll(): void {
-    for (const execution of this.#active.values()) {
+  /** Stops all runs at the end of the lease. Their losses are excused if this process was able to renew it. */
+  #loseAll(isExcused: boolean): void {
+    const active = [...this.#active.values()]
+    if (isExcused && active.length > 0) {
+      this.#renewIdleAt = -Infinity
+      this.#excusable.push(...active.map(({ runId, token, epoch }) => ({ runId, token, epoch })))
+    }
+    for (const execution of active) {
       const { runId } = execution
       this.#logger.warn('The lease ended before it could be renewed; stopping a run', { runId })
       execution.lose(
         new TuttiError('FENCED', `The lease of run ${runId} ended before it could be renewed`),
       )
+    }
+  }
+
+  async #excuseLosses(): Promise<void> {
+    const lost = this.#excusable
+    if (lost.length === 0) return
+    this.#excusable = []
+    try {
+      await this.#options.storage.queue.excuse(lost)
+    } catch (error) {
+      this.#excusable.unshift(...lost)
+      throw error
     }
   }
 

@@ -34,6 +34,8 @@
  * RUNS-L14 The process that makes a run ready is woken if it has a free slot and knows the ensemble, and otherwise one
  *     other process of which that is true. A process that has no free slot after its claim, or when it is woken, wakes
  *     another one if due runs remain. Polls find everything else.
+ * RUNS-L16 A process that lived but could not reach the store until its lease ended excuses the losses of its runs when it
+ *    reaches the store again: they are not counted, because the runs did not cause them.
  * RUNS-L15 A claim by an offer claims the offered run if it is due, is not a suspect, and was not claimed since the offer, if
  *    the caller knows its code, and if the limit and the wanted number allow it.
  */
@@ -59,6 +61,11 @@ export interface RunQueue {
   markWaiting(held: HeldRun, isWaiting: boolean): Promise<boolean>
   /** Releases a run, for other processes to claim at once or when it is due. */
   release(held: HeldRun, how: Release): Promise<Released>
+  /**
+   * Takes back the losses of runs that the caller has claimed: a run that it still owns is released, and one that another
+   * process has claimed once since then loses one loss.
+   */
+  excuse(lost: readonly LostRun[]): Promise<void>
   /** Makes all owned runs ready and returns their ids. Used at the start of a process that does not share its store. */
   reclaimAll(): Promise<readonly string[]>
   /** Counts the runs of each state. */
@@ -72,6 +79,12 @@ export interface RunQueue {
    * has (RUNS-Z3, RUNS-Z4). Always true in a store whose claims do not look for them.
    */
   readonly hasStranded: boolean
+}
+
+/** A run whose lease has ended. */
+export interface LostRun extends HeldRun {
+  /** Number of claims of the run, with that of its owner. */
+  readonly epoch: number
 }
 
 /** Numbers of processes with a lease, at least 1 each. */

@@ -17,6 +17,7 @@ import type {
   ClaimRequest,
   Fleet,
   HeldRun,
+  LostRun,
   LeaseOwner,
   Offer,
   OfferOutcome,
@@ -115,6 +116,18 @@ export class PostgresRunQueue implements RunQueue {
     )
     this.#parts.waker.wake(woken)
     return became
+  }
+
+  async excuse(lost: readonly LostRun[]): Promise<void> {
+    const { database } = this.#parts
+    for (const { runId, token, epoch } of lost) {
+      if ((await this.release({ runId, token }, { kind: 'ready' })) !== 'fenced') continue
+      await database.query(
+        `UPDATE ${database.schema}.runs SET lost_owners = lost_owners - 1
+         WHERE run_id = $1 AND epoch BETWEEN $2 AND $2 + 1 AND lost_owners > 0 AND ${STATE_OF_FOUND} <> 'ended'`,
+        [toColumn(runId), epoch],
+      )
+    }
   }
 
   async reclaimAll(): Promise<readonly string[]> {

@@ -12,6 +12,7 @@ import type {
   ClaimedRun,
   ClaimRequest,
   HeldRun,
+  LostRun,
   LeaseOwner,
   Offer,
   OfferOutcome,
@@ -115,6 +116,13 @@ export class SqliteRunQueue implements RunQueue {
     return became
   }
 
+  async excuse(lost: readonly LostRun[]): Promise<void> {
+    for (const { runId, token, epoch } of lost) {
+      if ((await this.release({ runId, token }, { kind: 'ready' })) !== 'fenced') continue
+      this.#statements.excuse.run({ runId, epoch })
+    }
+  }
+
   async reclaimAll(): Promise<readonly string[]> {
     const rows = this.#statements.reclaim.all(this.#inFuture(0))
     if (rows.length > 0) this.#parts.hub.notify([{ kind: 'ready' }])
@@ -204,6 +212,7 @@ type Statements = Readonly<
     | 'park'
     | 'makeReady'
     | 'lose'
+    | 'excuse'
     | 'expire'
     | 'reclaim'
     | 'load'
@@ -263,6 +272,10 @@ function prepareStatements(database: DatabaseSync): Statements {
     ),
     lose: database.prepare(`UPDATE runs SET ${loseColumns('?')} WHERE id = ?`),
     // A lost run is due since the end of the lease.
+    excuse: database.prepare(
+      `UPDATE runs SET lost_owners = lost_owners - 1
+       WHERE run_id = $runId AND epoch BETWEEN $epoch AND $epoch + 1 AND lost_owners > 0 AND state <> 'ended'`,
+    ),
     expire: database.prepare(
       `UPDATE runs SET ${loseColumns('due_at')} WHERE state = 'owned' AND due_at <= ?`,
     ),

@@ -67,6 +67,42 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
+    name: '[RUNS-L16] an excused loss is not counted, whether or not another process has claimed the run since',
+    async run({ storage, passTime }) {
+      for (const runId of ['run-a', 'run-b']) {
+        const owner = await ownedRun(storage, runId, { leaseOwner: LEASED })
+        await passTime(62_000)
+        const claims = runId === 'run-a' ? [] : await claimDue(storage)
+        await storage.queue.excuse([owner])
+        // A loss of the next owner counts.
+        const [next = claims[0]] = await claimDue(storage)
+        ok(next !== undefined)
+        strictEqual(
+          await storage.queue.release({ runId, token: next.token }, { kind: 'lost' }),
+          'lost',
+        )
+        const [claimed] = await claimDue(storage)
+        deepStrictEqual([claimed?.run.runId, claimed?.lostOwners], [runId, 1])
+      }
+    },
+  },
+  {
+    name: '[RUNS-L16] a loss is excused once, and not when the run has been claimed twice since',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a')
+      await storage.queue.release(owner, { kind: 'lost' })
+      const [second] = await claimDue(storage)
+      ok(second !== undefined)
+      await storage.queue.release({ runId: 'run-a', token: second.token }, { kind: 'ready' })
+      const [third] = await claimDue(storage)
+      ok(third !== undefined)
+      await storage.queue.excuse([owner, { ...owner, runId: 'run-z' }])
+      await storage.queue.release({ runId: 'run-a', token: third.token }, { kind: 'ready' })
+      const [fourth] = await claimDue(storage)
+      strictEqual(fourth?.lostOwners, 1)
+    },
+  },
+  {
     name: '[RUNS-L8] each release as lost counts as a loss',
     async run({ storage, passTime }) {
       let owner = await ownedRun(storage, 'run-a')
