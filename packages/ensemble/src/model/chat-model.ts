@@ -11,6 +11,8 @@ export interface ModelPrice {
   readonly outputPerMillion: number
   /** Price of input that was read from the provider's cache. @default inputPerMillion */
   readonly cachedInputPerMillion?: number
+  /** Price of input that was written to the provider's cache. @default inputPerMillion */
+  readonly cacheWriteInputPerMillion?: number
 }
 
 /** A chat model that can call tools and that streams its answers. */
@@ -141,10 +143,14 @@ export interface ModelReply {
 
 /** Tokens of one call. */
 export interface ModelUsage {
+  /** Number of input tokens, including cached ones; -1 if the provider did not report it. */
   readonly inputTokens: number
+  /** Number of output tokens, including those of reasoning; -1 if the provider did not report it. */
   readonly outputTokens: number
   /** Number of `inputTokens` that were read from the provider's cache, if the provider reports it. */
   readonly cachedInputTokens?: number
+  /** Number of `inputTokens` that were written to the provider's cache, if the provider reports it. */
+  readonly cacheWriteInputTokens?: number
   /** Number of `outputTokens` that the model used to reason, if the provider reports it. */
   readonly reasoningTokens?: number
 }
