@@ -123,7 +123,10 @@ export interface AgentAnswer {
   readonly usage?: AgentUsageReport
 }
 
-/** Usage that an agent reports; numbers that are not finite or negative are ignored. */
+/**
+ * Usage that an agent reports. Ignored are costs that are not finite or negative, and token counts that are not numbers
+ * from 0 to 2^53 - 1.
+ */
 export interface AgentUsageReport {
   /** Since the last report, in US dollars. */
   readonly costUsd?: number

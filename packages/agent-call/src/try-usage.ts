@@ -6,6 +6,8 @@
  * Y2 Cost and tokens are checked with every report, including the last one. More than the limit is a breach; a budget
  *    above the call is exhausted when none of it remains.
  */
+import { addAmounts } from '@tutti/protocol'
+
 import { Termination } from './agent-error.ts'
 import { addDeltas, NO_DELTA, UsageCounter, type UsageDelta } from './usage-counter.ts'
 
@@ -65,8 +67,8 @@ export class TryUsage {
     const delta = this.#usage.add(report)
     const { spent } = this.#options
     this.#pending = addDeltas(this.#pending, delta)
-    spent.costUsd += delta.costUsd
-    spent.tokens += delta.inputTokens + delta.outputTokens
+    spent.costUsd = addAmounts(spent.costUsd, delta.costUsd)
+    spent.tokens = addAmounts(spent.tokens, addAmounts(delta.inputTokens, delta.outputTokens))
   }
 
   /** Emits an event. */

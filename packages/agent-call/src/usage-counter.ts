@@ -1,4 +1,6 @@
 /** Converts the usage reports of an agent to the usage that is new since its last report. */
+import { addAmounts, readCostUsd, readTokenCount } from '@tutti/protocol'
+
 import type { AgentUsageReport } from './agent-connector.ts'
 
 /** Usage since the last report. */
@@ -12,7 +14,7 @@ export interface UsageDelta {
 /** No usage. */
 export const NO_DELTA: UsageDelta = { costUsd: 0, inputTokens: 0, outputTokens: 0 }
 
-/** Sums up the reports of one try. Numbers that are not finite or negative are ignored. */
+/** Sums up the reports of one try. Unusable numbers are ignored: see `readTokenCount` and `readCostUsd`. */
 export class UsageCounter {
   #costUsd = 0
   #tokens = 0
@@ -34,46 +36,39 @@ export class UsageCounter {
     if (report === undefined) return NO_DELTA
     const costUsd = this.#newCost(report)
     const { inputTokens, outputTokens } = this.#newTokens(report)
-    this.#costUsd += costUsd
-    this.#tokens += inputTokens + outputTokens
+    this.#costUsd = addAmounts(this.#costUsd, costUsd)
+    this.#tokens = addAmounts(this.#tokens, addAmounts(inputTokens, outputTokens))
     return { costUsd, inputTokens, outputTokens }
   }
 
-  #newCost({ costUsd, totalCostUsd }: AgentUsageReport): number {
-    if (isAmount(totalCostUsd)) {
+  #newCost(report: AgentUsageReport): number {
+    const total = readCostUsd(report.totalCostUsd)
+    if (total !== undefined) {
       this.#reportsTotalCost = true
-      return Math.max(0, totalCostUsd - this.#costUsd)
+      return Math.max(0, total - this.#costUsd)
     }
-    return isAmount(costUsd) && !this.#reportsTotalCost ? costUsd : 0
+    return this.#reportsTotalCost ? 0 : (readCostUsd(report.costUsd) ?? 0)
   }
 
-  #newTokens({
-    inputTokens,
-    outputTokens,
-    totalTokens,
-  }: AgentUsageReport): Pick<UsageDelta, 'inputTokens' | 'outputTokens'> {
-    if (isAmount(totalTokens)) {
+  #newTokens(report: AgentUsageReport): Pick<UsageDelta, 'inputTokens' | 'outputTokens'> {
+    const total = readTokenCount(report.totalTokens)
+    if (total !== undefined) {
       this.#reportsTotalTokens = true
-      return { inputTokens: 0, outputTokens: Math.max(0, Math.round(totalTokens) - this.#tokens) }
+      return { inputTokens: 0, outputTokens: Math.max(0, total - this.#tokens) }
     }
     if (this.#reportsTotalTokens) return NO_DELTA
-    return { inputTokens: toWholeTokens(inputTokens), outputTokens: toWholeTokens(outputTokens) }
+    return {
+      inputTokens: readTokenCount(report.inputTokens) ?? 0,
+      outputTokens: readTokenCount(report.outputTokens) ?? 0,
+    }
   }
 }
 
 /** Returns the sum of both. */
 export function addDeltas(one: UsageDelta, other: UsageDelta): UsageDelta {
   return {
-    costUsd: one.costUsd + other.costUsd,
-    inputTokens: one.inputTokens + other.inputTokens,
-    outputTokens: one.outputTokens + other.outputTokens,
+    costUsd: addAmounts(one.costUsd, other.costUsd),
+    inputTokens: addAmounts(one.inputTokens, other.inputTokens),
+    outputTokens: addAmounts(one.outputTokens, other.outputTokens),
   }
-}
-
-function isAmount(value: number | undefined): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0
-}
-
-function toWholeTokens(tokens: number | undefined): number {
-  return isAmount(tokens) ? Math.round(tokens) : 0
 }

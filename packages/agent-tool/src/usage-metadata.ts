@@ -1,5 +1,5 @@
 /** Limits and usage in the metadata of A2A, MCP and the `/tasks` wire, under the usage extension. Pure. */
-import { isJsonObject, USAGE_EXTENSION } from '@tutti/protocol'
+import { isJsonObject, readCostUsd, readTokenCount, USAGE_EXTENSION } from '@tutti/protocol'
 
 import type { AgentUsageReport } from '@tutti/agent-call'
 import type { Remaining } from '@tutti/core'
@@ -26,18 +26,13 @@ export function readUsageMetadata(metadata: unknown): UsageInMetadata | undefine
   if (!isJsonObject(metadata)) return undefined
   const extension = metadata[USAGE_EXTENSION]
   const fields = isJsonObject(extension) ? extension : {}
-  const costUsd = readAmount(fields['cost_usd']) ?? readAmount(metadata['cost_usd'])
-  const totalCostUsd = readAmount(fields['total_cost_usd'])
-  const totalTokens = readAmount(fields['total_tokens'])
+  const costUsd = readCostUsd(fields['cost_usd']) ?? readCostUsd(metadata['cost_usd'])
+  const totalCostUsd = readCostUsd(fields['total_cost_usd'])
+  const totalTokens = readTokenCount(fields['total_tokens'])
   const usage = {
     ...(costUsd === undefined ? {} : { costUsd }),
     ...(totalCostUsd === undefined ? {} : { totalCostUsd }),
     ...(totalTokens === undefined ? {} : { totalTokens }),
   }
   return Object.keys(usage).length === 0 ? undefined : usage
-}
-
-/** Returns a number that is finite and not negative, else undefined. */
-export function readAmount(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
 }

@@ -11,7 +11,7 @@ import { eventsOf, watchRun } from './watch-run.ts'
 
 import type { AgentTool } from '@tutti/core'
 
-const USAGE = { inputTokens: 1, outputTokens: 0 }
+const USAGE = { inputTokens: 1, outputTokens: 1 }
 const ASKS = { text: '', toolCalls: [{ name: 'ask', arguments: { input: 'x' } }], usage: USAGE }
 const DONE = { text: 'Done', usage: USAGE }
 const prices = priceList({ 'scripted:model': { inputPerMillion: 1_000_000, outputPerMillion: 0 } })
@@ -63,7 +63,7 @@ describe('[ENS-B6] a run that is interrupted while its agent works', () => {
     expect(await second.handle.result).toMatchObject({ status: 'COMPLETED' })
     const { events } = joinRuns(first, second)
     // Two model calls and three chunks.
-    expect(runStateAfter(events).totals).toMatchObject({ totalTokens: 17, costUsd: 5 })
+    expect(runStateAfter(events).totals).toMatchObject({ totalTokens: 19, costUsd: 5 })
     expect(eventsOf(events, 'task_completed')).toMatchObject([{ inputTokens: 8, costUsd: 5 }])
   })
 
@@ -78,12 +78,15 @@ describe('[ENS-B6] a run that is interrupted while its agent works', () => {
   })
 })
 
+// NOTE: tools are third-party code and can report anything.
+const INVALID = [NaN, -5, Infinity, -Infinity, '7', null, {}] as readonly number[]
+
 it('[ENS-B6] invalid amounts do not increase a budget', async () => {
   const tool = defineTextTool({
     name: 'ask',
     description: 'Asks',
     execute: (_, { reportAgent, remaining }) => {
-      for (const cost of [NaN, -5, Infinity]) {
+      for (const cost of INVALID) {
         const fields = { retry_index: 0, chunk_index: 0, chunk: 1, accumulated_cost_usd: 0 }
         reportAgent({ type: 'agent_tool_progress', ...fields, cost_usd: cost, input_tokens: cost })
       }
@@ -92,7 +95,7 @@ it('[ENS-B6] invalid amounts do not increase a budget', async () => {
   })
   const run = watchRun(asking(tool, [ASKS, DONE]), {
     prices,
-    budget: { maxCostUsd: 3, maxTokens: 9 },
+    budget: { maxCostUsd: 3, maxTokens: 10 },
   })
   await run.ended
   const [called] = eventsOf(run.events, 'tool_called')

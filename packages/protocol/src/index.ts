@@ -131,8 +131,9 @@ export type {
 export type { ToolCallState, TurnFailure, TurnState } from './run-state/turn-state.ts'
 export type { AgentUsage, AttemptUsage, RunTotals } from './run-state/usage.ts'
 
-// To be called as an agent
+// To be called as an agent, and to count usage
 export { USAGE_EXTENSION } from './usage-extension.ts'
+export { addAmounts, MAX_AMOUNT, readCostUsd, readTokenCount } from './amounts.ts'
 
 // To submit, read and steer runs over REST
 export {

@@ -6,6 +6,8 @@
  * U3 The snapshot of a task has the last metadata of all its updates, so its cost since the last report counts only
  *    when no other usage of the task is known.
  */
+import { addAmounts } from '@tutti/protocol'
+
 import { readUsageMetadata, type UsageInMetadata } from '../usage-metadata.ts'
 
 import type { AgentUsageReport } from '@tutti/agent-call'
@@ -31,14 +33,14 @@ export class UsageLedger {
     const isSnapshot = item.task !== undefined
     const costUsd = isSnapshot && this.#cost !== undefined ? undefined : usage.costUsd
     if (totalCostUsd !== undefined) this.#cost = Math.max(this.#cost ?? 0, totalCostUsd)
-    else if (costUsd !== undefined) this.#cost = (this.#cost ?? 0) + costUsd
+    else if (costUsd !== undefined) this.#cost = addAmounts(this.#cost ?? 0, costUsd)
     if (totalTokens !== undefined) this.#tokens = Math.max(this.#tokens ?? 0, totalTokens)
     return this.#sums()
   }
 
   #begin(taskId: string | undefined): void {
-    this.#costBefore += this.#cost ?? 0
-    this.#tokensBefore += this.#tokens ?? 0
+    this.#costBefore = addAmounts(this.#costBefore, this.#cost ?? 0)
+    this.#tokensBefore = addAmounts(this.#tokensBefore, this.#tokens ?? 0)
     this.#cost = undefined
     this.#tokens = undefined
     this.#taskId = taskId
@@ -49,8 +51,10 @@ export class UsageLedger {
     this.#hasTokens ||= this.#tokens !== undefined
     if (!this.#hasCost && !this.#hasTokens) return undefined
     return {
-      ...(this.#hasCost ? { totalCostUsd: this.#costBefore + (this.#cost ?? 0) } : {}),
-      ...(this.#hasTokens ? { totalTokens: this.#tokensBefore + (this.#tokens ?? 0) } : {}),
+      ...(this.#hasCost ? { totalCostUsd: addAmounts(this.#costBefore, this.#cost ?? 0) } : {}),
+      ...(this.#hasTokens
+        ? { totalTokens: addAmounts(this.#tokensBefore, this.#tokens ?? 0) }
+        : {}),
     }
   }
 }

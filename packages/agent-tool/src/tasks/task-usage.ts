@@ -4,9 +4,7 @@
  * Totals are of one task, and a conversation has many, so reports are never totals. Parts are ignored once a
  * task has reported a total. Numbers that are not finite or negative are ignored.
  */
-import { isJsonObject } from '@tutti/protocol'
-
-import { readAmount } from '../usage-metadata.ts'
+import { addAmounts, isJsonObject, readCostUsd, readTokenCount } from '@tutti/protocol'
 
 import type { AgentUsageReport } from '@tutti/agent-call'
 
@@ -27,13 +25,13 @@ export class TaskUsage {
   add(value: unknown): AgentUsageReport | undefined {
     if (!isJsonObject(value)) return undefined
     const costUsd = this.#newCost(
-      readAmount(value['cost_usd']),
-      readAmount(value['total_cost_usd']),
+      readCostUsd(value['cost_usd']),
+      readCostUsd(value['total_cost_usd']),
     )
-    const totalTokens = readAmount(value['total_tokens']) ?? 0
+    const totalTokens = readTokenCount(value['total_tokens']) ?? 0
     const tokens = Math.max(0, totalTokens - this.#tokens)
-    this.#costUsd += costUsd
-    this.#tokens += tokens
+    this.#costUsd = addAmounts(this.#costUsd, costUsd)
+    this.#tokens = addAmounts(this.#tokens, tokens)
     if (costUsd === 0 && tokens === 0) return undefined
     return {
       ...(costUsd === 0 ? {} : { costUsd }),

@@ -129,11 +129,16 @@ function toUpdates(event: RunEvent): readonly AgentUpdate[] {
   return usage === undefined ? [] : [{ kind: 'usage', usage }]
 }
 
-/** Returns the usage that an event reports; a number that the provider did not report counts as 0. */
+/**
+ * Returns the usage that an event reports. Tokens that the provider did not report are those that budgets count, as
+ * output.
+ */
 function toUsageReport(event: RunEvent): AgentUsageReport | undefined {
   if (event.type === 'llm_iteration_completed') {
-    const { inputTokens, outputTokens, costUsd = 0 } = event
-    return { inputTokens, outputTokens, costUsd }
+    const { inputTokens, outputTokens, costUsd = 0, countedTokens } = event
+    if (countedTokens === undefined) return { inputTokens, outputTokens, costUsd }
+    const read = Math.max(0, inputTokens)
+    return { inputTokens: read, outputTokens: countedTokens - read, costUsd }
   }
   if (!('retry_index' in event)) return undefined
   const { input_tokens: inputTokens, output_tokens: outputTokens, cost_usd: costUsd } = event

@@ -14,10 +14,10 @@
  */
 import { isoNow, sleep, TuttiError } from '@tutti/core'
 
-import { CHARACTERS_PER_TOKEN } from '../usage/budget.ts'
-import { callModel, type CallModelOptions } from '../model/call-model.ts'
+import { callModel, type CallModelOptions, type ReceivedReply } from '../model/call-model.ts'
 import { computeCost, findPrice } from '../model/prices.ts'
 import { computeModelRetryDelay } from '../model/retry-delay.ts'
+import { countUse, isCompleteUsage } from '../usage/read-usage.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { toModelLabel, type NamedModel } from '../steering/models.ts'
 import { TurnReasoning } from './turn-reasoning.ts'
@@ -28,13 +28,13 @@ import type {
   Message,
   ModelReply,
   ModelRequest,
-  ModelUsage,
   OutputFormat,
   ToolSpecification,
 } from '../model/chat-model.ts'
 import type { Prices } from '../model/prices.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
+import type { CountedUse } from '../usage/budget.ts'
 import type { ModelChain } from './model-chain.ts'
 import type { EventMessages } from './event-messages.ts'
 import type { CostEstimate } from '@tutti/protocol'
@@ -64,6 +64,8 @@ export interface ModelAnswer {
   readonly model: string
   readonly latencyMs: number
   readonly cost: CostEstimate | undefined
+  /** Usage that budgets count; undefined if the provider reported both counts of tokens. */
+  readonly counted: CountedUse | undefined
   readonly reasoning: TurnReasoning
 }
 
@@ -93,9 +95,9 @@ export async function askModel(
     const call = beginCall(scope, chain, { named, question })
     const startedAt = clock.elapsed()
     try {
-      const reply = await callModel(named.model, createRequest(question, named.model), call)
+      const received = await callModel(named.model, createRequest(question, named.model), call)
       const latencyMs = Math.round(clock.elapsed() - startedAt)
-      return countCall(scope, call, { reply, latencyMs })
+      return countCall(scope, call, { ...received, latencyMs })
     } catch (thrown) {
       const latencyMs = Math.round(clock.elapsed() - startedAt)
       await recoverFromFailure(scope, chain, { call, thrown, latencyMs, retries })
@@ -195,15 +197,20 @@ function beginCall(scope: TaskScope, chain: ModelChain, call: ModelCall): BegunC
 /** Counts the usage of an answered call, and returns its answer. */
 function countCall(
   scope: TaskScope,
-  { named, question: { messages }, price, reasoning }: BegunCall,
-  { reply, latencyMs }: Pick<ModelAnswer, 'reply' | 'latencyMs'>,
+  { named, price, reasoning }: BegunCall,
+  { reply, length, latencyMs }: ReceivedReply & Pick<ModelAnswer, 'latencyMs'>,
 ): ModelAnswer {
-  const cost = computeCost(reply.usage, price)
-  const written = reply.text.length + reasoning.text.length
-  const length = (): number => countCharacters(messages) + written
-  const counted = cost ?? computeCost(estimateUsage(messages, written), price)
-  scope.meter.countModelCall(reply.usage, counted, length)
-  return { reply, latencyMs, cost, model: named.label, reasoning }
+  const { usage } = reply
+  const counted = countUse(usage, length, price)
+  scope.meter.count(counted)
+  return {
+    reply,
+    latencyMs,
+    cost: computeCost(usage, price),
+    counted: isCompleteUsage(usage) ? undefined : counted,
+    model: named.label,
+    reasoning,
+  }
 }
 
 /**
@@ -289,18 +296,6 @@ function emitReasoning(scope: TaskScope, iterationIndex: number, text: string): 
     iterationIndex,
     sentAt: isoNow(scope.run.clock),
   })
-}
-
-/** Estimates the tokens of a call whose provider does not report them, for a limit on cost. */
-function estimateUsage(messages: readonly Message[], written: number): ModelUsage {
-  return {
-    inputTokens: Math.ceil(countCharacters(messages) / CHARACTERS_PER_TOKEN),
-    outputTokens: Math.ceil(written / CHARACTERS_PER_TOKEN),
-  }
-}
-
-function countCharacters(messages: readonly Message[]): number {
-  return messages.reduce((sum, { content }) => sum + content.length, 0)
 }
 
 /** Returns the wait that the provider requested, as its adapter reports it. */

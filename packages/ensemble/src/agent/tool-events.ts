@@ -1,5 +1,8 @@
 /** The events of a tool call. */
 import { isoNow, limitText, toModelText } from '@tutti/core'
+import { readCostUsd, readTokenCount } from '@tutti/protocol'
+
+import { toCountedUse } from '../usage/budget.ts'
 
 import type { TaskScope } from '../scope/task-scope.ts'
 import type {
@@ -98,9 +101,10 @@ export function createAgentReporter(
 ): NonNullable<RunToolCallsOptions['onAgentReport']> {
   return ({ id, name }, report) => {
     const { agentRole, taskIndex, taskName, attempt } = scope.identity
-    const inputTokens = Math.round(toCountableAmount(report.input_tokens))
-    const outputTokens = Math.round(toCountableAmount(report.output_tokens))
-    const costUsd = toCountableAmount(report.cost_usd)
+    // An unknown amount counts as 0: the call has no length by which to estimate it.
+    const inputTokens = readTokenCount(report.input_tokens) ?? 0
+    const outputTokens = readTokenCount(report.output_tokens) ?? 0
+    const costUsd = readCostUsd(report.cost_usd) ?? 0
     const event: AgentToolEvent = {
       ...boundReport(report),
       ...(report.input_tokens === undefined ? {} : { input_tokens: inputTokens }),
@@ -119,18 +123,10 @@ export function createAgentReporter(
       return
     }
     const used = { inputTokens, outputTokens, costUsd }
-    scope.meter.countAgent(used)
+    scope.meter.count(toCountedUse(used))
     scope.totals.addAgent(used)
     scope.emit(event, { kind: 'agent_used', ...used })
   }
-}
-
-/**
- * Returns a reported amount. One that is negative or not finite counts as 0, because it would give budget
- * back.
- */
-function toCountableAmount(used: number | undefined): number {
-  return used !== undefined && Number.isFinite(used) && used > 0 ? used : 0
 }
 
 /** Returns the report with the JSON values and errors of the agent cut to the limit of an event. */

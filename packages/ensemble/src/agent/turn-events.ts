@@ -7,6 +7,7 @@ import { toWireCall } from './event-messages.ts'
 import { computeRequestDigest, findMissingTools, type DigestedRequest } from './request-digest.ts'
 
 import type { ModelReply } from '../model/chat-model.ts'
+import type { CountedUse } from '../usage/budget.ts'
 import type { StepOf } from '../ports/run-step.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 import type { AgentStep } from './step.ts'
@@ -21,6 +22,8 @@ export interface ModelTurn {
   readonly step: AgentStep
   readonly latencyMs: number
   readonly cost: CostEstimate | undefined
+  /** Usage that budgets count; undefined if the provider reported both counts of tokens. */
+  readonly counted: CountedUse | undefined
   /** Ids of the directives that the call delivered. */
   readonly directiveIds: readonly string[]
   /** Request of the call. */
@@ -34,7 +37,7 @@ export interface ModelTurn {
  * undefined in a run that records no steps.
  */
 export function recordTurn(scope: TaskScope, turn: ModelTurn): Promise<void> | undefined {
-  const { iterationIndex, reply, latencyMs, cost, directiveIds } = turn
+  const { iterationIndex, reply, latencyMs, cost, counted, directiveIds } = turn
   const kind = 'model_turn' as const
   scope.totals.addModelCall({ usage: reply.usage, cost, latencyMs })
   const step = {
@@ -43,6 +46,7 @@ export function recordTurn(scope: TaskScope, turn: ModelTurn): Promise<void> | u
     reply,
     latencyMs,
     directiveIds,
+    ...(counted === undefined ? {} : { counted }),
     ...digestRequest(scope, turn),
   }
   const recorded = scope.commit(
@@ -66,7 +70,7 @@ function digestRequest(
 
 function createTurnCompleted(
   { identity, taskLabel: taskDescription, run }: TaskScope,
-  { iterationIndex, model, reply, step, latencyMs, cost, reasoning }: ModelTurn,
+  { iterationIndex, model, reply, step, latencyMs, cost, counted, reasoning }: ModelTurn,
 ): RunEventOf<'llm_iteration_completed'> {
   const { taskIndex, taskName, agentRole, attempt } = identity
   const used = readTokens(reply.usage)
@@ -89,8 +93,10 @@ function createTurnCompleted(
   if (cost !== undefined) event.costUsd = sumCostUsd(cost)
   event.completedAt = isoNow(run.clock)
   if (reply.refusal !== undefined) event.refusal = reply.refusal
-  const { cachedInputTokens, reasoningTokens } = reply.usage ?? {}
+  const { cachedInputTokens, cacheWriteInputTokens, reasoningTokens } = reply.usage ?? {}
   if (cachedInputTokens !== undefined) event.cachedInputTokens = cachedInputTokens
+  if (cacheWriteInputTokens !== undefined) event.cacheWriteInputTokens = cacheWriteInputTokens
+  if (counted !== undefined) event.countedTokens = counted.tokens
   if (reasoningTokens !== undefined) event.reasoningTokens = reasoningTokens
   if (reasoning.text !== '') event.reasoning = reasoning.text
   if (reasoning.isTruncated) event.reasoningTruncated = true

@@ -7,9 +7,10 @@
  *   content_filter  ─▶ next fallback model ─▶ CONTENT_FILTERED
  */
 import { TuttiError } from '@tutti/core'
-import { previewOf, type FinishReason } from '@tutti/protocol'
+import { MAX_AMOUNT, previewOf, type FinishReason } from '@tutti/protocol'
 
 import { CHARACTERS_PER_TOKEN } from '../usage/budget.ts'
+import { readTokens } from '../usage/tokens.ts'
 
 import type { ResolvedOnUnfinished } from '../definition/on-unfinished.ts'
 import type { ModelReply } from '../model/chat-model.ts'
@@ -75,8 +76,9 @@ const MIN_HIGHER_LIMIT = 2_048
  */
 function computeHigherLimit({ reply, maxOutputTokens = 0 }: Unfinished): number {
   const written = reply.text.length + reply.toolCalls.reduce(addLength, 0)
-  const used = reply.usage?.outputTokens ?? Math.ceil(written / CHARACTERS_PER_TOKEN)
-  return Math.max(MIN_HIGHER_LIMIT, 2 * Math.max(used, maxOutputTokens))
+  const { outputTokens } = readTokens(reply.usage)
+  const used = outputTokens === -1 ? Math.ceil(written / CHARACTERS_PER_TOKEN) : outputTokens
+  return Math.min(MAX_AMOUNT, Math.max(MIN_HIGHER_LIMIT, 2 * Math.max(used, maxOutputTokens)))
 }
 
 function addLength(sum: number, call: ModelReply['toolCalls'][number]): number {

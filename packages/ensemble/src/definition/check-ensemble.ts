@@ -3,6 +3,7 @@ import { findChoiceProblems, findUnknownOptions, TuttiError, type OptionNames } 
 import { ReviewPolicy, Workflow } from '@tutti/protocol'
 
 import { findOnUnfinishedProblems } from './on-unfinished.ts'
+import { findModelPriceProblems } from '../model/prices.ts'
 import { findBudgetProblems } from '../usage/budget.ts'
 import { findDelegationProblems } from './delegation-limits.ts'
 import { modelOfTask } from './model-of-task.ts'
@@ -89,6 +90,7 @@ export function assertEnsemble(definition: EnsembleDefinition, workflow: Workflo
     ...planProblems.map(({ message }) => message),
     ...findSettingProblems(definition),
     ...findModelProblems(definition, workflow),
+    ...findOwnPriceProblems(definition),
     ...findBudgetProblems(definition.budget),
     ...findOnUnfinishedProblems(definition.onUnfinished),
     ...findEnsembleReviewProblems(definition.review),
@@ -151,4 +153,16 @@ function findModelProblems(definition: EnsembleDefinition, workflow: Workflow): 
     problems.push('the manager has no model: set model or managerModel of the ensemble')
   }
   return problems
+}
+
+/** Returns the problems of the prices that models have themselves. */
+function findOwnPriceProblems(definition: EnsembleDefinition): readonly string[] {
+  const { model, managerModel, fallbackModels = [], tasks } = definition
+  const ofTasks = tasks.flatMap((task) => [
+    task.model,
+    task.agent.model,
+    ...(task.fallbackModels ?? []),
+  ])
+  const models = new Set([model, managerModel, ...fallbackModels, ...ofTasks])
+  return [...models].flatMap((used) => (used === undefined ? [] : findModelPriceProblems(used)))
 }

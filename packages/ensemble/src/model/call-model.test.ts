@@ -38,7 +38,9 @@ function call(
     onReasoning = () => undefined,
   }: Settings = {},
 ): Promise<ModelReply> {
-  return callModel(model, REQUEST, { signal, clock, onText, onReasoning })
+  return callModel(model, REQUEST, { signal, clock, onText, onReasoning }).then(
+    (received) => received.reply,
+  )
 }
 
 const reply = { type: 'reply', reply: { text: 'a b', toolCalls: [] } } as const

@@ -1,6 +1,12 @@
 /** One model call: reads the stream up to the reply and reports text and reasoning as they arrive. */
 import { TuttiError, type Clock } from '@tutti/core'
 
+import {
+  measureExchange,
+  readUsage,
+  type Exchange,
+  type ExchangeLength,
+} from '../usage/read-usage.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { untilStopped } from '../work/until-stopped.ts'
 
@@ -16,6 +22,12 @@ export interface CallModelOptions {
   readonly onReasoning: (text: string) => void
 }
 
+/** A reply whose usage has been read, and the lengths of the texts of the call. */
+export interface ReceivedReply {
+  readonly reply: ModelReply
+  readonly length: ExchangeLength
+}
+
 /**
  * Calls `model` once and returns its reply. After the signal aborts, waits at most `CANCEL_GRACE_MS` for the
  * call to stop; a model that has not stopped by then is abandoned and named in the error.
@@ -26,7 +38,7 @@ export function callModel(
   model: ChatModel,
   request: ModelRequest,
   options: CallModelOptions,
-): Promise<ModelReply> {
+): Promise<ReceivedReply> {
   const { signal, clock } = options
   return untilStopped(readReply(model, request, options), { signal, clock, what: 'Model call' })
 }
@@ -35,21 +47,34 @@ async function readReply(
   model: ChatModel,
   request: ModelRequest,
   { signal, onText, onReasoning }: CallModelOptions,
-): Promise<ModelReply> {
+): Promise<ReceivedReply> {
   let reply: ModelReply | undefined
+  let reasoningLength = 0
   try {
     signal.throwIfAborted()
     for await (const chunk of model.stream(request, { signal })) {
       // Chunks after the abort are not reported.
       signal.throwIfAborted()
       if (chunk.type === 'text') onText(chunk.text)
-      else if (chunk.type === 'reasoning') onReasoning(chunk.text)
-      else reply = chunk.reply
+      else if (chunk.type === 'reasoning') {
+        reasoningLength += chunk.text.length
+        onReasoning(chunk.text)
+      } else reply = chunk.reply
     }
   } catch (error) {
     if (signal.aborted) throw stoppedError(signal, 'Model call', { cause: error })
     throw TuttiError.from(error, 'MODEL_FAILED')
   }
-  if (reply !== undefined) return reply
+  if (reply !== undefined)
+    return receiveReply(reply, { messages: request.messages, reasoningLength })
   throw new TuttiError('MODEL_FAILED', 'Model stream ended without a reply', { retryable: true })
+}
+
+function receiveReply(
+  { usage: reported, ...reply }: ModelReply,
+  exchange: Pick<Exchange, 'messages' | 'reasoningLength'>,
+): ReceivedReply {
+  const length = measureExchange({ ...exchange, reply })
+  const usage = readUsage(reported, length)
+  return { reply: usage === undefined ? reply : { ...reply, usage }, length }
 }

@@ -5,7 +5,7 @@
 import type { ToolCall } from '@tutti/core'
 import type { FinishReason } from '@tutti/protocol'
 
-/** Prices of one model in US dollars per million tokens, as providers list them. */
+/** Prices of one model in US dollars per million tokens, as providers list them: numbers from 0 to 1,000,000. */
 export interface ModelPrice {
   readonly inputPerMillion: number
   readonly outputPerMillion: number
@@ -135,7 +135,7 @@ export interface ModelReply {
   readonly providerFinishReason?: string
   /** Provider's explanation of a refusal or a blocked answer; not part of `text`. */
   readonly refusal?: string
-  /** Tokens of the call, if the provider reports them. */
+  /** Tokens of the call, if the provider reports them. The engine reads them with `readUsage`. */
   readonly usage?: ModelUsage
   /** Content that the provider expects back in the next call, in addition to text and tool calls. */
   readonly providerContent?: ProviderContent
@@ -153,4 +153,6 @@ export interface ModelUsage {
   readonly cacheWriteInputTokens?: number
   /** Number of `outputTokens` that the model used to reason, if the provider reports it. */
   readonly reasoningTokens?: number
+  /** Input and output tokens together, for a provider that reports only their sum. */
+  readonly totalTokens?: number
 }

@@ -1,6 +1,8 @@
 /** The allow-list of models that requests can name by alias, and its tiers. */
 import { TuttiError } from '@tutti/core'
 
+import { findModelPriceProblems } from './prices.ts'
+
 import type { ChatModel } from './chat-model.ts'
 
 /** Models by alias. */
@@ -34,7 +36,7 @@ export type BuiltInTier = 'PRIMARY' | 'FALLBACK'
 /**
  * Creates a catalog from models by alias.
  *
- * @throws {TuttiError} CONFIG_INVALID, naming every invalid tier.
+ * @throws {TuttiError} CONFIG_INVALID, naming every invalid tier or price.
  */
 export function modelCatalog(
   models: Readonly<Record<string, ChatModel>>,
@@ -42,6 +44,12 @@ export function modelCatalog(
 ): ModelCatalog {
   const byAlias = new Map(Object.entries(models))
   assertTiers(tiers, byAlias)
+  const problems = [...byAlias.values()].flatMap(findModelPriceProblems)
+  if (problems.length > 0) {
+    throw new TuttiError('CONFIG_INVALID', `Invalid models: ${problems.join('; ')}`, {
+      details: { problems },
+    })
+  }
   return {
     models: byAlias,
     tiers: new Map(Object.entries(tiers)),

@@ -7,7 +7,7 @@
  */
 import type { ReviewAnswer } from './run-reviewer.ts'
 import type { ModelReply } from '../model/chat-model.ts'
-import type { AgentUse } from '../usage/budget.ts'
+import type { AgentUse, CountedUse } from '../usage/budget.ts'
 import type { Usage } from '../usage/usage.ts'
 import type { ToolResult, TSchema, TuttiError } from '@tutti/core'
 import type {
@@ -145,6 +145,8 @@ export interface ModelTurnEnded extends TaskStepBase {
   readonly reply: ModelReply
   readonly latencyMs: number
   readonly cost?: CostEstimate
+  /** Usage that budgets count; absent if the provider reported both counts of tokens. */
+  readonly counted?: CountedUse
   /** Ids of the directives that the call delivered. */
   readonly directiveIds: readonly string[]
   /** Digest of the messages, tools and output schema of the request; absent in steps of earlier versions. */

@@ -1,5 +1,11 @@
 /** Counts the usage in the steps of an earlier process, for budgets and totals. */
-import type { Meter } from '../usage/budget.ts'
+import { addAmounts } from '@tutti/protocol'
+
+import { toCountedUse, type CountedUse, type Meter } from '../usage/budget.ts'
+import { readTokens } from '../usage/tokens.ts'
+import { sumCostUsd } from '../usage/usage.ts'
+
+import type { StepOf } from '../ports/run-step.ts'
 import type { Totals } from '../usage/totals.ts'
 import type { StepLog, TaskLog } from './step-log.ts'
 
@@ -36,10 +42,19 @@ export function countEarlierAttempt(totals: Totals, log: TaskLog, attempt: numbe
 
 function countSteps(meter: Meter, log: StepLog, taskName: string): void {
   const known = log.task(taskName)
-  for (const { reply, cost } of known.paid('model_turn')) {
+  for (const step of known.paid('model_turn')) {
     meter.countEarlier('model')
-    meter.countEarlierUsage(reply.usage, cost, () => reply.text.length)
+    meter.countEarlierUse(toEarlierUse(step))
   }
   for (const _ of known.paid('tool_ended')) meter.countEarlier('tool')
-  for (const step of known.paid('agent_used')) meter.countEarlierAgent(step)
+  for (const step of known.paid('agent_used')) meter.countEarlierUse(toCountedUse(step))
+}
+
+function toEarlierUse({ reply, cost, counted }: StepOf<'model_turn'>): CountedUse {
+  if (counted !== undefined) return counted
+  const { inputTokens, outputTokens } = readTokens(reply.usage)
+  return {
+    tokens: addAmounts(inputTokens, outputTokens),
+    costUsd: cost === undefined ? 0 : sumCostUsd(cost),
+  }
 }

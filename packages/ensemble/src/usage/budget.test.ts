@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { findBudgetProblems, Meter, type Budget } from './budget.ts'
+import { findBudgetProblems, Meter, toCountedUse, type Budget } from './budget.ts'
 
 const createMeter = (budget: Budget, elapsed = () => 0, parent?: Meter): Meter =>
   new Meter({ label: 'task "a"', budget, elapsed, ...(parent === undefined ? {} : { parent }) })
@@ -34,9 +34,9 @@ describe('[ENS-B1] a limit', () => {
 
   it('on tokens counts input and output, and stops the first call after it is reached', () => {
     const meter = createMeter({ maxTokens: 10 })
-    meter.countModelCall({ inputTokens: 6, outputTokens: 3 }, undefined, () => 0)
+    meter.count({ tokens: 9, costUsd: 0 })
     expect(findLimit(meter)).toBeUndefined()
-    meter.countModelCall({ inputTokens: 1, outputTokens: 0 }, undefined, () => 0)
+    meter.count({ tokens: 1, costUsd: 0 })
     expect([findLimit(meter, 'model'), findLimit(meter, 'tool')]).toEqual([
       'maxTokens',
       'maxTokens',
@@ -45,7 +45,7 @@ describe('[ENS-B1] a limit', () => {
 
   it('on cost or time stops calls as well', () => {
     const meter = createMeter({ maxCostUsd: 1 })
-    meter.countModelCall(undefined, { inputCost: 0.6, outputCost: 0.4 }, () => 0)
+    meter.count({ tokens: 0, costUsd: 1 })
     expect(findLimit(meter)).toBe('maxCostUsd')
     expect([
       findLimit(createMeter({ maxDurationMs: 5 }, () => 4.9)),
@@ -72,18 +72,22 @@ describe('[ENS-B2] the meter of a task', () => {
     const run = createMeter({ maxModelCalls: 1, maxTokens: 5 })
     const one = createMeter({ maxModelCalls: 1 }, () => 0, run)
     one.countEarlier('model')
-    one.countEarlierUsage({ inputTokens: 9, outputTokens: 9 }, undefined, () => 0)
+    one.countEarlierUse({ tokens: 18, costUsd: 0 })
     expect(findLimit(run)).toBeUndefined()
     expect(findLimit(one)).toBe('maxModelCalls')
   })
 })
 
-it('[ENS-B3] a call without token counts is counted with 4 characters per token', () => {
-  const meter = createMeter({ maxTokens: 3 })
-  meter.countModelCall(undefined, undefined, () => 8)
+it('[ENS-B8] the counts of a meter stop at the largest safe integer', () => {
+  const most = Number.MAX_SAFE_INTEGER
+  const meter = createMeter({ maxTokens: most, maxCostUsd: 2 * most })
+  meter.count({ tokens: most - 1, costUsd: most })
   expect(findLimit(meter)).toBeUndefined()
-  meter.countModelCall(undefined, undefined, () => 1)
-  expect(findLimit(meter)).toBe('maxTokens')
+  meter.count({ tokens: most, costUsd: most })
+  expect(() => {
+    meter.check()
+  }).toThrow(`used ${most}`)
+  expect(meter.remaining().costUsd).toBe(most)
 })
 
 it('[ENS-W8] findBudgetProblems names every invalid limit', () => {
@@ -108,10 +112,10 @@ it('[ENS-B6] a meter counts the usage of agents for itself and its parent, and r
     elapsed: () => 0,
     parent: run,
   })
-  one.countAgent({ inputTokens: 10, outputTokens: 5, costUsd: 0.25 })
+  one.count(toCountedUse({ inputTokens: 10, outputTokens: 5, costUsd: 0.25 }))
   expect(one.remaining()).toEqual({ timeMs: 30, costUsd: 0.75, tokens: 85 })
   expect(run.remaining()).toEqual({ timeMs: 30, costUsd: Infinity, tokens: 85 })
-  one.countEarlierAgent({ inputTokens: 0, outputTokens: 0, costUsd: 9 })
+  one.countEarlierUse({ tokens: 0, costUsd: 9 })
   expect(one.remaining().costUsd).toBe(0)
   expect(() => one.check()).toThrow('maxCostUsd is 1, used 9.25')
   expect(() => run.check()).not.toThrow()

@@ -4,14 +4,11 @@
  * ENS-B1 Every limit is checked before each model call and each tool call; the first check after a limit is
  *    reached stops the work and names the limit.
  * ENS-B2 Calls are counted when they begin, so that concurrent calls share what is left.
- * ENS-B3 A call whose provider does not report tokens is counted by its length, with 4 characters per token.
  * ENS-B6 The usage that an agent tool reports counts for its task and its run at once, also in another
  *    process.
  */
 import { TuttiError, type Remaining } from '@tutti/core'
-
-import type { CostEstimate } from '@tutti/protocol'
-import type { ModelUsage } from '../model/chat-model.ts'
+import { addAmounts } from '@tutti/protocol'
 
 /** Limits of a run or a task; a missing field means no limit. */
 export interface Budget {
@@ -107,14 +104,10 @@ export class Meter {
     )
   }
 
-  /** Counts the usage of a model call; `length` returns the number of its input and output characters. */
-  countModelCall(
-    usage: ModelUsage | undefined,
-    cost: CostEstimate | undefined,
-    length: () => number,
-  ): void {
-    this.countEarlierUsage(usage, cost, length)
-    this.#parent?.countModelCall(usage, cost, length)
+  /** Counts the usage of a model call or of an agent. */
+  count(used: CountedUse): void {
+    this.countEarlierUse(used)
+    this.#parent?.count(used)
   }
 
   /** Counts a call of an earlier process, in this meter only and without checking limits. */
@@ -123,29 +116,10 @@ export class Meter {
     else this.#toolCalls += 1
   }
 
-  /** Counts the usage of a model call of an earlier process, in this meter only. */
-  countEarlierUsage(
-    usage: ModelUsage | undefined,
-    cost: CostEstimate | undefined,
-    length: () => number,
-  ): void {
-    this.#tokens +=
-      usage === undefined
-        ? Math.ceil(length() / CHARACTERS_PER_TOKEN)
-        : usage.inputTokens + usage.outputTokens
-    this.#costUsd += cost === undefined ? 0 : cost.inputCost + cost.outputCost
-  }
-
-  /** Counts usage that an agent tool reported. */
-  countAgent(used: AgentUse): void {
-    this.countEarlierAgent(used)
-    this.#parent?.countAgent(used)
-  }
-
-  /** Counts usage that an agent tool reported to an earlier process, in this meter only. */
-  countEarlierAgent({ inputTokens, outputTokens, costUsd }: AgentUse): void {
-    this.#tokens += inputTokens + outputTokens
-    this.#costUsd += costUsd
+  /** Counts usage of an earlier process, in this meter only. */
+  countEarlierUse({ tokens, costUsd }: CountedUse): void {
+    this.#tokens = addAmounts(this.#tokens, tokens)
+    this.#costUsd = addAmounts(this.#costUsd, costUsd)
   }
 
   /** Returns the smallest remaining amounts of this meter and its parents, at least 0. */
@@ -188,12 +162,25 @@ export class Meter {
 
 const NO_LIMIT: Remaining = { timeMs: Infinity, costUsd: Infinity, tokens: Infinity }
 
+/** Usage that budgets count: every number is known. */
+export interface CountedUse {
+  /** Number of input and output tokens together. */
+  readonly tokens: number
+  /** Cost in US dollars; 0 if the price is unknown. */
+  readonly costUsd: number
+}
+
 /** Usage that an agent tool reports. */
 export interface AgentUse {
   readonly inputTokens: number
   readonly outputTokens: number
   /** Cost in US dollars. */
   readonly costUsd: number
+}
+
+/** Returns the usage of an agent as budgets count it. */
+export function toCountedUse({ inputTokens, outputTokens, costUsd }: AgentUse): CountedUse {
+  return { tokens: addAmounts(inputTokens, outputTokens), costUsd }
 }
 
 /** Estimated number of characters per token, for texts without a token count. */

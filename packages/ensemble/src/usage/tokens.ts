@@ -1,4 +1,6 @@
 /** Pure: token counts; -1 on the wire means that a provider did not report them. */
+import { addAmounts } from '@tutti/protocol'
+
 import type { ModelUsage } from '../model/chat-model.ts'
 
 /** Input and output tokens; -1 if unknown. */
@@ -34,5 +36,5 @@ export function totalTokens({ inputTokens, outputTokens }: TokenTotals): number 
 }
 
 function addKnown(a: number, b: number): number {
-  return a === -1 || b === -1 ? -1 : a + b
+  return a === -1 || b === -1 ? -1 : addAmounts(a, b)
 }

@@ -1,4 +1,6 @@
 /** Pure: usage of work. A sum with an unknown cost is unknown, as with tokens. */
+import { addAmounts } from '@tutti/protocol'
+
 import { addTokens, NO_TOKENS, totalTokens, type TokenTotals } from './tokens.ts'
 
 import type { CostEstimate } from '@tutti/protocol'
@@ -38,7 +40,7 @@ export function addUsage(usages: readonly Usage[]): Usage {
 /** Returns the sum of the known counts; undefined if none is known. */
 export function addReported(counts: readonly (number | undefined)[]): number | undefined {
   const known = counts.filter((count) => count !== undefined)
-  return known.length === 0 ? undefined : known.reduce((sum, count) => sum + count, 0)
+  return known.length === 0 ? undefined : known.reduce(addAmounts, 0)
 }
 
 /** Returns the sum of costs; undefined if any is unknown. */
@@ -47,8 +49,8 @@ export function addCosts(costs: readonly (CostEstimate | undefined)[]): CostEsti
   let outputCost = 0
   for (const cost of costs) {
     if (cost === undefined) return undefined
-    inputCost += cost.inputCost
-    outputCost += cost.outputCost
+    inputCost = addAmounts(inputCost, cost.inputCost)
+    outputCost = addAmounts(outputCost, cost.outputCost)
   }
   return { inputCost, outputCost }
 }
@@ -94,5 +96,5 @@ export function toUsageFields({
 
 /** Returns the total cost in US dollars. */
 export function sumCostUsd({ inputCost, outputCost }: CostEstimate): number {
-  return inputCost + outputCost
+  return addAmounts(inputCost, outputCost)
 }

@@ -1,4 +1,6 @@
 /** Pure: folds the events of a run into its tokens and cost, by direction. */
+import { addAmounts } from '@tutti/protocol'
+
 import { addEventUsage, NO_RUN_USAGE, type RunUsage } from './usage.ts'
 
 import type { RunEvent } from '@tutti/protocol'
@@ -30,10 +32,10 @@ export function addTokenUsage(usage: TokenUsage, event: RunEvent): TokenUsage {
   if (run === usage.run) return usage
   const [input, output, cached, reasoning] = readTokens(event)
   return {
-    inputTokens: usage.inputTokens + input,
-    outputTokens: usage.outputTokens + output,
-    cachedInputTokens: usage.cachedInputTokens + cached,
-    reasoningTokens: usage.reasoningTokens + reasoning,
+    inputTokens: addAmounts(usage.inputTokens, input),
+    outputTokens: addAmounts(usage.outputTokens, output),
+    cachedInputTokens: addAmounts(usage.cachedInputTokens, cached),
+    reasoningTokens: addAmounts(usage.reasoningTokens, reasoning),
     run,
   }
 }

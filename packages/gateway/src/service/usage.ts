@@ -1,9 +1,9 @@
 /** Pure: folds the events of a run into its usage, and formats it as the usage extension does. */
-import { USAGE_EXTENSION, type LoggedRunEvent, type RunEvent } from '@tutti/protocol'
+import { addAmounts, USAGE_EXTENSION, type LoggedRunEvent, type RunEvent } from '@tutti/protocol'
 
 /** Tokens and cost of a run so far. */
 export interface RunUsage {
-  /** Input and output tokens; unknown numbers count as 0. */
+  /** Input and output tokens, with estimates for those that a provider did not report. */
   readonly tokens: number
   /** Sum of the known costs, in US dollars; absent while no cost is known. */
   readonly knownCostUsd?: number
@@ -35,8 +35,9 @@ export interface EventUsage {
 export function readEventUsage(event: RunEvent): EventUsage | undefined {
   switch (event.type) {
     case 'llm_iteration_completed': {
-      const { costUsd, inputTokens, outputTokens } = event
-      const tokens = Math.max(0, inputTokens) + Math.max(0, outputTokens)
+      const { costUsd, inputTokens, outputTokens, countedTokens } = event
+      const tokens =
+        countedTokens ?? addAmounts(Math.max(0, inputTokens), Math.max(0, outputTokens))
       return { tokens, ...(costUsd === undefined ? {} : { costUsd }) }
     }
     case 'agent_tool_progress':
@@ -45,7 +46,7 @@ export function readEventUsage(event: RunEvent): EventUsage | undefined {
     case 'agent_tool_terminated':
     case 'agent_tool_error': {
       const { cost_usd: costUsd, input_tokens: read = 0, output_tokens: written = 0 } = event
-      const tokens = read + written
+      const tokens = addAmounts(read, written)
       if (costUsd === undefined && tokens === 0) return undefined
       return { tokens, ...(costUsd === undefined ? {} : { costUsd }) }
     }
@@ -62,9 +63,11 @@ export function addEventUsage(usage: RunUsage, event: RunEvent): RunUsage {
   const isUnpriced = event.type === 'llm_iteration_completed' && tokens > 0 && costUsd === undefined
   return {
     ...usage,
-    tokens: usage.tokens + tokens,
+    tokens: addAmounts(usage.tokens, tokens),
     hasUnknownCost: usage.hasUnknownCost || isUnpriced,
-    ...(costUsd === undefined ? {} : { knownCostUsd: (usage.knownCostUsd ?? 0) + costUsd }),
+    ...(costUsd === undefined
+      ? {}
+      : { knownCostUsd: addAmounts(usage.knownCostUsd ?? 0, costUsd) }),
   }
 }
 

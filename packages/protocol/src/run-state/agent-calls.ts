@@ -1,4 +1,5 @@
 /** Calls of one attempt to other agents. */
+import { addAmounts } from '../amounts.ts'
 import type { AgentToolInvoked } from '../schemas/events/agent-tool-events.ts'
 import type { RunEventOf } from '../schemas/run-event.ts'
 import { toInstant } from './instants.ts'
@@ -67,9 +68,9 @@ export function addAgentUsage(usage: AgentUsage, event: AgentCallEvent): AgentUs
   const { input_tokens: read = 0, output_tokens: written = 0, cost_usd: cost = 0 } = event
   if (read === 0 && written === 0 && cost === 0) return usage
   return {
-    inputTokens: usage.inputTokens + read,
-    outputTokens: usage.outputTokens + written,
-    costUsd: usage.costUsd + cost,
+    inputTokens: addAmounts(usage.inputTokens, read),
+    outputTokens: addAmounts(usage.outputTokens, written),
+    costUsd: addAmounts(usage.costUsd, cost),
   }
 }
 

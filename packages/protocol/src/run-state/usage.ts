@@ -1,6 +1,8 @@
 /**
  * Usage of attempts. If one model call does not report tokens, the sum is -1; if one has no cost, the sum is absent.
  */
+import { addAmounts } from '../amounts.ts'
+
 import type { TurnState } from './turn-state.ts'
 
 /** Usage of one attempt of a task. */
@@ -204,14 +206,14 @@ function countCalls(turn: TurnState | undefined): number {
 }
 
 function addTokens(sum: number, count = -1): number {
-  return sum === -1 || count === -1 ? -1 : sum + count
+  return sum === -1 || count === -1 ? -1 : addAmounts(sum, count)
 }
 
 /** Adds known counts; unknown ones count as zero. */
 function addReported(sum: number | undefined, count: number | undefined): number | undefined {
-  return sum === undefined && count === undefined ? undefined : (sum ?? 0) + (count ?? 0)
+  return sum === undefined && count === undefined ? undefined : addAmounts(sum ?? 0, count ?? 0)
 }
 
 function addCosts(sum: number | undefined, cost: number | undefined): number | undefined {
-  return sum === undefined || cost === undefined ? undefined : sum + cost
+  return sum === undefined || cost === undefined ? undefined : addAmounts(sum, cost)
 }

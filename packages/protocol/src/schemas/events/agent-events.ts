@@ -85,6 +85,13 @@ export const LlmIterationCompleted = Type.Object({
   refusal: Type.Optional(Type.String()),
   /** Part of `inputTokens` that the provider read from its cache; absent when it does not report it. */
   cachedInputTokens: Type.Optional(Count),
+  /** Part of `inputTokens` that the provider wrote to its cache; absent when it does not report it. */
+  cacheWriteInputTokens: Type.Optional(Count),
+  /**
+   * Tokens that budgets count for the call, when `inputTokens` or `outputTokens` is not known: the sum that the provider
+   * reports, otherwise an estimate by the length of the texts.
+   */
+  countedTokens: Type.Optional(Count),
   ...turnReasoning,
 })
 export type LlmIterationCompleted = Static<typeof LlmIterationCompleted>

@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest'
+
+import { countUse, measureExchange, readUsage } from './read-usage.ts'
+
+const LENGTH = { input: 400, output: 40 }
+const MAX = Number.MAX_SAFE_INTEGER
+const PRICE = { inputPerMillion: 1_000_000, outputPerMillion: 2_000_000 }
+
+describe('[ENS-B7] readUsage', () => {
+  it.each<readonly [string, unknown, unknown]>([
+    ['a missing usage', undefined, undefined],
+    ['null', null, undefined],
+    ['text', '10', undefined],
+    ['an empty object', {}, undefined],
+    ['two unknown counts', { inputTokens: -1, outputTokens: -1 }, undefined],
+    ['two counts of NaN', { inputTokens: NaN, outputTokens: NaN }, undefined],
+    [
+      'zeros for a call with text, as MiniMax sends them',
+      { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+      undefined,
+    ],
+    ['whole counts', { inputTokens: 10, outputTokens: 2 }, { inputTokens: 10, outputTokens: 2 }],
+    ['fractions', { inputTokens: 10.4, outputTokens: 2.5 }, { inputTokens: 10, outputTokens: 3 }],
+    ['only the input', { inputTokens: 5 }, { inputTokens: 5, outputTokens: -1 }],
+    ['only the output', { outputTokens: 5 }, { inputTokens: -1, outputTokens: 5 }],
+    [
+      'a count in text',
+      { inputTokens: '5', outputTokens: 5 },
+      { inputTokens: -1, outputTokens: 5 },
+    ],
+    [
+      'a negative count',
+      { inputTokens: -7, outputTokens: 5 },
+      { inputTokens: -1, outputTokens: 5 },
+    ],
+    ['1e308', { inputTokens: 1e308, outputTokens: 5 }, { inputTokens: -1, outputTokens: 5 }],
+    ['2^53', { inputTokens: MAX + 1, outputTokens: 5 }, { inputTokens: -1, outputTokens: 5 }],
+    ['2^53 - 1', { inputTokens: MAX, outputTokens: 5 }, { inputTokens: MAX, outputTokens: 5 }],
+    ['Infinity', { inputTokens: Infinity, outputTokens: 5 }, { inputTokens: -1, outputTokens: 5 }],
+    ['input of 0', { inputTokens: 0, outputTokens: 5 }, { inputTokens: -1, outputTokens: 5 }],
+    ['output of 0', { inputTokens: 9, outputTokens: 0 }, { inputTokens: 9, outputTokens: -1 }],
+    [
+      'only the sum',
+      { inputTokens: NaN, outputTokens: NaN, totalTokens: 100 },
+      { inputTokens: -1, outputTokens: -1, totalTokens: 100 },
+    ],
+    [
+      'the sum and the input',
+      { inputTokens: 90, outputTokens: -1, totalTokens: 100 },
+      { inputTokens: 90, outputTokens: 10 },
+    ],
+    [
+      'the sum and the output',
+      { outputTokens: 10, totalTokens: 100 },
+      { inputTokens: 90, outputTokens: 10 },
+    ],
+    [
+      'a sum smaller than its part',
+      { inputTokens: 90, totalTokens: 10 },
+      { inputTokens: 90, outputTokens: -1 },
+    ],
+    [
+      'parts of the input that exceed it',
+      {
+        inputTokens: 10,
+        outputTokens: 1,
+        cachedInputTokens: 8,
+        cacheWriteInputTokens: 8,
+        reasoningTokens: 0.4,
+      },
+      {
+        inputTokens: 10,
+        outputTokens: 1,
+        cachedInputTokens: 8,
+        cacheWriteInputTokens: 2,
+        reasoningTokens: 0,
+      },
+    ],
+    [
+      'unusable parts',
+      {
+        inputTokens: 10,
+        outputTokens: 1,
+        cachedInputTokens: '8',
+        cacheWriteInputTokens: -1,
+        reasoningTokens: NaN,
+      },
+      { inputTokens: 10, outputTokens: 1 },
+    ],
+  ])('reads %s', (_, reported, usage) => {
+    expect(readUsage(reported, LENGTH)).toEqual(usage)
+  })
+
+  it('believes a count of 0 for an empty text', () => {
+    expect(readUsage({ inputTokens: 0, outputTokens: 0 }, { input: 0, output: 0 })).toEqual({
+      inputTokens: 0,
+      outputTokens: 0,
+    })
+  })
+})
+
+describe('[ENS-B3] countUse', () => {
+  it.each([
+    [undefined, 110],
+    [{ inputTokens: 7, outputTokens: -1 }, 17],
+    [{ inputTokens: -1, outputTokens: 7 }, 107],
+    [{ inputTokens: 7, outputTokens: 8 }, 15],
+    [{ inputTokens: -1, outputTokens: -1, totalTokens: 30 }, 30],
+    [{ inputTokens: -1, outputTokens: -1, totalTokens: 3 }, 3],
+    [{ inputTokens: MAX, outputTokens: MAX }, MAX],
+  ])('counts %j as %d tokens of a call of 400 and 40 characters', (usage, tokens) => {
+    expect(countUse(usage, LENGTH, undefined)).toEqual({ tokens, costUsd: 0 })
+  })
+
+  it.each([
+    [undefined, 100 + 2 * 10],
+    [{ inputTokens: 7, outputTokens: -1 }, 7 + 2 * 10],
+    [{ inputTokens: -1, outputTokens: -1, totalTokens: 30 }, 20 + 2 * 10],
+    [{ inputTokens: -1, outputTokens: -1, totalTokens: 3 }, 2 * 3],
+    [{ inputTokens: MAX, outputTokens: MAX }, MAX],
+  ])('counts the cost of %j as %d dollars', (usage, costUsd) => {
+    expect(countUse(usage, LENGTH, PRICE).costUsd).toBe(costUsd)
+  })
+})
+
+it('[ENS-B3] measureExchange counts texts, arguments and reasoning', () => {
+  const call = { id: 'c', name: 'echo', arguments: '12345' }
+  expect(
+    measureExchange({
+      messages: [
+        { role: 'system', content: '12' },
+        { role: 'assistant', content: '3', toolCalls: [call] },
+        { role: 'tool', toolCallId: 'c', toolName: 'echo', content: '4' },
+      ],
+      reply: { text: '123', toolCalls: [call, call] },
+      reasoningLength: 100,
+    }),
+  ).toEqual({ input: 9, output: 113 })
+})
