@@ -135,6 +135,13 @@ describe('reviews over REST', () => {
     [{ decision: 'REJECT' }, '/feedback'],
     [{ decision: 'REJECT', feedback: ' \n' }, '/feedback'],
     [{ decision: 'CONTINUE', by: 'me' }, '/by'],
+    [{ decision: 'CONTINUE', revisedOutput: 'Amen' }, '/revisedOutput'],
+    [{ decision: 'CONTINUE', revisedOutput: '' }, '/revisedOutput'],
+    [{ decision: 'CONTINUE', feedback: 'Higher' }, '/feedback'],
+    [{ decision: 'EDIT', revisedOutput: 'Amen', feedback: 'Higher' }, '/feedback'],
+    [{ decision: 'REJECT', feedback: 'Higher', revisedOutput: 'Amen' }, '/revisedOutput'],
+    [{ decision: 'EXIT_EARLY', revisedOutput: 'Amen' }, '/revisedOutput'],
+    [{ decision: 'EXIT_EARLY', feedback: 'Higher' }, '/feedback'],
   ])('refuse the decision %j and stay open', async (body, path) => {
     await using api = await choirServed()
     const { review } = await startWaitingRun(api)
@@ -173,7 +180,8 @@ describe('reviews over REST', () => {
     expect((await edit('{"hertz":442}')).status).toBe(200)
     const events = await eventsOf(await api.get(`/api/runs/${runId}/events`))
     expect(events.find(({ type }) => type === 'tool_called')).toMatchObject({
-      toolResult: 'Tuned to 442',
+      toolResult:
+        'A reviewer changed the input of this call to {"hertz":442}. The result is of the changed input.\n\nTuned to 442',
     })
   })
 })

@@ -50,7 +50,14 @@ export {
 } from './approval.ts'
 export { Deadline } from './call/deadline.ts'
 export { CANCEL_GRACE_MS, type RunToolOptions } from './call/options.ts'
-export type { NestedToolCall, ToolCall, ToolCallEnd, ToolCallOutcome } from './call/outcome.ts'
+export { toOutcomeText } from './call/model-text.ts'
+export type {
+  EditedInput,
+  NestedToolCall,
+  ToolCall,
+  ToolCallEnd,
+  ToolCallOutcome,
+} from './call/outcome.ts'
 export { runTool } from './call/run-tool.ts'
 export { runToolCalls, type RunToolCallsOptions } from './call/run-tool-calls.ts'
 export { toolContext } from './call/tool-context-for.ts'

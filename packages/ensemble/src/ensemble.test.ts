@@ -17,7 +17,7 @@ describe('ensemble', () => {
       plan: { workflow: 'SEQUENTIAL', order: ['first'] },
       errorStrategy: 'FAIL_FAST',
       maxConcurrentTasks: 16,
-      maxToolOutputLength: -1,
+      maxToolOutputLength: 100_000,
     })
   })
 

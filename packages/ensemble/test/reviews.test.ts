@@ -123,19 +123,30 @@ describe.each(WORKFLOWS)('the review of a tool call, in %s', (workflow) => {
 
   it.each([
     [{ action: 'CONTINUE' }, 'Paid 5 EUR'],
-    [{ action: 'EDIT', input: '1 EUR' }, 'Paid 1 EUR'],
-    [{ action: 'EDIT', input: { input: '2 EUR' } }, 'Paid 2 EUR'],
+    [
+      { action: 'EDIT', input: '1 EUR' },
+      'A reviewer changed the input of this call to "1 EUR". The result is of the changed input.\n\nPaid 1 EUR',
+    ],
+    [
+      { action: 'EDIT', input: { input: '2 EUR' } },
+      'A reviewer changed the input of this call to "2 EUR". The result is of the changed input.\n\nPaid 2 EUR',
+    ],
     [
       { action: 'REJECT', feedback: 'Too much' },
       'Error: The reviewer rejected the call of "pay": Too much',
     ],
-  ] as const)('[ENS-G4] returns the outcome of %j to the model', async (decision, result) => {
-    const asked = model()
-    const run = await review(workflow, { tools: [pay], model: asked }, decision)
-    expect(readEnds(run)).toEqual(expectedEnds(workflow, 'completed', 'completed'))
-    expect(asked.requests[1]?.messages.at(-1)).toMatchObject({ role: 'tool', content: result })
-    expect(listClosings(run)).toMatchObject([{ type: 'review_decided', decision: decision.action }])
-  })
+  ] as const)(
+    '[ENS-G4] [ENS-G14] returns the outcome of %j to the model',
+    async (decision, result) => {
+      const asked = model()
+      const run = await review(workflow, { tools: [pay], model: asked }, decision)
+      expect(readEnds(run)).toEqual(expectedEnds(workflow, 'completed', 'completed'))
+      expect(asked.requests[1]?.messages.at(-1)).toMatchObject({ role: 'tool', content: result })
+      expect(listClosings(run)).toMatchObject([
+        { type: 'review_decided', decision: decision.action },
+      ])
+    },
+  )
 
   it('[ENS-E14] ends the run without calling the tool on EXIT_EARLY', async () => {
     paid.length = 0

@@ -26,6 +26,14 @@ export type ToolCallEnd =
   | 'exit_early'
   | 'misconfigured'
 
+/** Input with which a reviewer replaced that of a call. */
+export interface EditedInput {
+  readonly toolName: string
+  /** Whether the tool was called as a step of the call that the model made. */
+  readonly isStep: boolean
+  readonly input: unknown
+}
+
 /** Result of a call, with its end and its times. */
 export interface ToolCallOutcome {
   readonly result: ToolResult
@@ -36,6 +44,8 @@ export interface ToolCallOutcome {
   readonly end: ToolCallEnd
   /** Thrown error; present exactly with the ends `exit_early` and `misconfigured`. */
   readonly error?: TuttiError
+  /** Edits of reviewers during the call and its steps, in their order; absent if there are none. */
+  readonly edits?: readonly EditedInput[]
 }
 
 /** Call that a tool made as a step of another call. */

@@ -7,6 +7,7 @@ import { sleep } from '../clock.ts'
 import { defineTextTool, defineTool } from '../define-tool.ts'
 import { createToolMetrics } from '../metrics.ts'
 import { ToolResult } from '../tool-result.ts'
+import { toOutcomeText } from './model-text.ts'
 import { runTool } from './run-tool.ts'
 
 import type { ApprovalAnswer, ApprovalRequest, Reviewer } from '../approval.ts'
@@ -91,6 +92,58 @@ describe('a tool that declares requireApproval', () => {
     const reviewer = answering({ action: 'EDIT', input: { item: 'tea', count: 1 } })
     const { result } = await runTool(order, call, { clock, reviewer })
     expect(result.output).toBe('Ordered 1 tea')
+  })
+
+  it('[CORE-A3] has the replaced input in its outcome and in its text for the model', async () => {
+    const reviewer = answering({ action: 'EDIT', input: { item: 'tea', count: 1 } })
+    const outcome = await runTool(order, call, { clock, reviewer })
+    const input = { item: 'tea', count: 1 }
+    expect(outcome.edits).toEqual([{ toolName: 'order', isStep: false, input }])
+    expect(toOutcomeText(outcome)).toBe(
+      'A reviewer changed the input of this call to {"item":"tea","count":1}. The result is of the changed input.\n\nOrdered 1 tea',
+    )
+    expect(toOutcomeText(outcome, 7)).toMatch(/input\.\n\nOrdered\n\[truncated: 13 /)
+  })
+
+  it.each<readonly [string, ApprovalAnswer]>([
+    ['CONTINUE', { action: 'CONTINUE' }],
+    ['REJECT', { action: 'REJECT' }],
+    ['an EDIT to the same input', { action: 'EDIT', input: { item: 'tea', count: 2 } }],
+    ['an invalid EDIT', { action: 'EDIT', input: { item: 'tea', count: 0 } }],
+  ])('[CORE-A3] has no replaced input after %s', async (_, answer) => {
+    const outcome = await runTool(order, call, { clock, reviewer: answering(answer) })
+    expect(outcome).not.toHaveProperty('edits')
+    expect(toOutcomeText(outcome)).not.toContain('changed')
+  })
+
+  it('[CORE-A3] has the replaced input also if its body fails, and in the call that it is a step of', async () => {
+    const broken = defineTool({
+      name: 'broken',
+      description: 'Fails',
+      input: Order,
+      requireApproval: true,
+      execute: () => {
+        throw new Error('Sold out')
+      },
+    })
+    const whole = asking(async ({ callTool }) => {
+      await callTool(broken, { item: 'tea', count: 2 })
+    })
+    const reviewer = answering({ action: 'EDIT', input: { item: 'tea', count: 1 } })
+    const failed = await runTool(broken, { ...call, name: 'broken' }, { clock, reviewer })
+    expect(toOutcomeText(failed)).toMatch(/^A reviewer changed .+\n\nError: Sold out$/)
+    expect(toOutcomeText(await runTool(whole, CALL, { clock, reviewer }))).toMatch(
+      /^A reviewer changed the input of the call of "broken", a step of this call, to \{"item":"tea","count":1\}\./,
+    )
+  })
+
+  it('[CORE-A3] cuts a replaced input of any length', async () => {
+    const item = 'x'.repeat(200_000)
+    const outcome = await runTool(order, call, {
+      clock,
+      reviewer: answering({ action: 'EDIT', input: { item, count: 1 } }),
+    })
+    expect(toOutcomeText(outcome, 100).length).toBeLessThan(51_000)
   })
 
   it('fails with the problems of an invalid edit, which the reviewer can request first', async () => {
@@ -209,6 +262,20 @@ describe('context.requestApproval', () => {
       { action: 'CONTINUE', timedOut: false },
       { action: 'EDIT', input: 'other' },
     ])
+  })
+
+  it('[CORE-A3] tells the model of an EDIT, and not of an answer to a question', async () => {
+    const reviewer = answering({ action: 'EDIT', input: 'other' })
+    const approving = asking(async (context) => {
+      await context.requestApproval('Go on?')
+    })
+    const questioning = asking(async (context) => {
+      await context.requestAnswer('Where to?')
+    })
+    expect((await runTool(approving, CALL, { clock, reviewer })).edits).toMatchObject([
+      { input: 'other' },
+    ])
+    expect(await runTool(questioning, CALL, { clock, reviewer })).not.toHaveProperty('edits')
   })
 
   it('lets a body check whether a reviewer exists', async () => {

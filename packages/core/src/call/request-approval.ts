@@ -27,7 +27,7 @@ import type { Decoded } from '@tutti/protocol'
 import type { RunningCall } from './running-call.ts'
 
 /** Requests approval and waits for the decision; see `requestApproval` of {@link ToolContext}. */
-export function requestApproval(
+export async function requestApproval(
   running: RunningCall,
   description: string,
   options: ApprovalOptions = {},
@@ -39,7 +39,9 @@ export function requestApproval(
     schema: tool.inputSchema,
     read: (edited) => tool.readInput(edited),
   }
-  return decide(running, { ...options, description, form })
+  const decision = await decide(running, { ...options, description, form })
+  if (decision.action === 'EDIT') running.recordEdit(decision.input)
+  return decision
 }
 
 /** Asks a question and waits for the answer; see `requestAnswer` of {@link ToolContext}. */

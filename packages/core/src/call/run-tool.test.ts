@@ -413,6 +413,40 @@ describe('[CORE-R4] the arguments of a call', () => {
     expect(add).not.toHaveBeenCalled()
   })
 
+  it.each(['', ' ', 'null', '""', '[]', ' [ ] '])(
+    'are an empty object when they are %j and no field is required',
+    async (args) => {
+      const execute = vi.fn<(input: { a?: string }) => string>(() => 'ok')
+      const input = Type.Object({ a: Type.Optional(Type.String()) })
+      const free = defineTool({ name: 'free', description: 'd', input, execute })
+      const { result } = await runTool(free, { ...CALL, arguments: args }, { clock })
+      expect(result).toEqual(ToolResult.success('ok'))
+      expect(execute).toHaveBeenCalledExactlyOnceWith({}, expect.anything())
+    },
+  )
+
+  it.each(['null', '""', '[]', '[[]]', '[null]', 'false', '0', '{"a":null,"b":[]}'])(
+    'are reported when they are %s and fields are required',
+    async (args) => {
+      expect((await run(args)).result.success).toBe(false)
+      expect(add).not.toHaveBeenCalled()
+    },
+  )
+
+  it.each(['[[]]', '[null]', 'false', '0', '"x"'])(
+    'are reported when they are %s and no field is required',
+    async (args) => {
+      const free = defineTool({
+        name: 'free',
+        description: 'd',
+        input: Type.Object({}),
+        execute: () => 'ok',
+      })
+      const { result } = await runTool(free, { ...CALL, arguments: args }, { clock })
+      expect(result.errorMessage).toContain('must be an object')
+    },
+  )
+
   it.each(['', '  ', '\n'])('are an empty object when they are %j', async (args) => {
     const body = vi.fn<Body>(() => 'ok')
     await runTool(toolOf(body), { ...CALL, arguments: args }, { clock })

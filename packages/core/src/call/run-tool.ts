@@ -5,7 +5,8 @@
  *
  * `running-call.ts` is the body in flight, `call-context.ts` its context.
  *
- * CORE-R4 Arguments are parsed and checked before the body runs.
+ * CORE-R4 Arguments are parsed and checked before the body runs. Blank text stands for a call without arguments; for a tool
+ *    whose input is an object without required fields, `null`, `""` and `[]` do as well.
  * CORE-R5 A call waits for its slot before its time limit starts, and the limits of the calls that it is a step of are
  *    paused meanwhile. The slot is returned when the call has its outcome, even when the tool ignores its signal.
  * CORE-R6 Every call that was not cancelled counts once: as success, failure or error.
@@ -94,12 +95,16 @@ function runNow(toRun: CallToRun, { limiters, waitedMs }: Turn): Promise<ToolCal
   const startedAt = clock.elapsed()
   const running = new RunningCall(toRun)
   return new Promise((resolve) => {
-    running.run(new CallContext(running, runCall), ({ result, end, error }) => {
+    running.run(new CallContext(running, runCall), ({ result, end, error, edits }) => {
       const durationMs = roundMs(clock.elapsed() - startedAt)
-      const outcome: ToolCallOutcome =
-        error === undefined
-          ? { result, durationMs, waitedMs, end }
-          : { result, durationMs, waitedMs, end, error }
+      const outcome: ToolCallOutcome = {
+        result,
+        durationMs,
+        waitedMs,
+        end,
+        ...(error === undefined ? {} : { error }),
+        ...(edits === undefined ? {} : { edits }),
+      }
       countOutcome(tool, options, outcome)
       resolve(outcome)
       for (const limiter of limiters) limiter.release()
@@ -168,7 +173,7 @@ function parseArguments(tool: AgentTool, text: string): Parsed {
   if (text.trim() === '') return { ok: true, value: {} }
   try {
     const value: unknown = JSON.parse(text)
-    return { ok: true, value }
+    return { ok: true, value: isNoArguments(tool, value) ? {} : value }
   } catch (error) {
     if (tool.kind === 'text') return { ok: true, value: text }
     const failure = ToolResult.failure(
@@ -176,4 +181,16 @@ function parseArguments(tool: AgentTool, text: string): Parsed {
     )
     return { ok: false, failure }
   }
+}
+
+/**
+ * Whether a value stands for a call without arguments. Models send `null`, `""` or `[]` where a tool has no required
+ * fields; for a tool whose input is not an object they are values.
+ */
+function isNoArguments({ inputSchema }: AgentTool, value: unknown): boolean {
+  const isEmpty = value === null || value === '' || (Array.isArray(value) && value.length === 0)
+  if (!isEmpty) return false
+  const { type, required }: { readonly type?: unknown; readonly required?: unknown } = inputSchema
+  const needsFields = Array.isArray(required) && required.length > 0
+  return [type].flat().includes('object') && !needsFields
 }

@@ -19,6 +19,7 @@ import { errorMessage, TuttiError } from '../errors.ts'
 import { isPromise } from '../is-promise.ts'
 import { silentLogger } from '../logger.ts'
 import { ToolResult } from '../tool-result.ts'
+import { toJsonText } from './model-text.ts'
 import { reportsOwnBegin } from './begin.ts'
 import { Deadline } from './deadline.ts'
 import { CANCEL_GRACE_MS, type RunToolOptions } from './options.ts'
@@ -26,10 +27,10 @@ import { CANCEL_GRACE_MS, type RunToolOptions } from './options.ts'
 import type { Limiter } from '../limiter.ts'
 import type { LogFields } from '../logger.ts'
 import type { AgentTool, Remaining, ToolContext } from '../tool.ts'
-import type { ToolCall, ToolCallEnd, ToolCallOutcome } from './outcome.ts'
+import type { EditedInput, ToolCall, ToolCallEnd, ToolCallOutcome } from './outcome.ts'
 
 /** Outcome without its times. */
-export type Ended = Pick<ToolCallOutcome, 'result' | 'end' | 'error'>
+export type Ended = Pick<ToolCallOutcome, 'result' | 'end' | 'error' | 'edits'>
 
 /** Call to run. */
 export interface CallToRun {
@@ -56,6 +57,7 @@ export class RunningCall {
   #steps: Map<string, string> | undefined
   /** Whether a step ignored its signal: then this call has not stopped either. */
   #hasAbandonedStep = false
+  #edits: EditedInput[] | undefined
   readonly #parent: RunningCall | undefined
   readonly #deadline: Deadline
   #controller: AbortController | undefined
@@ -118,6 +120,18 @@ export class RunningCall {
   endStep(name: string, { end }: ToolCallOutcome): void {
     if (end === 'abandoned') this.#hasAbandonedStep = true
     else this.#steps?.delete(name)
+  }
+
+  /** Records an input with which a reviewer replaced that of this call; it is also an edit of the whole call. */
+  recordEdit(input: unknown): void {
+    if (!isSameJson(input, this.input))
+      this.#addEdit({ toolName: this.tool.name, isStep: false, input })
+  }
+
+  #addEdit(edit: EditedInput): void {
+    this.#edits ??= []
+    this.#edits.push(edit)
+    this.#parent?.#addEdit({ ...edit, isStep: true })
   }
 
   /** Pauses the time limits of this call and of those that it is a step of; returns the function that resumes them. */
@@ -252,7 +266,7 @@ export class RunningCall {
     this.#deadline.end()
     this.#stopGrace?.()
     if (this.#watching) this.options.signal?.removeEventListener('abort', this)
-    this.#onEnd?.(ended)
+    this.#onEnd?.(this.#edits === undefined ? ended : { ...ended, edits: this.#edits })
   }
 
   #thrown(error: unknown): Ended {
@@ -283,6 +297,10 @@ export class RunningCall {
     const names = [...(this.#steps?.values() ?? [])].map((name) => `"${name}"`)
     return names.length === 0 ? '' : ` (in flight: ${names.join(', ')})`
   }
+}
+
+function isSameJson(one: unknown, other: unknown): boolean {
+  return toJsonText(one) === toJsonText(other)
 }
 
 const NO_LIMIT: Remaining = { timeMs: Infinity, costUsd: Infinity, tokens: Infinity }

@@ -13,8 +13,9 @@
  * ENS-L21 Calls are made in the order in which they were requested; calls beyond a budget are not made.
  * ENS-L23 A call begins when the body of its tool begins; a call that was interrupted while it waited for
  *    approval does not count as begun.
+ * ENS-G14 After an EDIT of a tool call, the result for the model begins with the new input, also after a restart.
  */
-import { limitText, runToolCalls, toModelText, ToolResult, TuttiError } from '@tutti/core'
+import { runToolCalls, toModelText, toOutcomeText, ToolResult, TuttiError } from '@tutti/core'
 
 import { isDelegateTool } from '../hierarchy/delegate-tool.ts'
 import { fromStepError, toStepError } from '../scope/step-log.ts'
@@ -65,12 +66,11 @@ export async function callTools(scope: TaskScope, turn: ToolTurn): Promise<reado
   if (scope.signal.aborted) throw made.stopped()
   const ending = made.answers.find((answer) => answer?.error !== undefined)?.error ?? refusal
   if (ending !== undefined) throw ending
-  const maxLength = scope.run.ensemble.maxToolOutputLength
   return turn.calls.map(({ id, name }, position) => ({
     role: 'tool',
     toolCallId: id,
     toolName: name,
-    content: limitText(made.answers[position]?.text ?? '', maxLength),
+    content: made.answers[position]?.text ?? '',
   }))
 }
 
@@ -227,19 +227,24 @@ class TurnCalls {
   }
 
   #take(call: ToolCall, position: number, outcome: ToolCallOutcome): void {
-    const { result, durationMs, end, error } = outcome
-    const text = toModelText(result)
+    const { durationMs, end, error } = outcome
+    const text = this.#toText(outcome)
     this.#scope.totals.addToolCall(durationMs)
     this.answers[position] = error === undefined ? { text } : { text, error }
     if (end === 'abandoned') this.#abandoned ??= call.name
     this.#emitEnd(call, position, outcome)
   }
 
+  /** Returns the text of an outcome for the model, within the limit for tool outputs. */
+  #toText(outcome: ToolCallOutcome): string {
+    return toOutcomeText(outcome, this.#scope.run.ensemble.maxToolOutputLength)
+  }
+
   /** Records the event and the step of an ended call. */
   #emitEnd(call: ToolCall, position: number, outcome: ToolCallOutcome): void {
     const { iterationIndex } = this.#turn
-    const { result, durationMs, end, error } = outcome
-    const text = toModelText(result)
+    const { durationMs, end, error } = outcome
+    const text = this.#toText(outcome)
     const event = createToolCalledEvent(this.#scope, { iterationIndex, call, outcome })
     if (end === 'cancelled' || end === 'abandoned') this.#scope.emit(event)
     else {

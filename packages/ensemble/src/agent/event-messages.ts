@@ -6,6 +6,7 @@
 import { limitText, type ToolCall } from '@tutti/core'
 
 import { LABEL_LENGTH } from '../scope/task-scope.ts'
+import { MAX_TOOL_TEXT_LENGTH } from './tool-events.ts'
 
 import type { Message } from '../model/chat-model.ts'
 import type { RunEventOf } from '@tutti/protocol'
@@ -15,6 +16,12 @@ type WireCall = NonNullable<WireMessage['toolCalls']>[number]
 
 /** Maximum number of messages that one event shows, as the wire defines it. */
 const MESSAGES_SHOWN = 20
+
+/**
+ * Maximum number of characters of all tool outputs that one event shows. An event has at most 16,000,000 bytes, and a
+ * character up to six.
+ */
+const MAX_SHOWN_LENGTH = 2_100_000
 
 /** Tracks the messages that the turns of one attempt have shown. */
 export class EventMessages {
@@ -35,12 +42,21 @@ export class EventMessages {
     }
     this.#now = messages.length
     const first = Math.max(0, messages.length - MESSAGES_SHOWN)
-    return messages
-      .slice(first)
-      .map((message, at) =>
-        first + at < this.#before ? shortenMessage(message) : toWireMessage(message),
-      )
+    const shown = messages.slice(first)
+    const added = messages.slice(Math.max(first, this.#before))
+    const toolCount = added.filter(({ role }) => role === 'tool').length
+    const maxLength = Math.min(MAX_TOOL_TEXT_LENGTH, Math.floor(MAX_SHOWN_LENGTH / toolCount))
+    return shown.map((message, at) =>
+      first + at < this.#before ? shortenMessage(message) : showMessage(message, maxLength),
+    )
   }
+}
+
+/** Shows a message in full. Only outputs of tools can be of any length. */
+function showMessage(message: Message, maxLength: number): WireMessage {
+  return message.role === 'tool'
+    ? toWireMessage({ ...message, content: limitText(message.content, maxLength) })
+    : toWireMessage(message)
 }
 
 function shortenMessage(message: Message): WireMessage {

@@ -1,5 +1,5 @@
 /** The events of a tool call. */
-import { isoNow, limitText, toModelText } from '@tutti/core'
+import { isoNow, limitText, toOutcomeText } from '@tutti/core'
 import { readCostUsd, readTokenCount } from '@tutti/protocol'
 
 import { toCountedUse } from '../usage/budget.ts'
@@ -42,7 +42,7 @@ export function createToolCalledEvent(
     durationMs: outcome.durationMs,
     outcome: outcome.result.success ? 'SUCCESS' : 'FAILURE',
     toolArguments: limitText(call.arguments, MAX_TOOL_TEXT_LENGTH),
-    toolResult: limitText(toModelText(outcome.result), MAX_TOOL_TEXT_LENGTH),
+    toolResult: limitText(toOutcomeText(outcome), MAX_TOOL_TEXT_LENGTH),
     structuredResult: toJsonOrNull(outcome.result.structured),
     taskName,
     attempt,

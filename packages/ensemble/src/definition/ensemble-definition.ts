@@ -57,7 +57,8 @@ export interface EnsembleDefinition extends EnsembleSettings {
   /** Maximum number of tool calls of a run at the same time, over all its tasks, at least 1. @default 16 */
   readonly maxConcurrentToolCalls?: number
   /**
-   * Maximum length of a tool output for a model, in characters; a negative number means no limit. @default -1
+   * Maximum length of a tool output for a model, in characters; a negative number means no limit. A longer output is cut,
+   * with a note of its length. @default 100000
    */
   readonly maxToolOutputLength?: number
   /** Maximum number of retries of a model call, at least 0. @default 2 */

@@ -12,6 +12,12 @@ const DEFAULT_MAX_CONCURRENT_TASKS = 16
 /** Default maximum number of tool calls of one run at the same time. */
 const DEFAULT_MAX_CONCURRENT_TOOL_CALLS = 16
 
+/**
+ * Default maximum length of a tool's output for a model, in characters: some 25,000 tokens, so that a few outputs fit into
+ * the context of a model, and the outputs of one turn into an event.
+ */
+export const DEFAULT_MAX_TOOL_OUTPUT_LENGTH = 100_000
+
 /** Default maximum length of a tool's output in the log, in characters, as in AgentEnsemble. */
 const DEFAULT_TOOL_LOG_LENGTH = 200
 
@@ -36,7 +42,7 @@ export function resolveEnsemble(definition: EnsembleDefinition): ResolvedEnsembl
     errorStrategy: definition.errorStrategy ?? 'FAIL_FAST',
     maxConcurrentTasks: definition.maxConcurrentTasks ?? DEFAULT_MAX_CONCURRENT_TASKS,
     maxConcurrentToolCalls: definition.maxConcurrentToolCalls ?? DEFAULT_MAX_CONCURRENT_TOOL_CALLS,
-    maxToolOutputLength: definition.maxToolOutputLength ?? -1,
+    maxToolOutputLength: definition.maxToolOutputLength ?? DEFAULT_MAX_TOOL_OUTPUT_LENGTH,
     modelRetries: definition.modelRetries ?? DEFAULT_MODEL_RETRIES.maxRetries,
     maxRetryAfterMs: definition.maxRetryAfterMs ?? DEFAULT_MAX_RETRY_AFTER_MS,
     reviewPolicy: definition.reviewPolicy ?? 'NEVER',

@@ -62,6 +62,8 @@ async function findDecisionProblem(
   decision: ReviewAnswer,
   findTextProblem: (text: string) => Promise<string | undefined>,
 ): Promise<string | undefined> {
+  const unused = findUnusedField(timing, decision)
+  if (unused !== undefined) return unused
   // NOTE: reviewers are third-party code and can return undefined.
   switch ((decision as ReviewAnswer | undefined)?.action) {
     case 'CONTINUE':
@@ -95,4 +97,29 @@ function describeAction(decision: unknown): string {
       ? decision.action
       : decision
   return JSON.stringify(action) ?? 'nothing'
+}
+
+const ACTIONS = ['CONTINUE', 'EDIT', 'REJECT', 'EXIT_EARLY'] as const
+
+/** Fields that every decision can have. */
+const COMMON_FIELDS: readonly string[] = ['action', 'id', 'decidedBy']
+
+/**
+ * Returns the problem of a field that the decision does not use; undefined if there is none. A reviewer who adds a text to
+ * CONTINUE means something else, so the field must not be dropped.
+ */
+function findUnusedField(timing: DecidableReview['timing'], decision: unknown): string | undefined {
+  if (typeof decision !== 'object' || decision === null) return undefined
+  const fields = new Map<string, unknown>(Object.entries(decision))
+  const action = ACTIONS.find((one) => one === fields.get('action'))
+  if (action === undefined) return undefined
+  const edited = timing === 'DURING_EXECUTION' ? 'input' : 'text'
+  const own = { CONTINUE: [], EDIT: [edited], REJECT: ['feedback'], EXIT_EARLY: [] }[action]
+  // An EDIT without its own field has a clearer problem.
+  if (action === 'EDIT' && !fields.has(edited)) return undefined
+  const allowed: readonly string[] = [...COMMON_FIELDS, ...own]
+  const unused = [...fields].find(([name, value]) => value !== undefined && !allowed.includes(name))
+  if (unused === undefined) return undefined
+  const uses = own.length === 0 ? 'no field' : `only the field "${own.join('", "')}"`
+  return `${action} does not use the field "${unused[0]}": in this review it uses ${uses}`
 }

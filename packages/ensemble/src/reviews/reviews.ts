@@ -14,6 +14,8 @@
  * ENS-G7 When the run ends early, its open reviews are withdrawn and no new ones open.
  * ENS-G12 A decision that arrives before its review is open again waits for it; the decision that closed a
  *    review, sent again under its id, is accepted again.
+ * ENS-G13 A decision with a field that it does not use is rejected and names the field: a reviewer who adds a text to
+ *    CONTINUE means something else.
  */
 import { errorMessage, isoNow, TuttiError, type ApprovalRequest, type Clock } from '@tutti/core'
 

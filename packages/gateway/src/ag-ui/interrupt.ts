@@ -113,16 +113,49 @@ export function readResume(
     return readMessageDecision({ answer, text: JSON.stringify(answer), path: at }, review)
   }
   if (approved === true) {
-    if (editedArgs !== undefined) return edit(JSON.stringify(editedArgs))
-    return typeof editedOutput === 'string' ? edit(editedOutput) : { decision: 'CONTINUE' }
+    const isCall = review.timing === 'DURING_EXECUTION'
+    assertFields(fields, isCall ? ['editedArgs'] : ['editedOutput'], at)
+    if (isPresent(editedArgs)) return edit(JSON.stringify(editedArgs))
+    if (!isPresent(editedOutput)) return { decision: 'CONTINUE' }
+    if (typeof editedOutput === 'string') return edit(editedOutput)
+    throw badRequest('request body', [{ path: `${at}/editedOutput`, message: 'must be a text' }])
   }
   if (approved === false) {
-    return { decision: 'REJECT', ...(typeof feedback === 'string' ? { feedback } : {}) }
+    assertFields(fields, ['feedback'], at)
+    if (!isPresent(feedback)) return { decision: 'REJECT' }
+    if (typeof feedback === 'string') return { decision: 'REJECT', feedback }
+    throw badRequest('request body', [{ path: `${at}/feedback`, message: 'must be a text' }])
   }
   const message = asksQuestion(review)
     ? 'must be a text, or an object with the field "answer"'
     : 'must be a boolean, or an object with the field "approved" or "decision"'
   throw badRequest('request body', [{ path: at, message }])
+}
+
+/** Whether a client gave a value: some write null for a field without one. */
+function isPresent(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
+/**
+ * Checks that a payload has no field that its decision does not use, other than null.
+ *
+ * @throws {TuttiError} BAD_REQUEST, naming every such field.
+ */
+function assertFields(
+  { approved, ...fields }: Readonly<Record<string, unknown>>,
+  used: readonly string[],
+  path: string,
+): void {
+  const unused = Object.entries(fields).filter(
+    ([name, value]) => isPresent(value) && !used.includes(name),
+  )
+  if (unused.length === 0) return
+  const message = `is not used with "approved": ${String(approved)}`
+  throw badRequest(
+    'request body',
+    unused.map(([name]) => ({ path: `${path}/${name}`, message })),
+  )
 }
 
 function edit(revisedOutput: string): ReviewDecisionBody {

@@ -121,7 +121,11 @@ export interface ChatAnswer {
   readonly decision: ReviewDecisionBody
 }
 
-/** Returns the answers of a message to these open reviews. */
+/**
+ * Returns the answers of a message to these open reviews.
+ *
+ * @throws {TuttiError} BAD_REQUEST if an approval has a reason.
+ */
 export function readAnswers(
   { parts }: Pick<ChatMessage, 'parts'>,
   reviews: readonly WaitingReview[],
@@ -143,7 +147,11 @@ function toDecision(part: ChatPart, review: WaitingReview): ReviewDecisionBody |
   const { approval, state, toolCallId = '', output, errorText } = part
   if (!isForClient(review)) {
     if (approval?.id !== review.reviewId || approval.approved === undefined) return null
-    if (approval.approved) return { decision: 'CONTINUE' }
+    if (approval.approved) {
+      if ((approval.reason ?? '').trim() === '') return { decision: 'CONTINUE' }
+      const message = 'must be absent from an approval: nobody would read it'
+      throw badRequest('request body', [{ path: '/messages/approval/reason', message }])
+    }
     return { decision: 'REJECT', ...toFeedback(approval.reason) }
   }
   if (toolCallId !== review.reviewId && !isCallOf(toolCallId, review)) return null

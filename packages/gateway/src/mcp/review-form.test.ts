@@ -50,6 +50,14 @@ describe('toReviewForm', () => {
     })
   })
 
+  it.each(['CONTINUE', 'EXIT_EARLY'])('refuses %s with a text, which it would drop', (decision) => {
+    expect(readForm({ decision, text: 'Louder' })).toMatchObject({
+      ok: false,
+      problem: expect.stringContaining(`${decision} uses no text`),
+    })
+    expect(readForm({ decision, text: '' })).toEqual({ ok: true, decision: { decision } })
+  })
+
   it('truncates texts that are too long for a form', () => {
     const { message } = toReviewForm({ ...REVIEW, taskOutput: 'x'.repeat(10_000) })
     expect(message.length).toBeLessThan(4_200)
@@ -71,7 +79,7 @@ describe('readForm', () => {
       const answer = readForm(content)
       return answer.ok ? answer.decision : answer.problem
     }
-    expect(decided({ decision: 'CONTINUE', text: 'ignored' })).toEqual({ decision: 'CONTINUE' })
+    expect(decided({ decision: 'CONTINUE', text: '' })).toEqual({ decision: 'CONTINUE' })
     expect(decided({ decision: 'EXIT_EARLY' })).toEqual({ decision: 'EXIT_EARLY' })
     expect(decided({ decision: 'EDIT', text: 'Do' })).toEqual({
       decision: 'EDIT',

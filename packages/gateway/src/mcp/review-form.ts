@@ -86,6 +86,12 @@ export function readForm(content: unknown): FormAnswer {
     ...(decision === 'EDIT' && isText ? { revisedOutput: text } : {}),
     ...(decision === 'REJECT' && isText ? { feedback: text } : {}),
   })
+  if (isText && (decision === 'CONTINUE' || decision === 'EXIT_EARLY')) {
+    return {
+      ok: false,
+      problem: `${decision} uses no text: choose EDIT or REJECT, or leave the text empty`,
+    }
+  }
   if (read.ok) return { ok: true, decision: read.value }
   if (decision === 'EDIT' && !isText) return { ok: false, problem: 'EDIT requires a text' }
   const given = JSON.stringify(decision) ?? 'nothing'

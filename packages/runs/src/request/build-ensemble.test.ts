@@ -64,7 +64,7 @@ describe('the ensemble of a request', () => {
     const other = made({ options })
     expect(other).toMatchObject({ reviewPolicy: 'AFTER_LAST_TASK', maxToolOutputLength: 5 })
     expect([other.plan.workflow, team.plan.workflow]).toEqual(['SEQUENTIAL', 'PARALLEL'])
-    expect(team).toMatchObject({ reviewPolicy: 'NEVER', maxToolOutputLength: -1 })
+    expect(team).toMatchObject({ reviewPolicy: 'NEVER', maxToolOutputLength: 100_000 })
   })
 
   it('[RUNS-R2] is the same every time', () => {

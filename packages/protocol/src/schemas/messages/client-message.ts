@@ -5,7 +5,7 @@ import { MigrateRunBody } from '../rest/builds.ts'
 import { CompareRunsQuery } from '../rest/compare-runs.ts'
 import { ForkRunBody } from '../rest/fork-run.ts'
 import { ReplayRunBody } from '../rest/replay-run.ts'
-import { EDIT_NEEDS_TEXT, reviewDecisionFields } from '../rest/reviews.ts'
+import { DECISION_RULES, reviewDecisionFields } from '../rest/reviews.ts'
 import { MODEL_OR_TIER } from '../rest/run-control.ts'
 import { ListRunsQuery } from '../rest/runs.ts'
 import { submitRunFields } from '../rest/submit-run.ts'
@@ -30,7 +30,7 @@ export const ReviewDecision = Type.Object(
     reviewId: NonBlank,
     ...reviewDecisionFields,
   },
-  { ...CLOSED, ...EDIT_NEEDS_TEXT },
+  { ...CLOSED, ...DECISION_RULES },
 )
 export type ReviewDecision = Static<typeof ReviewDecision>
 

@@ -2,15 +2,7 @@
 import Type from 'typebox'
 import { ReviewDecisionKind } from '../enums.ts'
 import { reviewedCall, reviewFields } from '../events/steering-events.ts'
-import {
-  CLOSED,
-  Count,
-  Instant,
-  PositiveCount,
-  StringMap,
-  TagMap,
-  requiredWhen,
-} from '../scalars.ts'
+import { CLOSED, Count, Instant, PositiveCount, StringMap, TagMap } from '../scalars.ts'
 
 import type { Static } from '../../static.ts'
 
@@ -62,19 +54,32 @@ export type ReviewList = Static<typeof ReviewList>
 /** Fields of a decision, shared by the REST body and the `review_decision` message. */
 export const reviewDecisionFields = {
   decision: ReviewDecisionKind,
-  /** Output that replaces the task's; required with EDIT. */
+  /** Output that replaces the task's; required with EDIT, and not allowed with other decisions. */
   revisedOutput: Type.Optional(Type.String()),
-  /** Feedback for the next attempt of the agent; required with REJECT, and not blank. */
+  /** Feedback for the next attempt of the agent; required with REJECT, not blank, and not allowed with other decisions. */
   feedback: Type.Optional(Type.String()),
 }
 
-/** EDIT without `revisedOutput` is rejected; AgentEnsemble would clear the output. */
-export const EDIT_NEEDS_TEXT = requiredWhen('decision', 'EDIT', 'revisedOutput')
+/**
+ * Rules between the fields of a decision. EDIT without `revisedOutput` is rejected; AgentEnsemble would clear the output. A
+ * field that the decision does not use is rejected: a reviewer who sends a text with CONTINUE means something else.
+ */
+export const DECISION_RULES: Type.TObjectOptions = {
+  if: Type.Object({ decision: Type.Literal('EDIT') }),
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema, never awaited
+  then: { required: ['revisedOutput'], properties: { feedback: false } },
+  else: {
+    if: Type.Object({ decision: Type.Literal('REJECT') }),
+    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema, never awaited
+    then: { properties: { revisedOutput: false } },
+    else: { properties: { revisedOutput: false, feedback: false } },
+  },
+}
 
 /** Body of `POST /api/reviews/{reviewId}`. */
 export const ReviewDecisionBody = Type.Object(reviewDecisionFields, {
   ...CLOSED,
-  ...EDIT_NEEDS_TEXT,
+  ...DECISION_RULES,
 })
 export type ReviewDecisionBody = Static<typeof ReviewDecisionBody>
 

@@ -133,7 +133,7 @@ export type TaskOverrideBody = Static<typeof TaskOverrideBody>
 
 /** Settings of a run, shared by requests and responses. */
 const runOptionsFields = {
-  /** Maximum number of characters of a tool output that reach the model; -1 for no limit. */
+  /** Maximum number of characters of a tool output that reach the model; -1 for no limit, the ensemble's setting when absent. */
   maxToolOutputLength: Type.Optional(Type.Integer({ minimum: -1 })),
   /**
    * Maximum number of characters of a tool output in the server's log; -1 for no limit, the ensemble's setting when

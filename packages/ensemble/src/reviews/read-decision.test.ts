@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+
+import { readDecision, type DecidableReview } from './read-decision.ts'
+
+import type { ReviewVerdict } from '@tutti/protocol'
+
+const checkEdit = async () => []
+
+const REVIEWS: Readonly<Record<string, DecidableReview>> = {
+  'before a task': { reviewId: 'r1', timing: 'BEFORE_EXECUTION' },
+  'after a task': { reviewId: 'r1', timing: 'AFTER_EXECUTION' },
+  'of a tool call': { reviewId: 'r1', timing: 'DURING_EXECUTION', approval: { checkEdit } },
+  'of a client tool': {
+    reviewId: 'r1',
+    timing: 'DURING_EXECUTION',
+    approval: { checkEdit, clientTool: true },
+  },
+}
+
+const decide = (review: DecidableReview, verdict: object): Promise<unknown> =>
+  // NOTE: reviewers are third-party code and can return anything.
+  readDecision(review, verdict as ReviewVerdict, async () => undefined)
+
+describe.each(Object.entries(REVIEWS))('[ENS-G13] a decision of a review %s', (_, review) => {
+  const edited = review.timing === 'DURING_EXECUTION' ? { input: 1 } : { text: '1' }
+  const [own = ''] = Object.keys(edited)
+
+  it.each([
+    ['CONTINUE', { input: 1 }, 'input'],
+    ['CONTINUE', { text: '' }, 'text'],
+    ['CONTINUE', { feedback: 'why' }, 'feedback'],
+    ['EDIT', { ...edited, feedback: 'why' }, 'feedback'],
+    ['EDIT', { input: 1, text: '1' }, own === 'input' ? 'text' : 'input'],
+    ['EDIT', { revisedOutput: '1', feedback: 'why' }, 'feedback'],
+    ['EDIT', { ...edited, note: 1 }, 'note'],
+    ['REJECT', { input: 1 }, 'input'],
+    ['REJECT', { feedback: 'why', text: '1' }, 'text'],
+    ['EXIT_EARLY', { feedback: 'why' }, 'feedback'],
+    ['EXIT_EARLY', { input: 1 }, 'input'],
+    ['EXIT_EARLY', { text: '1' }, 'text'],
+  ])('%s with %j is rejected and names the field', async (action, fields, named) => {
+    await expect(decide(review, { action, ...fields })).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+      message: expect.stringContaining(`${action} does not use the field "${named}"`),
+    })
+  })
+
+  it.each([
+    { action: 'EDIT', ...edited },
+    { action: 'REJECT', feedback: 'why' },
+    { action: 'REJECT' },
+    { action: 'EXIT_EARLY' },
+    { action: 'EXIT_EARLY', feedback: undefined },
+  ])('%j is accepted with its id and its reviewer', async (verdict) => {
+    const decision = { ...verdict, id: 'd1', decidedBy: 'ann' }
+    expect(await decide(review, decision)).toEqual(decision)
+  })
+
+  it.each(['CONTINUE', 'REJECT', 'EXIT_EARLY'])('%s never drops a typed text', async (action) => {
+    await expect(decide(review, { action, revisedOutput: '9' })).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+      message: expect.stringContaining(`${action} does not use the field`),
+    })
+  })
+})
