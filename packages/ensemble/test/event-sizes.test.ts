@@ -65,3 +65,48 @@ describe('the events of a run with long texts', () => {
     expect(third.messages[5]?.content).toHaveLength(100_000)
   })
 })
+
+describe('[ENS-L7] tool outputs of any size', () => {
+  const MAX_EVENT_BYTES = 16_000_000
+
+  async function runWith(
+    output: string,
+    { calls = 1, ...settings }: { calls?: number; maxToolOutputLength?: number } = {},
+  ): Promise<{ events: readonly RunEvent[]; received: readonly number[] }> {
+    const read = defineTextTool({ name: 'read', description: 'Reads', execute: () => output })
+    const toolCalls = Array.from({ length: calls }, () => ({
+      name: 'read',
+      arguments: { input: 'all' },
+    }))
+    const model = scriptedModel([{ toolCalls }, 'done'])
+    const tasks = [task({ description: 'Read', tools: [read] })]
+    const events: RunEvent[] = []
+    const result = await ensemble({ name: 'team', tasks, model, ...settings }).run(
+      {},
+      { onEvent: (event) => events.push(event) },
+    )
+    expect(result.status).toBe('COMPLETED')
+    const received = model.requests[1]?.messages.filter(({ role }) => role === 'tool') ?? []
+    return { events, received: received.map(({ content }) => content.length) }
+  }
+
+  it('never end a run: the model continues with 100,000 characters of 30 MB', async () => {
+    const { events, received } = await runWith('x'.repeat(30_000_000))
+    expect(received).toEqual([100_000 + '\n[truncated: 30000000 characters in full]'.length])
+    expect(Math.max(...events.map(bytes))).toBeLessThan(MAX_EVENT_BYTES)
+  })
+
+  it('keep within the limit of events without a limit for the model', async () => {
+    const { events, received } = await runWith('x'.repeat(30_000_000), { maxToolOutputLength: -1 })
+    expect(received).toEqual([30_000_000])
+    expect(Math.max(...events.map(bytes))).toBeLessThan(1_000_000)
+  })
+
+  it('keep within the limit of events with many calls and characters of six bytes', async () => {
+    const { events } = await runWith('\u0000'.repeat(300_000), {
+      calls: 19,
+      maxToolOutputLength: -1,
+    })
+    expect(Math.max(...events.map(bytes))).toBeLessThan(MAX_EVENT_BYTES)
+  })
+})

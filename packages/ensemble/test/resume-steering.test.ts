@@ -31,7 +31,9 @@ function reviewed(process: Process): ReturnType<Scenario['open']> {
   }
   const model = createThinker(process, ({ turn, prompt, last }) => {
     if (turn === 0) return requestCalls(['t', 'ask', 'me'])
-    return `${/again/.test(prompt) ? 'again' : 'old'} ${/Not so/.test(prompt) ? 2 : 1} ${readContext(prompt)} ${last}`
+    // Without the note about the edit, which would make many more tokens, and so writes to cut after.
+    const result = last.split('\n').at(-1)
+    return `${/again/.test(prompt) ? 'again' : 'old'} ${/Not so/.test(prompt) ? 2 : 1} ${readContext(prompt)} ${result}`
   })
   const tools = [createWorldTool(process, 'ask', { requireApproval: true })]
   const tasks = [

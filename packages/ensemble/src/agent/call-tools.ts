@@ -15,7 +15,7 @@
  *    approval does not count as begun.
  * ENS-G14 After an EDIT of a tool call, the result for the model begins with the new input, also after a restart.
  */
-import { runToolCalls, toModelText, toOutcomeText, ToolResult, TuttiError } from '@tutti/core'
+import { runToolCalls, toOutcomeText, ToolResult, TuttiError } from '@tutti/core'
 
 import { isDelegateTool } from '../hierarchy/delegate-tool.ts'
 import { fromStepError, toStepError } from '../scope/step-log.ts'
@@ -25,10 +25,17 @@ import { assertSameCall, toStepToolCall } from '../scope/replay.ts'
 import { createToolCalledEvent } from './tool-events.ts'
 import { isClientTool } from './client-tools.ts'
 import { createToolCallOptions, type RunTooling } from './tool-call-options.ts'
+import { createToolSlotPrefix } from './tool-reviewer.ts'
 
 import type { Message, ToolSpecification } from '../model/chat-model.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
-import type { AgentTool, RunToolCallsOptions, ToolCall, ToolCallOutcome } from '@tutti/core'
+import type {
+  AgentTool,
+  EditedInput,
+  RunToolCallsOptions,
+  ToolCall,
+  ToolCallOutcome,
+} from '@tutti/core'
 
 /** Tools of a task, and the parts of the run that their calls use. */
 export interface TaskTools {
@@ -174,8 +181,30 @@ class TurnCalls {
     const result = ToolResult.failure(
       'The call was interrupted and its outcome is unknown: check it before you repeat the call',
     )
-    this.#take(call, position, { result, durationMs: 0, waitedMs: 0, end: 'finished' })
-    return { text: toModelText(result) }
+    const edits = this.#earlierEdits(call)
+    const outcome: ToolCallOutcome = {
+      result,
+      durationMs: 0,
+      waitedMs: 0,
+      end: 'finished',
+      ...(edits.length === 0 ? {} : { edits }),
+    }
+    this.#take(call, position, outcome)
+    return { text: this.#toText(outcome) }
+  }
+
+  /** Returns the input with which a reviewer replaced that of an interrupted call. */
+  #earlierEdits({ id, name }: ToolCall): readonly EditedInput[] {
+    const slots = createToolSlotPrefix(this.#turn.iterationIndex, id)
+    const opened = this.#scope.replay(
+      'gate_opened',
+      ({ slot, answerSchema }) => answerSchema === undefined && slot.startsWith(slots),
+    )
+    if (opened === undefined) return []
+    const closed = this.#scope.replay('gate_closed', (step) => step.reviewId === opened.reviewId)
+    const decision = closed?.decision
+    if (decision?.action !== 'EDIT' || !('input' in decision)) return []
+    return [{ toolName: name, isStep: false, input: decision.input }]
   }
 
   /** Returns the answer in the record of a replay with live models. */

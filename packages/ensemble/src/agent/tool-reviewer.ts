@@ -24,7 +24,7 @@ export function createToolReviewer(
       asked.set(approval.callId, count)
       const outcome = await askForReview(scope, reviews, {
         timing: 'DURING_EXECUTION',
-        slot: `tool/${iterationIndex}/${approval.callId}/${count}`,
+        slot: `${createToolSlotPrefix(iterationIndex, approval.callId)}${count}`,
         taskDescription: limitText(approval.description, MAX_DESCRIPTION_LENGTH),
         settings: toReviewSettings(approval),
         approval,
@@ -33,6 +33,11 @@ export function createToolReviewer(
       return toAnswer(outcome)
     },
   }
+}
+
+/** Returns the start of the slots of a call's reviews; the number of the review follows. */
+export function createToolSlotPrefix(iterationIndex: number, callId: string): string {
+  return `tool/${iterationIndex}/${callId}/`
 }
 
 function toReviewSettings({ timeoutMs, onTimeout, requiredRole }: ApprovalRequest): ReviewSettings {

@@ -122,10 +122,13 @@ export class Reviews {
   /** Open reviews, oldest first, with their remaining time. */
   get open(): readonly OpenReview[] {
     const now = this.#options.clock.now()
-    return [...this.#open.values()].map(({ review }) => ({
-      ...review,
-      timeoutMs: Math.max(0, review.openedAt + review.timeoutMs - now),
-    }))
+    // A resumed run opens the reviews of an earlier process again, in any order.
+    return [...this.#open.values()]
+      .toSorted((one, other) => one.review.openedAt - other.review.openedAt)
+      .map(({ review }) => ({
+        ...review,
+        timeoutMs: Math.max(0, review.openedAt + review.timeoutMs - now),
+      }))
   }
 
   /**
