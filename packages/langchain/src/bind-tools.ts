@@ -1,8 +1,6 @@
 /** Binds the tools of a request to a LangChain model. */
 import { TuttiError } from '@tutti/core'
 
-import { toObjectSchema } from './tools/to-object-schema.ts'
-
 import type { ModelIdentity } from './providers.ts'
 import type { BaseLanguageModelInput } from '@langchain/core/language_models/base'
 import type {
@@ -11,7 +9,7 @@ import type {
 } from '@langchain/core/language_models/chat_models'
 import type { AIMessageChunk } from '@langchain/core/messages'
 import type { Runnable } from '@langchain/core/runnables'
-import type { ModelRequest, ToolSpecification } from '@tutti/ensemble'
+import type { ModelRequest } from '@tutti/ensemble'
 
 /** A LangChain runnable that streams an answer to a conversation. */
 export type StreamingModel = Pick<
@@ -20,11 +18,10 @@ export type StreamingModel = Pick<
 >
 
 /**
- * Returns `model` with the tools of `request`, or `model` itself when there are none. Tools are sent in OpenAI's
- * form, because every provider class of LangChain accepts it with an unchanged schema. A choice at the root of a
- * schema, which providers reject, becomes an object.
+ * Returns `model` with the tools of a prepared request, or `model` itself when there are none. Tools are sent in
+ * OpenAI's form, because every provider class of LangChain accepts it with an unchanged schema.
  *
- * @throws {TuttiError} TOOL_CONFIGURATION when the model or its provider does not accept the tools.
+ * @throws {TuttiError} TOOL_CONFIGURATION when the model does not accept tools.
  */
 export function bindTools(
   model: BaseChatModel,
@@ -32,31 +29,22 @@ export function bindTools(
   { tools, toolChoice }: Pick<ModelRequest, 'tools' | 'toolChoice'>,
 ): StreamingModel {
   if (tools.length === 0) return model
-  const label = `${identity.provider}:${identity.name}`
   if (model.bindTools === undefined) {
     throw new TuttiError(
       'TOOL_CONFIGURATION',
-      `Cannot call ${label} with tools: it does not support tools`,
+      `Cannot call ${identity.provider}:${identity.name} with tools: it does not support tools`,
     )
   }
   return model.bindTools(
-    tools.map((tool) => ({ type: 'function', function: toFunction(tool, label) })),
+    tools.map(({ name, description, inputSchema }) => ({
+      type: 'function',
+      function: { name, description, parameters: isEmpty(inputSchema) ? undefined : inputSchema },
+    })),
     toolChoice === 'none' ? { tool_choice: 'none' } : {},
   )
 }
 
-function toFunction(
-  { name, description, inputSchema }: ToolSpecification,
-  label: string,
-): { readonly name: string; readonly description: string; readonly parameters: object } {
-  const converted = toObjectSchema(inputSchema)
-  if (converted === undefined) {
-    throw new TuttiError(
-      'TOOL_CONFIGURATION',
-      `Cannot call ${label} with tool "${name}": the input schema must be an object or a choice of objects; move the other forms to a property of an object`,
-    )
-  }
-  const { schema, note } = converted
-  const words = note === undefined ? description : `${description}\n${note}`
-  return { name, description: words, parameters: schema }
+/** Returns whether a tool must have no schema, because its provider accepts none without properties. */
+function isEmpty(inputSchema: object): boolean {
+  return Object.keys(inputSchema).length === 0
 }

@@ -6,6 +6,7 @@ import { rejectOnAbort } from './call-scope.ts'
 import { askForOutput } from './output/ask-for-output.ts'
 import { isBrokenEnd } from './finish-reason.ts'
 import { createReplyBuilder } from './reply-builder.ts'
+import { prepareRequest } from './rules/prepare-request.ts'
 import { toMessages } from './to-messages.ts'
 
 import type { LoadedModel } from './load-model.ts'
@@ -31,15 +32,16 @@ export async function* streamReply(
     maxOutputTokens === undefined
       ? loaded.model
       : await rejectOnAbort(loaded.limitedTo(maxOutputTokens), signal)
-  const model = bindTools(limited, identity, request)
   const { messages, callOptions } = structuredOutput
     ? askForOutput(request, {
         provider: identity.provider,
         streams: !loaded.model.disableStreaming,
       })
     : { messages: request.messages, callOptions: {} }
+  const prepared = prepareRequest({ ...request, messages }, identity)
+  const model = bindTools(limited, identity, prepared.request)
   const stream = await rejectOnAbort(
-    model.stream(toMessages(messages, loaded.messages, identity), {
+    model.stream(toMessages(prepared.request.messages, loaded.messages, identity), {
       ...callOptions,
       signal,
       maxRetries: 0,
@@ -57,7 +59,7 @@ export async function* streamReply(
   }
   signal.throwIfAborted()
   assertEnd(builder.end(), loaded.saysWhyItEnds ?? builder.isOfLangChain(), identity)
-  yield { type: 'reply', reply: builder.build() }
+  yield { type: 'reply', reply: prepared.restore(builder.build()) }
 }
 
 /** An answer without a finish reason was cut off by the network if its provider always sends one. */

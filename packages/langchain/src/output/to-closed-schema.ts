@@ -5,6 +5,7 @@
  *
  * @see https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
  */
+import { describeKeywords } from '../rules/describe-keywords.ts'
 
 /** Keywords that are sent unchanged. */
 const KEPT: ReadonlySet<string> = new Set(['type', 'const', 'default', 'required', 'title'])
@@ -68,7 +69,7 @@ function close(value: unknown, count: Count): Fields | undefined {
     if (converted === WORDS) asWords[key] = given
     else Object.assign(closed, converted)
   }
-  const description = describe(schema['description'], asWords)
+  const description = describeKeywords(schema['description'], asWords)
   if (description !== undefined) closed['description'] = description
   if (closed['properties'] !== undefined) closed['additionalProperties'] = false
   addCounts(closed, count)
@@ -144,12 +145,6 @@ function isOpen(schema: Fields): boolean {
 
 function isPlain(value: unknown): boolean {
   return typeof value !== 'object' || value === null
-}
-
-function describe(description: unknown, asWords: Fields): string | undefined {
-  const said = typeof description === 'string' ? [description] : []
-  if (Object.keys(asWords).length > 0) said.push(`Must match ${JSON.stringify(asWords)}`)
-  return said.length === 0 ? undefined : said.join('\n')
 }
 
 function addCounts({ properties, required = [], anyOf, type }: Fields, count: Count): void {

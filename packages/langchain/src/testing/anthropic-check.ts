@@ -1,5 +1,6 @@
 /** Checks requests as Anthropic would, with its error messages. Pure. */
 import { fieldsOf, itemsOf, signatureOf } from './pieces.ts'
+import { findRuleProblem, rulesOf, type SentMessage, type SentRequest } from './rules-check.ts'
 import { findClosedProblem } from './schema-check.ts'
 
 import type { StubFailure, StubRequest } from './provider-stub.ts'
@@ -22,7 +23,9 @@ export function findAnthropicProblem(request: StubRequest): StubFailure | undefi
     findParameterProblem(body) ??
     findToolProblem(body) ??
     findOutputProblem(body) ??
-    findMessageProblem(itemsOf(body['messages'])) ??
+    findContentProblem(itemsOf(body['messages'])) ??
+    findRuleProblem(readSent(body), rulesOf('anthropic')) ??
+    findOrderProblem(itemsOf(body['messages'])) ??
     findThinkingProblem(body)
   return message === undefined ? undefined : { status: 400, message }
 }
@@ -84,15 +87,24 @@ function findThinkingProblem({ thinking, messages }: Fields): string | undefined
   return undefined
 }
 
-function findMessageProblem(messages: readonly Fields[]): string | undefined {
-  let asked: readonly string[] = []
+function findContentProblem(messages: readonly Fields[]): string | undefined {
   for (const [index, message] of messages.entries()) {
     const { role } = message
     if (role !== 'user' && role !== 'assistant') {
       return `messages.${index}.role: Input should be 'user' or 'assistant'`
     }
+    const problem = findBlockProblem(listBlocks(message), index)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+/** Each call must be answered in the next message. */
+function findOrderProblem(messages: readonly Fields[]): string | undefined {
+  let asked: readonly string[] = []
+  for (const [index, message] of messages.entries()) {
     const blocks = listBlocks(message)
-    const problem = findBlockProblem(blocks, index) ?? findResultProblem(blocks, asked, index)
+    const problem = findResultProblem(blocks, asked, index)
     if (problem !== undefined) return problem
     asked = blocks.filter(({ type }) => type === 'tool_use').map(({ id }) => String(id))
   }
@@ -107,9 +119,6 @@ function findBlockProblem(blocks: readonly Fields[], index: number): string | un
       return 'messages: text content blocks must be non-empty'
     }
     if (block['type'] !== 'tool_use') continue
-    if (!/^[a-zA-Z0-9_-]+$/.test(String(block['id']))) {
-      return `${at}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'`
-    }
     const { input } = block
     if (typeof input !== 'object' || input === null || Array.isArray(input)) {
       return `${at}.tool_use.input: Input should be a valid dictionary`
@@ -136,6 +145,52 @@ function findResultProblem(
 
 function unanswered(ids: readonly string[], index: number): string {
   return `messages.${index}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids.join(', ')}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`
+}
+
+/** Returns the parts of a request that have rules. */
+function readSent(body: Fields): SentRequest {
+  const tools = itemsOf(body['tools']).map((tool, index) => ({
+    name: String(tool['name']),
+    at: `tools.${index}.custom.name`,
+    schema: tool['input_schema'],
+    schemaAt: `tools.${index}.custom.input_schema`,
+  }))
+  const { system } = body
+  const text = typeof system === 'string' ? system : joinTexts(itemsOf(system))
+  const head: readonly SentMessage[] =
+    system === undefined ? [] : [{ role: 'system', at: 'system', text, calls: [] }]
+  const messages = itemsOf(body['messages']).flatMap(readMessage)
+  return { body, tools, messages: [...head, ...messages] }
+}
+
+/** Results of tools are content of the user. */
+function readMessage(message: Fields, index: number): readonly SentMessage[] {
+  const at = `messages.${index}`
+  const blocks = listBlocks(message)
+  const results = blocks.filter(({ type }) => type === 'tool_result')
+  if (results.length > 0 && results.length === blocks.length) {
+    return results.map(() => ({ role: 'tool', at, text: undefined, calls: [] }))
+  }
+  const calls = blocks.flatMap(({ type, id, name }, position) =>
+    type === 'tool_use'
+      ? [
+          {
+            id: String(id),
+            idAt: `${at}.content.${position}.tool_use.id`,
+            name: String(name),
+            nameAt: `${at}.content.${position}.tool_use.name`,
+          },
+        ]
+      : [],
+  )
+  const role = message['role'] === 'assistant' ? 'assistant' : 'user'
+  return [{ role, at, text: joinTexts(blocks), calls }]
+}
+
+function joinTexts(blocks: readonly Fields[]): string {
+  return blocks
+    .map(({ type, text }) => (type === 'text' && typeof text === 'string' ? text : ''))
+    .join('')
 }
 
 /** Returns the content of a message as blocks. */

@@ -3,6 +3,7 @@
  *
  * @see https://ai.google.dev/api/generate-content#method:-models.streamgeneratecontent
  */
+import { findGeminiProblem } from './gemini-check.ts'
 import { readUsage, splitWords } from './pieces.ts'
 import {
   startStub,
@@ -22,13 +23,13 @@ export function geminiStub(script: StubScript, options: StubOptions = {}): Promi
 
 const WIRE: ProviderWire = {
   basePath: '',
-  check: () => undefined,
+  check: findGeminiProblem,
   failureBody: ({ status, message = 'Stubbed failure', retryDelay }: StubFailure) =>
     JSON.stringify({
       error: {
         code: status,
         message,
-        status: status === 429 ? 'RESOURCE_EXHAUSTED' : 'INTERNAL',
+        status: toStatusName(status),
         details:
           retryDelay === undefined
             ? []
@@ -37,6 +38,11 @@ const WIRE: ProviderWire = {
     }),
   events,
   overloadEvent: () => data({ error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } }),
+}
+
+function toStatusName(status: number): string {
+  if (status === 400) return 'INVALID_ARGUMENT'
+  return status === 429 ? 'RESOURCE_EXHAUSTED' : 'INTERNAL'
 }
 
 /** Gemini has no separate reasons for answers with tool calls and for refusals. */

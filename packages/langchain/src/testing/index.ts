@@ -4,7 +4,7 @@
  */
 export { anthropicStub } from './anthropic-stub.ts'
 export { geminiStub } from './gemini-stub.ts'
-export { openaiStub } from './openai-stub.ts'
+export { openaiStub, type OpenaiStubOptions } from './openai-stub.ts'
 export type {
   ProviderStub,
   StubAnswer,

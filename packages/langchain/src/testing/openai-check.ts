@@ -1,17 +1,21 @@
 /** Checks requests as OpenAI would, with its error messages. Pure. */
 import { fieldsOf, itemsOf } from './pieces.ts'
 import { findResponsesProblem } from './responses-check.ts'
+import { findRuleProblem, rulesOf, type SentMessage, type SentRequest } from './rules-check.ts'
 import { findFormatProblem } from './schema-check.ts'
 
 import type { StubFailure, StubRequest } from './provider-stub.ts'
 
 const ROLES: ReadonlySet<unknown> = new Set(['system', 'developer', 'user', 'assistant', 'tool'])
 
-/** Maximum length of a tool call id. */
-const MAX_ID_LENGTH = 40
-
-/** Returns the failure response to a request, or undefined for a valid one. */
-export function findOpenaiProblem(request: StubRequest): StubFailure | undefined {
+/**
+ * Returns the failure response to a request, or undefined for a valid one. The rules on conversations and tools are
+ * those of `service`, a name in `provider-rules.ts`.
+ */
+export function findOpenaiProblem(
+  request: StubRequest,
+  service = 'openai',
+): StubFailure | undefined {
   const { method, path, headers, body } = request
   const chat = /^\/[^?]*\/chat\/completions(\?|$)/.test(path)
   if (method !== 'POST' || !(chat || isResponsesPath(path))) {
@@ -21,7 +25,7 @@ export function findOpenaiProblem(request: StubRequest): StubFailure | undefined
   if (!/^Bearer \S+$/.test(headers['authorization'] ?? '') && headers['api-key'] === undefined) {
     return { status: 401, message: "You didn't provide an API key." }
   }
-  const message = chat ? findChatProblem(body) : findResponsesProblem(body)
+  const message = chat ? findChatProblem(body, service) : findResponsesProblem(body)
   return message === undefined ? undefined : { status: 400, message }
 }
 
@@ -30,12 +34,13 @@ export function isResponsesPath(path: string): boolean {
   return /^\/[^?]*\/responses(\?|$)/.test(path)
 }
 
-function findChatProblem(body: StubRequest['body']): string | undefined {
+function findChatProblem(body: StubRequest['body'], service: string): string | undefined {
   const { type, json_schema: asked } = fieldsOf(body['response_format'])
   return (
     findParameterProblem(body) ??
     findToolProblem(body) ??
     (type === 'json_schema' ? findFormatProblem(fieldsOf(asked)) : undefined) ??
+    findRuleProblem(readSent(body), rulesOf(service)) ??
     findMessageProblem(itemsOf(body['messages']))
   )
 }
@@ -56,8 +61,8 @@ function findToolProblem(body: StubRequest['body']): string | undefined {
   }
   const bad = itemsOf(tools).findIndex((tool) => {
     const { name, parameters } = fieldsOf(tool['function'])
-    const named = typeof name === 'string' && /^[a-zA-Z0-9_-]{1,64}$/.test(name)
-    return tool['type'] !== 'function' || !named || fieldsOf(parameters)['type'] !== 'object'
+    const isNamed = typeof name === 'string'
+    return tool['type'] !== 'function' || !isNamed || fieldsOf(parameters)['type'] !== 'object'
   })
   if (bad >= 0) return `Invalid 'tools[${bad}].function'.`
   if (itemsOf(tools).length === 0) return "Invalid 'tools': empty array."
@@ -93,9 +98,7 @@ function findCallProblem(calls: readonly StubRequest['body'][], index: number): 
   for (const [position, call] of calls.entries()) {
     const at = `messages[${index}].tool_calls[${position}]`
     const { id } = call
-    if (typeof id !== 'string' || id.length > MAX_ID_LENGTH) {
-      return `Invalid '${at}.id': expected a string with maximum length ${MAX_ID_LENGTH}.`
-    }
+    if (typeof id !== 'string') return `Invalid type for '${at}.id': expected a string.`
     if (typeof fieldsOf(call['function'])['arguments'] !== 'string') {
       return `Invalid type for '${at}.function.arguments': expected a string.`
     }
@@ -105,4 +108,38 @@ function findCallProblem(calls: readonly StubRequest['body'][], index: number): 
 
 function unanswered(ids: readonly string[]): string {
   return `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${ids.join(', ')}`
+}
+
+/** Returns the parts of a request that have rules. */
+function readSent(body: StubRequest['body']): SentRequest {
+  const tools = itemsOf(body['tools']).map((tool, index) => {
+    const { name, parameters } = fieldsOf(tool['function'])
+    const at = `tools[${index}].function.name`
+    return { name: String(name), at, schema: parameters }
+  })
+  return { body, tools, messages: itemsOf(body['messages']).map(readMessage) }
+}
+
+function readMessage(message: StubRequest['body'], index: number): SentMessage {
+  const at = `messages[${index}]`
+  const { role, content } = message
+  const calls = itemsOf(message['tool_calls']).map((call, position) => ({
+    id: String(call['id']),
+    idAt: `${at}.tool_calls[${position}].id`,
+    name: String(fieldsOf(call['function'])['name']),
+    nameAt: `${at}.tool_calls[${position}].function.name`,
+  }))
+  return { role: toRole(role), at, text: readContent(content), calls }
+}
+
+function toRole(role: unknown): SentMessage['role'] {
+  if (role === 'assistant' || role === 'tool' || role === 'user') return role
+  return 'system'
+}
+
+/** Returns the text of a content: a string, or parts. */
+function readContent(content: unknown): string {
+  if (typeof content === 'string') return content
+  const texts = itemsOf(content).map(({ text }) => (typeof text === 'string' ? text : ''))
+  return texts.join('')
 }

@@ -17,14 +17,26 @@ import {
 } from './provider-stub.ts'
 import { responsesError, responsesEvents } from './responses-events.ts'
 
-/** Starts a stub of OpenAI; its base URL ends in `/v1`. It accepts any key. */
-export function openaiStub(script: StubScript, options: StubOptions = {}): Promise<ProviderStub> {
-  return startStub(WIRE, script, options)
+/** Settings of a stub with OpenAI's API. */
+export interface OpenaiStubOptions extends StubOptions {
+  /**
+   * Service whose rules on conversations and tools apply, such as `mistral` or `xai`: a provider of `langchainModel`.
+   * @default 'openai'
+   */
+  readonly service?: string
 }
 
-const WIRE: ProviderWire = {
+/** Starts a stub of OpenAI; its base URL ends in `/v1`. It accepts any key. */
+export function openaiStub(
+  script: StubScript,
+  { service, ...options }: OpenaiStubOptions = {},
+): Promise<ProviderStub> {
+  const check: ProviderWire['check'] = (request) => findOpenaiProblem(request, service)
+  return startStub({ ...WIRE, check }, script, options)
+}
+
+const WIRE: Omit<ProviderWire, 'check'> = {
   basePath: '/v1',
-  check: findOpenaiProblem,
   failureBody: ({ status, message = 'Stubbed failure', type, code }: StubFailure) =>
     JSON.stringify({
       error: { message, type: type ?? toErrorType(status), param: null, code: code ?? null },

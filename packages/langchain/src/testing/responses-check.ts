@@ -1,5 +1,6 @@
 /** Checks requests as OpenAI's Responses API would, with its error messages. Pure. */
 import { fieldsOf, itemsOf } from './pieces.ts'
+import { findRuleProblem, rulesOf, type SentMessage, type SentRequest } from './rules-check.ts'
 import { findFormatProblem } from './schema-check.ts'
 
 import type { StubRequest } from './provider-stub.ts'
@@ -15,8 +16,26 @@ export function findResponsesProblem(body: Fields): string | undefined {
   return (
     findToolProblem(body) ??
     (type === 'json_schema' ? findFormatProblem(asked) : undefined) ??
-    findItemProblem(itemsOf(body['input']))
+    findItemProblem(itemsOf(body['input'])) ??
+    findRuleProblem(readSent(body), rulesOf('openai-responses'))
   )
+}
+
+/** Returns the parts of a request that have rules. */
+function readSent(body: Fields): SentRequest {
+  const tools = itemsOf(body['tools']).map(({ name, parameters }, index) => {
+    return { name: String(name), at: `tools[${index}].name`, schema: parameters }
+  })
+  const messages = itemsOf(body['input']).map((item, index): SentMessage => {
+    const at = `input[${index}]`
+    const { type, call_id: id, name } = item
+    if (type === 'function_call_output') return { role: 'tool', at, text: undefined, calls: [] }
+    const role = item['role'] === 'user' ? 'user' : 'assistant'
+    if (type !== 'function_call') return { role, at, text: undefined, calls: [] }
+    const call = { id: String(id), idAt: `${at}.call_id`, name: String(name), nameAt: `${at}.name` }
+    return { role: 'assistant', at, text: undefined, calls: [call] }
+  })
+  return { body, tools, messages }
 }
 
 function findToolProblem({ tools, tool_choice: choice }: Fields): string | undefined {

@@ -33,7 +33,7 @@ async function post(
   return [response.status, await response.text()]
 }
 
-const FUNCTION = { name: 'f', parameters: { type: 'object' } }
+const FUNCTION = { name: 'f', parameters: { type: 'object', properties: {} } }
 const CALL = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }
 const WITH_CALL = { role: 'assistant', content: null, tool_calls: [CALL] }
 const USER = { role: 'user', content: 'Hi' }
