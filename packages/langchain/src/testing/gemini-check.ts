@@ -1,5 +1,5 @@
 /** Checks requests as Gemini would, with its error messages. Pure. */
-import { fieldsIn, listSchemas, type InnerSchema } from '../rules/map-schema.ts'
+import { fieldsIn, isFields, listSchemas, type InnerSchema } from '../rules/map-schema.ts'
 import { fieldsOf, itemsOf } from './pieces.ts'
 import {
   findRuleProblem,
@@ -125,6 +125,10 @@ function findSchemaProblem({ fields }: InnerSchema, at: string): string | undefi
   }
   if (format !== undefined && !keywords?.formats[type]?.includes(String(format))) {
     return `* GenerateContentRequest.${at}.format: only ${String(keywords?.formats[type])} are supported for ${type.toUpperCase()} type`
+  }
+  const value = Object.values(fieldsIn(properties)).find((inner) => !isFields(inner))
+  if (value !== undefined) {
+    return `Invalid value at '${at}.properties' (type.googleapis.com/google.ai.generativelanguage.v1beta.Schema), ${String(value)}`
   }
   const names: readonly unknown[] = Array.isArray(required) ? required : []
   const isDefined = names.every((name) => Object.hasOwn(fieldsIn(properties), String(name)))
