@@ -1,6 +1,10 @@
+import { createClient } from '@tutti/client'
+import { ensemble, task } from '@tutti/ensemble'
+import { langchainModel } from '@tutti/langchain'
 import { anthropicStub, openaiStub, type ProviderStub } from '@tutti/langchain/testing'
 import { describe, expect, it } from 'vitest'
 
+import { KEY, openClientServer } from './client-server.ts'
 import { ServerProcess, temporaryDirectory } from './server-process.ts'
 
 /** Replies of a real model to the first and the second task of the sample ensemble. */
@@ -73,5 +77,28 @@ describe('a server with a provider key', () => {
     expect(JSON.stringify([result, tasks]) + server.errors + server.output).not.toContain(
       'very-secret',
     )
+  })
+})
+
+describe('a thread', () => {
+  it('continues on Anthropic after an empty answer', async () => {
+    await using provider = await anthropicStub(['Hello', '', 'Still here'])
+    const chat = ensemble({
+      name: 'chat',
+      model: langchainModel('anthropic:claude-sonnet-4-5', {
+        apiKey: 'k-12345678',
+        baseUrl: provider.baseUrl,
+      }),
+      tasks: [task({ name: 'chat', description: '{message}', instructions: 'You chat.' })],
+    })
+    await using server = await openClientServer({ more: [chat] })
+    const { runs, threads } = createClient({ baseUrl: server.url, apiKey: KEY })
+    await threads.create({ threadId: 'th1' })
+    const body = { ensemble: 'chat', threadId: 'th1', inputs: { message: 'hello' } }
+    const ends = [await runs.run(body), await runs.run(body), await runs.run(body)]
+    expect(ends.map(({ status }) => status)).toEqual(['COMPLETED', 'COMPLETED', 'COMPLETED'])
+    expect(provider.requests).toHaveLength(3)
+    const { messages } = (await provider.request(2)).body
+    expect(JSON.stringify(messages)).not.toContain('""')
   })
 })
