@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { localServer } from '../../../tooling/test-kit/local-server.ts'
 import { EndpointLink } from './endpoint-link.ts'
+import { IncomingMessages } from './incoming/incoming-messages.ts'
 import { resolveMcpServer, type McpEndpoint } from './mcp-server.ts'
 import { OpenCalls } from './open-calls.ts'
 
@@ -12,6 +13,7 @@ function linkTo(endpoint: McpEndpoint): EndpointLink {
   if (server.kind !== 'endpoint') throw new Error('not an endpoint')
   return new EndpointLink(server, {
     calls: new OpenCalls(),
+    incoming: new IncomingMessages(() => true),
     maxMessageBytes: 1_000,
     alwaysListens: false,
   })

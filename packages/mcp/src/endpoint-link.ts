@@ -14,11 +14,12 @@
  * T6 Requests go only to the origin of the server, also after a redirect, and only where its guard allows it.
  *    Authorization may use other origins if the author configured a guard; they never get the author's headers.
  * T7 Requests have no time limit here: servers may be silent for long, and calls have their own limits.
+ * T8 An answer that cannot be used ends its request; see `incoming/incoming-messages.ts`.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { errorMessage } from '@tutti/core'
+import { errorMessage, isJsonObject } from '@tutti/core'
 import {
   findHeaderProblems,
   guardedFetch,
@@ -28,6 +29,7 @@ import {
   type Hop,
 } from '@tutti/net'
 
+import { readResponse } from './incoming/response-messages.ts'
 import { McpError, toMcpNetworkError, toStatusError } from './mcp-error.ts'
 import { handleInOrder, type OrderedMessages } from './message-order.ts'
 import { raceAbort } from './race-abort.ts'
@@ -38,12 +40,14 @@ import type {
   StreamableHTTPClientTransport,
   Transport,
 } from '@modelcontextprotocol/client'
+import type { IncomingMessages } from './incoming/incoming-messages.ts'
 import type { McpHeaders, ResolvedMcpEndpoint } from './mcp-server.ts'
 import type { McpCallScope, OpenCalls } from './open-calls.ts'
 
 /** Options of an {@link EndpointLink}. */
 export interface EndpointLinkOptions {
   readonly calls: OpenCalls
+  readonly incoming: IncomingMessages
   readonly maxMessageBytes: number
   /** Whether the stream for messages that belong to no request is always open. */
   readonly alwaysListens: boolean
@@ -101,7 +105,7 @@ export class EndpointLink {
       prepare: (hop, signal) => this.#addHeaders(hop, signal),
       toError: (failure) => toMcpNetworkError(failure, server.name),
     })
-    this.plainFetch = (input, init) => this.#send(input, init)
+    this.plainFetch = (input, init) => this.#send(input, init, { isPlain: true })
     const isHeldBack = (init: RequestInit | undefined): boolean =>
       !options.alwaysListens && isListening(init) && this.#listening.getStore() === undefined
     this.fetch = (input, init) =>
@@ -212,25 +216,43 @@ export class EndpointLink {
     scope.fail(new McpError(kind, `${what} of MCP server ${this.#server.name}`))
   }
 
-  async #send(input: Parameters<typeof fetch>[0], init: RequestInit = {}): Promise<Response> {
+  async #send(
+    input: Parameters<typeof fetch>[0],
+    init: RequestInit = {},
+    { isPlain = false }: { readonly isPlain?: boolean } = {},
+  ): Promise<Response> {
+    const { calls, incoming } = this.#options
     const headers = new Headers(init.headers)
     const streamSignal = isListening(init) ? this.#listening.getStore() : undefined
-    const { traceparent } = this.#options.calls.acting ?? {}
+    const { traceparent } = calls.acting ?? {}
     if (traceparent !== undefined) headers.set('traceparent', traceparent)
     const signals = [init.signal, streamSignal].filter(isSignal)
-    const response = await this.#guarded(input instanceof Request ? input : String(input), {
+    const sent = parseJson(init.body)
+    incoming.sent(sent)
+    const sending = this.#guarded(input instanceof Request ? input : String(input), {
       ...init,
       // Redirects within the origin are followed here, not by the SDK.
       redirect: 'follow',
       headers,
       ...(signals.length === 0 ? {} : { signal: AbortSignal.any(signals) }),
     })
+    const response = await sending.catch((error: unknown) => {
+      incoming.notSent(sent)
+      throw error
+    })
+    if (!response.ok) incoming.notSent(sent)
     const isStream = response.headers.get('content-type')?.includes('text/event-stream') === true
     const exchange = this.#exchange.getStore()
     if (exchange !== undefined) exchange.isStream = isStream
     if (streamSignal !== undefined && !isStream) this.#stream = null
     if (this.#isFailure(response.status)) throw await toStatusError(response, this.#server.name)
-    return this.#limitMessages(response, isStream)
+    return readResponse(this.#limitMessages(response, isStream), {
+      incoming,
+      // In the older transport, the stream that all requests share has the answers.
+      only: !isPlain && isRequest(sent) ? sent.id : undefined,
+      // `attach` handles the requests of calls.
+      endsWithStream: calls.acting === undefined,
+    })
   }
 
   #isFailure(status: number): boolean {
@@ -289,9 +311,18 @@ function isListening({ method, headers }: RequestInit = {}): boolean {
 }
 
 function isRequest(
-  message: JSONRPCMessage,
+  message: unknown,
 ): message is JSONRPCMessage & { readonly id: RequestId; readonly method: string } {
-  return 'method' in message && 'id' in message
+  return isJsonObject(message) && 'method' in message && 'id' in message
+}
+
+function parseJson(body: RequestInit['body']): unknown {
+  if (typeof body !== 'string') return undefined
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
 }
 
 function isSignal(signal: AbortSignal | null | undefined): signal is AbortSignal {

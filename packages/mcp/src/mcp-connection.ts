@@ -16,8 +16,8 @@ import {
   type OpenMcpServer,
 } from './open-server.ts'
 import { raceAbort } from './race-abort.ts'
+import { listTools, type McpToolList } from './tool-list.ts'
 
-import type { Client, Tool } from '@modelcontextprotocol/client'
 import type { ResolvedMcpServer } from './mcp-server.ts'
 
 /** Default maximum time until a server is ready, in milliseconds; enough to download and compile it at the start. */
@@ -25,9 +25,6 @@ export const DEFAULT_MCP_CONNECT_TIMEOUT_MS = 30_000
 
 /** Default maximum size of one message, in bytes; the SDK has the same limit for child processes. */
 export const DEFAULT_MAX_MCP_MESSAGE_BYTES = 10_485_760
-
-/** Maximum number of pages of tools, because a faulty server may send pages forever. */
-const MAX_PAGES = 100
 
 interface Opening {
   readonly server: Promise<OpenMcpServer>
@@ -61,7 +58,7 @@ export class McpConnection implements AsyncDisposable {
   listTools({
     signal,
     refresh = false,
-  }: { readonly signal?: AbortSignal; readonly refresh?: boolean } = {}): Promise<readonly Tool[]> {
+  }: { readonly signal?: AbortSignal; readonly refresh?: boolean } = {}): Promise<McpToolList> {
     return this.use(signal, (open) => {
       if (refresh) open.tools = undefined
       return raceAbort(this.#toolsOf(open), signal)
@@ -174,9 +171,13 @@ export class McpConnection implements AsyncDisposable {
     void open.close()
   }
 
-  #toolsOf(open: OpenMcpServer): Promise<readonly Tool[]> {
+  #toolsOf(open: OpenMcpServer): Promise<McpToolList> {
     if (open.tools !== undefined) return open.tools
-    const listing = listAllTools(open.client, this.#options.connectTimeoutMs)
+    const listing = listTools({
+      client: open.client,
+      name: this.name,
+      timeoutMs: this.#options.connectTimeoutMs,
+    })
     open.tools = listing
     listing.catch(() => {
       if (open.tools === listing) open.tools = undefined
@@ -187,21 +188,6 @@ export class McpConnection implements AsyncDisposable {
   #toFailure(error: unknown, open: OpenMcpServer): Error {
     return toMcpError(error, { name: this.name, phase: 'call', fate: open.fate() })
   }
-}
-
-async function listAllTools(client: Client, timeout: number): Promise<readonly Tool[]> {
-  if (client.getServerCapabilities()?.tools === undefined) return []
-  const tools: Tool[] = []
-  let cursor: string | undefined
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const params = cursor === undefined ? {} : { cursor }
-    // A plain request: `client.listTools` would make the client reject results that do not match the output schema.
-    const listed = await client.request({ method: 'tools/list', params }, { timeout })
-    tools.push(...listed.tools)
-    cursor = listed.nextCursor
-    if (cursor === undefined) break
-  }
-  return tools
 }
 
 /** Returns whether an HTTP server does not know the session: status 404, or 400 with a message about the session. */

@@ -2,6 +2,8 @@
 import { errorMessage, TuttiError } from '@tutti/core'
 import { readLimitedBody, readRetryAfter, type NetworkError } from '@tutti/net'
 
+import { isOfFailedAnswer, preview } from './incoming/failed-answer.ts'
+
 /**
  * `configuration`: the server cannot be started or may not be used. `unreachable`: no connection was made.
  * `connection_lost`: it ended before the response. `http_error`: an HTTP error status. `rpc_error`: the server returned
@@ -77,9 +79,10 @@ export function toMcpError(error: unknown, place: McpFailurePlace): McpError | T
     if (cause instanceof McpError || TuttiError.isInstance(cause)) return cause
   }
   const { fate } = place
-  if (fate !== undefined) return endedError(fate, place, error)
   const details = readDetails(error)
   const { code, status } = details
+  // The end of the process explains a missing answer. An answer explains the end.
+  if (fate !== undefined && !isAnswer(error, code)) return endedError(fate, place, error)
   if (typeof status === 'number') return statusError(place.name, { ...details, status }, error)
   if (typeof code === 'number') return rpcError(code, error, place)
   const message = errorMessage(error)
@@ -88,6 +91,15 @@ export function toMcpError(error: unknown, place: McpFailurePlace): McpError | T
   const isUnreachable = isLost || (code === 'REQUEST_TIMEOUT' && place.phase === 'connect')
   if (isUnreachable) return unreachableError(place.name, message, error)
   return invalidError(place.name, message, error)
+}
+
+/** Codes of the SDK for answers that cannot be used. */
+const UNUSABLE: ReadonlySet<unknown> = new Set(['INVALID_RESULT', 'UNSUPPORTED_RESULT_TYPE'])
+
+/** Returns whether an error was caused by an answer of the server: its own error, or a result that cannot be used. */
+function isAnswer(error: unknown, code: unknown): boolean {
+  const isVersion = error instanceof Error && error.message.includes('protocol version')
+  return typeof code === 'number' || UNUSABLE.has(code) || isVersion
 }
 
 /** Converts a failure of the network to an {@link McpError}. Other errors are returned unchanged. */
@@ -153,7 +165,10 @@ function endedError(
 }
 
 function rpcError(code: number, cause: unknown, { name }: McpFailurePlace): McpError {
-  const message = errorMessage(cause)
+  const data = cause instanceof Error && 'data' in cause ? cause.data : undefined
+  if (isOfFailedAnswer(data)) return invalidError(name, errorMessage(cause), cause)
+  const said = cause instanceof Error ? cause.message.trim() : ''
+  const message = `${said === '' ? 'no message' : said}${formatData(data)}`
   if (code === URL_ELICITATION_REQUIRED) {
     const wanted = `MCP server ${name} requires a web page to be opened first: ${message}`
     return new McpError('input_required', wanted, { cause })
@@ -161,6 +176,11 @@ function rpcError(code: number, cause: unknown, { name }: McpFailurePlace): McpE
   return new McpError('rpc_error', `MCP server ${name} returned error ${code}: ${message}`, {
     cause,
   })
+}
+
+/** Returns the data of an error in parentheses; empty when there is none. */
+function formatData(data: unknown): string {
+  return data === undefined || data === null ? '' : ` (${preview(data)})`
 }
 
 function unreachableError(name: string, reason: string, cause: unknown): McpError {

@@ -93,8 +93,21 @@ export function resolveMcpServer(
   assertKnownOptions(SUBJECT, server, PROGRAM_NAMES)
   const problems = findProcessProblems(server)
   if (problems.length > 0) throw definitionError(`${SUBJECT} ${problems.join('; ')}`)
-  const name = JSON.stringify(server.command)
+  const name = JSON.stringify(nameProgram(server))
   return { kind: 'program', name, program: resolveProcessOptions(server) }
+}
+
+/**
+ * Returns the name of a program in messages: its file name, and that of its first argument unless it is a flag, because
+ * the program may be `node`. Paths of this machine and later arguments, which may be secret, are omitted.
+ */
+function nameProgram({ command, args: [first] = [] }: McpProgram): string {
+  const isNamed = first !== undefined && first !== '' && !first.startsWith('-')
+  return isNamed ? `${basename(command)} ${basename(first)}` : basename(command)
+}
+
+function basename(path: string): string {
+  return path.split(/[/\\]/).findLast((part) => part !== '') ?? path
 }
 
 function resolveEndpoint(server: McpEndpoint, network: NetworkGuardOptions): ResolvedMcpEndpoint {

@@ -1,12 +1,14 @@
 /** Opens connections to MCP servers. The first connection loads the SDK. */
 import { EndpointLink } from './endpoint-link.ts'
+import { IncomingMessages } from './incoming/incoming-messages.ts'
 import { handleInOrder } from './message-order.ts'
 import { OpenCalls } from './open-calls.ts'
 
-import type { Client, Tool, Transport, VersionNegotiationMode } from '@modelcontextprotocol/client'
+import type { Client, Transport, VersionNegotiationMode } from '@modelcontextprotocol/client'
 import type { ResolvedProcessOptions } from '@tutti/net'
 import type { ProcessFate } from './mcp-error.ts'
 import type { McpEndpoint, ResolvedMcpEndpoint, ResolvedMcpServer } from './mcp-server.ts'
+import type { McpToolList } from './tool-list.ts'
 
 /** An open connection. */
 export interface OpenMcpServer {
@@ -15,7 +17,7 @@ export interface OpenMcpServer {
   /** Whether the calls answer questions in results; otherwise the client answers them. */
   readonly callsAnswer: boolean
   /** The cached tools of the server; undefined when they may have changed. */
-  tools: Promise<readonly Tool[]> | undefined
+  tools: Promise<McpToolList> | undefined
   /** Returns the end of the server's process; undefined while it runs and for other servers. */
   readonly fate: () => ProcessFate | undefined
   /** Prepares a call by opening the stream for messages that belong to no request. */
@@ -131,8 +133,10 @@ async function openEndpoint(
   })
   const { maxMessageBytes, onToolsChanged } = context
   const alwaysListens = onToolsChanged !== undefined
-  const link = new EndpointLink(server, { calls, maxMessageBytes, alwaysListens })
-  const place: EndpointPlace = { server, link, calls, context }
+  const { isSpecType } = await import('@modelcontextprotocol/client')
+  const incoming = new IncomingMessages(isSpecType.ContentBlock)
+  const link = new EndpointLink(server, { calls, incoming, maxMessageBytes, alwaysListens })
+  const place: EndpointPlace = { server, link, calls, incoming, context }
   try {
     return await openStreamable(place)
   } catch (error) {
@@ -148,11 +152,12 @@ interface EndpointPlace {
   readonly server: ResolvedMcpEndpoint
   readonly link: EndpointLink
   readonly calls: OpenCalls
+  readonly incoming: IncomingMessages
   readonly context: OpenContext
 }
 
 async function openStreamable(place: EndpointPlace): Promise<OpenMcpServer> {
-  const { server, link, calls, context } = place
+  const { server, link, calls, incoming, context } = place
   const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
   const transport = new StreamableHTTPClientTransport(server.url, {
     ...pickAuth(server),
@@ -161,6 +166,7 @@ async function openStreamable(place: EndpointPlace): Promise<OpenMcpServer> {
   })
   const client = await newClient(calls, context, 'auto')
   await connect(client, transport, context)
+  incoming.protocolVersion = client.getNegotiatedProtocolVersion()
   link.attach(transport, { hasStream: client.getProtocolEra() === 'legacy' })
   reportCancels(transport, calls)
   return open(client, calls, {

@@ -1,11 +1,15 @@
 /** Transports MCP over the stdin and stdout of a child process, one JSON message per line. */
-import { ReadBuffer, serializeMessage } from '@modelcontextprotocol/client'
+import { isSpecType, serializeMessage } from '@modelcontextprotocol/client'
 import {
   DRAIN_MS,
+  quietClock,
   startProcess,
   type ResolvedProcessOptions,
   type RunningProcess,
 } from '@tutti/net'
+
+import { IncomingMessages } from './incoming/incoming-messages.ts'
+import { MessageLines } from './incoming/message-lines.ts'
 
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { Readable } from 'node:stream'
@@ -14,6 +18,12 @@ import type { ProcessFate } from './mcp-error.ts'
 /** Maximum number of characters of stderr that are retained for error messages. */
 const MAX_STDERR_LENGTH = 1_000
 
+/**
+ * Time without output after which a message without a line break is read, in milliseconds. Servers that frame their
+ * messages in another way write none.
+ */
+const UNENDED_MS = 1_000
+
 /** A transport that starts and owns its child process. */
 export class ProcessTransport implements Transport {
   onclose?: () => void
@@ -21,7 +31,9 @@ export class ProcessTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void
   readonly #options: ResolvedProcessOptions
   readonly #maxMessageBytes: number
-  readonly #buffer: ReadBuffer
+  readonly #lines: MessageLines
+  readonly #incoming = new IncomingMessages(isSpecType.ContentBlock)
+  #stopWaiting: (() => void) | undefined
   #process: RunningProcess | undefined
   #stderr = ''
   #fate: ProcessFate | undefined
@@ -30,7 +42,7 @@ export class ProcessTransport implements Transport {
   constructor(options: ResolvedProcessOptions, maxMessageBytes: number) {
     this.#options = options
     this.#maxMessageBytes = maxMessageBytes
-    this.#buffer = new ReadBuffer({ maxBufferSize: maxMessageBytes })
+    this.#lines = new MessageLines(maxMessageBytes)
   }
 
   /** The end of the process; undefined while it runs, and when this transport killed it. */
@@ -45,6 +57,11 @@ export class ProcessTransport implements Transport {
 
   get pid(): number | null {
     return this.#process?.pid ?? null
+  }
+
+  /** Called by the SDK with the negotiated version. */
+  setProtocolVersion(version: string): void {
+    this.#incoming.protocolVersion = version
   }
 
   /** Sets whether the child process keeps this process alive. */
@@ -63,6 +80,9 @@ export class ProcessTransport implements Transport {
     this.#process = process
     process.stdout.on('data', (piece: Buffer) => {
       this.#read(piece)
+    })
+    process.stdout.on('end', () => {
+      this.#readLine(this.#lines.take())
     })
     process.stderr.on('data', (piece: Buffer) => {
       this.#stderr = (this.#stderr + piece.toString()).slice(-MAX_STDERR_LENGTH)
@@ -83,6 +103,7 @@ export class ProcessTransport implements Transport {
     if (stdin === undefined || !stdin.writable) {
       return Promise.reject(new Error('The server has exited'))
     }
+    this.#incoming.sent(message)
     return new Promise((resolve, reject) => {
       stdin.write(serializeMessage(message), (error) => {
         if (error === null || error === undefined) resolve()
@@ -95,6 +116,7 @@ export class ProcessTransport implements Transport {
   async close(): Promise<void> {
     const process = this.#process
     if (process === undefined) return
+    this.#stopWaiting?.()
     process.stdin.end()
     // A process that is crashing gets time to exit by itself, so that `fate` shows the crash.
     const hasEnded = await process.endedWithin(Math.max(DRAIN_MS, this.#options.killGraceMs))
@@ -104,29 +126,34 @@ export class ProcessTransport implements Transport {
   }
 
   #read(piece: Buffer): void {
+    this.#stopWaiting?.()
     try {
-      this.#buffer.append(piece)
-    } catch (error) {
+      for (const line of this.#lines.add(piece)) this.#readLine(line)
+    } catch {
       const reason = `it sent a message longer than ${this.#maxMessageBytes} bytes`
       this.#fate ??= { reason, started: true }
-      this.#report(error)
+      this.onerror?.(new Error(reason))
       this.#process?.stdout.destroy()
       void this.#process?.end()
       return
     }
-    for (;;) {
-      try {
-        const message = this.#buffer.readMessage()
-        if (message === null) return
-        this.onmessage?.(message)
-      } catch (error) {
-        // An invalid line, such as a log entry on stdout, is reported; the next line may be a message.
-        this.#report(error)
-      }
-    }
+    if (!this.#incoming.isWaiting) return
+    this.#stopWaiting = quietClock(this.#options.clock).after(UNENDED_MS, () => {
+      // Only a whole message is taken; the rest of another one may still arrive.
+      if (isJson(this.#lines.rest)) this.#readLine(this.#lines.take())
+    })
   }
 
-  #report(error: unknown): void {
-    this.onerror?.(error instanceof Error ? error : new Error('Invalid JSON-RPC message on stdout'))
+  #readLine(line: string): void {
+    for (const message of this.#incoming.read(line)) this.onmessage?.(message)
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
   }
 }

@@ -23,7 +23,8 @@ function formatBlock(block: ContentBlock): string {
         : `[${name}: ${byteLength(resource.blob)} bytes]`
     }
     default:
-      return '[content of unknown type]'
+      // A client of the caller may accept other types than this version of the SDK knows.
+      return `[content of unknown type "${String(Reflect.get(block, 'type'))}"]`
   }
 }
 

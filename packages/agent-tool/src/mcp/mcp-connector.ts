@@ -75,12 +75,18 @@ async function findTool(
   name: string | undefined,
   signal: AbortSignal,
 ): Promise<McpTool> {
-  const known = selectTool(await connection.listTools({ signal }), name)
+  const known = selectTool((await connection.listTools({ signal })).tools, name)
   if (known !== undefined) return assertCallable(known, connection.name)
   // The server's tools may have changed; not every server reports that.
-  const tools = await connection.listTools({ signal, refresh: true })
+  const { tools, skipped } = await connection.listTools({ signal, refresh: true })
   const found = selectTool(tools, name)
   if (found !== undefined) return assertCallable(found, connection.name)
+  const unusable = skipped.find((tool) => tool.name === name)
+  if (unusable !== undefined) {
+    throw createToolFailure(
+      `MCP tool "${name}" of server ${connection.name} cannot be used: ${unusable.reason}`,
+    )
+  }
   const names = tools.map((tool) => tool.name)
   const has = names.length === 0 ? 'none' : names.join(', ')
   throw createToolFailure(

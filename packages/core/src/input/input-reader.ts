@@ -8,6 +8,7 @@ import { compiledCheck, decode, type Decoded } from '@tutti/protocol'
 
 import { createJsonReader } from './json-reader.ts'
 import { isStandardSchema, readJsonSchema, createStandardReader } from './standard-reader.ts'
+import { withUnicodePatterns } from './unicode-pattern.ts'
 import { compileOrThrow, openUsableSchema, type SchemaUse } from './usable-schema.ts'
 
 import type { ToolSchema, ValueOf } from '../tool-schema.ts'
@@ -59,10 +60,11 @@ export function createNormalizingReader<Schema extends ToolSchema>(
     const jsonSchema = readJsonSchema(schema, use)
     return toReader(jsonSchema, createStandardReader(schema, coerce ? jsonSchema : undefined))
   }
-  const document = openUsableSchema(schema, use)
+  const readable = withUnicodePatterns(schema)
+  const document = openUsableSchema(readable, use)
   return toReader(
     schema,
-    compileOrThrow(use, () => createJsonReader(schema, document, { coerce })),
+    compileOrThrow(use, () => createJsonReader(readable, document, { coerce })),
   )
 }
 
@@ -78,9 +80,10 @@ export function createOutputReader<Schema extends ToolSchema>(
   const use: SchemaUse = { action: describeAction(toolName, 'output'), ofObject: false }
   if (isStandardSchema(schema))
     return toReader(readJsonSchema(schema, use), createStandardReader(schema))
-  openUsableSchema(schema, use)
-  compileOrThrow(use, () => compiledCheck(schema))
-  return toReader(schema, (value) => decode(schema, value))
+  const readable = withUnicodePatterns(schema)
+  openUsableSchema(readable, use)
+  compileOrThrow(use, () => compiledCheck(readable))
+  return toReader(schema, (value) => decode(readable, value))
 }
 
 function describeAction(toolName: unknown, part: string): string {

@@ -8,6 +8,7 @@ import { valueAt, type Decoded, type Problem, type Static } from '@tutti/protoco
 import { isPromise } from '../is-promise.ts'
 import { assertDialect } from './assert-dialect.ts'
 import { createJsonReader } from './json-reader.ts'
+import { withUnicodePatterns } from './unicode-pattern.ts'
 import { compileOrThrow, openUsableSchema, type SchemaUse } from './usable-schema.ts'
 
 import type { StandardToolSchema } from '../tool-schema.ts'
@@ -32,10 +33,11 @@ export function toStandardSchema<Schema extends TSchema>(
   schema: Schema,
   { coerce = true }: StandardSchemaOptions = {},
 ): StandardToolSchema<Static<Schema>> {
-  const document = openUsableSchema(schema, USE)
+  const readable = withUnicodePatterns(schema)
+  const document = openUsableSchema(readable, USE)
   return createStandardSchema(
     schema,
-    compileOrThrow(USE, () => createJsonReader(schema, document, { coerce })),
+    compileOrThrow(USE, () => createJsonReader(readable, document, { coerce })),
   )
 }
 

@@ -71,7 +71,8 @@ function describesObject(
   })
 }
 
-function* findDefaultFaults(document: SchemaDocument): Generator<Problem> {
+/** Returns the defaults that do not match their schemas. */
+export function* findDefaultFaults(document: SchemaDocument): Generator<Problem> {
   for (const [node, path] of document.nodes) {
     if (node.default === undefined) continue
     const reason = describeDefaultFault(node, document)

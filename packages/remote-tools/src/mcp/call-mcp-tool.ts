@@ -85,15 +85,23 @@ function withDeclined(result: ToolResult, declined: readonly string[]): ToolResu
 function toToolResult(result: McpToolResult): ToolResult {
   const { structuredContent } = result
   const text = contentText(result.content)
-  if (result.isError === true) {
-    const reason = text.trim() === '' ? 'The tool failed without a message' : text
-    return failure(reason, structuredContent)
-  }
+  if (result.isError === true)
+    return failure(explainFailure(text, structuredContent), structuredContent)
   if (structuredContent === undefined) return ToolResult.success(text)
   return ToolResult.success(
     text === '' ? JSON.stringify(structuredContent) : text,
     structuredContent,
   )
+}
+
+/** Maximum number of characters of structured content that explains a failure. */
+const EXPLANATION_LENGTH = 2_000
+
+/** Returns the text of a failed result; its structured content where it has no text. */
+function explainFailure(text: string, structured: unknown): string {
+  if (text.trim() !== '') return text
+  if (structured === undefined) return 'The tool failed without a message'
+  return limitText(JSON.stringify(structured), EXPLANATION_LENGTH)
 }
 
 function failure(reason: string, structured: unknown): ToolResult {

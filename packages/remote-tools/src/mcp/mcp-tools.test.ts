@@ -223,7 +223,7 @@ describe('[M1] a server that ends', () => {
     const waiting = call(imported, 'wait')
     const first = (await call(imported, 'pid')).result.output
     const crashed = await call(imported, 'crash')
-    const message = `MCP call failed: MCP server "${process.execPath}" ended: it exited with code 3: out of luck`
+    const message = `MCP call failed: MCP server "node mcp-server.ts" ended: it exited with code 3: out of luck`
     expect(crashed.result.errorMessage).toBe(message)
     expect((await waiting).result.errorMessage).toBe(message)
     const [second, third] = await Promise.all([call(imported, 'pid'), call(imported, 'pid')])
@@ -241,7 +241,7 @@ describe('[M1] a server that ends', () => {
     for (let count = 0; count < 2; count += 1) {
       const { result } = await call(imported, 'pid')
       expect(result.errorMessage).toBe(
-        `MCP call failed: Cannot connect to MCP server "${process.execPath}": it exited with code 4: again`,
+        `MCP call failed: Cannot connect to MCP server "node": it exited with code 4: again`,
       )
     }
   })
@@ -282,7 +282,7 @@ describe('the child process of a server', () => {
     expect(pids.map(isAlive)).toEqual([true, true])
     await imported.close()
     expect(pids.map(isAlive)).toEqual([false, false])
-    const message = `MCP call failed: The connection to MCP server "${process.execPath}" is closed`
+    const message = `MCP call failed: The connection to MCP server "node mcp-server.ts" is closed`
     expect((await call(imported, 'pid')).result.errorMessage).toBe(message)
     await imported.close()
   })

@@ -11,10 +11,14 @@ import {
   McpConnection,
   type McpServer,
   type McpTool,
+  type McpToolList,
   resolveMcpServer,
 } from '@tutti/mcp'
 
+import { setImmediate } from 'node:timers/promises'
+
 import { ToolNames } from '../http/tool-names.ts'
+import { adaptForeignSchema } from '../schema/foreign-schema.ts'
 import { callMcpTool } from './call-mcp-tool.ts'
 import { assertToolsOptions, type McpToolFacts, type McpToolsOptions } from './options.ts'
 
@@ -30,6 +34,8 @@ export interface McpTools extends AsyncDisposable {
   readonly tools: readonly AgentTool[]
   /** Requested tools that were not imported, with the reasons. */
   readonly skipped: readonly SkippedMcpTool[]
+  /** What was dropped or changed to make tools usable, and why the list of the server is incomplete. */
+  readonly warnings: readonly string[]
   /** Lists the tools of the server again. Earlier tools continue to work. */
   refresh(): Promise<readonly AgentTool[]>
   /** Closes the connection, and ends a server that is a child process. Later calls fail. Never rejects. */
@@ -55,9 +61,12 @@ export async function mcpTools(
     programEra: 'legacy',
     onToolsChanged: onChange,
   })
-  let listed: Pick<McpTools, 'tools' | 'skipped'>
+  let listed: ImportedTools
   const refresh = async (): Promise<readonly AgentTool[]> => {
-    listed = importTools(await connection.listTools({ refresh: true }), { connection, options })
+    listed = await importTools(await connection.listTools({ refresh: true }), {
+      connection,
+      options,
+    })
     return listed.tools
   }
   try {
@@ -73,6 +82,9 @@ export async function mcpTools(
     get skipped() {
       return listed.skipped
     },
+    get warnings() {
+      return listed.warnings
+    },
     refresh,
     close: () => connection.close(),
     [Symbol.asyncDispose]: () => connection.close(),
@@ -84,30 +96,44 @@ interface ImportContext {
   readonly options: McpToolsOptions
 }
 
-function importTools(
-  listed: readonly McpTool[],
-  context: ImportContext,
-): Pick<McpTools, 'tools' | 'skipped'> {
+type ImportedTools = Pick<McpTools, 'tools' | 'skipped' | 'warnings'>
+
+/** Time after which an import lets other work run, in milliseconds. */
+const MAX_TURN_MS = 20
+
+async function importTools(listed: McpToolList, context: ImportContext): Promise<ImportedTools> {
   const { include, exclude = [], prefix = '' } = context.options
+  const isChosen = (name: string): boolean =>
+    !exclude.includes(name) && include?.includes(name) !== false
   const names = new ToolNames()
   const tools: AgentTool[] = []
-  const known = new Set(listed.map(({ name }) => name))
+  const warnings = [...listed.warnings]
+  const known = new Set([...listed.tools, ...listed.skipped].map(({ name }) => name))
   const skipped: SkippedMcpTool[] = (include ?? [])
     .filter((name) => !known.has(name))
     .map((name) => ({ name, reason: 'the server has no such tool' }))
-  for (const tool of listed) {
-    if (exclude.includes(tool.name) || include?.includes(tool.name) === false) continue
+  skipped.push(...listed.skipped.filter(({ name }) => isChosen(name)))
+  let startedAt = performance.now()
+  for (const tool of listed.tools.filter(({ name }) => isChosen(name))) {
+    if (performance.now() - startedAt > MAX_TURN_MS) {
+      await setImmediate()
+      startedAt = performance.now()
+    }
     if (needsTasks(tool)) {
       skipped.push({ name: tool.name, reason: NEEDS_TASKS })
       continue
     }
+    const warn = (warning: string): void => {
+      warnings.push(`${tool.name}: ${warning}`)
+    }
+    const name = names.take(prefix + tool.name)
     try {
-      tools.push(importTool(tool, names.take(prefix + tool.name), context))
+      tools.push(importTool(tool, { ...context, name, warn }))
     } catch (error) {
       skipped.push({ name: tool.name, reason: errorMessage(error) })
     }
   }
-  return { tools, skipped }
+  return { tools, skipped, warnings }
 }
 
 /** Returns whether a tool can be called only as an MCP task, which the SDK does not support. */
@@ -119,27 +145,58 @@ function needsTasks(tool: McpTool): boolean {
 const NEEDS_TASKS =
   'it can be called only as a task (taskSupport: required), which is not supported'
 
-function importTool(
+interface ToolImport extends ImportContext {
+  readonly name: string
+  readonly warn: (warning: string) => void
+}
+
+function importTool(tool: McpTool, context: ToolImport): AgentTool {
+  const { warn } = context
+  const input = adaptForeignSchema(tool.inputSchema)
+  for (const warning of input.warnings) warn(`inputSchema${warning}`)
+  const define = (output: Readonly<Record<string, unknown>> | undefined): AgentTool =>
+    defineImported(tool, { ...context, input: input.schema, output })
+  if (tool.outputSchema === undefined) return define(undefined)
+  try {
+    const output = adaptForeignSchema(tool.outputSchema)
+    const imported = define(output.schema)
+    for (const warning of output.warnings) warn(`outputSchema${warning}`)
+    return imported
+  } catch (error) {
+    // A tool is useful without the schema of its output.
+    const imported = define(undefined)
+    warn(`its outputSchema was dropped: ${errorMessage(error)}`)
+    return imported
+  }
+}
+
+interface ImportedDefinition extends ImportContext {
+  readonly name: string
+  readonly input: Readonly<Record<string, unknown>>
+  readonly output: Readonly<Record<string, unknown>> | undefined
+}
+
+function defineImported(
   tool: McpTool,
-  name: string,
-  { connection, options }: ImportContext,
+  { name, input, output, connection, options }: ImportedDefinition,
 ): AgentTool {
-  const { annotations = {}, outputSchema, title } = tool
+  const { annotations = {}, title } = tool
   const { timeoutMs, limiter, outputCheck } = options
   const description = tool.description?.trim() ?? ''
+  const titles = [title, annotations.title].map((text) => text?.trim() ?? '')
   return defineTool({
     name,
-    description: description === '' ? (title ?? annotations.title ?? tool.name) : description,
-    input: tool.inputSchema,
-    ...(outputSchema === undefined ? {} : { output: outputSchema }),
+    description: [description, ...titles, tool.name].find((text) => text !== '') ?? tool.name,
+    input,
+    ...(output === undefined ? {} : { output }),
     idempotent: annotations.readOnlyHint === true || annotations.idempotentHint === true,
     requireApproval: needsApproval({ name: tool.name, annotations }, options.approve),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(limiter === undefined ? {} : { limiter }),
     ...(outputCheck === undefined ? {} : { outputCheck }),
     // NOTE: the input matches the schema of the tool, which describes an object.
-    execute: (input, context) =>
-      callMcpTool(connection, { tool, args: input as Record<string, unknown>, context }),
+    execute: (value, context) =>
+      callMcpTool(connection, { tool, args: value as Record<string, unknown>, context }),
   })
 }
 
