@@ -22,6 +22,7 @@ import { ToolResult } from '../tool-result.ts'
 import { toJsonText } from './model-text.ts'
 import { reportsOwnBegin } from './begin.ts'
 import { Deadline } from './deadline.ts'
+import { takePartialOutput } from './partial-output.ts'
 import { CANCEL_GRACE_MS, type RunToolOptions } from './options.ts'
 
 import type { Limiter } from '../limiter.ts'
@@ -251,8 +252,11 @@ export class RunningCall {
   #timeOut(): void {
     const { name, timeoutMs } = this.tool
     const message = `Tool "${name}" timed out after ${timeoutMs} ms${this.#stepsInFlight()}`
-    this.#stop(new DOMException(message, 'TimeoutError'))
-    this.#finish({ result: ToolResult.failure(message), end: 'timed_out' })
+    const reason = new DOMException(message, 'TimeoutError')
+    this.#stop(reason)
+    const output = takePartialOutput(reason)
+    const shown = output === '' ? message : `${message}. Output until then:\n${output}`
+    this.#finish({ result: ToolResult.failure(shown), end: 'timed_out' })
   }
 
   #stop(reason: unknown): void {

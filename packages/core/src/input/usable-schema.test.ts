@@ -25,9 +25,9 @@ describe('an unusable schema', () => {
     ['a pattern', { pattern: '(' }, '/pattern must be a regular expression, got "(": Invalid'],
     ['a pattern that is no text', { pattern: 5 }, '/pattern must be a regular expression, got 5'],
     [
-      'a pattern without the flag u',
-      { pattern: '^\\-$' },
-      '/pattern must be a regular expression, got "^\\\\-$": Invalid',
+      'a pattern of another language',
+      { pattern: '^a\\Z$' },
+      '/pattern must be a regular expression, got "^a\\\\Z$": Invalid',
     ],
     [
       'a pattern for names',

@@ -4,6 +4,12 @@
  */
 import { isJsonObject, ToolResult } from '@tutti/core'
 
+/** Returns whether a text is an object with a field of the protocol. */
+export function isProtocolAnswer(text: string): boolean {
+  const value = parseAnswerJson(text)
+  return isJsonObject(value) && FIELDS.some((field) => field in value)
+}
+
 /** Options of reading an answer. */
 export interface ProcessAnswerOptions {
   /** Whether the tool declares the schema of its output and so needs values in addition to text. */

@@ -128,7 +128,7 @@ describe('[O2] writing and reading overlap', () => {
       success('1234\n[output truncated at 4 bytes]'),
     )
     expect((await callTool(tool, 'fail')).result).toEqual(
-      failure('abcd\n[output truncated at 4 bytes]'),
+      failure('abcd\n[output truncated at 4 bytes]\n1234\n[output truncated at 4 bytes]'),
     )
   })
 
@@ -249,7 +249,7 @@ describe('the stderr of a program', () => {
     })
   })
 
-  it('is the error when the program fails, and its stdout is not', async () => {
+  it('is the error when the program fails, and an answer that reports success is not', async () => {
     const { logger, debug } = spiedLogger()
     const tool = shell(`cat >/dev/null; echo '{"output":"x"}'; echo ' broken ' >&2; exit 1`)
     expect((await callTool(tool, '', { logger })).result).toEqual(failure('broken'))

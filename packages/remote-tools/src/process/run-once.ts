@@ -6,12 +6,21 @@
  * O1 The request is compact JSON without a newline, and stdin is closed after it. A program need not read it.
  * O2 Writing and reading overlap, so neither the tool nor the program blocks the other.
  * O3 An aborted call ends when its program and the descendants of the program have ended.
+ * O4 A failure contains what the program has printed, within the limits, also when its time has run out.
  */
-import { errorMessage, ToolResult, type ToolContext } from '@tutti/core'
+import { basename } from 'node:path'
+
+import {
+  errorMessage,
+  limitText,
+  reportPartialOutput,
+  ToolResult,
+  type ToolContext,
+} from '@tutti/core'
 import { startProcess, type ProcessExit, type RunningProcess } from '@tutti/net'
 
 import { logDebug } from './log-debug.ts'
-import { readProcessAnswer } from './read-answer.ts'
+import { isProtocolAnswer, readProcessAnswer } from './read-answer.ts'
 
 import type { ResolvedProgramOptions } from './options.ts'
 
@@ -39,10 +48,18 @@ export async function runOnce(
     logDebug(logger, 'Program did not read its input', { command: options.command, error })
   })
   program.stdin.end(request)
+  const printed = (): string => joinOutput(stderr.text(), stdout.text())
+  const onAbort = (): void => {
+    reportPartialOutput(signal, limitText(printed(), PARTIAL_LENGTH))
+  }
+  signal.addEventListener('abort', onAbort, { once: true })
   const exit = await awaitExitOrEnd(program, [signal, closing])
-  if (exit === undefined) return interruptedResult(options, signal.aborted ? signal : closing)
+  signal.removeEventListener('abort', onAbort)
+  if (exit === undefined) {
+    return interruptedResult(options, signal.aborted ? signal : closing, printed())
+  }
   const errors = stderr.text()
-  if (exit.code !== 0) return ToolResult.failure(explainExit(exit, errors))
+  if (exit.code !== 0) return failedExit(exit, { stdout: stdout.text(), stderr: errors }, options)
   if (errors !== '') {
     logDebug(logger, 'Program wrote to stderr', { command: options.command, stderr: errors })
   }
@@ -53,9 +70,15 @@ export async function runOnce(
 export function interruptedResult(
   { command }: ResolvedProgramOptions,
   signal: AbortSignal,
+  output = '',
 ): ToolResult {
-  return ToolResult.failure(`Process "${command}" was ended: ${errorMessage(signal.reason)}`)
+  const reason = `Process "${basename(command)}" was ended: ${errorMessage(signal.reason)}`
+  const printed = limitText(output, PARTIAL_LENGTH)
+  return ToolResult.failure(printed === '' ? reason : `${reason}\n${printed}`)
 }
+
+/** Maximum number of characters of the output of an aborted call. */
+export const PARTIAL_LENGTH = 10_000
 
 /**
  * Returns the environment variables that describe the call.
@@ -103,10 +126,36 @@ async function awaitExitOrEnd(
   return isAborted() ? undefined : exit
 }
 
-/** Explains a failed exit: returns stderr, or the exit code or signal. */
-function explainExit({ code, signal }: ProcessExit, stderr: string): string {
-  if (signal === null) return stderr === '' ? `Process exited with code ${code}` : stderr
-  return `Process was killed by ${signal}${stderr === '' ? '' : `: ${stderr}`}`
+interface PrintedText {
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/**
+ * Returns the result of a failed exit: what the program printed, because compilers and test runners print their findings
+ * to stdout, otherwise the exit code or signal.
+ */
+function failedExit(
+  { code, signal }: ProcessExit,
+  { stdout, stderr }: PrintedText,
+  options: ResolvedProgramOptions,
+): ToolResult {
+  const answer = isProtocolAnswer(stdout) ? readProcessAnswer(stdout, options) : undefined
+  const isFailure = answer?.success === false
+  // An answer that reports success contradicts the exit, and explains nothing.
+  const said = answer === undefined ? stdout : isFailure ? (answer.errorMessage ?? '') : ''
+  const printed = joinOutput(stderr, said)
+  const how =
+    signal === null ? `Process exited with code ${code}` : `Process was killed by ${signal}`
+  const isExplained = signal === null && (stderr !== '' || isFailure)
+  const reason = isExplained ? printed : [how, printed].filter((text) => text !== '').join(': ')
+  const failure = ToolResult.failure(reason)
+  const structured = isFailure ? answer.structured : undefined
+  return structured === undefined ? failure : Object.assign(failure, { structured })
+}
+
+function joinOutput(stderr: string, stdout: string): string {
+  return [stderr, stdout].filter((text) => text !== '').join('\n')
 }
 
 /** Runs calls; `close` ends those in flight. */

@@ -8,11 +8,19 @@
  * W4 An idle program does not keep this process alive, and is ended after its idle time.
  * W5 A retired program takes no more calls, and ends when it has answered its calls.
  */
-import { silentLogger, ToolResult, type Clock, type LogFields, type Logger } from '@tutti/core'
+import {
+  limitText,
+  reportPartialOutput,
+  silentLogger,
+  ToolResult,
+  type Clock,
+  type LogFields,
+  type Logger,
+} from '@tutti/core'
 import { quietClock } from '@tutti/net'
 
 import { logDebug } from '../log-debug.ts'
-import { interruptedResult, type ProcessCall } from '../run-once.ts'
+import { interruptedResult, PARTIAL_LENGTH, type ProcessCall } from '../run-once.ts'
 import { decodeWorkerMessage, encodeCall, encodeCancel } from './messages.ts'
 import { WorkerProgram, type StartWorkerProgram } from './worker-program.ts'
 
@@ -204,6 +212,8 @@ export class Worker {
       return
     }
     if (this.#parts.worker.concurrency === 1) {
+      const printed = limitText(this.#stderr.text(), PARTIAL_LENGTH)
+      reportPartialOutput(pending.call.context.signal, printed)
       this.#aborted.set(id, () => undefined)
       this.#endNow('Worker was ended')
       return
