@@ -28,6 +28,8 @@ const WORDS: Readonly<Record<Exclude<FinishReason, 'unknown'>, readonly string[]
     'max_output_tokens',
     'model_length',
     'model_context_window_exceeded',
+    // Anthropic stopped in the middle of a long turn with server tools, and expects another request.
+    'pause_turn',
   ],
   content_filter: [
     'content_filter',

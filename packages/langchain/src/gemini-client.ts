@@ -1,18 +1,23 @@
 /**
- * Preserves the finish reasons of Google's answers. LangChain's class drops every piece without content, and
- * thus the finish reason of an answer that a filter blocked, or the reason why a prompt was blocked.
+ * Repairs the answers of Google's client before LangChain's class reads them.
+ *
+ * G1 Pieces without content are kept: they have the finish reason of an answer that a filter blocked, or the reason
+ *    why a prompt was blocked.
+ * G2 An error inside a stream is thrown, and so is a piece that cannot be read.
+ * G3 Usage is gathered from all pieces and passed on in an additional last piece: LangChain adds up differences, and
+ *    does not count thoughts.
  */
-import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
+import { isJsonObject } from '@tutti/core'
 
-/** The fields of a streamed chunk that are read. */
-interface Piece {
-  readonly candidates?: readonly object[]
-  readonly promptFeedback?: { readonly blockReason?: string }
-}
+import { hasCounts, mergeCounts, readCounts, type TokenCounts } from './token-counts.ts'
+import { parseJson, readField, readObject, readObjects, readText, type Json } from './wire/json.ts'
+import { findError, StreamError } from './wire/stream-error.ts'
+
+import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
 
 /** Result of a call of Google's client. */
 interface StreamResult {
-  readonly stream: AsyncIterable<Piece>
+  readonly stream: AsyncIterable<unknown>
   /** The whole answer; rejects when the stream breaks. */
   readonly response: Promise<unknown>
 }
@@ -24,8 +29,11 @@ interface GeminiClient {
 
 const NO_CONTENT = { role: 'model', parts: [] }
 
-/** Makes `model` pass on pieces without content; a model of another class is not changed. */
-export function keepEmptyPieces(model: BaseChatModel): void {
+/** Messages of Google's client for a stream that broke or that has unreadable parts. */
+const BROKEN = /Failed to parse stream|Error parsing JSON response|Error reading from the stream/
+
+/** Makes `model` repair the answers of its client; a model of another class is not changed. */
+export function repairPieces(model: BaseChatModel): void {
   if (!('client' in model) || !isGeminiClient(model.client)) return
   const { client } = model
   const inner = client.generateContentStream
@@ -33,7 +41,7 @@ export function keepEmptyPieces(model: BaseChatModel): void {
     const result = await inner.call(this, ...given)
     // The whole answer is not awaited: a broken stream must not also cause an unhandled rejection.
     result.response.catch(() => undefined)
-    return { ...result, stream: withContent(result.stream) }
+    return { ...result, stream: repairStream(result.stream) }
   }
 }
 
@@ -46,17 +54,64 @@ function isGeminiClient(client: unknown): client is GeminiClient {
   )
 }
 
-async function* withContent(stream: AsyncIterable<Piece>): AsyncGenerator<Piece> {
-  for await (const piece of stream) {
-    const { candidates = [], promptFeedback } = piece
-    const blocked = promptFeedback?.blockReason
-    if (candidates.length > 0) {
-      yield {
-        ...piece,
-        candidates: candidates.map((candidate) => ({ content: NO_CONTENT, ...candidate })),
-      }
-    } else if (blocked !== undefined) {
-      yield { ...piece, candidates: [{ index: 0, content: NO_CONTENT, finishReason: blocked }] }
-    } else yield piece
+async function* repairStream(stream: AsyncIterable<unknown>): AsyncGenerator<Json> {
+  let counts: TokenCounts = {}
+  for await (const piece of readPieces(stream)) {
+    counts = mergeCounts(counts, readCounts(piece['usageMetadata']))
+    const [candidate] = readObjects(piece['candidates'])
+    const blocked = readText(readField(piece['promptFeedback'], 'blockReason'))
+    if (candidate !== undefined) yield { candidates: [repairCandidate(candidate)] }
+    else if (blocked !== undefined) {
+      yield { candidates: [{ index: 0, content: NO_CONTENT, finishReason: blocked }] }
+    }
+  }
+  if (!hasCounts(counts)) return
+  const { input, output, total, cacheRead, reasoning } = counts
+  const usage = {
+    input_tokens: input,
+    output_tokens: output,
+    total_tokens: total,
+    input_tokens_details: { cached_tokens: cacheRead },
+    output_tokens_details: { reasoning_tokens: reasoning },
+  }
+  yield { candidates: [{ index: 0, content: NO_CONTENT, usage }] }
+}
+
+async function* readPieces(stream: AsyncIterable<unknown>): AsyncGenerator<Json> {
+  try {
+    for await (const piece of stream) {
+      if (!isJsonObject(piece)) continue
+      const error = findError(piece, '')
+      if (error !== undefined) throw error
+      yield piece
+    }
+  } catch (error) {
+    throw error instanceof Error && BROKEN.test(error.message)
+      ? new StreamError(error.message)
+      : error
+  }
+}
+
+function repairCandidate(candidate: Json): Json {
+  const { finishReason, usage: _, ...others } = candidate
+  const reason = readText(finishReason)
+  const content = readObject(candidate['content'])
+  const parts = readObjects(content?.['parts']).map(repairPart)
+  return {
+    ...others,
+    ...(reason === undefined ? {} : { finishReason: reason }),
+    content: { role: 'model', parts },
+  }
+}
+
+/** Returns a part whose arguments are an object. */
+function repairPart(part: Json): Json {
+  const call = readObject(part['functionCall'])
+  if (call === undefined) return part
+  const { args } = call
+  const value = typeof args === 'string' ? parseJson(args) : args
+  return {
+    ...part,
+    functionCall: { ...call, args: value ?? (typeof args === 'string' ? args : {}) },
   }
 }

@@ -3,9 +3,9 @@
  * which a program that only lists its models should not pay.
  */
 import { copyWith, findLimits } from './copy-model.ts'
-import { createExplainingFetch, type ProviderFetch } from './explain-answer.ts'
-import { keepEmptyPieces } from './gemini-client.ts'
+import { repairPieces } from './gemini-client.ts'
 import { providerFacts } from './providers.ts'
+import { createRepairingFetch, type ProviderFetch } from './wire/repair-fetch.ts'
 
 import type { ResolvedOptions } from './options.ts'
 import type { ModelIdentity } from './providers.ts'
@@ -37,7 +37,7 @@ export async function loadModel({ identity, source }: ResolvedOptions): Promise<
   const messages = await import('@langchain/core/messages')
   const loaded = await (source.kind === 'named'
     ? loadNamed(identity, source.fields)
-    : loadFromFactory(source.make))
+    : loadFromFactory(source.make, `${identity.provider}:${identity.name}`))
   const { model } = loaded
   const key = 'apiKey' in model && typeof model.apiKey === 'string' ? [model.apiKey] : []
   return { ...loaded, messages, secrets: key }
@@ -50,7 +50,7 @@ async function loadNamed(identity: ModelIdentity, fields: Fields): Promise<Loade
     providerFacts(identity.provider) ?? {}
   const make = async (more: Fields): Promise<BaseChatModel> => {
     const model = await createNamed(identity, { ...fields, ...more })
-    keepEmptyPieces(model)
+    repairPieces(model)
     return model
   }
   return {
@@ -62,15 +62,54 @@ async function loadNamed(identity: ModelIdentity, fields: Fields): Promise<Loade
 
 async function loadFromFactory(
   make: () => BaseChatModel | Promise<BaseChatModel>,
+  label: string,
 ): Promise<Loaded> {
   const made = await make()
-  keepEmptyPieces(made)
-  const model = 'completions' in made ? copyWith(made, RAW_ANSWERS) : made
+  repairPieces(made)
+  const settings = repairingSettings(made, label)
+  const model = settings === undefined ? made : copyWith(made, settings)
   return {
     model,
     limitedTo: (limit) => Promise.resolve(copyWith(model, findLimits(model, limit))),
     saysWhyItEnds: undefined,
   }
+}
+
+/**
+ * Returns the settings with which a copy of `model` repairs the answers of its service; undefined for a class whose
+ * client is not known here. The clients of OpenAI and Anthropic are created at the first call.
+ */
+function repairingSettings(model: BaseChatModel, label: string): Fields | undefined {
+  if ('clientConfig' in model) {
+    const clientConfig = withFetch(model.clientConfig, label)
+    return { ...RAW_ANSWERS, clientConfig, configuration: clientConfig, client: undefined }
+  }
+  if ('streamingClient' in model || 'batchClient' in model || 'clientOptions' in model) {
+    const clientOptions = withFetch(readSetting(model, 'clientOptions'), label)
+    return { clientOptions, streamingClient: undefined, batchClient: undefined }
+  }
+  const client = readSetting(model, 'client')
+  return hasOptions(client)
+    ? { client: client.withOptions(withFetch({ fetch: readSetting(client, 'fetch') }, label)) }
+    : undefined
+}
+
+/** A client that can be copied with other options, as that of Groq. */
+interface OptionsClient {
+  withOptions(options: Fields): unknown
+}
+
+function hasOptions(client: unknown): client is OptionsClient {
+  return (
+    typeof client === 'object' &&
+    client !== null &&
+    'withOptions' in client &&
+    typeof client.withOptions === 'function'
+  )
+}
+
+function readSetting(value: object, name: string): unknown {
+  return Reflect.get(value, name)
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -139,7 +178,7 @@ function withFetch(settings: unknown, label: string): Fields {
   const { fetch } = given
   return {
     ...given,
-    fetch: createExplainingFetch(
+    fetch: createRepairingFetch(
       label,
       typeof fetch === 'function' ? (fetch as ProviderFetch) : undefined,
     ),

@@ -4,6 +4,8 @@
  */
 import { errorMessage, TuttiError } from '@tutti/core'
 
+import { StreamError } from './wire/stream-error.ts'
+
 /** The known details of a provider's failure. */
 export interface ProviderFailure {
   /** The provider's own words, without status and LangChain's additions. */
@@ -144,6 +146,7 @@ function readRetryInfo(link: unknown): number | undefined {
 }
 
 function readShouldRetry(link: unknown): boolean | undefined {
+  if (link instanceof StreamError) return link.retryable
   const said = readHeaders(link)?.get('x-should-retry')
   return said === 'true' ? true : said === 'false' ? false : undefined
 }

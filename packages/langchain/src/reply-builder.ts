@@ -5,11 +5,21 @@
  */
 import { gatherContent } from './content/provider-content.ts'
 import { createReasoningReader } from './content/reasoning-text.ts'
+import { createThinkSplitter } from './content/think-tags.ts'
 import { answerEnd, readFinishReason } from './finish-reason.ts'
+import {
+  hasCounts,
+  mergeCounts,
+  readCount,
+  readCounts,
+  sum,
+  toUsage,
+  type TokenCounts,
+} from './token-counts.ts'
 import { argumentText, joinFragments, type ToolCallFragment } from './tool-call-fragments.ts'
 
 import type { AIMessage, AIMessageChunk, UsageMetadata } from '@langchain/core/messages'
-import type { ModelReply, ModelUsage } from '@tutti/ensemble'
+import type { ModelReply } from '@tutti/ensemble'
 
 /** Texts of a message; empty if it has none. */
 export interface AddedTexts {
@@ -22,8 +32,8 @@ export interface AddedTexts {
 export interface ReplyBuilder {
   /** Adds a message and returns its texts. */
   add(message: AIMessage | AIMessageChunk): AddedTexts
-  /** The provider's word for the finish reason; undefined until it is received. */
-  end(): string | undefined
+  /** Ends the texts and returns what was held back: the start of an answer may be the start of a tag. */
+  end(): AddedTexts
   /** Whether one of LangChain's own classes created the messages; these always have a finish reason. */
   isOfLangChain(): boolean
   /** Returns the reply of all messages so far. */
@@ -36,30 +46,44 @@ export function createReplyBuilder(provider: string): ReplyBuilder {
   const fragments: ToolCallFragment[] = []
   const gathered = gatherContent()
   const thoughts = createReasoningReader()
+  const tags = createThinkSplitter()
   const refusals: string[] = []
-  let usage: ModelUsage | undefined
+  let counts: TokenCounts = {}
+  let added: TokenCounts = {}
   let said: string | undefined
   let maker: unknown
   return {
     add(message) {
-      const text = readText(message.content)
-      texts.push(text)
       gathered.add(message)
       fragments.push(...readFragments(message, fragments.length))
       maker ??= message.response_metadata['model_provider']
-      usage = addUsage(usage, message.usage_metadata, maker)
+      counts = mergeCounts(counts, readMessageCounts(message))
+      added = addUsage(added, message.usage_metadata, maker)
       const end = answerEnd(message)
       said ??= end.said
       if (end.refusal !== undefined) refusals.push(end.refusal)
-      return { reasoning: thoughts.read(message), text }
+      const reasoning = thoughts.read(message)
+      const split = tags.split(readText(message.content))
+      texts.push(split.text)
+      return { reasoning: reasoning + split.reasoning, text: split.text }
     },
-    end: () => said,
+    end() {
+      const rest = tags.end()
+      texts.push(rest.text)
+      return rest
+    },
     isOfLangChain: () => typeof maker === 'string',
     build() {
+      const text = texts.join('')
       const toolCalls = joinFragments(fragments, makeId)
       const content = gathered.build()
+      const written = toolCalls.reduce(
+        (length, call) => length + call.name.length + call.arguments.length,
+        text.length,
+      )
+      const usage = toUsage(hasCounts(counts) ? counts : added, written)
       return {
-        text: texts.join(''),
+        text,
         toolCalls,
         ...(usage === undefined ? {} : { usage }),
         ...(content === undefined ? {} : { providerContent: { provider, content } }),
@@ -109,7 +133,7 @@ function readFragments(
   message: AIMessage | AIMessageChunk,
   count: number,
 ): readonly ToolCallFragment[] {
-  if ('tool_call_chunks' in message && message.tool_call_chunks.length > 0) {
+  if ('tool_call_chunks' in message && (message.tool_call_chunks?.length ?? 0) > 0) {
     return message.tool_call_chunks
   }
   const whole = (message.tool_calls ?? []).map(({ id, name, args }) => {
@@ -127,29 +151,35 @@ function readFragments(
   }))
 }
 
+/** Reads the usage object of the service, which LangChain passes on in one of two fields. */
+function readMessageCounts(message: AIMessage | AIMessageChunk): TokenCounts {
+  const { response_metadata: metadata, additional_kwargs: extra } = message
+  const counts = readCounts(extra['usage'] ?? metadata['usage'])
+  return hasCounts(counts) ? counts : {}
+}
+
 /**
- * Adds usage. Pieces add up, except for Anthropic: its first piece has the input and a first count of the
- * output, and each later piece the output so far. Each of Google's pieces has all cached tokens. Input is the
- * total; for Anthropic LangChain includes cache reads and writes, which Anthropic counts separately.
+ * Adds LangChain's usage, for classes that do not pass on the usage of the service. Pieces add up, except for
+ * Anthropic: its first piece has the input and a first count of the output, and each later piece the output so far.
+ * Input is the total; for Anthropic LangChain includes cache reads and writes, which Anthropic counts separately.
  */
 function addUsage(
-  usage: ModelUsage | undefined,
-  added: UsageMetadata | undefined,
+  before: TokenCounts,
+  usage: UsageMetadata | undefined,
   maker: unknown,
-): ModelUsage | undefined {
-  if (added === undefined) return usage
-  const cumulative = maker === 'anthropic'
-  const sum = (before: number, next: number): number =>
-    cumulative ? Math.max(before, next) : before + next
-  const cachedBefore = usage?.cachedInputTokens ?? 0
-  const cachedNow = added.input_token_details?.cache_read ?? 0
-  const reasoning = sum(usage?.reasoningTokens ?? 0, added.output_token_details?.reasoning ?? 0)
-  const cached =
-    maker === 'google-genai' ? Math.max(cachedBefore, cachedNow) : sum(cachedBefore, cachedNow)
+): TokenCounts {
+  if (usage === undefined) return before
+  const { input_token_details: inputs, output_token_details: outputs } = usage
+  const add = (count: number | undefined, next: unknown): number | undefined => {
+    const known = readCount(next)
+    if (known === undefined || maker !== 'anthropic') return sum(count, known)
+    return Math.max(count ?? 0, known)
+  }
   return {
-    inputTokens: sum(usage?.inputTokens ?? 0, added.input_tokens),
-    outputTokens: sum(usage?.outputTokens ?? 0, added.output_tokens),
-    ...(cached > 0 ? { cachedInputTokens: cached } : {}),
-    ...(reasoning > 0 ? { reasoningTokens: reasoning } : {}),
+    input: add(before.input, usage.input_tokens),
+    output: add(before.output, usage.output_tokens),
+    cacheRead: add(before.cacheRead, inputs?.cache_read),
+    cacheWrite: add(before.cacheWrite, inputs?.cache_creation),
+    reasoning: add(before.reasoning, outputs?.reasoning),
   }
 }

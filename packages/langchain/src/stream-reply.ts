@@ -1,17 +1,23 @@
-/** Makes one request to a model: passes reasoning and text on as they arrive and ends with the reply. */
+/**
+ * Makes one request to a model: passes reasoning and text on as they arrive and ends with the reply.
+ *
+ * S1 Only a whole answer becomes a reply: it has a finish reason, or complete tool calls. An answer that the provider
+ *    broke off, that was cut, or that contradicts itself is a failure that may be retried.
+ */
 import { TuttiError } from '@tutti/core'
 
 import { bindTools } from './bind-tools.ts'
 import { rejectOnAbort } from './call-scope.ts'
 import { askForOutput } from './output/ask-for-output.ts'
 import { isBrokenEnd } from './finish-reason.ts'
-import { createReplyBuilder } from './reply-builder.ts'
+import { createReplyBuilder, type AddedTexts } from './reply-builder.ts'
 import { prepareRequest } from './rules/prepare-request.ts'
 import { toMessages } from './to-messages.ts'
+import { isCompleteCall } from './tool-call-fragments.ts'
 
 import type { LoadedModel } from './load-model.ts'
 import type { ModelIdentity } from './providers.ts'
-import type { ModelChunk, ModelRequest } from '@tutti/ensemble'
+import type { ModelChunk, ModelReply, ModelRequest } from '@tutti/ensemble'
 
 /** The context of a call. */
 export interface StreamReplyOptions {
@@ -53,26 +59,59 @@ export async function* streamReply(
   for (;;) {
     const piece = await rejectOnAbort(pieces.next(), signal)
     if (piece.done === true) break
-    const { reasoning, text } = builder.add(piece.value)
-    if (reasoning !== '') yield { type: 'reasoning', text: reasoning }
-    if (text !== '') yield { type: 'text', text }
+    yield* toChunks(builder.add(piece.value))
   }
+  yield* toChunks(builder.end())
   signal.throwIfAborted()
-  assertEnd(builder.end(), loaded.saysWhyItEnds ?? builder.isOfLangChain(), identity)
-  yield { type: 'reply', reply: prepared.restore(builder.build()) }
+  const reply = builder.build()
+  const fault = findFault(reply, loaded.saysWhyItEnds ?? builder.isOfLangChain())
+  if (fault !== undefined) throw createFaultError(fault, reply, identity)
+  yield { type: 'reply', reply: prepared.restore(withReason(reply)) }
 }
 
-/** An answer without a finish reason was cut off by the network if its provider always sends one. */
-function assertEnd(
-  said: string | undefined,
-  isExpected: boolean,
+function* toChunks({ reasoning, text }: AddedTexts): Generator<ModelChunk> {
+  if (reasoning !== '') yield { type: 'reasoning', text: reasoning }
+  if (text !== '') yield { type: 'text', text }
+}
+
+/** Returns why a reply is not a whole answer; undefined if it is. [S1] */
+function findFault(reply: ModelReply, isReasonExpected: boolean): string | undefined {
+  const { providerFinishReason: said, finishReason, toolCalls } = reply
+  if (said !== undefined && isBrokenEnd(said)) return `the provider broke off the answer (${said})`
+  if (said === undefined && isReasonExpected && !hasCompleteCalls(reply)) {
+    return 'the answer was cut off'
+  }
+  if (finishReason === 'tool_calls' && toolCalls.length === 0) {
+    return `the provider reported tool calls (${said}) but sent none`
+  }
+  if (finishReason !== 'length' && toolCalls.some(({ name }) => name === '')) {
+    return 'the provider sent a tool call without a name'
+  }
+  return undefined
+}
+
+function hasCompleteCalls({ toolCalls }: ModelReply): boolean {
+  return toolCalls.length > 0 && toolCalls.every(isCompleteCall)
+}
+
+/** Complete calls are an end of their own, also when the provider reported none. */
+function withReason(reply: ModelReply): ModelReply {
+  return reply.finishReason === 'unknown' && hasCompleteCalls(reply)
+    ? { ...reply, finishReason: 'tool_calls' }
+    : reply
+}
+
+function createFaultError(
+  fault: string,
+  { providerFinishReason }: ModelReply,
   { provider, name }: ModelIdentity,
-): void {
-  const isBroken = said !== undefined && isBrokenEnd(said)
-  if (!isBroken && (said !== undefined || !isExpected)) return
-  const why = isBroken ? `the provider broke off the answer (${said})` : 'the answer was cut off'
-  throw new TuttiError('MODEL_FAILED', `Cannot call ${provider}:${name}: ${why}`, {
+): TuttiError {
+  return new TuttiError('MODEL_FAILED', `Cannot call ${provider}:${name}: ${fault}`, {
     retryable: true,
-    details: { provider, model: name },
+    details: {
+      provider,
+      model: name,
+      ...(providerFinishReason === undefined ? {} : { providerFinishReason }),
+    },
   })
 }

@@ -64,9 +64,12 @@ export function toModelError(
   })
 }
 
-/** Azure responds to a prompt that its filter blocks with an error status. */
+/** Azure responds to a prompt that its filter blocks with an error, as a status or inside the stream. */
 function isFiltered({ status, code }: ProviderFailure): boolean {
-  return status === 400 && (code === 'content_filter' || code === 'content_policy_violation')
+  return (
+    (status === undefined || status === 400) &&
+    (code === 'content_filter' || code === 'content_policy_violation')
+  )
 }
 
 function isTransient({ status, type, code, connection, shouldRetry }: ProviderFailure): boolean {

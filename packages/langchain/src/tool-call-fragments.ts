@@ -11,16 +11,22 @@ export interface ToolCallFragment {
 }
 
 interface OpenCall {
-  readonly index: number | string | undefined
+  readonly index: string | undefined
   id: string | undefined
   name: string | undefined
   readonly args: string[]
+  readonly scan: JsonScan
 }
 
 /**
  * Joins `fragments` to calls, in the order of their first pieces. Arguments are the streamed text, also when
- * it is not JSON; LangChain's own parser would repair an incomplete text to a wrong call. A call without an id
- * gets one from `makeId`.
+ * it is not JSON; LangChain's own parser would repair an incomplete text to a wrong call. A call without an id,
+ * or with the id of another one, gets one from `makeId`.
+ *
+ * F1 Index and id decide which call a piece continues. Some services number all calls of a turn 0, and others send
+ *    another id with each piece. Then the name decides: a piece with a name begins a call, and so does a piece with
+ *    another id after complete arguments. A piece with neither index nor id nor name continues the last call.
+ * F2 A piece that repeats a call with its whole arguments adds nothing.
  */
 export function joinFragments(
   fragments: readonly ToolCallFragment[],
@@ -28,17 +34,24 @@ export function joinFragments(
 ): readonly ToolCall[] {
   const calls: OpenCall[] = []
   for (const fragment of fragments) {
-    const call =
-      calls.findLast((open) => continuesCall(open, fragment, calls)) ?? begin(calls, fragment)
+    const args = fragment.args ?? ''
+    const open = findOpenCall(calls, fragment)
+    const call = open ?? begin(calls, fragment)
     call.id ??= nonBlank(fragment.id)
     call.name ??= nonBlank(fragment.name)
-    call.args.push(fragment.args ?? '')
+    const repeats = open !== undefined && nonBlank(fragment.name) !== undefined
+    if (repeats && call.scan.isComplete && args === call.args.join('')) continue
+    call.args.push(args)
+    call.scan.add(args)
   }
-  return calls.map((call) => ({
-    id: call.id ?? makeId(),
-    name: call.name ?? '',
-    arguments: argumentText(call.args.join('')),
-  }))
+  const ids = new Set<string>()
+  return calls
+    .filter(({ name, args }) => name !== undefined || !isBlank(args))
+    .map((call) => {
+      const id = call.id === undefined || ids.has(call.id) ? makeId() : call.id
+      ids.add(id)
+      return { id, name: call.name ?? '', arguments: argumentText(call.args.join('')) }
+    })
 }
 
 /** Returns the JSON text of arguments: providers send no text for a call without arguments. */
@@ -46,28 +59,84 @@ export function argumentText(text: string): string {
   return text.trim() === '' ? '{}' : text
 }
 
-/**
- * Returns whether `fragment` continues the call `open`. Index and id decide. Some services number all calls of
- * a turn 0, so that two ids at one index are two calls; a piece with neither continues the last call.
- */
-function continuesCall(
-  open: OpenCall,
-  fragment: ToolCallFragment,
-  calls: readonly OpenCall[],
-): boolean {
-  const id = nonBlank(fragment.id)
-  const sameId = open.id !== undefined && open.id === id
-  if (open.index !== undefined && fragment.index !== undefined) {
-    return open.index === fragment.index && (sameId || open.id === undefined || id === undefined)
+/** Returns whether a call has a name and all of its arguments. */
+export function isCompleteCall({ name, arguments: text }: ToolCall): boolean {
+  if (name === '') return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
   }
-  if (id !== undefined) return sameId
-  return nonBlank(fragment.name) === undefined && open === calls.at(-1)
+}
+
+/** Returns the call that `fragment` continues; undefined if it begins one. [F1] */
+function findOpenCall(
+  calls: readonly OpenCall[],
+  { index, id: givenId, name: givenName, args = '' }: ToolCallFragment,
+): OpenCall | undefined {
+  const [id, name] = [nonBlank(givenId), nonBlank(givenName)]
+  const atIndex =
+    index === undefined ? undefined : calls.findLast((call) => call.index === String(index))
+  const withId = id === undefined ? undefined : calls.findLast((call) => call.id === id)
+  const open = atIndex ?? withId ?? calls.at(-1)
+  if (open === undefined) return undefined
+  const hasOtherIndex = index !== undefined && open.index !== undefined && open !== atIndex
+  const hasOtherId = id !== undefined && open.id !== undefined && open.id !== id
+  const fits = !hasOtherIndex && !hasOtherId
+  if (name === undefined) return fits || !open.scan.isComplete ? open : undefined
+  if (open.name === undefined) return fits ? open : undefined
+  if (hasOtherIndex || open.name !== name) return undefined
+  const isRepeated = open.scan.isComplete && (args.trim() === '' || args === open.args.join(''))
+  const isMarked = open === atIndex || open === withId
+  if (!hasOtherId && isMarked && isRepeated) return open
+  if (open.scan.isComplete) return undefined
+  return open.scan.hasBegun || (fits && isMarked) ? open : undefined
 }
 
 function begin(calls: OpenCall[], { index }: ToolCallFragment): OpenCall {
-  const call: OpenCall = { index, id: undefined, name: undefined, args: [] }
+  const call: OpenCall = {
+    index: index === undefined ? undefined : String(index),
+    id: undefined,
+    name: undefined,
+    args: [],
+    scan: new JsonScan(),
+  }
   calls.push(call)
   return call
+}
+
+/** Scans JSON text that arrives in pieces. Keeps only its state, so that long arguments are read once. */
+class JsonScan {
+  #depth = 0
+  #inText = false
+  #escaped = false
+  #hasBegun = false
+
+  /** Whether a character other than a space was read. */
+  get hasBegun(): boolean {
+    return this.#hasBegun
+  }
+
+  /** Whether every bracket and text that began has ended. */
+  get isComplete(): boolean {
+    return this.#hasBegun && this.#depth <= 0 && !this.#inText
+  }
+
+  add(text: string): void {
+    for (const character of text) {
+      if (this.#escaped) this.#escaped = false
+      else if (this.#inText && character === '\\') this.#escaped = true
+      else if (character === '"') this.#inText = !this.#inText
+      else if (!this.#inText && (character === '{' || character === '[')) this.#depth += 1
+      else if (!this.#inText && (character === '}' || character === ']')) this.#depth -= 1
+      this.#hasBegun ||= character.trim() !== ''
+    }
+  }
+}
+
+function isBlank(args: readonly string[]): boolean {
+  return args.every((text) => text.trim() === '')
 }
 
 function nonBlank(text: string | undefined): string | undefined {

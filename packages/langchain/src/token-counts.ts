@@ -1,0 +1,154 @@
+/**
+ * Reads token counts in the forms of all providers. Pure.
+ *
+ * U1 A count is a non-negative safe integer or unknown. Fractions, negative numbers, text and NaN are unknown.
+ * U2 Counts in several events of one answer are snapshots: a later one replaces an earlier one and is never added to
+ *    it. A later 0 does not replace a count: services send it as a placeholder.
+ * U3 No prompt has 0 tokens and no answer with content has 0, so these zeros are unknown.
+ * U4 A missing count follows from the total. If there is only a total, the output is estimated by length.
+ */
+import { readField, readObject } from './wire/json.ts'
+
+import type { ModelUsage } from '@tutti/ensemble'
+
+/** Counts of one answer, as its service reported them; absent if unknown. */
+export interface TokenCounts {
+  readonly input?: number | undefined
+  readonly output?: number | undefined
+  readonly total?: number | undefined
+  readonly cacheRead?: number | undefined
+  readonly cacheWrite?: number | undefined
+  readonly reasoning?: number | undefined
+  /** Whether `input` does not include the tokens of the cache, as Anthropic counts. */
+  readonly excludesCache?: boolean
+}
+
+/** Average number of characters of a token. */
+const CHARACTERS_PER_TOKEN = 4
+
+/** Returns a valid count; undefined for anything else. */
+export function readCount(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+}
+
+/** Reads the usage object of a service. */
+export function readCounts(usage: unknown): TokenCounts {
+  if (readObject(usage) === undefined) return {}
+  const first = (...paths: readonly string[]): number | undefined =>
+    paths
+      .map((path) => readCount(path.split('.').reduce(readField, usage)))
+      .find((count) => count !== undefined)
+  const written = sum(
+    first('cache_creation.ephemeral_5m_input_tokens'),
+    first('cache_creation.ephemeral_1h_input_tokens'),
+  )
+  const plain = first('prompt_tokens', 'prompt_eval_count')
+  const input = first('input_tokens', 'inputTokens')
+  const excludesCache =
+    plain === undefined &&
+    ['cache_read_input_tokens', 'cache_creation_input_tokens', 'cache_creation'].some(
+      (key) => readField(usage, key) !== undefined,
+    )
+  return {
+    input: plain ?? input ?? sum(first('promptTokenCount'), first('toolUsePromptTokenCount')),
+    output:
+      first('completion_tokens', 'output_tokens', 'outputTokens', 'eval_count') ??
+      sum(first('candidatesTokenCount'), first('thoughtsTokenCount')),
+    total: first('total_tokens', 'totalTokenCount', 'totalTokens'),
+    cacheRead: first(
+      'cache_read_input_tokens',
+      'prompt_tokens_details.cached_tokens',
+      'input_tokens_details.cached_tokens',
+      'prompt_cache_hit_tokens',
+      'cached_tokens',
+      'cachedContentTokenCount',
+    ),
+    cacheWrite:
+      first(
+        'cache_creation_input_tokens',
+        'prompt_tokens_details.cache_write_tokens',
+        'input_tokens_details.cache_write_tokens',
+      ) ?? written,
+    reasoning: first(
+      'completion_tokens_details.reasoning_tokens',
+      'output_tokens_details.reasoning_tokens',
+      'thoughtsTokenCount',
+      'reasoning_tokens',
+    ),
+    ...(excludesCache ? { excludesCache } : {}),
+  }
+}
+
+/** Returns whether `counts` has a count of input or output, or a total. */
+export function hasCounts({ input, output, total }: TokenCounts): boolean {
+  return input !== undefined || output !== undefined || total !== undefined
+}
+
+/** Merges the counts of a later event into `before`. [U2] */
+export function mergeCounts(before: TokenCounts, next: TokenCounts): TokenCounts {
+  const splitsInput = next.input !== undefined && (sum(next.cacheRead, next.cacheWrite) ?? 0) > 0
+  return {
+    input: splitsInput ? next.input : later(before.input, next.input),
+    output: later(before.output, next.output),
+    total: later(before.total, next.total),
+    cacheRead: later(before.cacheRead, next.cacheRead),
+    cacheWrite: later(before.cacheWrite, next.cacheWrite),
+    reasoning: later(before.reasoning, next.reasoning),
+    ...(before.excludesCache === true || next.excludesCache === true
+      ? { excludesCache: true }
+      : {}),
+  }
+}
+
+/** Returns counts whose input includes the tokens of the cache. */
+export function includeCache(counts: TokenCounts): TokenCounts {
+  const { excludesCache, ...others } = counts
+  if (excludesCache !== true || counts.input === undefined) return others
+  return { ...others, input: sum(counts.input, counts.cacheRead, counts.cacheWrite) }
+}
+
+/**
+ * Returns the usage of an answer with `written` characters of text and calls; undefined when nothing is known. An
+ * unknown count is -1.
+ */
+export function toUsage(counts: TokenCounts, written: number): ModelUsage | undefined {
+  const { cacheRead = 0, cacheWrite = 0, reasoning = 0, total, ...known } = includeCache(counts)
+  let input = known.input === 0 ? undefined : known.input
+  let output = known.output === 0 && written > 0 ? undefined : known.output
+  if (total !== undefined && total > 0) {
+    // xAI does not count reasoning as output, but includes it in the total.
+    if (output !== undefined && sum(input, output, reasoning) === total) output += reasoning
+    output ??=
+      input === undefined
+        ? Math.min(total, Math.ceil(written / CHARACTERS_PER_TOKEN))
+        : rest(total, input)
+    input ??= rest(total, output ?? 0) || undefined
+  }
+  if (input === undefined && output === undefined) return undefined
+  const cached = Math.min(cacheRead, input ?? 0)
+  const added = Math.min(cacheWrite, (input ?? 0) - cached)
+  const thought = Math.min(reasoning, output ?? 0)
+  return {
+    inputTokens: input ?? -1,
+    outputTokens: output ?? -1,
+    ...(cached > 0 ? { cachedInputTokens: cached } : {}),
+    ...(added > 0 ? { cacheWriteInputTokens: added } : {}),
+    ...(thought > 0 ? { reasoningTokens: thought } : {}),
+  }
+}
+
+/** Returns the sum of the known counts; undefined if none is known, or if the sum is not safe. */
+export function sum(...counts: readonly (number | undefined)[]): number | undefined {
+  const known = counts.filter((count) => count !== undefined)
+  return known.length === 0
+    ? undefined
+    : readCount(known.reduce((total, count) => total + count, 0))
+}
+
+function later(before: number | undefined, next: number | undefined): number | undefined {
+  return next === undefined || (next === 0 && before !== undefined) ? before : next
+}
+
+function rest(total: number, count: number): number | undefined {
+  return readCount(total - count)
+}

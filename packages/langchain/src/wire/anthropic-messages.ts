@@ -1,0 +1,235 @@
+/**
+ * Brings streams of Anthropic's Messages API into the form of Anthropic. Pure.
+ *
+ * A1 Usage is gathered from all events and sent with the stop reason, as a field of its `delta`, because LangChain
+ *    reads the input from the first event only.
+ * A2 Arguments are passed on for calls of the application's tools only. Anthropic executes its server tools itself.
+ * A3 `message_stop` ends an answer that has text or complete calls, also when no stop reason was sent.
+ *
+ * @see https://platform.claude.com/docs/en/build-with-claude/streaming
+ */
+import { hasCounts, mergeCounts, readCounts, type TokenCounts } from '../token-counts.ts'
+import { isCompleteCall } from '../tool-call-fragments.ts'
+import {
+  readArguments,
+  readField,
+  readIndex,
+  readObject,
+  readObjects,
+  readScalar,
+  readText,
+  type Json,
+} from './json.ts'
+
+import type { WireReader } from './wire-reader.ts'
+
+/** A call of one of the application's tools. */
+interface OpenCall {
+  readonly name: string
+  /** Arguments that the first event of the block has; sent if no others follow. */
+  readonly early: string
+  args: string
+}
+
+/** Type of a delta → the field that it must have. */
+const DELTA_FIELDS: Readonly<Record<string, string>> = {
+  text_delta: 'text',
+  thinking_delta: 'thinking',
+  signature_delta: 'signature',
+}
+
+/** Creates a reader for one answer. */
+export function createMessagesReader(): WireReader {
+  let counts: TokenCounts = {}
+  let delta: Json = {}
+  let hasText = false
+  let isOver = false
+  let last = 0
+  const calls = new Map<number, OpenCall>()
+
+  const startBlock = (index: number, block: Json): readonly Json[] => {
+    const { type } = block
+    const start = (fields: Json): Json => ({
+      type: 'content_block_start',
+      index,
+      content_block: fields,
+    })
+    if (type === 'tool_use') {
+      const input = readArguments(block['input'])
+      const early = input === '{}' ? '' : input
+      calls.set(index, { name: readText(block['name']) ?? '', early, args: '' })
+      const id = readScalar(block['id'])
+      const name = readText(block['name'])
+      return [start({ type, ...(id === '' ? {} : { id }), ...(name && { name }), input: {} })]
+    }
+    if (type !== 'text' && type !== 'thinking') return [start(block)]
+    const text = readScalar(block[type])
+    return [
+      start({ ...block, [type]: '' }),
+      ...(text === '' ? [] : addDelta(index, { type: `${type}_delta`, [type]: text })),
+    ]
+  }
+
+  const addDelta = (index: number, given: Json): readonly Json[] => {
+    const type = readText(given['type']) ?? guessType(given)
+    const event = (fields: Json): Json => ({
+      type: 'content_block_delta',
+      index,
+      delta: { type, ...fields },
+    })
+    if (type === 'input_json_delta') {
+      const call = calls.get(index)
+      if (call === undefined) return []
+      const text = readArguments(given['partial_json'])
+      call.args += text
+      return [event({ partial_json: text })]
+    }
+    const field = DELTA_FIELDS[type]
+    if (field === undefined) return [event(given)]
+    const text = readScalar(given[field])
+    hasText ||= type === 'text_delta' && text !== ''
+    return [event({ [field]: text })]
+  }
+
+  /** Sends the arguments that came with the first event of a block. */
+  const endBlocks = (indexes: readonly number[]): readonly Json[] =>
+    indexes.flatMap((index) => {
+      const call = calls.get(index)
+      return call === undefined || call.args !== '' || call.early === ''
+        ? []
+        : addDelta(index, { type: 'input_json_delta', partial_json: call.early })
+    })
+
+  const takeUsage = (event: Json): void => {
+    for (const usage of [readField(event['message'], 'usage'), event['usage']]) {
+      counts = mergeCounts(counts, readCounts(usage))
+    }
+  }
+
+  const findEnd = (): string | undefined => {
+    const all = [...calls.values()].map(({ name, args, early }) => ({
+      id: '',
+      name,
+      arguments: args || early || '{}',
+    }))
+    if (all.length > 0) return all.every(isCompleteCall) ? 'tool_use' : undefined
+    return hasText ? 'end_turn' : undefined
+  }
+
+  return {
+    read(event) {
+      takeUsage(event)
+      const index = readIndex(event['index']) ?? last
+      last = index
+      switch (event['type']) {
+        case 'message_start':
+          return [startEvent(readObject(event['message']) ?? {})]
+        case 'content_block_start':
+          return startBlock(index, readObject(event['content_block']) ?? {})
+        case 'content_block_delta':
+          return addDelta(index, readObject(event['delta']) ?? {})
+        case 'content_block_stop':
+          return [...endBlocks([index]), { type: 'content_block_stop', index }]
+        case 'message_delta':
+          delta = { ...delta, ...knownFields(readObject(event['delta']) ?? {}) }
+          return []
+        case 'message_stop':
+          isOver = true
+          return []
+        default:
+          return []
+      }
+    },
+    end(isDone) {
+      const said = readText(delta['stop_reason'])
+      const end = said ?? (isDone || isOver ? findEnd() : undefined)
+      const usage = toWireUsage(counts)
+      return [
+        ...endBlocks([...calls.keys()]),
+        {
+          type: 'message_delta',
+          delta: {
+            ...delta,
+            stop_reason: end ?? null,
+            ...(hasCounts(counts) ? { usage } : {}),
+          },
+          usage: { output_tokens: usage['output_tokens'] ?? 0 },
+        },
+        { type: 'message_stop' },
+      ]
+    },
+    get isOver() {
+      return isOver
+    },
+    readWhole(body) {
+      if (!Array.isArray(body['content'])) return undefined
+      const { stop_reason, stop_sequence, stop_details, usage } = body
+      const blocks = readObjects(body['content']).flatMap((block, index) => [
+        { type: 'content_block_start', index, content_block: block },
+        { type: 'content_block_stop', index },
+      ])
+      const events: readonly Json[] = [
+        { type: 'message_start', message: body },
+        ...blocks,
+        { type: 'message_delta', delta: { stop_reason, stop_sequence, stop_details }, usage },
+        { type: 'message_stop' },
+      ]
+      return [...events.flatMap((event) => this.read(event)), ...this.end(true)]
+    },
+    repairWhole(body) {
+      takeUsage(body)
+      const content = readObjects(body['content']).map((block) =>
+        typeof block['input'] === 'string' && block['type'] === 'tool_use'
+          ? { ...block, input: parseInput(block['input']) }
+          : block,
+      )
+      return { ...body, content, usage: toWireUsage(counts) }
+    },
+  }
+}
+
+/** Returns the first event. Usage, stop reason and content come later. */
+function startEvent(message: Json): Json {
+  const { id, model } = message
+  return {
+    type: 'message_start',
+    message: {
+      id: readText(id) ?? 'message',
+      type: 'message',
+      role: 'assistant',
+      content: [],
+      model: readText(model) ?? '',
+      usage: { input_tokens: 0, output_tokens: 0 },
+    },
+  }
+}
+
+function guessType(delta: Json): string {
+  const [type] = Object.entries(DELTA_FIELDS).find(([, field]) => field in delta) ?? []
+  return type ?? ('partial_json' in delta ? 'input_json_delta' : 'unknown')
+}
+
+function toWireUsage({ input, output, cacheRead, cacheWrite, excludesCache }: TokenCounts): Json {
+  const cached = (cacheRead ?? 0) + (cacheWrite ?? 0)
+  return knownFields({
+    input_tokens:
+      excludesCache === true || input === undefined ? input : Math.max(0, input - cached),
+    output_tokens: output,
+    cache_read_input_tokens: cacheRead,
+    cache_creation_input_tokens: cacheWrite,
+  })
+}
+
+function parseInput(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function knownFields(fields: Json): Json {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined && value !== null),
+  )
+}
