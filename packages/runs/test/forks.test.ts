@@ -1,7 +1,7 @@
 /** Forks of runs. */
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
-import { RunService } from '@tutti/runs'
+import { RunService, type RunStorage } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -47,6 +47,39 @@ function outputsOf(events: readonly LoggedRunEvent[]) {
   return result?.type === 'run_result'
     ? result.outputs.map(({ taskName, output }) => [taskName, output])
     : []
+}
+
+/** Returns a storage that calls `beforeRead` before each read and creation of a fork. */
+function eraseBetween(
+  storage: RunStorage,
+  beforeRead: (method: string) => Promise<void>,
+): RunStorage {
+  const { runs, events } = storage
+  const parts = {
+    runs: wrapMethods(runs, ['get', 'steps', 'create'], beforeRead),
+    events: wrapMethods(events, ['read'], beforeRead),
+  }
+  return new Proxy(storage, {
+    get: (_, key) => (key === 'runs' || key === 'events' ? parts[key] : Reflect.get(storage, key)),
+  })
+}
+
+function wrapMethods<T extends object>(
+  part: T,
+  names: readonly (keyof T)[],
+  before: (method: string) => Promise<void>,
+): T {
+  return new Proxy(part, {
+    get(_, key) {
+      const value: unknown = Reflect.get(part, key)
+      if (typeof value !== 'function') return value
+      if (!names.some((name) => name === key)) return value.bind(part)
+      return async (...given: unknown[]): Promise<unknown> => {
+        await before(String(key))
+        return Reflect.apply(value, part, given)
+      }
+    },
+  })
 }
 
 describe.each(Object.entries(STORES))('a fork of a run (%s)', (_, make) => {
@@ -107,6 +140,55 @@ describe.each(Object.entries(STORES))('a fork of a run (%s)', (_, make) => {
     })
     await service.close({ drainTimeoutMs: 100 })
   })
+
+  it.each([
+    {
+      deletion: 'the deletion of its parent',
+      code: 'RUN_NOT_FOUND',
+      erase: (storage: RunStorage, runId: string) => storage.runs.delete(runId),
+    },
+    {
+      deletion: 'the deletion of the steps of its parent',
+      code: 'STEPS_NOT_RETAINED',
+      erase: (storage: RunStorage) => storage.runs.deleteSteps({ maxAgeMs: -1000, limit: 1000 }),
+    },
+    {
+      deletion: 'the deletion of the first steps of its parent',
+      code: 'STEPS_NOT_RETAINED',
+      erase: (storage: RunStorage) => storage.runs.deleteSteps({ maxAgeMs: -1000, limit: 1 }),
+    },
+  ])(
+    '[RUNS-P17] is refused, and repeats no call, when $deletion comes before each of its reads',
+    async ({ code, erase }) => {
+      for (let reads = 0, isErased = true; isErased; reads += 1) {
+        await using place = await make()
+        const { team, lookedUp } = openTeam({ idempotent: false })
+        const storage = await place.open()
+        let left = Infinity
+        isErased = false
+        const beforeRead = async (method: string): Promise<void> => {
+          left -= 1
+          if (left === -1) {
+            isErased = true
+            await erase(storage, 'run-parent')
+          }
+          // What follows is the execution of the fork.
+          if (method === 'create') left = Infinity
+        }
+        const service = new RunService(eraseBetween(storage, beforeRead), [team], { pollMs: 20 })
+        await service.start()
+        await service.submit({ runId: 'run-parent', inputs: { topic: 'tides' } })
+        await allEvents(service, 'run-parent')
+        left = reads
+        const fork = service.fork('run-parent', { at: { task: 'write' }, runId: 'run-fork' })
+        const outcome = await fork.catch((error: unknown) => error)
+        expect(outcome).toMatchObject(isErased ? { code } : { runId: 'run-fork' })
+        if (!isErased) await allEvents(service, 'run-fork')
+        expect([reads < 20, lookedUp.length]).toEqual([true, 1])
+        await service.close({ drainTimeoutMs: 100 })
+      }
+    },
+  )
 
   it('[RUNS-E2] is refused where it would repeat a side effect or has no place', async () => {
     await using place = await make()

@@ -153,6 +153,22 @@ describe('Execution, from its claim to its end', () => {
     })
   })
 
+  it.each([
+    ['a start', { startedAt: 0 }, [DONE]],
+    ['a completed task', { startedAt: 0, completedTasks: 1 }, [BEGUN, BROKEN]],
+    ['a second completed task', { startedAt: 0, completedTasks: 2 }, [BEGUN, DONE]],
+    ['everything', { startedAt: 0, completedTasks: 1 }, []],
+  ])(
+    '[RUNS-E8] ends FAILED without repeating anything when its steps lack %s',
+    async (_, run, steps) => {
+      const claim = claimed(RUN, { run: { epoch: 2, lastSeq: 9, ...run } })
+      const { engine, store, over } = await setUp({ claim, steps })
+      expect(await over).toBe('ended')
+      expect(engine.runs).toEqual([])
+      expect(store.stored.at(-1)).toMatchObject({ status: 'FAILED', code: 'RUN_UNREADABLE' })
+    },
+  )
+
   it('[RUNS-X2] ends FAILED when the engine throws', async () => {
     const { engine, store, over, logged } = await setUp()
     engine.run.fail(new Error('no such thing'))

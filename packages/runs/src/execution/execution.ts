@@ -9,7 +9,7 @@
  *
  * RUNS-X1 Completed steps of an earlier owner are not repeated: the engine resumes from them.
  * RUNS-X2 A run whose ensemble is no longer registered, or no longer fits, ends FAILED with the reason instead of
- *    staying stuck. So does a run whose steps cannot be read, and, before its steps are read, a run that repeatedly
+ *    staying stuck. So does a run whose steps cannot be read or are incomplete (RUNS-E8), and, before its steps are read, a run that repeatedly
  *    lost its owner without progress.
  * RUNS-X3 An owner that lost its claim stops its work and writes nothing more.
  * RUNS-X4 A cancelled run that cannot continue ends CANCELLED; completed tasks are retained.
@@ -29,6 +29,7 @@ import { setImmediate } from 'node:timers/promises'
 import { sleep, TuttiError, type Clock, type Logger, type ToolMetrics } from '@tutti/core'
 
 import { boundedJournal } from '../commit/bounded-journal.ts'
+import { assertStepsComplete } from './check-steps.ts'
 import { endRun } from './end-run.ts'
 import { field } from '../record-fields.ts'
 import { buildClientTools } from '../request/client-tools.ts'
@@ -261,9 +262,11 @@ export class Execution {
         `The process that executed the run died, or lost its lease, ${lostOwners} times in a row`,
       )
     }
-    this.#steps = await steps()
+    const known = await steps()
+    assertStepsComplete(run, known)
+    this.#steps = known
     this.#controller.signal.throwIfAborted()
-    return this.#start(this.#steps)
+    return this.#start(known)
   }
 
   #start(steps: readonly RunStep[]): RunHandle {

@@ -83,12 +83,16 @@ export async function readForkedLog(
     else if ('reviewId' in event) open.delete(event.reviewId)
     changes.push(...toRecordChanges(event).map((change) => withoutUsage(change, forkedAt)))
   }
-  const steps = await runs.steps(runId, { maxBytes })
   const copied = await runs.steps(runId, { upTo: at, maxBytes })
-  if (hasBegun && !copied.some(({ kind }) => kind === 'run_begun')) throw stepsNotRetained(runId)
+  const steps = await runs.steps(runId, { maxBytes })
+  const areCopied = !hasBegun || copied.some(({ kind }) => kind === 'run_begun')
+  // The steps after the place say which calls the fork repeats.
+  const areRead = parent.startedAt === undefined || steps.length > 0
+  if (!areCopied || !areRead) throw stepsNotRetained(runId)
   const fork: ForkedLog = {
     parent: { runId, at },
     changes: changes.map((change) => withNewReviewId(change, open)),
+    copiedSteps: copied.length,
     reviewIds: open,
     events: [{ type: 'run_forked', forkedAt: isoNow(clock), parentRunId: runId, at }],
     steps: [{ kind: 'run_forked', runMs: 0, startedAt: forkedAt }],

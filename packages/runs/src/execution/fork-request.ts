@@ -50,7 +50,7 @@ export interface ReadFork {
 /**
  * Reads the parent of a fork.
  *
- * @throws {TuttiError} RUN_NOT_FOUND, and as `readForkedLog`.
+ * @throws {TuttiError} RUN_NOT_FOUND, also if the run is deleted meanwhile, and as `readForkedLog`.
  */
 export async function readFork(
   storage: Pick<RunStorage, 'events' | 'runs'>,
@@ -64,7 +64,11 @@ export async function readFork(
     throw new TuttiError('BAD_REQUEST', message)
   }
   const query = { parent, at: request.at, maxStepBytes: maxStoredRunBytes }
-  const source = await readForkedLog(storage, clock, query)
+  const source = await readForkedLog(storage, clock, query).catch(async (error: unknown) => {
+    // A log that is being deleted lacks events, which is not a fault of the request.
+    const isGone = (await storage.runs.get(parentRunId)) === undefined
+    throw isGone ? parentNotFound(parentRunId) : error
+  })
   return { submission: toForkSubmission(parent, request), source }
 }
 

@@ -69,6 +69,7 @@ export async function readReplay(
     fork: {
       parent,
       changes: [],
+      copiedSteps: 0,
       reviewIds: new Map(),
       events: [{ type: 'run_forked', forkedAt, parentRunId, at: 0, replay: mode }],
       steps: [...recorded, { kind: 'run_forked', runMs: 0, startedAt }],

@@ -24,6 +24,8 @@
  *     number of its event, so that the steps up to an event are those that a crash right after it leaves.
  * RUNS-P17 `create` copies the log of a fork within the store, in the transaction that creates the run: the events after
  *     the first one and the steps of its parent, up to an event. A copied open review is open in the fork under a new id.
+ *     A parent that then has fewer events or steps than the fork was planned with, because it is being deleted, is refused.
+ * RUNS-P18 Of the steps of a run, `steps` returns all or none: while they are being deleted, there are none.
  */
 import type { Change } from '../commit/changes.ts'
 import type {
@@ -64,7 +66,7 @@ export interface RunStore {
   /** Returns the tasks of a run, in order; empty before it started. */
   tasks(runId: string): Promise<readonly TaskRecord[]>
   /**
-   * Returns the steps of a run, in order; empty before it started and after their retention.
+   * Returns the steps of a run, in order; empty before it started and after their retention (RUNS-P18).
    *
    * @throws {TuttiError} RUN_TOO_LARGE when they exceed `maxBytes`, before they are read; RUN_UNREADABLE when the
    * stored steps are damaged.
@@ -114,6 +116,8 @@ export interface ForkedLog {
   readonly parent: RunParent
   /** The changes that the copied events make to the records of the run. */
   readonly changes: readonly Change[]
+  /** Number of steps that the parent had up to that event when the fork was planned. */
+  readonly copiedSteps: number
   /** New ids of the copied open reviews, by their ids in the parent. */
   readonly reviewIds: ReadonlyMap<string, string>
   /** Events and steps that follow the copied ones. */

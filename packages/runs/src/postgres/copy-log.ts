@@ -19,7 +19,7 @@ export async function copyLog(
   { runId, fork }: NewFork,
   channels: NotificationChannels,
 ): Promise<void> {
-  const { parent, changes, reviewIds, events, steps, stepEvents } = fork
+  const { parent, changes, copiedSteps, reviewIds, events, steps, stepEvents } = fork
   const { schema, query } = session
   const [found] = await query(
     `SELECT id, EXISTS (SELECT FROM ${schema}.steps WHERE run = runs.id AND seq IS NULL) AS is_old
@@ -35,7 +35,7 @@ export async function copyLog(
        INSERT INTO ${schema}.events (run, seq, type, data, bytes)
        SELECT child.id, seq, type,
          CASE type WHEN 'ensemble_started' THEN replace(data, $4, $5) ELSE data END, bytes
-       FROM ${schema}.events, child WHERE run = $2::int8 AND seq BETWEEN 1 AND $3::int4
+       FROM ${schema}.events, child WHERE run = $2::int8 AND seq BETWEEN 1 AND $3::int4 RETURNING 1
      ), copied_steps AS (
        INSERT INTO ${schema}.steps (run, n, seq, data, bytes)
        SELECT child.id, n, seq, data, bytes FROM ${schema}.steps, child
@@ -43,7 +43,8 @@ export async function copyLog(
      )
      UPDATE ${schema}.runs SET last_seq = $3::int4, parent = $6,
        next_step = (SELECT count(*) FROM copied_steps)
-     FROM child WHERE runs.id = child.id RETURNING runs.*`,
+     FROM child WHERE runs.id = child.id
+     RETURNING runs.*, (SELECT count(*) FROM copied_events) AS copied_events`,
     [
       toColumn(runId),
       found['id'],
@@ -55,6 +56,10 @@ export async function copyLog(
   )
   if (copied === undefined) throw new TypeError(`Run ${runId} does not exist`)
   const row = toRunRow(copied)
+  // The row of the parent is locked, but its steps are deleted before it.
+  if (row.nextStep !== copiedSteps || Number(copied['copied_events']) !== parent.at) {
+    throw stepsNotRetained(parent.runId)
+  }
   for (const [before, after] of reviewIds) {
     await query(
       `WITH renamed AS (

@@ -33,14 +33,20 @@ export function prepareLogCopier(
   const renameInSteps = database.prepare(
     `UPDATE steps SET data = replace(data, $before, $after) WHERE ${ofRun('$id')}`,
   )
-  return ({ id, runId }, { parent, changes, reviewIds, events, steps, stepEvents }) => {
+  return (
+    { id, runId },
+    { parent, changes, copiedSteps, reviewIds, events, steps, stepEvents },
+  ) => {
     const row = findParent.get(parent.runId)
     if (row === undefined) throw parentNotFound(parent.runId)
     if (row['is_old'] === 1) throw stepsNotRetained(parent.runId)
     const range = { id, parent: Number(row['id']), at: parent.at }
     const from = `"ensembleId":${JSON.stringify(parent.runId)}`
-    copyEvents.run({ ...range, from, to: `"ensembleId":${JSON.stringify(runId)}` })
-    copySteps.run(range)
+    const to = `"ensembleId":${JSON.stringify(runId)}`
+    const counts = [copyEvents.run({ ...range, from, to }).changes, copySteps.run(range).changes]
+    if (Number(counts[0]) !== parent.at || Number(counts[1]) !== copiedSteps) {
+      throw stepsNotRetained(parent.runId)
+    }
     for (const [before, after] of reviewIds) {
       const names = { id, before: toReviewField(before), after: toReviewField(after) }
       renameInEvents.run(names)

@@ -1,6 +1,6 @@
 /** Reads the data of one run. */
 import { StoredReader } from '../commit/read-stored.ts'
-import { keySql, ofRun } from './log-key.ts'
+import { keySql, numberSql, ofRun } from './log-key.ts'
 import { readRun, readPendingCommand, readStep, type SqliteRow } from './rows.ts'
 
 import type { PendingCommand } from '../ports/command-queue.ts'
@@ -47,7 +47,9 @@ const UP_TO = `${ofRun('$id')} AND coalesce(seq, 0) <= $upTo`
 /** Prepares the reads. */
 export function prepareRunRows(database: DatabaseSync): RunRows {
   const run = database.prepare('SELECT * FROM runs WHERE run_id = ?')
-  const steps = database.prepare(`SELECT data FROM steps WHERE ${UP_TO} ORDER BY key`)
+  const steps = database.prepare(
+    `SELECT ${numberSql()} AS n, data FROM steps WHERE ${UP_TO} ORDER BY key`,
+  )
   const event = database.prepare(`SELECT data FROM events WHERE key = ${keySql('?', '?')}`)
   const stepBytes = database.prepare(
     `SELECT coalesce(sum(coalesce(bytes, octet_length(data))), 0) AS bytes FROM steps WHERE ${UP_TO}`,
@@ -63,7 +65,10 @@ export function prepareRunRows(database: DatabaseSync): RunRows {
     },
     steps: (id, upTo = Number.MAX_SAFE_INTEGER) => {
       const reader = new StoredReader((seq) => String(event.get(id, seq)?.['data']))
-      return steps.all({ id, upTo }).map((row) => readStep(reader, row))
+      const rows = steps.all({ id, upTo })
+      // The first step is deleted, and the others are deleted soon (RUNS-P18).
+      if (Number(rows[0]?.['n'] ?? 0) > 0) return []
+      return rows.map((row) => readStep(reader, row))
     },
     stepBytes: (id, upTo = Number.MAX_SAFE_INTEGER) =>
       Number(stepBytes.get({ id, upTo })?.['bytes']),

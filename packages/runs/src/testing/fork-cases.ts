@@ -66,7 +66,8 @@ export const forkCases: readonly StorageCase[] = [
       const opened = reviewRequested('review-old')
       await owner.commit([started, opened], { steps: [step(1)] })
       const renamed = reviewRequested('review-new')
-      await fork(storage, 2, [started, renamed], new Map([['review-old', 'review-new']]))
+      const reviewIds = new Map([['review-old', 'review-new']])
+      await fork(storage, 2, [started, renamed], { reviewIds, copiedSteps: 1 })
       const open = await storage.runs.reviews({ open: true })
       deepStrictEqual(
         open.map(({ reviewId, runId }) => [reviewId, runId]),
@@ -78,6 +79,40 @@ export const forkCases: readonly StorageCase[] = [
       deepStrictEqual(open[1]?.request, renamed)
       const { id: _, runId: __, seq: ___, ...copied } = (await readAll(storage, 'run-b'))[2] ?? {}
       deepStrictEqual(copied, renamed)
+    },
+  },
+  {
+    name: '[RUNS-P17] a fork is refused if its parent has fewer steps or events than it was planned with',
+    async run({ storage }) {
+      const owner = await ownedRun(storage, 'run-a')
+      await owner.commit([{ ...started, ensembleId: 'run-a' }], { steps: [step(1)] })
+      await owner.commit([completed], { steps: [step(2)] })
+      await owner.commit([result('run-a')])
+      for (const [at, copiedSteps] of [
+        [2, 3],
+        [9, 2],
+      ] as const) {
+        await rejects(fork(storage, at, [started, completed], { copiedSteps }), {
+          code: 'STEPS_NOT_RETAINED',
+        })
+      }
+      strictEqual(await storage.runs.get('run-b'), undefined)
+      strictEqual((await fork(storage, 2, [started, completed])).kind, 'created')
+    },
+  },
+  {
+    name: '[RUNS-P17] [RUNS-P18] a fork is refused while the steps of its parent are being deleted',
+    async run({ storage, passTime }) {
+      const owner = await ownedRun(storage, 'run-a')
+      await owner.commit([{ ...started, ensembleId: 'run-a' }], { steps: [step(1)] })
+      await owner.commit([completed], { steps: [step(2)] })
+      await owner.commit([result('run-a')])
+      await passTime(10_000)
+      deepStrictEqual(await storage.runs.steps('run-a'), [step(1), step(2)])
+      strictEqual(await storage.runs.deleteSteps({ maxAgeMs: 1000, limit: 1 }), true)
+      deepStrictEqual(await storage.runs.steps('run-a'), [])
+      await rejects(fork(storage, 2, [started, completed]), { code: 'STEPS_NOT_RETAINED' })
+      strictEqual(await storage.runs.get('run-b'), undefined)
     },
   },
   {
@@ -96,7 +131,10 @@ function fork(
   storage: RunStorage,
   at: number,
   copied: readonly RunEvent[],
-  reviewIds: ForkedLog['reviewIds'] = new Map(),
+  {
+    reviewIds = new Map(),
+    copiedSteps = at,
+  }: Partial<Pick<ForkedLog, 'reviewIds' | 'copiedSteps'>> = {},
 ): Promise<CreatedRun> {
   const run = newRun('run-b')
   return storage.runs.create(run, {
@@ -105,6 +143,7 @@ function fork(
     fork: {
       parent: PARENT(at),
       changes: copied.flatMap(toRecordChanges),
+      copiedSteps,
       reviewIds,
       events: [{ type: 'run_forked', forkedAt: AT, parentRunId: 'run-a', at }],
       steps: [{ kind: 'run_forked', runMs: 0, startedAt: 0 }],
