@@ -4,6 +4,7 @@ import { errorMessage } from '@tutti/core'
 import type { ThreadRunPage } from './ports/thread-store.ts'
 import type { ThreadRunRecord } from './thread-record.ts'
 import type { ClaimedDelivery } from './ports/webhook-outbox.ts'
+import type { NewestThreadRun } from './refusals.ts'
 import type { ListedRun, NewRun, RunRecord } from './run-record.ts'
 import type { RunEvent } from '@tutti/protocol'
 
@@ -84,6 +85,18 @@ export function toSubmittedColumns({
   return [request, actor, webhooks.length === 0 ? undefined : webhooks].map((value) =>
     value === undefined ? null : JSON.stringify(value),
   )
+}
+
+/** Reads the newest run of a thread from the columns `number`, `run_id` and `state`. */
+export function readNewest(
+  { number, run_id: runId, state }: Readonly<Record<string, unknown>>,
+  toText: (column: string) => string,
+): NewestThreadRun {
+  return {
+    number: Number(number),
+    ...field('runId', typeof runId === 'string' ? toText(runId) : undefined),
+    hasEnded: state === 'ended',
+  }
 }
 
 /** Returns the page of a thread's runs; `found` counts those that were read, at most one more than `limit`. */

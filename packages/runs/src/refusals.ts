@@ -50,22 +50,24 @@ export function threadBusy(threadId: string): TuttiError {
 export interface NewestThreadRun {
   /** 0 for a thread without runs. */
   readonly number: number
+  /** Absent for a thread without runs. */
+  readonly runId?: string
   readonly hasEnded: boolean
 }
 
 /**
- * Returns whether a new run follows the newest one of its thread, which is undefined when there is no such thread
- * (RUNS-H1, RUNS-H2).
+ * Returns whether a new run follows the newest one of its thread with all of its messages. `newest` is undefined when
+ * there is no such thread (RUNS-H1, RUNS-H2).
  *
  * @throws {TuttiError} THREAD_NOT_FOUND, THREAD_BUSY.
  */
 export function followsNewest(
-  { threadId, number }: NewThreadRun,
+  { threadId, number, follows }: NewThreadRun,
   newest: NewestThreadRun | undefined,
 ): boolean {
   if (newest === undefined) throw threadNotFound(threadId)
   if (!newest.hasEnded) throw threadBusy(threadId)
-  return number === newest.number + 1
+  return number === newest.number + 1 && follows === newest.runId
 }
 
 /** Error of an idempotency key that was used for another submission. */

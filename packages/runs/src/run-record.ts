@@ -189,6 +189,11 @@ export interface NewThreadRun {
   readonly threadId: string
   /** Number of the run in its thread, from 1. Numbers of deleted runs are missing. */
   readonly number: number
+  /**
+   * Id of the newest run of the thread if it had ended when its messages were read; absent in a thread without runs, and
+   * if its messages may be incomplete (RUNS-H2).
+   */
+  readonly follows?: string
   /** The run as a message of its user. */
   readonly userMessage: string
   /** `taskIndex` of the task whose output is that of the run. */

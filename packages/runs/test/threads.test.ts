@@ -55,6 +55,47 @@ describe.each(Object.entries(STORES))('a thread in the %s store', (_, openStore)
     await service.close({ drainTimeoutMs: 0 })
   })
 
+  it('[RUNS-H2] waits for the answer of a run that ends while its thread is read', async () => {
+    await using store = await openStore()
+    const answer = Promise.withResolvers<void>()
+    const quick = parrot()
+    const slow: ChatModel = {
+      ...quick,
+      async *stream(request, options) {
+        if (request.messages.at(-1)?.content.includes('Answer One') === true) await answer.promise
+        yield* quick.stream(request, options)
+      },
+    }
+    const storage = await store.open()
+    const reads: unknown[] = []
+    const threads = new Proxy(storage.threads, {
+      get(part, key) {
+        if (key !== 'runs') return Reflect.get(part, key).bind(part)
+        // The newest run ends between the first read of its messages and the creation of the next one.
+        return async (query: Parameters<typeof part.runs>[0]) => {
+          const page = await part.runs(query)
+          reads.push(page.runs[0]?.status)
+          if (reads.length === 2) {
+            answer.resolve()
+            await allEvents(service, first.runId)
+          }
+          return page
+        }
+      },
+    })
+    const service = await startRuns(
+      new Proxy(storage, {
+        get: (part, key) => (key === 'threads' ? threads : Reflect.get(part, key)),
+      }),
+      [chat(slow)],
+    )
+    await service.threads.create({ threadId: 'thread-a', tags: {} })
+    const first = await service.submit({ inputs: { message: 'One' }, threadId: 'thread-a' })
+    expect((await say(service, 'Two')).answer).toBe('user: One; assistant: Nothing yet')
+    expect(reads.slice(1)).toEqual([expect.stringMatching('ACCEPTED|RUNNING'), 'COMPLETED'])
+    await service.close({ drainTimeoutMs: 0 })
+  })
+
   it('[RUNS-H7] shows a run as the messages that its events show', async () => {
     await using store = await openStore()
     const service = await startRuns(await store.open(), [chat()])

@@ -154,7 +154,7 @@ export type CreatedRun =
     }
   /** It was accepted before, under its idempotency key. */
   | { readonly kind: 'repeated'; readonly run: RunRecord }
-  /** Its thread has another newest run than its number implies (RUNS-H2). */
+  /** Its thread has another newest run than it follows, or that run had not ended when it was read (RUNS-H2). */
   | { readonly kind: 'outdated' }
 
 /** The next events, steps and answers of a run that the writer owns. */

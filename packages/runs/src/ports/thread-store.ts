@@ -3,7 +3,8 @@
  *
  * RUNS-H1 The runs of a thread are numbered in the order of their submission. Only the newest one may be unended: of
  *    concurrent submissions to a thread, exactly one is accepted.
- * RUNS-H2 A run is created in its thread only if no run was added since its history was read.
+ * RUNS-H2 A run is created in its thread only if its history is whole: no run was added since it was read, and the newest
+ *    run had ended by then.
  * RUNS-H3 A thread is deleted only when it has no runs. A deleted run leaves its thread.
  * RUNS-H4 Beyond a retention, threads without runs are deleted, those with the oldest submission first.
  * RUNS-H5 A list shows the thread with the newest submission first, and finds the same threads in every store.

@@ -10,7 +10,7 @@ import { DatabaseError } from 'pg'
 
 import { serializeOnce, toLoggedEvent } from '../commit/serialize-once.ts'
 import { toClaimKey } from '../claim-key.ts'
-import { field, toSubmittedColumns } from '../record-fields.ts'
+import { field, readNewest, toSubmittedColumns } from '../record-fields.ts'
 import {
   assertRoom,
   assertWithinQuota,
@@ -30,7 +30,7 @@ import { copyLog } from './copy-log.ts'
 import { ALL_RUNS } from './event-log.ts'
 import { toGrams } from './grams.ts'
 import { toRunRow } from './rows.ts'
-import { toTagIndex, toColumn, toIndex } from './text.ts'
+import { fromColumn, toTagIndex, toColumn, toIndex } from './text.ts'
 import { activeRunsSql, readActorUse } from './totals.ts'
 
 import type { CreatedRun, CreateRunOptions, Quota } from '../ports/run-store.ts'
@@ -146,16 +146,13 @@ async function checkQuota(session: DatabaseSession, quota: Quota | undefined): P
 /** Returns whether the run follows the newest one of its thread. @throws {TuttiError} as `followsNewest`. */
 async function isNext({ schema, query }: DatabaseSession, run: NewThreadRun): Promise<boolean> {
   const [row] = await query(
-    `SELECT coalesce(n, 0) AS number, coalesce(state, 'ended') AS state
+    `SELECT coalesce(n, 0) AS number, coalesce(state, 'ended') AS state, run_id
      FROM ${schema}.threads AS thread LEFT JOIN ${schema}.thread_runs USING (thread_id)
        LEFT JOIN ${schema}.runs ON runs.id = run
      WHERE thread.thread_id = $1 ORDER BY n DESC NULLS LAST LIMIT 1`,
     [toColumn(run.threadId)],
   )
-  return followsNewest(
-    run,
-    row && { number: Number(row['number']), hasEnded: row['state'] === 'ended' },
-  )
+  return followsNewest(run, row && readNewest(row, fromColumn))
 }
 
 /** Stores the run if its row id is at most `maxId` and nothing else has its id or its key. */
@@ -177,7 +174,13 @@ async function insertRun(
     maxId,
     ...(thread === undefined
       ? []
-      : [toColumn(thread.threadId), thread.number, toColumn(thread.userMessage), thread.finalTask]),
+      : [
+          toColumn(thread.threadId),
+          thread.number,
+          toColumn(thread.userMessage),
+          thread.finalTask,
+          thread.follows === undefined ? null : toColumn(thread.follows),
+        ]),
   ])
   if (rows.length === 0) return undefined
   const channels = rows.map((row) => row['channel']).filter((channel) => channel !== null)
@@ -254,9 +257,10 @@ function threadSql(schema: string) {
   return {
     column: ', thread_id',
     value: ', $24',
-    where: ` AND NOT EXISTS (
-        SELECT FROM ${schema}.thread_runs JOIN ${schema}.runs AS earlier ON earlier.id = run
-        WHERE thread_runs.thread_id = $24 AND earlier.state <> 'ended')`,
+    where: ` AND coalesce((
+        SELECT earlier.state = 'ended' AND earlier.run_id IS NOT DISTINCT FROM $28::text
+        FROM ${schema}.thread_runs JOIN ${schema}.runs AS earlier ON earlier.id = run
+        WHERE thread_runs.thread_id = $24 ORDER BY n DESC LIMIT 1), $28::text IS NULL)`,
     writes: `, new_thread_run AS (
       INSERT INTO ${schema}.thread_runs (thread_id, n, run, user_message, final_task)
       SELECT $24, $25::int4, id, $26, $27::int4 FROM new_run

@@ -1,6 +1,6 @@
 /** Creates a run, once. */
 import { toLoggedEvent } from '../commit/serialize-once.ts'
-import { toSubmittedColumns } from '../record-fields.ts'
+import { readNewest, toSubmittedColumns } from '../record-fields.ts'
 import {
   assertRoom,
   assertWithinQuota,
@@ -123,7 +123,7 @@ interface ThreadWriter {
 
 function prepareThreadWriter(database: DatabaseSync): ThreadWriter {
   const newest = database.prepare(
-    `SELECT coalesce(n, 0) AS number, coalesce(state, 'ended') AS state
+    `SELECT coalesce(n, 0) AS number, coalesce(state, 'ended') AS state, run_id
      FROM threads LEFT JOIN thread_runs USING (thread_id) LEFT JOIN runs ON runs.id = run
      WHERE threads.thread_id = ? ORDER BY n DESC LIMIT 1`,
   )
@@ -136,10 +136,7 @@ function prepareThreadWriter(database: DatabaseSync): ThreadWriter {
   return {
     follows(run) {
       const row = newest.get(run.threadId)
-      return followsNewest(
-        run,
-        row && { number: Number(row['number']), hasEnded: row['state'] === 'ended' },
-      )
+      return followsNewest(run, row && readNewest(row, String))
     },
     add({ threadId, number, userMessage, finalTask }, id, now) {
       insert.run(threadId, number, id, JSON.stringify(userMessage), finalTask)

@@ -97,6 +97,24 @@ export const threadCases: readonly StorageCase[] = [
     },
   },
   {
+    name: '[RUNS-H2] a run is not created with the messages of another newest run, or of one that had not ended',
+    async run({ storage }) {
+      await createThread(storage, 'thread-a')
+      await endedRun(storage, 'run-1', { thread: place('thread-a', 1) })
+      const { follows: _, ...early } = place('thread-a', 2)
+      for (const thread of [early, { ...early, follows: 'run-deleted' }]) {
+        for (const quota of [undefined, { actor: 'ci', maxUnfinishedRuns: 9 }]) {
+          deepStrictEqual(await create(storage, 'run-2', { thread }, quota), { kind: 'outdated' })
+        }
+      }
+      strictEqual(await storage.runs.get('run-2'), undefined)
+      await submit(storage, 'run-2', place('thread-a', 2))
+      await createThread(storage, 'thread-b')
+      const first = place('thread-b', 1, { follows: 'run-deleted' })
+      deepStrictEqual(await create(storage, 'run-b', { thread: first }), { kind: 'outdated' })
+    },
+  },
+  {
     name: '[RUNS-H1] a repeated submission to a busy thread returns its first run',
     async run({ storage }) {
       await createThread(storage, 'thread-a')
@@ -283,8 +301,10 @@ export const sharedThreadCases: readonly SharedStorageCase[] = [
     async run({ storage, another }) {
       const other = await another()
       await createThread(storage, 'thread-a')
+      let newest = {}
       for (const number of [1, 2, 3]) {
-        const thread = place('thread-a', number)
+        const { follows: _, ...first } = place('thread-a', number)
+        const thread = { ...first, ...newest }
         const results = await Promise.allSettled(
           [storage, other, storage, other].map((one, index) =>
             create(one, `run-${number}-${index}`, { thread }),
@@ -297,6 +317,7 @@ export const sharedThreadCases: readonly SharedStorageCase[] = [
         const runId = created[0]?.event.runId ?? ''
         const owner = await claimRun(other, runId)
         await owner.commit([result(runId)])
+        newest = { follows: runId }
       }
       strictEqual((await readRuns(other, 'thread-a')).runs.length, 3)
     },
@@ -311,13 +332,21 @@ function createThread(
   return storage.threads.create({ threadId, tags: {}, ...changes })
 }
 
-/** Returns the place of a run in its thread. */
+/** Returns the place of a run in its thread, after the run with the number before it. */
 function place(
   threadId: string,
   number: number,
   changes: Partial<NewThreadRun> = {},
 ): NewThreadRun {
-  return { threadId, number, userMessage: `Message ${number}`, finalTask: 1, ...changes }
+  const follows = number === 1 ? {} : { follows: `run-${number - 1}` }
+  return {
+    threadId,
+    number,
+    ...follows,
+    userMessage: `Message ${number}`,
+    finalTask: 1,
+    ...changes,
+  }
 }
 
 function create(

@@ -50,8 +50,8 @@ export interface ThreadMessagesPage {
 
 /** The earlier runs of a thread, as a new one needs them. */
 interface ThreadHistory {
-  /** Number of the newest run; 0 for a thread without runs. */
-  readonly newest: number
+  /** The newest run; undefined for a thread without runs. */
+  readonly newest: Pick<ThreadRunRecord, 'runId' | 'number' | 'status'> | undefined
   readonly history: readonly HistoryMessage[]
 }
 
@@ -120,7 +120,14 @@ export class RunThreads {
     const { newest, history } = await this.#readHistory(thread.threadId)
     return {
       ...run,
-      thread: { ...thread, number: newest + 1 },
+      thread: {
+        ...thread,
+        number: (newest?.number ?? 0) + 1,
+        ...field(
+          'follows',
+          newest && isTerminalRunStatus(newest.status) ? newest.runId : undefined,
+        ),
+      },
       ...(history.length === 0 ? {} : { request: { ...run.request, history } }),
     }
   }
@@ -140,7 +147,7 @@ export class RunThreads {
       if (room < 0) break
       fitting.push(messages)
     }
-    return { newest: runs[0]?.number ?? 0, history: fitting.toReversed().flat() }
+    return { newest: runs[0], history: fitting.toReversed().flat() }
   }
 
   async #toMessages(run: ThreadRunRecord): Promise<ThreadRunMessages> {
