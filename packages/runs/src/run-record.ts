@@ -107,6 +107,8 @@ export interface RequestedRun {
    * ignores it.
    */
   readonly memo?: Readonly<Record<string, unknown>>
+  /** Whether texts were removed when the run ended (RUNS-J3). */
+  readonly isErased?: true
 }
 
 /** A task of a run. */

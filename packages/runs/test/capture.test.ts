@@ -3,12 +3,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { agent, ensemble, task } from '@tutti/ensemble'
-import { RunService, sqliteRunStorage } from '@tutti/runs'
+import { RunService, sqliteRunStorage, type RunSubmission } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { until } from '../../../tooling/test-kit/wait.ts'
-import { temporaryDirectory } from './waiting-ensemble.ts'
+import { cancel } from './commands.ts'
+import { STORES } from './stores.ts'
+import { allEvents, startRuns, temporaryDirectory } from './waiting-ensemble.ts'
 
 import type { CaptureMode } from '@tutti/protocol'
 
@@ -44,13 +46,118 @@ async function stored({ ofEnsemble, ofRun }: Modes) {
   await until('it is done', async () => (await runs.record(runId))?.status === 'COMPLETED')
   const record = await runs.record(runId)
   await runs.close({ drainTimeoutMs: 0 })
-  const files = readdirSync(directory.path).map((name) => readFileSync(join(directory.path, name)))
-  return { bytes: Buffer.concat(files), mode: record?.request?.options?.captureMode }
+  return { bytes: readFiles(directory.path), mode: record?.request?.options?.captureMode }
 }
 
-function canariesIn(bytes: Buffer): readonly string[] {
-  return CANARIES.filter((canary) => bytes.includes(canary))
+function readFiles(path: string): Buffer {
+  return Buffer.concat(readdirSync(path).map((name) => readFileSync(join(path, name))))
 }
+
+function canariesIn(bytes: Buffer, canaries = CANARIES): readonly string[] {
+  return canaries.filter((canary) => bytes.includes(canary))
+}
+
+/** Texts of a request that are only part of prompts: a short one of each kind, and one that fills several pages. */
+const SECRET = {
+  options: { captureMode: 'OFF' },
+  tasks: [
+    {
+      name: 'q',
+      description: 'Ask',
+      instructions: `canary-instructions ${'canary-long '.repeat(2000)}`,
+      additionalContext: 'canary-context',
+      review: { timeoutMs: 60_000, onTimeout: 'CONTINUE' },
+    },
+  ],
+  taskOverrides: { q: { additionalContext: 'canary-override', maxIterations: 3 } },
+  history: [
+    { role: 'user', content: 'canary-history' },
+    { role: 'assistant', content: 'ok' },
+  ],
+} satisfies RunSubmission
+
+describe.each(Object.entries(STORES))('the request of a run with capture OFF (%s)', (_, make) => {
+  it('[RUNS-J3] loses its prompts when the run ends, and not before', async () => {
+    await using place = await make()
+    const model = scriptedModel(() => 'Answer')
+    const service = await startRuns(await place.open(), [
+      ensemble({ name: 'desk', tasks: [task({ description: 'x' })], model }),
+    ])
+    const { runId } = await service.submit(SECRET)
+    await until('it waits', async () => (await service.openReviews({ runId })).length === 1)
+    expect((await service.record(runId))?.request).toEqual(SECRET)
+    const [review] = await service.openReviews({ runId })
+    await service.send(runId, {
+      kind: 'decide',
+      reviewId: review?.reviewId ?? '',
+      decision: { action: 'CONTINUE' },
+    })
+    await allEvents(service, runId)
+    expect(JSON.stringify(model.requests)).toContain('canary-override')
+    expect((await service.record(runId))?.request).toEqual({
+      options: SECRET.options,
+      tasks: [{ name: 'q', description: 'Ask', review: SECRET.tasks[0]?.review }],
+      taskOverrides: { q: { maxIterations: 3 } },
+      isErased: true,
+    })
+    await expect(service.fork(runId, { at: 0 })).rejects.toMatchObject({
+      code: 'STEPS_NOT_RETAINED',
+    })
+    await expect(service.replay(runId, { mode: 'models' })).rejects.toMatchObject({
+      code: 'STEPS_NOT_RETAINED',
+    })
+    const cancelled = await service.submit(SECRET)
+    await cancel(service, cancelled.runId)
+    await allEvents(service, cancelled.runId)
+    expect(JSON.stringify(await service.record(cancelled.runId))).not.toContain('canary')
+    await service.close({ drainTimeoutMs: 0 })
+  })
+
+  it('[RUNS-J3] is unchanged if it has no prompts, and in every other mode', async () => {
+    await using place = await make()
+    const service = await startRuns(await place.open(), [
+      ensemble({
+        name: 'desk',
+        tasks: [task({ description: 'x' })],
+        model: scriptedModel(() => 'A'),
+      }),
+    ])
+    for (const request of [
+      { options: { captureMode: 'OFF' }, tasks: [{ description: 'Ask' }] },
+      { options: { captureMode: 'FULL' }, history: SECRET.history },
+    ] satisfies RunSubmission[]) {
+      const { runId } = await service.submit(request)
+      await allEvents(service, runId)
+      expect((await service.record(runId))?.request).toEqual(request)
+      await allEvents(service, (await service.fork(runId, { at: 0 })).runId)
+    }
+    await service.close({ drainTimeoutMs: 0 })
+  })
+})
+
+describe('the files of the embedded store', () => {
+  it('[RUNS-J3] have no byte of the prompts of runs that have ended', async () => {
+    using directory = temporaryDirectory()
+    const model = scriptedModel(() => 'Answer')
+    const service = await startRuns(sqliteRunStorage(directory.path), [
+      ensemble({ name: 'desk', tasks: [task({ description: 'x' })], model }),
+    ])
+    const {
+      tasks: [{ review: _, ...asked }],
+      ...more
+    } = SECRET
+    const ids = await Promise.all(
+      Array.from(
+        { length: 5 },
+        async () => (await service.submit({ ...more, tasks: [asked] })).runId,
+      ),
+    )
+    for (const runId of ids) await allEvents(service, runId)
+    expect(canariesIn(readFiles(directory.path), ['canary'])).toEqual([])
+    expect(readFiles(directory.path).includes('Answer')).toBe(true)
+    await service.close({ drainTimeoutMs: 0 })
+  })
+})
 
 describe('the store of a run', () => {
   it('[RUNS-J1] has no prompts and no reasoning with capture OFF, but the full output', async () => {

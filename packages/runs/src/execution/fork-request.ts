@@ -2,7 +2,7 @@
 import { TuttiError } from '@tutti/core'
 
 import { field } from '../record-fields.ts'
-import { parentNotFound } from '../refusals.ts'
+import { parentNotFound, stepsNotRetained } from '../refusals.ts'
 import { readForkedLog, type ForkPlace, type ForkSource } from './fork-log.ts'
 
 import type { ResolvedRunServiceOptions } from '../options.ts'
@@ -63,6 +63,7 @@ export async function readFork(
     const message = `Run ${parentRunId} is a replay of run ${parent.parent.runId}; fork that run`
     throw new TuttiError('BAD_REQUEST', message)
   }
+  if (parent.request?.isErased === true) throw stepsNotRetained(parentRunId)
   const query = { parent, at: request.at, maxStepBytes: maxStoredRunBytes }
   const source = await readForkedLog(storage, clock, query).catch(async (error: unknown) => {
     // A log that is being deleted lacks events, which is not a fault of the request.

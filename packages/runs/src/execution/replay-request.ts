@@ -56,6 +56,7 @@ export async function readReplay(
   if (found.parent?.replay !== undefined) {
     throw replayRefused(parentRunId, `it is a replay of run ${found.parent.runId}; replay that run`)
   }
+  if (found.request?.isErased === true) throw stepsNotRetained(parentRunId)
   const recorded = await runs.steps(parentRunId, { maxBytes: maxStoredRunBytes })
   if (!recorded.some(({ kind }) => kind === 'run_begun')) throw stepsNotRetained(parentRunId)
   const parent = { runId: parentRunId, at: 0, replay: mode }

@@ -1,4 +1,5 @@
 /** Pure: converts records to columns, one array each, in the order of `write-sql.ts`. */
+import { erasePrompts } from '../request/erase-prompts.ts'
 import { toColumn } from './text.ts'
 
 import type { Records, StoredReviewEnd, StoredReview } from './apply-changes.ts'
@@ -30,6 +31,7 @@ export function transposeRows<T>(
 export function runColumns({ write, records, hasEnded }: StoredWrite): readonly unknown[] {
   const { row, events, steps, writeNo, wakes } = write
   const { run } = records
+  const erased = hasEnded ? erasePrompts(run.request) : undefined
   return [
     row.id,
     row.token,
@@ -51,6 +53,7 @@ export function runColumns({ write, records, hasEnded }: StoredWrite): readonly 
     hasEnded ? 'ended' : wakes ? 'ready' : row.state,
     steps.length > 0,
     hasEnded ? sumCost([...records.tasks.values()]) : null,
+    erased === undefined ? null : JSON.stringify(erased),
   ]
 }
 

@@ -13,7 +13,7 @@ type Columns = Readonly<Record<string, string>>
 
 /** The columns of each table of values, in the order of their parameters. */
 const COLUMNS = {
-  /** `known_*` is the row as the caller knows it. A status of NULL stays as it is. */
+  /** `known_*` is the row as the caller knows it. A status or a request of NULL stays as it is. */
   runs: {
     id: 'int8',
     known_token: 'uuid',
@@ -34,6 +34,7 @@ const COLUMNS = {
     state: 'text',
     has_steps: 'bool',
     cost_usd: 'float8',
+    request: 'text',
   },
   events: { run: 'int8', seq: 'int4', type: 'text', data: 'text', bytes: 'int4' },
   steps: { run: 'int8', n: 'int4', seq: 'int4', data: 'text', bytes: 'int4' },
@@ -265,6 +266,7 @@ function changeRunsSql(schema: string): string {
         WHEN runs.state <> 'owned' OR coalesce(runs.claimed_at, '-infinity')
           <= clock_timestamp() - ${SETTLED_AFTER_MS} * interval '1 millisecond' THEN 0
         ELSE least(runs.lost_owners, ${MOST_LOSSES_AFTER_STEP}) END,
+      request = coalesce(fit.request, runs.request),
       owner = CASE fit.state WHEN 'owned' THEN runs.owner END,
       token = CASE WHEN runs.state IN ('ready', 'parked') THEN gen_random_uuid()
         ELSE runs.token END,

@@ -4,10 +4,12 @@ import { foldChanges } from '../commit/fold-changes.ts'
 import { toLoggedEvent } from '../commit/serialize-once.ts'
 import { encodeWrite, type StoredValues } from '../commit/stored-values.ts'
 import { isDelivered, readJsonColumns } from '../record-fields.ts'
+import { erasePrompts } from '../request/erase-prompts.ts'
 import { runCompleted } from '../refusals.ts'
 import { prepareChangeApplier, type Assignment } from './apply-changes.ts'
 import { prepareRowInserter } from './insert-rows.ts'
 import { keySql, numberSql, ofRun } from './log-key.ts'
+import { SECURE_DELETE } from './open-database.ts'
 
 import type { StoreNotification } from '../ports/notifications.ts'
 import type { CommandAnswer } from '../ports/command-queue.ts'
@@ -38,6 +40,8 @@ export interface Addition {
 export interface Appended {
   readonly events: readonly LoggedRunEvent[]
   readonly hasEnded: boolean
+  /** Whether texts were removed, of which the write-ahead log still has copies. */
+  readonly hasErased: boolean
   /** Notifications about stored answers and created deliveries. */
   readonly notifications: readonly StoreNotification[]
 }
@@ -62,6 +66,7 @@ export function prepareEventAppender(
     `SELECT coalesce(${numberSql('max(key)')}, -1) + 1 AS n FROM steps WHERE ${ofRun('$id')}`,
   )
   const end = prepareRunEnder(database)
+  const erase = preparePromptEraser(database)
   const answer = prepareAnswerer(database)
   const deliver = prepareDeliveryMaker(database, clock)
   return (addition) => {
@@ -88,7 +93,11 @@ export function prepareEventAppender(
     )
     const changes = foldChanges([...earlier, ...events.flatMap(toRecordChanges)])
     const ending = result === undefined ? [] : [...END_RUN, ['ended_at = ?', clock.now()] as const]
-    applyChanges(id, changes, [...assignments, ...ending])
+    const erasing = result === undefined ? [] : erase(id)
+    // Freed pages are overwritten only now, because that costs further writes.
+    if (erasing.length > 0) database.exec('PRAGMA secure_delete = ON')
+    applyChanges(id, changes, [...assignments, ...ending, ...erasing])
+    if (erasing.length > 0) database.exec(SECURE_DELETE)
     notifications.push(...deliver({ id, lastSeq, events }))
     if (encoded.steps.length > 0) {
       const n = Number(findNextStep.get({ id })?.['n'])
@@ -102,8 +111,19 @@ export function prepareEventAppender(
     return {
       events: events.map((event, index) => toLoggedEvent(runId, lastSeq + 1 + index, event)),
       hasEnded: result !== undefined,
+      hasErased: erasing.length > 0,
       notifications,
     }
+  }
+}
+
+/** Returns the function that removes the prompts of a run that ends from its request (RUNS-J3). */
+function preparePromptEraser(database: DatabaseSync): (id: number) => readonly Assignment[] {
+  const select = database.prepare('SELECT request FROM runs WHERE id = ? AND request IS NOT NULL')
+  return (id) => {
+    const row = select.get(id)
+    const erased = row === undefined ? undefined : erasePrompts(readJsonColumns(row).request)
+    return erased === undefined ? [] : [['request = ?', JSON.stringify(erased)]]
   }
 }
 

@@ -69,7 +69,7 @@ export class SqliteRunStore implements RunStore {
   async commit(writes: readonly RunWrite[]): Promise<readonly WriteResult[]> {
     const { inTurn } = this.#parts
     try {
-      return this.#notify(await inTurn(() => writes.map((write) => this.#writer.write(write))))
+      return this.#finish(await inTurn(() => writes.map((write) => this.#writer.write(write))))
     } catch (error) {
       if (writes.length === 1) return [this.#toFailure(error)]
       return writes.map((write) => this.#commitAlone(() => this.#writer.write(write)))
@@ -137,10 +137,19 @@ export class SqliteRunStore implements RunStore {
   #commitAlone(body: () => WriteOutcome): WriteResult {
     try {
       const outcome = this.#parts.transaction(body)
-      this.#parts.hub.notify(outcome.notifications)
-      return outcome.result
+      return this.#finish([outcome])[0] ?? outcome.result
     } catch (error) {
       return this.#toFailure(error)
+    }
+  }
+
+  /** Removes erased texts from the write-ahead log; while a backup reads, they stay until a later checkpoint. */
+  #truncateLog(): void {
+    try {
+      this.#parts.database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    } catch (error) {
+      // The write is committed.
+      this.#parts.disk.judge(error)
     }
   }
 
@@ -149,7 +158,8 @@ export class SqliteRunStore implements RunStore {
     return { kind: judged === error ? 'failed' : 'unavailable', error: judged }
   }
 
-  #notify(outcomes: readonly WriteOutcome[]): readonly WriteResult[] {
+  #finish(outcomes: readonly WriteOutcome[]): readonly WriteResult[] {
+    if (outcomes.some(({ hasErased }) => hasErased)) this.#truncateLog()
     this.#parts.hub.notify(outcomes.flatMap(({ notifications }) => notifications))
     return outcomes.map(({ result }) => result)
   }

@@ -13,9 +13,15 @@ import type { SqliteParts } from './sqlite-parts.ts'
 export interface WriteOutcome {
   readonly result: WriteResult
   readonly notifications: readonly StoreNotification[]
+  /** See {@link Appended}. */
+  readonly hasErased: boolean
 }
 
-const FENCED: WriteOutcome = { result: { kind: 'fenced' }, notifications: [] }
+const FENCED: WriteOutcome = {
+  result: { kind: 'fenced' },
+  notifications: [],
+  hasErased: false,
+}
 
 /** The writes of an embedded store. */
 export interface RunWriter {
@@ -86,8 +92,9 @@ const FORGIVE_LOSSES = `lost_owners = CASE WHEN coalesce(claimed_at, 0) <= ? THE
 function toOutcome({
   events,
   notifications = [],
+  hasErased = false,
 }: Pick<Appended, 'events'> & Partial<Appended>): WriteOutcome {
-  return { result: { kind: 'written', events }, notifications }
+  return { result: { kind: 'written', events }, notifications, hasErased }
 }
 
 /** The position of a run. */
