@@ -207,6 +207,10 @@ export class NatsDispatcher implements Dispatcher {
       case 'claimed':
         this.#held.set(offer.runId, pulled)
         return [outcome.claim]
+      case 'replaced':
+        // The own offer of the claimed run watches over its lease when it arrives (RUNS-NE4).
+        message.nak()
+        return [outcome.claim]
       case 'full':
         this.#isFull = true
         message.nak()

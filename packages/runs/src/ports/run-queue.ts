@@ -15,8 +15,9 @@
  *    it has expired, the owner has lost all of its runs, and other processes may claim them.
  * RUNS-L3 Over all processes, at most `maxConcurrentRuns` runs are owned. A run that its owner has marked as waiting
  *    for a person is not counted. If the limit is Infinity, runs are not counted at all.
- * RUNS-L4 Runs that lost their owner are claimed first, then waiting runs, the oldest first. A parked run is due when
- *    its time limit has passed.
+ * RUNS-L4 Runs that were claimed before come first: those that lost their owner, were handed over, or continue after a
+ *    review. All others were submitted later. Within both groups the run that is due the longest comes first. A parked run
+ *    is due when its time limit has passed.
  * RUNS-L5 A run with a pending command is not parked: it becomes ready.
  * RUNS-L6 The end of the lease of a run's owner counts as a loss of the run. A stored step resets the losses to 0 when
  *    the owner has had the run for {@link SETTLED_AFTER_MS}, and to at most 1 before that.
@@ -37,7 +38,8 @@
  * RUNS-L16 A process that lived but could not reach the store until its lease ended excuses the losses of its runs when it
  *    reaches the store again: they are not counted, because the runs did not cause them.
  * RUNS-L15 A claim by an offer claims the offered run if it is due, is not a suspect, and was not claimed since the offer, if
- *    the caller knows its code, and if the limit and the wanted number allow it.
+ *    the caller knows its code, and if the limit and the wanted number allow it. Due runs of known code that were claimed
+ *    before come first (RUNS-L4): they replace offered runs.
  */
 import type { RunStatus } from '@tutti/protocol'
 import type { RunRecord } from '../run-record.ts'
@@ -134,6 +136,8 @@ export interface Offer {
 /** The outcome of a claim by an offer. */
 export type OfferOutcome =
   | { readonly kind: 'claimed'; readonly claim: ClaimedRun }
+  /** Another run was claimed, because it comes first (RUNS-L4). The offer still counts: offer its run again. */
+  | { readonly kind: 'replaced'; readonly claim: ClaimedRun }
   /** The run is due, but the limit is reached. */
   | { readonly kind: 'full' }
   /** The process that claimed the run after this offer owns it, for so many milliseconds unless it renews its lease. */

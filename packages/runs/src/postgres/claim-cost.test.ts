@@ -244,7 +244,7 @@ async function insertRuns(state: string, count: number, dueAt: string): Promise<
       created_at, state, owner, due_at, epoch)
     SELECT '${state}-' || g, 'band', 'SEQUENTIAL', 'RUNNING', '{"topic":"' || repeat('x', 200) || '"}',
       '{}', '{}', 2, 1.8e12 + g, '${state}',
-      ${state === 'owned' ? `'owner-' || g % 200` : 'NULL'}, ${dueAt}, 1
+      ${state === 'owned' ? `'owner-' || g % 200` : 'NULL'}, ${dueAt}, ${state === 'ready' ? 0 : 1}
     FROM generate_series(1, ${count}) AS g`)
 }
 

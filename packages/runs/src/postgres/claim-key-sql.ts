@@ -1,10 +1,11 @@
 /** SQL expressions for the runs that wait for an owner. */
 import { CODE_SEPARATOR } from '../claim-key.ts'
+import { SUSPECT_LOSSES } from '../execution/suspects.ts'
 
 /** {@link CODE_SEPARATOR} as a literal. */
 export const SEPARATOR = `E'\\x${CODE_SEPARATOR.charCodeAt(0).toString(16)}'`
 
-/** The claim key of a row of `runs`; see `../claim-key.ts`. The index `runs_claimable` has the same expression. */
+/** The claim key of a row of `runs`; see `../claim-key.ts`. The index `runs_by_turn` has the same expression. */
 export const CLAIM_KEY = `(ensemble || coalesce(${SEPARATOR} || code, ''))`
 
 /**
@@ -13,8 +14,14 @@ export const CLAIM_KEY = `(ensemble || coalesce(${SEPARATOR} || code, ''))`
  */
 export const STATE_OF_FOUND = `(state || '')`
 
-/** The runs that wait for an owner; the condition of the index `runs_claimable`. */
+/** The runs that wait for an owner; the condition of the index `runs_by_turn`. */
 export const UNOWNED = `state IN ('ready', 'parked') AND due_at IS NOT NULL`
+
+/**
+ * The class of a run that waits for an owner: 2 for a suspect, 1 for a run that was claimed before, 0 for others (RUNS-L4).
+ * The index `runs_by_turn` has the same expression.
+ */
+export const CLAIM_CLASS = `(CASE WHEN lost_owners >= ${SUSPECT_LOSSES} THEN 2 WHEN epoch > 0 THEN 1 ELSE 0 END)`
 
 /** The held runs; the condition of the index `runs_waiting_for_build`. */
 export const HELD = `status = 'WAITING_FOR_BUILD'`

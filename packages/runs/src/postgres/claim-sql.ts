@@ -3,7 +3,7 @@
  *
  *   due runs ─▶ as many free slots ─▶ the first due runs of each ensemble ─▶ as many of the oldest ─▶ owned ─▶ own lease
  *
- * An index has the due runs of each ensemble in three classes: suspects (2), runs that lost an owner (1), and others
+ * An index has the due runs of each ensemble in three classes: suspects (2), runs that were claimed before (1), and others
  * (0). The oldest of all are chosen without a lock. Then as many as were chosen of a class and an ensemble are locked,
  * from the oldest on; runs that another claim has locked are skipped.
  *
@@ -15,6 +15,7 @@
  */
 import { SUSPECT_LOSSES } from '../execution/suspects.ts'
 import {
+  CLAIM_CLASS,
   CLAIM_KEY,
   foundKeysSql,
   HELD,
@@ -50,7 +51,7 @@ export interface ClaimForm {
  *
  * `$1` owner, `$2` its lease in milliseconds or null, `$3` wanted number, `$4` limit or null for none, `$5` known
  * ensembles or null for all, `$6` time in milliseconds that runs of other ensembles must be due, `$7` maximum number of
- * suspects, `$8` and `$9` instant and row id after which runs without losses are searched, `$10` first slot to use, `$11`
+ * suspects, `$8` and `$9` instant and row id after which runs that were never claimed are searched, `$10` first slot to use, `$11`
  * whether expired leases do not matter; otherwise it claims no run while there is one, `$12` as `$2` for an owner without
  * runs, `$13` digests of the codes of the caller by ensemble as JSON, or null, `$14` its build, or null.
  *
@@ -64,7 +65,7 @@ export interface ClaimForm {
 export function claimSql(schema: string, how: ClaimForm): string {
   const top = (limit: string, locking: string): string => `
     SELECT id, due_at FROM ${schema}.runs
-    WHERE ${UNOWNED} AND ${CLAIM_KEY} = group_.ensemble AND least(lost_owners, 2) = group_.class
+    WHERE ${UNOWNED} AND ${CLAIM_KEY} = group_.ensemble AND ${CLAIM_CLASS} = group_.class
       AND due_at <= group_.before
       AND (due_at, id) > (
         CASE group_.class WHEN 0 THEN $8::timestamptz ELSE '-infinity' END, $9::int8)
@@ -105,17 +106,28 @@ export function claimSql(schema: string, how: ClaimForm): string {
 }
 
 /**
- * Builds the statement that claims the runs of offers (RUNS-L15). The parameters are those of {@link claimSql}, except
+ * Builds the statement that claims the runs of offers, and before them runs that were claimed before (RUNS-L15). The
+ * parameters are those of {@link claimSql}, except
  * that `$6` and `$7` are not used, and `$8` and `$9` are the ids and the epochs of the runs.
  */
 export function claimOfferedSql(schema: string): string {
   return `
-    WITH ${NO_LEASES}, waiting AS (SELECT $3::int8 AS runs), ${roomSql(schema)}, due AS MATERIALIZED (
-      SELECT 0 AS class, id, due_at, row_number() OVER (ORDER BY due_at, id) AS place FROM (
+    WITH ${NO_LEASES}, waiting AS (SELECT $3::int8 AS runs), ${roomSql(schema)}, begun AS MATERIALIZED (
+      SELECT 1 AS class, locked.* FROM unnest($5::text[]) AS known (key) CROSS JOIN LATERAL (
         SELECT id, due_at FROM ${schema}.runs
-          JOIN unnest($8::text[], $9::int4[]) AS offer (run_id, epoch) USING (run_id, epoch)
-        WHERE ${isDueSql('$5')} AND ($6::float8, $7::int8) IS NOT NULL
-        ORDER BY due_at, id LIMIT (SELECT runs FROM room) FOR UPDATE OF runs SKIP LOCKED) AS locked
+        WHERE ${UNOWNED} AND ${CLAIM_KEY} = known.key AND ${CLAIM_CLASS} = 1
+          AND due_at <= statement_timestamp()
+        ORDER BY due_at, id LIMIT (SELECT runs FROM room) FOR UPDATE SKIP LOCKED) AS locked
+      ORDER BY due_at, id LIMIT (SELECT runs FROM room)
+    ), offered AS MATERIALIZED (
+      SELECT 0 AS class, id, due_at FROM ${schema}.runs
+        JOIN unnest($8::text[], $9::int4[]) AS offer (run_id, epoch) USING (run_id, epoch)
+      WHERE ${isDueSql('$5')} AND ($6::float8, $7::int8) IS NOT NULL AND id NOT IN (SELECT id FROM begun)
+      ORDER BY due_at, id LIMIT (SELECT runs FROM room) - (SELECT count(*) FROM begun)
+      FOR UPDATE OF runs SKIP LOCKED
+    ), due AS MATERIALIZED (
+      SELECT *, row_number() OVER (ORDER BY class DESC, due_at, id) AS place
+      FROM (SELECT * FROM begun UNION ALL SELECT * FROM offered) AS both_kinds
     ), ${takeDueSql(schema)}
     SELECT (SELECT runs FROM room) AS room, claimed.* FROM fleet LEFT JOIN claimed ON true ORDER BY place`
 }
@@ -230,7 +242,7 @@ function hasStrandedSql(schema: string): string {
   return `EXISTS (
       SELECT FROM found WHERE ${isStrandedSql(schema, '$5')} AND EXISTS (
         SELECT FROM ${schema}.runs WHERE ${UNOWNED} AND ${CLAIM_KEY} = key
-          AND least(lost_owners, 2) = ANY ('{0,1,2}') AND due_at <= statement_timestamp()))
+          AND ${CLAIM_CLASS} = ANY ('{0,1,2}') AND due_at <= statement_timestamp()))
     OR EXISTS (
       SELECT FROM ${schema}.runs WHERE ${HELD} AND code IS NOT NULL AND ${CLAIM_KEY} = ANY ($5::text[]))`
 }

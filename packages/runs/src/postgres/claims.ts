@@ -38,7 +38,7 @@ export class PostgresClaims {
   /** See `RunQueue.hasStranded`. */
   hasStranded = false
   readonly #parts: PostgresParts
-  /** The last run without losses that this process claimed. */
+  /** The last of the runs that were never claimed before that this process claimed. */
   #last = FIRST
   /** Time at which a claim looks at all due runs and leases again; no lease that it saw expires earlier. */
   #lookAgainAt = 0
@@ -87,20 +87,17 @@ export class PostgresClaims {
     request: ClaimRequest,
   ): Promise<readonly OfferOutcome[]> {
     const claims = new Map<string, ClaimedRun>()
-    while (claims.size < Math.min(request.wanted, offers.length)) {
+    const most = Math.min(request.wanted, offers.length)
+    while (claims.size < most) {
       const left = offers.filter(({ runId }) => !claims.has(runId))
-      const wanted = Math.min(request.wanted - claims.size, left.length)
+      const wanted = most - claims.size
       const found = await this.#claimOffered(left, { ...request, wanted })
       for (const claim of found.runs) claims.set(claim.run.runId, claim)
       if (found.runs.length < found.room || !(await this.#findSlots({ ...request, wanted }))) break
     }
     const left = offers.filter(({ runId }) => !claims.has(runId))
     const others = await this.#explain(left, request)
-    return offers.map(({ runId }) => {
-      const claim = claims.get(runId)
-      if (claim !== undefined) return { kind: 'claimed', claim }
-      return others.get(runId) ?? { kind: 'outdated' }
-    })
+    return toOutcomes(offers, claims, others)
   }
 
   /** Makes one attempt to claim due runs. */
@@ -232,6 +229,23 @@ export class PostgresClaims {
       lostOwners,
     }
   }
+}
+
+/** Returns an outcome for each offer. Runs that were not offered replace those of offers that were not claimed. */
+function toOutcomes(
+  offers: readonly Offer[],
+  claims: ReadonlyMap<string, ClaimedRun>,
+  others: ReadonlyMap<string, OfferOutcome>,
+): readonly OfferOutcome[] {
+  const offered = new Set(offers.map(({ runId }) => runId))
+  const instead = [...claims.values()].filter(({ run }) => !offered.has(run.runId))
+  return offers.map(({ runId }) => {
+    const claim = claims.get(runId)
+    if (claim !== undefined) return { kind: 'claimed', claim }
+    const other = instead.shift()
+    if (other !== undefined) return { kind: 'replaced', claim: other }
+    return others.get(runId) ?? { kind: 'outdated' }
+  })
 }
 
 function toEnsembles(column: unknown): readonly string[] {

@@ -32,7 +32,7 @@ function toVersion1(schema: string): string {
     DROP TABLE ${schema}.audit;
     DROP INDEX ${schema}.runs_by_actor;
     DROP TABLE ${schema}.builds, ${schema}.build_shares, ${schema}.manifests;
-    DROP INDEX ${schema}.runs_claimable, ${schema}.runs_waiting_for_build;
+    DROP INDEX ${schema}.runs_by_turn, ${schema}.runs_waiting_for_build;
     ALTER TABLE ${schema}.runs DROP COLUMN build, DROP COLUMN code, DROP COLUMN fixed;
     ALTER TABLE ${schema}.runs DROP COLUMN request, DROP COLUMN actor, DROP COLUMN webhooks,
       DROP COLUMN actor_index, DROP COLUMN cost_usd, DROP COLUMN claimed_at,

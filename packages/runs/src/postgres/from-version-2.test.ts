@@ -34,7 +34,7 @@ describe('a store of version 2', () => {
        ALTER TABLE texts.events DROP COLUMN bytes; ALTER TABLE texts.steps DROP COLUMN bytes, DROP COLUMN seq;
        DROP TABLE texts.trimmed_steps; ALTER TABLE texts.runs DROP COLUMN parent, DROP COLUMN fixed;
        ALTER TABLE texts.signals DROP COLUMN reply_channel;
-       DROP INDEX texts.runs_cached, texts.runs_claimable, texts.runs_waiting_for_build, texts.runs_by_owner, texts.runs_by_upper_id,
+       DROP INDEX texts.runs_cached, texts.runs_by_turn, texts.runs_waiting_for_build, texts.runs_by_owner, texts.runs_by_upper_id,
          texts.runs_by_ensemble_status, texts.runs_by_actor;
        DROP TABLE texts.leases, texts.slots; DROP FUNCTION texts.free_slot CASCADE;
        ALTER TABLE texts.runs DROP COLUMN waiting, DROP COLUMN claimed_at, DROP COLUMN cache_key,

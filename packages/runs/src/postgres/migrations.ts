@@ -11,7 +11,7 @@ import { sleep, systemClock, TuttiError } from '@tutti/core'
 import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
 import { isLockTimeout } from './connection-errors.ts'
 import { BUILD_SHARES, BUILD_TABLES } from './build-tables.ts'
-import { CLAIM_KEY, HELD, UNOWNED } from './claim-key-sql.ts'
+import { CLAIM_CLASS, CLAIM_KEY, HELD, UNOWNED } from './claim-key-sql.ts'
 import { OFFER_TABLES, OFFER_TOKENS } from './offer-tables.ts'
 import { THREAD_TABLES } from './thread-tables.ts'
 import { Database, LOCKS, type DatabaseSession } from './database.ts'
@@ -393,6 +393,13 @@ export const POSTGRES_MIGRATIONS: readonly (string | IndexStep | RepeatedStep)[]
   OFFER_TOKENS,
   // Finds the newest runs of an ensemble with a status, and so, status by status, those of the ensemble.
   { indexes: { runs_by_ensemble_status: 'runs (ensemble, status, id)', runs_by_ensemble: null } },
+  // Runs that were claimed before come before those that were not.
+  {
+    indexes: {
+      runs_by_turn: `runs (${CLAIM_KEY}, ${CLAIM_CLASS}, due_at, id) WHERE ${UNOWNED}`,
+      runs_claimable: null,
+    },
+  },
 ]
 
 /**

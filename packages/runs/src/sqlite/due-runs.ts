@@ -3,7 +3,7 @@ import { SUSPECT_LOSSES } from '../execution/suspects.ts'
 
 import { SQLITE_CLAIM_KEY } from './claim-key-sql.ts'
 
-import type { ClaimRequest } from '../ports/run-queue.ts'
+import type { ClaimRequest, KnownEnsembles } from '../ports/run-queue.ts'
 import type { SqliteRow } from './rows.ts'
 import type { DatabaseSync } from 'node:sqlite'
 
@@ -43,57 +43,100 @@ export function prepareDueRuns(
     const room = findRoom(request, now)
     if (room <= 0) return []
     const suspects = takesSuspect ? 1 : 0
-    if (known === undefined) return all({ now, room, suspects })
-    return fitting({
-      now,
-      room,
-      suspects,
-      known: JSON.stringify(known.ensembles),
-      others: now - known.othersAfterMs,
-    })
+    if (known === undefined) return all({ now, room }, suspects)
+    return fitting({ now, room, ...toKnownValues(known, now) }, suspects)
   }
+}
+
+/** Returns the function that finds the rows of up to `room` due runs that were claimed before (RUNS-L15). */
+export function prepareBegunRuns(
+  database: DatabaseSync,
+): (known: KnownEnsembles, now: number, room: number) => readonly number[] {
+  const read = prepareBegunReader(database, FITS)
+  return (known, now, room) => read({ now, room, ...toKnownValues(known, now) }).map(idOf)
 }
 
 /** The key of the run is known, or its ensemble is not and it has been due for long (RUNS-L9, RUNS-Z2). */
 const FITS = `AND (${SQLITE_CLAIM_KEY} IN (SELECT value FROM json_each($known))
   OR (due_at <= $others AND ensemble NOT IN (SELECT value FROM json_each($known))))`
 
-type DueReader = (values: {
+/** Values of the statements; `known` and `others` are those of {@link FITS}. */
+interface DueValues {
   readonly now: number
   readonly room: number
-  readonly suspects: number
   readonly known?: string
   readonly others?: number
-}) => readonly number[]
+}
+
+function toKnownValues(
+  { ensembles, othersAfterMs }: KnownEnsembles,
+  now: number,
+): Required<Pick<DueValues, 'known' | 'others'>> {
+  return { known: JSON.stringify(ensembles), others: now - othersAfterMs }
+}
 
 /**
- * Uses four statements, each limited to the free slots, with a filter only if necessary. A single statement took ten
+ * Uses five statements, each limited to the free slots, with a filter only if necessary. A single statement took ten
  * times as long when no run was due.
  */
-function prepareDueReader(database: DatabaseSync, filter: string): DueReader {
-  const read = (condition: string): ((values: Record<string, string | number>) => SqliteRow[]) => {
-    const statement = database.prepare(
-      `SELECT id, due_at FROM runs WHERE ${condition} ${filter} ORDER BY due_at, id LIMIT $room`,
-    )
-    return (values) => statement.all(values)
-  }
+function prepareDueReader(
+  database: DatabaseSync,
+  filter: string,
+): (values: DueValues, suspects: number) => readonly number[] {
+  const ready = prepareReader(database, `state = 'ready' AND epoch = 0`, filter)
   // The conditions on losses are those of the index of runs with losses.
-  const lost = read(
-    `lost_owners > 0 AND state <> 'ended' AND state = 'ready' AND lost_owners < ${SUSPECT_LOSSES}`,
-  )
-  const ready = read(`state = 'ready' AND lost_owners = 0`)
-  const awake = read(`state = 'parked' AND due_at <= $now AND lost_owners < ${SUSPECT_LOSSES}`)
-  const suspected = read(
+  const suspected = prepareReader(
+    database,
     `lost_owners > 0 AND state <> 'ended' AND state IN ('ready', 'parked')
        AND lost_owners >= ${SUSPECT_LOSSES} AND due_at <= $now`,
+    filter,
   )
-  return ({ now, suspects, ...values }) => {
-    const suspect = suspects === 0 ? [] : suspected({ now, ...values, room: suspects })
-    const first = [...suspect, ...lost(values)]
-    if (first.length >= values.room) return first.slice(0, values.room).map(idOf)
-    const others = [...ready(values), ...awake({ now, ...values })].toSorted(byDue)
-    return [...first, ...others].slice(0, values.room).map(idOf)
+  const begun = prepareBegunReader(database, filter)
+  return ({ now, ...values }, suspects) => {
+    const { room } = values
+    const suspect = suspects === 0 ? [] : suspected({ ...values, now, room: suspects })
+    const first = [...suspect, ...begun({ ...values, now })]
+    const others = first.length >= room ? [] : ready(values)
+    return [...first, ...others].slice(0, room).map(idOf)
   }
+}
+
+/** Prepares the statements that read due runs that were claimed before, except suspects. */
+function prepareBegunReader(
+  database: DatabaseSync,
+  filter: string,
+): (values: DueValues) => readonly SqliteRow[] {
+  const lost = prepareReader(
+    database,
+    `lost_owners > 0 AND state <> 'ended' AND state = 'ready' AND lost_owners < ${SUSPECT_LOSSES}`,
+    filter,
+  )
+  // The condition of the index of such runs.
+  const released = prepareReader(
+    database,
+    `state = 'ready' AND epoch > 0 AND lost_owners = 0`,
+    filter,
+  )
+  const awake = prepareReader(
+    database,
+    `state = 'parked' AND due_at <= $now AND lost_owners < ${SUSPECT_LOSSES}`,
+    filter,
+  )
+  return ({ now, ...values }) =>
+    [...lost(values), ...released(values), ...awake({ ...values, now })]
+      .toSorted(byDue)
+      .slice(0, values.room)
+}
+
+function prepareReader(
+  database: DatabaseSync,
+  condition: string,
+  filter: string,
+): (values: Partial<DueValues>) => SqliteRow[] {
+  const statement = database.prepare(
+    `SELECT id, due_at FROM runs WHERE ${condition} ${filter} ORDER BY due_at, id LIMIT $room`,
+  )
+  return (values) => statement.all({ ...values })
 }
 
 function idOf(row: SqliteRow): number {

@@ -36,7 +36,7 @@ describe('a store of version 4', () => {
   ALTER TABLE runs DROP COLUMN build; ALTER TABLE runs DROP COLUMN code;
   DROP TABLE thread_runs; DROP TABLE threads; ALTER TABLE runs DROP COLUMN thread_id;
       ALTER TABLE tasks DROP COLUMN finish_reason; DROP TABLE memories; DROP TABLE reflections; DROP TABLE secrets; DROP TABLE run_texts; ALTER TABLE runs DROP COLUMN waiting;
-      DROP INDEX runs_suspected; DROP INDEX runs_cached;
+      DROP INDEX runs_suspected; DROP INDEX runs_cached; DROP INDEX runs_released;
       ALTER TABLE runs DROP COLUMN claimed_at;
       ALTER TABLE runs DROP COLUMN cache_key;
       DROP TABLE trimmed_steps; ALTER TABLE runs DROP COLUMN parent; ALTER TABLE runs DROP COLUMN fixed;

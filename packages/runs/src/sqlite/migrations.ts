@@ -333,6 +333,10 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     DELETE FROM steps WHERE key BETWEEN OLD.id << 32 AND (OLD.id << 32 | 4294967295);
   END;
   `,
+  // Runs that were claimed before are claimed before all others.
+  `
+  CREATE INDEX runs_released ON runs (due_at) WHERE state = 'ready' AND epoch > 0 AND lost_owners = 0;
+  `,
 ]
 
 /**

@@ -5,7 +5,7 @@
 import { toStoreMetrics } from '../store-metrics.ts'
 import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
 import { toClaimKey } from '../claim-key.ts'
-import { prepareDueChecker, prepareDueRuns, prepareRoom } from './due-runs.ts'
+import { prepareBegunRuns, prepareDueChecker, prepareDueRuns, prepareRoom } from './due-runs.ts'
 import { NEW_TOKEN, readRunRow, type QueueState } from './run-rows.ts'
 
 import type {
@@ -30,6 +30,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 export class SqliteRunQueue implements RunQueue {
   readonly #parts: SqliteParts
   readonly #due: ReturnType<typeof prepareDueRuns>
+  readonly #begun: ReturnType<typeof prepareBegunRuns>
   readonly #findRoom: ReturnType<typeof prepareRoom>
   readonly #isAnyDue: (now: number) => boolean
   readonly #statements: Statements
@@ -39,6 +40,7 @@ export class SqliteRunQueue implements RunQueue {
   constructor(parts: SqliteParts) {
     this.#parts = parts
     this.#due = prepareDueRuns(parts.database)
+    this.#begun = prepareBegunRuns(parts.database)
     this.#findRoom = prepareRoom(parts.database)
     this.#isAnyDue = prepareDueChecker(parts.database)
     this.#statements = prepareStatements(parts.database)
@@ -65,11 +67,21 @@ export class SqliteRunQueue implements RunQueue {
     const { clock, transaction } = this.#parts
     return transaction(() => {
       this.#statements.expire.run(Math.ceil(clock.now()))
-      let room = this.#findRoom(request, clock.now())
-      return offers.map((offer) => {
+      const now = clock.now()
+      let room = Math.min(this.#findRoom(request, now), offers.length)
+      const first =
+        request.known === undefined || room <= 0 ? [] : this.#begun(request.known, now, room)
+      const claims = first.map((id) => this.#take(id, request, request.known?.code))
+      room -= claims.length
+      const offered = new Set(offers.map(({ runId }) => runId))
+      const instead = claims.filter(({ run }) => !offered.has(run.runId))
+      return offers.map((offer): OfferOutcome => {
+        const claim = claims.find(({ run }) => run.runId === offer.runId)
+        if (claim !== undefined) return { kind: 'claimed', claim }
         const outcome = this.#claimOffered(offer, request, room)
         if (outcome.kind === 'claimed') room -= 1
-        return outcome
+        const other = outcome.kind === 'claimed' ? undefined : instead.shift()
+        return other === undefined ? outcome : { kind: 'replaced', claim: other }
       })
     })
   }

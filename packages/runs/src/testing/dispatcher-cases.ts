@@ -174,6 +174,31 @@ export const dispatcherCases: readonly StorageCase[] = [
     },
   },
   {
+    name: '[RUNS-L15] [RUNS-L4] a run that was claimed before replaces the runs of offers, and then its own offer counts',
+    async run({ storage }) {
+      const begun = await ownedRun(storage, 'run-begun')
+      const runs = [await createRun(storage, 'run-a'), await createRun(storage, 'run-b')]
+      await storage.queue.release(begun, { kind: 'ready' })
+      const known = { ensembles: ['band'], othersAfterMs: 600_000 }
+      const limited = { known, maxConcurrentRuns: 1 }
+      const outcomes = await claimOffered(storage, runs.map(toOffer), limited)
+      deepStrictEqual(kinds(outcomes).toSorted(), ['full', 'replaced'])
+      const claim = outcomes.flatMap((one) => (one.kind === 'replaced' ? [one.claim] : []))[0]
+      strictEqual(claim?.run.runId, 'run-begun')
+      await storage.queue.release({ ...claim, runId: 'run-begun' }, { kind: 'ready' })
+      const own = toOffer({ ...claim.run, epoch: 2 })
+      const again = await claimOffered(storage, [...runs.map(toOffer), own], {
+        ...limited,
+        maxConcurrentRuns: 2,
+      })
+      strictEqual(again[2]?.kind, 'claimed')
+      deepStrictEqual(kinds(again).toSorted(), ['claimed', 'claimed', 'full'])
+      const other = { ...limited, known: { ...known, ensembles: ['choir'] } }
+      await storage.queue.release({ ...again[2].claim, runId: 'run-begun' }, { kind: 'ready' })
+      deepStrictEqual(kinds(await claimOffered(storage, [own], other)), ['outdated'])
+    },
+  },
+  {
     name: '[RUNS-L15] concurrent claims by offers stay within the limit and get each run once',
     async run({ storage }) {
       const runs = []

@@ -2,12 +2,13 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
 import { SUSPECT_DELAY_MS } from '../execution/suspects.ts'
-import { cancelling, started, step, token } from './event-fixtures.ts'
+import { cancelling, result, reviewRequested, started, step, token } from './event-fixtures.ts'
 import {
   assertClaimed,
   claimDue,
   claimRun,
   createRun,
+  newUnownedWrite,
   ownedRun,
   toOwner,
   parkedRun,
@@ -220,7 +221,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L4] runs that lost their owner come first, then waiting runs, the oldest first',
+    name: '[RUNS-L4] runs that were claimed before come first, then all others, each the oldest first',
     async run({ storage, passTime }) {
       await ownedRun(storage, 'run-lost-2', {
         leaseOwner: { owner: 'owner-m', leaseMs: 90_000 },
@@ -235,7 +236,7 @@ export const releaseCases: readonly StorageCase[] = [
       await passTime(10_000)
       await createRun(storage, 'run-3')
       await passTime(90_000)
-      const ids = ['run-lost-1', 'run-lost-2', 'run-1', 'run-2', 'run-woken', 'run-3']
+      const ids = ['run-woken', 'run-lost-1', 'run-lost-2', 'run-1', 'run-2', 'run-3']
       assertClaimed(await claimDue(storage, { wanted: 3 }), ids.slice(0, 3))
       assertClaimed(await claimDue(storage), ids.slice(3))
     },
@@ -250,7 +251,7 @@ export const releaseCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-L4] a run that is handed over waits from the release on',
+    name: '[RUNS-L4] a run that is handed over continues before runs that were submitted later',
     async run({ storage, passTime }) {
       const owner = await ownedRun(storage, 'run-1')
       await createRun(storage, 'run-2')
@@ -258,7 +259,29 @@ export const releaseCases: readonly StorageCase[] = [
       await storage.queue.release(owner, { kind: 'ready' })
       await passTime(1000)
       await createRun(storage, 'run-3')
-      assertClaimed(await claimDue(storage), ['run-2', 'run-1', 'run-3'])
+      assertClaimed(await claimDue(storage), ['run-1', 'run-2', 'run-3'])
+    },
+  },
+  {
+    name: '[RUNS-L4] a decided run continues before runs that were submitted while it waited',
+    async run({ storage, passTime }) {
+      const parked = await parkedRun(storage, 'run-reviewed', { events: [reviewRequested('r')] })
+      const limited = { wanted: 1, maxConcurrentRuns: 1 }
+      const runIds = Array.from({ length: 4 }, (_, n) => `run-${n}`)
+      for (const runId of runIds) await createRun(storage, runId)
+      await passTime(1000)
+      // The claim that follows the last one may begin after it.
+      const [first] = await claimDue(storage, limited)
+      ok(first !== undefined)
+      strictEqual(first.run.runId, 'run-0')
+      const unowned = await readUnowned(storage, parked.runId)
+      const decided = newUnownedWrite(unowned, 'ready', { steps: [step(2)] })
+      strictEqual((await storage.runs.commitUnowned(decided)).kind, 'written')
+      await createRun(storage, 'run-4')
+      await toOwner(storage, first).commit([result('run-0')])
+      assertClaimed(await claimDue(storage, limited), ['run-reviewed'])
+      const rest = { wanted: 9, maxConcurrentRuns: 9 }
+      assertClaimed(await claimDue(storage, rest), [...runIds.slice(1), 'run-4'])
     },
   },
   {

@@ -79,14 +79,14 @@ export const unownedWriteCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P8] a parked run that becomes ready waits from then on',
+    name: '[RUNS-P8] [RUNS-L4] a parked run that becomes ready continues before runs that were submitted later',
     async run({ storage, passTime }) {
       const run = await parkedRun(storage, 'run-1', { wakeInMs: 100 })
       await passTime(1000)
       await createRun(storage, 'run-2')
       await passTime(1000)
       await storage.runs.commitUnowned(newUnownedWrite(run, 'ready'))
-      assertClaimed(await claimDue(storage), ['run-2', 'run-1'])
+      assertClaimed(await claimDue(storage), ['run-1', 'run-2'])
     },
   },
   {
