@@ -1,5 +1,5 @@
 /** Options of a client and their defaults. */
-import { systemClock, type Clock } from '@tutti/protocol'
+import { findExcessProblems, systemClock, type Clock } from '@tutti/protocol'
 
 /** The part of `fetch` that the client uses. It must obey `init.signal` and stream the body. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
@@ -116,6 +116,15 @@ export function resolveClientOptions(options: ClientOptions): ResolvedClientOpti
   const { maxRetries = DEFAULTS.maxRetries, idleTimeoutMs = DEFAULTS.idleTimeoutMs } = reconnect
   assertAbove(0, { timeoutMs, baseDelayMs, maxDelayMs, idleTimeoutMs })
   assertAbove(-1, { maxRetries, maxRepeats })
+  const excess = findExcessProblems({
+    timeoutMs,
+    baseDelayMs,
+    maxDelayMs,
+    idleTimeoutMs,
+    maxRetries,
+    maxRepeats,
+  })
+  if (excess.length > 0) throw new RangeError(`Cannot create a client: ${excess.join('; ')}`)
   return {
     baseUrl: resolveBaseUrl(options.baseUrl),
     headers: resolveHeaders(options),

@@ -10,6 +10,7 @@ import {
   type ToolMetrics,
 } from '@tutti/core'
 import { LargeReads, type Redactor, type Shared } from '@tutti/gateway'
+import { maximumOf, type WebhookEventType } from '@tutti/protocol'
 
 import { findAccessProblems } from './auth/access-problems.ts'
 import { AuditTrail } from './audit/audit-trail.ts'
@@ -19,7 +20,6 @@ import { redactor } from './secrets/redactor.ts'
 
 import type { ApiKey } from './auth/keys.ts'
 import type { ModelCatalog } from '@tutti/ensemble'
-import type { WebhookEventType } from '@tutti/protocol'
 import type { RunService } from '@tutti/runs'
 
 /** Parts and limits of a control API. */
@@ -215,6 +215,16 @@ const MINIMUMS: Readonly<Partial<Record<keyof Limits, number>>> = {
   stalledReaderMs: 1,
 }
 
+/** Maximum of the times that Node counts itself: its timers have 31 bits, and it adds a second to some. */
+const MAX_NODE_TIMER_MS = 2_147_000_000
+
+/** Limits whose maximum is less than that of their unit. */
+const MAXIMUMS: ReadonlyMap<string, number> = new Map([
+  ['headersTimeoutMs', MAX_NODE_TIMER_MS],
+  ['requestTimeoutMs', MAX_NODE_TIMER_MS],
+  ['keepAliveTimeoutMs', MAX_NODE_TIMER_MS],
+])
+
 /**
  * Validates options and adds defaults.
  *
@@ -281,7 +291,9 @@ function findLimitProblems(limits: Limits): readonly string[] {
     // NOTE: the keys of the table are names of limits.
     const value = limits[name as keyof Limits]
     const whole = !name.endsWith('Ms')
-    if (value >= least && (!whole || Number.isInteger(value))) return []
-    return [`${name} must be ${whole ? 'an integer' : 'a number'} >= ${least}, got ${value}`]
+    const most = MAXIMUMS.get(name) ?? maximumOf(name)
+    if (value >= least && value <= most && (!whole || Number.isInteger(value))) return []
+    const kind = whole ? 'an integer' : 'a number'
+    return [`${name} must be ${kind} >= ${least} and <= ${most}, got ${value}`]
   })
 }

@@ -75,8 +75,9 @@ export {
 
 // To extend
 export { isJsonObject, suggest, type Decoded, type Problem } from '@tutti/protocol'
+export { findExcessProblems, MAX_COST_USD, MAX_COUNT, MAX_DURATION_MS } from '@tutti/protocol'
 export { computeDigest, computeJsonDigest, formatCanonicalJson } from './digest/digest.ts'
-export { isoNow, toIsoText, sleep, systemClock, type Clock } from './clock.ts'
+export { isoNow, toIsoText, sleep, startTimer, systemClock, type Clock } from './clock.ts'
 export { newId } from './new-id.ts'
 export { errorMessage, TuttiError, type TuttiErrorOptions } from './errors.ts'
 export { schemaReader, type SchemaReader } from './input/schema-reader.ts'

@@ -3,7 +3,7 @@
  * JavaScript, from a variable or from a spread can still have a misspelled key, and a typo must never turn off a review or
  * a limit.
  */
-import { suggest } from '@tutti/protocol'
+import { findExcessProblems, suggest } from '@tutti/protocol'
 
 /**
  * Names of all options of `Options`. Write the list with `satisfies OptionNames<Options>`: an option that is missing
@@ -19,25 +19,30 @@ export function definitionError(message: string): TypeError & { readonly code: '
   })
 }
 
-/** Returns one problem for each key of `given` that is not a known option; `owner` is, for example, `review`. */
+/**
+ * Returns one problem for each key of `given` that is not a known option, and one for each number that exceeds the maximum
+ * of its unit (`maximumOf` of `@tutti/protocol`); `owner` is, for example, `review`.
+ */
 export function findUnknownOptions(
   given: object,
   known: Readonly<Record<string, true>>,
   owner?: string,
 ): readonly string[] {
   const unknown = Object.keys(given).filter((name) => !Object.hasOwn(known, name))
-  if (unknown.length === 0) return unknown
   const names = Object.keys(known)
   const where = owner === undefined ? '' : ` of ${owner}`
-  return unknown.map(
-    (name) => `unknown option "${name.slice(0, 100)}"${where}${formatHint(name, names)}`,
-  )
+  return [
+    ...unknown.map(
+      (name) => `unknown option "${name.slice(0, 100)}"${where}${formatHint(name, names)}`,
+    ),
+    ...findExcessProblems(pickOptions(given, known), owner),
+  ]
 }
 
 /**
  * Checks the keys of an options object; `action` is, for example, `Cannot define tool "datetime":`.
  *
- * @throws {TypeError} listing every unknown option.
+ * @throws {TypeError} listing every unknown option, and every number above its maximum.
  */
 export function assertKnownOptions(
   action: string,

@@ -64,7 +64,7 @@ export { waitForEnd, type WaitOptions } from './runs/wait-for-end.ts'
 export { findTool, invokeCatalogTool } from './tools/invoke-tool.ts'
 
 // HTTP
-export { durationMs } from './duration-ms.ts'
+export { durationMs, WANTED_DURATION } from './duration-ms.ts'
 export { badRequest, type WireError } from './http/api-error.ts'
 export {
   encodeEventBytes,

@@ -1,5 +1,5 @@
 /** Source of a LangChain model, and settings of its calls. */
-import { suggest, systemClock, type Clock } from '@tutti/core'
+import { findExcessProblems, suggest, systemClock, type Clock } from '@tutti/core'
 
 import { hasStructuredMode, providerFacts, PROVIDERS, type ModelIdentity } from './providers.ts'
 
@@ -152,6 +152,7 @@ function namedProblems(identity: ModelIdentity, options: LangchainModelOptions):
   if (maxTokens !== undefined && !isInteger(maxTokens, 1)) {
     problems.push(`maxTokens must be an integer >= 1, got ${maxTokens}`)
   }
+  problems.push(...findExcessProblems({ maxTokens, temperature }))
   if (temperature !== undefined && !(Number.isFinite(temperature) && temperature >= 0)) {
     problems.push(`temperature must be a number >= 0, got ${temperature}`)
   }

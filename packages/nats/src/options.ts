@@ -1,5 +1,5 @@
 /** Settings of the engine. */
-import { systemClock, type Clock } from '@tutti/core'
+import { findExcessProblems, systemClock, type Clock } from '@tutti/core'
 
 /** Options of {@link natsEngine}. */
 export interface NatsEngineOptions {
@@ -45,6 +45,7 @@ export function resolveNatsEngineOptions(options: NatsEngineOptions): ResolvedNa
     ...(storePollMs === undefined || storePollMs >= 1
       ? []
       : [`storePollMs must be at least 1, got ${storePollMs}`]),
+    ...findExcessProblems({ storePollMs }),
   ]
   if (problems.length > 0) throw new RangeError(`Cannot use NATS: ${problems.join('; ')}`)
   return resolved

@@ -1,14 +1,9 @@
-import { systemClock, type Clock } from '@tutti/core'
+import { startTimer, systemClock, type Clock } from '@tutti/core'
 
 /** The system's clock, with timers that do not keep the process alive. */
 export const quietSystemClock: Clock = {
   ...systemClock,
-  after(delayMs, callback) {
-    const timer = setTimeout(callback, delayMs).unref()
-    return () => {
-      clearTimeout(timer)
-    }
-  },
+  after: (delayMs, callback) => startTimer(delayMs, callback, (timer) => timer.unref()),
 }
 
 /** Returns {@link quietSystemClock} for the system's clock, and any other clock unchanged. */

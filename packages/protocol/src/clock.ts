@@ -13,26 +13,37 @@ export interface Clock {
   after(delayMs: number, callback: () => void): () => void
 }
 
-/** Longest delay of a timer; with a longer one, browsers and Node fire at once. */
+/** Longest delay of one timer of the platform; with a longer one, browsers and Node fire at once. */
 const LONGEST_TIMER_MS = 2_147_483_647
 
 /** Clock of this machine. Delays can have any length; an infinite one never fires. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
-  after(delayMs, callback) {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const wait = (leftMs: number): void => {
-      timer =
-        leftMs <= LONGEST_TIMER_MS
-          ? setTimeout(callback, leftMs)
-          : setTimeout(() => {
-              wait(leftMs - LONGEST_TIMER_MS)
-            }, LONGEST_TIMER_MS)
-    }
-    wait(delayMs)
-    return () => {
-      clearTimeout(timer)
-    }
-  },
+  after: (delayMs, callback) => startTimer(delayMs, callback),
+}
+
+/**
+ * Starts a timer of any length, which consists of timers of at most {@link LONGEST_TIMER_MS}. `onStart` receives each of
+ * them. Returns the function that stops it.
+ */
+export function startTimer(
+  delayMs: number,
+  callback: () => void,
+  onStart?: (timer: ReturnType<typeof setTimeout>) => void,
+): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const wait = (leftMs: number): void => {
+    timer =
+      leftMs <= LONGEST_TIMER_MS
+        ? setTimeout(callback, leftMs)
+        : setTimeout(() => {
+            wait(leftMs - LONGEST_TIMER_MS)
+          }, LONGEST_TIMER_MS)
+    onStart?.(timer)
+  }
+  wait(delayMs)
+  return () => {
+    clearTimeout(timer)
+  }
 }

@@ -27,7 +27,7 @@ export { ErrorBody, ErrorCodeName } from './schemas/error-body.ts'
 
 // To read the time
 export { eventTime } from './event-time.ts'
-export { systemClock, type Clock } from './clock.ts'
+export { startTimer, systemClock, type Clock } from './clock.ts'
 
 // To send a command to a run
 export {
@@ -254,6 +254,16 @@ export {
   WorkspaceFiles,
   WorkspaceFilesQuery,
 } from './schemas/rest/server.ts'
+
+// To check a number from outside
+export {
+  findExcessProblems,
+  MAX_COST_USD,
+  MAX_COUNT,
+  MAX_DURATION_MS,
+  MAX_TIME_MS,
+  maximumOf,
+} from './limits.ts'
 
 // To talk over a WebSocket: client to server
 export {

@@ -8,7 +8,7 @@ import {
   type ToolCatalog,
   type ToolMetrics,
 } from '@tutti/core'
-import { MAX_HISTORY_BYTES, MAX_HISTORY_MESSAGES } from '@tutti/protocol'
+import { MAX_HISTORY_BYTES, MAX_HISTORY_MESSAGES, maximumOf } from '@tutti/protocol'
 import { DEFAULT_TEXT_LIMITS, findDefaultsProblems } from '@tutti/ensemble'
 
 import { RESUME_POLICIES, type ResumePolicy } from './execution/resume-policy.ts'
@@ -164,7 +164,7 @@ type Limits = Pick<
 interface Bound {
   readonly least: number
   readonly whole: boolean
-  /** @default no limit */
+  /** @default the maximum of its unit */
   readonly most?: number
   /** Whether Infinity is allowed. */
   readonly mayBeInfinite?: boolean
@@ -177,7 +177,7 @@ const LEAST: Readonly<Record<keyof Limits, Bound>> = {
   maxRunsPerProcess: { least: 1, whole: true },
   maxQueuedRuns: { least: 0, whole: true },
   maxRetainedRuns: { least: 0, whole: true, mayBeInfinite: true },
-  maxRetainedAgeMs: { least: 0, whole: false },
+  maxRetainedAgeMs: { least: 0, whole: false, mayBeInfinite: true },
   // A search for ended runs looks back for less time than this, and so misses none.
   maxRetainedStepsMs: { least: 60_000, whole: false, mayBeInfinite: true },
   maxHistoryRuns: { least: 0, whole: true, most: MAX_HISTORY_MESSAGES / 2 },
@@ -221,15 +221,16 @@ export function resolveRunServiceOptions(options: RunServiceOptions): ResolvedRu
   }
   const resolved = { maxRunsPerProcess: filled.maxConcurrentRuns, ...filled }
   const outOfRange = Object.entries(LEAST).flatMap(([name, bound]) => {
-    const { least, most = Infinity, whole, mayBeInfinite = false } = bound
+    const { least, most = maximumOf(name), whole, mayBeInfinite = false } = bound
     // NOTE: the keys of the table are names of numbers.
     const value = resolved[name as keyof Limits]
     // A default is reported under the name of the option that it is taken from.
     if (name === 'maxRunsPerProcess' && options.maxRunsPerProcess === undefined) return []
     if (mayBeInfinite && value === Infinity) return []
     if (value >= least && value <= most && (!whole || Number.isInteger(value))) return []
-    const upTo = most === Infinity ? '' : ` and <= ${most}`
-    return [`${name} must be ${whole ? 'an integer' : 'a number'} >= ${least}${upTo}, got ${value}`]
+    const kind = whole ? 'an integer' : 'a number'
+    const orInfinity = mayBeInfinite ? ', or Infinity' : ''
+    return [`${name} must be ${kind} >= ${least} and <= ${most}${orInfinity}, got ${value}`]
   })
   const problems = [
     ...outOfRange,

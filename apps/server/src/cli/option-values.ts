@@ -1,5 +1,5 @@
 /** Parsers for options and arguments. Commander reports what they throw, with the name of the option. */
-import { RunStatus, type RunStatusList } from '@tutti/protocol'
+import { MAX_COST_USD, MAX_DURATION_MS, RunStatus, type RunStatusList } from '@tutti/protocol'
 import { InvalidArgumentError } from 'commander'
 
 const MAX_PORT = 65_535
@@ -28,9 +28,11 @@ export function countParser(least: number, most: number): (text: string) => numb
 
 /** Parses a number of seconds above 0. Returns milliseconds. */
 export function parseSeconds(text: string): number {
-  const seconds = Number(text)
-  if (text.trim() !== '' && Number.isFinite(seconds) && seconds > 0) return seconds * 1_000
-  throw new InvalidArgumentError('It must be a number of seconds above 0.')
+  const ms = Number(text) * 1_000
+  if (text.trim() !== '' && ms > 0 && ms <= MAX_DURATION_MS) return ms
+  throw new InvalidArgumentError(
+    `It must be a number of seconds above 0, at most ${MAX_DURATION_MS / 1_000}.`,
+  )
 }
 
 const UNITS: Readonly<Record<string, number>> = {
@@ -45,15 +47,19 @@ export function parseDuration(text: string): number {
   if (text === 'never') return 0
   const [, count = '', unit = ''] = /^(\d+(?:\.\d+)?)([smhd])$/.exec(text) ?? []
   const ms = Math.round(Number(count) * (UNITS[unit] ?? 0))
-  if (ms > 0 && Number.isSafeInteger(ms)) return ms
-  throw new InvalidArgumentError('It must be a duration such as 90s, 30m, 12h or 3d, or "never".')
+  if (ms > 0 && ms <= MAX_DURATION_MS) return ms
+  throw new InvalidArgumentError(
+    'It must be a duration such as 90s, 30m, 12h or 3d, at most 36500d, or "never".',
+  )
 }
 
 /** Parses an amount in US dollars above 0. */
 export function parseDollars(text: string): number {
   const dollars = Number(text)
-  if (text.trim() !== '' && Number.isFinite(dollars) && dollars > 0) return dollars
-  throw new InvalidArgumentError('It must be an amount in US dollars above 0, such as 0.50.')
+  if (text.trim() !== '' && dollars > 0 && dollars <= MAX_COST_USD) return dollars
+  throw new InvalidArgumentError(
+    `It must be an amount in US dollars above 0, at most ${MAX_COST_USD}, such as 0.50.`,
+  )
 }
 
 /** Parses statuses of runs, separated by commas, in upper or lower case. */
@@ -73,6 +79,6 @@ export function parseStatuses(text: string): RunStatusList {
 
 /** Parses a position in the event log of a run; negative numbers count from the end. */
 export function parseEventPlace(text: string): number {
-  if (/^-?\d{1,15}$/.test(text)) return Number(text)
+  if (/^-?\d{1,12}$/.test(text)) return Number(text)
   throw new InvalidArgumentError('It must be a whole number.')
 }

@@ -2,7 +2,14 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 
-import { isJsonObject, Scope, suggest, WebhookEventType } from '@tutti/protocol'
+import {
+  findExcessProblems,
+  isJsonObject,
+  MAX_TIME_MS,
+  Scope,
+  suggest,
+  WebhookEventType,
+} from '@tutti/protocol'
 
 import { MIN_KEY_LENGTH } from '../environment/api-keys.ts'
 
@@ -190,6 +197,7 @@ function limitProblems(what: string, limits: unknown, known: Names): readonly st
     ...wrong.map(
       ([name, limit]) => `${name} in "${what}" must be a number >= 0, got ${JSON.stringify(limit)}`,
     ),
+    ...findExcessProblems(limits).map((problem) => `in "${what}", ${problem}`),
   ]
 }
 
@@ -234,10 +242,10 @@ function keyProblems(entry: unknown, index: number): readonly string[] {
   if (sha256 !== undefined && !(typeof sha256 === 'string' && /^[0-9a-f]{64}$/i.test(sha256))) {
     problems.push(`sha256 of ${what} must be 64 hexadecimal digits`)
   }
-  if (expiresAt !== undefined && Number.isNaN(toEpochMs(expiresAt))) {
+  if (expiresAt !== undefined && !(toEpochMs(expiresAt) <= MAX_TIME_MS)) {
     problems.push(
       `expiresAt of ${what} must be milliseconds since 1970 or a time such as ` +
-        `"2030-01-31T00:00:00Z", got ${JSON.stringify(expiresAt)}`,
+        `"2030-01-31T00:00:00Z", at most in the year 9999, got ${JSON.stringify(expiresAt)}`,
     )
   }
   problems.push(

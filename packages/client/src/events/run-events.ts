@@ -1,7 +1,8 @@
 /** The events of a run as an async iterable. */
-import { routePath, type LoggedRunEvent, type RunEvent } from '@tutti/protocol'
+import { findExcessProblems, routePath, type LoggedRunEvent, type RunEvent } from '@tutti/protocol'
 
 import { followRun, type FollowRequest, type StreamedSubmission } from './follow-run.ts'
+import { isLogPosition, WANTED_POSITION } from './log-position.ts'
 
 import type { CallOptions } from '../http/exchange.ts'
 import type { ResolvedClientOptions } from '../options.ts'
@@ -44,8 +45,8 @@ export function runEvents<T extends RunEvent['type']>(
   options: RunEventsOptions<T>,
 ): AsyncIterable<LoggedRunEventOf<T>> {
   const { from, events } = options
-  if (from !== undefined && !Number.isSafeInteger(from)) {
-    throw new RangeError(`Cannot follow run "${runId}": from must be an integer, got ${from}`)
+  if (from !== undefined && !isLogPosition(from)) {
+    throw new RangeError(`Cannot follow run "${runId}": ${WANTED_POSITION}, got ${from}`)
   }
   if (events?.length === 0) {
     throw new TypeError(`Cannot follow run "${runId}": events must contain at least one type`)
@@ -72,6 +73,8 @@ export function submittedRunEvents<T extends RunEvent['type']>(
 }
 
 function assertTimeout(what: string, { timeoutMs }: FollowOptions): void {
+  const [excess] = findExcessProblems({ timeoutMs })
+  if (excess !== undefined) throw new RangeError(`Cannot follow ${what}: ${excess}`)
   if (timeoutMs === undefined || timeoutMs > 0) return
   throw new RangeError(`Cannot follow ${what}: timeoutMs must be above 0, got ${timeoutMs}`)
 }

@@ -6,6 +6,8 @@
  * X3 A retry waits at least as long as the server asks. If the wait exceeds the time limit, the failure is thrown at
  *    once.
  */
+import { findExcessProblems } from '@tutti/protocol'
+
 import { openScope, type CallScope } from '../call-scope.ts'
 import { TuttiClientError } from '../errors.ts'
 import { backoffMs } from '../reconnect.ts'
@@ -100,6 +102,8 @@ async function sendOnce(
 }
 
 function checkTimeLimit(timeoutMs: number): number {
+  const [excess] = findExcessProblems({ timeoutMs })
+  if (excess !== undefined) throw new RangeError(`Invalid time limit: ${excess}`)
   if (timeoutMs > 0) return timeoutMs
   throw new RangeError(`Invalid timeoutMs: must be above 0, got ${timeoutMs}`)
 }

@@ -2,6 +2,7 @@
 import { routePath, type RunEvent } from '@tutti/protocol'
 
 import { openScope } from '../call-scope.ts'
+import { isLogPosition, WANTED_POSITION } from '../events/log-position.ts'
 import { Connection } from './connection.ts'
 import { socketOpener } from './open-socket.ts'
 import { commandRequest } from './socket-commands.ts'
@@ -90,7 +91,7 @@ function assertFollowable({
   if (runId === undefined) {
     throw new TypeError('Cannot subscribe: from requires a runId, because each run has its own seq')
   }
-  if (!Number.isSafeInteger(from)) {
-    throw new RangeError(`Cannot subscribe: from must be an integer, got ${from}`)
+  if (!isLogPosition(from)) {
+    throw new RangeError(`Cannot subscribe: ${WANTED_POSITION}, got ${from}`)
   }
 }

@@ -1,5 +1,5 @@
 /** Validates the keys, origins, ticket secret and public address of a server. Pure; no problem contains a secret. */
-import { Scope } from '@tutti/protocol'
+import { findExcessProblems, MAX_TIME_MS, Scope } from '@tutti/protocol'
 
 import type { ApiKey } from './keys.ts'
 
@@ -66,6 +66,10 @@ function keyProblems(keys: readonly ApiKey[]): readonly string[] {
         (scope) => `${what} has the unknown scope "${scope}". Known: ${SCOPES.join(', ')}`,
       ),
       ...numbers.map(([field, value]) => `${field} of ${what} must be a number >= 0, got ${value}`),
+      ...findExcessProblems(limits).map((problem) => `${what}: ${problem}`),
+      ...(expiresAt === undefined || expiresAt <= MAX_TIME_MS || expiresAt === Infinity
+        ? []
+        : [`expiresAt of ${what} must be <= ${MAX_TIME_MS}, got ${expiresAt}`]),
     ]
   })
   return [

@@ -1,5 +1,5 @@
 /** Converts bodies and messages to commands. Pure. */
-import { actorOf, badRequest, type Caller, durationMs } from '@tutti/gateway'
+import { actorOf, badRequest, type Caller, durationMs, WANTED_DURATION } from '@tutti/gateway'
 
 import type { DirectiveInput, InjectBody, RunCommandOf, SwitchModelBody } from '@tutti/protocol'
 
@@ -72,6 +72,6 @@ export function toDirective(
 function parseTtl(ttl: string, { what, path = '' }: DirectiveSource): number {
   const length = durationMs(ttl)
   if (length !== undefined && length > 0) return length
-  const message = `must be a duration longer than 0, without years or months, got "${ttl}"`
+  const message = `${WANTED_DURATION}, got "${ttl}"`
   throw badRequest(what, [{ path: `${path}/ttl`, message }])
 }

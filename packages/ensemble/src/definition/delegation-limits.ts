@@ -1,6 +1,6 @@
 /** Limits of delegation, and the check of their definition. */
 
-import { findUnknownOptions, type OptionNames } from '@tutti/core'
+import { findExcessProblems, findUnknownOptions, type OptionNames } from '@tutti/core'
 
 /** A request to delegate work to another agent. */
 export interface DelegationRequest {
@@ -89,6 +89,7 @@ export function findDelegationProblems(
     ...Object.entries(numbers)
       .filter(([, value]) => !(Number.isInteger(value) && value >= 1))
       .map(([name, value]) => `${name} must be an integer >= 1, got ${value}`),
+    ...findExcessProblems(perWorker),
     ...unknown.map(
       (role) => `delegation names an unknown role "${role}". Available: [${roles.join(', ')}]`,
     ),

@@ -7,7 +7,7 @@
  * ENS-D3 The directives that reached an attempt also reach the next attempt at the same task, even when they
  *    have expired.
  */
-import { TuttiError } from '@tutti/core'
+import { findExcessProblems, TuttiError } from '@tutti/core'
 import { DirectiveAction, suggest, type DirectiveInput, type Priority } from '@tutti/protocol'
 
 import type { Directive } from '../ports/run-step.ts'
@@ -42,6 +42,7 @@ export function createDirective(
     problems.push(`content must be text that is not blank, got ${JSON.stringify(content)}`)
   }
   if (ttlMs !== undefined && !(ttlMs > 0)) problems.push(`ttlMs must be > 0, got ${ttlMs}`)
+  problems.push(...findExcessProblems({ ttlMs }))
   if (!PRIORITIES.includes(priority)) {
     problems.push(
       `priority must be one of ${PRIORITIES.join(', ')}, got ${JSON.stringify(priority)}`,

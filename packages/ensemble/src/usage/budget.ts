@@ -7,7 +7,7 @@
  * ENS-B6 The usage that an agent tool reports counts for its task and its run at once, also in another
  *    process.
  */
-import { TuttiError, type Remaining } from '@tutti/core'
+import { findExcessProblems, TuttiError, type Remaining } from '@tutti/core'
 import { addAmounts } from '@tutti/protocol'
 
 /** Limits of a run or a task; a missing field means no limit. */
@@ -33,13 +33,14 @@ const LIMITS = [
 /** Returns the problems of `budget`, one text each. */
 export function findBudgetProblems(budget: Budget | undefined): readonly string[] {
   if (budget === undefined) return []
-  return Object.entries(budget).flatMap(([name, value]: [string, unknown]) => {
+  const problems = Object.entries(budget).flatMap(([name, value]: [string, unknown]) => {
     if (!LIMITS.some((limit) => limit === name)) {
       return [`budget has no limit "${name}". Available: [${LIMITS.join(', ')}]`]
     }
     if (typeof value === 'number' && value > 0) return []
     return [`budget.${name} must be a number > 0, got ${String(value)}`]
   })
+  return [...problems, ...findExcessProblems(budget, 'budget')]
 }
 
 /** Label of the budget of a run. No task starts once it is exhausted. */

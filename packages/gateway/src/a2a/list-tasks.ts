@@ -6,7 +6,7 @@
  *    status changes meanwhile moves to the front, before the token.
  * GW-L3 A task belongs to the context in the tag of its run, else to a separate one with the id of the task.
  */
-import { decode } from '@tutti/protocol'
+import { decode, MAX_TIME_MS } from '@tutti/protocol'
 import { Type } from '@tutti/core'
 import { eventSize, readTurn } from '@tutti/runs'
 
@@ -100,7 +100,7 @@ function encodePageToken({ changedAt, runId }: ChangedRun): string {
   return Buffer.from(JSON.stringify([changedAt, runId])).toString('base64url')
 }
 
-const PlaceText = Type.Tuple([Type.Number(), Type.String()])
+const PlaceText = Type.Tuple([Type.Integer({ minimum: 0, maximum: MAX_TIME_MS }), Type.String()])
 
 function decodePageToken(token: string): ChangedRun {
   const text = Buffer.from(token, 'base64url').toString()

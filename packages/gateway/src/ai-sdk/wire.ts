@@ -4,7 +4,7 @@
  * @see https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol
  */
 import { Type, type Static } from '@tutti/core'
-import { ClientToolBody } from '@tutti/protocol'
+import { ClientToolBody, MAX_COUNT } from '@tutti/protocol'
 
 const CLOSED = { additionalProperties: false } as const
 
@@ -46,7 +46,9 @@ export const ChatMessage = Type.Object({
   role: Type.Enum(['system', 'user', 'assistant']),
   parts: Type.Array(MessagePart, { maxItems: MAX_PARTS }),
   /** Metadata that this server has sent, and more of the application. */
-  metadata: Type.Optional(Type.Object({ seq: Type.Optional(Type.Integer({ minimum: 0 })) })),
+  metadata: Type.Optional(
+    Type.Object({ seq: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_COUNT })) }),
+  ),
 })
 export type ChatMessage = Static<typeof ChatMessage>
 

@@ -2,7 +2,7 @@
 import { traceContextOf, type TraceContext } from '@tutti/core'
 
 import { actorOf, type Caller } from '../caller.ts'
-import { durationMs } from '../duration-ms.ts'
+import { durationMs, WANTED_DURATION } from '../duration-ms.ts'
 import { badRequest } from '../http/api-error.ts'
 import { parseInputs } from '../service/inputs-in-text.ts'
 import { toCacheKey, toRequestKey } from '../service/request-key.ts'
@@ -102,8 +102,6 @@ export function readDelivery(request: TaskRequest): TaskDelivery {
     ...(cachePolicy !== 'USE_CACHED' || maxAgeMs === undefined ? {} : { maxAgeMs }),
   }
 }
-
-const WANTED_DURATION = 'must be a duration longer than 0, without years or months'
 
 function isPositive(ms: number | undefined): boolean {
   return ms !== undefined && ms > 0

@@ -1,17 +1,22 @@
 /** Pure: limits of a caller on the usage of a task, as the usage extension defines them. */
 import { Type, type Static } from '@tutti/core'
-import { decode, type Problem, USAGE_EXTENSION } from '@tutti/protocol'
+import {
+  decode,
+  MAX_COST_USD,
+  MAX_COUNT,
+  MAX_DURATION_MS,
+  type Problem,
+  USAGE_EXTENSION,
+} from '@tutti/protocol'
 
 import type { RunUsage } from './usage.ts'
 import type { RunSubmission } from '@tutti/runs'
 
-const Positive = Type.Number({ exclusiveMinimum: 0 })
-
 /** Limits of a caller, in the fields of the usage extension. */
 export const UsageLimits = Type.Object({
-  max_cost_usd: Type.Optional(Positive),
-  max_tokens: Type.Optional(Positive),
-  deadline_ms: Type.Optional(Positive),
+  max_cost_usd: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: MAX_COST_USD })),
+  max_tokens: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: MAX_COUNT })),
+  deadline_ms: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: MAX_DURATION_MS })),
 })
 export type UsageLimits = Static<typeof UsageLimits>
 

@@ -4,17 +4,23 @@
  * @see A2A 0.1, `tasks/send` and `tasks/cancel`, of which JamJet's `agent_tool` uses a subset
  */
 import { Type, type Static } from '@tutti/core'
-import { SubmitRunBody, USAGE_EXTENSION } from '@tutti/protocol'
+import {
+  MAX_COST_USD,
+  MAX_COUNT,
+  MAX_DURATION_MS,
+  SubmitRunBody,
+  USAGE_EXTENSION,
+} from '@tutti/protocol'
 
 /** Session id that a caller chooses: visible ASCII, which every store accepts as a tag. */
 const SessionId = Type.String({ pattern: '^[!-~]{1,255}$' })
 
 /** Limits of the caller on the task. */
 const CallerLimits = Type.Object({
-  max_cost_usd: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-  max_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
+  max_cost_usd: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: MAX_COST_USD })),
+  max_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_COUNT })),
   /** Counted from the arrival of the request, in milliseconds. */
-  deadline_ms: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+  deadline_ms: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: MAX_DURATION_MS })),
 })
 
 const Kind = Type.Optional(Type.Enum(['text', 'data']))
@@ -58,5 +64,9 @@ export const CancelParams = Type.Object({ id: Type.String({ minLength: 1 }) })
 export type CancelParams = Static<typeof CancelParams>
 
 /** Id of a JSON-RPC request. */
-export const RpcId = Type.Union([Type.String({ maxLength: 255 }), Type.Number(), Type.Null()])
+export const RpcId = Type.Union([
+  Type.String({ maxLength: 255 }),
+  Type.Number({ minimum: -Number.MAX_VALUE, maximum: Number.MAX_VALUE }),
+  Type.Null(),
+])
 export type RpcId = Static<typeof RpcId>

@@ -1,5 +1,5 @@
 /** Options of guarded requests, with their defaults and checks. */
-import { systemClock, TuttiError, type Clock } from '@tutti/core'
+import { findExcessProblems, systemClock, TuttiError, type Clock } from '@tutti/core'
 import { ACCEPTED_CODINGS } from './decompress.ts'
 import { findHeaderProblems } from './header-rules.ts'
 
@@ -107,6 +107,7 @@ function assertLimits(
     ...Object.entries({ timeoutMs, connectTimeoutMs })
       .filter(([, limit]) => !(limit > 0))
       .map(([name, limit]) => `${name} must be > 0, got ${limit}`),
+    ...findExcessProblems({ maxRedirects, maxBytes, timeoutMs, connectTimeoutMs }),
   ]
   if (problems.length > 0) throw new RangeError(`Cannot make a request: ${problems.join('; ')}`)
 }

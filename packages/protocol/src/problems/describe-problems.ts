@@ -224,7 +224,11 @@ function visitOpenUnion(place: ProblemPlace, { members, most }: Alternatives, wa
     if (!values.includes(place.value)) walk.problems.push(describeBadChoice(values, place))
     return
   }
-  const candidates = members.filter((member) => allowsValueType(member, place.value))
+  const candidates = members.filter(
+    (member, index) =>
+      allowsValueType(member, place.value) &&
+      (fixed[index]?.some((one) => isScalar(one) === isScalar(place.value)) ?? true),
+  )
   if (candidates.length === 0) {
     walk.problems.push(describeMismatch(describeExpected({ anyOf: members }), place))
     return

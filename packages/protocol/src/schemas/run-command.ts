@@ -5,9 +5,13 @@
  * of the store and the worker pass it on unchanged; the engine interprets it.
  */
 import Type from 'typebox'
+import { MAX_DURATION_MS } from '../limits.ts'
 import { CancelMode, Priority } from './enums.ts'
 
 import type { Static } from '../static.ts'
+
+/** Time to live of a directive, in milliseconds. */
+const DirectiveTtlMs = Type.Number({ exclusiveMinimum: 0, maximum: MAX_DURATION_MS })
 
 const optionalText = Type.Optional(Type.String())
 
@@ -28,7 +32,7 @@ export const DirectiveInput = Type.Object({
   /** NORMAL when absent. */
   priority: Type.Optional(Priority),
   /** Time to live in milliseconds; as long as the run when absent. */
-  ttlMs: Type.Optional(Type.Number()),
+  ttlMs: Type.Optional(DirectiveTtlMs),
   /** Id of the directive; random when absent. */
   id: optionalText,
 })

@@ -7,9 +7,9 @@ import type { Static } from '../static.ts'
 /** Estimated cost in US dollars, by the prices that the server knows. */
 export const CostEstimate = Type.Object({
   /** Cost of the tokens read. */
-  inputCost: Type.Number({ minimum: 0 }),
+  inputCost: CostUsd,
   /** Cost of the tokens written. */
-  outputCost: Type.Number({ minimum: 0 }),
+  outputCost: CostUsd,
 })
 export type CostEstimate = Static<typeof CostEstimate>
 

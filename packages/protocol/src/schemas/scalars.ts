@@ -4,6 +4,7 @@
  * They are built once, so that an instant or a duration has one definition. The package does not export them.
  */
 import Type from 'typebox'
+import { MAX_COST_USD, MAX_COUNT, MAX_DURATION_MS, MAX_TIME_MS } from '../limits.ts'
 import { RUN_STATUS_LIST, RunStatus } from './enums.ts'
 
 import type { Static } from '../static.ts'
@@ -11,20 +12,47 @@ import type { Static } from '../static.ts'
 /** Point in time: RFC 3339 date-time such as `2025-03-15T10:30:00Z`; the server always writes UTC. */
 export const Instant = Type.String({ format: 'date-time' })
 
-/** Integer of at least 0, for counts and for indexes that start at 0. */
-export const Count = Type.Integer({ minimum: 0 })
+/** Integer of at least 0 that the server counts, such as a position or a sum. */
+export const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 
-/** Integer of at least 1. */
-export const PositiveCount = Type.Integer({ minimum: 1 })
+/** Integer of at least 1 that the server counts. */
+export const PositiveCount = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 
-/** Duration in whole milliseconds. */
-export const DurationMs = Type.Integer({ minimum: 0 })
+/** Limit that a client chooses: an integer from 0 to {@link MAX_COUNT}. */
+export const Limit = Type.Integer({ minimum: 0, maximum: MAX_COUNT })
+
+/** Limit that a client chooses: an integer from 1 to {@link MAX_COUNT}. */
+export const PositiveLimit = Type.Integer({ minimum: 1, maximum: MAX_COUNT })
+
+/** Limit in characters: an integer from 0 to {@link MAX_COUNT}, or -1 for no limit. */
+export const LengthLimit = Type.Integer({ minimum: -1, maximum: MAX_COUNT })
+
+/** Position in a log; a negative number counts from its end. */
+export const LogPosition = Type.Integer({ minimum: -MAX_COUNT, maximum: MAX_COUNT })
+
+/** Duration in whole milliseconds, up to 100 years. */
+export const DurationMs = Type.Integer({ minimum: 0, maximum: MAX_DURATION_MS })
+
+/** Duration in whole milliseconds above 0, up to 100 years. */
+export const WorkingTimeMs = Type.Integer({ minimum: 1, maximum: MAX_DURATION_MS })
+
+/** Point in time in milliseconds since 1970. */
+export const TimeMs = Type.Integer({ minimum: 0, maximum: MAX_TIME_MS })
 
 /** Number of tokens; -1 when the provider reports none, as in AgentEnsemble. */
-export const TokenCount = Type.Integer({ minimum: -1 })
+export const TokenCount = Type.Integer({ minimum: -1, maximum: Number.MAX_SAFE_INTEGER })
+
+/** Difference of two counts or durations. */
+export const Difference = Type.Integer({
+  minimum: Number.MIN_SAFE_INTEGER,
+  maximum: Number.MAX_SAFE_INTEGER,
+})
 
 /** Estimated cost in US dollars, by the prices that the server knows. */
-export const CostUsd = Type.Number({ minimum: 0 })
+export const CostUsd = Type.Number({ minimum: 0, maximum: Number.MAX_VALUE })
+
+/** Limit on a cost that a client chooses, in US dollars. */
+export const CostLimit = Type.Number({ exclusiveMinimum: 0, maximum: MAX_COST_USD })
 
 const NON_BLANK = '\\S'
 // `compare` is a segment of the path `/api/runs/compare`.
@@ -90,7 +118,11 @@ export const CLOSED = { additionalProperties: false } as const
 export const JsonObject = mapOf(Type.Unknown())
 
 /** Value of a tag. Filters compare its text form, so `n:5` matches 5 and "5". */
-export const TagValue = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
+export const TagValue = Type.Union([
+  Type.String(),
+  Type.Number({ minimum: -Number.MAX_VALUE, maximum: Number.MAX_VALUE }),
+  Type.Boolean(),
+])
 export type TagValue = Static<typeof TagValue>
 
 /** Tags of a run by name. */

@@ -58,6 +58,12 @@ const DEFAULTS = {
   logger: silentLogger,
 }
 
+/** Greatest number that PostgreSQL accepts for `max_connections`. */
+const MAX_CONNECTIONS = 262_143
+
+/** Greatest integer of PostgreSQL's settings, such as `statement_timeout`. */
+const MAX_INTEGER = 2_147_483_647
+
 /** Maximum length of an identifier in Postgres, in bytes. */
 const LONGEST_NAME = 63
 
@@ -79,8 +85,11 @@ export function resolvePostgresRunStorageOptions(
   const problems = [
     ...findUrlProblems({ connectionString, listenConnectionString, readConnectionString }),
     ...findSchemaProblems(resolved.schema),
-    ...findNumberProblems('maxConnections', resolved.maxConnections, 3),
-    ...findNumberProblems('queryLimitMs', resolved.queryLimitMs, 1),
+    ...findNumberProblems('maxConnections', resolved.maxConnections, {
+      least: 3,
+      most: MAX_CONNECTIONS,
+    }),
+    ...findNumberProblems('queryLimitMs', resolved.queryLimitMs, { least: 1, most: MAX_INTEGER }),
   ]
   if (problems.length > 0) {
     throw new RangeError(`Cannot open the Postgres run store: ${problems.join('; ')}`)
@@ -88,10 +97,14 @@ export function resolvePostgresRunStorageOptions(
   return resolved
 }
 
-function findNumberProblems(name: string, value: number, minimum: number): readonly string[] {
-  return Number.isInteger(value) && value >= minimum
+function findNumberProblems(
+  name: string,
+  value: number,
+  { least, most }: { readonly least: number; readonly most: number },
+): readonly string[] {
+  return Number.isInteger(value) && value >= least && value <= most
     ? []
-    : [`${name} must be an integer >= ${minimum}, got ${value}`]
+    : [`${name} must be an integer >= ${least} and <= ${most}, got ${value}`]
 }
 
 function findSchemaProblems(schema: string): readonly string[] {

@@ -1,10 +1,14 @@
 /** The options of `tutti run` that describe the request, one for each field of the body. */
-import { CaptureMode, ReviewPolicy, ReviewTimeoutAction, Workflow } from '@tutti/protocol'
+import {
+  CaptureMode,
+  MAX_COUNT,
+  ReviewPolicy,
+  ReviewTimeoutAction,
+  Workflow,
+} from '@tutti/protocol'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 
 import { countParser, gather, parseDollars, parseDuration, parseSeconds } from '../option-values.ts'
-
-const MOST = Number.MAX_SAFE_INTEGER
 
 /** Values of the options, as commander names them. */
 export interface SubmitCommandOptions {
@@ -101,15 +105,15 @@ export function withSubmitOptions(command: Command): Command {
     .option(
       '--max-tokens <count>',
       'maximum number of input and output tokens together',
-      countParser(1, MOST),
+      countParser(1, MAX_COUNT),
     )
     .option(
       '--max-time <seconds>',
       'maximum working time; waiting for people does not count',
       parseSeconds,
     )
-    .option('--max-model-calls <count>', 'maximum number of model calls', countParser(1, MOST))
-    .option('--max-tool-calls <count>', 'maximum number of tool calls', countParser(1, MOST))
+    .option('--max-model-calls <count>', 'maximum number of model calls', countParser(1, MAX_COUNT))
+    .option('--max-tool-calls <count>', 'maximum number of tool calls', countParser(1, MAX_COUNT))
     .optionsGroup('Run:')
     .option('-t, --tag <key=value>', 'a tag for finding the run; its value is text', gather)
     .option('--run-id <id>', 'id of the run (default: generated)')

@@ -3,7 +3,7 @@
  *
  * @see https://platform.openai.com/docs/api-reference/chat
  */
-import { Type, type Static, type TSchema } from '@tutti/core'
+import { MAX_COUNT, Type, type Static, type TSchema } from '@tutti/core'
 
 /** Maximum number of messages, of parts of one, and of tools. */
 const MAX_MESSAGES = 2_000
@@ -74,8 +74,8 @@ export const CompletionBody = Type.Object({
   tools: nullable(Type.Array(FunctionTool, { maxItems: MAX_TOOLS })),
   tool_choice: nullable(Type.Enum(['auto', 'none'])),
   response_format: nullable(ResponseFormat),
-  max_completion_tokens: nullable(Type.Integer({ minimum: 1 })),
-  max_tokens: nullable(Type.Integer({ minimum: 1 })),
+  max_completion_tokens: nullable(Type.Integer({ minimum: 1, maximum: MAX_COUNT })),
+  max_tokens: nullable(Type.Integer({ minimum: 1, maximum: MAX_COUNT })),
   metadata: nullable(Type.Record(Text, Text)),
 })
 export type CompletionBody = Static<typeof CompletionBody>

@@ -3,7 +3,7 @@
  *
  * @see https://platform.openai.com/docs/api-reference/responses
  */
-import { Type, type Static, type TSchema } from '@tutti/core'
+import { MAX_COUNT, Type, type Static, type TSchema } from '@tutti/core'
 
 const CLOSED = { additionalProperties: false } as const
 
@@ -84,7 +84,7 @@ export const CreateResponseBody = Type.Object(
     background: nullable(Type.Boolean()),
     store: nullable(Type.Boolean()),
     metadata: ResponseMetadata,
-    max_output_tokens: nullable(Type.Integer({ minimum: 1 })),
+    max_output_tokens: nullable(Type.Integer({ minimum: 1, maximum: MAX_COUNT })),
     tools: nullable(Type.Array(ResponseTool)),
     tool_choice: Type.Optional(Type.Unknown()),
     parallel_tool_calls: nullable(Type.Boolean()),

@@ -13,6 +13,7 @@ import {
   CLOSED,
   IdempotencyKey,
   IsoDuration,
+  LogPosition,
   NonBlank,
   RequestId,
   requiredWhen,
@@ -160,7 +161,7 @@ export const Subscribe = Type.Object(
     /** Only messages of this run; all runs when absent. */
     runId: Type.Optional(NonBlank),
     /** First `seq` to send from the run's log; a negative number counts from the end. Only new events when absent. */
-    from: Type.Optional(Type.Integer()),
+    from: Type.Optional(LogPosition),
   },
   CLOSED,
 )
@@ -180,7 +181,7 @@ export const DirectiveMessage = Type.Object(
     action: Type.Optional(Type.String()),
     /** Argument of the action. */
     value: Type.Optional(Type.String()),
-    /** Time to live; until the run ends when absent. */
+    /** Time to live, up to 100 years; until the run ends when absent. */
     ttl: Type.Optional(IsoDuration),
     /** Run that gets the directive; every running one when absent. */
     runId: Type.Optional(NonBlank),

@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { LlmIterationCompleted, LlmIterationStarted } from '../events/agent-events.ts'
 import { EventPosition, LoggedRunEvent } from '../run-event.ts'
-import { Instant } from '../scalars.ts'
+import { Instant, TimeMs } from '../scalars.ts'
 import { SharedCapability } from '../shared-capability.ts'
 
 import type { Static } from '../../static.ts'
@@ -42,7 +42,7 @@ export type Hello = Static<typeof Hello>
 export const Heartbeat = Type.Object({
   type: Type.Literal('heartbeat'),
   /** Server's clock in milliseconds since 1970. */
-  serverTimeMs: Type.Integer(),
+  serverTimeMs: TimeMs,
 })
 export type Heartbeat = Static<typeof Heartbeat>
 

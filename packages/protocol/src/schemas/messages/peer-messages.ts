@@ -75,7 +75,7 @@ export const CapacityUpdate = Type.Object({
   realm: Type.String(),
   status: Type.String(),
   /** Part of the capacity in use, from 0 to 1. */
-  currentLoad: Type.Number({ minimum: 0 }),
+  currentLoad: Type.Number({ minimum: 0, maximum: Number.MAX_VALUE }),
   /** Maximum number of concurrent runs. */
   maxConcurrent: Count,
   /** Whether requests of peers are accepted. */

@@ -1,5 +1,6 @@
 /** Messages from client to server: requests of one ensemble to another, in AgentEnsemble's network format. */
 import Type from 'typebox'
+import { MAX_DURATION_MS } from '../../limits.ts'
 import { Priority } from '../enums.ts'
 import { CLOSED, IsoDuration, NonBlank, RequestId } from '../scalars.ts'
 import { CapabilityType } from '../shared-capability.ts'
@@ -48,14 +49,16 @@ export const TaskRequest = Type.Object(
     /** Input for the task, in natural language. */
     context: Type.Optional(Type.String()),
     priority: Type.Optional(Priority),
-    /** Time from now until the result is needed. */
+    /** Time from now until the result is needed, up to 100 years. */
     deadline: Type.Optional(IsoDuration),
     delivery: Type.Optional(DeliverySpec),
     traceContext: Type.Optional(TraceContextFields),
     cachePolicy: Type.Optional(Type.Enum(['USE_CACHED', 'FORCE_FRESH'])),
     cacheKey: Type.Optional(Type.String()),
-    /** Maximum age of a cached result: a duration, or seconds as AgentEnsemble's serializer writes them. */
-    maxAge: Type.Optional(Type.Union([IsoDuration, Type.Number({ minimum: 0 })])),
+    /** Maximum age of a cached result, up to 100 years: a duration, or seconds as AgentEnsemble's serializer writes them. */
+    maxAge: Type.Optional(
+      Type.Union([IsoDuration, Type.Number({ minimum: 0, maximum: MAX_DURATION_MS / 1_000 })]),
+    ),
   },
   CLOSED,
 )

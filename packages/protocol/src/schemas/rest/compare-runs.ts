@@ -5,6 +5,7 @@ import {
   CLOSED,
   CostUsd,
   Count,
+  Difference,
   DurationMs,
   Instant,
   NonBlank,
@@ -156,15 +157,18 @@ export const ComparedInput = Type.Object({
 })
 export type ComparedInput = Static<typeof ComparedInput>
 
+/** Difference of two costs in US dollars. */
+const CostDifference = Type.Number({ minimum: -Number.MAX_VALUE, maximum: Number.MAX_VALUE })
+
 /** Values of the second run minus those of the first; a value is absent if one of them is not known. */
 export const RunDifference = Type.Object({
   /** In milliseconds; absent until both runs have ended. */
-  durationMs: Type.Optional(Type.Integer()),
-  tokens: Type.Optional(Type.Integer()),
+  durationMs: Type.Optional(Difference),
+  tokens: Type.Optional(Difference),
   /** In US dollars. */
-  costUsd: Type.Optional(Type.Number()),
-  modelCalls: Type.Integer(),
-  toolCalls: Type.Integer(),
+  costUsd: Type.Optional(CostDifference),
+  modelCalls: Difference,
+  toolCalls: Difference,
 })
 export type RunDifference = Static<typeof RunDifference>
 

@@ -5,6 +5,7 @@ import {
   CLOSED,
   CostUsd,
   Count,
+  Limit,
   JsonObject,
   mapOf,
   NonBlank,
@@ -25,7 +26,7 @@ const { inputs, taskOverrides, tags, runId, webhooks } = submitRunFields
 export const ForkRunBody = Type.Object(
   {
     /** `seq` of the last event that the fork copies; or the task before whose first event the fork begins. */
-    at: Type.Union([Count, Type.Object({ task: NonBlank }, CLOSED)]),
+    at: Type.Union([Limit, Type.Object({ task: NonBlank }, CLOSED)]),
     inputs,
     taskOverrides,
     /**

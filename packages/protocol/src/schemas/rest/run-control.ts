@@ -92,7 +92,7 @@ export const InjectBody = Type.Object(
     target: Type.Optional(NonBlank),
     /** NORMAL when absent. */
     priority: Type.Optional(Priority),
-    /** Time to live; until the run ends when absent. */
+    /** Time to live, up to 100 years; until the run ends when absent. */
     ttl: Type.Optional(IsoDuration),
   },
   {

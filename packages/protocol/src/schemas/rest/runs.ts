@@ -16,6 +16,7 @@ import {
   DurationMs,
   Instant,
   ListCursor,
+  LogPosition,
   PositiveCount,
   StringMap,
   TagMap,
@@ -65,7 +66,7 @@ export const RunEventsQuery = Type.Object(
     /** Event types separated by commas; all when absent. */
     events: Type.Optional(Type.String({ minLength: 1 })),
     /** First `seq` to send; a negative number counts from the end. `Last-Event-ID` takes precedence. */
-    from: Type.Optional(Type.Integer()),
+    from: Type.Optional(LogPosition),
     /** Ticket, for browsers that cannot send a key. */
     ticket: Type.Optional(Type.String({ minLength: 1 })),
   },

@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { ErrorCodeName } from '../error-body.ts'
 import { Scope } from '../enums.ts'
-import { CLOSED, Count, Instant, NullableText } from '../scalars.ts'
+import { CLOSED, Count, Instant, Limit, NullableText } from '../scalars.ts'
 
 import type { Static } from '../../static.ts'
 
@@ -58,7 +58,7 @@ export const AuditQuery = Type.Object(
     /** Maximum number of entries; 100 when absent. A page ends earlier when it reaches 1 MB. */
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
     /** Only entries with a smaller `id`; pass the last one of the previous page. */
-    before: Type.Optional(Count),
+    before: Type.Optional(Limit),
   },
   CLOSED,
 )

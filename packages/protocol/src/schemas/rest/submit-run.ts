@@ -9,15 +9,20 @@ import { HistoryMessage, MAX_HISTORY_MESSAGES } from '../history-message.ts'
 import { CaptureMode, ReviewPolicy, ReviewTimeoutAction, Workflow } from '../enums.ts'
 import {
   CLOSED,
+  CostLimit,
   Count,
+  DurationMs,
   JsonObject,
+  LengthLimit,
+  Limit,
   mapOf,
   NonBlank,
-  PositiveCount,
+  PositiveLimit,
   RunId,
   StringMap,
   TagMap,
   TaskReference,
+  WorkingTimeMs,
 } from '../scalars.ts'
 
 import type { Static } from '../../static.ts'
@@ -33,8 +38,8 @@ const MAX_WEBHOOKS = 100
 
 /** Review settings, shared by requests and responses. */
 const reviewSettingFields = {
-  /** Time limit for the reviewer in milliseconds; 0 means no limit. */
-  timeoutMs: Type.Optional(Count),
+  /** Time limit for the reviewer in milliseconds, up to 100 years; 0 means no limit. */
+  timeoutMs: Type.Optional(DurationMs),
   /** Action when no decision arrives in time. */
   onTimeout: Type.Optional(ReviewTimeoutAction),
   /** Role that the key of the reviewer must have. */
@@ -52,7 +57,7 @@ export const TaskReviewBody = Type.Object(
     /** Question for the reviewer. */
     prompt: Type.Optional(NonBlank),
     /** Number of times that REJECT repeats the task before it fails; 5 when absent. */
-    maxRevisions: Type.Optional(Count),
+    maxRevisions: Type.Optional(Limit),
   },
   CLOSED,
 )
@@ -76,7 +81,7 @@ export const TaskDefinitionBody = Type.Object(
     /** Alias of a model in the server's catalog. */
     model: Type.Optional(NonBlank),
     /** Maximum number of model turns; 25 when absent. */
-    maxIterations: Type.Optional(PositiveCount),
+    maxIterations: Type.Optional(PositiveLimit),
     /** Tasks whose output this task gets; it waits for them. */
     context: Type.Optional(Type.Array(TaskReference, { maxItems: MAX_REQUEST_TASKS })),
     /** JSON Schema that the output must match; the server also validates the schema itself. */
@@ -93,7 +98,7 @@ export const TaskDefinitionBody = Type.Object(
      */
     instructions: Type.Optional(Type.String()),
     /** Maximum number of output tokens of each model call. A longer answer is cut, and fails the task. */
-    maxOutputTokens: Type.Optional(PositiveCount),
+    maxOutputTokens: Type.Optional(PositiveLimit),
   },
   CLOSED,
 )
@@ -109,7 +114,7 @@ export const TaskOverrideBody = Type.Object(
     /** Alias of a model in the server's catalog. */
     model: Type.Optional(NonBlank),
     /** Maximum number of model turns. */
-    maxIterations: Type.Optional(PositiveCount),
+    maxIterations: Type.Optional(PositiveLimit),
     /** Additional text for the agent. */
     additionalContext: Type.Optional(Type.String()),
     /** Tools to add or remove, by name. */
@@ -134,12 +139,12 @@ export type TaskOverrideBody = Static<typeof TaskOverrideBody>
 /** Settings of a run, shared by requests and responses. */
 const runOptionsFields = {
   /** Maximum number of characters of a tool output that reach the model; -1 for no limit, the ensemble's setting when absent. */
-  maxToolOutputLength: Type.Optional(Type.Integer({ minimum: -1 })),
+  maxToolOutputLength: Type.Optional(LengthLimit),
   /**
    * Maximum number of characters of a tool output in the server's log; -1 for no limit, the ensemble's setting when
    * absent.
    */
-  toolLogTruncateLength: Type.Optional(Type.Integer({ minimum: -1 })),
+  toolLogTruncateLength: Type.Optional(LengthLimit),
   workflow: Type.Optional(Workflow),
   /** Whether the server logs every model turn and tool call of the run. */
   verbose: Type.Optional(Type.Boolean()),
@@ -170,15 +175,15 @@ export type RunOptionsGiven = Static<typeof RunOptionsGiven>
 /** Limits of a run, shared by requests and responses. */
 const budgetFields = {
   /** Maximum number of tokens, read and written. */
-  maxTokens: Type.Optional(PositiveCount),
+  maxTokens: Type.Optional(PositiveLimit),
   /** Maximum cost in US dollars; rejected when the price of a model is not known. */
-  maxCostUsd: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-  /** Maximum working time in milliseconds; waiting for reviewers does not count. */
-  maxDurationMs: Type.Optional(PositiveCount),
+  maxCostUsd: Type.Optional(CostLimit),
+  /** Maximum working time in milliseconds, up to 100 years; waiting for reviewers does not count. */
+  maxDurationMs: Type.Optional(WorkingTimeMs),
   /** Maximum number of model calls. */
-  maxModelCalls: Type.Optional(PositiveCount),
+  maxModelCalls: Type.Optional(PositiveLimit),
   /** Maximum number of tool calls. */
-  maxToolCalls: Type.Optional(PositiveCount),
+  maxToolCalls: Type.Optional(PositiveLimit),
 }
 
 /** Limits of a run, in addition to its ensemble's: the smaller of both applies. */
@@ -204,8 +209,11 @@ export const ClientToolBody = Type.Object(
     description: Type.Optional(NonBlank),
     /** JSON Schema of the arguments, an object. */
     inputSchema: JsonObject,
-    /** Maximum time to wait for a result, in milliseconds; 0 means no limit, a day when absent. Then the call fails. */
-    timeoutMs: Type.Optional(Count),
+    /**
+     * Maximum time to wait for a result, in milliseconds, up to 100 years; 0 means no limit, a day when absent. Then the
+     * call fails.
+     */
+    timeoutMs: Type.Optional(DurationMs),
   },
   CLOSED,
 )

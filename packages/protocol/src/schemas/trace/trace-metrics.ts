@@ -1,14 +1,17 @@
 /** Metrics of a trace, by task and in total. Format of AgentEnsemble, version 1.1. */
 import Type from 'typebox'
-import { Count, IsoDuration, mapOf, TokenCount } from '../scalars.ts'
+import { CostUsd, Count, IsoDuration, mapOf, TokenCount } from '../scalars.ts'
 
 import type { Static } from '../../static.ts'
 
+/** Amount in US dollars, as a number or as text. */
+const TraceCostUsd = Type.Union([CostUsd, Type.String()])
+
 /** Estimated cost. AgentEnsemble's exporter writes numbers; the types of its dashboard declare text. */
 export const TraceCost = Type.Object({
-  inputCost: Type.Union([Type.Number(), Type.String()]),
-  outputCost: Type.Union([Type.Number(), Type.String()]),
-  totalCost: Type.Union([Type.Number(), Type.String()]),
+  inputCost: TraceCostUsd,
+  outputCost: TraceCostUsd,
+  totalCost: TraceCostUsd,
   currency: Type.String(),
 })
 export type TraceCost = Static<typeof TraceCost>
