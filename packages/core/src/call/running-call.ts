@@ -132,7 +132,7 @@ export class RunningCall {
   #addEdit(edit: EditedInput): void {
     this.#edits ??= []
     this.#edits.push(edit)
-    this.#parent?.#addEdit({ ...edit, isStep: true })
+    if (this.#parent !== undefined) this.#parent.#addEdit({ ...edit, isStep: true })
   }
 
   /** Pauses the time limits of this call and of those that it is a step of; returns the function that resumes them. */
