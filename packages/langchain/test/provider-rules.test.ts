@@ -101,6 +101,13 @@ const BREAKING: Readonly<Record<keyof ProviderRules, readonly ModelRequest[]>> =
     withSchema({ properties: { a: { type: 'array' } } }),
     withSchema({ properties: { a: { type: ['array', 'null'] } } }),
   ],
+  tupleItems: [
+    withSchema({
+      properties: {
+        a: { type: 'array', items: [{ type: 'string' }], additionalItems: { type: 'number' } },
+      },
+    }),
+  ],
   objectProperties: [withSchema({})],
   emptyObject: [withSchema({ properties: {} }), withSchema({})],
   keywords: [

@@ -145,5 +145,5 @@ function endWithUser(messages: readonly Message[]): readonly Message[] {
 function trimEnd(messages: readonly Message[]): readonly Message[] {
   const last = messages.at(-1)
   if (last?.role !== 'assistant' || !/\s$/.test(last.content)) return messages
-  return messages.with(-1, { ...last, content: last.content.trimEnd() })
+  return [...messages.slice(0, -1), { ...last, content: last.content.trimEnd() }]
 }

@@ -8,7 +8,7 @@ import { TuttiError } from '@tutti/core'
 
 import { toObjectSchema } from '../tools/to-object-schema.ts'
 import { limitKeywords } from './limit-keywords.ts'
-import { fieldsIn, isFields, mapSchema, toPlainSchema, type SchemaFields } from './map-schema.ts'
+import { fieldsIn, mapSchema, toPlainSchema, type SchemaFields } from './map-schema.ts'
 import { isAccepted, replaceName } from './names.ts'
 import { renameProperties } from './rename-properties.ts'
 import { toWellFormedValue } from './well-formed.ts'
@@ -119,8 +119,9 @@ function fitSchema(
 }
 
 function fitKeywords(schema: SchemaFields, rules: ProviderRules): SchemaFields {
-  const { arrayItems, emptyObject, keywords, objectProperties } = rules
-  const limited = keywords === undefined ? schema : limitKeywords(schema, keywords)
+  const { arrayItems, emptyObject, keywords, objectProperties, tupleItems } = rules
+  const current = tupleItems === undefined ? schema : renameTuples(schema)
+  const limited = keywords === undefined ? current : limitKeywords(current, keywords)
   const listed = arrayItems === undefined ? limited : addItems(limited)
   if (emptyObject !== undefined && isEmpty(listed)) return NO_SCHEMA
   const lacksProperties = objectProperties !== undefined && listed['properties'] === undefined
@@ -134,15 +135,35 @@ function isEmpty({ properties }: SchemaFields): boolean {
   return Object.keys(fieldsIn(properties)).length === 0
 }
 
-/** Adds `items` to array schemas; returns the schema itself when none lacks them. */
+/** Adds `items` to array schemas. */
 function addItems(schema: SchemaFields): SchemaFields {
-  let isComplete = true
-  const complete = mapSchema(schema, (fields) => {
-    if (!isArray(fields['type']) || isFields(fields['items'])) return fields
-    isComplete = false
-    return { ...fields, items: {} }
+  return changeSchema(schema, (fields) =>
+    isArray(fields['type']) && fields['items'] === undefined ? { ...fields, items: {} } : fields,
+  )
+}
+
+/** Converts tuples of earlier drafts to `prefixItems`. */
+function renameTuples(schema: SchemaFields): SchemaFields {
+  return changeSchema(schema, (fields) => {
+    const { items, additionalItems, ...others } = fields
+    if (!Array.isArray(items)) return fields
+    const rest = additionalItems === undefined ? {} : { items: additionalItems }
+    return { ...others, prefixItems: items, ...rest }
   })
-  return isComplete ? schema : fieldsIn(complete)
+}
+
+/** Changes all schemas within a schema; returns the schema itself when `change` returns its argument for each. */
+function changeSchema(
+  schema: SchemaFields,
+  change: (fields: SchemaFields) => SchemaFields,
+): SchemaFields {
+  let isSame = true
+  const changed = mapSchema(schema, (fields) => {
+    const next = change(fields)
+    isSame &&= next === fields
+    return next
+  })
+  return isSame ? schema : fieldsIn(changed)
 }
 
 function isArray(type: unknown): boolean {

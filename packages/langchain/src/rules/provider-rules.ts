@@ -87,6 +87,11 @@ const CLAUDE = {
     maxLength: 64,
     separator: '_',
   },
+  tupleItems: {
+    source: 'https://github.com/openclaw/openclaw/issues/98588',
+    refusal:
+      '{at}: JSON schema is invalid. It must match JSON Schema draft 2020-12 (https://json-schema.org/draft/2020-12)',
+  },
   blank: {
     source: 'https://github.com/LibreChat-AI/agents/pull/124',
     refusal: 'messages: text content blocks must contain non-whitespace text',

@@ -64,6 +64,8 @@ export interface ProviderRules {
   readonly trailingSpace?: Rule
   /** Array schemas without `items`. */
   readonly arrayItems?: Rule
+  /** Tuples in the form of earlier drafts of JSON Schema, a list in `items`. */
+  readonly tupleItems?: Rule
   /** An input schema without the keyword `properties`. */
   readonly objectProperties?: Rule
   /** An input schema without any property: a tool without input must have no schema. */

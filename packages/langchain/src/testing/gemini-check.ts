@@ -123,12 +123,13 @@ function findSchemaProblem({ fields }: InnerSchema, at: string): string | undefi
   if (values !== undefined && !(type === 'string' && isTextList(values))) {
     return `Invalid value at '${at}.enum' (TYPE_STRING)`
   }
-  if (format !== undefined && !keywords?.formats[type]?.includes(String(format))) {
-    return `* GenerateContentRequest.${at}.format: only ${String(keywords?.formats[type])} are supported for ${type.toUpperCase()} type`
+  const formats: readonly unknown[] = keywords?.formats[type] ?? []
+  if (format !== undefined && !formats.includes(format)) {
+    return `* GenerateContentRequest.${at}.format: only ${formats.join(', ')} are supported for ${type.toUpperCase()} type`
   }
   const value = Object.values(fieldsIn(properties)).find((inner) => !isFields(inner))
   if (value !== undefined) {
-    return `Invalid value at '${at}.properties' (type.googleapis.com/google.ai.generativelanguage.v1beta.Schema), ${String(value)}`
+    return `Invalid value at '${at}.properties' (type.googleapis.com/google.ai.generativelanguage.v1beta.Schema), ${JSON.stringify(value)}`
   }
   const names: readonly unknown[] = Array.isArray(required) ? required : []
   const isDefined = names.every((name) => Object.hasOwn(fieldsIn(properties), String(name)))

@@ -95,7 +95,7 @@ function findNameProblem(name: string, rule: NameRule | undefined, at: string): 
 }
 
 function findToolProblem(tool: SentTool, rules: ProviderRules): string | undefined {
-  const { propertyName, arrayItems, objectProperties } = rules
+  const { propertyName, arrayItems, objectProperties, tupleItems } = rules
   const value = tool.name
   if (objectProperties !== undefined && fieldsIn(tool.schema)['properties'] === undefined) {
     return refuse(objectProperties, { at: toPath(tool, []), value })
@@ -106,6 +106,9 @@ function findToolProblem(tool: SentTool, rules: ProviderRules): string | undefin
       const { type, items, properties } = fields
       if (arrayItems !== undefined && [type].flat().includes('array') && items === undefined) {
         return refuse(arrayItems, { at: toPath(tool, path), value })
+      }
+      if (tupleItems !== undefined && Array.isArray(items)) {
+        return refuse(tupleItems, { at: toPath(tool, []) })
       }
       const at = toPath(tool, [...path, 'properties'])
       return findFirst(Object.keys(fieldsIn(properties)), (name) =>
@@ -156,7 +159,7 @@ function findOrderProblem(
   rules: ProviderRules,
 ): string | undefined {
   const { systemFirst, userFirst, userLast, trailingSpace } = rules
-  const turns = messages.filter(({ role }) => role !== 'system')
+  const first = messages.find(({ role }) => role !== 'system')
   const last = messages.at(-1)
   const late = messages.find(
     ({ role }, index) =>
@@ -165,7 +168,7 @@ function findOrderProblem(
       messages[index - 1]?.role !== 'system',
   )
   if (systemFirst !== undefined && late !== undefined) return refuse(systemFirst, { at: late.at })
-  if (userFirst !== undefined && turns[0]?.role === 'assistant') return refuse(userFirst)
+  if (userFirst !== undefined && first?.role === 'assistant') return refuse(userFirst)
   const order = findFirst(
     messages.map((message, index) => [messages[index - 1]?.role, message.role] as const),
     ([before, role]) => findTurnProblem(before, role, rules),
