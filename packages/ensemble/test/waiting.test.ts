@@ -324,3 +324,92 @@ describe('[ENS-E18] onWaiting', () => {
     expect((await run.handle.result).status).toBe('COMPLETED')
   })
 })
+
+describe('[ENS-E28] onAgentWaitChange', () => {
+  /** A tool that reports the call of an agent, which answers after `ms`. */
+  function agentCall(clock: Clock, protocol: 'a2a' | 'local', ms: number): AgentTool {
+    return defineTextTool({
+      name: 'agent',
+      description: 'Calls an agent',
+      timeoutMs: Infinity,
+      async execute(_, { reportAgent }) {
+        const call = { call_id: 'call', retry_index: 0, input_tokens: 0, output_tokens: 0 }
+        const agent = { agent_uri: 'http://agent', mode: 'streaming', input_hash: '' } as const
+        reportAgent({ type: 'agent_tool_invoked', ...call, ...agent, protocol })
+        await sleep(clock, ms)
+        const totals = { chunks_received: 0, total_duration_ms: ms, total_cost: 0 }
+        reportAgent({ type: 'agent_tool_completed', ...call, ...totals, output: 'ok' })
+        return 'ok'
+      },
+    })
+  }
+
+  function startWatched(clock: FakeClock, tasks: readonly TaskDefinition[]) {
+    const changes: boolean[] = []
+    const team = ensemble({
+      name: 'team',
+      workflow: 'PARALLEL',
+      tasks: tasks.map((one) => task(one)),
+    })
+    const onAgentWaitChange = (isWaiting: boolean): void => {
+      changes.push(isWaiting)
+    }
+    return { changes, ...startRecorded(team, { clock, onAgentWaitChange }) }
+  }
+
+  const asks = (clock: FakeClock, ...tools: readonly AgentTool[]): TaskDefinition => ({
+    description: `Ask with ${tools.length} of ${clock.now()}`,
+    tools,
+    model: scriptedModel(({ messages }) =>
+      messages.at(-1)?.role === 'tool' ? 'done' : calls(...tools.map(({ name }) => name)),
+    ),
+  })
+
+  it('is called when the only task begins to wait for an agent of another process, and when it continues', async () => {
+    const clock = fakeClock()
+    const run = startWatched(clock, [asks(clock, agentCall(clock, 'a2a', 50))])
+    await clock.advance(49)
+    expect(run.changes).toEqual([true])
+    await clock.advance(1)
+    await run.handle.result
+    expect(run.changes).toEqual([true, false])
+  })
+
+  it('is not called for an agent of this process', async () => {
+    const clock = fakeClock()
+    const run = startWatched(clock, [asks(clock, agentCall(clock, 'local', 50))])
+    await clock.advance(50)
+    await run.handle.result
+    expect(run.changes).toEqual([])
+  })
+
+  it('is called when every other call has ended and every other task waits', async () => {
+    const clock = fakeClock()
+    const run = startWatched(clock, [
+      asks(clock, agentCall(clock, 'a2a', 100), tool(clock, 'slow', 20)),
+      { description: 'Do', model: timedModel(clock, 50), review: LONG },
+    ])
+    await clock.advance(49)
+    expect(run.changes).toEqual([])
+    await clock.advance(1)
+    expect(run.changes).toEqual([true])
+    await decideFirst(run)
+    await clock.advance(1)
+    expect(run.changes).toEqual([true, false, true])
+    await clock.advance(100)
+    await run.handle.result
+    expect(run.changes).toEqual([true, false, true, false])
+  })
+
+  it('is called when a call is stopped that does not report the end of its agent', async () => {
+    const clock = fakeClock()
+    const run = startWatched(clock, [
+      { ...asks(clock, agentCall(clock, 'a2a', 10_000)), timeoutMs: 50 },
+    ])
+    await clock.advance(49)
+    expect(run.changes).toEqual([true])
+    await clock.advance(20_000)
+    await run.handle.result.catch(() => undefined)
+    expect(run.changes).toEqual([true, false])
+  })
+})

@@ -56,7 +56,7 @@ async function mutedProcess(url: string, { ensemble }: WaitingEnsemble) {
       if (isMuted) await back.promise
       return storage.queue.renew(leaseOwner)
     },
-    markWaiting: (held, isWaiting) => storage.queue.markWaiting(held, isWaiting),
+    markWaiting: (held, waitsFor) => storage.queue.markWaiting(held, waitsFor),
     release: (held, how) => storage.queue.release(held, how),
     excuse: (lost) => storage.queue.excuse(lost),
     reclaimAll: () => storage.queue.reclaimAll(),

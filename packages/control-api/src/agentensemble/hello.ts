@@ -110,7 +110,7 @@ async function readShownEvents(
   { runId, lastSeq }: ShownRun,
   room: number,
 ): Promise<Shown> {
-  const query = { runId, limit: EVENTS_SHOWN, maxBytes: room / 2 }
+  const query = { runId, limit: EVENTS_SHOWN, maxBytes: Math.floor(room / 2) }
   await readTurn()
   // Events written meanwhile are sent after `hello`. The two reads have different types, so they stop at the same `seq`.
   const isKnown = ({ seq }: LoggedRunEvent): boolean => seq <= lastSeq

@@ -22,7 +22,7 @@ import { fromStepError, toStepError } from '../scope/step-log.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { CallsBegin } from './calls-begin.ts'
 import { assertSameCall, toStepToolCall } from '../scope/replay.ts'
-import { createToolCalledEvent } from './tool-events.ts'
+import { createToolCalledEvent, formatAgentCall } from './tool-events.ts'
 import { isClientTool } from './client-tools.ts'
 import { createToolCallOptions, type RunTooling } from './tool-call-options.ts'
 import { createToolSlotPrefix } from './tool-reviewer.ts'
@@ -261,6 +261,8 @@ class TurnCalls {
     this.#scope.totals.addToolCall(durationMs)
     this.answers[position] = error === undefined ? { text } : { text, error }
     if (end === 'abandoned') this.#abandoned ??= call.name
+    // A call that is stopped may not report the end of its agent.
+    this.#scope.run.inFlight.endAgentCalls(formatAgentCall(this.#scope, call.id))
     this.#emitEnd(call, position, outcome)
   }
 

@@ -94,13 +94,29 @@ export function createFileReporter(
   }
 }
 
-/** Returns a listener that emits the reports of agent tools as events and counts their usage. */
+/** Events that end the call of an agent. */
+const AGENT_ENDS: readonly string[] = [
+  'agent_tool_completed',
+  'agent_tool_terminated',
+  'agent_tool_error',
+]
+
+/**
+ * Returns a listener that emits the reports of agent tools as events, counts their usage, and marks the calls of agents of
+ * other processes as waiting (ENS-E28).
+ */
 export function createAgentReporter(
   scope: TaskScope,
   iterationIndex: number,
 ): NonNullable<RunToolCallsOptions['onAgentReport']> {
   return ({ id, name }, report) => {
     const { agentRole, taskIndex, taskName, attempt } = scope.identity
+    const { inFlight } = scope.run
+    const agentCall = formatAgentCall(scope, id)
+    if (AGENT_ENDS.includes(report.type)) inFlight.endAgentCalls(agentCall)
+    else if (report.type === 'agent_tool_invoked' && report.protocol !== 'local') {
+      inFlight.beginAgentCall(agentCall)
+    }
     // An unknown amount counts as 0: the call has no length by which to estimate it.
     const inputTokens = readTokenCount(report.input_tokens) ?? 0
     const outputTokens = readTokenCount(report.output_tokens) ?? 0
@@ -127,6 +143,11 @@ export function createAgentReporter(
     scope.totals.addAgent(used)
     scope.emit(event, { kind: 'agent_used', ...used })
   }
+}
+
+/** Returns the name of a tool call that calls an agent. The names of its nested calls begin with it. */
+export function formatAgentCall({ identity }: TaskScope, callId: string): string {
+  return `${identity.taskName}/${identity.attempt}/${callId}`
 }
 
 /** Returns the report with the JSON values and errors of the agent cut to the limit of an event. */

@@ -29,6 +29,11 @@ interface RunListeners {
    * nothing.
    */
   readonly onWaitingChange?: (isWaiting: boolean) => void
+  /**
+   * Called when all running tasks begin to wait for people or for agents of other processes, at least one for an agent,
+   * and when one continues. Errors that it throws are logged and change nothing.
+   */
+  readonly onAgentWaitChange?: (isWaiting: boolean) => void
   /** Called with the time that a model call waited for its rate limit, in milliseconds. */
   readonly onRateLimitWait?: (waitedMs: number) => void
 }
@@ -120,6 +125,7 @@ export const RUN_OPTION_NAMES = {
   onEvent: true,
   onWaiting: true,
   onWaitingChange: true,
+  onAgentWaitChange: true,
   textLimits: true,
   traceparent: true,
   tracestate: true,

@@ -89,10 +89,11 @@ export function createRunParts(definition: RunDefinition): RunParts {
   const onExit = (exit: TuttiError): void => {
     host.endEarly(exit)
   }
-  const { onWaiting, onWaitingChange } = options
+  const { onWaiting, onWaitingChange, onAgentWaitChange } = options
   const inFlight = new InFlight({
     onWaiting: logErrors(onWaiting, logger),
     onWaitingChange: logErrors(onWaitingChange, logger),
+    onAgentWaitChange: logErrors(onAgentWaitChange, logger),
   })
   const reviews = new Reviews({
     clock,

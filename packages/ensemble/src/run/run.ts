@@ -271,6 +271,7 @@ export class Run {
         } catch (error) {
           reject(error)
         } finally {
+          inFlight.endAgentCalls(`${state.taskName}/`)
           inFlight.endTask()
         }
       }

@@ -16,15 +16,19 @@
  * ENS-E18 The caller is notified each time the run only waits for reviewers.
  * ENS-E22 The caller is also notified each time the run starts or stops waiting for people with all its
  *    threads, including threads of tools that ask from inside calls that must not be repeated.
+ * ENS-E28 The caller is also notified each time the run starts or stops waiting with all its threads for people or for
+ *    agents of other processes. Such an agent may be a run that needs what this run occupies.
  */
 import { stoppedError } from './stopped-error.ts'
 
-/** Listeners; both are called in a microtask, never from within a method. */
+/** Listeners, which are called in a microtask, never from within a method. */
 export interface InFlightOptions {
   /** Called when the run only waits for reviewers and can be released. */
   readonly onWaiting?: (() => void) | undefined
   /** Called when every thread of the run begins to wait for people, and when one continues. */
   readonly onWaitingChange?: ((isWaiting: boolean) => void) | undefined
+  /** Called when every thread waits for a person or another agent, at least one for an agent, and when one continues. */
+  readonly onAgentWaitChange?: ((isWaiting: boolean) => void) | undefined
 }
 
 /** Counts the threads of one run. */
@@ -35,12 +39,16 @@ export class InFlight {
   #inReview = 0
   /** Number of open questions from bodies that must not be interrupted, by call. */
   readonly #asking = new Map<string, number>()
+  /** Calls of agents of other processes. */
+  readonly #agentCalls = new Set<string>()
   /** Number of decisions that have not reached their review yet. */
   #deciding = 0
   /** Whether `onWaiting` has been called for the current wait. */
   #reported = false
   /** Last value passed to {@link InFlightOptions.onWaitingChange}. */
   #reportedWaiting = false
+  /** Last value passed to {@link InFlightOptions.onAgentWaitChange}. */
+  #reportedAgentWait = false
   #isDue = false
   #drained: PromiseWithResolvers<void> | undefined
 
@@ -115,6 +123,20 @@ export class InFlight {
     this.#changed()
   }
 
+  /** Counts a call of an agent of another process: the thread of the call waits for it. */
+  beginAgentCall(call: string): void {
+    this.#agentCalls.add(call)
+    this.#changed()
+  }
+
+  /** Counts the ends of all agent calls whose names begin with `prefix`. */
+  endAgentCalls(prefix: string): void {
+    for (const call of this.#agentCalls) {
+      if (call.startsWith(prefix)) this.#agentCalls.delete(call)
+    }
+    this.#changed()
+  }
+
   /** Counts a decision that is being made. */
   beginDecision(): void {
     this.#deciding += 1
@@ -157,7 +179,9 @@ export class InFlight {
     if (this.#working === 0) this.#drained?.resolve()
     if (!this.#isReleasable) this.#reported = false
     const hasChanged =
-      this.#isWaiting !== this.#reportedWaiting || (this.#isReleasable && !this.#reported)
+      this.#isWaiting !== this.#reportedWaiting ||
+      this.#waitsForAgents !== this.#reportedAgentWait ||
+      (this.#isReleasable && !this.#reported)
     if (hasChanged && !this.#isDue) this.#reportSoon()
   }
 
@@ -172,6 +196,15 @@ export class InFlight {
     return waiting > 0 && waiting === this.#threads
   }
 
+  /**
+   * Whether every thread waits for a person or an agent. A thread with several calls, or with a question from its call, is
+   * counted several times, so that a run that only waits is never missed.
+   */
+  get #waitsForAgents(): boolean {
+    const waiting = this.#inReview + this.#asking.size + this.#agentCalls.size
+    return this.#agentCalls.size > 0 && waiting >= this.#threads
+  }
+
   /** Reports in a microtask, because the wait may end synchronously. */
   #reportSoon(): void {
     this.#isDue = true
@@ -181,6 +214,11 @@ export class InFlight {
       if (isWaiting !== this.#reportedWaiting) {
         this.#reportedWaiting = isWaiting
         this.#options.onWaitingChange?.(isWaiting)
+      }
+      const waitsForAgents = this.#waitsForAgents
+      if (waitsForAgents !== this.#reportedAgentWait) {
+        this.#reportedAgentWait = waitsForAgents
+        this.#options.onAgentWaitChange?.(waitsForAgents)
       }
       if (!isWaiting || !this.#isReleasable || this.#reported) return
       this.#reported = true

@@ -19,7 +19,7 @@ import { Execution, type ExecutionEnd, type ExecutionOptions } from './execution
 import { GroupCommit } from '../commit/group-commit.ts'
 import { token } from '../testing/index.ts'
 
-import type { ClaimedRun, Release, RunQueue } from '../ports/run-queue.ts'
+import type { ClaimedRun, Release, RunQueue, WaitsFor } from '../ports/run-queue.ts'
 import type { TaskRecord } from '../run-record.ts'
 import type { RunCommand } from '@tutti/protocol'
 import type { PendingCommand } from '../ports/command-queue.ts'
@@ -763,12 +763,12 @@ describe('Execution of a run of the engine', () => {
     expect(execution.takesSlot).toBe(true)
     engine.run.waitInTool()
     await turns(8)
-    expect([marks, execution.takesSlot, left]).toEqual([[true], false, 1])
+    expect([marks, execution.takesSlot, left]).toEqual([['people'], false, 1])
     await clock.advance(10 * PARK_AFTER_MS)
     expect(end()).toBeUndefined()
     engine.run.work()
     await turns(8)
-    expect([marks, execution.takesSlot, left]).toEqual([[true, false], true, 1])
+    expect([marks, execution.takesSlot, left]).toEqual([['people', 'nothing'], true, 1])
   })
 
   it('[RUNS-X9] is marked as waiting only when its review is durable', async () => {
@@ -781,7 +781,7 @@ describe('Execution of a run of the engine', () => {
     expect(marks).toEqual([])
     gate.resolve()
     await turns(8)
-    expect(marks).toEqual([true])
+    expect(marks).toEqual(['people'])
   })
 
   it('[RUNS-X9] repeats a failed mark until it is stored', async () => {
@@ -797,7 +797,7 @@ describe('Execution of a run of the engine', () => {
     await turns(8)
     await clock.advance(1_000)
     await clock.advance(1_000)
-    expect(marks).toEqual([true, true, true])
+    expect(marks).toEqual(['people', 'people', 'people'])
     expect(logged).toEqual(Array(2).fill('warn Failed to mark a run as waiting'))
   })
 
@@ -838,7 +838,7 @@ interface SetUp {
   end(): ExecutionEnd | undefined
   readonly releases: readonly Release[]
   /** Written values of the waiting mark. */
-  readonly marks: readonly boolean[]
+  readonly marks: readonly WaitsFor[]
   /** Logged levels and messages. */
   readonly logged: readonly string[]
 }
@@ -867,14 +867,14 @@ async function setUp({
   engine.refusal = refusal
   const commits = new GroupCommit({ store, clock, onWritten: () => undefined })
   const releases: Release[] = []
-  const marks: boolean[] = []
+  const marks: WaitsFor[] = []
   const logged: string[] = []
   const execution = new Execution(claim, {
     ensemble: () => engine.ensemble,
     queue: {
-      markWaiting: async (held, isWaiting) => {
+      markWaiting: async (held, waitsFor) => {
         expect(held).toEqual({ runId: RUN, token: claim.token })
-        marks.push(isWaiting)
+        marks.push(waitsFor)
         return mark === undefined ? true : mark()
       },
       release: async ({ runId, token }, how) => {

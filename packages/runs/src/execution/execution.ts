@@ -20,7 +20,8 @@
  * RUNS-X7 A command is applied once, and its answer is durable together with its effect, or after it.
  * RUNS-X10 A run is released when the store is back, if it is unavailable. Only a process that shuts down does not wait.
  * RUNS-X9 A run that waits for a person is marked as waiting in the store as soon as its review is durable, and
- *    takes no slot. It continues at once when it is decided, briefly beyond the limit if necessary.
+ *    takes no slot. So is a run that only waits for agents of other processes, which may be runs of the same store. Both
+ *    continue at once when they are decided or answered, briefly beyond the limit if necessary.
  * RUNS-X8 A run whose events cannot be stored, or whose steps cannot be read because the store is unavailable, is
  *    released as lost, and fails when that happens repeatedly.
  */
@@ -37,7 +38,7 @@ import { runUnreadable } from '../refusals.ts'
 import { SUSPECT_LOSSES } from './suspects.ts'
 
 import type { DurableJournal } from '../commit/group-commit.ts'
-import type { ClaimedRun, Release, RunQueue } from '../ports/run-queue.ts'
+import type { ClaimedRun, Release, RunQueue, WaitsFor } from '../ports/run-queue.ts'
 import type { CommandAnswer, PendingCommand } from '../ports/command-queue.ts'
 import type { TaskRecord } from '../run-record.ts'
 import { narrowedBudget } from '@tutti/ensemble'
@@ -135,10 +136,10 @@ export class Execution {
   /** Stops the engine of a run that is too large. */
   readonly #failing = new AbortController()
   #stopParkTimer: (() => void) | undefined
-  /** Whether the run waits for a person. */
-  #waits = false
-  /** Whether it is marked as waiting in the store. */
-  #isMarked = false
+  /** Whether the run waits for people, and whether for agents. */
+  #waits = { people: false, agents: false }
+  /** What it is marked as waiting for in the store. */
+  #marked: WaitsFor = 'nothing'
   #isMarking = false
   #releasing: Promise<void> | undefined
   /** Aborts when the process shuts down. */
@@ -185,9 +186,9 @@ export class Execution {
     return answering
   }
 
-  /** Whether the run takes a slot: it does not wait for a person. */
+  /** Whether the run takes a slot: it does not wait for a person or another agent. */
   get takesSlot(): boolean {
-    return !this.#isMarked
+    return this.#marked === 'nothing'
   }
 
   /** Hands the run over as soon as it has no call in flight. Resolves when it is released. */
@@ -305,7 +306,11 @@ export class Execution {
         this.#parkSoon()
       },
       onWaitingChange: (isWaiting) => {
-        this.#waits = isWaiting
+        this.#waits.people = isWaiting
+        void this.#mark()
+      },
+      onAgentWaitChange: (isWaiting) => {
+        this.#waits.agents = isWaiting
         void this.#mark()
       },
       ...field('verbose', verbose),
@@ -359,15 +364,15 @@ export class Execution {
     this.#isMarking = true
     const { queue, clock, logger, onSlotFreed } = this.#options
     const { signal } = this.#controller
-    while (this.#waits !== this.#isMarked && !signal.aborted && !this.#isOver) {
+    while (this.#waitsFor !== this.#marked && !signal.aborted && !this.#isOver) {
       try {
         // The review must be durable before the run is marked as waiting.
-        if (this.#waits) await this.#journal.flush()
-        const waits = this.#waits
-        if (waits === this.#isMarked) break
-        await queue.markWaiting({ runId: this.runId, token: this.token }, waits)
-        this.#isMarked = waits
-        if (waits) onSlotFreed?.()
+        if (this.#waitsFor === 'people') await this.#journal.flush()
+        const waitsFor = this.#waitsFor
+        if (waitsFor === this.#marked) break
+        await queue.markWaiting({ runId: this.runId, token: this.token }, waitsFor)
+        this.#marked = waitsFor
+        if (waitsFor !== 'nothing') onSlotFreed?.()
       } catch (error) {
         if (signal.aborted) break
         logger.warn('Failed to mark a run as waiting', { runId: this.runId, error })
@@ -375,6 +380,11 @@ export class Execution {
       }
     }
     this.#isMarking = false
+  }
+
+  get #waitsFor(): WaitsFor {
+    const { people, agents } = this.#waits
+    return people ? 'people' : agents ? 'agents' : 'nothing'
   }
 
   #parkSoon(): void {

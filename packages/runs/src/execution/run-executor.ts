@@ -4,7 +4,7 @@
  *   notification, poll, end of a run ─▶ claim due runs ─▶ Execution ─▶ slot is free ─▶ claim …
  *
  * RUNS-Q1 At most `maxRunsPerProcess` execute here, and `maxConcurrentRuns` over all processes; queued runs start
- *    in the order of submission. A run that waits for a person takes no slot.
+ *    in the order of submission. A run that waits for a person or another agent takes no slot.
  * RUNS-Q2 A cancelled unowned run ends at once, regardless of the limits.
  * RUNS-Q3 A run that was being cancelled when its process died is cancelled: at once, or in mode `boundary`
  *    when its running tasks have finished.
@@ -476,9 +476,9 @@ export class RunExecutor {
   #queueOf(run: RunRecord): ExecutionOptions['queue'] {
     const { queue, dispatcher } = this.#options.storage
     return {
-      async markWaiting(held, isWaiting) {
-        const isOwned = await queue.markWaiting(held, isWaiting)
-        if (isWaiting) dispatcher.return(held.runId)
+      async markWaiting(held, waitsFor) {
+        const isOwned = await queue.markWaiting(held, waitsFor)
+        if (waitsFor !== 'nothing') dispatcher.return(held.runId)
         return isOwned
       },
       async release(held, how) {

@@ -14,7 +14,7 @@
  *    counted from now; a claim may set it up to half a second later, and it may be later while the owner has no run. When
  *    it has expired, the owner has lost all of its runs, and other processes may claim them.
  * RUNS-L3 Over all processes, at most `maxConcurrentRuns` runs are owned. A run that its owner has marked as waiting
- *    for a person is not counted. If the limit is Infinity, runs are not counted at all.
+ *    for a person or another agent is not counted. If the limit is Infinity, runs are not counted at all.
  * RUNS-L4 Runs that were claimed before come first: those that lost their owner, were handed over, or continue after a
  *    review. All others were submitted later. Within both groups the run that is due the longest comes first. A parked run
  *    is due when its time limit has passed.
@@ -26,8 +26,8 @@
  * RUNS-L9 A process claims runs of the ensembles that it knows, and runs of other ensembles only when they have been
  *    due for a while.
  * RUNS-L10 Counting waiting runs does not read ended runs.
- * RUNS-L11 The mark lasts until the owner removes it, releases the run, or loses it. The record of a marked run is
- *     WAITING_REVIEW, unless it is CANCELLING.
+ * RUNS-L11 The mark lasts until the owner removes it, releases the run, or loses it. The record of a run that is marked as
+ *     waiting for people is WAITING_REVIEW, unless it is CANCELLING.
  * RUNS-L12 A claim returns at most one suspect (`../execution/suspects.ts`), before all others, when the suspect's
  *     delay has passed and the caller takes suspects.
  * RUNS-L13 A run is parked only if the store has its owner's last write. Without it, as after a failover to an
@@ -59,8 +59,8 @@ export interface RunQueue {
   claim(runId: string, leaseOwner: LeaseOwner): Promise<ClaimedRun | undefined>
   /** Sets the end of an owner's lease, counted from now. Returns the runs that it still owns. */
   renew(request: RenewalRequest): Promise<readonly HeldRun[]>
-  /** Marks an owned run as waiting for a person, or removes the mark. Returns false if the caller does not own the run. */
-  markWaiting(held: HeldRun, isWaiting: boolean): Promise<boolean>
+  /** Marks an owned run as waiting, or removes the mark. Returns false if the caller does not own the run. */
+  markWaiting(held: HeldRun, waitsFor: WaitsFor): Promise<boolean>
   /** Releases a run, for other processes to claim at once or when it is due. */
   release(held: HeldRun, how: Release): Promise<Released>
   /**
@@ -180,6 +180,9 @@ export interface ClaimedRun {
   readonly lostOwners: number
 }
 
+/** What an owned run waits for: only for people, for agents of other processes as well, or for nothing. */
+export type WaitsFor = 'people' | 'agents' | 'nothing'
+
 /** The way in which a run is released. */
 export type Release =
   /** Another process may continue it at once. */
@@ -197,10 +200,10 @@ export type Released = Release['kind'] | 'fenced'
 
 /** Number of unended runs by state, over all processes. */
 export interface QueueLoad {
-  /** Owned runs that do not wait for a person. */
+  /** Owned runs that do not wait for a person or another agent. */
   readonly running: number
   readonly queued: number
-  /** Owned runs that wait for a person. */
+  /** Owned runs that wait for a person or another agent. */
   readonly waiting: number
   readonly parked: number
 }

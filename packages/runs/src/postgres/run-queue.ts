@@ -27,6 +27,7 @@ import type {
   RenewalRequest,
   RunQueue,
   StoreMetrics,
+  WaitsFor,
 } from '../ports/run-queue.ts'
 import type { PostgresClaims } from './claims.ts'
 import type { DatabaseSession } from './database.ts'
@@ -91,12 +92,14 @@ export class PostgresRunQueue implements RunQueue {
     return held
   }
 
-  async markWaiting({ runId, token }: HeldRun, isWaiting: boolean): Promise<boolean> {
+  async markWaiting({ runId, token }: HeldRun, waitsFor: WaitsFor): Promise<boolean> {
     const { database } = this.#parts
     const { schema } = database
-    const status = isWaiting
-      ? `CASE status WHEN 'CANCELLING' THEN status ELSE 'WAITING_REVIEW' END`
-      : `CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END`
+    const isWaiting = waitsFor !== 'nothing'
+    const status =
+      waitsFor === 'people'
+        ? `CASE status WHEN 'CANCELLING' THEN status ELSE 'WAITING_REVIEW' END`
+        : `CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END`
     const sql = `
       UPDATE ${schema}.runs SET waiting = $3, status = ${status}
       WHERE run_id = $1 AND token = $2 AND ${STATE_OF_FOUND} = 'owned' RETURNING id, slot`

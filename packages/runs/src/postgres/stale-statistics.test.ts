@@ -52,7 +52,7 @@ beforeAll(async () => {
 }, 60_000)
 
 it.for<[string, (storage: RunStorage, held: HeldRun) => Promise<unknown>, unknown]>([
-  ['a mark as waiting', (storage, held) => storage.queue.markWaiting(held, true), true],
+  ['a mark as waiting', (storage, held) => storage.queue.markWaiting(held, 'people'), true],
   ['a release', (storage, held) => storage.queue.release(held, { kind: 'ready' }), 'ready'],
   ['a park', (storage, held) => storage.queue.release(held, { kind: 'parked' }), 'parked'],
   ['a deletion', (storage, { runId }) => storage.runs.delete(runId), 'unfinished'],

@@ -22,6 +22,7 @@ import type {
   Released,
   RunQueue,
   StoreMetrics,
+  WaitsFor,
 } from '../ports/run-queue.ts'
 import type { SqliteParts } from './sqlite-parts.ts'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
@@ -104,9 +105,10 @@ export class SqliteRunQueue implements RunQueue {
       }))
   }
 
-  async markWaiting({ runId, token }: HeldRun, isWaiting: boolean): Promise<boolean> {
+  async markWaiting({ runId, token }: HeldRun, waitsFor: WaitsFor): Promise<boolean> {
     const { mark, unmark } = this.#statements
-    return (isWaiting ? mark : unmark).run(runId, token).changes > 0
+    if (waitsFor === 'people') return mark.run(runId, token).changes > 0
+    return unmark.run(waitsFor === 'agents' ? 1 : 0, runId, token).changes > 0
   }
 
   async release(held: HeldRun, how: Release): Promise<Released> {
@@ -270,7 +272,7 @@ function prepareStatements(database: DatabaseSync): Statements {
        WHERE run_id = ? AND token = ? AND state = 'owned'`,
     ),
     unmark: database.prepare(
-      `UPDATE runs SET waiting = 0,
+      `UPDATE runs SET waiting = ?,
          status = CASE status WHEN 'WAITING_REVIEW' THEN 'RUNNING' ELSE status END
        WHERE run_id = ? AND token = ? AND state = 'owned'`,
     ),

@@ -16,6 +16,7 @@ import {
 } from './run-fixtures.ts'
 
 import type { RunStorage } from '../ports/run-storage.ts'
+import type { WaitsFor } from '../ports/run-queue.ts'
 import type { StorageCase } from './storage-case.ts'
 
 const LEASED = { owner: 'owner-l', leaseMs: 60_000 }
@@ -29,11 +30,11 @@ export const waitingCases: readonly StorageCase[] = [
       await createRun(storage, 'run-4')
       const claim = () => claimDue(storage, { maxConcurrentRuns: 2 })
       deepStrictEqual(await claim(), [])
-      strictEqual(await storage.queue.markWaiting(first, true), true)
+      strictEqual(await storage.queue.markWaiting(first, 'people'), true)
       assertClaimed(await claim(), ['run-3'])
       deepStrictEqual(await claim(), [])
-      strictEqual(await storage.queue.markWaiting(second, true), true)
-      strictEqual(await storage.queue.markWaiting(first, false), true)
+      strictEqual(await storage.queue.markWaiting(second, 'people'), true)
+      strictEqual(await storage.queue.markWaiting(first, 'nothing'), true)
       deepStrictEqual(await claim(), [])
       await storage.queue.release(first, { kind: 'parked' })
       assertClaimed(await claim(), ['run-4'])
@@ -47,7 +48,7 @@ export const waitingCases: readonly StorageCase[] = [
     async run({ storage }) {
       const waiting: Owner[] = []
       for (let n = 0; n < 10; n += 1) waiting.push(await ownedRun(storage, `run-w${n}`))
-      for (const owner of waiting) await storage.queue.markWaiting(owner, true)
+      for (const owner of waiting) await storage.queue.markWaiting(owner, 'people')
       for (let n = 0; n < 30; n += 1) await createRun(storage, `run-${n}`)
       const claims = await Promise.all(
         Array.from({ length: 20 }, (_, n) =>
@@ -67,7 +68,7 @@ export const waitingCases: readonly StorageCase[] = [
     name: '[RUNS-L3] a waiting run that lost its owner takes a slot again when it is claimed',
     async run({ storage, passTime }) {
       const owner = await ownedRun(storage, 'run-1', { leaseOwner: LEASED })
-      await storage.queue.markWaiting(owner, true)
+      await storage.queue.markWaiting(owner, 'people')
       await createRun(storage, 'run-2')
       await passTime(61_000)
       const claim = () => claimDue(storage, { ...LEASED, maxConcurrentRuns: 1 })
@@ -81,7 +82,7 @@ export const waitingCases: readonly StorageCase[] = [
     async run({ storage }) {
       await createRun(storage, 'run-1')
       const mark = (token: string, runId = 'run-1') =>
-        storage.queue.markWaiting({ runId, token }, true)
+        storage.queue.markWaiting({ runId, token }, 'people')
       const { token: before } = await readUnowned(storage, 'run-1')
       strictEqual(await mark(before), false)
       const [claimed] = await claimDue(storage)
@@ -100,25 +101,26 @@ export const waitingCases: readonly StorageCase[] = [
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-1')
       await owner.commit([started])
-      const mark = async (isWaiting: boolean): Promise<string> => {
-        await storage.queue.markWaiting(owner, isWaiting)
+      const mark = async (waitsFor: WaitsFor): Promise<string> => {
+        await storage.queue.markWaiting(owner, waitsFor)
         return (await readRecord(storage, 'run-1')).status
       }
-      deepStrictEqual([await mark(true), await mark(false)], ['WAITING_REVIEW', 'RUNNING'])
+      deepStrictEqual([await mark('people'), await mark('nothing')], ['WAITING_REVIEW', 'RUNNING'])
+      deepStrictEqual([await mark('people'), await mark('agents')], ['WAITING_REVIEW', 'RUNNING'])
       await owner.commit([cancelling])
-      deepStrictEqual([await mark(true), await mark(false)], ['CANCELLING', 'CANCELLING'])
+      deepStrictEqual([await mark('people'), await mark('agents')], ['CANCELLING', 'CANCELLING'])
     },
   },
   {
     name: '[RUNS-L11] the mark is gone when the run is claimed again, however it was released',
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-1')
-      await storage.queue.markWaiting(owner, true)
+      await storage.queue.markWaiting(owner, 'people')
       await storage.queue.release(owner, { kind: 'ready' })
       const [claimed] = await claimDue(storage)
       ok(claimed !== undefined)
       deepStrictEqual(await storage.queue.load(), { running: 1, queued: 0, waiting: 0, parked: 0 })
-      await storage.queue.markWaiting({ runId: 'run-1', token: claimed.token }, true)
+      await storage.queue.markWaiting({ runId: 'run-1', token: claimed.token }, 'people')
       await storage.queue.reclaimAll()
       strictEqual((await storage.queue.claim('run-1', OWNER))?.run.epoch, 3)
       deepStrictEqual(await storage.queue.load(), { running: 1, queued: 0, waiting: 0, parked: 0 })
@@ -129,7 +131,7 @@ export const waitingCases: readonly StorageCase[] = [
     async run({ storage }) {
       const owner = await ownedRun(storage, 'run-1')
       await rejects(submit(storage, 'run-2'), { code: 'CONCURRENCY_LIMIT' })
-      await storage.queue.markWaiting(owner, true)
+      await storage.queue.markWaiting(owner, 'people')
       strictEqual((await submit(storage, 'run-2')).kind, 'created')
     },
   },
