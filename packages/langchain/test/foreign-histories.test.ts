@@ -178,7 +178,7 @@ describe('lone surrogates', () => {
       { where: 'up \udc00' },
       {
         onEvent(event) {
-          if (event.type === 'tool_called') results.push(event.outputText ?? '')
+          if (event.type === 'tool_called') results.push(event.toolResult ?? '')
         },
       },
     )
