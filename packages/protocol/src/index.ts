@@ -102,6 +102,9 @@ export {
   ReviewWithdrawn,
 } from './schemas/events/steering-events.ts'
 
+// To write JSON as lines
+export { escapeLineBreaks } from './json-line.ts'
+
 // To rebuild a run from its events
 export { applyRunEvent, runStateAfter } from './run-state/apply-run-event.ts'
 export {

@@ -10,6 +10,10 @@ describe('jsonLogger', () => {
   it('writes one JSON object per line', () => {
     const { logger, lines } = recording()
     logger.info('Hello', { runId: 'a\nb', size: 10n })
+    logger.info('a\u2028b\u2029c\u0085d')
+    const odd = lines.pop() ?? ''
+    expect(odd).not.toMatch(/[\u0085\u2028\u2029]/)
+    expect(JSON.parse(odd)).toMatchObject({ message: 'a\u2028b\u2029c\u0085d' })
     expect(lines).toHaveLength(1)
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
       level: 'info',

@@ -1,5 +1,6 @@
 /** The log of the server as JSON lines. */
 import { errorMessage, TuttiError, type LogFields, type Logger } from '@tutti/core'
+import { escapeLineBreaks } from '@tutti/protocol'
 
 import type { Redactor } from '@tutti/control-api'
 
@@ -52,7 +53,7 @@ type Replace = (key: string, value: unknown) => unknown
 /** Serializes a line; undefined when the fields are circular or throw an error. */
 function serializeLine(fields: LogFields, replace: Replace): string | undefined {
   try {
-    return JSON.stringify(fields, replace)
+    return escapeLineBreaks(JSON.stringify(fields, replace))
   } catch {
     return undefined
   }

@@ -49,6 +49,17 @@ describe('writeEvents', () => {
     expect(taken).toEqual([0])
   })
 
+  it('escapes the line breaks of Unicode, which are the end of a line for some readers', async () => {
+    const text = 'a\u2028b\u2029c\u0085d'
+    const { sink, give } = openStream()
+    await sink.next()
+    give(event(0, text))
+    const frame = await sink.next()
+    const lines = frame.split(/\r\n|[\n\v\f\r\u001C-\u001E\u0085\u2028\u2029]/)
+    expect(lines).toHaveLength(5)
+    expect(JSON.parse(lines[2]?.slice('data: '.length) ?? '')).toMatchObject({ token: text })
+  })
+
   it('writes an event with its id, its type and its JSON', async () => {
     const { sink, give } = openStream()
     expect(await sink.next()).toBe(': events follow\n\n')

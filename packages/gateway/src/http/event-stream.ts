@@ -2,10 +2,12 @@
  * Writes event streams to connections, for every protocol.
  *
  * A slow reader delays only its own stream: the next events are read from the log when the connection accepts them. A
- * batch of events is encoded at once and not retained while a reader stalls.
+ * batch of events is encoded at once and not retained while a reader stalls. Texts contain no raw line breaks of Unicode,
+ * which many clients take for the end of a line.
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
+import { escapeLineBreaks } from '@tutti/protocol'
 import { serializeOnce } from '@tutti/runs'
 
 import type { Writable } from 'node:stream'
@@ -146,7 +148,8 @@ class WrittenStream {
   #send(text: string): void {
     if (text === '') return
     this.#sentAt = this.#parts.clock.elapsed()
-    this.#sink.write(text)
+    // Every such character is within JSON.
+    this.#sink.write(escapeLineBreaks(text))
   }
 
   /** Keeps a quiet connection alive. A connection with unread data is not quiet. */

@@ -1,9 +1,25 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+import { RUN_EVENT_TYPES } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
 import { serializeOnce, toLoggedEvent } from './serialize-once.ts'
 import { encodeWrite } from './stored-values.ts'
 
 import type { RunEvent } from '@tutti/protocol'
+
+/** Valid events of every type, without their positions. */
+const FIXTURES: readonly RunEvent[] = readFixtures()
+
+function readFixtures(): RunEvent[] {
+  const folder = new URL('../../../protocol/fixtures/valid/', import.meta.url)
+  return readdirSync(folder).flatMap((name) => {
+    const { seq: _, id: __, ...value } = JSON.parse(readFileSync(new URL(name, folder), 'utf8'))
+    // A message of another wire may have the type of an event.
+    const isEvent = RUN_EVENT_TYPES.includes(value.type) && !name.startsWith('Logged')
+    return isEvent ? [value] : []
+  })
+}
 
 const TOKEN: RunEvent = {
   type: 'token',
@@ -26,6 +42,21 @@ describe('serializeOnce', () => {
     const logged = toLoggedEvent('run-"1"', 7, event)
     expect(serializeOnce(logged)).toBe(JSON.stringify(logged))
   })
+
+  it.each(RUN_EVENT_TYPES)(
+    'returns the same JSON, with each name once, for a live and a stored event of type %s',
+    (type) => {
+      const events = FIXTURES.filter((event) => event.type === type)
+      expect(events).not.toEqual([])
+      for (const event of events) {
+        const stored: RunEvent = JSON.parse(serializeOnce(event))
+        const live = serializeOnce(toLoggedEvent('run-b', 7, event))
+        expect(live).toBe(JSON.stringify(toLoggedEvent('run-b', 7, stored)))
+        expect(JSON.parse(live)).toMatchObject({ runId: 'run-b', seq: 7, id: 'run-b:7' })
+        expect(live).toBe(JSON.stringify(JSON.parse(live)))
+      }
+    },
+  )
 
   it('reads an event once for its size, the store and all readers', () => {
     let reads = 0

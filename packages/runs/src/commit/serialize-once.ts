@@ -44,8 +44,15 @@ export function toLoggedEvent(runId: string, seq: number, event: RunEvent): Logg
   const id = `${runId}:${seq}`
   const logged = { ...event, runId, seq, id }
   const text = SerializedValue.find(event)
-  if (text !== undefined) SerializedValue.add(logged, appendPosition(text, { runId, seq, id }))
+  if (text !== undefined && !hasPosition(event)) {
+    SerializedValue.add(logged, appendPosition(text, { runId, seq, id }))
+  }
   return logged
+}
+
+/** Whether the event has a field of its position itself, such as the run id of a result; JSON must have each name once. */
+function hasPosition(event: RunEvent): boolean {
+  return 'runId' in event || 'seq' in event || 'id' in event
 }
 
 /** Returns the text of an event with its position, without serializing the event again. */

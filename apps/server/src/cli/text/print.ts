@@ -37,7 +37,7 @@ export function printText(text: string, { stdout }: Pick<CommandIo, 'stdout'>): 
 
 /**
  * Formats a value as JSON that is safe on a terminal. `JSON.stringify` escapes only the control characters below U+0020;
- * this function also escapes DEL, the C1 codes and the marks that change the writing direction. Parsers read the same
+ * this function also escapes DEL, the C1 codes, line separators and the marks that change the writing direction. Parsers read the same
  * value.
  */
 export function toTerminalJson(value: unknown, indent?: number): string {
@@ -45,7 +45,7 @@ export function toTerminalJson(value: unknown, indent?: number): string {
 }
 
 // oxlint-disable-next-line no-control-regex -- control characters are intended
-const ACTING = /[\u007F-\u009F\u200E\u200F\u202A-\u202E\u2066-\u2069]/g
+const ACTING = /[\u007F-\u009F\u200E\u200F\u2028-\u202E\u2066-\u2069]/g
 
 function escapeCharacter(character: string): string {
   return String.raw`\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
