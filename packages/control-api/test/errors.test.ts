@@ -132,6 +132,7 @@ const TABLE: Readonly<Record<ErrorCode, Answered | Elsewhere>> = {
     request: async (api) => api.post(`/api/runs/${await runToEnd(api)}/cancel`, {}),
     message: /^Run run-\w+ already completed with status COMPLETED$/,
   },
+  ENSEMBLE_UNAVAILABLE: { file: 'undeployed.test.ts' },
   RUN_NOT_RUNNING: { file: 'errors.test.ts', why: 'It is an answer of the WebSocket, below' },
   RUN_EXISTS: {
     async request(api) {

@@ -209,6 +209,12 @@ export const ERROR_CODES = {
     meaning: 'The store took too long to read what was asked for; narrow the filter',
   },
   STORE_UNAVAILABLE: { status: 503, retryable: true, meaning: 'The run store is unavailable' },
+  ENSEMBLE_UNAVAILABLE: {
+    status: 503,
+    retryable: true,
+    meaning:
+      'The server cannot build the ensemble of the run, because it or its tools or models are not deployed',
+  },
   NOT_CONFIRMED: {
     status: 504,
     retryable: true,

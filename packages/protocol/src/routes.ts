@@ -336,7 +336,7 @@ export const ROUTES = {
     status: 200,
     scope: 'runs:control',
     errors: ['RUN_NOT_FOUND', 'RUN_COMPLETED'],
-    summary: 'Cancel a run; can be repeated safely',
+    summary: 'Cancel a run; can be repeated safely, and is refused when the run has ended',
   },
   cancelRuns: {
     method: 'POST',

@@ -1,10 +1,29 @@
 import { describe, expect, it } from 'vitest'
 
-import { assertRoom, assertWithinQuota, type ActorUse } from './refusals.ts'
+import {
+  assertRoom,
+  assertWithinQuota,
+  idempotencyConflict,
+  toActorKey,
+  type ActorUse,
+} from './refusals.ts'
 
 import type { Quota } from './ports/run-store.ts'
 
 const SINCE = Date.parse('2026-03-01T00:00:00Z')
+
+describe('idempotencyConflict', () => {
+  it.each([
+    ['idem-1', undefined],
+    ['idem-1', 'b'],
+    ['["b","idem-1"]', undefined],
+    ['["b","idem-1"]', 'b'],
+    ['"', 'a "b"'],
+  ])('[RUNS-S6] names the key %s of actor %s as its caller sent it', (key, actor) => {
+    const message = `The idempotency key "${key}" was used for another request`
+    expect(idempotencyConflict(toActorKey(key, actor), actor)).toMatchObject({ message })
+  })
+})
 
 describe('assertWithinQuota', () => {
   it.for<readonly [Omit<Quota, 'actor'>, ActorUse]>([

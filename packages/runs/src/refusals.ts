@@ -70,11 +70,23 @@ export function followsNewest(
   return number === newest.number + 1 && follows === newest.runId
 }
 
+/** Makes an idempotency key unique to its actor. */
+export function toActorKey(idempotencyKey: string, actor: string | undefined): string {
+  return actor === undefined ? idempotencyKey : JSON.stringify([actor, idempotencyKey])
+}
+
+/** Returns the idempotency key as its caller sent it. */
+function readActorKey(key: string, actor: string | undefined): string {
+  const start = actor === undefined ? undefined : `${JSON.stringify([actor]).slice(0, -1)},`
+  if (start === undefined || !key.startsWith(start)) return key
+  return String(JSON.parse(key.slice(start.length, -1)))
+}
+
 /** Error of an idempotency key that was used for another submission. */
-export function idempotencyConflict(idempotencyKey: string): TuttiError {
+export function idempotencyConflict(key: string, actor?: string): TuttiError {
   return new TuttiError(
     'IDEMPOTENCY_CONFLICT',
-    `The idempotency key "${idempotencyKey}" was used for another request`,
+    `The idempotency key "${readActorKey(key, actor)}" was used for another request`,
   )
 }
 
@@ -155,6 +167,15 @@ export function runUnreadable(
 export function runCompleted({ runId, status }: Pick<RunRecord, 'runId' | 'status'>): StepError {
   const message = `Run ${runId} already completed with status ${status}`
   return { code: 'RUN_COMPLETED', message, retryable: false }
+}
+
+/** Error of a command for an unowned run whose ensemble this process cannot build. */
+export function ensembleUnavailable({ runId }: RunRecord, cause: unknown): TuttiError {
+  return new TuttiError(
+    'ENSEMBLE_UNAVAILABLE',
+    `Run ${runId} cannot take the command: ${errorMessage(cause)}. Repeat it when its ensemble is deployed`,
+    { retryable: true, cause, details: { retryAfterMs: RETRY_AFTER_MS } },
+  )
 }
 
 /** Creates the error for a run that is submitted while the server shuts down. */

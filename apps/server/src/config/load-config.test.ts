@@ -36,6 +36,21 @@ describe('loadConfig', () => {
     }
   })
 
+  it('says which version of Node runs a TypeScript config', async () => {
+    // Like Node before 22.18, which the tests do not run on.
+    const path = join(directory, 'typed.mjs')
+    const message = 'Unknown file extension ".ts" for /app/c.config.ts'
+    writeFileSync(
+      path,
+      `throw Object.assign(new TypeError('${message}'), { code: 'ERR_UNKNOWN_FILE_EXTENSION' })`,
+    )
+    await expect(loadConfig(path)).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      message: expect.stringMatching(/Use Node 22\.18 or later, or a config file in JavaScript/),
+      cause: expect.objectContaining({ message }),
+    })
+  })
+
   it('adds the position of an invalid setting', async () => {
     const path = join(directory, 'settings.mjs')
     writeFileSync(path, 'export default {\n  port: 1,\n  limits: { leaseMs: "5s" },\n}\n')

@@ -50,10 +50,22 @@ async function importFile(path: string): Promise<unknown> {
   try {
     return await import(pathToFileURL(path).href)
   } catch (error) {
+    if (cannotRunTypeScript(error)) throw toConfigError(path, [USE_NEWER_NODE], error)
     const position = findErrorPosition(error, path)
     const where = position === undefined ? '' : ` (${position})`
     throw toConfigError(path, [errorMessage(error) + where], error)
   }
+}
+
+const USE_NEWER_NODE =
+  `Node ${process.versions.node} does not run TypeScript files. Use Node 22.18 or later, or a config file in ` +
+  'JavaScript, such as tutti.config.js'
+
+/** Whether Node refused a TypeScript file: the config, or one that it imports. */
+function cannotRunTypeScript(error: unknown): boolean {
+  const isUnknown =
+    error instanceof Error && 'code' in error && error.code === 'ERR_UNKNOWN_FILE_EXTENSION'
+  return isUnknown && /"\.[cm]?tsx?"/.test(error.message)
 }
 
 /** Adds to each problem the position of the property that it names, if the file contains it only once. */

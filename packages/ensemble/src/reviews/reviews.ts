@@ -285,6 +285,8 @@ export class Reviews {
     return new Promise((resolve) => {
       const endsAt = review.openedAt + review.timeoutMs
       const leftMs = endsAt - clock.now()
+      // While the process lives, changes of the wall clock change nothing.
+      const until = clock.elapsed() + leftMs
       const stopTimer =
         review.timeoutMs === Infinity
           ? undefined
@@ -293,7 +295,7 @@ export class Reviews {
             })
       const onAbort = (): void => {
         // The tool has its own timer for the same time limit, which may fire first.
-        if (!scope.signal.aborted && clock.now() >= endsAt) settle({ kind: 'timed_out' })
+        if (!scope.signal.aborted && clock.elapsed() >= until) settle({ kind: 'timed_out' })
         else settle({ kind: 'failed', error: stoppedError(signal, 'Review') })
       }
       const endWaiting = this.#beginWaiting(review)

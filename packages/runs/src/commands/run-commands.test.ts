@@ -411,8 +411,9 @@ describe('a command for an unowned run', () => {
     for (const command of [SWITCH, INJECT, DECIDE]) {
       const refused = commands.send(RUN, command)
       await expect(refused).rejects.toMatchObject({
-        code: 'CONFIG_INVALID',
-        message: 'Ensemble "choir" is no longer registered',
+        code: 'ENSEMBLE_UNAVAILABLE',
+        retryable: true,
+        message: expect.stringContaining('Ensemble "choir" is no longer registered'),
       })
     }
     expect(written).toHaveLength(1)

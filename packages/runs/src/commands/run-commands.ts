@@ -23,7 +23,7 @@ import {
 
 import { reportActivity } from '../execution/activity.ts'
 import { field } from '../record-fields.ts'
-import { runCompleted } from '../refusals.ts'
+import { ensembleUnavailable, runCompleted } from '../refusals.ts'
 
 import type { RunEventFeed } from '../feed/event-feed.ts'
 import type { ResolvedRunServiceOptions } from '../options.ts'
@@ -183,7 +183,7 @@ export class RunCommands {
       ensemble = ensembles.build(run)
     } catch (error) {
       // A run that cannot continue can still be cancelled.
-      if (command.kind !== 'cancel') throw error
+      if (command.kind !== 'cancel') throw ensembleUnavailable(run, error)
       const { mode = 'abort', actor } = command
       return {
         reply: {},

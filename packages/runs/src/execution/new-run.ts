@@ -15,6 +15,7 @@ import {
 } from '@tutti/ensemble'
 
 import { field } from '../record-fields.ts'
+import { toActorKey } from '../refusals.ts'
 import { assertClientTools } from '../request/client-tools.ts'
 import { assertNoProblems } from '../request/refusals.ts'
 import { assertTagSize } from '../request/tag-size.ts'
@@ -227,9 +228,4 @@ function pickRequest({
     ...field('tracestate', tracestate),
   }
   return Object.keys(asked).length === 0 ? undefined : asked
-}
-
-/** Makes an idempotency key unique to its actor. */
-function toActorKey(idempotencyKey: string, actor: string | undefined): string {
-  return actor === undefined ? idempotencyKey : JSON.stringify([actor, idempotencyKey])
 }

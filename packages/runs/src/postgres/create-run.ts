@@ -215,13 +215,13 @@ async function findRuns({ schema, query }: DatabaseSession, run: NewRun): Promis
 /** Returns the run of an earlier, equal submission. @throws {TuttiError} when the id or the key is taken. */
 function findRepeatedRun(
   found: readonly PostgresRow[],
-  { runId, submission }: NewRun,
+  { runId, submission, actor }: NewRun,
 ): RepeatedRun | undefined {
   const earlier = found.find((row) => row['has_key'] === true)
   if (earlier !== undefined && submission !== undefined) {
     const row = toRunRow(earlier)
     if (row.fingerprint === submission.fingerprint) return { kind: 'repeated', run: row.run }
-    throw idempotencyConflict(submission.idempotencyKey)
+    throw idempotencyConflict(submission.idempotencyKey, actor)
   }
   if (found.length > 0) throw runExists(runId)
   return undefined

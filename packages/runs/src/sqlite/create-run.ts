@@ -49,7 +49,7 @@ export function prepareRunCreator(
   return async (run, { firstEvent, maxUnfinishedRuns, quota, claimant, fork, refusal }) => {
     const { runId, submission } = run
     const created = await inTurn((): CreatedRun => {
-      const repeated = submission && findRepeatedRun(byKey, submission)
+      const repeated = submission && findRepeatedRun(byKey, submission, run.actor)
       if (repeated !== undefined) return repeated
       if (refusal !== undefined) throw refusal
       if (byId.get(runId) !== undefined) throw runExists(runId)
@@ -149,11 +149,12 @@ function prepareThreadWriter(database: DatabaseSync): ThreadWriter {
 function findRepeatedRun(
   byKey: StatementSync,
   { idempotencyKey, fingerprint }: SubmissionKey,
+  actor: string | undefined,
 ): CreatedRun | undefined {
   const row = byKey.get(JSON.stringify(idempotencyKey))
   if (row === undefined) return undefined
   if (row['fingerprint'] === JSON.stringify(fingerprint)) {
     return { kind: 'repeated', run: readRun(row) }
   }
-  throw idempotencyConflict(idempotencyKey)
+  throw idempotencyConflict(idempotencyKey, actor)
 }

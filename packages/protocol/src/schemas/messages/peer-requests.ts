@@ -17,9 +17,10 @@ export type TraceContextFields = Static<typeof TraceContextFields>
 const peerRequest = {
   /** Identifies the request in replies; a repeated request has no further effect. */
   requestId: RequestId,
-  /** Name of the ensemble that sends the request. */
-  from: NonBlank,
 }
+
+/** Name of the ensemble that sends the request. */
+const from = NonBlank
 
 /** Delivery of a result; WEBSOCKET when absent. */
 export const DeliverySpec = Type.Object(
@@ -44,6 +45,7 @@ export const TaskRequest = Type.Object(
   {
     type: Type.Literal('task_request'),
     ...peerRequest,
+    from,
     /** Name of the task. */
     task: NonBlank,
     /** Input for the task, in natural language. */
@@ -69,6 +71,8 @@ export const ToolRequest = Type.Object(
   {
     type: Type.Literal('tool_request'),
     ...peerRequest,
+    /** Absent for a client that is not an ensemble. */
+    from: Type.Optional(from),
     /** Name of the tool. */
     tool: NonBlank,
     /** Input of the tool. */
@@ -84,6 +88,8 @@ export const CapabilityQuery = Type.Object(
   {
     type: Type.Literal('capability_query'),
     ...peerRequest,
+    /** Absent for a client that is not an ensemble. */
+    from: Type.Optional(from),
     /** Only capabilities of this name. */
     toolName: Type.Optional(Type.String()),
     /** Only capabilities with this tag. */
