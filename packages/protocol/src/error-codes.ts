@@ -236,6 +236,10 @@ export const FAILURE_CODES = {
     retryable: false,
     meaning: 'The answer was truncated at the output limit of the model, after all extra calls',
   },
+  OUTPUT_EMPTY: {
+    retryable: true,
+    meaning: 'The last answer of the agent was empty, also after it was asked for once more',
+  },
   CONTENT_FILTERED: {
     retryable: false,
     meaning: 'A content filter of the provider blocked the prompt or the answer',

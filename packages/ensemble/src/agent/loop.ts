@@ -5,14 +5,14 @@
  *      ▲                          │                        │ no
  *      ├── results ◀─ tool calls ◀┘                        │
  *      ├── its problems ◀──────────────────────────────────┘
- *      └── an extra call ◀── `recovery.ts` ◀── ended early
+ *      └── an extra call ◀── `recovery.ts` ◀── ended early, or empty
  *
  * `step.ts` decides what follows a reply, `ask-model.ts` gets replies, and `call-tools.ts` gets results of tool
  * calls. The loop has no access to other tasks, stores or readers: it emits events, records steps, and
  * returns. A turn or a call that an earlier process recorded is replayed.
  *
  * ENS-L4 `maxIterations` counts model turns; at the limit one more call, without tools, asks for the answer.
- *    Extra calls for an answer that ended early do not count.
+ *    Extra calls for an answer that ended early, or was empty, do not count.
  * ENS-L18 An answer that does not match the schema of its task goes back to the model with every problem, up
  *    to `outputRetries` times; then the loop ends with OUTPUT_INVALID.
  * ENS-L19 A turn that is recorded in a step is not requested again, and emits nothing.
@@ -71,7 +71,7 @@ export interface TaskAnswer {
 /**
  * Runs one agent until it answers.
  *
- * @throws {TuttiError} OUTPUT_INVALID, MODEL_REFUSED, CONTENT_FILTERED, OUTPUT_TRUNCATED, the errors of
+ * @throws {TuttiError} OUTPUT_INVALID, OUTPUT_EMPTY, MODEL_REFUSED, CONTENT_FILTERED, OUTPUT_TRUNCATED, the errors of
  * {@link askModel} and {@link callTools}, or the reason why the work was stopped.
  */
 export async function runAgentLoop(input: AgentLoopInput): Promise<TaskAnswer> {
@@ -88,10 +88,12 @@ export async function runAgentLoop(input: AgentLoopInput): Promise<TaskAnswer> {
     const taken = { iterationIndex, turn, specifications, conversation, recovery }
     const end = takeEarlierTurn(input, taken) ?? (await takeNewTurn(input, taken))
     const { reply, step, recorded } = end
-    if (step.kind === 'answer' && input.endsWithAnswer) recorded?.catch(() => undefined)
+    const endsAttempt =
+      input.endsWithAnswer && step.kind === 'answer' && !isUnusable(scope.task, step.text)
+    if (endsAttempt) recorded?.catch(() => undefined)
     else if (recorded !== undefined) await recorded
     if (step.kind === 'call_tools') {
-      recovery.finish('')
+      recovery.beginCalls(reply)
       conversation.add(reply, step)
       conversation.addResults(
         await callTools(scope, { iterationIndex, calls: step.calls, tools, tooling }),
@@ -103,6 +105,11 @@ export async function runAgentLoop(input: AgentLoopInput): Promise<TaskAnswer> {
         ? recovery.finish(step.text)
         : recovery.take({ reason: step.reason, reply, model: end.model }, conversation)
     if (text === undefined) continue
+    if (isUnusable(scope.task, text)) {
+      // Without the empty message, which some providers reject.
+      recovery.takeEmpty(end.model, conversation)
+      continue
+    }
     conversation.add(reply, step)
     const reading = readAnswer(scope, text, conversation.corrections)
     const answer = reading instanceof Promise ? await reading : reading
@@ -118,6 +125,11 @@ export async function runAgentLoop(input: AgentLoopInput): Promise<TaskAnswer> {
     }
     conversation.correct(answer.problem, scope.task.outputRetries)
   }
+}
+
+/** Whether an answer is empty and the task needs one. */
+function isUnusable({ allowEmptyOutput }: Task, text: string): boolean {
+  return allowEmptyOutput !== true && text.trim() === ''
 }
 
 /** Messages of one loop. */

@@ -1,10 +1,18 @@
-/** Recovers from answers that ended early within one agent loop, as `unfinished.ts` decides. */
+/**
+ * Recovers from answers that ended early, and from empty ones, within one agent loop.
+ *
+ * ENS-L32 An empty last answer is requested once more per attempt; if it is empty again, the loop ends with OUTPUT_EMPTY,
+ *    unless the task allows an empty output. Text that the model writes with tool calls stays in the conversation, and the
+ *    error has the last one.
+ */
 import { TuttiError } from '@tutti/core'
 
 import { resolveOnUnfinished } from '../definition/on-unfinished.ts'
 import {
   CONTINUE_REQUEST,
   decideRecovery,
+  EMPTY_ANSWER_REQUEST,
+  emptyAnswerError,
   unfinishedError,
   type UnfinishedReason,
 } from './unfinished.ts'
@@ -37,6 +45,10 @@ export class Recovery {
   #cut: CutAnswer | undefined
   #maxOutputTokens: number | undefined
   #extraTurns = 0
+  /** Model of the empty answer that was requested once more; undefined if there was none. */
+  #emptyFrom: string | undefined
+  #isAskingAgain = false
+  #textWithCalls = ''
 
   constructor(scope: TaskScope, models: ModelChain) {
     this.#scope = scope
@@ -50,7 +62,7 @@ export class Recovery {
 
   /** Whether the next call is an extra call. */
   get isExtra(): boolean {
-    return this.#cut !== undefined
+    return this.#cut !== undefined || this.#isAskingAgain
   }
 
   /** Output limit of the next call: that of the task, or a higher one after an answer was cut. */
@@ -103,25 +115,55 @@ export class Recovery {
     return undefined
   }
 
+  /**
+   * Requests an empty answer once more.
+   *
+   * @throws {TuttiError} OUTPUT_EMPTY if the attempt has had an empty answer before.
+   */
+  takeEmpty(model: string, conversation: ContinuedConversation): void {
+    if (this.#emptyFrom !== undefined) throw this.#emptyError(model)
+    this.#emptyFrom = model
+    this.#isAskingAgain = true
+    this.#extraTurns += 1
+    conversation.addRequest(EMPTY_ANSWER_REQUEST)
+  }
+
+  /** Records a reply with tool calls: it is not a part of an answer. */
+  beginCalls({ text }: Pick<ModelReply, 'text'>): void {
+    this.finish('')
+    if (text.trim() !== '') this.#textWithCalls = text
+  }
+
   /** Returns the whole text of an answer whose last part is `text`. */
   finish(text: string): string {
     const whole = this.#text + text
     this.#text = ''
     this.#extraCalls = 0
     this.#cut = undefined
+    this.#isAskingAgain = false
     return whole
   }
 
   /**
-   * Returns the error of a failed call. If the provider rejected the higher output limit, that is the error
-   * of the cut answer.
+   * Returns the error of a failed call. If the provider rejected the higher output limit, or the request for an
+   * answer after an empty one, that is the error of the answer before it.
    */
   toError(error: unknown): unknown {
-    const cut = this.#cut
-    if (cut?.reason !== 'length' || this.#maxOutputTokens === undefined) return error
     const isRejected =
       TuttiError.isInstance(error) && error.code === 'MODEL_FAILED' && !error.retryable
-    return isRejected ? this.#error(cut, error) : error
+    if (!isRejected) return error
+    const cut = this.#cut
+    if (cut?.reason === 'length' && this.#maxOutputTokens !== undefined) {
+      return this.#error(cut, error)
+    }
+    return this.#isAskingAgain && this.#emptyFrom !== undefined
+      ? this.#emptyError(this.#emptyFrom, error)
+      : error
+  }
+
+  #emptyError(model: string, cause?: unknown): TuttiError {
+    const taskName = this.#scope.identity.taskName
+    return emptyAnswerError({ taskName, model, textWithCalls: this.#textWithCalls }, cause)
   }
 
   #error({ reason, reply, model }: CutAnswer, cause?: unknown): TuttiError {

@@ -90,6 +90,38 @@ export const CONTINUE_REQUEST =
   'Your answer was cut off at the output limit. Continue exactly where it stopped, without repeating ' +
   'anything and without a comment.'
 
+/** Asks the model for its last answer once more after an empty one. */
+export const EMPTY_ANSWER_REQUEST =
+  'Your last answer was empty. Write your complete final answer now. If you wrote it together with a ' +
+  'tool call, write it again in full.'
+
+/** The model that answered with an empty text, and the texts of its task. */
+export interface EmptyAnswer {
+  readonly taskName: string
+  /** Label of the model. */
+  readonly model: string
+  /** Text that the model wrote with its last tool calls; empty if there is none. */
+  readonly textWithCalls: string
+}
+
+/** Returns the error of a task whose last answer was empty twice. */
+export function emptyAnswerError(
+  { taskName, model, textWithCalls }: EmptyAnswer,
+  cause?: unknown,
+): TuttiError {
+  const written =
+    textWithCalls === '' ? '' : `; with its last tool calls it wrote: ${previewOf(textWithCalls)}`
+  return new TuttiError(
+    'OUTPUT_EMPTY',
+    `The last answer of task "${taskName}" by ${model} was empty, also when it was requested again${written}`,
+    {
+      retryable: true,
+      details: { model, ...(textWithCalls === '' ? {} : { textWithCalls }) },
+      ...(cause === undefined ? {} : { cause }),
+    },
+  )
+}
+
 /** Returns the error of a task whose model ended its answer early. */
 export function unfinishedError(
   { reason, reply, extraCalls }: Pick<Unfinished, 'reason' | 'reply' | 'extraCalls'>,

@@ -33,6 +33,7 @@ const TASK_NAMES = {
   rateLimit: true,
   onUnfinished: true,
   maxOutputTokens: true,
+  allowEmptyOutput: true,
   guardrails: true,
   instructions: true,
   additionalContext: true,

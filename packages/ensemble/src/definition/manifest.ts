@@ -167,6 +167,7 @@ function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFields {
           maxIterations: task.maxIterations,
           maxOutputTokens: task.maxOutputTokens,
           outputRetries: task.outputRetries,
+          allowEmptyOutput: task.allowEmptyOutput,
           onUnfinished: task.onUnfinished ?? agent.onUnfinished,
           memory: task.memory.map(({ name, limit }) => ({ name, limit })),
           reflection: task.reflection,

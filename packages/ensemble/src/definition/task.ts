@@ -46,6 +46,11 @@ interface TaskSettings {
    */
   readonly maxOutputTokens?: number
   /**
+   * Whether an empty last answer of the agent is a valid output. Otherwise the answer is requested once more, and the task
+   * fails with OUTPUT_EMPTY if it is empty again. The output of a handler may always be empty. @default false
+   */
+  readonly allowEmptyOutput?: boolean
+  /**
    * System message of the agent, unchanged and not as a template, instead of its role and goal. The model then
    * gets the description as it is, without headings and without the default expected output. An empty text
    * sends no system message. @default the role and the goal of the agent

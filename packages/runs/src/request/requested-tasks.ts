@@ -38,7 +38,7 @@ export function buildRequestedTasks(
     )
     const output = readOutputSchema(body, time, { refusals, path })
     const { description, expectedOutput, maxIterations, additionalContext, instructions } = body
-    const { maxOutputTokens } = body
+    const { maxOutputTokens, allowEmptyOutput } = body
     return tryTask(path, refusals, () =>
       task({
         name: names[index] ?? '',
@@ -51,6 +51,7 @@ export function buildRequestedTasks(
         ...field('additionalContext', additionalContext),
         ...field('instructions', instructions),
         ...field('maxOutputTokens', maxOutputTokens),
+        ...field('allowEmptyOutput', allowEmptyOutput),
         ...field('output', output),
         ...field('review', mergeReview(body.review)),
         ...field('beforeReview', mergeReview(body.beforeReview)),

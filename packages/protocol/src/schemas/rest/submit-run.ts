@@ -99,6 +99,8 @@ export const TaskDefinitionBody = Type.Object(
     instructions: Type.Optional(Type.String()),
     /** Maximum number of output tokens of each model call. A longer answer is cut, and fails the task. */
     maxOutputTokens: Type.Optional(PositiveLimit),
+    /** Whether an empty last answer of the agent is a valid output. False when absent: the task then fails with OUTPUT_EMPTY. */
+    allowEmptyOutput: Type.Optional(Type.Boolean()),
   },
   CLOSED,
 )
