@@ -138,6 +138,9 @@ export type { AgentUsage, AttemptUsage, RunTotals } from './run-state/usage.ts'
 export { USAGE_EXTENSION } from './usage-extension.ts'
 export { addAmounts, MAX_AMOUNT, readCostUsd, readTokenCount } from './amounts.ts'
 
+// To find the inputs that a text needs
+export { isTemplateName, TEMPLATE_VARIABLE } from './template-variable.ts'
+
 // To submit, read and steer runs over REST
 export {
   RunAccepted,

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { assertInputs, inputVariables, missingInputs, taskVariables } from './inputs.ts'
 import { task } from './define-task.ts'
+import { renderTask } from './task-text.ts'
 
 const plan = task({
   name: 'plan',
@@ -46,6 +47,39 @@ describe('missing inputs', () => {
         details: { missing: ['city', 'language', 'guests'] },
       }),
     )
+  })
+
+  it.each(['a b', 'a/b', '-a', '$', 'a,b', 'a:b', ' a', '😀'])(
+    '[ENS-E29] an input "%s" in braces is refused, because a template cannot have the name',
+    (name) => {
+      const tasks = [task({ description: `Say {${name}} {name}` })]
+      const check = (): void => {
+        assertInputs({ name: 'trip', tasks }, { [name]: 'x', name: 'y' })
+      }
+      expect(check).toThrow(
+        expect.objectContaining({ code: 'CONFIG_INVALID', details: { names: [name] } }),
+      )
+      // The text is literal if it is not the name of an input, and an input that no text names is ignored.
+      assertInputs({ name: 'trip', tasks }, { name: 'y' })
+      assertInputs({ name: 'trip', tasks: [task({ description: 'Say' })] }, { [name]: 'x' })
+    },
+  )
+
+  it.each(['a-b', 'a.b', 'größe', 'a_b', '0', '話題'])(
+    '[ENS-E29] an input "%s" in braces is replaced, and required',
+    (name) => {
+      const greet = task({ description: `Say {${name}}` })
+      expect(renderTask(greet, { [name]: 'x' }).description).toBe('Say x')
+      expect(missingInputs([greet], {})).toEqual([name])
+    },
+  )
+
+  it('[ENS-E29] a million braces are checked in time that grows with the text', () => {
+    const tasks = [task({ description: `${'{a b} '.repeat(100_000)}${'{'.repeat(100_000)}` })]
+    const inputs = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`x ${at}`, '']))
+    expect(() => {
+      assertInputs({ name: 'trip', tasks }, inputs)
+    }).not.toThrow()
   })
 
   it('cause no error if there are none', () => {

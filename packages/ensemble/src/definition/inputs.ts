@@ -1,5 +1,6 @@
 /** Pure: the inputs that tasks need, from the template variables in their texts. */
 import { TuttiError } from '@tutti/core'
+import { isTemplateName, shortList } from '@tutti/protocol'
 
 import { findTemplateVariables } from './template.ts'
 
@@ -32,19 +33,42 @@ export function missingInputs(tasks: readonly Task[], inputs: Inputs): readonly 
 }
 
 /**
- * Checks that every template variable has a value.
+ * Checks that every template variable has a value, and that no text has an input in braces whose name a template cannot
+ * have: the model would get the name instead of the value.
  *
- * @throws {TuttiError} INPUT_MISSING with every missing name, also in `details.missing`.
+ * @throws {TuttiError} INPUT_MISSING with every missing name, also in `details.missing`; CONFIG_INVALID naming every input
+ * whose name is not possible.
  */
 export function assertInputs(
   ensemble: { readonly name: string; readonly tasks: readonly Task[] },
   inputs: Inputs,
 ): void {
+  assertPossibleNames(ensemble, inputs)
   const missing = missingInputs(ensemble.tasks, inputs)
   if (missing.length === 0) return
   throw new TuttiError(
     'INPUT_MISSING',
     `Cannot run "${ensemble.name}": missing inputs: ${missing.join(', ')}`,
     { details: { missing } },
+  )
+}
+
+function assertPossibleNames(
+  { name, tasks }: { readonly name: string; readonly tasks: readonly Task[] },
+  inputs: Inputs,
+): void {
+  const impossible = new Set(Object.keys(inputs).filter((input) => !isTemplateName(input)))
+  if (impossible.size === 0) return
+  const texts = tasks.flatMap(({ description, expectedOutput }) => [description, expectedOutput])
+  const inBraces = texts.flatMap((text) => [...text.matchAll(/\{([^{}]+)\}/g)])
+  const used = [...new Set(inBraces.flatMap(([, input = '']) => input))].filter((input) =>
+    impossible.has(input),
+  )
+  if (used.length === 0) return
+  throw new TuttiError(
+    'CONFIG_INVALID',
+    `Cannot run "${name}": a template cannot have the inputs ${shortList(used)}; names have letters, digits, ` +
+      '"_", "-" and ".", and begin and end with a letter, a digit or "_"',
+    { details: { names: used } },
   )
 }

@@ -3,7 +3,19 @@ import { describe, expect, it } from 'vitest'
 import { renderTemplate, findTemplateVariables } from './template.ts'
 
 describe('renderTemplate', () => {
-  const inputs = { topic: 'jazz', year: '2026', empty: '', braces: '{topic} {{topic}}', $: 'no' }
+  const inputs = {
+    topic: 'jazz',
+    year: '2026',
+    empty: '',
+    braces: '{topic} {{topic}}',
+    $: 'no',
+    'my-topic': 'M',
+    'a.b': 'A',
+    größe: 'G',
+    話題: 'W',
+    a_1: 'N',
+    'a b': 'no',
+  }
 
   it.each([
     ['replaces a variable', 'About {topic}.', 'About jazz.'],
@@ -17,7 +29,13 @@ describe('renderTemplate', () => {
     ],
     ['does not expand values', '{braces}', '{topic} {{topic}}'],
     ['leaves a variable without a value unchanged', '{none} and {topic}', '{none} and jazz'],
-    ['accepts only ASCII letters, digits and _ in names', '{my-topic} {größe} {a b}', null],
+    [
+      'accepts letters of any script, digits, _, - and . in names',
+      '{my-topic} {a.b} {größe} {話題} {a_1}',
+      'M A G W N',
+    ],
+    ['renders their literals', '{{my-topic}} {{größe}} {{{a.b}}}', '{my-topic} {größe} {{a.b}}'],
+    ['leaves other text in braces unchanged', '{a b} {a/b} {-a} {a.} {.} {...} {a,b} {a:b}', null],
     ['leaves empty braces unchanged', '{} {{}} { topic }', null],
     ['leaves JSON unchanged', '{"topic": {"a": [1, {"b": null}]}}', null],
     ['leaves unclosed braces unchanged', '{topic and {{topic}', '{topic and {jazz'],
@@ -40,6 +58,7 @@ describe('findTemplateVariables', () => {
   it.each([
     ['each once, in order of appearance', '{b} {a} {b} {c}', ['b', 'a', 'c']],
     ['without literals', '{{a}} {b}', ['b']],
+    ['of any script', '{größe} {a-b} {a.b} {{c-d}}', ['größe', 'a-b', 'a.b']],
     ['none in JSON', '{"a": 1, "b": {"c": 2}}', []],
     [
       'including names of inherited properties',

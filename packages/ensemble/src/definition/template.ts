@@ -1,18 +1,17 @@
 /**
  * Templates in task texts: `{name}` stands for an input, `{{name}}` is the literal text `{name}`. Values are
- * inserted unchanged and are not expanded again.
+ * inserted unchanged and are not expanded again. `TEMPLATE_VARIABLE` defines which texts are names.
  */
+import { TEMPLATE_VARIABLE } from '@tutti/protocol'
 
 /** Values of template variables by name. */
 export type Inputs = Readonly<Record<string, string>>
-
-const VARIABLE = /\{\{(\w+)\}\}|\{(\w+)\}/g
 
 /** Returns the names of the variables in `text`, each once, in order of appearance. */
 export function findTemplateVariables(text: string): readonly string[] {
   if (!text.includes('{')) return NO_NAMES
   const names = new Set<string>()
-  for (const [, , name] of text.matchAll(VARIABLE)) {
+  for (const [, , name] of text.matchAll(TEMPLATE_VARIABLE)) {
     if (name !== undefined) names.add(name)
   }
   return [...names]
@@ -23,7 +22,7 @@ const NO_NAMES: readonly string[] = []
 /** Returns `text` with its variables replaced; a variable without a value is left unchanged. */
 export function renderTemplate(text: string, inputs: Inputs): string {
   if (!text.includes('{')) return text
-  return text.replaceAll(VARIABLE, (whole: string, literal?: string, name?: string) => {
+  return text.replaceAll(TEMPLATE_VARIABLE, (whole: string, literal?: string, name?: string) => {
     if (literal !== undefined) return `{${literal}}`
     return name !== undefined && Object.hasOwn(inputs, name) ? (inputs[name] ?? whole) : whole
   })
@@ -41,10 +40,10 @@ export function measureTemplate(text: string): TemplateSize {
   let literalBytes = countUtf8Bytes(text)
   const uses = new Map<string, number>()
   if (!text.includes('{')) return { literalBytes, uses }
-  for (const [whole, literal, name] of text.matchAll(VARIABLE)) {
+  for (const [whole, literal, name] of text.matchAll(TEMPLATE_VARIABLE)) {
     if (literal !== undefined) literalBytes -= 2
     if (name === undefined) continue
-    literalBytes -= whole.length
+    literalBytes -= countUtf8Bytes(whole)
     uses.set(name, (uses.get(name) ?? 0) + 1)
   }
   return { literalBytes, uses }

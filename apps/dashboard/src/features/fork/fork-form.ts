@@ -1,4 +1,6 @@
 /** The form of a fork: its place, its fields and its request. Pure. */
+import { TEMPLATE_VARIABLE } from '@tutti/protocol'
+
 import type { ForkBody } from '@tutti/client'
 import type { ForkAction, LoggedRunEvent, TaskState } from '@tutti/protocol'
 
@@ -39,8 +41,6 @@ export function createForkForm({ prompt, inputs }: ForkOrigin): ForkForm {
   return { prompt: prompt.text, directive: '', inputs, allowSideEffects: false }
 }
 
-const VARIABLE = /\{\{(\w+)\}\}|\{(\w+)\}/g
-
 /**
  * Returns the prompt of a task: its template if the run used it, otherwise its description with all inputs filled in.
  */
@@ -49,7 +49,7 @@ export function findForkPrompt(
   template: string | undefined,
   inputs: Readonly<Record<string, string>>,
 ): ForkPrompt {
-  const filled = template?.replaceAll(VARIABLE, (whole, literal?: string, name = '') =>
+  const filled = template?.replaceAll(TEMPLATE_VARIABLE, (whole, literal?: string, name = '') =>
     literal === undefined ? (inputs[name] ?? whole) : `{${literal}}`,
   )
   if (template === undefined || filled !== description) {
@@ -100,7 +100,7 @@ export function buildForkBody(form: ForkForm, origin: ForkOrigin): ForkBody {
 
 /** Returns a template for a text that has no variables. */
 function escapeBraces(text: string): string {
-  return text.replaceAll(/\{(\w+)\}/g, '{{$1}}')
+  return text.replaceAll(TEMPLATE_VARIABLE, '{$&}')
 }
 
 /** Labels of what a fork does with a task. */

@@ -1,4 +1,6 @@
 /** Determines the inputs that a draft needs from the texts of its tasks. Pure. */
+import { TEMPLATE_VARIABLE } from '@tutti/protocol'
+
 import {
   findChosenEnsemble,
   findChosenOverrides,
@@ -62,13 +64,11 @@ type TemplatePart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'variable'; readonly name: string }
 
-const VARIABLE = /\{\{(\w+)\}\}|\{(\w+)\}/g
-
 /** Splits a template into its parts, in order. */
 export function splitTemplate(text: string): readonly TemplatePart[] {
   const parts: TemplatePart[] = []
   let end = 0
-  for (const match of text.matchAll(VARIABLE)) {
+  for (const match of text.matchAll(TEMPLATE_VARIABLE)) {
     const [whole, literal, name] = match
     if (match.index > end) parts.push({ kind: 'text', text: text.slice(end, match.index) })
     if (name === undefined) parts.push({ kind: 'text', text: `{${literal ?? ''}}` })
