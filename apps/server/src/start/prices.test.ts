@@ -17,6 +17,7 @@ describe('listPrices and pricesFor', () => {
   it('return the price of the first tier of a model with tiers', async () => {
     const price = (await listPrices())({ provider: 'anthropic', name: 'claude-sonnet-4-5' })
     expect(price?.inputPerMillion).toBeCloseTo(3, 6)
+    expect(price?.cacheWriteInputPerMillion).toBeCloseTo(3.75, 6)
   })
 
   it('return undefined for a model that is not in the list', async () => {

@@ -36,11 +36,13 @@ export async function listPrices(): Promise<Prices> {
     const inputPerMillion = costOf({ input_tokens: 1_000 })
     const outputPerMillion = costOf({ output_tokens: 1_000 })
     const cached = costOf({ input_tokens: 1_000, cache_read_tokens: 1_000 })
+    const written = costOf({ input_tokens: 1_000, cache_write_tokens: 1_000 })
     if (inputPerMillion === undefined || outputPerMillion === undefined) return undefined
     return {
       inputPerMillion: inputPerMillion * thousandth,
       outputPerMillion: outputPerMillion * thousandth,
       ...(cached === undefined ? {} : { cachedInputPerMillion: cached * thousandth }),
+      ...(written === undefined ? {} : { cacheWriteInputPerMillion: written * thousandth }),
     }
   }
   return ({ provider, name }) => {

@@ -38,16 +38,20 @@ const DELTA_FIELDS: Readonly<Record<string, string>> = {
   signature_delta: 'signature',
 }
 
-/** Creates a reader for one answer. */
-export function createMessagesReader(): WireReader {
-  let counts: TokenCounts = {}
-  let delta: Json = {}
-  let hasText = false
-  let isOver = false
-  let last = 0
-  const calls = new Map<number, OpenCall>()
+/** Reads one answer of the Messages API. */
+export class MessagesReader implements WireReader {
+  #counts: TokenCounts = {}
+  #delta: Json = {}
+  #hasText = false
+  #isOver = false
+  #last = 0
+  readonly #calls = new Map<number, OpenCall>()
 
-  const startBlock = (index: number, block: Json): readonly Json[] => {
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  #startBlock(index: number, block: Json): readonly Json[] {
     const { type } = block
     const start = (fields: Json): Json => ({
       type: 'content_block_start',
@@ -57,7 +61,7 @@ export function createMessagesReader(): WireReader {
     if (type === 'tool_use') {
       const input = readArguments(block['input'])
       const early = input === '{}' ? '' : input
-      calls.set(index, { name: readText(block['name']) ?? '', early, args: '' })
+      this.#calls.set(index, { name: readText(block['name']) ?? '', early, args: '' })
       const id = readScalar(block['id'])
       const name = readText(block['name'])
       return [start({ type, ...(id === '' ? {} : { id }), ...(name && { name }), input: {} })]
@@ -66,11 +70,11 @@ export function createMessagesReader(): WireReader {
     const text = readScalar(block[type])
     return [
       start({ ...block, [type]: '' }),
-      ...(text === '' ? [] : addDelta(index, { type: `${type}_delta`, [type]: text })),
+      ...(text === '' ? [] : this.#addDelta(index, { type: `${type}_delta`, [type]: text })),
     ]
   }
 
-  const addDelta = (index: number, given: Json): readonly Json[] => {
+  #addDelta(index: number, given: Json): readonly Json[] {
     const type = readText(given['type']) ?? guessType(given)
     const event = (fields: Json): Json => ({
       type: 'content_block_delta',
@@ -78,7 +82,7 @@ export function createMessagesReader(): WireReader {
       delta: { type, ...fields },
     })
     if (type === 'input_json_delta') {
-      const call = calls.get(index)
+      const call = this.#calls.get(index)
       if (call === undefined) return []
       const text = readArguments(given['partial_json'])
       call.args += text
@@ -87,104 +91,103 @@ export function createMessagesReader(): WireReader {
     const field = DELTA_FIELDS[type]
     if (field === undefined) return [event(given)]
     const text = readScalar(given[field])
-    hasText ||= type === 'text_delta' && text !== ''
+    this.#hasText ||= type === 'text_delta' && text !== ''
     return [event({ [field]: text })]
   }
 
   /** Sends the arguments that came with the first event of a block. */
-  const endBlocks = (indexes: readonly number[]): readonly Json[] =>
-    indexes.flatMap((index) => {
-      const call = calls.get(index)
+  #endBlocks(indexes: readonly number[]): readonly Json[] {
+    return indexes.flatMap((index) => {
+      const call = this.#calls.get(index)
       return call === undefined || call.args !== '' || call.early === ''
         ? []
-        : addDelta(index, { type: 'input_json_delta', partial_json: call.early })
+        : this.#addDelta(index, { type: 'input_json_delta', partial_json: call.early })
     })
+  }
 
-  const takeUsage = (event: Json): void => {
+  #takeUsage(event: Json): void {
     for (const usage of [readField(event['message'], 'usage'), event['usage']]) {
-      counts = mergeCounts(counts, readCounts(usage))
+      this.#counts = mergeCounts(this.#counts, readCounts(usage))
     }
   }
 
-  const findEnd = (): string | undefined => {
-    const all = [...calls.values()].map(({ name, args, early }) => ({
+  #findEnd(): string | undefined {
+    const all = [...this.#calls.values()].map(({ name, args, early }) => ({
       id: '',
       name,
       arguments: args || early || '{}',
     }))
     if (all.length > 0) return all.every(isCompleteCall) ? 'tool_use' : undefined
-    return hasText ? 'end_turn' : undefined
+    return this.#hasText ? 'end_turn' : undefined
   }
 
-  return {
-    read(event) {
-      takeUsage(event)
-      const index = readIndex(event['index']) ?? last
-      last = index
-      switch (event['type']) {
-        case 'message_start':
-          return [startEvent(readObject(event['message']) ?? {})]
-        case 'content_block_start':
-          return startBlock(index, readObject(event['content_block']) ?? {})
-        case 'content_block_delta':
-          return addDelta(index, readObject(event['delta']) ?? {})
-        case 'content_block_stop':
-          return [...endBlocks([index]), { type: 'content_block_stop', index }]
-        case 'message_delta':
-          delta = { ...delta, ...knownFields(readObject(event['delta']) ?? {}) }
-          return []
-        case 'message_stop':
-          isOver = true
-          return []
-        default:
-          return []
-      }
-    },
-    end(isDone) {
-      const said = readText(delta['stop_reason'])
-      const end = said ?? (isDone || isOver ? findEnd() : undefined)
-      const usage = toWireUsage(counts)
-      return [
-        ...endBlocks([...calls.keys()]),
-        {
-          type: 'message_delta',
-          delta: {
-            ...delta,
-            stop_reason: end ?? null,
-            ...(hasCounts(counts) ? { usage } : {}),
-          },
-          usage: { output_tokens: usage['output_tokens'] ?? 0 },
+  read(event: Json): readonly Json[] {
+    this.#takeUsage(event)
+    const index = readIndex(event['index']) ?? this.#last
+    this.#last = index
+    switch (event['type']) {
+      case 'message_start':
+        return [startEvent(readObject(event['message']) ?? {})]
+      case 'content_block_start':
+        return this.#startBlock(index, readObject(event['content_block']) ?? {})
+      case 'content_block_delta':
+        return this.#addDelta(index, readObject(event['delta']) ?? {})
+      case 'content_block_stop':
+        return [...this.#endBlocks([index]), { type: 'content_block_stop', index }]
+      case 'message_delta':
+        this.#delta = { ...this.#delta, ...knownFields(readObject(event['delta']) ?? {}) }
+        return []
+      case 'message_stop':
+        this.#isOver = true
+        return []
+      default:
+        return []
+    }
+  }
+
+  end(isDone: boolean): readonly Json[] {
+    const said = readText(this.#delta['stop_reason'])
+    const end = said ?? (isDone || this.#isOver ? this.#findEnd() : undefined)
+    const usage = toWireUsage(this.#counts)
+    return [
+      ...this.#endBlocks([...this.#calls.keys()]),
+      {
+        type: 'message_delta',
+        delta: {
+          ...this.#delta,
+          stop_reason: end ?? null,
+          ...(hasCounts(this.#counts) ? { usage } : {}),
         },
-        { type: 'message_stop' },
-      ]
-    },
-    get isOver() {
-      return isOver
-    },
-    readWhole(body) {
-      if (!Array.isArray(body['content'])) return undefined
-      const { stop_reason, stop_sequence, stop_details, usage } = body
-      const blocks = readObjects(body['content']).flatMap((block, index) => [
-        { type: 'content_block_start', index, content_block: block },
-        { type: 'content_block_stop', index },
-      ])
-      const events: readonly Json[] = [
-        { type: 'message_start', message: body },
-        ...blocks,
-        { type: 'message_delta', delta: { stop_reason, stop_sequence, stop_details }, usage },
-        { type: 'message_stop' },
-      ]
-      return [...events.flatMap((event) => this.read(event)), ...this.end(true)]
-    },
-    repairWhole(body) {
-      takeUsage(body)
-      const content = readObjects(body['content']).map((block) =>
-        typeof block['input'] === 'string' && block['type'] === 'tool_use'
-          ? { ...block, input: parseInput(block['input']) }
-          : block,
-      )
-      return { ...body, content, usage: toWireUsage(counts) }
-    },
+        usage: { output_tokens: usage['output_tokens'] ?? 0 },
+      },
+      { type: 'message_stop' },
+    ]
+  }
+
+  readWhole(body: Json): readonly Json[] | undefined {
+    if (!Array.isArray(body['content'])) return undefined
+    const { stop_reason, stop_sequence, stop_details, usage } = body
+    const blocks = readObjects(body['content']).flatMap((block, index) => [
+      { type: 'content_block_start', index, content_block: block },
+      { type: 'content_block_stop', index },
+    ])
+    const events: readonly Json[] = [
+      { type: 'message_start', message: body },
+      ...blocks,
+      { type: 'message_delta', delta: { stop_reason, stop_sequence, stop_details }, usage },
+      { type: 'message_stop' },
+    ]
+    return [...events.flatMap((event) => this.read(event)), ...this.end(true)]
+  }
+
+  repairWhole(body: Json): Json {
+    this.#takeUsage(body)
+    const content = readObjects(body['content']).map((block) =>
+      typeof block['input'] === 'string' && block['type'] === 'tool_use'
+        ? { ...block, input: parseInput(block['input']) }
+        : block,
+    )
+    return { ...body, content, usage: toWireUsage(this.#counts) }
   }
 }
 

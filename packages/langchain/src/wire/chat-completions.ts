@@ -38,100 +38,105 @@ interface Delta {
   readonly fragments: readonly ToolCallFragment[]
 }
 
-/** Creates a reader for one answer. */
-export function createCompletionsReader(): WireReader {
-  let head: Json = { object: 'chat.completion.chunk', created: 0 }
-  let counts: TokenCounts = {}
-  let said: string | undefined
-  let chosen: unknown
-  let hasText = false
-  const fragments: ToolCallFragment[] = []
+/** Reads one answer of chat completions. */
+export class CompletionsReader implements WireReader {
+  readonly isOver = false
+  #head: Json = { object: 'chat.completion.chunk', created: 0 }
+  #counts: TokenCounts = {}
+  #said: string | undefined
+  #chosen: unknown
+  #hasText = false
+  readonly #fragments: ToolCallFragment[] = []
 
-  const chunkOf = (delta: Json, finish: string | null = null): Json => ({
-    ...head,
-    choices: [{ index: 0, delta: { role: 'assistant', ...delta }, finish_reason: finish }],
-  })
+  read(event: Json): readonly Json[] {
+    const delta = this.#take(event)
+    return delta === undefined || isBlank(delta) ? [] : [this.#chunk(toWire(delta))]
+  }
 
-  /** Returns the choice that is read: one answer has one choice, so that later ones are ignored. */
-  const choose = (event: Json): Json | undefined => {
+  end(isDone: boolean): readonly Json[] {
+    const finish = this.#findEnd(isDone)
+    const usage = toWireUsage(this.#counts)
+    return [
+      ...(finish === undefined ? [] : [this.#chunk({ content: '' }, finish)]),
+      ...(usage === undefined ? [] : [{ ...this.#head, choices: [], usage }]),
+    ]
+  }
+
+  readWhole(body: Json): readonly Json[] | undefined {
+    if (!Array.isArray(body['choices'])) return undefined
+    return [...this.read(body), ...this.end(true)]
+  }
+
+  repairWhole(body: Json): Json {
+    const delta = this.#take(body)
+    if (delta === undefined) return body
+    const usage = toWireUsage(this.#counts)
+    const calls = joinFragments(this.#fragments, () => '').map(({ id, name, arguments: text }) => ({
+      ...(id === '' ? {} : { id }),
+      type: 'function',
+      function: { name, arguments: text },
+    }))
+    const message = { role: 'assistant', ...toWire({ ...delta, fragments: [] }) }
+    return {
+      ...this.#head,
+      object: 'chat.completion',
+      choices: [
+        {
+          index: 0,
+          message: calls.length === 0 ? message : { ...message, tool_calls: calls },
+          finish_reason: this.#findEnd(true) ?? null,
+        },
+      ],
+      ...(usage === undefined ? {} : { usage }),
+    }
+  }
+
+  #chunk(delta: Json, finish: string | null = null): Json {
+    return {
+      ...this.#head,
+      choices: [{ index: 0, delta: { role: 'assistant', ...delta }, finish_reason: finish }],
+    }
+  }
+
+  /** Returns the choice that is read: one answer has one choice, so that others are ignored. */
+  #choose(event: Json): Json | undefined {
     const choice = readObjects(event['choices']).find(
-      ({ index }) => chosen === undefined || index === undefined || index === chosen,
+      ({ index }) => this.#chosen === undefined || index === undefined || index === this.#chosen,
     )
-    chosen ??= choice?.['index'] ?? undefined
+    this.#chosen ??= choice?.['index'] ?? undefined
     return choice
   }
 
-  const take = (event: Json): Delta | undefined => {
+  #take(event: Json): Delta | undefined {
     const { id, model } = event
-    head = { ...textFields({ id, model }), ...head }
-    const choice = choose(event)
+    this.#head = { ...textFields({ id, model }), ...this.#head }
+    const choice = this.#choose(event)
     for (const usage of [
       readField(event['x_groq'], 'usage'),
       readField(choice, 'usage'),
       event['usage'],
     ]) {
-      counts = mergeCounts(counts, readCounts(usage))
+      this.#counts = mergeCounts(this.#counts, readCounts(usage))
     }
     if (choice === undefined) return undefined
     const finish = readText(choice['finish_reason'])
-    said = said === undefined || (finish !== undefined && isBrokenEnd(finish)) ? finish : said
-    const isEmpty = !hasText && fragments.length === 0
+    if (this.#said === undefined || (finish !== undefined && isBrokenEnd(finish))) {
+      this.#said = finish
+    }
+    const isEmpty = !this.#hasText && this.#fragments.length === 0
     // NOTE: some services repeat the whole message in every chunk, next to the delta.
     const whole = isEmpty ? readObject(choice['message']) : undefined
     const delta = readDelta(readObject(choice['delta']) ?? whole ?? { content: choice['text'] })
-    hasText ||= delta.text !== '' || delta.refusal !== ''
-    fragments.push(...delta.fragments)
+    this.#hasText ||= delta.text !== '' || delta.refusal !== ''
+    this.#fragments.push(...delta.fragments)
     return delta
   }
 
-  const findEnd = (isDone: boolean): string | undefined => {
-    if (said !== undefined) return said
-    const calls = joinFragments(fragments, () => '')
+  #findEnd(isDone: boolean): string | undefined {
+    if (this.#said !== undefined) return this.#said
+    const calls = joinFragments(this.#fragments, () => '')
     if (calls.length > 0) return isDone && calls.every(isCompleteCall) ? 'tool_calls' : undefined
-    return isDone && hasText ? 'stop' : undefined
-  }
-
-  return {
-    read(event) {
-      const delta = take(event)
-      return delta === undefined || isBlank(delta) ? [] : [chunkOf(toWire(delta))]
-    },
-    end(isDone) {
-      const finish = findEnd(isDone)
-      const usage = toWireUsage(counts)
-      return [
-        ...(finish === undefined ? [] : [chunkOf({ content: '' }, finish)]),
-        ...(usage === undefined ? [] : [{ ...head, choices: [], usage }]),
-      ]
-    },
-    isOver: false,
-    readWhole(body) {
-      if (!Array.isArray(body['choices'])) return undefined
-      return [...this.read(body), ...this.end(true)]
-    },
-    repairWhole(body) {
-      const delta = take(body)
-      if (delta === undefined) return body
-      const usage = toWireUsage(counts)
-      const calls = joinFragments(fragments, () => '').map(({ id, name, arguments: text }) => ({
-        ...(id === '' ? {} : { id }),
-        type: 'function',
-        function: { name, arguments: text },
-      }))
-      const message = { role: 'assistant', ...toWire(delta) }
-      return {
-        ...head,
-        object: 'chat.completion',
-        choices: [
-          {
-            index: 0,
-            message: calls.length === 0 ? message : { ...message, tool_calls: calls },
-            finish_reason: findEnd(true) ?? null,
-          },
-        ],
-        ...(usage === undefined ? {} : { usage }),
-      }
-    },
+    return isDone && this.#hasText ? 'stop' : undefined
   }
 }
 

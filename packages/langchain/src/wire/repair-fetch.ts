@@ -11,11 +11,11 @@
  */
 import { isJsonObject, TuttiError } from '@tutti/core'
 
-import { createMessagesReader } from './anthropic-messages.ts'
-import { createCompletionsReader } from './chat-completions.ts'
+import { MessagesReader } from './anthropic-messages.ts'
+import { CompletionsReader } from './chat-completions.ts'
 import { parseJson, type Json } from './json.ts'
 import { readEvents, type ServerEvent } from './read-events.ts'
-import { createResponsesReader } from './responses.ts'
+import { ResponsesReader } from './responses.ts'
 import { createLineError, findError } from './stream-error.ts'
 
 import type { WireReader } from './wire-reader.ts'
@@ -37,9 +37,9 @@ const SNIFF_LENGTH = 8
 
 /** End of a path → reader of its answers. */
 const WIRES: readonly (readonly [path: RegExp, create: () => WireReader])[] = [
-  [/\/chat\/completions$/, createCompletionsReader],
-  [/\/messages$/, createMessagesReader],
-  [/\/responses$/, createResponsesReader],
+  [/\/chat\/completions$/, () => new CompletionsReader()],
+  [/\/messages$/, () => new MessagesReader()],
+  [/\/responses$/, () => new ResponsesReader()],
 ]
 
 /** Returns a `fetch` that repairs answers; `label` is the model, such as `openai:gpt-5`. */
@@ -112,10 +112,7 @@ async function* repairStream(
     while (!isDone && !reader.isOver) {
       const { done, value: event } = await events.next()
       if (done === true) break
-      for (const value of parseData(event.data)) {
-        if (value === 'done') isDone = true
-        else yield* readEvent(value, event.name, reader).map(format)
-      }
+      isDone = yield* repairEvent(event, reader)
     }
     yield* reader.end(isDone).map(format)
     isLeft = !(await endsInTime(events))
@@ -128,18 +125,26 @@ async function* repairStream(
   }
 }
 
-function readEvent(value: Json, name: string, reader: WireReader): readonly Json[] {
-  const error = findError(value, name)
-  if (error !== undefined) throw error
-  // Some services send the type of an event only as its name.
-  return reader.read(
-    typeof value['type'] === 'string' || name === '' ? value : { ...value, type: name },
-  )
+/** Repairs one event; returns whether it was the end of the stream. */
+function* repairEvent({ name, data }: ServerEvent, reader: WireReader): Generator<string, boolean> {
+  let isDone = false
+  for (const value of parseData(data)) {
+    if (value === 'done') {
+      isDone = true
+      continue
+    }
+    const error = findError(value, name)
+    if (error !== undefined) throw error
+    // Some services send the type of an event only as its name.
+    const isNamed = typeof value['type'] !== 'string' && name !== ''
+    yield* reader.read(isNamed ? { ...value, type: name } : value).map(format)
+  }
+  return isDone
 }
 
 /** Reads to the end of the connection; returns false if it stays open. */
 async function endsInTime(events: AsyncIterator<ServerEvent>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(() => {
       resolve(false)

@@ -27,6 +27,9 @@ interface OpenCall {
   args: string
 }
 
+/** Kinds of text in a message. */
+type TextKind = 'output_text' | 'refusal'
+
 /** Events that end an answer. */
 const ENDS: ReadonlySet<unknown> = new Set([
   'response.completed',
@@ -34,55 +37,59 @@ const ENDS: ReadonlySet<unknown> = new Set([
   'response.done',
 ])
 
-/** Creates a reader for one answer. */
-export function createResponsesReader(): WireReader {
-  let counts: TokenCounts = {}
-  let isOver = false
-  let last = 0
-  const texts = new Map<string, string>()
-  const calls = new Map<number, OpenCall>()
+/** Reads one answer of the Responses API. */
+export class ResponsesReader implements WireReader {
+  #counts: TokenCounts = {}
+  #isOver = false
+  #last = 0
+  readonly #texts = new Map<string, string>()
+  readonly #calls = new Map<number, OpenCall>()
 
-  const addText = (kind: 'output_text' | 'refusal', at: Json, text: string): readonly Json[] => {
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  #addText(kind: TextKind, at: Json, text: string): readonly Json[] {
     const key = `${kind} ${String(at['output_index'])} ${String(at['content_index'])}`
-    texts.set(key, (texts.get(key) ?? '') + text)
+    this.#texts.set(key, (this.#texts.get(key) ?? '') + text)
     return kind === 'refusal' || text === ''
       ? []
       : [{ ...at, type: 'response.output_text.delta', delta: text }]
   }
 
   /** Sends a text whose deltas were missing. */
-  const endText = (kind: 'output_text' | 'refusal', at: Json, text: string): readonly Json[] => {
+  #endText(kind: TextKind, at: Json, text: string): readonly Json[] {
     const key = `${kind} ${String(at['output_index'])} ${String(at['content_index'])}`
-    if ((texts.get(key) ?? '') !== '' || text === '') return []
+    if ((this.#texts.get(key) ?? '') !== '' || text === '') return []
     return [
-      ...addText(kind, at, text),
+      ...this.#addText(kind, at, text),
       ...(kind === 'refusal' ? [{ ...at, type: 'response.refusal.done', refusal: text }] : []),
     ]
   }
 
-  const startCall = (index: number, item: Json): readonly Json[] => {
-    if (calls.has(index)) return []
+  #startCall(index: number, item: Json): readonly Json[] {
+    if (this.#calls.has(index)) return []
     const args = readArguments(item['arguments'])
     const name = readText(item['name']) ?? ''
-    calls.set(index, { name, args })
+    this.#calls.set(index, { name, args })
     const id = readScalar(item['call_id']) || readScalar(item['id'])
     const fields = { type: 'function_call', name, arguments: args, call_id: id, id: item['id'] }
     return [{ type: 'response.output_item.added', output_index: index, item: fields }]
   }
 
-  const addArguments = (index: number, delta: string): readonly Json[] => {
-    const call = calls.get(index)
+  #addArguments(index: number, delta: string): readonly Json[] {
+    const call = this.#calls.get(index)
     if (call === undefined || delta === '') return []
     call.args += delta
     return [{ type: 'response.function_call_arguments.delta', output_index: index, delta }]
   }
 
-  const endItem = (index: number, item: Json): readonly Json[] => {
+  #endItem(index: number, item: Json): readonly Json[] {
     if (item['type'] === 'function_call') {
-      const started = startCall(index, item)
-      return started.length > 0 || calls.get(index)?.args !== ''
+      const started = this.#startCall(index, item)
+      return started.length > 0 || this.#calls.get(index)?.args !== ''
         ? started
-        : addArguments(index, readArguments(item['arguments']))
+        : this.#addArguments(index, readArguments(item['arguments']))
     }
     if (item['type'] !== 'message') {
       return [{ type: 'response.output_item.done', output_index: index, item }]
@@ -90,13 +97,13 @@ export function createResponsesReader(): WireReader {
     return readObjects(item['content']).flatMap((part, content) => {
       const at = { output_index: index, content_index: content }
       return part['type'] === 'refusal'
-        ? endText('refusal', at, readScalar(part['refusal']))
-        : endText('output_text', at, readScalar(part['text']))
+        ? this.#endText('refusal', at, readScalar(part['refusal']))
+        : this.#endText('output_text', at, readScalar(part['text']))
     })
   }
 
-  const finish = (response: Json, type: string): Json => {
-    const { input, output, total, cacheRead, cacheWrite, reasoning } = includeCache(counts)
+  #finish(response: Json, type: string): Json {
+    const { input, output, total, cacheRead, cacheWrite, reasoning } = includeCache(this.#counts)
     const incomplete = readObject(response['incomplete_details'])
     return {
       type,
@@ -117,53 +124,46 @@ export function createResponsesReader(): WireReader {
     }
   }
 
-  const hasContent = (): boolean => {
-    const all = [...calls.values()]
+  #hasContent(): boolean {
+    const all = [...this.#calls.values()]
     return all.length > 0
       ? all.every(({ name, args }) => isCompleteCall({ id: '', name, arguments: args || '{}' }))
-      : [...texts.values()].some((text) => text !== '')
+      : [...this.#texts.values()].some((text) => text !== '')
   }
 
-  const readEvent = (event: Json): readonly Json[] => {
+  read(event: Json): readonly Json[] {
     const { type } = event
-    const index = readIndex(event['output_index']) ?? last
-    last = index
+    const index = readIndex(event['output_index']) ?? this.#last
+    this.#last = index
     const at = {
       item_id: event['item_id'],
       output_index: index,
       content_index: readIndex(event['content_index']) ?? 0,
     }
-    if (ENDS.has(type)) {
-      const response = readObject(event['response']) ?? {}
-      counts = mergeCounts(counts, readCounts(response['usage']))
-      isOver = true
-      const missing = readObjects(response['output']).flatMap((item, place) =>
-        item['type'] === 'message' || item['type'] === 'function_call' ? endItem(place, item) : [],
-      )
-      const named = type === 'response.incomplete' || response['status'] === 'incomplete'
-      return [...missing, finish(response, named ? 'response.incomplete' : 'response.completed')]
-    }
+    if (ENDS.has(type)) return this.#readEnd(event)
     switch (type) {
       case 'response.output_text.delta':
-        return addText('output_text', at, readScalar(event['delta']))
+        return this.#addText('output_text', at, readScalar(event['delta']))
       case 'response.output_text.done':
-        return endText('output_text', at, readScalar(event['text']))
+        return this.#endText('output_text', at, readScalar(event['text']))
       case 'response.refusal.delta':
         return []
       case 'response.refusal.done':
-        return endText('refusal', at, readScalar(event['refusal']))
+        return this.#endText('refusal', at, readScalar(event['refusal']))
       case 'response.function_call_arguments.delta':
-        return addArguments(index, readArguments(event['delta']))
+        return this.#addArguments(index, readArguments(event['delta']))
       case 'response.function_call_arguments.done':
-        return calls.get(index)?.args === ''
-          ? addArguments(index, readArguments(event['arguments']))
+        return this.#calls.get(index)?.args === ''
+          ? this.#addArguments(index, readArguments(event['arguments']))
           : []
       case 'response.output_item.added': {
         const item = readObject(event['item']) ?? {}
-        return item['type'] === 'function_call' ? startCall(index, item) : [{ ...event, item }]
+        return item['type'] === 'function_call'
+          ? this.#startCall(index, item)
+          : [{ ...event, item }]
       }
       case 'response.output_item.done':
-        return endItem(index, readObject(event['item']) ?? {})
+        return this.#endItem(index, readObject(event['item']) ?? {})
       case 'response.created':
         return [{ type, response: readObject(event['response']) ?? {} }]
       case 'response.reasoning_summary_part.added':
@@ -184,25 +184,36 @@ export function createResponsesReader(): WireReader {
     }
   }
 
-  return {
-    read: readEvent,
-    end(isDone) {
-      if (isOver || !isDone || !hasContent()) return []
-      return [finish({}, 'response.completed')]
-    },
-    get isOver() {
-      return isOver
-    },
-    readWhole(body) {
-      if (!Array.isArray(body['output'])) return undefined
-      return readEvent({ type: 'response.done', response: body })
-    },
-    repairWhole(body) {
-      if (!Array.isArray(body['output'])) return body
-      counts = mergeCounts(counts, readCounts(body['usage']))
-      const { response } = finish(body, 'response.completed')
-      return readObject(response) ?? body
-    },
+  /** Reads the last event, and sends the items of the whole answer that had no events of their own. */
+  #readEnd({ type, response: given }: Json): readonly Json[] {
+    const response = readObject(given) ?? {}
+    this.#counts = mergeCounts(this.#counts, readCounts(response['usage']))
+    this.#isOver = true
+    const missing = readObjects(response['output']).flatMap((item, place) =>
+      item['type'] === 'message' || item['type'] === 'function_call'
+        ? this.#endItem(place, item)
+        : [],
+    )
+    const isIncomplete = type === 'response.incomplete' || response['status'] === 'incomplete'
+    const end = isIncomplete ? 'response.incomplete' : 'response.completed'
+    return [...missing, this.#finish(response, end)]
+  }
+
+  end(isDone: boolean): readonly Json[] {
+    if (this.#isOver || !isDone || !this.#hasContent()) return []
+    return [this.#finish({}, 'response.completed')]
+  }
+
+  readWhole(body: Json): readonly Json[] | undefined {
+    if (!Array.isArray(body['output'])) return undefined
+    return this.read({ type: 'response.done', response: body })
+  }
+
+  repairWhole(body: Json): Json {
+    if (!Array.isArray(body['output'])) return body
+    this.#counts = mergeCounts(this.#counts, readCounts(body['usage']))
+    const { response } = this.#finish(body, 'response.completed')
+    return readObject(response) ?? body
   }
 }
 
