@@ -9,7 +9,10 @@ import { exchange, MAX_ERROR_BYTES } from './lib/exchange.ts'
 import { faultsOf, messageFaultsOf } from './lib/judge.ts'
 import { attack } from './lib/run-fuzz.ts'
 import { nearValuesOf, valuesOf } from './lib/values.ts'
+import { judgeRun, modelsTarget, type PlannedRun } from './targets/models.ts'
 import { restTarget } from './targets/rest.ts'
+
+import type { AnswerPlan } from './lib/model-service.ts'
 
 const json = { contentType: 'application/json', isComplete: true, bytes: 100 }
 
@@ -83,6 +86,64 @@ describe('an attack', () => {
       response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"NOT_FOUND"}')
     })
     expect(await attack(server, restTarget(), attackFor(1))).toEqual([])
+  })
+})
+
+describe('a run against a generated model stream', () => {
+  const plan: AnswerPlan = {
+    wire: 'completions',
+    texts: ['one'],
+    calls: [],
+    usage: {},
+    ending: 'whole',
+    reason: 'stop',
+    error: {},
+    extras: [],
+    cutAfter: undefined,
+    style: {
+      hasRole: true,
+      hasIndex: true,
+      repeatsName: false,
+      changesId: false,
+      hasObjects: false,
+      hasListContent: false,
+      isReversed: false,
+      lineEnd: '\n',
+    },
+    bytesPerWrite: 64,
+  }
+  const metrics = { totalTokens: 7 } as PlannedRun['result']['metrics']
+  const completed = (output: string, more: object = {}): PlannedRun => ({
+    result: { status: 'COMPLETED', output, metrics: { ...metrics, ...more } },
+    inputs: [],
+  })
+
+  it('has no fault when it completes with the text of a whole answer', () => {
+    expect(judgeRun(plan, completed('one'))).toEqual([])
+  })
+
+  it('has a fault when a cut answer is a success', () => {
+    const faults = judgeRun({ ...plan, ending: 'none' }, completed('one'))
+    expect(faults).toEqual([expect.stringContaining('not whole')])
+  })
+
+  it('has a fault when text is lost, and when an announced call is missing', () => {
+    expect(judgeRun(plan, completed(''))).toEqual([expect.stringContaining('Expected "one"')])
+    const faults = judgeRun({ ...plan, reason: 'tool_calls' }, completed('one'))
+    expect(faults).toEqual([expect.stringContaining('contradictory')])
+  })
+
+  it('has a fault when a total is not an integer, and when a tool gets an input that was not sent', () => {
+    for (const totalTokens of [Number.NaN, 1.5, -2]) {
+      expect(judgeRun(plan, completed('one', { totalTokens }))).toHaveLength(1)
+    }
+    const run = { ...completed('one'), inputs: [{}] }
+    expect(judgeRun(plan, run)).toEqual([expect.stringContaining('was not sent')])
+  })
+
+  it('has no faults for the first generated streams', async () => {
+    const attempts = fc.sample(modelsTarget().attempts, { numRuns: 10, seed: 1 })
+    for (const { make } of attempts) expect(await make('')).toEqual([])
   })
 })
 

@@ -16,7 +16,12 @@ import {
   toUsage,
   type TokenCounts,
 } from './token-counts.ts'
-import { argumentText, joinFragments, type ToolCallFragment } from './tool-call-fragments.ts'
+import {
+  areCompleteCalls,
+  argumentText,
+  joinFragments,
+  type ToolCallFragment,
+} from './tool-call-fragments.ts'
 
 import type { AIMessage, AIMessageChunk, UsageMetadata } from '@langchain/core/messages'
 import type { ModelReply } from '@tutti/ensemble'
@@ -36,6 +41,8 @@ export interface ReplyBuilder {
   end(): AddedTexts
   /** Whether one of LangChain's own classes created the messages; these always have a finish reason. */
   isOfLangChain(): boolean
+  /** Whether the answer has tool calls, all of them complete. */
+  hasCompleteCalls(): boolean
   /** Returns the reply of all messages so far. */
   build(): ModelReply
 }
@@ -73,6 +80,7 @@ export function createReplyBuilder(provider: string): ReplyBuilder {
       return rest
     },
     isOfLangChain: () => typeof maker === 'string',
+    hasCompleteCalls: () => areCompleteCalls(fragments),
     build() {
       const text = texts.join('')
       const toolCalls = joinFragments(fragments, makeId)

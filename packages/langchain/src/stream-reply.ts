@@ -13,7 +13,6 @@ import { isBrokenEnd } from './finish-reason.ts'
 import { createReplyBuilder, type AddedTexts } from './reply-builder.ts'
 import { prepareRequest } from './rules/prepare-request.ts'
 import { toMessages } from './to-messages.ts'
-import { isCompleteCall } from './tool-call-fragments.ts'
 
 import type { LoadedModel } from './load-model.ts'
 import type { ModelIdentity } from './providers.ts'
@@ -63,10 +62,11 @@ export async function* streamReply(
   }
   yield* toChunks(builder.end())
   signal.throwIfAborted()
-  const reply = builder.build()
-  const fault = findFault(reply, loaded.saysWhyItEnds ?? builder.isOfLangChain())
+  const isReasonExpected = loaded.saysWhyItEnds ?? builder.isOfLangChain()
+  const reply = withReason(builder.build(), builder.hasCompleteCalls())
+  const fault = findFault(reply, isReasonExpected)
   if (fault !== undefined) throw createFaultError(fault, reply, identity)
-  yield { type: 'reply', reply: prepared.restore(withReason(reply)) }
+  yield { type: 'reply', reply: prepared.restore(reply) }
 }
 
 function* toChunks({ reasoning, text }: AddedTexts): Generator<ModelChunk> {
@@ -78,7 +78,7 @@ function* toChunks({ reasoning, text }: AddedTexts): Generator<ModelChunk> {
 function findFault(reply: ModelReply, isReasonExpected: boolean): string | undefined {
   const { providerFinishReason: said, finishReason, toolCalls } = reply
   if (said !== undefined && isBrokenEnd(said)) return `the provider broke off the answer (${said})`
-  if (said === undefined && isReasonExpected && !hasCompleteCalls(reply)) {
+  if (said === undefined && isReasonExpected && finishReason !== 'tool_calls') {
     return 'the answer was cut off'
   }
   if (finishReason === 'tool_calls' && toolCalls.length === 0) {
@@ -90,13 +90,9 @@ function findFault(reply: ModelReply, isReasonExpected: boolean): string | undef
   return undefined
 }
 
-function hasCompleteCalls({ toolCalls }: ModelReply): boolean {
-  return toolCalls.length > 0 && toolCalls.every(isCompleteCall)
-}
-
 /** Complete calls are an end of their own, also when the provider reported none. */
-function withReason(reply: ModelReply): ModelReply {
-  return reply.finishReason === 'unknown' && hasCompleteCalls(reply)
+function withReason(reply: ModelReply, hasCompleteCalls: boolean): ModelReply {
+  return reply.finishReason === 'unknown' && hasCompleteCalls
     ? { ...reply, finishReason: 'tool_calls' }
     : reply
 }

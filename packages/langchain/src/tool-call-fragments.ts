@@ -32,6 +32,30 @@ export function joinFragments(
   fragments: readonly ToolCallFragment[],
   makeId: () => string,
 ): readonly ToolCall[] {
+  const ids = new Set<string>()
+  return openCalls(fragments).map((call) => {
+    const id = call.id === undefined || ids.has(call.id) ? makeId() : call.id
+    ids.add(id)
+    return { id, name: call.name ?? '', arguments: argumentText(call.args.join('')) }
+  })
+}
+
+/**
+ * Returns whether `fragments` are complete calls with explicit arguments, so that nothing can follow. A call without
+ * arguments is not: a stream may have been cut before them.
+ */
+export function areCompleteCalls(fragments: readonly ToolCallFragment[]): boolean {
+  const calls = openCalls(fragments)
+  return (
+    calls.length > 0 &&
+    calls.every(({ name = '', args }) => {
+      const text = args.join('')
+      return text.trim().endsWith('}') && isCompleteCall({ id: '', name, arguments: text })
+    })
+  )
+}
+
+function openCalls(fragments: readonly ToolCallFragment[]): readonly OpenCall[] {
   const calls: OpenCall[] = []
   for (const fragment of fragments) {
     const args = fragment.args ?? ''
@@ -44,14 +68,7 @@ export function joinFragments(
     call.args.push(args)
     call.scan.add(args)
   }
-  const ids = new Set<string>()
-  return calls
-    .filter(({ name, args }) => name !== undefined || !isBlank(args))
-    .map((call) => {
-      const id = call.id === undefined || ids.has(call.id) ? makeId() : call.id
-      ids.add(id)
-      return { id, name: call.name ?? '', arguments: argumentText(call.args.join('')) }
-    })
+  return calls.filter(({ name, args }) => name !== undefined || !isBlank(args))
 }
 
 /** Returns the JSON text of arguments: providers send no text for a call without arguments. */

@@ -527,6 +527,11 @@ describe('a chat completion fails as retryable', () => {
       calling(made(echo('{"a":'))) + DONE,
       'the answer was cut off',
     ],
+    [
+      'a call without arguments and without an end',
+      calling(made(echo(''))),
+      'the answer was cut off',
+    ],
     ['an incomplete call without an end', calling(made(echo('{"a":'))), 'the answer was cut off'],
     [
       'a complete and an incomplete call',
@@ -1249,6 +1254,7 @@ describe('an answer of Anthropic fails', () => {
       true,
       'cut off',
     ],
+    ['after the start of a call', messageStart() + use({}), true, 'cut off'],
     ['after nothing', messageStart() + messageStop, true, 'cut off'],
     [
       'with overloaded_error',

@@ -9,6 +9,7 @@ import * as fc from 'fast-check'
 import { restTarget } from '../targets/rest.ts'
 import { agentsTarget } from '../targets/agents.ts'
 import { mcpTarget } from '../targets/mcp.ts'
+import { modelsTarget } from '../targets/models.ts'
 import { socketsTarget } from '../targets/sockets.ts'
 import { exchange } from './exchange.ts'
 import { FuzzServer } from './fuzz-server.ts'
@@ -21,6 +22,7 @@ export const TARGETS: readonly Target[] = [
   socketsTarget(),
   agentsTarget(),
   mcpTarget(),
+  modelsTarget(),
 ]
 
 /** Maximum stall of the event loop, in milliseconds of its processor time. */
