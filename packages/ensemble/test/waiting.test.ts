@@ -337,7 +337,7 @@ describe('[ENS-E28] onAgentWaitChange', () => {
         const agent = { agent_uri: 'http://agent', mode: 'streaming', input_hash: '' } as const
         reportAgent({ type: 'agent_tool_invoked', ...call, ...agent, protocol })
         await sleep(clock, ms)
-        const totals = { latency_ms: ms, total_turns: 1, total_cost: 0 }
+        const totals = { chunks_received: 0, latency_ms: ms, total_turns: 1, total_cost: 0 }
         reportAgent({ type: 'agent_tool_completed', ...call, ...totals, output: 'ok' })
         return 'ok'
       },

@@ -95,7 +95,7 @@ async function* eventsToReport(
 
 /**
  * Calls a tool and replies, as `POST /api/tools/{name}/invoke` does. The call is cancelled when the connection is
- * closed. A repeated request has the same idempotency key.
+ * closed. A repeated request of a named ensemble has the same idempotency key.
  *
  * @throws {TuttiError} as `findTool` and `invokeTool`.
  */
@@ -108,7 +108,8 @@ export async function answerToolRequest(
   const { status, output, errorMessage, durationMs } = await invokeCatalogTool(options, tool, {
     input: request.input ?? {},
     signal: gone,
-    idempotencyKey: toRequestKey(from, requestId),
+    // Clients without a name may choose the same request id.
+    ...(from === undefined ? {} : { idempotencyKey: toRequestKey(from, requestId) }),
     ...readPeerTrace(request),
   })
   const end =
