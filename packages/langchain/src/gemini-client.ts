@@ -1,11 +1,15 @@
 /**
- * Repairs the answers of Google's client before LangChain's class reads them.
+ * Repairs the requests and answers of Google's client.
  *
  * G1 Pieces without content are kept: they have the finish reason of an answer that a filter blocked, or the reason
  *    why a prompt was blocked.
  * G2 An error inside a stream is thrown, and so is a piece that cannot be read.
  * G3 Usage is gathered from all pieces and passed on in an additional last piece: LangChain adds up differences, and
  *    does not count thoughts.
+ * G4 The results of all calls of an answer are one turn. The class sends each in a separate turn, which the service
+ *    refuses.
+ *
+ * @see https://github.com/langchain-ai/langchainjs/issues/10342
  */
 import { isJsonObject } from '@tutti/core'
 
@@ -24,7 +28,13 @@ interface StreamResult {
 
 /** The part of Google's client that LangChain's class uses to stream. */
 interface GeminiClient {
-  generateContentStream(...given: readonly unknown[]): Promise<StreamResult>
+  generateContentStream(request: unknown, ...others: readonly unknown[]): Promise<StreamResult>
+}
+
+/** A turn of a request. */
+interface Turn {
+  readonly role?: unknown
+  readonly parts: readonly unknown[]
 }
 
 const NO_CONTENT = { role: 'model', parts: [] }
@@ -32,13 +42,13 @@ const NO_CONTENT = { role: 'model', parts: [] }
 /** Messages of Google's client for a stream that broke or that has unreadable parts. */
 const BROKEN = /Failed to parse stream|Error parsing JSON response|Error reading from the stream/
 
-/** Makes `model` repair the answers of its client; a model of another class is not changed. */
-export function repairPieces(model: BaseChatModel): void {
+/** Makes `model` repair the requests and answers of its client; a model of another class is not changed. */
+export function adaptGeminiClient(model: BaseChatModel): void {
   if (!('client' in model) || !isGeminiClient(model.client)) return
   const { client } = model
   const inner = client.generateContentStream
-  client.generateContentStream = async function (this: GeminiClient, ...given) {
-    const result = await inner.call(this, ...given)
+  client.generateContentStream = async function (this: GeminiClient, request, ...others) {
+    const result = await inner.call(this, joinResults(request), ...others)
     // The whole answer is not awaited: a broken stream must not also cause an unhandled rejection.
     result.response.catch(() => undefined)
     return { ...result, stream: repairStream(result.stream) }
@@ -114,4 +124,31 @@ function repairPart(part: Json): Json {
     ...part,
     functionCall: { ...call, args: value ?? (typeof args === 'string' ? args : {}) },
   }
+}
+
+/** Returns a request with consecutive turns of results as one; other values are returned unchanged. */
+function joinResults(request: unknown): unknown {
+  if (typeof request !== 'object' || request === null || !('contents' in request)) return request
+  const { contents } = request
+  if (!Array.isArray(contents) || !contents.every(isTurn)) return request
+  const joined: Turn[] = []
+  for (const turn of contents) {
+    const last = joined.at(-1)
+    if (last !== undefined && hasResults(last) && hasResults(turn)) {
+      joined[joined.length - 1] = { ...last, parts: [...last.parts, ...turn.parts] }
+    } else joined.push(turn)
+  }
+  return { ...request, contents: joined }
+}
+
+function isTurn(value: unknown): value is Turn {
+  return (
+    typeof value === 'object' && value !== null && 'parts' in value && Array.isArray(value.parts)
+  )
+}
+
+function hasResults({ parts }: Turn): boolean {
+  const isResult = (part: unknown): boolean =>
+    typeof part === 'object' && part !== null && 'functionResponse' in part
+  return parts.length > 0 && parts.every(isResult)
 }

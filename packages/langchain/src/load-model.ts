@@ -3,7 +3,7 @@
  * which a program that only lists its models should not pay.
  */
 import { copyWith, findLimits } from './copy-model.ts'
-import { repairPieces } from './gemini-client.ts'
+import { adaptGeminiClient } from './gemini-client.ts'
 import { providerFacts } from './providers.ts'
 import { createRepairingFetch, type ProviderFetch } from './wire/repair-fetch.ts'
 
@@ -50,7 +50,7 @@ async function loadNamed(identity: ModelIdentity, fields: Fields): Promise<Loade
     providerFacts(identity.provider) ?? {}
   const make = async (more: Fields): Promise<BaseChatModel> => {
     const model = await createNamed(identity, { ...fields, ...more })
-    repairPieces(model)
+    adaptGeminiClient(model)
     return model
   }
   return {
@@ -65,7 +65,7 @@ async function loadFromFactory(
   label: string,
 ): Promise<Loaded> {
   const made = await make()
-  repairPieces(made)
+  adaptGeminiClient(made)
   const settings = repairingSettings(made, label)
   const model = settings === undefined ? made : copyWith(made, settings)
   return {

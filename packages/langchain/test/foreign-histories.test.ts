@@ -183,6 +183,7 @@ describe('lone surrogates', () => {
       },
     )
     expect(result).toMatchObject({ status: 'COMPLETED', output: 'done' })
+    expect(results).toHaveLength(1)
     const sent = JSON.stringify(service.requests.at(-1)?.body)
     expect(sent).toContain('a\ufffdb')
     expect(sent).toContain('up \ufffd')
@@ -311,6 +312,20 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     )
     expect(Object.keys(Object(parameters))[0]).toMatch(/^filter_name_/)
   })
+})
+
+test('the results of several calls are one turn for Gemini', async () => {
+  const toolCalls = ['a', 'b', 'c'].map((text) => ({ name: 'log', arguments: { text } }))
+  await using stub = await geminiStub([{ toolCalls }, { toolCalls }, 'done'])
+  const result = await ensemble({
+    name: 'e',
+    model: modelAt('google-genai:gemini-2.5-flash', stub),
+    tasks: [task({ description: 'go', tools: [log] })],
+  }).run({})
+  expect(result).toMatchObject({ status: 'COMPLETED', output: 'done' })
+  const contents = at(stub.requests[2]?.body, 'contents')
+  const lengths = Array.isArray(contents) ? contents.map((each) => at(each, 'parts', 'length')) : []
+  expect(lengths).toEqual([1, 3, 3, 3, 3])
 })
 
 describe('names of tools', () => {

@@ -73,15 +73,19 @@ function readContent({ role, parts }: Fields, at: string): SentMessage {
   return { role: kind, at, text: texts.join(''), calls }
 }
 
-/** Each response must have the name of a call in the turn before it. */
+/** The turn after calls must have one response for each, with its name. */
 function findResponseProblem(contents: readonly Fields[]): string | undefined {
-  let called: readonly unknown[] = []
+  let open: readonly unknown[] = []
   for (const content of contents) {
     const parts = itemsOf(content['parts'])
-    if (content['role'] === 'model') called = parts.map((part) => nameOf(part['functionCall']))
     const responses = parts.filter((part) => 'functionResponse' in part)
-    const wrong = responses.some((part) => !called.includes(nameOf(part['functionResponse'])))
+    if (responses.length !== open.length) {
+      return 'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.'
+    }
+    const wrong = responses.some((part) => !open.includes(nameOf(part['functionResponse'])))
     if (wrong && RULES.uniqueToolCallIds !== undefined) return refuse(RULES.uniqueToolCallIds)
+    const calls = parts.filter((part) => 'functionCall' in part)
+    open = calls.map((part) => nameOf(part['functionCall']))
   }
   return undefined
 }
