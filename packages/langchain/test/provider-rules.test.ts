@@ -20,7 +20,7 @@ import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
 import type { Message, ModelRequest, ToolSpecification } from '@tutti/ensemble'
 import type { ModelIdentity } from '../src/providers.ts'
 import type { ProviderRules } from '../src/rules/rule.ts'
-import type { SentMessage, SentRequest } from '../src/testing/rules-check.ts'
+import type { CheckedMessage, CheckedRequest } from '../src/testing/rules-check.ts'
 
 const CLASSES = { AIMessage, HumanMessage, SystemMessage, ToolMessage }
 
@@ -261,11 +261,11 @@ describe.each(Object.entries(PROVIDER_RULES))('the rules of %s', (provider, rule
 })
 
 /** Returns the parts of a request that have rules, in the form of a stub. */
-function toSent({ messages, tools }: ModelRequest): SentRequest {
+function toSent({ messages, tools }: ModelRequest): CheckedRequest {
   return {
     body: JSON.parse(JSON.stringify({ messages, tools })),
     tools: tools.map(({ name, inputSchema }) => ({ name, at: 'name', schema: inputSchema })),
-    messages: messages.map((message, index): SentMessage => {
+    messages: messages.map((message, index): CheckedMessage => {
       const at = `messages.${index}`
       const called = message.role === 'assistant' ? message.toolCalls : []
       const calls = called.map(({ id, name }) => ({ id, idAt: at, name, nameAt: at }))

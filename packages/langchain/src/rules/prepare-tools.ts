@@ -20,21 +20,16 @@ import type { ProviderRules } from './rule.ts'
 /** Prepared tools. */
 export interface PreparedTools {
   readonly tools: readonly ToolSpecification[]
-  /** The provider's names of tools, and the names of their properties, by their own names; only what has changed. */
-  readonly sent: ReadonlyMap<string, SentTool>
-  /** The same by the provider's names of tools. */
-  readonly received: ReadonlyMap<string, ReceivedTool>
+  /** The provider's names by own names of tools; only tools with a changed name. */
+  readonly sent: ReadonlyMap<string, RenamedTool>
+  /** The own names by the provider's names of tools. */
+  readonly received: ReadonlyMap<string, RenamedTool>
 }
 
-/** Names of a tool in a request. */
-export interface SentTool {
+/** A tool with other names on the other side. */
+export interface RenamedTool {
   readonly name: string
-  readonly properties: ReadonlyMap<string, string>
-}
-
-/** Own names of a tool in a reply. */
-export interface ReceivedTool {
-  readonly name: string
+  /** Names of its properties by those on this side; only what has changed. */
   readonly properties: ReadonlyMap<string, string>
 }
 
@@ -62,8 +57,8 @@ function prepareAll(
   rules: ProviderRules,
   { provider, name: model }: ModelIdentity,
 ): PreparedTools {
-  const sent = new Map<string, SentTool>()
-  const received = new Map<string, ReceivedTool>()
+  const sent = new Map<string, RenamedTool>()
+  const received = new Map<string, RenamedTool>()
   const taken = new Set(tools.map(({ name }) => name))
   const list = tools.map((tool) => {
     const fitted = fitSchema(tool, rules)

@@ -1,6 +1,11 @@
 /** Checks requests as Anthropic would, with its error messages. Pure. */
 import { fieldsOf, itemsOf, signatureOf } from './pieces.ts'
-import { findRuleProblem, rulesOf, type SentMessage, type SentRequest } from './rules-check.ts'
+import {
+  findRuleProblem,
+  rulesOf,
+  type CheckedMessage,
+  type CheckedRequest,
+} from './rules-check.ts'
 import { findClosedProblem } from './schema-check.ts'
 
 import type { StubFailure, StubRequest } from './provider-stub.ts'
@@ -148,7 +153,7 @@ function unanswered(ids: readonly string[], index: number): string {
 }
 
 /** Returns the parts of a request that have rules. */
-function readSent(body: Fields): SentRequest {
+function readSent(body: Fields): CheckedRequest {
   const tools = itemsOf(body['tools']).map((tool, index) => ({
     name: String(tool['name']),
     at: `tools.${index}.custom.name`,
@@ -157,14 +162,14 @@ function readSent(body: Fields): SentRequest {
   }))
   const { system } = body
   const text = typeof system === 'string' ? system : joinTexts(itemsOf(system))
-  const head: readonly SentMessage[] =
+  const head: readonly CheckedMessage[] =
     system === undefined ? [] : [{ role: 'system', at: 'system', text, calls: [] }]
   const messages = itemsOf(body['messages']).flatMap(readMessage)
   return { body, tools, messages: [...head, ...messages] }
 }
 
 /** Results of tools are content of the user. */
-function readMessage(message: Fields, index: number): readonly SentMessage[] {
+function readMessage(message: Fields, index: number): readonly CheckedMessage[] {
   const at = `messages.${index}`
   const blocks = listBlocks(message)
   const results = blocks.filter(({ type }) => type === 'tool_result')

@@ -5,9 +5,9 @@ import {
   findRuleProblem,
   refuse,
   rulesOf,
-  type SentMessage,
-  type SentRequest,
-  type SentTool,
+  type CheckedMessage,
+  type CheckedRequest,
+  type CheckedTool,
 } from './rules-check.ts'
 
 import type { StubFailure, StubRequest } from './provider-stub.ts'
@@ -35,11 +35,11 @@ function findPartProblem(contents: readonly Fields[]): string | undefined {
 }
 
 /** Returns the parts of a request that have rules. */
-function readSent(body: Fields): SentRequest {
+function readSent(body: Fields): CheckedRequest {
   const declarations = itemsOf(body['tools']).flatMap((tool) =>
     itemsOf(tool['functionDeclarations']),
   )
-  const tools = declarations.map(({ name, parameters }, index): SentTool => {
+  const tools = declarations.map(({ name, parameters }, index): CheckedTool => {
     const at = `tools[0].function_declarations[${index}]`
     return {
       name: String(name),
@@ -57,7 +57,7 @@ function readSent(body: Fields): SentRequest {
   return { body, tools, messages: [...head, ...messages] }
 }
 
-function readContent({ role, parts }: Fields, at: string): SentMessage {
+function readContent({ role, parts }: Fields, at: string): CheckedMessage {
   const all = itemsOf(parts)
   if (all.some((part) => 'functionResponse' in part)) {
     return { role: 'tool', at, text: undefined, calls: [] }
@@ -94,7 +94,7 @@ function nameOf(part: unknown): unknown {
   return fieldsOf(part)['name']
 }
 
-function findDeclarationProblem(tools: readonly SentTool[]): string | undefined {
+function findDeclarationProblem(tools: readonly CheckedTool[]): string | undefined {
   for (const { schema, schemaAt = '' } of tools) {
     if (schema === undefined) continue
     if (Object.keys(fieldsIn(fieldsIn(schema)['properties'])).length === 0) {

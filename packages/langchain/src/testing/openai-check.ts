@@ -1,7 +1,12 @@
 /** Checks requests as OpenAI would, with its error messages. Pure. */
 import { fieldsOf, itemsOf } from './pieces.ts'
 import { findResponsesProblem } from './responses-check.ts'
-import { findRuleProblem, rulesOf, type SentMessage, type SentRequest } from './rules-check.ts'
+import {
+  findRuleProblem,
+  rulesOf,
+  type CheckedMessage,
+  type CheckedRequest,
+} from './rules-check.ts'
 import { findFormatProblem } from './schema-check.ts'
 
 import type { StubFailure, StubRequest } from './provider-stub.ts'
@@ -111,7 +116,7 @@ function unanswered(ids: readonly string[]): string {
 }
 
 /** Returns the parts of a request that have rules. */
-function readSent(body: StubRequest['body']): SentRequest {
+function readSent(body: StubRequest['body']): CheckedRequest {
   const tools = itemsOf(body['tools']).map((tool, index) => {
     const { name, parameters } = fieldsOf(tool['function'])
     const at = `tools[${index}].function.name`
@@ -120,7 +125,7 @@ function readSent(body: StubRequest['body']): SentRequest {
   return { body, tools, messages: itemsOf(body['messages']).map(readMessage) }
 }
 
-function readMessage(message: StubRequest['body'], index: number): SentMessage {
+function readMessage(message: StubRequest['body'], index: number): CheckedMessage {
   const at = `messages[${index}]`
   const { role, content } = message
   const calls = itemsOf(message['tool_calls']).map((call, position) => ({
@@ -132,7 +137,7 @@ function readMessage(message: StubRequest['body'], index: number): SentMessage {
   return { role: toRole(role), at, text: readContent(content), calls }
 }
 
-function toRole(role: unknown): SentMessage['role'] {
+function toRole(role: unknown): CheckedMessage['role'] {
   if (role === 'assistant' || role === 'tool' || role === 'user') return role
   return 'system'
 }

@@ -1,6 +1,11 @@
 /** Checks requests as OpenAI's Responses API would, with its error messages. Pure. */
 import { fieldsOf, itemsOf } from './pieces.ts'
-import { findRuleProblem, rulesOf, type SentMessage, type SentRequest } from './rules-check.ts'
+import {
+  findRuleProblem,
+  rulesOf,
+  type CheckedMessage,
+  type CheckedRequest,
+} from './rules-check.ts'
 import { findFormatProblem } from './schema-check.ts'
 
 import type { StubRequest } from './provider-stub.ts'
@@ -22,11 +27,11 @@ export function findResponsesProblem(body: Fields): string | undefined {
 }
 
 /** Returns the parts of a request that have rules. */
-function readSent(body: Fields): SentRequest {
+function readSent(body: Fields): CheckedRequest {
   const tools = itemsOf(body['tools']).map(({ name, parameters }, index) => {
     return { name: String(name), at: `tools[${index}].name`, schema: parameters }
   })
-  const messages = itemsOf(body['input']).map((item, index): SentMessage => {
+  const messages = itemsOf(body['input']).map((item, index): CheckedMessage => {
     const at = `input[${index}]`
     const { type, call_id: id, name } = item
     if (type === 'function_call_output') return { role: 'tool', at, text: undefined, calls: [] }

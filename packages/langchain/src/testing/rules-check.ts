@@ -8,24 +8,24 @@ import { isWellFormedValue } from '../rules/well-formed.ts'
 import type { NameRule, ProviderRules, Rule } from '../rules/rule.ts'
 
 /** The parts of a received request that have rules. */
-export interface SentRequest {
+export interface CheckedRequest {
   readonly body: unknown
-  readonly messages: readonly SentMessage[]
-  readonly tools: readonly SentTool[]
+  readonly messages: readonly CheckedMessage[]
+  readonly tools: readonly CheckedTool[]
 }
 
 /** A received message. */
-export interface SentMessage {
+export interface CheckedMessage {
   readonly role: 'system' | 'user' | 'assistant' | 'tool'
   /** Path of the message in the request. */
   readonly at: string
   /** Text; undefined for content that may be blank. */
   readonly text: string | undefined
-  readonly calls: readonly SentCall[]
+  readonly calls: readonly CheckedCall[]
 }
 
 /** A received tool call. */
-export interface SentCall {
+export interface CheckedCall {
   readonly id: string
   /** Path of the id. */
   readonly idAt: string
@@ -35,7 +35,7 @@ export interface SentCall {
 }
 
 /** A received tool. */
-export interface SentTool {
+export interface CheckedTool {
   readonly name: string
   /** Path of the name. */
   readonly at: string
@@ -59,7 +59,7 @@ export function rulesOf(provider: string): ProviderRules {
 }
 
 /** Returns the error of the provider with these rules, or undefined for a request that it accepts. */
-export function findRuleProblem(request: SentRequest, rules: ProviderRules): string | undefined {
+export function findRuleProblem(request: CheckedRequest, rules: ProviderRules): string | undefined {
   if (!isWellFormedValue(request.body)) return rules.surrogates.refusal
   return (
     findFirst(request.tools, (tool) => findToolProblem(tool, rules)) ??
@@ -94,7 +94,7 @@ function findNameProblem(name: string, rule: NameRule | undefined, at: string): 
   return refuse(rule, { at, value: name, length: String(name.length) })
 }
 
-function findToolProblem(tool: SentTool, rules: ProviderRules): string | undefined {
+function findToolProblem(tool: CheckedTool, rules: ProviderRules): string | undefined {
   const { propertyName, arrayItems, objectProperties, tupleItems } = rules
   const value = tool.name
   if (objectProperties !== undefined && fieldsIn(tool.schema)['properties'] === undefined) {
@@ -118,12 +118,12 @@ function findToolProblem(tool: SentTool, rules: ProviderRules): string | undefin
   )
 }
 
-function toPath({ schemaAt }: SentTool, path: readonly string[]): string {
+function toPath({ schemaAt }: CheckedTool, path: readonly string[]): string {
   if (schemaAt !== undefined) return [schemaAt, ...path].join('.')
   return `(${path.map((part) => `'${part}'`).join(', ')}${path.length === 1 ? ',' : ''})`
 }
 
-function findCallProblem({ calls }: SentMessage, rules: ProviderRules): string | undefined {
+function findCallProblem({ calls }: CheckedMessage, rules: ProviderRules): string | undefined {
   return findFirst(
     calls,
     ({ id, idAt, name, nameAt }) =>
@@ -132,7 +132,7 @@ function findCallProblem({ calls }: SentMessage, rules: ProviderRules): string |
 }
 
 function findRepeatedId(
-  messages: readonly SentMessage[],
+  messages: readonly CheckedMessage[],
   { uniqueToolCallIds }: ProviderRules,
 ): string | undefined {
   if (uniqueToolCallIds === undefined) return undefined
@@ -146,7 +146,7 @@ function findRepeatedId(
 }
 
 function findBlank(
-  { role, at, text, calls }: SentMessage,
+  { role, at, text, calls }: CheckedMessage,
   { blank }: ProviderRules,
 ): string | undefined {
   if (blank === undefined || text === undefined || calls.length > 0) return undefined
@@ -155,7 +155,7 @@ function findBlank(
 }
 
 function findOrderProblem(
-  messages: readonly SentMessage[],
+  messages: readonly CheckedMessage[],
   rules: ProviderRules,
 ): string | undefined {
   const { systemFirst, userFirst, userLast, trailingSpace } = rules
@@ -181,8 +181,8 @@ function findOrderProblem(
 }
 
 function findTurnProblem(
-  before: SentMessage['role'] | undefined,
-  role: SentMessage['role'],
+  before: CheckedMessage['role'] | undefined,
+  role: CheckedMessage['role'],
   { alternation, assistantAfterTool }: ProviderRules,
 ): string | undefined {
   if (assistantAfterTool !== undefined && before === 'tool' && role === 'user') {

@@ -15,7 +15,7 @@ const ANTHROPIC = {
   body: { model: 'm', max_tokens: 9, stream: true, messages: [{ role: 'user', content: 'Hi' }] },
 }
 
-interface SentRequest {
+interface CheckedRequest {
   readonly path: string
   readonly headers: Record<string, string>
   readonly body: object
@@ -23,7 +23,7 @@ interface SentRequest {
 
 async function post(
   baseUrl: string,
-  { path, headers, body }: SentRequest,
+  { path, headers, body }: CheckedRequest,
 ): Promise<readonly [number, string]> {
   const response = await fetch(baseUrl + path, {
     method: 'POST',
@@ -38,7 +38,7 @@ const CALL = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}'
 const WITH_CALL = { role: 'assistant', content: null, tool_calls: [CALL] }
 const USER = { role: 'user', content: 'Hi' }
 
-const OPENAI_REJECTIONS: readonly (readonly [number, string, Partial<SentRequest>])[] = [
+const OPENAI_REJECTIONS: readonly (readonly [number, string, Partial<CheckedRequest>])[] = [
   [404, 'Invalid URL', { path: '/completions' }],
   [401, 'API key', { headers: {} }],
   [400, 'model parameter', { body: { ...OPENAI.body, model: undefined } }],
@@ -67,10 +67,10 @@ const OPENAI_REJECTIONS: readonly (readonly [number, string, Partial<SentRequest
 ]
 
 const RESPONSES_BODY = { model: 'm', stream: true, input: [USER] }
-const format = (json_schema: object): Partial<SentRequest> => {
+const format = (json_schema: object): Partial<CheckedRequest> => {
   return { body: { ...OPENAI.body, response_format: { type: 'json_schema', json_schema } } }
 }
-const responses = (change: object): Partial<SentRequest> => {
+const responses = (change: object): Partial<CheckedRequest> => {
   return { path: '/responses', body: { ...RESPONSES_BODY, ...change } }
 }
 const CLOSED = { type: 'object', properties: {}, required: [], additionalProperties: false }
@@ -79,7 +79,7 @@ const CALLED = { type: 'function_call', id: 'fc_1r_0', call_id: 'a', name: 'f', 
 const OUTPUT = { type: 'function_call_output', call_id: 'a', output: 'ok' }
 const ITEMS = [USER, REASONING, CALLED, OUTPUT]
 
-const OPENAI_FORMS: readonly (readonly [number, string, Partial<SentRequest>])[] = [
+const OPENAI_FORMS: readonly (readonly [number, string, Partial<CheckedRequest>])[] = [
   [400, 'json_schema.name', format({ name: 'a b', schema: CLOSED })],
   [400, 'of \'type: \\"object', format({ name: 'a', schema: { type: 'array' } })],
   [400, 'false', format({ name: 'a', schema: { type: 'object' }, strict: true })],
@@ -116,11 +116,11 @@ const OPENAI_FORMS: readonly (readonly [number, string, Partial<SentRequest>])[]
 const USE = { type: 'tool_use', id: 'a', name: 'f', input: {} }
 const RESULT = { type: 'tool_result', tool_use_id: 'a', content: 'ok' }
 const TOOLS = [{ name: 'f', input_schema: { type: 'object' } }]
-const using = (...messages: object[]): Partial<SentRequest> => {
+const using = (...messages: object[]): Partial<CheckedRequest> => {
   return { body: { ...ANTHROPIC.body, tools: TOOLS, messages } }
 }
 
-const ANTHROPIC_REJECTIONS: readonly (readonly [number, string, Partial<SentRequest>])[] = [
+const ANTHROPIC_REJECTIONS: readonly (readonly [number, string, Partial<CheckedRequest>])[] = [
   [404, 'Not Found', { path: '/messages' }],
   [401, 'x-api-key', { headers: { 'anthropic-version': '1' } }],
   [400, 'anthropic-version', { headers: { 'x-api-key': 'key' } }],
@@ -157,16 +157,16 @@ const ANTHROPIC_REJECTIONS: readonly (readonly [number, string, Partial<SentRequ
 
 const signature = Buffer.from('signed:Hm.').toString('base64')
 const THINKING = { type: 'thinking', thinking: 'Hm.', signature }
-const closed = (schema: object): Partial<SentRequest> => {
+const closed = (schema: object): Partial<CheckedRequest> => {
   const output_config = { format: { type: 'json_schema', schema } }
   return { body: { ...ANTHROPIC.body, output_config } }
 }
-const thinking = (...content: object[]): Partial<SentRequest> => {
+const thinking = (...content: object[]): Partial<CheckedRequest> => {
   const messages = [USER, { role: 'assistant', content }, { role: 'user', content: [RESULT] }]
   return { body: { ...ANTHROPIC.body, tools: TOOLS, thinking: { type: 'enabled' }, messages } }
 }
 
-const ANTHROPIC_FORMS: readonly (readonly [number, string, Partial<SentRequest>])[] = [
+const ANTHROPIC_FORMS: readonly (readonly [number, string, Partial<CheckedRequest>])[] = [
   [400, 'explicitly set to false', closed({ type: 'object' })],
   [400, 'explicitly set', closed({ ...CLOSED, properties: { x: { items: { type: 'object' } } } })],
   [400, "'minimum' is not supported", closed({ type: 'integer', minimum: 0 })],
