@@ -6,7 +6,7 @@
  * @see https://ai.google.dev/api/caching#Schema
  */
 import { describeKeywords } from './describe-keywords.ts'
-import { fieldsIn, isFields, mapValues, type SchemaFields } from './map-schema.ts'
+import { fieldsIn, isFields, mapValues, type PlainSchema } from './map-schema.ts'
 
 import type { KeywordRule } from './rule.ts'
 
@@ -39,7 +39,7 @@ const TYPED: ReadonlySet<string> = new Set(Object.values(OF_TYPE).flat())
 const MAX_REFERENCES = 500
 
 /** Schema of any value: the provider requires a type. */
-const ANY: readonly SchemaFields[] = [
+const ANY: readonly PlainSchema[] = [
   { type: 'string' },
   { type: 'number' },
   { type: 'boolean' },
@@ -47,7 +47,7 @@ const ANY: readonly SchemaFields[] = [
 ]
 
 interface Walk {
-  readonly root: SchemaFields
+  readonly root: PlainSchema
   readonly rule: KeywordRule
   /** References that lead to this schema. */
   readonly path: readonly string[]
@@ -56,11 +56,11 @@ interface Walk {
 }
 
 /** Returns the schema with keywords that `rule` accepts. */
-export function limitKeywords(root: SchemaFields, rule: KeywordRule): SchemaFields {
+export function limitKeywords(root: PlainSchema, rule: KeywordRule): PlainSchema {
   return limit(root, { root, rule, path: [], count: { references: 0 } })
 }
 
-function limit(schema: unknown, walk: Walk): SchemaFields {
+function limit(schema: unknown, walk: Walk): PlainSchema {
   if (!isFields(schema)) return limit(schema === false ? { not: {} } : {}, walk)
   const { $ref } = schema
   if (typeof $ref === 'string') return followReference(schema, $ref, walk)
@@ -84,13 +84,13 @@ function limit(schema: unknown, walk: Walk): SchemaFields {
   return nullable ? { ...limited, nullable } : limited
 }
 
-/** Returns whether a choice restricts a schema that has a type of its own. */
-function isTyped({ type, properties, items }: SchemaFields): boolean {
+/** Returns whether a choice restricts a schema that also has a type. */
+function isTyped({ type, properties, items }: PlainSchema): boolean {
   return type !== undefined || properties !== undefined || items !== undefined
 }
 
 /** Returns the types of a schema; for one without, the types of the values that it lists. */
-function readTypes({ type, properties, items, ...others }: SchemaFields): readonly string[] {
+function readTypes({ type, properties, items, ...others }: PlainSchema): readonly string[] {
   if (typeof type === 'string') return [type]
   if (Array.isArray(type)) return type.filter((each) => typeof each === 'string')
   if (properties !== undefined) return ['object']
@@ -105,13 +105,13 @@ function typeOf(value: unknown): string {
 }
 
 /** Returns the values of `const` and `enum`. */
-function listValues(schema: SchemaFields): readonly unknown[] {
+function listValues(schema: PlainSchema): readonly unknown[] {
   if ('const' in schema) return [schema['const']]
   return Array.isArray(schema['enum']) ? schema['enum'] : []
 }
 
 /** Returns the part of a schema with several types that applies to one of them. */
-function pickType(schema: SchemaFields, type: string): SchemaFields {
+function pickType(schema: PlainSchema, type: string): PlainSchema {
   const own: readonly string[] = OF_TYPE[type] ?? []
   const values = listValues(schema).filter((value) => typeOf(value) === type)
   const { const: _const, enum: _enum, description: _description, ...others } = schema
@@ -119,7 +119,7 @@ function pickType(schema: SchemaFields, type: string): SchemaFields {
   return { ...Object.fromEntries(kept), type, ...(values.length > 0 && { enum: values }) }
 }
 
-function followReference(schema: SchemaFields, $ref: string, walk: Walk): SchemaFields {
+function followReference(schema: PlainSchema, $ref: string, walk: Walk): PlainSchema {
   walk.count.references += 1
   const isOpen = walk.count.references <= MAX_REFERENCES && !walk.path.includes($ref)
   const target = isOpen ? resolve(walk.root, $ref) : undefined
@@ -130,7 +130,7 @@ function followReference(schema: SchemaFields, $ref: string, walk: Walk): Schema
   return limit({ ...fieldsIn(target), ...siblings }, { ...walk, path: [...walk.path, $ref] })
 }
 
-function resolve(root: SchemaFields, pointer: string): unknown {
+function resolve(root: PlainSchema, pointer: string): unknown {
   if (pointer !== '#' && !pointer.startsWith('#/')) return undefined
   let value: unknown = root
   for (const part of pointer.split('/').slice(1)) {
@@ -149,7 +149,7 @@ function decode(part: string): string {
 }
 
 /** Returns one schema with the keywords of all parts; of a keyword that parts have in common, the first one. */
-function mergeParts({ allOf, ...own }: SchemaFields, walk: Walk): SchemaFields {
+function mergeParts({ allOf, ...own }: PlainSchema, walk: Walk): PlainSchema {
   const parts = (Array.isArray(allOf) ? allOf : []).map((part: unknown) => limit(part, walk))
   const all = [own, ...parts]
   const properties = Object.assign({}, ...all.map((part) => fieldsIn(part['properties'])))
@@ -161,7 +161,7 @@ function mergeParts({ allOf, ...own }: SchemaFields, walk: Walk): SchemaFields {
   }
 }
 
-function limitChoice(schema: SchemaFields, choice: readonly unknown[], walk: Walk): SchemaFields {
+function limitChoice(schema: PlainSchema, choice: readonly unknown[], walk: Walk): PlainSchema {
   const {
     anyOf: _anyOf,
     oneOf: _oneOf,
@@ -183,9 +183,9 @@ interface ChoiceOptions {
 
 /** Returns a choice; the provider accepts no other keyword with it. */
 function toChoice(
-  forms: readonly SchemaFields[],
+  forms: readonly PlainSchema[],
   { description, nullable }: ChoiceOptions,
-): SchemaFields {
+): PlainSchema {
   const described = forms.map((form, index) => ({
     ...form,
     ...(nullable && { nullable }),
@@ -195,13 +195,13 @@ function toChoice(
   return others.length === 0 ? only : { anyOf: described }
 }
 
-function describeBoth(outer: unknown, inner: unknown): SchemaFields {
+function describeBoth(outer: unknown, inner: unknown): PlainSchema {
   const said = [outer, inner].filter((text) => typeof text === 'string')
   return said.length === 0 ? {} : { description: said.join('\n') }
 }
 
 /** Limits a schema with at most one type. */
-function limitType(schema: SchemaFields, walk: Walk): SchemaFields {
+function limitType(schema: PlainSchema, walk: Walk): PlainSchema {
   const kept: Record<string, unknown> = {}
   const words: Record<string, unknown> = {}
   for (const [keyword, value] of Object.entries(schema)) {
@@ -220,7 +220,7 @@ function limitType(schema: SchemaFields, walk: Walk): SchemaFields {
 function limitKeyword(
   keyword: string,
   value: unknown,
-  { schema, walk }: { readonly schema: SchemaFields; readonly walk: Walk },
+  { schema, walk }: { readonly schema: PlainSchema; readonly walk: Walk },
 ): readonly [string, unknown] | undefined {
   const type = String(schema['type'])
   switch (keyword) {
@@ -250,7 +250,7 @@ function isTextList(value: unknown): boolean {
 }
 
 /** Removes required names without a property, and an empty list of properties. */
-function withRequired({ properties, required, ...others }: SchemaFields): SchemaFields {
+function withRequired({ properties, required, ...others }: PlainSchema): PlainSchema {
   const known = fieldsIn(properties)
   const names = (Array.isArray(required) ? required : []).filter(
     (name: unknown) => typeof name === 'string' && Object.hasOwn(known, name),

@@ -1,7 +1,7 @@
 /** Walks the schemas within a JSON Schema. Pure. */
 
 /** A JSON Schema or another JSON object. */
-export type SchemaFields = Readonly<Record<string, unknown>>
+export type PlainSchema = Readonly<Record<string, unknown>>
 
 /** Keywords with one schema; `items` has a list of them in a tuple of draft 7. */
 const SINGLE: ReadonlySet<string> = new Set([
@@ -32,10 +32,7 @@ const MAPS: ReadonlySet<string> = new Set([
 ])
 
 /** Returns a copy of a schema in which `change` has replaced every schema, from the innermost to the root. */
-export function mapSchema(
-  schema: unknown,
-  change: (fields: SchemaFields) => SchemaFields,
-): unknown {
+export function mapSchema(schema: unknown, change: (fields: PlainSchema) => PlainSchema): unknown {
   if (!isFields(schema)) return schema
   const walk = (inner: unknown): unknown => mapSchema(inner, change)
   const entries = Object.entries(schema).map(([keyword, value]): [string, unknown] => {
@@ -50,7 +47,7 @@ export function mapSchema(
 export interface InnerSchema {
   /** Keywords, names and indexes that lead to it. */
   readonly path: readonly string[]
-  readonly fields: SchemaFields
+  readonly fields: PlainSchema
 }
 
 /** Returns a schema and all schemas within it. */
@@ -71,21 +68,21 @@ export function listSchemas(schema: unknown, path: readonly string[] = []): read
 }
 
 /** Returns an object with the same keys and changed values. */
-export function mapValues(fields: SchemaFields, change: (value: unknown) => unknown): SchemaFields {
+export function mapValues(fields: PlainSchema, change: (value: unknown) => unknown): PlainSchema {
   return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, change(value)]))
 }
 
 /** Returns the fields of a value; none when it is not an object. */
-export function fieldsIn(value: unknown): SchemaFields {
+export function fieldsIn(value: unknown): PlainSchema {
   return isFields(value) ? value : {}
 }
 
 /** Returns whether a value is an object and not a list. */
-export function isFields(value: unknown): value is SchemaFields {
+export function isFields(value: unknown): value is PlainSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Returns a schema in the form that is sent: libraries add internal properties to their objects. */
-export function toPlainSchema(schema: object): SchemaFields {
+export function toPlainSchema(schema: object): PlainSchema {
   return fieldsIn(JSON.parse(JSON.stringify(schema)))
 }

@@ -8,7 +8,7 @@ import { TuttiError } from '@tutti/core'
 
 import { toObjectSchema } from '../tools/to-object-schema.ts'
 import { limitKeywords } from './limit-keywords.ts'
-import { fieldsIn, mapSchema, toPlainSchema, type SchemaFields } from './map-schema.ts'
+import { fieldsIn, mapSchema, toPlainSchema, type PlainSchema } from './map-schema.ts'
 import { isAccepted, replaceName } from './names.ts'
 import { renameProperties } from './rename-properties.ts'
 import { toWellFormedValue } from './well-formed.ts'
@@ -26,10 +26,10 @@ export interface PreparedTools {
   readonly received: ReadonlyMap<string, RenamedTool>
 }
 
-/** A tool with other names on the other side. */
+/** The new names of a tool. */
 export interface RenamedTool {
   readonly name: string
-  /** Names of its properties by those on this side; only what has changed. */
+  /** New names of its properties by the present ones; only what changes. */
   readonly properties: ReadonlyMap<string, string>
 }
 
@@ -113,7 +113,7 @@ function fitSchema(
   }
 }
 
-function fitKeywords(schema: SchemaFields, rules: ProviderRules): SchemaFields {
+function fitKeywords(schema: PlainSchema, rules: ProviderRules): PlainSchema {
   const { arrayItems, emptyObject, keywords, objectProperties, tupleItems } = rules
   const current = tupleItems === undefined ? schema : renameTuples(schema)
   const limited = keywords === undefined ? current : limitKeywords(current, keywords)
@@ -124,21 +124,21 @@ function fitKeywords(schema: SchemaFields, rules: ProviderRules): SchemaFields {
 }
 
 /** Stands for the schema of a tool without input; `bind-tools.ts` sends none. */
-const NO_SCHEMA: SchemaFields = {}
+const NO_SCHEMA: PlainSchema = {}
 
-function isEmpty({ properties }: SchemaFields): boolean {
+function isEmpty({ properties }: PlainSchema): boolean {
   return Object.keys(fieldsIn(properties)).length === 0
 }
 
 /** Adds `items` to array schemas. */
-function addItems(schema: SchemaFields): SchemaFields {
+function addItems(schema: PlainSchema): PlainSchema {
   return changeSchema(schema, (fields) =>
     isArray(fields['type']) && fields['items'] === undefined ? { ...fields, items: {} } : fields,
   )
 }
 
 /** Converts tuples of earlier drafts to `prefixItems`. */
-function renameTuples(schema: SchemaFields): SchemaFields {
+function renameTuples(schema: PlainSchema): PlainSchema {
   return changeSchema(schema, (fields) => {
     const { items, additionalItems, ...others } = fields
     if (!Array.isArray(items)) return fields
@@ -149,9 +149,9 @@ function renameTuples(schema: SchemaFields): SchemaFields {
 
 /** Changes all schemas within a schema; returns the schema itself when `change` returns its argument for each. */
 function changeSchema(
-  schema: SchemaFields,
-  change: (fields: SchemaFields) => SchemaFields,
-): SchemaFields {
+  schema: PlainSchema,
+  change: (fields: PlainSchema) => PlainSchema,
+): PlainSchema {
   let isSame = true
   const changed = mapSchema(schema, (fields) => {
     const next = change(fields)

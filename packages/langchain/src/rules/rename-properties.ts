@@ -1,7 +1,7 @@
 /**
  * Renames the properties of an input schema that a provider refuses. Pure.
  *
- * A name has the same replacement everywhere in a schema, and the replacement is no other name of the schema, so
+ * A name has the same replacement everywhere in a schema, and no other property has that name, so
  * that keys of arguments can be mapped back without regard to their position. The description of a renamed
  * property begins with its own name, by which other texts of the tool refer to it.
  */
@@ -11,7 +11,7 @@ import {
   listSchemas,
   mapSchema,
   mapValues,
-  type SchemaFields,
+  type PlainSchema,
 } from './map-schema.ts'
 import { isAccepted, replaceName } from './names.ts'
 
@@ -19,13 +19,13 @@ import type { NameRule } from './rule.ts'
 
 /** A schema with accepted names of properties. */
 export interface RenamedSchema {
-  readonly schema: SchemaFields
+  readonly schema: PlainSchema
   /** New names by the tool's own names; empty when no name was refused. */
   readonly names: ReadonlyMap<string, string>
 }
 
 /** Returns the schema with names that `rule` accepts. */
-export function renameProperties(schema: SchemaFields, rule: NameRule | undefined): RenamedSchema {
+export function renameProperties(schema: PlainSchema, rule: NameRule | undefined): RenamedSchema {
   const own = listPropertyNames(schema)
   const refused = [...own].filter((name) => !isAccepted(name, rule))
   if (refused.length === 0) return { schema, names: new Map() }
@@ -35,14 +35,14 @@ export function renameProperties(schema: SchemaFields, rule: NameRule | undefine
   return { schema: fieldsIn(renamed), names }
 }
 
-function listPropertyNames(schema: SchemaFields): ReadonlySet<string> {
+function listPropertyNames(schema: PlainSchema): ReadonlySet<string> {
   const all = listSchemas(schema)
   return new Set(all.flatMap(({ fields }) => Object.keys(fieldsIn(fields['properties']))))
 }
 
 type Names = ReadonlyMap<string, string>
 
-function renameIn(fields: SchemaFields, names: Names): SchemaFields {
+function renameIn(fields: PlainSchema, names: Names): PlainSchema {
   const entries = Object.entries(fields).map(([keyword, value]): [string, unknown] => [
     keyword,
     renameKeyword(keyword, value, names),
@@ -75,7 +75,7 @@ function renameKeyword(keyword: string, value: unknown, names: Names): unknown {
   }
 }
 
-function renameDescribed(properties: SchemaFields, names: Names): SchemaFields {
+function renameDescribed(properties: PlainSchema, names: Names): PlainSchema {
   const entries = Object.entries(properties).map(([name, schema]): [string, unknown] => {
     const replacement = names.get(name)
     if (replacement === undefined) return [name, schema]
@@ -87,7 +87,7 @@ function renameDescribed(properties: SchemaFields, names: Names): SchemaFields {
   return Object.fromEntries(entries)
 }
 
-function renameFields(fields: SchemaFields, names: Names): SchemaFields {
+function renameFields(fields: PlainSchema, names: Names): PlainSchema {
   const entries = Object.entries(fields)
   return Object.fromEntries(entries.map(([name, value]) => [names.get(name) ?? name, value]))
 }
