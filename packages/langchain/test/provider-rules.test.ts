@@ -252,6 +252,15 @@ describe.each(Object.entries(PROVIDER_RULES))('the rules of %s', (provider, rule
     expect(prepareRequest(request, identity).request).toBe(request)
   })
 
+  test('accept generated conversations after preparation, which needs no second one', () => {
+    for (let seed = 1; seed <= 200; seed += 1) {
+      const { request } = prepareRequest(generateTalk(seed), identity)
+      expect(findRuleProblem(toSent(request), rules)).toBeUndefined()
+      expect(findUnpaired(request.messages)).toEqual([])
+      expect(prepareRequest(request, identity).request).toBe(request)
+    }
+  })
+
   test('name a public source and a text for each rule', () => {
     for (const { source, refusal } of Object.values(rules)) {
       expect(source).toMatch(/^https:\/\/[^\s]+$/)
@@ -259,6 +268,66 @@ describe.each(Object.entries(PROVIDER_RULES))('the rules of %s', (provider, rule
     }
   })
 })
+
+const TEXTS: readonly [string, ...string[]] = [
+  '',
+  ' \n',
+  'a',
+  'b ',
+  'a\ud800b',
+  '🧀',
+  'x'.repeat(80),
+]
+const IDS: readonly [string, ...string[]] = [
+  '',
+  'call_0',
+  'functions.f:0',
+  'a b',
+  'abcdefghi',
+  '名',
+  '\udc00',
+  'x'.repeat(80),
+  '#',
+]
+
+/** Generates a conversation whose calls all have results, the same one for the same seed. */
+function generateTalk(seed: number): ModelRequest {
+  let state = seed
+  const pick = <T>(list: readonly [T, ...T[]]): T => {
+    state = (state * 48_271) % 2_147_483_647
+    return list[state % list.length] ?? list[0]
+  }
+  const text = (): string => pick(TEXTS)
+  const messages: Message[] = []
+  for (let left = 1 + (seed % 9); left > 0; left -= 1) {
+    const role = pick(['system', 'user', 'assistant', 'calls'])
+    if (role === 'system' || role === 'user') messages.push({ role, content: text() })
+    if (role === 'assistant') messages.push({ role, content: text(), toolCalls: [] })
+    if (role !== 'calls') continue
+    const ids = new Set([pick(IDS), pick(IDS)])
+    const toolCalls = [...ids].map((id) => ({ id, name: text(), arguments: `{"a":"${text()}"}` }))
+    messages.push({ role: 'assistant', content: text(), toolCalls })
+    for (const { id, name } of toolCalls) {
+      messages.push({ role: 'tool', toolCallId: id, toolName: name, content: text() })
+    }
+  }
+  return { messages, tools: [], toolChoice: 'auto' }
+}
+
+/** Returns the ids of results without a call in the answer before them, and of calls without a result. */
+function findUnpaired(messages: readonly Message[]): readonly string[] {
+  const unpaired: string[] = []
+  let open = new Set<string>()
+  for (const message of messages) {
+    if (message.role === 'tool') {
+      if (!open.delete(message.toolCallId)) unpaired.push(message.toolCallId)
+      continue
+    }
+    unpaired.push(...open)
+    open = new Set(message.role === 'assistant' ? message.toolCalls.map(({ id }) => id) : [])
+  }
+  return [...unpaired, ...open]
+}
 
 /** Returns the parts of a request that have rules, in the form of a stub. */
 function toSent({ messages, tools }: ModelRequest): CheckedRequest {

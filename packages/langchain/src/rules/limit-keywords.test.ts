@@ -74,6 +74,38 @@ const CASES: readonly (readonly [title: string, schema: object, limited: object]
   ],
   ['an array without items', { type: 'array' }, { type: 'array', items: { anyOf: ANY } }],
   ['any value', {}, { anyOf: ANY }],
+  ['keywords without a type', { pattern: '^a' }, { type: 'string', pattern: '^a' }],
+  [
+    'a choice within a choice',
+    {
+      anyOf: [{ oneOf: [{ type: 'string' }, { type: 'integer' }] }, { type: ['boolean', 'null'] }],
+      description: 'D',
+    },
+    {
+      anyOf: [
+        { type: 'string', description: 'D' },
+        { type: 'integer' },
+        { type: 'boolean', nullable: true },
+      ],
+    },
+  ],
+  [
+    'a value that nothing matches',
+    { type: 'object', properties: { a: false } },
+    {
+      type: 'object',
+      properties: {
+        a: {
+          anyOf: [
+            { type: 'string', description: 'Must match {"not":{}}' },
+            { type: 'number' },
+            { type: 'boolean' },
+            { type: 'object' },
+          ],
+        },
+      },
+    },
+  ],
   [
     'parts',
     {

@@ -89,13 +89,18 @@ function isTyped({ type, properties, items }: PlainSchema): boolean {
   return type !== undefined || properties !== undefined || items !== undefined
 }
 
-/** Returns the types of a schema; for one without, the types of the values that it lists. */
+/** Returns the types of a schema; for one without, those of its values, or the type that its keywords apply to. */
 function readTypes({ type, properties, items, ...others }: PlainSchema): readonly string[] {
   if (typeof type === 'string') return [type]
   if (Array.isArray(type)) return type.filter((each) => typeof each === 'string')
   if (properties !== undefined) return ['object']
   if (items !== undefined) return ['array']
-  return [...new Set(listValues(others).map(typeOf))]
+  const values = listValues(others)
+  if (values.length > 0) return [...new Set(values.map(typeOf))]
+  const implied = Object.entries(OF_TYPE).find(([, keywords]) =>
+    keywords.some((keyword) => keyword in others),
+  )
+  return implied === undefined ? [] : [implied[0]]
 }
 
 function typeOf(value: unknown): string {
@@ -186,7 +191,10 @@ function toChoice(
   forms: readonly PlainSchema[],
   { description, nullable }: ChoiceOptions,
 ): PlainSchema {
-  const described = forms.map((form, index) => ({
+  const flat = forms.flatMap((form): readonly PlainSchema[] =>
+    Array.isArray(form['anyOf']) ? form['anyOf'].map(fieldsIn) : [form],
+  )
+  const described = flat.map((form, index) => ({
     ...form,
     ...(nullable && { nullable }),
     ...(index === 0 && describeBoth(description, form['description'])),
