@@ -38,7 +38,8 @@ describe('[ENS-B7] readUsage', () => {
     ['2^53 - 1', { inputTokens: MAX, outputTokens: 5 }, { inputTokens: MAX, outputTokens: 5 }],
     ['Infinity', { inputTokens: Infinity, outputTokens: 5 }, { inputTokens: -1, outputTokens: 5 }],
     ['input of 0', { inputTokens: 0, outputTokens: 5 }, { inputTokens: -1, outputTokens: 5 }],
-    ['output of 0', { inputTokens: 9, outputTokens: 0 }, { inputTokens: 9, outputTokens: -1 }],
+    ['output of 0', { inputTokens: 9, outputTokens: 0 }, { inputTokens: 9, outputTokens: 0 }],
+    ['output of 0 without an input', { outputTokens: 0 }, undefined],
     [
       'only the sum',
       { inputTokens: NaN, outputTokens: NaN, totalTokens: 100 },

@@ -3,8 +3,8 @@
  *
  * ENS-B3 A count that the provider does not report, or that cannot be right, is estimated by length for budgets, with
  *    4 characters per token; a sum that the provider reports takes precedence over the estimate.
- * ENS-B7 A reported count that is not a number from 0 to 2^53 - 1 is unknown, and a fraction is rounded. A count of 0 is
- *    unknown for a prompt or an answer with text.
+ * ENS-B7 A reported count that is not a number from 0 to 2^53 - 1 is unknown, and a fraction is rounded. An input of 0 is
+ *    unknown for a prompt with text, and so is then an output of 0 for an answer with text.
  */
 import { addAmounts, readTokenCount } from '@tutti/protocol'
 
@@ -52,9 +52,15 @@ function countArguments(calls: ModelReply['toolCalls']): number {
 export function readUsage(reported: unknown, length: ExchangeLength): ModelUsage | undefined {
   if (typeof reported !== 'object' || reported === null) return undefined
   const fields: Partial<Record<keyof ModelUsage, unknown>> = reported
+  const input = readPlausible(fields.inputTokens, length.input)
+  // Some providers count no output of tool calls: with an input, their 0 is believed.
+  const output =
+    input === undefined
+      ? readPlausible(fields.outputTokens, length.output)
+      : readTokenCount(fields.outputTokens)
   const known = {
-    input: readPlausible(fields.inputTokens, length.input),
-    output: readPlausible(fields.outputTokens, length.output),
+    input,
+    output,
     total: readPlausible(fields.totalTokens, length.input + length.output),
   }
   const [inputTokens, outputTokens] = deriveCounts(known)
