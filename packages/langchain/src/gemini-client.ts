@@ -1,7 +1,7 @@
 /**
  * Repairs the requests and answers of Google's client.
  *
- * G1 Pieces without content are kept: they have the finish reason of an answer that a filter blocked, or the reason
+ * G1 Pieces without content are passed on: they have the finish reason of an answer that a filter blocked, or the reason
  *    why a prompt was blocked.
  * G2 An error inside a stream is thrown, and so is a piece that cannot be read.
  * G3 Usage is gathered from all pieces and passed on in an additional last piece: LangChain adds up differences, and

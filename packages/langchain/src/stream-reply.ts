@@ -90,7 +90,7 @@ function findFault(reply: ModelReply, isReasonExpected: boolean): string | undef
   return undefined
 }
 
-/** Complete calls are an end of their own, also when the provider reported none. */
+/** Returns `reply` with the finish reason of complete calls, which end an answer also without a reported reason. */
 function withReason(reply: ModelReply, hasCompleteCalls: boolean): ModelReply {
   return reply.finishReason === 'unknown' && hasCompleteCalls
     ? { ...reply, finishReason: 'tool_calls' }

@@ -108,7 +108,7 @@ export function includeCache(counts: TokenCounts): TokenCounts {
 }
 
 /**
- * Returns the usage of an answer with `written` characters of text and calls; undefined when nothing is known. An
+ * Returns the usage of an answer with `written` characters of text and calls; undefined if every count is unknown. An
  * unknown count is -1.
  */
 export function toUsage(counts: TokenCounts, written: number): ModelUsage | undefined {

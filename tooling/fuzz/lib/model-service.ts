@@ -33,7 +33,7 @@ export interface AnswerPlan {
   readonly extras: readonly (readonly [at: number, event: unknown])[]
   /** Number of events that are sent before the stream is cut. */
   readonly cutAfter: number | undefined
-  /** How the service deviates from the documented form. */
+  /** Deviations from the documented form. */
   readonly style: AnswerStyle
   readonly bytesPerWrite: number
 }

@@ -18,7 +18,7 @@ import {
 
 import type { Attempt, Target } from './target.ts'
 
-/** Messages of errors that a program throws because of its own fault. */
+/** Messages of errors that are bugs of the reader. */
 const CRASH =
   /is not (?:defined|a function|iterable)|Cannot (?:read|set|convert)|undefined|different type|JSON at position/
 
@@ -158,12 +158,12 @@ function styles(): fc.Arbitrary<AnswerStyle> {
         isReversed: fc.boolean(),
         lineEnd: fc.constantFrom('\n' as const, '\r\n' as const),
       })
-      // With both, a fragment cannot be told from a call of its own.
+      // With both, a fragment looks like a separate call.
       .filter(({ repeatsName, changesId }) => !(repeatsName && changesId))
   )
 }
 
-/** Usage objects: valid, with fields of any value, and values that are no objects. */
+/** Usage objects: valid, with fields of any value, and values of other types. */
 function usages(): fc.Arbitrary<unknown> {
   const count = fc.oneof(
     fc.nat(100_000),

@@ -17,9 +17,9 @@ export interface SplitTexts {
 
 /** Splits one answer, piece after piece. */
 export interface ThinkSplitter {
-  /** Splits a piece. Keeps back characters that may be the start of a tag. */
+  /** Splits a piece. Holds back characters that may be the start of a tag. */
   split(piece: string): SplitTexts
-  /** Returns the characters that were kept back. */
+  /** Returns the characters that were held back. */
   end(): SplitTexts
 }
 

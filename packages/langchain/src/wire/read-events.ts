@@ -31,7 +31,7 @@ export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGener
     if (field === 'event') name = value
     else if (field === 'data') data.push(value)
     else if (field === 'error') {
-      // llama.cpp reports an error in a field of its own.
+      // llama.cpp reports an error in the field `error`.
       yield { name: 'error', data: [value] }
     }
   }

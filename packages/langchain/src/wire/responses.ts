@@ -184,7 +184,7 @@ export class ResponsesReader implements WireReader {
     }
   }
 
-  /** Reads the last event, and sends the items of the whole answer that had no events of their own. */
+  /** Reads the last event, and sends the items of the whole answer that had no separate events. */
   #readEnd({ type, response: given }: Json): readonly Json[] {
     const response = readObject(given) ?? {}
     this.#counts = mergeCounts(this.#counts, readCounts(response['usage']))
