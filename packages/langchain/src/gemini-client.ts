@@ -14,7 +14,14 @@
 import { isJsonObject } from '@tutti/core'
 
 import { hasCounts, mergeCounts, readCounts, type TokenCounts } from './token-counts.ts'
-import { parseJson, readField, readObject, readObjects, readText, type Json } from './wire/json.ts'
+import {
+  parseJsonText,
+  readField,
+  readObject,
+  readObjects,
+  readNonEmpty,
+  type Json,
+} from './wire/json.ts'
 import { findError, StreamError } from './wire/stream-error.ts'
 
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
@@ -69,7 +76,7 @@ async function* repairStream(stream: AsyncIterable<unknown>): AsyncGenerator<Jso
   for await (const piece of readPieces(stream)) {
     counts = mergeCounts(counts, readCounts(piece['usageMetadata']))
     const [candidate] = readObjects(piece['candidates'])
-    const blocked = readText(readField(piece['promptFeedback'], 'blockReason'))
+    const blocked = readNonEmpty(readField(piece['promptFeedback'], 'blockReason'))
     if (candidate !== undefined) yield { candidates: [repairCandidate(candidate)] }
     else if (blocked !== undefined) {
       yield { candidates: [{ index: 0, content: NO_CONTENT, finishReason: blocked }] }
@@ -104,7 +111,7 @@ async function* readPieces(stream: AsyncIterable<unknown>): AsyncGenerator<Json>
 
 function repairCandidate(candidate: Json): Json {
   const { finishReason, usage: _, ...others } = candidate
-  const reason = readText(finishReason)
+  const reason = readNonEmpty(finishReason)
   const content = readObject(candidate['content'])
   const parts = readObjects(content?.['parts']).map(repairPart)
   return {
@@ -119,7 +126,7 @@ function repairPart(part: Json): Json {
   const call = readObject(part['functionCall'])
   if (call === undefined) return part
   const { args } = call
-  const value = typeof args === 'string' ? parseJson(args) : args
+  const value = typeof args === 'string' ? parseJsonText(args) : args
   return {
     ...part,
     functionCall: { ...call, args: value ?? (typeof args === 'string' ? args : {}) },

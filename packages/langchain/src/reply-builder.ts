@@ -10,10 +10,10 @@ import { answerEnd, readFinishReason } from './finish-reason.ts'
 import {
   hasCounts,
   mergeCounts,
-  readCount,
+  readTokenCount,
   readCounts,
   sum,
-  toUsage,
+  toModelUsage,
   type TokenCounts,
 } from './token-counts.ts'
 import {
@@ -89,7 +89,7 @@ export function createReplyBuilder(provider: string): ReplyBuilder {
         (length, call) => length + call.name.length + call.arguments.length,
         text.length,
       )
-      const usage = toUsage(hasCounts(counts) ? counts : added, written)
+      const usage = toModelUsage(hasCounts(counts) ? counts : added, written)
       return {
         text,
         toolCalls,
@@ -179,7 +179,7 @@ function addUsage(
   if (usage === undefined) return before
   const { input_token_details: inputs, output_token_details: outputs } = usage
   const add = (count: number | undefined, next: unknown): number | undefined => {
-    const known = readCount(next)
+    const known = readTokenCount(next)
     if (known === undefined || maker !== 'anthropic') return sum(count, known)
     return Math.max(count ?? 0, known)
   }

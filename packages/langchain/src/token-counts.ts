@@ -27,7 +27,7 @@ export interface TokenCounts {
 const CHARACTERS_PER_TOKEN = 4
 
 /** Returns a valid count; undefined for anything else. */
-export function readCount(value: unknown): number | undefined {
+export function readTokenCount(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }
 
@@ -36,7 +36,7 @@ export function readCounts(usage: unknown): TokenCounts {
   if (readObject(usage) === undefined) return {}
   const first = (...paths: readonly string[]): number | undefined =>
     paths
-      .map((path) => readCount(path.split('.').reduce(readField, usage)))
+      .map((path) => readTokenCount(path.split('.').reduce(readField, usage)))
       .find((count) => count !== undefined)
   const written = sum(
     first('cache_creation.ephemeral_5m_input_tokens'),
@@ -111,7 +111,7 @@ export function includeCache(counts: TokenCounts): TokenCounts {
  * Returns the usage of an answer with `written` characters of text and calls; undefined if every count is unknown. An
  * unknown count is -1.
  */
-export function toUsage(counts: TokenCounts, written: number): ModelUsage | undefined {
+export function toModelUsage(counts: TokenCounts, written: number): ModelUsage | undefined {
   const { cacheRead = 0, cacheWrite = 0, reasoning = 0, total, ...known } = includeCache(counts)
   let input = known.input === 0 ? undefined : known.input
   let output = known.output === 0 && written > 0 ? undefined : known.output
@@ -142,7 +142,7 @@ export function sum(...counts: readonly (number | undefined)[]): number | undefi
   const known = counts.filter((count) => count !== undefined)
   return known.length === 0
     ? undefined
-    : readCount(known.reduce((total, count) => total + count, 0))
+    : readTokenCount(known.reduce((total, count) => total + count, 0))
 }
 
 function later(before: number | undefined, next: number | undefined): number | undefined {
@@ -150,5 +150,5 @@ function later(before: number | undefined, next: number | undefined): number | u
 }
 
 function rest(total: number, count: number): number | undefined {
-  return readCount(total - count)
+  return readTokenCount(total - count)
 }

@@ -11,13 +11,13 @@
 import { hasCounts, mergeCounts, readCounts, type TokenCounts } from '../token-counts.ts'
 import { isCompleteCall } from '../tool-call-fragments.ts'
 import {
-  readArguments,
+  readArgumentText,
   readField,
   readIndex,
   readObject,
   readObjects,
   readScalar,
-  readText,
+  readNonEmpty,
   type Json,
 } from './json.ts'
 
@@ -59,11 +59,11 @@ export class MessagesReader implements WireReader {
       content_block: fields,
     })
     if (type === 'tool_use') {
-      const input = readArguments(block['input'])
+      const input = readArgumentText(block['input'])
       const early = input === '{}' ? '' : input
-      this.#calls.set(index, { name: readText(block['name']) ?? '', early, args: '' })
+      this.#calls.set(index, { name: readNonEmpty(block['name']) ?? '', early, args: '' })
       const id = readScalar(block['id'])
-      const name = readText(block['name'])
+      const name = readNonEmpty(block['name'])
       return [start({ type, ...(id === '' ? {} : { id }), ...(name && { name }), input: {} })]
     }
     if (type !== 'text' && type !== 'thinking') return [start(block)]
@@ -75,7 +75,7 @@ export class MessagesReader implements WireReader {
   }
 
   #addDelta(index: number, given: Json): readonly Json[] {
-    const type = readText(given['type']) ?? guessType(given)
+    const type = readNonEmpty(given['type']) ?? guessType(given)
     const event = (fields: Json): Json => ({
       type: 'content_block_delta',
       index,
@@ -84,7 +84,7 @@ export class MessagesReader implements WireReader {
     if (type === 'input_json_delta') {
       const call = this.#calls.get(index)
       if (call === undefined) return []
-      const text = readArguments(given['partial_json'])
+      const text = readArgumentText(given['partial_json'])
       call.args += text
       return [event({ partial_json: text })]
     }
@@ -146,7 +146,7 @@ export class MessagesReader implements WireReader {
   }
 
   end(isDone: boolean): readonly Json[] {
-    const said = readText(this.#delta['stop_reason'])
+    const said = readNonEmpty(this.#delta['stop_reason'])
     const end = said ?? (isDone || this.#isOver ? this.#findEnd() : undefined)
     const usage = toWireUsage(this.#counts)
     return [
@@ -197,11 +197,11 @@ function startEvent(message: Json): Json {
   return {
     type: 'message_start',
     message: {
-      id: readText(id) ?? 'message',
+      id: readNonEmpty(id) ?? 'message',
       type: 'message',
       role: 'assistant',
       content: [],
-      model: readText(model) ?? '',
+      model: readNonEmpty(model) ?? '',
       usage: { input_tokens: 0, output_tokens: 0 },
     },
   }

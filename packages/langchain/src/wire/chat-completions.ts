@@ -18,13 +18,13 @@ import {
 } from '../token-counts.ts'
 import { isCompleteCall, joinFragments, type ToolCallFragment } from '../tool-call-fragments.ts'
 import {
-  readArguments,
+  readArgumentText,
   readField,
   readIndex,
   readObject,
   readObjects,
   readScalar,
-  readText,
+  readNonEmpty,
   type Json,
 } from './json.ts'
 
@@ -119,7 +119,7 @@ export class CompletionsReader implements WireReader {
       this.#counts = mergeCounts(this.#counts, readCounts(usage))
     }
     if (choice === undefined) return undefined
-    const finish = readText(choice['finish_reason'])
+    const finish = readNonEmpty(choice['finish_reason'])
     if (this.#said === undefined || (finish !== undefined && isBrokenEnd(finish))) {
       this.#said = finish
     }
@@ -182,7 +182,7 @@ function readDelta(part: Json): Delta {
   return {
     text,
     reasoning: reasoning + readReasoning(part),
-    refusal: refusal + (readText(part['refusal']) ?? ''),
+    refusal: refusal + (readNonEmpty(part['refusal']) ?? ''),
     fragments: call === undefined ? calls : [...calls, readFragment({ index: 0, function: call })],
   }
 }
@@ -193,8 +193,8 @@ function readFragment(call: Json): ToolCallFragment {
   return {
     index: readIndex(call['index']),
     id: id === '' ? undefined : id,
-    name: readText(made['name']),
-    args: readArguments(made['arguments'] ?? call['arguments']),
+    name: readNonEmpty(made['name']),
+    args: readArgumentText(made['arguments'] ?? call['arguments']),
   }
 }
 
@@ -213,7 +213,7 @@ function readContent(content: unknown): Texts {
     case 'reasoning_text':
       return { ...NO_TEXTS, reasoning: readNested(part) }
     case 'refusal':
-      return { ...NO_TEXTS, refusal: readText(part['refusal']) ?? '' }
+      return { ...NO_TEXTS, refusal: readNonEmpty(part['refusal']) ?? '' }
     default:
       return { ...NO_TEXTS, text: readNested(part) }
   }
@@ -258,13 +258,13 @@ function readReasoning(part: Json): string {
     if (text !== '' && typeof value !== 'boolean') return text
   }
   return readObjects(part['reasoning_details'])
-    .map((detail) => readText(detail['text']) ?? readText(detail['summary']) ?? '')
+    .map((detail) => readNonEmpty(detail['text']) ?? readNonEmpty(detail['summary']) ?? '')
     .join('')
 }
 
 function textFields(fields: Json): Json {
   return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => readText(value) !== undefined),
+    Object.entries(fields).filter(([, value]) => readNonEmpty(value) !== undefined),
   )
 }
 

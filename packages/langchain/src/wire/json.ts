@@ -22,7 +22,7 @@ export function readObjects(value: unknown): readonly Json[] {
 }
 
 /** Returns `value` if it is a text with characters. */
-export function readText(value: unknown): string | undefined {
+export function readNonEmpty(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
@@ -42,13 +42,13 @@ export function readIndex(value: unknown): number | undefined {
 }
 
 /** Returns the JSON text of arguments, which some services send as an object. */
-export function readArguments(value: unknown): string {
+export function readArgumentText(value: unknown): string {
   if (typeof value === 'string') return value
   return value === undefined || value === null ? '' : JSON.stringify(value)
 }
 
 /** Parses JSON; undefined when `text` is not JSON. */
-export function parseJson(text: string): unknown {
+export function parseJsonText(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

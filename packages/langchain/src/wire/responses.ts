@@ -9,13 +9,13 @@
 import { includeCache, mergeCounts, readCounts, type TokenCounts } from '../token-counts.ts'
 import { isCompleteCall } from '../tool-call-fragments.ts'
 import {
-  readArguments,
+  readArgumentText,
   readField,
   readIndex,
   readObject,
   readObjects,
   readScalar,
-  readText,
+  readNonEmpty,
   type Json,
 } from './json.ts'
 
@@ -69,8 +69,8 @@ export class ResponsesReader implements WireReader {
 
   #startCall(index: number, item: Json): readonly Json[] {
     if (this.#calls.has(index)) return []
-    const args = readArguments(item['arguments'])
-    const name = readText(item['name']) ?? ''
+    const args = readArgumentText(item['arguments'])
+    const name = readNonEmpty(item['name']) ?? ''
     this.#calls.set(index, { name, args })
     const id = readScalar(item['call_id']) || readScalar(item['id'])
     const fields = { type: 'function_call', name, arguments: args, call_id: id, id: item['id'] }
@@ -89,7 +89,7 @@ export class ResponsesReader implements WireReader {
       const started = this.#startCall(index, item)
       return started.length > 0 || this.#calls.get(index)?.args !== ''
         ? started
-        : this.#addArguments(index, readArguments(item['arguments']))
+        : this.#addArguments(index, readArgumentText(item['arguments']))
     }
     if (item['type'] !== 'message') {
       return [{ type: 'response.output_item.done', output_index: index, item }]
@@ -109,7 +109,7 @@ export class ResponsesReader implements WireReader {
       type,
       response: {
         ...response,
-        status: readText(response['status']) ?? type.slice('response.'.length),
+        status: readNonEmpty(response['status']) ?? type.slice('response.'.length),
         error: null,
         incomplete_details: incomplete ?? null,
         output: readObjects(response['output']).map(toWireItem),
@@ -151,10 +151,10 @@ export class ResponsesReader implements WireReader {
       case 'response.refusal.done':
         return this.#endText('refusal', at, readScalar(event['refusal']))
       case 'response.function_call_arguments.delta':
-        return this.#addArguments(index, readArguments(event['delta']))
+        return this.#addArguments(index, readArgumentText(event['delta']))
       case 'response.function_call_arguments.done':
         return this.#calls.get(index)?.args === ''
-          ? this.#addArguments(index, readArguments(event['arguments']))
+          ? this.#addArguments(index, readArgumentText(event['arguments']))
           : []
       case 'response.output_item.added': {
         const item = readObject(event['item']) ?? {}
@@ -220,7 +220,7 @@ export class ResponsesReader implements WireReader {
 /** Returns an item of the whole answer with the lists that LangChain expects. */
 function toWireItem(item: Json): Json {
   if (item['type'] === 'function_call') {
-    return { ...item, arguments: readArguments(item['arguments']) || '{}' }
+    return { ...item, arguments: readArgumentText(item['arguments']) || '{}' }
   }
   if (item['type'] !== 'message') return item
   const content = readObjects(item['content']).map((part) =>

@@ -7,7 +7,7 @@
  * W1 Such an error is transient like the HTTP status that it names. One that names no status is transient unless its
  *    type or code says that the request is at fault.
  */
-import { readField, readObject, readObjects, readText, type Json } from './json.ts'
+import { readField, readObject, readObjects, readNonEmpty, type Json } from './json.ts'
 
 /** An error that a service sent inside an answer. */
 export class StreamError extends Error {
@@ -56,7 +56,7 @@ export function findError(event: Json, name: string): StreamError | undefined {
   if (readObject(error) !== undefined && Object.keys(Object(error)).length > 0) {
     return toStreamError(error, event)
   }
-  if (readText(error) !== undefined) return toStreamError({ message: error }, event)
+  if (readNonEmpty(error) !== undefined) return toStreamError({ message: error }, event)
   if (name === 'error' || event['type'] === 'error' || event['object'] === 'error') {
     return toStreamError(event, event)
   }
@@ -82,7 +82,8 @@ function isBareError(event: Json): boolean {
   if (['choices', 'usage', 'type', 'candidates', 'content'].some((key) => Boolean(event[key]))) {
     return false
   }
-  const said = readText(event['message']) ?? readText(event['detail']) ?? readText(event['msg'])
+  const said =
+    readNonEmpty(event['message']) ?? readNonEmpty(event['detail']) ?? readNonEmpty(event['msg'])
   return said !== undefined && ['code', 'status', 'detail', 'msg'].some((key) => key in event)
 }
 
@@ -102,10 +103,10 @@ function toStreamError(error: unknown, context: Json): StreamError {
     code: readWord(readField(error, 'code')) ?? readWord(readField(error, 'status')),
   }
   const message =
-    readText(readField(error, 'message')) ??
-    readText(readField(error, 'detail')) ??
-    readText(readField(error, 'msg')) ??
-    readText(context['message']) ??
+    readNonEmpty(readField(error, 'message')) ??
+    readNonEmpty(readField(error, 'detail')) ??
+    readNonEmpty(readField(error, 'msg')) ??
+    readNonEmpty(context['message']) ??
     facts.type ??
     facts.code ??
     JSON.stringify(error)
@@ -113,7 +114,7 @@ function toStreamError(error: unknown, context: Json): StreamError {
 }
 
 function readWord(value: unknown, general?: string): string | undefined {
-  const word = readText(value)
+  const word = readNonEmpty(value)
   return word === general || /^\d+$/.test(word ?? '') ? undefined : word
 }
 

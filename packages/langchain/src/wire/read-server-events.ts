@@ -17,7 +17,9 @@ export interface ServerEvent {
 export const MAX_LINE_LENGTH = 32_000_000
 
 /** Reads the events of `chunks`. Lines end with CR, LF or both. */
-export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent> {
+export async function* readServerEvents(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<ServerEvent> {
   let name = ''
   let data: string[] = []
   for await (const line of readLines(chunks)) {
