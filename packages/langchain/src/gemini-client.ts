@@ -15,7 +15,7 @@ import { isJsonObject } from '@tutti/core'
 
 import { hasCounts, mergeCounts, readCounts, type TokenCounts } from './token-counts.ts'
 import {
-  parseJsonText,
+  parseOrUndefined,
   readField,
   readObject,
   readObjects,
@@ -126,7 +126,7 @@ function repairPart(part: Json): Json {
   const call = readObject(part['functionCall'])
   if (call === undefined) return part
   const { args } = call
-  const value = typeof args === 'string' ? parseJsonText(args) : args
+  const value = typeof args === 'string' ? parseOrUndefined(args) : args
   return {
     ...part,
     functionCall: { ...call, args: value ?? (typeof args === 'string' ? args : {}) },

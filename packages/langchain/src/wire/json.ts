@@ -48,7 +48,7 @@ export function readArgumentText(value: unknown): string {
 }
 
 /** Parses JSON; undefined when `text` is not JSON. */
-export function parseJsonText(text: string): unknown {
+export function parseOrUndefined(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -13,7 +13,7 @@ import { isJsonObject, TuttiError } from '@tutti/core'
 
 import { MessagesReader } from './anthropic-messages.ts'
 import { CompletionsReader } from './chat-completions.ts'
-import { parseJsonText, type Json } from './json.ts'
+import { parseOrUndefined, type Json } from './json.ts'
 import { readServerEvents, type ServerEvent } from './read-server-events.ts'
 import { ResponsesReader } from './responses.ts'
 import { createLineError, findError } from './stream-error.ts'
@@ -100,7 +100,7 @@ async function* repairStream(
   const start = await chunks.start()
   if (!isEventStream(start, answer)) {
     const text = await readText(chunks.all(), answer)
-    const body = parseJsonText(text)
+    const body = parseOrUndefined(text)
     yield* (readWhole(body, answer) ?? rejectText(text, answer)).map(format)
     yield DONE
     return
@@ -170,7 +170,7 @@ function parseData(data: ServerEvent['data']): readonly (Json | 'done')[] {
   const text = data.join('\n').trim()
   if (text === '') return []
   if (text.toUpperCase() === '[DONE]') return ['done']
-  const value = parseJsonText(text)
+  const value = parseOrUndefined(text)
   if (isJsonObject(value)) return [value]
   if (data.length > 1) return data.flatMap((line) => parseData([line]))
   if (value === null) return []
@@ -272,7 +272,7 @@ function readWhole(body: unknown, { reader }: Answer): readonly Json[] | undefin
 /** Repairs the JSON body of an answer to a request without streaming. */
 async function repairBody(bytes: AsyncIterable<Uint8Array>, answer: Answer): Promise<string> {
   const text = await readText(bytes, answer)
-  const body = parseJsonText(text)
+  const body = parseOrUndefined(text)
   if (!isJsonObject(body)) return rejectText(text, answer)
   const error = findError(body, '')
   if (error !== undefined) throw error
@@ -284,7 +284,7 @@ async function repairBody(bytes: AsyncIterable<Uint8Array>, answer: Answer): Pro
  * JSON or as a page.
  */
 function rejectText(text: string, { label, status }: Answer): never {
-  const body = parseJsonText(text)
+  const body = parseOrUndefined(text)
   const error = isJsonObject(body) ? findError(body, '') : undefined
   const words = error?.message ?? toPlainText(text)
   const shown = words.length <= MAX_TEXT_LENGTH ? words : `${words.slice(0, MAX_TEXT_LENGTH)}…`
