@@ -38,15 +38,17 @@ async function failureOf(promise: Promise<unknown>): Promise<unknown> {
 const POST = { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }
 
 describe('a request of guardedFetch', () => {
-  test('contains only the headers of the caller, accept and those of HTTP', async () => {
+  test('contains only the headers of the caller, accept, user-agent and those of HTTP', async () => {
     const server = await rawServer((socket) => socket.write(whole('ok')))
     await fetchFor()(`${server.origin}/a?b=c`, POST)
-    expect(server.requests[0]?.text.split('\r\n').toSorted()).toEqual(
+    const text = server.requests[0]?.text.replace(/(user-agent: tutti\/)\d.*/, '$1VERSION')
+    expect(text?.split('\r\n').toSorted()).toEqual(
       [
         'POST /a?b=c HTTP/1.1',
         `Host: 127.0.0.1:${server.port}`,
         'Connection: keep-alive',
         'accept: */*',
+        'user-agent: tutti/VERSION',
         'content-type: application/json',
         'content-length: 2',
         '',

@@ -32,6 +32,14 @@ describe('[P3] a program does not outlive this process', () => {
     await allGone(pids)
   })
 
+  it.each(['wait', 'leave'])('when it is killed by SIGKILL: %s', async (how) => {
+    const { child, ended, pids, said } = await start(how)
+    await until('it to wait', () => said() === 'waiting\n')
+    child.kill('SIGKILL')
+    expect(await ended).toMatchObject({ signal: 'SIGKILL' })
+    await allGone(pids)
+  })
+
   it('when it is an idle worker, which does not keep this process alive', async () => {
     const { ended, pids } = await start('idle')
     expect(await ended).toEqual({ code: 0, signal: null, output: 'done\ndone\n' })

@@ -1,5 +1,5 @@
 /** Reads the versions and the bodies of A2A requests. */
-import { assertJson } from '../http/read-body.ts'
+import { assertJson, assertNotCompressed } from '../http/read-body.ts'
 import { parseJsonBytes, type ParsedJson } from '../http/parse-json.ts'
 import { A2aError, invalidParams } from './errors.ts'
 
@@ -12,7 +12,7 @@ const MAX_EXCESS = 8
  * Reads and parses the body; undefined when there is none.
  *
  * @throws {A2aError} INVALID_PARAMS when it is too long or cut off.
- * @throws {TuttiError} UNSUPPORTED_MEDIA_TYPE when its content type is not JSON.
+ * @throws {TuttiError} UNSUPPORTED_MEDIA_TYPE when its content type is not JSON, or it is compressed.
  */
 export async function readRequest(
   request: Request,
@@ -21,6 +21,7 @@ export async function readRequest(
   const bytes = await readBytes(request, maxBodyBytes)
   const type = request.headers.get('content-type')
   if (bytes.length === 0 && type === null) return undefined
+  assertNotCompressed(request)
   assertJson(type)
   return bytes.length === 0 ? undefined : parseJsonBytes(bytes)
 }

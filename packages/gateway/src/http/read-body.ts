@@ -61,6 +61,7 @@ function cutOff(error: unknown): TuttiError {
 }
 
 function parseBody(request: Request, bytes: Uint8Array): unknown {
+  assertNotCompressed(request)
   assertJson(request.headers.get('content-type'))
   const parsed = parseJsonBytes(bytes)
   if (parsed.ok) return parsed.value
@@ -79,5 +80,19 @@ export function assertJson(contentType: string | null): void {
   throw new TuttiError(
     'UNSUPPORTED_MEDIA_TYPE',
     `Content-Type must be application/json, got ${contentType === null ? 'none' : `"${contentType}"`}`,
+  )
+}
+
+/**
+ * Rejects a compressed body.
+ *
+ * @throws {TuttiError} UNSUPPORTED_MEDIA_TYPE.
+ */
+export function assertNotCompressed({ headers }: Pick<Request, 'headers'>): void {
+  const coding = headers.get('content-encoding')?.trim() ?? ''
+  if (coding === '' || coding.toLowerCase() === 'identity') return
+  throw new TuttiError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    `The body must not be compressed: Content-Encoding must be absent, got "${coding}"`,
   )
 }

@@ -10,11 +10,13 @@
  *    response has `connection: close`, so this uses node:http.
  * C4 Idle connections do not keep the process alive.
  * C5 Proxy settings of the environment are ignored: a proxy would resolve names itself.
+ * C6 A request without a User-Agent gets `tutti/VERSION`.
  */
 import http from 'node:http'
 import https from 'node:https'
 
 import { NetworkError, toNetworkError } from './network-error.ts'
+import { defaultUserAgent } from './user-agent.ts'
 
 import type { Readable } from 'node:stream'
 import type { NetworkGuard } from './network-guard.ts'
@@ -81,7 +83,7 @@ export class HttpConnections implements AsyncDisposable {
     const length = body === undefined ? {} : { 'content-length': body.byteLength }
     const options = {
       method,
-      headers: { ...headers, ...length },
+      headers: { 'user-agent': defaultUserAgent(), ...headers, ...length },
       agent: isSecure ? this.#secure() : this.#plain(),
       lookup: this.guard.lookup,
       ...(signal === undefined ? {} : { signal }),

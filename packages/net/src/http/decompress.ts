@@ -1,5 +1,5 @@
 /** Decompresses bodies as streams, so that readers can count and limit the bytes. */
-import { pipeline, type Readable, type Transform } from 'node:stream'
+import { pipeline, Transform, type Readable, type TransformCallback } from 'node:stream'
 import zlib from 'node:zlib'
 
 /** Codings that requests accept. `deflate` is missing because it has two forms that only trying distinguishes. */
@@ -8,13 +8,25 @@ export const ACCEPTED_CODINGS = 'gzip, br'
 /** Maximum number of codings of one body: more than one is unusual, and each costs memory. */
 const MAX_CODINGS = 3
 
-/** Decoders by name of the coding. A stream that ends early yields what it contains, as in browsers. */
-const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
-  ['gzip', createGunzip],
-  ['x-gzip', createGunzip],
-  ['deflate', () => zlib.createInflate({ finishFlush: zlib.constants.Z_SYNC_FLUSH })],
-  ['br', () => zlib.createBrotliDecompress({ finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH })],
+/** Creates the decoder of a coding for a body that starts with a piece. */
+type CreateDecoder = (first: Uint8Array) => Transform
+
+/** Decoders by name of the coding. A body that ends early fails. */
+const DECODERS: ReadonlyMap<string, CreateDecoder> = new Map<string, CreateDecoder>([
+  ['gzip', () => zlib.createGunzip()],
+  ['x-gzip', () => zlib.createGunzip()],
+  ['deflate', (first) => (isZlib(first) ? zlib.createInflate() : zlib.createInflateRaw())],
+  ['br', () => zlib.createBrotliDecompress()],
 ])
+
+/**
+ * Returns whether the bytes start with the header of the zlib format. Some servers send `deflate` without it.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc1950#section-2.2
+ */
+function isZlib([first = 0, second]: Uint8Array): boolean {
+  return (first & 0x0f) === 8 && (second === undefined || (first * 256 + second) % 31 === 0)
+}
 
 /**
  * Returns the decompressed bytes of `body`. Destroying the result destroys `body`.
@@ -41,9 +53,57 @@ function createDecoders(contentEncoding: string): readonly Transform[] {
       `Unsupported content encoding ${JSON.stringify(contentEncoding)}: expected gzip, deflate or br`,
     )
   }
-  return codings.toReversed().flatMap((coding) => DECODERS.get(coding)?.() ?? [])
+  return codings.toReversed().flatMap((coding) => {
+    const create = DECODERS.get(coding)
+    return create === undefined ? [] : [new BodyDecoder(create)]
+  })
 }
 
-function createGunzip(): Transform {
-  return zlib.createGunzip({ finishFlush: zlib.constants.Z_SYNC_FLUSH })
+/** Decodes a body. An empty body, such as that of a response to HEAD, stays empty. */
+class BodyDecoder extends Transform {
+  readonly #create: CreateDecoder
+  #decoder: Transform | undefined
+
+  constructor(create: CreateDecoder) {
+    super()
+    this.#create = create
+  }
+
+  override _transform(piece: Uint8Array, _: BufferEncoding, done: TransformCallback): void {
+    if (piece.length === 0) {
+      done()
+      return
+    }
+    this.#decoder ??= this.#start(piece)
+    this.#decoder.write(piece, (error) => {
+      // `destroy` reports the error.
+      if (error === null || error === undefined) done()
+    })
+  }
+
+  override _flush(done: TransformCallback): void {
+    if (this.#decoder === undefined) done()
+    else this.#decoder.once('end', () => done()).end()
+  }
+
+  override _read(size: number): void {
+    this.#decoder?.resume()
+    super._read(size)
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#decoder?.destroy()
+    done(error)
+  }
+
+  #start(first: Uint8Array): Transform {
+    const decoder = this.#create(first)
+    decoder.on('data', (piece: Uint8Array) => {
+      if (!this.push(piece)) decoder.pause()
+    })
+    decoder.on('error', (error) => {
+      this.destroy(error)
+    })
+    return decoder
+  }
 }

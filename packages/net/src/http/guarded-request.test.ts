@@ -64,6 +64,7 @@ describe('guardedRequest', () => {
         headers: {
           'accept-encoding': 'gzip, br',
           'content-type': 'text/plain',
+          'user-agent': expect.stringMatching(/^tutti\/\d/) as string,
           'x-key': 'k',
           'content-length': '7',
           host: `127.0.0.1:${server.port}`,
@@ -195,6 +196,7 @@ describe('redirects', () => {
       {
         accept: 'a/b',
         'accept-encoding': 'gzip, br',
+        'user-agent': expect.stringMatching(/^tutti\/\d/) as string,
         'content-length': '4',
         host: `127.0.0.1:${other.port}`,
         connection: 'close',

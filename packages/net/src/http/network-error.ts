@@ -34,6 +34,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'the connection timed out',
   CERT_HAS_EXPIRED: 'the certificate of the server has expired',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate of the server is self-signed',
+  Z_BUF_ERROR: 'the compressed response is cut off',
   HPE_HEADER_OVERFLOW: 'the response headers are too large',
 }
 

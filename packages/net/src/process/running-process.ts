@@ -5,7 +5,8 @@
  *    where they can be found: SIGTERM, time to clean up, SIGKILL.
  * P2 Waiting for a child process never waits for processes that it leaves behind: after its exit, a pipe that another
  *    process still holds is closed after `DRAIN_MS`, and the rest of its group is ended.
- * P3 Child processes that run when this process exits, or is ended by a signal, are ended with it.
+ * P3 Child processes that run when this process exits, or is ended by a signal, are ended with it; after SIGKILL by a
+ *    watcher, see `survivor-watch.ts`.
  * P4 A failed start is a value with the reason.
  */
 import { randomUUID } from 'node:crypto'
@@ -17,6 +18,7 @@ import { errorMessage, type Clock } from '@tutti/core'
 import { buildEnvironment } from './environment.ts'
 import { signalMarked, TREE_VARIABLE } from './process-tree.ts'
 import { explainStartFailure } from './start-failure.ts'
+import { watchForSurvival } from './survivor-watch.ts'
 
 import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
@@ -71,7 +73,9 @@ export async function startProcess(
     if (started.pid !== undefined) {
       const child = started.nodeChildProcess
       const signalGroup = (signal: NodeJS.Signals): void => void started.kill(signal)
-      return { ok: true, process: new RunningProcess({ child, signalGroup, mark }, options) }
+      const running = new RunningProcess({ child, signalGroup, mark }, options)
+      void running.ended.then(watchForSurvival(started.pid, mark))
+      return { ok: true, process: running }
     }
     return toFailedStart(await explainStartFailure(options, await started))
   } catch (error) {

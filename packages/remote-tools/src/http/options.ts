@@ -182,10 +182,11 @@ function findRequestProblems(options: HttpOptions, method: string): readonly str
   return problems
 }
 
-function findLimitProblems({
+/** Returns the problems of the limits of a request. */
+export function findLimitProblems({
   maxResponseBytes = 1,
   redirects = 0,
-}: HttpOptions): readonly string[] {
+}: Pick<HttpOptions, 'maxResponseBytes' | 'redirects'>): readonly string[] {
   const problems: string[] = []
   if (!Number.isInteger(maxResponseBytes) || maxResponseBytes < 1) {
     problems.push(`maxResponseBytes must be an integer >= 1, got ${String(maxResponseBytes)}`)

@@ -2,6 +2,8 @@
 import { ToolResult } from '@tutti/core'
 import { decodeBody, type GuardedResponse } from '@tutti/net'
 
+import { describeBinary, findBinaryType } from './body-kind.ts'
+
 /** Status, headers and JSON body of a response: the structured result of an HTTP tool. */
 export interface HttpResponseFacts {
   readonly status: number
@@ -26,15 +28,21 @@ const FIRST_FAILURE = 400
 
 /** Converts a response to a result. The schema of the tool reads a result that is only text. */
 export function toHttpResult(response: GuardedResponse, rules: AnswerRules): ToolResult | string {
-  const text = decodeText(response)
-  const value = response.truncated ? undefined : parseJson(response, text)
+  const contentType = response.headers.get('content-type') ?? ''
+  const binaryType = findBinaryType(response.body, contentType)
+  const text = binaryType === undefined ? decodeText(response) : describe(response, binaryType)
+  const isJson = binaryType === undefined && !response.truncated
+  const value = isJson ? parseJson(response, text) : undefined
   const facts = toResponseFacts(response, value)
   if (response.status >= FIRST_FAILURE) {
     return Object.assign(ToolResult.failure(formatStatusFailure(response.status, text)), {
       structured: facts,
     })
   }
-  const shown = formatText(response, { text, maxResponseBytes: rules.maxResponseBytes })
+  const shown =
+    binaryType === undefined
+      ? formatText(response, { text, maxResponseBytes: rules.maxResponseBytes })
+      : text
   if (rules.outputCheck === undefined) return ToolResult.success(shown, facts)
   if (value !== undefined) return ToolResult.success(shown, value)
   if (rules.outputCheck === 'warn') return shown
@@ -42,6 +50,10 @@ export function toHttpResult(response: GuardedResponse, rules: AnswerRules): Too
     ? `over ${rules.maxResponseBytes} bytes`
     : (response.headers.get('content-type') ?? 'no content type')
   return ToolResult.failure(`HTTP ${response.status}: expected a JSON response, got ${got}`)
+}
+
+function describe({ body, truncated }: GuardedResponse, type: string): string {
+  return describeBinary(type, body.byteLength, { truncated })
 }
 
 function formatStatusFailure(status: number, text: string): string {

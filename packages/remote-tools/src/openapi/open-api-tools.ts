@@ -15,12 +15,13 @@ import {
   type AgentTool,
   type ToolContext,
 } from '@tutti/core'
-import { HttpConnections, networkGuard, type NetworkGuard } from '@tutti/net'
+import { findHeaderProblems, HttpConnections, networkGuard, type NetworkGuard } from '@tutti/net'
 
 import { callEndpoint, type Endpoint } from '../http/call-endpoint.ts'
 import { isIdempotent } from '../http/retries.ts'
-import { resolveHttpOptions, type HttpOptions } from '../http/options.ts'
+import { findLimitProblems, resolveHttpOptions, type HttpOptions } from '../http/options.ts'
 import { ToolNames } from '../http/tool-names.ts'
+import { adaptForeignSchema } from '../schema/foreign-schema.ts'
 import { OpenApiReader, asObject } from './document.ts'
 import {
   findResponseSchema,
@@ -29,14 +30,14 @@ import {
   type FoundOperation,
 } from './operations.ts'
 import { buildOperationInput } from './operation-input.ts'
-import { buildOperationRequest, formatInput } from './operation-request.ts'
+import { buildOperationRequest, formatInput, splitQuery } from './operation-request.ts'
 import {
   isChosen,
   OPEN_API_OPTION_NAMES,
   type OpenApiOperation,
   type OpenApiToolsOptions,
 } from './options.ts'
-import { readParameters } from './parameters.ts'
+import { findUndeclared, readParameters } from './parameters.ts'
 import { readRequestBody } from './request-body.ts'
 import { Schemas } from './schemas.ts'
 import {
@@ -61,6 +62,8 @@ export interface OpenApiTools extends AsyncDisposable {
   readonly tools: readonly AgentTool[]
   /** Chosen operations that were not imported, with the reasons. */
   readonly skipped: readonly SkippedOperation[]
+  /** What was dropped or changed to make operations usable, each with the name of its tool. */
+  readonly warnings: readonly string[]
   /** Closes the connections. Calls in flight and later calls fail. Never rejects. */
   close(): Promise<void>
 }
@@ -90,20 +93,22 @@ export function openApiTools(document: unknown, options: OpenApiToolsOptions = {
     }
   })
   const close = (): Promise<void> => connections.close()
-  return { tools, skipped, close, [Symbol.asyncDispose]: close }
+  return { tools, skipped, warnings: factory.warnings, close, [Symbol.asyncDispose]: close }
 }
 
 function assertOptions(
   options: OpenApiToolsOptions,
   { schemes, auth }: Pick<SecurityContext, 'schemes' | 'auth'>,
 ): void {
-  const { approve, baseUrl } = options
+  const { approve, baseUrl, headers = {} } = options
   const problems = [
     ...findUnknownOptions(options, OPEN_API_OPTION_NAMES),
     ...(typeof approve === 'function'
       ? []
       : findChoiceProblems('approve', approve, ['all', 'writes', 'none'])),
     ...findAuthProblems(auth, schemes),
+    ...(typeof headers === 'function' ? [] : findHeaderProblems(headers)),
+    ...findLimitProblems(options),
   ]
   const url = baseUrl === undefined ? undefined : URL.parse(String(baseUrl))
   if (url === null || (url !== undefined && !/^https?:$/.test(url.protocol))) {
@@ -155,6 +160,7 @@ interface FactoryParts {
 }
 
 class ToolFactory {
+  readonly warnings: string[] = []
   readonly #source: OpenApiReader
   readonly #schemas: Schemas
   readonly #names = new ToolNames()
@@ -169,10 +175,12 @@ class ToolFactory {
   create({ found, server }: Located): AgentTool {
     const { operation, pathItem, method, path } = found
     const { options, schemes } = this.#parts
-    const input = buildOperationInput(
+    const declared = readParameters(this.#source, { pathItem, operation })
+    const undeclared = findUndeclared(path, declared)
+    const built = buildOperationInput(
       this.#source,
       {
-        parameters: readParameters(this.#source, { pathItem, operation }),
+        parameters: [...declared, ...undeclared],
         body:
           method === 'GET' || method === 'HEAD'
             ? undefined
@@ -181,8 +189,21 @@ class ToolFactory {
       this.#schemas,
     )
     const response = findResponseSchema(this.#source, operation)
+    const adapted = adaptForeignSchema(built.schema)
+    const input = { ...built, schema: adapted.schema }
     const name = this.#names.take(`${options.prefix ?? ''}${chooseName(found, options)}`)
-    const output = response === undefined ? undefined : this.#schemas.standalone(response, 'output')
+    const answer =
+      response === undefined
+        ? undefined
+        : adaptForeignSchema(this.#schemas.standalone(response, 'output'))
+    const output = answer?.schema
+    this.warnings.push(
+      ...undeclared.map(
+        (parameter) => `${name}: path parameter "${parameter.name}" is not declared; it is text`,
+      ),
+      ...adapted.warnings.map((warning) => `${name}: input${warning}`),
+      ...(answer?.warnings ?? []).map((warning) => `${name}: output${warning}`),
+    )
     const endpoint = this.#endpoint({ name, server, method, hasOutput: output !== undefined })
     const security = readSecurity(this.#source, operation)
     const auth: SecurityContext = { toolName: name, schemes, auth: options.auth ?? {} }
@@ -195,7 +216,7 @@ class ToolFactory {
       idempotent: endpoint.options.idempotent,
       requireApproval: needsApproval(found, options.approve) && {
         describe: (value: unknown) =>
-          `HTTP ${method} ${server}${path}\nInput: ${formatInput(value)}`,
+          `HTTP ${method} ${splitQuery(server)[0]}${path}\nInput: ${formatInput(value)}`,
       },
       execute: async (value: unknown, context: ToolContext) => {
         const credentials = await createCredentials(security, auth)

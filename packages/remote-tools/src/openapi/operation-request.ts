@@ -42,15 +42,19 @@ export function buildOperationRequest(
   })
   const at = (location: ParameterLocation): readonly GivenField[] =>
     given.filter(({ parameter }) => parameter.location === location)
+  const [base = '', serverQuery] = splitQuery(server)
   const filled = fillPath(path, at('path'))
   if (!filled.ok) return filled
   const secrets = credentials.query.map(
     ([name, value]) => `${encodeText(name)}=${encodeText(value)}`,
   )
+  const [filledPath, pathQuery] = splitQuery(filled.path)
   const fields = [
+    serverQuery,
+    pathQuery,
     ...at('query').flatMap((one) => queryFields(toSent(one), one.parameter)),
     ...secrets,
-  ]
+  ].filter((field) => field !== '')
   const query = fields.length === 0 ? '' : `?${fields.join('&')}`
   const cookies = [
     ...at('cookie').flatMap((one) => cookiePairs(toSent(one), one.parameter)),
@@ -63,7 +67,7 @@ export function buildOperationRequest(
   return {
     ok: true,
     request: {
-      url: `${server}${filled.path}${query}`,
+      url: `${base}${filledPath}${query}`,
       headers: {
         accept: 'application/json, text/*;q=0.9, */*;q=0.5',
         ...Object.fromEntries(headers),
@@ -74,6 +78,13 @@ export function buildOperationRequest(
       ...(sent === undefined ? {} : { body: sent.body }),
     },
   }
+}
+
+/** Splits a URL or path at its query; a fragment is never sent. */
+export function splitQuery(url: string): readonly [string, string] {
+  const [sent = ''] = url.split('#', 1)
+  const at = sent.indexOf('?')
+  return at === -1 ? [sent, ''] : [sent.slice(0, at), sent.slice(at + 1).replace(/&+$/, '')]
 }
 
 type GivenField = ParameterField & { readonly value: unknown }
@@ -89,20 +100,28 @@ type FilledPath =
 
 function fillPath(path: string, fields: readonly GivenField[]): FilledPath {
   const problems: string[] = []
-  const segments = path.split('/').map((segment) => {
+  const [own, query] = splitQuery(path)
+  const segments = own.split('/').map((segment) => {
     const names: string[] = []
-    const filled = segment.replaceAll(/\{([^{}]+)\}/g, (placeholder, name: string) => {
-      const field = fields.find(({ parameter }) => parameter.name === name)
-      if (field === undefined) return placeholder
-      names.push(field.field)
-      return pathText(toSent(field), field.parameter)
-    })
+    const filled = fillPlaceholders(segment, fields, names)
     if (names.length > 0 && /^\.{0,2}$/.test(filled)) {
       problems.push(`${names.join(' and ')} must not make the path segment "${filled}"`)
     }
     return filled
   })
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, path: segments.join('/') }
+  if (problems.length > 0) return { ok: false, problems }
+  const filledQuery = query === '' ? '' : `?${fillPlaceholders(query, fields, [])}`
+  return { ok: true, path: `${segments.join('/')}${filledQuery}` }
+}
+
+/** Fills the placeholders of a text, and adds the fields that it used to `used`. */
+function fillPlaceholders(text: string, fields: readonly GivenField[], used: string[]): string {
+  return text.replaceAll(/\{([^{}]+)\}/g, (placeholder, name: string) => {
+    const field = fields.find(({ parameter }) => parameter.name === name)
+    if (field === undefined) return placeholder
+    used.push(field.field)
+    return pathText(toSent(field), field.parameter)
+  })
 }
 
 function encodeInputBody({ body }: OperationInput, input: OpenApiNode) {

@@ -58,6 +58,21 @@ export function readParameters(
   )
 }
 
+/**
+ * Returns the path parameters that the placeholders of a path need and that the document does not declare; they are
+ * text.
+ */
+export function findUndeclared(
+  path: string,
+  declared: readonly OperationParameter[],
+): readonly OperationParameter[] {
+  const known = declared.filter(({ location }) => location === 'path').map(({ name }) => name)
+  const names = [...path.matchAll(/\{([^{}]+)\}/g)].map(([, name = '']) => name)
+  return [...new Set(names)]
+    .filter((name) => !known.includes(name))
+    .map((name) => readParameter({ name, in: 'path', schema: { type: 'string' } }))
+}
+
 function readParameter(given: OpenApiNode): OperationParameter {
   const name = asText(given['name'])
   const location = given['in']

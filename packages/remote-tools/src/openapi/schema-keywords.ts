@@ -4,8 +4,8 @@
  * K1 Keywords of OpenAPI 3.0 become those of JSON Schema: `nullable`, `exclusiveMinimum: true`, `example`.
  * K2 `default` becomes a part of the description. It is the value that the service assumes; filling it in would set
  *    fields that an update should not change.
- * K3 Keywords that cannot be checked (an invalid pattern, an unknown type) are omitted, as is an `enum` that is too long
- *    for a model.
+ * K3 An unknown type is omitted, as is an `enum` that is too long for a model. Other keywords that cannot be used are
+ *    dropped later, with a warning; see `schema/foreign-schema.ts`.
  */
 import { isJsonObject } from '@tutti/core'
 
@@ -43,17 +43,8 @@ const TYPES: ReadonlySet<unknown> = new Set([
   'string',
 ])
 
-/** Keywords whose value must be a list or a number. */
-const LISTS = ['enum', 'required', 'examples', 'allOf', 'anyOf', 'prefixItems']
-const NUMBERS = [
-  'minimum',
-  'maximum',
-  'multipleOf',
-  'minLength',
-  'maxLength',
-  'minItems',
-  'maxItems',
-]
+/** Lists that mean nothing when they are empty. */
+const LISTS = ['required', 'examples', 'allOf', 'prefixItems']
 
 /** Maximum number of values of one `enum`; some documents list every code of an industry. */
 const MAX_VALUES = 1000
@@ -64,12 +55,10 @@ export function toJsonSchemaKeywords(schema: OpenApiNode): OpenApiNode {
   for (const [name, value] of Object.entries(schema)) {
     if (!DROPPED.has(name) && !name.startsWith('x-')) result[name] = value
   }
-  for (const name of LISTS) if (!isFullList(result[name])) delete result[name]
+  for (const name of LISTS) if (isEmptyList(result[name])) delete result[name]
   if (Array.isArray(result['enum']) && result['enum'].length > MAX_VALUES) delete result['enum']
-  for (const name of NUMBERS) if (typeof result[name] !== 'number') delete result[name]
   fixType(result)
   fixBounds(result)
-  if (!isPattern(result['pattern'])) delete result['pattern']
   if (schema['example'] !== undefined && !('examples' in result)) {
     result['examples'] = [schema['example']]
   }
@@ -77,8 +66,8 @@ export function toJsonSchemaKeywords(schema: OpenApiNode): OpenApiNode {
   return schema['nullable'] === true ? allowNull(result) : result
 }
 
-function isFullList(value: unknown): boolean {
-  return Array.isArray(value) && value.length > 0
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
 }
 
 function fixType(schema: Record<string, unknown>): void {
@@ -126,16 +115,6 @@ function allowNull(schema: Record<string, unknown>): OpenApiNode {
     ...schema,
     type: [...new Set([type, 'null'].flat())],
     ...(Array.isArray(values) && !values.includes(null) ? { enum: [...values, null] } : {}),
-  }
-}
-
-function isPattern(value: unknown): boolean {
-  if (typeof value !== 'string') return false
-  try {
-    void new RegExp(value, 'u')
-    return true
-  } catch {
-    return false
   }
 }
 

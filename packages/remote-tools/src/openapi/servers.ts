@@ -10,8 +10,8 @@ export interface ServerScope {
 }
 
 /**
- * Returns the URL that precedes the path of an operation, without a slash at its end. A base URL replaces absolute
- * servers, and is the base of relative ones.
+ * Returns the URL that precedes the path of an operation, without a slash at the end of its path. A base URL replaces
+ * absolute servers, and is the base of relative ones. Its query is part of each request.
  *
  * @throws {DocumentProblem} when the document has no usable server.
  */
@@ -34,7 +34,7 @@ export function resolveServerUrl(
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new DocumentProblem(`the server "${given}" must be an http or https URL`)
   }
-  return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '') + url.search
 }
 
 function fillVariables(server: OpenApiNode): string {
