@@ -151,6 +151,18 @@ describe('bad requests', () => {
     }
   })
 
+  it('return 415 for a compressed body', async () => {
+    await using api = await openServer()
+    const response = await api.post('/api/runs', { inputs: INPUTS }, { 'content-encoding': 'gzip' })
+    expect([response.status, await response.json()]).toMatchObject([
+      415,
+      {
+        error: 'UNSUPPORTED_MEDIA_TYPE',
+        message: 'The body must not be compressed: Content-Encoding must be absent, got "gzip"',
+      },
+    ])
+  })
+
   it('return 400 for invalid UTF-8', async () => {
     await using api = await openServer()
     const body = Buffer.from('{"inputs":{"composer":"\xff"}}', 'latin1')

@@ -35,6 +35,7 @@ describe('[P3] a program does not outlive this process', () => {
   it.each(['wait', 'leave'])('when it is killed by SIGKILL: %s', async (how) => {
     const { child, ended, pids, said } = await start(how)
     await until('it to wait', () => said() === 'waiting\n')
+    expect(pids.map(isRunning)).toEqual([true, true])
     child.kill('SIGKILL')
     expect(await ended).toMatchObject({ signal: 'SIGKILL' })
     await allGone(pids)

@@ -10,6 +10,7 @@ import { restTarget } from '../targets/rest.ts'
 import { agentsTarget } from '../targets/agents.ts'
 import { mcpTarget } from '../targets/mcp.ts'
 import { modelsTarget } from '../targets/models.ts'
+import { mcpServersTarget } from '../targets/mcp-servers.ts'
 import { socketsTarget } from '../targets/sockets.ts'
 import { exchange } from './exchange.ts'
 import { FuzzServer } from './fuzz-server.ts'
@@ -23,6 +24,7 @@ export const TARGETS: readonly Target[] = [
   agentsTarget(),
   mcpTarget(),
   modelsTarget(),
+  mcpServersTarget(),
 ]
 
 /** Maximum stall of the event loop, in milliseconds of its processor time. */

@@ -9,7 +9,7 @@
  *    descendants of the processes that still run, and SIGKILL after `GRACE_S`.
  * V3 Windows has no such shell; child processes survive a killed process there.
  */
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import process from 'node:process'
 
 import { TREE_VARIABLE } from './process-tree.ts'
@@ -20,11 +20,10 @@ import type { Socket } from 'node:net'
 const GRACE_S = 2
 
 /**
- * Reads the processes from stdin until its end, then signals those that remain. Only Linux shows the environment of
- * other processes. The list is in the background, where its stdin would be empty without the third descriptor.
+ * Reads the processes from descriptor 3 until its end, then signals those that remain. Only Linux shows the environment
+ * of other processes. The list runs in the background, so that the shell itself exits and no child process remains.
  */
 const WATCHER = `
-exec 3<&0
 {
   list=
   while read -r sign pid mark; do
@@ -50,14 +49,15 @@ exec 3<&0
 /** Marks of the child processes that run, by process id. */
 const running = new Map<number, string>()
 
-let watcher: ChildProcess | undefined
+/** The pipe to the watcher; undefined when there is none. */
+let pipe: Socket | undefined
 
 /** Has a child process ended if this process ends first. Returns the function to call when it has ended by itself. */
 export function watchForSurvival(pid: number, mark: string): () => void {
   if (process.platform === 'win32') return () => undefined
   running.set(pid, mark)
-  if (watcher === undefined) {
-    watcher = startWatcher()
+  if (pipe === undefined) {
+    pipe = startWatcher()
     for (const [one, itsMark] of running) send(`+ ${one} ${itsMark}`)
   } else send(`+ ${pid} ${mark}`)
   return () => {
@@ -68,25 +68,26 @@ export function watchForSurvival(pid: number, mark: string): () => void {
 }
 
 function send(line: string): void {
-  watcher?.stdin?.write(`${line}\n`)
+  pipe?.write(`${line}\n`)
 }
 
-function startWatcher(): ChildProcess {
+function startWatcher(): Socket {
   const started = spawn('/bin/sh', ['-c', WATCHER], {
     // Its own session: signals of a terminal do not end it.
     detached: true,
     env: {},
-    stdio: ['pipe', 'ignore', 'ignore'],
+    // Node closes the stdin of a child process that has exited, but no other pipe.
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
   })
+  // NOTE: the fourth entry above is a pipe, which is a socket.
+  const own = started.stdio[3] as Socket
   const onFailure = (): void => {
     // The next child process starts another one.
-    if (watcher === started) watcher = undefined
+    if (pipe === own) pipe = undefined
   }
   started.on('error', onFailure)
-  started.stdin?.on('error', onFailure)
+  own.on('error', onFailure).on('close', onFailure)
   started.unref()
-  // NOTE: a pipe of a child process is a socket; its declared type says less.
-  const pipe = started.stdin as Socket | null
-  pipe?.unref()
-  return started
+  own.unref()
+  return own
 }

@@ -1,5 +1,6 @@
 /** Tests documents with faults: an operation works, or is skipped with the reason. */
 import { runTool } from '@tutti/core'
+import { scriptedReviewer } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { localServer } from '../../../../tooling/test-kit/local-server.ts'
@@ -93,11 +94,11 @@ describe('the URL of a server', () => {
 
   it('does not show its query to a reviewer', async () => {
     const document = documentOf({ path: '/t' }, [{ url: 'https://a.example/v1?key=secret' }])
-    const { tools } = openApiTools(document, { approve: 'all' })
-    const approval = tools[0]?.requireApproval
-    expect(JSON.stringify(approval)).not.toContain('secret')
-    const shown = typeof approval === 'object' ? approval.describe?.({} as never) : undefined
-    expect(shown).toBe('HTTP GET https://a.example/v1/t\nInput: {}')
+    const [tool] = openApiTools(document, { approve: 'all' }).tools
+    if (tool === undefined) throw new Error('No tool')
+    const reviewer = scriptedReviewer(['REJECT'])
+    await runTool(tool, { id: 'c', name: 'op', arguments: '{}' }, { reviewer })
+    expect(reviewer.requests[0]?.description).toBe('HTTP GET https://a.example/v1/t\nInput: {}')
   })
 })
 
