@@ -47,7 +47,7 @@ export function findBinaryType(body: Uint8Array, contentType: string): string | 
     return undefined
   }
   const controls = start.match(/[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]/g) ?? []
-  const isBinary = controls.includes('\0') || controls.length > start.length * MAX_CONTROL_SHARE
+  const isBinary = start.includes('\0') || controls.length > start.length * MAX_CONTROL_SHARE
   return isBinary ? 'application/octet-stream' : undefined
 }
 
