@@ -195,7 +195,8 @@ type Limits = Pick<
 >
 
 /** Minimum of each limit. Limits that are not times are integers. */
-const MINIMUMS: Readonly<Partial<Record<keyof Limits, number>>> = {
+const MINIMUMS: Readonly<Record<keyof Limits, number>> = {
+  maxToolCalls: 0,
   maxBodyBytes: 1,
   maxBufferedBytes: 1,
   maxUnreadBytes: 1,

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
-import { systemClock } from './clock.ts'
+import { startTimer, systemClock } from './clock.ts'
+import { MAX_DURATION_MS } from './limits.ts'
 
 describe('systemClock', () => {
   beforeEach(() => {
@@ -31,6 +32,22 @@ describe('systemClock', () => {
     expect(called).not.toHaveBeenCalled()
     vi.advanceTimersByTime(1)
     expect(called).toHaveBeenCalledOnce()
+  })
+
+  it('does not call at once after the longest duration that options allow', () => {
+    const called = vi.fn<() => void>()
+    systemClock.after(MAX_DURATION_MS, called)
+    vi.advanceTimersByTime(MAX_DURATION_MS - 1)
+    expect(called).not.toHaveBeenCalled()
+    vi.advanceTimersByTime(1)
+    expect(called).toHaveBeenCalledOnce()
+  })
+
+  it('reports each of the timers that a long one consists of', () => {
+    const started = vi.fn<(timer: unknown) => void>()
+    startTimer(2 * 2_147_483_647 + 5, () => undefined, started)
+    vi.advanceTimersByTime(2 * 2_147_483_647)
+    expect(started).toHaveBeenCalledTimes(3)
   })
 
   it('never calls after an infinite delay, which can still be stopped', () => {

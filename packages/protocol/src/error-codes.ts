@@ -301,6 +301,10 @@ export const FAILURE_CODES = {
     meaning: 'The stored run, or one of its events, exceeds a limit in bytes',
   },
   RUN_UNREADABLE: { retryable: false, meaning: 'The stored run cannot be read' },
+  STORE_REFUSED: {
+    retryable: false,
+    meaning: 'The run store refused a value that the run had to record',
+  },
   FENCED: { retryable: false, meaning: 'Another process has taken over the run' },
   STORE_LOCKED: {
     retryable: true,

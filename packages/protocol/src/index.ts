@@ -50,6 +50,7 @@ export {
   EnsembleCompleted,
   AddedTask,
   EnsembleStarted,
+  EventUnreadable,
   PlannedTask,
   RunCancelling,
   RunOutput,

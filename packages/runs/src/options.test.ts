@@ -73,26 +73,46 @@ describe('resolveRunServiceOptions', () => {
   it.each<[RunServiceOptions, string]>([
     [
       { maxConcurrentRuns: 0, maxRunsPerProcess: 1 },
-      'maxConcurrentRuns must be an integer >= 1, got 0',
+      'maxConcurrentRuns must be an integer >= 1 and <= 1000000000000, got 0',
     ],
     [
       { maxConcurrentRuns: 1.5, maxRunsPerProcess: 1 },
-      'maxConcurrentRuns must be an integer >= 1, got 1.5',
+      'maxConcurrentRuns must be an integer >= 1 and <= 1000000000000, got 1.5',
     ],
     [
       { maxConcurrentRuns: Infinity, maxRunsPerProcess: 1 },
-      'maxConcurrentRuns must be an integer >= 1, got Infinity',
+      'maxConcurrentRuns must be an integer >= 1 and <= 1000000000000, got Infinity',
     ],
-    [{ maxRunsPerProcess: 0 }, 'maxRunsPerProcess must be an integer >= 1, got 0'],
-    [{ maxQueuedRuns: -1 }, 'maxQueuedRuns must be an integer >= 0, got -1'],
-    [{ maxRetainedRuns: -1 }, 'maxRetainedRuns must be an integer >= 0, got -1'],
-    [{ maxRetainedAgeMs: -1 }, 'maxRetainedAgeMs must be a number >= 0, got -1'],
-    [{ maxRetainedStepsMs: 1 }, 'maxRetainedStepsMs must be a number >= 60000, got 1'],
-    [{ tickMs: Number.NaN }, 'tickMs must be a number >= 0, got NaN'],
-    [{ leaseMs: 999 }, 'leaseMs must be a number >= 1000, got 999'],
-    [{ pollMs: 9 }, 'pollMs must be a number >= 10, got 9'],
-    [{ parkAfterMs: -0.5 }, 'parkAfterMs must be a number >= 0, got -0.5'],
-    [{ maxLostOwners: 0.5 }, 'maxLostOwners must be an integer >= 0, got 0.5'],
+    [
+      { maxRunsPerProcess: 0 },
+      'maxRunsPerProcess must be an integer >= 1 and <= 1000000000000, got 0',
+    ],
+    [{ maxQueuedRuns: -1 }, 'maxQueuedRuns must be an integer >= 0 and <= 1000000000000, got -1'],
+    [
+      { maxRetainedRuns: -1 },
+      'maxRetainedRuns must be an integer >= 0 and <= 1000000000000, or Infinity, got -1',
+    ],
+    [
+      { maxRetainedAgeMs: -1 },
+      'maxRetainedAgeMs must be a number >= 0 and <= 3153600000000, or Infinity, got -1',
+    ],
+    [
+      { maxRetainedStepsMs: 1 },
+      'maxRetainedStepsMs must be a number >= 60000 and <= 3153600000000, or Infinity, got 1',
+    ],
+    [{ tickMs: Number.NaN }, 'tickMs must be a number >= 0 and <= 3153600000000, got NaN'],
+    [{ leaseMs: 999 }, 'leaseMs must be a number >= 1000 and <= 3153600000000, got 999'],
+    [{ pollMs: 9 }, 'pollMs must be a number >= 10 and <= 3153600000000, got 9'],
+    [{ parkAfterMs: -0.5 }, 'parkAfterMs must be a number >= 0 and <= 3153600000000, got -0.5'],
+    [{ maxLostOwners: 0.5 }, 'maxLostOwners must be an integer >= 0 and <= 1000000000000, got 0.5'],
+    [
+      { maxRetainedAgeMs: 9_007_199_254_740_991 },
+      'maxRetainedAgeMs must be a number >= 0 and <= 3153600000000, or Infinity, got 9007199254740991',
+    ],
+    [
+      { maxEventBytes: 2e12 },
+      'maxEventBytes must be an integer >= 1 and <= 1000000000000, got 2000000000000',
+    ],
   ])('refuses %o', (options, problem) => {
     expect(() => resolveRunServiceOptions(options)).toThrow(
       new RangeError(`Cannot start runs: ${problem}`),

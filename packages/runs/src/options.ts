@@ -8,7 +8,12 @@ import {
   type ToolCatalog,
   type ToolMetrics,
 } from '@tutti/core'
-import { MAX_HISTORY_BYTES, MAX_HISTORY_MESSAGES, maximumOf } from '@tutti/protocol'
+import {
+  findExcessProblems,
+  MAX_HISTORY_BYTES,
+  MAX_HISTORY_MESSAGES,
+  maximumOf,
+} from '@tutti/protocol'
 import { DEFAULT_TEXT_LIMITS, findDefaultsProblems } from '@tutti/ensemble'
 
 import { RESUME_POLICIES, type ResumePolicy } from './execution/resume-policy.ts'
@@ -236,6 +241,7 @@ export function resolveRunServiceOptions(options: RunServiceOptions): ResolvedRu
     ...outOfRange,
     ...findChoiceProblems('resumePolicy', resolved.resumePolicy, RESUME_POLICIES),
     ...findDefaultsProblems('reviews', resolved.reviews),
+    ...findExcessProblems(resolved.reviews, 'reviews'),
   ]
   if (problems.length > 0) throw new RangeError(`Cannot start runs: ${problems.join('; ')}`)
   return resolved

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
+import { ColumnReader } from './column-reader.ts'
 import {
   formatDeliveryId,
   parseDeliveryId,
@@ -36,7 +37,7 @@ describe('the columns of a submission', () => {
   ] as const)('converts %j to %j', ([brought, columns, fields]) => {
     const [request, actor, webhooks] = toSubmittedColumns(brought)
     expect([request, actor, webhooks]).toEqual(columns)
-    expect(readJsonColumns({ request, actor, webhooks })).toEqual({
+    expect(readJsonColumns(new ColumnReader({ request, actor, webhooks }))).toEqual({
       inputs: {},
       tags: {},
       ...fields,

@@ -1,17 +1,15 @@
 /** Pure: conversions between columns and records that all stores share. */
-import { errorMessage } from '@tutti/core'
-
 import type { ThreadRunPage } from './ports/thread-store.ts'
 import type { ThreadRunRecord } from './thread-record.ts'
 import type { ClaimedDelivery } from './ports/webhook-outbox.ts'
-import type { NewestThreadRun } from './refusals.ts'
-import type { ListedRun, NewRun, RunRecord } from './run-record.ts'
-import type { RunEvent } from '@tutti/protocol'
+import { errorMessage } from '@tutti/core'
+import { isJsonObject, type RunEvent, type RunEventOf } from '@tutti/protocol'
 
-/** Returns a field with the number of a column; no field when the column is NULL. */
-export function numberField<K extends string>(key: K, value: unknown): Partial<Record<K, number>> {
-  return value === null || value === undefined ? {} : field(key, Number(value))
-}
+import { ColumnReader, type JsonType } from './column-reader.ts'
+
+import type { NewAuditEntry } from './ports/audit-log.ts'
+import type { NewestThreadRun } from './refusals.ts'
+import type { ListedRun, NewRun, ReviewRecord, RunRecord, TaskRecord } from './run-record.ts'
 
 /**
  * Reads the fields that a list shows in addition to the run's record from the columns `total_tokens`,
@@ -19,18 +17,17 @@ export function numberField<K extends string>(key: K, value: unknown): Partial<R
  * tasks are NULL.
  */
 export function readListedFields(
-  row: Readonly<Record<string, unknown>>,
-  currentName: string,
+  columns: ColumnReader,
+  { hasTasks, currentName }: { readonly hasTasks: boolean; readonly currentName: string },
 ): Omit<ListedRun, keyof RunRecord> {
-  const index = row['current_index']
-  const hasTasks = row['total_tokens'] !== null
+  const taskIndex = columns.count('current_index')
   return {
-    place: Number(row['id']),
-    totalTokens: Number(row['total_tokens']),
-    totalToolCalls: Number(row['total_tool_calls']),
-    ...(hasTasks ? numberField('costUsd', row['known_cost_usd']) : { costUsd: 0 }),
-    ...(index === null ? {} : { currentTask: { name: currentName, taskIndex: Number(index) } }),
-    openReviews: Number(row['open_reviews']),
+    place: columns.count('id') ?? 0,
+    totalTokens: columns.count('total_tokens') ?? (hasTasks ? -1 : 0),
+    totalToolCalls: columns.count('total_tool_calls') ?? 0,
+    ...(hasTasks ? field('costUsd', columns.amount('known_cost_usd')) : { costUsd: 0 }),
+    ...(taskIndex === undefined ? {} : { currentTask: { name: currentName, taskIndex } }),
+    openReviews: columns.count('open_reviews') ?? 0,
   }
 }
 
@@ -109,33 +106,119 @@ export function toThreadRunPage(
   return { runs: page, hasMore: found > page.length }
 }
 
-/** Columns of a run that contain JSON. */
-const JSON_COLUMNS = ['inputs', 'tags', 'request', 'actor', 'webhooks', 'parent'] as const
+/** Columns of a run that contain JSON, with their types. */
+const JSON_COLUMNS = {
+  inputs: 'an object',
+  tags: 'an object',
+  request: 'an object',
+  actor: 'a text',
+  webhooks: 'a list of texts',
+  parent: 'an object',
+} as const satisfies Readonly<Record<string, JsonType>>
 
 /** Fields of a run that are stored as JSON. */
-type JsonFields = Pick<RunRecord, (typeof JSON_COLUMNS)[number] | 'unreadable'>
+type JsonFields = Pick<RunRecord, keyof typeof JSON_COLUMNS>
 
-/** Reads the JSON columns that a row of `runs` has. Damaged columns are left out and named in `unreadable` (RUNS-P14). */
-export function readJsonColumns(row: Readonly<Record<string, unknown>>): JsonFields {
-  const read: Record<string, unknown> = {}
-  const damaged: string[] = []
-  for (const column of JSON_COLUMNS) {
-    const stored = row[column]
-    if (typeof stored !== 'string') continue
-    try {
-      read[column] = JSON.parse(stored)
-    } catch (error) {
-      damaged.push(`${column}: ${errorMessage(error)}`)
-    }
-  }
+/** Reads the JSON columns that a row of `runs` has. Damaged columns are left out (RUNS-P14). */
+export function readJsonColumns(columns: ColumnReader): JsonFields {
+  const read = Object.entries(JSON_COLUMNS).flatMap(([column, type]) => {
+    const value = columns.json(column, type)
+    return value === undefined ? [] : [[column, value] as const]
+  })
   // NOTE: a cast at the boundary: stores only ever write values of these types.
+  return { inputs: {}, tags: {}, ...(Object.fromEntries(read) as Partial<JsonFields>) }
+}
+
+/** Reads the numbers and times of a row of `runs`. Damaged ones are left out, or 0 (RUNS-P14). */
+export function readRunNumbers(
+  columns: ColumnReader,
+): Pick<
+  RunRecord,
+  | 'taskCount'
+  | 'completedTasks'
+  | 'createdAt'
+  | 'startedAt'
+  | 'completedAt'
+  | 'durationMs'
+  | 'epoch'
+  | 'lastSeq'
+> {
   return {
-    inputs: {},
-    tags: {},
-    ...(read as Partial<JsonFields>),
-    ...(damaged.length === 0 ? {} : { unreadable: damaged.join('; ') }),
+    taskCount: columns.count('task_count') ?? 0,
+    completedTasks: columns.count('completed_tasks') ?? 0,
+    createdAt: columns.time('created_at') ?? 0,
+    ...field('startedAt', columns.time('started_at')),
+    ...field('completedAt', columns.time('completed_at')),
+    ...field('durationMs', columns.count('duration_ms')),
+    epoch: columns.count('epoch') ?? 0,
+    lastSeq: columns.count('last_seq') ?? 0,
   }
 }
+
+/** Reads the numbers and times of a row of `tasks`. Damaged ones are left out, or 0 (RUNS-P14). */
+export function readTaskNumbers(
+  columns: ColumnReader,
+): Pick<TaskRecord, 'taskIndex' | 'attempt' | 'startedAt' | 'completedAt' | 'durationMs'> {
+  return {
+    taskIndex: columns.count('task_index') ?? 0,
+    attempt: columns.count('attempt') ?? 0,
+    ...field('startedAt', columns.time('started_at')),
+    ...field('completedAt', columns.time('completed_at')),
+    ...field('durationMs', columns.count('duration_ms')),
+  }
+}
+
+/** Reads the columns of a review that have the same form in every store. */
+export function readReviewFields(
+  columns: ColumnReader,
+  reviewId: string,
+): Pick<ReviewRecord, 'request' | 'inputs' | 'tags' | 'openedAt' | 'expiresAt'> {
+  const request = columns.json('request', 'an object')
+  // NOTE: casts at the boundary: stores only ever write values of these types.
+  return {
+    request: {
+      ...unknownRequest(reviewId),
+      ...(request as Partial<ReviewRecord['request']> | undefined),
+    },
+    inputs: (columns.json('inputs', 'an object') ?? {}) as ReviewRecord['inputs'],
+    tags: (columns.json('tags', 'an object') ?? {}) as ReviewRecord['tags'],
+    openedAt: columns.time('opened_at') ?? 0,
+    ...field('expiresAt', columns.time('expires_at')),
+  }
+}
+
+/** Returns the request of a review of which nothing can be read. */
+function unknownRequest(reviewId: string): ReviewRecord['request'] {
+  return {
+    type: 'review_requested',
+    reviewId,
+    taskIndex: 0,
+    taskName: '',
+    taskDescription: '',
+    agentRole: '',
+    attempt: 1,
+    taskOutput: '',
+    timing: 'AFTER_EXECUTION',
+    prompt: null,
+    timeoutMs: 0,
+    onTimeout: 'EXIT_EARLY',
+    requestedAt: new Date(0).toISOString(),
+  }
+}
+
+/** Reads the entry of a row of the audit log. One that is damaged has the action `unreadable`, with the reason. */
+export function readAuditEntry(row: Readonly<Record<string, unknown>>): NewAuditEntry {
+  const columns = new ColumnReader(row)
+  const entry = columns.json('data', 'an object')
+  // NOTE: a cast at the boundary: stores only ever write entries.
+  if (entry !== undefined) return entry as NewAuditEntry
+  const { unreadable: target = '' } = columns.unreadable
+  const at = new Date(0).toISOString()
+  return { at, actor: '', action: 'unreadable', via: 'http', target, outcome: 'FAILED' }
+}
+
+/** Reason with which a store gives up a delivery whose webhook it cannot read (RUNS-P14). */
+export const UNREADABLE_WEBHOOK = 'The stored name of the webhook cannot be read'
 
 /** Returns the id of a delivery, which is the same for every attempt. A run id contains no colon. */
 export function formatDeliveryId({ runId, seq, webhook }: DeliveryParts): string {
@@ -151,6 +234,23 @@ export function parseDeliveryId(id: string): DeliveryParts | undefined {
 
 /** The fields that identify a delivery. */
 export type DeliveryParts = Pick<ClaimedDelivery, 'runId' | 'seq' | 'webhook'>
+
+/** Returns the event that takes the place of a damaged one, whose type is `eventType` (RUNS-P14). */
+export function toUnreadableEvent(
+  eventType: unknown,
+  error: unknown,
+): RunEventOf<'event_unreadable'> {
+  return { type: 'event_unreadable', eventType: String(eventType), reason: errorMessage(error) }
+}
+
+/** Returns `stored` as an event. @throws {TypeError} when it is not an object with a type. */
+export function toStoredEvent(stored: unknown): RunEvent {
+  if (!isJsonObject(stored) || typeof stored['type'] !== 'string') {
+    throw new TypeError('expected an object with a type')
+  }
+  // NOTE: a cast at the boundary: stores only ever write events.
+  return stored as RunEvent
+}
 
 /** Whether the event is delivered to the webhooks of the run (RUNS-O1). */
 export function isDelivered({ type }: RunEvent): boolean {

@@ -4,7 +4,7 @@ import { shortText } from '@tutti/protocol'
 
 import type { Quota } from './ports/run-store.ts'
 import type { NewThreadRun, RunRecord } from './run-record.ts'
-import type { StepError } from '@tutti/ensemble'
+import type { RunStep, StepError } from '@tutti/ensemble'
 
 /** Time that a refused caller should wait, in milliseconds; the same as AgentEnsemble's. */
 const RETRY_AFTER_MS = 5_000
@@ -153,6 +153,12 @@ export function runTooLarge(runId: string, bytes: number, maxBytes: number): Tut
   )
 }
 
+/** Error of a run with a value that the store refuses; `cause` is the reason of the store. */
+export function storeRefused(runId: string, cause: unknown): TuttiError {
+  const message = `The run store refused to record a value of run ${runId}: ${errorMessage(cause)}`
+  return new TuttiError('STORE_REFUSED', message, { cause })
+}
+
 /** Error of a run whose stored data cannot be read. */
 export function runUnreadable(
   runId: string,
@@ -161,6 +167,21 @@ export function runUnreadable(
 ): TuttiError {
   const message = `Cannot read the ${what} of run ${runId}: ${errorMessage(cause)}`
   return new TuttiError('RUN_UNREADABLE', message, { cause })
+}
+
+/** Steps of an unowned run, or the reason why they cannot be read. */
+export interface UnownedSteps {
+  readonly steps: readonly RunStep[]
+  readonly unreadable?: TuttiError
+}
+
+/** Reads the steps of an unowned run. Damaged ones do not prevent a command from reaching the run. */
+export function readUnownedSteps(runId: string, read: () => readonly RunStep[]): UnownedSteps {
+  try {
+    return { steps: read() }
+  } catch (error) {
+    return { steps: [], unreadable: runUnreadable(runId, 'steps', error) }
+  }
 }
 
 /** Error of a command for a run that has ended. */

@@ -136,6 +136,8 @@ export interface TaskRecord {
   readonly error?: string
   /** Finish reason of the model's last answer; absent before the end, and when no model ended the attempt. */
   readonly finishReason?: FinishReason
+  /** The columns that are damaged in the store, with the reasons; their fields are empty. */
+  readonly unreadable?: string
 }
 
 /** A review of a run. */
@@ -150,6 +152,8 @@ export interface ReviewRecord extends Pick<RunRecord, 'ensemble' | 'inputs' | 't
   readonly expiresAt?: number
   /** The reviewer who decided, if known. */
   readonly decidedBy?: string
+  /** The columns that are damaged in the store, with the reasons; their fields are empty. */
+  readonly unreadable?: string
 }
 
 /** The state of a review. */

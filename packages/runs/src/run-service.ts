@@ -52,6 +52,7 @@ import { field } from './record-fields.ts'
 import { buildNotFound, draining, storeUnavailable } from './refusals.ts'
 import { RunEnsembles } from './execution/run-ensembles.ts'
 import { RunThreads } from './threads/run-threads.ts'
+import { UnreadableReport } from './unreadable-report.ts'
 import { RunExecutor } from './execution/run-executor.ts'
 
 import type { ForkRequest } from './execution/fork-request.ts'
@@ -112,6 +113,7 @@ export class RunService {
   readonly #bus: EventBus
   readonly #feed: RunEventFeed
   readonly #commits: GroupCommit
+  readonly #unreadable: UnreadableReport
   readonly #executor: RunExecutor
   readonly #commands: RunCommands
   readonly #threads: RunThreads
@@ -137,6 +139,7 @@ export class RunService {
   ) {
     this.#storage = storage
     this.#settings = resolveRunServiceOptions(options)
+    this.#unreadable = new UnreadableReport(this.#settings.logger)
     const { logger, clock, tickMs, reviews } = this.#settings
     this.#ensembles = new RunEnsembles(ensembles, this.#settings, reviews)
     this.#bus = new EventBus((error) => {
@@ -330,7 +333,13 @@ export class RunService {
   /** Returns a run with its tasks; undefined when the id is unknown. */
   async get(runId: string): Promise<RunWithTasks | undefined> {
     const run = await this.#storage.runs.get(runId)
-    return run === undefined ? undefined : { run, tasks: await this.#storage.runs.tasks(runId) }
+    if (run === undefined) return undefined
+    const tasks = await this.#storage.runs.tasks(runId)
+    this.#unreadable.report([
+      run,
+      ...tasks.map(({ unreadable }) => ({ runId, ...field('unreadable', unreadable) })),
+    ])
+    return { run, tasks }
   }
 
   /** Deletes a run with its events, if it has ended. */
@@ -369,8 +378,9 @@ export class RunService {
   }
 
   /** Returns a page of runs, newest first, each with its usage so far and its current task. */
-  list(query: RunQuery): Promise<RunListPage> {
-    return this.#storage.runs.list(query)
+  async list(query: RunQuery): Promise<RunListPage> {
+    const page = await this.#storage.runs.list(query)
+    return { ...page, runs: this.#unreadable.report(page.runs) }
   }
 
   /** Returns a page of runs, the one whose status changed last first. */
@@ -379,9 +389,10 @@ export class RunService {
   }
 
   /** Returns the reviews that wait for a decision, of one run or of all, in the order in which they opened. */
-  openReviews({ runId }: { readonly runId?: string } = {}): Promise<readonly ReviewRecord[]> {
+  async openReviews({ runId }: { readonly runId?: string } = {}): Promise<readonly ReviewRecord[]> {
     const about = field('runId', runId)
-    return this.#storage.runs.reviews({ open: true, maxBytes: REVIEW_PAGE_BYTES, ...about })
+    const query = { open: true, maxBytes: REVIEW_PAGE_BYTES, ...about }
+    return this.#unreadable.report(await this.#storage.runs.reviews(query))
   }
 
   /** Counts all open reviews, of one run or of all. */

@@ -11,6 +11,8 @@ export interface ThreadRecord extends NewThread {
   /** Number of its stored runs. */
   readonly runCount: number
   readonly newestRun?: Pick<RunRecord, 'runId' | 'status'>
+  /** The columns that are damaged in the store, with the reasons; their fields are empty. */
+  readonly unreadable?: string
 }
 
 /** A thread to create. */
@@ -29,4 +31,6 @@ export interface ThreadRunRecord
     Omit<NewThreadRun, 'threadId'> {
   /** Output of the final task. */
   readonly output?: string
+  /** The columns that are damaged in the store, with the reasons; their fields are empty. */
+  readonly unreadable?: string
 }

@@ -6,7 +6,7 @@
  * W3 The SDK is loaded when an agent is known to use A2A.
  */
 import { USAGE_EXTENSION } from '@tutti/protocol'
-import { systemClock, type Clock } from '@tutti/core'
+import { findExcessProblems, systemClock, type Clock } from '@tutti/core'
 import { AgentError } from '@tutti/agent-call'
 
 import { createAgentFetch, type AgentHttpOptions } from '../http/agent-fetch.ts'
@@ -56,8 +56,9 @@ export class MissingCardError extends AgentError {
 export function a2aConnector(options: A2aConnectorOptions): AgentConnector {
   const { clock = systemClock, maxBodyBytes = DEFAULT_MAX_BODY_BYTES } = options
   const url = readAgentUrl(options.url, options)
-  if (!(maxBodyBytes > 0)) {
-    const problem = `maxBodyBytes must be > 0, got ${maxBodyBytes}`
+  const tooSmall = maxBodyBytes > 0 ? [] : [`maxBodyBytes must be > 0, got ${maxBodyBytes}`]
+  const [problem] = [...tooSmall, ...findExcessProblems({ maxBodyBytes })]
+  if (problem !== undefined) {
     throw new TypeError(`Cannot ask the agent at "${formatShownUrl(url)}": ${problem}`)
   }
   const isNamed = options.cardUrl !== undefined || url.pathname.endsWith('.json')

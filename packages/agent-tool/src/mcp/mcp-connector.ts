@@ -5,6 +5,7 @@
  * N2 The SDK, the child process and the connection start at the first call.
  */
 import { AgentError, type AgentConnector } from '@tutti/agent-call'
+import { findExcessProblems } from '@tutti/core'
 import {
   DEFAULT_MAX_MCP_MESSAGE_BYTES,
   DEFAULT_MCP_CONNECT_TIMEOUT_MS,
@@ -142,10 +143,11 @@ function shareConnection(
 }
 
 function assertPositive(limits: Readonly<Record<string, number>>): void {
-  const problems = Object.entries(limits).flatMap(([name, value]: [string, unknown]) =>
+  const tooSmall = Object.entries(limits).flatMap(([name, value]: [string, unknown]) =>
     typeof value === 'number' && value > 0
       ? []
       : [`${name} must be > 0, got ${JSON.stringify(value)}`],
   )
+  const problems = [...tooSmall, ...findExcessProblems(limits)]
   if (problems.length > 0) throw new TypeError(`Cannot use MCP server: ${problems.join('; ')}`)
 }

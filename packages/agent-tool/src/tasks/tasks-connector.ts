@@ -16,6 +16,7 @@
  */
 import { AgentError } from '@tutti/agent-call'
 import { watchBody, type GuardedFetch } from '@tutti/net'
+import { findExcessProblems } from '@tutti/protocol'
 
 import { createAgentFetch, type AgentHttpOptions } from '../http/agent-fetch.ts'
 import { readAgentUrl, formatShownUrl, appendPath } from '../http/agent-url.ts'
@@ -70,8 +71,10 @@ export function tasksConnector(options: TasksConnectorOptions): AgentConnector {
 }
 
 function limit(name: string, bytes: number): number {
-  if (bytes >= 1) return bytes
-  throw new RangeError(`Cannot ask an agent: ${name} must be >= 1, got ${bytes}`)
+  const tooSmall = bytes >= 1 ? [] : [`${name} must be >= 1, got ${bytes}`]
+  const [problem] = [...tooSmall, ...findExcessProblems({ [name]: bytes })]
+  if (problem === undefined) return bytes
+  throw new RangeError(`Cannot ask an agent: ${problem}`)
 }
 
 /** Resources that all calls share. */

@@ -1,5 +1,5 @@
 /** Opens connections. */
-import { routePath, type RunEvent } from '@tutti/protocol'
+import { findExcessProblems, routePath, type RunEvent } from '@tutti/protocol'
 
 import { openScope } from '../call-scope.ts'
 import { isLogPosition, WANTED_POSITION } from '../events/log-position.ts'
@@ -52,6 +52,8 @@ function subscribe<T extends RunEvent['type']>(
   { runId, from, events, onEvent, onEnd, maxWaiting }: SubscribeOptions<T>,
 ): RunSubscription<T> {
   assertFollowable({ runId, from, events })
+  const [excess] = findExcessProblems({ maxWaiting })
+  if (excess !== undefined) throw new RangeError(`Cannot subscribe: ${excess}`)
   const subscription: Subscription = new Subscription({
     runId,
     from,

@@ -65,6 +65,7 @@ export function toRunSummary(run: ListedRun): RunSummary {
     ...(run.threadId === undefined ? {} : { threadId: run.threadId }),
     ...(run.build === undefined ? {} : { build: run.build }),
     ...(run.code === undefined ? {} : { code: run.code }),
+    ...toUnreadable(run),
   }
 }
 
@@ -80,6 +81,7 @@ export function toThread(thread: ThreadRecord): Thread {
     ...(actor === undefined ? {} : { createdBy: actor }),
     runCount,
     ...(newestRun === undefined ? {} : { newestRun }),
+    ...toUnreadable(thread),
   }
 }
 
@@ -96,6 +98,7 @@ export function toThreadRun(run: ThreadRunMessages): ThreadRun {
     ...(error === undefined ? {} : { error: truncateError(error) }),
     userMessage,
     ...(assistantMessage === undefined ? {} : { assistantMessage }),
+    ...toUnreadable(run),
   }
 }
 
@@ -138,7 +141,13 @@ export function toRunDetail(
     ...(run.parent === undefined ? {} : { parent: { ...run.parent } }),
     ...(run.build === undefined ? {} : { build: run.build }),
     ...(run.code === undefined ? {} : { code: run.code }),
+    ...toUnreadable(run),
   }
+}
+
+/** Returns the reason why a part of a record cannot be read, if there is one. */
+function toUnreadable({ unreadable }: { readonly unreadable?: string }): { unreadable?: string } {
+  return unreadable === undefined ? {} : { unreadable: truncateError(unreadable) }
 }
 
 function sumMetrics(
@@ -190,6 +199,7 @@ export function toPendingReview(review: ReviewRecord): PendingReview {
     ...(toolCallId === undefined ? {} : { toolCallId }),
     ...(toolInput === undefined ? {} : { toolInput }),
     ...(clientTool === undefined ? {} : { clientTool }),
+    ...toUnreadable(review),
   }
 }
 
@@ -208,6 +218,7 @@ function toTaskDetail(task: TaskRecord): RunTaskDetail {
     attempt: task.attempt,
     ...(task.error === undefined ? {} : { error: task.error }),
     ...(task.finishReason === undefined ? {} : { finishReason: task.finishReason }),
+    ...toUnreadable(task),
   }
 }
 

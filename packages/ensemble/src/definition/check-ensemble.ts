@@ -120,6 +120,8 @@ function findSettingProblems(definition: EnsembleDefinition): readonly string[] 
   const problems = [
     ...findUnknownOptions(definition, ENSEMBLE_NAMES),
     ...(definition.name.trim() === '' ? ['name must not be blank'] : []),
+    // Stores, metrics and addresses hold only well-formed text.
+    ...(definition.name.isWellFormed() ? [] : ['name must not contain half of a surrogate pair']),
     ...findChoiceProblems('workflow', definition.workflow, Workflow.enum),
     ...findChoiceProblems('errorStrategy', definition.errorStrategy, ERROR_STRATEGIES),
     ...findChoiceProblems('reviewPolicy', definition.reviewPolicy, ReviewPolicy.enum),

@@ -441,7 +441,8 @@ function createReview(
     taskDescription,
     taskOutput,
     ...(prompt === undefined ? {} : { prompt }),
-    timeoutMs: merged.timeoutMs ?? DEFAULT_REVIEW_TIMEOUT_MS,
+    // Events and stores hold whole milliseconds.
+    timeoutMs: Math.ceil(merged.timeoutMs ?? DEFAULT_REVIEW_TIMEOUT_MS),
     onTimeout,
     ...(requiredRole === undefined ? {} : { requiredRole }),
     openedAt: opened?.openedAt ?? run.clock.now(),

@@ -12,9 +12,6 @@ import { DirectiveAction, suggest, type DirectiveInput, type Priority } from '@t
 
 import type { Directive } from '../ports/run-step.ts'
 
-/** Last time that a `Date` can represent, in milliseconds since 1970. @see ECMA-262, time values */
-const LAST_INSTANT = 8.64e15
-
 const PRIORITIES: readonly Priority[] = ['CRITICAL', 'HIGH', 'NORMAL', 'LOW']
 
 export interface DirectiveCheck {
@@ -66,7 +63,7 @@ export function createDirective(
     ...(actor === undefined ? {} : { actor }),
     priority,
     createdAt: now,
-    ...(ttlMs === undefined || now + ttlMs > LAST_INSTANT ? {} : { expiresAt: now + ttlMs }),
+    ...(ttlMs === undefined || ttlMs === Infinity ? {} : { expiresAt: now + ttlMs }),
   }
 }
 

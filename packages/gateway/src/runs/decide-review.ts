@@ -40,7 +40,7 @@ export async function findDecisionScope(
 /**
  * Decides a review; resolves when the decision is durable. The owner of the run validates the decision.
  *
- * @throws {TuttiError} REVIEW_NOT_FOUND; FORBIDDEN when the caller lacks the role that the review requires; and as
+ * @throws {TuttiError} REVIEW_NOT_FOUND; BAD_REQUEST for a review that is damaged in the store; FORBIDDEN when the caller lacks the role that the review requires; and as
  * `RunService.send`.
  */
 export async function decideReview(
@@ -53,6 +53,10 @@ export async function decideReview(
     throw new TuttiError('REVIEW_NOT_FOUND', `No review has the id "${reviewId}"`)
   }
   addSubject?.({ runId: review.runId })
+  if (review.unreadable !== undefined) {
+    const message = `Review "${reviewId}" cannot be read: ${review.unreadable}. Cancel run ${review.runId}`
+    throw new TuttiError('BAD_REQUEST', message)
+  }
   assertRole(caller, { reviewId, role: review.request.requiredRole })
   const { actor } = actorOf(caller)
   const decision = { ...toVerdict(body), ...(actor === undefined ? {} : { decidedBy: actor }) }

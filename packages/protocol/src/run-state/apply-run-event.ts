@@ -84,6 +84,8 @@ function applyToState(state: RunState, event: RunEvent): RunState {
       if (directives === state.directives && profile === undefined) return state
       return { ...state, directives, ...(profile === undefined ? {} : { profile }) }
     }
+    case 'event_unreadable':
+      return state
     default:
       event satisfies never
       return state

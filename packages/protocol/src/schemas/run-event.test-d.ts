@@ -51,6 +51,7 @@ it('a switch over RunEvent can be exhaustive', () => {
       case 'agent_tool_completed':
       case 'agent_tool_terminated':
       case 'agent_tool_error':
+      case 'event_unreadable':
         return true
       case 'ensemble_started':
       case 'task_started':

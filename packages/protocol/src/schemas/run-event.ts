@@ -39,6 +39,7 @@ import {
   RunForked,
   RunQueued,
   RunResultEvent,
+  EventUnreadable,
   RunResumed,
 } from './events/run-events.ts'
 import {
@@ -103,6 +104,7 @@ export const RunEvent = Type.Union([
   ModelSwitchedEvent,
   EnsembleCompleted,
   RunResultEvent,
+  EventUnreadable,
 ])
 export type RunEvent = Static<typeof RunEvent>
 

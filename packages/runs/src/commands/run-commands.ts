@@ -23,7 +23,7 @@ import {
 
 import { reportActivity } from '../execution/activity.ts'
 import { field } from '../record-fields.ts'
-import { ensembleUnavailable, runCompleted } from '../refusals.ts'
+import { ensembleUnavailable, runCompleted, runUnreadable, storeRefused } from '../refusals.ts'
 
 import type { RunEventFeed } from '../feed/event-feed.ts'
 import type { ResolvedRunServiceOptions } from '../options.ts'
@@ -168,6 +168,7 @@ export class RunCommands {
       next: continues ? 'ready' : 'stay',
     })
     if (result.kind === 'fenced') return undefined
+    if (result.kind === 'failed') throw storeRefused(run.runId, result.error)
     if (result.kind !== 'written') throw TuttiError.from(result.error, 'STORE_UNAVAILABLE')
     reportActivity(settings, { kind: 'written_unowned', runId: run.runId, events: result.events })
     feed.offer(run.runId, result.events)
@@ -175,11 +176,13 @@ export class RunCommands {
     return applied
   }
 
-  async #interpret({ run, steps }: UnownedCommand, command: RunCommand): Promise<AppliedCommand> {
+  async #interpret(sent: UnownedCommand, command: RunCommand): Promise<AppliedCommand> {
+    const { run, steps } = sent
     const { ensembles, storage, settings } = this.#options
     const { models, profiles, clock } = settings
     let ensemble
     try {
+      assertReadable(sent)
       ensemble = ensembles.build(run)
     } catch (error) {
       // A run that cannot continue can still be cancelled.
@@ -214,13 +217,26 @@ export class RunCommands {
     { mode = 'abort' }: RunCommandOf<'cancel'>,
   ): Promise<ReplyTo<'cancel'>> {
     const { storage, executor } = this.#options
-    const steps = await storage.runs.steps(runId)
+    // A run whose steps are damaged cannot continue its tasks.
+    const steps = await storage.runs.steps(runId).catch((error: unknown) => {
+      if (TuttiError.isInstance(error) && error.code === 'RUN_UNREADABLE') return []
+      throw error
+    })
     const hasWork = steps.some(({ kind }) => kind === 'task_begun')
     // Started tasks finish like any other work, when the run is claimed.
     if (mode === 'boundary' && hasWork) return { status: 'CANCELLING' }
     const end = await executor.executeNow(runId)
     return { status: end === 'ended' ? 'CANCELLED' : 'CANCELLING' }
   }
+}
+
+/** @throws {TuttiError} RUN_NOT_RUNNING when columns or steps of the run are damaged: it can only be cancelled. */
+function assertReadable({ run, unreadable }: UnownedCommand): void {
+  const reason =
+    unreadable ??
+    (run.unreadable === undefined ? undefined : runUnreadable(run.runId, 'columns', run.unreadable))
+  if (reason === undefined) return
+  throw new TuttiError('RUN_NOT_RUNNING', `${reason.message}. Cancel the run`, { cause: reason })
 }
 
 /** Adds an id to a decision, so that it counts once even if it is applied twice. */

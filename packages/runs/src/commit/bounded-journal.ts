@@ -1,6 +1,7 @@
 /**
  * A journal that accepts events and steps of one run up to a number of bytes. An entry that exceeds a limit is not
- * written, nor is any later one. The run is notified once, so that it fails with the reason.
+ * written, nor is any later one. The run is notified once, so that it fails with the reason. The same happens after the
+ * store has refused a write.
  */
 import { TuttiError } from '@tutti/core'
 
@@ -17,15 +18,21 @@ export interface JournalLimits {
   readonly maxEventBytes: number
   /** Maximum size of the JSON of all events and steps together, in bytes. For streamed text only the text counts. */
   readonly maxStoredRunBytes: number
-  /** Called once, with the reason. */
+  /** Called once, with the reason: an exceeded limit, or that of `refuse`. */
   readonly onExceeded: (reason: TuttiError) => void
+}
+
+/** A journal that can be closed. */
+export interface BoundedJournal extends RunJournal {
+  /** Refuses later entries, as if a limit were exceeded; no effect when one has been. */
+  refuse(reason: TuttiError): void
 }
 
 /** Wraps a journal with size limits. */
 export function boundedJournal(
   journal: RunJournal,
   { runId, maxEventBytes, maxStoredRunBytes, onExceeded }: JournalLimits,
-): RunJournal {
+): BoundedJournal {
   let stored = 0
   let exceeded: TuttiError | undefined
   const refuse = (reason: TuttiError): TuttiError => {
@@ -50,6 +57,9 @@ export function boundedJournal(
     commit(step, event) {
       const refusal = findRefusal(event, step)
       return refusal === undefined ? journal.commit(step, event) : Promise.reject(refusal)
+    },
+    refuse(reason) {
+      if (exceeded === undefined) refuse(reason)
     },
   }
 }

@@ -7,8 +7,11 @@
  * RUNS-C3 A task that a delegation creates gets a new record. A delegated task of the plan retains its record.
  * RUNS-C4 A resumed run retains its status.
  * RUNS-C6 A task that other code adds when it resumes the run gets a record, or is pending again if it was skipped.
+ * RUNS-C7 An event with a number that not every store can hold is refused.
  * RUNS-C5 A review is open from its request until it is decided, times out, or is withdrawn.
  */
+import { assertStorable } from './check-changes.ts'
+
 import type { ReviewRecord, ReviewStatus, RunRecord, TaskRecord } from '../run-record.ts'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
 
@@ -54,15 +57,25 @@ export type RunFields = Pick<
  */
 export type TaskChangeFields = {
   readonly [
-    K in keyof Omit<TaskRecord, 'taskIndex' | 'name' | 'agentRole' | 'outputOmitted'>
+    K in keyof Omit<TaskRecord, 'taskIndex' | 'name' | 'agentRole' | 'outputOmitted' | 'unreadable'>
   ]-?: undefined extends TaskRecord[K] ? NonNullable<TaskRecord[K]> | null : TaskRecord[K]
 }
 
 /** A task that has not started. */
 export type NewTask = Pick<TaskRecord, 'taskIndex' | 'name' | 'description' | 'agentRole'>
 
-/** Returns the changes that `event` makes, in order; most events make none. */
+/**
+ * Returns the changes that `event` makes, in order; most events make none.
+ *
+ * @throws {RangeError} when a number of the event cannot be stored.
+ */
 export function toRecordChanges(event: RunEvent): readonly Change[] {
+  const changes = computeChanges(event)
+  assertStorable(event.type, changes)
+  return changes
+}
+
+function computeChanges(event: RunEvent): readonly Change[] {
   switch (event.type) {
     case 'ensemble_started':
       return [

@@ -161,7 +161,12 @@ describe('GroupCommit', () => {
 
   it('[RUNS-G1] numbers the writes of a claim from 1, with the run and the token', async () => {
     const { commits, store } = setUp()
-    const journal = commits.journal({ runId: 'run-b', token: 'token-7', onLost: () => undefined })
+    const journal = commits.journal({
+      runId: 'run-b',
+      token: 'token-7',
+      onLost: () => undefined,
+      onRefused: () => undefined,
+    })
     await journal.commit(BEGUN)
     await journal.commit(CANCEL)
     expect(store.writes.map(({ runId, token, writeNo }) => [runId, token, writeNo])).toEqual([
@@ -262,24 +267,32 @@ describe('GroupCommit', () => {
     expect(journal.isFlushed).toBe(true)
   })
 
-  it.each([
-    ['fenced', { kind: 'fenced' }, 'FENCED'],
-    ['failed', { kind: 'failed', error: new Error('disk full') }, 'STORE_UNAVAILABLE'],
-  ] as const)(
-    '[RUNS-G4] stops a run whose write was %s, and notifies it once',
-    async (_, answer, code) => {
-      const { journal, store, lost, batchSizes } = setUp()
-      store.reply = () => answer
-      await expect(journal.commit(CANCEL, CANCELLING)).rejects.toMatchObject({ code })
-      journal.emit(CANCELLING)
-      journal.answer(ANSWER)
-      await expect(journal.flush()).rejects.toMatchObject({ code })
-      await turns()
-      expect(lost.map((error) => error.code)).toEqual([code])
-      expect(store.batches).toHaveLength(1)
-      expect(batchSizes).toEqual([])
-    },
-  )
+  it('[RUNS-G4] stops a run whose write was fenced, and notifies it once', async () => {
+    const { journal, store, lost, batchSizes } = setUp()
+    store.reply = () => ({ kind: 'fenced' })
+    await expect(journal.commit(CANCEL, CANCELLING)).rejects.toMatchObject({ code: 'FENCED' })
+    journal.emit(CANCELLING)
+    journal.answer(ANSWER)
+    await expect(journal.flush()).rejects.toMatchObject({ code: 'FENCED' })
+    await turns()
+    expect(lost.map((error) => error.code)).toEqual(['FENCED'])
+    expect(store.batches).toHaveLength(1)
+    expect(batchSizes).toEqual([])
+  })
+
+  it('[RUNS-G6] notifies a run whose write was refused, and writes its end', async () => {
+    const { journal, store, lost, refused, written } = setUp()
+    store.reply = () => ({ kind: 'failed', error: new Error('out of range') })
+    await expect(journal.commit(CANCEL, CANCELLING)).rejects.toMatchObject({
+      code: 'STORE_REFUSED',
+    })
+    expect([refused.map(({ code }) => code), lost]).toEqual([['STORE_REFUSED'], []])
+    store.reply = (_, keep) => keep()
+    journal.emit(token('end'))
+    await journal.flush()
+    expect(store.stored.map(({ id }) => id)).toEqual(['run-a:0'])
+    expect(written('run-a').at(-1)).toBe('end')
+  })
 
   it('[RUNS-G4] a lost run does not affect the others of its batch', async () => {
     const { commits, journal, store, lost } = setUp()
@@ -292,12 +305,22 @@ describe('GroupCommit', () => {
     expect(store.stored.map(({ id }) => id)).toEqual(['run-b:0'])
   })
 
-  it('[RUNS-G4] an error of the store loses the runs of its batch, not the process', async () => {
-    const { journal, store, lost } = setUp()
-    store.before = () => Promise.reject(new Error('gone'))
+  it('[RUNS-G6] an error of the store is that of the write which causes it alone', async () => {
+    const { commits, journal, store, refused } = setUp()
+    const other = openJournal(commits, 'run-b')
+    store.before = async (batch) => {
+      const isMine = store.batches[batch - 1]?.some(({ runId }) => runId === 'run-a') === true
+      if (isMine) throw new Error('gone')
+    }
     journal.emit(CANCELLING)
-    await expect(journal.flush()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
-    expect(lost).toHaveLength(1)
+    const [mine, theirs] = await Promise.allSettled([
+      journal.flush(),
+      other.commit(CANCEL, CANCELLING),
+    ])
+    expect(mine).toMatchObject({ status: 'rejected', reason: { code: 'STORE_REFUSED' } })
+    expect(theirs.status).toBe('fulfilled')
+    expect(refused).toHaveLength(1)
+    expect(store.stored.map(({ id }) => id)).toEqual(['run-b:0'])
   })
 
   it('[RUNS-G4] a write without a result is lost', async () => {
@@ -570,6 +593,7 @@ interface SetUp {
   /** Number of events of each publication. */
   readonly batchSizes: number[]
   readonly lost: TuttiError[]
+  readonly refused: TuttiError[]
   /** Texts of the events that were sent to the store. */
   written(runId: string): readonly string[]
 }
@@ -579,6 +603,7 @@ function setUp(options: { readonly tickMs?: number } = {}): SetUp {
   const published: string[] = []
   const batchSizes: number[] = []
   const lost: TuttiError[] = []
+  const refused: TuttiError[] = []
   const clock = fakeClock()
   const commits = new GroupCommit({
     store,
@@ -594,14 +619,20 @@ function setUp(options: { readonly tickMs?: number } = {}): SetUp {
     runId: 'run-a',
     token: 'token-1',
     onLost: (reason) => lost.push(reason),
+    onRefused: (reason) => refused.push(reason),
   })
   const written = (runId: string): readonly string[] =>
     store.writes.flatMap((write) => (write.runId === runId ? toTexts(write) : []))
-  return { commits, store, journal, clock, published, batchSizes, lost, written }
+  return { commits, store, journal, clock, published, batchSizes, lost, refused, written }
 }
 
 function openJournal(commits: GroupCommit, runId: string): DurableJournal {
-  return commits.journal({ runId, token: 'token-1', onLost: () => undefined })
+  return commits.journal({
+    runId,
+    token: 'token-1',
+    onLost: () => undefined,
+    onRefused: () => undefined,
+  })
 }
 
 function toText(event: RunEvent): string {

@@ -12,7 +12,9 @@
  *    are in one write.
  * RUNS-G2 Readers receive an event only after it is durable.
  * RUNS-G3 Consecutive tokens of one model call are joined into one event, and so is its reasoning. No text is lost.
- * RUNS-G4 A run whose write was fenced or failed writes nothing more, and is notified once.
+ * RUNS-G4 A run whose write was fenced writes nothing more, and is notified once.
+ * RUNS-G6 A write that the store refuses is dropped with everything that waits behind it, and its run is notified. It
+ *    does not affect other runs; the run may write its end.
  * RUNS-G5 While the store cannot be reached, everything waits, within bounds, and is written once when it is back.
  */
 import { TuttiError, type Clock } from '@tutti/core'
@@ -180,7 +182,12 @@ export class GroupCommit {
       return await this.#options.store.commit(writes)
     } catch (error) {
       const isLost = TuttiError.isInstance(error) && error.code === 'STORE_UNAVAILABLE'
-      return writes.map(() => ({ kind: isLost ? 'unavailable' : 'failed', error }))
+      if (isLost) return writes.map(() => ({ kind: 'unavailable', error }))
+      if (writes.length === 1) return [{ kind: 'failed', error }]
+      // One of the writes may be the cause.
+      const results: WriteResult[] = []
+      for (const write of writes) results.push(...(await this.#commit([write])))
+      return results
     }
   }
 }

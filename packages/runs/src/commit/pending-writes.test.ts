@@ -142,15 +142,36 @@ describe('PendingWrites', () => {
     expect(texts).toEqual(['a', 'bc'])
   })
 
+  it('[RUNS-G6] drops a refused write and what waits behind it, and gives its number to the next one', async () => {
+    const { pending, lost, refused } = setUp()
+    pending.add({ event: CANCELLING })
+    const first = pending.take()
+    pending.add({ event: CANCELLING })
+    const waiting = pending.settled()
+    pending.settle({ kind: 'failed', error: new Error('out of range') })
+    await expect(waiting).rejects.toBe(refused[0])
+    expect(refused).toMatchObject([
+      {
+        code: 'STORE_REFUSED',
+        message: 'The run store refused to record a value of run run-a: out of range',
+        cause: { message: 'out of range' },
+      },
+    ])
+    expect([lost, pending.isEmpty]).toEqual([[], true])
+    expect(pending.add({ event: token('end') })).toBe(true)
+    expect(pending.take()).toMatchObject({ writeNo: first?.writeNo, events: [token('end')] })
+    pending.settle(WRITTEN)
+    expect(pending.isEmpty).toBe(true)
+  })
+
   it('[RUNS-G4] accepts no more data after a loss, and returns false', async () => {
     const { pending, lost } = setUp()
     pending.add({ event: CANCELLING })
     pending.take()
-    pending.settle({ kind: 'failed', error: new Error('disk full') })
+    pending.settle({ kind: 'fenced' })
     expect(lost.map(({ message }) => message)).toEqual([
-      'Cannot write the events of run run-a: disk full',
+      'Run run-a was taken over by another owner',
     ])
-    expect(lost[0]?.cause).toMatchObject({ message: 'disk full' })
     expect(pending.add({ event: CANCELLING })).toBe(false)
     expect([pending.isEmpty, pending.take()]).toEqual([true, undefined])
     await expect(pending.settled()).rejects.toBe(lost[0])
@@ -179,12 +200,20 @@ describe('PendingWrites', () => {
   })
 })
 
-function setUp(): { readonly pending: PendingWrites; readonly lost: readonly TuttiError[] } {
+interface SetUp {
+  readonly pending: PendingWrites
+  readonly lost: readonly TuttiError[]
+  readonly refused: readonly TuttiError[]
+}
+
+function setUp(): SetUp {
   const lost: TuttiError[] = []
+  const refused: TuttiError[] = []
   const pending = new PendingWrites({
     runId: 'run-a',
     token: TOKEN,
     onLost: (reason) => lost.push(reason),
+    onRefused: (reason) => refused.push(reason),
   })
-  return { pending, lost }
+  return { pending, lost, refused }
 }

@@ -1,6 +1,7 @@
 /** The events, steps and answers of one run that are not written yet, in the order of emission. */
-import { errorMessage, TuttiError } from '@tutti/core'
+import { TuttiError } from '@tutti/core'
 
+import { storeRefused } from '../refusals.ts'
 import { StoredValues } from './stored-values.ts'
 
 import type { RunWrite, WriteResult } from '../ports/run-store.ts'
@@ -21,6 +22,11 @@ export interface PendingWritesOptions {
   readonly token: string
   /** Called once, when the run may no longer write. */
   readonly onLost: (reason: TuttiError) => void
+  /**
+   * Called when the store refused a write, which is dropped with everything that waits behind it. The run may then write
+   * its end.
+   */
+  readonly onRefused: (reason: TuttiError) => void
 }
 
 /** Data that is emitted together. */
@@ -142,8 +148,12 @@ export class PendingWrites {
   /** Processes the result of the write that was sent. An unconfirmed write is sent again. */
   settle(result: WriteResult | undefined): void {
     if (this.#lost !== undefined || result?.kind === 'unavailable') return
+    if (result?.kind === 'failed') {
+      this.#refuse(storeRefused(this.runId, result.error))
+      return
+    }
     if (result?.kind !== 'written') {
-      this.lose(toLossError(this.runId, result))
+      this.lose(new TuttiError('FENCED', `Run ${this.runId} was taken over by another owner`))
       return
     }
     this.#sent = undefined
@@ -157,16 +167,28 @@ export class PendingWrites {
   lose(reason: TuttiError): void {
     if (this.#lost !== undefined) return
     this.#lost = reason
+    this.#drop(reason)
+    this.#options.onLost(reason)
+  }
+
+  /** Drops the refused write and everything behind it. Its number is free for the next write. */
+  #refuse(reason: TuttiError): void {
+    this.#writeNo -= 1
+    this.#drop(reason)
+    this.#options.onRefused(reason)
+  }
+
+  #drop(reason: TuttiError): void {
     this.#sent = undefined
     this.#events = []
     this.#steps = []
     this.#stepEvents = []
     this.#answers = []
+    this.#openTexts.clear()
     const waiters = [...this.#sentWaiters, ...this.#waiters]
     this.#sentWaiters = []
     this.#waiters = []
     for (const { reject } of waiters) reject(reason)
-    this.#options.onLost(reason)
   }
 
   get #hasNothingNew(): boolean {
@@ -210,15 +232,4 @@ function joinTexts(open: RunEvent, next: StreamedText): StreamedText | undefined
     return { ...open, text: open.text + next.text }
   }
   return undefined
-}
-
-function toLossError(runId: string, result: WriteResult | undefined): TuttiError {
-  if (result?.kind === 'failed') {
-    return new TuttiError(
-      'STORE_UNAVAILABLE',
-      `Cannot write the events of run ${runId}: ${errorMessage(result.error)}`,
-      { cause: result.error, retryable: true },
-    )
-  }
-  return new TuttiError('FENCED', `Run ${runId} was taken over by another owner`)
 }

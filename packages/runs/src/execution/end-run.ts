@@ -40,7 +40,8 @@ export function endRun(
     const event = toTaskEnd(task, steps, why)
     if (event !== undefined) journal.emit(event)
   }
-  const durationMs = clock.now() - (run.startedAt ?? clock.now())
+  // The clock may have been set back since.
+  const durationMs = Math.max(0, clock.now() - (run.startedAt ?? clock.now()))
   const outputs =
     known === undefined
       ? tasks.flatMap(toOutputs)
@@ -103,7 +104,7 @@ function toTaskEnd(
     reason,
     taskName,
     attempt: task.attempt,
-    durationMs: now - (task.startedAt ?? now),
+    durationMs: Math.max(0, now - (task.startedAt ?? now)),
     code,
     ...countAttemptUsage(task, steps),
     willRetry: false,

@@ -265,25 +265,55 @@ describe('Execution, from its claim to its end', () => {
     expect(store.stored.at(-1)).not.toHaveProperty('code')
   })
 
-  it('[RUNS-X2] is over and logs an error when its end cannot be stored', async () => {
-    const { store, engine, end, logged } = await setUp()
-    store.reply = () => ({ kind: 'failed', error: new Error('disk full') })
+  it('[RUNS-X11] is released and logs an error when not even a short end can be stored', async () => {
+    const { store, engine, end, logged, releases } = await setUp()
+    store.reply = () => ({ kind: 'failed', error: new Error('out of range') })
     engine.run.fail(new Error('no such thing'))
-    await turns(8)
-    expect(logged).toContain('error Failed to store the end of a run')
+    await turns(12)
+    expect(logged.filter((line) => line === 'error Failed to store the end of a run')).toHaveLength(
+      2,
+    )
+    expect(releases).toEqual([{ kind: 'lost' }])
     expect(end()).toBe('lost')
   })
 })
 
 describe('Execution that loses its claim', () => {
-  it('[RUNS-X8] releases the run as lost when its events cannot be stored', async () => {
-    const { engine, store, over, releases } = await setUp()
-    store.reply = () => ({ kind: 'failed', error: new Error('a value that no store can hold') })
+  it('[RUNS-X11] ends the run once, with the reason of the store, when the store refuses a write', async () => {
+    const { engine, store, over, releases, logged } = await setUp()
+    store.reply = ({ events }, keep) =>
+      events.some(({ type }) => type === 'token')
+        ? { kind: 'failed', error: new Error('a value that no store can hold') }
+        : keep()
     engine.run.emit({ ...token('a'), attempt: 2 })
     engine.run.complete()
-    expect(await over).toBe('lost')
+    expect(await over).toBe('ended')
     expect(engine.run.isStopped).toBe(true)
-    expect(releases).toEqual([{ kind: 'lost' }])
+    expect(releases).toEqual([])
+    expect(store.stored).toMatchObject([
+      { type: 'ensemble_completed', exitReason: 'ERROR' },
+      {
+        type: 'run_result',
+        status: 'FAILED',
+        code: 'STORE_REFUSED',
+        error: expect.stringContaining('a value that no store can hold'),
+      },
+    ])
+    expect(logged).toContain('error Run cannot continue')
+  })
+
+  it('[RUNS-X11] ends a run whose write is refused while it is handed over', async () => {
+    const { engine, store, execution, over, releases } = await setUp()
+    store.reply = ({ events }, keep) =>
+      events.some(({ type }) => type === 'token')
+        ? { kind: 'failed', error: new Error('a value that no store can hold') }
+        : keep()
+    const handedOver = execution.handOver()
+    engine.run.emit({ ...token('a'), attempt: 2 })
+    await handedOver
+    expect(await over).toBe('ended')
+    expect(releases).toEqual([])
+    expect(store.stored.at(-1)).toMatchObject({ type: 'run_result', code: 'STORE_REFUSED' })
   })
 
   it('[RUNS-X8] releases the run as lost when its steps cannot be read because the store is unavailable', async () => {
@@ -884,7 +914,7 @@ async function setUp({
       },
     },
     steps: () => Promise.resolve(steps),
-    journal: (onLost) => commits.journal({ runId: RUN, token: claim.token, onLost }),
+    journal: (callbacks) => commits.journal({ runId: RUN, token: claim.token, ...callbacks }),
     models: undefined,
     prices: undefined,
     parkAfterMs: PARK_AFTER_MS,

@@ -22,14 +22,16 @@
  * RUNS-X9 A run that waits for a person is marked as waiting in the store as soon as its review is durable, and
  *    takes no slot. So is a run that only waits for agents of other processes, which may be runs of the same store. Both
  *    continue at once when they are decided or answered, briefly beyond the limit if necessary.
- * RUNS-X8 A run whose events cannot be stored, or whose steps cannot be read because the store is unavailable, is
+ * RUNS-X8 A run whose events cannot be stored, or whose steps cannot be read, because the store is unavailable, is
  *    released as lost, and fails when that happens repeatedly.
+ * RUNS-X11 A run with an event or step that exceeds a limit, or that the store refuses, ends FAILED once, with the reason.
+ *    What it stored before is retained.
  */
 import { setImmediate } from 'node:timers/promises'
 
 import { sleep, TuttiError, type Clock, type Logger, type ToolMetrics } from '@tutti/core'
 
-import { boundedJournal } from '../commit/bounded-journal.ts'
+import { boundedJournal, type BoundedJournal } from '../commit/bounded-journal.ts'
 import { assertStepsComplete } from './check-steps.ts'
 import { endRun } from './end-run.ts'
 import { field } from '../record-fields.ts'
@@ -38,6 +40,7 @@ import { runUnreadable } from '../refusals.ts'
 import { SUSPECT_LOSSES } from './suspects.ts'
 
 import type { DurableJournal } from '../commit/group-commit.ts'
+import type { PendingWritesOptions } from '../commit/pending-writes.ts'
 import type { ClaimedRun, Release, RunQueue, WaitsFor } from '../ports/run-queue.ts'
 import type { CommandAnswer, PendingCommand } from '../ports/command-queue.ts'
 import type { TaskRecord } from '../run-record.ts'
@@ -50,7 +53,6 @@ import type {
   Prices,
   ReflectionStore,
   RunHandle,
-  RunJournal,
   RunProfiles,
   RunStep,
   TextLimits,
@@ -65,8 +67,8 @@ export interface ExecutionOptions {
   readonly steps: () => Promise<readonly RunStep[]>
   /** Reads the stored tasks of the run. */
   readonly tasks?: () => Promise<readonly TaskRecord[]>
-  /** Opens the journal of the run; `onLost` is called when it may no longer write. */
-  readonly journal: (onLost: (reason: TuttiError) => void) => DurableJournal
+  /** Opens the journal of the run. */
+  readonly journal: (callbacks: JournalCallbacks) => DurableJournal
   readonly models: ModelCatalog | undefined
   /** Profiles that directives may apply. */
   readonly profiles?: RunProfiles | undefined
@@ -94,6 +96,9 @@ export interface ExecutionOptions {
   readonly clock: Clock
   readonly logger: Logger
 }
+
+/** Callbacks of the journal of a run, as in `PendingWritesOptions`. */
+export type JournalCallbacks = Pick<PendingWritesOptions, 'onLost' | 'onRefused'>
 
 /** Maximum time for the last write of a released run, in milliseconds. */
 const LAST_WRITE_MS = 1_000
@@ -131,9 +136,11 @@ export class Execution {
   readonly #work: Promise<void>
   #steps: readonly RunStep[] | undefined
   #handle: RunHandle | undefined
-  /** Reason why the run may write only its end. */
-  #tooLarge: TuttiError | undefined
-  /** Stops the engine of a run that is too large. */
+  /** The journal of the engine. */
+  #bounded: BoundedJournal | undefined
+  /** Reason why the run may write only its end: a limit is exceeded, or the store refused a write. */
+  #unstorable: TuttiError | undefined
+  /** Stops the engine of a run that may write only its end. */
   readonly #failing = new AbortController()
   #stopParkTimer: (() => void) | undefined
   /** Whether the run waits for people, and whether for agents. */
@@ -142,6 +149,7 @@ export class Execution {
   #marked: WaitsFor = 'nothing'
   #isMarking = false
   #releasing: Promise<void> | undefined
+  #ending: Promise<void> | undefined
   /** Aborts when the process shuts down. */
   readonly #shuttingDown = new AbortController()
   #over!: (end: ExecutionEnd) => void
@@ -157,13 +165,18 @@ export class Execution {
     this.over = new Promise((resolve) => {
       this.#over = resolve
     })
-    this.#journal = options.journal((reason) => {
-      this.#controller.abort(reason)
-      if (reason.code === 'FENCED') {
-        options.logger.warn('Lost the lease of a run; stopping', { runId: this.runId })
-      }
-      // The next owner tries again, a limited number of times.
-      if (reason.code === 'STORE_UNAVAILABLE') this.#releasing ??= this.#release({ kind: 'lost' })
+    this.#journal = options.journal({
+      onLost: (reason) => {
+        this.#controller.abort(reason)
+        if (reason.code === 'FENCED') {
+          options.logger.warn('Lost the lease of a run; stopping', { runId: this.runId })
+        }
+        // The next owner tries again, a limited number of times.
+        if (reason.code === 'STORE_UNAVAILABLE') this.#releasing ??= this.#release({ kind: 'lost' })
+      },
+      onRefused: (reason) => {
+        this.#bounded?.refuse(reason)
+      },
     })
     this.#work = this.#execute()
   }
@@ -229,10 +242,10 @@ export class Execution {
       this.#started.resolve()
       for (const command of this.#claim.commands) void this.take(command)
       await handle.result
-      if (this.#tooLarge !== undefined) throw this.#tooLarge
+      if (this.#unstorable !== undefined) throw this.#unstorable
       await this.#journal.flush()
     } catch (thrown) {
-      const error = this.#tooLarge ?? TuttiError.from(thrown, 'ENGINE_FAILED')
+      const error = this.#unstorable ?? TuttiError.from(thrown, 'ENGINE_FAILED')
       if (this.#controller.signal.aborted) {
         if (this.#releasing === undefined) this.#over('lost')
         return
@@ -243,7 +256,7 @@ export class Execution {
         return
       }
       logger.error('Run cannot continue', { runId: this.runId, error })
-      await this.#endWith(error)
+      await this.#end(error)
     } finally {
       this.#started.resolve()
       this.#stopParkTimer?.()
@@ -286,6 +299,7 @@ export class Execution {
     } = run.request ?? {}
     const { verbose, toolLogTruncateLength } = options
     const ensemble = this.#options.ensemble()
+    this.#bounded = this.#boundedJournal()
     return ensemble.start(run.inputs, {
       ...field('traceparent', traceparent),
       ...field('tracestate', tracestate),
@@ -299,7 +313,7 @@ export class Execution {
       runId: run.runId,
       // The engine treats an abort as a cancel, but the journal no longer accepts the events of that cancel.
       signal: AbortSignal.any([this.#controller.signal, this.#failing.signal]),
-      journal: this.#boundedJournal(),
+      journal: this.#bounded,
       clock,
       logger,
       onWaiting: () => {
@@ -329,11 +343,11 @@ export class Execution {
     })
   }
 
-  /** Returns the journal for the engine, which aborts the run when it exceeds a limit. */
-  #boundedJournal(): RunJournal {
+  /** Returns the journal for the engine, which aborts the run when an entry cannot be stored. */
+  #boundedJournal(): BoundedJournal {
     const { maxEventBytes = Infinity, maxStoredRunBytes = Infinity } = this.#options
     const onExceeded = (reason: TuttiError): void => {
-      this.#tooLarge = reason
+      this.#unstorable = reason
       // Asynchronously, so as not to abort inside the engine call that wrote.
       queueMicrotask(() => {
         this.#failing.abort(reason)
@@ -343,18 +357,36 @@ export class Execution {
     return boundedJournal(this.#journal, { runId, maxEventBytes, maxStoredRunBytes, onExceeded })
   }
 
-  async #endWith(error: TuttiError): Promise<void> {
+  /**
+   * Stores the end of a run that cannot continue. If the store refuses it, or its tasks cannot be read, the end has
+   * neither tasks nor usage. If that cannot be stored either, the run is released, so that it does not stay here.
+   */
+  #end(error: TuttiError): Promise<void> {
+    this.#ending ??= this.#writeEnd(error)
+    return this.#ending
+  }
+
+  async #writeEnd(error: TuttiError): Promise<void> {
     const { clock, logger, tasks } = this.#options
-    try {
-      const stored = (await tasks?.()) ?? []
-      endRun(
-        // The steps of a run that is too large are outdated.
-        { run: this.#claim.run, steps: this.#tooLarge === undefined ? this.#steps : undefined },
-        { journal: this.#journal, clock, error, tasks: stored },
-      )
+    const { run } = this.#claim
+    const write = async (steps: readonly RunStep[] | undefined, ends: readonly TaskRecord[]) => {
+      endRun({ run, steps }, { journal: this.#journal, clock, error, tasks: ends })
       await this.#journal.flush()
-    } catch (lost) {
-      logger.error('Failed to store the end of a run', { runId: this.runId, error: lost })
+    }
+    try {
+      // The steps of a run whose entries were refused are outdated.
+      await write(this.#unstorable === undefined ? this.#steps : undefined, (await tasks?.()) ?? [])
+    } catch (first) {
+      if (this.#controller.signal.aborted) return
+      logger.error('Failed to store the end of a run', { runId: this.runId, error: first })
+      try {
+        await write(undefined, [])
+      } catch (second) {
+        if (this.#controller.signal.aborted) return
+        logger.error('Failed to store the end of a run', { runId: this.runId, error: second })
+        this.#stop(TuttiError.from(second, 'ENGINE_FAILED'))
+        this.#releasing ??= this.#release({ kind: 'lost' })
+      }
     }
   }
 
@@ -423,6 +455,12 @@ export class Execution {
       this.#stop(new TuttiError('INTERRUPTED', `Run ${this.runId} is being released`))
       await this.#release(release)
     } catch (error) {
+      if (this.#unstorable !== undefined && !this.#controller.signal.aborted) {
+        await this.#end(this.#unstorable)
+        this.#stop(this.#unstorable)
+        this.#over('ended')
+        return
+      }
       this.#options.logger.info('Lost a run while releasing it', { runId: this.runId, error })
       this.#over('lost')
     }

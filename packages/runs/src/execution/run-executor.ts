@@ -506,9 +506,9 @@ export class RunExecutor {
       steps: () =>
         isNew ? Promise.resolve([]) : storage.runs.steps(runId, { maxBytes: maxStoredRunBytes }),
       tasks: () => storage.runs.tasks(runId),
-      journal: (onLost) =>
+      journal: (callbacks) =>
         redactedJournal(
-          commits.journal({ runId, token, onLost }),
+          commits.journal({ runId, token, ...callbacks }),
           applyCaptureMode(request?.options?.captureMode, redact),
         ),
       models,

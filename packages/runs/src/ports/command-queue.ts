@@ -7,6 +7,7 @@
  * RUNS-W3 When a run ends, its pending commands are answered with RUN_COMPLETED.
  * RUNS-W4 The record of a run that is sent a cancel is CANCELLING from then on.
  */
+import type { TuttiError } from '@tutti/core'
 import type { RunStep, StepError } from '@tutti/ensemble'
 import type { RunCommand } from '@tutti/protocol'
 import type { RunRecord } from '../run-record.ts'
@@ -44,5 +45,7 @@ export type SentCommand =
       /** The fencing token for a write to the run; see `UnownedWrite`. */
       readonly token: string
       readonly steps: readonly RunStep[]
+      /** Present when its steps are damaged; `steps` is then empty. */
+      readonly unreadable?: TuttiError
     }
   | { readonly kind: 'ended'; readonly run: RunRecord }

@@ -1,6 +1,7 @@
 /** The audit log in Postgres. */
 import { LOCKS, type Database } from './database.ts'
-import { clampCount } from './numbers.ts'
+import { clampBytes, clampCount } from '../query-numbers.ts'
+import { readAuditEntry } from '../record-fields.ts'
 import { toIndex } from './text.ts'
 
 import type { AuditLog, AuditPageQuery, NewAuditEntry } from '../ports/audit-log.ts'
@@ -37,7 +38,7 @@ export class PostgresAuditLog implements AuditLog {
   }
 
   async list(query: AuditPageQuery): Promise<readonly AuditEntry[]> {
-    const { runId, actor, action, before, limit, maxBytes = Number.MAX_SAFE_INTEGER } = query
+    const { runId, actor, action, before, limit, maxBytes = Infinity } = query
     const texts = { run_id: runId, actor, action }
     const wanted = Object.entries(texts).filter(([, text]) => text !== undefined)
     const conditions = [
@@ -55,14 +56,13 @@ export class PostgresAuditLog implements AuditLog {
        ) AS sized WHERE before < $3 ORDER BY id DESC`,
       [
         clampCount(limit),
-        before ?? Number.MAX_SAFE_INTEGER,
-        maxBytes,
+        clampCount(before ?? Infinity),
+        clampBytes(maxBytes),
         ...wanted.map(([, text]) => toIndex(String(text))),
       ],
     )
     return rows.map((row) => ({
-      // NOTE: a cast at the boundary: this store only ever writes entries.
-      ...(JSON.parse(String(row['data'])) as NewAuditEntry),
+      ...readAuditEntry(row),
       id: Number(row['id']),
     }))
   }

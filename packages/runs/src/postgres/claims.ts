@@ -7,8 +7,8 @@
 import { SUSPECT_LOSSES } from '../execution/suspects.ts'
 import { claimOfferedSql, claimSql, offersSql } from './claim-sql.ts'
 import { expireLeases, toFleet } from './leases.ts'
-import { clampCount, finiteOrNull } from './numbers.ts'
-import { toPendingCommand, toRunRow } from './rows.ts'
+import { clampCount, finiteOrNull } from '../query-numbers.ts'
+import { toPendingCommands, toRunRow } from './rows.ts'
 import { growSlots } from './slots.ts'
 import { fromColumn, toColumn } from './text.ts'
 
@@ -225,7 +225,9 @@ export class PostgresClaims {
     return {
       run,
       token,
-      commands: commands.map((command) => toPendingCommand({ ...command, run_id: row['run_id'] })),
+      commands: toPendingCommands(
+        commands.map((command) => ({ ...command, run_id: row['run_id'] })),
+      ),
       lostOwners,
     }
   }

@@ -1,7 +1,8 @@
 /** Queues commands for the owners of runs, over Postgres. */
+import { readUnownedSteps } from '../refusals.ts'
 import { loadValues } from './load-values.ts'
 import { toOwnerChannel } from './notifications.ts'
-import { toRunRow, toPendingCommand, toStep } from './rows.ts'
+import { toRunRow, toPendingCommands, toStep } from './rows.ts'
 import { toColumn } from './text.ts'
 
 import type { RunCommand } from '@tutti/protocol'
@@ -54,7 +55,7 @@ export class PostgresCommandQueue implements CommandQueue {
        WHERE run_id = ANY($1) AND answer IS NULL ORDER BY signals.id`,
       [runIds.map(toColumn)],
     )
-    return rows.map(toPendingCommand)
+    return toPendingCommands(rows)
   }
 
   async answer(commandId: string): Promise<CommandAnswer | undefined> {
@@ -85,7 +86,8 @@ export class PostgresCommandQueue implements CommandQueue {
         [id],
       )
       const reader = await loadValues({ runId, session }, steps)
-      return { kind: 'unowned', run, token, steps: steps.map((step) => toStep(reader, step)) }
+      const read = readUnownedSteps(runId, () => steps.map((step) => toStep(reader, step)))
+      return { kind: 'unowned', run, token, ...read }
     }
     const commandId = crypto.randomUUID()
     await session.query(

@@ -303,7 +303,7 @@ function toRunValues(run: NewRun): readonly unknown[] {
     run.submission === undefined ? null : toColumn(run.submission.fingerprint),
     ...toSubmittedColumns(run),
     run.actor === undefined ? null : toIndex(run.actor),
-    run.cacheKey ?? null,
+    run.cacheKey === undefined ? null : toIndex(run.cacheKey),
     run.code === undefined ? null : toColumn(run.code.build),
     run.code?.code ?? null,
     run.code?.isFixed ?? null,

@@ -9,7 +9,7 @@
  */
 import { STATE_OF_FOUND } from './claim-key-sql.ts'
 import { LOCKS, type Database, type DatabaseSession, type PostgresRow } from './database.ts'
-import { clampCount, finiteOrNull } from './numbers.ts'
+import { clampCount, finiteOrNull } from '../query-numbers.ts'
 import { fromColumn, toColumn } from './text.ts'
 import { COST_PERIOD_COLUMNS, deleteEmptyCosts, toCostPeriods } from './totals.ts'
 

@@ -1,5 +1,6 @@
 /** Reads the events of a Postgres store. */
 import { EVENT_PAGE_BYTES } from '../ports/event-log.ts'
+import { clampBytes, clampCount } from '../query-numbers.ts'
 import { loadValues } from './load-values.ts'
 import { toEvent } from './rows.ts'
 import { fromColumn, toColumn } from './text.ts'
@@ -29,16 +30,16 @@ export class PostgresEventLog implements StoredEventLog {
     const { requests } = this.#parts
     const { schema } = requests
     const rows = await requests.query(
-      `SELECT last_seq, seq, data FROM ${schema}.runs LEFT JOIN LATERAL (
-         SELECT seq, data, sum(size) OVER (ORDER BY seq) - size AS before
+      `SELECT last_seq, seq, type, data FROM ${schema}.runs LEFT JOIN LATERAL (
+         SELECT seq, type, data, sum(size) OVER (ORDER BY seq) - size AS before
          FROM (
-           SELECT seq, data, coalesce(bytes, octet_length(data)) AS size FROM ${schema}.events
+           SELECT seq, type, data, coalesce(bytes, octet_length(data)) AS size FROM ${schema}.events
            WHERE run = runs.id AND seq >= $2 AND ($4::text[] IS NULL OR type = ANY($4))
            ORDER BY seq LIMIT $3
          ) AS wanted
        ) AS sized ON before < $5
        WHERE run_id = $1 ORDER BY seq`,
-      [toColumn(runId), from, limit, types, maxBytes],
+      [toColumn(runId), clampCount(from), clampCount(limit), types, clampBytes(maxBytes)],
     )
     const [first] = rows
     if (first === undefined) return { events: [], lastSeq: undefined }

@@ -11,7 +11,7 @@
 import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
 import { CLAIM_KEY, STATE_OF_FOUND } from './claim-key-sql.ts'
 import { channelSql } from './notifications.ts'
-import { finiteOrNull } from './numbers.ts'
+import { finiteOrNull } from '../query-numbers.ts'
 import { fromColumn, toColumn } from './text.ts'
 
 import type { Fleet, HeldRun, LeaseOwner, RenewalRequest } from '../ports/run-queue.ts'

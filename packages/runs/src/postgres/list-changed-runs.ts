@@ -7,6 +7,7 @@
 import { RunStatus } from '@tutti/protocol'
 
 import { MOST_COUNTED } from '../ports/run-store.ts'
+import { clampCount } from '../query-numbers.ts'
 import { CHANGED_AT } from './migrations.ts'
 import { fromColumn, toColumn, toTagIndex } from './text.ts'
 
@@ -74,7 +75,7 @@ export function changedRunsStatement(
       )
       .join(' UNION ALL ')
   const order = 'ORDER BY changed_at DESC, run_id DESC'
-  const top = `${order} LIMIT ${add(limit)}`
+  const top = `${order} LIMIT ${add(clampCount(limit))}`
   const most = `LIMIT ${MOST_COUNTED + 1}`
   return {
     sql: `

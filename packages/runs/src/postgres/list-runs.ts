@@ -1,12 +1,13 @@
 /** Lists runs of the Postgres store, newest first. */
 import { RunStatus } from '@tutti/protocol'
 
+import { clampCount } from '../query-numbers.ts'
 import { LISTED_COLUMNS } from '../record-fields.ts'
 import { MOST_COUNTED } from '../ports/run-store.ts'
 import { normalizeForSearch } from '../search-text.ts'
 import { toTermGrams } from './grams.ts'
 import { toListedRun } from './rows.ts'
-import { toTagIndex, toColumn } from './text.ts'
+import { toTagIndex, toColumn, toIndex } from './text.ts'
 
 import type { RunListPage, RunQuery } from '../ports/run-store.ts'
 import type { Database, PostgresRow } from './database.ts'
@@ -17,12 +18,12 @@ import type { Database, PostgresRow } from './database.ts'
  * an ensemble or both, in an index that has these runs in this order, however many other runs are newer.
  */
 export async function queryRuns(database: Database, query: RunQuery): Promise<RunListPage> {
-  const { limit, offset = 0, before = Number.MAX_SAFE_INTEGER } = query
+  const { limit, offset = 0, before = Infinity } = query
   if (query.statuses?.length === 0) return { runs: [], total: 0, isCapped: false }
   const { schema } = database
   const filter = toFilter(schema, query)
   const grams = filter.text?.grams
-  const values = [...filter.values, before, limit, offset]
+  const values = [...filter.values, ...[before, limit, offset].map(clampCount)]
   const [found] = await database.query(
     candidatesSql(schema, filter),
     grams === undefined ? values : [...values, grams],
@@ -84,7 +85,7 @@ function toFilter(
     const thread = add(toColumn(threadId))
     conditions.push(`id IN (SELECT run FROM ${schema}.thread_runs WHERE thread_id = ${thread})`)
   }
-  if (cacheKey !== undefined) conditions.push(`cache_key = ${add(cacheKey)}`)
+  if (cacheKey !== undefined) conditions.push(`cache_key = ${add(toIndex(cacheKey))}`)
   const others = [...conditions]
   const ensembles = ensemble === undefined ? [] : [add(toColumn(ensemble))]
   conditions.push(...ensembles.map((value) => `ensemble = ${value}`))

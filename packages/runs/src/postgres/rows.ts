@@ -2,13 +2,18 @@
 import { addTokens } from '@tutti/ensemble'
 
 import { toLoggedEvent } from '../commit/serialize-once.ts'
+import { ColumnReader } from '../column-reader.ts'
 import {
   field,
   readListedFields,
   readOutputOmitted,
-  numberField,
   parseCutText,
   readJsonColumns,
+  readReviewFields,
+  readRunNumbers,
+  readTaskNumbers,
+  toStoredEvent,
+  toUnreadableEvent,
 } from '../record-fields.ts'
 import { fromColumn } from './text.ts'
 
@@ -49,48 +54,46 @@ export function toRunRow(row: PostgresRow): PostgresRunRow {
     nextStep: Number(nextStep),
     lostOwners: Number(lostOwners),
     commands: Number(row['commands']),
-    fingerprint: typeof row['fingerprint'] === 'string' ? fromColumn(row['fingerprint']) : null,
+    fingerprint: new ColumnReader(row).text('fingerprint', fromColumn) ?? null,
   }
 }
 
 /** Reads the run of a row of table `runs`, without the fields that only the store uses. */
 export function toRun(row: PostgresRow): RunRecord {
+  const columns = new ColumnReader(row)
   return {
-    ...toSummary(row),
-    ...optionalText('error', row['error']),
+    ...toSummary(columns),
+    ...field('error', columns.text('error', fromColumn)),
+    ...columns.unreadable,
   }
 }
 
 /** Reads the columns of a run, without its error; a list reads only some of them. */
-function toSummary(row: PostgresRow): Omit<RunRecord, 'error'> {
+function toSummary(columns: ColumnReader): Omit<RunRecord, 'error' | 'unreadable'> {
   return {
-    runId: text(row['run_id']),
-    ensemble: text(row['ensemble']),
-    workflow: row['workflow'] as RunRecord['workflow'],
-    status: row['status'] as RunRecord['status'],
-    ...readJsonColumns(row),
-    ...optionalText('threadId', row['thread_id']),
-    ...optionalText('build', row['build']),
-    ...optionalText('code', row['code']),
-    taskCount: Number(row['task_count']),
-    completedTasks: Number(row['completed_tasks']),
-    createdAt: Number(row['created_at']),
-    ...numberField('startedAt', row['started_at']),
-    ...numberField('completedAt', row['completed_at']),
-    ...numberField('durationMs', row['duration_ms']),
-    epoch: Number(row['epoch']),
-    lastSeq: Number(row['last_seq']),
+    runId: columns.text('run_id', fromColumn) ?? '',
+    ensemble: columns.text('ensemble', fromColumn) ?? '',
+    workflow: (columns.text('workflow', asStored) ?? '') as RunRecord['workflow'],
+    status: (columns.text('status', asStored) ?? '') as RunRecord['status'],
+    ...readJsonColumns(columns),
+    ...field('threadId', columns.text('thread_id', fromColumn)),
+    ...field('build', columns.text('build', fromColumn)),
+    ...field('code', columns.text('code', fromColumn)),
+    ...readRunNumbers(columns),
   }
 }
 
 /** Reads a run from a row of the list. */
 export function toListedRun(row: PostgresRow): ListedRun {
   const { error_start: error } = row
-  const { inputs: _, ...listed } = toSummary(row)
+  const columns = new ColumnReader(row)
+  const { inputs: _, ...listed } = toSummary(columns)
+  const currentName = columns.text('current_name', fromColumn) ?? ''
   return {
     ...listed,
     ...(typeof error === 'string' ? { error: parseCutText(error) } : {}),
-    ...readListedFields(row, text(row['current_name'])),
+    ...readListedFields(columns, { hasTasks: row['total_tokens'] !== null, currentName }),
+    ...columns.unreadable,
   }
 }
 
@@ -109,24 +112,24 @@ export interface PostgresTaskRow {
 
 /** Reads a row of table `tasks`. */
 export function toTaskRow(row: PostgresRow): PostgresTaskRow {
+  const columns = new ColumnReader(row)
+  const used = readUsage(columns, '')
+  const earlier = readUsage(columns, 'earlier_')
   return {
     task: {
-      taskIndex: Number(row['task_index']),
-      name: text(row['name']),
-      description: text(row['description']),
-      agentRole: text(row['agent_role']),
-      status: row['status'] as TaskRecord['status'],
-      attempt: Number(row['attempt']),
-      ...numberField('startedAt', row['started_at']),
-      ...numberField('completedAt', row['completed_at']),
-      ...numberField('durationMs', row['duration_ms']),
-      ...optionalText('output', row['output']),
+      ...readTaskNumbers(columns),
+      name: columns.text('name', fromColumn) ?? '',
+      description: columns.text('description', fromColumn) ?? '',
+      agentRole: columns.text('agent_role', fromColumn) ?? '',
+      status: (columns.text('status', asStored) ?? '') as TaskRecord['status'],
+      ...field('output', columns.text('output', fromColumn)),
       ...readOutputOmitted(row),
-      ...optionalText('error', row['error']),
+      ...field('error', columns.text('error', fromColumn)),
       ...readFinishReason(row),
+      ...columns.unreadable,
     },
-    used: readUsage(row, ''),
-    earlier: readUsage(row, 'earlier_'),
+    used,
+    earlier,
   }
 }
 
@@ -148,27 +151,27 @@ export function addUsed(a: StoredUsage, b: StoredUsage): StoredUsage {
 
 /** Reads a review from a row of table `reviews` with the `run_id` of its run. */
 export function toReview(row: PostgresRow): ReviewRecord {
+  const columns = new ColumnReader(row)
+  const reviewId = columns.text('review_id', fromColumn) ?? ''
   return {
-    reviewId: text(row['review_id']),
-    runId: text(row['run_id']),
-    status: row['status'] as ReviewRecord['status'],
-    request: JSON.parse(String(row['request'])) as ReviewRecord['request'],
-    ensemble: text(row['ensemble']),
-    inputs: JSON.parse(String(row['inputs'])) as ReviewRecord['inputs'],
-    tags: JSON.parse(String(row['tags'])) as ReviewRecord['tags'],
-    openedAt: Number(row['opened_at']),
-    ...numberField('expiresAt', row['expires_at']),
-    ...optionalText('decidedBy', row['decided_by']),
+    reviewId,
+    runId: columns.text('run_id', fromColumn) ?? '',
+    status: (columns.text('status', asStored) ?? '') as ReviewRecord['status'],
+    ensemble: columns.text('ensemble', fromColumn) ?? '',
+    ...readReviewFields(columns, reviewId),
+    ...field('decidedBy', columns.text('decided_by', fromColumn)),
+    ...columns.unreadable,
   }
 }
 
-/** Reads a command from a row of table `signals` with the `run_id` of its run. */
-export function toPendingCommand(row: PostgresRow): PendingCommand {
-  return {
-    id: String(row['signal_id']),
-    runId: text(row['run_id']),
-    command: JSON.parse(String(row['wish'])) as PendingCommand['command'],
-  }
+/** Reads commands from rows of table `signals` with the `run_id` of their run. Damaged ones are left out (RUNS-P14). */
+export function toPendingCommands(rows: readonly PostgresRow[]): readonly PendingCommand[] {
+  return rows.flatMap((row) => {
+    const command = new ColumnReader(row).json('wish', 'an object')
+    if (command === undefined) return []
+    const runId = fromColumn(String(row['run_id']))
+    return [{ id: String(row['signal_id']), runId, command: command as PendingCommand['command'] }]
+  })
 }
 
 /** Reads a step from a row of table `steps`. */
@@ -178,7 +181,12 @@ export function toStep(reader: StoredReader, row: PostgresRow): RunStep {
 
 /** Reads an event from a row of table `events`. */
 export function toEvent(runId: string, reader: StoredReader, row: PostgresRow): LoggedRunEvent {
-  return toLoggedEvent(runId, Number(row['seq']), reader.read(String(row['data'])) as RunEvent)
+  const seq = Number(row['seq'])
+  try {
+    return toLoggedEvent(runId, seq, toStoredEvent(reader.read(String(row['data']))))
+  } catch (error) {
+    return toLoggedEvent(runId, seq, toUnreadableEvent(row['type'], error))
+  }
 }
 
 function readFinishReason({
@@ -188,13 +196,12 @@ function readFinishReason({
   return typeof reason === 'string' ? { finishReason: reason as FinishReason } : {}
 }
 
-function readUsage(row: PostgresRow, prefix: string): StoredUsage {
-  const costUsd = row[`${prefix}cost_usd`]
+function readUsage(columns: ColumnReader, prefix: string): StoredUsage {
   return {
-    inputTokens: Number(row[`${prefix}input_tokens`]),
-    outputTokens: Number(row[`${prefix}output_tokens`]),
-    toolCallCount: Number(row[`${prefix}tool_call_count`]),
-    costUsd: typeof costUsd === 'number' ? costUsd : null,
+    inputTokens: columns.count(`${prefix}input_tokens`) ?? -1,
+    outputTokens: columns.count(`${prefix}output_tokens`) ?? -1,
+    toolCallCount: columns.count(`${prefix}tool_call_count`) ?? 0,
+    costUsd: columns.amount(`${prefix}cost_usd`) ?? null,
   }
 }
 
@@ -202,10 +209,6 @@ function pickTokens({ inputTokens, outputTokens }: StoredUsage): TokenTotals {
   return { inputTokens, outputTokens }
 }
 
-function text(value: unknown): string {
-  return typeof value === 'string' ? fromColumn(value) : ''
-}
-
-function optionalText<K extends string>(key: K, value: unknown): Partial<Record<K, string>> {
-  return typeof value === 'string' ? field(key, fromColumn(value)) : {}
+function asStored(stored: string): string {
+  return stored
 }

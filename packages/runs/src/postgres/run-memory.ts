@@ -1,6 +1,6 @@
 /** Memories and reflections of ensembles in Postgres. */
 import { MAX_MEMORY_ENTRIES } from '../ports/run-memory.ts'
-import { clampCount } from './numbers.ts'
+import { clampCount } from '../query-numbers.ts'
 import { toIndex } from './text.ts'
 
 import type { RunMemory } from '../ports/run-memory.ts'

@@ -8,7 +8,7 @@ import { SUSPECT_LOSSES } from '../execution/suspects.ts'
 import { CLAIM_KEY, STATE_OF_FOUND } from './claim-key-sql.ts'
 import { commandsSql, TAKE } from './claim-sql.ts'
 import { loseSql, renewLease, startLease } from './leases.ts'
-import { finiteOrNull } from './numbers.ts'
+import { finiteOrNull } from '../query-numbers.ts'
 import { takeSlot } from './slots.ts'
 import { fromColumn, toColumn } from './text.ts'
 

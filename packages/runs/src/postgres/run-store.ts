@@ -4,6 +4,7 @@
 import { TuttiError } from '@tutti/core'
 
 import { TASK_COLUMNS } from '../record-fields.ts'
+import { clampBytes } from '../query-numbers.ts'
 import { createRun } from './create-run.ts'
 import { commitWrites, type CommitAttempt } from './commit-writes.ts'
 import { decideUnownedWrite, decideWrite } from './decide-write.ts'
@@ -113,7 +114,7 @@ export class PostgresRunStore implements RunStore {
       [
         runId === undefined ? null : toColumn(runId),
         reviewId === undefined ? null : toColumn(reviewId),
-        maxBytes,
+        clampBytes(maxBytes),
       ],
     )
     return rows.map(toReview)

@@ -1,5 +1,6 @@
 /** Threads in Postgres. */
-import { numberField, parseCutText, toThreadRunPage } from '../record-fields.ts'
+import { ColumnReader } from '../column-reader.ts'
+import { field, parseCutText, toThreadRunPage } from '../record-fields.ts'
 import {
   SHOWN_RUNS,
   type CreatedThread,
@@ -9,7 +10,7 @@ import {
   type ThreadRunQuery,
   type ThreadStore,
 } from '../ports/thread-store.ts'
-import { clampCount, finiteOrNull } from './numbers.ts'
+import { clampBytes, clampCount, finiteOrNull } from '../query-numbers.ts'
 import { fromColumn, toColumn, toTagIndex } from './text.ts'
 
 import type { RunStatus } from '@tutti/protocol'
@@ -69,7 +70,7 @@ export class PostgresThreadStore implements ThreadStore {
       WHERE place < $1::int8 AND ($2::text[] IS NULL OR tag_index @> $2)
       ORDER BY place DESC LIMIT $3`
     const rows = await this.#searches.query(listSql(schema, page), [
-      before ?? Number.MAX_SAFE_INTEGER,
+      clampCount(before ?? Infinity),
       tag === undefined ? null : [toTagIndex(tag.key, tag.value)],
       clampCount(limit),
     ])
@@ -81,10 +82,10 @@ export class PostgresThreadStore implements ThreadStore {
     const order = after === undefined ? 'DESC' : 'ASC'
     const rows = await this.#requests.query(runsSql(this.#requests.schema, order), [
       toColumn(threadId),
-      before ?? MOST_INTEGER,
-      after ?? 0,
-      limit + 1,
-      clampCount(maxBytes),
+      Math.min(clampCount(before ?? Infinity), MOST_INTEGER),
+      Math.min(clampCount(after ?? 0), MOST_INTEGER),
+      clampCount(limit) + 1,
+      clampBytes(maxBytes),
     ])
     return toThreadRunPage(rows.map(readThreadRun), Number(rows[0]?.['found'] ?? 0), limit)
   }
@@ -196,17 +197,19 @@ function pickTexts(
 }
 
 function readThread(row: PostgresRow): ThreadRecord {
-  const { title, actor, newest_run: newest } = row
+  const { newest_run: newest } = row
+  const columns = new ColumnReader(row)
   return {
     threadId: fromColumn(String(row['thread_id'])),
-    ...(typeof title === 'string' ? { title: fromColumn(title) } : {}),
+    ...field('title', columns.text('title', fromColumn)),
     // NOTE: a cast at the boundary: this store only ever writes tags.
-    tags: JSON.parse(String(row['tags'])) as ThreadRecord['tags'],
-    ...(typeof actor === 'string' ? { actor: fromColumn(actor) } : {}),
+    tags: (columns.json('tags', 'an object') ?? {}) as ThreadRecord['tags'],
+    ...field('actor', columns.text('actor', fromColumn)),
     place: Number(row['place']),
-    createdAt: Math.round(Number(row['created_ms'])),
-    changedAt: Math.round(Number(row['changed_ms'])),
+    createdAt: Math.round(columns.time('created_ms') ?? 0),
+    changedAt: Math.round(columns.time('changed_ms') ?? 0),
     runCount: Number(row['run_count']),
+    ...columns.unreadable,
     // NOTE: a cast at the boundary: this store only ever writes statuses.
     ...(typeof newest === 'string'
       ? { newestRun: { runId: fromColumn(newest), status: row['newest_status'] as RunStatus } }
@@ -215,19 +218,21 @@ function readThread(row: PostgresRow): ThreadRecord {
 }
 
 function readThreadRun(row: PostgresRow): ThreadRunRecord {
-  const { output, error_start: error } = row
+  const { error_start: error } = row
+  const columns = new ColumnReader(row)
   return {
     runId: fromColumn(String(row['run_id'])),
     ensemble: fromColumn(String(row['ensemble'])),
     // NOTE: a cast at the boundary: this store only ever writes statuses.
     status: row['status'] as RunStatus,
-    createdAt: Number(row['created_at']),
-    ...numberField('completedAt', row['completed_at']),
+    createdAt: columns.time('created_at') ?? 0,
+    ...field('completedAt', columns.time('completed_at')),
     ...(typeof error === 'string' ? { error: parseCutText(error) } : {}),
     lastSeq: Number(row['last_seq']),
     number: Number(row['n']),
-    userMessage: fromColumn(String(row['user_message'])),
+    userMessage: columns.text('user_message', fromColumn) ?? '',
     finalTask: Number(row['final_task']),
-    ...(typeof output === 'string' ? { output: fromColumn(output) } : {}),
+    ...field('output', columns.text('output', fromColumn)),
+    ...columns.unreadable,
   }
 }

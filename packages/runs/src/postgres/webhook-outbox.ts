@@ -1,6 +1,7 @@
 /** The webhook outbox in Postgres. */
-import { formatDeliveryId, parseDeliveryId } from '../record-fields.ts'
-import { clampCount, finiteOrNull } from './numbers.ts'
+import { ColumnReader } from '../column-reader.ts'
+import { formatDeliveryId, parseDeliveryId, UNREADABLE_WEBHOOK } from '../record-fields.ts'
+import { clampCount, finiteOrNull } from '../query-numbers.ts'
 import { fromColumn, toColumn } from './text.ts'
 
 import type {
@@ -37,11 +38,21 @@ export class PostgresWebhookOutbox implements WebhookOutbox {
          FROM due WHERE deliveries.id = due.id
          RETURNING deliveries.id, run, seq, webhook, attempt, due.due_at AS was_due
        )
-       SELECT run_id, seq, webhook, attempt FROM claimed JOIN ${schema}.runs ON runs.id = run
+       SELECT claimed.id, run_id, seq, webhook, attempt FROM claimed JOIN ${schema}.runs ON runs.id = run
        ORDER BY was_due, claimed.id`,
       [clampCount(limit), finiteOrNull(claimMs)],
     )
-    return rows.map(toDelivery)
+    const read = rows.map((row) => ({ row, delivery: toDelivery(row) }))
+    const damaged = read.filter(({ delivery }) => delivery === undefined)
+    if (damaged.length > 0) {
+      // Ended, so that they are not claimed again.
+      await requests.query(
+        `UPDATE ${schema}.deliveries SET due_at = NULL, outcome = 'given_up', reason = $2
+         WHERE id = ANY($1)`,
+        [damaged.map(({ row }) => row['id']), toColumn(UNREADABLE_WEBHOOK)],
+      )
+    }
+    return read.flatMap(({ delivery }) => delivery ?? [])
   }
 
   async settle(
@@ -72,11 +83,10 @@ export class PostgresWebhookOutbox implements WebhookOutbox {
   }
 }
 
-function toDelivery(row: PostgresRow): ClaimedDelivery {
-  const parts = {
-    runId: fromColumn(String(row['run_id'])),
-    seq: Number(row['seq']),
-    webhook: fromColumn(String(row['webhook'])),
-  }
+/** Reads a delivery; undefined when the name of its webhook is damaged. */
+function toDelivery(row: PostgresRow): ClaimedDelivery | undefined {
+  const webhook = new ColumnReader(row).text('webhook', fromColumn)
+  if (webhook === undefined) return undefined
+  const parts = { runId: fromColumn(String(row['run_id'])), seq: Number(row['seq']), webhook }
   return { id: formatDeliveryId(parts), ...parts, attempt: Number(row['attempt']) }
 }

@@ -3,6 +3,7 @@ import { toRecordChanges, type Change } from '../commit/changes.ts'
 import { foldChanges } from '../commit/fold-changes.ts'
 import { toLoggedEvent } from '../commit/serialize-once.ts'
 import { encodeWrite, type StoredValues } from '../commit/stored-values.ts'
+import { ColumnReader } from '../column-reader.ts'
 import { isDelivered, readJsonColumns } from '../record-fields.ts'
 import { erasePrompts } from '../request/erase-prompts.ts'
 import { runCompleted } from '../refusals.ts'
@@ -157,7 +158,7 @@ function prepareDeliveryMaker(database: DatabaseSync, clock: Clock): DeliveryMak
     const seqs = events.flatMap((event, at) => (isDelivered(event) ? [lastSeq + 1 + at] : []))
     const row = seqs.length === 0 ? undefined : selectWebhooks.get(id)
     if (row === undefined) return []
-    const { webhooks = [] } = readJsonColumns(row)
+    const { webhooks = [] } = readJsonColumns(new ColumnReader(row))
     for (const seq of seqs) {
       for (const webhook of new Set(webhooks)) {
         insert.run(id, seq, JSON.stringify(webhook), clock.now())

@@ -173,7 +173,7 @@ const COUNT_TASKS = 'task_count = (SELECT count(*) FROM tasks WHERE run = runs.i
 const NEW_ATTEMPT: readonly Assignment[] = [
   ...['input_tokens', 'output_tokens'].map((column): Assignment => [
     `earlier_${column} = CASE WHEN min(earlier_${column}, ${column}) < 0 THEN -1
-       ELSE earlier_${column} + ${column} END`,
+       ELSE min(earlier_${column} + ${column}, ${Number.MAX_SAFE_INTEGER}) END`,
   ]),
   ...['tool_call_count', 'cost_usd'].map((column): Assignment => [
     `earlier_${column} = earlier_${column} + ${column}`,

@@ -9,6 +9,7 @@ import {
   runExists,
 } from '../refusals.ts'
 import { toSearchText } from '../search-text.ts'
+import { prepareRows } from './prepare-rows.ts'
 import { prepareLogCopier } from './copy-log.ts'
 import { prepareDueChecker } from './due-runs.ts'
 import { NEW_TOKEN, readRunRow } from './run-rows.ts'
@@ -27,7 +28,7 @@ export function prepareRunCreator(
   { database, clock, inTurn, hub: board }: SqliteParts,
   append: (addition: Addition) => Appended,
 ): (run: NewRun, how: CreateRunOptions) => Promise<CreatedRun> {
-  const byKey = database.prepare('SELECT * FROM runs WHERE idempotency_key = ?')
+  const byKey = prepareRows(database, 'SELECT * FROM runs WHERE idempotency_key = ?')
   const byId = database.prepare('SELECT 1 FROM runs WHERE run_id = ?')
   const unfinished = database.prepare(
     `SELECT count(*) FILTER (WHERE state = 'owned') AS active, count(*) AS count FROM runs

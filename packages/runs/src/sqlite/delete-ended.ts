@@ -1,4 +1,5 @@
 /** Deletes ended runs with all their data. */
+import { clampCount } from '../query-numbers.ts'
 import { ofRun } from './log-key.ts'
 
 import type { Retention, StepRetention } from '../ports/run-store.ts'
@@ -23,7 +24,7 @@ export function prepareRunDeleter({
     transaction(() => {
       const tooMany = Number(count.get()?.['count']) - keep
       const before = clock.now() - maxAgeMs
-      const ended = oldest.all(Math.min(limit, Number.MAX_SAFE_INTEGER))
+      const ended = oldest.all(clampCount(limit))
       const gone = ended.filter((row, at) => at < tooMany || Number(row['ended_at']) < before)
       for (const row of gone) remove.run(Number(row['id']))
       return gone.map((row) => String(row['run_id']))

@@ -1,7 +1,9 @@
 /** Lists runs of the embedded store, newest first. */
+import { clampCount } from '../query-numbers.ts'
 import { LISTED_COLUMNS } from '../record-fields.ts'
 import { MOST_COUNTED } from '../ports/run-store.ts'
 import { normalizeForSearch } from '../search-text.ts'
+import { prepareRows } from './prepare-rows.ts'
 import { readListedRun } from './rows.ts'
 
 import type {
@@ -21,15 +23,23 @@ export function prepareRunLister(database: DatabaseSync): (query: RunQuery) => R
   >()
   return (query) => {
     const { where, values } = toFilter(query)
-    const { limit, offset = 0, before = Number.MAX_SAFE_INTEGER } = query
+    const { limit, offset = 0, before = Infinity } = query
     const { count, page } = prepared.get(where) ?? {
       count: database.prepare(countSql(where)),
-      page: database.prepare(listSql(where)),
+      page: prepareRows(database, listSql(where)),
     }
     prepared.set(where, { count, page })
     const found = Number(count.get(values)?.['total'])
     // Without a run, the statement of the page would take 20 times as long as the count.
-    const rows = found === 0 ? [] : page.all({ ...values, before, limit, offset })
+    const rows =
+      found === 0
+        ? []
+        : page.all({
+            ...values,
+            before: clampCount(before),
+            limit: clampCount(limit),
+            offset: clampCount(offset),
+          })
     return {
       runs: rows.map(readListedRun),
       total: Math.min(found, MOST_COUNTED),
@@ -54,7 +64,7 @@ export function prepareChangedRunLister(
       since: since ?? null,
       afterTime: after?.changedAt ?? null,
       afterId: after?.runId ?? null,
-      limit,
+      limit: clampCount(limit),
     })
     return {
       runs: rows
@@ -142,7 +152,7 @@ function toFilter({ statuses, tag, ensemble, threadId, cacheKey, text }: RunQuer
 
 /** Compares a value in its text form. Numbers are compared as numbers if the text is a number as JSON writes it. */
 export const HAS_TAG = `EXISTS (
-  SELECT 1 FROM json_each(tags) WHERE key = $key AND ($value IS NULL
+  SELECT 1 FROM json_each(iif(json_valid(tags), tags, '{}')) WHERE key = $key AND ($value IS NULL
     OR (type = 'text' AND value = $value)
     OR (type IN ('integer', 'real') AND value = $number)
     OR (type IN ('true', 'false') AND type = $value)))`
@@ -177,7 +187,8 @@ const CHANGED_SQL = `
     FROM runs LEFT JOIN open ON run = id
     WHERE ensemble IN (SELECT value FROM json_each($ensembles))
       AND ($key IS NULL OR ${HAS_TAG} OR (run_id = $value
-        AND NOT EXISTS (SELECT 1 FROM json_each(tags) WHERE key = $key)))
+        AND NOT EXISTS (
+          SELECT 1 FROM json_each(iif(json_valid(tags), tags, '{}')) WHERE key = $key)))
       AND ($statuses IS NULL OR status IN (SELECT value FROM json_each($statuses)))
       AND ($awaitsReview IS NULL OR $awaitsReview =
         (status = 'WAITING_REVIEW' OR (status = 'RUNNING' AND opened_at IS NOT NULL)))

@@ -1,4 +1,5 @@
 /** Reads and counts reviews of the embedded store, in the order in which they opened. */
+import { prepareRows } from './prepare-rows.ts'
 import { readReview, type SqliteRow } from './rows.ts'
 
 import type { ReviewQuery } from '../ports/run-store.ts'
@@ -11,7 +12,8 @@ export function prepareReviewReader(
 ): (query: ReviewQuery) => readonly ReviewRecord[] {
   return ({ maxBytes = Infinity, ...query }) => {
     const { where, values } = toFilter(query)
-    const found = database.prepare(
+    const found = prepareRows(
+      database,
       `SELECT reviews.*, run_id, ensemble, inputs, tags
        FROM reviews JOIN runs ON runs.id = run ${where} ORDER BY n`,
     )

@@ -9,13 +9,18 @@
 import { addTokens } from '@tutti/ensemble'
 
 import { toLoggedEvent } from '../commit/serialize-once.ts'
+import { ColumnReader } from '../column-reader.ts'
 import {
   field,
   readListedFields,
   readOutputOmitted,
-  numberField,
   parseCutText,
   readJsonColumns,
+  readReviewFields,
+  readRunNumbers,
+  readTaskNumbers,
+  toStoredEvent,
+  toUnreadableEvent,
 } from '../record-fields.ts'
 
 import type { StoredReader } from '../commit/read-stored.ts'
@@ -36,42 +41,39 @@ export type SqliteRow = Readonly<Record<string, unknown>>
 
 /** Reads a run from a row of table `runs`. */
 export function readRun(row: SqliteRow): RunRecord {
+  const columns = new ColumnReader(row)
   return {
-    ...toSummary(row),
-    ...optionalJson('error', row['error']),
+    ...toSummary(columns),
+    ...field('error', columns.text('error', parse)),
+    ...columns.unreadable,
   }
 }
 
 /** Reads the columns of a run, without its error; a list reads only some of them. */
-function toSummary(row: SqliteRow): Omit<RunRecord, 'error'> {
+function toSummary(columns: ColumnReader): Omit<RunRecord, 'error' | 'unreadable'> {
   return {
-    runId: text(row['run_id']),
-    ensemble: text(row['ensemble']),
-    workflow: text(row['workflow']) as Workflow,
-    status: text(row['status']) as RunStatus,
-    ...readJsonColumns(row),
-    ...(typeof row['thread_id'] === 'string' ? { threadId: row['thread_id'] } : {}),
-    ...(typeof row['build'] === 'string' ? { build: row['build'] } : {}),
-    ...(typeof row['code'] === 'string' ? { code: row['code'] } : {}),
-    taskCount: Number(row['task_count']),
-    completedTasks: Number(row['completed_tasks']),
-    createdAt: Number(row['created_at']),
-    ...numberField('startedAt', row['started_at']),
-    ...numberField('completedAt', row['completed_at']),
-    ...numberField('durationMs', row['duration_ms']),
-    epoch: Number(row['epoch']),
-    lastSeq: Number(row['last_seq']),
+    runId: columns.text('run_id', asStored) ?? '',
+    ensemble: columns.text('ensemble', asStored) ?? '',
+    workflow: (columns.text('workflow', asStored) ?? '') as Workflow,
+    status: (columns.text('status', asStored) ?? '') as RunStatus,
+    ...readJsonColumns(columns),
+    ...field('threadId', columns.text('thread_id', asStored)),
+    ...field('build', columns.text('build', asStored)),
+    ...field('code', columns.text('code', asStored)),
+    ...readRunNumbers(columns),
   }
 }
 
 /** Reads a run from a row of the list. */
 export function readListedRun(row: SqliteRow): ListedRun {
-  const { current_name: name } = row
-  const { inputs: _, ...listed } = toSummary(row)
+  const columns = new ColumnReader(row)
+  const { inputs: _, ...listed } = toSummary(columns)
+  const currentName = columns.text('current_name', parse) ?? ''
   return {
     ...listed,
     ...readCutError(row['error_start']),
-    ...readListedFields(row, name === null ? '' : String(parse(name))),
+    ...readListedFields(columns, { hasTasks: row['total_tokens'] !== null, currentName }),
+    ...columns.unreadable,
   }
 }
 
@@ -82,49 +84,48 @@ export function readCutError(start: unknown): Pick<RunRecord, 'error'> {
 
 /** Reads a task from a row of table `tasks`. */
 export function readTaskRecord(row: SqliteRow): TaskRecord {
+  const columns = new ColumnReader(row)
   return {
-    taskIndex: Number(row['task_index']),
-    name: String(parse(row['name'])),
-    description: String(parse(row['description'])),
-    agentRole: String(parse(row['agent_role'])),
-    status: text(row['status']) as TaskStatus,
-    attempt: Number(row['attempt']),
-    ...numberField('startedAt', row['started_at']),
-    ...numberField('completedAt', row['completed_at']),
-    ...numberField('durationMs', row['duration_ms']),
-    ...addTokens([readTokens(row, 'earlier_'), readTokens(row, '')]),
-    toolCallCount: Number(row['earlier_tool_call_count']) + Number(row['tool_call_count']),
-    ...readCost(row),
-    ...optionalJson('output', row['output']),
+    ...readTaskNumbers(columns),
+    name: columns.text('name', parse) ?? '',
+    description: columns.text('description', parse) ?? '',
+    agentRole: columns.text('agent_role', parse) ?? '',
+    status: (columns.text('status', asStored) ?? '') as TaskStatus,
+    ...addTokens([readTokens(columns, 'earlier_'), readTokens(columns, '')]),
+    toolCallCount:
+      (columns.count('earlier_tool_call_count') ?? 0) + (columns.count('tool_call_count') ?? 0),
+    ...readCost(columns),
+    ...field('output', columns.text('output', parse)),
     ...readOutputOmitted(row),
-    ...optionalJson('error', row['error']),
+    ...field('error', columns.text('error', parse)),
     ...readFinishReason(row),
+    ...columns.unreadable,
   }
 }
 
 /** Reads a review from a row of table `reviews` with the id of its run. */
 export function readReview(row: SqliteRow): ReviewRecord {
+  const columns = new ColumnReader(row)
+  const reviewId = columns.text('review_id', asStored) ?? ''
   return {
-    reviewId: text(row['review_id']),
-    runId: text(row['run_id']),
-    status: text(row['status']) as ReviewRecord['status'],
-    request: parse(row['request']) as ReviewRecord['request'],
-    ensemble: text(row['ensemble']),
-    inputs: parse(row['inputs']) as ReviewRecord['inputs'],
-    tags: parse(row['tags']) as ReviewRecord['tags'],
-    openedAt: Number(row['opened_at']),
-    ...numberField('expiresAt', row['expires_at']),
-    ...optionalJson('decidedBy', row['decided_by']),
+    reviewId,
+    runId: columns.text('run_id', asStored) ?? '',
+    status: (columns.text('status', asStored) ?? '') as ReviewRecord['status'],
+    ensemble: columns.text('ensemble', asStored) ?? '',
+    ...readReviewFields(columns, reviewId),
+    ...field('decidedBy', columns.text('decided_by', parse)),
+    ...columns.unreadable,
   }
 }
 
-/** Reads a command from a row of table `signals` with the id of its run. */
-export function readPendingCommand(row: SqliteRow): PendingCommand {
-  return {
-    id: text(row['signal_id']),
-    runId: text(row['run_id']),
-    command: parse(row['wish']) as PendingCommand['command'],
-  }
+/** Reads commands from rows of table `signals` with the id of their run. Damaged ones are left out (RUNS-P14). */
+export function readPendingCommands(rows: readonly SqliteRow[]): readonly PendingCommand[] {
+  return rows.flatMap((row) => {
+    const command = new ColumnReader(row).json('wish', 'an object')
+    if (command === undefined) return []
+    const id = text(row['signal_id'])
+    return [{ id, runId: text(row['run_id']), command: command as PendingCommand['command'] }]
+  })
 }
 
 /** Reads the answer from a row of table `signals` that has one. */
@@ -139,13 +140,18 @@ export function readStep(reader: StoredReader, row: SqliteRow): RunStep {
 
 /** Reads an event from a row of table `events`. */
 export function readEvent(runId: string, reader: StoredReader, row: SqliteRow): LoggedRunEvent {
-  return toLoggedEvent(runId, Number(row['seq']), reader.read(text(row['data'])) as RunEvent)
+  const seq = Number(row['seq'])
+  try {
+    return toLoggedEvent(runId, seq, toStoredEvent(reader.read(text(row['data']))))
+  } catch (error) {
+    return toLoggedEvent(runId, seq, toUnreadableEvent(row['type'], error))
+  }
 }
 
-function readTokens(row: SqliteRow, prefix: string): TokenTotals {
+function readTokens(columns: ColumnReader, prefix: string): TokenTotals {
   return {
-    inputTokens: Number(row[`${prefix}input_tokens`]),
-    outputTokens: Number(row[`${prefix}output_tokens`]),
+    inputTokens: columns.count(`${prefix}input_tokens`) ?? -1,
+    outputTokens: columns.count(`${prefix}output_tokens`) ?? -1,
   }
 }
 
@@ -154,10 +160,13 @@ function readFinishReason({ finish_reason: reason }: SqliteRow): Pick<TaskRecord
   return typeof reason === 'string' ? { finishReason: reason as FinishReason } : {}
 }
 
-function readCost({ earlier_cost_usd: earlier, cost_usd: cost }: SqliteRow): {
-  readonly costUsd?: number
-} {
-  return earlier === null || cost === null ? {} : { costUsd: Number(earlier) + Number(cost) }
+function readCost(columns: ColumnReader): { readonly costUsd?: number } {
+  const [earlier, cost] = [columns.amount('earlier_cost_usd'), columns.amount('cost_usd')]
+  return earlier === undefined || cost === undefined ? {} : { costUsd: earlier + cost }
+}
+
+function asStored(stored: string): string {
+  return stored
 }
 
 function text(value: unknown): string {
@@ -166,8 +175,4 @@ function text(value: unknown): string {
 
 function parse(json: unknown): unknown {
   return JSON.parse(text(json))
-}
-
-function optionalJson<K extends string>(key: K, value: unknown): Partial<Record<K, string>> {
-  return typeof value === 'string' ? field(key, String(parse(value))) : {}
 }

@@ -1,7 +1,8 @@
 /** Reads the data of one run. */
 import { StoredReader } from '../commit/read-stored.ts'
+import { prepareRows } from './prepare-rows.ts'
 import { keySql, numberSql, ofRun } from './log-key.ts'
-import { readRun, readPendingCommand, readStep, type SqliteRow } from './rows.ts'
+import { readRun, readPendingCommands, readStep, type SqliteRow } from './rows.ts'
 
 import type { PendingCommand } from '../ports/command-queue.ts'
 import type { RunRecord } from '../run-record.ts'
@@ -46,7 +47,7 @@ const UP_TO = `${ofRun('$id')} AND coalesce(seq, 0) <= $upTo`
 
 /** Prepares the reads. */
 export function prepareRunRows(database: DatabaseSync): RunRows {
-  const run = database.prepare('SELECT * FROM runs WHERE run_id = ?')
+  const run = prepareRows(database, 'SELECT * FROM runs WHERE run_id = ?')
   const steps = database.prepare(
     `SELECT ${numberSql()} AS n, data FROM steps WHERE ${UP_TO} ORDER BY key`,
   )
@@ -72,7 +73,7 @@ export function prepareRunRows(database: DatabaseSync): RunRows {
     },
     stepBytes: (id, upTo = Number.MAX_SAFE_INTEGER) =>
       Number(stepBytes.get({ id, upTo })?.['bytes']),
-    commands: (id) => commands.all(id).map(readPendingCommand),
+    commands: (id) => readPendingCommands(commands.all(id)),
   }
 }
 

@@ -1,4 +1,7 @@
 /** The audit log of the embedded store. */
+import { clampCount } from '../query-numbers.ts'
+import { readAuditEntry } from '../record-fields.ts'
+
 import type { AuditLog, AuditPageQuery, NewAuditEntry } from '../ports/audit-log.ts'
 import type { SqliteParts } from './sqlite-parts.ts'
 import type { AuditEntry } from '@tutti/protocol'
@@ -44,7 +47,7 @@ export class SqliteAuditLog implements AuditLog {
     )
     const conditions: readonly { readonly sql: string; readonly value: string | number }[] = [
       ...wanted,
-      ...(before === undefined ? [] : [{ sql: 'id < ?', value: before }]),
+      ...(before === undefined ? [] : [{ sql: 'id < ?', value: clampCount(before) }]),
     ]
     const where =
       conditions.length === 0 ? '' : `WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`
@@ -53,10 +56,9 @@ export class SqliteAuditLog implements AuditLog {
     )
     const entries: AuditEntry[] = []
     let bytes = 0
-    for (const row of found.iterate(...conditions.map(({ value }) => value), limit)) {
+    for (const row of found.iterate(...conditions.map(({ value }) => value), clampCount(limit))) {
       const data = String(row['data'])
-      // NOTE: a cast at the boundary: this store only ever writes entries.
-      entries.push({ ...(JSON.parse(data) as NewAuditEntry), id: Number(row['id']) })
+      entries.push({ ...readAuditEntry(row), id: Number(row['id']) })
       bytes += Buffer.byteLength(data)
       if (bytes >= maxBytes) break
     }
@@ -64,6 +66,6 @@ export class SqliteAuditLog implements AuditLog {
   }
 
   async trim(keep: number): Promise<void> {
-    this.#trim.run(Math.min(Math.max(keep, 0), Number.MAX_SAFE_INTEGER))
+    this.#trim.run(clampCount(keep))
   }
 }

@@ -1,5 +1,6 @@
 /** Queues commands for the owners of runs, in the embedded store. */
-import { toAnswer, readPendingCommand } from './rows.ts'
+import { readUnownedSteps } from '../refusals.ts'
+import { toAnswer, readPendingCommands } from './rows.ts'
 
 import type { RunCommand } from '@tutti/protocol'
 import type {
@@ -41,7 +42,7 @@ export class SqliteCommandQueue implements CommandQueue {
   }
 
   async pending(runIds: readonly string[]): Promise<readonly PendingCommand[]> {
-    return this.#pending.all(JSON.stringify(runIds)).map(readPendingCommand)
+    return readPendingCommands(this.#pending.all(JSON.stringify(runIds)))
   }
 
   async answer(commandId: string): Promise<CommandAnswer | undefined> {
@@ -55,7 +56,9 @@ export class SqliteCommandQueue implements CommandQueue {
     if (found === undefined) return undefined
     const { id, run, token, state } = found
     if (state === 'ended') return { kind: 'ended', run }
-    if (state !== 'owned') return { kind: 'unowned', run, token, steps: rows.steps(id) }
+    if (state !== 'owned') {
+      return { kind: 'unowned', run, token, ...readUnownedSteps(runId, () => rows.steps(id)) }
+    }
     const commandId = crypto.randomUUID()
     this.#insert.run(commandId, id, JSON.stringify(command))
     if (command.kind === 'cancel') this.#setCancelling.run(id)

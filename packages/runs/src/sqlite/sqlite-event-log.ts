@@ -1,6 +1,7 @@
 /** Reads the events of the embedded store. */
 import { EVENT_PAGE_BYTES } from '../ports/event-log.ts'
 import { StoredReader } from '../commit/read-stored.ts'
+import { clampCount } from '../query-numbers.ts'
 import { keySql, numberSql, ofRun } from './log-key.ts'
 import { readEvent } from './rows.ts'
 
@@ -19,7 +20,7 @@ export function sqliteEventLog(database: DatabaseSync): StoredEventLog {
   const head = database.prepare('SELECT id, last_seq FROM runs WHERE run_id = $runId')
   const select = (filter: string): StatementSync =>
     database.prepare(
-      `SELECT ${numberSql()} AS seq, data, coalesce(bytes, octet_length(data)) AS bytes
+      `SELECT ${numberSql()} AS seq, type, data, coalesce(bytes, octet_length(data)) AS bytes
        FROM events WHERE ${ofRun('$run', '$from')} ${filter} ORDER BY key LIMIT $limit`,
     )
   const all = select('')
@@ -37,7 +38,7 @@ export function sqliteEventLog(database: DatabaseSync): StoredEventLog {
       const found = head.get({ runId })
       if (found === undefined) return { events: [], lastSeq: undefined }
       const run = Number(found['id'])
-      const place = { run, from, limit }
+      const place = { run, from: clampCount(from), limit: clampCount(limit) }
       const rows =
         types === undefined
           ? all.iterate(place)

@@ -5,6 +5,7 @@
 import { toStoreMetrics } from '../store-metrics.ts'
 import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
 import { toClaimKey } from '../claim-key.ts'
+import { prepareRows } from './prepare-rows.ts'
 import { prepareBegunRuns, prepareDueChecker, prepareDueRuns, prepareRoom } from './due-runs.ts'
 import { NEW_TOKEN, readRunRow, type QueueState } from './run-rows.ts'
 
@@ -254,7 +255,8 @@ const KIND = `CASE WHEN state = 'owned' AND waiting THEN 'waiting' ELSE state EN
  */
 function prepareStatements(database: DatabaseSync): Statements {
   return {
-    take: database.prepare(
+    take: prepareRows(
+      database,
       `UPDATE runs SET state = 'owned', epoch = epoch + 1, token = ${NEW_TOKEN}, write_no = 0, owner = $owner, due_at = $until, claimed_at = $now, waiting = 0,
          code = coalesce(json_extract($codes, '$.' || json_quote(ensemble)), code),
          build = coalesce($build, build),

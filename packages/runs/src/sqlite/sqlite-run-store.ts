@@ -1,5 +1,6 @@
 /** Stores runs with all their data in the embedded store. */
 import { TASK_COLUMNS } from '../record-fields.ts'
+import { prepareRows } from './prepare-rows.ts'
 import { prepareRunCreator } from './create-run.ts'
 import { prepareRunDeleter, prepareStepDeleter } from './delete-ended.ts'
 import { prepareChangedRunLister, prepareRunLister } from './list-runs.ts'
@@ -54,8 +55,9 @@ export class SqliteRunStore implements RunStore {
     this.#deleteEnded = prepareRunDeleter(parts)
     this.#deleteSteps = prepareStepDeleter(parts)
     this.#deleteOne = database.prepare(`DELETE FROM runs WHERE run_id = ? AND state = 'ended'`)
-    this.#run = database.prepare('SELECT * FROM runs WHERE run_id = ?')
-    this.#tasks = database.prepare(
+    this.#run = prepareRows(database, 'SELECT * FROM runs WHERE run_id = ?')
+    this.#tasks = prepareRows(
+      database,
       `SELECT ${TASK_COLUMNS} FROM tasks JOIN runs ON runs.id = run WHERE run_id = ? ORDER BY task_index`,
     )
     this.#reviews = prepareReviewReader(database)

@@ -1,6 +1,9 @@
 /** Threads in the embedded store. */
-import { numberField, toThreadRunPage } from '../record-fields.ts'
+import { clampBytes, clampCount } from '../query-numbers.ts'
+import { ColumnReader } from '../column-reader.ts'
+import { field, toThreadRunPage } from '../record-fields.ts'
 import { SHOWN_RUNS, type ThreadStore } from '../ports/thread-store.ts'
+import { prepareRows } from './prepare-rows.ts'
 import { HAS_TAG, toTagValues } from './list-runs.ts'
 
 import type { RunStatus } from '@tutti/protocol'
@@ -18,12 +21,13 @@ export function sqliteThreadStore({
     `INSERT INTO threads (place, thread_id, title, tags, actor, created_at, changed_at)
      VALUES (${NEXT_PLACE}, ?, ?, ?, ?, ?, ?) ON CONFLICT (thread_id) DO NOTHING`,
   )
-  const select = database.prepare(listSql('thread_id = ?', ''))
-  const list = database.prepare(
+  const select = prepareRows(database, listSql('thread_id = ?', ''))
+  const list = prepareRows(
+    database,
     listSql(`place < $before AND ($key IS NULL OR ${HAS_TAG})`, 'LIMIT $limit'),
   )
-  const oldestFirst = database.prepare(runsSql('ASC'))
-  const newestFirst = database.prepare(runsSql('DESC'))
+  const oldestFirst = prepareRows(database, runsSql('ASC'))
+  const newestFirst = prepareRows(database, runsSql('DESC'))
   const retag = database.prepare('UPDATE threads SET tags = ? WHERE thread_id = ?')
   const someRuns = database.prepare(
     `SELECT run_id FROM thread_runs JOIN runs ON runs.id = run
@@ -61,11 +65,18 @@ export function sqliteThreadStore({
         return find(threadId)
       })
     },
-    async list({ tag, limit, before = Number.MAX_SAFE_INTEGER }) {
-      return list.all({ ...toTagValues(tag), before, limit }).map(readThread)
+    async list({ tag, limit, before = Infinity }) {
+      const bounds = { before: clampCount(before), limit: clampCount(limit) }
+      return list.all({ ...toTagValues(tag), ...bounds }).map(readThread)
     },
-    async runs({ threadId, limit, before = Number.MAX_SAFE_INTEGER, after, maxBytes }) {
-      const bounds = { threadId, before, after: after ?? 0, limit: limit + 1, maxBytes }
+    async runs({ threadId, limit, before = Infinity, after, maxBytes }) {
+      const bounds = {
+        threadId,
+        before: clampCount(before),
+        after: clampCount(after ?? 0),
+        limit: clampCount(limit) + 1,
+        maxBytes: clampBytes(maxBytes),
+      }
       const rows = (after === undefined ? newestFirst : oldestFirst).all(bounds)
       return toThreadRunPage(rows.map(readThreadRun), Number(rows[0]?.['found'] ?? 0), limit)
     },
@@ -78,7 +89,7 @@ export function sqliteThreadStore({
     },
     async deleteEmpty({ keep, maxAgeMs = Infinity, limit }) {
       const oldest = maxAgeMs === Infinity ? null : clock.now() - maxAgeMs
-      const bounds = [keep, limit].map((count) => Math.min(count, Number.MAX_SAFE_INTEGER))
+      const bounds = [keep, limit].map(clampCount)
       const [kept = 0, most = 0] = bounds
       return removeEmpty
         .all({ keep: kept, oldest, limit: most })
@@ -132,17 +143,19 @@ const REMOVE_EMPTY_SQL = `
   ) RETURNING thread_id`
 
 function readThread(row: SqliteRow): ThreadRecord {
-  const { title, actor, newest_run: newest } = row
+  const { newest_run: newest } = row
+  const columns = new ColumnReader(row)
   return {
     threadId: String(row['thread_id']),
-    ...(typeof title === 'string' ? { title: String(JSON.parse(title)) } : {}),
+    ...field('title', columns.text('title', parse)),
     // NOTE: a cast at the boundary: this store only ever writes tags.
-    tags: JSON.parse(String(row['tags'])) as ThreadRecord['tags'],
-    ...(typeof actor === 'string' ? { actor: String(JSON.parse(actor)) } : {}),
+    tags: (columns.json('tags', 'an object') ?? {}) as ThreadRecord['tags'],
+    ...field('actor', columns.text('actor', parse)),
     place: Number(row['place']),
-    createdAt: Number(row['created_at']),
-    changedAt: Number(row['changed_at']),
+    createdAt: columns.time('created_at') ?? 0,
+    changedAt: columns.time('changed_at') ?? 0,
     runCount: Number(row['run_count']),
+    ...columns.unreadable,
     // NOTE: a cast at the boundary: this store only ever writes statuses.
     ...(typeof newest === 'string'
       ? { newestRun: { runId: newest, status: row['newest_status'] as RunStatus } }
@@ -151,19 +164,24 @@ function readThread(row: SqliteRow): ThreadRecord {
 }
 
 function readThreadRun(row: SqliteRow): ThreadRunRecord {
-  const { output } = row
+  const columns = new ColumnReader(row)
   return {
     runId: String(row['run_id']),
     ensemble: String(row['ensemble']),
     // NOTE: a cast at the boundary: this store only ever writes statuses.
     status: row['status'] as RunStatus,
-    createdAt: Number(row['created_at']),
-    ...numberField('completedAt', row['completed_at']),
+    createdAt: columns.time('created_at') ?? 0,
+    ...field('completedAt', columns.time('completed_at')),
     ...readCutError(row['error_start']),
     lastSeq: Number(row['last_seq']),
     number: Number(row['n']),
-    userMessage: String(JSON.parse(String(row['user_message']))),
+    userMessage: columns.text('user_message', parse) ?? '',
     finalTask: Number(row['final_task']),
-    ...(typeof output === 'string' ? { output: String(JSON.parse(output)) } : {}),
+    ...field('output', columns.text('output', parse)),
+    ...columns.unreadable,
   }
+}
+
+function parse(json: string): unknown {
+  return JSON.parse(json)
 }

@@ -1,5 +1,7 @@
 /** The webhook outbox of the embedded store. */
-import { formatDeliveryId, parseDeliveryId } from '../record-fields.ts'
+import { clampCount } from '../query-numbers.ts'
+import { ColumnReader } from '../column-reader.ts'
+import { formatDeliveryId, parseDeliveryId, UNREADABLE_WEBHOOK } from '../record-fields.ts'
 
 import type {
   ClaimDeliveries,
@@ -20,6 +22,8 @@ export class SqliteWebhookOutbox implements WebhookOutbox {
   readonly #due: StatementSync
   readonly #take: StatementSync
   readonly #settle: StatementSync
+  /** Ends a delivery that cannot be read, so that it is not claimed again. */
+  readonly #abandon: StatementSync
 
   constructor(parts: SqliteParts) {
     const { database } = parts
@@ -30,6 +34,9 @@ export class SqliteWebhookOutbox implements WebhookOutbox {
        WHERE deliveries.due_at <= ? ORDER BY deliveries.due_at, n LIMIT ?`,
     )
     this.#take = database.prepare('UPDATE deliveries SET due_at = ?, attempt = ? WHERE n = ?')
+    this.#abandon = database.prepare(
+      `UPDATE deliveries SET due_at = NULL, outcome = 'given_up', reason = ? WHERE n = ?`,
+    )
     this.#settle = database.prepare(
       `UPDATE deliveries SET due_at = ?, outcome = ?, reason = coalesce(?, reason)
        WHERE run = (SELECT id FROM runs WHERE run_id = ?) AND seq = ? AND webhook = ?
@@ -41,11 +48,15 @@ export class SqliteWebhookOutbox implements WebhookOutbox {
     const { clock, transaction } = this.#parts
     return transaction(() => {
       const now = clock.now()
-      const due = this.#due.all(now, Math.min(limit, Number.MAX_SAFE_INTEGER))
+      const due = this.#due.all(now, clampCount(limit))
       for (const { n, attempt } of due) {
         this.#take.run(toInstant(now + claimMs), Number(attempt), Number(n))
       }
-      return due.map(toDelivery)
+      return due.flatMap((row) => {
+        const delivery = toDelivery(row)
+        if (delivery === undefined) this.#abandon.run(UNREADABLE_WEBHOOK, Number(row['n']))
+        return delivery ?? []
+      })
     })
   }
 
@@ -74,11 +85,10 @@ function toInstant(ms: number): number | null {
   return ms === Infinity ? null : Math.ceil(ms)
 }
 
-function toDelivery(row: SqliteRow): ClaimedDelivery {
-  const parts = {
-    runId: String(row['run_id']),
-    seq: Number(row['seq']),
-    webhook: String(JSON.parse(String(row['webhook']))),
-  }
+/** Reads a delivery; undefined when the name of its webhook is damaged. */
+function toDelivery(row: SqliteRow): ClaimedDelivery | undefined {
+  const webhook = new ColumnReader(row).text('webhook', (json) => JSON.parse(json))
+  if (webhook === undefined) return undefined
+  const parts = { runId: String(row['run_id']), seq: Number(row['seq']), webhook }
   return { id: formatDeliveryId(parts), ...parts, attempt: Number(row['attempt']) }
 }

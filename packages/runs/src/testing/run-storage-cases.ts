@@ -27,6 +27,7 @@ import { secretCases } from './secret-cases.ts'
 import { threadCases } from './thread-cases.ts'
 import { commandCases } from './command-cases.ts'
 import { sizeCases } from './size-cases.ts'
+import { oddValueCases } from './odd-value-cases.ts'
 import { valueCases } from './value-cases.ts'
 import { waitingCases } from './waiting-cases.ts'
 
@@ -40,6 +41,7 @@ export const runStorageCases: readonly StorageCase[] = [
   ...listCases,
   ...sizeCases,
   ...valueCases,
+  ...oddValueCases,
   ...endCases,
   ...claimCases,
   ...releaseCases,

@@ -5,7 +5,7 @@
  * P2 The host of the service is allowed even if it is private, because the author configured it. Redirects are not
  *    followed: the services do not use them, and they would send the query elsewhere.
  */
-import { errorMessage } from '@tutti/core'
+import { errorMessage, findExcessProblems } from '@tutti/core'
 import { guardAround, guardedRequest } from '@tutti/net'
 
 import { readServiceResponse } from './service-answer.ts'
@@ -95,6 +95,7 @@ function resolveBase({ name, baseUrl: known }: KnownService, options: SearchServ
     typeof apiKey === 'string' && apiKey.trim() !== '' ? '' : 'apiKey must not be blank',
     isHttp ? '' : `baseUrl must be an http or https URL, got ${JSON.stringify(baseUrl)}`,
     timeoutMs > 0 ? '' : `timeoutMs must be > 0, got ${timeoutMs}`,
+    ...findExcessProblems({ timeoutMs }),
   ].filter((problem) => problem !== '')
   if (base !== null && problems.length === 0) return base
   throw new TypeError(`Cannot use ${name}: ${problems.join('; ')}`)

@@ -66,6 +66,16 @@ export const RunResumed = Type.Object({
 })
 export type RunResumed = Static<typeof RunResumed>
 
+/** Takes the place of a stored event that is damaged and cannot be read. */
+export const EventUnreadable = Type.Object({
+  type: Type.Literal('event_unreadable'),
+  /** Type of the stored event. */
+  eventType: Type.String(),
+  /** Reason why it cannot be read. */
+  reason: Type.String(),
+})
+export type EventUnreadable = Static<typeof EventUnreadable>
+
 /**
  * The run is a fork: the events before this one, except `run_queued`, are copied from another run, and the run continues
  * from there. Calls in flight are discarded, as by `run_resumed`. The copied part costs nothing: totals count from here.

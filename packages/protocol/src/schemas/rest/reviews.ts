@@ -29,6 +29,8 @@ export const PendingReview = Type.Object({
   tags: Type.Optional(TagMap),
   /** Whether the caller's key has the scope and the role to decide the review; only in the list of reviews. */
   mayDecide: Type.Optional(Type.Boolean()),
+  /** Reason why a part of the stored record cannot be read; the fields of that part are empty. Absent when all can be. */
+  unreadable: Type.Optional(Type.String()),
   ...reviewedCall,
 })
 export type PendingReview = Static<typeof PendingReview>

@@ -118,6 +118,8 @@ export const RunSummary = Type.Object({
   build: Type.Optional(Type.String()),
   /** Digest of the code of its ensemble in that build. */
   code: Type.Optional(Type.String()),
+  /** Reason why a part of the stored record cannot be read; the fields of that part are empty. Absent when all can be. */
+  unreadable: Type.Optional(Type.String()),
 })
 export type RunSummary = Static<typeof RunSummary>
 
@@ -162,6 +164,8 @@ export const RunTaskDetail = Type.Object({
   error: Type.Optional(Type.String()),
   /** Reason why the last answer of the model ended; absent before the end and for a task without a model. */
   finishReason: Type.Optional(FinishReason),
+  /** Reason why a part of the stored record cannot be read; the fields of that part are empty. Absent when all can be. */
+  unreadable: Type.Optional(Type.String()),
 })
 export type RunTaskDetail = Static<typeof RunTaskDetail>
 
@@ -210,5 +214,7 @@ export const RunDetail = Type.Object({
   code: Type.Optional(Type.String()),
   /** Builds that have this code, of which a process must start; only while the run is WAITING_FOR_BUILD. */
   resumableBy: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 })),
+  /** Reason why a part of the stored record cannot be read; the fields of that part are empty. Absent when all can be. */
+  unreadable: Type.Optional(Type.String()),
 })
 export type RunDetail = Static<typeof RunDetail>

@@ -36,6 +36,8 @@ export const Thread = Type.Object({
   runCount: Count,
   /** Its newest run; absent when it has none. */
   newestRun: Type.Optional(Type.Object({ runId: Type.String(), status: RunStatus })),
+  /** Reason why a part of the stored record cannot be read; the fields of that part are empty. Absent when all can be. */
+  unreadable: Type.Optional(Type.String()),
 })
 export type Thread = Static<typeof Thread>
 
@@ -90,6 +92,8 @@ export const ThreadRun = Type.Object({
   userMessage: Type.String(),
   /** Output of its final task, or of a run that ended without one the text so far; absent when there is none. */
   assistantMessage: Type.Optional(Type.String()),
+  /** Reason why a part of the stored record cannot be read; the fields of that part are empty. Absent when all can be. */
+  unreadable: Type.Optional(Type.String()),
 })
 export type ThreadRun = Static<typeof ThreadRun>
 

@@ -1,0 +1,16 @@
+/** Pure: converts numbers of queries to values that every store accepts, and treats alike. */
+
+/** Returns a count or position as an integer from 0 to the largest safe one; a fraction is rounded up. */
+export function clampCount(count: number): number {
+  return Math.ceil(Math.min(Math.max(count, 0), Number.MAX_SAFE_INTEGER))
+}
+
+/** Returns a limit in bytes as {@link clampCount} does, at least 1, so that a page is never empty because of it. */
+export function clampBytes(bytes: number): number {
+  return Math.max(1, clampCount(bytes))
+}
+
+/** Returns a time in milliseconds; null for Infinity. */
+export function finiteOrNull(ms: number): number | null {
+  return Number.isFinite(ms) ? ms : null
+}
