@@ -16,8 +16,9 @@
  * RUNS-P12 A list shows the records of each run, takes a few statements for a page of any length, and finds the same
  *     runs in every store.
  * RUNS-P13 A list counts at most {@link MOST_COUNTED} runs, so that its cost does not grow with the stored runs.
- * RUNS-P14 A run with damaged columns is listed, claimed and read like others, without the damaged fields. Its execution
- *     fails with RUN_UNREADABLE.
+ * RUNS-P14 A record with damaged columns is listed, claimed and read like others, without the damaged fields, which
+ *     `unreadable` names. The execution of such a run fails with RUN_UNREADABLE; it can be cancelled and deleted. An event
+ *     that cannot be read is replaced by `event_unreadable`; a pending command is left out, a delivery is given up.
  * RUNS-P15 In a store that is not shared, `create` may make its claimant the owner of the run, as a claim would, unless
  *     another run is due or the limit of concurrent runs is reached. In a shared store, each new run waits.
  * RUNS-P16 The steps of a run are retained until it is deleted or `deleteSteps` deletes them. Each step has the sequence

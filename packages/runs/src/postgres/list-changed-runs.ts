@@ -7,7 +7,7 @@
 import { RunStatus } from '@tutti/protocol'
 
 import { MOST_COUNTED } from '../ports/run-store.ts'
-import { clampCount } from '../query-numbers.ts'
+import { clampCount, clampTime } from '../query-numbers.ts'
 import { CHANGED_AT } from './migrations.ts'
 import { fromColumn, toColumn, toTagIndex } from './text.ts'
 
@@ -26,7 +26,7 @@ export async function listChangedRuns(
       .filter((row) => row['run_id'] !== null)
       .map((row) => ({
         runId: fromColumn(String(row['run_id'])),
-        changedAt: Number(row['changed_at']),
+        changedAt: clampTime(Number(row['changed_at'])),
       })),
     total: Math.min(Number(rows[0]?.['total']), MOST_COUNTED),
   }

@@ -1,5 +1,5 @@
 /** Lists runs of the embedded store, newest first. */
-import { clampCount } from '../query-numbers.ts'
+import { clampCount, clampTime } from '../query-numbers.ts'
 import { LISTED_COLUMNS } from '../record-fields.ts'
 import { MOST_COUNTED } from '../ports/run-store.ts'
 import { normalizeForSearch } from '../search-text.ts'
@@ -52,7 +52,7 @@ export function prepareRunLister(database: DatabaseSync): (query: RunQuery) => R
 export function prepareChangedRunLister(
   database: DatabaseSync,
 ): (query: ChangedRunsQuery) => ChangedRunsPage {
-  const list = database.prepare(CHANGED_SQL)
+  const list = prepareRows(database, CHANGED_SQL)
   return ({ ensembles, group, statuses, awaitsReview, since, after, limit }) => {
     const rows = list.all({
       ensembles: JSON.stringify(ensembles),
@@ -69,7 +69,10 @@ export function prepareChangedRunLister(
     return {
       runs: rows
         .filter((row) => row['run_id'] !== null)
-        .map((row) => ({ runId: String(row['run_id']), changedAt: Number(row['changed_at']) })),
+        .map((row) => ({
+          runId: String(row['run_id']),
+          changedAt: clampTime(Number(row['changed_at'])),
+        })),
       total: Number(rows[0]?.['total']),
     }
   }
