@@ -123,7 +123,8 @@ function preparePromptEraser(database: DatabaseSync): (id: number) => readonly A
   const select = database.prepare('SELECT request FROM runs WHERE id = ? AND request IS NOT NULL')
   return (id) => {
     const row = select.get(id)
-    const erased = row === undefined ? undefined : erasePrompts(readJsonColumns(new ColumnReader(row)).request)
+    const erased =
+      row === undefined ? undefined : erasePrompts(readJsonColumns(new ColumnReader(row)).request)
     return erased === undefined ? [] : [['request = ?', JSON.stringify(erased)]]
   }
 }
