@@ -371,5 +371,20 @@ export { compileCheck, compiledCheck, type Check, type References } from './comp
 export { discriminatorOf, type Discriminator } from './problems/choose-member.ts'
 export { pointer, valueAt } from './problems/json-pointer.ts'
 export { previewOf, receivedOf } from './problems/preview.ts'
+export {
+  findBigInt,
+  formatExactJson,
+  hasBigInt,
+  mapBigInts,
+  parseExactJson,
+  toPlainJson,
+  type FoundBigInt,
+} from './exact-json.ts'
+export {
+  markLongIntegers,
+  MAX_INTEGER_DIGITS,
+  mayHaveLongNumbers,
+  unmarkValue,
+} from './long-numbers.ts'
 export { isJsonObject, ownValue, type Schema, type SchemaNode } from './problems/schema-node.ts'
 export { interpretedCheck, ReferenceScope } from './schema-engine.ts'

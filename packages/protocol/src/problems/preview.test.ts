@@ -8,7 +8,7 @@ describe('previewOf', () => {
     [Number.NaN, 'NaN'],
     [null, 'null'],
     [undefined, 'undefined'],
-    [5n, '5n'],
+    [5n, '5'],
     [[1, 'a', null], '[1,"a",null]'],
     [{ a: 1, b: { c: [] } }, '{"a":1,"b":{"c":[]}}'],
     [{ a: { b: { c: { d: 1 } } } }, '{"a":{"b":{"c":{…}}}}'],

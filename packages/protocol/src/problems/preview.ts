@@ -31,7 +31,7 @@ function truncate(text: string): string {
 
 function write(value: unknown, room: number, level: number): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, room))
-  if (typeof value === 'bigint') return `${value}n`
+  if (typeof value === 'bigint') return String(value)
   if (typeof value !== 'object' || value === null) return String(value)
   if (level === MAX_LEVELS) return Array.isArray(value) ? '[…]' : '{…}'
   return Array.isArray(value) ? writeArray(value, room, level) : writeObject(value, room, level)
