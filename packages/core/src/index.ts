@@ -74,12 +74,27 @@ export {
 } from './metrics.ts'
 
 // To extend
-export { isJsonObject, suggest, type Decoded, type Problem } from '@tutti/protocol'
 export { findExcessProblems, MAX_COST_USD, MAX_COUNT, MAX_DURATION_MS } from '@tutti/protocol'
+export {
+  formatExactJson,
+  hasBigInt,
+  isJsonObject,
+  parseExactJson,
+  suggest,
+  toPlainJson,
+  type Decoded,
+  type Problem,
+} from '@tutti/protocol'
 export { computeDigest, computeJsonDigest, formatCanonicalJson } from './digest/digest.ts'
 export { isoNow, toIsoText, sleep, startTimer, systemClock, type Clock } from './clock.ts'
 export { newId } from './new-id.ts'
-export { errorMessage, TuttiError, type TuttiErrorOptions } from './errors.ts'
+export {
+  COMPLETE_MESSAGE,
+  errorMessage,
+  MAX_ERROR_MESSAGE_LENGTH,
+  TuttiError,
+  type TuttiErrorOptions,
+} from './errors.ts'
 export { schemaReader, type SchemaReader } from './input/schema-reader.ts'
 export { reportPartialOutput } from './call/partial-output.ts'
 export { findSchemaFaults } from './input/schema-faults.ts'

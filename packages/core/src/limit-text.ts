@@ -1,3 +1,5 @@
+import { formatExactJson } from '@tutti/protocol'
+
 /**
  * Returns `text` truncated to `maxLength` characters, with a note of its full length; a negative limit means no limit.
  */
@@ -18,9 +20,7 @@ const SHOWN_INPUT_LENGTH = 200
 
 /** Returns the start of an input for a reviewer: text unchanged, other values as JSON. */
 export function startOfInput(input: unknown): string {
-  // `JSON.stringify` returns undefined for values such as undefined and functions.
-  const json = (): string | undefined => JSON.stringify(input)
-  const text = typeof input === 'string' ? input : (json() ?? '')
+  const text = typeof input === 'string' ? input : (formatExactJson(input) ?? '')
   if (text.length <= SHOWN_INPUT_LENGTH) return text
   return `${sliceWholeCharacters(text, SHOWN_INPUT_LENGTH)}…`
 }
