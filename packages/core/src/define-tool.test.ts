@@ -186,7 +186,10 @@ describe('call', () => {
     [false, ToolResult.success('false', false)],
     [undefined, ToolResult.success('')],
     [null, ToolResult.success('null', null)],
-    [(): string => 'a function', ToolResult.success('')],
+    [
+      (): string => 'a function',
+      ToolResult.failure('Tool "plain" returned no JSON: the value is a function'),
+    ],
   ])('converts the returned value %j to text and keeps the value', async (value, expected) => {
     await expect(returning(value).call({}, context)).resolves.toStrictEqual(expected)
   })

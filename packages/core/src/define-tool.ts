@@ -38,6 +38,11 @@ export interface ToolDefinition<
    * JSON text to the object or list, null to an absent field. @default true
    */
   readonly coerce?: boolean
+  /**
+   * Whether the body gets an integer beyond 2^53 as a `bigint`, also where `input` declares a number. For a body that
+   * passes its input on as JSON with `formatExactJson`. @default false
+   */
+  readonly exactIntegers?: boolean
   /** Effect of a value that does not match `output`: a warning in the log, or a failed call. @default warn */
   readonly outputCheck?: OutputCheck
   /**
@@ -53,6 +58,7 @@ export const TYPED_TOOL_NAMES = {
   input: true,
   output: true,
   coerce: true,
+  exactIntegers: true,
   outputCheck: true,
   execute: true,
 } as const satisfies OptionNames<ToolDefinition<ToolSchema, ToolSchema>>
@@ -84,8 +90,8 @@ export function defineTool<
   definition: ToolDefinition<Input, Output, NoInfer<Value>, NoInfer<Given>>,
 ): TypedTool<Value, Given, Source> {
   assertToolSettings(definition, { ...TYPED_TOOL_NAMES, ...TOOL_PART_NAMES })
-  const { name, input, output, coerce = true } = definition
-  const reader = createInputReader(input, { toolName: name, coerce })
+  const { name, input, output, coerce = true, exactIntegers = false } = definition
+  const reader = createInputReader(input, { toolName: name, coerce, exactIntegers })
   return makeTool(definition, {
     kind: 'typed',
     reader,

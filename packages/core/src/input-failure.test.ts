@@ -16,5 +16,7 @@ it('problemList lists every problem with its path, or with the name of the whole
 
 it('formatInputFailure names the tool and the problems', () => {
   expect(formatInputFailure('x', PROBLEMS)).toBe(`Invalid input for "x": ${problemList(PROBLEMS)}`)
-  expect(formatInputFailure('x', PROBLEMS, 'output')).toMatch(/^Invalid output for "x": input must/)
+  expect(formatInputFailure('x', PROBLEMS, 'output')).toMatch(
+    /^Invalid output for "x": output must/,
+  )
 })

@@ -7,7 +7,7 @@ export function formatInputFailure(
   problems: readonly Problem[],
   origin = 'input',
 ): string {
-  return `Invalid ${origin} for "${toolName}": ${problemList(problems)}`
+  return `Invalid ${origin} for "${toolName}": ${problemList(problems, origin)}`
 }
 
 /** Returns every problem with its path, in one line; a problem of the whole value is named `whole`. */

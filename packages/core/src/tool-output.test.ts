@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import Type from 'typebox'
+import Type, { type TSchema } from 'typebox'
 
 import { toolContext } from './call/tool-context-for.ts'
 import { defineTool } from './define-tool.ts'
@@ -64,9 +64,7 @@ describe('a value that does not match the output schema', () => {
 describe('the strict check', () => {
   it.each([
     ['a value that matches', { degrees: 21, place: 'Bonn' }],
-    ['text, which is not a value', 'no idea'],
     ['a failure', ToolResult.failure('Broken')],
-    ['a result without a value', ToolResult.success('fine')],
   ])('accepts %s', async (_, value) => {
     const result = await weather(value, 'strict').call({}, toolContext())
     expect(result).toEqual(await weather(value).call({}, toolContext()))
@@ -76,7 +74,6 @@ describe('the strict check', () => {
   it.each([
     [null, ToolResult.success('null', null)],
     ['mild', ToolResult.success('mild', 'mild')],
-    ['a long story', ToolResult.success('a long story')],
   ])('treats %j as a value when the schema allows it', async (value, result) => {
     const tool = defineTool({
       name: 'mood',
@@ -87,6 +84,85 @@ describe('the strict check', () => {
       execute: () => value as never,
     })
     expect(await tool.call({}, toolContext())).toEqual(result)
+  })
+})
+
+describe('the strict check of text and of nothing', () => {
+  const refused = (got: string): ToolResult =>
+    ToolResult.failure(`Invalid output for "weather": output must be an object, got ${got}`)
+
+  it.each<[string, unknown, ToolResult]>([
+    ['undefined', undefined, refused('undefined')],
+    ['null', null, refused('null')],
+    ['text', 'no idea', refused('"no idea"')],
+    ['empty text', '', refused('""')],
+    ['JSON text of another type', '[1]', refused('[1]')],
+    ['a result with text only', ToolResult.success('fine'), refused('"fine"')],
+    ['a result with null', ToolResult.success('fine', null), refused('null')],
+  ])('refuses %s for an object schema', async (_, value, result) => {
+    expect(await weather(value, 'strict').call({}, toolContext())).toEqual(result)
+    expect(await weather(value, 'warn').call({}, toolContext())).toMatchObject({ success: true })
+  })
+
+  it('reads JSON text as the value', async () => {
+    const text = '{"degrees":21,"place":"Bonn"}'
+    const value = { degrees: 21, place: 'Bonn' }
+    expect(await weather(text, 'strict').call({}, toolContext())).toEqual(
+      ToolResult.success(text, value),
+    )
+    expect(await weather(ToolResult.success(text), 'strict').call({}, toolContext())).toEqual(
+      ToolResult.success(text, value),
+    )
+  })
+
+  it('accepts a schema that allows them', async () => {
+    const tool = (value: unknown, output: TSchema): ReturnType<typeof defineTool> =>
+      defineTool({
+        name: 'open',
+        description: 'Returns anything',
+        input: Type.Object({}),
+        output,
+        outputCheck: 'strict',
+        execute: () => value as never,
+      })
+    expect(await tool(undefined, Type.Unknown()).call({}, toolContext())).toEqual(
+      ToolResult.success(''),
+    )
+    expect(await tool('text', Type.String()).call({}, toolContext())).toEqual(
+      ToolResult.success('text', 'text'),
+    )
+  })
+
+  it('checks an integer beyond 2^53 as an integer, and returns its digits as text', async () => {
+    const tool = defineTool({
+      name: 'id',
+      description: 'Returns an id',
+      input: Type.Object({}),
+      output: Type.Object({ id: Type.Integer() }),
+      outputCheck: 'strict',
+      execute: () => ({ id: 725653563933458432n }) as never,
+    })
+    expect(await tool.call({}, toolContext())).toEqual(
+      ToolResult.success('{"id":725653563933458432}', { id: '725653563933458432' }),
+    )
+  })
+
+  it('declares the type bigint of TypeBox as an integer', async () => {
+    const tool = defineTool({
+      name: 'id',
+      description: 'Returns an id',
+      input: Type.Object({ id: Type.BigInt({ minimum: 5n }) }),
+      output: Type.Object({ id: Type.BigInt() }),
+      outputCheck: 'strict',
+      execute: ({ id }) => ({ id: id + 1n }),
+    })
+    expect(JSON.parse(JSON.stringify([tool.inputSchema, tool.outputSchema]))).toEqual([
+      { type: 'object', required: ['id'], properties: { id: { type: 'integer', minimum: 5 } } },
+      { type: 'object', required: ['id'], properties: { id: { type: 'integer' } } },
+    ])
+    expect(await tool.call({ id: 7 }, toolContext())).toEqual(
+      ToolResult.success('{"id":8}', { id: 8 }),
+    )
   })
 })
 

@@ -5,6 +5,7 @@
  * CORE-A2 The time limits of the call and of all calls that it is a step of are paused while a reviewer decides.
  */
 import Type, { type TSchema } from 'typebox'
+import { toPlainJson } from '@tutti/protocol'
 
 import { DEFAULT_APPROVAL_TIMEOUT_MS } from '../approval.ts'
 import { systemClock } from '../clock.ts'
@@ -130,7 +131,7 @@ function toApprovalRequest(
     agentRole,
     ...(taskName === undefined ? {} : { taskName }),
     ...(runId === undefined ? {} : { runId }),
-    input: form.input,
+    input: toPlainJson(form.input),
     inputSchema: form.schema,
     hasBegun,
     isRepeatable,

@@ -6,6 +6,8 @@
  * CORE-N2 Its outcome is reported as a step, unless the whole call has ended.
  * CORE-N3 Early exit and misconfiguration are thrown, and end the whole call too.
  */
+import { formatExactJson } from '@tutti/protocol'
+
 import { callListener, type CallToRun, type RunningCall } from './running-call.ts'
 
 import type { AgentTool, CallToolOptions } from '../tool.ts'
@@ -59,9 +61,7 @@ function buildStepOptions(parent: RunningCall, { signal }: Step): RunToolOptions
 
 function toJsonText(input: unknown): string {
   try {
-    // `JSON.stringify` returns undefined for values such as functions.
-    const text: string | undefined = JSON.stringify(input)
-    return text ?? ''
+    return formatExactJson(input) ?? ''
   } catch {
     return ''
   }

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { fakeClock, type FakeClock } from '../../../../tooling/test-kit/clock.ts'
 import { settle } from '../../../../tooling/test-kit/wait.ts'
+import { TuttiError } from '../errors.ts'
 import { defineTool } from '../define-tool.ts'
 import { silentLogger } from '../logger.ts'
 import { runTool } from './run-tool.ts'
@@ -137,13 +138,35 @@ describe('[CORE-R1] an error that the tool body throws', () => {
       'Unknown error',
     ],
     [
-      'a value that cannot be written as JSON',
+      'an error whose message cannot be read',
       () => {
-        const circle: Record<string, unknown> = {}
-        circle['self'] = circle
-        return circle as never
+        throw Object.defineProperty(new Error('x'), 'message', {
+          get() {
+            throw new Error('no')
+          },
+        })
       },
-      expect.stringContaining('circular') as string,
+      'Error',
+    ],
+    [
+      'a Tutti error whose code cannot be read',
+      () => {
+        throw Object.defineProperty(new TuttiError('CANCELLED', 'Odd'), 'code', {
+          get() {
+            throw new Error('no')
+          },
+        })
+      },
+      'Odd',
+    ],
+    [
+      'a value that throws for every question',
+      () => {
+        const { proxy, revoke } = Proxy.revocable({}, {})
+        revoke()
+        throw proxy
+      },
+      'Unknown error',
     ],
   ])('becomes a failed result: %s', async (_, body, errorMessage) => {
     expect(await start(body)).toEqual({

@@ -11,6 +11,8 @@
  *    paused meanwhile. The slot is returned when the call has its outcome, even when the tool ignores its signal.
  * CORE-R6 Every call that was not cancelled counts once: as success, failure or error.
  */
+import { parseExactJson } from '@tutti/protocol'
+
 import { systemClock } from '../clock.ts'
 import { errorMessage } from '../errors.ts'
 import { ToolResult } from '../tool-result.ts'
@@ -168,18 +170,21 @@ type Parsed =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly failure: ToolResult }
 
-/** Parses the arguments of a call. A text tool takes text that is not JSON as its input, unchanged. */
+/** Parses the arguments of a call, with exact integers. A text tool takes text that is not JSON as its input, unchanged. */
 function parseArguments(tool: AgentTool, text: string): Parsed {
   if (text.trim() === '') return { ok: true, value: {} }
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parseExactJson(text)
     return { ok: true, value: isNoArguments(tool, value) ? {} : value }
   } catch (error) {
     if (tool.kind === 'text') return { ok: true, value: text }
-    const failure = ToolResult.failure(
-      `Invalid input for "${tool.name}": arguments are not valid JSON (${errorMessage(error)})`,
-    )
-    return { ok: false, failure }
+    const reason = errorMessage(error)
+    const problem =
+      error instanceof RangeError ? reason : `arguments are not valid JSON (${reason})`
+    return {
+      ok: false,
+      failure: ToolResult.failure(`Invalid input for "${tool.name}": ${problem}`),
+    }
   }
 }
 

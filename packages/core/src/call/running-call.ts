@@ -14,11 +14,13 @@
  * only when the body reads its signal or has not ended after a few microtasks. Before that, only the body itself could have
  * caused an abort, and no time has passed.
  */
+import { previewOf } from '@tutti/protocol'
+
 import { systemClock } from '../clock.ts'
 import { errorMessage, TuttiError } from '../errors.ts'
 import { isPromise } from '../is-promise.ts'
 import { silentLogger } from '../logger.ts'
-import { ToolResult } from '../tool-result.ts'
+import { isToolResult, ToolResult } from '../tool-result.ts'
 import { toJsonText } from './model-text.ts'
 import { reportsOwnBegin } from './begin.ts'
 import { Deadline } from './deadline.ts'
@@ -178,7 +180,7 @@ export class RunningCall {
     this.#onEnd = onEnd
     this.#callBody(context).then(
       (result) => {
-        this.#finish(this.#isCancelled ? this.#cancelled('cancelled') : { result, end: 'finished' })
+        this.#finish(this.#isCancelled ? this.#cancelled('cancelled') : this.#returned(result))
       },
       (error: unknown) => {
         if (this.#over) this.#logThrow(error)
@@ -273,10 +275,17 @@ export class RunningCall {
     this.#onEnd?.(this.#edits === undefined ? ended : { ...ended, edits: this.#edits })
   }
 
+  /** NOTE: a tool that `defineTool` did not create can return anything. */
+  #returned(result: unknown): Ended {
+    if (isToolResult(result)) return { result, end: 'finished' }
+    const message = `Tool "${this.tool.name}" returned no result, got ${previewOf(result)}`
+    return { result: ToolResult.failure(message), end: 'threw' }
+  }
+
   #thrown(error: unknown): Ended {
     const result = ToolResult.failure(errorMessage(error))
     if (TuttiError.isInstance(error)) {
-      const end = ENDS[error.code]
+      const end = findEnd(error)
       if (end === 'finished') return { result, end }
       if (end !== undefined) return { result, end, error }
     }
@@ -317,6 +326,16 @@ const ENDS: Readonly<Partial<Record<TuttiError['code'], ToolCallEnd>>> = {
   TOOL_CONFIGURATION: 'misconfigured',
   TOOL_REJECTED: 'finished',
   TOOL_INPUT_INVALID: 'finished',
+}
+
+/** Returns the end of a call whose body threw the error; undefined for any other code. */
+function findEnd(error: TuttiError): ToolCallEnd | undefined {
+  try {
+    return ENDS[error.code]
+  } catch {
+    // NOTE: the brand does not prove the class, so the code can be a getter that throws.
+    return undefined
+  }
 }
 
 /** Logs a warning; a logger that throws must not fail the call. */

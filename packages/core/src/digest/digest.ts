@@ -1,4 +1,6 @@
 /** Short digests of texts and JSON values, to recognize equal ones. */
+import { toPlainJson } from '@tutti/protocol'
+
 import { computeSha256 } from './sha256.ts'
 
 /** Number of hexadecimal digits of a digest: 64 bits. */
@@ -14,9 +16,12 @@ export function computeJsonDigest(value: unknown): string {
   return computeDigest(formatCanonicalJson(value))
 }
 
-/** Returns a JSON value as text with sorted keys. Values that JSON cannot express count as null or are left out. */
+/**
+ * Returns a JSON value as text with sorted keys. Values that JSON cannot express count as null or are left out; integers
+ * that a number cannot hold are text.
+ */
 export function formatCanonicalJson(value: unknown): string {
-  return JSON.stringify(value, sortKeys) ?? 'null'
+  return JSON.stringify(toPlainJson(value), sortKeys) ?? 'null'
 }
 
 function sortKeys(_: string, value: unknown): unknown {

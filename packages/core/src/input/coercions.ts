@@ -3,14 +3,19 @@
  *
  * CORE-C1 A number or boolean written as text becomes the number or boolean; without truncation or rounding.
  * CORE-C2 JSON text of an object or a list becomes that object or list.
- * CORE-C3 There are no other coercions: numbers do not become text, and empty text does not become null.
+ * CORE-C3 There are no other coercions: numbers do not become text, except as CORE-I1 says, and empty text does not become
+ *    null.
  */
-import { parseNumberText } from './numeric-text.ts'
+import { parseExactJson } from '@tutti/protocol'
+
+import { parseIntegerText, parseNumberText } from './numeric-text.ts'
 
 /** Returns the candidates for a text, of the requested JSON types; there is never more than one. */
 export function coerceText(text: string, wants: (type: string) => boolean): readonly unknown[] {
   const number = wants('number') ? parseNumberText(text) : undefined
   if (number !== undefined) return [number]
+  const integer = wants('number') || wants('bigint') ? parseIntegerText(text) : undefined
+  if (integer !== undefined) return [integer]
   const word = text.trim()
   if (/^(?:true|false)$/i.test(word)) {
     return wants('boolean') ? [word.toLowerCase() === 'true'] : []
@@ -18,7 +23,7 @@ export function coerceText(text: string, wants: (type: string) => boolean): read
   if (!(word.startsWith('{') && wants('object')) && !(word.startsWith('[') && wants('array')))
     return []
   try {
-    return [JSON.parse(word)]
+    return [parseExactJson(word)]
   } catch {
     return []
   }

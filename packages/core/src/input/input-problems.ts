@@ -21,7 +21,9 @@ export interface Reading {
 export function findInputProblems(schema: TSchema, reading: Reading): readonly Problem[] {
   const decoded = decode(schema, reading.normalized)
   if (!decoded.ok) {
-    return decoded.problems.map((each) => addMisspelling(restoreGivenValue(each, reading), reading))
+    return decoded.problems.map((each) =>
+      explainInteger(addMisspelling(restoreGivenValue(each, reading), reading), reading),
+    )
   }
   const plain = decode(schema, reading.given)
   return plain.ok ? [] : plain.problems
@@ -36,6 +38,17 @@ function restoreGivenValue(problem: Problem, { given, normalized }: Reading): Pr
     () => `, got ${previewOf(before)}`,
   )
   return { ...problem, message, received: receivedOf(before) }
+}
+
+const NUMBER = /\b(?:an integer|a number)\b/
+
+/** Explains why an integer beyond 2^53 is refused where the schema allows numbers (CORE-I2). */
+function explainInteger(problem: Problem, { given }: Reading): Problem {
+  const { message, path } = problem
+  if (typeof valueAt(given, path) !== 'bigint' || !NUMBER.test(message)) return problem
+  const { MIN_SAFE_INTEGER: least, MAX_SAFE_INTEGER: most } = Number
+  const range = message.replace(NUMBER, (type) => `${type} between ${least} and ${most}`)
+  return { ...problem, message: `${range}; a tool can declare a string or BigInt for longer ones` }
 }
 
 /** Adds to a missing field the dropped field with a similar name. */

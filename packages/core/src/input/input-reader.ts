@@ -6,8 +6,9 @@
  */
 import { compiledCheck, decode, type Decoded } from '@tutti/protocol'
 
-import { createJsonReader } from './json-reader.ts'
+import { createJsonReader, type JsonReaderOptions } from './json-reader.ts'
 import { isStandardSchema, readJsonSchema, createStandardReader } from './standard-reader.ts'
+import { toStandardTypes } from './integers.ts'
 import { withUnicodePatterns } from './unicode-pattern.ts'
 import { compileOrThrow, openUsableSchema, type SchemaUse } from './usable-schema.ts'
 
@@ -28,6 +29,8 @@ export interface ReadOptions {
   readonly toolName: string
   /** Whether values are coerced where their meaning is clear. @default true */
   readonly coerce?: boolean
+  /** Whether the reader returns a `bigint` where the schema allows numbers. @default false */
+  readonly exactIntegers?: boolean
 }
 
 /**
@@ -37,12 +40,13 @@ export interface ReadOptions {
  */
 export function createInputReader<Schema extends ToolSchema>(
   schema: Schema,
-  { toolName, coerce = true }: ReadOptions,
+  { toolName, coerce = true, exactIntegers = false }: ReadOptions,
 ): ValueReader<ValueOf<Schema>> {
   return createNormalizingReader(schema, {
     action: describeAction(toolName, 'input'),
     ofObject: true,
     coerce,
+    exactIntegers,
   })
 }
 
@@ -53,9 +57,9 @@ export function createInputReader<Schema extends ToolSchema>(
  */
 export function createNormalizingReader<Schema extends ToolSchema>(
   schema: Schema,
-  use: SchemaUse & { readonly coerce: boolean },
+  use: SchemaUse & JsonReaderOptions,
 ): ValueReader<ValueOf<Schema>> {
-  const { coerce } = use
+  const { coerce, exactIntegers = false } = use
   if (isStandardSchema(schema)) {
     const jsonSchema = readJsonSchema(schema, use)
     return toReader(jsonSchema, createStandardReader(schema, coerce ? jsonSchema : undefined))
@@ -63,8 +67,8 @@ export function createNormalizingReader<Schema extends ToolSchema>(
   const readable = withUnicodePatterns(schema)
   const document = openUsableSchema(readable, use)
   return toReader(
-    schema,
-    compileOrThrow(use, () => createJsonReader(readable, document, { coerce })),
+    toStandardTypes(schema, document),
+    compileOrThrow(use, () => createJsonReader(readable, document, { coerce, exactIntegers })),
   )
 }
 
@@ -81,9 +85,9 @@ export function createOutputReader<Schema extends ToolSchema>(
   if (isStandardSchema(schema))
     return toReader(readJsonSchema(schema, use), createStandardReader(schema))
   const readable = withUnicodePatterns(schema)
-  openUsableSchema(readable, use)
+  const document = openUsableSchema(readable, use)
   compileOrThrow(use, () => compiledCheck(readable))
-  return toReader(schema, (value) => decode(readable, value))
+  return toReader(toStandardTypes(schema, document), (value) => decode(readable, value))
 }
 
 function describeAction(toolName: unknown, part: string): string {

@@ -9,12 +9,15 @@
  *    (`minProperties`), it is returned with them.
  * CORE-J3 A value without changes is returned itself, after one compiled check.
  * CORE-J4 Never throws, for any value.
+ * CORE-J5 An integer beyond 2^53, which is given as a `bigint`, keeps its digits. `integers.ts` says what the reader
+ *    returns for it.
  */
-import { compiledCheck, type Check, type Decoded } from '@tutti/protocol'
+import { compiledCheck, hasBigInt, type Check, type Decoded } from '@tutti/protocol'
 
 import { errorMessage } from '../errors.ts'
 import { compileClosedCheck } from './closed-schema.ts'
 import { findInputProblems } from './input-problems.ts'
+import { roundIntegers, settleIntegers, toRoundingDocument } from './integers.ts'
 import { normalize } from './normalize.ts'
 
 import type { NormalizeRules } from './normalize-object.ts'
@@ -24,6 +27,13 @@ import type { TSchema } from 'typebox'
 /** Reads a value synchronously; never throws. */
 export type JsonRead = (value: unknown) => Decoded<unknown>
 
+/** Options of a reader. */
+export interface JsonReaderOptions {
+  readonly coerce: boolean
+  /** Whether the reader returns a `bigint` where the schema allows numbers. @default false */
+  readonly exactIntegers?: boolean
+}
+
 /**
  * Creates a reader by a valid schema, and compiles the schema.
  *
@@ -32,10 +42,11 @@ export type JsonRead = (value: unknown) => Decoded<unknown>
 export function createJsonReader(
   schema: TSchema,
   document: SchemaDocument,
-  { coerce }: { readonly coerce: boolean },
+  { coerce, exactIntegers = false }: JsonReaderOptions,
 ): JsonRead {
   const rules = { coerce, fill: true, drop: true }
   const isAsWanted = compileClosedCheck(document)
+  const rounding = toRoundingDocument(document)
   // With a closed check, few values need the full check, so it is compiled on first use.
   if (isAsWanted === undefined) compiledCheck(schema)
 
@@ -48,10 +59,35 @@ export function createJsonReader(
     return { ok: false, problems: findInputProblems(schema, { given: value, normalized: nearest }) }
   }
 
+  /** Applies CORE-I1 to CORE-I3. */
+  function readPlainIntegers(value: unknown): Decoded<unknown> {
+    const fits = compiledCheck(schema)
+    const normalized = tryNormalize(document, value, { ...rules, nearest: false })
+    const settled = settleIntegers(fits, normalized)
+    if (passes(fits, settled)) return { ok: true, value: settled }
+    const nearest = tryNormalize(document, value, { ...rules, nearest: true })
+    return { ok: false, problems: findInputProblems(schema, { given: value, normalized: nearest }) }
+  }
+
+  /** Applies CORE-I4. */
+  function readExactIntegers(value: unknown): Decoded<unknown> {
+    const normalized = tryNormalize(rounding, value, { ...rules, nearest: false })
+    const fits = compiledCheck(schema)
+    if (passes(fits, roundIntegers(normalized)) || passes(fits, normalized)) {
+      return { ok: true, value: normalized }
+    }
+    const nearest = roundIntegers(tryNormalize(rounding, value, { ...rules, nearest: true }))
+    return { ok: false, problems: findInputProblems(schema, { given: value, normalized: nearest }) }
+  }
+
   return (value) => {
     try {
+      if (hasBigInt(value))
+        return exactIntegers ? readExactIntegers(value) : readPlainIntegers(value)
       if (isAsWanted !== undefined && passes(isAsWanted, value)) return { ok: true, value }
-      return readSlowly(value)
+      const decoded = readSlowly(value)
+      // Only the other reader turns digits as text into an integer.
+      return decoded.ok || !exactIntegers ? decoded : readExactIntegers(value)
     } catch (error) {
       return {
         ok: false,

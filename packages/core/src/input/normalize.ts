@@ -21,6 +21,7 @@ import { isJsonObject, MAX_DEPTH } from '@tutti/protocol'
 import { chooseMembers, type Attempt, type Trial } from './choose-member.ts'
 import { coerceText } from './coercions.ts'
 import { findItemSchemas } from './fields.ts'
+import { coerceInteger } from './integers.ts'
 import { wantsJsonType, allowsJsonType } from './json-types.ts'
 import { normalizeObject, type NormalizeRules, type Tally } from './normalize-object.ts'
 
@@ -74,21 +75,29 @@ function normalizeValue(place: SchemaPlace, value: unknown, at: At): unknown {
   if (typeof value === 'object' && allowsJsonType('object', place, document)) {
     return normalizeContainer(place, value, at)
   }
-  return rules.coerce ? coerceValue(place, value, at) : value
+  return coerceValue(place, value, at)
 }
 
 /** Applies CORE-M4 and CORE-M5: returns a coerced value if the given one is invalid and the coerced one is valid. */
 function coerceValue(place: SchemaPlace, value: unknown, at: At): unknown {
   const { document } = at.walk
-  const wants = (type: string): boolean => wantsJsonType(type, place, document)
-  const meanings = typeof value === 'string' ? coerceText(value, wants) : []
-  const candidates = !at.inList && wants('array') ? [...meanings, [value]] : meanings
+  const candidates = listCandidates(place, value, at)
   if (candidates.length === 0 || document.fits(place, value)) return value
   for (const candidate of candidates) {
     const normalized = normalizeValue(place, candidate, { ...at, depth: at.depth + 1 })
     if (document.fits(place, normalized)) return normalized
   }
   return value
+}
+
+function listCandidates(place: SchemaPlace, value: unknown, at: At): readonly unknown[] {
+  const { document, rules } = at.walk
+  const wants = (type: string): boolean => wantsJsonType(type, place, document)
+  const isNumber = typeof value === 'bigint' || typeof value === 'number'
+  const integers = isNumber ? coerceInteger(value, wants) : []
+  if (!rules.coerce) return integers
+  const meanings = typeof value === 'string' ? coerceText(value, wants) : integers
+  return !at.inList && wants('array') ? [...meanings, [value]] : meanings
 }
 
 /** Applies CORE-M7: each place reads an object once; within itself the object stays unchanged. */

@@ -1,4 +1,5 @@
 /** Numbers written as text. */
+import { MAX_INTEGER_DIGITS } from '@tutti/protocol'
 
 /**
  * JSON number; the groups are the digits before and after the point. @see
@@ -21,6 +22,14 @@ export function parseNumberText(text: string): number | undefined {
   const isRounded = written !== trimmed && extractDigits(written) !== extractDigits(trimmed)
   if (Number.isInteger(number) && isRounded) return undefined
   return number === 0 ? 0 : number
+}
+
+/** Returns the integer that a text spells in plain digits; undefined for any other text. */
+export function parseIntegerText(text: string): bigint | undefined {
+  const trimmed = text.trim()
+  return trimmed.length <= MAX_INTEGER_DIGITS && /^-?(?:0|[1-9]\d*)$/.test(trimmed)
+    ? BigInt(trimmed)
+    : undefined
 }
 
 /** Returns the significant digits of a number, without zeros at either end. */

@@ -6,7 +6,15 @@
  *
  * @see https://standardschema.dev and https://standardschema.dev/json-schema
  */
-import { pointer, receivedOf, valueAt, type Decoded, type Problem } from '@tutti/protocol'
+import {
+  hasBigInt,
+  pointer,
+  receivedOf,
+  toPlainJson,
+  valueAt,
+  type Decoded,
+  type Problem,
+} from '@tutti/protocol'
 
 import { errorMessage } from '../errors.ts'
 import { isPromise } from '../is-promise.ts'
@@ -70,7 +78,17 @@ export function createStandardReader(
         : first
   }
 
+  /** Applies CORE-I1 to CORE-I3: the library gets plain values, unless it accepts the integers as they are. */
+  function readIntegers(value: unknown): Reading {
+    const coerced = coerce?.(value) ?? value
+    const plain = attempt(toPlainJson(coerced))
+    const orExact = (settled: Decoded<unknown>): Reading =>
+      settled.ok ? settled : attempt(coerced)
+    return isPromise(plain) ? plain.then(orExact) : orExact(plain)
+  }
+
   return (value) => {
+    if (hasBigInt(value)) return readIntegers(value)
     const first = attempt(value)
     return isPromise(first) ? first.then((late) => askAgain(value, late)) : askAgain(value, first)
   }
@@ -128,9 +146,9 @@ function toProblem({ message, path = [] }: StandardSchemaV1.Issue, value: unknow
   const keys = path.map((segment) => (typeof segment === 'object' ? segment.key : segment))
   const place = keys.map((key) => pointer('', String(key))).join('')
   const given = valueAt(value, place)
-  return given === undefined
-    ? { path: place, message }
-    : { path: place, message, received: receivedOf(given) }
+  if (given === undefined) return { path: place, message }
+  const shown = typeof given === 'bigint' ? `${message}, got ${given}` : message
+  return { path: place, message: shown, received: receivedOf(given) }
 }
 
 function failCheck(error: unknown): Decoded<unknown> {

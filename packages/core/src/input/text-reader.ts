@@ -1,6 +1,6 @@
 /** Reader of the input of a text tool: one string, in any form in which models wrap it. */
 import Type from 'typebox'
-import { decode, type Decoded, isJsonObject } from '@tutti/protocol'
+import { decode, formatExactJson, type Decoded, isJsonObject } from '@tutti/protocol'
 
 import type { ValueReader } from './input-reader.ts'
 
@@ -30,9 +30,9 @@ function readField(value: object): Decoded<string> {
 }
 
 function toText(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  return typeof value === 'string' ? value : (formatExactJson(value) ?? '')
 }
 
 function isScalar(value: unknown): boolean {
-  return ['string', 'number', 'boolean'].includes(typeof value)
+  return ['string', 'number', 'bigint', 'boolean'].includes(typeof value)
 }

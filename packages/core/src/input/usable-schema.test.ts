@@ -285,3 +285,15 @@ describe('openUsableSchema', () => {
     expect(openUsableSchema(schema, { action: '', ofObject: true }).root).toBe(schema)
   })
 })
+
+describe('a boolean schema', () => {
+  it.each([true, false])('is refused for an output: %s', (schema) => {
+    // JavaScript callers can pass any value.
+    const create = (): unknown => createOutputReader(schema as never, { toolName: 'x' })
+    expect(create).toThrow(
+      new TypeError(
+        'Cannot define tool "x": output must be a schema object, got a boolean; Type.Unknown() allows any value',
+      ),
+    )
+  })
+})

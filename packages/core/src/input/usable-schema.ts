@@ -27,6 +27,7 @@ export interface SchemaUse {
 export function openUsableSchema(schema: unknown, { action, ofObject }: SchemaUse): SchemaDocument {
   const document = createSchemaDocument(schema)
   const faults = [...document.faults]
+  if (!ofObject && typeof schema === 'boolean') faults.push(BOOLEAN)
   if (faults.length === 0) {
     if (ofObject) faults.push(...findObjectFaults(document))
     faults.push(...findDefaultFaults(document))
@@ -34,6 +35,12 @@ export function openUsableSchema(schema: unknown, { action, ofObject }: SchemaUs
   if (faults.length === 0) return document
   const list = faults.map(({ path, message }) => (path === '' ? message : `${path} ${message}`))
   throw new TypeError(`${action} ${list.join('; ')}`)
+}
+
+/** Validators belong to schema objects, and results are sent with their schema. */
+const BOOLEAN: Problem = {
+  path: '',
+  message: 'must be a schema object, got a boolean; Type.Unknown() allows any value',
 }
 
 /**
