@@ -1,5 +1,5 @@
 /** Errors of calls to agents: failures of the agent, terminations by the caller, and decisions of a reviewer. */
-import { TuttiError } from '@tutti/core'
+import { COMPLETE_MESSAGE, TuttiError } from '@tutti/core'
 
 import type { RunEventOf } from '@tutti/protocol'
 
@@ -32,6 +32,11 @@ export class AgentError extends Error {
     this.retryable = details.retryable
     this.retryAfterMs = details.retryAfterMs
     this.partial = details.partial
+  }
+
+  /** The message has what the cause says. */
+  get [COMPLETE_MESSAGE](): true {
+    return true
   }
 }
 

@@ -7,7 +7,7 @@
  * C3 A failure becomes a result that the model reads, with the output that arrived. A cancel is thrown, and so is a
  *    decision of a reviewer about the run.
  */
-import { ToolResult, limitText, sleep } from '@tutti/core'
+import { ToolResult, limitText, parseExactJson, sleep, toPlainJson } from '@tutti/core'
 import { AgentTry, type TryEnd } from './agent-try.ts'
 
 import { toJsonText } from './json-text.ts'
@@ -64,7 +64,7 @@ function toResult(
 /** Parses a text as JSON; returns the text when it is not JSON. */
 function parseIfJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return toPlainJson(parseExactJson(text))
   } catch {
     return text
   }

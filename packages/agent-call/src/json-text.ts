@@ -1,11 +1,10 @@
 /** JSON texts of values: for models, and in one canonical form for comparing and hashing. */
+import { formatExactJson, toPlainJson } from '@tutti/core'
 
 /** Returns a string as it is, and any other value as JSON; a value that has no JSON is empty. */
 export function toJsonText(value: unknown): string {
   if (typeof value === 'string') return value
-  // Not every value has JSON, contrary to the type of `stringify`.
-  const text: string | undefined = JSON.stringify(value)
-  return text ?? ''
+  return formatExactJson(value) ?? ''
 }
 
 /**
@@ -15,7 +14,7 @@ export function toJsonText(value: unknown): string {
  * @throws {TypeError} for a value that has no JSON, such as one that contains itself.
  */
 export function sortedJson(value: unknown): string {
-  const text: string | undefined = JSON.stringify(value)
+  const text: string | undefined = JSON.stringify(toPlainJson(value))
   return text === undefined ? 'null' : toSortedText(JSON.parse(text))
 }
 

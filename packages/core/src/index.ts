@@ -76,17 +76,24 @@ export {
 // To extend
 export { findExcessProblems, MAX_COST_USD, MAX_COUNT, MAX_DURATION_MS } from '@tutti/protocol'
 export {
+  findBigInt,
   formatExactJson,
   hasBigInt,
   isJsonObject,
+  mapBigInts,
+  markLongIntegers,
+  mayHaveLongNumbers,
   parseExactJson,
   suggest,
   toPlainJson,
+  unmarkText,
+  unmarkValue,
   type Decoded,
   type Problem,
 } from '@tutti/protocol'
 export { computeDigest, computeJsonDigest, formatCanonicalJson } from './digest/digest.ts'
 export { isoNow, toIsoText, sleep, startTimer, systemClock, type Clock } from './clock.ts'
+export { toJsonForm, type JsonForm } from './json-form.ts'
 export { newId } from './new-id.ts'
 export {
   COMPLETE_MESSAGE,

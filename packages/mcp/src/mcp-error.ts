@@ -1,5 +1,5 @@
 /** Failures of MCP servers, with messages that contain no secrets. */
-import { errorMessage, TuttiError } from '@tutti/core'
+import { COMPLETE_MESSAGE, errorMessage, TuttiError } from '@tutti/core'
 import { readLimitedBody, readRetryAfter, type NetworkError } from '@tutti/net'
 
 import { isOfFailedAnswer, preview } from './incoming/failed-answer.ts'
@@ -42,6 +42,11 @@ export class McpError extends Error {
     this.kind = kind
     this.retryable = retryable ?? (kind === 'unreachable' || kind === 'connection_lost')
     this.retryAfterMs = retryAfterMs
+  }
+
+  /** The message has what the cause says. */
+  get [COMPLETE_MESSAGE](): true {
+    return true
   }
 }
 

@@ -5,6 +5,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate } from 'node:timers/promises'
 
+import { unmarkMessage } from './exact-messages.ts'
+
 import type { JSONRPCMessage, MessageExtraInfo, Transport } from '@modelcontextprotocol/client'
 
 /** The messages of a transport, handled in order. */
@@ -23,7 +25,7 @@ export function handleInOrder(
   let waiting = 0
   const handle = (message: JSONRPCMessage, extra: MessageExtraInfo | undefined): void => {
     onMessage(message)
-    deliver?.(message, extra)
+    deliver?.(unmarkMessage(message), extra)
   }
   const handleLater = async (message: JSONRPCMessage, inContext: () => void): Promise<void> => {
     inContext()

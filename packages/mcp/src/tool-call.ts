@@ -8,6 +8,7 @@
  */
 import { sleep, type Clock } from '@tutti/core'
 
+import { toRawArguments } from './exact-messages.ts'
 import { McpError } from './mcp-error.ts'
 import { raceAbort } from './race-abort.ts'
 
@@ -155,7 +156,7 @@ export class McpToolCall {
     const { tool, args, meta, onProgress } = this.#options
     // The caller checks the output; the SDK would check it against the declared schema.
     const { name, outputSchema: _unchecked, ...described } = tool
-    const params = { name, arguments: args, _meta: { ...meta() }, ...answers }
+    const params = { name, arguments: toRawArguments(args), _meta: { ...meta() }, ...answers }
     // With `allowInputRequired` the result may also be a question.
     return client.callTool(params, {
       signal: this.#request.signal,

@@ -6,7 +6,7 @@
  *    tool reports the problem.
  * H3 A tool that declares a value but returned text has failed: there is no value to pass on.
  */
-import { ToolResult, type AgentTool } from '@tutti/core'
+import { formatExactJson, parseExactJson, ToolResult, type AgentTool } from '@tutti/core'
 import { allowsText } from './schema/allows-text.ts'
 
 /** Value to pass on, or why there is none. */
@@ -41,17 +41,15 @@ export function toToolInput(tool: AgentTool, value: unknown): unknown {
 export function toText(value: unknown): string {
   if (typeof value === 'string') return value
   if (value === undefined || value === null) return ''
-  // Some values have no JSON, such as functions.
-  const text: string | undefined = JSON.stringify(value)
-  return text ?? ''
+  // Some values have no JSON form, such as functions.
+  return formatExactJson(value) ?? ''
 }
 
 /** Parses a text that is a JSON object or array. Returns any other text unchanged. */
 export function parseIfJson(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return text
   try {
-    const value: unknown = JSON.parse(text)
-    return value
+    return parseExactJson(text)
   } catch {
     return text
   }

@@ -384,6 +384,7 @@ export {
   markLongIntegers,
   MAX_INTEGER_DIGITS,
   mayHaveLongNumbers,
+  unmarkText,
   unmarkValue,
 } from './long-numbers.ts'
 export { isJsonObject, ownValue, type Schema, type SchemaNode } from './problems/schema-node.ts'

@@ -1,5 +1,6 @@
 /** Converts results of MCP tools to answers of an agent, with the usage that they report. Pure. */
 import { AgentError, type AgentAnswer, type AgentCall } from '@tutti/agent-call'
+import { toPlainJson } from '@tutti/core'
 import { contentText, type McpToolResult } from '@tutti/mcp'
 
 import { toLimitsMetadata, readUsageMetadata } from '../usage-metadata.ts'
@@ -10,7 +11,8 @@ import { toLimitsMetadata, readUsageMetadata } from '../usage-metadata.ts'
  * @throws {AgentError} agent_failed when the tool reports a failure, with its output.
  */
 export function toMcpAnswer(result: McpToolResult, name: string): AgentAnswer {
-  const { structuredContent, content } = result
+  const { content } = result
+  const structuredContent = toPlainJson(result.structuredContent)
   const text = contentText(content)
   const isText = content.every(({ type }) => type === 'text')
   const output: unknown = structuredContent ?? (isText ? text : content)

@@ -1,5 +1,5 @@
 /** Converts the input of an agent to the arguments of an MCP tool. Pure. */
-import { isJsonObject } from '@tutti/protocol'
+import { formatExactJson, isJsonObject, parseExactJson } from '@tutti/protocol'
 import { AgentError } from '@tutti/agent-call'
 
 import type { McpTool } from '@tutti/mcp'
@@ -66,7 +66,7 @@ export function schemaProperties(schema: McpArguments): McpArguments {
 /** Parses a text as a JSON object; returns undefined for other texts. */
 export function parseJsonObject(text: string): McpArguments | undefined {
   try {
-    const value: unknown = JSON.parse(text)
+    const value = parseExactJson(text)
     return isJsonObject(value) ? value : undefined
   } catch {
     return undefined
@@ -82,7 +82,7 @@ function toArgumentValue(input: unknown, { type }: McpArguments): unknown {
   const types = [type].flat()
   if (type === undefined || types.includes(typeOf(input))) return input
   if (typeof input === 'number' && types.includes('integer')) return input
-  if (types.includes('string')) return JSON.stringify(input)
+  if (types.includes('string')) return formatExactJson(input)
   return undefined
 }
 

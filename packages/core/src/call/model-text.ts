@@ -4,6 +4,8 @@
  * CORE-A3 After a reviewer's EDIT, the model gets the new input before the result: its own call in the conversation still
  *    has the old one.
  */
+import { formatExactJson } from '@tutti/protocol'
+
 import { errorMessage } from '../errors.ts'
 import { limitText } from '../limit-text.ts'
 import { toModelText } from '../tool-result.ts'
@@ -34,9 +36,7 @@ function describeEdit({ toolName, isStep, input }: EditedInput): string {
 /** Returns a value as JSON, or the reason why it has none. */
 export function toJsonText(value: unknown): string {
   try {
-    // `JSON.stringify` returns undefined for values such as undefined and functions.
-    const text: string | undefined = JSON.stringify(value)
-    return text ?? 'nothing'
+    return formatExactJson(value) ?? 'nothing'
   } catch (error) {
     return `a value without a JSON form (${errorMessage(error)})`
   }

@@ -538,7 +538,8 @@ describe('[ENS-L11] a tool call', () => {
   it.each([
     ['a date is text', new Date(0), '1970-01-01T00:00:00.000Z'],
     ['a field without a value is absent', { a: undefined, b: [1, undefined] }, { b: [1, null] }],
-    ['a bigint is null', 10n, null],
+    ['a bigint is a number', 10n, 10],
+    ['a long bigint is its digits', { id: 725653563933458432n }, { id: '725653563933458432' }],
     ['a circular object is null', createCircle(), null],
     ['a function is null', () => 1, null],
   ])('has its value as JSON in its event: %s', async (_rule, value, shown) => {

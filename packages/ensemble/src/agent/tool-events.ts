@@ -1,5 +1,5 @@
 /** The events of a tool call. */
-import { isoNow, limitText, toOutcomeText } from '@tutti/core'
+import { isoNow, limitText, toOutcomeText, toPlainJson } from '@tutti/core'
 import { readCostUsd, readTokenCount } from '@tutti/protocol'
 
 import { toCountedUse } from '../usage/budget.ts'
@@ -178,7 +178,7 @@ function boundReport(report: TimedAgentReport): TimedAgentReport {
 /** Returns `value` as JSON: null if it has no JSON form, and the start of the text if it is too long. */
 function toBoundedJson(value: unknown): unknown {
   try {
-    const text: string | undefined = JSON.stringify(value)
+    const text: string | undefined = JSON.stringify(toPlainJson(value))
     if (text === undefined) return null
     return text.length > MAX_TOOL_TEXT_LENGTH
       ? limitText(text, MAX_TOOL_TEXT_LENGTH)
@@ -198,7 +198,7 @@ function isFraction(value: number | undefined): value is number {
  */
 function toJsonOrNull(value: unknown): unknown {
   try {
-    const text: string | undefined = JSON.stringify(value)
+    const text: string | undefined = JSON.stringify(toPlainJson(value))
     return text === undefined || text.length > MAX_TOOL_TEXT_LENGTH ? null : JSON.parse(text)
   } catch {
     return null

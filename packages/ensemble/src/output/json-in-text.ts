@@ -11,7 +11,7 @@
  *    and `[…]` in prose, empty ones last. The first piece that matches is used.
  * ENS-O3 Malformed or truncated JSON is never used as the answer.
  */
-import { errorMessage } from '@tutti/core'
+import { errorMessage, parseExactJson } from '@tutti/core'
 
 /** A piece of text that is valid JSON. */
 export interface JsonPiece {
@@ -59,7 +59,7 @@ export function findJsonInText(text: string): JsonInText {
 function parsePiece(text: string): JsonPiece | BrokenJson {
   const { length } = text
   try {
-    return { value: JSON.parse(text), length }
+    return { value: parseExactJson(text), length }
   } catch (error) {
     return { reason: errorMessage(error), length }
   }

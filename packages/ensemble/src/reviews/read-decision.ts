@@ -1,5 +1,5 @@
 /** Parses and checks decisions of reviews. Only the process that owns the run does this. */
-import { TuttiError, type ApprovalRequest } from '@tutti/core'
+import { parseExactJson, toPlainJson, TuttiError, type ApprovalRequest } from '@tutti/core'
 
 import type { OpenReview, ReviewAnswer } from '../ports/run-reviewer.ts'
 import type { ReviewVerdict } from '@tutti/protocol'
@@ -47,7 +47,8 @@ function isTyped(verdict: ReviewVerdict): verdict is TypedEdit {
 
 function parseToolInput(text: string): unknown {
   try {
-    return JSON.parse(text)
+    // The decision is recorded, so that its integers beyond 2^53 are text; tools accept that.
+    return toPlainJson(parseExactJson(text))
   } catch {
     const path = '/revisedOutput'
     const message = 'must be the input of the tool as JSON: the review is of a tool call'

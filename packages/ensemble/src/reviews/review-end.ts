@@ -1,5 +1,5 @@
 /** Pure: the ends of reviews as events, steps and errors, for executing and for unowned runs. */
-import { isoNow, TuttiError, type Clock } from '@tutti/core'
+import { formatExactJson, isoNow, TuttiError, type Clock } from '@tutti/core'
 
 import { fromStepError, type StepLog } from '../scope/step-log.ts'
 
@@ -91,7 +91,9 @@ export function createDecidedEvent(
 
 function renderRevisedText(decision: ReviewAnswer & { readonly action: 'EDIT' }): string {
   if ('text' in decision) return decision.text
-  return typeof decision.input === 'string' ? decision.input : JSON.stringify(decision.input)
+  return typeof decision.input === 'string'
+    ? decision.input
+    : (formatExactJson(decision.input) ?? '')
 }
 
 /** Returns the problem of an edited output of `task`; undefined if it is valid. */

@@ -1,9 +1,12 @@
 /** Tasks that code performs: a function, or one tool call. */
 import {
   computeJsonDigest,
+  formatExactJson,
   isToolResult,
   runTool,
+  toJsonForm,
   toModelText,
+  toPlainJson,
   TuttiError,
   type AgentTool,
   type ToolResult,
@@ -299,7 +302,7 @@ function toEndedStep(
   const text = toModelText(result)
   if (error !== undefined) return { ...ended, text, error: toStepError(error) }
   try {
-    const plain: ToolResult = JSON.parse(JSON.stringify(result))
+    const plain: ToolResult = JSON.parse(JSON.stringify(toPlainJson(result)))
     return { ...ended, text, result: plain }
   } catch {
     return undefined
@@ -323,11 +326,15 @@ function toHandlerValue(given: unknown, task: Task): HandlerValue {
   if (value === undefined || value === null) {
     throw new TuttiError('TASK_FAILED', `The handler of task "${task.name}" returned nothing`)
   }
-  const text: string | undefined = typeof value === 'string' ? value : JSON.stringify(value)
-  if (text !== undefined) return { text, value }
+  if (value instanceof Error) throw value
+  const form = toJsonForm(value)
+  const exact = form.ok ? form.value : undefined
+  const text = typeof exact === 'string' ? exact : formatExactJson(exact)
+  if (text !== undefined) return { text, value: toPlainJson(exact) }
+  const problem = form.ok ? 'the value has no JSON form' : form.problem
   throw new TuttiError(
     'TASK_FAILED',
-    `The handler of task "${task.name}" returned a ${typeof value}; expected text or JSON`,
+    `The handler of task "${task.name}" must return text or JSON, but ${problem}`,
   )
 }
 

@@ -5,7 +5,13 @@
  * ENS-E24 When the code asks for something else than what is recorded, or not for what is recorded, the run fails with
  *    REPLAY_MISMATCH, which names the task, the step, what was recorded and what the code asked for. It makes no call.
  */
-import { computeDigest, computeJsonDigest, TuttiError, type ToolCall } from '@tutti/core'
+import {
+  computeDigest,
+  computeJsonDigest,
+  parseExactJson,
+  TuttiError,
+  type ToolCall,
+} from '@tutti/core'
 
 import type { OutputReader } from '../output/structured-output.ts'
 import type { StepOf, TaskStep } from '../ports/run-step.ts'
@@ -32,7 +38,7 @@ export function replayMismatchError(difference: ReplayDifference): TuttiError {
 /** Returns the digest of the input of a tool call: of its JSON value, else of its text. */
 export function computeInputDigest(text: string): string {
   try {
-    return computeJsonDigest(JSON.parse(text))
+    return computeJsonDigest(parseExactJson(text))
   } catch {
     return computeDigest(text)
   }

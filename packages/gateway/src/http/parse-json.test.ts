@@ -34,4 +34,42 @@ describe('parseJsonBytes', () => {
     const parsed = parse('{"__proto__":{"a":1}}')
     expect(parsed.ok && Object.keys(parsed.value as object)).toEqual(['__proto__'])
   })
+
+  it.each([
+    ['725653563933458432', '', '725653563933458432'],
+    ['{"inputs":{"id":-9007199254740993}}', '/inputs/id', '-9007199254740993'],
+    ['{"a":[1,{"b/c":9007199254740993.0}]}', '/a/1/b~1c', '9007199254740993'],
+    ['{"maximum":9223372036854775807}', '/maximum', '9223372036854775807'],
+    ['{"type":"user","maximum":9223372036854775807}', '/maximum', '9223372036854775807'],
+    ['{"type":"integer","const":9223372036854775807}', '/const', '9223372036854775807'],
+  ])('[GW-N1] refuses a long integer with its path and digits: %s', (text, path, digits) => {
+    expect(parse(text)).toEqual({
+      ok: false,
+      problem: {
+        path,
+        message: `must be between -9007199254740991 and 9007199254740991 as a number, got ${digits}; send it as text`,
+        received: digits,
+      },
+    })
+  })
+
+  it('[GW-N1] refuses a number beyond the range of JavaScript', () => {
+    expect(parse('{"a":1e400}')).toMatchObject({
+      ok: false,
+      problem: { message: expect.stringMatching(/^Numbers must be between .* got 1e400$/) },
+    })
+  })
+
+  it.each(['{"a":1000000000000000000}', '{"a":1e300}', '{"a":"725653563933458432"}', '[0.1e-400]'])(
+    '[GW-N1] accepts numbers that JavaScript holds exactly, and text: %s',
+    (text) => {
+      expect(parse(text)).toEqual({ ok: true, value: JSON.parse(text) })
+    },
+  )
+
+  it('[GW-N2] rounds the limits of numbers in schemas', () => {
+    const text =
+      '{"tools":[{"inputSchema":{"properties":{"id":{"type":["integer","null"],"minimum":-9223372036854775808,"maximum":18446744073709551615}}}}]}'
+    expect(parse(text)).toEqual({ ok: true, value: JSON.parse(text) })
+  })
 })

@@ -1,5 +1,20 @@
-/** Pure: parses the JSON of request bodies. */
-import { errorMessage, type Problem } from '@tutti/core'
+/**
+ * Pure: parses the JSON of request bodies, of WebSocket messages and of the protocols of other systems.
+ *
+ * GW-N1 A body has no integer that a JavaScript number cannot hold: it would be stored, compared and forwarded with other
+ *    digits. It is refused with its path and digits. Ids of 64 bits are sent as text, which tools accept for them.
+ * GW-N2 Limits of numbers in the JSON Schemas of a body (`"maximum": 9223372036854775807`) are rounded instead, because
+ *    schema generators write the limits of their integer types.
+ */
+import {
+  errorMessage,
+  findBigInt,
+  hasBigInt,
+  isJsonObject,
+  parseExactJson,
+  toPlainJson,
+  type Problem,
+} from '@tutti/core'
 
 /**
  * Maximum nesting: far more than the protocol needs, and far less than the stack depth of code that traverses the
@@ -16,10 +31,48 @@ export type ParsedJson =
 export function parseJsonBytes(bytes: Uint8Array): ParsedJson {
   if (isDeep(bytes)) return refuse(`must be nested at most ${MAX_BODY_DEPTH} deep`)
   try {
-    return { ok: true, value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) }
+    return readPlainNumbers(parseExactJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes)))
   } catch (error) {
+    if (error instanceof RangeError) return refuse(errorMessage(error))
     return refuse(`must be JSON in UTF-8 (${errorMessage(error)})`)
   }
+}
+
+/** Applies GW-N1 and GW-N2. */
+function readPlainNumbers(value: unknown): ParsedJson {
+  const plain = hasBigInt(value) ? roundLimits(value) : value
+  const found = findBigInt(plain)
+  if (found === undefined) return { ok: true, value: plain }
+  const { path, integer } = found
+  const { MIN_SAFE_INTEGER: least, MAX_SAFE_INTEGER: most } = Number
+  const message = `must be between ${least} and ${most} as a number, got ${integer}; send it as text`
+  return { ok: false, problem: { path, message, received: String(integer) } }
+}
+
+/** Keywords of JSON Schema with a number. */
+const LIMITS: ReadonlySet<string> = new Set([
+  'exclusiveMaximum',
+  'exclusiveMinimum',
+  'maximum',
+  'minimum',
+])
+
+/** Returns a copy with a number for each integer that a number holds exactly, and for limits of schemas. */
+function roundLimits(value: unknown): unknown {
+  if (typeof value === 'bigint') return isExact(value) ? Number(value) : value
+  if (Array.isArray(value)) return value.map(roundLimits)
+  if (!isJsonObject(value)) return value
+  const isNumeric = [value['type']].flat().some((type) => type === 'integer' || type === 'number')
+  const entries = Object.entries(value).map(([key, part]): [string, unknown] =>
+    isNumeric && typeof part === 'bigint' && LIMITS.has(key)
+      ? [key, Number(part)]
+      : [key, roundLimits(part)],
+  )
+  return Object.fromEntries(entries)
+}
+
+function isExact(integer: bigint): boolean {
+  return typeof toPlainJson(integer) === 'number'
 }
 
 function refuse(message: string): ParsedJson {

@@ -13,6 +13,7 @@
  */
 import {
   createLimiter,
+  formatExactJson,
   runTool,
   TuttiError,
   type AgentTool,
@@ -156,7 +157,7 @@ function redactResult(
 async function checkArguments(tool: AgentTool, input: GivenInput): Promise<string> {
   const given = toInvocationArguments(tool, input)
   const read = given.ok ? await tool.readInput(given.value) : given
-  if (given.ok && read.ok) return JSON.stringify(given.value)
+  if (given.ok && read.ok) return formatExactJson(given.value) ?? ''
   const problems: readonly Problem[] = read.ok ? [] : read.problems
   throw badRequest(
     `input of tool "${tool.name}"`,

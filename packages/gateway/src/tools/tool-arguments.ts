@@ -1,5 +1,5 @@
 /** Pure: converts the input of a direct call to the arguments of its tool. */
-import { errorMessage, type AgentTool } from '@tutti/core'
+import { errorMessage, parseExactJson, type AgentTool } from '@tutti/core'
 
 import type { Problem } from '@tutti/protocol'
 
@@ -25,7 +25,7 @@ export function toInvocationArguments(
     return { ok: false, problems: [{ path: '', message, expected: 'object' }] }
   }
   try {
-    const value: unknown = JSON.parse(input)
+    const value = parseExactJson(input)
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
     return isObject ? { ok: true, value } : refuse(`the text is JSON of ${describeType(value)}`)
   } catch (error) {

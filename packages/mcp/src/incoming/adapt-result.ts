@@ -5,7 +5,7 @@
  * A2 A part of the content of a call that cannot be read becomes a text that names it, because the call is done.
  * A3 A result without which no work is possible is a problem: one of `initialize` without version or server.
  */
-import { isJsonObject } from '@tutti/core'
+import { isJsonObject, unmarkText } from '@tutti/core'
 
 import { preview } from './failed-answer.ts'
 
@@ -79,7 +79,10 @@ function adaptCallResult(result: Fields, isContentBlock: IsContentBlock): Fields
   return {
     ...rest,
     // Before protocol 2026-07-28 the structured content was an object.
-    content: hasOther && blocks.length === 0 ? [text(JSON.stringify(structuredContent))] : blocks,
+    content:
+      hasOther && blocks.length === 0
+        ? [text(unmarkText(JSON.stringify(structuredContent)))]
+        : blocks,
     ...(keepsStructured ? { structuredContent } : {}),
     ...(isTrue(isError) ? { isError: true } : {}),
   }

@@ -1,5 +1,5 @@
 /** Answers that stand for an answer of a server that cannot be used. Pure. */
-import { isJsonObject, limitText } from '@tutti/core'
+import { isJsonObject, limitText, unmarkText } from '@tutti/core'
 
 import type { JSONRPCErrorResponse, RequestId } from '@modelcontextprotocol/client'
 
@@ -30,7 +30,7 @@ export function isOfFailedAnswer(data: unknown): boolean {
 export function preview(value: unknown): string {
   if (typeof value === 'string') return limitText(value, QUOTED_LENGTH)
   try {
-    return limitText(JSON.stringify(value) ?? String(value), QUOTED_LENGTH)
+    return limitText(unmarkText(JSON.stringify(value) ?? String(value)), QUOTED_LENGTH)
   } catch {
     return '[a value that is nested too deeply]'
   }

@@ -16,6 +16,7 @@
  */
 import { isJsonObject } from '@tutti/core'
 
+import { parseMarked } from '../exact-messages.ts'
 import { adaptResult, type IsContentBlock } from './adapt-result.ts'
 import { failedAnswer, preview } from './failed-answer.ts'
 
@@ -163,7 +164,7 @@ export class IncomingMessages {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseMarked(text)
   } catch {
     return undefined
   }

@@ -1,5 +1,5 @@
 /** Failures of requests, with messages that contain no secrets. */
-import { errorMessage, TuttiError } from '@tutti/core'
+import { COMPLETE_MESSAGE, errorMessage, TuttiError } from '@tutti/core'
 
 /**
  * `unreachable`: no connection was made. `lost`: the connection ended before the response was complete.
@@ -15,6 +15,11 @@ export class NetworkError extends Error {
   constructor(kind: NetworkErrorKind, reason: string, cause?: unknown) {
     super(reason, cause === undefined ? {} : { cause })
     this.kind = kind
+  }
+
+  /** The message has what the cause says. */
+  get [COMPLETE_MESSAGE](): true {
+    return true
   }
 
   /** Whether the same request may succeed later. */

@@ -141,6 +141,8 @@ export function httpToolOver(
   }
   const request = options.request ?? ((input) => splitInput(input, { ...template, method }))
   const tool = defineTool({
+    // A function of the author gets the types of the schema.
+    exactIntegers: options.request === undefined,
     ...pickOptions(options, DEFINITION_NAMES),
     ...shared,
     execute: (input: unknown, context: ToolContext) => {

@@ -1,5 +1,5 @@
 /** Converts the input of a call to a request. Pure. */
-import { isJsonObject, findUnknownOptions, type OptionNames } from '@tutti/core'
+import { findUnknownOptions, formatExactJson, isJsonObject, type OptionNames } from '@tutti/core'
 import { findHeaderProblems } from '@tutti/net'
 
 import { encodeText, fillUrl, type UrlTemplate } from './url-template.ts'
@@ -120,7 +120,7 @@ function formatQuery(fields: Readonly<Record<string, unknown>>): string {
 
 /** Formats a value as one field of a query or path; an object becomes JSON text. */
 export function scalarText(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+  return typeof value === 'string' ? value : (formatExactJson(value) ?? '')
 }
 
 function encodeBody(body: unknown): {
@@ -134,7 +134,7 @@ function encodeBody(body: unknown): {
   if (body instanceof Uint8Array) {
     return { headers: { 'content-type': 'application/octet-stream' }, body }
   }
-  return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+  return { headers: { 'content-type': 'application/json' }, body: formatExactJson(body) ?? '' }
 }
 
 function isJson(text: string): boolean {

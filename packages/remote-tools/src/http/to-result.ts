@@ -1,5 +1,5 @@
 /** Converts responses to results of calls. */
-import { ToolResult } from '@tutti/core'
+import { parseExactJson, ToolResult } from '@tutti/core'
 import { decodeBody, type GuardedResponse } from '@tutti/net'
 
 import { describeBinary, findBinaryType } from './body-kind.ts'
@@ -94,7 +94,7 @@ const JSON_TYPE = /^[^;]*\b(application|text)\/([\w.+-]+\+)?json\b/i
 function parseJson(response: GuardedResponse, text: string): unknown {
   if (!JSON_TYPE.test(response.headers.get('content-type') ?? '')) return undefined
   try {
-    return JSON.parse(text)
+    return parseExactJson(text)
   } catch {
     return undefined
   }

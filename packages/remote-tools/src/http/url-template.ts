@@ -140,6 +140,6 @@ export function encodeText(text: string): string {
 
 function toText(value: unknown): string | undefined {
   if (typeof value === 'string') return value
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (['number', 'bigint', 'boolean'].includes(typeof value)) return String(value)
   return Array.isArray(value) ? value.map(String).join(',') : undefined
 }

@@ -4,7 +4,7 @@
  * E1 A question is declined if the run has no reviewer, or if it does not name its call while the connection has
  *    several calls in flight. The result of the call reports it.
  */
-import { errorMessage, limitText, ToolResult, type ToolContext } from '@tutti/core'
+import { errorMessage, formatExactJson, limitText, ToolResult, type ToolContext } from '@tutti/core'
 import {
   askReviewer,
   contentText,
@@ -89,7 +89,7 @@ function toToolResult(result: McpToolResult): ToolResult {
     return failure(explainFailure(text, structuredContent), structuredContent)
   if (structuredContent === undefined) return ToolResult.success(text)
   return ToolResult.success(
-    text === '' ? JSON.stringify(structuredContent) : text,
+    text === '' ? (formatExactJson(structuredContent) ?? '') : text,
     structuredContent,
   )
 }

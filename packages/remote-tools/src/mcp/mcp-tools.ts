@@ -188,6 +188,7 @@ function defineImported(
     name,
     description: [description, ...titles, tool.name].find((text) => text !== '') ?? tool.name,
     input,
+    exactIntegers: true,
     ...(output === undefined ? {} : { output }),
     idempotent: annotations.readOnlyHint === true || annotations.idempotentHint === true,
     requireApproval: needsApproval({ name: tool.name, annotations }, options.approve),

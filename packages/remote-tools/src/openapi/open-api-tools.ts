@@ -211,6 +211,7 @@ class ToolFactory {
       name,
       description: describeOperation(found),
       input: input.schema,
+      exactIntegers: true,
       ...(output === undefined ? {} : { output }),
       ...pickSettings(options),
       idempotent: endpoint.options.idempotent,

@@ -4,7 +4,7 @@
  * O1 A value cannot leave its placeholder: in the path it is percent-encoded, and a value that would still change the
  *    path (an empty segment, `.` or `..`) is refused.
  */
-import { isJsonObject } from '@tutti/core'
+import { formatExactJson } from '@tutti/core'
 
 import { scalarText, type PlannedRequest } from '../http/request-parts.ts'
 import { encodeText } from '../http/url-template.ts'
@@ -91,7 +91,7 @@ type GivenField = ParameterField & { readonly value: unknown }
 
 /** Returns the value to send; that of a JSON parameter is its text. */
 function toSent({ value, parameter }: GivenField): unknown {
-  return parameter.isJson ? JSON.stringify(value) : value
+  return parameter.isJson ? formatExactJson(value) : value
 }
 
 type FilledPath =
@@ -139,6 +139,6 @@ function pickFields(fields: ReadonlyMap<string, string>, input: OpenApiNode): Op
 
 /** Returns the start of an input, for reviewers. */
 export function formatInput(input: unknown): string {
-  const text = isJsonObject(input) ? JSON.stringify(input) : scalarText(input)
+  const text = scalarText(input)
   return text.length > 200 ? `${text.slice(0, 200).replace(/[\uD800-\uDBFF]$/, '')}…` : text
 }

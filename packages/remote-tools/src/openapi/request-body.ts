@@ -6,7 +6,7 @@
  *    text.
  * B2 Bytes are base64 in the input, because models write only text.
  */
-import { isJsonObject } from '@tutti/core'
+import { formatExactJson, isJsonObject } from '@tutti/core'
 
 import { randomUUID } from 'node:crypto'
 
@@ -144,7 +144,7 @@ export interface SentBody {
 /** Encodes a body. */
 export function encodeRequestBody(value: unknown, body: RequestBody): SentBody {
   const { kind, contentType } = body
-  if (kind === 'json') return { contentType, body: JSON.stringify(value) }
+  if (kind === 'json') return { contentType, body: formatExactJson(value) ?? '' }
   if (kind === 'form' && isJsonObject(value)) return { contentType, body: encodeForm(value, body) }
   if (kind === 'multipart' && isJsonObject(value)) return encodeMultipart(value, body)
   if (kind === 'bytes') return { contentType, body: Buffer.from(scalarText(value), 'base64') }

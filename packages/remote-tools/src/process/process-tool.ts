@@ -90,7 +90,7 @@ export function processTool(
   const tool =
     options.input === undefined
       ? defineTextTool({ ...pickOptions(options, TOOL_SETTING_NAMES), ...shared })
-      : defineTool({ ...pickOptions(options, DEFINITION_NAMES), ...shared })
+      : defineTool({ exactIntegers: true, ...pickOptions(options, DEFINITION_NAMES), ...shared })
   const close = (): Promise<void> => runner.close()
   // NOTE: the input of the tool has the type of its schema, as the signatures above declare.
   return Object.assign(tool, { close, [Symbol.asyncDispose]: close }) as ProcessTool<

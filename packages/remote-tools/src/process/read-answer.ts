@@ -2,7 +2,7 @@
  * Converts the output of a program to the result of its call. The protocol is read loosely: plain text, a missing
  * `success`, and values in place of text are accepted.
  */
-import { isJsonObject, ToolResult } from '@tutti/core'
+import { formatExactJson, isJsonObject, parseExactJson, ToolResult } from '@tutti/core'
 
 /** Returns whether a text is an object with a field of the protocol. */
 export function isProtocolAnswer(text: string): boolean {
@@ -68,13 +68,13 @@ function isFalse(success: unknown): boolean {
 
 function toText(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  return typeof value === 'string' ? value : formatExactJson(value)
 }
 
-/** Parses JSON; returns undefined for invalid text. */
+/** Parses JSON with exact integers; returns undefined for invalid text. */
 export function parseAnswerJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseExactJson(text)
   } catch {
     return undefined
   }

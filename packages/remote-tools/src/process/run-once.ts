@@ -12,6 +12,7 @@ import { basename } from 'node:path'
 
 import {
   errorMessage,
+  formatExactJson,
   limitText,
   reportPartialOutput,
   ToolResult,
@@ -38,7 +39,7 @@ export async function runOnce(
 ): Promise<ToolResult> {
   const { signal, logger } = context
   if (signal.aborted) return interruptedResult(options, signal)
-  const request = JSON.stringify({ input })
+  const request = formatExactJson({ input })
   const start = await startProcess(options, createCallVariables(context))
   if (!start.ok) return ToolResult.failure(start.message)
   const { process: program } = start

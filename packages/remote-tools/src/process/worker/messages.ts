@@ -1,5 +1,5 @@
 /** Encodes and decodes the lines between a tool and its workers: one JSON object per line, matched by id. */
-import { isJsonObject } from '@tutti/core'
+import { formatExactJson, isJsonObject } from '@tutti/core'
 
 import { parseAnswerJson, readAnswerObject, type ProcessAnswerOptions } from '../read-answer.ts'
 
@@ -55,7 +55,7 @@ export function decodeWorkerMessage(
   if (!isJsonObject(message)) return undefined
   const { id, ...answer } = message
   if (typeof id === 'string' || typeof id === 'number') {
-    const text = JSON.stringify(answer)
+    const text = formatExactJson(answer) ?? ''
     return {
       type: 'answer',
       id: String(id),
@@ -67,6 +67,6 @@ export function decodeWorkerMessage(
 
 /** Encodes one line. U+2028 and U+2029 are escaped, because some readers, such as Node's, treat them as line breaks. */
 function encode(message: object): string {
-  const text = JSON.stringify(message)
+  const text = formatExactJson(message) ?? ''
   return `${text.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`
 }

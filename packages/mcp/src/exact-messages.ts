@@ -1,0 +1,50 @@
+/**
+ * Messages with exact integers, around the SDK, which parses and writes JSON by itself.
+ *
+ *   arguments ─raw JSON─▶ SDK ─▶ server ─▶ message with marks ─▶ SDK ─▶ message with `bigint`
+ *
+ * X1 The digits of each integer of the arguments are written as they are.
+ * X2 `structuredContent` has a `bigint` for each integer beyond 2^53. Elsewhere, such as in schemas, numbers are those of
+ *    `JSON.parse`.
+ */
+import { mapBigInts, markLongIntegers, mayHaveLongNumbers, unmarkValue } from '@tutti/core'
+
+import type { JSONRPCMessage } from '@modelcontextprotocol/client'
+
+/** Returns arguments that `JSON.stringify` writes with all digits. */
+export function toRawArguments(
+  args: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  // NOTE: the copy of an object is an object.
+  return mapBigInts(args, toRawJson) as Readonly<Record<string, unknown>>
+}
+
+/** NOTE: the types of the language do not have the function yet; every supported version of Node has it. */
+const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown }
+
+function toRawJson(integer: bigint): unknown {
+  return rawJSON(String(integer))
+}
+
+/** Replaces the marks of a message in place (X2), and returns the message. */
+export function unmarkMessage(message: JSONRPCMessage): JSONRPCMessage {
+  const { structuredContent } = 'result' in message ? message.result : {}
+  unmarkValue(structuredContent, (integer) => integer)
+  unmarkValue(message, Number)
+  return message
+}
+
+/**
+ * Parses the JSON of a message. Its integers beyond 2^53 are marks, which survive when the SDK parses the message again.
+ *
+ * @throws {SyntaxError} when the text is not JSON.
+ */
+export function parseMarked(text: string): unknown {
+  if (!mayHaveLongNumbers(text)) return JSON.parse(text)
+  try {
+    return JSON.parse(markLongIntegers(text))
+  } catch {
+    // Not JSON, or with a number beyond the range of JavaScript: that becomes Infinity, which no result may contain.
+    return JSON.parse(text)
+  }
+}
