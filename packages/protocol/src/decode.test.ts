@@ -153,6 +153,22 @@ describe('[D1] decode does not throw', () => {
     expect(paths(decode(list, listOf(200_000, 1)))).toHaveLength(1)
   })
 
+  it('for a getter that throws an error without a readable message', () => {
+    const value = {
+      get inputs(): unknown {
+        throw Object.defineProperty(new Error('x'), 'message', {
+          get() {
+            throw new Error('no')
+          },
+        })
+      },
+    }
+    expect(decode(SubmitRunBody, value)).toMatchObject({
+      ok: false,
+      problems: [{ path: '', message: 'cannot be checked: a part cannot be read' }],
+    })
+  })
+
   it('for a cyclic value', () => {
     const cyclic: Record<string, unknown> = {}
     cyclic['inputs'] = cyclic

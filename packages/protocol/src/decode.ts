@@ -73,6 +73,14 @@ function fits(schema: object, value: unknown): boolean {
 }
 
 function makeUncheckable(error: unknown): Problem {
-  const reason = error instanceof Error ? error.message : String(error)
-  return { path: '', message: `cannot be checked: ${reason}` }
+  return { path: '', message: `cannot be checked: ${readReason(error)}` }
+}
+
+/** NOTE: a getter of the value can throw anything, also an error whose message cannot be read. */
+function readReason(error: unknown): string {
+  try {
+    return error instanceof Error ? error.message : String(error)
+  } catch {
+    return 'a part cannot be read'
+  }
 }
