@@ -4,7 +4,7 @@
  * Y4 A question of the agent goes to `reply`, else to the reviewer, else in a conversation back to the agent; else
  *    the try fails with the question.
  */
-import { errorMessage } from '@tutti/core'
+import { errorMessage, foreignSchema } from '@tutti/core'
 import { AgentError, isDecided } from './agent-error.ts'
 import { toJsonText } from './json-text.ts'
 
@@ -85,7 +85,7 @@ async function askReviewer(
   const { question = toJsonText(answer.output), questionSchema: schema } = answer
   const given = await requestAnswer<ToolSchema>(question, {
     onTimeout: 'CONTINUE',
-    ...(schema === undefined ? {} : { schema }),
+    ...(schema === undefined ? {} : { schema: foreignSchema(schema).schema }),
   })
   if (given.answered) return { kind: 'say', input: given.value }
   throw unansweredError(answer, 'that the reviewer did not answer')

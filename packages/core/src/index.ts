@@ -33,6 +33,7 @@ export {
   type ApprovalSettings,
   type ToolSettings,
 } from './tool-settings.ts'
+export { foreignSchema, type ForeignSchema } from './input/foreign-schema.ts'
 export { toStandardSchema, type StandardSchemaOptions } from './input/standard-schema.ts'
 export { TextToolInput } from './input/text-reader.ts'
 
@@ -105,7 +106,6 @@ export {
 export { schemaReader, type SchemaReader } from './input/schema-reader.ts'
 export { reportPartialOutput } from './call/partial-output.ts'
 export { findSchemaFaults } from './input/schema-faults.ts'
-export { toUnicodePattern } from './input/unicode-pattern.ts'
 export { problemList } from './input-failure.ts'
 export { isLoopback } from './loopback.ts'
 export { limitText, startOfInput } from './limit-text.ts'

@@ -1,5 +1,5 @@
 /** Passes questions of MCP servers on to the reviewer of a run. */
-import { TuttiError, type ToolContext, type ToolSchema } from '@tutti/core'
+import { foreignSchema, TuttiError, type ToolContext } from '@tutti/core'
 
 import type { McpForm, McpFormAnswer } from './open-calls.ts'
 
@@ -20,8 +20,7 @@ export async function askReviewer(
   { message, requestedSchema }: McpForm,
   signal: AbortSignal,
 ): Promise<McpFormAnswer> {
-  // NOTE: the schema of a form is a JSON Schema, which tools accept as a schema.
-  const schema = requestedSchema as unknown as ToolSchema
+  const { schema } = foreignSchema(requestedSchema)
   try {
     const answer = await requestAnswer(message, { schema, signal, onTimeout: 'CONTINUE' })
     if (answer.answered) return acceptForm(answer.value)

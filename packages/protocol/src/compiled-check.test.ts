@@ -33,7 +33,7 @@ describe('compileCheck', () => {
         items: { $ref: '#/$defs/N' },
         contains: { $ref: 'Big' },
       },
-      { Big: { minimum: 10 } },
+      { references: { Big: { minimum: 10 } } },
     )
     expect(check([1, 12])).toBe(true)
     expect(check([1, 2])).toBe(false)
@@ -41,7 +41,10 @@ describe('compileCheck', () => {
   })
 
   it('ignores inherited fields in the target of a reference', () => {
-    const check = compileCheck({ $ref: 'Inner' }, { Inner: { required: ['toString'] } })
+    const check = compileCheck(
+      { $ref: 'Inner' },
+      { references: { Inner: { required: ['toString'] } } },
+    )
     expect(check({})).toBe(false)
     expect(check({ toString: 1 })).toBe(true)
   })
@@ -58,8 +61,12 @@ describe('a check without generated code', () => {
       properties: { a: {} },
       unevaluatedProperties: { type: 'integer' },
     })
-    expect([{ b: 1 }, { b: 'x' }, { b: 2 }].map(check)).toEqual([true, false, true])
+    expect([{ b: 1 }, { b: 'x' }, { b: 2 }].map((value) => check(value))).toEqual([
+      true,
+      false,
+      true,
+    ])
     const named = compileCheck({ properties: { toString: { type: 'string' } } })
-    expect([{}, { toString: 1 }].map(named)).toEqual([true, false])
+    expect([{}, { toString: 1 }].map((value) => named(value))).toEqual([true, false])
   })
 })

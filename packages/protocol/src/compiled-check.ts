@@ -1,26 +1,40 @@
 /**
- * Validators, one for each schema, created on first use and cached as long as the schema exists.
+ * Checks of values, one for each schema, created on first use and cached as long as the schema exists.
  *
- * A compiled validator is generated code. Pages can have a policy that forbids it (no `unsafe-eval`), and even an attempt is
- * reported to the console and to the collector of violations. In a page, closures are used instead, or TypeBox interprets
- * the schema.
+ * Schemas whose work is bounded by the size of the value become generated code, all others an evaluator that counts its
+ * steps (`check/`). Pages can have a policy that forbids generated code (no `unsafe-eval`), and even an attempt is reported
+ * to the console and to the collector of violations, so pages always use the evaluator.
  */
-import { Check as checkByInterpreting, Compile } from 'typebox/schema'
+import { Compile } from 'typebox/schema'
 import { Settings } from 'typebox/system'
 
-import { createClosureCheck } from './closure-check.ts'
+import { CheckRun } from './check/check-run.ts'
+import { isBounded } from './check/cost.ts'
+import { createEvaluator, hasKeyword, type References } from './check/evaluator.ts'
 import { isJsonObject } from './problems/schema-node.ts'
+import type { PatternEngine } from './check/pattern.ts'
 
-/** Validator: true when the value is valid. Can throw `RangeError` on a value nested deeper than the stack. */
-export type Check = (value: unknown) => boolean
+/**
+ * Returns whether a value is valid. `run` counts the steps; it is a new one for each value by default.
+ *
+ * @throws {CheckLimitError} when the run has no steps left.
+ * @throws {RangeError} when the value is nested deeper than the stack.
+ */
+export type Check = (value: unknown, run?: CheckRun) => boolean
 
-/** Schemas by `$ref`, for a schema that was taken out of its document. */
-export type References = Readonly<Record<string, object | boolean>>
+/** Options of a check. */
+export interface CheckOptions {
+  /** Schemas by the text of their `$ref`; any other reference leads to a part of the schema itself. */
+  readonly references?: References | undefined
+  /** Engine of the regular expressions. @default the one of JavaScript */
+  readonly patterns?: PatternEngine | undefined
+}
 
 const checks = new WeakMap<object, Check>()
 
-/** Returns the validator of a schema; the same one for the same schema object. */
-export function compiledCheck(schema: object): Check {
+/** Returns the check of a schema; the same one for the same schema object. */
+export function compiledCheck(schema: object | boolean): Check {
+  if (typeof schema === 'boolean') return () => schema
   let check = checks.get(schema)
   if (check === undefined) {
     check = compileCheck(schema)
@@ -29,33 +43,40 @@ export function compiledCheck(schema: object): Check {
   return check
 }
 
-/**
- * Creates a validator of a schema. A `$ref` that is a key of `references` refers to the schema there, any other one to a
- * part of the schema itself.
- *
- * @throws {SyntaxError} when a pattern is not a regular expression.
- */
-export function compileCheck(schema: object, references: References = {}): Check {
-  const check =
-    (mayCompile() ? compileWithCode(schema, references) : createClosureCheck(schema)) ?? interpreted
-  // A validator object that interprets would carry state of `unevaluated…` from one value to the next.
-  function interpreted(value: unknown): boolean {
-    return checkByInterpreting(references, schema, value)
+/** Creates the check of a schema. */
+export function compileCheck(schema: object | boolean, options: CheckOptions = {}): Check {
+  if (typeof schema === 'boolean') return () => schema
+  const { references = {}, patterns } = options
+  const bounded = isBounded(schema, references)
+  const documents = [schema, ...Object.values(references)]
+  const hasPatterns = (): boolean => documents.some((part) => hasKeyword(part, PATTERNS))
+  if (bounded && mayCompile() && (patterns === undefined || !hasPatterns())) {
+    const check = compileWithCode(schema, references)
+    if (check !== undefined) return check
   }
-  if (!namesInherited(schema) && !Object.values(references).some(namesInherited)) {
-    return check
-  }
-  return (value) => check(removePrototypes(value))
+  const evaluator = createEvaluator(schema, { ...options, remember: !bounded })
+  return (value, run = new CheckRun()) => evaluator.fits(schema, value, run)
 }
 
-/** Whether code may be generated here: outside of pages, unless TypeBox is configured otherwise. */
+const PATTERNS: ReadonlySet<string> = new Set(['pattern', 'patternProperties'])
+
+/** Returns whether code may be generated here: outside of pages, unless TypeBox is configured otherwise. */
 function mayCompile(): boolean {
   return Settings.Get().useAcceleration && typeof document === 'undefined'
 }
 
+/** Returns the generated code; undefined when there is none, for example because the schema is too large. */
 function compileWithCode(schema: object, references: References): Check | undefined {
-  const validator = Compile(references, schema)
-  return validator.IsAccelerated() ? (value) => validator.Check(value) : undefined
+  try {
+    const validator = Compile(references, schema)
+    if (!validator.IsAccelerated()) return undefined
+    const check = (value: unknown): boolean => validator.Check(value)
+    if (!namesInherited(schema) && !Object.values(references).some(namesInherited)) return check
+    return (value) => check(removePrototypes(value))
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
 }
 
 const inheriting = new WeakMap<object, boolean>()

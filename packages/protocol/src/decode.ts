@@ -7,10 +7,13 @@
  * D1 Never throws, for any value: deep, cyclic, hostile.
  * D2 Returns the value unchanged: no coercion, no defaults, no removed fields.
  * D3 Generates no code in a page, where a content security policy without `unsafe-eval` would reject it; see
- *    `closure-check.ts`.
+ *    `compiled-check.ts`.
+ * D4 Ends after a bounded number of steps, for any schema and value; a value that needs more is invalid and its problem says
+ *    so.
  */
 import type Type from 'typebox'
-import { compiledCheck } from './compiled-check.ts'
+import { compiledCheck, type Check } from './compiled-check.ts'
+import type { PatternEngine } from './check/pattern.ts'
 import { narrowByTag } from './problems/choose-member.ts'
 import { describeProblems } from './problems/describe-problems.ts'
 import { hasReferences } from './problems/references.ts'
@@ -26,12 +29,25 @@ export type Decoded<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
+/** Options of decoding. */
+export interface DecodeOptions {
+  /** Check of the schema. @default the compiled check of the schema */
+  readonly check?: Check | undefined
+  /** Engine of the regular expressions, for a check that has one. @default the one of JavaScript */
+  readonly patterns?: PatternEngine | undefined
+}
+
 /** Validates a value against a schema and returns it with its type. Never throws. */
-export function decode<S extends Type.TSchema>(schema: S, value: unknown): Decoded<Static<S>> {
+export function decode<S extends Type.TSchema>(
+  schema: S,
+  value: unknown,
+  { check, patterns }: DecodeOptions = {},
+): Decoded<Static<S>> {
   try {
     // The check has proved the type, which TypeScript cannot derive from a schema value.
-    if (fits(schema, value)) return { ok: true, value: value as Static<S> }
-    const problems = describeProblems(schema, value)
+    if (check === undefined ? fits(schema, value) : passes(check, value))
+      return { ok: true, value: value as Static<S> }
+    const problems = describeProblems(schema, value, { patterns })
     return { ok: false, problems: problems.length > 0 ? problems : [UNEXPLAINED] }
   } catch (error) {
     return { ok: false, problems: [makeUncheckable(error)] }
@@ -62,9 +78,12 @@ const UNEXPLAINED: Problem = { path: '', message: 'does not match its schema' }
 
 function fits(schema: object, value: unknown): boolean {
   const narrowed: Schema = hasReferences(schema) ? schema : narrowByTag(schema, value)
-  if (typeof narrowed === 'boolean') return narrowed
+  return typeof narrowed === 'boolean' ? narrowed : passes(compiledCheck(narrowed), value)
+}
+
+function passes(check: Check, value: unknown): boolean {
   try {
-    return compiledCheck(narrowed)(value)
+    return check(value)
   } catch (error) {
     // The value is nested deeper than the stack: the bounded walk reports it.
     if (error instanceof RangeError) return false

@@ -12,7 +12,7 @@ export {
   decodeRunEvent,
   decodeServerMessage,
 } from './decode.ts'
-export type { Decoded } from './decode.ts'
+export type { Decoded, DecodeOptions } from './decode.ts'
 export type { Static } from './static.ts'
 export { describeProblems, MAX_DEPTH, MAX_PROBLEMS } from './problems/describe-problems.ts'
 export { shortList, shortText } from './problems/short-text.ts'
@@ -367,7 +367,18 @@ export {
 } from './schemas/enums.ts'
 
 // For library authors: to walk a JSON Schema
-export { compileCheck, compiledCheck, type Check, type References } from './compiled-check.ts'
+export { compileCheck, compiledCheck, type Check, type CheckOptions } from './compiled-check.ts'
+export { findCycles } from './check/cycles.ts'
+export { isBounded } from './check/cost.ts'
+export { CheckLimitError, CheckRun, MAX_CHECK_STEPS } from './check/check-run.ts'
+export {
+  createEvaluator,
+  type Evaluator,
+  type EvaluatorOptions,
+  type References,
+} from './check/evaluator.ts'
+export { createLinearPatterns } from './check/linear-pattern.ts'
+export { nativePatterns, type Pattern, type PatternEngine } from './check/pattern.ts'
 export { discriminatorOf, type Discriminator } from './problems/choose-member.ts'
 export { pointer, valueAt } from './problems/json-pointer.ts'
 export { previewOf, receivedOf } from './problems/preview.ts'
@@ -388,4 +399,4 @@ export {
   unmarkValue,
 } from './long-numbers.ts'
 export { isJsonObject, ownValue, type Schema, type SchemaNode } from './problems/schema-node.ts'
-export { interpretedCheck, ReferenceScope } from './schema-engine.ts'
+export { ReferenceScope, type ReferenceTarget } from './schema-engine.ts'

@@ -3,33 +3,92 @@
  * copy, which is bundled into this package. The declarations do not name the engine's types: compilers of users would
  * read a hundred more files.
  */
-import { Check, NextStack, Resolve, Stack, type XStack } from 'typebox/schema'
+import { NextStack, Resolve, Stack, type XStack } from 'typebox/schema'
 
-/** Returns whether the value is valid, without compiling the schema. `references` are schemas by their `$ref`. */
-export function interpretedCheck(
-  references: Readonly<Record<string, object | boolean>>,
-  schema: object | boolean,
-  value: unknown,
-): boolean {
-  return Check(references, schema, value)
+import { valueAt } from './problems/json-pointer.ts'
+import { isJsonObject } from './problems/schema-node.ts'
+
+/** Schema that a reference leads to, with the scope there. */
+export interface ReferenceTarget {
+  /** Undefined when the reference has no target. */
+  readonly schema: unknown
+  readonly scope: ReferenceScope
+}
+
+/** A schema document, and what its references can lead to. */
+interface Document {
+  readonly root: object | boolean
+  /** Schemas by the text of their `$ref`. */
+  readonly references: Readonly<Record<string, object | boolean>>
+  readonly isPlain: boolean
+  /** Numbers of schemas, for keys. Mutable. */
+  readonly numbers: Map<unknown, number>
 }
 
 /** The meaning of references at a place in a schema document. */
 export class ReferenceScope {
+  readonly #document: Document
   readonly #stack: XStack
 
-  private constructor(stack: XStack) {
+  private constructor(document: Document, stack: XStack) {
+    this.#document = document
     this.#stack = stack
   }
 
   /** Returns the scope outside of a document. */
-  static around(root: object | boolean): ReferenceScope {
-    return new ReferenceScope(Stack({}, root))
+  static around(
+    root: object | boolean,
+    references: Readonly<Record<string, object | boolean>> = {},
+  ): ReferenceScope {
+    const isPlain = !hasScopes(root, Object.values(references))
+    return new ReferenceScope(
+      { root, references, isPlain, numbers: new Map() },
+      Stack(references, root),
+    )
+  }
+
+  /** Whether references mean the same everywhere in the document: no part has an id or an anchor. */
+  get isPlain(): boolean {
+    return this.#document.isPlain
   }
 
   /** Returns the scope inside a part of the document. */
   enter(schema: object | boolean): ReferenceScope {
-    return new ReferenceScope(NextStack(this.#stack, schema))
+    if (this.#document.isPlain) return this
+    const stack = NextStack(this.#stack, schema)
+    return stack === this.#stack ? this : new ReferenceScope(this.#document, stack)
+  }
+
+  /** Returns a text that is the same for scopes in which all references mean the same. */
+  key(): string {
+    if (this.#document.isPlain) return ''
+    const { ids, dynamicAnchors, resourceEntries, ...stack } = this.#stack
+    // The first anchor of a name counts.
+    const anchors = new Map(dynamicAnchors.toReversed().map((each) => [each.$dynamicAnchor, each]))
+    return [
+      stack.lexicalBase,
+      stack.resourceBase,
+      stack.referenceBase,
+      stack.useResourceBaseForReference,
+      stack.pendingResource,
+      stack.enteredResource,
+      this.#numberOf(stack.lexicalSchema),
+      this.#numberOf(stack.recursiveAnchor),
+      ...[...new Set(ids)].map((each) => this.#numberOf(each)).toSorted((a, b) => a - b),
+      'anchors',
+      ...[...anchors.values()].map((each) => this.#numberOf(each)).toSorted((a, b) => a - b),
+      'resources',
+      ...[...resourceEntries]
+        .map(([target, { base }]) => `${this.#numberOf(target)} ${base}`)
+        .toSorted(),
+    ].join(' ')
+  }
+
+  #numberOf(schema: unknown): number {
+    const { numbers } = this.#document
+    const number = numbers.get(schema) ?? numbers.size
+    numbers.set(schema, number)
+    return number
   }
 
   /**
@@ -37,8 +96,63 @@ export class ReferenceScope {
    *
    * @throws when the text is not a valid reference.
    */
-  resolve(reference: string): { readonly schema: unknown; readonly scope: ReferenceScope } {
+  resolve(reference: string): ReferenceTarget {
+    const { root, references, isPlain } = this.#document
+    if (isPlain) {
+      // TypeBox searches the whole document for each reference.
+      const schema = Object.hasOwn(references, reference)
+        ? references[reference]
+        : followPointer(root, reference)
+      if (schema !== undefined) return { schema, scope: this }
+    }
     const { schema, stack } = Resolve.Ref(this.#stack, { $ref: reference })
-    return { schema, scope: new ReferenceScope(stack) }
+    return { schema, scope: new ReferenceScope(this.#document, stack) }
   }
+
+  /** Returns the target of a `$dynamicRef`, with its scope. */
+  resolveDynamic(reference: string): ReferenceTarget {
+    return this.#entering(Resolve.DynamicRef(this.#stack, { $dynamicRef: reference }))
+  }
+
+  /** Returns the target of a `$recursiveRef`, with its scope. */
+  resolveRecursive(reference: string): ReferenceTarget {
+    return this.#entering(Resolve.RecursiveRef(this.#stack, { $recursiveRef: reference }))
+  }
+
+  #entering(schema: unknown): ReferenceTarget {
+    const scope = new ReferenceScope(this.#document, { ...this.#stack, pendingResource: true })
+    return { schema, scope }
+  }
+}
+
+function followPointer(root: object | boolean, reference: string): unknown {
+  if (reference === '#') return root
+  if (!reference.startsWith('#/')) return undefined
+  const target = valueAt(root, decodeURIComponent(reference))
+  return typeof target === 'boolean' || isJsonObject(target) ? target : undefined
+}
+
+const SCOPE_KEYWORDS: ReadonlySet<string> = new Set([
+  '$id',
+  '$anchor',
+  '$dynamicAnchor',
+  '$dynamicRef',
+  '$recursiveAnchor',
+  '$recursiveRef',
+])
+
+/** Returns whether a document has an id or an anchor, other than the id of its root. */
+function hasScopes(root: unknown, others: readonly unknown[]): boolean {
+  const seen = new Set<unknown>()
+  const open: unknown[] = [root, ...others]
+  while (open.length > 0) {
+    const part = open.pop()
+    if (typeof part !== 'object' || part === null || seen.has(part)) continue
+    seen.add(part)
+    for (const [key, inner] of Object.entries(part)) {
+      if (SCOPE_KEYWORDS.has(key) && !(part === root && key === '$id')) return true
+      open.push(inner)
+    }
+  }
+  return false
 }

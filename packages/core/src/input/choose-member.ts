@@ -5,13 +5,16 @@
  * CORE-U2 Otherwise a member that the value matches unchanged is chosen; else one that it matches once unknown fields are
  *    dropped and defaults filled in; else one that it matches once its values are coerced too.
  * CORE-U3 Of several matching members, the one that keeps most fields is chosen, then the one that fills in fewest, then
- *    the first. For an exclusive union (`oneOf`) the choice must be unambiguous; otherwise no member is chosen.
+ *    the first. If it does not know all fields, the value is read as all matching members together that declare more of
+ *    them, so no field is dropped that a matching member declares. For an exclusive union (`oneOf`) the choice must be
+ *    unambiguous; otherwise no member is chosen.
  * CORE-U4 If no member matches, none is chosen; or, to describe the problems of the value, the closest one.
  */
 import {
   discriminatorOf,
   isJsonObject,
   ownValue,
+  type CheckRun,
   type Schema,
   type SchemaNode,
 } from '@tutti/protocol'
@@ -44,6 +47,8 @@ export interface Trial {
   readonly coerce: boolean
   /** Whether CORE-U4 applies. */
   readonly nearest: boolean
+  /** Counts the steps. */
+  readonly run: CheckRun
   attempt(place: SchemaPlace, value: unknown, coerce: boolean): Attempt
 }
 
@@ -60,9 +65,9 @@ export function chooseMembers(
   for (;;) {
     const union = findOpenUnion(chosen)
     if (union === undefined) return chosen
-    const member = chooseMember(union, { place: chosen, value }, trial)
-    if (member === undefined) return undefined
-    chosen = settleUnion(chosen, union, { member, document: trial.document })
+    const members = chooseMembersOf(union, { place: chosen, value }, trial)
+    if (members === undefined) return undefined
+    chosen = settleUnion(chosen, union, { members, document: trial.document })
   }
 }
 
@@ -71,13 +76,13 @@ export function findOpenUnion({ nodes, settled }: SchemaPlace): Union | undefine
   return nodes.flatMap(listUnions).find(({ members }) => !settled.includes(members))
 }
 
-/** Returns the place with its union settled. */
+/** Returns the place with its union settled by the chosen members. */
 export function settleUnion(
   { nodes, settled }: SchemaPlace,
-  { members }: Union,
-  { member, document }: { readonly member: Schema; readonly document: SchemaDocument },
+  union: Union,
+  { members, document }: { readonly members: readonly Schema[]; readonly document: SchemaDocument },
 ): SchemaPlace {
-  return document.place([...nodes, member], [...settled, members])
+  return document.place([...nodes, ...members], [...settled, union.members])
 }
 
 /** Returns the unions of a node. */
@@ -88,31 +93,32 @@ function listUnions({ anyOf, oneOf }: SchemaNode): readonly Union[] {
   return unions
 }
 
-/** Returns the member; undefined when the choice is ambiguous or the value names no member. */
-function chooseMember(
+/** Returns the members; undefined when the choice is ambiguous or the value names no member. */
+function chooseMembersOf(
   union: Union,
   { place, value }: { readonly place: SchemaPlace; readonly value: object },
   trial: Trial,
-): Schema | undefined {
+): readonly Schema[] | undefined {
   const { document } = trial
   const named = findMemberByTag(union.members, value, trial)
-  if (named !== undefined) return named.member
-  const tried = (member: Schema, coerce: boolean): Attempt | undefined => {
-    const attempt = trial.attempt(settleUnion(place, union, { member, document }), value, coerce)
-    return fits(document, member, attempt.value) ? attempt : undefined
+  if (named !== undefined) return named.members
+  const tried = (members: readonly Schema[], coerce: boolean): Attempt | undefined => {
+    const attempt = trial.attempt(settleUnion(place, union, { members, document }), value, coerce)
+    return members.some((member) => fits(trial, member, attempt.value)) ? attempt : undefined
   }
-  const fitting = union.members.filter((member) => fits(document, member, value))
+  const fitting = union.members.filter((member) => fits(trial, member, value))
   if (union.exclusive && fitting.length > 1) return undefined
   const chosen =
-    chooseBest(fitting, union, (member) => tried(member, false)) ??
-    chooseBest(union.members, union, (member) => tried(member, false)) ??
-    (trial.coerce ? chooseBest(union.members, union, (member) => tried(member, true)) : undefined)
-  if (chosen !== undefined) return chosen.member
-  return trial.nearest ? findClosest(union.members, value, document) : undefined
+    chooseBest(fitting, union, (members) => tried(members, false)) ??
+    chooseBest(union.members, union, (members) => tried(members, false)) ??
+    (trial.coerce ? chooseBest(union.members, union, (members) => tried(members, true)) : undefined)
+  if (chosen !== undefined) return chosen.members
+  const closest = trial.nearest ? findClosest(union.members, value, document) : undefined
+  return closest === undefined ? undefined : [closest]
 }
 
 interface Chosen {
-  readonly member: Schema | undefined
+  readonly members: readonly Schema[] | undefined
 }
 
 /** Applies CORE-U1: returns the member that the value names, or an empty choice when it names none. */
@@ -130,22 +136,35 @@ function findMemberByTag(
   const meant = typeof tag === 'string' ? coerceText(tag, isScalar) : []
   const named = [tag, ...meant].map((each) => discriminator.members.get(each))
   const found = named.find((member) => member !== undefined)
-  return { member: found === undefined ? undefined : members[resolved.indexOf(found)] }
+  const member = found === undefined ? undefined : members[resolved.indexOf(found)]
+  return { members: member === undefined ? undefined : [member] }
 }
 
 /** Applies CORE-U3: returns an empty choice when two members of an exclusive union are equally good. */
 function chooseBest(
   members: readonly Schema[],
   { exclusive }: Union,
-  attemptOf: (member: Schema) => Attempt | undefined,
+  attemptOf: (members: readonly Schema[]) => Attempt | undefined,
 ): Chosen | undefined {
   const attempts = members.flatMap((member) => {
-    const attempt = attemptOf(member)
+    const attempt = attemptOf([member])
     return attempt === undefined ? [] : [{ member, ...attempt }]
   })
-  const [first, second] = attempts.toSorted((a, b) => a.dropped - b.dropped || a.filled - b.filled)
+  const [first, ...others] = attempts.toSorted(
+    (a, b) => a.dropped - b.dropped || a.filled - b.filled,
+  )
   if (first === undefined) return undefined
-  return { member: exclusive && second?.dropped === first.dropped ? undefined : first.member }
+  if (exclusive && others[0]?.dropped === first.dropped) return { members: undefined }
+  let chosen: readonly Schema[] = [first.member]
+  let { dropped } = first
+  for (const { member } of exclusive ? [] : others) {
+    if (dropped === 0) break
+    const joint = attemptOf([...chosen, member])
+    if (joint === undefined || joint.dropped >= dropped) continue
+    chosen = [...chosen, member]
+    dropped = joint.dropped
+  }
+  return { members: chosen }
 }
 
 /** Applies CORE-U4: returns the member of the type of the value with most of its fields known and fewest missing. */
@@ -171,6 +190,6 @@ function findClosest(
   return ranked.toSorted((a, b) => b.known - a.known || a.missing - b.missing)[0]?.member
 }
 
-function fits(document: SchemaDocument, member: Schema, value: unknown): boolean {
-  return document.fits(document.place([member]), value)
+function fits({ document, run }: Trial, member: Schema, value: unknown): boolean {
+  return document.fits(document.place([member]), value, run)
 }

@@ -7,7 +7,14 @@
  * than that (conditions, several unions at one place, `unevaluated…`) have no closed schema; their values are read in full,
  * with the same result.
  */
-import { compileCheck, type Check, type Schema, type SchemaNode } from '@tutti/protocol'
+import {
+  CheckLimitError,
+  CheckRun,
+  compileCheck,
+  type Check,
+  type Schema,
+  type SchemaNode,
+} from '@tutti/protocol'
 
 import { settleUnion, findOpenUnion, type Union } from './choose-member.ts'
 import { listDeclaredFields, findFieldSchemas, splitItems, declaresFields } from './fields.ts'
@@ -19,13 +26,22 @@ const MAX_NODES = 2000
 
 /** Returns the check; undefined when the schema has no closed form. */
 export function compileClosedCheck(document: SchemaDocument): Check | undefined {
-  const build: Build = { document, numbers: new Map(), references: {}, left: MAX_NODES }
+  const build: Build = {
+    document,
+    run: new CheckRun(),
+    numbers: new Map(),
+    references: {},
+    left: MAX_NODES,
+  }
   try {
     const schema = closePlace(document.place([document.root]), build)
     if (typeof schema === 'boolean') return undefined
-    return compileCheck(schema, { ...document.references, ...build.references })
+    return compileCheck(schema, {
+      references: { ...document.references, ...build.references },
+      patterns: document.patterns,
+    })
   } catch (error) {
-    if (error === NOT_CLOSABLE) return undefined
+    if (error === NOT_CLOSABLE || error instanceof CheckLimitError) return undefined
     throw error
   }
 }
@@ -35,6 +51,7 @@ const NOT_CLOSABLE = Symbol('not closable')
 /** State of the construction. Mutable: finished schemas are stored by name, for references to them. */
 interface Build {
   readonly document: SchemaDocument
+  readonly run: CheckRun
   readonly numbers: Map<object, number>
   readonly references: Record<string, Schema>
   left: number
@@ -71,8 +88,8 @@ const UNDECIDED = [
 ]
 
 function closeNodes(place: SchemaPlace, build: Build): Schema {
-  const { nodes } = place
-  build.left -= 1
+  const { nodes, settled } = place
+  build.left -= 1 + (nodes.length + settled.length) / 8
   if (build.left < 0 || nodes.some((node) => UNDECIDED.some((keyword) => keyword in node))) {
     throw NOT_CLOSABLE
   }
@@ -88,7 +105,7 @@ function closeNodes(place: SchemaPlace, build: Build): Schema {
 function closeUnion(place: SchemaPlace, union: Union, build: Build): Schema {
   const { members, exclusive } = union
   const anyOf = members.map((member) =>
-    closePlace(settleUnion(place, union, { member, document: build.document }), build),
+    closePlace(settleUnion(place, union, { members: [member], document: build.document }), build),
   )
   return exclusive ? { anyOf, allOf: [{ oneOf: members }] } : { anyOf }
 }
@@ -138,7 +155,9 @@ function closeFields(nodes: readonly SchemaNode[], build: Build): SchemaNode {
   )
   if (speaking.length > 1 && !isPlain) throw NOT_CLOSABLE
   const names = [...new Set([...listDeclaredFields(nodes), ...required])]
-  const places = names.map((name) => build.document.place(findFieldSchemas(nodes, name) ?? []))
+  const places = names.map((name) =>
+    build.document.place(findFieldSchemas(nodes, name, build) ?? []),
+  )
   return {
     required: names.filter((name, index) => required.includes(name) || hasDefault(places[index])),
     properties: closeMap(names, places, build),

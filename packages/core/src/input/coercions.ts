@@ -10,8 +10,14 @@ import { parseExactJson } from '@tutti/protocol'
 
 import { parseIntegerText, parseNumberText } from './numeric-text.ts'
 
-/** Returns the candidates for a text, of the requested JSON types; there is never more than one. */
-export function coerceText(text: string, wants: (type: string) => boolean): readonly unknown[] {
+/**
+ * Returns the candidates for a text, of the requested JSON types; there is never more than one. `parse` reads JSON text.
+ */
+export function coerceText(
+  text: string,
+  wants: (type: string) => boolean,
+  parse: (text: string) => unknown = parseExactJson,
+): readonly unknown[] {
   const number = wants('number') ? parseNumberText(text) : undefined
   if (number !== undefined) return [number]
   const integer = wants('number') || wants('bigint') ? parseIntegerText(text) : undefined
@@ -23,8 +29,10 @@ export function coerceText(text: string, wants: (type: string) => boolean): read
   if (!(word.startsWith('{') && wants('object')) && !(word.startsWith('[') && wants('array')))
     return []
   try {
-    return [parseExactJson(word)]
-  } catch {
+    return [parse(word)]
+  } catch (error) {
+    const isUnreadable = error instanceof SyntaxError || error instanceof RangeError
+    if (!isUnreadable) throw error
     return []
   }
 }

@@ -1,11 +1,19 @@
+import { CheckRun, type Schema } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
+import { createSchemaDocument } from './schema-document.ts'
 import { listDeclaredFields, findFieldSchemas, isRequired, findItemSchemas } from './fields.ts'
 
 import type { SchemaNode } from '@tutti/protocol'
 
 const text = { type: 'string' }
 const whole = { type: 'integer' }
+
+const document = createSchemaDocument({})
+
+function fieldSchemas(nodes: readonly SchemaNode[], key: string): readonly Schema[] | undefined {
+  return findFieldSchemas(nodes, key, { document, run: new CheckRun() })
+}
 
 describe('findFieldSchemas', () => {
   it.each<[string, SchemaNode[], readonly unknown[] | undefined]>([
@@ -29,7 +37,7 @@ describe('findFieldSchemas', () => {
       [text],
     ],
   ])('[CORE-F1] knows %s', (_, nodes, schemas) => {
-    expect(findFieldSchemas(nodes, 'a')).toEqual(schemas)
+    expect(fieldSchemas(nodes, 'a')).toEqual(schemas)
   })
 
   it.each<[string, SchemaNode[]]>([
@@ -39,20 +47,20 @@ describe('findFieldSchemas', () => {
     ['of an object that is closed', [{ additionalProperties: false }]],
     ['of an object whose rest is closed', [{ properties: {}, unevaluatedProperties: false }]],
   ])('[CORE-F1] does not know one %s', (_, nodes) => {
-    expect(findFieldSchemas(nodes, 'a')).toBeUndefined()
+    expect(fieldSchemas(nodes, 'a')).toBeUndefined()
   })
 
   it('[CORE-F2] knows every field where no schema declares fields', () => {
-    expect(findFieldSchemas([{ type: 'object' }], 'a')).toEqual([])
-    expect(findFieldSchemas([], 'a')).toEqual([])
+    expect(fieldSchemas([{ type: 'object' }], 'a')).toEqual([])
+    expect(fieldSchemas([], 'a')).toEqual([])
   })
 
   it.each(['__proto__', 'constructor', 'toString'])(
     'does not confuse %s with an inherited property',
     (key) => {
-      expect(findFieldSchemas([{ properties: { a: text } }], key)).toBeUndefined()
+      expect(fieldSchemas([{ properties: { a: text } }], key)).toBeUndefined()
       const declared = { properties: JSON.parse(`{"${key}":{"type":"string"}}`) }
-      expect(findFieldSchemas([declared], key)).toEqual([text])
+      expect(fieldSchemas([declared], key)).toEqual([text])
     },
   )
 })

@@ -5,17 +5,27 @@
  *    `additionalProperties` that is `true` or a schema.
  * CORE-F2 Where no schema declares fields (`{"type": "object"}`), every field is known.
  */
-import { ownValue, type Schema, type SchemaNode } from '@tutti/protocol'
+import { ownValue, type CheckRun, type Schema, type SchemaNode } from '@tutti/protocol'
+
+import type { SchemaDocument } from './schema-document.ts'
+
+/** What names of fields are compared with. */
+export interface FieldReading {
+  readonly document: SchemaDocument
+  /** Counts the steps of regular expressions. */
+  readonly run: CheckRun
+}
 
 /** Returns the schemas that a field must match, empty if any value is valid; undefined when the field is unknown. */
 export function findFieldSchemas(
   nodes: readonly SchemaNode[],
   key: string,
+  reading: FieldReading,
 ): readonly Schema[] | undefined {
   const schemas: Schema[] = []
   let known = false
   for (const node of nodes) {
-    const own = findOwnSchemas(node, key)
+    const own = findOwnSchemas(node, key, reading)
     schemas.push(...own)
     const other = own.length > 0 ? undefined : findRestSchema(node)
     if (other !== undefined) schemas.push(other)
@@ -58,26 +68,14 @@ export function splitItems(node: SchemaNode): { leading: readonly Schema[]; rest
   return { leading: prefixItems ?? [], rest: items }
 }
 
-/** Returns the patterns of a node with their schemas. */
-export function compilePatterns(node: SchemaNode): readonly (readonly [RegExp, Schema])[] {
-  let patterns = compiled.get(node)
-  if (patterns === undefined) {
-    patterns = Object.entries(node.patternProperties ?? {}).map(
-      ([pattern, schema]) => [new RegExp(pattern, 'u'), schema] as const,
-    )
-    compiled.set(node, patterns)
-  }
-  return patterns
-}
-
-const compiled = new WeakMap<SchemaNode, readonly (readonly [RegExp, Schema])[]>()
-
-function findOwnSchemas(node: SchemaNode, key: string): Schema[] {
+function findOwnSchemas(node: SchemaNode, key: string, { document, run }: FieldReading): Schema[] {
   const schemas: Schema[] = []
   const property = ownValue(node.properties ?? {}, key)
   if (property !== undefined) schemas.push(property)
   if (node.patternProperties === undefined) return schemas
-  for (const [pattern, schema] of compilePatterns(node)) if (pattern.test(key)) schemas.push(schema)
+  for (const [pattern, schema] of document.patternsOf(node)) {
+    if (pattern.test(key, run)) schemas.push(schema)
+  }
   return schemas
 }
 

@@ -1,6 +1,7 @@
 /** Problems of a value, described for the value as given and not for its normalized form. */
 import {
   decode,
+  type DecodeOptions,
   isJsonObject,
   previewOf,
   receivedOf,
@@ -18,14 +19,18 @@ export interface Reading {
 }
 
 /** Returns the problems that remain after normalization; if none remain, those of the given value. */
-export function findInputProblems(schema: TSchema, reading: Reading): readonly Problem[] {
-  const decoded = decode(schema, reading.normalized)
+export function findInputProblems(
+  schema: TSchema,
+  reading: Reading,
+  options: DecodeOptions = {},
+): readonly Problem[] {
+  const decoded = decode(schema, reading.normalized, options)
   if (!decoded.ok) {
     return decoded.problems.map((each) =>
       explainInteger(addMisspelling(restoreGivenValue(each, reading), reading), reading),
     )
   }
-  const plain = decode(schema, reading.given)
+  const plain = decode(schema, reading.given, options)
   return plain.ok ? [] : plain.problems
 }
 

@@ -4,15 +4,29 @@
  *
  * Problems of a schema are thrown at definition, where it is also compiled once.
  */
-import { compiledCheck, decode, type Decoded } from '@tutti/protocol'
+import {
+  compileCheck,
+  compiledCheck,
+  decode,
+  type Decoded,
+  type PatternEngine,
+} from '@tutti/protocol'
 
-import { createJsonReader, type JsonReaderOptions } from './json-reader.ts'
-import { isStandardSchema, readJsonSchema, createStandardReader } from './standard-reader.ts'
 import { toStandardTypes } from './integers.ts'
+import { createJsonReader, type JsonReaderOptions } from './json-reader.ts'
+import { findSource } from './schema-source.ts'
+import { isStandardSchema, readJsonSchema, createStandardReader } from './standard-reader.ts'
 import { withUnicodePatterns } from './unicode-pattern.ts'
-import { compileOrThrow, openUsableSchema, type SchemaUse } from './usable-schema.ts'
+import {
+  assertNoFaults,
+  compileOrThrow,
+  findObjectFaults,
+  openUsableSchema,
+  type SchemaUse,
+} from './usable-schema.ts'
 
 import type { ToolSchema, ValueOf } from '../tool-schema.ts'
+import type { SchemaDocument } from './schema-document.ts'
 import type { TSchema } from 'typebox'
 
 /** Reader of values by one schema. */
@@ -59,15 +73,23 @@ export function createNormalizingReader<Schema extends ToolSchema>(
   schema: Schema,
   use: SchemaUse & JsonReaderOptions,
 ): ValueReader<ValueOf<Schema>> {
-  const { coerce, exactIntegers = false } = use
-  if (isStandardSchema(schema)) {
+  const { exactIntegers = false } = use
+  const source = findSource(schema)
+  const coerce = use.coerce && source?.coerce !== false
+  if (source === undefined && isStandardSchema(schema)) {
     const jsonSchema = readJsonSchema(schema, use)
     return toReader(jsonSchema, createStandardReader(schema, coerce ? jsonSchema : undefined))
   }
-  const readable = withUnicodePatterns(schema)
-  const document = openUsableSchema(readable, use)
+  // NOTE: a schema that is not a Standard Schema is a JSON Schema.
+  const jsonSchema = source?.schema ?? (schema as TSchema)
+  if (source?.opened !== undefined && source.coerce === coerce && !exactIntegers) {
+    const { document, read } = source.opened
+    if (use.ofObject) assertNoFaults(findObjectFaults(document), use)
+    return toReader(toStandardTypes(jsonSchema, document), read)
+  }
+  const { document, readable } = openReadable(jsonSchema, use, source?.patterns)
   return toReader(
-    toStandardTypes(schema, document),
+    toStandardTypes(jsonSchema, document),
     compileOrThrow(use, () => createJsonReader(readable, document, { coerce, exactIntegers })),
   )
 }
@@ -82,12 +104,29 @@ export function createOutputReader<Schema extends ToolSchema>(
   { toolName }: Pick<ReadOptions, 'toolName'>,
 ): ValueReader<ValueOf<Schema>> {
   const use: SchemaUse = { action: describeAction(toolName, 'output'), ofObject: false }
-  if (isStandardSchema(schema))
+  const source = findSource(schema)
+  if (source === undefined && isStandardSchema(schema))
     return toReader(readJsonSchema(schema, use), createStandardReader(schema))
-  const readable = withUnicodePatterns(schema)
-  const document = openUsableSchema(readable, use)
-  compileOrThrow(use, () => compiledCheck(readable))
-  return toReader(toStandardTypes(schema, document), (value) => decode(readable, value))
+  // NOTE: a schema that is not a Standard Schema is a JSON Schema.
+  const jsonSchema = source?.schema ?? (schema as TSchema)
+  const patterns = source?.patterns
+  const { document, readable } = openReadable(jsonSchema, use, patterns)
+  const check = compileOrThrow(use, () =>
+    patterns === undefined ? compiledCheck(readable) : compileCheck(readable, { patterns }),
+  )
+  return toReader(toStandardTypes(jsonSchema, document), (value) =>
+    decode(readable, value, { check, patterns }),
+  )
+}
+
+/** Opens a schema, and returns it with expressions that the engine of its patterns reads. */
+function openReadable(
+  jsonSchema: TSchema,
+  use: SchemaUse,
+  patterns: PatternEngine | undefined,
+): { readonly document: SchemaDocument; readonly readable: TSchema } {
+  const readable = patterns === undefined ? withUnicodePatterns(jsonSchema) : jsonSchema
+  return { document: openUsableSchema(readable, use, { patterns }), readable }
 }
 
 function describeAction(toolName: unknown, part: string): string {

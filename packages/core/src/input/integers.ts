@@ -29,9 +29,9 @@ export function roundIntegers(value: unknown): unknown {
 export function toRoundingDocument(document: SchemaDocument): SchemaDocument {
   return {
     ...document,
-    fits: (place, value) =>
-      document.fits(place, value) ||
-      (hasBigInt(value) && document.fits(place, roundIntegers(value))),
+    fits: (place, value, run) =>
+      document.fits(place, value, run) ||
+      (hasBigInt(value) && document.fits(place, roundIntegers(value), run)),
   }
 }
 

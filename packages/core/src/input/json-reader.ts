@@ -9,10 +9,19 @@
  *    (`minProperties`), it is returned with them.
  * CORE-J3 A value without changes is returned itself, after one compiled check.
  * CORE-J4 Never throws, for any value.
- * CORE-J5 An integer beyond 2^53, which is given as a `bigint`, keeps its digits. `integers.ts` says what the reader
+ * CORE-J5 Ends after a bounded number of steps, for any schema and value. A value that needs more is rejected, and the problem
+ *    says so.
+ * CORE-J6 An integer beyond 2^53, which is given as a `bigint`, keeps its digits. `integers.ts` says what the reader
  *    returns for it.
  */
-import { compiledCheck, hasBigInt, type Check, type Decoded } from '@tutti/protocol'
+import {
+  compileCheck,
+  compiledCheck,
+  CheckRun,
+  hasBigInt,
+  type Check,
+  type Decoded,
+} from '@tutti/protocol'
 
 import { errorMessage } from '../errors.ts'
 import { compileClosedCheck } from './closed-schema.ts'
@@ -47,47 +56,41 @@ export function createJsonReader(
   const rules = { coerce, fill: true, drop: true }
   const isAsWanted = compileClosedCheck(document)
   const rounding = toRoundingDocument(document)
+  const checkOf = createCheckSource(schema, document)
   // With a closed check, few values need the full check, so it is compiled on first use.
-  if (isAsWanted === undefined) compiledCheck(schema)
+  if (isAsWanted === undefined) checkOf()
 
-  function readSlowly(value: unknown): Decoded<unknown> {
-    const fits = compiledCheck(schema)
-    const normalized = tryNormalize(document, value, { ...rules, nearest: false })
-    if (passes(fits, normalized)) return { ok: true, value: normalized }
-    if (normalized !== value && passes(fits, value)) return { ok: true, value }
-    const nearest = tryNormalize(document, value, { ...rules, nearest: true })
-    return { ok: false, problems: findInputProblems(schema, { given: value, normalized: nearest }) }
+  function readSlowly(value: unknown, { by, accept, toShown }: Way): Decoded<unknown> {
+    const check = checkOf()
+    const run = new CheckRun()
+    const fits: Check = (part) => passes((whole) => check(whole, run), part)
+    const normalizeBy = (nearest: boolean): unknown =>
+      tryNormalize(by, value, { ...rules, nearest, run })
+    const normalized = normalizeBy(false)
+    const accepted = accept(normalized, value, fits)
+    if (accepted !== undefined) return { ok: true, value: accepted.value }
+    // Without unions there is no other way to read the value.
+    const nearest = document.hasUnions ? normalizeBy(true) : normalized
+    const reading = { given: value, normalized: toShown(nearest) }
+    const options = { check: fits, patterns: document.patterns }
+    return { ok: false, problems: findInputProblems(schema, reading, options) }
   }
 
-  /** Applies CORE-I1 to CORE-I3. */
-  function readPlainIntegers(value: unknown): Decoded<unknown> {
-    const fits = compiledCheck(schema)
-    const normalized = tryNormalize(document, value, { ...rules, nearest: false })
-    const settled = settleIntegers(fits, normalized)
-    if (passes(fits, settled)) return { ok: true, value: settled }
-    const nearest = tryNormalize(document, value, { ...rules, nearest: true })
-    return { ok: false, problems: findInputProblems(schema, { given: value, normalized: nearest }) }
-  }
-
-  /** Applies CORE-I4. */
-  function readExactIntegers(value: unknown): Decoded<unknown> {
-    const normalized = tryNormalize(rounding, value, { ...rules, nearest: false })
-    const fits = compiledCheck(schema)
-    if (passes(fits, roundIntegers(normalized)) || passes(fits, normalized)) {
-      return { ok: true, value: normalized }
-    }
-    const nearest = roundIntegers(tryNormalize(rounding, value, { ...rules, nearest: true }))
-    return { ok: false, problems: findInputProblems(schema, { given: value, normalized: nearest }) }
-  }
+  const ways = {
+    usual: { by: document, accept: acceptUsual, toShown: (value) => value },
+    plainIntegers: { by: document, accept: acceptPlainIntegers, toShown: (value) => value },
+    exactIntegers: { by: rounding, accept: acceptExactIntegers, toShown: roundIntegers },
+  } satisfies Record<string, Way>
 
   return (value) => {
     try {
-      if (hasBigInt(value))
-        return exactIntegers ? readExactIntegers(value) : readPlainIntegers(value)
+      if (hasBigInt(value)) {
+        return readSlowly(value, exactIntegers ? ways.exactIntegers : ways.plainIntegers)
+      }
       if (isAsWanted !== undefined && passes(isAsWanted, value)) return { ok: true, value }
-      const decoded = readSlowly(value)
+      const decoded = readSlowly(value, ways.usual)
       // Only the other reader turns digits as text into an integer.
-      return decoded.ok || !exactIntegers ? decoded : readExactIntegers(value)
+      return decoded.ok || !exactIntegers ? decoded : readSlowly(value, ways.exactIntegers)
     } catch (error) {
       return {
         ok: false,
@@ -97,7 +100,49 @@ export function createJsonReader(
   }
 }
 
-function tryNormalize(document: SchemaDocument, value: unknown, rules: NormalizeRules): unknown {
+/** A way to read a value that does not match unchanged. */
+interface Way {
+  /** Document by which the value is normalized. */
+  readonly by: SchemaDocument
+  /** Returns the value to return; undefined when it does not match. */
+  readonly accept: (normalized: unknown, given: unknown, fits: Check) => Accepted | undefined
+  /** Returns the normalized value in the form whose problems are described. */
+  readonly toShown: (normalized: unknown) => unknown
+}
+
+interface Accepted {
+  readonly value: unknown
+}
+
+/** Applies CORE-J2. */
+function acceptUsual(normalized: unknown, given: unknown, fits: Check): Accepted | undefined {
+  if (fits(normalized)) return { value: normalized }
+  return normalized !== given && fits(given) ? { value: given } : undefined
+}
+
+/** Applies CORE-I1 to CORE-I3. */
+function acceptPlainIntegers(normalized: unknown, _: unknown, fits: Check): Accepted | undefined {
+  const settled = settleIntegers(fits, normalized)
+  return fits(settled) ? { value: settled } : undefined
+}
+
+/** Applies CORE-I4. */
+function acceptExactIntegers(normalized: unknown, _: unknown, fits: Check): Accepted | undefined {
+  return fits(roundIntegers(normalized)) || fits(normalized) ? { value: normalized } : undefined
+}
+
+/** Returns a function that returns the check of the whole schema, compiled on first use. */
+function createCheckSource(schema: TSchema, { patterns }: SchemaDocument): () => Check {
+  if (patterns === undefined) return () => compiledCheck(schema)
+  let check: Check | undefined
+  return () => (check ??= compileCheck(schema, { patterns }))
+}
+
+function tryNormalize(
+  document: SchemaDocument,
+  value: unknown,
+  rules: NormalizeRules & { readonly run: CheckRun },
+): unknown {
   try {
     return normalize(document, value, rules)
   } catch (error) {

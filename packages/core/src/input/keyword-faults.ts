@@ -1,5 +1,5 @@
 /** Invalid keywords of one schema node. */
-import { isJsonObject, pointer, previewOf, type Problem } from '@tutti/protocol'
+import { isJsonObject, pointer, previewOf, type PatternEngine, type Problem } from '@tutti/protocol'
 
 import { errorMessage } from '../errors.ts'
 
@@ -75,7 +75,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map([
 ])
 
 /** Returns every invalid keyword of the node; paths begin at the node. */
-export function findKeywordFaults(node: object): Problem[] {
+export function findKeywordFaults(node: object, patterns: PatternEngine): Problem[] {
   const faults: Problem[] = []
   for (const [keyword, value] of Object.entries(node)) {
     const path = pointer('', keyword)
@@ -83,23 +83,23 @@ export function findKeywordFaults(node: object): Problem[] {
     if (rule !== undefined && !rule.holds(value)) {
       faults.push({ path, message: `must be ${rule.wanted}, got ${previewOf(value)}` })
     } else if (keyword === 'pattern' && !(value instanceof RegExp)) {
-      faults.push(...findPatternFaults(path, value))
+      faults.push(...findPatternFaults(path, value, patterns))
     } else if (keyword === 'patternProperties' && isJsonObject(value)) {
-      const patterns = Object.keys(value)
+      const sources = Object.keys(value)
       faults.push(
-        ...patterns.flatMap((pattern) => findPatternFaults(pointer(path, pattern), pattern)),
+        ...sources.flatMap((source) => findPatternFaults(pointer(path, source), source, patterns)),
       )
     }
   }
   return faults
 }
 
-/** Checks a pattern with the flag `u`, as in JSON Schema and TypeBox. */
-function findPatternFaults(path: string, pattern: unknown): Problem[] {
+/** Checks a pattern with its engine; that of JavaScript has the flag `u`, as in JSON Schema and TypeBox. */
+function findPatternFaults(path: string, pattern: unknown, patterns: PatternEngine): Problem[] {
   const wanted = `must be a regular expression, got ${previewOf(pattern)}`
   if (typeof pattern !== 'string') return [{ path, message: wanted }]
   try {
-    RegExp(pattern, 'u')
+    patterns(pattern)
     return []
   } catch (error) {
     return [{ path, message: `${wanted}: ${errorMessage(error)}` }]

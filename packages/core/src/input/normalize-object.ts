@@ -3,7 +3,7 @@
  *
  * The caller (`normalize.ts`, which states the rules) normalizes the values of the fields.
  */
-import { isJsonObject, type Schema, type SchemaNode } from '@tutti/protocol'
+import { isJsonObject, type CheckRun, type Schema, type SchemaNode } from '@tutti/protocol'
 
 import { chooseMembers, type Trial } from './choose-member.ts'
 import { listDeclaredFields, findFieldSchemas, isRequired } from './fields.ts'
@@ -35,6 +35,8 @@ export interface ObjectWalk {
   readonly rules: NormalizeRules
   readonly tally: Tally
   readonly trial: Trial
+  /** Counts the steps. */
+  readonly run: CheckRun
   /** Returns the normalized value of a field. */
   read(place: SchemaPlace, value: unknown): unknown
   /** Returns a fresh copy of the default of a field; undefined when it has none. */
@@ -50,7 +52,7 @@ export function normalizeObject(place: SchemaPlace, value: JsonObject, walk: Obj
   while (whole !== undefined && !whole.nodes.some(isDynamic)) {
     const { nodes, settled } = whole
     const { fields, unknown } = normalizeFields(nodes, value, walk)
-    const more = findConditionalSchemas(nodes, fields, { decided, document: walk.document })
+    const more = findConditionalSchemas(nodes, fields, { decided, walk })
     if (more.length === 0)
       return walk.rules.drop ? dropUnknownFields(unknown, fields, walk) : fields
     const all = walk.document.place([...nodes, ...more], settled)
@@ -82,7 +84,7 @@ function normalizeFields(
   const unknown = new Set<string>()
   let changed = false
   for (const [key, given] of Object.entries(value)) {
-    const schemas = findFieldSchemas(nodes, key)
+    const schemas = findFieldSchemas(nodes, key, walk)
     if (schemas === undefined) unknown.add(key)
     const normalized =
       schemas === undefined ? given : normalizeField({ key, given, schemas, nodes }, walk)
@@ -108,7 +110,7 @@ interface Field {
 function normalizeField({ key, given, schemas, nodes }: Field, walk: ObjectWalk): unknown {
   const { document, rules } = walk
   const place = document.place(schemas)
-  if (given !== undefined && (given !== null || allowsNull(place, document))) {
+  if (given !== undefined && (given !== null || allowsNull(place, walk))) {
     return walk.read(place, given)
   }
   const fresh = rules.fill ? walk.freshDefault(place) : undefined
@@ -116,19 +118,20 @@ function normalizeField({ key, given, schemas, nodes }: Field, walk: ObjectWalk)
   return given === null && rules.coerce && !isRequired(nodes, key) ? ABSENT : given
 }
 
-function allowsNull(place: SchemaPlace, document: SchemaDocument): boolean {
-  return allowsJsonType('null', place, document) && document.fits(place, null)
+function allowsNull(place: SchemaPlace, { document, run }: ObjectWalk): boolean {
+  return allowsJsonType('null', place, document) && document.fits(place, null, run)
 }
 
 function fillMissingFields(
   nodes: readonly SchemaNode[],
   value: JsonObject,
-  { document, freshDefault, tally }: ObjectWalk,
+  walk: ObjectWalk,
 ): [string, unknown][] {
+  const { document, freshDefault, tally } = walk
   const missing: [string, unknown][] = []
   for (const key of listDeclaredFields(nodes)) {
     if (Object.hasOwn(value, key)) continue
-    const fresh = freshDefault(document.place(findFieldSchemas(nodes, key) ?? []))
+    const fresh = freshDefault(document.place(findFieldSchemas(nodes, key, walk) ?? []))
     if (fresh !== undefined) missing.push([key, fresh])
   }
   tally.filled += missing.length
@@ -139,13 +142,14 @@ function fillMissingFields(
 function findConditionalSchemas(
   nodes: readonly SchemaNode[],
   fields: JsonObject,
-  { decided, document }: { readonly decided: Set<Schema>; readonly document: SchemaDocument },
+  { decided, walk }: { readonly decided: Set<Schema>; readonly walk: ObjectWalk },
 ): Schema[] {
+  const { document, run } = walk
   const more: Schema[] = []
   for (const node of nodes) {
     if (node.if !== undefined && !decided.has(node)) {
       decided.add(node)
-      const holds = document.fits(document.place([node.if]), fields)
+      const holds = document.fits(document.place([node.if]), fields, run)
       more.push(...(holds ? [node.if, node.then ?? true] : [node.else ?? true]))
     }
     for (const [key, schema] of Object.entries(node.dependentSchemas ?? {})) {

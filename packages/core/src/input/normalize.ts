@@ -14,9 +14,10 @@
  *    one row or two.
  * CORE-M6 Unknown fields are dropped at any depth, after all schemas that could declare them are known.
  * CORE-M7 Work is bounded: each part of the value is read once by each part of the schema, up to `MAX_DEPTH` levels deep,
- *    so cyclic and very deep values terminate.
+ *    so cyclic and very deep values terminate. Every read takes steps of a run, and throws `CheckLimitError` when none are
+ *    left.
  */
-import { isJsonObject, MAX_DEPTH } from '@tutti/protocol'
+import { CheckRun, isJsonObject, MAX_DEPTH, parseExactJson } from '@tutti/protocol'
 
 import { chooseMembers, type Attempt, type Trial } from './choose-member.ts'
 import { coerceText } from './coercions.ts'
@@ -27,30 +28,52 @@ import { normalizeObject, type NormalizeRules, type Tally } from './normalize-ob
 
 import type { SchemaPlace, SchemaDocument } from './schema-document.ts'
 
-/** Returns the normalized value; the same value when it has no changes. Can throw `RangeError` on a very deep value. */
+/**
+ * Returns the normalized value; the same value when it has no changes. `run` counts the steps.
+ *
+ * @throws {CheckLimitError} when the run has no steps left.
+ * @throws {RangeError} when the value is nested deeper than the stack.
+ */
 export function normalize(
   document: SchemaDocument,
   value: unknown,
-  rules: NormalizeRules,
+  { run = new CheckRun(), ...rules }: NormalizeRules & { readonly run?: CheckRun | undefined },
 ): unknown {
-  const at: At = { walk: startWalk(document, rules), depth: 0, inList: false }
+  const at: At = { walk: startWalk(document, rules, run), depth: 0, inList: false }
   return normalizeValue(document.place([document.root]), value, at)
 }
 
 /** Returns a fresh copy of the default of a place, with nested defaults filled in; undefined when it has none. */
-export function createDefault(place: SchemaPlace, document: SchemaDocument): unknown {
+export function createDefault(
+  place: SchemaPlace,
+  document: SchemaDocument,
+  run: CheckRun = new CheckRun(),
+): unknown {
   const node = place.nodes.find((candidate) => candidate.default !== undefined)
   if (node === undefined || typeof node.default !== 'object') return node?.default
-  const walk = startWalk(document, { coerce: false, fill: true, drop: false, nearest: false })
+  // A default can contain fields that have one again.
+  run.spend(STEPS_PER_DEFAULT)
+  const rules = { coerce: false, fill: true, drop: false, nearest: false }
+  const walk = startWalk(document, rules, run)
   return normalizeValue(place, structuredClone(node.default), { walk, depth: 0, inList: false })
+}
+
+/** An object as a place reads it. Mutable while it is read; a linked list, because most objects are read by one place. */
+interface Known {
+  readonly place: SchemaPlace
+  value: unknown
+  dropped: number
+  filled: number
+  readonly next: Known | undefined
 }
 
 /** One pass over a value. Mutable: it counts changes and stores the results for each object. */
 interface Walk {
   readonly document: SchemaDocument
   readonly rules: NormalizeRules
-  readonly known: Map<object, Map<SchemaPlace, Attempt>>
+  readonly known: Map<object, Known>
   readonly tally: Tally
+  readonly run: CheckRun
   /** The same pass without coercion. */
   readonly plain: Walk | undefined
 }
@@ -63,13 +86,26 @@ interface At {
   readonly inList: boolean
 }
 
-function startWalk(document: SchemaDocument, rules: NormalizeRules): Walk {
-  const plain = rules.coerce ? startWalk(document, { ...rules, coerce: false }) : undefined
-  return { document, rules, known: new Map(), tally: { dropped: 0, filled: 0 }, plain }
+function startWalk(document: SchemaDocument, rules: NormalizeRules, run: CheckRun): Walk {
+  const plain = rules.coerce ? startWalk(document, { ...rules, coerce: false }, run) : undefined
+  return { document, rules, known: new Map(), tally: { dropped: 0, filled: 0 }, run, plain }
 }
 
+/** Steps of reading one part of a value, in addition to one for each schema that applies to it. */
+const STEPS_PER_PART = 4
+
+/** Steps of reading an object or a list, in addition. */
+const STEPS_PER_CONTAINER = 20
+
+/** Steps of trying to read an object as a member of a union. */
+const STEPS_PER_ATTEMPT = 20
+
+/** Steps of a fresh copy of a default. */
+const STEPS_PER_DEFAULT = 50
+
 function normalizeValue(place: SchemaPlace, value: unknown, at: At): unknown {
-  const { document, rules } = at.walk
+  const { document, rules, run } = at.walk
+  run.spend(STEPS_PER_PART + place.nodes.length)
   if (at.depth > MAX_DEPTH || value === undefined || value === null) return value
   if (Array.isArray(value)) return normalizeContainer(place, value, at)
   if (typeof value === 'object' && allowsJsonType('object', place, document)) {
@@ -80,45 +116,71 @@ function normalizeValue(place: SchemaPlace, value: unknown, at: At): unknown {
 
 /** Applies CORE-M4 and CORE-M5: returns a coerced value if the given one is invalid and the coerced one is valid. */
 function coerceValue(place: SchemaPlace, value: unknown, at: At): unknown {
-  const { document } = at.walk
+  const { document, run } = at.walk
   const candidates = listCandidates(place, value, at)
-  if (candidates.length === 0 || document.fits(place, value)) return value
+  if (candidates.length === 0 || document.fits(place, value, run)) return value
   for (const candidate of candidates) {
     const normalized = normalizeValue(place, candidate, { ...at, depth: at.depth + 1 })
-    if (document.fits(place, normalized)) return normalized
+    if (document.fits(place, normalized, run)) return normalized
   }
   return value
 }
 
-function listCandidates(place: SchemaPlace, value: unknown, at: At): readonly unknown[] {
-  const { document, rules } = at.walk
+/** Returns what a value could mean. The same objects each time, so that each is read once. */
+function listCandidates(
+  place: SchemaPlace,
+  value: unknown,
+  { walk, inList }: At,
+): readonly unknown[] {
+  const { document, rules, run } = walk
   const wants = (type: string): boolean => wantsJsonType(type, place, document)
   const isNumber = typeof value === 'bigint' || typeof value === 'number'
   const integers = isNumber ? coerceInteger(value, wants) : []
   if (!rules.coerce) return integers
-  const meanings = typeof value === 'string' ? coerceText(value, wants) : integers
-  return !at.inList && wants('array') ? [...meanings, [value]] : meanings
+  const texts = run.resultsOf<readonly unknown[]>(PARSED)
+  const lists = run.resultsOf<readonly unknown[]>(WRAPPED)
+  const parseOnce = (text: string): unknown => {
+    const before = texts.get(text)
+    if (before !== undefined) return before[0]
+    run.spend(text.length)
+    const parsed = parseExactJson(text)
+    texts.set(text, [parsed])
+    return parsed
+  }
+  const meanings = typeof value === 'string' ? coerceText(value, wants, parseOnce) : integers
+  if (inList || !wants('array')) return meanings
+  const list = lists.get(value) ?? [value]
+  lists.set(value, list)
+  return [...meanings, list]
 }
+
+/** Keys of results: texts parsed as JSON, and values as lists of one. */
+const PARSED = {}
+const WRAPPED = {}
 
 /** Applies CORE-M7: each place reads an object once; within itself the object stays unchanged. */
 function normalizeContainer(place: SchemaPlace, value: object, at: At): unknown {
-  const { known, tally } = at.walk
-  const byPlace = known.get(value) ?? new Map<SchemaPlace, Attempt>()
-  known.set(value, byPlace)
-  const before = byPlace.get(place)
-  if (before !== undefined) {
+  const { known, tally, run } = at.walk
+  const others = known.get(value)
+  for (let before = others; before !== undefined; before = before.next) {
+    run.spend(1)
+    if (before.place !== place) continue
     tally.dropped += before.dropped
     tally.filled += before.filled
     return before.value
   }
-  byPlace.set(place, { value, dropped: 0, filled: 0 })
-  const attempt = countChanges(at.walk, () => normalizeInside(place, value, at))
-  byPlace.set(place, attempt)
+  run.spend(STEPS_PER_CONTAINER)
+  const attempt: Known = { place, value, dropped: 0, filled: 0, next: others }
+  known.set(value, attempt)
+  const { dropped, filled } = tally
+  attempt.value = normalizeInside(place, value, at)
+  attempt.dropped = tally.dropped - dropped
+  attempt.filled = tally.filled - filled
   return attempt.value
 }
 
 function normalizeInside(place: SchemaPlace, value: object, at: At): unknown {
-  const { document, rules, tally } = at.walk
+  const { document, rules, tally, run } = at.walk
   const trial = createTrial(at)
   if (Array.isArray(value)) return normalizeList(place, value, at)
   if (!isJsonObject(value)) return value
@@ -127,9 +189,10 @@ function normalizeInside(place: SchemaPlace, value: object, at: At): unknown {
     rules,
     tally,
     trial,
+    run,
     read: (field, given) =>
       normalizeValue(field, given, { ...at, depth: at.depth + 1, inList: false }),
-    freshDefault: (field) => createDefault(field, document),
+    freshDefault: (field) => createDefault(field, document, run),
   })
 }
 
@@ -148,12 +211,14 @@ function normalizeList(place: SchemaPlace, items: readonly unknown[], at: At): r
 
 /** Creates the trial of union members; a trial counts its changes separately. */
 function createTrial(at: At): Trial {
-  const { document, rules } = at.walk
+  const { document, rules, run } = at.walk
   return {
     document,
+    run,
     coerce: rules.coerce,
     nearest: rules.nearest,
     attempt(place, value, coerce) {
+      run.spend(STEPS_PER_ATTEMPT + place.settled.length)
       const walk = coerce ? at.walk : (at.walk.plain ?? at.walk)
       const tried = { ...at, walk, depth: at.depth + 1 }
       const before = { ...walk.tally }

@@ -1,3 +1,4 @@
+import { CheckRun } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
 import { createSchemaDocument } from './schema-document.ts'
@@ -40,7 +41,7 @@ describe('createSchemaDocument', () => {
 
   it('checks a part separately although it refers to the whole', () => {
     const place = document.place([{ items: { $ref: '#/$defs/A' } }, { type: 'array' }])
-    expect([['a'], [1], 'a'].map((value) => document.fits(place, value))).toEqual([
+    expect([['a'], [1], 'a'].map((value) => document.fits(place, value, new CheckRun()))).toEqual([
       true,
       false,
       false,

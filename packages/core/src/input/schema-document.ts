@@ -3,8 +3,13 @@
  * schemas that apply at one place of a value are combined.
  */
 import {
-  compileCheck,
-  type Check,
+  createEvaluator,
+  isBounded,
+  nativePatterns,
+  type CheckRun,
+  type Evaluator,
+  type Pattern,
+  type PatternEngine,
   type Problem,
   type Schema,
   type SchemaNode,
@@ -35,10 +40,27 @@ export interface SchemaDocument {
   readonly references: Readonly<Record<string, Schema>>
   /** Returns the place where all of the schemas apply, with those of their unions that are settled. */
   place(schemas: readonly Schema[], settled?: SchemaPlace['settled']): SchemaPlace
+  /** Returns the patterns of a node with their schemas. */
+  patternsOf(node: SchemaNode): readonly (readonly [Pattern, Schema])[]
   /** Returns the schemas, with references resolved where a schema consists only of `$ref`; the same list each time. */
   resolved(schemas: readonly Schema[]): readonly Schema[]
-  /** Whether a value matches all schemas of a place. Can throw `RangeError` on a very deep value. */
-  fits(place: SchemaPlace, value: unknown): boolean
+  /** Whether a value can be one of several members somewhere. */
+  readonly hasUnions: boolean
+  /** Engine of the regular expressions; undefined for the one of JavaScript. */
+  readonly patterns: PatternEngine | undefined
+  /**
+   * Whether a value matches all schemas of a place. Each value is read once per run.
+   *
+   * @throws {CheckLimitError} when the run has no steps left.
+   * @throws {RangeError} when the value is nested deeper than the stack.
+   */
+  fits(place: SchemaPlace, value: unknown, run: CheckRun): boolean
+}
+
+/** Options of a schema document. */
+export interface SchemaDocumentOptions {
+  /** Engine of the regular expressions. @default the one of JavaScript */
+  readonly patterns?: PatternEngine | undefined
 }
 
 /** Maximum number of cached entries. A schema has a handful, but one with many unions has many combinations. */
@@ -55,12 +77,18 @@ function getCached<Key, Value>(known: Map<Key, Value>, key: Key, make: () => Val
 }
 
 /** Reads a schema once. Never throws: unusable parts are faults. */
-export function createSchemaDocument(schema: unknown): SchemaDocument {
-  const { faults, nodes, targets, references } = surveySchema(schema)
-  const checks = new Map<Schema, Check>()
+export function createSchemaDocument(
+  schema: unknown,
+  { patterns }: SchemaDocumentOptions = {},
+): SchemaDocument {
+  const { faults, nodes, targets, references } = surveySchema(schema, patterns ?? nativePatterns)
+  // NOTE: a value that is not a schema has a fault, and documents with faults are not used for reading.
+  const root = schema as Schema
+  let evaluator: Evaluator | undefined
   const single = new Map<Schema, SchemaPlace>()
   const joint = new Map<string, SchemaPlace>()
   const numbers = new Map<unknown, number>()
+  const patternsByNode = new Map<SchemaNode, readonly (readonly [Pattern, Schema])[]>()
   const resolvedLists = new Map<readonly Schema[], readonly Schema[]>()
 
   function place(schemas: readonly Schema[], settled: SchemaPlace['settled'] = []): SchemaPlace {
@@ -72,13 +100,17 @@ export function createSchemaDocument(schema: unknown): SchemaDocument {
     return getCached(single, first, () => ({ schemas, settled, ...flatten(schemas, targets) }))
   }
 
+  /** Returns the number of a part. They are never forgotten: the keys of `joint` contain them. */
   function numberOf(part: unknown): number {
-    return getCached(numbers, part, () => numbers.size)
+    const number = numbers.get(part) ?? numbers.size
+    numbers.set(part, number)
+    return number
   }
 
-  function checkOf(part: Schema): Check {
-    return getCached(checks, part, () =>
-      typeof part === 'boolean' ? () => part : compileCheck(part, references),
+  function compilePatterns(node: SchemaNode): readonly (readonly [Pattern, Schema])[] {
+    const engine = patterns ?? nativePatterns
+    return Object.entries(node.patternProperties ?? {}).map(
+      ([source, part]) => [engine(source), part] as const,
     )
   }
 
@@ -88,14 +120,24 @@ export function createSchemaDocument(schema: unknown): SchemaDocument {
   }
 
   return {
-    // NOTE: a value that is not a schema has a fault, and documents with faults are not used for reading.
-    root: schema as Schema,
+    root,
+    hasUnions: [...nodes.keys()].some((node) => 'anyOf' in node || 'oneOf' in node),
+    patterns,
     faults,
     nodes,
     references,
     place,
+    patternsOf: (node) => getCached(patternsByNode, node, () => compilePatterns(node)),
     resolved: (schemas) => getCached(resolvedLists, schemas, () => schemas.map(resolve)),
-    fits: (at, value) => at.schemas.every((part) => checkOf(part)(value)),
+    fits(at, value, run) {
+      evaluator ??= createEvaluator(root, {
+        references,
+        patterns,
+        remember: typeof root === 'object' && !isBounded(root, references),
+      })
+      for (const part of at.schemas) if (!evaluator.fits(part, value, run)) return false
+      return true
+    },
   }
 }
 

@@ -2,13 +2,13 @@
 import { createSchemaDocument } from './schema-document.ts'
 import { findDefaultFaults } from './usable-schema.ts'
 
-import type { Problem } from '@tutti/protocol'
+import type { PatternEngine, Problem } from '@tutti/protocol'
 
 /**
- * Returns every keyword that a tool would refuse in its schema, with its JSON pointer. Defaults are checked only in a
- * schema without other problems. Never throws.
+ * Returns every keyword that a tool would refuse in its schema, with its JSON pointer. `patterns` is the engine of its
+ * regular expressions. Defaults are checked only in a schema without other problems. Never throws.
  */
-export function findSchemaFaults(schema: unknown): readonly Problem[] {
-  const document = createSchemaDocument(schema)
+export function findSchemaFaults(schema: unknown, patterns: PatternEngine): readonly Problem[] {
+  const document = createSchemaDocument(schema, { patterns })
   return document.faults.length > 0 ? document.faults : [...findDefaultFaults(document)]
 }

@@ -5,8 +5,11 @@
  * both are faults that the author sees.
  */
 import {
+  findCycles,
+  nativePatterns,
   previewOf,
   ReferenceScope,
+  type PatternEngine,
   type Problem,
   type Schema,
   type SchemaNode,
@@ -27,7 +30,10 @@ export interface SchemaSurvey {
 }
 
 /** Surveys a schema. Never throws. */
-export function surveySchema(root: unknown): SchemaSurvey {
+export function surveySchema(
+  root: unknown,
+  patterns: PatternEngine = nativePatterns,
+): SchemaSurvey {
   const faults: Problem[] = []
   const nodes = new Map<SchemaNode, string>()
   const targets = new Map<SchemaNode, Schema>()
@@ -41,7 +47,10 @@ export function surveySchema(root: unknown): SchemaSurvey {
     if (!isNode(schema) || nodes.has(schema)) continue
     nodes.set(schema, path)
     faults.push(
-      ...findKeywordFaults(schema).map((fault) => ({ ...fault, path: path + fault.path })),
+      ...findKeywordFaults(schema, patterns).map((fault) => ({
+        ...fault,
+        path: path + fault.path,
+      })),
     )
     const scope = visit.scope.enter(schema)
     for (const part of listSubSchemas(schema).toReversed()) {
@@ -104,26 +113,25 @@ function findLoopFaults(
   nodes: ReadonlyMap<SchemaNode, string>,
   targets: ReadonlyMap<SchemaNode, Schema>,
 ): Problem[] {
-  const looping = [...targets.keys()].filter((node) => leadsBack(node, targets))
-  return looping.map((node) => ({
+  const groups = findCycles(targets.keys(), (node) => listInPlace(node, targets))
+  const sizes = new Map<number, number>()
+  for (const group of groups.values()) sizes.set(group, (sizes.get(group) ?? 0) + 1)
+  const isLooping = (node: SchemaNode): boolean =>
+    (sizes.get(groups.get(node) ?? -1) ?? 0) > 1 || listInPlace(node, targets).includes(node)
+  return [...targets.keys()].filter(isLooping).map((node) => ({
     path: `${nodes.get(node)}/$ref`,
     message: `must not lead back to itself, got ${previewOf(node.$ref)}`,
   }))
 }
 
-function leadsBack(start: SchemaNode, targets: ReadonlyMap<SchemaNode, Schema>): boolean {
-  const seen = new Set<Schema>()
-  const open: (Schema | undefined)[] = [targets.get(start)]
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    if (node === start) return true
-    if (typeof node === 'boolean' || seen.has(node)) continue
-    seen.add(node)
-    const { allOf = [], anyOf = [], oneOf = [], if: condition, then: yes, else: no } = node
-    open.push(targets.get(node) ?? true, ...allOf, ...anyOf, ...oneOf)
-    open.push(condition ?? true, yes ?? true, no ?? true, node.not ?? true)
-    open.push(...Object.values(node.dependentSchemas ?? {}))
-  }
-  return false
+/** Returns the schemas that apply to the same value as a node. */
+function listInPlace(
+  node: SchemaNode,
+  targets: ReadonlyMap<SchemaNode, Schema>,
+): readonly SchemaNode[] {
+  const { allOf = [], anyOf = [], oneOf = [], if: condition, then: yes, else: no } = node
+  const parts = [targets.get(node), ...allOf, ...anyOf, ...oneOf, condition, yes, no, node.not]
+  return [...parts, ...Object.values(node.dependentSchemas ?? {})].filter(isNode)
 }
 
 function makeSchemaFault(path: string, value: unknown): Problem {

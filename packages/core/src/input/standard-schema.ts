@@ -3,11 +3,18 @@
  *
  * @see https://standardschema.dev and https://standardschema.dev/json-schema
  */
-import { valueAt, type Decoded, type Problem, type Static } from '@tutti/protocol'
+import {
+  valueAt,
+  type Decoded,
+  type PatternEngine,
+  type Problem,
+  type Static,
+} from '@tutti/protocol'
 
 import { isPromise } from '../is-promise.ts'
 import { assertDialect } from './assert-dialect.ts'
 import { createJsonReader } from './json-reader.ts'
+import { setSource, TUTTI } from './schema-source.ts'
 import { withUnicodePatterns } from './unicode-pattern.ts'
 import { compileOrThrow, openUsableSchema, type SchemaUse } from './usable-schema.ts'
 
@@ -19,6 +26,13 @@ import type { TSchema } from 'typebox'
 export interface StandardSchemaOptions {
   /** Whether values are coerced where their meaning is clear. @default true */
   readonly coerce?: boolean
+  /**
+   * Engine of the regular expressions in the schema. One that does not backtrack is required for a schema from outside:
+   * `foreignSchema` uses one.
+   *
+   * @default the engine of JavaScript
+   */
+  readonly patterns?: PatternEngine | undefined
 }
 
 const USE: SchemaUse = { action: 'Cannot create Standard Schema:', ofObject: false }
@@ -31,14 +45,14 @@ const USE: SchemaUse = { action: 'Cannot create Standard Schema:', ofObject: fal
  */
 export function toStandardSchema<Schema extends TSchema>(
   schema: Schema,
-  { coerce = true }: StandardSchemaOptions = {},
+  { coerce = true, patterns }: StandardSchemaOptions = {},
 ): StandardToolSchema<Static<Schema>> {
-  const readable = withUnicodePatterns(schema)
-  const document = openUsableSchema(readable, USE)
-  return createStandardSchema(
-    schema,
-    compileOrThrow(USE, () => createJsonReader(readable, document, { coerce })),
-  )
+  const readable = patterns === undefined ? withUnicodePatterns(schema) : schema
+  const document = openUsableSchema(readable, USE, { patterns })
+  const read = compileOrThrow(USE, () => createJsonReader(readable, document, { coerce }))
+  const standard = createStandardSchema<Static<Schema>>(schema, read)
+  setSource(standard, { schema, patterns, coerce, opened: { document, read } })
+  return standard
 }
 
 /** Creates a Standard Schema over an existing reader, without compiling again. */
@@ -56,7 +70,7 @@ export function createStandardSchema<Value>(
   return {
     '~standard': {
       version: 1,
-      vendor: 'tutti',
+      vendor: TUTTI,
       validate(value) {
         const reading = read(value)
         return isPromise(reading)

@@ -1,15 +1,20 @@
 /** Rejection, at definition, of schemas that cannot be used to read values. */
 import {
-  interpretedCheck,
+  CheckRun,
   isJsonObject,
   previewOf,
   type Problem,
   type Schema,
+  type SchemaNode,
 } from '@tutti/protocol'
 
 import { errorMessage } from '../errors.ts'
 import { createDefault } from './normalize.ts'
-import { createSchemaDocument, type SchemaDocument } from './schema-document.ts'
+import {
+  createSchemaDocument,
+  type SchemaDocument,
+  type SchemaDocumentOptions,
+} from './schema-document.ts'
 
 /** Use of a schema. */
 export interface SchemaUse {
@@ -24,15 +29,29 @@ export interface SchemaUse {
  *
  * @throws {TypeError} listing every problem of the schema.
  */
-export function openUsableSchema(schema: unknown, { action, ofObject }: SchemaUse): SchemaDocument {
-  const document = createSchemaDocument(schema)
+export function openUsableSchema(
+  schema: unknown,
+  use: SchemaUse,
+  options: SchemaDocumentOptions = {},
+): SchemaDocument {
+  const document = createSchemaDocument(schema, options)
   const faults = [...document.faults]
-  if (!ofObject && typeof schema === 'boolean') faults.push(BOOLEAN)
+  if (!use.ofObject && typeof schema === 'boolean') faults.push(BOOLEAN)
   if (faults.length === 0) {
-    if (ofObject) faults.push(...findObjectFaults(document))
+    if (use.ofObject) faults.push(...findObjectFaults(document))
     faults.push(...findDefaultFaults(document))
   }
-  if (faults.length === 0) return document
+  assertNoFaults(faults, use)
+  return document
+}
+
+/**
+ * Does nothing when there are no problems.
+ *
+ * @throws {TypeError} listing them otherwise.
+ */
+export function assertNoFaults(faults: readonly Problem[], { action }: SchemaUse): void {
+  if (faults.length === 0) return
   const list = faults.map(({ path, message }) => (path === '' ? message : `${path} ${message}`))
   throw new TypeError(`${action} ${list.join('; ')}`)
 }
@@ -59,40 +78,51 @@ export function compileOrThrow<T>({ action }: SchemaUse, compile: () => T): T {
 /** Returns the problem of a schema that allows other values than objects. */
 export function findObjectFaults(document: SchemaDocument): Problem[] {
   const { root } = document
-  if (describesObject(root, document, new Set())) return []
+  if (describesObject(root, document, new Map())) return []
   const message = `must be a schema of an object such as Type.Object({…}), got ${previewOf(root)}`
   return [{ path: '', message }]
 }
 
-/** Whether every valid value is an object. `seen` are the unions that are being checked. */
+/** Whether every valid value is an object. `decided` has the unions that were checked. */
 function describesObject(
   schema: Schema,
   document: SchemaDocument,
-  seen: ReadonlySet<Schema>,
+  decided: Map<SchemaNode, boolean>,
 ): boolean {
   return document.place([schema]).nodes.some((node) => {
+    const known = decided.get(node)
+    if (known !== undefined) return known
     if ([node.type].flat().every((type) => type === 'object')) return true
     const members = node.anyOf ?? node.oneOf ?? []
-    if (members.length === 0 || seen.has(node)) return false
-    return members.every((member) => describesObject(member, document, new Set([...seen, node])))
+    // A union that leads back to itself describes nothing by that.
+    decided.set(node, false)
+    const isObject =
+      members.length > 0 && members.every((member) => describesObject(member, document, decided))
+    decided.set(node, isObject)
+    return isObject
   })
 }
 
 /** Returns the defaults that do not match their schemas. */
 export function* findDefaultFaults(document: SchemaDocument): Generator<Problem> {
+  const run = new CheckRun()
   for (const [node, path] of document.nodes) {
     if (node.default === undefined) continue
-    const reason = describeDefaultFault(node, document)
+    const reason = describeDefaultFault(node, document, run)
     if (reason !== undefined) yield { path: `${path}/default`, message: reason }
   }
 }
 
 /** Returns the reason why a default cannot be used, for a message after its path. */
-function describeDefaultFault(node: Schema, document: SchemaDocument): string | undefined {
+function describeDefaultFault(
+  node: Schema,
+  document: SchemaDocument,
+  run: CheckRun,
+): string | undefined {
   const shown = isJsonObject(node) ? previewOf(node.default) : ''
   try {
-    const value = createDefault(document.place([node]), document)
-    if (interpretedCheck(document.references, node, value)) return undefined
+    const place = document.place([node])
+    if (document.fits(place, createDefault(place, document, run), run)) return undefined
     return `must match its schema, got ${shown}`
   } catch (error) {
     return `must be a JSON value that matches its schema, got ${shown}: ${errorMessage(error)}`

@@ -7,7 +7,7 @@
  * ENS-S4 A command for an unowned run is checked by the same rules as one for an executing run, and is part
  *    of the run when it continues.
  */
-import { schemaReader, systemClock, type Clock, type TSchema } from '@tutti/core'
+import { foreignSchema, schemaReader, systemClock, type Clock, type TSchema } from '@tutti/core'
 
 import { listAllTasks } from '../definition/manager.ts'
 import { createWorkerTask } from '../hierarchy/delegations.ts'
@@ -239,7 +239,9 @@ async function findAnswerProblems(
   answerSchema: TSchema,
   answer: unknown,
 ): Promise<readonly Problem[]> {
-  const { read } = schemaReader(answerSchema, { action: 'Cannot check an answer:' })
+  // The question can come from an MCP server or an agent.
+  const { schema } = foreignSchema(answerSchema)
+  const { read } = schemaReader(schema, { action: 'Cannot check an answer:' })
   const decoded = await read(answer)
   return decoded.ok ? [] : decoded.problems
 }

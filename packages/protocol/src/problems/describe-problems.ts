@@ -1,19 +1,21 @@
 /**
  * Description of every problem of a value, each at its place.
  *
- * TypeBox's own list stops at eight errors and, for a union, contains the errors of all members. Therefore this module walks
- * the structure (fields, items, unions, references), and TypeBox judges the keywords of each place (type, bounds, pattern,
- * format …). TypeBox decides what is valid.
+ * This module walks the structure (fields, items, unions, references), and the evaluator (`check/evaluator.ts`) judges the
+ * keywords of each place (type, bounds, pattern, format …).
  *
- * P1 No problem is missed: if the walk finds none and TypeBox does, TypeBox's list is described.
+ * P1 No problem is missed within the limits of P4.
  * P2 A union with a distinguishing field is judged by the member that the value names. Other unions are judged by the
  *    members of the value's JSON type, and of these by the closest one (`distance.ts`).
  * P3 A value of the wrong type is one problem; its content is not judged.
- * P4 Work and result are bounded: at most `MAX_PROBLEMS` problems, `MAX_DEPTH` nested schemas, and not within a value that
- *    contains itself.
+ * P4 Work and result are bounded: at most `MAX_PROBLEMS` problems, `MAX_DEPTH` nested schemas, the steps of one check, and
+ *    not within a value that contains itself. What a member of a union, or the target of a reference, finds at a place is
+ *    found once.
  */
-import { Errors } from 'typebox/schema'
-import { compiledCheck } from '../compiled-check.ts'
+import { CheckLimitError, CheckRun } from '../check/check-run.ts'
+import { createEvaluator, type Evaluator } from '../check/evaluator.ts'
+import { nativePatterns, type Pattern, type PatternEngine } from '../check/pattern.ts'
+import type { ReferenceScope } from '../schema-engine.ts'
 import type { Problem } from '../schemas/problem.ts'
 import { discriminatorOf, narrowByTag } from './choose-member.ts'
 import {
@@ -27,9 +29,9 @@ import {
 } from './describe-problem.ts'
 import { measureDistance, findNearest } from './distance.ts'
 import { describeExpected } from './expected.ts'
-import { pointer, valueAt } from './json-pointer.ts'
+import { pointer } from './json-pointer.ts'
 import { allowsValueType, pickLeafKeywords } from './keywords.ts'
-import { resolveReference } from './references.ts'
+import { findLeafErrors } from './leaf-errors.ts'
 import {
   findFixedValues,
   isJsonObject,
@@ -47,24 +49,37 @@ export const MAX_PROBLEMS = 100
  */
 export const MAX_DEPTH = 500
 
+/** Options of a description. */
+export interface DescribeOptions {
+  /** Engine of the regular expressions. @default the one of JavaScript */
+  readonly patterns?: PatternEngine | undefined
+  /** Counts the steps. @default a new one */
+  readonly run?: CheckRun | undefined
+}
+
 /** Returns every problem of a value; empty when the value is valid. */
-export function describeProblems(schema: object, value: unknown): Problem[] {
-  const walk: Walk = { problems: [], depth: 0, scopes: [schema], inside: undefined }
-  visit({ path: '', value, schema }, walk)
-  if (walk.problems.length === 0) return describeRemaining({ path: '', value, schema })
+export function describeProblems(
+  schema: object,
+  value: unknown,
+  { patterns = nativePatterns, run = new CheckRun() }: DescribeOptions = {},
+): Problem[] {
+  const evaluator = createEvaluator(schema, { patterns, remember: true })
+  const walk: Walk = {
+    problems: [],
+    depth: 0,
+    scope: evaluator.scope,
+    inside: undefined,
+    shared: { evaluator, run, patterns, compiled: new Map(), found: new Map() },
+  }
+  try {
+    visit({ path: '', value, schema }, walk)
+  } catch (error) {
+    if (!(error instanceof CheckLimitError)) throw error
+    walk.problems.push({ path: '', message: `cannot be checked completely: ${error.message}` })
+  }
   const problems = removeDuplicates(walk.problems.slice(0, MAX_PROBLEMS))
   if (walk.problems.length < MAX_PROBLEMS) return problems
   return [...problems, { path: '', message: `has more problems than the ${MAX_PROBLEMS} listed` }]
-}
-
-/** Returns the errors of TypeBox where the walk found none: those of keywords that the walk does not follow. */
-function describeRemaining(place: ProblemPlace): Problem[] {
-  try {
-    return describeErrors(place)
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-    return [TOO_DEEP]
-  }
 }
 
 const TOO_DEEP: Problem = { path: '', message: 'is nested too deeply to be checked' }
@@ -73,10 +88,26 @@ const TOO_DEEP: Problem = { path: '', message: 'is nested too deeply to be check
 interface Walk {
   readonly problems: Problem[]
   readonly depth: number
-  /** Surrounding schemas that can contain definitions, the root first. */
-  readonly scopes: readonly SchemaNode[]
+  /** Scope of references, outside of the schema of the place. */
+  readonly scope: ReferenceScope
   /** Surrounding places, the innermost first. */
   readonly inside: Inside | undefined
+  readonly shared: Shared
+}
+
+/** What all parts of a walk share. */
+interface Shared {
+  readonly evaluator: Evaluator
+  readonly run: CheckRun
+  readonly patterns: PatternEngine
+  readonly compiled: Map<string, Pattern>
+  /** Problems by schema and value, with the path of the value. */
+  readonly found: Map<Schema, Map<unknown, Found>>
+}
+
+interface Found {
+  readonly path: string
+  readonly problems: readonly Problem[]
 }
 
 interface Inside {
@@ -89,6 +120,7 @@ type UnknownPlace = Omit<ProblemPlace, 'schema'> & { readonly schema: Schema }
 
 function visit(place: UnknownPlace, walk: Walk): void {
   const { schema } = place
+  walk.shared.run.spend(STEPS_PER_VISIT)
   if (schema === true || walk.problems.length >= MAX_PROBLEMS) return
   if (schema === false) {
     walk.problems.push(makeProblem(place, 'is not allowed'))
@@ -99,23 +131,45 @@ function visit(place: UnknownPlace, walk: Walk): void {
   }
 }
 
+/** Visits a field or an item. Most of them are valid, and a check is faster than a visit. */
+function visitInside(place: UnknownPlace, walk: Walk): void {
+  const { evaluator, run } = walk.shared
+  const isChecked = isScalar(place.value) || walk.depth < MAX_CHECKED_DEPTH
+  if (
+    !isChecked ||
+    !fitsIfShallow(() => evaluator.fits(place.schema, place.value, run, walk.scope))
+  ) {
+    visit(place, walk)
+  }
+}
+
+/** Returns the result of a check; false when the value is nested deeper than the stack, which a visit reports. */
+function fitsIfShallow(check: () => boolean): boolean {
+  try {
+    return check()
+  } catch (error) {
+    if (error instanceof RangeError) return false
+    throw error
+  }
+}
+
+/** Maximum depth at which lists and objects are checked before they are visited: each level checks what is below it. */
+const MAX_CHECKED_DEPTH = 8
+
+/** Steps of a visit: it takes about as long as ten of a check. */
+const STEPS_PER_VISIT = 10
+
 function descend(walk: Walk, schema: SchemaNode): Walk {
-  const scopes = schema.$defs === undefined ? walk.scopes : [...walk.scopes, schema]
-  return { ...walk, depth: walk.depth + 1, scopes }
+  return { ...walk, depth: walk.depth + 1, scope: walk.scope.enter(schema) }
 }
 
 function visitNode(place: ProblemPlace, walk: Walk): void {
   const { schema, value } = place
-  if (schema.unevaluatedProperties !== undefined || schema.unevaluatedItems !== undefined) {
-    walk.problems.push(...describeErrors(place))
-    return
-  }
-  const own = describeOwn(place)
+  const before = walk.problems.length
+  const own = describeOwn(place, walk)
   walk.problems.push(...own)
   if (own.length > 0 && !allowsValueType(schema, value)) return
-  if (schema.$ref !== undefined) {
-    visit({ ...place, schema: resolveReference(schema.$ref, walk.scopes) ?? true }, walk)
-  }
+  visitReferences(place, walk)
   visitCombinations(place, walk)
   if (isScalar(value)) return
   if (isInside(place, walk.inside)) {
@@ -125,6 +179,47 @@ function visitNode(place: ProblemPlace, walk: Walk): void {
   const within: Walk = { ...walk, inside: { value, schema, inside: walk.inside } }
   if (isJsonObject(value)) visitFields({ ...place, value }, within)
   else if (Array.isArray(value)) visitItems({ ...place, value }, within)
+  if (walk.problems.length === before) visitUnevaluated(place, within)
+}
+
+function visitReferences(place: ProblemPlace, walk: Walk): void {
+  const { $ref, $dynamicRef, $recursiveRef } = place.schema
+  const targets = [
+    typeof $ref === 'string' ? walk.scope.resolve($ref) : undefined,
+    typeof $dynamicRef === 'string' ? walk.scope.resolveDynamic($dynamicRef) : undefined,
+    typeof $recursiveRef === 'string' ? walk.scope.resolveRecursive($recursiveRef) : undefined,
+  ]
+  for (const target of targets) {
+    if (target === undefined) continue
+    const { schema = false, scope } = target
+    if (typeof schema !== 'boolean' && !isJsonObject(schema)) continue
+    walk.problems.push(...findProblems({ ...place, schema }, { ...walk, scope }))
+  }
+}
+
+/** Visits what no other keyword of the schema has evaluated. */
+function visitUnevaluated(place: ProblemPlace, walk: Walk): void {
+  const { schema, value } = place
+  const { unevaluatedProperties: fields, unevaluatedItems: items } = schema
+  const { evaluator, run } = walk.shared
+  if (fields === undefined && items === undefined) return
+  const marks = evaluator.evaluated(schema, value, run, walk.scope)
+  if (marks === undefined) return
+  if (Array.isArray(value) && isSchema(items)) {
+    for (const [index, item] of value.entries()) {
+      if (marks.items.has(index)) continue
+      visit({ path: pointer(place.path, index), value: item, schema: items }, walk)
+    }
+  } else if (isJsonObject(value) && isSchema(fields)) {
+    for (const key of Object.keys(value)) {
+      if (marks.keys.has(key)) continue
+      visitField(key, { place: { ...place, value }, members: [], rest: fields }, walk)
+    }
+  }
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'boolean' || isJsonObject(value)
 }
 
 function isInside({ value, schema }: ProblemPlace, inside: Inside | undefined): boolean {
@@ -134,55 +229,48 @@ function isInside({ value, schema }: ProblemPlace, inside: Inside | undefined): 
   return false
 }
 
-/** Describes errors of the keywords of the place itself, as judged by TypeBox. */
-function describeOwn(place: ProblemPlace): Problem[] {
+/** Describes errors of the keywords of the place itself. */
+function describeOwn(place: ProblemPlace, walk: Walk): Problem[] {
   const fixed = findFixedValues(place.schema)
   if (fixed !== undefined && fixed.every(isScalar)) {
+    walk.shared.run.spend(fixed.length / 16)
     return fixed.includes(place.value) ? [] : [describeBadChoice(fixed, place)]
   }
   const leaf = pickLeafKeywords(place.schema)
-  if (compiledCheck(leaf)(place.value)) return []
-  // TypeBox lists repeated items in time that grows with the square of their number.
-  const { uniqueItems, ...others } = leaf
-  const problems = describeErrors({ ...place, schema: others })
-  const repeats = uniqueItems === true && !compiledCheck(UNIQUE_ITEMS)(place.value)
-  return repeats ? [...problems, ...describeProblem(REPEATED_ITEMS, place)] : problems
+  const { evaluator, run } = walk.shared
+  const fits = (schema: Schema, value: unknown): boolean =>
+    evaluator.fits(schema, value, run, walk.scope)
+  try {
+    if (fits(leaf, place.value)) return []
+    return findLeafErrors(leaf, place.value, fits).flatMap((error) => describeProblem(error, place))
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return [{ ...TOO_DEEP, path: place.path }]
+  }
 }
-
-const UNIQUE_ITEMS = { uniqueItems: true }
-
-const REPEATED_ITEMS: Parameters<typeof describeProblem>[0] = {
-  keyword: 'uniqueItems',
-  schemaPath: '#',
-  instancePath: '',
-  params: { duplicateItems: [] },
-}
-
-function describeErrors(place: ProblemPlace): Problem[] {
-  const [, errors] = Errors(place.schema, place.value)
-  const useful = errors.filter(
-    (error) => !SUMMARIES.has(error.keyword) && !error.schemaPath.endsWith('/propertyNames'),
-  )
-  return (useful.length > 0 ? useful : errors).flatMap((error) =>
-    describeProblem(error, {
-      path: place.path + error.instancePath,
-      value: valueAt(place.value, error.instancePath),
-      schema: error.instancePath === '' ? place.schema : {},
-    }),
-  )
-}
-
-/** Keywords of errors that only state that others were found; errors of property names are described by the name. */
-const SUMMARIES: ReadonlySet<string> = new Set(['anyOf', 'if', 'boolean'])
 
 function visitCombinations(place: ProblemPlace, walk: Walk): void {
   const { schema } = place
   if (schema.anyOf !== undefined) visitUnion(place, { members: schema.anyOf, most: Infinity }, walk)
   if (schema.oneOf !== undefined) visitUnion(place, { members: schema.oneOf, most: 1 }, walk)
   if (schema.allOf !== undefined) visitIntersection(place, schema.allOf, walk)
+  visitDependents(place, walk)
   if (schema.if === undefined) return
   const holds = findProblems({ ...place, schema: schema.if }, walk).length === 0
   visit({ ...place, schema: (holds ? schema.then : schema.else) ?? true }, walk)
+}
+
+/** Visits the schemas that apply because the value has a field. */
+function visitDependents(place: ProblemPlace, walk: Walk): void {
+  const { schema, value } = place
+  const { dependentSchemas = {}, dependencies = {} } = schema
+  if (!isJsonObject(value)) return
+  for (const [key, part] of [
+    ...Object.entries(dependentSchemas),
+    ...Object.entries(dependencies),
+  ]) {
+    if (Object.hasOwn(value, key) && isSchema(part)) visit({ ...place, schema: part }, walk)
+  }
 }
 
 /** Visits every part; if one is a union and the value names no member, only that part. */
@@ -239,14 +327,25 @@ function visitOpenUnion(place: ProblemPlace, { members, most }: Alternatives, wa
     walk.problems.push(describeMismatch('valid for exactly one alternative', place))
   if (fitting > 0) return
   const distances = candidates.map((schema, index) =>
-    measureDistance({ ...place, schema }, results[index] ?? [], walk.scopes),
+    measureDistance({ ...place, schema }, results[index] ?? [], {
+      scope: walk.scope,
+      run: walk.shared.run,
+    }),
   )
   walk.problems.push(...(results[findNearest(distances)] ?? []))
 }
 
-function findProblems(place: UnknownPlace, walk: Walk): Problem[] {
+/** Returns the problems of a place by one schema, which are found once. */
+function findProblems(place: UnknownPlace, walk: Walk): readonly Problem[] {
+  const { schema, value, path } = place
+  const { found } = walk.shared
+  const byValue = found.get(schema) ?? new Map<unknown, Found>()
+  found.set(schema, byValue)
+  const before = byValue.get(value)
+  if (before?.path === path) return before.problems
   const problems: Problem[] = []
   visit(place, { ...walk, problems })
+  byValue.set(value, { path, problems })
   return problems
 }
 
@@ -256,7 +355,7 @@ function visitFields(place: ObjectPlace, walk: Walk): void {
   const { schema, value } = place
   const required = schema.required ?? []
   const patterns = Object.entries(schema.patternProperties ?? {}).map(
-    ([pattern, member]) => [new RegExp(pattern, 'u'), member] as const,
+    ([pattern, member]) => [compilePattern(pattern, walk.shared), member] as const,
   )
   for (const key of required) {
     if (!Object.hasOwn(value, key)) walk.problems.push(describeMissing(key, place))
@@ -265,9 +364,18 @@ function visitFields(place: ObjectPlace, walk: Walk): void {
     if (walk.problems.length >= MAX_PROBLEMS) return
     // As in TypeBox, an optional field that is undefined counts as absent.
     if (ownValue(value, key) === undefined && !required.includes(key)) continue
-    const matching = patterns.filter(([pattern]) => pattern.test(key)).map(([, member]) => member)
-    visitField(key, { place, members: [...findOwnMembers(schema, key), ...matching] }, walk)
+    const matching = patterns
+      .filter(([pattern]) => pattern.test(key, walk.shared.run))
+      .map(([, member]) => member)
+    const members = [...findOwnMembers(schema, key), ...matching]
+    visitField(key, { place, members, rest: schema.additionalProperties ?? true }, walk)
   }
+}
+
+function compilePattern(source: string, { compiled, patterns }: Shared): Pattern {
+  const pattern = compiled.get(source) ?? patterns(source)
+  compiled.set(source, pattern)
+  return pattern
 }
 
 function findOwnMembers({ properties = {} }: SchemaNode, key: string): readonly Schema[] {
@@ -275,20 +383,24 @@ function findOwnMembers({ properties = {} }: SchemaNode, key: string): readonly 
   return own === undefined ? [] : [own]
 }
 
-/** Visits a given field with the schemas that declare it, or else with `additionalProperties`. */
-function visitField(
-  key: string,
-  { place, members }: { readonly place: ObjectPlace; readonly members: readonly Schema[] },
-  walk: Walk,
-): void {
-  const { additionalProperties = true } = place.schema
-  if (members.length === 0 && additionalProperties === false) {
+interface Field {
+  /** Place of the object. */
+  readonly place: ObjectPlace
+  /** Schemas that declare the field. */
+  readonly members: readonly Schema[]
+  /** Schema of a field that none declares. */
+  readonly rest: Schema
+}
+
+/** Visits a given field with the schemas that declare it, or else with the one of all others. */
+function visitField(key: string, { place, members, rest }: Field, walk: Walk): void {
+  if (members.length === 0 && rest === false) {
     walk.problems.push(describeUnknown(key, place))
     return
   }
   const field = { path: pointer(place.path, key), value: ownValue(place.value, key) }
-  for (const schema of members.length === 0 ? [additionalProperties] : members) {
-    visit({ ...field, schema }, walk)
+  for (const schema of members.length === 0 ? [rest] : members) {
+    visitInside({ ...field, schema }, walk)
   }
 }
 
@@ -296,12 +408,12 @@ function visitItems(
   place: ProblemPlace & { readonly value: readonly unknown[] },
   walk: Walk,
 ): void {
-  const { items = true, prefixItems } = place.schema
+  const { items = true, prefixItems, additionalItems = true } = place.schema
   const leading: readonly Schema[] = prefixItems ?? (isSchemaList(items) ? items : [])
-  const rest: Schema = isSchemaList(items) ? true : items
+  const rest: Schema = isSchemaList(items) ? additionalItems : items
   for (const [index, value] of place.value.entries()) {
     if (walk.problems.length >= MAX_PROBLEMS) return
-    visit({ path: pointer(place.path, index), value, schema: leading[index] ?? rest }, walk)
+    visitInside({ path: pointer(place.path, index), value, schema: leading[index] ?? rest }, walk)
   }
 }
 

@@ -6,20 +6,28 @@
  */
 import type { Problem } from '../schemas/problem.ts'
 import { IS_REQUIRED, type ProblemPlace } from './describe-problem.ts'
-import { resolveReference } from './references.ts'
 import { isJsonObject, type Schema, type SchemaNode } from './schema-node.ts'
+import type { CheckRun } from '../check/check-run.ts'
+import type { ReferenceScope } from '../schema-engine.ts'
 
 /** Three counts, the most significant first. */
 export type Distance = readonly [lacking: number, unknown: number, problems: number]
+
+/** What a distance is measured with. */
+export interface DistanceContext {
+  readonly scope: ReferenceScope
+  /** Counts the schemas that are read. */
+  readonly run: CheckRun
+}
 
 /** Returns the distance of the value at a place from the schema there, which gave these problems. */
 export function measureDistance(
   { path, value, schema }: Omit<ProblemPlace, 'schema'> & { readonly schema: Schema },
   problems: readonly Problem[],
-  scopes: readonly SchemaNode[],
+  { scope, run }: DistanceContext,
 ): Distance {
   const declared = new Set<string>()
-  addDeclared(declared, schema, scopes)
+  addDeclared(declared, schema, { scope, run })
   const given = isJsonObject(value) && declared.size > 0 ? Object.keys(value) : []
   const lacking = problems.filter(
     (problem) => problem.message === IS_REQUIRED && !problem.path.includes('/', path.length + 1),
@@ -35,15 +43,26 @@ export function findNearest(distances: readonly Distance[]): number {
 }
 
 /** Adds the names of the fields that a schema declares in all its parts. */
-function addDeclared(names: Set<string>, schema: Schema, scopes: readonly SchemaNode[]): void {
-  const seen = new Set<Schema>()
-  const open: (Schema | undefined)[] = [schema]
-  while (open.length > 0) {
-    const part = open.pop()
-    if (typeof part !== 'object' || seen.has(part)) continue
+function addDeclared(names: Set<string>, schema: Schema, { scope, run }: DistanceContext): void {
+  const seen = new Set<unknown>()
+  const open: (readonly [unknown, ReferenceScope])[] = [[schema, scope]]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [part, around] = next
+    if (!isJsonObject(part) || seen.has(part)) continue
     seen.add(part)
-    for (const key of Object.keys(part.properties ?? {})) names.add(key)
-    open.push(...(part.allOf ?? []), ...(part.anyOf ?? []), ...(part.oneOf ?? []))
-    open.push(resolveReference(part.$ref, scopes))
+    const { properties = {}, allOf = [], anyOf = [], oneOf = [], $ref } = toNode(part)
+    const keys = Object.keys(properties)
+    run.spend(1 + keys.length / 4)
+    for (const key of keys) names.add(key)
+    const inside = around.enter(part)
+    for (const member of [...allOf, ...anyOf, ...oneOf]) open.push([member, inside])
+    if (typeof $ref !== 'string') continue
+    const target = inside.resolve($ref)
+    open.push([target.schema, target.scope])
   }
+}
+
+function toNode(part: object): SchemaNode {
+  // NOTE: keywords of other types were refused with the schema.
+  return part
 }

@@ -9,6 +9,8 @@
 export interface SchemaNode {
   readonly $id?: unknown
   readonly $ref?: unknown
+  readonly $dynamicRef?: unknown
+  readonly $recursiveRef?: unknown
   readonly $defs?: Readonly<Record<string, Schema>>
   readonly type?: string | readonly string[]
   readonly const?: unknown
@@ -31,6 +33,8 @@ export interface SchemaNode {
   readonly then?: Schema
   readonly else?: Schema
   readonly dependentSchemas?: Readonly<Record<string, Schema>>
+  /** Of draft 7: schemas or lists of names. */
+  readonly dependencies?: Readonly<Record<string, unknown>>
   readonly unevaluatedProperties?: unknown
   readonly unevaluatedItems?: unknown
   readonly default?: unknown

@@ -4,7 +4,7 @@
  *
  *   server ─tools/list─▶ tools        input ─tools/call─▶ content ─▶ ToolResult
  */
-import { defineTool, errorMessage, type AgentTool } from '@tutti/core'
+import { defineTool, errorMessage, type AgentTool, type ForeignSchema } from '@tutti/core'
 import {
   DEFAULT_MAX_MCP_MESSAGE_BYTES,
   DEFAULT_MCP_CONNECT_TIMEOUT_MS,
@@ -154,7 +154,7 @@ function importTool(tool: McpTool, context: ToolImport): AgentTool {
   const { warn } = context
   const input = adaptForeignSchema(tool.inputSchema)
   for (const warning of input.warnings) warn(`inputSchema${warning}`)
-  const define = (output: Readonly<Record<string, unknown>> | undefined): AgentTool =>
+  const define = (output: ForeignSchema['schema'] | undefined): AgentTool =>
     defineImported(tool, { ...context, input: input.schema, output })
   if (tool.outputSchema === undefined) return define(undefined)
   try {
@@ -172,8 +172,8 @@ function importTool(tool: McpTool, context: ToolImport): AgentTool {
 
 interface ImportedDefinition extends ImportContext {
   readonly name: string
-  readonly input: Readonly<Record<string, unknown>>
-  readonly output: Readonly<Record<string, unknown>> | undefined
+  readonly input: ForeignSchema['schema']
+  readonly output: ForeignSchema['schema'] | undefined
 }
 
 function defineImported(

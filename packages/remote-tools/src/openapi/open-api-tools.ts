@@ -160,10 +160,10 @@ interface FactoryParts {
 }
 
 class ToolFactory {
-  readonly warnings: string[] = []
   readonly #source: OpenApiReader
   readonly #schemas: Schemas
   readonly #names = new ToolNames()
+  readonly warnings: string[] = []
   readonly #parts: FactoryParts
 
   constructor(source: OpenApiReader, parts: FactoryParts) {
@@ -190,13 +190,11 @@ class ToolFactory {
     )
     const response = findResponseSchema(this.#source, operation)
     const adapted = adaptForeignSchema(built.schema)
-    const input = { ...built, schema: adapted.schema }
     const name = this.#names.take(`${options.prefix ?? ''}${chooseName(found, options)}`)
     const answer =
       response === undefined
         ? undefined
         : adaptForeignSchema(this.#schemas.standalone(response, 'output'))
-    const output = answer?.schema
     this.warnings.push(
       ...undeclared.map(
         (parameter) => `${name}: path parameter "${parameter.name}" is not declared; it is text`,
@@ -204,15 +202,15 @@ class ToolFactory {
       ...adapted.warnings.map((warning) => `${name}: input${warning}`),
       ...(answer?.warnings ?? []).map((warning) => `${name}: output${warning}`),
     )
-    const endpoint = this.#endpoint({ name, server, method, hasOutput: output !== undefined })
+    const endpoint = this.#endpoint({ name, server, method, hasOutput: answer !== undefined })
     const security = readSecurity(this.#source, operation)
     const auth: SecurityContext = { toolName: name, schemes, auth: options.auth ?? {} }
     return defineTool({
       name,
       description: describeOperation(found),
-      input: input.schema,
+      input: adapted.schema,
       exactIntegers: true,
-      ...(output === undefined ? {} : { output }),
+      ...(answer === undefined ? {} : { output: answer.schema }),
       ...pickSettings(options),
       idempotent: endpoint.options.idempotent,
       requireApproval: needsApproval(found, options.approve) && {
@@ -221,7 +219,11 @@ class ToolFactory {
       },
       execute: async (value: unknown, context: ToolContext) => {
         const credentials = await createCredentials(security, auth)
-        const plan = buildOperationRequest({ server, path, input }, asObject(value), credentials)
+        const plan = buildOperationRequest(
+          { server, path, input: built },
+          asObject(value),
+          credentials,
+        )
         if (plan.ok) return callEndpoint(endpoint, plan.request, context)
         return ToolResult.failure(`Invalid input for "${name}": ${plan.problems.join('; ')}`)
       },

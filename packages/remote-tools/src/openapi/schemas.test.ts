@@ -213,3 +213,47 @@ describe('a document', () => {
     expect(() => new OpenApiReader(value)).toThrow(message)
   })
 })
+
+describe('[S5] a discriminator', () => {
+  const animal = (field: string, kind: object = { type: 'string' }): object => ({
+    type: 'object',
+    properties: { kind, [field]: { type: 'string' } },
+    required: ['kind'],
+  })
+  const tag = (...values: readonly string[]): object => ({
+    type: 'object',
+    properties: { kind: { type: 'string', enum: values } },
+    required: ['kind'],
+  })
+
+  it.each<[string, object | undefined, string[], string[]]>([
+    ['by reference', { cat: '#/components/schemas/Cat', dog: to('Dog').$ref }, ['cat'], ['dog']],
+    ['by name', { cat: 'Cat', dog: 'Dog' }, ['cat'], ['dog']],
+    ['with two values', { cat: 'Cat', kitten: 'Cat', dog: 'Dog' }, ['cat', 'kitten'], ['dog']],
+    ['for one member only', { cat: 'Cat' }, ['cat'], ['Dog']],
+    ['without a mapping', undefined, ['Cat'], ['Dog']],
+  ])('becomes fixed values of the members: %s', (_, mapping, cats, dogs) => {
+    const schemas = { Cat: animal('lives'), Dog: animal('bark') }
+    const discriminator = { propertyName: 'kind', ...(mapping === undefined ? {} : { mapping }) }
+    expect(convert({ oneOf: [to('Cat'), to('Dog')], discriminator }, { schemas })).toMatchObject({
+      anyOf: [
+        { allOf: [tag(...cats), { $ref: '#/$defs/Cat' }] },
+        { allOf: [tag(...dogs), { $ref: '#/$defs/Dog' }] },
+      ],
+    })
+  })
+
+  it('leaves members alone that have no name or fix the values themselves', () => {
+    const schemas = {
+      Cat: { allOf: [animal('lives', { type: 'string', enum: ['tom'] })] },
+      Loop: { allOf: [to('Loop')], properties: {} },
+    }
+    const inline = animal('x')
+    const discriminator = { propertyName: 'kind' }
+    expect(
+      convert({ anyOf: [to('Cat'), inline, to('Loop')], discriminator }, { schemas }),
+    ).toMatchObject({
+      anyOf: [{ $ref: '#/$defs/Cat' }, inline, { allOf: [tag('Loop'), { $ref: '#/$defs/Loop' }] }],
+    })
+  })
+})

@@ -8,6 +8,8 @@
  * S3 If there are too many definitions, the nearest ones are retained, and a reference to another one allows any value.
  *    The service checks its input in any case.
  * S4 `oneOf` becomes `anyOf`, because the members of real documents overlap and services accept that.
+ * S5 A `discriminator` becomes fixed values: each member of the union that does not fix them itself requires the field with
+ *    the values that the mapping gives it, or with its own name.
  */
 import { isJsonObject } from '@tutti/core'
 
@@ -91,7 +93,7 @@ export class Schemas {
         refs.add(ref)
         return this.#reference(ref, part, (sub) => convert(sub, depth + 1))
       }
-      const visible = this.#removeOneWayFields(part, direction)
+      const visible = this.#fixTags(this.#removeOneWayFields(part, direction))
       return toJsonSchemaKeywords(
         mapSubSchemas(replaceOneOf(visible), (sub) => convert(sub, depth + 1)),
       )
@@ -112,6 +114,44 @@ export class Schemas {
     return isJsonObject(rest) && Object.keys(rest).length > 0
       ? { ...rest, ...reference }
       : reference
+  }
+
+  /** Applies S5. Members without a reference have no name, so a discriminator does not concern them. */
+  #fixTags(schema: OpenApiNode): OpenApiNode {
+    const { discriminator } = schema
+    const keyword = Array.isArray(schema['oneOf']) ? 'oneOf' : 'anyOf'
+    const members = schema[keyword]
+    if (!isJsonObject(discriminator) || !Array.isArray(members)) return schema
+    const { propertyName: field, mapping } = discriminator
+    if (typeof field !== 'string') return schema
+    const fixed = members.map((member: unknown) => {
+      const ref = isJsonObject(member) ? member['$ref'] : undefined
+      if (typeof ref !== 'string' || this.#fixes(member, field, new Set())) return member
+      return {
+        allOf: [
+          {
+            type: 'object',
+            properties: { [field]: { type: 'string', enum: findTags(ref, mapping) } },
+            required: [field],
+          },
+          member,
+        ],
+      }
+    })
+    return { ...schema, [keyword]: fixed }
+  }
+
+  /** Returns whether a schema allows only fixed values of a field. */
+  #fixes(schema: unknown, field: string, seen: Set<unknown>): boolean {
+    if (!isJsonObject(schema)) return false
+    const node = this.#document.resolve(schema)
+    if (seen.has(node)) return false
+    seen.add(node)
+    const { properties, allOf } = node
+    const own = isJsonObject(properties) ? properties[field] : undefined
+    const values = isJsonObject(own) ? this.#document.resolve(own) : {}
+    if (Array.isArray(values['enum']) || 'const' in values) return true
+    return Array.isArray(allOf) && allOf.some((part) => this.#fixes(part, field, seen))
   }
 
   #removeOneWayFields(schema: OpenApiNode, direction: Direction): OpenApiNode {
@@ -143,6 +183,16 @@ export class Schemas {
     this.#names.set(ref, name)
     return name
   }
+}
+
+/** Returns the values that a mapping gives a reference, or the name of the schema if it gives none. */
+function findTags(ref: string, mapping: unknown): readonly string[] {
+  const name = ref.slice(ref.lastIndexOf('/') + 1)
+  // The target of a mapping is a reference, or the name of a schema.
+  const tags = Object.entries(isJsonObject(mapping) ? mapping : {}).filter(
+    ([, target]) => target === ref || target === name,
+  )
+  return tags.length === 0 ? [name] : tags.map(([tag]) => tag)
 }
 
 /** Replaces `oneOf` with `anyOf`. */

@@ -3,40 +3,43 @@
  * costs only itself. MCP tools and OpenAPI operations use the same rules; `defineTool` refuses such keywords, because
  * its author can correct them. Pure.
  *
- * X1 A regular expression that only the flag `u` refuses is read without it. One that JavaScript cannot read is dropped,
- *    like every other invalid keyword, and a default that does not match its schema.
+ * X1 A regular expression runs on the engine of `foreignSchema` (CORE-X1), which also reads those that only the flag `u`
+ *    refuses. One that the engine does not support is dropped, like every other invalid keyword, and a default that does
+ *    not match its schema.
  * X2 Values of `enum` get the type of the schema where their meaning is clear, such as 1 and "1"; others are dropped.
  * X3 A part that must be a schema and is not one allows any value.
  * X4 An invalid reference makes the whole schema unusable, because the part without it has another meaning.
  * X5 Every change has a warning that names the keyword and its path.
  */
-import { findSchemaFaults, isJsonObject, toUnicodePattern, type Problem } from '@tutti/core'
+import {
+  findSchemaFaults,
+  foreignSchema,
+  isJsonObject,
+  type ForeignSchema,
+  type Problem,
+} from '@tutti/core'
 
 import { adaptValues, type SchemaNode } from './adapt-values.ts'
-
-/** A usable schema. */
-export interface AdaptedSchema {
-  readonly schema: Readonly<Record<string, unknown>>
-  /** One text for each keyword that was changed or dropped. */
-  readonly warnings: readonly string[]
-}
 
 /** Maximum number of passes: a keyword that is dropped can reveal the fault of another one. */
 const MAX_PASSES = 20
 
 /**
- * Returns the schema without keywords that cannot be used.
+ * Returns the schema without keywords that cannot be used, with a warning for each that was changed or dropped.
  *
  * @throws {TypeError} when it cannot be used, because of a reference or of its root.
  */
-export function adaptForeignSchema(foreign: Readonly<Record<string, unknown>>): AdaptedSchema {
-  const schema: SchemaNode = structuredClone(foreign)
-  const warnings = adaptValues(schema)
+export function adaptForeignSchema(foreign: Readonly<Record<string, unknown>>): ForeignSchema {
+  const node: SchemaNode = structuredClone(foreign)
+  const warnings = adaptValues(node)
+  // Defaults are checked with its engine: a hostile expression must not run on another one.
+  const { patterns, jsonSchema, warnings: unsupported } = foreignSchema(node)
+  warnings.push(...unsupported)
   for (let pass = 0; ; pass += 1) {
-    const faults = findSchemaFaults(schema)
-    if (faults.length === 0) return { schema, warnings }
+    const faults = findSchemaFaults(jsonSchema, patterns)
+    if (faults.length === 0) return { ...foreignSchema(jsonSchema), warnings }
     for (const fault of faults) {
-      const fix = pass < MAX_PASSES ? fixFault(schema, fault) : undefined
+      const fix = pass < MAX_PASSES ? fixFault(jsonSchema, fault) : undefined
       if (fix === undefined) throw new TypeError(`its schema at ${fault.path} ${fault.message}`)
       warnings.push(`${fault.path} ${fault.message}; ${fix}`)
     }
@@ -44,7 +47,7 @@ export function adaptForeignSchema(foreign: Readonly<Record<string, unknown>>): 
 }
 
 /** Changes the schema so that it loses a fault; returns what was done, or undefined when nothing can be done. */
-function fixFault(schema: SchemaNode, { path, message }: Problem): string | undefined {
+function fixFault(schema: object, { path, message }: Problem): string | undefined {
   const steps = path
     .split('/')
     .slice(1)
@@ -57,18 +60,12 @@ function fixFault(schema: SchemaNode, { path, message }: Problem): string | unde
     node[keyword] = {}
     return 'it allows any value'
   }
-  const isName = steps.at(-2) === 'patternProperties'
-  const value = node[keyword]
-  const pattern = isName ? keyword : keyword === 'pattern' ? value : undefined
-  const readable = typeof pattern === 'string' ? toUnicodePattern(pattern) : undefined
-  if (isName || readable === undefined) delete node[keyword]
-  if (readable === undefined) return 'it was dropped'
-  node[isName ? readable : keyword] = isName ? value : readable
-  return 'it was read without the flag u'
+  delete node[keyword]
+  return 'it was dropped'
 }
 
 /** Returns the object or list at a path. */
-function nodeAt(schema: SchemaNode, steps: readonly string[]): SchemaNode | undefined {
+function nodeAt(schema: object, steps: readonly string[]): SchemaNode | undefined {
   let node: unknown = schema
   for (const step of steps) {
     if (typeof node !== 'object' || node === null || !Object.hasOwn(node, step)) return undefined

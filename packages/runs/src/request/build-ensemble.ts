@@ -14,7 +14,6 @@ import { TuttiError } from '@tutti/core'
 import { ensemble, type DelegationLimits, type Ensemble, type Task } from '@tutti/ensemble'
 
 import { field } from '../record-fields.ts'
-import { limitCheckTime } from './bounded-schema.ts'
 import { applyOverrides } from './overridden-tasks.ts'
 import { Refusals } from './refusals.ts'
 import { buildRequestedTasks, assignOwnRoles } from './requested-tasks.ts'
@@ -50,8 +49,8 @@ export function buildEnsemble(
   refusals.throwIfAny()
   if (tasks === undefined) return defineRequested(template, { ...settings, tasks: changed })
   const isLed = options.workflow === 'HIERARCHICAL'
-  const bounded = (isLed ? assignOwnRoles(changed) : changed).map(limitCheckTime)
-  return defineRequested(settingsForOthers(template, bounded), { ...settings, tasks: bounded })
+  const requested = isLed ? assignOwnRoles(changed) : changed
+  return defineRequested(settingsForOthers(template, requested), { ...settings, tasks: requested })
 }
 
 /** Maximum number of tasks, and of overrides, of one request: it takes milliseconds to check and plan as many. */

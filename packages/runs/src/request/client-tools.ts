@@ -6,7 +6,7 @@
 import { findClientToolProblems, type ClientTool, type Ensemble } from '@tutti/ensemble'
 
 import { field } from '../record-fields.ts'
-import { boundedInputSchema, describeFault, newSchemaTime } from './bounded-schema.ts'
+import { boundedSchema, describeFault, newSchemaTime } from './bounded-schema.ts'
 import { assertNoProblems } from './refusals.ts'
 
 import type { ClientToolBody, Problem } from '@tutti/protocol'
@@ -38,7 +38,7 @@ function readClientTools(bodies: readonly ClientToolBody[]): {
   const problems: Problem[] = []
   const tools = bodies.flatMap(({ name, description, inputSchema, timeoutMs }, index) => {
     try {
-      const schema = boundedInputSchema(inputSchema, time)
+      const schema = boundedSchema(inputSchema, time)
       const tool: ClientTool = {
         name,
         inputSchema: schema,
