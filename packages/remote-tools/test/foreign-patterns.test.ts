@@ -43,7 +43,7 @@ describe('the tools of an MCP server', () => {
     }
     expect(await call(tools.get('m_in'), { a: 'aa' })).toMatchObject({ success: true })
     expect(imported.warnings).toEqual([
-      'm_look: input/properties/a/pattern is not checked: "^(?=a)" uses lookahead or lookbehind',
+      'm_look: inputSchema/properties/a/pattern is not checked: "^(?=a)" uses lookahead or lookbehind',
     ])
     expect(await call(tools.get('m_look'), { a: 'b' })).toMatchObject({ success: true })
   })

@@ -41,6 +41,7 @@ const TYPES = [
   'model_switched',
   'ensemble_completed',
   'run_result',
+  'event_unreadable',
 ]
 
 describe('RunEvent', () => {

@@ -88,7 +88,7 @@ describe('[K3] a keyword that cannot be checked', () => {
     [{ type: 'integer', maximum: null }, { type: 'integer' }],
   ])('is omitted: %#', (schema, expected) => {
     const root = { properties: { a: schema } }
-    expect(adaptForeignSchema(asObject(convert(root))).schema).toEqual({
+    expect(adaptForeignSchema(asObject(convert(root))).jsonSchema).toEqual({
       properties: { a: expected },
     })
   })
