@@ -16,7 +16,7 @@ export interface ConductedModel extends ChatModel {
   think(text: string): void
   /** Streams a part of the answer. */
   say(text: string): void
-  /** Ends the call with the streamed text. */
+  /** Ends the call with the streamed text, or with "Done" if there is neither text nor a call. */
   answer(answer?: ConductedAnswer): void
   /** Fails the call. */
   fail(message: string, options?: { readonly retryable: boolean }): void
@@ -69,7 +69,9 @@ export function conductedModel(name = 'conducted'): ConductedModel {
             calls += 1
             return { ...call, id: `call-${calls}`, arguments: JSON.stringify(call.arguments) }
           })
-          yield { type: 'reply', reply: { text, toolCalls: asked, usage } }
+          // An empty answer would be requested once more.
+          const answered = text === '' && asked.length === 0 ? 'Done' : text
+          yield { type: 'reply', reply: { text: answered, toolCalls: asked, usage } }
           return
         }
         if (cue.kind === 'think') {

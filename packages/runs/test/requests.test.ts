@@ -193,7 +193,10 @@ describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
     await until('the run is parked', async () => (await first.load()).parked > 0)
     await first.close({ drainTimeoutMs: 0 })
     const second = await crew({ tools: ['wait'] }).serve(await where.open())
-    await expect(inject(second, runId, 'x')).rejects.toMatchObject({ code: 'INVALID_TOOL' })
+    await expect(inject(second, runId, 'x')).rejects.toMatchObject({
+      code: 'ENSEMBLE_UNAVAILABLE',
+      retryable: true,
+    })
     await cancel(second, runId)
     expect((await allEvents(second, runId)).at(-1)).toMatchObject({ status: 'CANCELLED' })
     await second.close({ drainTimeoutMs: 0 })

@@ -729,7 +729,9 @@ describe('options', () => {
           maxConcurrentRuns: 0,
           maxQueuedRuns: -1,
         }),
-    ).toThrow(/maxConcurrentRuns must be an integer >= 1, got 0; maxQueuedRuns .* got -1/)
+    ).toThrow(
+      /maxConcurrentRuns must be an integer >= 1 and <= \d+, got 0; maxQueuedRuns .* got -1/,
+    )
     expect(
       () => new RunService(storage, [waitingEnsemble().ensemble, waitingEnsemble().ensemble]),
     ).toThrow('two ensembles')
