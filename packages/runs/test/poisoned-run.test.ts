@@ -31,7 +31,7 @@ const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
         const database = new DatabaseSync(join(directory.path, 'runs.sqlite'))
         database
           .prepare(
-            'INSERT INTO steps (key, data) SELECT id << 32 | 1000, ? FROM runs WHERE run_id = ?',
+            'INSERT INTO steps (key, data) SELECT id << 32, ? FROM runs WHERE run_id = ?',
           )
           .run(data, runId)
         database.prepare('UPDATE runs SET epoch = 1 WHERE run_id = ?').run(runId)
@@ -55,7 +55,7 @@ const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
       open: () => postgresRunStorage({ connectionString: database.url, maxConnections: 4 }),
       async addStep(runId, data) {
         await client.query(
-          'INSERT INTO tutti.steps (run, n, data) SELECT id, 1000, $1 FROM tutti.runs WHERE run_id = $2',
+          'INSERT INTO tutti.steps (run, n, data) SELECT id, 0, $1 FROM tutti.runs WHERE run_id = $2',
           [data, runId],
         )
         await client.query('UPDATE tutti.runs SET epoch = 1 WHERE run_id = $1', [runId])

@@ -28,10 +28,14 @@ export interface ExchangeLength {
   readonly output: number
 }
 
-/** Measures the texts of a model call. */
+/** Measures the texts of a model call; the prompt, which grows with each turn, only when it is asked for. */
 export function measureExchange({ messages, reply, reasoningLength }: Exchange): ExchangeLength {
+  let input: number | undefined
   return {
-    input: messages.reduce((sum, message) => sum + countCharacters(message), 0),
+    get input() {
+      input ??= messages.reduce((sum, message) => sum + countCharacters(message), 0)
+      return input
+    },
     output: reply.text.length + countArguments(reply.toolCalls) + reasoningLength,
   }
 }
@@ -52,16 +56,16 @@ function countArguments(calls: ModelReply['toolCalls']): number {
 export function readUsage(reported: unknown, length: ExchangeLength): ModelUsage | undefined {
   if (typeof reported !== 'object' || reported === null) return undefined
   const fields: Partial<Record<keyof ModelUsage, unknown>> = reported
-  const input = readPlausible(fields.inputTokens, length.input)
+  const input = readPlausible(fields.inputTokens, () => length.input)
   // Some providers count no output of tool calls: with an input, their 0 is believed.
   const output =
     input === undefined
-      ? readPlausible(fields.outputTokens, length.output)
+      ? readPlausible(fields.outputTokens, () => length.output)
       : readTokenCount(fields.outputTokens)
   const known = {
     input,
     output,
-    total: readPlausible(fields.totalTokens, length.input + length.output),
+    total: readPlausible(fields.totalTokens, () => length.input + length.output),
   }
   const [inputTokens, outputTokens] = deriveCounts(known)
   const isUnknown = inputTokens === -1 && outputTokens === -1
@@ -84,9 +88,9 @@ export function readUsage(reported: unknown, length: ExchangeLength): ModelUsage
 }
 
 /** Returns a count; undefined if it is unknown, or 0 for a text that is not empty. */
-function readPlausible(reported: unknown, length: number): number | undefined {
+function readPlausible(reported: unknown, lengthOf: () => number): number | undefined {
   const count = readTokenCount(reported)
-  return count === 0 && length > 0 ? undefined : count
+  return count === 0 && lengthOf() > 0 ? undefined : count
 }
 
 /** Returns the input and the output tokens; one that is not reported is the rest of the total, else -1. */
@@ -124,19 +128,19 @@ export function countUse(
 
 function completeUsage(usage: ModelUsage | undefined, length: ExchangeLength): ModelUsage {
   const { inputTokens = -1, outputTokens = -1, totalTokens } = usage ?? {}
-  const estimated = {
-    input: Math.ceil(length.input / CHARACTERS_PER_TOKEN),
-    output: Math.ceil(length.output / CHARACTERS_PER_TOKEN),
-  }
   if (totalTokens !== undefined) {
-    const output = Math.min(totalTokens, estimated.output)
+    const output = Math.min(totalTokens, estimateTokens(length.output))
     return { ...usage, inputTokens: totalTokens - output, outputTokens: output }
   }
   return {
     ...usage,
-    inputTokens: inputTokens === -1 ? estimated.input : inputTokens,
-    outputTokens: outputTokens === -1 ? estimated.output : outputTokens,
+    inputTokens: inputTokens === -1 ? estimateTokens(length.input) : inputTokens,
+    outputTokens: outputTokens === -1 ? estimateTokens(length.output) : outputTokens,
   }
+}
+
+function estimateTokens(characters: number): number {
+  return Math.ceil(characters / CHARACTERS_PER_TOKEN)
 }
 
 /** Whether a provider reported both counts of tokens. */
