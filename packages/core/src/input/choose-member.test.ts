@@ -191,6 +191,20 @@ describe('[CORE-U3] of several members that match', () => {
     expect(readBy(Type.Union([completed, A]), { a: 1, q: 2 })).toEqual({ a: 1 })
   })
 
+  it.each([
+    ['an integer as text', { email: 'a', count: '5' }, { email: 'a', count: 5 }],
+    ['a value that no member accepts', { email: 'a', count: 'x' }, { email: 'a' }],
+    ['an integer beyond 2^53', { id: 2n ** 60n, count: 5 }, { id: String(2n ** 60n), count: 5 }],
+  ])('adds a member whose field needs a conversion: %s', (_, given, expected) => {
+    const Count = Type.Object({ count: Type.Integer() })
+    const Named = Type.Object({
+      email: Type.Optional(Type.String()),
+      id: Type.Optional(Type.String()),
+    })
+    expect(readBy(Type.Union([Named, Count]), given)).toEqual(expected)
+    expect(readBy(Type.Union([Count, Named]), given)).toEqual(expected)
+  })
+
   it('takes the fields around the union into account', () => {
     const schema = {
       type: 'object',

@@ -6,8 +6,9 @@
  *    dropped and defaults filled in; else one that it matches once its values are coerced too.
  * CORE-U3 Of several matching members, the one that keeps most fields is chosen, then the one that fills in fewest, then
  *    the first. If it does not know all fields, the value is read as all matching members together that declare more of
- *    them, so no field is dropped that a matching member declares. For an exclusive union (`oneOf`) the choice must be
- *    unambiguous; otherwise no member is chosen.
+ *    them, so no field is dropped that a matching member declares. A member that the value only matches once its values
+ *    are coerced is added too, unless it fills in fields. For an exclusive union (`oneOf`) the choice must be unambiguous;
+ *    otherwise no member is chosen.
  * CORE-U4 If no member matches, none is chosen; or, to describe the problems of the value, the closest one.
  */
 import {
@@ -110,15 +111,35 @@ function chooseMembersOf(
   if (union.exclusive && fitting.length > 1) return undefined
   const chosen =
     chooseBest(fitting, union, (members) => tried(members, false)) ??
-    chooseBest(union.members, union, (members) => tried(members, false)) ??
-    (trial.coerce ? chooseBest(union.members, union, (members) => tried(members, true)) : undefined)
-  if (chosen !== undefined) return chosen.members
+    chooseBest(union.members, union, (members) => tried(members, false))
+  if (chosen !== undefined && (union.exclusive || chosen.dropped === 0)) return chosen.members
+  const coercions = [false, ...(trial.coerce ? [true] : [])]
+  if (chosen !== undefined) {
+    return coercions.reduce(
+      (all, coerce) =>
+        addMembers(all, union.members, (members) => {
+          const attempt = tried(members, coerce)
+          const isMatch =
+            attempt !== undefined && members.every((member) => fits(trial, member, attempt.value))
+          return isMatch && attempt.filled <= all.filled ? attempt : undefined
+        }),
+      chosen,
+    ).members
+  }
+  const coerced = trial.coerce
+    ? chooseBest(union.members, union, (members) => tried(members, true))
+    : undefined
+  if (coerced !== undefined) return coerced.members
   const closest = trial.nearest ? findClosest(union.members, value, document) : undefined
   return closest === undefined ? undefined : [closest]
 }
 
 interface Chosen {
   readonly members: readonly Schema[] | undefined
+  /** Number of fields that none of the members knows. */
+  readonly dropped: number
+  /** Number of fields that the members fill in. */
+  readonly filled: number
 }
 
 /** Applies CORE-U1: returns the member that the value names, or an empty choice when it names none. */
@@ -137,7 +158,7 @@ function findMemberByTag(
   const named = [tag, ...meant].map((each) => discriminator.members.get(each))
   const found = named.find((member) => member !== undefined)
   const member = found === undefined ? undefined : members[resolved.indexOf(found)]
-  return { members: member === undefined ? undefined : [member] }
+  return { members: member === undefined ? undefined : [member], dropped: 0, filled: 0 }
 }
 
 /** Applies CORE-U3: returns an empty choice when two members of an exclusive union are equally good. */
@@ -154,17 +175,30 @@ function chooseBest(
     (a, b) => a.dropped - b.dropped || a.filled - b.filled,
   )
   if (first === undefined) return undefined
-  if (exclusive && others[0]?.dropped === first.dropped) return { members: undefined }
-  let chosen: readonly Schema[] = [first.member]
-  let { dropped } = first
-  for (const { member } of exclusive ? [] : others) {
+  const { member: best, dropped, filled } = first
+  const isAmbiguous = exclusive && others[0]?.dropped === dropped
+  const chosen = { members: isAmbiguous ? undefined : [best], dropped, filled }
+  const more = others.map(({ member }) => member)
+  return exclusive ? chosen : addMembers(chosen, more, attemptOf)
+}
+
+/** Applies CORE-U3: returns the choice with each of the other members with which it drops fewer fields. */
+function addMembers(
+  chosen: Chosen,
+  others: readonly Schema[],
+  attemptOf: (members: readonly Schema[]) => Attempt | undefined,
+): Chosen {
+  let { members = [], dropped, filled } = chosen
+  for (const member of others) {
     if (dropped === 0) break
-    const joint = attemptOf([...chosen, member])
+    if (members.includes(member)) continue
+    const joint = attemptOf([...members, member])
     if (joint === undefined || joint.dropped >= dropped) continue
-    chosen = [...chosen, member]
+    members = [...members, member]
     dropped = joint.dropped
+    filled = joint.filled
   }
-  return { members: chosen }
+  return { members, dropped, filled }
 }
 
 /** Applies CORE-U4: returns the member of the type of the value with most of its fields known and fewest missing. */

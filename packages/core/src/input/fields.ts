@@ -12,9 +12,12 @@ import type { SchemaDocument } from './schema-document.ts'
 /** What names of fields are compared with. */
 export interface FieldReading {
   readonly document: SchemaDocument
-  /** Counts the steps of regular expressions. */
+  /** Counts the steps. */
   readonly run: CheckRun
 }
+
+/** Steps of looking up a field in one schema. */
+const STEPS_PER_LOOKUP = 1 / 2
 
 /** Returns the schemas that a field must match, empty if any value is valid; undefined when the field is unknown. */
 export function findFieldSchemas(
@@ -22,6 +25,7 @@ export function findFieldSchemas(
   key: string,
   reading: FieldReading,
 ): readonly Schema[] | undefined {
+  reading.run.spend(nodes.length * STEPS_PER_LOOKUP)
   const schemas: Schema[] = []
   let known = false
   for (const node of nodes) {

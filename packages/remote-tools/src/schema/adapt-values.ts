@@ -42,7 +42,8 @@ function adaptEnum(node: SchemaNode, path: string): readonly string[] {
   if (isSame && values.length > 0) return []
   if (adapted.length === 0) {
     delete node['enum']
-    return [`${path}/enum has no value of the type ${types.join(' or ')}; it was dropped`]
+    const wanted = types.length === 0 ? '' : ` of the type ${types.join(' or ')}`
+    return [`${path}/enum has no value${wanted}; it was dropped`]
   }
   node['enum'] = [...new Set(adapted)]
   return [`${path}/enum must have values of the type ${types.join(' or ')}; they were converted`]
