@@ -608,6 +608,10 @@ describe('an error inside a stream', () => {
       true,
       'an error was encountered',
     ],
+    ['a list of texts', data({ error: ['x', 'y'] }), true, 'x'],
+    ['a list of errors', data({ error: [{ code: 400, message: 'x' }] }), false, '400 x'],
+    ['an error that is true', data({ error: true, message: 'x', status: 503 }), true, '503 x'],
+    ['an error that is only true', data({ error: true }), true, '{"error":true}'],
     ['a line without data:', '{"error":"unexpected EOF"}\n\n', true, 'unexpected EOF'],
     ['the object error of vLLM', data({ object: 'error', message: 'x', code: 500 }), true, '500 x'],
     [

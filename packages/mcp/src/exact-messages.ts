@@ -36,15 +36,16 @@ export function unmarkMessage(message: JSONRPCMessage): JSONRPCMessage {
 
 /**
  * Parses the JSON of a message. Its integers beyond 2^53 are marks, which survive when the SDK parses the message again.
+ * `problem` names a number that is too long or beyond the range of JavaScript; the value has `Infinity` for it then.
  *
  * @throws {SyntaxError} when the text is not JSON.
  */
-export function parseMarked(text: string): unknown {
-  if (!mayHaveLongNumbers(text)) return JSON.parse(text)
+export function parseMarked(text: string): { readonly value: unknown; readonly problem?: string } {
+  if (!mayHaveLongNumbers(text)) return { value: JSON.parse(text) }
   try {
-    return JSON.parse(markLongIntegers(text))
-  } catch {
-    // Not JSON, or with a number beyond the range of JavaScript: that becomes Infinity, which no result may contain.
-    return JSON.parse(text)
+    return { value: JSON.parse(markLongIntegers(text)) }
+  } catch (error) {
+    const value: unknown = JSON.parse(text)
+    return error instanceof RangeError ? { value, problem: error.message } : { value }
   }
 }

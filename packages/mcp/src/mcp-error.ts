@@ -6,9 +6,9 @@ import { isOfFailedAnswer, preview } from './incoming/failed-answer.ts'
 
 /**
  * `configuration`: the server cannot be started or may not be used. `unreachable`: no connection was made.
- * `connection_lost`: it ended before the response. `http_error`: an HTTP error status. `rpc_error`: the server returned
- * a JSON-RPC error. `input_required`: the server requires input that this client does not support. `invalid_response`:
- * any other invalid response.
+ * `connection_lost`: it ended, or the time was over, before the response. `http_error`: an HTTP error status.
+ * `rpc_error`: the server returned a JSON-RPC error. `input_required`: the server requires input that this client does
+ * not support. `invalid_response`: any other invalid response.
  */
 export type McpErrorKind =
   | 'configuration'
@@ -93,8 +93,9 @@ export function toMcpError(error: unknown, place: McpFailurePlace): McpError | T
   const message = errorMessage(error)
   const isLost = LOST.has(code) || message === 'Not connected'
   if (isLost && place.phase === 'call') return lostError(place.name, message, error)
-  const isUnreachable = isLost || (code === 'REQUEST_TIMEOUT' && place.phase === 'connect')
-  if (isUnreachable) return unreachableError(place.name, message, error)
+  const isTimeout = code === 'REQUEST_TIMEOUT'
+  if (isTimeout && place.phase === 'call') return silentError(place.name, error)
+  if (isLost || isTimeout) return unreachableError(place.name, message, error)
   return invalidError(place.name, message, error)
 }
 
@@ -190,6 +191,11 @@ function formatData(data: unknown): string {
 
 function unreachableError(name: string, reason: string, cause: unknown): McpError {
   return new McpError('unreachable', `Cannot connect to MCP server ${name}: ${reason}`, { cause })
+}
+
+function silentError(name: string, cause: unknown): McpError {
+  const message = `MCP server ${name} did not answer in time`
+  return new McpError('connection_lost', message, { cause })
 }
 
 function lostError(name: string, reason: string, cause: unknown): McpError {

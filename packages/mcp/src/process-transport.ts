@@ -83,6 +83,7 @@ export class ProcessTransport implements Transport {
     })
     process.stdout.on('end', () => {
       this.#readLine(this.#lines.take())
+      void this.#endSilent(process)
     })
     process.stderr.on('data', (piece: Buffer) => {
       this.#stderr = (this.#stderr + piece.toString()).slice(-MAX_STDERR_LENGTH)
@@ -142,6 +143,13 @@ export class ProcessTransport implements Transport {
       // Only a whole message is taken; the rest of another one may still arrive.
       if (isJson(this.#lines.rest)) this.#readLine(this.#lines.take())
     })
+  }
+
+  /** Ends a process that runs without standard output: it cannot answer any more. */
+  async #endSilent(process: RunningProcess): Promise<void> {
+    if (await process.endedWithin(Math.max(DRAIN_MS, this.#options.killGraceMs))) return
+    this.#fate ??= { reason: 'it closed its standard output', started: true }
+    await process.end()
   }
 
   #readLine(line: string): void {

@@ -52,11 +52,12 @@ function isTransient({ status, type = '', code = '' }: ErrorFacts): boolean {
 
 /** Returns the error in an event; undefined when it is a part of an answer. */
 export function findError(event: Json, name: string): StreamError | undefined {
-  const { error } = event
+  const error = Array.isArray(event['error']) ? event['error'][0] : event['error']
   if (readObject(error) !== undefined && Object.keys(Object(error)).length > 0) {
     return toStreamError(error, event)
   }
   if (readNonEmpty(error) !== undefined) return toStreamError({ message: error }, event)
+  if (error === true) return toStreamError(event, event)
   if (name === 'error' || event['type'] === 'error' || event['object'] === 'error') {
     return toStreamError(event, event)
   }

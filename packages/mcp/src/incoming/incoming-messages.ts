@@ -28,6 +28,9 @@ const VERSION_WITH_BATCHES = '2025-03-26'
 /** Fields of an answer. */
 const ANSWER_FIELDS: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'result', 'error'])
 
+/** The start of a line with several messages, of which one is an answer. */
+const SEVERAL_MESSAGES = /^\s*\{(?=.*["'](?:result|error)["']\s*:).*\}\s*\{/s
+
 type Fields = Readonly<Record<string, unknown>>
 
 /** The messages of one connection. */
@@ -86,10 +89,18 @@ export class IncomingMessages {
    * @param only - the request of the exchange in which the text arrived; undefined on a shared channel
    */
   read(text: string, only?: RequestId): readonly JSONRPCMessage[] {
-    const value = parse(text)
-    if (value !== undefined) return this.#readValue(value, only)
-    // Not JSON: an answer that was cut off or written by hand, or a log entry.
-    if (!/["']jsonrpc["']/.test(text) || /["']method["']/.test(text)) return []
+    const parsed = parse(text)
+    if (parsed !== undefined) {
+      const { value, problem } = parsed
+      if (problem === undefined || !isJsonObject(value) || !isAnswer(value) || 'method' in value) {
+        return this.#readValue(value, only)
+      }
+      return this.fail(fieldOf(value, 'id'), `cannot be read: ${problem}`, only)
+    }
+    // Not JSON: an answer that was cut off or written by hand, several messages in one line, or a log entry.
+    const isMessage = /["']jsonrpc["']/.test(text)
+    const isOfServer = /["']method["']/.test(text) && !SEVERAL_MESSAGES.test(text)
+    if (!isMessage || isOfServer) return []
     return this.fail(findId(text), `is not valid JSON: ${preview(text)}`, only)
   }
 
@@ -162,7 +173,7 @@ export class IncomingMessages {
   }
 }
 
-function parse(text: string): unknown {
+function parse(text: string): ReturnType<typeof parseMarked> | undefined {
   try {
     return parseMarked(text)
   } catch {

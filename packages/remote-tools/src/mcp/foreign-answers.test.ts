@@ -151,6 +151,21 @@ const ENVELOPES: readonly Row[] = [
     failure: `${INVALID} is not valid JSON`,
   },
   {
+    what: 'a number beyond the range of JavaScript',
+    answer: '{"jsonrpc":"2.0","id":$ID,"result":{"content":[],"structuredContent":{"n":1e400}}}',
+    failure: `${INVALID} cannot be read: Numbers must be between`,
+  },
+  {
+    what: 'an integer with 5000 digits',
+    answer: `{"jsonrpc":"2.0","id":$ID,"result":{"structuredContent":{"n":${'9'.repeat(5000)}}}}`,
+    failure: `${INVALID} cannot be read: Integers can have at most 4096 digits`,
+  },
+  {
+    what: 'a notification in the same line',
+    answer: `{"jsonrpc":"2.0","id":$ID,"result":${done}}{"jsonrpc":"2.0","method":"notifications/message"}`,
+    failure: `${INVALID} is not valid JSON`,
+  },
+  {
     what: 'the form of a Python dictionary',
     answer: "{'jsonrpc': '2.0', 'id': $ID, 'result': {'content': []}}",
     failure: `${INVALID} is not valid JSON`,
@@ -454,3 +469,38 @@ async function open(
   const server = await scriptedHttpServer(script, transport)
   return { address: { url: server.url }, server }
 }
+
+describe('a server that stops answering', () => {
+  const server = (onMessage: string): McpServer => ({
+    command: process.execPath,
+    args: [
+      '-e',
+      `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+        const { id, method, params } = JSON.parse(line)
+        const reply = (result) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n')
+        const serverInfo = { name: 's', version: '1' }
+        if (method === 'initialize') reply({ protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo })
+        ${onMessage}
+      })`,
+    ],
+  })
+
+  it('fails the open call when it closes its standard output', async () => {
+    await using imported = await mcpTools(
+      server(`
+        if (method === 'tools/list') reply({ tools: [{ name: 'a', inputSchema: { type: 'object' } }] })
+        if (method === 'tools/call') process.stdout.end()
+      `),
+    )
+    const [tool] = imported.tools
+    if (tool === undefined) throw new Error('The tool was not imported')
+    const { result: failed } = await runTool(tool, { id: 'c', name: 'a', arguments: '{}' })
+    expect(failed).toMatchObject({ success: false })
+    expect(JSON.stringify(failed)).toContain('it closed its standard output')
+  })
+
+  it('is named when it does not list its tools in time', async () => {
+    const importing = mcpTools(server(''), { connectTimeoutMs: 2_000 })
+    await expect(importing).rejects.toThrow('did not answer in time')
+  })
+})
