@@ -81,7 +81,7 @@ export {
   formatExactJson,
   hasBigInt,
   isJsonObject,
-  mapBigInts,
+  toRawIntegers,
   markLongIntegers,
   mayHaveLongNumbers,
   parseExactJson,

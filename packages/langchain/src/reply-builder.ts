@@ -10,7 +10,7 @@ import { answerEnd, readFinishReason } from './finish-reason.ts'
 import {
   hasCounts,
   mergeCounts,
-  readTokenCount,
+  readServiceCount,
   readCounts,
   sum,
   toModelUsage,
@@ -179,7 +179,7 @@ function addUsage(
   if (usage === undefined) return before
   const { input_token_details: inputs, output_token_details: outputs } = usage
   const add = (count: number | undefined, next: unknown): number | undefined => {
-    const known = readTokenCount(next)
+    const known = readServiceCount(next)
     if (known === undefined || maker !== 'anthropic') return sum(count, known)
     return Math.max(count ?? 0, known)
   }

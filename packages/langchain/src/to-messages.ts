@@ -1,5 +1,5 @@
 /** Converts a conversation of the model port to LangChain messages. Pure. */
-import { mapBigInts, parseExactJson } from '@tutti/core'
+import { parseExactJson, toRawIntegers } from '@tutti/core'
 
 import { toAssistantFields } from './content/provider-content.ts'
 
@@ -56,18 +56,10 @@ function toToolCalls({ toolCalls }: AssistantMessage): {
 function toArguments(text: string): Record<string, unknown> {
   if (text.trim() === '') return {}
   try {
-    const value = mapBigInts(parseExactJson(text), toRawJson)
+    const value = toRawIntegers(parseExactJson(text))
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
   } catch {
     // Not JSON: wrapped as text below.
   }
   return { [INVALID_ARGUMENTS]: text }
-}
-
-/** NOTE: the types of the language do not have the function yet; every supported version of Node has it. */
-const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown }
-
-/** Returns a value that `JSON.stringify` writes with all digits, as the provider's client does. */
-function toRawJson(integer: bigint): unknown {
-  return rawJSON(String(integer))
 }

@@ -27,7 +27,7 @@ export interface TokenCounts {
 const CHARACTERS_PER_TOKEN = 4
 
 /** Returns a valid count; undefined for anything else. */
-export function readTokenCount(value: unknown): number | undefined {
+export function readServiceCount(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }
 
@@ -36,7 +36,7 @@ export function readCounts(usage: unknown): TokenCounts {
   if (readObject(usage) === undefined) return {}
   const first = (...paths: readonly string[]): number | undefined =>
     paths
-      .map((path) => readTokenCount(path.split('.').reduce(readField, usage)))
+      .map((path) => readServiceCount(path.split('.').reduce(readField, usage)))
       .find((count) => count !== undefined)
   const written = sum(
     first('cache_creation.ephemeral_5m_input_tokens'),
@@ -142,7 +142,7 @@ export function sum(...counts: readonly (number | undefined)[]): number | undefi
   const known = counts.filter((count) => count !== undefined)
   return known.length === 0
     ? undefined
-    : readTokenCount(known.reduce((total, count) => total + count, 0))
+    : readServiceCount(known.reduce((total, count) => total + count, 0))
 }
 
 function later(before: number | undefined, next: number | undefined): number | undefined {
@@ -150,5 +150,5 @@ function later(before: number | undefined, next: number | undefined): number | u
 }
 
 function rest(total: number, count: number): number | undefined {
-  return readTokenCount(total - count)
+  return readServiceCount(total - count)
 }

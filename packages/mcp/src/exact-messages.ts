@@ -7,7 +7,7 @@
  * X2 `structuredContent` has a `bigint` for each integer beyond 2^53. Elsewhere, such as in schemas, numbers are those of
  *    `JSON.parse`.
  */
-import { mapBigInts, markLongIntegers, mayHaveLongNumbers, unmarkValue } from '@tutti/core'
+import { markLongIntegers, mayHaveLongNumbers, toRawIntegers, unmarkValue } from '@tutti/core'
 
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 
@@ -16,14 +16,7 @@ export function toRawArguments(
   args: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
   // NOTE: the copy of an object is an object.
-  return mapBigInts(args, toRawJson) as Readonly<Record<string, unknown>>
-}
-
-/** NOTE: the types of the language do not have the function yet; every supported version of Node has it. */
-const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown }
-
-function toRawJson(integer: bigint): unknown {
-  return rawJSON(String(integer))
+  return toRawIntegers(args) as Readonly<Record<string, unknown>>
 }
 
 /** Replaces the marks of a message in place (X2), and returns the message. */

@@ -387,6 +387,7 @@ export {
   formatExactJson,
   hasBigInt,
   mapBigInts,
+  toRawIntegers,
   parseExactJson,
   toPlainJson,
   type FoundBigInt,

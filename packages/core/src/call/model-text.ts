@@ -29,12 +29,12 @@ export function toOutcomeText(
 
 function describeEdit({ toolName, isStep, input }: EditedInput): string {
   const whose = isStep ? `the call of "${toolName}", a step of this call,` : 'this call'
-  const shown = limitText(toJsonText(input), MAX_EDIT_LENGTH)
+  const shown = limitText(describeJson(input), MAX_EDIT_LENGTH)
   return `A reviewer changed the input of ${whose} to ${shown}. The result is of the changed input.`
 }
 
 /** Returns a value as JSON, or the reason why it has none. */
-export function toJsonText(value: unknown): string {
+export function describeJson(value: unknown): string {
   try {
     return formatExactJson(value) ?? 'nothing'
   } catch (error) {

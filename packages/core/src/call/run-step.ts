@@ -41,7 +41,7 @@ export async function runStep(
   if (!parent.over && options.onNestedOutcome !== undefined) {
     const nested: NestedToolCall = {
       ...call,
-      arguments: toJsonText(input),
+      arguments: formatInput(input),
       parentId: parent.call.id,
     }
     callListener(options, 'onNestedOutcome', () => options.onNestedOutcome?.(nested, outcome))
@@ -59,7 +59,7 @@ function buildStepOptions(parent: RunningCall, { signal }: Step): RunToolOptions
   }
 }
 
-function toJsonText(input: unknown): string {
+function formatInput(input: unknown): string {
   try {
     return formatExactJson(input) ?? ''
   } catch {

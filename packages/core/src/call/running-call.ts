@@ -21,7 +21,7 @@ import { errorMessage, TuttiError } from '../errors.ts'
 import { isPromise } from '../is-promise.ts'
 import { silentLogger } from '../logger.ts'
 import { isToolResult, ToolResult } from '../tool-result.ts'
-import { toJsonText } from './model-text.ts'
+import { describeJson } from './model-text.ts'
 import { reportsOwnBegin } from './begin.ts'
 import { Deadline } from './deadline.ts'
 import { takePartialOutput } from './partial-output.ts'
@@ -313,7 +313,7 @@ export class RunningCall {
 }
 
 function isSameJson(one: unknown, other: unknown): boolean {
-  return toJsonText(one) === toJsonText(other)
+  return describeJson(one) === describeJson(other)
 }
 
 const NO_LIMIT: Remaining = { timeMs: Infinity, costUsd: Infinity, tokens: Infinity }
