@@ -205,6 +205,13 @@ describe('[CORE-U3] of several members that match', () => {
     expect(readBy(Type.Union([Count, Named]), given)).toEqual(expected)
   })
 
+  it('ends when a value matches hundreds of members together', () => {
+    const names = Array.from({ length: 500 }, (_, index) => `k${index}`)
+    const members = names.map((name) => ({ type: 'object', properties: { [name]: {} } }))
+    const value = Object.fromEntries(names.map((name) => [name, 1]))
+    expect(() => readBy({ anyOf: members }, value)).toThrow('steps')
+  })
+
   it('takes the fields around the union into account', () => {
     const schema = {
       type: 'object',

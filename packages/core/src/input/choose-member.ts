@@ -188,13 +188,14 @@ function addMembers(
   others: readonly Schema[],
   attemptOf: (members: readonly Schema[]) => Attempt | undefined,
 ): Chosen {
-  let { members = [], dropped, filled } = chosen
+  const members = [...(chosen.members ?? [])]
+  let { dropped, filled } = chosen
   for (const member of others) {
     if (dropped === 0) break
     if (members.includes(member)) continue
     const joint = attemptOf([...members, member])
     if (joint === undefined || joint.dropped >= dropped) continue
-    members = [...members, member]
+    members.push(member)
     dropped = joint.dropped
     filled = joint.filled
   }
