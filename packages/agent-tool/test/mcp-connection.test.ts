@@ -270,16 +270,16 @@ const FAULTS: readonly (readonly [string, Fault, object])[] = [
   [
     'answers another request',
     (response) => response.writeHead(200, JSON_TYPE).end(createResponse('another', {})),
-    { message: expect.stringMatching(/^The request got no response/), retryable: false },
+    { message: expect.stringMatching(/sent an invalid response: ./), retryable: false },
   ],
   [
     'accepts the request without an answer',
     (response) => response.writeHead(202).end(),
-    { message: expect.stringMatching(/^The request got no response/) },
+    { message: expect.stringMatching(/the answer to tools\/call is missing: HTTP 202/) },
   ],
   [
-    'answers with an invalid tool result',
-    (response, id) => response.writeHead(200, JSON_TYPE).end(createResponse(id, { content: 5 })),
+    'answers with a tool result of another type',
+    (response, id) => response.writeHead(200, JSON_TYPE).end(createResponse(id, 5)),
     { failureType: 'invalid_response' },
   ],
   [

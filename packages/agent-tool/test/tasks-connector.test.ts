@@ -73,28 +73,35 @@ async function askFailing(connector: AgentConnector, settings: Partial<AgentCall
   return untilFailure(session.send({ input: 'x', index: 0 }))
 }
 
+/** The header that every request of a tool or an agent has. */
+const USER_AGENT = 'user-agent: tutti/0.0.0'
+
 describe('[T1] requests', () => {
   test.each([
     ['sync', '/tasks/send', 'tasks/send'],
     ['conversational', '/tasks/send', 'tasks/send'],
     ['streaming', '/tasks/sendSubscribe', 'tasks/sendSubscribe'],
-  ] as const)('%s: sends the same bytes as JamJet', async (mode, path, method) => {
-    const server = await startAnswering({ ok: true })
-    await askOnce(createConnector(server), { topic: 'ü', depth: 2 }, testCall({ mode }))
-    const body = String.raw`{"jsonrpc":"2.0","method":"${method}","params":{"message":{"parts":[{"text":"{\"depth\":2,\"topic\":\"ü\"}"}]}}}`
-    expect(server.requests.map(({ text }) => text)).toEqual([
-      [
-        `POST ${path} HTTP/1.1`,
-        'accept: */*',
-        'content-type: application/json',
-        `content-length: ${Buffer.byteLength(body)}`,
-        `Host: 127.0.0.1:${server.port}`,
-        'Connection: keep-alive',
-        '',
-        body,
-      ].join('\r\n'),
-    ])
-  })
+  ] as const)(
+    '%s: sends the same bytes as JamJet, except for the User-Agent',
+    async (mode, path, method) => {
+      const server = await startAnswering({ ok: true })
+      await askOnce(createConnector(server), { topic: 'ü', depth: 2 }, testCall({ mode }))
+      const body = String.raw`{"jsonrpc":"2.0","method":"${method}","params":{"message":{"parts":[{"text":"{\"depth\":2,\"topic\":\"ü\"}"}]}}}`
+      expect(server.requests.map(({ text }) => text)).toEqual([
+        [
+          `POST ${path} HTTP/1.1`,
+          USER_AGENT,
+          'accept: */*',
+          'content-type: application/json',
+          `content-length: ${Buffer.byteLength(body)}`,
+          `Host: 127.0.0.1:${server.port}`,
+          'Connection: keep-alive',
+          '',
+          body,
+        ].join('\r\n'),
+      ])
+    },
+  )
 
   test.each([
     ['', '/tasks/send'],
@@ -145,7 +152,7 @@ describe('[T1] requests', () => {
   test('rejects input that is not JSON', async () => {
     const server = await startAnswering({})
     const session = await createConnector(server).connect(testCall())
-    const { problem } = await untilFailure(session.send({ input: 1n, index: 0 }))
+    const { problem } = await untilFailure(session.send({ input: () => 1, index: 0 }))
     expect([problem.failureType, server.connections]).toEqual(['configuration', 0])
   })
 })

@@ -180,7 +180,11 @@ describe('an interrupt', () => {
     const resume = [answer(interrupts[0].id, { approved: true, editedArgs: { hertz: 441 } })]
     const events = await agent.read({ resume })
     expect(events.filter(({ type }) => type.startsWith('TOOL_CALL'))).toMatchObject([
-      { type: 'TOOL_CALL_RESULT', toolCallId: call.toolCallId, content: 'Tuned to 441' },
+      {
+        type: 'TOOL_CALL_RESULT',
+        toolCallId: call.toolCallId,
+        content: expect.stringMatching(/^A reviewer changed the input.*\n\nTuned to 441$/),
+      },
     ])
     expect(events.at(-1)).toMatchObject({ outcome: { type: 'success' }, result: 'Tuned to 441' })
   })

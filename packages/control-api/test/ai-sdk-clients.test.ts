@@ -124,7 +124,8 @@ describe('a chat of the AI SDK', () => {
       expect(asked).toMatchObject({ type: 'tool-tune', state: 'approval-requested' })
       expect(chat.status).toBe('ready')
       const id = asked?.approval?.id ?? ''
-      await chat.addToolApprovalResponse({ id, approved, reason: 'Too loud' })
+      const reason = approved ? {} : { reason: 'Too loud' }
+      await chat.addToolApprovalResponse({ id, approved, ...reason })
       await expect.poll(() => textsOf(chat.lastMessage).join()).toContain(text)
       expect(toolsOf(chat.lastMessage)).toMatchObject([{ state }])
       expect(chat.messages).toHaveLength(2)

@@ -2,6 +2,8 @@
 import { defineTextTool, sleep, TuttiError } from '@tutti/core'
 import { beforeEach, describe, expect, it } from 'vitest'
 
+import { MAX_DURATION_MS } from '@tutti/protocol'
+
 import { agent, ensemble, task, type Ensemble } from '../src/index.ts'
 import { findOpenReview, listPrompts } from './read-run.ts'
 import { fakeClock, scriptedModel, type FakeClock } from './testing.ts'
@@ -172,7 +174,7 @@ it('[ENS-D1] an expired directive reaches no further task', async () => {
   await clock.advance(100)
   const { expiresAt } = run.handle.inject({ content: 'Short', ttlMs: 900, id: 's' })
   run.handle.inject({ content: 'Long', ttlMs: 901, id: 'l' })
-  run.handle.inject({ content: 'Without end', ttlMs: Number.MAX_VALUE, id: 'e' })
+  run.handle.inject({ content: 'Without end', ttlMs: MAX_DURATION_MS, id: 'e' })
   expect(expiresAt).toBe(clock.now() + 900)
   await clock.advance(10_000)
   await run.ended

@@ -42,7 +42,9 @@ it('scriptedReviewer does not answer with the entry never', async () => {
 it('scriptedReviewer returns an edit without input, which the tool rejects', async () => {
   const { result } = await runTool(pay, CALL, { reviewer: scriptedReviewer(['EDIT']) })
   expect(result).toEqual(
-    ToolResult.failure('Invalid edited input for "pay": input must be a string, got undefined'),
+    ToolResult.failure(
+      'Invalid edited input for "pay": edited input must be a string, got undefined',
+    ),
   )
 })
 

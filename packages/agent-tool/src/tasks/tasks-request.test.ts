@@ -46,7 +46,7 @@ describe('[Q1] createTasksRequest', () => {
   test('rejects input that is not JSON', () => {
     const loop: Record<string, unknown> = {}
     loop['self'] = loop
-    for (const input of [loop, 1n, () => 1]) {
+    for (const input of [loop, Symbol('x'), () => 1]) {
       expect(() => createRequest(input)).toThrow(
         expect.objectContaining({
           failureType: 'configuration',

@@ -50,6 +50,7 @@ export const EVENT_GROUP: Readonly<Record<LoggedRunEvent['type'], EventGroup>> =
   directive_active: 'people',
   directive_delivered: 'people',
   file_changed: 'tools',
+  event_unreadable: 'run',
   model_switched: 'people',
   ensemble_completed: 'run',
   run_result: 'run',

@@ -147,6 +147,7 @@ const SUMMARIES: Summaries = {
       `${formatCount(totalTokens)} tokens`,
       formatPlural(totalToolCalls, 'tool call'),
     ),
+  event_unreadable: ({ reason }) => reason,
   run_result: ({ status, durationMs, code, error }) =>
     joinParts(RUN_STATUS[status].word, formatDuration(durationMs), code, error),
 }
