@@ -7,23 +7,16 @@
 import { ERROR_CODES, type Route as RouteEntry, ROUTES } from '@tutti/protocol'
 import { Hono, type Context } from 'hono'
 import {
-  a2aRoutes,
-  aguiRoutes,
-  aiSdkRoutes,
   anyone,
   assertScope,
   audited,
   type Caller,
-  completionRoutes,
+  gatewayRoutes,
   isAudited,
   isOpenAiPath,
-  mcpRoutes,
-  modelRoutes,
-  responsesRoutes,
   type HttpRoute,
   type RouteAnswer,
   type StreamAnswer,
-  tasksRoutes,
   type AddSubject,
   toOpenAiResponse,
   toResponse,
@@ -40,7 +33,6 @@ import { assertTarget } from './http/assert-target.ts'
 import { isPreflight, preflightHeaders } from './http/cors.ts'
 import { readRequestInfo } from './http/request-info.ts'
 import { recordRequest } from './http/record-request.ts'
-import { listRuns } from './runs/list-runs.ts'
 import { readRunDetail } from './runs/run-detail.ts'
 import { accessRoutes } from './routes/access.ts'
 import { dashboardFileRoutes, dashboardPageRoute } from './routes/dashboard.ts'
@@ -155,19 +147,9 @@ function controlRoutes(
     ...accessRoutes(options, signer),
     ...documentRoutes(options),
     capabilitiesRoute(options),
-    ...a2aRoutes(options),
-    ...aguiRoutes(options),
-    ...tasksRoutes(options),
-    ...modelRoutes(options),
-    ...completionRoutes(options),
-    ...responsesRoutes(options),
-    ...aiSdkRoutes(options),
-    ...mcpRoutes(options, {
+    ...gatewayRoutes(options, {
       signer,
-      reader: {
-        list: (query) => listRuns(options, query),
-        detail: (runId) => readRunDetail(options, runId),
-      },
+      reader: { detail: (runId, caller) => readRunDetail(options, runId, caller) },
     }),
     // Last, so that no file shadows a route.
     ...(dashboard === undefined ? [] : dashboardFileRoutes(dashboard)),
@@ -191,7 +173,7 @@ function createDispatcher(
   ): Promise<RouteAnswer> => {
     const { raw: request } = context.req
     const parameters = context.req.param()
-    assertScope(caller, (await route.findScope?.(parameters)) ?? scope)
+    assertScope(caller, (await route.findScope?.(parameters, caller)) ?? scope)
     if (route.refusesForms !== true) assertNoForm(request)
     if (mediaTypes !== undefined) assertAcceptable(request.headers.get('accept'), mediaTypes)
     return route.handle({ request, caller, addSubject, parameters })

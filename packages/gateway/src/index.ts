@@ -4,14 +4,8 @@
  */
 
 // Protocols
-export { a2aRoutes } from './a2a/routes.ts'
-export { aguiRoutes } from './ag-ui/routes.ts'
-export { aiSdkRoutes } from './ai-sdk/routes.ts'
-export { mcpRoutes } from './mcp/routes.ts'
-export { completionRoutes } from './openai/chat/routes.ts'
+export { gatewayRoutes } from './gateway-routes.ts'
 export { isOpenAiPath, toOpenAiResponse } from './openai/errors.ts'
-export { modelRoutes } from './openai/models.ts'
-export { responsesRoutes } from './openai/responses/routes.ts'
 export { answerTaskRequest, answerToolRequest } from './peer/routes.ts'
 export { toPeerRefusal } from './peer/events.ts'
 export {
@@ -21,7 +15,6 @@ export {
   sharedTools,
   sharedTagsOf,
 } from './service/sharing.ts'
-export { tasksRoutes } from './tasks/routes.ts'
 
 // What the server provides
 export {
@@ -40,8 +33,10 @@ export { actorOf, anyone, assertScope, mayDecide, type Caller } from './caller.t
 export { audited, isAudited, type AuditSubject, type AddSubject } from './http/audited.ts'
 export { cancelRun, cancelUnlessOver, type CancelRequest } from './runs/cancel-run.ts'
 export { deleteRun } from './runs/delete-run.ts'
+export { createThreadAs } from './runs/create-thread.ts'
 export { deleteThread } from './runs/delete-thread.ts'
-export { decideReview, decisionScope, findDecisionScope } from './runs/decide-review.ts'
+export { decideReview } from './runs/decide-review.ts'
+export { decisionScope, findDecisionScope } from './runs/run-rights.ts'
 export {
   findPlace,
   findRecord,

@@ -75,13 +75,30 @@ it('audits a request that is invalid or lacks the scope as refused', async () =>
   expect((await gateway.runs.list({ limit: 9, offset: 0 })).total).toBe(0)
 })
 
-it('[GW-G1] finds only the tasks of the given ensembles', async () => {
+it('[GW-G1] finds only the tasks of the given ensembles, for callers that may read them', async () => {
   await using gateway = await openGateway()
   const service = new GatewayService(gateway.options)
   const runId = await gateway.submit()
-  expect(await service.find(runId, [{ name: 'band' }])).toMatchObject({ runId })
-  expect(await service.find(runId, [{ name: 'choir' }])).toBeUndefined()
-  expect(await service.find('run-x', [{ name: 'band' }])).toBeUndefined()
+  const { caller } = callOf(gateway)
+  expect(await service.find(runId, [{ name: 'band' }], caller)).toMatchObject({ runId })
+  expect(await service.find(runId, [{ name: 'choir' }], caller)).toBeUndefined()
+  expect(await service.find('run-x', [{ name: 'band' }], caller)).toBeUndefined()
+  const writer = callOf(gateway, { scopes: new Set(['runs:write']) })
+  await expect(service.find(runId, [{ name: 'band' }], writer.caller)).rejects.toThrow(
+    'lacks the scope runs:read',
+  )
+})
+
+it('[GW-A3] cancels the abandoned run of another caller only with runs:control', async () => {
+  await using gateway = await openGateway()
+  const service = new GatewayService(gateway.options)
+  const runId = await gateway.submit()
+  const reader = callOf(gateway, { scopes: new Set(['runs:read', 'runs:write']) })
+  await service.cancelAbandoned(reader, runId, { isExplicit: true })
+  expect(gateway.audit).toMatchObject([{ outcome: 'REFUSED', error: 'FORBIDDEN' }])
+  const controller = callOf(gateway, { scopes: new Set(['runs:control']) })
+  await service.cancelAbandoned(controller, runId, { isExplicit: true })
+  expect(await endOf(gateway, runId)).toBe('CANCELLED')
 })
 
 it('[GW-G3] guides the agents of a task without an open review', async () => {

@@ -172,8 +172,9 @@ export function readTaskNumbers(
 export function readReviewFields(
   columns: ColumnReader,
   reviewId: string,
-): Pick<ReviewRecord, 'request' | 'inputs' | 'tags' | 'openedAt' | 'expiresAt'> {
+): Pick<ReviewRecord, 'request' | 'inputs' | 'tags' | 'actor' | 'openedAt' | 'expiresAt'> {
   const request = columns.json('request', 'an object')
+  const actor = columns.json('actor', 'a text') as string | undefined
   // NOTE: casts at the boundary: stores only ever write values of these types.
   return {
     request: {
@@ -182,6 +183,7 @@ export function readReviewFields(
     },
     inputs: (columns.json('inputs', 'an object') ?? {}) as ReviewRecord['inputs'],
     tags: (columns.json('tags', 'an object') ?? {}) as ReviewRecord['tags'],
+    ...field('actor', actor),
     openedAt: columns.time('opened_at') ?? 0,
     ...field('expiresAt', columns.time('expires_at')),
   }

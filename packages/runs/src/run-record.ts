@@ -140,8 +140,8 @@ export interface TaskRecord {
   readonly unreadable?: string
 }
 
-/** A review of a run. */
-export interface ReviewRecord extends Pick<RunRecord, 'ensemble' | 'inputs' | 'tags'> {
+/** A review of a run, with the fields of the run. */
+export interface ReviewRecord extends Pick<RunRecord, 'ensemble' | 'inputs' | 'tags' | 'actor'> {
   readonly reviewId: string
   readonly runId: string
   readonly status: ReviewStatus

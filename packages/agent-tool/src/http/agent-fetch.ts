@@ -4,8 +4,8 @@
  * F1 There is no time limit here, because agents may be silent for long: the signal of the request is the limit.
  * F2 The configured headers, and user and password of the URL, are sent only to the origin of the agent, not to
  *    origins that its card names.
- * F3 `http:` is allowed to this machine, or explicitly. The host of the agent is allowed by name; other hosts pass
- *    the network guard.
+ * F3 `http:` is allowed to this machine, or explicitly. The host of the agent is allowed by name, on its port only;
+ *    other hosts and ports pass the network guard.
  * F4 At most 5 redirects are followed, within one origin.
  * F5 Requests have only the headers of the caller, the headers above, `accept` and those that HTTP needs.
  * F6 Every failure is an `AgentError` that shows at most the origin, also while the body is read. An abort rejects
@@ -13,8 +13,8 @@
  */
 import {
   findHeaderProblems,
+  guardAround,
   guardedFetch,
-  networkGuard,
   separateLogin,
   type GuardedFetch,
   type Hop,
@@ -35,7 +35,7 @@ export interface AgentHttpOptions {
   /** Whether `http:` may lead to another machine. @default false */
   readonly allowHttp?: boolean
   /**
-   * Targets that agent cards may name in addition to the public internet and the host of the agent: hosts,
+   * Targets that agent cards may name in addition to the public internet and the host and port of the agent: hosts,
    * addresses and blocks in the form of `networkGuard`. @default none
    */
   readonly allow?: readonly string[]
@@ -57,8 +57,8 @@ export function createAgentFetch(url: string | URL, options: AgentHttpOptions = 
       `Cannot ask the agent at "${formatShownUrl(agent)}": ${problems.join('; ')}`,
     )
   }
-  const guard = networkGuard({
-    allow: [agent.hostname, ...(options.allow ?? [])],
+  const guard = guardAround(agent, {
+    allow: options.allow ?? [],
     ...(options.resolve === undefined ? {} : { resolve: options.resolve }),
   })
   const assertReachable = (target: URL): void => {

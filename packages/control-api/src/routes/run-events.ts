@@ -12,11 +12,11 @@ export function runEventsRoute(options: ResolvedControlApiOptions): HttpRoute {
   const { runs } = options
   return {
     ...ROUTES.streamRunEvents,
-    async handle({ request, parameters: { runId = '' } }) {
+    async handle({ request, caller, parameters: { runId = '' } }) {
       const { from, events } = readQuery(request.url, RunEventsQuery)
       const wants = createTypeFilter(events)
       const lastEventId = request.headers.get('last-event-id') ?? undefined
-      const { cursor, over } = await findPlace(runs, runId, { from, lastEventId })
+      const { cursor, over } = await findPlace(runs, runId, { from, lastEventId, caller })
       // Status 204 stops an EventSource from reconnecting.
       if (over) return new Response(null, { status: 204 })
       const batches = runs.follow({ runId, from: cursor })

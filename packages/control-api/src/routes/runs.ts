@@ -71,7 +71,7 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly HttpRout
         const { run, events } = await submitAndFollowAs(options, body, submission)
         addSubject({ runId: run.runId })
         const waiting = { timeoutMs: wait * 1_000, signal: request.signal, events }
-        const ended = await waitForDetail(options, run, waiting)
+        const ended = await waitForDetail(options, run, { ...waiting, caller: call.caller })
         if (ended !== undefined) return runResponse(200, run, ended)
         return runResponse(202, run, toRunAccepted(run))
       },
@@ -86,15 +86,15 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly HttpRout
     },
     {
       ...ROUTES.compareRuns,
-      async handle({ request }) {
+      async handle({ request, caller }) {
         const query = readQuery(request.url, CompareRunsQuery)
-        return largeResponse(reads, request, () => compareRuns(options, query))
+        return largeResponse(reads, request, () => compareRuns(options, query, caller))
       },
     },
     {
       ...ROUTES.getRun,
-      async handle({ request, parameters: { runId = '' } }) {
-        return largeResponse(reads, request, () => readRunDetail(options, runId))
+      async handle({ request, caller, parameters: { runId = '' } }) {
+        return largeResponse(reads, request, () => readRunDetail(options, runId, caller))
       },
     },
     {
@@ -238,11 +238,11 @@ async function submitAndStream(
 async function waitForDetail(
   options: ResolvedControlApiOptions,
   run: RunRecord,
-  waiting: WaitOptions,
+  { caller, ...waiting }: WaitOptions & Pick<HttpRouteCall, 'caller'>,
 ): Promise<RunDetail | undefined> {
   try {
     if (!(await waitForEnd(options, run, waiting))) return undefined
-    return await options.reads.run(() => readRunDetail(options, run.runId))
+    return await options.reads.run(() => readRunDetail(options, run.runId, caller))
   } catch (error) {
     options.logger.warn('Failed to wait for the end of a run', { runId: run.runId, error })
     return undefined

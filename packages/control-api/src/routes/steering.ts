@@ -45,7 +45,7 @@ export function steeringRoutes(options: ResolvedControlApiOptions): readonly Htt
     },
     {
       ...ROUTES.decideReview,
-      findScope: ({ reviewId = '' }) => findDecisionScope(runs, reviewId),
+      findScope: ({ reviewId = '' }, caller) => findDecisionScope(runs, reviewId, caller),
       async handle({ request, caller, addSubject, parameters: { reviewId = '' } }) {
         const body = await readJsonBody(request, ReviewDecisionBody, maxBodyBytes)
         assertFeedback(body)

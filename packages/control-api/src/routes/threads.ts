@@ -8,7 +8,13 @@ import {
   type ThreadList,
   type ThreadRunList,
 } from '@tutti/protocol'
-import { actorOf, deleteThread, type HttpRoute, largeResponse, readJsonBody } from '@tutti/gateway'
+import {
+  createThreadAs,
+  deleteThread,
+  type HttpRoute,
+  largeResponse,
+  readJsonBody,
+} from '@tutti/gateway'
 import { threadNotFound } from '@tutti/runs'
 
 import { readQuery } from '../http/read-query.ts'
@@ -35,7 +41,7 @@ export function threadRoutes(options: ResolvedControlApiOptions): readonly HttpR
       async handle({ request, caller, addSubject }) {
         const { tags = {}, ...body } = await readJsonBody(request, CreateThreadBody, maxBodyBytes)
         if (body.threadId !== undefined) addSubject({ target: body.threadId })
-        const { isNew, thread } = await runs.threads.create({ ...body, tags, ...actorOf(caller) })
+        const { isNew, thread } = await createThreadAs(runs, { ...body, tags }, caller)
         addSubject({ target: thread.threadId })
         return Response.json(redactor.value(toThread(thread)), {
           status: isNew ? 201 : 200,

@@ -11,14 +11,14 @@ export function traceRoutes(options: ResolvedControlApiOptions): readonly HttpRo
   return [
     {
       ...ROUTES.getRunTrace,
-      async handle({ request, parameters: { runId = '' } }) {
-        return largeResponse(options.reads, request, () => readRunTrace(options, runId))
+      async handle({ request, caller, parameters: { runId = '' } }) {
+        return largeResponse(options.reads, request, () => readRunTrace(options, runId, caller))
       },
     },
     {
       ...ROUTES.getRunDag,
-      async handle({ request, parameters: { runId = '' } }) {
-        return largeResponse(options.reads, request, () => readRunDag(options, runId))
+      async handle({ request, caller, parameters: { runId = '' } }) {
+        return largeResponse(options.reads, request, () => readRunDag(options, runId, caller))
       },
     },
   ]

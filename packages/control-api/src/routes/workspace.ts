@@ -33,7 +33,7 @@ export function workspaceRoutes(options: ResolvedControlApiOptions): readonly Ht
   const ofRun =
     (handle: HttpRoute['handle']): HttpRoute['handle'] =>
     async (call) => {
-      await findRecord(options.runs, call.parameters['runId'] ?? '')
+      await findRecord(options.runs, call.parameters['runId'] ?? '', call.caller)
       return handle(call)
     }
   return [

@@ -6,6 +6,7 @@ import { TextBudget } from './cut-text.ts'
 import { readComparedRun, type ReadCall, type ReadRun, type ReadTask } from './read-compared-run.ts'
 import { sumCosts, truncateError } from './to-wire.ts'
 
+import type { Caller } from '@tutti/gateway'
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type {
   CompareRunsQuery,
@@ -28,13 +29,15 @@ const INPUT_TEXTS = { maxBytes: 256_000, maxTextBytes: 16_384 }
 /**
  * Compares two runs as they are now.
  *
- * @throws {TuttiError} RUN_NOT_FOUND when one of them does not exist.
+ * @throws {TuttiError} RUN_NOT_FOUND when one of them does not exist; FORBIDDEN when the caller may not read one.
  */
 export async function compareRuns(
   options: Pick<ResolvedControlApiOptions, 'runs' | 'redactor'>,
   { a, b }: CompareRunsQuery,
+  caller: Caller,
 ): Promise<RunComparison> {
-  return buildComparison(await readComparedRun(options, a), await readComparedRun(options, b))
+  const one = await readComparedRun(options, a, caller)
+  return buildComparison(one, await readComparedRun(options, b, caller))
 }
 
 function buildComparison(one: ReadRun, other: ReadRun): RunComparison {

@@ -5,7 +5,7 @@
  * does not grow with the log.
  */
 import { formatCanonicalJson } from '@tutti/core'
-import { findRun } from '@tutti/gateway'
+import { findRun, type Caller } from '@tutti/gateway'
 import { eventPages, type RunRecord, type TaskRecord } from '@tutti/runs'
 
 import { computeTextDigest, TextBudget, type CutText } from './cut-text.ts'
@@ -68,13 +68,14 @@ export interface ReadCall extends AlignableCall {
 /**
  * Reads a run as it is now, without secrets.
  *
- * @throws {TuttiError} RUN_NOT_FOUND when the run does not exist.
+ * @throws {TuttiError} RUN_NOT_FOUND when the run does not exist; FORBIDDEN when the caller may not read it.
  */
 export async function readComparedRun(
   { runs, redactor }: Pick<ResolvedControlApiOptions, 'runs' | 'redactor'>,
   runId: string,
+  caller: Caller,
 ): Promise<ReadRun> {
-  const found = await findRun(runs, runId)
+  const found = await findRun(runs, runId, caller)
   // Secrets are removed before texts are cut, because a part of a secret would not be recognized.
   const run = redactor.value(found.run)
   const reading = new RunReading(run, redactor.value(found.tasks))

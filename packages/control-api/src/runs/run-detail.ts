@@ -1,6 +1,6 @@
 /** Reads a run for routes, messages and webhooks. */
 import { isTerminalRunStatus, type RunDetail, type RunEventOf } from '@tutti/protocol'
-import { findRun } from '@tutti/gateway'
+import { findRun, type Caller } from '@tutti/gateway'
 
 import { toRunDetail } from './to-wire.ts'
 
@@ -11,13 +11,14 @@ import type { RunRecord, RunService } from '@tutti/runs'
  * Returns a run with its tasks and its open reviews. Secrets in inputs and tags are stored, because the engine needs
  * them, and are removed here.
  *
- * @throws {TuttiError} RUN_NOT_FOUND when the run does not exist.
+ * @throws {TuttiError} RUN_NOT_FOUND when the run does not exist; FORBIDDEN when the caller may not read it.
  */
 export async function readRunDetail(
   { runs, redactor }: Pick<ResolvedControlApiOptions, 'runs' | 'redactor'>,
   runId: string,
+  caller: Caller,
 ): Promise<RunDetail> {
-  const found = await findRun(runs, runId)
+  const found = await findRun(runs, runId, caller)
   const [openReviews, result, resumableBy] = await Promise.all([
     runs.openReviews({ runId }),
     readResult(runs, found.run),

@@ -70,7 +70,7 @@ export async function answerMessage(
     assertScope(
       caller,
       action === 'review_decision'
-        ? await findDecisionScope(options.runs, readOwnText(sent, 'reviewId') ?? '')
+        ? await findDecisionScope(options.runs, readOwnText(sent, 'reviewId') ?? '', caller)
         : scope,
     )
     const message = decodeMessage(sent)
@@ -153,7 +153,7 @@ async function answer(
       await decide(message, context, addSubject)
       return
     case 'state_query':
-      context.send(await largeJson(await answerStateQuery(message, context.options)))
+      context.send(await largeJson(await answerStateQuery(message, context)))
       return
     case 'task_request':
       await answerTaskRequest(message, context)
@@ -219,7 +219,7 @@ type StateResponse = Extract<ServerMessage, { type: 'state_response' }>
  */
 async function answerStateQuery(
   { requestId, query, runId = '', filter = {}, compare }: MessageOf<'state_query'>,
-  options: ResolvedControlApiOptions,
+  { options, caller }: Pick<MessageContext, 'options' | 'caller'>,
 ): Promise<StateResponse> {
   const answer = (data: StateResponse['data']): StateResponse => ({
     type: 'state_response',
@@ -230,10 +230,10 @@ async function answerStateQuery(
   if (query === 'capabilities') return answer(toCapabilities(options))
   if (query === 'builds') return answer(await listBuilds(options.runs))
   if (query === 'comparison' && compare !== undefined) {
-    return answer(await reads.run(() => compareRuns(options, compare)))
+    return answer(await reads.run(() => compareRuns(options, compare, caller)))
   }
   if (query === 'runs') return answer(await reads.run(() => listRuns(options, filter)))
-  return answer(await reads.run(() => readRunDetail(options, runId)))
+  return answer(await reads.run(() => readRunDetail(options, runId, caller)))
 }
 
 function answerCapabilityQuery(

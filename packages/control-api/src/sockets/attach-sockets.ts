@@ -87,7 +87,7 @@ export function createSockets(options: ResolvedControlApiOptions, guard: Request
     const { snapshot = 'all' } = readQuery(`${ANY_BASE}${target}`, SocketQuery)
     const info = { caller, snapshot, capacity: () => capacity.current() }
     if (runId === undefined) return { ...info, runId }
-    const run = await findRecord(options.runs, runId)
+    const run = await findRecord(options.runs, runId, caller)
     return { ...info, runId: run.runId }
   }
 

@@ -326,7 +326,11 @@ export class SocketSession {
   }
 
   #findPlace(runId: string | undefined, from: number): Promise<ReadingPlace> {
-    if (runId !== undefined) return findPlace(this.#options.runs, runId, { from })
+    if (runId !== undefined)
+      return findPlace(this.#options.runs, runId, {
+        from,
+        caller: this.#context.caller,
+      })
     throw badRequest('message', [{ path: '/runId', message: 'is required with "from"' }])
   }
 

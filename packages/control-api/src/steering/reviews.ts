@@ -14,13 +14,13 @@ const MAX_INPUT_LENGTH = 200
  * Returns the open reviews of one run or of all, in the order in which they opened, with ensemble, inputs and tags of
  * their runs.
  *
- * @throws {TuttiError} RUN_NOT_FOUND for an unknown run.
+ * @throws {TuttiError} RUN_NOT_FOUND for an unknown run; FORBIDDEN for one that the caller may not read.
  */
 export async function listReviews(
   runs: RunService,
   { runId, caller }: ListReviewsQuery & { readonly caller: Caller },
 ): Promise<ReviewList> {
-  if (runId !== undefined) await findRecord(runs, runId)
+  if (runId !== undefined) await findRecord(runs, runId, caller)
   const which = runId === undefined ? {} : { runId }
   const open = await runs.openReviews(which)
   const total = await runs.countOpenReviews(which)
@@ -30,7 +30,7 @@ export async function listReviews(
     inputs: shortenInputs(review.inputs),
     tags: { ...review.tags },
     mayDecide: mayDecide(caller, {
-      scope: decisionScope(review.request),
+      scope: decisionScope(caller, review),
       role: review.request.requiredRole,
     }),
   }))

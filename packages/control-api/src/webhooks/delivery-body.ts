@@ -1,5 +1,6 @@
 /** Builds the content of webhook deliveries, at the time of sending, from the state of the store. */
 import { runSpanKey, spanTraceparent, type TraceContext } from '@tutti/core'
+import { anyone } from '@tutti/gateway'
 
 import { readRunDetail } from '../runs/run-detail.ts'
 import { toPendingReview } from '../runs/to-wire.ts'
@@ -48,7 +49,8 @@ async function buildBody(
 ): Promise<WebhookDelivery | undefined> {
   const { runs } = options
   if (event.type === 'run_result') {
-    const data = await readRunDetail(options, event.runId)
+    // The server reads for itself: the operator chose the receiver.
+    const data = await readRunDetail(options, event.runId, anyone())
     const timestamp = data.completedAt ?? data.startedAt
     return { type: OUTCOMES[event.status], timestamp, data }
   }

@@ -6,10 +6,9 @@
  *    status changes meanwhile moves to the front, before the token.
  * GW-L3 A task belongs to the context in the tag of its run, else to a separate one with the id of the task.
  */
-import { decode, MAX_TIME_MS } from '@tutti/protocol'
-import { Type } from '@tutti/core'
 import { eventSize, readTurn } from '@tutti/runs'
 
+import { decodeChangeCursor, encodeChangeCursor } from '../service/change-cursor.ts'
 import { invalidParams } from './errors.ts'
 import { readTask } from './load-task.ts'
 import { CONTEXT_TAG, toWireTask, type Showing } from './to-task.ts'
@@ -48,7 +47,7 @@ export async function listTasks(
   const { tasks, last, read } = await readPage(runs.slice(0, pageSize), showing, call)
   return {
     tasks,
-    nextPageToken: last === undefined || runs.length <= read ? '' : encodePageToken(last),
+    nextPageToken: last === undefined || runs.length <= read ? '' : encodeChangeCursor(last),
     pageSize: tasks.length,
     totalSize: total,
   }
@@ -96,24 +95,9 @@ const RUNS_IN_STATE: Readonly<
   TASK_STATE_AUTH_REQUIRED: { statuses: [] },
 }
 
-function encodePageToken({ changedAt, runId }: ChangedRun): string {
-  return Buffer.from(JSON.stringify([changedAt, runId])).toString('base64url')
-}
-
-const PlaceText = Type.Tuple([Type.Integer({ minimum: 0, maximum: MAX_TIME_MS }), Type.String()])
-
 function decodePageToken(token: string): ChangedRun {
-  const text = Buffer.from(token, 'base64url').toString()
-  const decoded = decode(PlaceText, parseOrUndefined(text))
-  if (decoded.ok) return { changedAt: decoded.value[0], runId: decoded.value[1] }
+  const position = decodeChangeCursor(token)
+  if (position !== undefined) return position
   const message = `must be the nextPageToken of an earlier page, got "${token}"`
   throw invalidParams([{ path: '/pageToken', message }])
-}
-
-function parseOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

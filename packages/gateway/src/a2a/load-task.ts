@@ -20,12 +20,13 @@ export interface LoadedTask {
  * Finds the run of a task.
  *
  * @throws {A2aError} TASK_NOT_FOUND when it does not exist, or belongs to another agent.
+ * @throws {TuttiError} FORBIDDEN when the caller may not read it.
  */
 export async function findTaskRun(
-  { service, agent }: Pick<A2aCall, 'service' | 'agent'>,
+  { service, agent, call }: Pick<A2aCall, 'service' | 'agent' | 'call'>,
   id: string,
 ): Promise<RunRecord> {
-  const run = await service.find(id, agent.ensembles)
+  const run = await service.find(id, agent.ensembles, call.caller)
   if (run !== undefined) return run
   throw new A2aError('TASK_NOT_FOUND', `Task not found: "${id}"`)
 }
@@ -36,7 +37,7 @@ export async function findTaskRun(
  * @throws {A2aError} TASK_NOT_FOUND.
  */
 export async function loadTask(
-  call: Pick<A2aCall, 'service' | 'agent'>,
+  call: Pick<A2aCall, 'service' | 'agent' | 'call'>,
   id: string,
 ): Promise<LoadedTask> {
   return readTask(call, await findTaskRun(call, id))

@@ -9,17 +9,18 @@
  *    event: after a lost connection, after a restart of the server, and in another process.
  * GW-Y16 A run continues when its client disconnects. With the query `onDisconnect=cancel` it is cancelled, because in
  *    AG-UI an aborted request and a lost connection are the same. A server that drains closes connections itself and
- *    cancels no run.
+ *    cancels no run. For a run of another caller, the query requires `runs:control`.
  * GW-Y17 A request whose interrupts are already decided in the same way joins the segment that follows them. A different
  *    decision is refused with REVIEW_RESOLVED.
  * GW-Y18 Every request requires `runs:read`, since each shows a run. Beginning a run requires `runs:write` in addition,
- *    and deciding a review `reviews:decide`.
+ *    and deciding a review the same as over REST.
  * GW-Y19 A refused request has the status and error body of the control API. When the events of a run cannot be read,
  *    the stream ends with RUN_ERROR, and the same request joins the run later.
  */
 import { errorMessage, TuttiError } from '@tutti/core'
 import { eventPages } from '@tutti/runs'
 
+import { assertScope } from '../caller.ts'
 import { badRequest } from '../http/api-error.ts'
 import {
   encodeMessage,
@@ -30,6 +31,7 @@ import {
 import { reportError } from '../http/on-error.ts'
 import { readJsonBody } from '../http/read-body.ts'
 import { readTrace } from '../http/request-headers.ts'
+import { cancelScope } from '../runs/run-rights.ts'
 import { toModelRun, findSharedModel, type FoundModel } from '../service/find-model.ts'
 import { auditedCall, type GatewayCall } from '../service/gateway-call.ts'
 import { GatewayService } from '../service/gateway-service.ts'
@@ -67,6 +69,8 @@ interface AguiCall {
   readonly model: FoundModel
   readonly input: AguiInput
   readonly headers: Headers
+  /** Whether the run is cancelled when its client disconnects. */
+  readonly isAbort: boolean
 }
 
 /** A run, and the reviews that the request has answered. */
@@ -87,7 +91,7 @@ async function handle(
   const input = await readJsonBody(request, AguiInput, options.maxBodyBytes)
   const { headers } = request
   const call = auditedCall(options, caller)
-  const taken = await take({ service, call, model, input, headers })
+  const taken = await take({ service, call, model, input, headers, isAbort })
   return stream(service, { call, input, taken, isAbort })
 }
 
@@ -123,10 +127,24 @@ async function take(call: AguiCall): Promise<TakenRun> {
 }
 
 /** Joins the run that the request names; undefined when it does not exist. */
-async function join({ service, model, input }: AguiCall): Promise<TakenRun | undefined> {
-  const run = await service.find(input.runId, [modelEnsemble(model)])
+async function join(aguiCall: AguiCall): Promise<TakenRun | undefined> {
+  const run = await findRun(aguiCall, aguiCall.input.runId)
   if (run === undefined) return undefined
   return { run, answered: new Set() }
+}
+
+/**
+ * Finds a run of the agent.
+ *
+ * @throws {TuttiError} FORBIDDEN when the caller may not read it, or not cancel it as the request demands.
+ */
+async function findRun(
+  { service, call: { caller }, model, isAbort }: AguiCall,
+  runId: string,
+): Promise<RunRecord | undefined> {
+  const run = await service.find(runId, [modelEnsemble(model)], caller)
+  if (run !== undefined && isAbort) assertScope(caller, cancelScope(caller, run))
+  return run
 }
 
 function modelEnsemble(model: FoundModel) {
@@ -162,10 +180,9 @@ interface Decision {
  * `GatewayService.decide`.
  */
 async function resume(aguiCall: AguiCall, answers: readonly Decision[]): Promise<TakenRun> {
-  const { service, model } = aguiCall
   const runIds = new Set(answers.map(({ review: { runId } }) => runId))
   const [runId = ''] = runIds
-  const run = await service.find(runId, [modelEnsemble(model)])
+  const run = await findRun(aguiCall, runId)
   if (run === undefined) throw unknownInterrupt(answers[0]?.review.reviewId ?? '')
   if (runIds.size > 1) {
     const message = `must answer interrupts of one run, got those of ${[...runIds].join(', ')}`
@@ -188,10 +205,10 @@ async function readResumed(call: AguiCall): Promise<readonly Decision[]> {
 
 /** Reads the results of client tools at the end of the conversation. */
 async function readResults(call: AguiCall): Promise<readonly Decision[]> {
-  const { service, model, input } = call
+  const { input } = call
   const results = lastResults(input.messages)
   const [runId = ''] = results.flatMap(({ toolCallId }) => readRunId(toolCallId))
-  const run = runId === '' ? undefined : await service.find(runId, [modelEnsemble(model)])
+  const run = runId === '' ? undefined : await findRun(call, runId)
   if (run === undefined) return []
   const reviews = await findClientCalls(call, run)
   const decisions = results.map(async (result) => {
@@ -231,7 +248,7 @@ function unknownInterrupt(interruptId: string): TuttiError {
 /** Decides a review; a repeated decision has no effect. */
 async function decide({ service, call }: AguiCall, { review, decision }: Decision): Promise<void> {
   try {
-    await service.decide(call, review, () => decision)
+    await service.decide(call, review.reviewId, () => decision)
   } catch (error) {
     const isClosed =
       TuttiError.isInstance(error) && ['REVIEW_RESOLVED', 'RUN_COMPLETED'].includes(error.code)

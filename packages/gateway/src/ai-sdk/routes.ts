@@ -168,8 +168,7 @@ class Chats {
       throw new TuttiError('REVIEW_RESOLVED', `Run "${runId}" no longer waits for these answers`)
     }
     for (const { review, decision } of answers) {
-      const { reviewId } = review
-      await this.#service.decide(call, { reviewId, request: review }, () => decision)
+      await this.#service.decide(call, review.reviewId, () => decision)
     }
     const answered = answers.map(({ review }) => review.reviewId)
     return { seq: metadata?.seq, answered }

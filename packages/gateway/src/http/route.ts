@@ -12,8 +12,8 @@ export interface HttpRoute {
   readonly path: string
   /** Scope that callers need; null for public routes. */
   readonly scope: Scope | null
-  /** Returns the scope that a request needs instead, if that depends on what its path names. */
-  findScope?(parameters: Readonly<Record<string, string>>): Promise<Scope>
+  /** Returns the scope that a request needs instead, if that depends on its caller and on what its path names. */
+  findScope?(parameters: Readonly<Record<string, string>>, caller: Caller): Promise<Scope>
   /** Whether a request belongs to this route, if a later route has the same path. @default all do */
   isFor?(request: Request): boolean
   /**

@@ -63,7 +63,7 @@ export async function callEnsemble(
     state?.runId ?? (await service.begin(begin, () => readCall(request, ensemble))).runId
   const reviewContext = { service, call: auditedCall(options, caller), runId }
   try {
-    if (state !== undefined) await findRecord(options.runs, runId)
+    if (state !== undefined) await findRecord(options.runs, runId, caller)
     return await followCall({
       ...reviewContext,
       valueTask: findStructuredTask(ensemble)?.name,

@@ -1,24 +1,30 @@
 /**
- * Runs as MCP resources: a run with its tasks as JSON, and its output as text.
+ * Runs of the shared ensembles as MCP resources: a run with its tasks as JSON, and its output as text.
  *
  * @see https://modelcontextprotocol.io/specification/2026-07-28/server/resources
  */
 import { ProtocolError } from '@modelcontextprotocol/server'
 import { TuttiError } from '@tutti/core'
 import { shortText } from '@tutti/protocol'
+import { readTurn, type ChangedRun, type RunRecord } from '@tutti/runs'
+
+import { decodeChangeCursor, encodeChangeCursor } from '../service/change-cursor.ts'
+import { sharedEnsembles } from '../service/sharing.ts'
 
 import type {
   ListResourcesResult,
   ReadResourceResult,
+  Resource,
   ResourceTemplateType,
 } from '@modelcontextprotocol/server'
-import type { ListRunsQuery, RunDetail, RunList } from '@tutti/protocol'
+import type { RunDetail } from '@tutti/protocol'
+import type { Caller } from '../caller.ts'
+import type { Sharing } from '../gateway-options.ts'
 
 /** Reads runs in the form of REST. */
 export interface RunReader {
-  list(query: ListRunsQuery): Promise<RunList>
-  /** @throws {TuttiError} RUN_NOT_FOUND. */
-  detail(runId: string): Promise<RunDetail>
+  /** @throws {TuttiError} RUN_NOT_FOUND; FORBIDDEN when the caller may not read the run. */
+  detail(runId: string, caller: Caller): Promise<RunDetail>
 }
 
 /** Number of runs on a page. */
@@ -47,45 +53,75 @@ export const RESOURCE_TEMPLATES: readonly ResourceTemplateType[] = [
 ]
 
 /**
- * Lists runs, newest first.
+ * Lists the runs of the shared ensembles, the one whose status changed last first.
  *
  * @throws {ProtocolError} for a cursor that this server did not make.
  */
 export async function listResources(
-  reader: RunReader,
+  options: Sharing,
   cursor: string | undefined,
 ): Promise<ListResourcesResult> {
-  const offset = decodeCursor(cursor)
-  const { runs: page, total } = await reader.list({ limit: PAGE, offset })
-  const next = offset + page.length
+  const after = cursor === undefined ? undefined : decodeCursor(cursor)
+  const found = await options.runs.listByChange({
+    ensembles: sharedEnsembles(options).map(({ name }) => name),
+    after,
+    // One run more than the page shows whether another page follows.
+    limit: PAGE + 1,
+  })
+  const page = found.runs.slice(0, PAGE)
+  const resources: Resource[] = []
+  for (const { runId } of page) {
+    await readTurn()
+    const run = await options.runs.record(runId)
+    if (run !== undefined) resources.push(toResource(run))
+  }
+  const last = page.at(-1)
   return {
-    resources: page.map(({ runId, ensemble, status, startedAt }) => ({
-      uri: `tutti://runs/${encodeURIComponent(runId)}`,
-      name: runId,
-      title: `${ensemble} (${status})`,
-      description: `Run of ${startedAt}`,
-      mimeType: 'application/json',
-    })),
-    ...(page.length > 0 && next < total ? { nextCursor: String(next) } : {}),
+    resources,
+    ...(last === undefined || found.runs.length <= PAGE
+      ? {}
+      : { nextCursor: encodeChangeCursor(last) }),
   }
 }
 
-function decodeCursor(cursor: string | undefined): number {
-  if (cursor === undefined) return 0
-  if (/^\d{1,9}$/.test(cursor)) return Number(cursor)
+function toResource({ runId, ensemble, status, startedAt, createdAt }: RunRecord): Resource {
+  return {
+    uri: `tutti://runs/${encodeURIComponent(runId)}`,
+    name: runId,
+    title: `${ensemble} (${status})`,
+    description: `Run of ${new Date(startedAt ?? createdAt).toISOString()}`,
+    mimeType: 'application/json',
+  }
+}
+
+function decodeCursor(cursor: string): ChangedRun {
+  const position = decodeChangeCursor(cursor)
+  if (position !== undefined) return position
   throw new ProtocolError(INVALID_PARAMS, `Unknown cursor "${shortText(cursor)}"`)
 }
 
+/** Options, reader and caller of a read. */
+export interface ResourceReading {
+  readonly options: Sharing
+  readonly reader: RunReader
+  readonly caller: Caller
+}
+
 /**
- * Reads a run or its output.
+ * Reads a run of a shared ensemble, or its output.
  *
  * @throws {ProtocolError} when the resource does not exist.
+ * @throws {TuttiError} FORBIDDEN when the caller may not read the run.
  */
-export async function readResource(reader: RunReader, uri: string): Promise<ReadResourceResult> {
+export async function readResource(
+  uri: string,
+  { options, reader, caller }: ResourceReading,
+): Promise<ReadResourceResult> {
   const [, runId, output] = /^tutti:\/\/runs\/([\w.~%-]+)(\/output)?$/.exec(uri) ?? []
   if (runId === undefined) throw notFound(uri)
   try {
-    const detail = await reader.detail(decodeSegment(runId))
+    const detail = await reader.detail(decodeSegment(runId), caller)
+    if (!sharedEnsembles(options).some(({ name }) => name === detail.ensemble)) throw notFound(uri)
     if (output === undefined) {
       return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(detail) }] }
     }

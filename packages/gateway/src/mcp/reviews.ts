@@ -15,7 +15,6 @@ import { TuttiError } from '@tutti/core'
 import { reportError } from '../http/on-error.ts'
 import { readForm, toReviewForm } from './review-form.ts'
 
-import type { ReviewToDecide } from '../runs/decide-review.ts'
 import type { GatewayCall } from '../service/gateway-call.ts'
 import type { GatewayService } from '../service/gateway-service.ts'
 import type { ElicitRequestFormParams, ElicitResult } from '@modelcontextprotocol/server'
@@ -162,13 +161,13 @@ const CLOSED: readonly string[] = ['REVIEW_RESOLVED', 'REVIEW_NOT_FOUND', 'RUN_C
 /** Decides a review. Returns the problem if the review is still open, so that the person can be asked again. */
 export async function decideByForm(
   { service, call }: Pick<ReviewContext, 'service' | 'call'>,
-  review: ReviewToDecide,
+  { reviewId }: Pick<ReviewRecord, 'reviewId'>,
   content: unknown,
 ): Promise<string | undefined> {
   const answer = readForm(content)
   if (!answer.ok) return answer.problem
   try {
-    await service.decide(call, review, () => answer.decision)
+    await service.decide(call, reviewId, () => answer.decision)
     return undefined
   } catch (error) {
     if (TuttiError.isInstance(error) && CLOSED.includes(error.code)) return undefined

@@ -107,7 +107,7 @@ export function createMcpServer(parts: McpServerParts, use: McpServerUse): McpSe
     renderPrompt(tools, params.name, params.arguments),
   )
   server.setRequestHandler('resources/list', { params: toParamsSchema(ListParams) }, ({ cursor }) =>
-    listResources(reader, cursor),
+    listResources(service.options, cursor),
   )
   server.setRequestHandler(
     'resources/templates/list',
@@ -119,7 +119,8 @@ export function createMcpServer(parts: McpServerParts, use: McpServerUse): McpSe
   server.setRequestHandler(
     'resources/read',
     { params: toParamsSchema(ResourceParams) },
-    ({ uri }) => readResource(reader, uri),
+    ({ uri }, context) =>
+      readResource(uri, { options: service.options, reader, caller: mcpCallerOf(context) }),
   )
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     use.onCalls?.(1)

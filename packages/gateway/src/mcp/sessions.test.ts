@@ -37,10 +37,7 @@ function openSessions(maxSessions = 2) {
     {
       service: new GatewayService(options),
       tools: [],
-      reader: {
-        list: () => Promise.reject(new Error()),
-        detail: () => Promise.reject(new Error()),
-      },
+      reader: { detail: () => Promise.reject(new Error()) },
       states: {
         mint: () => Promise.reject(new Error()),
         verify: () => Promise.reject(new Error()),

@@ -1,16 +1,12 @@
 /** Decides reviews on behalf of a caller. */
 import { TuttiError } from '@tutti/core'
 
-import { actorOf, assertRole, type Caller } from '../caller.ts'
+import { actorOf, assertRole, assertScope, type Caller } from '../caller.ts'
+import { decisionScope } from './run-rights.ts'
 
 import type { AddSubject } from '../http/audited.ts'
-import type {
-  ReviewDecisionApplied,
-  ReviewDecisionBody,
-  ReviewVerdict,
-  Scope,
-} from '@tutti/protocol'
-import type { ReviewRecord, RunService } from '@tutti/runs'
+import type { ReviewDecisionApplied, ReviewDecisionBody, ReviewVerdict } from '@tutti/protocol'
+import type { RunService } from '@tutti/runs'
 
 /** Caller of a decision. */
 interface DecisionCall {
@@ -19,28 +15,10 @@ interface DecisionCall {
   readonly addSubject?: AddSubject
 }
 
-/** Review to be decided. */
-export interface ReviewToDecide extends Pick<ReviewRecord, 'reviewId'> {
-  readonly request: Pick<ReviewRecord['request'], 'clientTool'>
-}
-
-/** Returns the scope that a decision of the review requires: the client of a run answers the calls of its tools. */
-export function decisionScope({ clientTool }: ReviewToDecide['request']): Scope {
-  return clientTool === true ? 'runs:write' : 'reviews:decide'
-}
-
-/** Returns the scope that a decision of the review with this id requires. */
-export async function findDecisionScope(
-  runs: Pick<RunService, 'review'>,
-  reviewId: string,
-): Promise<Scope> {
-  return decisionScope((await runs.review(reviewId))?.request ?? {})
-}
-
 /**
  * Decides a review; resolves when the decision is durable. The owner of the run validates the decision.
  *
- * @throws {TuttiError} REVIEW_NOT_FOUND; BAD_REQUEST for a review that is damaged in the store; FORBIDDEN when the caller lacks the role that the review requires; and as
+ * @throws {TuttiError} REVIEW_NOT_FOUND; BAD_REQUEST for a review that is damaged in the store; FORBIDDEN when the caller lacks the scope (GW-A4) or the role that the review requires; and as
  * `RunService.send`.
  */
 export async function decideReview(
@@ -53,6 +31,7 @@ export async function decideReview(
     throw new TuttiError('REVIEW_NOT_FOUND', `No review has the id "${reviewId}"`)
   }
   addSubject?.({ runId: review.runId })
+  assertScope(caller, decisionScope(caller, review))
   if (review.unreadable !== undefined) {
     const message = `Review "${reviewId}" cannot be read: ${review.unreadable}. Cancel run ${review.runId}`
     throw new TuttiError('BAD_REQUEST', message)

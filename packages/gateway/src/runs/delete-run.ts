@@ -2,7 +2,7 @@
 import { TuttiError } from '@tutti/core'
 
 import { cancelUnlessOver } from './cancel-run.ts'
-import { findRecord, runNotFound } from './find-run.ts'
+import { locateRun, runNotFound } from './find-run.ts'
 import { waitForEnd } from './wait-for-end.ts'
 
 import type { Caller } from '../caller.ts'
@@ -24,7 +24,7 @@ export async function deleteRun(
   const { runs } = options
   const first = await runs.delete(runId)
   if (first === 'deleted') return
-  const run = await findRecord(runs, runId)
+  const run = await locateRun(runs, runId)
   const status = await cancelUnlessOver(runs, runId, { mode: 'abort', caller })
   if (status !== undefined) await waitForEnd(options, run, { timeoutMs: STOP_MS })
   const end = await runs.delete(runId)

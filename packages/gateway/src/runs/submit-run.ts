@@ -7,7 +7,8 @@ import {
   type SubmitRunBody,
 } from '@tutti/protocol'
 
-import { actorOf, assertScope, hasScope, type Caller } from '../caller.ts'
+import { actorOf, type Caller } from '../caller.ts'
+import { assertMayReadRun, assertMayReadThread } from './run-rights.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
 import type { ForkRequest, RunWithEvents, RunRecord, RunSubmission } from '@tutti/runs'
@@ -30,7 +31,7 @@ export interface SubmissionOptions extends Pick<
 /**
  * Submits a run; a repeated submission under the same idempotency key returns the existing run.
  *
- * @throws {TuttiError} as `RunService.submit`; INVALID_WEBHOOK; FORBIDDEN for the thread of another key.
+ * @throws {TuttiError} as `RunService.submit`; INVALID_WEBHOOK; FORBIDDEN for a thread that the caller may not read.
  */
 export async function submitRunAs(
   options: Pick<GatewayOptions, 'runs' | 'webhooks'>,
@@ -70,35 +71,37 @@ export type ForkSubmission = { readonly body: ForkContent } & Pick<
 /**
  * Submits a fork of a run; a repeated submission under the same idempotency key returns the existing fork.
  *
- * @throws {TuttiError} as `RunService.fork`, and INVALID_WEBHOOK.
+ * @throws {TuttiError} as `RunService.fork`; INVALID_WEBHOOK; FORBIDDEN for a parent that the caller may not read.
  */
-export function forkRunAs(
+export async function forkRunAs(
   options: Pick<GatewayOptions, 'runs' | 'webhooks'>,
   parentRunId: string,
   { body, ...submission }: ForkSubmission,
 ): Promise<RunRecord> {
+  await assertMayReadRun(options.runs, parentRunId, submission.caller)
   return options.runs.fork(parentRunId, buildSubmission(options, body, submission))
 }
 
 /**
  * Returns what a fork would do, without creating it.
  *
- * @throws {TuttiError} as `RunService.previewFork`, and INVALID_WEBHOOK.
+ * @throws {TuttiError} as `RunService.previewFork`; INVALID_WEBHOOK; FORBIDDEN for a parent that the caller may not read.
  */
-export function previewForkAs(
+export async function previewForkAs(
   options: Pick<GatewayOptions, 'runs' | 'webhooks'>,
   parentRunId: string,
   { body, ...submission }: ForkSubmission,
 ): Promise<ForkPreview> {
+  await assertMayReadRun(options.runs, parentRunId, submission.caller)
   return options.runs.previewFork(parentRunId, buildSubmission(options, body, submission))
 }
 
 /**
  * Submits a replay of a run; a repeated submission under the same idempotency key returns the existing replay.
  *
- * @throws {TuttiError} as `RunService.replay`, and INVALID_WEBHOOK.
+ * @throws {TuttiError} as `RunService.replay`; INVALID_WEBHOOK; FORBIDDEN for a parent that the caller may not read.
  */
-export function replayRunAs(
+export async function replayRunAs(
   options: Pick<GatewayOptions, 'runs' | 'webhooks'>,
   parentRunId: string,
   {
@@ -109,18 +112,17 @@ export function replayRunAs(
     'caller' | 'idempotencyKey' | 'traceparent' | 'tracestate'
   >,
 ): Promise<RunRecord> {
+  await assertMayReadRun(options.runs, parentRunId, submission.caller)
   return options.runs.replay(parentRunId, buildSubmission(options, body, submission))
 }
 
-/** Refuses the thread of another key to a caller that may not read it: the agents of its runs know the messages. */
+/** Refuses a caller that may not read the thread of a submission: the agents of the run know the messages. */
 async function assertMayContinue(
   { runs }: Pick<GatewayOptions, 'runs'>,
   { threadId }: Pick<SubmitRunBody, 'threadId'>,
   caller: Caller,
 ): Promise<void> {
-  if (threadId === undefined || hasScope(caller, 'runs:read')) return
-  const thread = await runs.threads.get(threadId)
-  if (thread !== undefined && thread.actor !== caller.name) assertScope(caller, 'runs:read')
+  if (threadId !== undefined) await assertMayReadThread(runs, threadId, caller)
 }
 
 /** Adds the caller and its quota to the body of a request. */

@@ -9,7 +9,7 @@ import type { Scope } from '@tutti/protocol'
 export interface GatewayAction extends AuditSubject {
   /** Name of the corresponding route. */
   readonly name: 'submitRun' | 'cancelRun' | 'decideReview' | 'injectDirective' | 'invokeTool'
-  /** Scope that the caller needs; null when the action follows from an earlier one. */
+  /** Scope that the caller needs; null when it acts on its own run as a consequence of an earlier request. */
   readonly scope: Scope | null
 }
 

@@ -23,7 +23,8 @@ import {
 
 import { actorOf, type Caller } from '../caller.ts'
 import { cancelRun, cancelUnlessOver } from '../runs/cancel-run.ts'
-import { decideReview, decisionScope, type ReviewToDecide } from '../runs/decide-review.ts'
+import { decideReview } from '../runs/decide-review.ts'
+import { assertMayRead, cancelScope, findDecisionScope } from '../runs/run-rights.ts'
 import { submitAndFollowAs, submitRunAs, type SubmissionOptions } from '../runs/submit-run.ts'
 import { waitForEnd } from '../runs/wait-for-end.ts'
 import {
@@ -148,8 +149,23 @@ export class GatewayService {
     return found === undefined ? undefined : runs.record(found.runId)
   }
 
-  /** Finds the run of a task of one of these ensembles. */
+  /**
+   * Finds the run of a task of one of these ensembles for a caller that will see it.
+   *
+   * @throws {TuttiError} FORBIDDEN when the caller may not read it.
+   */
   async find(
+    runId: string,
+    ensembles: readonly Pick<Ensemble, 'name'>[],
+    caller: Caller,
+  ): Promise<RunRecord | undefined> {
+    const run = await this.locate(runId, ensembles)
+    if (run !== undefined) assertMayRead(caller, run)
+    return run
+  }
+
+  /** Finds the run of a task that is acted on; the caller may not see more than its status. */
+  async locate(
     runId: string,
     ensembles: readonly Pick<Ensemble, 'name'>[],
   ): Promise<RunRecord | undefined> {
@@ -179,7 +195,7 @@ export class GatewayService {
       })
       return
     }
-    await this.decide(call, review, () => message.decide(review.request))
+    await this.decide(call, review.reviewId, () => message.decide(review.request))
   }
 
   async #namedReview(
@@ -200,12 +216,8 @@ export class GatewayService {
    *
    * @throws {TuttiError} FORBIDDEN, and as `RunService.send`.
    */
-  async decide(
-    call: GatewayCall,
-    { reviewId, request }: ReviewToDecide,
-    read: () => ReviewDecisionBody,
-  ): Promise<void> {
-    const scope = decisionScope(request)
+  async decide(call: GatewayCall, reviewId: string, read: () => ReviewDecisionBody): Promise<void> {
+    const scope = await findDecisionScope(this.options.runs, reviewId, call.caller)
     const action = { name: 'decideReview', scope, target: reviewId } as const
     await call.perform(action, (addSubject) =>
       decideReview(this.options.runs, reviewId, { ...read(), caller: call.caller, addSubject }),
@@ -232,7 +244,8 @@ export class GatewayService {
 
   /**
    * Cancels the run of a client that has disconnected, and retries while that can help. An explicit cancel always
-   * applies. A lost connection does not while the server drains, because the server itself closes connections then.
+   * applies. A lost connection does not while the server drains, because the server itself closes connections then. The
+   * run of another caller requires `runs:control`.
    */
   async cancelAbandoned(
     call: GatewayCall,
@@ -242,11 +255,14 @@ export class GatewayService {
     const { runs } = this.options
     const isNeeded = (): boolean => isExplicit || runs.state !== 'DRAINING'
     if (!isNeeded()) return
-    await this.#retrying({ runId, what: 'cancel an abandoned run', isNeeded }, () =>
-      call.perform({ name: 'cancelRun', scope: null, runId }, () =>
-        cancelUnlessOver(runs, runId, { mode: 'abort', caller: call.caller }),
-      ),
-    )
+    await this.#retrying({ runId, what: 'cancel an abandoned run', isNeeded }, async () => {
+      const { caller } = call
+      const run = await runs.record(runId)
+      if (run === undefined) return
+      await call.perform({ name: 'cancelRun', scope: cancelScope(caller, run), runId }, () =>
+        cancelUnlessOver(runs, runId, { mode: 'abort', caller }),
+      )
+    })
   }
 
   /** Cancels a run at `deadlineAt`, in milliseconds since 1970, unless it has ended. */

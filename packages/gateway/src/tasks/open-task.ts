@@ -8,7 +8,8 @@
  * GW-O1 A task is a run with the same id. A caller sees the runs of the shared ensembles, and at the address of one
  *    ensemble only its runs.
  * GW-O2 Repeated sends of a new task with the same idempotency key are one run, even if the caller chose its id.
- * GW-O3 Deciding, guiding, and following a run of another caller need the same scopes as over REST.
+ * GW-O3 Following a run of another caller requires `runs:read`, since each answer shows it. Deciding and guiding require
+ *    the same scopes as over REST in addition.
  */
 import { TuttiError, Type, type Static, type TraceContext } from '@tutti/core'
 import { decode, USAGE_EXTENSION } from '@tutti/protocol'
@@ -16,6 +17,7 @@ import { decode, USAGE_EXTENSION } from '@tutti/protocol'
 import { assertScope } from '../caller.ts'
 import { badRequest } from '../http/api-error.ts'
 import { findRecord, runNotFound } from '../runs/find-run.ts'
+import { cancelScope, isOwn } from '../runs/run-rights.ts'
 import { resolveLimits, type RunLimits } from '../service/caller-limits.ts'
 import { parseInputs } from '../service/inputs-in-text.ts'
 import { findShared } from '../service/sharing.ts'
@@ -81,9 +83,11 @@ async function findOrBeginTask(
   limits: RunLimits,
 ): Promise<OpenTask> {
   const { id, message } = params
+  const { service, call } = sender
   const taskId = message?.taskId ?? id
   if (taskId === undefined) return begin(params, sender, limits)
-  const known = await sender.service.find(taskId, sender.ensembles)
+  sender.addSubject({ runId: taskId })
+  const known = await service.find(taskId, sender.ensembles, call.caller)
   // Only a message that names no task can begin one.
   const canBegin = message !== undefined && message.taskId === undefined
   if (known !== undefined && !(canBegin && isRepeat(known, sender))) {
@@ -96,7 +100,7 @@ async function findOrBeginTask(
 /** Whether the run was begun by the same send. */
 function isRepeat({ request, actor }: RunRecord, { idempotencyKey, call }: TaskSender): boolean {
   const key = readMemo(request).idempotencyKey
-  return key !== undefined && key === idempotencyKey && actor === call.caller.name
+  return key !== undefined && key === idempotencyKey && isOwn(call.caller, { actor })
 }
 
 /** Data that a send stores with a new run, in addition to the message. */
@@ -168,13 +172,11 @@ async function continueTask(
   const { caller } = call
   addSubject({ runId, target: run.ensemble })
   assertSameTask(run, params)
-  const isOwn = run.actor === caller.name
-  if (params.metadata?.[USAGE_EXTENSION] !== undefined && !isOwn) {
-    assertScope(caller, 'runs:control')
+  if (params.metadata?.[USAGE_EXTENSION] !== undefined) {
+    assertScope(caller, cancelScope(caller, run))
   }
   const task = { ...toSessionField(readMemo(run.request).sessionId), isUnnamed: false }
   if (params.message === undefined) {
-    if (!isOwn) assertScope(caller, 'runs:read')
     return { ...task, run, linesFrom: 0, stopFrom: lastSeq }
   }
   const message = readMessage(params.message.parts)
@@ -183,7 +185,7 @@ async function continueTask(
     decide: (review) => readTasksDecision(message, review),
     guide: () => message.text,
   })
-  const after = await findRecord(service.options.runs, runId)
+  const after = await findRecord(service.options.runs, runId, caller)
   return { ...task, run: after, linesFrom: lastSeq + 1, stopFrom: after.lastSeq }
 }
 

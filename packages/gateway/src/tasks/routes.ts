@@ -23,7 +23,7 @@ import { STREAM_HEADERS, type StreamAnswer } from '../http/event-stream.ts'
 import { reportError } from '../http/on-error.ts'
 import { readJsonBody } from '../http/read-body.ts'
 import { readIdempotencyKey, readTrace } from '../http/request-headers.ts'
-import { findRecord, runNotFound } from '../runs/find-run.ts'
+import { locateRun, runNotFound } from '../runs/find-run.ts'
 import { describeExceededLimit } from '../service/caller-limits.ts'
 import { recordedCall } from '../service/gateway-call.ts'
 import { GatewayService } from '../service/gateway-service.ts'
@@ -234,9 +234,9 @@ async function answerCancel({ body, envelope, sender, signal }: WireCall): Promi
   const { service, call, ensembles, addSubject } = sender
   const { id } = readCancel(body)
   addSubject({ runId: id })
-  const run = await service.find(id, ensembles)
+  const run = await service.locate(id, ensembles)
   if (run === undefined) throw runNotFound(id)
   await service.cancel(call, run, { waitMs: CANCEL_WAIT_MS, signal })
-  const { status } = await findRecord(service.options.runs, id)
+  const { status } = await locateRun(service.options.runs, id)
   return answerValue(envelope, { id, status: TASK_STATUSES[status] })
 }

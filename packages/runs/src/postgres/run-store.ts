@@ -103,7 +103,7 @@ export class PostgresRunStore implements RunStore {
     const { runId, reviewId, open = false, maxBytes = Number.MAX_SAFE_INTEGER } = query
     const rows = await this.#query(
       `SELECT * FROM (
-         SELECT reviews.*, run_id, ensemble, inputs, tags,
+         SELECT reviews.*, run_id, ensemble, inputs, tags, actor,
            sum(octet_length(reviews.request) + octet_length(inputs) + octet_length(tags))
              OVER (ORDER BY reviews.id)
            - octet_length(reviews.request) - octet_length(inputs) - octet_length(tags) AS before

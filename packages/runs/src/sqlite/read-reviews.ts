@@ -14,7 +14,7 @@ export function prepareReviewReader(
     const { where, values } = toFilter(query)
     const found = prepareRows(
       database,
-      `SELECT reviews.*, run_id, ensemble, inputs, tags
+      `SELECT reviews.*, run_id, ensemble, inputs, tags, actor
        FROM reviews JOIN runs ON runs.id = run ${where} ORDER BY n`,
     )
     const reviews: ReviewRecord[] = []

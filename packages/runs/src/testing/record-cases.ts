@@ -244,12 +244,12 @@ export const recordCases: readonly StorageCase[] = [
   {
     name: '[RUNS-P4] a review is open from its request until it is decided, with its expiry',
     async run({ storage }) {
-      const owner = await ownedRun(storage, 'run-a', { tags: { by: 'ci' } })
+      const owner = await ownedRun(storage, 'run-a', { tags: { by: 'ci' }, actor: 'ada' })
       const request = reviewRequested('review-1', { timeoutMs: 5000 })
       const endless = reviewRequested('review-2')
       await owner.commit([started, request, endless])
       const { ensemble, inputs, tags } = owner.claimed.run
-      const run = { runId: 'run-a', ensemble, inputs, tags }
+      const run = { runId: 'run-a', ensemble, inputs, tags, actor: 'ada' }
       const base = { ...run, status: 'OPEN', openedAt: AT_MS }
       const open = { ...base, reviewId: 'review-1', request, expiresAt: AT_MS + 5000 }
       const other = { ...base, reviewId: 'review-2', request: endless }

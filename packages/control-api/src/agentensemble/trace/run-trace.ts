@@ -1,6 +1,6 @@
 /** Reads a run and its events for the export formats of AgentEnsemble. */
 import { TuttiError } from '@tutti/core'
-import { findRecord } from '@tutti/gateway'
+import { findRecord, type Caller } from '@tutti/gateway'
 import { eventPages, eventSize, type RunRecord } from '@tutti/runs'
 
 import { buildDagModel } from './dag-model.ts'
@@ -14,21 +14,29 @@ type TraceOptions = Pick<ResolvedControlApiOptions, 'runs' | 'clock' | 'redactor
 /**
  * Returns the trace of a run as of now.
  *
- * @throws {TuttiError} RUN_NOT_FOUND when the run does not exist, PAYLOAD_TOO_LARGE beyond `maxTraceBytes`.
+ * @throws {TuttiError} RUN_NOT_FOUND when the run does not exist, FORBIDDEN when the caller may not read it, PAYLOAD_TOO_LARGE beyond `maxTraceBytes`.
  */
-export async function readRunTrace(options: TraceOptions, runId: string): Promise<ExecutionTrace> {
+export async function readRunTrace(
+  options: TraceOptions,
+  runId: string,
+  caller: Caller,
+): Promise<ExecutionTrace> {
   const { clock } = options
-  const { run, events } = await readRun(options, runId)
+  const { run, events } = await readRun(options, runId, caller)
   return buildExecutionTrace(run, events, clock.now())
 }
 
 /**
  * Returns the task graph of a run as of now.
  *
- * @throws {TuttiError} RUN_NOT_FOUND when the run does not exist, PAYLOAD_TOO_LARGE beyond `maxTraceBytes`.
+ * @throws {TuttiError} RUN_NOT_FOUND when the run does not exist, FORBIDDEN when the caller may not read it, PAYLOAD_TOO_LARGE beyond `maxTraceBytes`.
  */
-export async function readRunDag(options: TraceOptions, runId: string): Promise<DagModel> {
-  const { run, events } = await readRun(options, runId)
+export async function readRunDag(
+  options: TraceOptions,
+  runId: string,
+  caller: Caller,
+): Promise<DagModel> {
+  const { run, events } = await readRun(options, runId, caller)
   const now = options.clock.now()
   return buildDagModel(buildExecutionTrace(run, events, now), events, now)
 }
@@ -36,8 +44,9 @@ export async function readRunDag(options: TraceOptions, runId: string): Promise<
 async function readRun(
   { runs, redactor, maxTraceBytes }: TraceOptions,
   runId: string,
+  caller: Caller,
 ): Promise<{ readonly run: RunRecord; readonly events: readonly LoggedRunEvent[] }> {
-  const run = await findRecord(runs, runId)
+  const run = await findRecord(runs, runId, caller)
   const events: LoggedRunEvent[] = []
   let bytes = 0
   for await (const page of eventPages(runs, { runId, from: 0 })) {

@@ -19,6 +19,7 @@ import { reportError } from '../../http/on-error.ts'
 import { readJsonBody } from '../../http/read-body.ts'
 import { readIdempotencyKey, readTrace } from '../../http/request-headers.ts'
 import { readEventsUntil } from '../../runs/read-events-until.ts'
+import { isOwn } from '../../runs/run-rights.ts'
 import { toModelRun, findSharedModel } from '../../service/find-model.ts'
 import { recordedCall, type GatewayCall } from '../../service/gateway-call.ts'
 import { GatewayService } from '../../service/gateway-service.ts'
@@ -108,13 +109,13 @@ async function continueRun(
   const reviews = found.flatMap((review) => (review === undefined ? [] : [review]))
   const [first] = reviews
   if (first === undefined || !reviews.every((review) => isCurrent(review, first))) return undefined
-  const run = await service.find(first.runId, sharedEnsembles(service.options))
-  if (run === undefined || run.actor !== call.caller.name) return undefined
+  const run = await service.locate(first.runId, sharedEnsembles(service.options))
+  if (run === undefined || !isOwn(call.caller, run)) return undefined
   const open = reviews.filter(({ status }) => status === 'OPEN')
   if (open.length > 0 && isTerminalRunStatus(run.status)) return undefined
   for (const review of open) {
     const answer = answers.find(({ reviewId }) => reviewId === review.reviewId)
-    if (answer !== undefined) await service.decide(call, review, () => answer.decision)
+    if (answer !== undefined) await service.decide(call, review.reviewId, () => answer.decision)
   }
   const answered = reviews.map(({ reviewId }) => reviewId)
   return { run, answered, isRepeatable: true }

@@ -17,10 +17,10 @@
 import { TuttiError, Type } from '@tutti/core'
 import { threadNotFound, type ThreadRecord } from '@tutti/runs'
 
-import { actorOf } from '../../caller.ts'
 import { badRequest } from '../../http/api-error.ts'
 import { largeResponse } from '../../http/large-json.ts'
 import { readJsonBody } from '../../http/read-body.ts'
+import { createThreadAs } from '../../runs/create-thread.ts'
 import { deleteThread } from '../../runs/delete-thread.ts'
 import { toOpenAiResponse } from '../errors.ts'
 import { readPageQuery, type PageQuery } from '../item-page.ts'
@@ -114,7 +114,7 @@ class Conversations {
       throw badRequest('request body', [{ path: '/items', message }])
     }
     const tags = body.metadata ?? {}
-    const { thread } = await runs.threads.create({ tags, ...actorOf(caller) })
+    const { thread } = await createThreadAs(runs, { tags }, caller)
     addSubject({ target: thread.threadId })
     return this.#answer(thread)
   }

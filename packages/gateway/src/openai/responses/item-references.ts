@@ -8,7 +8,7 @@
 import { badRequest } from '../../http/api-error.ts'
 import { parseItemRun, toReviewId } from './ids.ts'
 import { toInputItem } from './input-items.ts'
-import { assertMayRead, findStoredRun, readResponses } from './stored-run.ts'
+import { findStoredRun, readResponses } from './stored-run.ts'
 
 import type { Caller } from '../../caller.ts'
 import type { GatewayOptions } from '../../gateway-options.ts'
@@ -83,9 +83,8 @@ async function loadItems(
   caller: Caller,
   runId: string,
 ): Promise<ReadonlyMap<string, OutputItem>> {
-  const stored = await findStoredRun(options, runId)
+  const stored = await findStoredRun(options, runId, caller)
   if (stored?.request.store !== true) return new Map()
-  assertMayRead(caller, stored)
   const responses = await readResponses(options, stored)
   const segments = Array.from({ length: responses.newest + 1 }, (_, segment) => segment)
   const items = segments.flatMap((segment) => responses.stateOf(segment).output)

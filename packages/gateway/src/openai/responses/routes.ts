@@ -9,7 +9,7 @@
  *
  * GW-N10 A lost connection does not affect the run: its response can be retrieved, and its stream joined.
  * GW-N11 A response is readable with the scope runs:read, by any key. Without this scope, a key can only continue its own
- *    responses, also by the ids of their calls. With `store: false` a response is only in the answer to its request.
+ *    responses, also by the ids of their calls, and cancels no other, because the answer shows the response. With `store: false` a response is only in the answer to its request.
  * GW-N12 `previous_response_id` of an ended run begins a run with the conversation so far, without its instructions: the
  *    messages, and the calls of client tools with their outputs. Of a run that waits, the outputs continue it. The same outputs sent again return the response that they began.
  */
@@ -52,9 +52,9 @@ import {
 } from './parameters.ts'
 import { resolveReferences } from './item-references.ts'
 import {
-  assertMayRead,
   findStoredRun,
   foldOf,
+  locateStoredRun,
   readResponses,
   responseNotFound,
   toMemo,
@@ -65,6 +65,7 @@ import {
 } from './stored-run.ts'
 import { CreateResponseBody } from './wire.ts'
 
+import type { Caller } from '../../caller.ts'
 import type { GatewayOptions } from '../../gateway-options.ts'
 import type { HttpRoute, HttpRouteCall, RouteAnswer } from '../../http/route.ts'
 import type { HistoryMessage, LoggedRunEvent } from '@tutti/protocol'
@@ -159,9 +160,13 @@ class Responses {
     return Response.json(toWireResponse(opened.stored, responses.stateOf(opened.segment)))
   }
 
-  async retrieve({ request, parameters: { id = '' } }: HttpRouteCall): Promise<RouteAnswer> {
+  async retrieve({
+    request,
+    caller,
+    parameters: { id = '' },
+  }: HttpRouteCall): Promise<RouteAnswer> {
     const query = new URL(request.url).searchParams
-    const opened = await this.#find(id)
+    const opened = await this.#find(id, caller)
     const responses = await readResponses(this.#options, opened.stored)
     if (!responses.has(opened.segment)) throw responseNotFound(id)
     if (query.get('stream') === 'true') return this.#stream(opened, readAfter(query))
@@ -170,7 +175,7 @@ class Responses {
 
   async cancel(routeCall: HttpRouteCall): Promise<Response> {
     const { request, caller, addSubject, parameters } = routeCall
-    const { stored, segment } = await this.#find(parameters['id'] ?? '')
+    const { stored, segment } = await this.#find(parameters['id'] ?? '', caller)
     const { run } = stored
     addSubject({ runId: run.runId })
     if (!isTerminalRunStatus(run.status)) {
@@ -188,8 +193,8 @@ class Responses {
     return Response.json({ id, object: 'response', deleted: true })
   }
 
-  async listInput({ request, parameters: { id = '' } }: HttpRouteCall): Promise<Response> {
-    const { stored, segment } = await this.#find(id)
+  async listInput({ request, caller, parameters: { id = '' } }: HttpRouteCall): Promise<Response> {
+    const { stored, segment } = await this.#find(id, caller)
     const { runId } = stored.run
     const query = readPageQuery(new URL(request.url).searchParams)
     const items =
@@ -199,11 +204,18 @@ class Responses {
     return Response.json(selectPage(items, query))
   }
 
-  /** Finds a stored response. @throws {TuttiError} RUN_NOT_FOUND. */
-  async #find(id: string): Promise<OpenResponse> {
+  /**
+   * Finds a stored response for its reader; without one, only to act on it.
+   *
+   * @throws {TuttiError} RUN_NOT_FOUND; FORBIDDEN when the reader may not read it.
+   */
+  async #find(id: string, reader?: Caller): Promise<OpenResponse> {
     const parsed = parseResponseId(id)
-    const stored =
-      parsed === undefined ? undefined : await findStoredRun(this.#options, parsed.runId)
+    const find = (runId: string) =>
+      reader === undefined
+        ? locateStoredRun(this.#options, runId)
+        : findStoredRun(this.#options, runId, reader)
+    const stored = parsed === undefined ? undefined : await find(parsed.runId)
     if (parsed === undefined || stored?.request.store !== true) throw responseNotFound(id)
     return { stored, segment: parsed.segment }
   }
@@ -218,19 +230,17 @@ class Responses {
     const previous = id === undefined ? undefined : parseResponseId(id)
     if (id === undefined) {
       if (outputs.length === 0) return this.#begin(routeCall, body, [])
-      const waiting = await this.#findWaiting(outputs)
-      const found = await this.#load(waiting.runId)
-      assertMayRead(caller, found.stored)
+      const waiting = await this.#findWaiting(outputs, caller)
+      const found = await this.#load(waiting.runId, caller)
       return this.#continue(call, body, { ...found, previous: waiting, outputs })
     }
-    const found = previous === undefined ? undefined : await this.#loadPrevious(previous)
+    const found = previous === undefined ? undefined : await this.#loadPrevious(previous, caller)
     if (previous === undefined || found === undefined || !found.responses.has(previous.segment)) {
       throw badRequest('request body', [
         { path: '/previous_response_id', message: `names no stored response, got "${id}"` },
       ])
     }
     const { stored, responses } = found
-    assertMayRead(caller, stored)
     const isLast = responses.newest === previous.segment
     if (isLast && isTerminalRunStatus(stored.run.status)) {
       if (outputs.length > 0) matchOutputs(outputs, [])
@@ -247,20 +257,20 @@ class Responses {
     return this.#continue(call, body, { ...found, previous, outputs })
   }
 
-  async #loadPrevious({ runId }: ResponseId): Promise<LoadedRun | undefined> {
-    const stored = await findStoredRun(this.#options, runId)
+  async #loadPrevious({ runId }: ResponseId, caller: Caller): Promise<LoadedRun | undefined> {
+    const stored = await findStoredRun(this.#options, runId, caller)
     if (stored?.request.store !== true) return undefined
     return { stored, responses: await readResponses(this.#options, stored) }
   }
 
-  async #load(runId: string): Promise<LoadedRun> {
-    const stored = await findStoredRun(this.#options, runId)
+  async #load(runId: string, caller: Caller): Promise<LoadedRun> {
+    const stored = await findStoredRun(this.#options, runId, caller)
     if (stored === undefined) throw responseNotFound(toResponseId({ runId, segment: 0 }))
     return { stored, responses: await readResponses(this.#options, stored) }
   }
 
   /** Finds the response that outputs answer, by their ids. */
-  async #findWaiting(outputs: readonly ClientOutput[]): Promise<ResponseId> {
+  async #findWaiting(outputs: readonly ClientOutput[], caller: Caller): Promise<ResponseId> {
     const { runs } = this.#options
     const reviews = await Promise.all(outputs.map(({ reviewId }) => runs.review(reviewId)))
     const problems = outputs.flatMap(({ id, path }, place) =>
@@ -272,7 +282,7 @@ class Responses {
     if (runIds.size > 1) problems.push({ path: '/input', message: 'has outputs for several runs' })
     const [runId] = runIds
     if (problems.length > 0 || runId === undefined) throw badRequest('request body', problems)
-    const { responses } = await this.#load(runId)
+    const { responses } = await this.#load(runId, caller)
     const asked = new Set(outputs.map(({ reviewId }) => reviewId))
     const isAsked = ({ reviewId }: { readonly reviewId: string }): boolean => asked.has(reviewId)
     let segment = responses.newest
@@ -336,11 +346,7 @@ class Responses {
     assertSameRequest(toResponseRequest(body), stored.request)
     const open = outputs.filter((output) => !isDecided(output))
     for (const { review, decision } of matchOutputs(open, responses.open)) {
-      await this.#service.decide(
-        call,
-        { reviewId: review.reviewId, request: review },
-        () => decision,
-      )
+      await this.#service.decide(call, review.reviewId, () => decision)
     }
     return next
   }

@@ -3,7 +3,7 @@ import { TuttiError } from '@tutti/core'
 import { decode, type HistoryMessage } from '@tutti/protocol'
 import { eventPages, type RunRecord } from '@tutti/runs'
 
-import { assertScope, type Caller } from '../../caller.ts'
+import { assertMayRead } from '../../runs/run-rights.ts'
 import { sharedEnsembles } from '../../service/sharing.ts'
 import { listMadeItems } from './input-items.ts'
 import { readInput, toItemHistory, toItems } from './input.ts'
@@ -11,6 +11,7 @@ import { readTextSchema, toResponseRequest } from './parameters.ts'
 import { RunResponses } from './run-responses.ts'
 import { CreateResponseBody, type ResponseRequest, type ResponseState } from './wire.ts'
 
+import type { Caller } from '../../caller.ts'
 import type { GatewayOptions } from '../../gateway-options.ts'
 import type { WireResponse } from './wire.ts'
 
@@ -29,9 +30,27 @@ export interface StoredRun {
   readonly request: ResponseRequest
 }
 
-/** Finds a run that a request of the Responses API began, of an ensemble that is shared. */
+/** Resources that the runs of shared ensembles are found with. */
+type Finding = Pick<GatewayOptions, 'runs' | 'tools' | 'models' | 'shared'>
+
+/**
+ * Finds a run that a request of the Responses API began, of an ensemble that is shared, for a caller that will see it.
+ *
+ * @throws {TuttiError} FORBIDDEN when the caller may not read it.
+ */
 export async function findStoredRun(
-  options: Pick<GatewayOptions, 'runs' | 'tools' | 'models' | 'shared'>,
+  options: Finding,
+  runId: string,
+  caller: Caller,
+): Promise<StoredRun | undefined> {
+  const stored = await locateStoredRun(options, runId)
+  if (stored !== undefined) assertMayRead(caller, stored.run)
+  return stored
+}
+
+/** Finds a run as `findStoredRun` does, to act on it; the caller may not see more than its status. */
+export async function locateStoredRun(
+  options: Finding,
   runId: string,
 ): Promise<StoredRun | undefined> {
   const run = await options.runs.record(runId)
@@ -45,15 +64,6 @@ export function toStoredRun(run: RunRecord): StoredRun | undefined {
   const decoded = decode(CreateResponseBody, run.request?.memo?.[MEMO])
   if (!decoded.ok) return undefined
   return { run, body: decoded.value, request: toResponseRequest(decoded.value) }
-}
-
-/**
- * Refuses the response of another key to a caller that may not read it.
- *
- * @throws {TuttiError} FORBIDDEN.
- */
-export function assertMayRead(caller: Caller, { run }: StoredRun): void {
-  if (run.actor !== caller.name) assertScope(caller, 'runs:read')
 }
 
 /** Returns the fold of the events of a run, before its first event. */
