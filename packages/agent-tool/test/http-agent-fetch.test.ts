@@ -53,7 +53,8 @@ describe('request headers', () => {
     const agent = await rawServer((socket) => socket.write(whole('ok')))
     const other = await rawServer((socket) => socket.write(whole('ok')))
     const url = `http://user:password@127.0.0.1:${agent.port}`
-    await createFetch(url, { headers: { 'x-key': 'secret' } })(`${other.origin}/card`)
+    const allow = [`127.0.0.1:${other.port}`]
+    await createFetch(url, { headers: { 'x-key': 'secret' }, allow })(`${other.origin}/card`)
     expect(other.requests[0]?.headers).toEqual({
       host: `127.0.0.1:${other.port}`,
       connection: 'keep-alive',
@@ -168,6 +169,19 @@ describe('request URLs', () => {
       message: expect.not.stringContaining('secret'),
     })
   })
+
+  test.for(['127.0.0.1', 'localhost'])(
+    '[F3] reaches no other port of the host of the agent on this machine: %s',
+    async (host) => {
+      const other = await rawServer((socket) => socket.write(whole('ok')))
+      const fetch = createFetch(`http://${host}:1`)
+      const refused = fetch(`http://${host}:${other.port}/a2a`, POST)
+      expect(await catchAgentError(refused)).toMatchObject({ failureType: 'configuration' })
+      expect(other.requests).toEqual([])
+      const allowed = createFetch(`http://${host}:1`, { allow: [`${host}:${other.port}`] })
+      expect(await (await allowed(`http://${host}:${other.port}/a2a`, POST)).text()).toBe('ok')
+    },
+  )
 
   test('[F3] reaches hosts that are listed in allow', async () => {
     const server = await rawServer((socket) => socket.write(whole('ok')))

@@ -26,6 +26,38 @@ describe.each(MODES)('to an MCP client of mode %s', (mode) => {
     ])
   })
 
+  it('does not expose the runs of ensembles that are not shared', async () => {
+    await using api = await openServer({
+      ensembles: [singer(), singer('hidden')],
+      shared: { ensembles: ['singer'] },
+    })
+    const { runId } = await api.runs.submit({ ensemble: 'hidden', inputs: { song: 'Ode' } })
+    const other = await api.runs.submit({ ensemble: 'singer', inputs: { song: 'Ode' } })
+    await using peer = await connectClient(api, { mode })
+    const { resources } = await peer.client.listResources()
+    expect(resources.map(({ name }) => name)).toEqual([other.runId])
+    for (const uri of [`tutti://runs/${runId}`, `tutti://runs/${runId}/output`]) {
+      await expect(peer.client.readResource({ uri })).rejects.toThrow(/Unknown resource|not found/)
+    }
+  })
+
+  it('lists runs on pages, the one that changed last first', async () => {
+    await using api = await openServer({ ensembles: [singer()] })
+    const run = { ensemble: 'singer', inputs: { song: 'Ode' } }
+    for (let count = 0; count < 60; count += 1) await api.runs.submit(run)
+    const isOver = async () =>
+      (await api.runs.list({ statuses: ['COMPLETED'], limit: 1, offset: 0 })).total
+    await expect.poll(isOver, { timeout: 20_000 }).toBe(60)
+    await using peer = await connectClient(api, { mode })
+    // The client reads all pages, of 50 runs each.
+    const { resources } = await peer.client.listResources()
+    const names = resources.map(({ name }) => name)
+    const changed = await api.runs.listByChange({ ensembles: ['singer'], limit: 60 })
+    expect(names).toEqual(changed.runs.map(({ runId }) => runId))
+    expect(new Set(names).size).toBe(60)
+    await expect(peer.client.listResources({ cursor: '50' })).rejects.toThrow('Unknown cursor')
+  })
+
   it.each(['tutti://runs/none', 'tutti://runs/%ff', 'file:///etc/passwd', 'tutti://runs/'])(
     'reports that the resource %s does not exist',
     async (uri) => {

@@ -99,6 +99,23 @@ describe('/api/threads', () => {
     expect((await api.get(`/api/runs/${runId}`)).status).toBe(404)
   })
 
+  it('[GW-A2] hides the runs of other keys from the key that created their thread', async () => {
+    await using api = await openServer({
+      apiKeys: [apiKey('writer-key-of-some-length', { name: 'writer', scopes: ['runs:write'] })],
+    })
+    const as = { authorization: 'Bearer writer-key-of-some-length' }
+    const inputs = { composer: 'Bach', hall: 'A' }
+    const threadId = 'thread-a'
+    api.play()
+    expect((await api.post('/api/threads', { threadId }, as)).status).toBe(201)
+    expect((await api.post('/api/threads', { threadId }, as)).status).toBe(200)
+    expect((await api.post('/api/runs?wait=20', { inputs, threadId }, as)).status).toBe(200)
+    const { runId } = await api.runs.submit({ inputs, threadId, actor: 'other' })
+    await expect.poll(async () => (await api.runs.record(runId))?.status).toBe('COMPLETED')
+    expect((await api.post('/api/runs', { inputs, threadId }, as)).status).toBe(403)
+    expect((await api.post('/api/threads', { threadId }, as)).status).toBe(403)
+  })
+
   it('requires the scopes of runs, and records changes in the audit trail', async () => {
     await using api = await openServer({
       apiKeys: [
