@@ -59,6 +59,7 @@ describe('request headers', () => {
       host: `127.0.0.1:${other.port}`,
       connection: 'keep-alive',
       accept: '*/*',
+      'user-agent': expect.stringMatching(/^tutti\//),
     })
   })
 

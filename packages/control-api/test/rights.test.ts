@@ -405,7 +405,6 @@ beforeAll(async () => {
   })
   api = await openServer({
     ensembles: [echo],
-    limits: { maxUnfinishedRuns: 10_000 },
     apiKeys: KEYS.map((scopes) => apiKey(secretOf(scopes), { name: keyName(scopes), scopes })),
   })
   // A tool call would wait for the test.
