@@ -317,8 +317,16 @@ test('[W2] does not send headers to another origin that a card names', async () 
   const other = await rawAgent(done)
   const agent = await rawAgent(done, { card: ({ json }) => json(cardAt(other.url)) })
   const headers = { authorization: 'Bearer secret' }
-  expect(await ask({ url: agent.url, headers })).toBe('over A2A')
+  const allow = [new URL(other.url).host]
+  expect(await ask({ url: agent.url, headers, allow })).toBe('over A2A')
   expect(other.exchanges.map((exchange) => exchange.headers.authorization)).toEqual([undefined])
+})
+
+test('[W2] refuses another port of the machine of the agent in a card', async () => {
+  const other = await rawAgent(done)
+  const agent = await rawAgent(done, { card: ({ json }) => json(cardAt(other.url)) })
+  await expect(ask({ url: agent.url })).rejects.toMatchObject({ failureType: 'configuration' })
+  expect(other.exchanges).toEqual([])
 })
 
 test('[W2] refuses a private address in a card', async () => {

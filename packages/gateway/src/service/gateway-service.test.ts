@@ -17,6 +17,7 @@ function cancelling(state: string, ...ends: readonly Error[]) {
   const clock = fakeClock()
   const runs = {
     state,
+    record: (runId: string) => Promise.resolve({ runId, actor: 'ci' }),
     send(runId: string, command: object) {
       const end = ends[asked.length]
       asked.push([runId, command])
