@@ -67,7 +67,7 @@ describe('a client tool', () => {
     const refused = await api.post(path, result, REVIEWER)
     expect([refused.status, await refused.json()]).toMatchObject([
       403,
-      { message: expect.stringContaining('lacks the scope runs:write') },
+      { message: expect.stringContaining('lacks the scope runs:control') },
     ])
     const unanswered = await api.post(path, { decision: 'CONTINUE' }, CLIENT)
     expect([unanswered.status, await unanswered.json()]).toMatchObject([
@@ -109,7 +109,7 @@ describe('a client tool', () => {
     }
     reviewer.send(answer)
     expect(await reviewer.next('error')).toMatchObject({
-      message: expect.stringContaining('lacks the scope runs:write'),
+      message: expect.stringContaining('lacks the scope runs:control'),
     })
     client.send(answer)
     expect(await client.next('review_decided')).toMatchObject({
