@@ -197,7 +197,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   CapabilityQuery: 'Requests the list of shared capabilities.',
   'CapabilityQuery.requestId':
     'Identifies the request in replies; a repeated request has no further effect.',
-  'CapabilityQuery.from': 'Name of the ensemble that sends the request.',
+  'CapabilityQuery.from': 'Absent for a client that is not an ensemble.',
   'CapabilityQuery.toolName': 'Only capabilities of this name.',
   'CapabilityQuery.tag': 'Only capabilities with this tag.',
   'CapabilityQuery.capabilityType': 'Only capabilities of this kind.',
@@ -220,7 +220,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ClientToolBody.description': 'Description of the tool, for models.',
   'ClientToolBody.inputSchema': 'JSON Schema of the arguments, an object.',
   'ClientToolBody.timeoutMs':
-    'Maximum time to wait for a result, in milliseconds; 0 means no limit, a day when absent. Then the call fails.',
+    'Maximum time to wait for a result, in milliseconds, up to 100 years; 0 means no limit, a day when absent. Then the call fails.',
   CodeDifference:
     'Difference between the codes of two builds, in one field of a task or of the ensemble. Long values are cut.',
   'CodeDifference.task': 'Name of the task; absent for a field of the ensemble.',
@@ -389,7 +389,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'DirectiveMessage.action':
     'Action: SET_MODEL_TIER with the tier `value`, or APPLY_PROFILE with the profile `value`.',
   'DirectiveMessage.value': 'Argument of the action.',
-  'DirectiveMessage.ttl': 'Time to live; until the run ends when absent.',
+  'DirectiveMessage.ttl': 'Time to live, up to 100 years; until the run ends when absent.',
   'DirectiveMessage.runId': 'Run that gets the directive; every running one when absent.',
   'DirectiveMessage.priority': 'NORMAL when absent.',
   DrainAccepted:
@@ -433,6 +433,9 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'EventPosition.runId': 'Id of the run.',
   'EventPosition.seq': 'Number of the event in its run, from 0, without gaps.',
   'EventPosition.id': 'Id of the event, for SSE and deduplication.',
+  EventUnreadable: 'Takes the place of a stored event that is damaged and cannot be read.',
+  'EventUnreadable.eventType': 'Type of the stored event.',
+  'EventUnreadable.reason': 'Reason why it cannot be read.',
   ExecutionTrace:
     'Trace of a whole run. Tasks that a handler executes have no entry in `taskTraces`.',
   'ExecutionTrace.ensembleId': 'Id of the run.',
@@ -530,7 +533,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'InjectBody.target':
     'Task name or agent role that gets the directive; all agents of the run when absent. An action takes a task name.',
   'InjectBody.priority': 'NORMAL when absent.',
-  'InjectBody.ttl': 'Time to live; until the run ends when absent.',
+  'InjectBody.ttl': 'Time to live, up to 100 years; until the run ends when absent.',
   InvokeToolBody: 'Body of `POST /api/tools/{name}/invoke`.',
   'InvokeToolBody.input': 'Text, or the object of a typed tool.',
   IterationSnapshot:
@@ -601,6 +604,10 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'LlmIterationCompleted.refusal': 'Text of the provider about a refusal or a blocked answer.',
   'LlmIterationCompleted.cachedInputTokens':
     'Part of `inputTokens` that the provider read from its cache; absent when it does not report it.',
+  'LlmIterationCompleted.cacheWriteInputTokens':
+    'Part of `inputTokens` that the provider wrote to its cache; absent when it does not report it.',
+  'LlmIterationCompleted.countedTokens':
+    'Tokens that budgets count for the call, when `inputTokens` or `outputTokens` is not known: the sum that the provider reports, otherwise an estimate by the length of the texts.',
   'LlmIterationCompleted.reasoningTokens':
     'Part of `outputTokens` that the model used to reason; absent when the provider does not report it.',
   'LlmIterationCompleted.reasoning':
@@ -713,6 +720,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'PendingReview.tags': 'Tags of the run; only in the list of reviews.',
   'PendingReview.mayDecide':
     "Whether the caller's key has the scope and the role to decide the review; only in the list of reviews.",
+  'PendingReview.unreadable':
+    'Reason why a part of the stored record cannot be read; the fields of that part are empty. Absent when all can be.',
   'PendingReview.toolName': 'With DURING_EXECUTION: name of the tool.',
   'PendingReview.toolCallId': 'With DURING_EXECUTION: id of the call.',
   'PendingReview.toolInput': 'With DURING_EXECUTION: input that the tool would get.',
@@ -781,15 +790,17 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   ReviewDecision:
     'Decides a review, like `POST /api/reviews/{reviewId}`. AgentEnsemble wire format.',
   'ReviewDecision.reviewId': 'Id of the review.',
-  'ReviewDecision.revisedOutput': "Output that replaces the task's; required with EDIT.",
+  'ReviewDecision.revisedOutput':
+    "Output that replaces the task's; required with EDIT, and not allowed with other decisions.",
   'ReviewDecision.feedback':
-    'Feedback for the next attempt of the agent; required with REJECT, and not blank.',
+    'Feedback for the next attempt of the agent; required with REJECT, not blank, and not allowed with other decisions.',
   ReviewDecisionApplied: 'Response to the first decision of a review.',
   'ReviewDecisionApplied.reviewId': 'Id of the review.',
   ReviewDecisionBody: 'Body of `POST /api/reviews/{reviewId}`.',
-  'ReviewDecisionBody.revisedOutput': "Output that replaces the task's; required with EDIT.",
+  'ReviewDecisionBody.revisedOutput':
+    "Output that replaces the task's; required with EDIT, and not allowed with other decisions.",
   'ReviewDecisionBody.feedback':
-    'Feedback for the next attempt of the agent; required with REJECT, and not blank.',
+    'Feedback for the next attempt of the agent; required with REJECT, not blank, and not allowed with other decisions.',
   ReviewDecisionKind:
     "Decision of a reviewer. CONTINUE accepts, EDIT replaces the reviewed value, REJECT repeats the task with the reviewer's feedback, EXIT_EARLY ends the run and keeps its results.",
   ReviewList: 'Response of `GET /api/reviews`. AgentEnsemble wire format.',
@@ -839,7 +850,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunBudgetBody.maxCostUsd':
     'Maximum cost in US dollars; rejected when the price of a model is not known.',
   'RunBudgetBody.maxDurationMs':
-    'Maximum working time in milliseconds; waiting for reviewers does not count.',
+    'Maximum working time in milliseconds, up to 100 years; waiting for reviewers does not count.',
   'RunBudgetBody.maxModelCalls': 'Maximum number of model calls.',
   'RunBudgetBody.maxToolCalls': 'Maximum number of tool calls.',
   RunBudgetGiven: 'Limits with which a run was submitted.',
@@ -847,7 +858,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunBudgetGiven.maxCostUsd':
     'Maximum cost in US dollars; rejected when the price of a model is not known.',
   'RunBudgetGiven.maxDurationMs':
-    'Maximum working time in milliseconds; waiting for reviewers does not count.',
+    'Maximum working time in milliseconds, up to 100 years; waiting for reviewers does not count.',
   'RunBudgetGiven.maxModelCalls': 'Maximum number of model calls.',
   'RunBudgetGiven.maxToolCalls': 'Maximum number of tool calls.',
   RunCancelling: 'A cancel was requested and the work in flight is stopping.',
@@ -900,6 +911,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunDetail.code': 'Digest of the code of its ensemble in that build.',
   'RunDetail.resumableBy':
     'Builds that have this code, of which a process must start; only while the run is WAITING_FOR_BUILD.',
+  'RunDetail.unreadable':
+    'Reason why a part of the stored record cannot be read; the fields of that part are empty. Absent when all can be.',
   RunDifference:
     'Values of the second run minus those of the first; a value is absent if one of them is not known.',
   'RunDifference.durationMs': 'In milliseconds; absent until both runs have ended.',
@@ -945,7 +958,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunMigrated.moved': 'Whether the run was moved; false for a preview.',
   RunOptionsBody: 'Settings of a run.',
   'RunOptionsBody.maxToolOutputLength':
-    'Maximum number of characters of a tool output that reach the model; -1 for no limit.',
+    "Maximum number of characters of a tool output that reach the model; -1 for no limit, the ensemble's setting when absent.",
   'RunOptionsBody.toolLogTruncateLength':
     "Maximum number of characters of a tool output in the server's log; -1 for no limit, the ensemble's setting when absent.",
   'RunOptionsBody.verbose': 'Whether the server logs every model turn and tool call of the run.',
@@ -956,7 +969,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunOptionsBody.review': 'Defaults for the reviews of the run.',
   RunOptionsGiven: 'Settings with which a run was submitted.',
   'RunOptionsGiven.maxToolOutputLength':
-    'Maximum number of characters of a tool output that reach the model; -1 for no limit.',
+    "Maximum number of characters of a tool output that reach the model; -1 for no limit, the ensemble's setting when absent.",
   'RunOptionsGiven.toolLogTruncateLength':
     "Maximum number of characters of a tool output in the server's log; -1 for no limit, the ensemble's setting when absent.",
   'RunOptionsGiven.verbose': 'Whether the server logs every model turn and tool call of the run.',
@@ -1017,7 +1030,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunResumed.addedTasks':
     'Tasks that the code of the process adds to the plan; absent when there are none. Tasks that it no longer has follow as `task_skipped`.',
   RunReviewBody: 'Defaults for the reviews of a run.',
-  'RunReviewBody.timeoutMs': 'Time limit for the reviewer in milliseconds; 0 means no limit.',
+  'RunReviewBody.timeoutMs':
+    'Time limit for the reviewer in milliseconds, up to 100 years; 0 means no limit.',
   'RunReviewBody.onTimeout': 'Action when no decision arrives in time.',
   'RunReviewBody.requiredRole': 'Role that the key of the reviewer must have.',
   RunStatus:
@@ -1045,6 +1059,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunSummary.build':
     'Build of the process that executed it last; absent until a process takes it.',
   'RunSummary.code': 'Digest of the code of its ensemble in that build.',
+  'RunSummary.unreadable':
+    'Reason why a part of the stored record cannot be read; the fields of that part are empty. Absent when all can be.',
   RunTaskDetail: 'Task of a run.',
   'RunTaskDetail.description': 'Description of the task, with its inputs filled in.',
   'RunTaskDetail.agentRole': 'Role of the agent that works on the task.',
@@ -1059,6 +1075,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunTaskDetail.error': 'Reason of the failure.',
   'RunTaskDetail.finishReason':
     'Reason why the last answer of the model ended; absent before the end and for a task without a model.',
+  'RunTaskDetail.unreadable':
+    'Reason why a part of the stored record cannot be read; the fields of that part are empty. Absent when all can be.',
   RunsCancelled:
     'Response of `POST /api/runs/cancel`: the status of each run that had the tag and had not ended.',
   'RunsCancelled.total': 'Number of runs.',
@@ -1206,6 +1224,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'System message of the agent. With it, the model gets the description as it is, without headings: plain chat. An empty text sends no system message.',
   'TaskDefinitionBody.maxOutputTokens':
     'Maximum number of output tokens of each model call. A longer answer is cut, and fails the task.',
+  'TaskDefinitionBody.allowEmptyOutput':
+    'Whether an empty last answer of the agent is a valid output. False when absent: the task then fails with OUTPUT_EMPTY.',
   TaskFailed:
     'A task failed or was rejected by a reviewer (code REVIEW_REJECTED). Tokens, tool calls and cost are those of its last attempt. AgentEnsemble wire format.',
   'TaskFailed.taskIndex': 'Number of the task in its run, from 1.',
@@ -1259,19 +1279,19 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   TaskRequest: 'Requests a shared task.',
   'TaskRequest.requestId':
     'Identifies the request in replies; a repeated request has no further effect.',
-  'TaskRequest.from': 'Name of the ensemble that sends the request.',
   'TaskRequest.task': 'Name of the task.',
   'TaskRequest.context': 'Input for the task, in natural language.',
-  'TaskRequest.deadline': 'Time from now until the result is needed.',
+  'TaskRequest.deadline': 'Time from now until the result is needed, up to 100 years.',
   'TaskRequest.maxAge':
-    "Maximum age of a cached result: a duration, or seconds as AgentEnsemble's serializer writes them.",
+    "Maximum age of a cached result, up to 100 years: a duration, or seconds as AgentEnsemble's serializer writes them.",
   TaskResponse: 'End of a requested task.',
   'TaskResponse.requestId': "The request's id.",
   'TaskResponse.result': 'Result; present with COMPLETED.',
   'TaskResponse.error': 'Reason of the failure or rejection.',
   'TaskResponse.durationMs': 'Duration in milliseconds.',
   TaskReviewBody: 'Review of a task.',
-  'TaskReviewBody.timeoutMs': 'Time limit for the reviewer in milliseconds; 0 means no limit.',
+  'TaskReviewBody.timeoutMs':
+    'Time limit for the reviewer in milliseconds, up to 100 years; 0 means no limit.',
   'TaskReviewBody.onTimeout': 'Action when no decision arrives in time.',
   'TaskReviewBody.requiredRole': 'Role that the key of the reviewer must have.',
   'TaskReviewBody.prompt': 'Question for the reviewer.',
@@ -1307,6 +1327,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Thread.createdBy': 'Name of the key that created the thread.',
   'Thread.runCount': 'Number of its stored runs.',
   'Thread.newestRun': 'Its newest run; absent when it has none.',
+  'Thread.unreadable':
+    'Reason why a part of the stored record cannot be read; the fields of that part are empty. Absent when all can be.',
   ThreadList:
     'Response of `GET /api/threads`: one page, the thread with the newest submission first. A page ends early at 1 MB.',
   'ThreadList.nextCursor': 'Cursor of the next page; absent on the last one.',
@@ -1320,6 +1342,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'The run as a message of the user: its only input, else all inputs as JSON, else the description of its first task.',
   'ThreadRun.assistantMessage':
     'Output of its final task, or of a run that ended without one the text so far; absent when there is none.',
+  'ThreadRun.unreadable':
+    'Reason why a part of the stored record cannot be read; the fields of that part are empty. Absent when all can be.',
   ThreadRunList:
     'Response of `GET /api/threads/{threadId}/runs`: one page, newest first. A page ends early at 1 MB; the next page begins at `nextCursor`.',
   'ThreadRunList.nextCursor': 'Cursor of the next page; absent on the last one.',
@@ -1385,7 +1409,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   ToolRequest: 'Requests one call of a shared tool.',
   'ToolRequest.requestId':
     'Identifies the request in replies; a repeated request has no further effect.',
-  'ToolRequest.from': 'Name of the ensemble that sends the request.',
+  'ToolRequest.from': 'Absent for a client that is not an ensemble.',
   'ToolRequest.tool': 'Name of the tool.',
   'ToolRequest.input': 'Input of the tool.',
   ToolResponse: 'End of a requested tool call.',

@@ -147,7 +147,7 @@ const SUMMARIES: Summaries = {
       `${formatCount(totalTokens)} tokens`,
       formatPlural(totalToolCalls, 'tool call'),
     ),
-  event_unreadable: ({ reason }) => reason,
+  event_unreadable: ({ eventType, reason }) => joinParts(eventType, reason),
   run_result: ({ status, durationMs, code, error }) =>
     joinParts(RUN_STATUS[status].word, formatDuration(durationMs), code, error),
 }
