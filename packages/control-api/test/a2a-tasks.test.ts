@@ -231,7 +231,9 @@ describe('a task with a question', () => {
     })
     expect((await answer(api, id, 'a bit lower')).error).toMatchObject({ code: -32602 })
     const { result } = await answer(api, id, '{"hertz": 432}')
-    expect(result.task.artifacts[0].parts[0].text).toBe('Tuned to 432')
+    expect(result.task.artifacts[0].parts[0].text).toMatch(
+      /^A reviewer changed the input of this call to {"hertz":432}.*\n\nTuned to 432$/,
+    )
   })
 
   it.each(['in D minor', 'no', 'yes'])(

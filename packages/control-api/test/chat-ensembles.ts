@@ -45,7 +45,8 @@ export const muse = scriptedModel(
   ({ messages, tools }) => {
     if (messages.at(-1)?.role === 'tool') return THOUGHT
     const toolCalls = tools.map(({ name }) => ({ name, arguments: { city: 'Bonn' } }))
-    return { reasoning: 'I need the weather.', toolCalls }
+    const text = toolCalls.length === 0 ? 'No tool tells it.' : ''
+    return { reasoning: 'I need the weather.', text, toolCalls }
   },
   { provider: 'scripted' },
 )

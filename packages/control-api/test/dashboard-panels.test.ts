@@ -102,7 +102,7 @@ describe('a panel whose decision is refused', () => {
     expect(other.picture.panels).toHaveLength(1)
     await screen.answer('EDIT', '{"colour":"blue"}')
     const { tasks } = await screen.ended(runId)
-    expect(tasks[0]?.tools).toEqual([expect.stringMatching(/^paint SUCCESS .* Painted blue$/)])
+    expect(tasks[0]?.tools).toEqual([expect.stringMatching(/^paint SUCCESS [^]*\bPainted blue$/)])
     expect((await other.ended(runId)).panels).toEqual([])
     expect([...screen.problems, ...other.problems]).toEqual([])
   })

@@ -183,7 +183,7 @@ it('[ENS-D1] an expired directive reaches no further task', async () => {
   expect(eventsOf(run.events, 'directive_active').map((event) => event.expiresAt)).toEqual([
     '2026-01-01T00:00:01.000Z',
     '2026-01-01T00:00:01.001Z',
-    undefined,
+    '2125-12-08T00:00:00.100Z',
   ])
 })
 

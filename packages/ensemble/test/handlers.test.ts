@@ -89,7 +89,7 @@ describe('[ENS-T9] a handler', () => {
       'returns a function',
       () => () => 3,
       'TASK_FAILED',
-      'The handler of task "work" returned a function; expected text or JSON',
+      'The handler of task "work" must return text or JSON, but the value is a function',
     ],
   ])('that %s fails its task', async (_what, handler, code, message) => {
     const { result, events } = await run(handler)

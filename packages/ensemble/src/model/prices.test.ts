@@ -16,7 +16,7 @@ it('priceList rejects every invalid price by name', () => {
   expect(() =>
     priceList({ x: { ...PRICE, inputPerMillion: -1 }, y: { ...PRICE, outputPerMillion: NaN } }),
   ).toThrow(
-    'Cannot create a price list: inputPerMillion of "x" must be a number from 0 to 1000000, got -1; outputPerMillion of "y" must be a number from 0 to 1000000, got NaN',
+    'Cannot create a price list: inputPerMillion of "x" must be a number from 0 to 1000000000, got -1; outputPerMillion of "y" must be a number from 0 to 1000000000, got NaN',
   )
 })
 
@@ -27,7 +27,10 @@ describe('[ENS-B9] an invalid price', () => {
     [{ ...PRICE, cachedInputPerMillion: 1e308 }, 'cachedInputPerMillion of x must be a number'],
     [{ ...PRICE, cacheWriteInputPerMillion: NaN }, 'cacheWriteInputPerMillion of x must be'],
     [{ ...PRICE, cachePerMillion: 1 }, 'the price of x has no field "cachePerMillion"'],
-    [{ inputPerMillion: 1 }, 'outputPerMillion of x must be a number from 0 to 1000000, got undef'],
+    [
+      { inputPerMillion: 1 },
+      'outputPerMillion of x must be a number from 0 to 1000000000, got undef',
+    ],
     [null, 'the price of x must be an object, got null'],
     [3, 'the price of x must be an object, got 3'],
   ])('%j is named', (price, problem) => {
@@ -40,7 +43,7 @@ describe('[ENS-B9] an invalid price', () => {
     expect(() => findPrice(model, () => broken)).toThrow(
       expect.objectContaining({
         code: 'CONFIG_INVALID',
-        message: 'inputPerMillion of model "a:b" must be a number from 0 to 1000000, got NaN',
+        message: 'inputPerMillion of model "a:b" must be a number from 0 to 1000000000, got NaN',
       }),
     )
     expect(findPrice(model, () => PRICE)).toBe(PRICE)
@@ -48,7 +51,8 @@ describe('[ENS-B9] an invalid price', () => {
 
   it('[ENS-W8] of a model is refused where an ensemble or a catalog gets the model', () => {
     const model = scriptedModel([], { price: { ...PRICE, outputPerMillion: Infinity } })
-    const problem = 'outputPerMillion of model "scripted:model" must be a number from 0 to 1000000'
+    const problem =
+      'outputPerMillion of model "scripted:model" must be a number from 0 to 1000000000'
     const tasks = [task({ description: 'a', model }), task({ description: 'b' })]
     const good = scriptedModel([])
     expect(() => ensemble({ name: 'e', model: good, tasks })).toThrow(problem)

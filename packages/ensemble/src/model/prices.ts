@@ -1,5 +1,5 @@
 /** Prices of model calls. The engine has no price list; the operator provides one. */
-import { TuttiError } from '@tutti/core'
+import { MAX_COST_USD, TuttiError } from '@tutti/core'
 
 import type { ChatModel, ModelPrice, ModelUsage } from './chat-model.ts'
 import type { CostEstimate } from '@tutti/protocol'
@@ -7,8 +7,8 @@ import type { CostEstimate } from '@tutti/protocol'
 /** The prices port: returns the price of a model, or undefined if it is unknown. */
 export type Prices = (model: Pick<ChatModel, 'provider' | 'name'>) => ModelPrice | undefined
 
-/** Maximum price of a million tokens in US dollars: one dollar per token. */
-export const MAX_PRICE_PER_MILLION = 1_000_000
+/** Maximum price of a million tokens in US dollars. */
+export const MAX_PRICE_PER_MILLION = MAX_COST_USD
 
 const PRICE_NAMES = {
   inputPerMillion: 'required',

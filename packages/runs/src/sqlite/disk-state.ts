@@ -65,15 +65,15 @@ export class DiskState {
 
   /** Returns a port whose methods throw what {@link judge} returns. */
   guard<P extends object>(port: P): P {
-    const methods = new Map<string | symbol, unknown>()
+    const methods = new Map<unknown, unknown>()
     return new Proxy(port, {
       get: (target, key) => {
-        const known = methods.get(key)
-        if (known !== undefined) return known
         const value: unknown = Reflect.get(target, key, target)
         if (typeof value !== 'function') return value
+        const known = methods.get(value)
+        if (known !== undefined) return known
         const method = this.#guardMethod((given) => Reflect.apply(value, target, given))
-        methods.set(key, method)
+        methods.set(value, method)
         return method
       },
     })
