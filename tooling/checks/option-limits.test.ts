@@ -95,9 +95,9 @@ const TAKERS: Readonly<Record<string, (given: Numbers) => unknown>> = {
   LimiterOptions: (given) => createLimiter({ maxConcurrent: 1, ...given }),
   LimitsConfig: (limits) => configOf({ limits }),
   McpConnectorOptions: (given) =>
-    mcpConnector({ server: { url: URL_OF_AGENT }, tool: 'a', ...given } as never),
+    mcpConnector({ server: { url: URL_OF_AGENT }, tool: 'a', ...given }),
   McpToolsOptions: (given) => {
-    assertToolsOptions(given as never)
+    assertToolsOptions(given)
   },
   MapEachOptions: (given) => mapEach(tool, given),
   MemoryScopeDefinition: (given) => memoryScope({ name: 'a', ...given }),
@@ -119,7 +119,7 @@ const TAKERS: Readonly<Record<string, (given: Numbers) => unknown>> = {
     processTool({ name: 'a', description: 'd', command: 'a', ...given } as never),
   RateLimitOptions: (given) => rateLimit({ requests: 1, intervalMs: 1, ...given }),
   ReconnectOptions: (reconnect) => clientOf({ reconnect }),
-  RequestSettings: (given) => resolveRequestOptions(given as never),
+  RequestSettings: (given) => resolveRequestOptions(given),
   RetryOptions: (retries) =>
     httpTool({ name: 'a', description: 'd', url: URL_OF_AGENT, retries: { max: 1, ...retries } }),
   ReviewSettings: (review) => task({ description: 'x', review }),
@@ -127,10 +127,7 @@ const TAKERS: Readonly<Record<string, (given: Numbers) => unknown>> = {
   RunEventsOptions: (given) => clientOf({}).runs.events('run-a', given),
   RunServiceOptions: resolveRunServiceOptions,
   SearchServiceOptions: (given) =>
-    searchService(
-      { name: 'a', baseUrl: URL_OF_AGENT } as never,
-      { apiKey: 'a', ...given } as never,
-    ),
+    searchService({ name: 'a', baseUrl: URL_OF_AGENT }, { apiKey: 'a', ...given }),
   SubscribeOptions: (given) => {
     const connection = clientOf({ openSocket: () => undefined as never }).connect()
     try {
@@ -196,7 +193,8 @@ function findNumbers(): ReadonlyMap<string, readonly string[]> {
     })
   return new Map(
     found.filter(
-      ([name, members]) => members.length > 0 && IS_GIVEN.test(name) && !/^Resolved/.test(name),
+      ([name, members]) =>
+        members.length > 0 && IS_GIVEN.test(name) && !name.startsWith('Resolved'),
     ),
   )
 }

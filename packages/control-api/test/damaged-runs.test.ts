@@ -70,9 +70,9 @@ async function readHello(): Promise<string> {
   const socket = new WebSocket(new URL('/ws', server.url.replace(/^http/, 'ws')))
   try {
     return await new Promise((resolve, reject) => {
-      socket.once('message', (data) => {
+      socket.once('message', (data: Buffer) => {
         // NOTE: every message of the server is a JSON object with a type.
-        resolve((JSON.parse(String(data)) as { type: string }).type)
+        resolve((JSON.parse(data.toString()) as { type: string }).type)
       })
       socket.once('close', (code, reason) => {
         reject(new Error(`closed with ${code} ${String(reason)}`))

@@ -38,8 +38,8 @@ async function readFirstMessage(url: string): Promise<unknown> {
   const socket = new WebSocket(url)
   try {
     return await new Promise((resolve, reject) => {
-      socket.once('message', (data) => {
-        resolve(JSON.parse(String(data)))
+      socket.once('message', (data: Buffer) => {
+        resolve(JSON.parse(data.toString()))
       })
       socket.once('close', (code, reason) => {
         reject(new Error(`closed with ${code} ${String(reason)}`))

@@ -71,8 +71,8 @@ describe('the result of a tool that returns a value with a natural JSON form', (
     ['a regular expression', { pattern: /^a"b$/i }, '{"pattern":"/^a\\"b$/i"}'],
     [
       'an invalid date',
-      { at: new Date(NaN), then: new Date(0) },
-      '{"at":"Invalid Date","then":"1970-01-01T00:00:00.000Z"}',
+      { at: new Date(NaN), next: new Date(0) },
+      '{"at":"Invalid Date","next":"1970-01-01T00:00:00.000Z"}',
     ],
     ['an object with getters', new Point(), '{"y":2,"x":1}'],
     ['an object with overridden getters', [new Shown()], '[{"y":5,"x":1}]'],

@@ -1,4 +1,5 @@
 /** Integers beyond 2^53 on their way from a model to services, servers and programs, and back. */
+import { runInThisContext } from 'node:vm'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 
@@ -226,7 +227,7 @@ async function overStdio(): Promise<McpTools> {
 
 async function overHttp(type: 'json' | 'stream'): Promise<McpTools> {
   // NOTE: the text is a function of this type.
-  const respond = new Function(`return ${RESPOND}`)() as (line: string) => string | undefined
+  const respond = runInThisContext(`(${RESPOND})`) as (line: string) => string | undefined
   const server = createServer((request, response) => {
     void text(request).then((body) => {
       if (request.method !== 'POST') return response.writeHead(405).end()

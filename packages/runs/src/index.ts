@@ -11,7 +11,8 @@ export type { RunSubmission } from './execution/new-run.ts'
 export type { ForkPlace } from './execution/fork-log.ts'
 export type { ForkRequest } from './execution/fork-request.ts'
 export type { ReplayRequest } from './execution/replay-request.ts'
-export { RunService, type RunWithEvents, type ServiceState } from './run-service.ts'
+export { RunService } from './run-service.ts'
+export type { RunWithEvents, ServiceState } from './service-types.ts'
 export { sqliteRunStorage, type SqliteRunStorageOptions } from './sqlite/sqlite-run-storage.ts'
 
 export type {

@@ -39,7 +39,7 @@ import {
   type FollowSource,
 } from './feed/follow-events.ts'
 import { readerPollMs, takesTurn } from './execution/fleet-pace.ts'
-import { deleteOldRuns } from './execution/delete-old-runs.ts'
+import { deleteOldRuns, HOUSEKEEPING_MS } from './execution/delete-old-runs.ts'
 import { RunForks } from './execution/run-forks.ts'
 import { GroupCommit } from './commit/group-commit.ts'
 import { buildNewRun, type RunSubmission } from './execution/new-run.ts'
@@ -81,26 +81,11 @@ import type { SecretStore } from './ports/secret-store.ts'
 import type { StoreNotification } from './ports/notifications.ts'
 import type { RunStorage } from './ports/run-storage.ts'
 import type { WebhookOutbox } from './ports/webhook-outbox.ts'
+import type { RunWithEvents, ServiceState } from './service-types.ts'
 import type { NewRun, ReviewRecord, RunRecord, RunWithTasks } from './run-record.ts'
 
-/** An accepted run with its events. */
-export interface RunWithEvents {
-  readonly run: RunRecord
-  /** Events from the first one on; undefined for the run of an earlier submission. */
-  readonly events: EventBatches | undefined
-}
-
-/** Whether the service accepts runs, or the reason why not. */
-export type ServiceState = 'READY' | 'DRAINING' | 'STORE_UNAVAILABLE'
-
-/** Interval of the deletion of ended runs and of checks for missed notifications, in milliseconds. */
-const HOUSEKEEPING_MS = 60_000
-
-/** Statuses of runs that wait for an owner, or have one. */
-const WAITING = ['ACCEPTED', 'RUNNING', 'CANCELLING'] as const
-
-/** More runs than can wait; SQL has no Infinity. */
-const MOST_WAITING = Number.MAX_SAFE_INTEGER
+/** Selects runs that wait for an owner, or have one. */
+const UNFINISHED = { statuses: ['ACCEPTED', 'RUNNING', 'CANCELLING'] } as const
 
 /** Maximum size of the open reviews that are read at once, in bytes. */
 const REVIEW_PAGE_BYTES = 4_000_000
@@ -526,7 +511,7 @@ export class RunService {
   /** Makes the runs of an earlier process ready. Returns the ids of all unfinished runs, the oldest first. */
   async #reclaimRuns(): Promise<readonly string[]> {
     await this.#storage.queue.reclaimAll()
-    const { runs } = await this.list({ statuses: WAITING, limit: MOST_WAITING, offset: 0 })
+    const { runs } = await this.list({ ...UNFINISHED, limit: Number.MAX_SAFE_INTEGER, offset: 0 })
     return runs.map(({ runId }) => runId).toReversed()
   }
 

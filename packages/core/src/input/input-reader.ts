@@ -80,8 +80,7 @@ export function createNormalizingReader<Schema extends ToolSchema>(
     const jsonSchema = readJsonSchema(schema, use)
     return toReader(jsonSchema, createStandardReader(schema, coerce ? jsonSchema : undefined))
   }
-  // NOTE: a schema that is not a Standard Schema is a JSON Schema.
-  const jsonSchema = source?.schema ?? (schema as TSchema)
+  const jsonSchema = source?.schema ?? schema
   if (source?.opened !== undefined && source.coerce === coerce && !exactIntegers) {
     const { document, read } = source.opened
     if (use.ofObject) assertNoFaults(findObjectFaults(document), use)
@@ -107,8 +106,7 @@ export function createOutputReader<Schema extends ToolSchema>(
   const source = findSource(schema)
   if (source === undefined && isStandardSchema(schema))
     return toReader(readJsonSchema(schema, use), createStandardReader(schema))
-  // NOTE: a schema that is not a Standard Schema is a JSON Schema.
-  const jsonSchema = source?.schema ?? (schema as TSchema)
+  const jsonSchema = source?.schema ?? schema
   const patterns = source?.patterns
   const { document, readable } = openReadable(jsonSchema, use, patterns)
   const check = compileOrThrow(use, () =>

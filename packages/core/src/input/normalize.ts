@@ -104,7 +104,7 @@ const STEPS_PER_ATTEMPT = 20
 const STEPS_PER_DEFAULT = 50
 
 function normalizeValue(place: SchemaPlace, value: unknown, at: At): unknown {
-  const { document, rules, run } = at.walk
+  const { document, run } = at.walk
   run.spend(STEPS_PER_PART + place.nodes.length)
   if (at.depth > MAX_DEPTH || value === undefined || value === null) return value
   if (Array.isArray(value)) return normalizeContainer(place, value, at)

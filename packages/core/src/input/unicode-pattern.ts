@@ -25,7 +25,7 @@ function compiles(pattern: string, flags: string): boolean {
 }
 
 /** Characters that an escape may stand for with the flag `u`. */
-const SYNTAX: ReadonlySet<string> = new Set([...'^$\\.*+?()[]{}|/'])
+const SYNTAX: ReadonlySet<string> = new Set('^$\\.*+?()[]{}|/')
 
 /** A set of characters, such as `\w`. */
 const SET = /^\\[dswDSW]$/

@@ -55,6 +55,7 @@ describe('writeEvents', () => {
     await sink.next()
     give(event(0, text))
     const frame = await sink.next()
+    // oxlint-disable-next-line no-control-regex -- the characters at which clients split lines
     const lines = frame.split(/\r\n|[\n\v\f\r\u001C-\u001E\u0085\u2028\u2029]/)
     expect(lines).toHaveLength(5)
     expect(JSON.parse(lines[2]?.slice('data: '.length) ?? '')).toMatchObject({ token: text })

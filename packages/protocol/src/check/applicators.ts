@@ -9,13 +9,11 @@ import {
   isSchemaMap,
   isTextList,
   type Build,
-  type Evaluated,
   type Node,
   type Part,
   type Rule,
 } from './part.ts'
 import type { Pattern } from './pattern.ts'
-import type { CheckRun } from './check-run.ts'
 
 /** Returns the rules of the keywords that a schema has; `unevaluated…` last, because it depends on all others. */
 export function buildApplicators(schema: Node, build: Build): readonly Rule[] {

@@ -1,6 +1,6 @@
 /** Checks and descriptions of any value by any schema take a bounded number of steps, and have the right verdict. */
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
 import { compileCheck } from '../compiled-check.ts'

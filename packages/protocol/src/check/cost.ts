@@ -160,7 +160,7 @@ function countChoices(node: Node): number {
 }
 
 /** Returns the schemas that apply to the same value. */
-function* listInPlace(node: Node): Generator<unknown> {
+function* listInPlace(node: Node): Generator {
   for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
     const parts = node[keyword]
     if (Array.isArray(parts)) yield* parts

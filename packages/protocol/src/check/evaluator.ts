@@ -85,12 +85,14 @@ export function createEvaluator(root: Schema, options: EvaluatorOptions): Evalua
   const open = new Map<SchemaNode, SchemaNode>()
   return {
     scope,
+    // oxlint-disable-next-line max-params -- called for every part of a value, without an object for its options
     evaluated(schema, value, run, around = scope) {
       const rest = open.get(schema) ?? withoutUnevaluated(schema)
       open.set(schema, rest)
       const marks: Evaluated = { keys: new Set(), items: new Set() }
       return partOf(rest, around)(value, run, marks) ? marks : undefined
     },
+    // oxlint-disable-next-line max-params -- as above
     fits(schema, value, run, around = scope) {
       const part = partOf(schema, around)
       // A scalar is checked faster than its result is stored.

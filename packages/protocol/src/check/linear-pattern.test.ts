@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
 import { CheckRun } from './check-run.ts'
@@ -10,8 +10,30 @@ function test(source: string, text: string): boolean {
 
 /** Parts of patterns, each with what the others can follow. */
 const ATOMS = [
-  ...['a', 'b', '.', '^', '$', '-', ' ', '\\d', '\\w', '\\s', '\\S', '\\b', '\\B', '\\n', '\\.'],
-  ...['[ab]', '[^a]', '[a-c0]', '[\\d_]', '[^\\s]', '\\u0061', '\\x62', '\\p{L}', '\\P{Lu}'],
+  'a',
+  'b',
+  '.',
+  '^',
+  '$',
+  '-',
+  ' ',
+  '\\d',
+  '\\w',
+  '\\s',
+  '\\S',
+  '\\b',
+  '\\B',
+  '\\n',
+  '\\.',
+  '[ab]',
+  '[^a]',
+  '[a-c0]',
+  '[\\d_]',
+  '[^\\s]',
+  '\\u0061',
+  '\\x62',
+  '\\p{L}',
+  '\\P{Lu}',
 ]
 const QUANTIFIERS = ['*', '+', '?', '{2}', '{1,3}', '{0,2}', '{2,}', '*?', '+?']
 

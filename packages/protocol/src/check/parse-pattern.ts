@@ -127,11 +127,8 @@ class Parser {
     if (this.#match(/[1-9k]/y)) throw new SyntaxError('refers to a group')
     const pair = this.#match(/u(d[89ab][\da-f]{2})\\u(d[c-f][\da-f]{2})/iy)
     if (pair !== undefined) {
-      return toLiteral(
-        `${String.fromCharCode(parseInt(pair[1] ?? '', 16), parseInt(pair[2] ?? '', 16))}`.codePointAt(
-          0,
-        ) ?? 0,
-      )
+      const [high, low] = pair.slice(1).map((digits) => parseInt(digits, 16))
+      return toLiteral(String.fromCharCode(high ?? 0, low ?? 0).codePointAt(0) ?? 0)
     }
     const found = this.#match(ESCAPE)
     if (found !== undefined) return toClass(`\\${found[0]}`)

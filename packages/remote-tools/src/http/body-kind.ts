@@ -14,6 +14,7 @@ const BINARY_TYPE =
   /^(?:image\/(?!svg\+xml)|audio\/|video\/|font\/|model\/|application\/(?:octet-stream|pdf|zip|gzip|x-gzip|x-tar|x-bzip2?|x-xz|zstd|x-7z-compressed|vnd\.rar|x-rar-compressed|java-archive|wasm|msword|vnd\.ms-(?!.*\+(?:xml|json))|vnd\.openxmlformats|vnd\.apache\.|vnd\.sqlite3|x-sqlite3|x-protobuf|protobuf|cbor|msgpack|x-msgpack|grpc|x-executable|x-msdownload)(?![\w-]*\+(?:xml|json)))/
 
 /** Starts of binary formats, as Latin-1, with their types. */
+/* oxlint-disable no-control-regex -- signatures of files contain control characters */
 const STARTS: readonly (readonly [RegExp, string])[] = [
   [/^\x89PNG\r\n\x1a\n/, 'image/png'],
   [/^\xff\xd8\xff/, 'image/jpeg'],

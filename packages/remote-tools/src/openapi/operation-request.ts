@@ -42,7 +42,7 @@ export function buildOperationRequest(
   })
   const at = (location: ParameterLocation): readonly GivenField[] =>
     given.filter(({ parameter }) => parameter.location === location)
-  const [base = '', serverQuery] = splitQuery(server)
+  const [base, serverQuery] = splitQuery(server)
   const filled = fillPath(path, at('path'))
   if (!filled.ok) return filled
   const secrets = credentials.query.map(

@@ -2,7 +2,7 @@
  * Pure: refuses changes with numbers that not every store can hold and read again. It runs before each write, so that all
  * stores refuse the same values with the same reason.
  */
-import { MAX_TIME_MS } from '@tutti/protocol'
+import { MAX_TIME_MS, previewOf } from '@tutti/protocol'
 
 import type { Change } from './changes.ts'
 
@@ -72,6 +72,6 @@ function assertInRange(eventType: string, field: string, value: unknown): void {
   if (isFine && (!whole || Number.isInteger(value))) return
   throw new RangeError(
     `${field} of the event ${eventType} must be ${whole ? 'an integer' : 'a number'} from ${least} to ${most}, ` +
-      `got ${String(value)}`,
+      `got ${previewOf(value)}`,
   )
 }

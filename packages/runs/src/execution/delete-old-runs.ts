@@ -2,6 +2,9 @@
 import type { ResolvedRunServiceOptions } from '../options.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 
+/** Interval of the deletion of ended runs and of checks for missed notifications, in milliseconds. */
+export const HOUSEKEEPING_MS = 60_000
+
 /** Number of runs deleted at a time; small enough not to block other work. */
 const DELETE_BATCH = 100
 

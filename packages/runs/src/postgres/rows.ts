@@ -22,7 +22,7 @@ import type { PendingCommand } from '../ports/command-queue.ts'
 import type { ListedRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
 import type { PostgresRow } from './database.ts'
 import type { RunStep, TokenTotals } from '@tutti/ensemble'
-import type { FinishReason, LoggedRunEvent, RunEvent } from '@tutti/protocol'
+import type { FinishReason, LoggedRunEvent } from '@tutti/protocol'
 
 // NOTE: casts in this file are at the boundary: this store only ever writes values of these types.
 

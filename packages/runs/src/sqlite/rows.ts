@@ -27,14 +27,7 @@ import type { StoredReader } from '../commit/read-stored.ts'
 import type { CommandAnswer, PendingCommand } from '../ports/command-queue.ts'
 import type { ListedRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
 import type { RunStep, TokenTotals } from '@tutti/ensemble'
-import type {
-  FinishReason,
-  LoggedRunEvent,
-  RunEvent,
-  RunStatus,
-  TaskStatus,
-  Workflow,
-} from '@tutti/protocol'
+import type { FinishReason, LoggedRunEvent, RunStatus, TaskStatus, Workflow } from '@tutti/protocol'
 
 /** A row as `node:sqlite` returns it. */
 export type SqliteRow = Readonly<Record<string, unknown>>

@@ -2,7 +2,12 @@
 import { clampBytes, clampCount } from '../query-numbers.ts'
 import { ColumnReader } from '../column-reader.ts'
 import { field, toThreadRunPage } from '../record-fields.ts'
-import { SHOWN_RUNS, type ThreadStore } from '../ports/thread-store.ts'
+import {
+  SHOWN_RUNS,
+  type ThreadRunPage,
+  type ThreadRunQuery,
+  type ThreadStore,
+} from '../ports/thread-store.ts'
 import { prepareRows } from './prepare-rows.ts'
 import { HAS_TAG, toTagValues } from './list-runs.ts'
 
@@ -26,8 +31,7 @@ export function sqliteThreadStore({
     database,
     listSql(`place < $before AND ($key IS NULL OR ${HAS_TAG})`, 'LIMIT $limit'),
   )
-  const oldestFirst = prepareRows(database, runsSql('ASC'))
-  const newestFirst = prepareRows(database, runsSql('DESC'))
+  const readRuns = prepareRunReader(database)
   const retag = database.prepare('UPDATE threads SET tags = ? WHERE thread_id = ?')
   const someRuns = database.prepare(
     `SELECT run_id FROM thread_runs JOIN runs ON runs.id = run
@@ -69,16 +73,8 @@ export function sqliteThreadStore({
       const bounds = { before: clampCount(before), limit: clampCount(limit) }
       return list.all({ ...toTagValues(tag), ...bounds }).map(readThread)
     },
-    async runs({ threadId, limit, before = Infinity, after, maxBytes }) {
-      const bounds = {
-        threadId,
-        before: clampCount(before),
-        after: clampCount(after ?? 0),
-        limit: clampCount(limit) + 1,
-        maxBytes: clampBytes(maxBytes),
-      }
-      const rows = (after === undefined ? newestFirst : oldestFirst).all(bounds)
-      return toThreadRunPage(rows.map(readThreadRun), Number(rows[0]?.['found'] ?? 0), limit)
+    async runs(query) {
+      return readRuns(query)
     },
     async delete(threadId) {
       return transaction(() => {
@@ -95,6 +91,25 @@ export function sqliteThreadStore({
         .all({ keep: kept, oldest, limit: most })
         .map((row) => String(row['thread_id']))
     },
+  }
+}
+
+/** Prepares the read of a page of the runs of a thread. */
+function prepareRunReader(
+  database: SqliteParts['database'],
+): (query: ThreadRunQuery) => ThreadRunPage {
+  const oldestFirst = prepareRows(database, runsSql('ASC'))
+  const newestFirst = prepareRows(database, runsSql('DESC'))
+  return ({ threadId, limit, before = Infinity, after, maxBytes }) => {
+    const bounds = {
+      threadId,
+      before: clampCount(before),
+      after: clampCount(after ?? 0),
+      limit: clampCount(limit) + 1,
+      maxBytes: clampBytes(maxBytes),
+    }
+    const rows = (after === undefined ? newestFirst : oldestFirst).all(bounds)
+    return toThreadRunPage(rows.map(readThreadRun), Number(rows[0]?.['found'] ?? 0), limit)
   }
 }
 
