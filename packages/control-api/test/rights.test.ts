@@ -1,5 +1,5 @@
 /**
- * Which scopes each route and each message requires, for the caller's own run, for the run of another caller, and for an
+ * Scopes that each route and each message requires, for the caller's own run, for the run of another caller, and for an
  * unknown run. The rows are compared with the tables of routes and messages, so a new one without a row fails.
  *
  * A row is tested with a key that has exactly its scopes, and with one key per scope that has all others.

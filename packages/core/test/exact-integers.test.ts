@@ -1,4 +1,4 @@
-/** Integers beyond 2^53 on their way from a model to the body of a tool, and back. */
+/** Integers beyond 2^53 from a model to the body of a tool, and back. */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as v from 'valibot'

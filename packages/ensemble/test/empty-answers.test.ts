@@ -73,7 +73,7 @@ describe.each(EMPTY)('[ENS-L32] an answer with %s', (_, empty) => {
     expect(requests).toHaveLength(1)
   })
 
-  it('is requested once more also from a task with a schema, and is no correction', async () => {
+  it('is requested once more also from a task with a schema, and does not count as a correction', async () => {
     const output = Type.Object({ size: Type.Number() })
     const good = await run([empty, '{"size":1}'], { output, outputRetries: 0 })
     expect(good.result).toMatchObject({ status: 'COMPLETED', output: '{"size":1}' })

@@ -16,7 +16,7 @@ import {
   type OpenMcpServer,
 } from './open-server.ts'
 import { raceAbort } from './race-abort.ts'
-import { listTools, type McpToolList } from './tool-list.ts'
+import { readToolList, type McpToolList } from './tool-list.ts'
 
 import type { ResolvedMcpServer } from './mcp-server.ts'
 
@@ -173,7 +173,7 @@ export class McpConnection implements AsyncDisposable {
 
   #toolsOf(open: OpenMcpServer): Promise<McpToolList> {
     if (open.tools !== undefined) return open.tools
-    const listing = listTools({
+    const listing = readToolList({
       client: open.client,
       name: this.name,
       timeoutMs: this.#options.connectTimeoutMs,

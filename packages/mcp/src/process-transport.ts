@@ -145,7 +145,7 @@ export class ProcessTransport implements Transport {
     })
   }
 
-  /** Ends a process that runs without standard output: it cannot answer any more. */
+  /** Ends a process that runs without standard output: it can no longer answer. */
   async #endSilent(process: RunningProcess): Promise<void> {
     if (await process.endedWithin(Math.max(DRAIN_MS, this.#options.killGraceMs))) return
     this.#fate ??= { reason: 'it closed its standard output', started: true }

@@ -3,7 +3,7 @@
  *
  * L1 An entry that cannot be used is skipped and named. Optional fields that cannot be read are dropped with a warning.
  * L2 The list ends at a cursor that is missing, empty, not text, or was used before. A list that ends early, or is cut
- *    by a limit, says so.
+ *    by a limit, has a warning.
  * L3 Of several tools with one name the first one is used, because a call names only the tool.
  */
 import { isJsonObject } from '@tutti/core'
@@ -26,7 +26,7 @@ export interface McpToolList {
   /** The usable tools, in the server's order. */
   readonly tools: readonly Tool[]
   readonly skipped: readonly SkippedMcpEntry[]
-  /** What was dropped from tools, and why the list is incomplete. */
+  /** Parts that were dropped from tools, and reasons why the list is incomplete. */
   readonly warnings: readonly string[]
 }
 
@@ -44,7 +44,7 @@ const ANY_RESULT: StandardSchemaV1<unknown, unknown> = {
   '~standard': { version: 1, vendor: 'tutti', validate: (value) => ({ value }) },
 }
 
-/** Where a list is read from. */
+/** Source of a list. */
 export interface ListedServer {
   readonly client: Client
   /** Name of the server in messages. */
@@ -58,7 +58,7 @@ export interface ListedServer {
  *
  * @throws the error of the first page. If a later page fails, the tools of the pages before it are returned.
  */
-export async function listTools(server: ListedServer): Promise<McpToolList> {
+export async function readToolList(server: ListedServer): Promise<McpToolList> {
   const collected = new ToolCollection()
   if (server.client.getServerCapabilities()?.tools === undefined) return collected
   const endsAt = performance.now() + server.timeoutMs

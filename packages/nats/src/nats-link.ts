@@ -1,13 +1,13 @@
 /**
  * The connection to the cluster. It is opened in the background and reopened for ever, because the store works without it.
- * The client reconnects by itself; when it gives up, as after two rejections of its credentials, it is replaced.
+ * The client reconnects by itself; when it stops, as after two rejections of its credentials, it is replaced.
  *
  *   connecting ─▶ connected ─ stream exists, answers ─▶ ready
  *                    ▲                                    │
  *                    └──── disconnected, no answer ◀──────┘
  *
  * RUNS-NE1 The link is ready only while JetStream answers. A connection to a server without a majority is not ready.
- * RUNS-NE8 A client that is closed for good is replaced, whatever the reason; the new one gets the same subscriptions.
+ * RUNS-NE8 A client that is closed for good is replaced for every reason; the new one gets the same subscriptions.
  * RUNS-NE8 A client that is closed for good is replaced, whatever the reason; the new one gets the same subscriptions.
  * RUNS-NE2 A change of the state is reported once, and checked every {@link CHECK_MS}, so the store takes over within
  *    two seconds.
@@ -108,7 +108,7 @@ export class NatsLink {
     }
   }
 
-  /** Returns the client, and a new one if it has none or if that gave up. */
+  /** Returns the client, and a new one if it has none or if that is closed. */
   async #openClient(): Promise<LinkedClient> {
     const client = this.#client
     return client === undefined || client.connection.isClosed() ? this.#connect() : client

@@ -55,7 +55,7 @@ describe.skipIf(!hasNatsServer())('the connection to a NATS server', () => {
     return { link, notifications, received }
   }
 
-  it('[RUNS-NE8] the link replaces a client that gave up, with all of its subscriptions', async () => {
+  it('[RUNS-NE8] the link replaces a client that has closed its connection, with all of its subscriptions', async () => {
     const reader = openProcess('reader')
     await until('NATS can be used', () => reader.link.ready !== undefined)
     await reader.notifications.follow({ runIds: ['run-1'], all: false })

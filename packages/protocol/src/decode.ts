@@ -8,8 +8,8 @@
  * D2 Returns the value unchanged: no coercion, no defaults, no removed fields.
  * D3 Generates no code in a page, where a content security policy without `unsafe-eval` would reject it; see
  *    `compiled-check.ts`.
- * D4 Ends after a bounded number of steps, for any schema and value; a value that needs more is invalid and its problem says
- *    so.
+ * D4 Ends after a bounded number of steps, for any schema and value; a value that needs more is invalid for
+ *    that reason.
  */
 import type Type from 'typebox'
 import { compiledCheck, type Check } from './compiled-check.ts'

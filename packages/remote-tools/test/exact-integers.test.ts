@@ -1,4 +1,4 @@
-/** Integers beyond 2^53 on their way from a model to services, servers and programs, and back. */
+/** Integers beyond 2^53 from a model to services, servers and programs, and back. */
 import { runInThisContext } from 'node:vm'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'

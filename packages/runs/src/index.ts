@@ -59,14 +59,8 @@ export type {
 } from './run-record.ts'
 
 // To extend
-export {
-  toRecordChanges,
-  type Change,
-  type NewReview,
-  type NewTask,
-  type RunFields,
-  type TaskChangeFields,
-} from './commit/changes.ts'
+export { toRecordChanges } from './commit/changes.ts'
+export type { Change, NewReview, NewTask, RunFields, TaskChangeFields } from './commit/change.ts'
 export type {
   ClaimedRun,
   ClaimRequest,

@@ -219,7 +219,7 @@ export function readAuditEntry(row: Readonly<Record<string, unknown>>): NewAudit
   return { at, actor: '', action: 'unreadable', via: 'http', target, outcome: 'FAILED' }
 }
 
-/** Reason with which a store gives up a delivery whose webhook it cannot read (RUNS-P14). */
+/** Reason with which a store ends a delivery whose webhook it cannot read (RUNS-P14). */
 export const UNREADABLE_WEBHOOK = 'The stored name of the webhook cannot be read'
 
 /** Returns the id of a delivery, which is the same for every attempt. A run id contains no colon. */

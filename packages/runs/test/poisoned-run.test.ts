@@ -30,9 +30,7 @@ const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
       async addStep(runId, data) {
         const database = new DatabaseSync(join(directory.path, 'runs.sqlite'))
         database
-          .prepare(
-            'INSERT INTO steps (key, data) SELECT id << 32, ? FROM runs WHERE run_id = ?',
-          )
+          .prepare('INSERT INTO steps (key, data) SELECT id << 32, ? FROM runs WHERE run_id = ?')
           .run(data, runId)
         database.prepare('UPDATE runs SET epoch = 1 WHERE run_id = ?').run(runId)
         database.close()

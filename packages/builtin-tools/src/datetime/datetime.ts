@@ -10,7 +10,7 @@ import {
 import { DatetimeError, quoteText } from './datetime-error.ts'
 import { findZone } from './find-zone.ts'
 import { loadTemporal, type TemporalApi } from './load-temporal.ts'
-import { addAmounts, formatMoment, readMoment, readTimeIn, type Moment } from './moment.ts'
+import { addDateAmounts, formatMoment, readMoment, readTimeIn, type Moment } from './moment.ts'
 import {
   FORMS,
   parseCommand,
@@ -103,7 +103,7 @@ function runCommand(
     start.kind === 'written'
       ? readMoment(temporal, start.text)
       : readClock(temporal, start, context)
-  return formatMoment(addAmounts(moment, amounts))
+  return formatMoment(addDateAmounts(moment, amounts))
 }
 
 /** Returns the current time in whole seconds, or the current date. */

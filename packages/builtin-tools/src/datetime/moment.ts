@@ -90,7 +90,7 @@ function findPossibleTimes(
  * @throws {DatetimeError} for hours and shorter units on a date.
  * @throws {RangeError} outside the years of Temporal.
  */
-export function addAmounts(moment: Moment, amounts: readonly Amount[]): Moment {
+export function addDateAmounts(moment: Moment, amounts: readonly Amount[]): Moment {
   let sum = moment
   for (const amount of amounts) sum = add(sum, amount)
   return sum

@@ -264,7 +264,7 @@ describe('context.requestApproval', () => {
     ])
   })
 
-  it('[CORE-A3] tells the model of an EDIT, and not of an answer to a question', async () => {
+  it('[CORE-A3] shows the model an EDIT, and not an answer to a question', async () => {
     const reviewer = answering({ action: 'EDIT', input: 'other' })
     const approving = asking(async (context) => {
       await context.requestApproval('Go on?')

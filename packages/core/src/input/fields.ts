@@ -9,7 +9,7 @@ import { ownValue, type CheckRun, type Schema, type SchemaNode } from '@tutti/pr
 
 import type { SchemaDocument } from './schema-document.ts'
 
-/** What names of fields are compared with. */
+/** Names with which names of fields are compared. */
 export interface FieldReading {
   readonly document: SchemaDocument
   /** Counts the steps. */

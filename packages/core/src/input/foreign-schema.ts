@@ -15,7 +15,7 @@ import {
 } from '@tutti/protocol'
 
 import { errorMessage } from '../errors.ts'
-import { setSource, TUTTI } from './schema-source.ts'
+import { setSource, TUTTI_VENDOR } from './schema-source.ts'
 import { toStandardSchema } from './standard-schema.ts'
 import { listSubSchemas } from './sub-schemas.ts'
 
@@ -30,7 +30,7 @@ export interface ForeignSchema {
   readonly jsonSchema: TSchema
   /** Engine of its regular expressions. */
   readonly patterns: PatternEngine
-  /** What was left out, and why; each begins with its path. */
+  /** Parts that were left out, each with its path and the reason. */
   readonly warnings: readonly string[]
 }
 
@@ -45,7 +45,7 @@ export function foreignSchema(given: object): ForeignSchema {
   const schema: StandardToolSchema = {
     '~standard': {
       version: 1,
-      vendor: TUTTI,
+      vendor: TUTTI_VENDOR,
       validate(value) {
         standard ??= toStandardSchema(jsonSchema, { patterns })
         return standard['~standard'].validate(value)

@@ -9,8 +9,7 @@
  *    (`minProperties`), it is returned with them.
  * CORE-J3 A value without changes is returned itself, after one compiled check.
  * CORE-J4 Never throws, for any value.
- * CORE-J5 Ends after a bounded number of steps, for any schema and value. A value that needs more is rejected, and the problem
- *    says so.
+ * CORE-J5 Ends after a bounded number of steps, for any schema and value. A value that needs more is rejected with that reason.
  * CORE-J6 An integer beyond 2^53, which is given as a `bigint`, keeps its digits. `integers.ts` says what the reader
  *    returns for it.
  */

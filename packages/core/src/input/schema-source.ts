@@ -5,7 +5,7 @@ import type { JsonRead } from './json-reader.ts'
 import type { SchemaDocument } from './schema-document.ts'
 
 /** Vendor of the Standard Schemas of this package. */
-export const TUTTI = 'tutti'
+export const TUTTI_VENDOR = 'tutti'
 
 /** JSON Schema with the way to read values by it. */
 export interface SchemaSource {

@@ -20,7 +20,7 @@ import { errorMessage } from '../errors.ts'
 import { isPromise } from '../is-promise.ts'
 import { normalize } from './normalize.ts'
 import { createSchemaDocument } from './schema-document.ts'
-import { TUTTI } from './schema-source.ts'
+import { TUTTI_VENDOR } from './schema-source.ts'
 import { findObjectFaults, type SchemaUse } from './usable-schema.ts'
 
 import type { StandardToolSchema } from '../tool-schema.ts'
@@ -54,7 +54,7 @@ export function createStandardReader(
 ): (value: unknown) => Reading {
   const { validate } = schema['~standard']
   // Schemas of another copy of this package coerce on their own, maybe with another engine of regular expressions.
-  const isOwn = schema['~standard'].vendor === TUTTI
+  const isOwn = schema['~standard'].vendor === TUTTI_VENDOR
   const coerce = coerceBy === undefined || isOwn ? undefined : createCoercion(coerceBy)
 
   function attempt(value: unknown): Reading {

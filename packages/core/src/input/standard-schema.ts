@@ -14,7 +14,7 @@ import {
 import { isPromise } from '../is-promise.ts'
 import { assertDialect } from './assert-dialect.ts'
 import { createJsonReader } from './json-reader.ts'
-import { setSource, TUTTI } from './schema-source.ts'
+import { setSource, TUTTI_VENDOR } from './schema-source.ts'
 import { withUnicodePatterns } from './unicode-pattern.ts'
 import { compileOrThrow, openUsableSchema, type SchemaUse } from './usable-schema.ts'
 
@@ -70,7 +70,7 @@ export function createStandardSchema<Value>(
   return {
     '~standard': {
       version: 1,
-      vendor: TUTTI,
+      vendor: TUTTI_VENDOR,
       validate(value) {
         const reading = read(value)
         return isPromise(reading)

@@ -67,7 +67,7 @@ function rewritePattern(pattern: string): string {
   return result
 }
 
-/** Returns whether a hyphen in a class is next to a set such as `\w`, and so is no range. */
+/** Returns whether a hyphen in a class is next to a set such as `\w`, and so does not make a range. */
 function isSet(before: string, after: string): boolean {
   return SET.test(before) || SET.test(after)
 }

@@ -14,7 +14,7 @@
  */
 import { isoNow, sleep, TuttiError } from '@tutti/core'
 
-import { callModel, type CallModelOptions, type ReceivedReply } from '../model/call-model.ts'
+import { callModel, type CallModelOptions, type ReceivedReply } from './call-model.ts'
 import { computeCost, findPrice } from '../model/prices.ts'
 import { computeModelRetryDelay } from '../model/retry-delay.ts'
 import { countUse, isCompleteUsage } from '../usage/read-usage.ts'

@@ -15,7 +15,7 @@ import { sumCostUsd } from './usage.ts'
 import type { Message, ModelPrice, ModelReply, ModelUsage } from '../model/chat-model.ts'
 
 /** Texts of a model call. */
-export interface Exchange {
+export interface ModelExchange {
   readonly messages: readonly Message[]
   readonly reply: Pick<ModelReply, 'text' | 'toolCalls'>
   /** Number of characters of the model's reasoning. */
@@ -29,7 +29,11 @@ export interface ExchangeLength {
 }
 
 /** Measures the texts of a model call; the prompt, which grows with each turn, only when it is asked for. */
-export function measureExchange({ messages, reply, reasoningLength }: Exchange): ExchangeLength {
+export function measureExchange({
+  messages,
+  reply,
+  reasoningLength,
+}: ModelExchange): ExchangeLength {
   let input: number | undefined
   return {
     get input() {
@@ -50,7 +54,7 @@ function countArguments(calls: ModelReply['toolCalls']): number {
 }
 
 /**
- * Returns the usage that an adapter reports, with -1 for each unknown count; undefined if nothing is known. Adapters are
+ * Returns the usage that an adapter reports, with -1 for each unknown count; undefined if all are unknown. Adapters are
  * third-party code and can report anything.
  */
 export function readUsage(reported: unknown, length: ExchangeLength): ModelUsage | undefined {

@@ -149,7 +149,7 @@ function toDecision(part: ChatPart, review: WaitingReview): ReviewDecisionBody |
     if (approval?.id !== review.reviewId || approval.approved === undefined) return null
     if (approval.approved) {
       if ((approval.reason ?? '').trim() === '') return { decision: 'CONTINUE' }
-      const message = 'must be absent from an approval: nobody would read it'
+      const message = 'must be absent from an approval, which does not use it'
       throw badRequest('request body', [{ path: '/messages/approval/reason', message }])
     }
     return { decision: 'REJECT', ...toFeedback(approval.reason) }

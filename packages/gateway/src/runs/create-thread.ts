@@ -17,7 +17,7 @@ export async function createThreadAs(
   caller: Caller,
 ): ReturnType<RunService['threads']['create']> {
   const { threadId } = thread
-  // Before the title and the tags are compared, which tells whether they are the same.
+  // Before the title and the tags are compared, which shows whether they are the same.
   if (threadId !== undefined) await assertMayReadThread(runs, threadId, caller)
   const created = await runs.threads.create({ ...thread, ...actorOf(caller) })
   // Another request may have created it meanwhile.

@@ -11,7 +11,7 @@ export type ReadEventData = (data: string) => readonly string[]
 const RETURN = 13
 
 /** Converts the pieces of one event stream. */
-export class EventMessages {
+export class EventStreamMessages {
   readonly #read: ReadEventData
   readonly #decoder = new TextDecoder()
   /** Pieces of the current line. */

@@ -1,5 +1,5 @@
 /** Lets the SDK read only the messages that `IncomingMessages` has read from a response. */
-import { EventMessages } from './event-messages.ts'
+import { EventStreamMessages } from './event-messages.ts'
 import { failedAnswer, preview } from './failed-answer.ts'
 
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/client'
@@ -47,7 +47,7 @@ function explainMissing({ status }: Response, text: string): string {
 function readEvents(response: Response, context: ResponseContext): Response {
   if (response.body === null) return response
   const { incoming, only, endsWithStream } = context
-  const events = new EventMessages((data) => incoming.read(data, only).map(toJson))
+  const events = new EventStreamMessages((data) => incoming.read(data, only).map(toJson))
   const encoder = new TextEncoder()
   const body = response.body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({

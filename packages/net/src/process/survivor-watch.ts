@@ -3,7 +3,7 @@
  *
  *   this process ─"+ pid mark", "- pid"─▶ pipe ─▶ watcher, a shell that waits for the end of the pipe
  *
- * V1 One watcher serves all child processes of this process; the first one starts it. It is no child of this process,
+ * V1 One watcher serves all child processes of this process; the first one starts it. It is not a child of this process,
  *    and does not keep it alive.
  * V2 The pipe ends when this process ends in any way. Then the watcher sends SIGTERM to the groups and the marked
  *    descendants of the processes that still run, and SIGKILL after `GRACE_S`.

@@ -10,14 +10,14 @@ import {
   isTextList,
   type Build,
   type Node,
-  type Part,
-  type Rule,
+  type SchemaPart,
+  type PartRule,
 } from './part.ts'
 import type { Pattern } from './pattern.ts'
 
 /** Returns the rules of the keywords that a schema has; `unevaluated…` last, because it depends on all others. */
-export function buildApplicators(schema: Node, build: Build): readonly Rule[] {
-  const rules: (Rule | undefined)[] = [
+export function buildApplicators(schema: Node, build: Build): readonly PartRule[] {
+  const rules: (PartRule | undefined)[] = [
     ...buildFields(schema, build),
     ...buildItems(schema, build),
     ...buildReferences(schema, build),
@@ -32,14 +32,14 @@ export function buildApplicators(schema: Node, build: Build): readonly Rule[] {
 class Sub {
   readonly #schema: unknown
   readonly #build: Build
-  #part: Part | undefined
+  #part: SchemaPart | undefined
 
   constructor(schema: unknown, build: Build) {
     this.#schema = schema
     this.#build = build
   }
 
-  get part(): Part {
+  get part(): SchemaPart {
     this.#part ??= this.#build.partOf(this.#schema, this.#build.scope)
     return this.#part
   }
@@ -47,7 +47,7 @@ class Sub {
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-function buildFields(schema: Node, build: Build): readonly (Rule | undefined)[] {
+function buildFields(schema: Node, build: Build): readonly (PartRule | undefined)[] {
   const { properties, patternProperties, additionalProperties, propertyNames } = schema
   const own = isSchemaMap(properties) ? properties : {}
   const byPattern = isSchemaMap(patternProperties)
@@ -71,7 +71,7 @@ function buildProperties(
   properties: Readonly<Record<string, Schema>>,
   needed: ReadonlySet<string>,
   build: Build,
-): Rule {
+): PartRule {
   const fields = Object.entries(properties).map(([key, part]) => ({
     key,
     sub: new Sub(part, build),
@@ -96,7 +96,7 @@ const FIELDS_PER_STEP = 4
 
 type PatternParts = readonly (readonly [Pattern, Sub])[]
 
-function buildPatternProperties(byPattern: PatternParts): Rule {
+function buildPatternProperties(byPattern: PatternParts): PartRule {
   return (value, run, marks) => {
     if (!isJsonObject(value)) return true
     for (const key of Object.keys(value)) {
@@ -113,7 +113,7 @@ function buildPatternProperties(byPattern: PatternParts): Rule {
 function buildAdditional(
   sub: Sub,
   { own, byPattern }: { readonly own: JsonObject; readonly byPattern: PatternParts },
-): Rule {
+): PartRule {
   return (value, run, marks) => {
     if (!isJsonObject(value)) return true
     for (const key of Object.keys(value)) {
@@ -127,14 +127,14 @@ function buildAdditional(
   }
 }
 
-function buildNames(sub: Sub): Rule {
+function buildNames(sub: Sub): PartRule {
   return (value, run) =>
     !isJsonObject(value) || Object.keys(value).every((key) => sub.part(key, run, undefined))
 }
 
-function buildDependencies(schema: Node, build: Build): readonly Rule[] {
+function buildDependencies(schema: Node, build: Build): readonly PartRule[] {
   const { dependencies, dependentSchemas } = schema
-  const rules: Rule[] = []
+  const rules: PartRule[] = []
   if (isSchemaMap(dependentSchemas)) rules.push(buildDependents(dependentSchemas, build))
   if (!isJsonObject(dependencies)) return rules
   const lists = Object.entries(dependencies).filter(([, part]) => Array.isArray(part))
@@ -155,7 +155,7 @@ function buildDependencies(schema: Node, build: Build): readonly Rule[] {
   return rules
 }
 
-function buildDependents(schemas: JsonObject, build: Build): Rule {
+function buildDependents(schemas: JsonObject, build: Build): PartRule {
   const parts = Object.entries(schemas).map(([key, part]) => [key, new Sub(part, build)] as const)
   return (value, run, marks) => {
     if (!isJsonObject(value)) return true
@@ -167,7 +167,7 @@ function buildDependents(schemas: JsonObject, build: Build): Rule {
   }
 }
 
-function buildItems(schema: Node, build: Build): readonly (Rule | undefined)[] {
+function buildItems(schema: Node, build: Build): readonly (PartRule | undefined)[] {
   const { items, prefixItems, additionalItems } = schema
   const leading = isSchemaList(prefixItems) ? prefixItems : []
   return [
@@ -181,7 +181,7 @@ function buildItems(schema: Node, build: Build): readonly (Rule | undefined)[] {
   ]
 }
 
-function buildLeading(schemas: readonly Schema[], build: Build): Rule {
+function buildLeading(schemas: readonly Schema[], build: Build): PartRule {
   const parts = schemas.map((schema) => new Sub(schema, build))
   return (value, run, marks) => {
     if (!Array.isArray(value)) return true
@@ -194,7 +194,7 @@ function buildLeading(schemas: readonly Schema[], build: Build): Rule {
   }
 }
 
-function buildRest(sub: Sub, from: number): Rule {
+function buildRest(sub: Sub, from: number): PartRule {
   return (value, run, marks) => {
     if (!Array.isArray(value)) return true
     for (let index = from; index < value.length; index += 1) {
@@ -206,7 +206,7 @@ function buildRest(sub: Sub, from: number): Rule {
 }
 
 /** Builds the rule of `contains` and its bounds. Without evaluated items, counting stops when the result is certain. */
-function buildContains(schema: Node, build: Build): Rule | undefined {
+function buildContains(schema: Node, build: Build): PartRule | undefined {
   const { contains, minContains = 1, maxContains = Infinity } = schema
   if (!isSchema(contains)) return undefined
   const least = typeof minContains === 'number' ? minContains : 1
@@ -226,7 +226,7 @@ function buildContains(schema: Node, build: Build): Rule | undefined {
   }
 }
 
-function buildReferences(schema: Node, build: Build): readonly (Rule | undefined)[] {
+function buildReferences(schema: Node, build: Build): readonly (PartRule | undefined)[] {
   const { $ref, $dynamicRef, $recursiveRef } = schema
   const { scope } = build
   return [
@@ -246,8 +246,8 @@ interface Target {
 }
 
 /** Builds the rule of a reference. Without a target, no value is valid. */
-function buildTarget(resolve: () => Target, build: Build): Rule {
-  let part: Part | undefined
+function buildTarget(resolve: () => Target, build: Build): PartRule {
+  let part: SchemaPart | undefined
   return (value, run, marks) => {
     if (part === undefined) {
       const { schema, scope } = resolve()
@@ -260,7 +260,7 @@ function buildTarget(resolve: () => Target, build: Build): Rule {
   }
 }
 
-function buildCombinations(schema: Node, build: Build): readonly (Rule | undefined)[] {
+function buildCombinations(schema: Node, build: Build): readonly (PartRule | undefined)[] {
   const { allOf, anyOf, oneOf, not } = schema
   return [
     isSchemaList(allOf) ? buildAll(toParts(allOf, build)) : undefined,
@@ -275,14 +275,14 @@ function toParts(schemas: readonly Schema[], build: Build): readonly Sub[] {
   return schemas.map((schema) => new Sub(schema, build))
 }
 
-function buildAll(parts: readonly Sub[]): Rule {
+function buildAll(parts: readonly Sub[]): PartRule {
   return (value, run, marks) => {
     for (const sub of parts) if (!sub.part(value, run, marks)) return false
     return true
   }
 }
 
-function buildAny(parts: readonly Sub[]): Rule {
+function buildAny(parts: readonly Sub[]): PartRule {
   return (value, run, marks) => {
     let found = false
     for (const sub of parts) {
@@ -295,7 +295,7 @@ function buildAny(parts: readonly Sub[]): Rule {
   }
 }
 
-function buildOne(parts: readonly Sub[]): Rule {
+function buildOne(parts: readonly Sub[]): PartRule {
   return (value, run, marks) => {
     let count = 0
     for (const sub of parts) {
@@ -306,11 +306,11 @@ function buildOne(parts: readonly Sub[]): Rule {
   }
 }
 
-function buildNot(sub: Sub): Rule {
+function buildNot(sub: Sub): PartRule {
   return (value, run) => !sub.part(value, run, undefined)
 }
 
-function buildCondition(schema: Node, build: Build): Rule {
+function buildCondition(schema: Node, build: Build): PartRule {
   const holds = new Sub(schema['if'], build)
   const then = new Sub(isSchema(schema['then']) ? schema['then'] : true, build)
   const otherwise = new Sub(isSchema(schema['else']) ? schema['else'] : true, build)
@@ -318,7 +318,7 @@ function buildCondition(schema: Node, build: Build): Rule {
     holds.part(value, run, marks) ? then.part(value, run, marks) : otherwise.part(value, run, marks)
 }
 
-function buildUnevaluatedItems(schema: Node, build: Build): Rule | undefined {
+function buildUnevaluatedItems(schema: Node, build: Build): PartRule | undefined {
   if (!isSchema(schema['unevaluatedItems'])) return undefined
   const sub = new Sub(schema['unevaluatedItems'], build)
   return (value, run, marks) => {
@@ -333,7 +333,7 @@ function buildUnevaluatedItems(schema: Node, build: Build): Rule | undefined {
   }
 }
 
-function buildUnevaluatedFields(schema: Node, build: Build): Rule | undefined {
+function buildUnevaluatedFields(schema: Node, build: Build): PartRule | undefined {
   if (!isSchema(schema['unevaluatedProperties'])) return undefined
   const sub = new Sub(schema['unevaluatedProperties'], build)
   return (value, run, marks) => {

@@ -5,12 +5,12 @@ import Guard from 'typebox/guard'
 import { isJsonObject } from '../problems/schema-node.ts'
 import { areDifferent, isDeepEqual, isScalarValue } from './equality.ts'
 import { toPattern } from './pattern.ts'
-import { isTextList, type Build, type Node, type Rule } from './part.ts'
+import { isTextList, type Build, type Node, type PartRule } from './part.ts'
 import type { CheckRun } from './check-run.ts'
 
 /** Returns the rules of the keywords that a schema has. */
-export function buildAssertions(schema: Node, build: Build): readonly Rule[] {
-  const rules: (Rule | undefined)[] = [
+export function buildAssertions(schema: Node, build: Build): readonly PartRule[] {
+  const rules: (PartRule | undefined)[] = [
     buildTypes(schema['type']),
     Object.hasOwn(schema, 'const') ? buildChoice([schema['const']]) : undefined,
     Array.isArray(schema['enum']) ? buildChoice(schema['enum']) : undefined,
@@ -45,7 +45,7 @@ const TYPES: Readonly<Record<string, Test>> = {
   void: (value) => value === undefined,
 }
 
-function buildTypes(type: unknown): Rule | undefined {
+function buildTypes(type: unknown): PartRule | undefined {
   if (typeof type === 'string') return Object.hasOwn(TYPES, type) ? TYPES[type] : undefined
   if (!isTextList(type)) return undefined
   const tests = type.map((name) => (Object.hasOwn(TYPES, name) ? TYPES[name] : undefined))
@@ -54,7 +54,7 @@ function buildTypes(type: unknown): Rule | undefined {
 }
 
 /** Builds the rule of fixed values: scalars are found in a set, so that their number does not matter. */
-function buildChoice(values: readonly unknown[]): Rule {
+function buildChoice(values: readonly unknown[]): PartRule {
   const scalars = new Set(values.filter(isScalarValue))
   const others = values.filter((value) => !isScalarValue(value))
   return (value, run) => {
@@ -64,7 +64,7 @@ function buildChoice(values: readonly unknown[]): Rule {
   }
 }
 
-function buildRequired(names: unknown): Rule | undefined {
+function buildRequired(names: unknown): PartRule | undefined {
   if (!isTextList(names) || names.length === 0) return undefined
   return (value, run) => !isJsonObject(value) || hasAll(value, names, run)
 }
@@ -78,7 +78,7 @@ function hasAll(value: object, names: readonly string[], run: CheckRun): boolean
 /** Number of fields that are looked up in the time of a step. */
 const NAMES_PER_STEP = 4
 
-function buildDependentRequired(names: unknown): Rule | undefined {
+function buildDependentRequired(names: unknown): PartRule | undefined {
   if (!isJsonObject(names)) return undefined
   const entries = Object.entries(names)
   if (!entries.every((entry): entry is [string, readonly string[]] => isTextList(entry[1]))) {
@@ -93,7 +93,7 @@ function buildDependentRequired(names: unknown): Rule | undefined {
   }
 }
 
-function buildSizes(schema: Node): readonly (Rule | undefined)[] {
+function buildSizes(schema: Node): readonly (PartRule | undefined)[] {
   const count = (value: object, run: CheckRun): number => {
     const { length } = Object.keys(value)
     run.spend(length / NAMES_PER_STEP)
@@ -119,17 +119,17 @@ function buildSizes(schema: Node): readonly (Rule | undefined)[] {
   ]
 }
 
-function withNumber(limit: unknown, build: (limit: number) => Rule): Rule | undefined {
+function withNumber(limit: unknown, build: (limit: number) => PartRule): PartRule | undefined {
   return typeof limit === 'number' && Number.isFinite(limit) ? build(limit) : undefined
 }
 
 /** Number of characters that are counted, or read by a format, in the time of a step. */
 const CHARACTERS_PER_STEP = 16
 
-function buildTexts(schema: Node, build: Build): readonly (Rule | undefined)[] {
+function buildTexts(schema: Node, build: Build): readonly (PartRule | undefined)[] {
   const { pattern, format } = schema
   const onText =
-    (test: (text: string) => boolean): Rule =>
+    (test: (text: string) => boolean): PartRule =>
     (value, run) => {
       if (typeof value !== 'string') return true
       run.spend(value.length / CHARACTERS_PER_STEP)
@@ -146,7 +146,7 @@ function buildTexts(schema: Node, build: Build): readonly (Rule | undefined)[] {
 /** Number of steps that reading a character takes, by format. All others read sixteen characters in a step. */
 const STEPS_PER_CHARACTER: Readonly<Record<string, number>> = { regex: 20 }
 
-function buildFormat(format: string): Rule {
+function buildFormat(format: string): PartRule {
   const steps = STEPS_PER_CHARACTER[format] ?? 1 / CHARACTERS_PER_STEP
   return (value, run) => {
     if (typeof value !== 'string') return true
@@ -155,7 +155,7 @@ function buildFormat(format: string): Rule {
   }
 }
 
-function buildPattern(source: unknown, { patterns }: Build): Rule | undefined {
+function buildPattern(source: unknown, { patterns }: Build): PartRule | undefined {
   if (typeof source !== 'string' && !(source instanceof RegExp)) return undefined
   const pattern = typeof source === 'string' ? patterns(source) : toPattern(source)
   return (value, run) => typeof value !== 'string' || pattern.test(value, run)
@@ -167,11 +167,11 @@ function isNumeric(value: unknown): value is Numeric {
   return Number.isFinite(value) || typeof value === 'bigint'
 }
 
-function buildBounds(schema: Node): readonly (Rule | undefined)[] {
+function buildBounds(schema: Node): readonly (PartRule | undefined)[] {
   const bound = (
     keyword: string,
     holds: (value: Numeric, limit: Numeric) => boolean,
-  ): Rule | undefined => {
+  ): PartRule | undefined => {
     const limit = schema[keyword]
     return isNumeric(limit) ? (value) => !isNumeric(value) || holds(value, limit) : undefined
   }
@@ -185,7 +185,7 @@ function buildBounds(schema: Node): readonly (Rule | undefined)[] {
 }
 
 /** Builds the rule of the functions that TypeBox adds to a schema. */
-function buildRefinements(refinements: unknown): Rule | undefined {
+function buildRefinements(refinements: unknown): PartRule | undefined {
   if (!Array.isArray(refinements)) return undefined
   const list: readonly { check(value: unknown): boolean }[] = refinements
   return (value) => list.every((refinement) => refinement.check(value))

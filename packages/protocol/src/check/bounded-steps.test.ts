@@ -83,7 +83,7 @@ describe('a check', () => {
     expect(run.steps).toBeLessThan(500_000)
   })
 
-  it('[C2][D4] refuses a value that needs more steps, and says so', () => {
+  it('[C2][D4] refuses a value that needs more steps, with that reason', () => {
     const items = {
       anyOf: Array.from({ length: 300 }, (_, index) => ({ required: [`k${index}`] })),
     }

@@ -1,7 +1,7 @@
 /** Cycles in a graph of schemas (Tarjan's algorithm, without recursion). */
 
 /**
- * Returns the number of the cycle to which each reachable node belongs. A node in no cycle has a number of its own. Takes
+ * Returns the number of the cycle to which each reachable node belongs. A node in no cycle has a separate number. Takes
  * time that grows with the number of edges.
  */
 export function findCycles<Node>(
@@ -50,7 +50,7 @@ export function findCycles<Node>(
   return groups
 }
 
-/** A node on the way. Mutable. */
+/** A node that is being visited. Mutable. */
 interface Visit<Node> {
   readonly node: Node
   readonly index: number

@@ -20,8 +20,8 @@ import {
   isSchema,
   type Build,
   type Evaluated,
-  type Part,
-  type Rule,
+  type SchemaPart,
+  type PartRule,
 } from './part.ts'
 import type { CheckRun } from './check-run.ts'
 
@@ -67,12 +67,12 @@ export function createEvaluator(root: Schema, options: EvaluatorOptions): Evalua
   const scope = ReferenceScope.around(root, references)
   const documents = [root, ...Object.values(references)]
   const isMarking = documents.some((part) => hasKeyword(part, UNEVALUATED))
-  const known = new Map<unknown, Map<string, Part>>()
+  const known = new Map<unknown, Map<string, SchemaPart>>()
 
-  function partOf(schema: unknown, around: ReferenceScope): Part {
+  function partOf(schema: unknown, around: ReferenceScope): SchemaPart {
     if (typeof schema === 'boolean') return schema ? ANY : NONE
     const inside = isSchema(schema) ? around.enter(schema) : around
-    const byScope = known.get(schema) ?? new Map<string, Part>()
+    const byScope = known.get(schema) ?? new Map<string, SchemaPart>()
     known.set(schema, byScope)
     const key = inside.key()
     const before = byScope.get(key)
@@ -103,12 +103,12 @@ export function createEvaluator(root: Schema, options: EvaluatorOptions): Evalua
   }
 }
 
-const ANY: Part = () => true
-const NONE: Part = () => false
+const ANY: SchemaPart = () => true
+const NONE: SchemaPart = () => false
 
-function createPart(schema: unknown, build: Build): Part {
+function createPart(schema: unknown, build: Build): SchemaPart {
   if (!isJsonObject(schema)) return ANY
-  let rules: readonly Rule[] | undefined
+  let rules: readonly PartRule[] | undefined
   return (value, run, outer) => {
     run.spend(1)
     rules ??= [...buildAssertions(schema, build), ...buildApplicators(schema, build)]

@@ -95,7 +95,7 @@ interface Walk {
   readonly shared: Shared
 }
 
-/** What all parts of a walk share. */
+/** State that all parts of a walk share. */
 interface Shared {
   readonly evaluator: Evaluator
   readonly run: CheckRun

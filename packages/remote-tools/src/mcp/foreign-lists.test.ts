@@ -184,14 +184,14 @@ describe('a list of tools', () => {
     expect(imported.warnings).toEqual([])
   })
 
-  it('is cut after 100 pages and says so', async () => {
+  it('is cut after 100 pages with a warning', async () => {
     const pages = Array.from({ length: 110 }, (_, index) => page(`t${index}`, `c${index}`))
     const imported = await importFrom({ 'tools/list': pages })
     expect(imported.tools).toHaveLength(100)
     expect(imported.warnings).toEqual(['the list was cut after 100 pages'])
   })
 
-  it('is cut after 5000 tools and says so', { timeout: 60_000 }, async () => {
+  it('is cut after 5000 tools with a warning', { timeout: 60_000 }, async () => {
     const tools = Array.from({ length: 5_010 }, (_, index) => ({
       name: `t${index}`,
       inputSchema: object,

@@ -34,7 +34,7 @@ export interface McpTools extends AsyncDisposable {
   readonly tools: readonly AgentTool[]
   /** Requested tools that were not imported, with the reasons. */
   readonly skipped: readonly SkippedMcpTool[]
-  /** What was dropped or changed to make tools usable, and why the list of the server is incomplete. */
+  /** Changes that make tools usable, and reasons why the list of the server is incomplete. */
   readonly warnings: readonly string[]
   /** Lists the tools of the server again. Earlier tools continue to work. */
   refresh(): Promise<readonly AgentTool[]>

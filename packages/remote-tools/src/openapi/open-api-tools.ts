@@ -62,7 +62,7 @@ export interface OpenApiTools extends AsyncDisposable {
   readonly tools: readonly AgentTool[]
   /** Chosen operations that were not imported, with the reasons. */
   readonly skipped: readonly SkippedOperation[]
-  /** What was dropped or changed to make operations usable, each with the name of its tool. */
+  /** Changes that make operations usable, each with the name of its tool. */
   readonly warnings: readonly string[]
   /** Closes the connections. Calls in flight and later calls fail. Never rejects. */
   close(): Promise<void>

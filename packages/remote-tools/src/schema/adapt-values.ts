@@ -2,20 +2,20 @@
 import { isJsonObject } from '@tutti/core'
 
 /** An object of a schema, which is changed in place. */
-export type SchemaNode = Record<string, unknown>
+export type MutableNode = Record<string, unknown>
 
 /** Keywords whose values are not schemas. */
 const VALUES: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'example', 'examples'])
 
 /** Changes the nodes of a schema; returns a warning for each change. */
-export function adaptValues(schema: SchemaNode): string[] {
+export function adaptValues(schema: MutableNode): string[] {
   const warnings: string[] = []
   const open: { readonly node: unknown; readonly path: string }[] = [{ node: schema, path: '' }]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { node, path } = next
     if (isJsonObject(node)) {
       // NOTE: the schema was copied, so that its nodes can be changed.
-      const own = node as SchemaNode
+      const own = node as MutableNode
       warnings.push(...adaptEnum(own, path), ...dropEmptyUnions(own, path))
     }
     if (typeof node !== 'object' || node === null) continue
@@ -32,7 +32,7 @@ function escapeStep(key: string): string {
 }
 
 /** Gives the values of an `enum` the type of the schema. */
-function adaptEnum(node: SchemaNode, path: string): readonly string[] {
+function adaptEnum(node: MutableNode, path: string): readonly string[] {
   const { enum: values, type } = node
   if (!Array.isArray(values)) return []
   const types = [type].flat().filter((one) => typeof one === 'string')
@@ -79,7 +79,7 @@ function parseScalar(text: string): number | boolean | undefined {
   return /^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : undefined
 }
 
-function dropEmptyUnions(node: SchemaNode, path: string): readonly string[] {
+function dropEmptyUnions(node: MutableNode, path: string): readonly string[] {
   const empty = ['anyOf', 'oneOf'].filter((keyword) => {
     const members = node[keyword]
     return Array.isArray(members) && members.length === 0

@@ -19,7 +19,7 @@ import {
   type Problem,
 } from '@tutti/core'
 
-import { adaptValues, type SchemaNode } from './adapt-values.ts'
+import { adaptValues, type MutableNode } from './adapt-values.ts'
 
 /** Maximum number of passes: a keyword that is dropped can reveal the fault of another one. */
 const MAX_PASSES = 20
@@ -30,7 +30,7 @@ const MAX_PASSES = 20
  * @throws {TypeError} when it cannot be used, because of a reference or of its root.
  */
 export function adaptForeignSchema(foreign: Readonly<Record<string, unknown>>): ForeignSchema {
-  const node: SchemaNode = structuredClone(foreign)
+  const node: MutableNode = structuredClone(foreign)
   const warnings = adaptValues(node)
   // Defaults are checked with its engine: a hostile expression must not run on another one.
   const { patterns, jsonSchema, warnings: unsupported } = foreignSchema(node)
@@ -65,12 +65,12 @@ function fixFault(schema: object, { path, message }: Problem): string | undefine
 }
 
 /** Returns the object or list at a path. */
-function nodeAt(schema: object, steps: readonly string[]): SchemaNode | undefined {
+function nodeAt(schema: object, steps: readonly string[]): MutableNode | undefined {
   let node: unknown = schema
   for (const step of steps) {
     if (typeof node !== 'object' || node === null || !Object.hasOwn(node, step)) return undefined
     node = Reflect.get(node, step)
   }
   // NOTE: a list is changed by index, as an object is by name.
-  return isJsonObject(node) || Array.isArray(node) ? (node as SchemaNode) : undefined
+  return isJsonObject(node) || Array.isArray(node) ? (node as MutableNode) : undefined
 }

@@ -2,7 +2,7 @@
  * Pure: checks that the steps of a run agree with its events before the run continues.
  *
  * RUNS-E8 A run whose log says that it began, or that a task was completed, has the steps of it. Without them it would
- *    begin anew and repeat side effects, so it ends with RUN_UNREADABLE.
+ *    start over and repeat side effects, so it ends with RUN_UNREADABLE.
  */
 import { runUnreadable } from '../refusals.ts'
 

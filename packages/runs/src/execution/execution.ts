@@ -145,7 +145,7 @@ export class Execution {
   #stopParkTimer: (() => void) | undefined
   /** Whether the run waits for people, and whether for agents. */
   #waits = { people: false, agents: false }
-  /** What it is marked as waiting for in the store. */
+  /** Mark of the run in the store, if it waits. */
   #marked: WaitsFor = 'nothing'
   #isMarking = false
   #releasing: Promise<void> | undefined

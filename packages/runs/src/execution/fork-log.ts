@@ -6,7 +6,8 @@
  */
 import { isoNow, TuttiError, type Clock } from '@tutti/core'
 
-import { toRecordChanges, type Change } from '../commit/changes.ts'
+import { toRecordChanges } from '../commit/changes.ts'
+import type { Change } from '../commit/change.ts'
 import { stepsNotRetained } from '../refusals.ts'
 
 import type { ForkedLog } from '../ports/run-store.ts'

@@ -106,7 +106,7 @@ export class RunExecutor {
   /** The renewal in progress of a lease without runs. */
   #renewingIdle: Promise<void> | undefined
   #claiming: Promise<void> | undefined
-  /** Lost runs whose losses are to be excused. */
+  /** Lost runs whose losses will be excused. */
   #excusable: LostRun[] = []
   /** Number of slots that are reserved for runs that are being created. */
   #reserved = 0

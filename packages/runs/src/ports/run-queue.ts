@@ -180,7 +180,7 @@ export interface ClaimedRun {
   readonly lostOwners: number
 }
 
-/** What an owned run waits for: only for people, for agents of other processes as well, or for nothing. */
+/** Parties for which an owned run waits: only for people, for agents of other processes as well, or for nothing. */
 export type WaitsFor = 'people' | 'agents' | 'nothing'
 
 /** The way in which a run is released. */

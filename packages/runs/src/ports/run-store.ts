@@ -18,7 +18,7 @@
  * RUNS-P13 A list counts at most {@link MOST_COUNTED} runs, so that its cost does not grow with the stored runs.
  * RUNS-P14 A record with damaged columns is listed, claimed and read like others, without the damaged fields, which
  *     `unreadable` names. The execution of such a run fails with RUN_UNREADABLE; it can be cancelled and deleted. An event
- *     that cannot be read is replaced by `event_unreadable`; a pending command is left out, a delivery is given up.
+ *     that cannot be read is replaced by `event_unreadable`; a pending command is left out, a delivery ends as failed.
  * RUNS-P15 In a store that is not shared, `create` may make its claimant the owner of the run, as a claim would, unless
  *     another run is due or the limit of concurrent runs is reached. In a shared store, each new run waits.
  * RUNS-P16 The steps of a run are retained until it is deleted or `deleteSteps` deletes them. Each step has the sequence
@@ -29,7 +29,7 @@
  *     A parent that then has fewer events or steps than the fork was planned with, because it is being deleted, is refused.
  * RUNS-P18 Of the steps of a run, `steps` returns all or none: while they are being deleted, there are none.
  */
-import type { Change } from '../commit/changes.ts'
+import type { Change } from '../commit/change.ts'
 import type {
   ListedRun,
   NewRun,

@@ -1,7 +1,7 @@
 /** Pure: applies the changes of events to the records of a run in memory. */
 import { addUsed, type PostgresTaskRow, type StoredUsage } from './rows.ts'
 
-import type { Change, NewReview, NewTask } from '../commit/changes.ts'
+import type { Change, NewReview, NewTask } from '../commit/change.ts'
 import type { ReviewStatus, RunRecord } from '../run-record.ts'
 
 /** The records of a run that a write changes. */

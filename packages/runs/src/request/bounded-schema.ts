@@ -4,7 +4,7 @@
  *
  * RUNS-B1 A schema that is large or deep is refused at submission. So are the schemas of a request after those that took
  *    too long to compile together, and a regular expression that needs backtracking.
- * RUNS-B2 An answer that cannot be checked within the steps of one check is invalid, and the problem says so.
+ * RUNS-B2 An answer that cannot be checked within the steps of one check is invalid for that reason.
  */
 import { errorMessage, foreignSchema, toStandardSchema, type StandardToolSchema } from '@tutti/core'
 

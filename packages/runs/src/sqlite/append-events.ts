@@ -1,5 +1,6 @@
 /** Writes events of one run with all their effects. The caller holds a transaction. */
-import { toRecordChanges, type Change } from '../commit/changes.ts'
+import { toRecordChanges } from '../commit/changes.ts'
+import type { Change } from '../commit/change.ts'
 import { foldChanges } from '../commit/fold-changes.ts'
 import { toLoggedEvent } from '../commit/serialize-once.ts'
 import { encodeWrite, type StoredValues } from '../commit/stored-values.ts'

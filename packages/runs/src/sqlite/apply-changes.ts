@@ -1,5 +1,5 @@
 /** Applies the changes of events to the rows of a run. */
-import type { NewReview, NewTask, RunFields, TaskChangeFields } from '../commit/changes.ts'
+import type { NewReview, NewTask, RunFields, TaskChangeFields } from '../commit/change.ts'
 import type { FoldedChanges, RunChange, TaskChange } from '../commit/fold-changes.ts'
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 

@@ -64,7 +64,7 @@ export const reviewDecisionFields = {
 
 /**
  * Rules between the fields of a decision. EDIT without `revisedOutput` is rejected; AgentEnsemble would clear the output. A
- * field that the decision does not use is rejected: a reviewer who sends a text with CONTINUE means something else.
+ * field that the decision does not use is rejected: a text with CONTINUE shows that the reviewer means something else.
  */
 export const DECISION_RULES: Type.TObjectOptions = {
   if: Type.Object({ decision: Type.Literal('EDIT') }),

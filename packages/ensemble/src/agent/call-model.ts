@@ -4,13 +4,13 @@ import { TuttiError, type Clock } from '@tutti/core'
 import {
   measureExchange,
   readUsage,
-  type Exchange,
+  type ModelExchange,
   type ExchangeLength,
 } from '../usage/read-usage.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { untilStopped } from '../work/until-stopped.ts'
 
-import type { ChatModel, ModelReply, ModelRequest } from './chat-model.ts'
+import type { ChatModel, ModelReply, ModelRequest } from '../model/chat-model.ts'
 
 /** Options of a model call. */
 export interface CallModelOptions {
@@ -72,7 +72,7 @@ async function readReply(
 
 function receiveReply(
   { usage: reported, ...reply }: ModelReply,
-  exchange: Pick<Exchange, 'messages' | 'reasoningLength'>,
+  exchange: Pick<ModelExchange, 'messages' | 'reasoningLength'>,
 ): ReceivedReply {
   const length = measureExchange({ ...exchange, reply })
   const usage = readUsage(reported, length)

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { fakeClock, scriptedModel } from '../../test/testing.ts'
 import { callModel } from './call-model.ts'
 
-import type { ChatModel, ModelChunk, ModelReply } from './chat-model.ts'
+import type { ChatModel, ModelChunk, ModelReply } from '../model/chat-model.ts'
 
 const REQUEST = { messages: [], tools: [], toolChoice: 'auto' } as const
 const clock = fakeClock()
