@@ -6,8 +6,8 @@
  *    dropped and defaults filled in; else one that it matches once its values are coerced too.
  * CORE-U3 Of several matching members, the one that keeps most fields is chosen, then the one that fills in fewest, then
  *    the first. If it does not know all fields, the value is read as all matching members together that declare more of
- *    them, so no field is dropped that a matching member declares. A member that the value only matches once its values
- *    are coerced is added too, unless it fills in fields. For an exclusive union (`oneOf`) the choice must be unambiguous;
+ *    them, so no field is dropped that a matching member declares. A member that the value matches once integers
+ *    beyond 2^53 are text is added too, unless it fills in fields. For an exclusive union (`oneOf`) the choice must be unambiguous;
  *    otherwise no member is chosen.
  * CORE-U4 If no member matches, none is chosen; or, to describe the problems of the value, the closest one.
  */
@@ -113,18 +113,13 @@ function chooseMembersOf(
     chooseBest(fitting, union, (members) => tried(members, false)) ??
     chooseBest(union.members, union, (members) => tried(members, false))
   if (chosen !== undefined && (union.exclusive || chosen.dropped === 0)) return chosen.members
-  const coercions = [false, ...(trial.coerce ? [true] : [])]
   if (chosen !== undefined) {
-    return coercions.reduce(
-      (all, coerce) =>
-        addMembers(all, union.members, (members) => {
-          const attempt = tried(members, coerce)
-          const isMatch =
-            attempt !== undefined && members.every((member) => fits(trial, member, attempt.value))
-          return isMatch && attempt.filled <= all.filled ? attempt : undefined
-        }),
-      chosen,
-    ).members
+    return addMembers(chosen, union.members, (members) => {
+      const attempt = tried(members, false)
+      const isMatch =
+        attempt !== undefined && members.every((member) => fits(trial, member, attempt.value))
+      return isMatch && attempt.filled <= chosen.filled ? attempt : undefined
+    }).members
   }
   const coerced = trial.coerce
     ? chooseBest(union.members, union, (members) => tried(members, true))
