@@ -10,7 +10,7 @@ import {
   isTextList,
   type Build,
   type Node,
-  type SchemaPart,
+  type CheckPart,
   type PartRule,
 } from './part.ts'
 import type { Pattern } from './pattern.ts'
@@ -32,14 +32,14 @@ export function buildApplicators(schema: Node, build: Build): readonly PartRule[
 class Sub {
   readonly #schema: unknown
   readonly #build: Build
-  #part: SchemaPart | undefined
+  #part: CheckPart | undefined
 
   constructor(schema: unknown, build: Build) {
     this.#schema = schema
     this.#build = build
   }
 
-  get part(): SchemaPart {
+  get part(): CheckPart {
     this.#part ??= this.#build.partOf(this.#schema, this.#build.scope)
     return this.#part
   }
@@ -247,7 +247,7 @@ interface Target {
 
 /** Builds the rule of a reference. Without a target, no value is valid. */
 function buildTarget(resolve: () => Target, build: Build): PartRule {
-  let part: SchemaPart | undefined
+  let part: CheckPart | undefined
   return (value, run, marks) => {
     if (part === undefined) {
       const { schema, scope } = resolve()

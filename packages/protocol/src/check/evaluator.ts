@@ -20,7 +20,7 @@ import {
   isSchema,
   type Build,
   type Evaluated,
-  type SchemaPart,
+  type CheckPart,
   type PartRule,
 } from './part.ts'
 import type { CheckRun } from './check-run.ts'
@@ -67,12 +67,12 @@ export function createEvaluator(root: Schema, options: EvaluatorOptions): Evalua
   const scope = ReferenceScope.around(root, references)
   const documents = [root, ...Object.values(references)]
   const isMarking = documents.some((part) => hasKeyword(part, UNEVALUATED))
-  const known = new Map<unknown, Map<string, SchemaPart>>()
+  const known = new Map<unknown, Map<string, CheckPart>>()
 
-  function partOf(schema: unknown, around: ReferenceScope): SchemaPart {
+  function partOf(schema: unknown, around: ReferenceScope): CheckPart {
     if (typeof schema === 'boolean') return schema ? ANY : NONE
     const inside = isSchema(schema) ? around.enter(schema) : around
-    const byScope = known.get(schema) ?? new Map<string, SchemaPart>()
+    const byScope = known.get(schema) ?? new Map<string, CheckPart>()
     known.set(schema, byScope)
     const key = inside.key()
     const before = byScope.get(key)
@@ -103,10 +103,10 @@ export function createEvaluator(root: Schema, options: EvaluatorOptions): Evalua
   }
 }
 
-const ANY: SchemaPart = () => true
-const NONE: SchemaPart = () => false
+const ANY: CheckPart = () => true
+const NONE: CheckPart = () => false
 
-function createPart(schema: unknown, build: Build): SchemaPart {
+function createPart(schema: unknown, build: Build): CheckPart {
   if (!isJsonObject(schema)) return ANY
   let rules: readonly PartRule[] | undefined
   return (value, run, outer) => {

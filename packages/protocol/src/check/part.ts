@@ -11,7 +11,7 @@ export interface Evaluated {
 }
 
 /** Check of a value by one schema, which adds to `outer` what it has evaluated of a valid value. */
-export type SchemaPart = (value: unknown, run: CheckRun, outer: Evaluated | undefined) => boolean
+export type CheckPart = (value: unknown, run: CheckRun, outer: Evaluated | undefined) => boolean
 
 /** Check of a value by one keyword of a schema, which adds to `marks` what it has evaluated. */
 export type PartRule = (value: unknown, run: CheckRun, marks: Evaluated | undefined) => boolean
@@ -19,7 +19,7 @@ export type PartRule = (value: unknown, run: CheckRun, marks: Evaluated | undefi
 /** Material from which the rules of a schema are built. */
 export interface Build {
   /** Returns the part of a schema that is inside of this one. */
-  partOf(schema: unknown, scope: ReferenceScope): SchemaPart
+  partOf(schema: unknown, scope: ReferenceScope): CheckPart
   readonly scope: ReferenceScope
   readonly patterns: PatternEngine
   /** Whether evaluated fields and items are needed. */
@@ -62,7 +62,7 @@ export function addMarks(to: Evaluated, from: Evaluated): void {
  * items of a match when they are needed.
  */
 export function fitsOnce(
-  part: SchemaPart,
+  part: CheckPart,
   value: unknown,
   { run, isMarking }: { readonly run: CheckRun; readonly isMarking: boolean },
 ): Evaluated | boolean {
