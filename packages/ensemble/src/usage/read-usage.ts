@@ -28,18 +28,14 @@ export interface ExchangeLength {
   readonly output: number
 }
 
-/** Measures the texts of a model call; the prompt, which grows with each turn, only when it is asked for. */
+/** Measures the texts of a model call. */
 export function measureExchange({
   messages,
   reply,
   reasoningLength,
 }: ModelExchange): ExchangeLength {
-  let input: number | undefined
   return {
-    get input() {
-      input ??= messages.reduce((sum, message) => sum + countCharacters(message), 0)
-      return input
-    },
+    input: messages.reduce((sum, message) => sum + countCharacters(message), 0),
     output: reply.text.length + countArguments(reply.toolCalls) + reasoningLength,
   }
 }
