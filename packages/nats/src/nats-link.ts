@@ -7,7 +7,7 @@
  *                    └──── disconnected, no answer ◀──────┘
  *
  * RUNS-NE1 The link is ready only while JetStream answers. A connection to a server without a majority is not ready.
- * RUNS-NE8 A client that is closed for good is replaced for every reason; the new one gets the same subscriptions.
+ * RUNS-NE8 A client that is closed for good is always replaced; the new one gets the same subscriptions.
  * RUNS-NE2 A change of the state is reported once, and checked every {@link CHECK_MS}, so the store takes over within
  *    two seconds.
  */

@@ -9,7 +9,7 @@ import { ownValue, type CheckRun, type Schema, type SchemaNode } from '@tutti/pr
 
 import type { SchemaDocument } from './schema-document.ts'
 
-/** Names with which names of fields are compared. */
+/** Schema and step count for the lookup of a field. */
 export interface FieldReading {
   readonly document: SchemaDocument
   /** Counts the steps. */

@@ -13,7 +13,7 @@ import type { ReferenceScope } from '../schema-engine.ts'
 /** Three counts, the most significant first. */
 export type Distance = readonly [lacking: number, unknown: number, problems: number]
 
-/** Tools with which a distance is measured. */
+/** Check and references for the measurement of a distance. */
 export interface DistanceContext {
   readonly scope: ReferenceScope
   /** Counts the schemas that are read. */
