@@ -36,10 +36,13 @@ const SHARED = [
   'packages/{gateway,control-api,ensemble,pipeline,client,react,agent-tool}/test/**/*.test.ts',
 ]
 
-/** Tests that use files, the network, databases, browsers and processes; their files share a process too. */
+/**
+ * Tests that use files, the network, databases, browsers and processes; their files share a process too. `disk-faults`
+ * limits the file size of its process: libraries that other files load replace the signal handling that survives this.
+ */
 const LIGHT = [
   'packages/{protocol,core,telemetry,net,remote-tools}/test/**/*.test.ts',
-  'packages/{runs,builtin-tools,langchain,create-tutti}/{src,test}/**/*.test.ts',
+  'packages/{runs,builtin-tools,langchain,create-tutti}/{src,test}/**/!(disk-faults).test.ts',
   'packages/remote-tools/src/{http,mcp,openapi}/**/*.test.ts',
   'packages/mcp/src/**/*.test.ts',
   'packages/net/src/{http,ws}/**/*.test.ts',

@@ -264,7 +264,7 @@ describe('a review', () => {
     await terminal.until(/bars: [^]*Edit again, starting from your text\?/)
     terminal.write(KEYS.enter)
     expect(await terminal.ended()).toBe(0)
-    expect(readScreen(terminal)).toMatch(/COMPLETED in .*\n\nPlayed 4 bars$/)
+    expect(readScreen(terminal)).toMatch(/COMPLETED in [^]*\n\nPlayed 4 bars$/)
   })
 
   it('is no longer asked about when another reviewer has decided; a rejection needs feedback', async () => {

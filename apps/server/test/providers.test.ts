@@ -89,7 +89,14 @@ describe('a thread', () => {
         apiKey: 'k-12345678',
         baseUrl: provider.baseUrl,
       }),
-      tasks: [task({ name: 'chat', description: '{message}', instructions: 'You chat.' })],
+      tasks: [
+        task({
+          name: 'chat',
+          description: '{message}',
+          instructions: 'You chat.',
+          allowEmptyOutput: true,
+        }),
+      ],
     })
     await using server = await openClientServer({ more: [chat] })
     const { runs, threads } = createClient({ baseUrl: server.url, apiKey: KEY })

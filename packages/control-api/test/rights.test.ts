@@ -473,20 +473,23 @@ function keysOf(row: Row, kind: Kind): readonly (readonly [readonly Scope[], Sco
 }
 
 describe.each(KINDS)('with an id of a run that is %s', (kind) => {
-  it.each(ROWS)('%s requires its scopes, and no others', async (address, row) => {
-    for (const [scopes, lacking] of keysOf(row, kind)) {
-      const things = await findThings(kind, scopes, address)
-      for (const body of row.bodies ?? [undefined]) {
-        const answer = await send(address, row, { scopes, things, body: body?.(things) })
-        expect([answer.status, answer.text]).not.toContain(401)
-        expect([body?.(things), answer.text, REFUSED.exec(answer.text)?.[1]]).toEqual([
-          body?.(things),
-          answer.text,
-          lacking,
-        ])
+  it.each(ROWS)(
+    '[GW-A4] [GW-A7] [GW-A8] %s requires its scopes, and no others',
+    async (address, row) => {
+      for (const [scopes, lacking] of keysOf(row, kind)) {
+        const things = await findThings(kind, scopes, address)
+        for (const body of row.bodies ?? [undefined]) {
+          const answer = await send(address, row, { scopes, things, body: body?.(things) })
+          expect([answer.status, answer.text]).not.toContain(401)
+          expect([body?.(things), answer.text, REFUSED.exec(answer.text)?.[1]]).toEqual([
+            body?.(things),
+            answer.text,
+            lacking,
+          ])
+        }
       }
-    }
-  })
+    },
+  )
 
   it.each(Object.entries(MESSAGES))(
     'message %s requires its scopes, and no others',

@@ -99,7 +99,7 @@ describe('/api/threads', () => {
     expect((await api.get(`/api/runs/${runId}`)).status).toBe(404)
   })
 
-  it('[GW-A2] hides the runs of other keys from the key that created their thread', async () => {
+  it('[GW-A5] hides the runs of other keys from the key that created their thread', async () => {
     await using api = await openServer({
       apiKeys: [apiKey('writer-key-of-some-length', { name: 'writer', scopes: ['runs:write'] })],
     })

@@ -47,7 +47,7 @@ class Secretive {
   }
 }
 
-describe('the result of a tool that returns a value with a natural JSON form', () => {
+describe('[CORE-V1] [CORE-V2] [CORE-V3] [CORE-V5] the result of a tool that returns a value with a natural JSON form', () => {
   it.each<[string, unknown, string]>([
     ['a map with names as keys', new Map([['a', 1]]), '{"a":1}'],
     [
@@ -111,7 +111,7 @@ function sparse(): unknown[] {
   return list
 }
 
-describe('the result of a tool that returns a value without a JSON form', () => {
+describe('[CORE-V4] the result of a tool that returns a value without a JSON form', () => {
   const loop: Record<string, unknown> = { items: [] }
   loop['items'] = [loop]
   const map = new Map<string, unknown>()

@@ -82,7 +82,7 @@ describe('reading', () => {
     expect(read.processorMs).toBeLessThan(2_000)
   })
 
-  it('refuses a value that needs too many steps, with that reason', async () => {
+  it('[CORE-J5] refuses a value that needs too many steps, with that reason', async () => {
     const members = Array.from({ length: 300 }, (_, index) => ({
       type: 'object',
       properties: { [`k${index}`]: { const: 1 } },

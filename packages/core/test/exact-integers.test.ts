@@ -237,7 +237,7 @@ describe('a call', () => {
     )
   })
 
-  it('never changes a digit, for any integer in any position', async () => {
+  it('[CORE-J6] never changes a digit, for any integer in any position', async () => {
     const inner = {
       type: 'object',
       properties: {

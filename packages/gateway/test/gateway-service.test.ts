@@ -89,7 +89,7 @@ it('[GW-G1] finds only the tasks of the given ensembles, for callers that may re
   )
 })
 
-it('[GW-A3] cancels the abandoned run of another caller only with runs:control', async () => {
+it('[GW-A6] cancels the abandoned run of another caller only with runs:control', async () => {
   await using gateway = await openGateway()
   const service = new GatewayService(gateway.options)
   const runId = await gateway.submit()

@@ -42,7 +42,7 @@ describe('parseJsonBytes', () => {
     ['{"maximum":9223372036854775807}', '/maximum', '9223372036854775807'],
     ['{"type":"user","maximum":9223372036854775807}', '/maximum', '9223372036854775807'],
     ['{"type":"integer","const":9223372036854775807}', '/const', '9223372036854775807'],
-  ])('[GW-N1] refuses a long integer with its path and digits: %s', (text, path, digits) => {
+  ])('[GW-N20] refuses a long integer with its path and digits: %s', (text, path, digits) => {
     expect(parse(text)).toEqual({
       ok: false,
       problem: {
@@ -53,7 +53,7 @@ describe('parseJsonBytes', () => {
     })
   })
 
-  it('[GW-N1] refuses a number beyond the range of JavaScript', () => {
+  it('[GW-N20] refuses a number beyond the range of JavaScript', () => {
     expect(parse('{"a":1e400}')).toMatchObject({
       ok: false,
       problem: { message: expect.stringMatching(/^Numbers must be between .* got 1e400$/) },
@@ -61,13 +61,13 @@ describe('parseJsonBytes', () => {
   })
 
   it.each(['{"a":1000000000000000000}', '{"a":1e300}', '{"a":"725653563933458432"}', '[0.1e-400]'])(
-    '[GW-N1] accepts numbers that JavaScript holds exactly, and text: %s',
+    '[GW-N20] accepts numbers that JavaScript holds exactly, and text: %s',
     (text) => {
       expect(parse(text)).toEqual({ ok: true, value: JSON.parse(text) })
     },
   )
 
-  it('[GW-N2] rounds the limits of numbers in schemas', () => {
+  it('[GW-N21] rounds the limits of numbers in schemas', () => {
     const text =
       '{"tools":[{"inputSchema":{"properties":{"id":{"type":["integer","null"],"minimum":-9223372036854775808,"maximum":18446744073709551615}}}}]}'
     expect(parse(text)).toEqual({ ok: true, value: JSON.parse(text) })

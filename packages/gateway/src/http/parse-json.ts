@@ -1,9 +1,9 @@
 /**
  * Pure: parses the JSON of request bodies, of WebSocket messages and of the protocols of other systems.
  *
- * GW-N1 A body has no integer that a JavaScript number cannot hold: it would be stored, compared and forwarded with other
+ * GW-N20 A body has no integer that a JavaScript number cannot hold: it would be stored, compared and forwarded with other
  *    digits. It is refused with its path and digits. Ids of 64 bits are sent as text, which tools accept for them.
- * GW-N2 Limits of numbers in the JSON Schemas of a body (`"maximum": 9223372036854775807`) are rounded instead, because
+ * GW-N21 Limits of numbers in the JSON Schemas of a body (`"maximum": 9223372036854775807`) are rounded instead, because
  *    schema generators write the limits of their integer types.
  */
 import {
@@ -38,7 +38,7 @@ export function parseJsonBytes(bytes: Uint8Array): ParsedJson {
   }
 }
 
-/** Applies GW-N1 and GW-N2. */
+/** Applies GW-N20 and GW-N21. */
 function readPlainNumbers(value: unknown): ParsedJson {
   const plain = hasBigInt(value) ? roundLimits(value) : value
   const found = findBigInt(plain)

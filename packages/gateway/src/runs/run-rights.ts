@@ -2,14 +2,14 @@
  * Decides what a caller may do with runs and threads of other callers. Every reader of a run finds it through
  * `find-run.ts`, which asks here; the scope of a route is checked in addition.
  *
- * GW-A1 A caller may read the runs that it submitted. All others require `runs:read`, also where the run is only the
+ * GW-A4 A caller may read the runs that it submitted. All others require `runs:read`, also where the run is only the
  *    source of something else: a fork, a replay, a preview, a comparison, a response, or the next run of a thread.
- * GW-A2 A caller may read a thread if it created it and submitted all of its runs. All others require `runs:read`.
- * GW-A3 A caller may cancel the runs that it submitted when its connection is lost or it asks for another answer. All
+ * GW-A5 A caller may read a thread if it created it and submitted all of its runs. All others require `runs:read`.
+ * GW-A6 A caller may cancel the runs that it submitted when its connection is lost or it asks for another answer. All
  *    others require `runs:control`.
- * GW-A4 Results of client tools come from the caller that submitted the run, with `runs:write`, or from one with
+ * GW-A7 Results of client tools come from the caller that submitted the run, with `runs:write`, or from one with
  *    `runs:control`. All other reviews require `reviews:decide`.
- * GW-A5 A refusal for a run of another caller is FORBIDDEN and names the scope. An unknown id is not found.
+ * GW-A8 A refusal for a run of another caller is FORBIDDEN and names the scope. An unknown id is not found.
  */
 import { assertScope, hasScope, type Caller } from '../caller.ts'
 
@@ -30,7 +30,7 @@ export function isOwn({ name }: Pick<Caller, 'name'>, { actor }: Owned): boolean
 }
 
 /**
- * Refuses a caller that may not read a run (GW-A1).
+ * Refuses a caller that may not read a run (GW-A4).
  *
  * @throws {TuttiError} FORBIDDEN, naming the scope that is missing.
  */
@@ -54,7 +54,7 @@ export async function assertMayReadRun(
 }
 
 /**
- * Refuses a caller that may not read a thread with this id, if it exists (GW-A2).
+ * Refuses a caller that may not read a thread with this id, if it exists (GW-A5).
  *
  * @throws {TuttiError} FORBIDDEN.
  */
@@ -75,12 +75,12 @@ export async function assertMayReadThread(
   } while (before !== undefined)
 }
 
-/** Returns the scope for cancelling a run whose caller has left; null for its own run (GW-A3). */
+/** Returns the scope for cancelling a run whose caller has left; null for its own run (GW-A6). */
 export function cancelScope(caller: Pick<Caller, 'name'>, run: Owned): Scope | null {
   return isOwn(caller, run) ? null : 'runs:control'
 }
 
-/** Returns the scope that a caller needs to decide a review (GW-A4). */
+/** Returns the scope that a caller needs to decide a review (GW-A7). */
 export function decisionScope(
   caller: Pick<Caller, 'name' | 'scopes'>,
   { actor, request: { clientTool } }: Owned & { readonly request: DecisionRequest },

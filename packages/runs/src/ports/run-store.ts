@@ -23,11 +23,11 @@
  *     another run is due or the limit of concurrent runs is reached. In a shared store, each new run waits.
  * RUNS-P16 The steps of a run are retained until it is deleted or `deleteSteps` deletes them. Each step has the sequence
  *     number of its event, so that the steps up to an event are those that a crash right after it leaves.
- * RUNS-P18 Every store accepts the same values, and returns what it accepted unchanged.
  * RUNS-P17 `create` copies the log of a fork within the store, in the transaction that creates the run: the events after
  *     the first one and the steps of its parent, up to an event. A copied open review is open in the fork under a new id.
  *     A parent that then has fewer events or steps than the fork was planned with, because it is being deleted, is refused.
  * RUNS-P18 Of the steps of a run, `steps` returns all or none: while they are being deleted, there are none.
+ * RUNS-P21 Every store accepts the same values, and returns what it accepted unchanged.
  */
 import type { Change } from '../commit/change.ts'
 import type {

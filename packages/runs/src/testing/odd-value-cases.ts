@@ -1,6 +1,6 @@
 /**
  * Cases of generated numbers, texts and dates: every store accepts and refuses the same ones, returns what it accepted
- * unchanged, and is not affected by what it refused (RUNS-C7, RUNS-P5, RUNS-P18).
+ * unchanged, and is not affected by what it refused (RUNS-C7, RUNS-P5, RUNS-P21).
  */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
@@ -265,7 +265,7 @@ const batchCase: StorageCase = {
 
 const textCases: readonly StorageCase[] = [
   {
-    name: '[RUNS-P18] every text of a new run is read as it was written',
+    name: '[RUNS-P21] every text of a new run is read as it was written',
     async run({ storage }) {
       for (const [index, text] of TEXTS.entries()) {
         const given = {
@@ -299,7 +299,7 @@ const textCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P18] every text of an event and a step is read as it was written',
+    name: '[RUNS-P21] every text of an event and a step is read as it was written',
     async run({ storage }) {
       for (const [index, text] of TEXTS.entries()) {
         const runId = `run-${index}`
@@ -328,7 +328,7 @@ const textCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P18] every text of a query is compared as it is, and is not an error',
+    name: '[RUNS-P21] every text of a query is compared as it is, and is not an error',
     async run({ storage }) {
       await endedRun(storage, 'run-a')
       for (const text of TEXTS.filter((one) => one.length > 0 && one.length < 1_000)) {
@@ -366,7 +366,7 @@ const textCases: readonly StorageCase[] = [
     },
   },
   {
-    name: '[RUNS-P18] texts of threads, memories and audit entries are read as they were written',
+    name: '[RUNS-P21] texts of threads, memories and audit entries are read as they were written',
     async run({ storage }) {
       const { threads, audit, memories } = storage
       for (const [index, text] of TEXTS.entries()) {
