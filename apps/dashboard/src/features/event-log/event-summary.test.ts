@@ -52,7 +52,7 @@ const LINES: Readonly<Record<RunEvent['type'], string>> = {
   model_switched: 'sonnet → haiku',
   ensemble_completed: 'completed · 11.3 s · 15.2k tokens · 7 tool calls',
   run_result: 'Completed · 11.3 s',
-  event_unreadable: 'run_result · Unexpected end of JSON input',
+  event_unreadable: 'task_completed · Unexpected end of JSON input',
 }
 
 describe('summarizeEvent', () => {
