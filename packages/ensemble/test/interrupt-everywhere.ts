@@ -344,7 +344,7 @@ export async function forkEverywhere(scenario: Scenario): Promise<ScenarioEnd> {
   const forkAfter = async (writes: number): Promise<void> => {
     try {
       const fork = await runInProcesses(scenario, [writes], { isFork: true })
-      expectSameHistory(whole, fork, scenario, { ignoresUsage: true })
+      expectSameHistory(whole, fork, scenario, { isFork: true })
       if (!fork.inDoubt) expect(toComparableLog(fork.events)).toEqual(log)
     } catch (error) {
       throw new Error(`Forked after ${writes} writes: ${String(error)}`, { cause: error })
@@ -400,7 +400,7 @@ function expectSameHistory(
   whole: ScenarioEnd,
   end: ScenarioEnd,
   { once = [], mayEnd = [] }: Scenario,
-  { ignoresUsage = false } = {},
+  { isFork = false } = {},
 ): void {
   const listCalls = (name: string): readonly string[] =>
     end.world.calls.filter((call) => call.name === name).map(({ key }) => key)
@@ -410,7 +410,7 @@ function expectSameHistory(
   if (end.inDoubt && mayEnd.includes(end.result.status)) return
   expect(end.result.status).toBe(whole.result.status)
   if (end.inDoubt) return
-  expect(readHistory(end, ignoresUsage)).toEqual(readHistory(whole, ignoresUsage))
+  expect(readHistory(end, isFork)).toEqual(readHistory(whole, isFork))
 }
 
 /** Time of a directive in a prompt. */
@@ -420,11 +420,11 @@ const INSTANT = /\d{4}-\d\d-\d\dT[\d:.]+Z/g
  * Returns the part of a run that must be the same after any interruption; times and random ids are not part
  * of it.
  */
-function readHistory({ events, result }: ScenarioEnd, ignoresUsage: boolean): object {
+function readHistory({ events, result }: ScenarioEnd, isFork: boolean): object {
   const state = runStateAfter(events)
   return {
     output: result.output,
-    metrics: ignoresUsage ? undefined : roundMetrics(result.metrics),
+    metrics: isFork ? undefined : roundMetrics(result.metrics),
     error: result.error?.code,
     tasks: state.tasks.map((task) => ({
       name: task.name,
@@ -435,7 +435,7 @@ function readHistory({ events, result }: ScenarioEnd, ignoresUsage: boolean): ob
       output: task.output,
       structured: task.structuredOutput,
       error: task.status === 'CANCELLED' ? task.error?.code : task.error,
-      usage: ignoresUsage ? undefined : { ...task.usage, costUsd: task.usage.costUsd?.toFixed(9) },
+      usage: isFork ? undefined : { ...task.usage, costUsd: task.usage.costUsd?.toFixed(9) },
       earlier: task.earlierAttempts.map(({ reason, code }) => ({ reason, code })),
       // Calls in flight at an interruption may have been made twice, or not at all.
       turns: task.turns
@@ -453,16 +453,7 @@ function readHistory({ events, result }: ScenarioEnd, ignoresUsage: boolean): ob
         })),
     })),
     // Tasks that run at the same time have no order among them.
-    reviews: sortByContent(
-      state.reviews.map(({ taskName, timing, attempt, status, decision, feedback }) => ({
-        taskName,
-        timing,
-        attempt,
-        status,
-        decision,
-        feedback,
-      })),
-    ),
+    reviews: listReviews(state, isFork),
     directives: sortByContent(
       state.directives.map(({ content, delivered }) => ({
         content,
@@ -477,6 +468,21 @@ function readHistory({ events, result }: ScenarioEnd, ignoresUsage: boolean): ob
       state.delegations.map(({ workerTask, status, reason }) => ({ workerTask, status, reason })),
     ),
   }
+}
+
+/** Returns the reviews; of a fork, which asks some again before the same work, those that differ. */
+function listReviews({ reviews }: RunState, isFork: boolean): readonly object[] {
+  const listed = sortByContent(
+    reviews.map(({ taskName, timing, attempt, status, decision, feedback }) => ({
+      taskName,
+      timing,
+      attempt: timing === 'BEFORE_EXECUTION' ? undefined : attempt,
+      status,
+      decision,
+      feedback,
+    })),
+  )
+  return isFork ? [...new Map(listed.map((one) => [JSON.stringify(one), one])).values()] : listed
 }
 
 function sortByContent(values: readonly object[]): readonly object[] {

@@ -4,7 +4,7 @@ import { applyRunEvent, runStateAfter, type RunEvent } from '@tutti/protocol'
 import { fakeClock, type FakeClock } from './testing.ts'
 import { nextTurn } from './watch-run.ts'
 
-import type { Ensemble, RunHandle, RunOptions, RunResult, RunStep } from '../src/index.ts'
+import type { Ensemble, Inputs, RunHandle, RunOptions, RunResult, RunStep } from '../src/index.ts'
 
 /** Events and steps of a run so far. */
 export interface RecordedRun {
@@ -28,8 +28,9 @@ export function startRecorded(
   {
     from,
     clock = fakeClock(),
+    inputs = {},
     ...options
-  }: RunOptions & { from?: RecordedRun; clock?: FakeClock } = {},
+  }: RunOptions & { from?: RecordedRun; clock?: FakeClock; inputs?: Inputs } = {},
 ): RunProcess {
   const events: RunEvent[] = []
   const steps: RunStep[] = []
@@ -40,29 +41,26 @@ export function startRecorded(
     if (event !== undefined) events.push(event)
     if (step !== undefined) steps.push(step)
   }
-  const handle = team.start(
-    {},
-    {
-      runId: 'run-1',
-      signal: controller.signal,
-      onWaiting: () => {
-        waits.count += 1
-      },
-      journal: {
-        emit(event, step) {
-          if (isHeld) take(event, step)
-        },
-        commit(step, event) {
-          if (!isHeld) return new Promise(() => undefined)
-          take(event, step)
-          return Promise.resolve()
-        },
-      },
-      ...options,
-      clock,
-      ...(from === undefined ? {} : { resume: { steps: JSON.parse(JSON.stringify(from.steps)) } }),
+  const handle = team.start(inputs, {
+    runId: 'run-1',
+    signal: controller.signal,
+    onWaiting: () => {
+      waits.count += 1
     },
-  )
+    journal: {
+      emit(event, step) {
+        if (isHeld) take(event, step)
+      },
+      commit(step, event) {
+        if (!isHeld) return new Promise(() => undefined)
+        take(event, step)
+        return Promise.resolve()
+      },
+    },
+    ...options,
+    clock,
+    ...(from === undefined ? {} : { resume: { steps: JSON.parse(JSON.stringify(from.steps)) } }),
+  })
   return {
     events,
     steps,

@@ -1,12 +1,12 @@
 /** Makes the logs of a run and of its forks comparable, event by event. */
-import type { RunEvent } from '@tutti/protocol'
+import type { RunEvent, RunEventOf } from '@tutti/protocol'
 
 /** The comparable events of a run, by the part of the run whose events have one order. */
 export type ComparableLog = Readonly<Record<string, readonly unknown[]>>
 
 /**
  * Returns the log of a run without what a fork of it changes: ids, times and usage. The events of calls in flight at a
- * fork are those of the repeated calls.
+ * fork are those of the repeated calls, and the events of decided reviews are those of the repeated reviews.
  */
 export function toComparableLog(events: readonly RunEvent[]): ComparableLog {
   return groupByStrand(discardInterrupted(events))
@@ -36,7 +36,9 @@ function keepEnded(events: readonly RunEvent[]): RunEvent[] {
       event.type === 'task_attempt_failed' || event.type === 'task_failed' ? toAttempt(event) : [],
     ),
   )
+  const repeated = findRepeatedReviews(events, { calls, ended })
   return events.filter((event) => {
+    if ('reviewId' in event && repeated.has(event.reviewId)) return false
     // The calls of a failed attempt are not repeated.
     if ('attempt' in event && ended.has(toAttempt(event))) return true
     switch (event.type) {
@@ -60,6 +62,41 @@ function keepEnded(events: readonly RunEvent[]): RunEvent[] {
   })
 }
 
+/** Returns the ids of the reviews that a fork asks again: those of work that had not ended. */
+function findRepeatedReviews(
+  events: readonly RunEvent[],
+  { calls, ended }: { readonly calls: ReadonlySet<string>; readonly ended: ReadonlySet<string> },
+): ReadonlySet<string> {
+  const closed = new Set(
+    events.flatMap((event) =>
+      'reviewId' in event && event.type !== 'review_requested' ? event.reviewId : [],
+    ),
+  )
+  const tasks = new Set(
+    events.flatMap((event) =>
+      event.type === 'task_completed' || event.type === 'task_failed' ? event.taskName : [],
+    ),
+  )
+  return new Set(
+    events.flatMap((event) => {
+      if (event.type !== 'review_requested' || !closed.has(event.reviewId)) return []
+      if (tasks.has(event.taskName)) return []
+      const isBefore = event.timing === 'BEFORE_EXECUTION'
+      const hasEnded = ended.has(toAttempt(event)) || isEndedCall(event, calls)
+      return isBefore || !hasEnded ? event.reviewId : []
+    }),
+  )
+}
+
+function isEndedCall(event: RunEventOf<'review_requested'>, calls: ReadonlySet<string>): boolean {
+  const { taskName, attempt, toolCallId } = event
+  return [...calls].some((call) => {
+    const [turn = '', id] = JSON.parse(call) as [string, string?]
+    const [ofTask, ofAttempt] = JSON.parse(turn) as [string, number]
+    return ofTask === taskName && ofAttempt === attempt && id === toolCallId?.split('/')[0]
+  })
+}
+
 interface Turn {
   readonly taskName?: string | undefined
   readonly attempt?: number | undefined
@@ -80,17 +117,35 @@ function toCall(event: Turn & { readonly toolCallId?: string | undefined }): str
 }
 
 function groupByStrand(events: readonly RunEvent[]): ComparableLog {
-  const taskOfReview = new Map<string, string>()
+  const strandOfReview = new Map<string, string>()
   const groups: Record<string, unknown[]> = {}
   for (const event of events) {
-    if (event.type === 'review_requested') taskOfReview.set(event.reviewId, event.taskName)
+    if (event.type === 'review_requested') {
+      strandOfReview.set(event.reviewId, toReviewStrand(event))
+    }
     if (event.type === 'token' || event.type === 'metrics_snapshot') continue
-    const reviewed = 'reviewId' in event ? taskOfReview.get(event.reviewId) : undefined
+    const reviewed = 'reviewId' in event ? strandOfReview.get(event.reviewId) : undefined
     const group = reviewed ?? toStrand(event)
     groups[group] ??= []
-    groups[group].push(toComparable(event))
+    groups[group].push(toComparable(isBefore(event) ? withoutAttempt(event) : event))
   }
   return groups
+}
+
+function toReviewStrand(event: RunEventOf<'review_requested'>): string {
+  const { taskName, toolCallId } = event
+  if (isBefore(event)) return `before ${taskName}`
+  return toolCallId === undefined ? taskName : `reviews of ${toCall(event)}`
+}
+
+function isBefore(event: RunEvent): event is RunEventOf<'review_requested'> {
+  return event.type === 'review_requested' && event.timing === 'BEFORE_EXECUTION'
+}
+
+/** A fork asks before the task continues: with its attempt, and the description with which it began. */
+function withoutAttempt(event: RunEventOf<'review_requested'>): object {
+  const { taskDescription: _, attempt: __, ...rest } = event
+  return rest
 }
 
 /** Returns the part of the run whose events have one order: a task, a tool call, a delegation or a directive. */

@@ -51,6 +51,7 @@ class Reader {
   readonly #delegations = new Map<string, ReadDelegation>()
   readonly #directives = new Set<string>()
   #last: RunEvent['type'] | undefined
+  #isFork = false
 
   read(event: RunEvent): void {
     this.#readRun(event)
@@ -63,6 +64,7 @@ class Reader {
 
   #readRun(event: RunEvent): void {
     require(this.#last !== 'run_result', `${event.type} came after run_result`)
+    this.#isFork ||= event.type === 'run_forked'
     if (event.type !== 'run_result' && event.type !== 'run_resumed') {
       require(this.#last !== 'ensemble_completed', `${event.type} came after ensemble_completed`)
     }
@@ -155,13 +157,19 @@ class Reader {
       require(task.phase === 'pending', where)
       task.phase = 'skipped'
     } else if (event.type === 'review_requested' && event.timing === 'BEFORE_EXECUTION') {
-      require(task.phase === 'pending' && event.attempt === 1, where)
+      require(this.#isBefore(task, event.attempt), where)
     } else {
       require(task.phase === 'running', where)
       require(event.attempt === task.attempt, `attempt ${event.attempt} in ${where}`)
       readTurn(event, task.turn, where)
       if (isEnd(event)) this.#end(task, event)
     }
+  }
+
+  /** Whether the task can be reviewed before it continues with an attempt. */
+  #isBefore({ phase, attempt, willRetry }: ReadTask, next: number): boolean {
+    if (phase === 'pending') return next === 1
+    return this.#isFork && (willRetry ? next === attempt + 1 : phase === 'running')
   }
 
   #end(task: ReadTask, event: EndOfAttempt): void {

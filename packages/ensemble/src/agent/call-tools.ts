@@ -25,7 +25,7 @@ import { assertSameCall, toStepToolCall } from '../scope/replay.ts'
 import { createToolCalledEvent, formatAgentCall } from './tool-events.ts'
 import { isClientTool } from './client-tools.ts'
 import { createToolCallOptions, type RunTooling } from './tool-call-options.ts'
-import { createToolSlotPrefix } from './tool-reviewer.ts'
+import { createToolSlotPrefix } from '../reviews/review-slots.ts'
 
 import type { Message, ToolSpecification } from '../model/chat-model.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
@@ -196,13 +196,14 @@ class TurnCalls {
   /** Returns the input with which a reviewer replaced that of an interrupted call. */
   #earlierEdits({ id, name }: ToolCall): readonly EditedInput[] {
     const slots = createToolSlotPrefix(this.#turn.iterationIndex, id)
-    const opened = this.#scope.replay(
+    const { log, identity } = this.#scope
+    const first = log.find(
       'gate_opened',
+      identity.attempt,
       ({ slot, answerSchema }) => answerSchema === undefined && slot.startsWith(slots),
     )
-    if (opened === undefined) return []
-    const closed = this.#scope.replay('gate_closed', (step) => step.reviewId === opened.reviewId)
-    const decision = closed?.decision
+    if (first === undefined) return []
+    const decision = log.findReview(first.slot, identity.attempt)?.closed?.decision
     if (decision?.action !== 'EDIT' || !('input' in decision)) return []
     return [{ toolName: name, isStep: false, input: decision.input }]
   }

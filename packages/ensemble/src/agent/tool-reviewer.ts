@@ -1,6 +1,8 @@
 /** The reviewer of tool calls: each of their requests is a review of the run. */
 import { limitText } from '@tutti/core'
 
+import { createToolSlotPrefix } from '../reviews/review-slots.ts'
+
 import type { TaskScope } from '../scope/task-scope.ts'
 import type { ReviewOutcome } from '../reviews/review-end.ts'
 import type { ReviewQuestion, Reviews } from '../reviews/reviews.ts'
@@ -33,11 +35,6 @@ export function createToolReviewer(
       return toAnswer(outcome)
     },
   }
-}
-
-/** Returns the start of the slots of a call's reviews; the number of the review follows. */
-export function createToolSlotPrefix(iterationIndex: number, callId: string): string {
-  return `tool/${iterationIndex}/${callId}/`
 }
 
 function toReviewSettings({ timeoutMs, onTimeout, requiredRole }: ApprovalRequest): ReviewSettings {

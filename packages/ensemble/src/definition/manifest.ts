@@ -135,7 +135,8 @@ function describeSettings(ensemble: ResolvedEnsemble): ManifestFields {
   })
 }
 
-function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFields {
+/** Describes the code of a task of an ensemble. */
+export function describeTask(task: Task, ensemble: ResolvedEnsemble): ManifestFields {
   const { agent, handler } = task
   const { role, goal, background, responseFormat, allowDelegation } = agent
   const isAgent = handler === undefined

@@ -228,6 +228,8 @@ export interface ReviewOpenedStep extends TaskStepBase {
   readonly slot: string
   /** Time at which the review opened, in milliseconds since 1970. */
   readonly openedAt: number
+  /** Digest of everything that a decision covers: inputs, code and overrides of the task, question, call and output. */
+  readonly basis: string
   /** JSON Schema of the answer to a question of a tool; absent for an approval of its call. */
   readonly answerSchema?: TSchema
 }

@@ -1,7 +1,7 @@
 /** Pure: the ends of reviews as events, steps and errors, for executing and for unowned runs. */
 import { formatExactJson, isoNow, TuttiError, type Clock } from '@tutti/core'
 
-import { fromStepError, type StepLog } from '../scope/step-log.ts'
+import { fromStepError, type RecordedReview, type StepLog } from '../scope/step-log.ts'
 
 import type { Task } from '../definition/task.ts'
 import type { OpenReview, ReviewAnswer } from '../ports/run-reviewer.ts'
@@ -14,14 +14,11 @@ export interface ReviewOutcome {
   readonly timedOut: boolean
 }
 
-/** Steps of one review. */
-export interface RecordedReview {
-  readonly opened: StepOf<'gate_opened'>
-  readonly closed: StepOf<'gate_closed'> | undefined
-}
-
 /** Returns the steps of a review; undefined if there are none. */
-export function findRecordedReview(log: StepLog, reviewId: string): RecordedReview | undefined {
+export function findRecordedReview(
+  log: StepLog,
+  reviewId: string,
+): Pick<RecordedReview, 'opened' | 'closed'> | undefined {
   const isOfReview = (step: { readonly reviewId: string }): boolean => step.reviewId === reviewId
   for (const taskName of log.taskNames) {
     const task = log.task(taskName)

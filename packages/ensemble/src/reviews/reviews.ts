@@ -10,18 +10,24 @@
  * ENS-G4 An invalid decision is rejected, and the review stays open.
  * ENS-G5 The working time of a task stops while its review is open.
  * ENS-G6 A review that was open when the run was interrupted is the same review afterwards, with the time it
- *    has left; a decided one is not requested again.
+ *    has left; a decided one is not requested again, unless ENS-G15 or ENS-G16 demands it.
  * ENS-G7 When the run ends early, its open reviews are withdrawn and no new ones open.
  * ENS-G12 A decision that arrives before its review is open again waits for it; the decision that closed a
  *    review, sent again under its id, is accepted again.
  * ENS-G13 A decision with a field that it does not use is rejected and names the field: a reviewer who adds a text to
  *    CONTINUE means something else.
+ * ENS-G15 A decision covers what the reviewer saw: the inputs of the run, the code and overrides of the task, and the
+ *    question with its call or output. Their digest is recorded with the review, and the review is asked again wherever
+ *    the digest differs.
+ * ENS-G16 A fork reuses no decision for work that it executes.
+ * ENS-G17 An open review whose digest differs is withdrawn before it is asked again.
  */
 import { errorMessage, isoNow, TuttiError, type ApprovalRequest, type Clock } from '@tutti/core'
 
 import { DEFAULT_REVIEW_TIMEOUT_MS, type ReviewSettings } from '../definition/review-settings.ts'
-import { toStepError, type StepLog } from '../scope/step-log.ts'
+import { toStepError, type RecordedReview, type StepLog } from '../scope/step-log.ts'
 import { stoppedError } from '../work/stopped-error.ts'
+import { computeBasis, isReusable } from './consent.ts'
 import { EarlyDecisions } from './early-decisions.ts'
 import { readDecision } from './read-decision.ts'
 import {
@@ -33,7 +39,6 @@ import {
   reviewNotFoundError,
   reviewResolvedError,
   toReviewOutcome,
-  type RecordedReview,
   type ReviewOutcome,
 } from './review-end.ts'
 
@@ -189,13 +194,18 @@ export class Reviews {
    * @throws {TuttiError} the reason why the task was stopped, or the failure of the reviewer.
    */
   async ask(scope: TaskScope, question: ReviewQuestion): Promise<ReviewOutcome> {
-    const earlier = replayReview(scope, question.slot)
-    if (earlier?.closed !== undefined) return toReviewOutcome(earlier.closed)
-    if (this.#exited) return this.#endUnopened(scope, earlier?.opened.reviewId)
-    const recordedEnd = findInRecord(scope, question)
-    if (recordedEnd !== undefined) return toReviewOutcome(recordedEnd)
-    scope.assertLive('a review')
     const { timing } = question
+    const basis = computeBasis(scope, question)
+    const known = findRecorded(scope, question)
+    const { replay } = scope.run.log
+    const earlier = known !== undefined && isReusable(known, basis, replay) ? known : undefined
+    if (earlier?.closed !== undefined) return toReviewOutcome(earlier.closed)
+    const openId = known?.closed === undefined ? known?.opened.reviewId : undefined
+    if (this.#exited) return this.#endUnopened(scope, openId)
+    if (earlier === undefined && openId !== undefined) {
+      this.#withdrawRecorded(scope, openId, { reason: BASIS_CHANGED, withdrawn: true })
+    }
+    scope.assertLive('a review', 'review')
     if (timing === 'BEFORE_EXECUTION' && earlier === undefined && this.#cancelled !== undefined) {
       throw this.#cancelled
     }
@@ -206,7 +216,7 @@ export class Reviews {
     try {
       // Start to wait first: a listener of the event below can decide the review synchronously.
       const end = this.#wait(scope, { review, question, recorded: recorded.promise })
-      if (earlier === undefined) emitRequested(scope, review, question.slot)
+      if (earlier === undefined) emitRequested(scope, review, { slot: question.slot, basis })
       this.#askReviewer(review.reviewId)
       const outcome = await this.#conclude(scope, review, await end)
       recorded.resolve()
@@ -399,26 +409,20 @@ export class Reviews {
 
 const ENDED_EARLY = 'The run ended early'
 
+const BASIS_CHANGED = 'The inputs, the code, the overrides or the question changed'
+
 const EXIT_EARLY: ReviewOutcome = { decision: { action: 'EXIT_EARLY' }, timedOut: false }
 
 const DONE = Promise.resolve()
 
-/** Returns the steps of this review that an earlier process recorded. */
-function replayReview(scope: TaskScope, slot: string): RecordedReview | undefined {
-  const opened = scope.replay('gate_opened', (step) => step.slot === slot)
-  if (opened === undefined) return undefined
-  return {
-    opened,
-    closed: scope.replay('gate_closed', ({ reviewId }) => reviewId === opened.reviewId),
-  }
-}
-
-/** Returns the end of this review in the record of a replay with live models. */
-function findInRecord(
-  { run: { log }, identity: { taskName, attempt } }: TaskScope,
-  { slot }: ReviewQuestion,
-): StepOf<'gate_closed'> | undefined {
-  if (log.replay !== 'models') return undefined
+/** Returns the review that was recorded for the question: in this run, or in the one that it replays with live models. */
+function findRecorded(
+  { run: { log }, log: taskLog, identity: { taskName, attempt } }: TaskScope,
+  { timing, slot }: ReviewQuestion,
+): RecordedReview | undefined {
+  // A fork can ask again before a later attempt.
+  const own = taskLog.findReview(slot, timing === 'BEFORE_EXECUTION' ? undefined : attempt)
+  if (own !== undefined || log.replay !== 'models') return own
   return log.record.findReview({ taskName, attempt, slot })
 }
 
@@ -450,7 +454,11 @@ function createReview(
   }
 }
 
-function emitRequested(scope: TaskScope, review: OpenReview, slot: string): void {
+function emitRequested(
+  scope: TaskScope,
+  review: OpenReview,
+  recorded: Pick<StepOf<'gate_opened'>, 'slot' | 'basis'>,
+): void {
   const { reviewId, timing, taskName, taskIndex, attempt, agentRole, approval } = review
   scope.emit(
     {
@@ -481,7 +489,7 @@ function emitRequested(scope: TaskScope, review: OpenReview, slot: string): void
       kind: 'gate_opened',
       reviewId,
       timing,
-      slot,
+      ...recorded,
       openedAt: review.openedAt,
       ...(approval?.asksForAnswer === true ? { answerSchema: approval.inputSchema } : {}),
     },

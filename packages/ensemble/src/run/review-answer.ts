@@ -1,6 +1,7 @@
 /** The review after a task: accepts, edits or rejects its answer. */
 import { renderOutput, type TaskAnswer } from '../agent/loop.ts'
 import { reviewAfter, type ReviewSettings } from '../definition/review-settings.ts'
+import { AFTER_SLOT } from '../reviews/review-slots.ts'
 import { exitEarlyError, findTextProblem, rejectionError } from '../reviews/review-end.ts'
 
 import type { Revision } from '../ports/run-step.ts'
@@ -44,7 +45,7 @@ export async function reviewAnswer(
   const { identity } = scope
   const { decision, timedOut } = await reviews.ask(scope, {
     timing: 'AFTER_EXECUTION',
-    slot: 'after',
+    slot: AFTER_SLOT,
     taskDescription: description,
     taskOutput: answer.output,
     settings,

@@ -18,7 +18,7 @@ import { Meter } from '../usage/budget.ts'
 import { computeModelRetryDelay } from '../model/retry-delay.ts'
 import { countEarlierTask } from '../scope/count-earlier.ts'
 import { fromStepError } from '../scope/step-log.ts'
-import { reviewSettingsOf } from '../definition/review-settings.ts'
+import { reviewSettingsOf, type ReviewSettings } from '../definition/review-settings.ts'
 import {
   failBeforeStart,
   runAttempt,
@@ -27,6 +27,7 @@ import {
   type TaskServices,
 } from './attempt.ts'
 import { endReplaced, type AttemptFailure } from './attempt-failure.ts'
+import { BEFORE_SLOT } from '../reviews/review-slots.ts'
 import { exitEarlyError, rejectionError } from '../reviews/review-end.ts'
 import { Stopwatch } from '../work/stopwatch.ts'
 import { TaskScope } from '../scope/task-scope.ts'
@@ -86,6 +87,8 @@ class TaskRun {
   #text: TaskText
   /** Working time of the attempts before the current one, in milliseconds. */
   #earlierMs: number
+  /** Attempt of the scope that was opened last; the review before a task and its attempt have one each. */
+  #openAttempt: number | undefined
   /** Stopwatch of the current attempt. */
   #stopwatch: Stopwatch | undefined
 
@@ -105,10 +108,13 @@ class TaskRun {
 
   async run(): Promise<TaskOutcome> {
     const { run, taskName } = this.#input
-    let progress = this.#endReplaced(run.log.task(taskName).progress())
-    const before = this.#mustAskBefore(progress)
-      ? await this.#askBefore(progress)
-      : this.#replayBefore()
+    const log = run.log.task(taskName)
+    let progress = this.#endReplaced(log.progress())
+    const begun = log.find('task_begun', 1)?.description
+    if (begun !== undefined) this.#text = { ...this.#text, description: begun }
+    const settings = reviewSettingsOf(this.#input.task.beforeReview)
+    const before =
+      settings === undefined ? this.#replayBefore() : await this.#askBefore(progress, settings)
     if (before.kind === 'stopped') return { kind: 'not_begun', lost: this.#lost }
     if (before.kind === 'exit') {
       return { kind: 'not_begun', exit: before.error, lost: this.#lost }
@@ -141,38 +147,27 @@ class TaskRun {
     return advanceHistory(progress, end)
   }
 
-  /** Whether there is a review before the task that no earlier process has passed. */
-  #mustAskBefore({ attempt, begun }: AttemptHistory): boolean {
-    const { run, task, taskName } = this.#input
-    const edited = run.log.task(taskName).find('task_begun', 1)?.description
-    if (edited !== undefined) this.#text = { ...this.#text, description: edited }
-    return reviewSettingsOf(task.beforeReview) !== undefined && attempt === 1 && !begun
-  }
-
-  /** Replays the review before a task that an earlier process began. */
+  /** Returns the decision of the review before a task whose code no longer has one. */
   #replayBefore(): Permission {
     const { run, taskName } = this.#input
-    const log = run.log.task(taskName)
-    const opened = log.find('gate_opened', 1, ({ slot }) => slot === 'before')
-    if (opened === undefined) return GO
-    const closed = log.find('gate_closed', 1, ({ reviewId }) => reviewId === opened.reviewId)
-    if (closed?.error !== undefined) {
-      return { kind: 'rejected', error: fromStepError(closed.error) }
-    }
-    if (closed?.decision.action !== 'REJECT') return GO
-    const { feedback } = closed.decision
-    return { kind: 'rejected', error: rejectionError(taskName, feedback, closed.timedOut) }
+    const review = run.log.task(taskName).findReview(BEFORE_SLOT)
+    if (review?.closed === undefined || review.isCopied) return GO
+    const { decision, timedOut, error } = review.closed
+    if (error !== undefined) return { kind: 'rejected', error: fromStepError(error) }
+    if (decision.action !== 'REJECT') return GO
+    return { kind: 'rejected', error: rejectionError(taskName, decision.feedback, timedOut) }
   }
 
-  /** Opens the review before the task and applies its decision. */
-  async #askBefore(progress: AttemptHistory): Promise<Permission> {
-    const { task, services, taskName } = this.#input
-    const settings = reviewSettingsOf(task.beforeReview) ?? {}
+  /** Opens the review before the task, or finds it in the log, and applies its decision. */
+  async #askBefore(progress: AttemptHistory, settings: ReviewSettings): Promise<Permission> {
+    const { services, taskName } = this.#input
     const { scope, close } = this.#open(progress)
+    // A fork asks again before it continues a task, which then has no other end than a failure.
+    const hasBegun = progress.begun || progress.attempt > 1
     try {
       const { decision, timedOut } = await services.reviews.ask(scope, {
         timing: 'BEFORE_EXECUTION',
-        slot: 'before',
+        slot: BEFORE_SLOT,
         taskDescription: this.#text.description,
         settings,
       })
@@ -185,11 +180,14 @@ class TaskRun {
         case 'REJECT':
           return { kind: 'rejected', error: rejectionError(taskName, decision.feedback, timedOut) }
         case 'EXIT_EARLY':
-          return { kind: 'exit', error: exitEarlyError(taskName, timedOut) }
+          return {
+            kind: hasBegun ? 'rejected' : 'exit',
+            error: exitEarlyError(taskName, timedOut),
+          }
       }
     } catch (error) {
       const isCancel = TuttiError.isInstance(error) && error.code === 'CANCELLED'
-      if (scope.signal.aborted || isCancel) return { kind: 'stopped' }
+      if (!hasBegun && (scope.signal.aborted || isCancel)) return { kind: 'stopped' }
       return { kind: 'rejected', error: TuttiError.from(error, 'TASK_FAILED') }
     } finally {
       close()
@@ -222,7 +220,8 @@ class TaskRun {
   #open(progress: AttemptHistory): { readonly scope: TaskScope; readonly close: () => void } {
     const { run, task, taskName, taskIndex, parent, onHold } = this.#input
     const { attempt } = progress
-    this.#earlierMs = this.#workedMs()
+    if (attempt !== this.#openAttempt) this.#earlierMs = this.#workedMs()
+    this.#openAttempt = attempt
     let resumeParent: (() => void) | undefined
     const stopwatch = new Stopwatch(run.clock, run.log.task(taskName).workedMs(attempt), (held) => {
       onHold(held)

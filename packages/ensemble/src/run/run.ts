@@ -230,7 +230,7 @@ export class Run {
       this.#tasks.complete(state, toTaskResult(step))
       if (step.exit !== undefined) this.#verdict.endEarly(fromStepError(step.exit))
     }
-    for (const closed of scope.log.hasTask(taskName) ? known.of('gate_closed') : []) {
+    for (const closed of scope.log.hasTask(taskName) ? known.own('gate_closed') : []) {
       if (hasEndedRun(closed)) this.endEarly(exitEarlyError(taskName, closed.timedOut))
     }
     for (const { attempt, directiveIds } of known.of('model_turn')) {

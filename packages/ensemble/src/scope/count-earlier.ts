@@ -29,25 +29,25 @@ export function countEarlierTask(meter: Meter, log: StepLog, taskName: string): 
 /** Counts the steps of an attempt in its totals. */
 export function countEarlierAttempt(totals: Totals, log: TaskLog, attempt: number): void {
   if (!log.isKnown) return
-  for (const { reply, cost, latencyMs, attempt: of } of log.paid('model_turn')) {
+  for (const { reply, cost, latencyMs, attempt: of } of log.own('model_turn')) {
     if (of === attempt) totals.addModelCall({ usage: reply.usage, cost, latencyMs })
   }
-  for (const step of log.paid('tool_ended')) {
+  for (const step of log.own('tool_ended')) {
     if (step.attempt === attempt) totals.addToolCall(step.durationMs)
   }
-  for (const step of log.paid('agent_used')) {
+  for (const step of log.own('agent_used')) {
     if (step.attempt === attempt) totals.addAgent(step)
   }
 }
 
 function countSteps(meter: Meter, log: StepLog, taskName: string): void {
   const known = log.task(taskName)
-  for (const step of known.paid('model_turn')) {
+  for (const step of known.own('model_turn')) {
     meter.countEarlier('model')
     meter.countEarlierUse(toEarlierUse(step))
   }
-  for (const _ of known.paid('tool_ended')) meter.countEarlier('tool')
-  for (const step of known.paid('agent_used')) meter.countEarlierUse(toCountedUse(step))
+  for (const _ of known.own('tool_ended')) meter.countEarlier('tool')
+  for (const step of known.own('agent_used')) meter.countEarlierUse(toCountedUse(step))
 }
 
 function toEarlierUse({ reply, cost, counted }: StepOf<'model_turn'>): CountedUse {

@@ -3,13 +3,14 @@
  *
  * ENS-E25 A frozen replay makes no call: not of a model, tool, handler, reviewer or memory. It fails with REPLAY_MISMATCH
  *    at the first call without a step, at a request that differs, and at an output that differs.
- * ENS-E26 A replay with live models makes no other call: results of tools and handlers and decisions of reviewers come
- *    from the record, and one that is not in the record fails with REPLAY_MISMATCH.
+ * ENS-E26 A replay with live models makes no other call: results of tools and handlers come from the record, and one that
+ *    is not in the record fails with REPLAY_MISMATCH. Decisions come from the record unless ENS-G15 demands another one.
  */
 import { toStepToolCall } from './replay.ts'
 
 import type { ToolCall } from '@tutti/core'
 import type { RunStep, StepOf } from '../ports/run-step.ts'
+import type { RecordedReview } from './step-log.ts'
 
 /**
  * Returns the steps of a replayed run from which its tasks are executed again without a call. Failed attempts are not
@@ -84,12 +85,15 @@ export class ReplayRecord {
     )
   }
 
-  /** Returns the end of a review. */
-  findReview({ taskName, attempt, slot }: ReviewPlace): StepOf<'gate_closed'> | undefined {
-    const opened = this.#of('gate_opened').find(
+  /** Returns a review that ended. */
+  findReview({ taskName, attempt, slot }: ReviewPlace): RecordedReview | undefined {
+    const opened = this.#of('gate_opened').findLast(
       (step) => step.taskName === taskName && step.attempt === attempt && step.slot === slot,
     )
-    return this.#of('gate_closed').find(({ reviewId }) => reviewId === opened?.reviewId)
+    const closed = this.#of('gate_closed').find(({ reviewId }) => reviewId === opened?.reviewId)
+    return opened === undefined || closed === undefined
+      ? undefined
+      : { opened, closed, isCopied: true }
   }
 
   /** Returns the notes of a task, those of its last attempt. */

@@ -105,6 +105,15 @@ interface GivenResult {
 /** Log of a run without steps. */
 export const NO_STEPS = new StepLog([])
 
+/** Steps of one review. */
+export interface RecordedReview {
+  readonly opened: StepOf<'gate_opened'>
+  /** End of the review; undefined while it is open. */
+  readonly closed: StepOf<'gate_closed'> | undefined
+  /** Whether its last step is copied from the parent of a fork. */
+  readonly isCopied: boolean
+}
+
 /** Progress of a task over its attempts. */
 export interface AttemptHistory {
   /** Number of the attempt to continue or to begin, from 1. */
@@ -142,7 +151,12 @@ export class TaskLog {
 
   /** Whether there are steps that are not copied, or an end that a replay does not repeat. */
   get isContinued(): boolean {
-    return this.#steps.length > this.#copied || this.#steps.some(isEnd)
+    return this.#steps.length > this.#copied || this.hasEnded
+  }
+
+  /** Whether the task was completed or failed for good. */
+  get hasEnded(): boolean {
+    return this.#steps.some(isEnd)
   }
 
   /** Adds a step. */
@@ -168,6 +182,32 @@ export class TaskLog {
       .filter((step) => step.attempt === attempt)
       .filter(isKind)
       .find((step) => is?.(step) ?? true)
+  }
+
+  /**
+   * Returns the last review that was opened in a slot, of one attempt or of all; undefined if there is none.
+   *
+   * @param attempt its attempt. @default any attempt
+   */
+  findReview(slot: string, attempt?: number): RecordedReview | undefined {
+    const opened = this.of('gate_opened').findLast(
+      (step) => step.slot === slot && (attempt === undefined || step.attempt === attempt),
+    )
+    if (opened === undefined) return undefined
+    const { reviewId } = opened
+    const closed = this.of('gate_closed').find((step) => step.reviewId === reviewId)
+    return { opened, closed, isCopied: this.#isCopied(closed ?? opened) }
+  }
+
+  #isCopied(step: TaskStep): boolean {
+    return this.#steps.indexOf(step) < this.#copied
+  }
+
+  /** Returns all steps of `kind` that are not copied from the parent of a fork. Only their usage counts. */
+  own<K extends TaskStep['kind']>(kind: K): readonly StepOf<K>[] {
+    if (this.#copied === this.#steps.length) return NONE
+    const own = this.#steps.slice(this.#copied)
+    return own.filter((step): step is StepOf<K> => step.kind === kind)
   }
 
   /** Marks a step as replayed. */
@@ -200,13 +240,6 @@ export class TaskLog {
   of<K extends TaskStep['kind']>(kind: K): readonly StepOf<K>[] {
     if (this.#steps.length === 0) return NONE
     return this.#steps.filter((step): step is StepOf<K> => step.kind === kind)
-  }
-
-  /** Returns all steps of `kind` whose usage counts: those that are not copied from the parent of a fork. */
-  paid<K extends TaskStep['kind']>(kind: K): readonly StepOf<K>[] {
-    if (this.#copied === this.#steps.length) return NONE
-    const paid = this.#steps.slice(this.#copied)
-    return paid.filter((step): step is StepOf<K> => step.kind === kind)
   }
 
   /** Returns the progress of the task. */

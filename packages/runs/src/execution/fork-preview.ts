@@ -5,11 +5,11 @@
  */
 import {
   listAllTasks,
+  listReviewsOfFork,
   sumStepUsage,
   totalTokens,
   type Ensemble,
   type RunStep,
-  type StepOf,
 } from '@tutti/ensemble'
 
 import { field } from '../record-fields.ts'
@@ -54,7 +54,7 @@ export function previewFork(previewed: PreviewedFork): ForkPreview {
     withoutEstimate: tasks.flatMap(({ name, action, estimate }) =>
       action === 'EXECUTED' && estimate === undefined ? [name] : [],
     ),
-    reviews: listOpenReviews(copied)
+    reviews: listReviewsOfFork(copied)
       .filter(({ taskName }) => !given.has(taskName))
       .map(({ reviewId, taskName, timing }) => ({ reviewId, taskName, timing })),
     repeatedCalls: [...repeatedCalls],
@@ -134,16 +134,6 @@ const WORK: ReadonlySet<RunStep['kind']> = new Set([
   'agent_used',
   'task_failed',
 ])
-
-function listOpenReviews(steps: readonly RunStep[]): readonly StepOf<'gate_opened'>[] {
-  const closed = new Set(
-    steps.flatMap((step) => (step.kind === 'gate_closed' ? step.reviewId : [])),
-  )
-  return steps.filter(
-    (step): step is StepOf<'gate_opened'> =>
-      step.kind === 'gate_opened' && !closed.has(step.reviewId),
-  )
-}
 
 function toForkUsage(steps: readonly RunStep[]): ForkUsage {
   const { modelCallCount, toolCallCount, cost, ...tokens } = sumStepUsage(steps)

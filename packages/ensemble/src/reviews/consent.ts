@@ -1,0 +1,105 @@
+/**
+ * What a decision covers. A reviewer decides about the inputs of the run, the code and overrides of the task, and the
+ * question with its call or output. Their digest, the basis, is recorded when the review opens.
+ *
+ * The models of a task are not part of its basis, because a run may change them at any time without asking.
+ */
+import { computeJsonDigest } from '@tutti/core'
+
+import { describeTask } from '../definition/manifest.ts'
+import { StepLog, type RecordedReview, type TaskLog } from '../scope/step-log.ts'
+import { createToolSlotPrefix } from './review-slots.ts'
+
+import type { RunStep, StepOf } from '../ports/run-step.ts'
+import type { TaskScope } from '../scope/task-scope.ts'
+import type { ReviewQuestion } from './reviews.ts'
+import type { ReplayMode } from '@tutti/protocol'
+
+/** A way to execute recorded work again. */
+type Repetition = 'resume' | 'fork' | ReplayMode
+
+/** Which recorded decisions an execution may reuse. */
+type DecisionReuse = 'all' | 'same basis' | 'none'
+
+/**
+ * The recorded decisions that each way to execute recorded work again may reuse:
+ *
+ * - a resumed run, also with other code: those with the same basis, because they were made for this execution;
+ * - a fork: none, because it is another execution. Work that was completed before the fork is not repeated, and an open
+ *   review with the same basis stays open;
+ * - a replay with live models: those with the same basis. It executes no call that a person approved;
+ * - a frozen replay: all, because it executes nothing.
+ */
+const DECISION_REUSE: Readonly<Record<Repetition, DecisionReuse>> = {
+  resume: 'same basis',
+  fork: 'none',
+  models: 'same basis',
+  frozen: 'all',
+}
+
+/** Whether a recorded review stands for the review that the code asks for now, which has the basis `basis`. */
+export function isReusable(
+  { opened, closed, isCopied }: RecordedReview,
+  basis: string,
+  replay: ReplayMode | undefined,
+): boolean {
+  const reuse = DECISION_REUSE[replay ?? (isCopied ? 'fork' : 'resume')]
+  if (reuse === 'all') return true
+  if (reuse === 'none' && closed !== undefined) return false
+  return opened.basis === basis
+}
+
+/**
+ * Returns the reviews that a fork with these steps asks again, unless its request gives the output of their task: open
+ * ones, and decided ones whose work is not completed.
+ */
+export function listReviewsOfFork(steps: readonly RunStep[]): readonly StepOf<'gate_opened'>[] {
+  const log = new StepLog(steps)
+  return steps.filter((step): step is StepOf<'gate_opened'> => {
+    if (step.kind !== 'gate_opened') return false
+    const task = log.task(step.taskName)
+    if (task.hasEnded || task.findReview(step.slot, step.attempt)?.opened !== step) return false
+    if (step.timing === 'BEFORE_EXECUTION') return true
+    return step.attempt === task.progress().attempt && !isOfEndedCall(task, step)
+  })
+}
+
+function isOfEndedCall(task: TaskLog, { attempt, slot }: StepOf<'gate_opened'>): boolean {
+  return task.of('tool_ended').some((ended) => {
+    if (ended.attempt !== attempt) return false
+    const { iterationIndex, position } = ended
+    const turn = task.find('model_turn', attempt, (step) => step.iterationIndex === iterationIndex)
+    const call = turn?.reply.toolCalls[position]
+    return call !== undefined && slot.startsWith(createToolSlotPrefix(iterationIndex, call.id))
+  })
+}
+
+/** Returns the digest of everything that a decision about the question covers. */
+export function computeBasis(scope: TaskScope, question: ReviewQuestion): string {
+  const { timing, taskDescription, taskOutput, settings, approval } = question
+  const { prompt, requiredRole } = { ...scope.run.ensemble.review, ...settings }
+  return computeJsonDigest([
+    digestInputs(scope),
+    digestTask(scope),
+    timing,
+    prompt ?? null,
+    requiredRole ?? null,
+    // The description of a task before it begins follows from its inputs and its code.
+    timing === 'BEFORE_EXECUTION' ? null : taskDescription,
+    taskOutput ?? null,
+    approval === undefined ? null : [approval.toolName, approval.input],
+  ])
+}
+
+const inputDigests = new WeakMap<object, string>()
+
+function digestInputs({ run: { inputs } }: TaskScope): string {
+  const digest = inputDigests.get(inputs) ?? computeJsonDigest(inputs)
+  inputDigests.set(inputs, digest)
+  return digest
+}
+
+function digestTask({ run: { ensemble }, task }: TaskScope): string {
+  const { model: _model, fallbackModels: _fallbackModels, ...fields } = describeTask(task, ensemble)
+  return computeJsonDigest(fields)
+}
