@@ -180,18 +180,12 @@ describe.each(CASES)('a review %s, after a change of %s', (kind, change) => {
     }
   })
 
-  it('[ENS-G15] [ENS-E26] is reused by a replay with live models if the decision covers it', async () => {
-    const { steps } = await record(kind)
-    const end = await repeat(kind, { way: 'models', parts, steps })
-    const answers = change === 'the answer of the model' && kind === 'after a task'
-    // The results of calls come from the record, so that no call is reviewed.
-    const isAsked = kind !== 'before a call' && (answers || !isSame)
-    expect(end).toMatchObject({ requested: isAsked ? 1 : 0, status: 'COMPLETED', paid: [] })
-  })
-
-  it('[ENS-E25] is never asked again by a frozen replay', async () => {
-    const { steps } = await record(kind)
-    const end = await repeat(kind, { way: 'frozen', parts, steps })
-    expect(end).toMatchObject({ requested: 0, withdrawn: 0, paid: [] })
-  })
+  it.each(['models', 'frozen'] as const)(
+    '[ENS-E25] [ENS-E26] is never asked again by a replay in the mode %s',
+    async (way) => {
+      const { steps } = await record(kind)
+      const end = await repeat(kind, { way, parts, steps })
+      expect(end).toMatchObject({ requested: 0, withdrawn: 0, asked: [], paid: [] })
+    },
+  )
 })

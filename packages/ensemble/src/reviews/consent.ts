@@ -27,13 +27,13 @@ type DecisionReuse = 'all' | 'same basis' | 'none'
  * - a resumed run, also with other code: those with the same basis, because they were made for this execution;
  * - a fork: none, because it is another execution. Work that was completed before the fork is not repeated, and an open
  *   review with the same basis stays open;
- * - a replay with live models: those with the same basis. It executes no call that a person approved;
- * - a frozen replay: all, because it executes nothing.
+ * - a replay: all, because it executes nothing that a person approved. The results of calls come from the record too, and
+ *   the decisions are no events of the replay.
  */
 const DECISION_REUSE: Readonly<Record<Repetition, DecisionReuse>> = {
   resume: 'same basis',
   fork: 'none',
-  models: 'same basis',
+  models: 'all',
   frozen: 'all',
 }
 

@@ -205,7 +205,7 @@ export class Reviews {
     if (earlier === undefined && openId !== undefined) {
       this.#withdrawRecorded(scope, openId, { reason: BASIS_CHANGED, withdrawn: true })
     }
-    scope.assertLive('a review', 'review')
+    scope.assertLive('a review')
     if (timing === 'BEFORE_EXECUTION' && earlier === undefined && this.#cancelled !== undefined) {
       throw this.#cancelled
     }

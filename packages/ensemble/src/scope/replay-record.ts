@@ -3,8 +3,8 @@
  *
  * ENS-E25 A frozen replay makes no call: not of a model, tool, handler, reviewer or memory. It fails with REPLAY_MISMATCH
  *    at the first call without a step, at a request that differs, and at an output that differs.
- * ENS-E26 A replay with live models makes no other call: results of tools and handlers come from the record, and one that
- *    is not in the record fails with REPLAY_MISMATCH. Decisions come from the record unless ENS-G15 demands another one.
+ * ENS-E26 A replay with live models makes no other call: results of tools and handlers and decisions of reviewers come
+ *    from the record, and one that is not in the record fails with REPLAY_MISMATCH.
  */
 import { toStepToolCall } from './replay.ts'
 

@@ -122,9 +122,9 @@ export class TaskScope implements TaskScopeOptions {
    *
    * @throws {TuttiError} REPLAY_MISMATCH if the result must come from the record.
    */
-  assertLive(asked: string, kind: 'model' | 'review' | 'other' = 'other'): void {
+  assertLive(asked: string, kind: 'model' | 'other' = 'other'): void {
     const { replay } = this.run.log
-    if (replay === undefined || (replay === 'models' && kind !== 'other')) return
+    if (replay === undefined || (replay === 'models' && kind === 'model')) return
     throw this.#mismatch('the next step', { recorded: 'nothing', asked })
   }
 

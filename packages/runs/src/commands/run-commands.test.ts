@@ -86,6 +86,7 @@ const AT_GATE: readonly RunStep[] = [
     timing: 'AFTER_EXECUTION',
     slot: 'after:0',
     openedAt: Date.parse(AT),
+    basis: '0',
   },
 ]
 
