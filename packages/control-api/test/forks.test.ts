@@ -207,3 +207,97 @@ describe('a fork over HTTP', () => {
     expect(await detail.json()).toMatchObject({ submittedBy: 'ann' })
   })
 })
+
+describe('a fork after a decision', () => {
+  const OWNER = 'owner-key-of-some-length'
+  const LAWYER = 'lawyer-key-of-some-length'
+  const HEADERS = { authorization: `Bearer ${OWNER}` }
+  const DECIDER = { authorization: `Bearer ${LAWYER}` }
+
+  /** Serves a team that pays after a review before its task, and one that pays after the approval of its call. */
+  async function openPayers() {
+    const paid: string[] = []
+    const model = scriptedModel(({ messages }) => {
+      const last = messages.at(-1)
+      if (last?.role === 'tool') return 'Paid'
+      const [, name = 'pay', to = ''] = /Call (\w+) for (.*)/.exec(last?.content ?? '') ?? []
+      return { toolCalls: [{ name, arguments: { to } }] }
+    })
+    const tool = (name: string, requireApproval: boolean) =>
+      defineTool({
+        name,
+        description: 'Pays',
+        input: Type.Object({ to: Type.String() }),
+        idempotent: false,
+        requireApproval,
+        execute({ to }) {
+          paid.push(to)
+          return 'paid'
+        },
+      })
+    const tools = [tool('pay', false), tool('approved', true)]
+    const team = (name: string, use: string, beforeReview: boolean) =>
+      ensemble({
+        name,
+        model,
+        tasks: [task({ name: 'work', description: `Call ${use} for {to}`, tools, beforeReview })],
+      })
+    const api = await openServer({
+      ensembles: [team('before', 'pay', true), team('during', 'approved', false)],
+      apiKeys: [
+        apiKey(OWNER, { name: 'owner', scopes: ['runs:read', 'runs:write', 'runs:control'] }),
+        apiKey(LAWYER, { name: 'lawyer', scopes: ['runs:read', 'reviews:decide'] }),
+      ],
+    })
+    return { api, paid }
+  }
+
+  async function decideOpen(api: TestServer, runId: string): Promise<void> {
+    const open = async (): Promise<string> => {
+      const [review] = (await api.runs.openReviews()).filter((one) => one.runId === runId)
+      return review?.reviewId ?? ''
+    }
+    await vi.waitFor(async () => {
+      expect(await open()).not.toBe('')
+    }, 15_000)
+    const response = await api.post(
+      `/api/reviews/${await open()}`,
+      { decision: 'CONTINUE' },
+      DECIDER,
+    )
+    expect(response.status).toBe(200)
+  }
+
+  it.each(['before', 'during'])(
+    'asks again about work %s the decision, and executes nothing without one',
+    async (name) => {
+      const { api, paid } = await openPayers()
+      await using _ = api
+      const body = { ensemble: name, inputs: { to: 'alice' } }
+      const submitted = await api.post('/api/runs', body, HEADERS)
+      const { runId } = (await submitted.json()) as RunAccepted
+      await decideOpen(api, runId)
+      const events = await eventsOf(
+        await api.get(`/api/runs/${runId}/events`, { headers: HEADERS }),
+      )
+      expect(paid).toEqual(['alice'])
+      const at = events.findIndex(({ type }) => type === 'review_decided')
+      const changes = [
+        { inputs: { to: 'mallory' } },
+        { taskOverrides: { work: { description: 'Call pay for mallory' } } },
+        {},
+      ]
+      for (const change of changes) {
+        const fork = { at, allowSideEffects: true, ...change }
+        const response = await api.post(`/api/runs/${runId}/fork`, fork, HEADERS)
+        const { runId: forkId } = (await response.json()) as RunAccepted
+        await vi.waitFor(async () => {
+          const detail = await api.get(`/api/runs/${forkId}`, { headers: HEADERS })
+          expect(await detail.json()).toMatchObject({ status: 'WAITING_REVIEW' })
+        }, 15_000)
+        expect(paid).toEqual(['alice'])
+        await api.post(`/api/runs/${forkId}/cancel`, {}, HEADERS)
+      }
+    },
+  )
+})

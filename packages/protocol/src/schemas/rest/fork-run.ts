@@ -121,7 +121,7 @@ export const ForkPreview = Type.Object({
   estimate: ForkUsage,
   /** Names of the tasks that the fork executes and that the forked run never began; `estimate` does not include them. */
   withoutEstimate: Type.Array(Type.String()),
-  /** Open reviews that the fork would ask again. */
+  /** Reviews that the fork would ask again: open ones, and decided ones of work that it executes. */
   reviews: Type.Array(ForkReviewPreview),
   /** Calls of tools that are not idempotent, which the fork might repeat. */
   repeatedCalls: Type.Array(ForkCallPreview),
