@@ -254,8 +254,8 @@ describe('a fork after a decision', () => {
 
   async function decideOpen(api: TestServer, runId: string): Promise<void> {
     const open = async (): Promise<string> => {
-      const [review] = (await api.runs.openReviews()).filter((one) => one.runId === runId)
-      return review?.reviewId ?? ''
+      const reviews = await api.runs.openReviews({ runId })
+      return reviews[0]?.reviewId ?? ''
     }
     await vi.waitFor(async () => {
       expect(await open()).not.toBe('')

@@ -36,7 +36,7 @@ function keepEnded(events: readonly RunEvent[]): RunEvent[] {
       event.type === 'task_attempt_failed' || event.type === 'task_failed' ? toAttempt(event) : [],
     ),
   )
-  const repeated = findRepeatedReviews(events, { calls, ended })
+  const repeated = findRepeatedReviews(events, ended)
   return events.filter((event) => {
     if ('reviewId' in event && repeated.has(event.reviewId)) return false
     // The calls of a failed attempt are not repeated.
@@ -62,39 +62,33 @@ function keepEnded(events: readonly RunEvent[]): RunEvent[] {
   })
 }
 
-/** Returns the ids of the reviews that a fork asks again: those of work that had not ended. */
+/** Returns the ids of the reviews that a fork asks again: those of work that had not ended, without the open ones. */
 function findRepeatedReviews(
   events: readonly RunEvent[],
-  { calls, ended }: { readonly calls: ReadonlySet<string>; readonly ended: ReadonlySet<string> },
+  endedAttempts: ReadonlySet<string>,
 ): ReadonlySet<string> {
-  const closed = new Set(
-    events.flatMap((event) =>
-      'reviewId' in event && event.type !== 'review_requested' ? event.reviewId : [],
-    ),
-  )
-  const tasks = new Set(
-    events.flatMap((event) =>
-      event.type === 'task_completed' || event.type === 'task_failed' ? event.taskName : [],
-    ),
-  )
+  const closed = new Set<string>()
+  const endedTasks = new Set<string>()
+  const endedCalls = new Set<string>()
+  for (const event of events) {
+    if (event.type === 'tool_called') endedCalls.add(toAttemptCall(event))
+    else if (event.type === 'task_completed' || event.type === 'task_failed') {
+      endedTasks.add(event.taskName)
+    } else if ('reviewId' in event && event.type !== 'review_requested') closed.add(event.reviewId)
+  }
   return new Set(
     events.flatMap((event) => {
       if (event.type !== 'review_requested' || !closed.has(event.reviewId)) return []
-      if (tasks.has(event.taskName)) return []
-      const isBefore = event.timing === 'BEFORE_EXECUTION'
-      const hasEnded = ended.has(toAttempt(event)) || isEndedCall(event, calls)
-      return isBefore || !hasEnded ? event.reviewId : []
+      if (endedTasks.has(event.taskName)) return []
+      const hasEnded = endedAttempts.has(toAttempt(event)) || endedCalls.has(toAttemptCall(event))
+      return isBefore(event) || !hasEnded ? event.reviewId : []
     }),
   )
 }
 
-function isEndedCall(event: RunEventOf<'review_requested'>, calls: ReadonlySet<string>): boolean {
-  const { taskName, attempt, toolCallId } = event
-  return [...calls].some((call) => {
-    const [turn = '', id] = JSON.parse(call) as [string, string?]
-    const [ofTask, ofAttempt] = JSON.parse(turn) as [string, number]
-    return ofTask === taskName && ofAttempt === attempt && id === toolCallId?.split('/')[0]
-  })
+/** Returns the key of a call of the model within its attempt, also for calls that its tool made. */
+function toAttemptCall(event: Turn & { readonly toolCallId?: string | undefined }): string {
+  return JSON.stringify([toAttempt(event), event.toolCallId?.split('/')[0]])
 }
 
 interface Turn {

@@ -5,7 +5,8 @@ import { createToolSlotPrefix } from '../reviews/review-slots.ts'
 
 import type { TaskScope } from '../scope/task-scope.ts'
 import type { ReviewOutcome } from '../reviews/review-end.ts'
-import type { ReviewQuestion, Reviews } from '../reviews/reviews.ts'
+import type { ReviewQuestion } from '../reviews/review-question.ts'
+import type { Reviews } from '../reviews/reviews.ts'
 import type { ReviewSettings } from '../definition/review-settings.ts'
 import type { ApprovalAnswer, ApprovalRequest, Reviewer } from '@tutti/core'
 

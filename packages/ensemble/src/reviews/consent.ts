@@ -1,24 +1,25 @@
 /**
- * What a decision covers. A reviewer decides about the inputs of the run, the code and overrides of the task, and the
- * question with its call or output. Their digest, the basis, is recorded when the review opens.
+ * Decides which recorded decisions still hold. A reviewer decides about the inputs of the run, the code and overrides of
+ * the task, and the question with its call or output. Their digest, the basis, is recorded when the review opens.
  *
  * The models of a task are not part of its basis, because a run may change them at any time without asking.
  */
 import { computeJsonDigest } from '@tutti/core'
 
 import { describeTask } from '../definition/manifest.ts'
-import { StepLog, type RecordedReview, type TaskLog } from '../scope/step-log.ts'
+import { StepLog, type TaskLog } from '../scope/step-log.ts'
 import { createToolSlotPrefix } from './review-slots.ts'
 
 import type { RunStep, StepOf } from '../ports/run-step.ts'
+import type { RecordedReview } from '../scope/recorded-review.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
-import type { ReviewQuestion } from './reviews.ts'
+import type { ReviewQuestion } from './review-question.ts'
 import type { ReplayMode } from '@tutti/protocol'
 
 /** A way to execute recorded work again. */
 type Repetition = 'resume' | 'fork' | ReplayMode
 
-/** Which recorded decisions an execution may reuse. */
+/** Selects the recorded decisions that an execution may reuse. */
 type DecisionReuse = 'all' | 'same basis' | 'none'
 
 /**
@@ -27,8 +28,8 @@ type DecisionReuse = 'all' | 'same basis' | 'none'
  * - a resumed run, also with other code: those with the same basis, because they were made for this execution;
  * - a fork: none, because it is another execution. Work that was completed before the fork is not repeated, and an open
  *   review with the same basis stays open;
- * - a replay: all, because it executes nothing that a person approved. The results of calls come from the record too, and
- *   the decisions are no events of the replay.
+ * - a replay: all, because it executes nothing that a person approved. The results of calls come from the record, and the
+ *   log of the replay does not show the decisions as its own.
  */
 const DECISION_REUSE: Readonly<Record<Repetition, DecisionReuse>> = {
   resume: 'same basis',

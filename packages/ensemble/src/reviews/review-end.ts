@@ -1,10 +1,11 @@
 /** Pure: the ends of reviews as events, steps and errors, for executing and for unowned runs. */
 import { formatExactJson, isoNow, TuttiError, type Clock } from '@tutti/core'
 
-import { fromStepError, type RecordedReview, type StepLog } from '../scope/step-log.ts'
+import { fromStepError, type StepLog } from '../scope/step-log.ts'
 
 import type { Task } from '../definition/task.ts'
 import type { OpenReview, ReviewAnswer } from '../ports/run-reviewer.ts'
+import type { RecordedReview } from '../scope/recorded-review.ts'
 import type { StepOf } from '../ports/run-step.ts'
 import type { RunEventOf } from '@tutti/protocol'
 

@@ -22,10 +22,10 @@
  * ENS-G16 A fork reuses no decision for work that it executes.
  * ENS-G17 An open review whose digest differs is withdrawn before it is asked again.
  */
-import { errorMessage, isoNow, TuttiError, type ApprovalRequest, type Clock } from '@tutti/core'
+import { errorMessage, isoNow, TuttiError, type Clock } from '@tutti/core'
 
-import { DEFAULT_REVIEW_TIMEOUT_MS, type ReviewSettings } from '../definition/review-settings.ts'
-import { toStepError, type RecordedReview, type StepLog } from '../scope/step-log.ts'
+import { DEFAULT_REVIEW_TIMEOUT_MS } from '../definition/review-settings.ts'
+import { toStepError, type StepLog } from '../scope/step-log.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { computeBasis, isReusable } from './consent.ts'
 import { EarlyDecisions } from './early-decisions.ts'
@@ -44,24 +44,11 @@ import {
 
 import type { OpenReview, ReviewAnswer, RunReviewer } from '../ports/run-reviewer.ts'
 import type { StepOf } from '../ports/run-step.ts'
+import type { RecordedReview } from '../scope/recorded-review.ts'
+import type { ReviewQuestion } from './review-question.ts'
 import type { TaskScope } from '../scope/task-scope.ts'
 import type { InFlight } from '../work/in-flight.ts'
-import type { ReviewTiming, ReviewVerdict, RunEventOf } from '@tutti/protocol'
-
-/** A request for a review. */
-export interface ReviewQuestion {
-  readonly timing: ReviewTiming
-  /** Identifies the review within its attempt, also after a restart. */
-  readonly slot: string
-  readonly taskDescription: string
-  readonly taskOutput?: string
-  readonly settings: ReviewSettings
-  readonly approval?: ApprovalRequest
-  /** Aborts when the decision is no longer needed. @default the signal of the task */
-  readonly signal?: AbortSignal
-  /** Returns the problem of an edited output; undefined if it is valid. */
-  readonly findTextProblem?: (text: string) => Promise<string | undefined>
-}
+import type { ReviewVerdict, RunEventOf } from '@tutti/protocol'
 
 interface WaitingReview {
   readonly review: OpenReview

@@ -10,7 +10,7 @@ import { toStepToolCall } from './replay.ts'
 
 import type { ToolCall } from '@tutti/core'
 import type { RunStep, StepOf } from '../ports/run-step.ts'
-import type { RecordedReview } from './step-log.ts'
+import type { RecordedReview } from './recorded-review.ts'
 
 /**
  * Returns the steps of a replayed run from which its tasks are executed again without a call. Failed attempts are not

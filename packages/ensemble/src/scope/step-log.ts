@@ -12,6 +12,7 @@ import type {
   StepOf,
   TaskStep,
 } from '../ports/run-step.ts'
+import type { RecordedReview } from './recorded-review.ts'
 import type { ReplayMode } from '@tutti/protocol'
 
 /** Steps of a whole run. */
@@ -104,15 +105,6 @@ interface GivenResult {
 
 /** Log of a run without steps. */
 export const NO_STEPS = new StepLog([])
-
-/** Steps of one review. */
-export interface RecordedReview {
-  readonly opened: StepOf<'gate_opened'>
-  /** End of the review; undefined while it is open. */
-  readonly closed: StepOf<'gate_closed'> | undefined
-  /** Whether its last step is copied from the parent of a fork. */
-  readonly isCopied: boolean
-}
 
 /** Progress of a task over its attempts. */
 export interface AttemptHistory {
