@@ -55,20 +55,41 @@ export function areCompleteCalls(fragments: readonly ToolCallFragment[]): boolea
   )
 }
 
+/**
+ * Joins `fragments` to one piece for each call. Such pieces join to the same calls, and reading them takes a time that
+ * grows with the text: LangChain parses all arguments of an answer again with each piece.
+ */
+export function mergeFragments(fragments: readonly ToolCallFragment[]): readonly ToolCallFragment[] {
+  return openCalls(fragments).map(({ id, name, args }, index) => ({
+    index,
+    id,
+    name,
+    args: args.join(''),
+  }))
+}
+
+/** Calls so far. Mutable. */
+interface Calls {
+  readonly list: OpenCall[]
+  readonly byIndex: Map<string, OpenCall>
+  readonly byId: Map<string, OpenCall>
+}
+
 function openCalls(fragments: readonly ToolCallFragment[]): readonly OpenCall[] {
-  const calls: OpenCall[] = []
+  const calls: Calls = { list: [], byIndex: new Map(), byId: new Map() }
   for (const fragment of fragments) {
     const args = fragment.args ?? ''
     const open = findOpenCall(calls, fragment)
     const call = open ?? begin(calls, fragment)
     call.id ??= nonBlank(fragment.id)
+    if (call.id !== undefined) calls.byId.set(call.id, call)
     call.name ??= nonBlank(fragment.name)
     const repeats = open !== undefined && nonBlank(fragment.name) !== undefined
     if (repeats && call.scan.isComplete && args === call.args.join('')) continue
     call.args.push(args)
     call.scan.add(args)
   }
-  return calls.filter(({ name, args }) => name !== undefined || !isBlank(args))
+  return calls.list.filter(({ name, args }) => name !== undefined || !isBlank(args))
 }
 
 /** Returns the JSON text of arguments: providers send no text for a call without arguments. */
@@ -89,14 +110,13 @@ export function isCompleteCall({ name, arguments: text }: ToolCall): boolean {
 
 /** Returns the call that `fragment` continues; undefined if it begins one. [F1] */
 function findOpenCall(
-  calls: readonly OpenCall[],
+  calls: Calls,
   { index, id: givenId, name: givenName, args = '' }: ToolCallFragment,
 ): OpenCall | undefined {
   const [id, name] = [nonBlank(givenId), nonBlank(givenName)]
-  const atIndex =
-    index === undefined ? undefined : calls.findLast((call) => call.index === String(index))
-  const withId = id === undefined ? undefined : calls.findLast((call) => call.id === id)
-  const open = atIndex ?? withId ?? calls.at(-1)
+  const atIndex = index === undefined ? undefined : calls.byIndex.get(String(index))
+  const withId = id === undefined ? undefined : calls.byId.get(id)
+  const open = atIndex ?? withId ?? calls.list.at(-1)
   if (open === undefined) return undefined
   const hasOtherIndex = index !== undefined && open.index !== undefined && open !== atIndex
   const hasOtherId = id !== undefined && open.id !== undefined && open.id !== id
@@ -111,7 +131,7 @@ function findOpenCall(
   return open.scan.hasBegun || (fits && isMarked) ? open : undefined
 }
 
-function begin(calls: OpenCall[], { index }: ToolCallFragment): OpenCall {
+function begin(calls: Calls, { index }: ToolCallFragment): OpenCall {
   const call: OpenCall = {
     index: index === undefined ? undefined : String(index),
     id: undefined,
@@ -119,7 +139,8 @@ function begin(calls: OpenCall[], { index }: ToolCallFragment): OpenCall {
     args: [],
     scan: new JsonScan(),
   }
-  calls.push(call)
+  calls.list.push(call)
+  if (call.index !== undefined) calls.byIndex.set(call.index, call)
   return call
 }
 

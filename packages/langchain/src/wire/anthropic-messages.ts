@@ -3,7 +3,8 @@
  *
  * A1 Usage is gathered from all events and sent with the stop reason, as a field of its `delta`, because LangChain
  *    reads the input from the first event only.
- * A2 Arguments are passed on for calls of the application's tools only. Anthropic executes its server tools itself.
+ * A2 Arguments are passed on for calls of the application's tools only, as one delta when their block ends: LangChain
+ *    parses all arguments again with each piece. Anthropic executes its server tools itself.
  * A3 `message_stop` ends an answer that has text or complete calls, also when no stop reason was sent.
  *
  * @see https://platform.claude.com/docs/en/build-with-claude/streaming
@@ -29,6 +30,8 @@ interface OpenCall {
   /** Arguments that the first event of the block has; sent if no others follow. */
   readonly early: string
   args: string
+  /** Arguments that are not sent yet. */
+  unsent: string
 }
 
 /** Type of a delta → the field that it must have. */
@@ -61,7 +64,7 @@ export class MessagesReader implements WireReader {
     if (type === 'tool_use') {
       const input = readArgumentText(block['input'])
       const early = input === '{}' ? '' : input
-      this.#calls.set(index, { name: readNonEmpty(block['name']) ?? '', early, args: '' })
+      this.#calls.set(index, { name: readNonEmpty(block['name']) ?? '', early, args: '', unsent: '' })
       const id = readScalar(block['id'])
       const name = readNonEmpty(block['name'])
       return [start({ type, ...(id === '' ? {} : { id }), ...(name && { name }), input: {} })]
@@ -86,7 +89,8 @@ export class MessagesReader implements WireReader {
       if (call === undefined) return []
       const text = readArgumentText(given['partial_json'])
       call.args += text
-      return [event({ partial_json: text })]
+      call.unsent += text
+      return []
     }
     const field = DELTA_FIELDS[type]
     if (field === undefined) return [event(given)]
@@ -95,13 +99,16 @@ export class MessagesReader implements WireReader {
     return [event({ [field]: text })]
   }
 
-  /** Sends the arguments that came with the first event of a block. */
+  /** Sends the arguments of the calls; those that came with the first event of a block if no others followed. */
   #endBlocks(indexes: readonly number[]): readonly Json[] {
     return indexes.flatMap((index) => {
       const call = this.#calls.get(index)
-      return call === undefined || call.args !== '' || call.early === ''
-        ? []
-        : this.#addDelta(index, { type: 'input_json_delta', partial_json: call.early })
+      if (call === undefined) return []
+      if (call.args === '') call.unsent = call.args = call.early
+      const text = call.unsent
+      call.unsent = ''
+      const delta = { type: 'input_json_delta', partial_json: text }
+      return text === '' ? [] : [{ type: 'content_block_delta', index, delta }]
     })
   }
 

@@ -1,9 +1,8 @@
 /**
  * Brings streams of chat completions into OpenAI's form. Pure.
  *
- * C1 Every chunk has the role `assistant`, text as a string, reasoning as `reasoning_content` and calls as OpenAI
- *    sends them.
- * C2 The finish reason and the usage are sent once, at the end.
+ * C1 Every chunk has the role `assistant`, text as a string and reasoning as `reasoning_content`.
+ * C2 The calls, each with all of its arguments, the finish reason and the usage are sent once, at the end.
  * C3 `[DONE]` ends an answer that has text or complete calls, also when no finish reason was sent.
  *
  * @see https://platform.openai.com/docs/api-reference/chat-streaming
@@ -16,7 +15,12 @@ import {
   hasCounts,
   type TokenCounts,
 } from '../token-counts.ts'
-import { isCompleteCall, joinFragments, type ToolCallFragment } from '../tool-call-fragments.ts'
+import {
+  isCompleteCall,
+  joinFragments,
+  mergeFragments,
+  type ToolCallFragment,
+} from '../tool-call-fragments.ts'
 import {
   readArgumentText,
   readField,
@@ -56,7 +60,9 @@ export class CompletionsReader implements WireReader {
   end(isDone: boolean): readonly Json[] {
     const finish = this.#findEnd(isDone)
     const usage = toWireUsage(this.#counts)
+    const calls = mergeFragments(this.#fragments).map(toWireFragment)
     return [
+      ...(calls.length === 0 ? [] : [this.#chunk({ content: '', tool_calls: calls })]),
       ...(finish === undefined ? [] : [this.#chunk({ content: '' }, finish)]),
       ...(usage === undefined ? [] : [{ ...this.#head, choices: [], usage }]),
     ]
@@ -76,7 +82,7 @@ export class CompletionsReader implements WireReader {
       type: 'function',
       function: { name, arguments: text },
     }))
-    const message = { role: 'assistant', ...toWire({ ...delta, fragments: [] }) }
+    const message = { role: 'assistant', ...toWire(delta) }
     return {
       ...this.#head,
       object: 'chat.completion',
@@ -128,7 +134,7 @@ export class CompletionsReader implements WireReader {
     const whole = isEmpty ? readObject(choice['message']) : undefined
     const delta = readDelta(readObject(choice['delta']) ?? whole ?? { content: choice['text'] })
     this.#hasText ||= delta.text !== '' || delta.refusal !== ''
-    this.#fragments.push(...delta.fragments)
+    for (const fragment of delta.fragments) this.#fragments.push(fragment)
     return delta
   }
 
@@ -140,16 +146,16 @@ export class CompletionsReader implements WireReader {
   }
 }
 
-function isBlank({ text, reasoning, refusal, fragments }: Delta): boolean {
-  return text === '' && reasoning === '' && refusal === '' && fragments.length === 0
+function isBlank({ text, reasoning, refusal }: Delta): boolean {
+  return text === '' && reasoning === '' && refusal === ''
 }
 
-function toWire({ text, reasoning, refusal, fragments }: Delta): Json {
+/** Returns the texts of a chunk. */
+function toWire({ text, reasoning, refusal }: Delta): Json {
   return {
     content: text,
     ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
     ...(refusal === '' ? {} : { refusal }),
-    ...(fragments.length === 0 ? {} : { tool_calls: fragments.map(toWireFragment) }),
   }
 }
 

@@ -3,6 +3,7 @@
  *
  * R1 Text, refusals and arguments that arrive only in an event for the end of an item are sent as deltas.
  * R2 `[DONE]` ends an answer that has text or complete calls, also without `response.completed`.
+ * R3 Arguments are sent as one delta when they end: LangChain parses all arguments again with each piece.
  *
  * @see https://platform.openai.com/docs/api-reference/responses-streaming
  */
@@ -25,6 +26,8 @@ import type { WireReader } from './wire-reader.ts'
 interface OpenCall {
   readonly name: string
   args: string
+  /** Arguments that are not sent yet. */
+  unsent: string
 }
 
 /** Kinds of text in a message. */
@@ -71,25 +74,38 @@ export class ResponsesReader implements WireReader {
     if (this.#calls.has(index)) return []
     const args = readArgumentText(item['arguments'])
     const name = readNonEmpty(item['name']) ?? ''
-    this.#calls.set(index, { name, args })
+    this.#calls.set(index, { name, args, unsent: '' })
     const id = readScalar(item['call_id']) || readScalar(item['id'])
     const fields = { type: 'function_call', name, arguments: args, call_id: id, id: item['id'] }
     return [{ type: 'response.output_item.added', output_index: index, item: fields }]
   }
 
-  #addArguments(index: number, delta: string): readonly Json[] {
+  #addArguments(index: number, text: string): void {
     const call = this.#calls.get(index)
-    if (call === undefined || delta === '') return []
-    call.args += delta
-    return [{ type: 'response.function_call_arguments.delta', output_index: index, delta }]
+    if (call === undefined) return
+    call.args += text
+    call.unsent += text
+  }
+
+  /** Sends the arguments of calls. */
+  #endArguments(indexes: readonly number[]): readonly Json[] {
+    return indexes.flatMap((index) => {
+      const call = this.#calls.get(index)
+      if (call === undefined || call.unsent === '') return []
+      const delta = call.unsent
+      call.unsent = ''
+      return [{ type: 'response.function_call_arguments.delta', output_index: index, delta }]
+    })
   }
 
   #endItem(index: number, item: Json): readonly Json[] {
     if (item['type'] === 'function_call') {
       const started = this.#startCall(index, item)
-      return started.length > 0 || this.#calls.get(index)?.args !== ''
-        ? started
-        : this.#addArguments(index, readArgumentText(item['arguments']))
+      if (started.length > 0) return started
+      if (this.#calls.get(index)?.args === '') {
+        this.#addArguments(index, readArgumentText(item['arguments']))
+      }
+      return this.#endArguments([index])
     }
     if (item['type'] !== 'message') {
       return [{ type: 'response.output_item.done', output_index: index, item }]
@@ -151,11 +167,13 @@ export class ResponsesReader implements WireReader {
       case 'response.refusal.done':
         return this.#endText('refusal', at, readScalar(event['refusal']))
       case 'response.function_call_arguments.delta':
-        return this.#addArguments(index, readArgumentText(event['delta']))
+        this.#addArguments(index, readArgumentText(event['delta']))
+        return []
       case 'response.function_call_arguments.done':
-        return this.#calls.get(index)?.args === ''
-          ? this.#addArguments(index, readArgumentText(event['arguments']))
-          : []
+        if (this.#calls.get(index)?.args === '') {
+          this.#addArguments(index, readArgumentText(event['arguments']))
+        }
+        return this.#endArguments([index])
       case 'response.output_item.added': {
         const item = readObject(event['item']) ?? {}
         return item['type'] === 'function_call'
@@ -196,12 +214,17 @@ export class ResponsesReader implements WireReader {
     )
     const isIncomplete = type === 'response.incomplete' || response['status'] === 'incomplete'
     const end = isIncomplete ? 'response.incomplete' : 'response.completed'
-    return [...missing, this.#finish(response, end)]
+    return [
+      ...missing,
+      ...this.#endArguments([...this.#calls.keys()]),
+      this.#finish(response, end),
+    ]
   }
 
   end(isDone: boolean): readonly Json[] {
-    if (this.#isOver || !isDone || !this.#hasContent()) return []
-    return [this.#finish({}, 'response.completed')]
+    const args = this.#endArguments([...this.#calls.keys()])
+    if (this.#isOver || !isDone || !this.#hasContent()) return args
+    return [...args, this.#finish({}, 'response.completed')]
   }
 
   readWhole(body: Json): readonly Json[] | undefined {
