@@ -78,6 +78,7 @@ export {
 export { findExcessProblems, MAX_COST_USD, MAX_COUNT, MAX_DURATION_MS } from '@tutti/protocol'
 export {
   findBigInt,
+  findJsonExcess,
   formatExactJson,
   hasBigInt,
   isJsonObject,
@@ -89,7 +90,9 @@ export {
   toPlainJson,
   unmarkText,
   unmarkValue,
+  VALUE_LIMITS,
   type Decoded,
+  type JsonLimits,
   type Problem,
 } from '@tutti/protocol'
 export { computeDigest, computeJsonDigest, formatCanonicalJson } from './digest/digest.ts'

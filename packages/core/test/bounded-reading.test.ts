@@ -90,10 +90,10 @@ describe('reading', () => {
     }))
     const { success, text, processorMs } = await call(
       { type: 'object', properties: { x: { type: 'array', items: { anyOf: members } } } },
-      { x: Array.from({ length: 50_000 }, () => ({ k299: 1, z: 1 })) },
+      { x: Array.from({ length: 10_000 }, () => ({ k299: 1, z: 1 })) },
     )
     expect(success).toBe(false)
-    expect(text).toContain('cannot be checked: the check needs more than 2000000 steps')
+    expect(text).toContain('cannot be checked: the check needs more than 600000 steps')
     expect(processorMs).toBeLessThan(4_000)
   })
 
@@ -134,7 +134,7 @@ describe('reading', () => {
         input: { type: 'object', properties: { x: { $ref: '#/$defs/D39' } }, $defs },
         execute: () => '',
       }),
-    ).toThrow('the check needs more than 2000000 steps')
+    ).toThrow('the check needs more than 600000 steps')
   })
 })
 

@@ -109,10 +109,29 @@ describe('parseExactJson', () => {
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
   })
 
-  it('parses text of any depth', () => {
-    const depth = 100_000
-    const text = `${'['.repeat(depth)}725653563933458432${']'.repeat(depth)}`
-    expect(hasBigInt(parseExactJson(text))).toBe(true)
+  it('[XJ4] parses text of exactly as many levels and entries as its limits', () => {
+    const nested = (depth: number): string =>
+      `${'['.repeat(depth)}725653563933458432${']'.repeat(depth)}`
+    expect(hasBigInt(parseExactJson(nested(1_000)))).toBe(true)
+    expect(() => parseExactJson(nested(100_000))).toThrow(
+      new RangeError('JSON must be nested at most 1000 deep, got 100000'),
+    )
+    const list = (length: number): string => `[${'{},'.repeat(length - 1)}{}]`
+    expect(parseExactJson(list(50_000))).toHaveLength(50_000)
+    expect(() => parseExactJson(list(50_001))).toThrow(
+      new RangeError('JSON must have at most 50000 fields and items, got 50001'),
+    )
+  })
+
+  it('[XJ5] refuses integers beyond 2^53 with too many digits together', () => {
+    const list = (length: number): string => `[${'10000000000000000001,'.repeat(length - 1)}1]`
+    expect(hasBigInt(parseExactJson(list(15_001)))).toBe(true)
+    expect(() => parseExactJson(list(15_002))).toThrow(
+      new RangeError(
+        'Integers beyond 2^53 can have at most 300000 digits together, got more up to 10000000000000000001',
+      ),
+    )
+    expect(() => parseExactJson(`[${`${'9'.repeat(4096)},`.repeat(80)}1]`)).toThrow(/300000 digits/)
   })
 
   it('keeps the digits of every integer in every position, and agrees with JSON.parse otherwise', () => {

@@ -8,7 +8,11 @@
  * XJ2 A fraction has the precision of a JavaScript number, as in JSON itself. A number beyond its range is refused.
  * XJ3 A `bigint` exists only within a call. Records, events and messages get plain values, because `JSON.stringify`
  *    refuses a `bigint`.
+ * XJ4 The text of a model, a tool or another service has at most 50,000 fields and items, and 1,000 levels. More is refused
+ *    before it is parsed.
+ * XJ5 Its integers beyond 2^53 have at most 300,000 digits together, because reading and writing them takes long.
  */
+import { findJsonExcess, VALUE_LIMITS } from './json-size.ts'
 import {
   markLongIntegers,
   mayHaveLongNumbers,
@@ -22,9 +26,13 @@ import { pointer } from './problems/json-pointer.ts'
  * Parses JSON text.
  *
  * @throws {SyntaxError} when the text is not JSON.
- * @throws {RangeError} when a number is beyond the range of JavaScript, or an integer has more than 4096 digits.
+ * @throws {RangeError} when a number is beyond the range of JavaScript, an integer has more than 4096 digits, or the text is
+ * larger than XJ4 and XJ5
+ * allow.
  */
 export function parseExactJson(text: string): unknown {
+  const excess = findJsonExcess(text, VALUE_LIMITS)
+  if (excess !== undefined) throw new RangeError(`JSON ${excess}`)
   if (!mayHaveLongNumbers(text)) return JSON.parse(text)
   const marked = markLongIntegers(text)
   if (marked === text) return JSON.parse(text)

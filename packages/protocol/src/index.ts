@@ -393,6 +393,14 @@ export {
   type FoundBigInt,
 } from './exact-json.ts'
 export {
+  BODY_LIMITS,
+  findJsonExcess,
+  measureJson,
+  VALUE_LIMITS,
+  type JsonLimits,
+  type JsonSize,
+} from './json-size.ts'
+export {
   markLongIntegers,
   MAX_INTEGER_DIGITS,
   mayHaveLongNumbers,

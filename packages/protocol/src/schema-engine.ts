@@ -29,6 +29,10 @@ interface Document {
 export class ReferenceScope {
   readonly #document: Document
   readonly #stack: XStack
+  /** Scopes inside parts, and targets by reference: finding one takes as long as hundreds of steps of a check. Mutable. */
+  readonly #entered = new Map<object | boolean, ReferenceScope>()
+  readonly #targets = new Map<string, ReferenceTarget>()
+  #key: string | undefined
 
   private constructor(document: Document, stack: XStack) {
     this.#document = document
@@ -55,13 +59,27 @@ export class ReferenceScope {
   /** Returns the scope inside a part of the document. */
   enter(schema: object | boolean): ReferenceScope {
     if (this.#document.isPlain) return this
+    const before = this.#entered.get(schema)
+    if (before !== undefined) return before
     const stack = NextStack(this.#stack, schema)
-    return stack === this.#stack ? this : new ReferenceScope(this.#document, stack)
+    const scope = stack === this.#stack ? this : new ReferenceScope(this.#document, stack)
+    this.#entered.set(schema, scope)
+    return scope
+  }
+
+  /** Whether the scope inside a part of the document is known, so that {@link enter} takes no time. */
+  hasEntered(schema: object | boolean): boolean {
+    return this.#document.isPlain || this.#entered.has(schema)
   }
 
   /** Returns a text that is the same for scopes in which all references mean the same. */
   key(): string {
     if (this.#document.isPlain) return ''
+    this.#key ??= this.#createKey()
+    return this.#key
+  }
+
+  #createKey(): string {
     const { ids, dynamicAnchors, resourceEntries, ...stack } = this.#stack
     // The first anchor of a name counts.
     const anchors = new Map(dynamicAnchors.toReversed().map((each) => [each.$dynamicAnchor, each]))
@@ -105,8 +123,12 @@ export class ReferenceScope {
         : followPointer(root, reference)
       if (schema !== undefined) return { schema, scope: this }
     }
+    const before = this.#targets.get(reference)
+    if (before !== undefined) return before
     const { schema, stack } = Resolve.Ref(this.#stack, { $ref: reference })
-    return { schema, scope: new ReferenceScope(this.#document, stack) }
+    const target = { schema, scope: new ReferenceScope(this.#document, stack) }
+    this.#targets.set(reference, target)
+    return target
   }
 
   /** Returns the target of a `$dynamicRef`, with its scope. */

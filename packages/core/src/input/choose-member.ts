@@ -162,10 +162,14 @@ function chooseBest(
   { exclusive }: Union,
   attemptOf: (members: readonly Schema[]) => Attempt | undefined,
 ): Chosen | undefined {
-  const attempts = members.flatMap((member) => {
+  const attempts: (Attempt & { readonly member: Schema })[] = []
+  for (const member of members) {
     const attempt = attemptOf([member])
-    return attempt === undefined ? [] : [{ member, ...attempt }]
-  })
+    if (attempt === undefined) continue
+    attempts.push({ member, ...attempt })
+    // No later member is better.
+    if (!exclusive && attempt.dropped === 0 && attempt.filled === 0) break
+  }
   const [first, ...others] = attempts.toSorted(
     (a, b) => a.dropped - b.dropped || a.filled - b.filled,
   )
@@ -220,6 +224,10 @@ function findClosest(
   return ranked.toSorted((a, b) => b.known - a.known || a.missing - b.missing)[0]?.member
 }
 
+/** Steps of finding the place of a member and a stored result. */
+const STEPS_PER_LOOKUP = 2
+
 function fits({ document, run }: Trial, member: Schema, value: unknown): boolean {
+  run.spend(STEPS_PER_LOOKUP)
   return document.fits(document.place([member]), value, run)
 }

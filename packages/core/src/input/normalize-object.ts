@@ -51,10 +51,12 @@ export function normalizeObject(place: SchemaPlace, value: JsonObject, walk: Obj
   let whole = chooseMembers(place, value, walk.trial)
   while (whole !== undefined && !whole.nodes.some(isDynamic)) {
     const { nodes, settled } = whole
-    const { fields, unknown } = normalizeFields(nodes, value, walk)
-    const more = findConditionalSchemas(nodes, fields, { decided, walk })
+    const fields = normalizeFields(nodes, value, walk)
+    const more = nodes.some(isConditional)
+      ? findConditionalSchemas(nodes, toObject(fields, value), { decided, walk })
+      : []
     if (more.length === 0)
-      return walk.rules.drop ? dropUnknownFields(unknown, fields, walk) : fields
+      return walk.rules.drop ? dropUnknownFields(fields, value, walk) : toObject(fields, value)
     const all = walk.document.place([...nodes, ...more], settled)
     whole = chooseMembers(all, value, walk.trial)
   }
@@ -66,13 +68,23 @@ function isDynamic(node: SchemaNode): boolean {
   return '$dynamicRef' in node || '$recursiveRef' in node
 }
 
+/** Whether a node has schemas that apply because of the content of the object. */
+function isConditional(node: SchemaNode): boolean {
+  return node.if !== undefined || node.dependentSchemas !== undefined
+}
+
 /** Mark of a field that is left out. */
 const ABSENT = Symbol('absent')
 
+/** Steps of reading a field and copying it, in addition to the lookup in each schema. */
+const STEPS_PER_FIELD = 4
+
 interface NormalizedFields {
-  readonly fields: JsonObject
+  readonly entries: readonly (readonly [string, unknown])[]
   /** Names of the fields that no schema declares; their values are unchanged. */
   readonly unknown: ReadonlySet<string>
+  /** Whether the entries differ from the fields of the object. */
+  readonly changed: boolean
 }
 
 function normalizeFields(
@@ -80,23 +92,30 @@ function normalizeFields(
   value: JsonObject,
   walk: ObjectWalk,
 ): NormalizedFields {
-  const fields: [string, unknown][] = []
+  const entries: [string, unknown][] = []
   const unknown = new Set<string>()
   let changed = false
-  for (const [key, given] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
+    walk.run.spend(STEPS_PER_FIELD)
+    const given = value[key]
     const schemas = findFieldSchemas(nodes, key, walk)
     if (schemas === undefined) unknown.add(key)
     const normalized =
       schemas === undefined ? given : normalizeField({ key, given, schemas, nodes }, walk)
     changed ||= !Object.is(normalized, given)
-    if (normalized !== ABSENT) fields.push([key, normalized])
+    if (normalized !== ABSENT) entries.push([key, normalized])
   }
   if (walk.rules.fill) {
     const missing = fillMissingFields(nodes, value, walk)
     changed ||= missing.length > 0
-    fields.push(...missing)
+    for (const entry of missing) entries.push(entry)
   }
-  return { fields: changed ? Object.fromEntries(fields) : value, unknown }
+  return { entries, unknown, changed }
+}
+
+/** Returns the object of all fields; the given one when none has changed. */
+function toObject({ entries, changed }: NormalizedFields, value: JsonObject): JsonObject {
+  return changed ? Object.fromEntries(entries) : value
 }
 
 interface Field {
@@ -162,11 +181,12 @@ function findConditionalSchemas(
 }
 
 function dropUnknownFields(
-  unknown: ReadonlySet<string>,
-  fields: JsonObject,
+  fields: NormalizedFields,
+  value: JsonObject,
   { tally }: ObjectWalk,
 ): JsonObject {
-  if (unknown.size === 0) return fields
+  const { entries, unknown } = fields
+  if (unknown.size === 0) return toObject(fields, value)
   tally.dropped += unknown.size
-  return Object.fromEntries(Object.entries(fields).filter(([key]) => !unknown.has(key)))
+  return Object.fromEntries(entries.filter(([key]) => !unknown.has(key)))
 }

@@ -218,7 +218,7 @@ function createTrial(at: At): Trial {
     coerce: rules.coerce,
     nearest: rules.nearest,
     attempt(place, value, coerce) {
-      run.spend(STEPS_PER_ATTEMPT + place.settled.length)
+      run.spend(STEPS_PER_ATTEMPT + place.schemas.length + place.nodes.length)
       const walk = coerce ? at.walk : (at.walk.plain ?? at.walk)
       const tried = { ...at, walk, depth: at.depth + 1 }
       const before = { ...walk.tally }

@@ -255,7 +255,7 @@ function buildTarget(resolve: () => Target, build: Build): PartRule {
     }
     if (!build.remember) return part(value, run, marks)
     const result = fitsOnce(part, value, { run, isMarking: build.isMarking })
-    if (marks !== undefined && typeof result === 'object') addMarks(marks, result)
+    if (marks !== undefined && typeof result === 'object') addMarks(marks, result, run)
     return result !== false
   }
 }

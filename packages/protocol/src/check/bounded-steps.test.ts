@@ -247,3 +247,49 @@ describe('generated schemas and values', () => {
     )
   })
 })
+
+/** Returns a list of equal schemas. */
+function repeat(length: number, schema: Json): readonly Json[] {
+  return Array.from({ length }, () => ({ ...schema }))
+}
+
+describe('generated code', () => {
+  it.each<readonly [string, Json, boolean]>([
+    ['two patterns of names', { patternProperties: { '^a': {}, '^b': {} } }, true],
+    ['three patterns of names', { patternProperties: { '^a': {}, '^b': {}, '^c': {} } }, false],
+    ['a list of different items', { uniqueItems: true }, true],
+    ['many comparisons of items', { allOf: repeat(5, { uniqueItems: true }) }, false],
+    ['closed objects', { anyOf: repeat(20, { additionalProperties: false }) }, true],
+    ['many closed objects', { anyOf: repeat(40, { additionalProperties: false }) }, false],
+    ['many counts of fields', { anyOf: repeat(40, { minProperties: 5 }) }, false],
+    ['many open objects', { anyOf: repeat(40, { additionalProperties: true }) }, true],
+  ])('is used only where each entry of a value takes little time: %s', (_, schema, isUsed) => {
+    expect(isBounded(schema, {})).toBe(isUsed)
+  })
+})
+
+describe('an evaluator', () => {
+  it('[C2] counts the names that it reads, and the fields that it stores as evaluated', () => {
+    const value = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`k${index}`, 1]))
+    const countSteps = (schema: Json): number => {
+      const run = new CheckRun()
+      createEvaluator(schema, { remember: false }).fits(schema, value, run)
+      return run.steps
+    }
+    expect(countSteps({ minProperties: 1 })).toBeGreaterThanOrEqual(1_000)
+    const all = { allOf: repeat(10, { additionalProperties: true }) }
+    expect(countSteps({ ...all, unevaluatedProperties: false })).toBeGreaterThanOrEqual(20_000)
+  })
+
+  it('[C2] counts the search for the scope of a schema with ids', () => {
+    const schema = {
+      $id: 'https://example.com/a',
+      $defs: { b: { $id: 'b', type: 'integer' } },
+      items: { $ref: 'b' },
+    }
+    const run = new CheckRun()
+    const problems = describeProblems(schema, Array(25_000).fill('x'), { run })
+    expect(problems.at(-1)?.message).toMatch(/^(?:cannot be checked completely|has more problems)/)
+    expect(run.steps).toBeLessThanOrEqual(MAX_CHECK_STEPS + 1_000)
+  })
+})

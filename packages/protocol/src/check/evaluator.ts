@@ -16,6 +16,7 @@ import { buildAssertions } from './assertions.ts'
 import { nativePatterns, type PatternEngine } from './pattern.ts'
 import {
   addMarks,
+  countMarks,
   fitsOnce,
   isSchema,
   type Build,
@@ -82,6 +83,12 @@ export function createEvaluator(root: Schema, options: EvaluatorOptions): Evalua
     return part
   }
 
+  /** Returns the part of a schema, in counted steps when its scope must be found. */
+  function partAt(schema: Schema, around: ReferenceScope, run: CheckRun): CheckPart {
+    if (!around.hasEntered(schema)) run.spend(STEPS_PER_SCOPE)
+    return partOf(schema, around)
+  }
+
   const open = new Map<SchemaNode, SchemaNode>()
   return {
     scope,
@@ -90,11 +97,11 @@ export function createEvaluator(root: Schema, options: EvaluatorOptions): Evalua
       const rest = open.get(schema) ?? withoutUnevaluated(schema)
       open.set(schema, rest)
       const marks: Evaluated = { keys: new Set(), items: new Set() }
-      return partOf(rest, around)(value, run, marks) ? marks : undefined
+      return partAt(rest, around, run)(value, run, marks) ? marks : undefined
     },
     // oxlint-disable-next-line max-params -- as above
     fits(schema, value, run, around = scope) {
-      const part = partOf(schema, around)
+      const part = partAt(schema, around, run)
       // A scalar is checked faster than its result is stored.
       return remember && typeof value === 'object'
         ? fitsOnce(part, value, { run, isMarking }) !== false
@@ -106,6 +113,9 @@ export function createEvaluator(root: Schema, options: EvaluatorOptions): Evalua
 const ANY: CheckPart = () => true
 const NONE: CheckPart = () => false
 
+/** Steps of finding the meaning of references at a place of a schema with ids or anchors. */
+const STEPS_PER_SCOPE = 50
+
 function createPart(schema: unknown, build: Build): CheckPart {
   if (!isJsonObject(schema)) return ANY
   let rules: readonly PartRule[] | undefined
@@ -116,7 +126,9 @@ function createPart(schema: unknown, build: Build): CheckPart {
       ? { keys: new Set(), items: new Set() }
       : undefined
     for (const rule of rules) if (!rule(value, run, marks)) return false
-    if (outer !== undefined && marks !== undefined) addMarks(outer, marks)
+    if (marks === undefined) return true
+    run.spend(countMarks(marks))
+    if (outer !== undefined) addMarks(outer, marks, run)
     return true
   }
 }

@@ -8,11 +8,11 @@
  * P2 A union with a distinguishing field is judged by the member that the value names. Other unions are judged by the
  *    members of the value's JSON type, and of these by the closest one (`distance.ts`).
  * P3 A value of the wrong type is one problem; its content is not judged.
- * P4 Work and result are bounded: at most `MAX_PROBLEMS` problems, `MAX_DEPTH` nested schemas, the steps of one check, and
+ * P4 Work and result are bounded: at most `MAX_PROBLEMS` problems, `MAX_DEPTH` nested schemas, `MAX_DESCRIPTION_STEPS`, and
  *    not within a value that contains itself. What a member of a union, or the target of a reference, finds at a place is
  *    found once.
  */
-import { CheckLimitError, CheckRun } from '../check/check-run.ts'
+import { CheckLimitError, CheckRun, MAX_DESCRIPTION_STEPS } from '../check/check-run.ts'
 import { createEvaluator, type Evaluator } from '../check/evaluator.ts'
 import { nativePatterns, type Pattern, type PatternEngine } from '../check/pattern.ts'
 import type { ReferenceScope } from '../schema-engine.ts'
@@ -53,7 +53,7 @@ export const MAX_DEPTH = 500
 export interface DescribeOptions {
   /** Engine of the regular expressions. @default the one of JavaScript */
   readonly patterns?: PatternEngine | undefined
-  /** Counts the steps. @default a new one */
+  /** Counts the steps. @default a new one of `MAX_DESCRIPTION_STEPS` */
   readonly run?: CheckRun | undefined
 }
 
@@ -61,7 +61,7 @@ export interface DescribeOptions {
 export function describeProblems(
   schema: object,
   value: unknown,
-  { patterns = nativePatterns, run = new CheckRun() }: DescribeOptions = {},
+  { patterns = nativePatterns, run = new CheckRun(MAX_DESCRIPTION_STEPS) }: DescribeOptions = {},
 ): Problem[] {
   const evaluator = createEvaluator(schema, { patterns, remember: true })
   const walk: Walk = {
@@ -156,10 +156,14 @@ function fitsIfShallow(check: () => boolean): boolean {
 /** Maximum depth at which lists and objects are checked before they are visited: each level checks what is below it. */
 const MAX_CHECKED_DEPTH = 8
 
-/** Steps of a visit: it takes about as long as ten of a check. */
-const STEPS_PER_VISIT = 10
+/** Steps of a visit: it takes about as long as twenty of a check. */
+const STEPS_PER_VISIT = 20
+
+/** Steps of entering a schema of a document with ids or anchors. */
+const STEPS_PER_SCOPE = 50
 
 function descend(walk: Walk, schema: SchemaNode): Walk {
+  if (!walk.scope.hasEntered(schema)) walk.shared.run.spend(STEPS_PER_SCOPE)
   return { ...walk, depth: walk.depth + 1, scope: walk.scope.enter(schema) }
 }
 
