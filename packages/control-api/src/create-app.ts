@@ -22,6 +22,7 @@ import {
   toResponse,
   readTrace,
   reportError,
+  setBodySource,
   type Signer,
   type WireError,
   writeEvents,
@@ -172,6 +173,7 @@ function createDispatcher(
     addSubject: AddSubject,
   ): Promise<RouteAnswer> => {
     const { raw: request } = context.req
+    setBodySource(request, context.env.incoming)
     const parameters = context.req.param()
     assertScope(caller, (await route.findScope?.(parameters, caller)) ?? scope)
     if (route.refusesForms !== true) assertNoForm(request)

@@ -61,6 +61,7 @@ export { findTool, invokeCatalogTool } from './tools/invoke-tool.ts'
 // HTTP
 export { durationMs, WANTED_DURATION } from './duration-ms.ts'
 export { badRequest, type WireError } from './http/api-error.ts'
+export { setBodySource } from './http/body-source.ts'
 export {
   encodeEventBytes,
   runEventsEncoder,

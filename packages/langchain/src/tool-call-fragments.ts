@@ -59,7 +59,9 @@ export function areCompleteCalls(fragments: readonly ToolCallFragment[]): boolea
  * Joins `fragments` to one piece for each call. Such pieces join to the same calls, and reading them takes a time that
  * grows with the text: LangChain parses all arguments of an answer again with each piece.
  */
-export function mergeFragments(fragments: readonly ToolCallFragment[]): readonly ToolCallFragment[] {
+export function mergeFragments(
+  fragments: readonly ToolCallFragment[],
+): readonly ToolCallFragment[] {
   return openCalls(fragments).map(({ id, name, args }, index) => ({
     index,
     id,

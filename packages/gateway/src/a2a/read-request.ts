@@ -1,4 +1,7 @@
 /** Reads the versions and the bodies of A2A requests. */
+import { errorMessage } from '@tutti/core'
+
+import { MAX_CHUNKS, readBodyStart } from '../http/body-source.ts'
 import { assertJson, assertNotCompressed } from '../http/read-body.ts'
 import { parseJsonBytes, type ParsedJson } from '../http/parse-json.ts'
 import { A2aError, invalidParams } from './errors.ts'
@@ -26,21 +29,19 @@ export async function readRequest(
   return bytes.length === 0 ? undefined : parseJsonBytes(bytes)
 }
 
-async function readBytes({ body }: Request, maxBodyBytes: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  try {
-    for await (const chunk of body ?? []) {
-      size += chunk.length
-      if (size <= maxBodyBytes) chunks.push(chunk)
-      if (size > maxBodyBytes * MAX_EXCESS) break
-    }
-  } catch {
+async function readBytes(request: Request, maxBodyBytes: number): Promise<Uint8Array> {
+  const maxExcess = maxBodyBytes * (MAX_EXCESS - 1)
+  const refuse = (message: string): A2aError => invalidParams([{ path: '', message }])
+  const body = await readBodyStart(request, maxBodyBytes, { maxExcess }).catch((error: unknown) => {
     // The connection broke, so no client reads the answer.
-    throw invalidParams([{ path: '', message: `the body was cut off after ${size} bytes` }])
-  }
-  if (size <= maxBodyBytes) return Buffer.concat(chunks)
-  throw invalidParams([{ path: '', message: `the body must be at most ${maxBodyBytes} bytes` }])
+    throw refuse(`the body was cut off (${errorMessage(error)})`)
+  })
+  const { bytes, size, chunks } = body
+  if (size > maxBodyBytes) throw refuse(`the body must be at most ${maxBodyBytes} bytes`)
+  if (chunks <= MAX_CHUNKS) return bytes
+  throw refuse(
+    `the body must have at most ${MAX_CHUNKS} chunks, got more in its first ${size} bytes`,
+  )
 }
 
 /** A version of A2A. */

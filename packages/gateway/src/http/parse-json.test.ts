@@ -1,6 +1,7 @@
+import { BODY_LIMITS } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
-import { MAX_BODY_DEPTH, parseJsonBytes } from './parse-json.ts'
+import { parseJsonBytes } from './parse-json.ts'
 
 const parse = (text: string) => parseJsonBytes(Buffer.from(text))
 
@@ -12,15 +13,27 @@ describe('parseJsonBytes', () => {
     },
   )
 
-  it('accepts exactly as many levels as its limit', () => {
+  it('[GW-N22] accepts exactly as many levels as its limit', () => {
+    const { maxDepth } = BODY_LIMITS
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
-    expect(parse(nested(MAX_BODY_DEPTH)).ok).toBe(true)
-    expect(parse(`[${nested(MAX_BODY_DEPTH - 1)},${nested(MAX_BODY_DEPTH - 1)}]`).ok).toBe(true)
-    expect(parse(nested(MAX_BODY_DEPTH + 1))).toMatchObject({
+    expect(parse(nested(maxDepth)).ok).toBe(true)
+    expect(parse(`[${nested(maxDepth - 1)},${nested(maxDepth - 1)}]`).ok).toBe(true)
+    expect(parse(nested(maxDepth + 1))).toMatchObject({
       ok: false,
-      problem: { message: 'must be nested at most 128 deep' },
+      problem: { message: 'must be nested at most 128 deep, got 129' },
     })
-    expect(parse('{"a":'.repeat(MAX_BODY_DEPTH + 1)).ok).toBe(false)
+    expect(parse('{"a":'.repeat(maxDepth + 1)).ok).toBe(false)
+  })
+
+  it.each([
+    [`{"a":{${Array.from({ length: 60_000 }, (_, index) => `"k${index}":1`).join()}}}`, 60_001],
+    [`[${'{},'.repeat(10_000)}{}]`, 10_001],
+    [`{"messages":[${'{"role":"user"},'.repeat(20_000)}1]}`, 40_002],
+  ])('[GW-N22] refuses more fields and items than its limit, with their number', (text, found) => {
+    expect(parse(text)).toEqual({
+      ok: false,
+      problem: { path: '', message: `must have at most 10000 fields and items, got ${found}` },
+    })
   })
 
   it.each(['', '{', '"\\', '{"a":"', '[1,]', '\ufeff\ufeff{}', "{'a':1}"])('rejects %j', (text) => {

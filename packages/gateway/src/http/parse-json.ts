@@ -3,6 +3,8 @@
  *
  * GW-N20 A body has no integer that a JavaScript number cannot hold: it would be stored, compared and forwarded with other
  *    digits. It is refused with its path and digits. Ids of 64 bits are sent as text, which tools accept for them.
+ * GW-N22 A body has at most 10,000 fields and items, and 128 levels, so that no work on it takes long. More is refused before
+ *    it is parsed, with the number.
  * GW-N21 Limits of numbers in the JSON Schemas of a body (`"maximum": 9223372036854775807`) are rounded instead, because
  *    schema generators write the limits of their integer types.
  */
@@ -15,12 +17,7 @@ import {
   toPlainJson,
   type Problem,
 } from '@tutti/core'
-
-/**
- * Maximum nesting: far more than the protocol needs, and far less than the stack depth of code that traverses the
- * value.
- */
-export const MAX_BODY_DEPTH = 128
+import { BODY_LIMITS, findJsonExcess } from '@tutti/protocol'
 
 /** A value, or the problem with the text. */
 export type ParsedJson =
@@ -29,9 +26,10 @@ export type ParsedJson =
 
 /** Parses JSON in UTF-8. */
 export function parseJsonBytes(bytes: Uint8Array): ParsedJson {
-  if (isDeep(bytes)) return refuse(`must be nested at most ${MAX_BODY_DEPTH} deep`)
   try {
-    return readPlainNumbers(parseExactJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes)))
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    const excess = findJsonExcess(text, BODY_LIMITS)
+    return excess === undefined ? readPlainNumbers(parseExactJson(text)) : refuse(excess)
   } catch (error) {
     if (error instanceof RangeError) return refuse(errorMessage(error))
     return refuse(`must be JSON in UTF-8 (${errorMessage(error)})`)
@@ -77,26 +75,4 @@ function isExact(integer: bigint): boolean {
 
 function refuse(message: string): ParsedJson {
   return { ok: false, problem: { path: '', message } }
-}
-
-const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [
-  0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d,
-]
-
-/** Whether the nesting exceeds the maximum. Bytes of multi-byte characters in UTF-8 are never ASCII. */
-function isDeep(bytes: Uint8Array): boolean {
-  let depth = 0
-  let inString = false
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at]
-    if (inString) {
-      if (byte === BACKSLASH) at += 1
-      else if (byte === QUOTE) inString = false
-    } else if (byte === QUOTE) inString = true
-    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
-      depth += 1
-      if (depth > MAX_BODY_DEPTH) return true
-    } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1
-  }
-  return false
 }

@@ -3,6 +3,7 @@ import { errorMessage, TuttiError } from '@tutti/core'
 import { decode } from '@tutti/protocol'
 
 import { badRequest } from './api-error.ts'
+import { MAX_CHUNKS, readBodyStart, type BodyStart } from './body-source.ts'
 import { parseJsonBytes } from './parse-json.ts'
 
 import type { Static, TSchema } from '@tutti/core'
@@ -19,7 +20,26 @@ export async function readJsonBody<Schema extends TSchema>(
   maxBodyBytes: number,
 ): Promise<Static<Schema>> {
   const bytes = await readBytes(request, maxBodyBytes)
-  const decoded = decode(schema, bytes.length === 0 ? {} : parseBody(request, bytes))
+  return decodeBody(schema, bytes.length === 0 ? {} : parseBody(request, bytes))
+}
+
+/**
+ * Reads and validates a body as {@link readJsonBody} does, also when the request has no content type.
+ *
+ * @throws {TuttiError} PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, or BAD_REQUEST with every problem.
+ */
+export async function readUntypedJsonBody<Schema extends TSchema>(
+  request: Request,
+  schema: Schema,
+  maxBodyBytes: number,
+): Promise<Static<Schema>> {
+  if (request.headers.has('content-type')) return readJsonBody(request, schema, maxBodyBytes)
+  const bytes = await readBytes(request, maxBodyBytes)
+  return decodeBody(schema, bytes.length === 0 ? {} : parseUntyped(request, bytes))
+}
+
+function decodeBody<Schema extends TSchema>(schema: Schema, body: unknown): Static<Schema> {
+  const decoded = decode(schema, body)
   if (decoded.ok) return decoded.value
   throw badRequest('request body', decoded.problems)
 }
@@ -30,19 +50,19 @@ async function readBytes(request: Request, maxBodyBytes: number): Promise<Uint8A
   const length = request.headers.get('content-length')
   if (Number(length ?? 0) > maxBodyBytes) throw tooLarge()
   if (length !== null) return readSized(request)
-  const chunks: Uint8Array[] = []
-  let size = 0
+  let body: BodyStart
   try {
-    for await (const chunk of request.body ?? []) {
-      size += chunk.length
-      if (size > maxBodyBytes) throw tooLarge()
-      chunks.push(chunk)
-    }
+    body = await readBodyStart(request, maxBodyBytes)
   } catch (error) {
-    if (TuttiError.isInstance(error)) throw error
     throw cutOff(error)
   }
-  return Buffer.concat(chunks)
+  const { bytes, size, chunks } = body
+  if (size > maxBodyBytes) throw tooLarge()
+  if (chunks <= MAX_CHUNKS) return bytes
+  throw new TuttiError(
+    'PAYLOAD_TOO_LARGE',
+    `Request body must have at most ${MAX_CHUNKS} chunks, got more in its first ${size} bytes`,
+  )
 }
 
 /** Reads a body whose length the server's parser enforces, without the cost of a stream. */
@@ -61,8 +81,12 @@ function cutOff(error: unknown): TuttiError {
 }
 
 function parseBody(request: Request, bytes: Uint8Array): unknown {
-  assertNotCompressed(request)
   assertJson(request.headers.get('content-type'))
+  return parseUntyped(request, bytes)
+}
+
+function parseUntyped(request: Request, bytes: Uint8Array): unknown {
+  assertNotCompressed(request)
   const parsed = parseJsonBytes(bytes)
   if (parsed.ok) return parsed.value
   throw badRequest('request body', [parsed.problem])

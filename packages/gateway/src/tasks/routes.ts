@@ -21,7 +21,7 @@ import { Type } from '@tutti/core'
 import { TASK_WITHOUT_RESULT } from '../http/audited.ts'
 import { STREAM_HEADERS, type StreamAnswer } from '../http/event-stream.ts'
 import { reportError } from '../http/on-error.ts'
-import { readJsonBody } from '../http/read-body.ts'
+import { readUntypedJsonBody } from '../http/read-body.ts'
 import { readIdempotencyKey, readTrace } from '../http/request-headers.ts'
 import { locateRun, runNotFound } from '../runs/find-run.ts'
 import { describeExceededLimit } from '../service/caller-limits.ts'
@@ -95,7 +95,7 @@ async function handle(
       ? shared
       : [findShared(shared, ensemble, { kind: 'agent', code: 'NOT_FOUND' })]
   const key = readIdempotencyKey(request.headers)
-  const body = await readJsonBody(asJson(request), AnyObject, options.maxBodyBytes)
+  const body = await readUntypedJsonBody(request, AnyObject, options.maxBodyBytes)
   const envelope = readEnvelope(body)
   const sender = {
     service,
@@ -107,17 +107,6 @@ async function handle(
   }
   const call = { body, envelope, sender, signal: request.signal }
   return answerErrors(envelope, options, () => answerCall(call))
-}
-
-/** Adds the content type of JSON to a request that has none. */
-function asJson(request: Request): Request {
-  if (request.headers.has('content-type') || request.body === null) return request
-  const headers = new Headers(request.headers)
-  headers.set('content-type', 'application/json')
-  const { url, method, body } = request
-  // A request with a stream as its body must state `duplex`.
-  const init = { method, headers, body, duplex: 'half' }
-  return new Request(url, init)
 }
 
 /** Begins or continues the task of a send. */

@@ -64,7 +64,12 @@ export class MessagesReader implements WireReader {
     if (type === 'tool_use') {
       const input = readArgumentText(block['input'])
       const early = input === '{}' ? '' : input
-      this.#calls.set(index, { name: readNonEmpty(block['name']) ?? '', early, args: '', unsent: '' })
+      this.#calls.set(index, {
+        name: readNonEmpty(block['name']) ?? '',
+        early,
+        args: '',
+        unsent: '',
+      })
       const id = readScalar(block['id'])
       const name = readNonEmpty(block['name'])
       return [start({ type, ...(id === '' ? {} : { id }), ...(name && { name }), input: {} })]

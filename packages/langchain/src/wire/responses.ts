@@ -214,11 +214,7 @@ export class ResponsesReader implements WireReader {
     )
     const isIncomplete = type === 'response.incomplete' || response['status'] === 'incomplete'
     const end = isIncomplete ? 'response.incomplete' : 'response.completed'
-    return [
-      ...missing,
-      ...this.#endArguments([...this.#calls.keys()]),
-      this.#finish(response, end),
-    ]
+    return [...missing, ...this.#endArguments([...this.#calls.keys()]), this.#finish(response, end)]
   }
 
   end(isDone: boolean): readonly Json[] {

@@ -13,8 +13,9 @@
  * N3 Text that is not a message, such as a log entry, is ignored. It is an answer only if it has `jsonrpc`, or nothing
  *    but fields of an answer.
  * N4 A batch is read only by protocol 2025-03-26, which has batches. It ends the requests that it names.
+ * N5 A message has at most 50,000 fields and items, and 1,000 levels. A larger answer is not parsed; it ends its request.
  */
-import { isJsonObject } from '@tutti/core'
+import { findJsonExcess, isJsonObject, VALUE_LIMITS } from '@tutti/core'
 
 import { parseMarked } from '../exact-messages.ts'
 import { adaptResult, type IsContentBlock } from './adapt-result.ts'
@@ -89,6 +90,13 @@ export class IncomingMessages {
    * @param only - the request of the exchange in which the text arrived; undefined on a shared channel
    */
   read(text: string, only?: RequestId): readonly JSONRPCMessage[] {
+    const excess = findJsonExcess(text, VALUE_LIMITS)
+    if (excess !== undefined) {
+      const isAnswerText = /["'](?:result|error)["']/.test(text)
+      return isAnswerText
+        ? this.fail(this.#findOpenId(text), `cannot be read: it ${excess}`, only)
+        : []
+    }
     const parsed = parse(text)
     if (parsed !== undefined) {
       const { value, problem } = parsed
@@ -102,6 +110,15 @@ export class IncomingMessages {
     const isOfServer = /["']method["']/.test(text) && !SEVERAL_MESSAGES.test(text)
     if (!isMessage || isOfServer) return []
     return this.fail(findId(text), `is not valid JSON: ${preview(text)}`, only)
+  }
+
+  /** Returns the first id of an open request in a text that is not parsed. */
+  #findOpenId(text: string): unknown {
+    for (const [, number, name] of text.matchAll(ID)) {
+      const id = number === undefined ? name : Number(number)
+      if (this.#find(id) !== undefined) return id
+    }
+    return undefined
   }
 
   /** Ends a request, or the one that an answer without a usable id belongs to, with a reason. */
@@ -181,10 +198,12 @@ function parse(text: string): ReturnType<typeof parseMarked> | undefined {
   }
 }
 
+/** Matches an id in a text that is not parsed. */
+const ID = /["']id["']\s*:\s*(?:(\d{1,15})\b|["']([^"'\\]{1,200})["'])/g
+
 /** Returns the first id in a text that is not JSON. */
 function findId(text: string): unknown {
-  const [, number, name] =
-    /["']id["']\s*:\s*(?:(\d{1,15})\b|["']([^"'\\]{1,200})["'])/.exec(text) ?? []
+  const [[, number, name] = []] = text.matchAll(ID)
   return number === undefined ? name : Number(number)
 }
 

@@ -161,6 +161,11 @@ const ENVELOPES: readonly Row[] = [
     failure: `${INVALID} cannot be read: Integers can have at most 4096 digits`,
   },
   {
+    what: 'JSON that is nested too deeply',
+    answer: `{"jsonrpc":"2.0","id":$ID,"result":{"structuredContent":${'['.repeat(2_000)}${']'.repeat(2_000)}}}`,
+    failure: `${INVALID} cannot be read: it must be nested at most 1000 deep, got 2002`,
+  },
+  {
     what: 'a notification in the same line',
     answer: `{"jsonrpc":"2.0","id":$ID,"result":${done}}{"jsonrpc":"2.0","method":"notifications/message"}`,
     failure: `${INVALID} is not valid JSON`,
