@@ -2,7 +2,7 @@
 import {
   definitionError,
   findChoiceProblems,
-  findUnknownOptions,
+  findOptionProblems,
   TOOL_SETTING_NAMES,
   type OptionNames,
   type OutputCheck,
@@ -157,7 +157,7 @@ export function resolveAgentSettings(
     wantsValue: definition.output !== undefined,
   }
   const problems = [
-    ...findUnknownOptions(definition, AGENT_TOOL_NAMES),
+    ...findOptionProblems(definition, AGENT_TOOL_NAMES),
     ...findLimitProblems(settings),
   ]
   if (problems.length === 0) return settings

@@ -116,7 +116,7 @@ export {
   assertKnownOptions,
   definitionError,
   findChoiceProblems,
-  findUnknownOptions,
+  findOptionProblems,
   pickOptions,
   type OptionNames,
 } from './known-options.ts'

@@ -2,26 +2,26 @@ import Type from 'typebox'
 import { describe, expect, it } from 'vitest'
 
 import { defineTextTool, defineTool } from './define-tool.ts'
-import { findChoiceProblems, findUnknownOptions, pickOptions } from './known-options.ts'
+import { findChoiceProblems, findOptionProblems, pickOptions } from './known-options.ts'
 
 const KNOWN = { review: true, retries: true } as const
 
-describe('findUnknownOptions', () => {
+describe('findOptionProblems', () => {
   it('suggests the option that was meant', () => {
-    expect(findUnknownOptions({ review: 1, reviw: 2, retrys: undefined }, KNOWN)).toEqual([
+    expect(findOptionProblems({ review: 1, reviw: 2, retrys: undefined }, KNOWN)).toEqual([
       'unknown option "reviw" (did you mean "review"?)',
       'unknown option "retrys" (did you mean "retries"?)',
     ])
   })
 
   it('lists the known options when none is similar, and names the owner', () => {
-    expect(findUnknownOptions({ colour: 1 }, KNOWN, 'task')).toEqual([
+    expect(findOptionProblems({ colour: 1 }, KNOWN, 'task')).toEqual([
       'unknown option "colour" of task (known options: review, retries)',
     ])
   })
 
   it('ignores inherited names', () => {
-    expect(findUnknownOptions({ toString: 1 }, KNOWN)).toHaveLength(1)
+    expect(findOptionProblems({ toString: 1 }, KNOWN)).toHaveLength(1)
   })
 })
 

@@ -23,7 +23,7 @@ export function definitionError(message: string): TypeError & { readonly code: '
  * Returns one problem for each key of `given` that is not a known option, and one for each number that exceeds the maximum
  * of its unit (`maximumOf` of `@tutti/protocol`); `owner` is, for example, `review`.
  */
-export function findUnknownOptions(
+export function findOptionProblems(
   given: object,
   known: Readonly<Record<string, true>>,
   owner?: string,
@@ -49,7 +49,7 @@ export function assertKnownOptions(
   given: object,
   known: Readonly<Record<string, true>>,
 ): void {
-  const problems = findUnknownOptions(given, known)
+  const problems = findOptionProblems(given, known)
   if (problems.length > 0) throw definitionError(`${action} ${problems.join('; ')}`)
 }
 

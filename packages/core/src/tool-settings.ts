@@ -3,7 +3,7 @@ import { APPROVAL_TIMEOUT_ACTIONS, type ApprovalOptions } from './approval.ts'
 import {
   definitionError,
   findChoiceProblems,
-  findUnknownOptions,
+  findOptionProblems,
   type OptionNames,
 } from './known-options.ts'
 import { createLimiter, type Limiter } from './limiter.ts'
@@ -116,7 +116,7 @@ export function assertToolSettings(
     maxConcurrentCalls = 1,
     limiter,
   } = settings
-  const problems = [...findUnknownOptions(settings, known)]
+  const problems = [...findOptionProblems(settings, known)]
   if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
     problems.push('name must be 1 to 64 letters, digits, "_" or "-"')
   }
@@ -143,7 +143,7 @@ function findApprovalProblems(approval: ToolSettings<never>['requireApproval']):
   }
   const { timeoutMs = 1, onTimeout } = approval
   return [
-    ...findUnknownOptions(approval, APPROVAL_SETTING_NAMES, 'requireApproval'),
+    ...findOptionProblems(approval, APPROVAL_SETTING_NAMES, 'requireApproval'),
     ...findChoiceProblems('requireApproval.onTimeout', onTimeout, APPROVAL_TIMEOUT_ACTIONS),
     ...(timeoutMs > 0 ? [] : [`requireApproval.timeoutMs must be > 0, got ${timeoutMs}`]),
   ]

@@ -14,7 +14,7 @@ import { compoundTool, type Compound, type CompoundSettings } from './compound-t
 import {
   pipelineDefinitionError,
   findNameProblems,
-  findOptionProblems,
+  findToolOptionProblems,
   toolSettings,
 } from './definition-error.ts'
 import { createCompoundReader } from './input-reader.ts'
@@ -103,7 +103,7 @@ function branchTool<Seen, Input, Output>(
     ...findPredicateProblems(predicate),
     ...findToolProblems(yes, 'yes'),
     ...(no === undefined ? [] : findToolProblems(no, 'no')),
-    ...findOptionProblems(ways, OWN_OPTIONS),
+    ...findToolOptionProblems(ways, OWN_OPTIONS),
   ]
   if (problems.length > 0) throw pipelineDefinitionError('a branch', problems, settings)
   const defaults = createDefaults(yes, no)

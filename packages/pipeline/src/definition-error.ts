@@ -3,7 +3,7 @@ import {
   definitionError as coded,
   defineTextTool,
   errorMessage,
-  findUnknownOptions,
+  findOptionProblems,
   pickOptions,
   TOOL_SETTING_NAMES,
   type ToolSettings,
@@ -22,11 +22,11 @@ export function toolSettings<Given extends object>(
 }
 
 /** Returns a problem for each option that is neither in `own` nor a common setting of tools. */
-export function findOptionProblems(
+export function findToolOptionProblems(
   given: object,
   own: Readonly<Record<string, true>>,
 ): readonly string[] {
-  return findUnknownOptions(given, { ...own, ...TOOL_SETTING_NAMES })
+  return findOptionProblems(given, { ...own, ...TOOL_SETTING_NAMES })
 }
 
 /** Returns the problems of a default name; none when a name is set. */

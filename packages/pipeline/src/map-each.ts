@@ -11,7 +11,7 @@ import { compoundTool, type CompoundSettings } from './compound-tool.ts'
 import {
   pipelineDefinitionError,
   findNameProblems,
-  findOptionProblems,
+  findToolOptionProblems,
   toolSettings,
 } from './definition-error.ts'
 import { findStrategyProblems, type PipelineErrorStrategy } from './error-strategy.ts'
@@ -75,7 +75,7 @@ export function mapEach<
   const name = notATool.length === 0 ? `each_${tool.name}` : ''
   const problems = [
     ...notATool,
-    ...findOptionProblems(options, OWN_OPTIONS),
+    ...findToolOptionProblems(options, OWN_OPTIONS),
     ...findStrategyProblems(errorStrategy),
     ...findConcurrencyProblems(concurrency),
     ...findNameProblems(name, settings),

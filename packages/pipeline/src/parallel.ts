@@ -4,7 +4,7 @@ import { compoundTool, type CompoundSettings } from './compound-tool.ts'
 import {
   pipelineDefinitionError,
   findNameProblems,
-  findOptionProblems,
+  findToolOptionProblems,
   toolSettings,
 } from './definition-error.ts'
 import { createCompoundReader } from './input-reader.ts'
@@ -66,7 +66,7 @@ export function parallel<
   const problems = [
     ...(entries.length === 0 ? ['at least one branch is required'] : []),
     ...entries.flatMap(([key, tool]) => findToolProblems(tool, `branch '${key}'`)),
-    ...findOptionProblems(options, OWN_OPTIONS),
+    ...findToolOptionProblems(options, OWN_OPTIONS),
     ...findStrategyProblems(errorStrategy),
     ...findConcurrencyProblems(concurrency),
     ...findNameProblems(name, settings),

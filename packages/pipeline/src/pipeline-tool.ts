@@ -3,7 +3,7 @@ import { compoundTool, type CompoundSettings } from './compound-tool.ts'
 import {
   pipelineDefinitionError,
   findNameProblems,
-  findOptionProblems,
+  findToolOptionProblems,
   toolSettings,
 } from './definition-error.ts'
 import { createCompoundReader } from './input-reader.ts'
@@ -51,7 +51,7 @@ export function pipelineTool<Input, Output>({
     ...(steps.length === 0 ? ['at least one step is required'] : []),
     ...steps.flatMap(({ tool }, index) => findToolProblems(tool, `step ${index + 1}`)),
     ...problems,
-    ...findOptionProblems(options, OWN_OPTIONS),
+    ...findToolOptionProblems(options, OWN_OPTIONS),
     ...findStrategyProblems(errorStrategy),
     ...findNameProblems(name, settings),
   ]

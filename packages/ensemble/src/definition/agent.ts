@@ -1,5 +1,5 @@
 /** Agents: who works on a task. */
-import { findUnknownOptions, TuttiError, type OptionNames } from '@tutti/core'
+import { findOptionProblems, TuttiError, type OptionNames } from '@tutti/core'
 
 import { findOnUnfinishedProblems, type OnUnfinished } from './on-unfinished.ts'
 
@@ -55,7 +55,7 @@ const AGENT_NAMES = {
  */
 export function agent(definition: AgentDefinition): Agent {
   const problems = [
-    ...findUnknownOptions(definition, AGENT_NAMES),
+    ...findOptionProblems(definition, AGENT_NAMES),
     ...findOnUnfinishedProblems(definition.onUnfinished),
   ]
   if (problems.length > 0) {

@@ -1,5 +1,5 @@
 /** Finds all problems in the definition of an ensemble. */
-import { findChoiceProblems, findUnknownOptions, TuttiError, type OptionNames } from '@tutti/core'
+import { findChoiceProblems, findOptionProblems, TuttiError, type OptionNames } from '@tutti/core'
 import { ReviewPolicy, Workflow } from '@tutti/protocol'
 
 import { findOnUnfinishedProblems } from './on-unfinished.ts'
@@ -118,7 +118,7 @@ function findSettingProblems(definition: EnsembleDefinition): readonly string[] 
   const { modelRetries = 0, toolLogTruncateLength = 0 } = definition
   const bounds = { maxConcurrentTasks, maxConcurrentToolCalls, managerMaxIterations }
   const problems = [
-    ...findUnknownOptions(definition, ENSEMBLE_NAMES),
+    ...findOptionProblems(definition, ENSEMBLE_NAMES),
     ...(definition.name.trim() === '' ? ['name must not be blank'] : []),
     // Stores, metrics and addresses hold only well-formed text.
     ...(definition.name.isWellFormed() ? [] : ['name must not contain half of a surrogate pair']),

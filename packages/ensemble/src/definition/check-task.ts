@@ -1,5 +1,5 @@
 /** Pure: finds all problems in the definition of a task. */
-import { findUnknownOptions, type OptionNames } from '@tutti/core'
+import { findOptionProblems, type OptionNames } from '@tutti/core'
 
 import { findOnUnfinishedProblems } from './on-unfinished.ts'
 import { findBudgetProblems } from '../usage/budget.ts'
@@ -59,7 +59,7 @@ const TASK_NAMES = {
 
 /** Returns the problems of a definition, one text each; empty if it is valid. */
 export function findTaskProblems(definition: TaskDefinition, name: string): readonly string[] {
-  const problems = [...findUnknownOptions(definition, TASK_NAMES)]
+  const problems = [...findOptionProblems(definition, TASK_NAMES)]
   if (name.trim() === '') problems.push('name must not be blank')
   if (definition.description.trim() === '') problems.push('description must not be blank')
   const { maxIterations = 1, maxOutputTokens = 1, outputRetries = 0, retries = 0 } = definition

@@ -1,6 +1,6 @@
 /** Limits of delegation, and the check of their definition. */
 
-import { findExcessProblems, findUnknownOptions, type OptionNames } from '@tutti/core'
+import { findExcessProblems, findOptionProblems, type OptionNames } from '@tutti/core'
 
 /** A request to delegate work to another agent. */
 export interface DelegationRequest {
@@ -85,7 +85,7 @@ export function findDelegationProblems(
   ]
   const unknown = [...new Set(named.filter((role) => !roles.includes(role)))]
   return [
-    ...findUnknownOptions(limits, LIMIT_NAMES, 'delegation'),
+    ...findOptionProblems(limits, LIMIT_NAMES, 'delegation'),
     ...Object.entries(numbers)
       .filter(([, value]) => !(Number.isInteger(value) && value >= 1))
       .map(([name, value]) => `${name} must be an integer >= 1, got ${value}`),

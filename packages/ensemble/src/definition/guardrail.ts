@@ -1,5 +1,5 @@
 /** Guardrails: checks by the author of the input and the output of a task. */
-import { findUnknownOptions, type OptionNames } from '@tutti/core'
+import { findOptionProblems, type OptionNames } from '@tutti/core'
 
 /** Verdict of a guardrail: `true` accepts, a text rejects with this reason, `false` rejects without one. */
 export type GuardrailVerdict = boolean | string
@@ -48,5 +48,5 @@ const GUARDRAIL_NAMES = { input: true, output: true } as const satisfies OptionN
 export function findGuardrailProblems(guardrails: Guardrails | undefined): readonly string[] {
   return guardrails === undefined
     ? []
-    : findUnknownOptions(guardrails, GUARDRAIL_NAMES, 'guardrails')
+    : findOptionProblems(guardrails, GUARDRAIL_NAMES, 'guardrails')
 }

@@ -1,5 +1,5 @@
 /** Rules by which a run switches the tier of its models. */
-import { findUnknownOptions, type OptionNames } from '@tutti/core'
+import { findOptionProblems, type OptionNames } from '@tutti/core'
 
 /** Metric that a rule compares. */
 export type RuleMetric = 'errorRate' | 'latencyMs' | 'costUsd'
@@ -42,7 +42,7 @@ export function findRuleProblems(rules: readonly ModelRule[] = []): readonly str
     const which = `modelRules[${place}]`
     const isShare = metric === 'errorRate'
     return [
-      ...findUnknownOptions(rule, RULE_NAMES, which),
+      ...findOptionProblems(rule, RULE_NAMES, which),
       ...(METRICS.includes(metric)
         ? []
         : [`${which}.metric must be one of ${METRICS.join(', ')}, got ${JSON.stringify(metric)}`]),

@@ -1,5 +1,5 @@
 /** Options for answers that a model ended early. */
-import { findChoiceProblems, findUnknownOptions, type OptionNames } from '@tutti/core'
+import { findChoiceProblems, findOptionProblems, type OptionNames } from '@tutti/core'
 
 /** Reactions to an answer that a model ended early. */
 export interface OnUnfinished {
@@ -67,7 +67,7 @@ export function resolveOnUnfinished(
 export function findOnUnfinishedProblems(options: OnUnfinished = {}): readonly string[] {
   const { maxExtraCalls = 1 } = options
   const problems = [
-    ...findUnknownOptions(options, NAMES, 'onUnfinished'),
+    ...findOptionProblems(options, NAMES, 'onUnfinished'),
     ...Object.entries(CHOICES).flatMap(([name, choices]) =>
       findChoiceProblems(
         `onUnfinished.${name}`,

@@ -1,5 +1,5 @@
 /** Settings of reviews: which tasks are reviewed, and how long a review waits. */
-import { findChoiceProblems, findUnknownOptions, type OptionNames } from '@tutti/core'
+import { findChoiceProblems, findOptionProblems, type OptionNames } from '@tutti/core'
 
 import { ReviewTimeoutAction, type ReviewPolicy } from '@tutti/protocol'
 
@@ -74,7 +74,7 @@ export function findReviewProblems(
   }
   const { maxRevisions = 0 } = setting
   const problems = [
-    ...findUnknownOptions(setting, SETTING_NAMES, name),
+    ...findOptionProblems(setting, SETTING_NAMES, name),
     ...findDefaultsProblems(name, setting),
   ]
   if (!(Number.isInteger(maxRevisions) && maxRevisions >= 0)) {
@@ -97,7 +97,7 @@ export function findDefaultsProblems(name: string, defaults: ReviewDefaults): re
 /** Returns the problems of the review defaults of an ensemble, one text each. */
 export function findEnsembleReviewProblems(defaults: ReviewDefaults = {}): readonly string[] {
   return [
-    ...findUnknownOptions(defaults, DEFAULTS_NAMES, 'review'),
+    ...findOptionProblems(defaults, DEFAULTS_NAMES, 'review'),
     ...findDefaultsProblems('review', defaults),
   ]
 }

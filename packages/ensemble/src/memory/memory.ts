@@ -8,7 +8,7 @@
  * ENS-M1 A prompt has at most `limit` entries of a scope, the most relevant ones by the order of the store.
  * ENS-M2 Entries are shown in full and in the order of the store, each with its task, its agent and its time.
  */
-import { findUnknownOptions, type OptionNames } from '@tutti/core'
+import { findOptionProblems, type OptionNames } from '@tutti/core'
 
 /** A stored output of a task. */
 export interface MemoryEntry {
@@ -77,7 +77,7 @@ const DEFAULT_LIMIT = 5
  */
 export function memoryScope(definition: MemoryScopeDefinition): MemoryScope {
   const { name, store, limit = DEFAULT_LIMIT } = definition
-  const problems = [...findUnknownOptions(definition, SCOPE_NAMES)]
+  const problems = [...findOptionProblems(definition, SCOPE_NAMES)]
   if (typeof name !== 'string' || name.trim() === '') {
     problems.push(`name must be a text that is not blank, got ${JSON.stringify(name)}`)
   }

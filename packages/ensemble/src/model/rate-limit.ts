@@ -13,7 +13,7 @@
  * ENS-R5 A limit without waiting calls has no timer and no listener on a signal.
  */
 import {
-  findUnknownOptions,
+  findOptionProblems,
   systemClock,
   TuttiError,
   type Clock,
@@ -69,7 +69,7 @@ const DEFAULT_MAX_WAIT_MS = 30_000
  */
 export function rateLimit(options: RateLimitOptions): RateLimit {
   const { requests, intervalMs, maxWaitMs = DEFAULT_MAX_WAIT_MS } = options
-  const problems = [...findUnknownOptions(options, OPTION_NAMES)]
+  const problems = [...findOptionProblems(options, OPTION_NAMES)]
   if (!Number.isInteger(requests) || requests < 1) {
     problems.push(`requests must be an integer >= 1, got ${requests}`)
   }

@@ -1,5 +1,5 @@
 /** Pure: checks whether a run of an ensemble can start with its options. */
-import { findUnknownOptions, TuttiError } from '@tutti/core'
+import { findOptionProblems, TuttiError } from '@tutti/core'
 
 import { findClientToolProblems } from '../agent/client-tools.ts'
 import { findHistoryProblems } from '../definition/history.ts'
@@ -24,7 +24,7 @@ import type { ModelCatalog } from '../model/model-catalog.ts'
 export function assertOptions(ensemble: ResolvedEnsemble, options: RunOptions): void {
   const tasks = listAllTasks(ensemble)
   const problems = [
-    ...findUnknownOptions(options, RUN_OPTION_NAMES),
+    ...findOptionProblems(options, RUN_OPTION_NAMES),
     ...findBudgetProblems(options.budget),
     ...findHistoryProblems(options.history).map(({ path, message }) => `history${path} ${message}`),
     ...(options.reviewer === undefined && options.decidable !== true

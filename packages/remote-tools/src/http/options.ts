@@ -1,7 +1,7 @@
 /** Options of the requests of HTTP tools, with their defaults and checks. */
 import {
   definitionError,
-  findUnknownOptions,
+  findOptionProblems,
   systemClock,
   type Clock,
   type OptionNames,
@@ -122,7 +122,7 @@ export function resolveHttpOptions(
     options.idempotent ?? (isIdempotent(method) || options.idempotencyKeyHeader !== undefined)
   const read = parseUrlTemplate(String(options.url), { allowPlaceholders: isTyped })
   const problems = [
-    ...findUnknownOptions(options, optionNames),
+    ...findOptionProblems(options, optionNames),
     ...(read.ok ? findOriginProblems(read.template, options) : [read.problem]),
     ...findRequestProblems(options, method),
     ...findLimitProblems(options),

@@ -1,5 +1,5 @@
 /** Converts the input of a call to a request. Pure. */
-import { findUnknownOptions, formatExactJson, isJsonObject, type OptionNames } from '@tutti/core'
+import { findOptionProblems, formatExactJson, isJsonObject, type OptionNames } from '@tutti/core'
 import { findHeaderProblems } from '@tutti/net'
 
 import { encodeText, fillUrl, type UrlTemplate } from './url-template.ts'
@@ -69,8 +69,8 @@ export function planRequest(
 function findUnusedParts({ placeholders }: UrlTemplate, parts: RequestParts): readonly string[] {
   const known = Object.fromEntries(placeholders.map((name) => [name, true] as const))
   return [
-    ...findUnknownOptions(parts, PART_NAMES, 'the request'),
-    ...findUnknownOptions(parts.path ?? {}, known, 'the path'),
+    ...findOptionProblems(parts, PART_NAMES, 'the request'),
+    ...findOptionProblems(parts.path ?? {}, known, 'the path'),
   ]
 }
 

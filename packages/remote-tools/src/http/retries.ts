@@ -7,7 +7,7 @@
  * T3 If the delay would outlast the call, the call fails without waiting.
  */
 
-import { findUnknownOptions, type OptionNames } from '@tutti/core'
+import { findOptionProblems, type OptionNames } from '@tutti/core'
 import { readRetryAfter } from '@tutti/net'
 
 /** Reason for a retry: a status, or `network` if no response arrived. */
@@ -77,7 +77,7 @@ export function findRetryProblems(
 ): readonly string[] {
   if (options === undefined) return []
   const { max, on = [], firstDelayMs = 0, maxDelayMs = 0 } = options
-  const problems = [...findUnknownOptions(options, RETRY_OPTION_NAMES, 'retries')]
+  const problems = [...findOptionProblems(options, RETRY_OPTION_NAMES, 'retries')]
   if (!Number.isInteger(max) || max < 0) {
     problems.push(`retries.max must be an integer >= 0, got ${String(max)}`)
   }

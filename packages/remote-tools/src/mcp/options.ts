@@ -2,7 +2,7 @@
 import {
   definitionError,
   findChoiceProblems,
-  findUnknownOptions,
+  findOptionProblems,
   type Limiter,
   type OptionNames,
   type OutputCheck,
@@ -68,7 +68,7 @@ const TOOLS_OPTION_NAMES = {
 export function assertToolsOptions(options: McpToolsOptions): void {
   const { approve, maxMessageBytes = 1 } = options
   const problems = [
-    ...findUnknownOptions(options, TOOLS_OPTION_NAMES),
+    ...findOptionProblems(options, TOOLS_OPTION_NAMES),
     ...(typeof approve === 'function'
       ? []
       : findChoiceProblems('approve', approve, ['all', 'destructive', 'none'])),

@@ -10,7 +10,7 @@ import {
   DEFAULT_TOOL_TIMEOUT_MS,
   errorMessage,
   findChoiceProblems,
-  findUnknownOptions,
+  findOptionProblems,
   ToolResult,
   type AgentTool,
   type ToolContext,
@@ -102,7 +102,7 @@ function assertOptions(
 ): void {
   const { approve, baseUrl, headers = {} } = options
   const problems = [
-    ...findUnknownOptions(options, OPEN_API_OPTION_NAMES),
+    ...findOptionProblems(options, OPEN_API_OPTION_NAMES),
     ...(typeof approve === 'function'
       ? []
       : findChoiceProblems('approve', approve, ['all', 'writes', 'none'])),

@@ -2,7 +2,7 @@
 import {
   definitionError,
   findChoiceProblems,
-  findUnknownOptions,
+  findOptionProblems,
   type OptionNames,
 } from '@tutti/core'
 import {
@@ -70,7 +70,7 @@ export function resolveProgramOptions(
   },
 ): ResolvedProgramOptions {
   const problems = [
-    ...findUnknownOptions(options, optionNames),
+    ...findOptionProblems(options, optionNames),
     ...findProcessProblems(options),
     ...findOutputProblems(options),
     ...findModeProblems(options),

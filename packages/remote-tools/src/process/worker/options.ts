@@ -1,6 +1,6 @@
 /** Options of the pool of a worker tool, with their defaults and checks. */
 
-import { findUnknownOptions, type OptionNames } from '@tutti/core'
+import { findOptionProblems, type OptionNames } from '@tutti/core'
 
 /** Options of the pool of programs of a tool in worker mode. */
 export interface WorkerOptions {
@@ -64,7 +64,7 @@ export function findWorkerProblems(options: WorkerOptions): readonly string[] {
   const { size = 1, concurrency = 1, maxCallsPerWorker = 1, maxRestarts = 0 } = options
   const { idleTimeoutMs = 1, startTimeoutMs = 1 } = options
   return [
-    ...findUnknownOptions(options, WORKER_OPTION_NAMES, 'worker'),
+    ...findOptionProblems(options, WORKER_OPTION_NAMES, 'worker'),
     ...Object.entries({ size, concurrency })
       .filter(([, bound]) => !isCount(bound, 1))
       .map(([name, bound]) => `worker.${name} must be an integer >= 1, got ${bound}`),
