@@ -85,11 +85,7 @@ export function createReplyBuilder(provider: string): ReplyBuilder {
       const text = texts.join('')
       const toolCalls = joinFragments(fragments, makeId)
       const content = gathered.build()
-      const written = toolCalls.reduce(
-        (length, call) => length + call.name.length + call.arguments.length,
-        text.length,
-      )
-      const usage = toModelUsage(hasCounts(counts) ? counts : added, written)
+      const usage = toModelUsage(hasCounts(counts) ? counts : added)
       return {
         text,
         toolCalls,
@@ -169,7 +165,8 @@ function readMessageCounts(message: AIMessage | AIMessageChunk): TokenCounts {
 /**
  * Adds LangChain's usage, for classes that do not pass on the usage of the service. Pieces add up, except for
  * Anthropic: its first piece has the input and a first count of the output, and each later piece the output so far.
- * Input is the total; for Anthropic LangChain includes cache reads and writes, which Anthropic counts separately.
+ * Input is the total; for Anthropic LangChain includes cache reads and writes, which Anthropic counts separately. Its 0
+ * stands for a count that the service did not report.
  */
 function addUsage(
   before: TokenCounts,
@@ -179,7 +176,7 @@ function addUsage(
   if (usage === undefined) return before
   const { input_token_details: inputs, output_token_details: outputs } = usage
   const add = (count: number | undefined, next: unknown): number | undefined => {
-    const known = readServiceCount(next)
+    const known = readServiceCount(next) || undefined
     if (known === undefined || maker !== 'anthropic') return sum(count, known)
     return Math.max(count ?? 0, known)
   }

@@ -4,8 +4,8 @@
  * U1 A count is a non-negative safe integer or unknown. Fractions, negative numbers, text and NaN are unknown.
  * U2 Counts in several events of one answer are snapshots: a later one replaces an earlier one and is never added to
  *    it. A later 0 does not replace a count: services send it as a placeholder.
- * U3 No prompt has 0 tokens and no answer with content has 0, so these zeros are unknown.
- * U4 A missing count follows from the total. If there is only a total, the output is estimated by length.
+ * U3 Input includes the tokens of the cache, and output those of reasoning, also of services that count them separately.
+ *    Nothing else is computed: the engine decides about counts that are missing, 0 or contradictory.
  */
 import { readField, readObject } from './wire/json.ts'
 
@@ -22,9 +22,6 @@ export interface TokenCounts {
   /** Whether `input` does not include the tokens of the cache, as Anthropic counts. */
   readonly excludesCache?: boolean
 }
-
-/** Average number of characters of a token. */
-const CHARACTERS_PER_TOKEN = 4
 
 /** Returns a valid count; undefined for anything else. */
 export function readServiceCount(value: unknown): number | undefined {
@@ -100,40 +97,33 @@ export function mergeCounts(before: TokenCounts, next: TokenCounts): TokenCounts
   }
 }
 
-/** Returns counts whose input includes the tokens of the cache. */
+/** Returns counts whose input includes the tokens of the cache. [U3] */
 export function includeCache(counts: TokenCounts): TokenCounts {
   const { excludesCache, ...others } = counts
   if (excludesCache !== true || counts.input === undefined) return others
   return { ...others, input: sum(counts.input, counts.cacheRead, counts.cacheWrite) }
 }
 
-/**
- * Returns the usage of an answer with `written` characters of text and calls; undefined if every count is unknown. An
- * unknown count is -1.
- */
-export function toModelUsage(counts: TokenCounts, written: number): ModelUsage | undefined {
-  const { cacheRead = 0, cacheWrite = 0, reasoning = 0, total, ...known } = includeCache(counts)
-  let input = known.input === 0 ? undefined : known.input
-  let output = known.output === 0 && written > 0 ? undefined : known.output
-  if (total !== undefined && total > 0) {
-    // xAI does not count reasoning as output, but includes it in the total.
-    if (output !== undefined && sum(input, output, reasoning) === total) output += reasoning
-    output ??=
-      input === undefined
-        ? Math.min(total, Math.ceil(written / CHARACTERS_PER_TOKEN))
-        : rest(total, input)
-    input ??= rest(total, output ?? 0) || undefined
-  }
-  if (input === undefined && output === undefined) return undefined
-  const cached = Math.min(cacheRead, input ?? 0)
-  const added = Math.min(cacheWrite, (input ?? 0) - cached)
-  const thought = Math.min(reasoning, output ?? 0)
+/** Returns the counts of an answer as usage, in which an unknown count is -1; undefined if all are unknown. [U3] */
+export function toModelUsage(counts: TokenCounts): ModelUsage | undefined {
+  if (!hasCounts(counts)) return undefined
+  const {
+    input,
+    output,
+    total,
+    cacheRead = 0,
+    cacheWrite = 0,
+    reasoning = 0,
+  } = includeCache(counts)
+  // xAI does not count reasoning as output, but includes it in the total.
+  const isApart = output !== undefined && sum(input, output, reasoning) === total
   return {
     inputTokens: input ?? -1,
-    outputTokens: output ?? -1,
-    ...(cached > 0 ? { cachedInputTokens: cached } : {}),
-    ...(added > 0 ? { cacheWriteInputTokens: added } : {}),
-    ...(thought > 0 ? { reasoningTokens: thought } : {}),
+    outputTokens: isApart ? output + reasoning : (output ?? -1),
+    ...(total === undefined ? {} : { totalTokens: total }),
+    ...(cacheRead > 0 ? { cachedInputTokens: cacheRead } : {}),
+    ...(cacheWrite > 0 ? { cacheWriteInputTokens: cacheWrite } : {}),
+    ...(reasoning > 0 ? { reasoningTokens: reasoning } : {}),
   }
 }
 
@@ -147,8 +137,4 @@ export function sum(...counts: readonly (number | undefined)[]): number | undefi
 
 function later(before: number | undefined, next: number | undefined): number | undefined {
   return next === undefined || (next === 0 && before !== undefined) ? before : next
-}
-
-function rest(total: number, count: number): number | undefined {
-  return readServiceCount(total - count)
 }

@@ -198,10 +198,10 @@ function beginCall(scope: TaskScope, chain: ModelChain, call: ModelCall): BegunC
 function countCall(
   scope: TaskScope,
   { named, price, reasoning }: BegunCall,
-  { reply, length, latencyMs }: ReceivedReply & Pick<ModelAnswer, 'latencyMs'>,
+  { reply, complete, latencyMs }: ReceivedReply & Pick<ModelAnswer, 'latencyMs'>,
 ): ModelAnswer {
   const { usage } = reply
-  const counted = countUse(usage, length, price)
+  const counted = countUse(complete, price)
   scope.meter.count(counted)
   return {
     reply,

@@ -1,16 +1,11 @@
 /** One model call: reads the stream up to the reply and reports text and reasoning as they arrive. */
 import { TuttiError, type Clock } from '@tutti/core'
 
-import {
-  measureExchange,
-  readUsage,
-  type ModelExchange,
-  type ExchangeLength,
-} from '../usage/read-usage.ts'
+import { completeUsage, findTexts, readUsage, type ModelExchange } from '../usage/read-usage.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { untilStopped } from '../work/until-stopped.ts'
 
-import type { ChatModel, ModelReply, ModelRequest } from '../model/chat-model.ts'
+import type { ChatModel, ModelReply, ModelRequest, ModelUsage } from '../model/chat-model.ts'
 
 /** Options of a model call. */
 export interface CallModelOptions {
@@ -22,10 +17,11 @@ export interface CallModelOptions {
   readonly onReasoning: (text: string) => void
 }
 
-/** A reply whose usage has been read, and the lengths of the texts of the call. */
+/** A reply whose usage has been read. */
 export interface ReceivedReply {
   readonly reply: ModelReply
-  readonly length: ExchangeLength
+  /** Usage of the reply, with estimates for unknown counts. */
+  readonly complete: ModelUsage
 }
 
 /**
@@ -72,9 +68,12 @@ async function readReply(
 
 function receiveReply(
   { usage: reported, ...reply }: ModelReply,
-  exchange: Pick<ModelExchange, 'messages' | 'reasoningLength'>,
+  call: Pick<ModelExchange, 'messages' | 'reasoningLength'>,
 ): ReceivedReply {
-  const length = measureExchange({ ...exchange, reply })
-  const usage = readUsage(reported, length)
-  return { reply: usage === undefined ? reply : { ...reply, usage }, length }
+  const exchange = { ...call, reply }
+  const usage = readUsage(reported, findTexts(exchange))
+  return {
+    reply: usage === undefined ? reply : { ...reply, usage },
+    complete: completeUsage(usage, exchange),
+  }
 }

@@ -153,6 +153,6 @@ export interface ModelUsage {
   readonly cacheWriteInputTokens?: number
   /** Number of `outputTokens` that the model used to reason, if the provider reports it. */
   readonly reasoningTokens?: number
-  /** Input and output tokens together, for a provider that reports only their sum. */
+  /** Input and output tokens together, if the provider reports the sum: it stands for a count that is not reported. */
   readonly totalTokens?: number
 }

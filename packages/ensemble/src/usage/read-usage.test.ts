@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 
-import { countUse, measureExchange, readUsage } from './read-usage.ts'
+import { completeUsage, countUse, findTexts, readUsage, type ModelExchange } from './read-usage.ts'
 
-const LENGTH = { input: 400, output: 40 }
+import type { Message, ModelUsage } from '../model/chat-model.ts'
+
+const TEXTS = { hasInput: true, hasOutput: true }
 const MAX = Number.MAX_SAFE_INTEGER
 const PRICE = { inputPerMillion: 1_000_000, outputPerMillion: 2_000_000 }
 
@@ -40,6 +42,26 @@ describe('[ENS-B7] readUsage', () => {
     ['input of 0', { inputTokens: 0, outputTokens: 5 }, { inputTokens: -1, outputTokens: 5 }],
     ['output of 0', { inputTokens: 9, outputTokens: 0 }, { inputTokens: 9, outputTokens: 0 }],
     ['output of 0 without an input', { outputTokens: 0 }, undefined],
+    [
+      'output of 0 with a sum that includes an output',
+      { inputTokens: 9, outputTokens: 0, totalTokens: 12 },
+      { inputTokens: 9, outputTokens: 3 },
+    ],
+    [
+      'output of 0 with a sum that is the input',
+      { inputTokens: 9, outputTokens: 0, totalTokens: 9 },
+      { inputTokens: 9, outputTokens: 0 },
+    ],
+    [
+      'both counts and another sum',
+      { inputTokens: 9, outputTokens: 3, totalTokens: 50 },
+      { inputTokens: 9, outputTokens: 3 },
+    ],
+    [
+      'more reasoning than output',
+      { inputTokens: 9, outputTokens: 3, reasoningTokens: 5 },
+      { inputTokens: 9, outputTokens: 3, reasoningTokens: 3 },
+    ],
     [
       'only the sum',
       { inputTokens: NaN, outputTokens: NaN, totalTokens: 100 },
@@ -89,18 +111,26 @@ describe('[ENS-B7] readUsage', () => {
       { inputTokens: 10, outputTokens: 1 },
     ],
   ])('reads %s', (_, reported, usage) => {
-    expect(readUsage(reported, LENGTH)).toEqual(usage)
+    expect(readUsage(reported, TEXTS)).toEqual(usage)
   })
 
   it('believes a count of 0 for an empty text', () => {
-    expect(readUsage({ inputTokens: 0, outputTokens: 0 }, { input: 0, output: 0 })).toEqual({
-      inputTokens: 0,
-      outputTokens: 0,
-    })
+    const zeros = { inputTokens: 0, outputTokens: 0 }
+    expect(readUsage(zeros, { hasInput: false, hasOutput: false })).toEqual(zeros)
   })
 })
 
+/** A call with a prompt of 400 characters and an answer of 40. */
+const EXCHANGE: ModelExchange = {
+  messages: [{ role: 'user', content: 'a'.repeat(400) }],
+  reply: { text: 'b'.repeat(40), toolCalls: [] },
+  reasoningLength: 0,
+}
+
 describe('[ENS-B3] countUse', () => {
+  const count = (usage: ModelUsage | undefined, price: typeof PRICE | undefined) =>
+    countUse(completeUsage(usage, EXCHANGE), price)
+
   it.each([
     [undefined, 110],
     [{ inputTokens: 7, outputTokens: -1 }, 17],
@@ -110,7 +140,7 @@ describe('[ENS-B3] countUse', () => {
     [{ inputTokens: -1, outputTokens: -1, totalTokens: 3 }, 3],
     [{ inputTokens: MAX, outputTokens: MAX }, MAX],
   ])('counts %j as %d tokens of a call of 400 and 40 characters', (usage, tokens) => {
-    expect(countUse(usage, LENGTH, undefined)).toEqual({ tokens, costUsd: 0 })
+    expect(count(usage, undefined)).toEqual({ tokens, costUsd: 0 })
   })
 
   it.each([
@@ -120,21 +150,39 @@ describe('[ENS-B3] countUse', () => {
     [{ inputTokens: -1, outputTokens: -1, totalTokens: 3 }, 2 * 3],
     [{ inputTokens: MAX, outputTokens: MAX }, MAX],
   ])('counts the cost of %j as %d dollars', (usage, costUsd) => {
-    expect(countUse(usage, LENGTH, PRICE).costUsd).toBe(costUsd)
+    expect(count(usage, PRICE).costUsd).toBe(costUsd)
   })
 })
 
-it('[ENS-B3] measureExchange counts texts, arguments and reasoning', () => {
-  const call = { id: 'c', name: 'echo', arguments: '12345' }
-  expect(
-    measureExchange({
-      messages: [
-        { role: 'system', content: '12' },
-        { role: 'assistant', content: '3', toolCalls: [call] },
-        { role: 'tool', toolCallId: 'c', toolName: 'echo', content: '4' },
-      ],
-      reply: { text: '123', toolCalls: [call, call] },
-      reasoningLength: 100,
-    }),
-  ).toEqual({ input: 9, output: 113 })
+describe('[ENS-B3] completeUsage', () => {
+  const call = { id: 'c', name: 'echo', arguments: '1234567890123456' }
+  const reply = { text: '1234', toolCalls: [call, call] }
+
+  it('counts texts, arguments and reasoning', () => {
+    const messages: readonly Message[] = [
+      { role: 'system', content: '1234' },
+      { role: 'assistant', content: '1234', toolCalls: [call] },
+      { role: 'tool', toolCallId: 'c', toolName: 'echo', content: '1234' },
+    ]
+    expect(completeUsage(undefined, { messages, reply, reasoningLength: 100 })).toEqual({
+      inputTokens: 7,
+      outputTokens: 34,
+    })
+  })
+
+  it('reads at most the first message with text if the input is reported', () => {
+    const unread: Message = {
+      role: 'user',
+      get content(): string {
+        throw new Error('The message was read')
+      },
+    }
+    const messages: readonly Message[] = [{ role: 'user', content: 'x' }, unread]
+    const exchange = { messages, reply, reasoningLength: 0 }
+    for (const reported of [{ inputTokens: 5, outputTokens: 2 }, { inputTokens: 5 }]) {
+      const usage = readUsage(reported, findTexts(exchange))
+      expect(completeUsage(usage, exchange)).toMatchObject({ inputTokens: 5 })
+    }
+    expect(() => completeUsage({ inputTokens: -1, outputTokens: 2 }, exchange)).toThrow('was read')
+  })
 })

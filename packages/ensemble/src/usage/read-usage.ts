@@ -4,7 +4,8 @@
  * ENS-B3 A count that the provider does not report, or that cannot be right, is estimated by length for budgets, with
  *    4 characters per token; a sum that the provider reports takes precedence over the estimate.
  * ENS-B7 A reported count that is not a number from 0 to 2^53 - 1 is unknown, and a fraction is rounded. An input of 0 is
- *    unknown for a prompt with text, and so is then an output of 0 for an answer with text.
+ *    unknown for a prompt with text, and so is an output of 0 for an answer with text if the input is unknown or smaller
+ *    than the reported sum. A count that is not known is the rest of the sum if the other one is.
  */
 import { addAmounts, readTokenCount } from '@tutti/protocol'
 
@@ -22,22 +23,26 @@ export interface ModelExchange {
   readonly reasoningLength: number
 }
 
-/** Lengths of the texts of a model call, in characters. */
-export interface ExchangeLength {
-  readonly input: number
-  readonly output: number
+/** Whether the prompt and the reply of a model call have text. */
+export interface ExchangeTexts {
+  readonly hasInput: boolean
+  readonly hasOutput: boolean
 }
 
-/** Measures the texts of a model call. */
-export function measureExchange({
-  messages,
+/** Finds out whether a model call has texts, without reading all of them. */
+export function findTexts({ messages, reply, reasoningLength }: ModelExchange): ExchangeTexts {
+  return {
+    hasInput: messages.some((message) => countCharacters(message) > 0),
+    hasOutput: measureReply({ reply, reasoningLength }) > 0,
+  }
+}
+
+/** Returns the length of a reply with its reasoning, in characters. */
+function measureReply({
   reply,
   reasoningLength,
-}: ModelExchange): ExchangeLength {
-  return {
-    input: messages.reduce((sum, message) => sum + countCharacters(message), 0),
-    output: reply.text.length + countArguments(reply.toolCalls) + reasoningLength,
-  }
+}: Pick<ModelExchange, 'reply' | 'reasoningLength'>): number {
+  return reply.text.length + countArguments(reply.toolCalls) + reasoningLength
 }
 
 function countCharacters(message: Message): number {
@@ -53,44 +58,48 @@ function countArguments(calls: ModelReply['toolCalls']): number {
  * Returns the usage that an adapter reports, with -1 for each unknown count; undefined if all are unknown. Adapters are
  * third-party code and can report anything.
  */
-export function readUsage(reported: unknown, length: ExchangeLength): ModelUsage | undefined {
+export function readUsage(
+  reported: unknown,
+  { hasInput, hasOutput }: ExchangeTexts,
+): ModelUsage | undefined {
   if (typeof reported !== 'object' || reported === null) return undefined
   const fields: Partial<Record<keyof ModelUsage, unknown>> = reported
-  const input = readPlausible(fields.inputTokens, () => length.input)
-  // Some providers count no output of tool calls: with an input, their 0 is believed.
-  const output =
-    input === undefined
-      ? readPlausible(fields.outputTokens, () => length.output)
-      : readTokenCount(fields.outputTokens)
+  const input = readPlausible(fields.inputTokens, hasInput)
+  const total = readPlausible(fields.totalTokens, hasInput || hasOutput)
+  // Some providers count no output of tool calls: their 0 is believed.
+  const isZeroBelieved = input !== undefined && (total === undefined || total <= input)
   const known = {
     input,
-    output,
-    total: readPlausible(fields.totalTokens, () => length.input + length.output),
+    output: readPlausible(fields.outputTokens, hasOutput && !isZeroBelieved),
+    total,
   }
   const [inputTokens, outputTokens] = deriveCounts(known)
   const isUnknown = inputTokens === -1 && outputTokens === -1
-  if (isUnknown && known.total === undefined) return undefined
-  const most = inputTokens === -1 ? known.total : inputTokens
+  if (isUnknown && total === undefined) return undefined
+  const most = inputTokens === -1 ? total : inputTokens
   const cachedInputTokens = readPart(fields.cachedInputTokens, most)
   const cacheWriteInputTokens = readPart(
     fields.cacheWriteInputTokens,
     most === undefined ? undefined : most - (cachedInputTokens ?? 0),
   )
-  const reasoningTokens = readTokenCount(fields.reasoningTokens)
+  const reasoningTokens = readPart(
+    fields.reasoningTokens,
+    outputTokens === -1 ? total : outputTokens,
+  )
   return {
     inputTokens,
     outputTokens,
     ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
     ...(cacheWriteInputTokens === undefined ? {} : { cacheWriteInputTokens }),
     ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
-    ...(isUnknown && known.total !== undefined ? { totalTokens: known.total } : {}),
+    ...(isUnknown && total !== undefined ? { totalTokens: total } : {}),
   }
 }
 
 /** Returns a count; undefined if it is unknown, or 0 for a text that is not empty. */
-function readPlausible(reported: unknown, lengthOf: () => number): number | undefined {
+function readPlausible(reported: unknown, hasText: boolean): number | undefined {
   const count = readTokenCount(reported)
-  return count === 0 && lengthOf() > 0 ? undefined : count
+  return count === 0 && hasText ? undefined : count
 }
 
 /** Returns the input and the output tokens; one that is not reported is the rest of the total, else -1. */
@@ -112,30 +121,33 @@ function readPart(reported: unknown, whole = Infinity): number | undefined {
   return count === undefined ? undefined : Math.min(count, whole)
 }
 
-/** Returns the usage that budgets count for a model call, with estimates for what `usage` does not say. */
-export function countUse(
-  usage: ModelUsage | undefined,
-  length: ExchangeLength,
-  price: ModelPrice | undefined,
-): CountedUse {
-  const complete = completeUsage(usage, length)
-  const cost = computeCost(complete, price)
-  return {
-    tokens: addAmounts(complete.inputTokens, complete.outputTokens),
-    costUsd: cost === undefined ? 0 : sumCostUsd(cost),
-  }
-}
-
-function completeUsage(usage: ModelUsage | undefined, length: ExchangeLength): ModelUsage {
+/**
+ * Returns `usage` with an estimate for each unknown count, as budgets count it. The prompt, which grows with each turn,
+ * is only measured if its count is unknown.
+ */
+export function completeUsage(usage: ModelUsage | undefined, exchange: ModelExchange): ModelUsage {
   const { inputTokens = -1, outputTokens = -1, totalTokens } = usage ?? {}
   if (totalTokens !== undefined) {
-    const output = Math.min(totalTokens, estimateTokens(length.output))
+    const output = Math.min(totalTokens, estimateTokens(measureReply(exchange)))
     return { ...usage, inputTokens: totalTokens - output, outputTokens: output }
   }
   return {
     ...usage,
-    inputTokens: inputTokens === -1 ? estimateTokens(length.input) : inputTokens,
-    outputTokens: outputTokens === -1 ? estimateTokens(length.output) : outputTokens,
+    inputTokens: inputTokens === -1 ? estimateTokens(measurePrompt(exchange)) : inputTokens,
+    outputTokens: outputTokens === -1 ? estimateTokens(measureReply(exchange)) : outputTokens,
+  }
+}
+
+function measurePrompt({ messages }: ModelExchange): number {
+  return messages.reduce((sum, message) => sum + countCharacters(message), 0)
+}
+
+/** Returns the use that budgets count for a model call with a complete usage. */
+export function countUse(complete: ModelUsage, price: ModelPrice | undefined): CountedUse {
+  const cost = computeCost(complete, price)
+  return {
+    tokens: addAmounts(complete.inputTokens, complete.outputTokens),
+    costUsd: cost === undefined ? 0 : sumCostUsd(cost),
   }
 }
 
