@@ -1,4 +1,10 @@
-import { runTool, toolContext, type ApprovalAnswer, type ToolCallOutcome } from '@tutti/core'
+import {
+  runTool,
+  toolContext,
+  toOutcomeText,
+  type ApprovalAnswer,
+  type ToolCallOutcome,
+} from '@tutti/core'
 import { fakeClock, scriptedReviewer } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -28,14 +34,14 @@ async function unanswered(options: HumanInputOptions, waitMs: number): Promise<T
 }
 
 describe('the answer of a person', () => {
-  it.each([
-    ['as text', 'The red one'],
-    ['as the input of the tool', { input: 'The red one' }],
-  ])('%s is the result', async (_title, input) => {
-    expect(await answered({ action: 'EDIT', input })).toMatchObject({
+  it('is the result, without a note that the input of the call was changed', async () => {
+    const outcome = await answered({ action: 'EDIT', input: 'The red one' })
+    expect(outcome).toMatchObject({
       end: 'finished',
       result: { success: true, output: 'The red one' },
     })
+    expect(outcome).not.toHaveProperty('edits')
+    expect(toOutcomeText(outcome)).toBe('The red one')
   })
 
   it('keeps its spaces and line breaks', async () => {
@@ -84,7 +90,9 @@ describe('the question of human_input', () => {
         description: QUESTION,
         toolName: 'human_input',
         agentRole: 'Buyer',
-        input: { input: QUESTION },
+        asksForAnswer: true,
+        input: null,
+        inputSchema: { type: 'string' },
         timeoutMs: 300_000,
         onTimeout: 'CONTINUE',
       },
@@ -128,7 +136,10 @@ describe('a missing answer', () => {
     ).toMatchObject({ end: 'exit_early', error: { details: { timedOut: true } } })
     expect(await unanswered({ onTimeout: 'FAIL', answerTimeoutMs: 1_500 }, 1_500)).toMatchObject({
       end: 'finished',
-      result: { success: false, errorMessage: expect.stringContaining('1500 ms') },
+      result: {
+        success: false,
+        errorMessage: 'The question of tool "human_input" was not answered within 1500 ms',
+      },
     })
   })
 

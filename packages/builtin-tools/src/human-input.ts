@@ -67,19 +67,19 @@ interface AskOptions {
 
 async function ask(
   question: string,
-  { hasReviewer, requestApproval }: ToolContext<string>,
+  { hasReviewer, requestAnswer }: ToolContext<string>,
   { answerTimeoutMs, onTimeout }: AskOptions,
 ): Promise<ToolResult> {
   if (question.trim() === '') return ToolResult.failure('Question must not be blank')
   if (!hasReviewer) return ToolResult.failure(NO_REVIEWER)
-  const decision = await requestApproval(question, {
+  const answer = await requestAnswer(question, {
     onTimeout,
     ...(answerTimeoutMs === undefined ? {} : { timeoutMs: answerTimeoutMs }),
   })
-  if (decision.action === 'CONTINUE') {
-    return ToolResult.success(decision.timedOut ? describeTimeout(answerTimeoutMs) : APPROVED)
+  if (answer.answered) {
+    return ToolResult.success(answer.value.trim() === '' ? APPROVED : answer.value)
   }
-  return ToolResult.success(decision.input.trim() === '' ? APPROVED : decision.input)
+  return ToolResult.success(answer.timedOut ? describeTimeout(answerTimeoutMs) : APPROVED)
 }
 
 const NO_REVIEWER =

@@ -35,9 +35,9 @@ function askingEnsemble() {
   const ask = defineTextTool({
     name: 'ask',
     description: 'Asks a person',
-    async execute(question, { requestApproval }) {
-      const decision = await requestApproval(question)
-      return decision.action === 'EDIT' ? decision.input : 'no answer'
+    async execute(question, { requestAnswer }) {
+      const given = await requestAnswer(question)
+      return given.answered ? given.value : 'no answer'
     },
   })
   const model = scriptedModel(({ messages }) => {

@@ -112,9 +112,9 @@ describe('a review on the /tasks wire', () => {
     const askPerson = defineTextTool({
       name: 'ask',
       description: 'Asks',
-      async execute(question, { requestApproval }) {
-        const decision = await requestApproval(question)
-        return decision.action === 'EDIT' ? decision.input : decision.action
+      async execute(question, { requestAnswer }) {
+        const answer = await requestAnswer(question)
+        return answer.answered ? answer.value : 'no answer'
       },
     })
     const play = task({ name: 'play', description: 'Play', tools: [askPerson] })

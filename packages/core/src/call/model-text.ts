@@ -2,7 +2,7 @@
  * Text of an outcome for the model.
  *
  * CORE-A3 After a reviewer's EDIT, the model gets the new input before the result: its own call in the conversation still
- *    has the old one. A result that is the new input itself, as that of a tool that asks a person, needs no note.
+ *    has the old one.
  */
 import { formatExactJson } from '@tutti/protocol'
 
@@ -24,8 +24,7 @@ export function toOutcomeText(
   maxLength = -1,
 ): string {
   const text = limitText(toModelText(result), maxLength)
-  const untold = edits.filter(({ input }) => !result.success || input !== result.output)
-  return untold.length === 0 ? text : `${untold.map(describeEdit).join('\n')}\n\n${text}`
+  return edits.length === 0 ? text : `${edits.map(describeEdit).join('\n')}\n\n${text}`
 }
 
 function describeEdit({ toolName, isStep, input }: EditedInput): string {

@@ -105,6 +105,20 @@ describe('a tool that declares requireApproval', () => {
     expect(toOutcomeText(outcome, 7)).toMatch(/input\.\n\nOrdered\n\[truncated: 13 /)
   })
 
+  it('[CORE-A3] has the replaced input in its text for the model also if the result is the input', async () => {
+    const echo = defineTextTool({
+      name: 'echo',
+      description: 'Repeats',
+      requireApproval: true,
+      execute: (input) => input,
+    })
+    const reviewer = answering({ action: 'EDIT', input: 'tea' })
+    const asked = { id: 'call-1', name: 'echo', arguments: '{"input":"gin"}' }
+    expect(toOutcomeText(await runTool(echo, asked, { clock, reviewer }))).toBe(
+      'A reviewer changed the input of this call to "tea". The result is of the changed input.\n\ntea',
+    )
+  })
+
   it.each<readonly [string, ApprovalAnswer]>([
     ['CONTINUE', { action: 'CONTINUE' }],
     ['REJECT', { action: 'REJECT' }],

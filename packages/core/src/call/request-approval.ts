@@ -243,17 +243,23 @@ async function toDecision(
   }
 }
 
-function decideAfterTimeout(
-  tool: AgentTool,
-  { timeoutMs, onTimeout, clientTool = false }: ApprovalRequest,
-): ApprovalDecision {
+function decideAfterTimeout(tool: AgentTool, request: ApprovalRequest): ApprovalDecision {
+  const { timeoutMs, onTimeout } = request
   if (onTimeout === 'CONTINUE') return { action: 'CONTINUE', timedOut: true }
-  const message = clientTool
-    ? `The client returned no result of tool "${tool.name}" within ${timeoutMs} ms`
-    : `Tool "${tool.name}" was not approved within ${timeoutMs} ms`
+  const message = `${describeMissing(tool.name, request)} within ${timeoutMs} ms`
   throw onTimeout === 'FAIL'
     ? new TuttiError('TOOL_REJECTED', message)
     : makeEarlyExit(message, true)
+}
+
+function describeMissing(
+  name: string,
+  { clientTool = false, asksForAnswer = false }: ApprovalRequest,
+): string {
+  if (clientTool) return `The client returned no result of tool "${name}"`
+  return asksForAnswer
+    ? `The question of tool "${name}" was not answered`
+    : `Tool "${name}" was not approved`
 }
 
 function makeEarlyExit(message: string, timedOut: boolean): TuttiError {

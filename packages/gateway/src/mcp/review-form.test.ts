@@ -38,7 +38,7 @@ describe('toReviewForm', () => {
       timing: 'DURING_EXECUTION' as const,
       taskDescription: 'How many?',
       toolName: 'ask',
-      toolInput: 'How many?',
+      toolInput: null,
     }
     expect(toReviewForm(asked).requestedSchema).toMatchObject({
       properties: { answer: { type: 'string' } },

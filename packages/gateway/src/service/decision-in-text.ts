@@ -30,13 +30,14 @@ export function parseDecision(text: string): ReviewDecisionBody | undefined {
 }
 
 /**
- * Whether a tool asks a question instead of requesting approval: its input is the question, or it has no input. Any
- * text then is the answer.
+ * Whether a tool asks a question instead of requesting approval: a question has no input to edit. Any text then is the
+ * answer.
  */
-export function asksQuestion({ timing, taskDescription: asked, toolInput }: ReviewAsked): boolean {
-  if (timing !== 'DURING_EXECUTION') return false
-  if (toolInput === null || toolInput === asked) return true
-  return typeof toolInput === 'object' && 'input' in toolInput && toolInput.input === asked
+export function asksQuestion({
+  timing,
+  toolInput,
+}: Pick<ReviewAsked, 'timing' | 'toolInput'>): boolean {
+  return timing === 'DURING_EXECUTION' && toolInput === null
 }
 
 /** A message that may decide a review, as a protocol reads it. */

@@ -123,9 +123,8 @@ describe('a call of a client tool', () => {
 describe('ReviewLike', () => {
   it('is a question if the only input of the tool is the question', () => {
     expect(asksForText(ofTool(null))).toBe(true)
-    expect(asksForText(ofTool('Which?', 'Which?'))).toBe(true)
-    expect(asksForText(ofTool({ input: 'Which?' }, 'Which?'))).toBe(true)
-    expect(asksForText(ofTool({ input: 'Other' }, 'Which?'))).toBe(false)
+    expect(asksForText(ofTool('Which?', 'Which?'))).toBe(false)
+    expect(asksForText(ofTool({ input: 'Which?' }, 'Which?'))).toBe(false)
     expect(asksForText(review())).toBe(false)
     expect(labelActions(ofTool(null)).EDIT).toBe('Answer…')
     expect(labelSubject(ofTool(null))).toBe('Question')

@@ -116,15 +116,9 @@ export function isClientCall({ detail }: ReviewLike): boolean {
   return detail?.tool?.isOfClient === true
 }
 
-/**
- * Whether a tool asks a question rather than for approval: its input is the question, or it has
- * no input.
- */
-export function asksForText({ timing, taskDescription: asked, detail }: ReviewLike): boolean {
-  if (timing !== 'DURING_EXECUTION' || detail?.tool === undefined) return false
-  const { input } = detail.tool
-  if (input === null || input === asked) return true
-  return typeof input === 'object' && 'input' in input && input.input === asked
+/** Whether a tool asks a question rather than for approval: a question has no input to edit. */
+export function asksForText({ timing, detail }: ReviewLike): boolean {
+  return timing === 'DURING_EXECUTION' && detail?.tool?.input === null
 }
 
 function toOpenReview(

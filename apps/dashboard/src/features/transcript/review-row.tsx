@@ -91,8 +91,9 @@ function describeReviewOutcome({
   }
 }
 
-/** Returns the subject of the review: the output, or the input of the tool. */
+/** Returns the subject of the review: the output, or the input of the tool; empty for a question. */
 function formatReviewSubject({ taskOutput, toolInput }: ReviewState): string {
   if (toolInput === undefined) return taskOutput
+  if (toolInput === null) return ''
   return typeof toolInput === 'string' ? toolInput : JSON.stringify(toolInput, undefined, 2)
 }
