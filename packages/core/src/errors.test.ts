@@ -179,15 +179,27 @@ describe('errorMessage', () => {
     expect(errorMessage(all)).toBe('all: Unknown error')
   })
 
+  it('says that errors of an aggregate are left out because they are nested too deeply', () => {
+    let nested: Error = new AggregateError([new Error('a'), new Error('b')], 'e0')
+    for (let index = 1; index <= 8; index += 1) nested = new Error(`e${index}`, { cause: nested })
+    expect(errorMessage(nested)).toBe(
+      'e8: e7: e6: e5: e4: e3: e2: e1: e0: errors nested more than 8 levels deep are left out',
+    )
+  })
+
   it('ends for a long chain, a wide aggregate and a long message', () => {
     let chain = new Error('e0')
     for (let index = 1; index < 10_000; index += 1) chain = new Error(`e${index}`, { cause: chain })
-    expect(errorMessage(chain)).toMatch(/^e9999: e9998: .*e9991$/)
+    expect(errorMessage(chain)).toMatch(
+      /^e9999: e9998: .*e9991: errors nested more than 8 levels deep are left out$/,
+    )
     let wide = new AggregateError([], 'd0')
     for (let index = 1; index < 9; index += 1) {
       wide = new AggregateError(Array.from({ length: 10 }).fill(wide), `d${index}`)
     }
     expect(errorMessage(wide)).toContain('d8: d7: d6')
+    expect(errorMessage(wide)).toContain('errors after the first 100 are left out')
+    expect(errorMessage(wide)).not.toContain('Unknown error')
     const long = errorMessage(new Error(`${'x'.repeat(MAX_ERROR_MESSAGE_LENGTH - 2)}😀 and more`))
     expect(long).toBe(`${'x'.repeat(MAX_ERROR_MESSAGE_LENGTH - 2)}…`)
   })

@@ -76,10 +76,13 @@ const MAX_LISTED_ERRORS = 10
 
 const UNKNOWN = 'Unknown error'
 
+const TOO_DEEP = `errors nested more than ${MAX_DEPTH} levels deep are left out`
+const TOO_MANY = `errors after the first ${MAX_ERRORS} are left out`
+
 /**
  * Returns the message of a thrown value, with those of its causes: `fetch failed: connect ECONNREFUSED 127.0.0.1:1`. An
- * aggregate lists all of its errors, an object that is not an error has its `message` and `code`. Never empty, never
- * throws, at most {@link MAX_ERROR_MESSAGE_LENGTH} characters long.
+ * aggregate lists its errors, an object that is not an error has its `message` and `code`. Errors that are left out are
+ * mentioned. Never empty, never throws, at most {@link MAX_ERROR_MESSAGE_LENGTH} characters long.
  */
 export function errorMessage(value: unknown): string {
   const text = explain(value, { depth: 0, above: [], budget: { left: MAX_ERRORS } }) ?? UNKNOWN
@@ -98,9 +101,11 @@ interface Position {
 
 /** Returns the message of a value with its causes; undefined if it has none. */
 function explain(value: unknown, { depth, above, budget }: Position): string | undefined {
-  if (depth > MAX_DEPTH || budget.left === 0 || above.includes(value)) return undefined
+  if (value === undefined || value === null || above.includes(value)) return undefined
+  if (depth > MAX_DEPTH) return TOO_DEEP
+  if (budget.left === 0) return TOO_MANY
   budget.left -= 1
-  if (typeof value !== 'object' || value === null) return explainScalar(value)
+  if (typeof value !== 'object') return explainScalar(value)
   const below: Position = { depth: depth + 1, above: [...above, value], budget }
   const own = readOwnMessage(value)
   if (readField(value, COMPLETE_MESSAGE) === true) return own

@@ -3,7 +3,7 @@ import { Type, type Static, type TObject, type TSchema } from '@tutti/core'
 import { decode } from '@tutti/protocol'
 import { badRequest } from '@tutti/gateway'
 
-const NUMBER = /^[+-]?\d{1,15}$/
+const NUMBER = /^[+-]?\d+$/
 
 /**
  * Returns the validated query of a URL. Repeated parameters are refused.
@@ -30,7 +30,19 @@ export function readQuery<Schema extends TObject>(url: string, schema: Schema): 
   throw badRequest('query', decoded.problems)
 }
 
+/**
+ * Returns the number in a text where the schema requires one. A number without an exact form is only converted where it
+ * exceeds a limit of the schema, so that the problem names the limit.
+ */
 function toNumber(schema: TSchema | undefined, text: string): string | number {
   const wanted = schema !== undefined && (Type.IsInteger(schema) || Type.IsNumber(schema))
-  return wanted && NUMBER.test(text) ? Number(text) : text
+  if (!wanted || !NUMBER.test(text)) return text
+  const number = Math.min(Math.max(Number(text), -Number.MAX_VALUE), Number.MAX_VALUE)
+  const { minimum = -Infinity, maximum = Infinity } = readLimits(schema)
+  const isExact = Number.isSafeInteger(number)
+  return isExact || number > maximum || number < minimum ? number : text
+}
+
+function readLimits(schema: object): { readonly minimum?: number; readonly maximum?: number } {
+  return schema
 }

@@ -1,3 +1,4 @@
+import { defineTool, Type } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
 import { readDecision, type DecidableReview } from './read-decision.ts'
@@ -62,4 +63,36 @@ describe.each(Object.entries(REVIEWS))('[ENS-G13] a decision of a review %s', (_
       message: expect.stringContaining(`${action} does not use the field`),
     })
   })
+})
+
+describe('an EDIT of a tool call with an integer beyond 2^53', () => {
+  const review = (input: object): DecidableReview => {
+    const tool = defineTool({ name: 'pay', description: 'Pays', input, execute: () => 'paid' })
+    const checkInput = async (edited: unknown) => {
+      const decoded = await tool.readInput(edited)
+      return decoded.ok ? [] : decoded.problems
+    }
+    return { reviewId: 'r1', timing: 'DURING_EXECUTION', approval: { checkEdit: checkInput } }
+  }
+  const verdict = { action: 'EDIT', revisedOutput: '{"id":7256000000000000001}' }
+
+  it('says that the tool cannot take the integer as a number, and how it can be sent', async () => {
+    await expect(decide(review(Type.Object({ id: Type.Number() })), verdict)).rejects.toMatchObject(
+      {
+        code: 'BAD_REQUEST',
+        message:
+          'Cannot decide review "r1": input/id: must be a number between -9007199254740991 and 9007199254740991, got 7256000000000000001; a tool can declare a string or BigInt for longer ones',
+      },
+    )
+  })
+
+  it.each([Type.String(), Type.BigInt(), Type.Unknown()])(
+    'is recorded with its digits as text if the tool accepts them (%#)',
+    async (id) => {
+      expect(await decide(review(Type.Object({ id })), verdict)).toEqual({
+        action: 'EDIT',
+        input: { id: '7256000000000000001' },
+      })
+    },
+  )
 })

@@ -21,7 +21,7 @@ export async function readDecision(
 ): Promise<ReviewAnswer> {
   const decision = toAnswer(review, verdict)
   const problem = await findDecisionProblem(review, decision, findTextProblem)
-  if (problem === undefined) return decision
+  if (problem === undefined) return toRecorded(decision)
   throw new TuttiError('BAD_REQUEST', `Cannot decide review "${review.reviewId}": ${problem}`)
 }
 
@@ -29,7 +29,7 @@ type TypedEdit = Extract<ReviewVerdict, { readonly revisedOutput: string }>
 
 /**
  * Returns the decision. Text that a reviewer typed is the result of a client tool, the JSON input of the tool
- * under review, or else the edited text.
+ * under review, in which integers beyond 2^53 are a `bigint`, or else the edited text.
  */
 function toAnswer({ timing, approval }: DecidableReview, verdict: ReviewVerdict): ReviewAnswer {
   if (!isTyped(verdict)) return verdict
@@ -47,8 +47,7 @@ function isTyped(verdict: ReviewVerdict): verdict is TypedEdit {
 
 function parseToolInput(text: string): unknown {
   try {
-    // The decision is recorded, so that its integers beyond 2^53 are text; tools accept that.
-    return toPlainJson(parseExactJson(text))
+    return parseExactJson(text)
   } catch {
     const path = '/revisedOutput'
     const message = 'must be the input of the tool as JSON: the review is of a tool call'
@@ -56,6 +55,11 @@ function parseToolInput(text: string): unknown {
       details: { problems: [{ path, message }] },
     })
   }
+}
+
+/** Returns a decision with its integers beyond 2^53 as text, in which it can be recorded; tools accept that. */
+function toRecorded(decision: ReviewAnswer): ReviewAnswer {
+  return 'input' in decision ? { ...decision, input: toPlainJson(decision.input) } : decision
 }
 
 async function findDecisionProblem(

@@ -17,7 +17,7 @@
  */
 import { findJsonExcess, isJsonObject, VALUE_LIMITS } from '@tutti/core'
 
-import { parseMarked } from '../exact-messages.ts'
+import { isTooDeep, MAX_MESSAGE_DEPTH, parseMarked } from '../exact-messages.ts'
 import { adaptResult, type IsContentBlock } from './adapt-result.ts'
 import { failedAnswer, preview } from './failed-answer.ts'
 
@@ -100,6 +100,7 @@ export class IncomingMessages {
     const parsed = parse(text)
     if (parsed !== undefined) {
       const { value, problem } = parsed
+      if (isTooDeep(value)) return this.#refuseDeep(value, only)
       if (problem === undefined || !isJsonObject(value) || !isAnswer(value) || 'method' in value) {
         return this.#readValue(value, only)
       }
@@ -131,6 +132,18 @@ export class IncomingMessages {
     this.#unnamed += 1
     if (this.#open.size > this.#unnamed) return []
     return [...this.#open.keys()].flatMap((open) => this.#end(open, problem))
+  }
+
+  /** Ends the requests of a message that is nested too deeply to be read. */
+  #refuseDeep(message: unknown, only: RequestId | undefined): readonly JSONRPCMessage[] {
+    const problem = `must be nested at most ${MAX_MESSAGE_DEPTH} levels deep`
+    return [message]
+      .flat()
+      .flatMap((one) =>
+        isJsonObject(one) && isAnswer(one) && !('method' in one)
+          ? this.fail(fieldOf(one, 'id'), problem, only)
+          : [],
+      )
   }
 
   #readValue(value: unknown, only: RequestId | undefined): readonly JSONRPCMessage[] {

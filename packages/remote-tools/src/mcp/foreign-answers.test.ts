@@ -156,6 +156,11 @@ const ENVELOPES: readonly Row[] = [
     failure: `${INVALID} cannot be read: Numbers must be between`,
   },
   {
+    what: 'lists that are nested 20,000 levels deep',
+    answer: `{"jsonrpc":"2.0","id":$ID,"result":{"structuredContent":{"n":${'['.repeat(20_000)}${']'.repeat(20_000)}}}}`,
+    failure: `${INVALID} must be nested at most 500 levels deep`,
+  },
+  {
     what: 'an integer with 5000 digits',
     answer: `{"jsonrpc":"2.0","id":$ID,"result":{"structuredContent":{"n":${'9'.repeat(5000)}}}}`,
     failure: `${INVALID} cannot be read: Integers can have at most 4096 digits`,
