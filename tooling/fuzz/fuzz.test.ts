@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http'
 
 import { ClientMessage, decode, ROUTES, SubmitRunBody } from '@tutti/protocol'
-import { Type } from '@tutti/core'
+import { TuttiError, Type } from '@tutti/core'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 
@@ -10,9 +10,15 @@ import { faultsOf, messageFaultsOf } from './lib/judge.ts'
 import { attack } from './lib/run-fuzz.ts'
 import { nearValuesOf, valuesOf } from './lib/values.ts'
 import { judgeRun, modelsTarget, type PlannedRun } from './targets/models.ts'
+import { aguiTarget } from './targets/ag-ui.ts'
+import { chatsTarget } from './targets/chats.ts'
+import { openAiTarget } from './targets/openai.ts'
 import { restTarget } from './targets/rest.ts'
+import { FIRST_ID, followUpAttempt } from './targets/target.ts'
+import { tasksTarget } from './targets/tasks.ts'
 
 import type { AnswerPlan } from './lib/model-service.ts'
+import type { Target } from './targets/target.ts'
 
 const json = { contentType: 'application/json', isComplete: true, bytes: 100 }
 
@@ -58,6 +64,34 @@ describe('faults of an answer', () => {
     expect(messageFaultsOf('{"type":"error","error":"INTERNAL"}')).toHaveLength(1)
   })
 
+  it('are internal errors in a stream, of every protocol', () => {
+    const stream = { ...json, contentType: 'text/event-stream; charset=utf-8', status: 200 }
+    for (const data of [
+      '{"type":"RUN_ERROR","code":"INTERNAL"}',
+      '{"type":"error","code":"internal","sequence_number":3}',
+      '{"error":{"message":"x","code":"engine_failed"}}',
+      '{"jsonrpc":"2.0","error":{"code":-32603}}',
+    ]) {
+      const body = `event: error\ndata: {"type":"start"}\n\ndata: ${data}\n\n`
+      expect(faultsOf({ ...stream, body })).toHaveLength(1)
+    }
+    const lines = '{"status":"working"}\n{"id":"1","error":"INTERNAL"}\n'
+    expect(faultsOf({ ...stream, contentType: 'application/x-ndjson', body: lines })).toHaveLength(
+      1,
+    )
+    expect(faultsOf({ ...stream, body: 'data: {"code":"MODEL_FAILED"}\n\ndata: [DONE]' })).toEqual(
+      [],
+    )
+  })
+
+  it('are failures of the server in the shape of OpenAI, but not those of a run', () => {
+    const failed = (code: string) =>
+      faultsOf({ ...json, status: 500, body: JSON.stringify({ error: { message: 'x', code } }) })
+    expect(failed('internal')).toHaveLength(1)
+    expect(failed('store_refused')).toHaveLength(1)
+    expect(failed('output_invalid')).toEqual([])
+  })
+
   it('are none for a rejection, a success and a missing feature', () => {
     expect(faultsOf({ ...json, status: 404, body: '{"error":"RUN_NOT_FOUND"}' })).toEqual([])
     expect(faultsOf({ ...json, status: 200, body: '{"runs":[]}' })).toEqual([])
@@ -67,6 +101,49 @@ describe('faults of an answer', () => {
 })
 
 describe('an attack', () => {
+  it('names the object that an earlier request of the same attempt has created', async () => {
+    const seen: string[] = []
+    await using server = await listening((request, response) => {
+      let body = ''
+      request.on('data', (data: Buffer) => (body += data.toString()))
+      request.on('end', () => {
+        seen.push(`${request.method} ${request.url} ${body}`)
+        const status = request.url === '/v1/responses' ? 200 : 500
+        response.writeHead(status, { 'content-type': 'application/json' }).end('{"id":"resp_7"}')
+      })
+    })
+    const post = { method: 'POST', path: '/v1/responses', body: '{}' }
+    const cancel = {
+      method: 'POST',
+      path: `/v1/responses/${FIRST_ID}/cancel`,
+      body: `{"id":"${FIRST_ID}"}`,
+    }
+    const faults = await followUpAttempt(post, cancel).make(server.url)
+    expect(seen).toEqual([
+      'POST /v1/responses {}',
+      'POST /v1/responses/resp_7/cancel {"id":"resp_7"}',
+    ])
+    expect(faults).toEqual([expect.stringContaining('Status 500')])
+  })
+
+  it.each<readonly [paths: readonly string[], target: Target]>([
+    [['/v1/chat/completions', '/v1/responses', '/v1/conversations', '/v1/models'], openAiTarget()],
+    [['/api/chat', '/stream', '/stop'], chatsTarget()],
+    [['/agui/write', '/agui/reviewed'], aguiTarget()],
+    [['/tasks/send', '/tasks/sendSubscribe', '/tasks/cancel'], tasksTarget()],
+  ])('reaches %j', async (paths, target) => {
+    const seen = new Set<string>()
+    await using server = await listening(({ url = '' }, response) => {
+      seen.add(url.split('?', 1).join(''))
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"id":"resp_7"}')
+    })
+    for (const { make } of fc.sample(target.attempts, { numRuns: 100, seed: 1 })) {
+      expect(await make(server.url)).toEqual([])
+    }
+    const reached = paths.filter((path) => [...seen].some((url) => url.includes(path)))
+    expect(reached).toEqual(paths)
+  })
+
   it('finds a server that fails on a long key, and shows the request', async () => {
     await using server = await listening((request, response) => {
       let body = ''
@@ -125,6 +202,19 @@ describe('a run against a generated model stream', () => {
   it('has a fault when a cut answer is a success', () => {
     const faults = judgeRun({ ...plan, ending: 'none' }, completed('one'))
     expect(faults).toEqual([expect.stringContaining('not whole')])
+  })
+
+  it('may fail as empty only after an answer without text and calls', () => {
+    const error = new TuttiError('OUTPUT_EMPTY', 'The last answer was empty')
+    const failed: PlannedRun = {
+      result: { status: 'FAILED', output: '', error, metrics },
+      inputs: [],
+    }
+    expect(judgeRun({ ...plan, texts: [] }, failed)).toEqual([])
+    expect(judgeRun(plan, failed)).toEqual([
+      expect.stringContaining('OUTPUT_EMPTY'),
+      expect.stringContaining('Expected "one"'),
+    ])
   })
 
   it('has a fault when text is lost, and when an announced call is missing', () => {

@@ -1,5 +1,5 @@
 /** Finds faults in a response, independent of the request. Pure. */
-import { ERROR_CODES, isErrorCode } from '@tutti/protocol'
+import { ERROR_CODES, FAILURE_CODES, isErrorCode } from '@tutti/protocol'
 
 import { MAX_ANSWER_BYTES, MAX_ERROR_BYTES, type Answer } from './exchange.ts'
 
@@ -16,12 +16,14 @@ export function faultsOf({ status, contentType, body, bytes }: Answer): readonly
   if (bytes > limit) faults.push(`${bytes} bytes with status ${status}, limit ${limit}`)
   if (!contentType.startsWith('application/json')) {
     if (status >= 500) faults.push(`Status ${status}: ${body.slice(0, 200)}`)
+    if (STREAM.test(contentType)) faults.push(...streamFaultsOf(body))
     return faults
   }
   const parsed = parsedOf(body)
   if (parsed === undefined && body !== '') faults.push(`No JSON: ${body.slice(0, 200)}`)
   const code = fieldOf(parsed, 'error')
-  if (status >= 500 && !(typeof code === 'string' && NOT_OFFERED.includes(code))) {
+  const isOffered = !(typeof code === 'string' && NOT_OFFERED.includes(code))
+  if (status >= 500 && isOffered && !isRunFailure(code)) {
     faults.push(`Status ${status}: ${body.slice(0, 200)}`)
   }
   if (typeof code === 'string' && isErrorCode(code) && ERROR_CODES[code].status !== status) {
@@ -29,6 +31,43 @@ export function faultsOf({ status, contentType, body, bytes }: Answer): readonly
   }
   if (fieldOf(code, 'code') === RPC_INTERNAL) faults.push(`Internal error: ${body.slice(0, 200)}`)
   return faults
+}
+
+/**
+ * Whether an error of OpenAI's API reports that a run has failed as it may, for example because the answer of its model
+ * did not match the requested schema.
+ */
+function isRunFailure(error: unknown): boolean {
+  const name = toCodeName(fieldOf(error, 'code'))
+  return Object.hasOwn(FAILURE_CODES, name) && !SERVER_FAILED.includes(name)
+}
+
+/** Codes of failures that no request and no model may cause. */
+const SERVER_FAILED: readonly string[] = [
+  'INTERNAL',
+  'ENGINE_FAILED',
+  'PROCESS_LOST',
+  'STORE_REFUSED',
+  'RUN_UNREADABLE',
+]
+
+/** Returns a code under its name in the tables of codes; OpenAI's API has it in lower case. */
+function toCodeName(code: unknown): string {
+  return typeof code === 'string' ? code.toUpperCase() : ''
+}
+
+/** Content types of streams of JSON values. */
+const STREAM = /^(?:text\/event-stream|application\/x-ndjson)/
+
+/** Returns every fault of the values in a stream: events, or lines. */
+function streamFaultsOf(body: string): readonly string[] {
+  return body.split('\n').flatMap((line) => {
+    const value = parsedOf(line.replace(/^data: ?/, ''))
+    const code = fieldOf(fieldOf(value, 'error'), 'code') ?? fieldOf(value, 'code')
+    const name = code ?? fieldOf(value, 'error')
+    const isInternal = name === RPC_INTERNAL || SERVER_FAILED.includes(toCodeName(name))
+    return isInternal ? [`Internal error in a stream: ${line.slice(0, 200)}`] : []
+  })
 }
 
 /** Returns every fault of a WebSocket message. */
@@ -40,7 +79,8 @@ export function messageFaultsOf(text: string): readonly string[] {
   return faults
 }
 
-function parsedOf(text: string): unknown {
+/** Returns a parsed JSON text; undefined when it is none. */
+export function parsedOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -48,7 +88,8 @@ function parsedOf(text: string): unknown {
   }
 }
 
-function fieldOf(value: unknown, name: string): unknown {
+/** Returns an own field of an object; undefined when the value has none. */
+export function fieldOf(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined
   return Object.hasOwn(value, name)
     ? Object.getOwnPropertyDescriptor(value, name)?.value

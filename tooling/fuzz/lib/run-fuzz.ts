@@ -4,14 +4,20 @@
  *   schema ─▶ attempt ─▶ server ─▶ response ─▶ faults ─▶ shrunk by fast-check
  *                          └─ stalls of its event loop, and its end
  */
+import { setTimeout } from 'node:timers/promises'
+
 import * as fc from 'fast-check'
 
 import { restTarget } from '../targets/rest.ts'
 import { agentsTarget } from '../targets/agents.ts'
+import { aguiTarget } from '../targets/ag-ui.ts'
+import { chatsTarget } from '../targets/chats.ts'
 import { mcpTarget } from '../targets/mcp.ts'
 import { modelsTarget } from '../targets/models.ts'
 import { mcpServersTarget } from '../targets/mcp-servers.ts'
+import { openAiTarget } from '../targets/openai.ts'
 import { socketsTarget } from '../targets/sockets.ts'
+import { tasksTarget } from '../targets/tasks.ts'
 import { exchange } from './exchange.ts'
 import { FuzzServer } from './fuzz-server.ts'
 
@@ -21,7 +27,11 @@ import type { Attempt, Target } from '../targets/target.ts'
 export const TARGETS: readonly Target[] = [
   restTarget(),
   socketsTarget(),
+  openAiTarget(),
+  chatsTarget(),
+  aguiTarget(),
   agentsTarget(),
+  tasksTarget(),
   mcpTarget(),
   modelsTarget(),
   mcpServersTarget(),
@@ -63,6 +73,7 @@ export interface Made {
 export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
   await using server = await FuzzServer.start()
   await prepare(server)
+  const begun = Date.now()
   const made: Made[] = []
   const attempts: Record<string, number> = {}
   const found = await Promise.all(
@@ -74,13 +85,15 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
       return attack(server, target, { ...options, made, count })
     }),
   )
-  const stalls = server.stalls.filter(({ stalledMs }) => stalledMs > MAX_STALL_MS)
+  // A stall of the preparation can be reported after it.
+  const during = server.stalls.filter(({ at }) => at >= begun)
+  const stalls = during.filter(({ stalledMs }) => stalledMs > MAX_STALL_MS)
   const violations = [
     ...found.flat(),
     ...stalls.map(({ stalledMs, at }) => stallText(stalledMs, madeBefore(made, at))),
     ...(server.hasEnded ? [`The server ended:\n${server.output}`] : []),
   ]
-  const longestStallMs = Math.max(0, ...server.stalls.map(({ stalledMs }) => stalledMs))
+  const longestStallMs = Math.max(0, ...during.map(({ stalledMs }) => stalledMs))
   return { attempts, violations, longestStallMs }
 }
 
@@ -88,7 +101,7 @@ export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
  * Creates the runs that the attempts name: three, one of them with an open review. Also triggers the late
  * loading of libraries, because its stall happens only once in the life of a server.
  */
-async function prepare({ url, stalls }: FuzzServer): Promise<void> {
+async function prepare({ url }: FuzzServer): Promise<void> {
   const bodies = [
     { runId: 'first', inputs: { topic: 'x' } },
     { runId: 'second', inputs: { topic: '{topic}' }, tags: { team: 'a' } },
@@ -103,8 +116,11 @@ async function prepare({ url, stalls }: FuzzServer): Promise<void> {
   for (const path of LOADED_LATE) {
     await exchange(url, { method: 'GET', path })
   }
-  stalls.length = 0
+  await setTimeout(SETTLE_MS)
 }
+
+/** Time in which the server ends the work of its preparation, such as its three runs, in milliseconds. */
+const SETTLE_MS = 500
 
 /** Paths that load a library at their first request. */
 const LOADED_LATE = ['/mcp', '/docs/reference.js', '/openapi.json', '/asyncapi.json']

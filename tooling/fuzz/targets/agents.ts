@@ -1,4 +1,4 @@
-/** Attacks A2A over JSON-RPC and REST in its versions, and the `/tasks` wire. */
+/** Attacks A2A over JSON-RPC and REST in its versions. */
 import { Type } from '@tutti/core'
 import * as fc from 'fast-check'
 
@@ -8,16 +8,15 @@ import {
   SendParams,
   TaskIdParams,
 } from '../../../packages/gateway/src/a2a/wire.ts'
-import { CancelParams, TasksSendParams } from '../../../packages/gateway/src/tasks/wire.ts'
 import { bodiesOf, requestAttempt, type Target } from './target.ts'
 
 import type { Request } from '../lib/exchange.ts'
 
-/** A2A and its relatives. */
+/** A2A. */
 export function agentsTarget(): Target {
   return {
     name: 'a2a',
-    attempts: fc.oneof(rpcRequests(), restRequests(), tasksRequests()).map(requestAttempt),
+    attempts: fc.oneof(rpcRequests(), restRequests()).map(requestAttempt),
   }
 }
 
@@ -108,20 +107,6 @@ function restRequests(): fc.Arbitrary<Request> {
   return fc.oneof(
     sends,
     others.map(([method = '', path = '']) => ({ method, path })),
-  )
-}
-
-function tasksRequests(): fc.Arbitrary<Request> {
-  const envelope = (params: object) =>
-    Type.Object({
-      jsonrpc: Type.Optional(Type.Literal('2.0')),
-      id: Type.Optional(Type.String()),
-      params: Type.Unsafe(params),
-    })
-  const sends = fc.constantFrom('/tasks/send', '/tasks/sendSubscribe', '/agents/write/tasks/send')
-  return fc.oneof(
-    { weight: 3, arbitrary: posts(sends, bodiesOf(envelope(TasksSendParams))) },
-    { weight: 1, arbitrary: posts(fc.constant('/tasks/cancel'), bodiesOf(envelope(CancelParams))) },
   )
 }
 

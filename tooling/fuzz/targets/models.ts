@@ -1,7 +1,8 @@
 /**
  * Attacks the reader of model streams: a generated service answers the model of a run, in this process.
  *
- * A run ends in time. If it fails, it fails with MODEL_FAILED and the reason of the service. Totals are non-negative integers or -1. A tool gets only inputs whose
+ * A run ends in time. If it fails, it fails with MODEL_FAILED and the reason of the service, or with OUTPUT_EMPTY after
+ * an answer without text and calls. Totals are non-negative integers or -1. A tool gets only inputs whose
  * fragments were all sent. A run completes only if the answer was whole, and it does if the stream has no odd events.
  */
 import { defineTool } from '@tutti/core'
@@ -48,7 +49,9 @@ export function judgeRun(plan: AnswerPlan, { result, inputs }: PlannedRun): read
       faults.push(`${name} is ${JSON.stringify(count)}`)
     }
   }
-  if (error !== undefined && (error.code !== 'MODEL_FAILED' || CRASH.test(error.message))) {
+  const isEmpty = stream.text.trim() === '' && stream.inputs.length === 0
+  const isExpected = error?.code === 'MODEL_FAILED' || (error?.code === 'OUTPUT_EMPTY' && isEmpty)
+  if (error !== undefined && (!isExpected || CRASH.test(error.message))) {
     faults.push(`The run failed with ${error.code}: ${error.message}`)
   }
   const sent = new Set(stream.inputs.map((input) => JSON.stringify(input)))

@@ -1,8 +1,8 @@
 /** Targets of the fuzzer: a source of attempts for each protocol. */
 import * as fc from 'fast-check'
 
-import { exchange, type Request } from '../lib/exchange.ts'
-import { faultsOf } from '../lib/judge.ts'
+import { exchange, type Answer, type Request } from '../lib/exchange.ts'
+import { fieldOf, faultsOf, parsedOf } from '../lib/judge.ts'
 import { nearValuesOf, valuesOf, type KnownValues } from '../lib/values.ts'
 
 /** One protocol of the server. */
@@ -28,23 +28,69 @@ export const KNOWN: KnownValues = {
   task: ['write', 'reviewed'],
   name: ['draft', 'polish', 'measure', 'echo', 'write'],
   tool: ['measure', 'echo'],
-  model: ['one', 'two'],
+  model: ['one', 'two', 'write', 'reviewed'],
   taskName: ['draft', 'publish'],
   contextId: ['context-1'],
+  sessionId: ['session-1'],
+  threadId: ['thread-1'],
 }
 
 /** An attempt that is one request. */
 export function requestAttempt(request: Request): Attempt {
-  const { method, path, headers, body } = request
+  return {
+    label: describeRequest(request),
+    make: async (url) => faultsOf(await exchange(url, request)),
+  }
+}
+
+/** Stands for the id in the answer of an attempt's first request, in the path and the body of the second. */
+export const FIRST_ID = 'id-of-the-first-answer'
+
+/**
+ * An attempt that is two requests: `first` creates something with an id that the server chooses, and `second` names it
+ * with {@link FIRST_ID}.
+ */
+export function followUpAttempt(first: Request, second: Request): Attempt {
+  return {
+    label: `${describeRequest(first)}\n  then: ${describeRequest(second)}`,
+    make: async (url) => {
+      const created = await exchange(url, first)
+      const id = idOf(created)
+      if (id === undefined) return faultsOf(created)
+      const { path, body } = second
+      const next = await exchange(url, {
+        ...second,
+        path: path.replaceAll(FIRST_ID, id),
+        ...(body === undefined ? {} : { body: body.replaceAll(FIRST_ID, id) }),
+      })
+      return [...faultsOf(created), ...faultsOf(next)]
+    },
+  }
+}
+
+/** Requests with a JSON body. */
+export function postsOf(
+  path: fc.Arbitrary<string>,
+  body: fc.Arbitrary<string>,
+): fc.Arbitrary<Request> {
+  const headers = { 'content-type': 'application/json' }
+  return fc
+    .tuple(path, body)
+    .map(([to, text]) => ({ method: 'POST', path: to, headers, body: text }))
+}
+
+function idOf({ body }: Answer): string | undefined {
+  const id = fieldOf(parsedOf(body), 'id')
+  return typeof id === 'string' ? id : undefined
+}
+
+function describeRequest({ method, path, headers, body }: Request): string {
   const sent = [
     `${method} ${path}`,
     headers === undefined ? '' : JSON.stringify(headers),
     body ?? '',
   ]
-  return {
-    label: sent.filter((part) => part !== '').join(' '),
-    make: async (url) => faultsOf(await exchange(url, request)),
-  }
+  return sent.filter((part) => part !== '').join(' ')
 }
 
 /** JSON texts: of values that match, of values that nearly do, and of neither. */
