@@ -1,0 +1,18 @@
+import type { ReviewSettings } from '../definition/review-settings.ts'
+import type { ApprovalRequest } from '@tutti/core'
+import type { ReviewTiming } from '@tutti/protocol'
+
+/** A request for a review. */
+export interface ReviewQuestion {
+  readonly timing: ReviewTiming
+  /** Identifies the review within its attempt, also after a restart. */
+  readonly slot: string
+  readonly taskDescription: string
+  readonly taskOutput?: string
+  readonly settings: ReviewSettings
+  readonly approval?: ApprovalRequest
+  /** Aborts when the decision is no longer needed. @default the signal of the task */
+  readonly signal?: AbortSignal
+  /** Returns the problem of an edited output; undefined if it is valid. */
+  readonly findTextProblem?: (text: string) => Promise<string | undefined>
+}
