@@ -27,12 +27,14 @@ import {
   type WireError,
   writeEvents,
 } from '@tutti/gateway'
+import { workFor, type Reservation } from '@tutti/runs'
 
 import { ALREADY_SENT } from './already-sent.ts'
 import { assertAcceptable, assertNoForm } from './http/accept.ts'
 import { assertTarget } from './http/assert-target.ts'
 import { isPreflight, preflightHeaders } from './http/cors.ts'
 import { readRequestInfo } from './http/request-info.ts'
+import { admitRequest } from './http/admit-request.ts'
 import { recordRequest } from './http/record-request.ts'
 import { readRunDetail } from './runs/run-detail.ts'
 import { accessRoutes } from './routes/access.ts'
@@ -183,8 +185,20 @@ function createDispatcher(
   const dispatch = async (context: Context<Env>): Promise<Response> => {
     const caller = scope === null ? anonymousCaller(context) : identify(context, guard, route)
     if (caller.name !== undefined) context.set('actor', caller.name)
-    const respond = (answered: RouteAnswer): Response =>
-      answered instanceof Response ? answered : sendStream(context, answered, { caller, clock })
+    const source = admitRequest(context.env, caller, options)
+    return workFor(source, () => dispatchFor(context, caller, source.held))
+  }
+  const dispatchFor = async (
+    context: Context<Env>,
+    caller: Caller,
+    held: Reservation,
+  ): Promise<Response> => {
+    const respond = (answered: RouteAnswer): Response => {
+      if (answered instanceof Response) return answered
+      // A stream can be open for days, and its body has been read.
+      held.release()
+      return sendStream(context, answered, { caller, clock })
+    }
     if (!isAudited(scope)) return respond(await answer(context, caller, () => undefined))
     const { runId, reviewId, name: target = reviewId } = context.req.param()
     const subject = {

@@ -248,6 +248,7 @@ export function resolveControlApiOptions(options: ControlApiOptions): ResolvedCo
     ...findLimitProblems(filled),
     ...findAccessProblems(filled),
     ...findDashboardProblems(filled),
+    ...findBudgetProblems(filled),
   ]
   if (problems.length > 0) {
     throw new RangeError(`Cannot serve the control API: ${problems.join('; ')}`)
@@ -261,7 +262,7 @@ export function resolveControlApiOptions(options: ControlApiOptions): ResolvedCo
   })
   const reads = new LargeReads(() => {
     unread.makeRoom()
-  })
+  }, filled.runs.budget)
   return { ...filled, trail: createAuditTrail(filled), unread, reads }
 }
 
@@ -285,6 +286,16 @@ function findDashboardProblems({
 }: Pick<ControlApiOptions, 'dashboard'>): readonly string[] {
   if (dashboard === undefined || isAbsolute(dashboard)) return []
   return [`dashboard must be an absolute path, got "${dashboard}"`]
+}
+
+/** Returns a problem if the largest body would never fit into the budget of bytes. */
+function findBudgetProblems({
+  runs,
+  maxBodyBytes,
+}: Pick<Required<ControlApiOptions>, 'runs' | 'maxBodyBytes'>): readonly string[] {
+  const { limit } = runs.budget
+  if (maxBodyBytes <= limit) return []
+  return [`maxBodyBytes must be at most maxBytesInFlight (${limit}), got ${maxBodyBytes}`]
 }
 
 function findLimitProblems(limits: Limits): readonly string[] {

@@ -203,6 +203,7 @@ const TABLE: Readonly<Record<ErrorCode, Answered | Elsewhere>> = {
     retryAfterMs: 5_000,
   },
   STORE_UNAVAILABLE: { file: 'store-lost.test.ts' },
+  OVERLOADED: { file: 'overload.test.ts' },
   QUERY_TOO_SLOW: {
     request(api) {
       api.runs.list = () => Promise.reject(new TuttiError('QUERY_TOO_SLOW', 'Reading took long'))

@@ -62,6 +62,12 @@ const ATTACKS: Readonly<Record<Code, Attack>> = {
       return head('GET /api/runs HTTP/1.1')
     },
   },
+  OVERLOADED: {
+    send(api) {
+      api.runs.budget.hold('another', api.runs.budget.limit)
+      return head('POST /api/runs HTTP/1.1', JSON_BODY, 'Content-Length: 2')
+    },
+  },
   QUERY_TOO_SLOW: {
     send() {
       const slow = new TuttiError('QUERY_TOO_SLOW', 'Reading took too long')
@@ -120,6 +126,7 @@ function expectExtras(code: Code, answer: RawAnswer | undefined): void {
   if (code === 'QUERY_TOO_SLOW' || code === 'STORE_UNAVAILABLE') {
     expect(answer?.headers['retry-after']).toBe('5')
   }
+  if (code === 'OVERLOADED') expect(answer?.headers['retry-after']).toBe('1')
   if (code === 'UNAUTHORIZED') expect(answer?.headers['www-authenticate']).toBe('Bearer')
   if (code === 'METHOD_NOT_ALLOWED') expect(answer?.headers['allow']).toBe('POST, GET, HEAD')
 }

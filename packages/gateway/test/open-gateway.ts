@@ -56,7 +56,7 @@ export async function openGateway({
     redactor: noRedactor,
     metrics: noMetrics,
     trail: { record: (entry) => void audit.push(entry) },
-    reads: new LargeReads(() => undefined),
+    reads: new LargeReads(() => undefined, runs.budget),
     maxBodyBytes: 1_000_000,
     heartbeatMs: 15_000,
     publicUrl: undefined,

@@ -203,6 +203,11 @@ export const ERROR_CODES = {
     retryable: true,
     meaning: 'The server is draining and accepts no new runs',
   },
+  OVERLOADED: {
+    status: 503,
+    retryable: true,
+    meaning: 'The requests in flight, of all callers or of this one, hold as many bytes as they may',
+  },
   QUERY_TOO_SLOW: {
     status: 503,
     retryable: true,

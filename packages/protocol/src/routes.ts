@@ -113,6 +113,7 @@ export const COMMON_ERRORS = [
   'HEADERS_TOO_LARGE',
   'RATE_LIMITED',
   'INTERNAL',
+  'OVERLOADED',
   'QUERY_TOO_SLOW',
   'STORE_UNAVAILABLE',
 ] as const satisfies readonly ErrorCode[]

@@ -34,6 +34,9 @@ export { eventPages } from './feed/event-pages.ts'
 export { eventSize } from './feed/follow-events.ts'
 export type { EventBatches, FollowRunOptions } from './feed/follow-events.ts'
 export { readTurn } from './feed/read-turns.ts'
+export { ByteBudget, type Reservation } from './load/byte-budget.ts'
+export { FairQueue, type QueueSource } from './load/fair-queue.ts'
+export { currentSource, workFor, type WorkSource } from './load/work-source.ts'
 export { serializeOnce } from './commit/serialize-once.ts'
 export type {
   StoredEventLog,

@@ -1,4 +1,6 @@
 /** Limits of durable runs and their defaults. */
+import { getHeapStatistics } from 'node:v8'
+
 import {
   findChoiceProblems,
   silentLogger,
@@ -93,6 +95,12 @@ export interface RunServiceOptions {
    * another process reads to continue it. A larger run fails with RUN_TOO_LARGE. @default 64000000
    */
   readonly maxStoredRunBytes?: number
+  /**
+   * Maximum number of bytes in flight in this process: bodies of requests and messages, waiting reads, answers, and
+   * inputs of runs that execute. Requests above it are refused with OVERLOADED; one key gets at most half.
+   * @default 1/16 of V8's heap limit
+   */
+  readonly maxBytesInFlight?: number
   /** Tools that requests may name. */
   readonly tools?: ToolCatalog
   /** Models that requests and switches may name. */
@@ -127,6 +135,12 @@ export type ResolvedRunServiceOptions = Required<
   readonly traceNewRun: TraceNewRun | undefined
 }
 
+/**
+ * Part of the heap limit that bytes in flight may take by default. A byte of a body is held several times: as it came, as
+ * text, as a value, in the record, in an event, and as JSON for the store.
+ */
+const HEAP_PART = 1 / 16
+
 const DEFAULTS = {
   executes: true,
   buildShare: 100,
@@ -154,6 +168,7 @@ const DEFAULTS = {
   maxStoredRunBytes: 64_000_000,
   // Twice all texts of a run: the first event of a run contains them all.
   maxEventBytes: 16_000_000,
+  maxBytesInFlight: Math.floor(getHeapStatistics().heap_size_limit * HEAP_PART),
   ...DEFAULT_TEXT_LIMITS,
 } as const
 
@@ -197,6 +212,7 @@ const LEAST: Readonly<Record<keyof Limits, Bound>> = {
   maxRunTextBytes: { least: 1, whole: true },
   maxStoredRunBytes: { least: 1, whole: true },
   maxEventBytes: { least: 1, whole: true },
+  maxBytesInFlight: { least: 1, whole: true },
 }
 
 /**

@@ -40,6 +40,7 @@ import {
 } from './feed/follow-events.ts'
 import { readerPollMs, takesTurn } from './execution/fleet-pace.ts'
 import { deleteOldRuns, HOUSEKEEPING_MS } from './execution/delete-old-runs.ts'
+import { reclaimRuns } from './execution/reclaim-runs.ts'
 import { RunForks } from './execution/run-forks.ts'
 import { GroupCommit } from './commit/group-commit.ts'
 import { buildNewRun, type RunSubmission } from './execution/new-run.ts'
@@ -48,6 +49,7 @@ import {
   type ResolvedRunServiceOptions,
   type RunServiceOptions,
 } from './options.ts'
+import { ByteBudget } from './load/byte-budget.ts'
 import { field } from './record-fields.ts'
 import { buildNotFound, draining, storeUnavailable } from './refusals.ts'
 import { RunEnsembles } from './execution/run-ensembles.ts'
@@ -84,9 +86,6 @@ import type { WebhookOutbox } from './ports/webhook-outbox.ts'
 import type { RunWithEvents, ServiceState } from './service-types.ts'
 import type { NewRun, ReviewRecord, RunRecord, RunWithTasks } from './run-record.ts'
 
-/** Selects runs that wait for an owner, or have one. */
-const UNFINISHED = { statuses: ['ACCEPTED', 'RUNNING', 'CANCELLING'] } as const
-
 /** Maximum size of the open reviews that are read at once, in bytes. */
 const REVIEW_PAGE_BYTES = 4_000_000
 
@@ -107,6 +106,8 @@ export class RunService {
   readonly #buildCheck: BuildCheck
   /** Id of the build of this process. */
   readonly build: string
+  /** Bytes in flight in this process, with those of its callers. */
+  readonly budget: ByteBudget
   readonly #stops: (() => void)[] = []
   readonly #closingTasks: (() => Promise<void>)[] = []
   #closing: Promise<void> | undefined
@@ -151,7 +152,9 @@ export class RunService {
     })
     const parts = { storage, ensembles: this.#ensembles, settings: this.#settings }
     this.build = this.#settings.buildId ?? computeJsonDigest(this.#ensembles.codes)
-    this.#executor = new RunExecutor({ ...parts, commits: this.#commits, build: this.build })
+    this.budget = new ByteBudget(this.#settings.maxBytesInFlight)
+    const { budget, build } = this
+    this.#executor = new RunExecutor({ ...parts, commits: this.#commits, build, budget })
     this.#living = new LivingBuilds(storage, this.#settings)
     this.#buildCheck = new BuildCheck({ ...parts, living: this.#living, build: this.build })
     this.#commands = new RunCommands({ ...parts, executor: this.#executor, feed })
@@ -232,7 +235,7 @@ export class RunService {
   async start(): Promise<readonly string[]> {
     const storage = this.#storage
     const { logger, clock } = this.#settings
-    const unfinished = storage.isShared ? [] : await this.#reclaimRuns()
+    const unfinished = storage.isShared ? [] : await reclaimRuns(storage)
     if (storage.isShared) {
       const onError = (error: unknown): void => {
         logger.warn('Failed to look for events of other processes', { error })
@@ -506,13 +509,6 @@ export class RunService {
     task().catch((error: unknown) => {
       this.#settings.logger.warn('Failed to handle a notification of the store', { error })
     })
-  }
-
-  /** Makes the runs of an earlier process ready. Returns the ids of all unfinished runs, the oldest first. */
-  async #reclaimRuns(): Promise<readonly string[]> {
-    await this.#storage.queue.reclaimAll()
-    const { runs } = await this.list({ ...UNFINISHED, limit: Number.MAX_SAFE_INTEGER, offset: 0 })
-    return runs.map(({ runId }) => runId).toReversed()
   }
 
   async #keepHouse(): Promise<void> {

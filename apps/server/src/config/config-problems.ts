@@ -64,6 +64,7 @@ const LIMIT_NAMES = {
   maxRunTextBytes: true,
   maxEventBytes: true,
   maxStoredRunBytes: true,
+  maxBytesInFlight: true,
   maxToolCalls: true,
   maxAuditEntries: true,
   maxConnections: true,

@@ -119,6 +119,11 @@ export interface LimitsConfig {
   readonly maxEventBytes?: number
   /** Maximum size of the events and steps of a run while one process executes it, in bytes; a larger run fails. @default 64000000 */
   readonly maxStoredRunBytes?: number
+  /**
+   * Maximum number of bytes in flight in this process: bodies of requests and messages, waiting reads, answers, and
+   * inputs of runs that execute. Above it, requests get 503; one key gets at most half. @default 1/16 of V8's heap limit
+   */
+  readonly maxBytesInFlight?: number
   /** Maximum number of direct tool calls at the same time. @default 32 */
   readonly maxToolCalls?: number
   /** Maximum number of entries in the audit trail; older ones are deleted. @default 100000 */

@@ -242,7 +242,7 @@ async function waitForDetail(
 ): Promise<RunDetail | undefined> {
   try {
     if (!(await waitForEnd(options, run, waiting))) return undefined
-    return await options.reads.run(() => readRunDetail(options, run.runId, caller))
+    return await options.reads.finish(() => readRunDetail(options, run.runId, caller))
   } catch (error) {
     options.logger.warn('Failed to wait for the end of a run', { runId: run.runId, error })
     return undefined

@@ -153,7 +153,7 @@ async function answer(
       await decide(message, context, addSubject)
       return
     case 'state_query':
-      context.send(await largeJson(await answerStateQuery(message, context)))
+      context.send(await answerStateQuery(message, context))
       return
     case 'task_request':
       await answerTaskRequest(message, context)
@@ -213,27 +213,28 @@ async function decide(
 type StateResponse = Extract<ServerMessage, { type: 'state_response' }>
 
 /**
- * Returns the reply to `state_query`, with the bodies of the REST routes.
+ * Returns the reply to `state_query`, with the bodies of the REST routes; a large one as JSON.
  *
  * @throws {TuttiError} RUN_NOT_FOUND for the detail or the comparison of an unknown run.
  */
 async function answerStateQuery(
   { requestId, query, runId = '', filter = {}, compare }: MessageOf<'state_query'>,
   { options, caller }: Pick<MessageContext, 'options' | 'caller'>,
-): Promise<StateResponse> {
+): Promise<StateResponse | Uint8Array> {
   const answer = (data: StateResponse['data']): StateResponse => ({
     type: 'state_response',
     requestId,
     data,
   })
-  const { reads } = options
+  const read = (find: () => Promise<StateResponse['data']>): Promise<Uint8Array> =>
+    options.reads.run(async () => largeJson(answer(await find())))
   if (query === 'capabilities') return answer(toCapabilities(options))
   if (query === 'builds') return answer(await listBuilds(options.runs))
   if (query === 'comparison' && compare !== undefined) {
-    return answer(await reads.run(() => compareRuns(options, compare, caller)))
+    return read(() => compareRuns(options, compare, caller))
   }
-  if (query === 'runs') return answer(await reads.run(() => listRuns(options, filter)))
-  return answer(await reads.run(() => readRunDetail(options, runId, caller)))
+  if (query === 'runs') return read(() => listRuns(options, filter))
+  return read(() => readRunDetail(options, runId, caller))
 }
 
 function answerCapabilityQuery(

@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest'
 
 import { MessageInbox, MAX_IN_FLIGHT } from './inbox.ts'
 
+import type { RawData } from 'ws'
+
 /** Creates a connection that records whether it is read, and handlers that end on request. */
-function connection() {
+function connection(takeTurn: () => Promise<void> = () => Promise.resolve()) {
   const ends: (() => void)[] = []
   const begun: string[] = []
   let isPaused = false
@@ -15,14 +17,18 @@ function connection() {
       isPaused = false
     },
   }
-  const inbox = new MessageInbox(socket, (data) => {
-    begun.push(Buffer.isBuffer(data) ? data.toString() : '')
+  const answer = (data: RawData): Promise<void> => {
+    begun.push(Buffer.isBuffer(data) ? data.toString('utf8', 0, 10) : '')
     return new Promise((resolve) => ends.push(resolve))
-  })
+  }
+  const inbox = new MessageInbox(socket, answer, takeTurn)
   const send = (count: number): void => {
     for (let index = 0; index < count; index += 1) inbox.take(Buffer.from(String(index)))
   }
-  return { send, begun, ends, isPaused: () => isPaused }
+  const sendText = (text: string): void => {
+    inbox.take(Buffer.from(text))
+  }
+  return { send, sendText, begun, ends, isPaused: () => isPaused }
 }
 
 async function turns(count: number): Promise<void> {
@@ -47,6 +53,21 @@ describe('MessageInbox', () => {
     const { send, begun } = connection()
     send(2_000)
     expect(begun).toHaveLength(8)
+  })
+
+  it('[API-I4] starts a large message in its turn, and later messages after it', async () => {
+    const turn = Promise.withResolvers<void>()
+    const { sendText, begun, isPaused } = connection(() => turn.promise)
+    sendText('first')
+    sendText('large'.padEnd(16_385))
+    sendText('last')
+    await turns(20)
+    expect(begun).toEqual(['first'])
+    expect(isPaused()).toBe(true)
+    turn.resolve()
+    await turns(2)
+    expect(begun).toEqual(['first', 'large     ', 'last'])
+    expect(isPaused()).toBe(false)
   })
 
   it('[API-I3] stops reading while messages wait, and resumes when they have started', async () => {

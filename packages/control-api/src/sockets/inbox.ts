@@ -4,7 +4,12 @@
  * API-I1 At most `MAX_IN_FLIGHT` messages are handled at a time. They start in the order of arrival.
  * API-I2 At most `PER_TURN` messages start before other connections and timers get a turn.
  * API-I3 While messages wait, the connection is not read. This slows the sender down and bounds memory.
+ * API-I4 A large message starts in a turn of its own, for which later messages of the connection wait.
  */
+import { LARGE_BODY_BYTES } from '@tutti/gateway'
+
+import { messageSize } from './parse-message.ts'
+
 import type { RawData, WebSocket } from 'ws'
 
 /** Maximum number of messages handled at a time. Some wait for a tool or for another process. */
@@ -21,13 +26,18 @@ export class MessageInbox {
   #inFlight = 0
   #begunThisTurn = 0
   #isPaused = false
+  readonly #takeTurn: () => Promise<void>
+  /** Whether the first waiting message has no turn yet, waits for it, or has it. */
+  #turn: 'none' | 'waiting' | 'taken' = 'none'
 
   constructor(
     socket: Pick<WebSocket, 'pause' | 'resume'>,
     answer: (data: RawData) => Promise<void>,
+    takeTurn: () => Promise<void>,
   ) {
     this.#socket = socket
     this.#answer = answer
+    this.#takeTurn = takeTurn
   }
 
   /** Adds a received message. */
@@ -43,8 +53,10 @@ export class MessageInbox {
 
   #begin(): void {
     while (this.#inFlight < MAX_IN_FLIGHT && this.#begunThisTurn < PER_TURN) {
-      const data = this.#waiting.shift()
-      if (data === undefined) break
+      const [data] = this.#waiting
+      if (data === undefined || !this.#hasTurn(data)) break
+      this.#waiting.shift()
+      this.#turn = 'none'
       if (this.#begunThisTurn === 0) this.#endTurnLater()
       this.#begunThisTurn += 1
       this.#inFlight += 1
@@ -54,6 +66,19 @@ export class MessageInbox {
       })
     }
     this.#setPaused(this.#waiting.length > 0)
+  }
+
+  /** Whether the first waiting message may start; otherwise it asks for its turn. */
+  #hasTurn(data: RawData): boolean {
+    if (messageSize(data) <= LARGE_BODY_BYTES || this.#turn === 'taken') return true
+    if (this.#turn === 'none') {
+      this.#turn = 'waiting'
+      void this.#takeTurn().then(() => {
+        this.#turn = 'taken'
+        this.#begin()
+      })
+    }
+    return false
   }
 
   #endTurnLater(): void {

@@ -74,6 +74,12 @@ export function readOwnText(value: unknown, key: string): string | undefined {
   return typeof entry === 'string' ? entry : undefined
 }
 
+/** Returns the size of a received message in bytes. */
+export function messageSize(data: RawData): number {
+  if (Array.isArray(data)) return data.reduce((size, { length }) => size + length, 0)
+  return data.byteLength
+}
+
 function toBytes(data: RawData): Uint8Array {
   if (Array.isArray(data)) return Buffer.concat(data)
   return data instanceof ArrayBuffer ? new Uint8Array(data) : data

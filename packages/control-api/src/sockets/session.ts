@@ -27,6 +27,8 @@ import {
   reportError,
 } from '@tutti/gateway'
 
+import { readTurn, workFor, type Reservation, type WorkSource } from '@tutti/runs'
+
 import { agentEnsembleDialect, type Dialect } from '../agentensemble/dialect.ts'
 import { trackReader, type LiveReader } from '../metrics/live-reader.ts'
 import { answerMessage } from './answer-message.ts'
@@ -34,8 +36,14 @@ import { toAppliedProfile, toControlAck } from './control-ack.ts'
 import { formatClosingReason } from './closing-reason.ts'
 import { MessageInbox } from './inbox.ts'
 import type { MessageContext, MessageOf } from './message-context.ts'
-import { parseMessage, decodeRefusedMessage } from './parse-message.ts'
+import {
+  decodeRefusedMessage,
+  messageSize,
+  parseMessage,
+  type ParsedMessage,
+} from './parse-message.ts'
 import { toMalformedRefusal, toMessageRefusal } from './refusal.ts'
+import { shareKey } from '../http/admit-request.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
 import type {
@@ -52,6 +60,9 @@ const TRY_AGAIN_LATER = 1013
 
 /** Registered close code "Internal error". */
 const INTERNAL_ERROR = 1011
+
+/** Codes of errors that are over soon. */
+const PASSING: readonly string[] = ['STORE_UNAVAILABLE', 'OVERLOADED']
 
 /** Selection of the events that a connection gets. */
 interface Subscription {
@@ -99,6 +110,7 @@ export class SocketSession {
   #stopReading: (() => void) | undefined
   readonly #capacity: ConnectionInfo['capacity']
   readonly #context: MessageContext
+  readonly #source: WorkSource
   #lastEventId = ''
   readonly #reader: LiveReader
 
@@ -129,7 +141,12 @@ export class SocketSession {
     this.#stopListening = options.runs.listenToAll((events) => {
       this.#handleEvents(events)
     })
-    const inbox = new MessageInbox(socket, (data) => this.#receive(data))
+    this.#source = { key: shareKey(caller), connection: socket }
+    const inbox = new MessageInbox(
+      socket,
+      (data) => this.#receive(data),
+      () => readTurn(this.#source),
+    )
     socket.on('message', (data) => {
       inbox.take(data)
     })
@@ -139,7 +156,7 @@ export class SocketSession {
       this.#reader.end()
     })
     if (snapshot === 'none') this.#greetBriefly()
-    else void this.#greet()
+    else void workFor(this.#source, () => this.#greet())
   }
 
   /** Sends a message, given as an object or as JSON in UTF-8. */
@@ -254,7 +271,7 @@ export class SocketSession {
 
   /** Closes the connection because its events cannot be read. */
   #fail(text: string, error: unknown): void {
-    const isUnavailable = TuttiError.isInstance(error) && error.code === 'STORE_UNAVAILABLE'
+    const isUnavailable = TuttiError.isInstance(error) && PASSING.includes(error.code)
     this.#options.logger[isUnavailable ? 'warn' : 'error']('Closed a WebSocket after an error', {
       error,
       text,
@@ -265,7 +282,22 @@ export class SocketSession {
   }
 
   async #receive(data: RawData): Promise<void> {
-    const parsed = parseMessage(data)
+    const { key } = this.#source
+    let held: Reservation
+    let refusal: unknown
+    try {
+      held = this.#options.runs.budget.reserve(key, messageSize(data))
+    } catch (error) {
+      // Held until it is refused, because the refusal repeats its type and id.
+      held = this.#options.runs.budget.hold(key, 0)
+      refusal = error
+    }
+    await workFor({ ...this.#source, held }, () => this.#answer(parseMessage(data), refusal))
+    held.release()
+  }
+
+  /** Answers a message. With a refusal, it is not handled. Never rejects. */
+  async #answer(parsed: ParsedMessage, refusal: unknown): Promise<void> {
     const { messagesReceived } = this.#options.metrics.instruments
     let message: ClientMessage | undefined
     let control: string | undefined
@@ -278,6 +310,7 @@ export class SocketSession {
     }
     try {
       this.#context.caller.count()
+      if (refusal !== undefined) throw refusal
       if (!parsed.ok) throw parsed.error
       await answerMessage(parsed.value, this.#context, onDecoded)
     } catch (error) {

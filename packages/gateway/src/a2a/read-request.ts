@@ -1,8 +1,9 @@
 /** Reads the versions and the bodies of A2A requests. */
 import { errorMessage } from '@tutti/core'
+import { readTurn } from '@tutti/runs'
 
 import { MAX_CHUNKS, readBodyStart } from '../http/body-source.ts'
-import { assertJson, assertNotCompressed } from '../http/read-body.ts'
+import { assertJson, assertNotCompressed, LARGE_BODY_BYTES } from '../http/read-body.ts'
 import { parseJsonBytes, type ParsedJson } from '../http/parse-json.ts'
 import { A2aError, invalidParams } from './errors.ts'
 
@@ -26,6 +27,7 @@ export async function readRequest(
   if (bytes.length === 0 && type === null) return undefined
   assertNotCompressed(request)
   assertJson(type)
+  if (bytes.length > LARGE_BODY_BYTES) await readTurn()
   return bytes.length === 0 ? undefined : parseJsonBytes(bytes)
 }
 

@@ -19,6 +19,7 @@ export interface WireError {
 /** Default of `retryAfterMs`: the usual time until a store or a server is available again. */
 const RETRY_MS: Partial<Record<ErrorCode, number>> = {
   STORE_UNAVAILABLE: 5_000,
+  OVERLOADED: 1_000,
   QUERY_TOO_SLOW: 5_000,
   DRAINING: 5_000,
 }

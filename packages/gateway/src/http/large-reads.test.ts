@@ -1,4 +1,4 @@
-import { readTurn } from '@tutti/runs'
+import { ByteBudget, readTurn, workFor } from '@tutti/runs'
 import { describe, expect, it } from 'vitest'
 
 import { LargeReads } from './large-reads.ts'
@@ -7,8 +7,8 @@ import { LargeReads } from './large-reads.ts'
 const turn = readTurn
 
 describe('LargeReads', () => {
-  it('[GW-X1] builds two answers at a time, and the others in the order of their requests', async () => {
-    const reads = new LargeReads(() => undefined)
+  it('[GW-X1] builds two answers at a time, and the others of one connection in the order of their requests', async () => {
+    const reads = new LargeReads(() => undefined, new ByteBudget(100_000_000))
     const begun: number[] = []
     const ends = [1, 2, 3, 4].map(() => Promise.withResolvers<void>())
     const all = ends.map(({ promise }, index) =>
@@ -30,7 +30,7 @@ describe('LargeReads', () => {
   })
 
   it('[GW-X1] passes the slot of a failed answer to the next one', async () => {
-    const reads = new LargeReads(() => undefined)
+    const reads = new LargeReads(() => undefined, new ByteBudget(100_000_000))
     const fail = (): Promise<never> => Promise.reject(new Error('No'))
     const failed = await Promise.allSettled([1, 2, 3].map(() => reads.run(fail)))
     expect(failed.every(({ status }) => status === 'rejected')).toBe(true)
@@ -38,7 +38,7 @@ describe('LargeReads', () => {
   })
 
   it('[GW-X3] skips an answer whose client has disconnected, without using a slot', async () => {
-    const reads = new LargeReads(() => undefined)
+    const reads = new LargeReads(() => undefined, new ByteBudget(100_000_000))
     const first = Promise.withResolvers<void>()
     const client = new AbortController()
     let built = 0
@@ -56,11 +56,45 @@ describe('LargeReads', () => {
     expect(built).toBe(1)
   })
 
+  it('[GW-X1] lets the keys of waiting answers take turns', async () => {
+    const reads = new LargeReads(() => undefined, new ByteBudget(100_000_000))
+    const built: string[] = []
+    const busy = Promise.withResolvers<void>()
+    const first = [1, 2].map(() => reads.run(() => busy.promise))
+    const [many, one] = [
+      { key: 'many', connection: {} },
+      { key: 'one', connection: {} },
+    ]
+    const read = (source: typeof many): Promise<void> =>
+      workFor(source, () => reads.run(async () => void built.push(source.key)))
+    const rest = [many, many, many, one].map(read)
+    busy.resolve()
+    await Promise.all([...first, ...rest])
+    expect(built).toEqual(['many', 'one', 'many', 'many'])
+  })
+
+  it('[GW-X4] limits the bytes of waiting answers, and counts a finished one until its request is answered', async () => {
+    const budget = new ByteBudget(1_000_000)
+    const reads = new LargeReads(() => undefined, budget)
+    const held = budget.hold('a', 0)
+    const end = Promise.withResolvers<Uint8Array>()
+    const source = { key: 'a', connection: {}, held }
+    await workFor(source, async () => {
+      const begun = [reads.run(() => end.promise), reads.run(() => end.promise)]
+      await expect(reads.run(() => end.promise)).rejects.toMatchObject({ code: 'OVERLOADED' })
+      end.resolve(new Uint8Array(1_000))
+      await Promise.all(begun)
+    })
+    expect(budget.used).toBe(2_000)
+    held.release()
+    expect(budget.used).toBe(0)
+  })
+
   it('[GW-X2] frees memory before each answer', async () => {
     let made = 0
     const reads = new LargeReads(() => {
       made += 1
-    })
+    }, new ByteBudget(100_000_000))
     await Promise.all([1, 2, 3].map(() => reads.run(() => Promise.resolve())))
     expect(made).toBe(3)
   })

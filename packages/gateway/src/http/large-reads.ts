@@ -1,35 +1,67 @@
 /**
  * Limits the number of large answers that are built at the same time, and so their memory.
  *
- * GW-X1 At most `AT_ONCE` answers are built at a time; the others wait in order.
+ * GW-X1 At most `AT_ONCE` answers are built at a time. The keys of the others take turns, and then their connections.
  * GW-X2 Before each answer, readers that hold too much unread data are dropped.
  * GW-X3 The turn of a client that has disconnected passes to the next one at once.
+ * GW-X4 A read that waits or is built takes `READ_BYTES` of the budget, so their number is limited. A finished answer
+ *    takes its size until its request has been answered.
  *
  * Each answer begins in its own pass of the event loop, because building one blocks the thread for some milliseconds.
  */
-import { readTurn } from '@tutti/runs'
+import { currentSource, FairQueue, readTurn, type ByteBudget } from '@tutti/runs'
 
 /** Number of answers built at the same time. While one waits for the store, another uses the processor. */
 const AT_ONCE = 2
 
+/** Bytes of the budget for one read: a page of a log. */
+const READ_BYTES = 250_000
+
 /** Queue for building large answers. */
 export class LargeReads {
   readonly #makeRoom: () => void
-  readonly #waiting: (() => void)[] = []
+  readonly #budget: ByteBudget
+  readonly #waiting = new FairQueue<() => void>()
   #building = 0
 
-  constructor(makeRoom: () => void) {
+  constructor(makeRoom: () => void, budget: ByteBudget) {
     this.#makeRoom = makeRoom
+    this.#budget = budget
   }
 
   /**
    * Builds an answer when its turn comes.
    *
    * @throws the reason of `signal` when it has aborted by then.
+   * @throws {TuttiError} OVERLOADED when the budget has no room.
    */
   async run<T>(build: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const source = currentSource()
+    const reading = this.#budget.reserve(source.key, READ_BYTES)
+    try {
+      const answer = await this.#runInTurn(build, signal)
+      if (answer instanceof Uint8Array) source.held?.grow(answer.byteLength)
+      return answer
+    } finally {
+      reading.release()
+    }
+  }
+
+  /** Builds the answer to a request whose work is done, when its turn comes. It is never refused. */
+  async finish<T>(build: () => Promise<T>): Promise<T> {
+    const reading = this.#budget.hold(currentSource().key, READ_BYTES)
+    try {
+      return await this.#runInTurn(build)
+    } finally {
+      reading.release()
+    }
+  }
+
+  async #runInTurn<T>(build: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     if (this.#building >= AT_ONCE) {
-      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+      await new Promise<void>((resolve) => {
+        this.#waiting.push(currentSource(), resolve)
+      })
     } else this.#building += 1
     try {
       signal?.throwIfAborted()

@@ -1,12 +1,16 @@
 /** Reads request bodies: limits their size, parses JSON and validates it. */
 import { errorMessage, TuttiError } from '@tutti/core'
 import { decode } from '@tutti/protocol'
+import { readTurn } from '@tutti/runs'
 
 import { badRequest } from './api-error.ts'
 import { MAX_CHUNKS, readBodyStart, type BodyStart } from './body-source.ts'
 import { parseJsonBytes } from './parse-json.ts'
 
 import type { Static, TSchema } from '@tutti/core'
+
+/** Size of the largest body that is parsed and validated at once, in bytes. A larger one waits for its turn. */
+export const LARGE_BODY_BYTES = 16_384
 
 /**
  * Reads and validates the body of `request`. An empty body is an empty object, so that a call without parameters needs
@@ -19,7 +23,7 @@ export async function readJsonBody<Schema extends TSchema>(
   schema: Schema,
   maxBodyBytes: number,
 ): Promise<Static<Schema>> {
-  const bytes = await readBytes(request, maxBodyBytes)
+  const bytes = await readInTurn(request, maxBodyBytes)
   return decodeBody(schema, bytes.length === 0 ? {} : parseBody(request, bytes))
 }
 
@@ -34,7 +38,7 @@ export async function readUntypedJsonBody<Schema extends TSchema>(
   maxBodyBytes: number,
 ): Promise<Static<Schema>> {
   if (request.headers.has('content-type')) return readJsonBody(request, schema, maxBodyBytes)
-  const bytes = await readBytes(request, maxBodyBytes)
+  const bytes = await readInTurn(request, maxBodyBytes)
   return decodeBody(schema, bytes.length === 0 ? {} : parseUntyped(request, bytes))
 }
 
@@ -42,6 +46,13 @@ function decodeBody<Schema extends TSchema>(schema: Schema, body: unknown): Stat
   const decoded = decode(schema, body)
   if (decoded.ok) return decoded.value
   throw badRequest('request body', decoded.problems)
+}
+
+/** Reads a body and, if it is large, waits for the turn to parse it. */
+async function readInTurn(request: Request, maxBodyBytes: number): Promise<Uint8Array> {
+  const bytes = await readBytes(request, maxBodyBytes)
+  if (bytes.length > LARGE_BODY_BYTES) await readTurn()
+  return bytes
 }
 
 async function readBytes(request: Request, maxBodyBytes: number): Promise<Uint8Array> {

@@ -71,38 +71,40 @@ export type ForkSubmission = { readonly body: ForkContent } & Pick<
 /**
  * Submits a fork of a run; a repeated submission under the same idempotency key returns the existing fork.
  *
- * @throws {TuttiError} as `RunService.fork`; INVALID_WEBHOOK; FORBIDDEN for a parent that the caller may not read.
+ * @throws {TuttiError} as `RunService.fork`; OVERLOADED; INVALID_WEBHOOK; FORBIDDEN for a parent that the caller may not read.
  */
 export async function forkRunAs(
-  options: Pick<GatewayOptions, 'runs' | 'webhooks'>,
+  options: Pick<GatewayOptions, 'runs' | 'webhooks' | 'reads'>,
   parentRunId: string,
   { body, ...submission }: ForkSubmission,
 ): Promise<RunRecord> {
   await assertMayReadRun(options.runs, parentRunId, submission.caller)
-  return options.runs.fork(parentRunId, buildSubmission(options, body, submission))
+  const fork = buildSubmission(options, body, submission)
+  return options.reads.run(() => options.runs.fork(parentRunId, fork))
 }
 
 /**
  * Returns what a fork would do, without creating it.
  *
- * @throws {TuttiError} as `RunService.previewFork`; INVALID_WEBHOOK; FORBIDDEN for a parent that the caller may not read.
+ * @throws {TuttiError} as `RunService.previewFork`; OVERLOADED; INVALID_WEBHOOK; FORBIDDEN for a parent that the caller may not read.
  */
 export async function previewForkAs(
-  options: Pick<GatewayOptions, 'runs' | 'webhooks'>,
+  options: Pick<GatewayOptions, 'runs' | 'webhooks' | 'reads'>,
   parentRunId: string,
   { body, ...submission }: ForkSubmission,
 ): Promise<ForkPreview> {
   await assertMayReadRun(options.runs, parentRunId, submission.caller)
-  return options.runs.previewFork(parentRunId, buildSubmission(options, body, submission))
+  const fork = buildSubmission(options, body, submission)
+  return options.reads.run(() => options.runs.previewFork(parentRunId, fork))
 }
 
 /**
  * Submits a replay of a run; a repeated submission under the same idempotency key returns the existing replay.
  *
- * @throws {TuttiError} as `RunService.replay`; INVALID_WEBHOOK; FORBIDDEN for a parent that the caller may not read.
+ * @throws {TuttiError} as `RunService.replay`; OVERLOADED; INVALID_WEBHOOK; FORBIDDEN for a parent that the caller may not read.
  */
 export async function replayRunAs(
-  options: Pick<GatewayOptions, 'runs' | 'webhooks'>,
+  options: Pick<GatewayOptions, 'runs' | 'webhooks' | 'reads'>,
   parentRunId: string,
   {
     body,
@@ -113,7 +115,8 @@ export async function replayRunAs(
   >,
 ): Promise<RunRecord> {
   await assertMayReadRun(options.runs, parentRunId, submission.caller)
-  return options.runs.replay(parentRunId, buildSubmission(options, body, submission))
+  const replay = buildSubmission(options, body, submission)
+  return options.reads.run(() => options.runs.replay(parentRunId, replay))
 }
 
 /** Refuses a caller that may not read the thread of a submission: the agents of the run know the messages. */

@@ -9,6 +9,7 @@ import { FakeQueue, fakeStorage, type FakeStorage } from '../../test/fake-storag
 import { turns } from '../../test/turns.ts'
 import { GroupCommit } from '../commit/group-commit.ts'
 import { resolveRunServiceOptions, type RunServiceOptions } from '../options.ts'
+import { ByteBudget } from '../load/byte-budget.ts'
 import { RunEnsembles } from './run-ensembles.ts'
 import { RunExecutor } from './run-executor.ts'
 import { SETTLED_AFTER_MS, SUSPECT_LOSSES } from './suspects.ts'
@@ -695,6 +696,7 @@ function setUp({ waiting = [], held, pending, isShared = true, options }: Given 
   const executor = new RunExecutor({
     storage,
     build: 'test',
+    budget: new ByteBudget(1_000_000),
     commits: new GroupCommit({ store: new FakeCommits(), clock, onWritten: ignore }),
     ensembles: new RunEnsembles([engine.ensemble], { tools: undefined, models: undefined }),
     settings: resolveRunServiceOptions({

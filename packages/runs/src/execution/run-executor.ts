@@ -35,6 +35,7 @@ import { LeaseTimer } from './lease-timer.ts'
 import { Execution, type ExecutionEnd, type ExecutionOptions } from './execution.ts'
 import { applyCaptureMode, redactedJournal } from '../commit/redacted-journal.ts'
 import { SETTLED_AFTER_MS } from './suspects.ts'
+import { eventSize } from '../feed/follow-events.ts'
 
 import type { GroupCommit } from '../commit/group-commit.ts'
 import type { ResolvedRunServiceOptions } from '../options.ts'
@@ -51,6 +52,7 @@ import type { RunStorage } from '../ports/run-storage.ts'
 import type { CommandAnswer, PendingCommand } from '../ports/command-queue.ts'
 import type { RunRecord } from '../run-record.ts'
 import type { RunEnsembles } from './run-ensembles.ts'
+import type { ByteBudget } from '../load/byte-budget.ts'
 
 /** The parts of a run service that an executor uses. */
 export interface RunExecutorOptions {
@@ -60,6 +62,8 @@ export interface RunExecutorOptions {
   readonly settings: ResolvedRunServiceOptions
   /** Id of the build of this process. */
   readonly build: string
+  /** Counts the runs that execute. */
+  readonly budget: ByteBudget
 }
 
 /** Number of renewals within the duration of one lease. */
@@ -460,7 +464,9 @@ export class RunExecutor {
     reportActivity(settings, { kind: 'claimed', run, lostOwners })
     const execution = new Execution(claim, this.#executionOptions(claim))
     this.#active.set(runId, execution)
+    const held = this.#options.budget.hold(run.actor ?? '', eventSize(run))
     void execution.over.then((end) => {
+      held.release()
       if (this.#active.get(runId) === execution) {
         this.#active.delete(runId)
         reportActivity(settings, { kind: 'released', runId, end })

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+
+import { FairQueue } from './fair-queue.ts'
+
+/** Takes everything from a queue. */
+function drain(queue: FairQueue<string>): readonly string[] {
+  const items: string[] = []
+  for (let item = queue.shift(); item !== undefined; item = queue.shift()) items.push(item)
+  return items
+}
+
+describe('FairQueue', () => {
+  it('[RUNS-L1] lets keys take turns, regardless of how much each has in the queue', () => {
+    const queue = new FairQueue<string>()
+    const connection = {}
+    for (const item of ['a1', 'a2', 'a3', 'a4']) queue.push({ key: 'a', connection }, item)
+    queue.push({ key: 'b', connection: {} }, 'b1')
+    queue.push({ key: 'c', connection: {} }, 'c1')
+    expect(drain(queue)).toEqual(['a1', 'b1', 'c1', 'a2', 'a3', 'a4'])
+  })
+
+  it('[RUNS-L1] lets the connections of a key take turns, each in the order of its items', () => {
+    const queue = new FairQueue<string>()
+    const [first, second] = [{}, {}]
+    for (const item of ['1', '2', '3']) queue.push({ key: 'a', connection: first }, item)
+    for (const item of ['x', 'y']) queue.push({ key: 'a', connection: second }, item)
+    expect(drain(queue)).toEqual(['1', 'x', '2', 'y', '3'])
+  })
+
+  it('[RUNS-L1] gives a key that comes back its place behind the others', () => {
+    const queue = new FairQueue<string>()
+    const [a, b] = [
+      { key: 'a', connection: {} },
+      { key: 'b', connection: {} },
+    ]
+    queue.push(a, 'a1')
+    queue.push(b, 'b1')
+    queue.push(b, 'b2')
+    expect(queue.shift()).toBe('a1')
+    queue.push(a, 'a2')
+    expect(drain(queue)).toEqual(['b1', 'a2', 'b2'])
+    expect(queue.shift()).toBeUndefined()
+  })
+})

@@ -1,0 +1,40 @@
+/**
+ * Queue that is fair to keys, and within a key to connections. No I/O.
+ *
+ * RUNS-L1 Keys take turns, and within a key its connections take turns. The items of one connection leave in order.
+ */
+import type { WorkSource } from './work-source.ts'
+
+/** Identifies the key and the connection of an item. */
+export type QueueSource = Pick<WorkSource, 'key' | 'connection'>
+
+/** Items that wait for something that one of them gets at a time. */
+export class FairQueue<T> {
+  /** Waiting items by key and connection. A map iterates in insertion order, so the first key is next. */
+  readonly #keys = new Map<string, Map<object, T[]>>()
+
+  /** Adds an item. */
+  push({ key, connection }: QueueSource, item: T): void {
+    const connections = this.#keys.get(key) ?? new Map<object, T[]>()
+    const items = connections.get(connection) ?? []
+    items.push(item)
+    connections.set(connection, items)
+    this.#keys.set(key, connections)
+  }
+
+  /** Removes and returns the next item; undefined when none waits. */
+  shift(): T | undefined {
+    for (const [key, connections] of this.#keys) {
+      const [next] = connections
+      if (next === undefined) continue
+      const [connection, items] = next
+      const item = items.shift()
+      connections.delete(connection)
+      if (items.length > 0) connections.set(connection, items)
+      this.#keys.delete(key)
+      if (connections.size > 0) this.#keys.set(key, connections)
+      return item
+    }
+    return undefined
+  }
+}
