@@ -74,6 +74,11 @@ const TASKS = {
     build()
     return run(NODE, ['--conditions=@tutti/source', 'tooling/fuzz/fuzz.ts', ...words], ENV)
   },
+  hostile(words) {
+    install()
+    build()
+    return run(NODE, ['--conditions=@tutti/source', 'tooling/hostile/hostile.ts', ...words], ENV)
+  },
   counts(words) {
     install()
     return run(NODE, ['tooling/tasks/counts.ts', ...words], ENV)

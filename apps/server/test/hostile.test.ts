@@ -1,55 +1,21 @@
 /**
  * Tests a server with 384 MiB of heap under a fixed set of hostile requests and readers. It must survive, return small
- * errors, and stay responsive.
- *
- * Another process measures the response times, as this one is busy with the load. Where the system reports it, only the
- * processor time of the server counts. The best of several attacks counts: a stall of the server occurs in each of them,
- * a delay by other work of the machine does not.
+ * errors, and keep serving. `npm run hostile` measures how fast it serves others meanwhile.
  */
-import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 
 import { HostileLoad } from './hostile-load.ts'
 import { ServerProcess, temporaryDirectory } from './server-process.ts'
 
 const CONFIG = fileURLToPath(new URL('./fixtures/loud.config.ts', import.meta.url))
-const POLLER = fileURLToPath(new URL('./fixtures/poll-health.mjs', import.meta.url))
-
-/** Limit of the 99th percentile of the response time of the health check, in milliseconds. */
-const MAX_P99_MS = 250
 
 /** Maximum size of the body of an error, in bytes. */
 const MAX_ERROR_BYTES = 16_384
 
 const LARGE_RUNS = 10
-const ROUNDS = 12
-
-/** Minimum number of health checks per attack, so that the 99th percentile is meaningful. */
-const MIN_POLLS = 50
-
-/** Maximum number of attacks; the test ends with the first one within the limit. */
-const MAX_ATTACKS = 4
-
-const report: string[] = []
-afterAll(() => {
-  console.log(report.join('\n'))
-})
-
-/** Starts to measure response times. Returns a function that stops and returns the sorted times. */
-function timeHealth({ url, pid }: ServerProcess): () => Promise<readonly number[]> {
-  const poller = spawn(process.execPath, [POLLER, `${url}/api/health/live`, String(pid)])
-  let printed = ''
-  poller.stdout.on('data', (data: Buffer) => (printed += data.toString()))
-  return async () => {
-    const ended = new Promise((resolve) => poller.once('close', resolve))
-    poller.stdin.end()
-    await ended
-    const times: unknown = JSON.parse(printed)
-    return Array.isArray(times) ? times.map(Number).toSorted((a, b) => a - b) : []
-  }
-}
+const ROUNDS = 6
 
 const many = (count: number, item: (index: number) => unknown): unknown[] =>
   Array.from({ length: count }, (_, index) => item(index))
@@ -119,28 +85,8 @@ async function attack(load: HostileLoad, runIds: readonly string[]): Promise<num
   return largest
 }
 
-/** Runs one attack. Returns the 99th percentile of the response times, in milliseconds. */
-async function timedAttack(server: ServerProcess, runIds: readonly string[]): Promise<number> {
-  using load = new HostileLoad(server.url)
-  const health = timeHealth(server)
-  let largest = 0
-  for (let round = 0; round < ROUNDS; round += 1) {
-    largest = Math.max(largest, await attack(load, runIds))
-  }
-  const times = await health()
-  const at = (part: number): number => Math.round(times[Math.ceil(times.length * part) - 1] ?? 0)
-  report.push(
-    `Health during ${times.length} polls: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms; ` +
-      `largest error ${largest} bytes`,
-  )
-  expect(largest).toBeGreaterThan(0)
-  expect(largest).toBeLessThanOrEqual(MAX_ERROR_BYTES)
-  expect(times.length).toBeGreaterThan(MIN_POLLS)
-  return at(0.99)
-}
-
 it(
-  'a process with 384 MiB of heap survives hostile requests and readers, and stays responsive',
+  'a process with 384 MiB of heap survives hostile requests and readers, with small errors, and keeps serving',
   { timeout: 180_000 },
   async () => {
     using files = temporaryDirectory()
@@ -156,12 +102,15 @@ it(
       await client.runs.result(runId)
       runIds.push(runId)
     }
-    let best = Infinity
-    for (let attempt = 0; attempt < MAX_ATTACKS && best > MAX_P99_MS; attempt += 1) {
-      best = Math.min(best, await timedAttack(server, runIds))
+    using load = new HostileLoad(server.url)
+    let largest = 0
+    for (let round = 0; round < ROUNDS; round += 1) {
+      largest = Math.max(largest, await attack(load, runIds))
+      expect((await fetch(`${server.url}/api/health/live`)).status).toBe(200)
     }
+    expect(largest).toBeGreaterThan(0)
+    expect(largest).toBeLessThanOrEqual(MAX_ERROR_BYTES)
     expect(server.hasExited).toBe(false)
-    expect(best).toBeLessThanOrEqual(MAX_P99_MS)
     const { runs } = await client.runs.list()
     expect(runs.length).toBeGreaterThanOrEqual(LARGE_RUNS)
   },

@@ -23,6 +23,14 @@ export interface Stall {
   readonly at: number
 }
 
+/** Options of a server process. */
+export interface FuzzServerOptions {
+  /** Path of its config. @default ensembles for generated requests */
+  readonly config?: string
+  /** Options of Node. @default [] */
+  readonly node?: readonly string[]
+}
+
 /** A server process with an empty store. */
 export class FuzzServer implements AsyncDisposable {
   readonly #child: ChildProcess
@@ -33,15 +41,15 @@ export class FuzzServer implements AsyncDisposable {
   readonly #exited: Promise<void>
   #url = ''
 
-  private constructor() {
+  private constructor({ config = CONFIG, node = [] }: FuzzServerOptions) {
     if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is not built: run "npm run build"`)
     const inherited = Object.entries(process.env).filter(([name]) => !OWN.test(name))
-    this.#child = spawn(process.execPath, ['--import', WATCH, PROGRAM, 'start'], {
+    this.#child = spawn(process.execPath, [...node, '--import', WATCH, PROGRAM, 'start'], {
       cwd: this.#data,
       env: {
         ...Object.fromEntries(inherited),
         PORT: '0',
-        TUTTI_CONFIG: CONFIG,
+        TUTTI_CONFIG: config,
         TUTTI_DATA_DIR: this.#data,
         LOG_LEVEL: 'warn',
       },
@@ -64,8 +72,8 @@ export class FuzzServer implements AsyncDisposable {
   }
 
   /** Starts a server and waits until it accepts requests. */
-  static async start(): Promise<FuzzServer> {
-    const server = new FuzzServer()
+  static async start(options: FuzzServerOptions = {}): Promise<FuzzServer> {
+    const server = new FuzzServer(options)
     while (server.url === '' && !server.hasEnded) {
       await new Promise((resolve) => {
         server.#child.stdout?.once('data', resolve)

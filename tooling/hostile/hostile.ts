@@ -1,0 +1,94 @@
+/**
+ * `npm run hostile`: starts the built server with a small heap. One key sends the largest requests that the limits allow
+ * over many connections, without pause; another key reads and submits.
+ *
+ * The process must survive, every 503 must have Retry-After, no other status of 500 or above may occur, and the other key
+ * must always be served; a violation ends it with code 1. The times are printed with their goals, which do not fail it.
+ * Loopback only.
+ */
+import { parseArgs } from 'node:util'
+
+import { runHostile, type HostileOptions, type Times } from './lib/run-hostile.ts'
+
+const USAGE = `Usage: npm run hostile -- [options]
+
+  --seconds N      duration of the load (60)
+  --heap N         heap of the server in MiB (384)
+  --connections N  connections of the hostile key (24)
+`
+
+/** Exit code for an invalid command line, as shells use it. */
+const EXIT_USAGE = 2
+
+/** Maximum number of violations that are printed. */
+const MAX_PRINTED = 20
+
+/** Goals of the other key, in milliseconds. */
+const GOALS = {
+  health: { part: 1, ms: 250 },
+  read: { part: 0.95, ms: 1_000 },
+  submit: { part: 0.95, ms: 1_000 },
+} as const satisfies Record<keyof Times, object>
+
+process.exit(await main())
+
+async function main(): Promise<number> {
+  if (process.argv.includes('--help')) {
+    console.log(USAGE)
+    return 0
+  }
+  const options = readOptions()
+  if (typeof options === 'string') {
+    console.error(`${options}\n\n${USAGE}`)
+    return EXIT_USAGE
+  }
+  const { seconds, heapMb, connections } = options
+  console.log(`hostile: ${connections} connections, heap of ${heapMb} MiB, ${seconds} s`)
+  const { times, statuses, heapBytes, violations } = await runHostile(options)
+  for (const [name, { part, ms }] of Object.entries(GOALS)) {
+    // NOTE: the keys of GOALS are those of the times.
+    printTimes(name, times[name as keyof Times], { part, ms })
+  }
+  console.log(`heap      ${Math.round(heapBytes / 1024 / 1024)} MiB at most`)
+  const counts = Object.entries(statuses).toSorted(([a], [b]) => a.localeCompare(b))
+  const total = counts.reduce((sum, [, count]) => sum + count, 0)
+  for (const [status, count] of counts) {
+    console.log(`  ${status.padEnd(18)} ${count} (${Math.round((100 * count) / total)} %)`)
+  }
+  for (const violation of violations.slice(0, MAX_PRINTED)) console.log(`VIOLATION ${violation}`)
+  console.log(violations.length === 0 ? 'No violations' : `${violations.length} violations`)
+  return violations.length === 0 ? 0 : 1
+}
+
+function printTimes(
+  name: string,
+  times: readonly number[],
+  { part, ms }: { readonly part: number; readonly ms: number },
+): void {
+  const sorted = times.toSorted((a, b) => a - b)
+  const at = (share: number): number =>
+    Math.round(sorted[Math.ceil(sorted.length * share) - 1] ?? 0)
+  const isMet = at(part) <= ms
+  const goal = part === 1 ? `max <= ${ms}` : `p${part * 100} <= ${ms}`
+  console.log(
+    `${name.padEnd(9)} ${sorted.length} requests, p50 ${at(0.5)}, p95 ${at(0.95)}, p99 ${at(0.99)}, max ${at(1)} ms; ` +
+      `goal ${goal} ms: ${isMet ? 'met' : 'not met'}`,
+  )
+}
+
+/** Parses the command line; returns the options or the problem. */
+function readOptions(): HostileOptions | string {
+  const { values } = parseArgs({
+    options: {
+      seconds: { type: 'string', default: '60' },
+      heap: { type: 'string', default: '384' },
+      connections: { type: 'string', default: '24' },
+    },
+  })
+  for (const name of ['seconds', 'heap', 'connections'] as const) {
+    if (!(Number(values[name]) > 0))
+      return `--${name} must be a number above 0, got "${values[name]}"`
+  }
+  const { seconds, heap, connections } = values
+  return { seconds: Number(seconds), heapMb: Number(heap), connections: Number(connections) }
+}

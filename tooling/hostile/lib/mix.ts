@@ -1,0 +1,122 @@
+/** The requests of a hostile caller: the largest and most expensive ones that the limits allow. */
+import type { HostileConnection, HostileRequest } from './connection.ts'
+
+/** Runs that requests read, fork, replay and compare. */
+export interface KnownRuns {
+  /** Runs with long outputs. */
+  readonly loud: readonly string[]
+}
+
+/** Names of the kinds of requests. */
+export type Kind = keyof typeof REQUESTS
+
+/** Size of the largest input, in bytes. A body has at most 1,000,000. */
+const LARGEST = 980_000
+
+const INPUT = 'x'.repeat(LARGEST)
+const SUBMISSION = JSON.stringify({ ensemble: 'echo', inputs: { topic: INPUT } })
+
+/** Number of queries that one WebSocket sends at once; the server handles as many at a time. */
+const QUERIES = 64
+
+/** Time after which a WebSocket is left, in milliseconds. */
+const SOCKET_MS = 20_000
+
+const rpc = (method: string, params: object): HostileRequest => ({
+  method: 'POST',
+  path: '/a2a',
+  body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+})
+
+const REQUESTS = {
+  submit: () => ({ method: 'POST', path: '/api/runs', body: SUBMISSION }),
+  list: () => ({ path: '/api/runs?limit=1000' }),
+  fork: ([run]) => ({ method: 'POST', path: `/api/runs/${run}/fork`, body: '{"at":2}' }),
+  replay: ([run]) => ({
+    method: 'POST',
+    path: `/api/runs/${run}/replay`,
+    body: '{"mode":"frozen"}',
+  }),
+  compare: ([a, b]) => ({ path: `/api/runs/compare?a=${a}&b=${b}` }),
+  detail: ([run]) => ({ path: `/api/runs/${run}` }),
+  trace: ([run]) => ({ path: `/api/runs/${run}/trace` }),
+  events: ([run]) => ({
+    path: `/api/runs/${run}/events`,
+    headers: { accept: 'text/event-stream' },
+  }),
+  tasks: () => rpc('ListTasks', { pageSize: 100, includeArtifacts: true }),
+  task: ([id]) => rpc('GetTask', { id }),
+  message: () =>
+    rpc('SendMessage', {
+      message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: INPUT }] },
+      configuration: { returnImmediately: true },
+    }),
+  chat: () => ({
+    method: 'POST',
+    path: '/v1/chat/completions',
+    body: JSON.stringify({ model: 'echo', messages: [{ role: 'user', content: INPUT }] }),
+  }),
+} satisfies Record<string, (runs: readonly string[]) => HostileRequest>
+
+/** Kinds of requests, in the order in which a connection sends them. */
+export const KINDS = Object.keys(REQUESTS) as readonly Kind[]
+
+/** Builds request number `turn` of its kind. */
+export function buildRequest(kind: Kind, { loud }: KnownRuns, turn: number): HostileRequest {
+  const at = turn % loud.length
+  return REQUESTS[kind]([...loud.slice(at), ...loud.slice(0, at)])
+}
+
+/** Results of a WebSocket: replies, and refusals because of the load. */
+export interface SocketAnswers {
+  readonly replies: number
+  readonly overloaded: number
+  /** Refusals that do not say when to try again. */
+  readonly withoutRetry: number
+}
+
+/** Opens a WebSocket, sends as many queries as are handled at a time and the largest submission, and awaits the replies. */
+export async function querySocket(
+  connection: HostileConnection,
+  url: string,
+  { loud: [a = '', b = ''] }: KnownRuns,
+): Promise<SocketAnswers> {
+  const { text } = await connection.send({ method: 'POST', path: '/api/tickets', body: '{}' })
+  const ticket = /"ticket":"([^"]+)"/.exec(text)?.[1] ?? ''
+  const address = `${url.replace('http', 'ws')}/ws?snapshot=none&ticket=${encodeURIComponent(ticket)}`
+  const socket = new WebSocket(address)
+  const result = { replies: 0, overloaded: 0, withoutRetry: 0 }
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, SOCKET_MS)
+  socket.addEventListener('open', () => {
+    for (let index = 0; index < QUERIES; index += 1) {
+      const query = [
+        { query: 'runs', filter: { limit: 1_000 } },
+        { query: 'run_detail', runId: a },
+        { query: 'comparison', compare: { a, b } },
+      ][index % 3]
+      socket.send(JSON.stringify({ type: 'state_query', requestId: `q${index}`, ...query }))
+    }
+    socket.send(JSON.stringify({ type: 'run_request', ...JSON.parse(SUBMISSION) }))
+  })
+  socket.addEventListener('message', ({ data }) => {
+    const reply = String(data)
+    if (reply.startsWith('{"type":"hello"')) return
+    result.replies += 1
+    if (reply.length < 10_000 && reply.includes('"OVERLOADED"')) {
+      result.overloaded += 1
+      if (!reply.includes('"retryAfterMs"')) result.withoutRetry += 1
+    }
+    if (result.replies > QUERIES) resolve()
+  })
+  socket.addEventListener('close', () => {
+    resolve()
+  })
+  socket.addEventListener('error', () => {
+    resolve()
+  })
+  await promise
+  clearTimeout(timer)
+  socket.close()
+  return result
+}
