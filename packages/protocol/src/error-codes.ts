@@ -206,7 +206,8 @@ export const ERROR_CODES = {
   OVERLOADED: {
     status: 503,
     retryable: true,
-    meaning: 'The requests in flight, of all callers or of this one, hold as many bytes as they may',
+    meaning:
+      'The requests in flight, of all callers or of this one, hold as many bytes as they may',
   },
   QUERY_TOO_SLOW: {
     status: 503,

@@ -1,6 +1,6 @@
 /**
  * Process that measures what another caller notices during the load: health checks, reads and submissions of a second key,
- * and the heap of the server. It sends every finding to its parent. A process of its own, so that the load does not delay it.
+ * and the heap of the server. It sends every finding to its parent. A separate process, so that the load does not delay it.
  */
 import { Agent, request } from 'node:http'
 

@@ -4,7 +4,7 @@
  * API-I1 At most `MAX_IN_FLIGHT` messages are handled at a time. They start in the order of arrival.
  * API-I2 At most `PER_TURN` messages start before other connections and timers get a turn.
  * API-I3 While messages wait, the connection is not read. This slows the sender down and bounds memory.
- * API-I4 A large message starts in a turn of its own, for which later messages of the connection wait.
+ * API-I4 A large message waits for a read turn, and later messages of the connection wait for it.
  */
 import { LARGE_BODY_BYTES } from '@tutti/gateway'
 
