@@ -3,9 +3,9 @@
  * store answers at once, and a page takes some milliseconds of the thread: without turns, many concurrent readers would
  * block all other work.
  *
- * RUNS-U5 The next turn comes after `PASSES` passes of the event loop, or earlier if other work has taken `OTHER_MS`.
+ * RUNS-FL5 The next turn comes after `PASSES` passes of the event loop, or earlier if other work has taken `OTHER_MS`.
  *    The time of a turn itself does not count.
- * RUNS-U6 Turns are fair to keys, then to connections.
+ * RUNS-FL6 Turns are fair to keys, then to connections.
  */
 import { FairQueue } from '../load/fair-queue.ts'
 import { currentSource, type WorkSource } from '../load/work-source.ts'

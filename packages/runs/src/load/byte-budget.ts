@@ -2,10 +2,10 @@
  * Limits the bytes in flight of a process: bodies of requests and messages until they are answered, large answers until
  * they are sent, reads that wait or are built, and runs that execute. No I/O.
  *
- * RUNS-U2 A reservation is refused with OVERLOADED if all of them would exceed the limit.
- * RUNS-U3 A key gets at most as much as it leaves free, so that one key gets at most half, and of n keys each gets a
+ * RUNS-FL2 A reservation is refused with OVERLOADED if all of them would exceed the limit.
+ * RUNS-FL3 A key gets at most as much as it leaves free, so that one key gets at most half, and of n keys each gets a
  *    share of 1/(n+1). A key that holds nothing can use everything that is free.
- * RUNS-U4 Accepted work is held without being refused; it only makes others wait.
+ * RUNS-FL4 Accepted work is held without being refused; it only makes others wait.
  *
  * @see https://doi.org/10.1109/90.664262 "Dynamic queue length thresholds for shared-memory packet switches", alpha = 1
  */

@@ -1,7 +1,7 @@
 /**
  * Queue that is fair to keys, and within a key to connections. No I/O.
  *
- * RUNS-U1 Keys take turns, and within a key its connections take turns. The items of one connection leave in order.
+ * RUNS-FL1 Keys take turns, and within a key its connections take turns. The items of one connection leave in order.
  */
 import type { WorkSource } from './work-source.ts'
 
