@@ -8,6 +8,7 @@
  */
 import { parseArgs } from 'node:util'
 
+import { KINDS } from './lib/mix.ts'
 import { runHostile, type HostileOptions, type Times } from './lib/run-hostile.ts'
 
 const USAGE = `Usage: npm run hostile -- [options]
@@ -15,6 +16,7 @@ const USAGE = `Usage: npm run hostile -- [options]
   --seconds N      duration of the load (60)
   --heap N         heap of the server in MiB (384)
   --connections N  connections of the hostile key (24)
+  --only KINDS     kinds of requests, separated by commas (${KINDS.join(',')})
 `
 
 /** Exit code for an invalid command line, as shells use it. */
@@ -44,11 +46,12 @@ async function main(): Promise<number> {
   }
   const { seconds, heapMb, connections } = options
   console.log(`hostile: ${connections} connections, heap of ${heapMb} MiB, ${seconds} s`)
-  const { times, statuses, heapBytes, violations } = await runHostile(options)
+  const { times, statuses, stallsMs, heapBytes, violations } = await runHostile(options)
   for (const [name, { part, ms }] of Object.entries(GOALS)) {
     // NOTE: the keys of GOALS are those of the times.
     printTimes(name, times[name as keyof Times], { part, ms })
   }
+  console.log(`stalls    ${stallsMs.join(', ')} ms are the longest of the event loop`)
   console.log(`heap      ${Math.round(heapBytes / 1024 / 1024)} MiB at most`)
   const counts = Object.entries(statuses).toSorted(([a], [b]) => a.localeCompare(b))
   const total = counts.reduce((sum, [, count]) => sum + count, 0)
@@ -83,12 +86,22 @@ function readOptions(): HostileOptions | string {
       seconds: { type: 'string', default: '60' },
       heap: { type: 'string', default: '384' },
       connections: { type: 'string', default: '24' },
+      only: { type: 'string', default: KINDS.join(',') },
     },
   })
   for (const name of ['seconds', 'heap', 'connections'] as const) {
     if (!(Number(values[name]) > 0))
       return `--${name} must be a number above 0, got "${values[name]}"`
   }
-  const { seconds, heap, connections } = values
-  return { seconds: Number(seconds), heapMb: Number(heap), connections: Number(connections) }
+  const { seconds, heap, connections, only } = values
+  const names = only.split(',')
+  const unknown = names.filter((name) => !KINDS.some((kind) => kind === name))
+  if (unknown.length > 0)
+    return `Unknown kind "${unknown.join('", "')}". Known: ${KINDS.join(', ')}`
+  return {
+    seconds: Number(seconds),
+    heapMb: Number(heap),
+    connections: Number(connections),
+    kinds: KINDS.filter((kind) => names.includes(kind)),
+  }
 }

@@ -7,8 +7,8 @@ export interface KnownRuns {
   readonly loud: readonly string[]
 }
 
-/** Names of the kinds of requests. */
-export type Kind = keyof typeof REQUESTS
+/** Names of the kinds of requests; `socket` is a WebSocket with many. */
+export type Kind = keyof typeof REQUESTS | 'socket'
 
 /** Size of the largest input, in bytes. A body has at most 1,000,000. */
 const LARGEST = 980_000
@@ -59,10 +59,17 @@ const REQUESTS = {
 } satisfies Record<string, (runs: readonly string[]) => HostileRequest>
 
 /** Kinds of requests, in the order in which a connection sends them. */
-export const KINDS = Object.keys(REQUESTS) as readonly Kind[]
+export const KINDS: readonly Kind[] = [
+  ...(Object.keys(REQUESTS) as (keyof typeof REQUESTS)[]),
+  'socket',
+]
 
 /** Builds request number `turn` of its kind. */
-export function buildRequest(kind: Kind, { loud }: KnownRuns, turn: number): HostileRequest {
+export function buildRequest(
+  kind: Exclude<Kind, 'socket'>,
+  { loud }: KnownRuns,
+  turn: number,
+): HostileRequest {
   const at = turn % loud.length
   return REQUESTS[kind]([...loud.slice(at), ...loud.slice(0, at)])
 }

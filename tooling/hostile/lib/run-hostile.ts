@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 import { FuzzServer } from '../../fuzz/lib/fuzz-server.ts'
 import { HostileConnection } from './connection.ts'
-import { buildRequest, KINDS, querySocket, type KnownRuns } from './mix.ts'
+import { buildRequest, querySocket, type Kind, type KnownRuns } from './mix.ts'
 
 const CONFIG = fileURLToPath(new URL('../fixtures/hostile.config.mjs', import.meta.url))
 const WATCH = fileURLToPath(new URL('watch-caller.mjs', import.meta.url))
@@ -25,6 +25,8 @@ export interface HostileOptions {
   /** Maximum size of V8's old generation, in MiB. */
   readonly heapMb: number
   readonly connections: number
+  /** Kinds of requests, in the order in which each connection sends them. */
+  readonly kinds: readonly Kind[]
 }
 
 /** Times of the requests of the other caller, in milliseconds. */
@@ -39,6 +41,8 @@ export interface HostileReport {
   readonly times: Times
   /** Number of answers to the hostile caller by status; `broken` for connections that broke. */
   readonly statuses: Readonly<Record<string, number>>
+  /** Longest gaps in which the main thread of the server computed, in milliseconds. */
+  readonly stallsMs: readonly number[]
   /** Largest measured heap in use, in bytes. */
   readonly heapBytes: number
   /** Promises that were broken, except for slow answers. */
@@ -52,14 +56,15 @@ type Finding =
 
 /** Runs the mix. */
 export async function runHostile(options: HostileOptions): Promise<HostileReport> {
-  const { seconds, heapMb, connections } = options
+  const { seconds, heapMb, connections, kinds } = options
   await using server = await FuzzServer.start({
     config: CONFIG,
     node: [`--max-old-space-size=${heapMb}`],
   })
-  const load = new Load(server.url, await submitLoudRuns(server.url))
+  const load = new Load(server.url, { runs: await submitLoudRuns(server.url), kinds })
   const watch = watchCaller(server.url)
   const until = performance.now() + seconds * 1_000
+  server.stalls.length = 0
   const isOver = (): boolean => performance.now() > until || server.hasEnded
   const attackers = Array.from({ length: connections }, (_, index) => load.attack(index, isOver))
   await Promise.race([Promise.all(attackers), after(seconds * 1_000 + LAST_ANSWERS_MS)])
@@ -67,29 +72,37 @@ export async function runHostile(options: HostileOptions): Promise<HostileReport
   const violations = [...load.violations, ...problems]
   if (server.hasEnded) violations.push(`The server has ended: ${server.output.slice(-500)}`)
   else violations.push(...(await findLateProblems(server.url)))
-  return { times, heapBytes, statuses: load.statuses, violations }
+  const stallsMs = server.stalls
+    .map(({ stalledMs }) => Math.round(stalledMs))
+    .toSorted((a, b) => b - a)
+    .slice(0, 5)
+  return { times, heapBytes, stallsMs, statuses: load.statuses, violations }
 }
 
 /** Requests of the hostile caller, and their answers. */
 class Load {
   readonly #url: string
   readonly #runs: KnownRuns
+  readonly #kinds: readonly Kind[]
   readonly statuses: Record<string, number> = {}
   readonly violations: string[] = []
 
-  constructor(url: string, runs: KnownRuns) {
+  constructor(
+    url: string,
+    { runs, kinds }: Pick<HostileOptions, 'kinds'> & { readonly runs: KnownRuns },
+  ) {
     this.#url = url
     this.#runs = runs
+    this.#kinds = kinds
   }
 
   /** Sends requests over one connection until the load is over. */
   async attack(index: number, isOver: () => boolean): Promise<void> {
     using connection = new HostileConnection(this.#url, HOSTILE)
     for (let turn = index; !isOver(); turn += 1) {
-      // The socket is one kind more.
-      const kind = KINDS[turn % (KINDS.length + 1)]
+      const kind = this.#kinds[turn % this.#kinds.length] ?? 'socket'
       try {
-        if (kind === undefined) await this.#query(connection)
+        if (kind === 'socket') await this.#query(connection)
         else this.#judge(kind, await connection.send(buildRequest(kind, this.#runs, turn)))
       } catch {
         this.#count('broken')

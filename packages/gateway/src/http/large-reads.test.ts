@@ -60,17 +60,26 @@ describe('LargeReads', () => {
     const reads = new LargeReads(() => undefined, new ByteBudget(100_000_000))
     const built: string[] = []
     const busy = Promise.withResolvers<void>()
-    const first = [1, 2].map(() => reads.run(() => busy.promise))
-    const [many, one] = [
-      { key: 'many', connection: {} },
-      { key: 'one', connection: {} },
-    ]
-    const read = (source: typeof many): Promise<void> =>
-      workFor(source, () => reads.run(async () => void built.push(source.key)))
-    const rest = [many, many, many, one].map(read)
+    const first = ['x', 'x', 'y', 'z'].map((key) =>
+      workFor({ key, connection: {} }, () => reads.run(() => busy.promise)),
+    )
+    const rest = ['many', 'many', 'many', 'one'].map((key) =>
+      workFor({ key, connection: {} }, () => reads.run(async () => void built.push(key))),
+    )
     busy.resolve()
     await Promise.all([...first, ...rest])
     expect(built).toEqual(['many', 'one', 'many', 'many'])
+  })
+
+  it('[GW-X1] builds an answer of another key while one key has many that take long', async () => {
+    const reads = new LargeReads(() => undefined, new ByteBudget(100_000_000))
+    const end = Promise.withResolvers<void>()
+    const many = { key: 'many', connection: {} }
+    const slow = [1, 2, 3, 4].map(() => workFor(many, () => reads.run(() => end.promise)))
+    const other = { key: 'other', connection: {} }
+    expect(await workFor(other, () => reads.run(async () => 'built'))).toBe('built')
+    end.resolve()
+    await Promise.all(slow)
   })
 
   it('[GW-X4] limits the bytes of waiting answers, and counts a finished one until its request is answered', async () => {

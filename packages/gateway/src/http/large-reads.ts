@@ -1,7 +1,8 @@
 /**
  * Limits the number of large answers that are built at the same time, and so their memory.
  *
- * GW-X1 At most `AT_ONCE` answers are built at a time. The keys of the others take turns, and then their connections.
+ * GW-X1 At most `AT_ONCE` answers are built at a time, and those of one key only leave as many free. The keys of the others
+ *    take turns, and then their connections.
  * GW-X2 Before each answer, readers that hold too much unread data are dropped.
  * GW-X3 The turn of a client that has disconnected passes to the next one at once.
  * GW-X4 A read that waits or is built takes `READ_BYTES` of the budget, so their number is limited. A finished answer
@@ -9,10 +10,13 @@
  *
  * Each answer begins in its own pass of the event loop, because building one blocks the thread for some milliseconds.
  */
-import { currentSource, FairQueue, readTurn, type ByteBudget } from '@tutti/runs'
+import { ByteBudget, currentSource, FairQueue, readTurn, type Reservation } from '@tutti/runs'
 
-/** Number of answers built at the same time. While one waits for the store, another uses the processor. */
-const AT_ONCE = 2
+/**
+ * Maximum number of answers built at the same time: two of one key, so that one uses the processor while another waits for
+ * the store, and at least one of each further key.
+ */
+const AT_ONCE = 4
 
 /** Bytes of the budget for one read: a page of a log. */
 const READ_BYTES = 250_000
@@ -22,7 +26,8 @@ export class LargeReads {
   readonly #makeRoom: () => void
   readonly #budget: ByteBudget
   readonly #waiting = new FairQueue<() => void>()
-  #building = 0
+  /** Counts the answers that are being built; each is one of {@link AT_ONCE}. */
+  readonly #building = new ByteBudget(AT_ONCE)
 
   constructor(makeRoom: () => void, budget: ByteBudget) {
     this.#makeRoom = makeRoom
@@ -58,20 +63,25 @@ export class LargeReads {
   }
 
   async #runInTurn<T>(build: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    if (this.#building >= AT_ONCE) {
-      await new Promise<void>((resolve) => {
-        this.#waiting.push(currentSource(), resolve)
+    const source = currentSource()
+    const slot = await new Promise<Reservation>((resolve) => {
+      this.#waiting.push(source, () => {
+        resolve(this.#building.hold(source.key, 1))
       })
-    } else this.#building += 1
+      this.#startNext()
+    })
     try {
       signal?.throwIfAborted()
       await readTurn()
       this.#makeRoom()
       return await build()
     } finally {
-      const next = this.#waiting.shift()
-      if (next === undefined) this.#building -= 1
-      else next()
+      slot.release()
+      this.#startNext()
     }
+  }
+
+  #startNext(): void {
+    this.#waiting.shift((key) => this.#building.fits(key, 1))?.()
   }
 }

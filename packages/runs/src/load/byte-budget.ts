@@ -37,7 +37,7 @@ export class ByteBudget {
    * @throws {TuttiError} OVERLOADED when they exceed the limit or the share of the key.
    */
   reserve(key: string, bytes: number): Reservation {
-    if (bytes > 0 && !this.#fits(key, bytes)) throw overloaded(bytes, this.#total, this.limit)
+    if (bytes > 0 && !this.fits(key, bytes)) throw overloaded(bytes, this.#total, this.limit)
     return this.hold(key, bytes)
   }
 
@@ -59,7 +59,8 @@ export class ByteBudget {
     }
   }
 
-  #fits(key: string, bytes: number): boolean {
+  /** Whether a key may reserve bytes now. */
+  fits(key: string, bytes: number): boolean {
     const own = this.#used.get(key) ?? 0
     const free = this.limit - this.#total - bytes
     return free >= 0 && (own === 0 || own + bytes <= free)

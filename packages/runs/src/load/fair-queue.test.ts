@@ -27,6 +27,16 @@ describe('FairQueue', () => {
     expect(drain(queue)).toEqual(['1', 'x', '2', 'y', '3'])
   })
 
+  it('[RUNS-FL1] skips keys that may not have anything, and keeps their place', () => {
+    const queue = new FairQueue<string>()
+    queue.push({ key: 'a', connection: {} }, 'a1')
+    queue.push({ key: 'b', connection: {} }, 'b1')
+    queue.push({ key: 'b', connection: {} }, 'b2')
+    expect(queue.shift((key) => key !== 'a')).toBe('b1')
+    expect(queue.shift(() => false)).toBeUndefined()
+    expect(drain(queue)).toEqual(['a1', 'b2'])
+  })
+
   it('[RUNS-FL1] puts a key that returns behind the others', () => {
     const queue = new FairQueue<string>()
     const [a, b] = [

@@ -22,11 +22,11 @@ export class FairQueue<T> {
     this.#keys.set(key, connections)
   }
 
-  /** Removes and returns the next item; undefined when none waits. */
-  shift(): T | undefined {
+  /** Removes and returns the next item of a key that may have one; undefined when none waits. */
+  shift(mayHave: (key: string) => boolean = () => true): T | undefined {
     for (const [key, connections] of this.#keys) {
       const [next] = connections
-      if (next === undefined) continue
+      if (next === undefined || !mayHave(key)) continue
       const [connection, items] = next
       const item = items.shift()
       connections.delete(connection)

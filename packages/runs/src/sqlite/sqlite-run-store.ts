@@ -70,12 +70,16 @@ export class SqliteRunStore implements RunStore {
 
   async commit(writes: readonly RunWrite[]): Promise<readonly WriteResult[]> {
     const { inTurn } = this.#parts
-    try {
-      return this.#finish(await inTurn(() => writes.map((write) => this.#writer.write(write))))
-    } catch (error) {
-      if (writes.length === 1) return [this.#toFailure(error)]
-      return writes.map((write) => this.#commitAlone(() => this.#writer.write(write)))
-    }
+    const ends = await Promise.allSettled(
+      writes.map((write) => inTurn(() => this.#writer.write(write))),
+    )
+    return this.#finish(
+      ends.map((end) =>
+        end.status === 'fulfilled'
+          ? end.value
+          : { result: this.#toFailure(end.reason), notifications: [], hasErased: false },
+      ),
+    )
   }
 
   async commitUnowned(write: UnownedWrite): Promise<WriteResult> {

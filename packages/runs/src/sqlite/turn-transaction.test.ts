@@ -15,6 +15,8 @@ let reader: DatabaseSync
 let inTurn: TurnTransaction
 /** Number of started transactions. */
 let begun: number
+/** Time that a transaction reads, in milliseconds. */
+let time: number
 /** Called before a transaction ends. */
 let beforeCommit: () => void
 
@@ -25,6 +27,7 @@ beforeEach(() => {
   database.exec('PRAGMA journal_mode = WAL; CREATE TABLE names (name TEXT UNIQUE) STRICT')
   reader = new DatabaseSync(path)
   begun = 0
+  time = 0
   beforeCommit = () => undefined
   const transaction = createTransaction(database)
   const watched: Transaction = (body) => {
@@ -35,7 +38,7 @@ beforeEach(() => {
       return result
     })
   }
-  inTurn = createTurnTransaction(database, watched)
+  inTurn = createTurnTransaction(database, watched, () => time)
 })
 
 afterEach(() => {
@@ -189,6 +192,41 @@ describe('a transaction of a turn', () => {
     ])
     expect(names()).toEqual(['a', 'b'])
     expect(await add('c')).toBe(3)
+  })
+
+  it('[RUNS-U6] runs the rest in the next turn when a transaction has taken long, in order', async () => {
+    const slow = (name: string): Promise<number> =>
+      inTurn(() => {
+        time += 6
+        database.prepare('INSERT INTO names VALUES (?)').run(name)
+        return begun
+      })
+    const all = Promise.all(['a', 'b', 'c', 'd', 'e'].map(slow))
+    const passes: number[] = []
+    setImmediate(() => {
+      passes.push(names().length)
+      setImmediate(() => passes.push(names().length))
+    })
+    expect(await all).toEqual([1, 1, 2, 2, 3])
+    expect(passes).toEqual([2, 4])
+    expect(names()).toEqual(['a', 'b', 'c', 'd', 'e'])
+  })
+
+  it('[RUNS-U6] flushes all bodies at once, however many transactions they take', async () => {
+    const slow = (name: string): Promise<unknown> =>
+      inTurn(() => {
+        time += 6
+        database.prepare('INSERT INTO names VALUES (?)').run(name)
+      })
+    const all = Promise.allSettled(['a', 'a', 'b', 'c'].map(slow))
+    inTurn.flush()
+    expect(names()).toEqual(['a', 'b', 'c'])
+    expect((await all).map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'fulfilled',
+    ])
   })
 
   it('[RUNS-U5] flushes waiting bodies at once, and once', async () => {

@@ -11,6 +11,8 @@
  * RUNS-U3 Promises settle when everything is durable.
  * RUNS-U4 When the transaction fails, or a body throws after its first write, each body runs again in a separate
  *    transaction, which settles its promise.
+ * RUNS-U6 A transaction that has taken `MAX_BATCH_MS` takes no further body. The others form the next one, in the next turn
+ *    of the event loop, so that many large writes do not block it.
  * RUNS-U5 `flush` writes waiting bodies at once; the store calls it before it closes.
  *
  * A body that throws before its first write, such as a refused submit, has nothing to roll back. Savepoints would copy
@@ -30,6 +32,9 @@ export interface TurnTransaction {
   flush(): void
 }
 
+/** Time after which a transaction takes no further body, in milliseconds. */
+const MAX_BATCH_MS = 10
+
 interface Waiting {
   /** Does the work and returns the function that resolves its promise. */
   readonly run: () => () => void
@@ -40,20 +45,32 @@ interface Waiting {
 export function createTurnTransaction(
   database: DatabaseSync,
   transaction: Transaction,
+  elapsed: () => number = () => performance.now(),
 ): TurnTransaction {
   const countChanges = prepareChangeCounter(database)
   let waiting: Waiting[] = []
-  const flush = (): void => {
+  const runBatch = (): void => {
     const batch = waiting
     waiting = []
     const [first] = batch
     if (first === undefined) return
     if (batch.length === 1) runAlone(transaction, first)
-    else runTogether(database, transaction, { batch, countChanges })
+    else
+      waiting = [
+        ...runTogether(database, transaction, { batch, countChanges, elapsed }),
+        ...waiting,
+      ]
+  }
+  const runTurn = (): void => {
+    runBatch()
+    if (waiting.length > 0) setImmediate(runTurn)
+  }
+  const flush = (): void => {
+    while (waiting.length > 0) runBatch()
   }
   const add = <T>(body: () => T): Promise<T> =>
     new Promise((resolve, reject) => {
-      if (waiting.length === 0) setImmediate(flush)
+      if (waiting.length === 0) setImmediate(runTurn)
       const run = (): (() => void) => {
         const value = body()
         return () => {
@@ -73,14 +90,12 @@ function runAlone(transaction: Transaction, { run, reject }: Waiting): void {
   }
 }
 
+/** Runs bodies in one transaction until it has taken long enough. Returns those that have not run. */
 function runTogether(
   database: DatabaseSync,
   transaction: Transaction,
-  {
-    batch,
-    countChanges,
-  }: { readonly batch: readonly Waiting[]; readonly countChanges: () => unknown },
-): void {
+  { batch, countChanges, elapsed }: Batch,
+): readonly Waiting[] {
   const settle = ({ run, reject }: Waiting): (() => void) => {
     const before = countChanges()
     try {
@@ -93,14 +108,29 @@ function runTogether(
       }
     }
   }
-  let settles: readonly (() => void)[]
+  const begunAt = elapsed()
+  let begun = 0
+  const settles: (() => void)[] = []
   try {
-    settles = transaction(() => batch.map(settle))
+    transaction(() => {
+      for (const one of batch) {
+        if (begun > 0 && elapsed() - begunAt >= MAX_BATCH_MS) break
+        begun += 1
+        settles.push(settle(one))
+      }
+    })
   } catch {
     for (const one of batch) runAlone(transaction, one)
-    return
+    return []
   }
   for (const settleOne of settles) settleOne()
+  return batch.slice(begun)
+}
+
+interface Batch {
+  readonly batch: readonly Waiting[]
+  readonly countChanges: () => unknown
+  readonly elapsed: () => number
 }
 
 /** Returns the function that counts the rows changed so far. */
