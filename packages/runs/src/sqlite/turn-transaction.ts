@@ -11,8 +11,8 @@
  * RUNS-U3 Promises settle when everything is durable.
  * RUNS-U4 When the transaction fails, or a body throws after its first write, each body runs again in a separate
  *    transaction, which settles its promise.
- * RUNS-U6 A transaction that has taken `MAX_BATCH_MS` takes no further body. The others form the next one, in the next turn
- *    of the event loop, so that many large writes do not block it.
+ * RUNS-U6 A transaction that has taken `MAX_BATCH_MS` takes no further body. The others form the next one, `PAUSE` passes of the
+ *    event loop later, so that large writes do not block it. A pass accepts one connection.
  * RUNS-U5 `flush` writes waiting bodies at once; the store calls it before it closes.
  *
  * A body that throws before its first write, such as a refused submit, has nothing to roll back. Savepoints would copy
@@ -34,6 +34,9 @@ export interface TurnTransaction {
 
 /** Time after which a transaction takes no further body, in milliseconds. */
 const MAX_BATCH_MS = 10
+
+/** Passes of the event loop between a transaction that took long and the next one. */
+const PAUSE = 8
 
 interface Waiting {
   /** Does the work and returns the function that resolves its promise. */
@@ -61,16 +64,27 @@ export function createTurnTransaction(
         ...waiting,
       ]
   }
+  let isScheduled = false
+  const schedule = (passes: number): void => {
+    isScheduled = true
+    setImmediate(() => {
+      if (passes > 1) schedule(passes - 1)
+      else runTurn()
+    })
+  }
   const runTurn = (): void => {
+    const begunAt = elapsed()
     runBatch()
-    if (waiting.length > 0) setImmediate(runTurn)
+    isScheduled = false
+    const isLong = elapsed() - begunAt >= MAX_BATCH_MS
+    if (isLong || waiting.length > 0) schedule(isLong ? PAUSE : 1)
   }
   const flush = (): void => {
     while (waiting.length > 0) runBatch()
   }
   const add = <T>(body: () => T): Promise<T> =>
     new Promise((resolve, reject) => {
-      if (waiting.length === 0) setImmediate(runTurn)
+      if (!isScheduled) schedule(1)
       const run = (): (() => void) => {
         const value = body()
         return () => {
