@@ -16,7 +16,9 @@ describe('FairQueue', () => {
     for (const item of ['a1', 'a2', 'a3', 'a4']) queue.push({ key: 'a', connection }, item)
     queue.push({ key: 'b', connection: {} }, 'b1')
     queue.push({ key: 'c', connection: {} }, 'c1')
+    expect(queue.size).toBe(6)
     expect(drain(queue)).toEqual(['a1', 'b1', 'c1', 'a2', 'a3', 'a4'])
+    expect(queue.size).toBe(0)
   })
 
   it('[RUNS-FL1] lets the connections of a key take turns, each in the order of its items', () => {

@@ -12,12 +12,19 @@ export type QueueSource = Pick<WorkSource, 'key' | 'connection'>
 export class FairQueue<T> {
   /** Waiting items by key and connection. A map iterates in insertion order, so the first key is next. */
   readonly #keys = new Map<string, Map<object, T[]>>()
+  #size = 0
+
+  /** Number of items. */
+  get size(): number {
+    return this.#size
+  }
 
   /** Adds an item. */
   push({ key, connection }: QueueSource, item: T): void {
     const connections = this.#keys.get(key) ?? new Map<object, T[]>()
     const items = connections.get(connection) ?? []
     items.push(item)
+    this.#size += 1
     connections.set(connection, items)
     this.#keys.set(key, connections)
   }
@@ -29,6 +36,7 @@ export class FairQueue<T> {
       if (next === undefined || !mayHave(key)) continue
       const [connection, items] = next
       const item = items.shift()
+      this.#size -= 1
       connections.delete(connection)
       if (items.length > 0) connections.set(connection, items)
       this.#keys.delete(key)

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
+import { workFor } from '../load/work-source.ts'
 import { createTransaction, type Transaction } from './transaction.ts'
 import { createTurnTransaction, type TurnTransaction } from './turn-transaction.ts'
 
@@ -227,6 +228,19 @@ describe('a transaction of a turn', () => {
       'fulfilled',
       'fulfilled',
     ])
+  })
+
+  it('[RUNS-U7] lets callers take turns', async () => {
+    const [many, other] = [
+      { key: 'many', connection: {} },
+      { key: 'other', connection: {} },
+    ]
+    const all = [
+      ...['m1', 'm2', 'm3'].map((name) => workFor(many, () => add(name))),
+      workFor(other, () => add('o1')),
+    ]
+    await Promise.all(all)
+    expect(names()).toEqual(['m1', 'o1', 'm2', 'm3'])
   })
 
   it('[RUNS-U5] flushes waiting bodies at once, and once', async () => {

@@ -6,18 +6,22 @@
  *   commit ─┼─▶ waiting ─ setImmediate ─ BEGIN … COMMIT ─┼─▶ promise of the commit
  *   claim  ─┘                      └─▶ promise of the claim
  *
- * RUNS-U1 Bodies run in the order of their calls. Each one reads the writes of those before it.
+ * RUNS-U1 Bodies of one caller run in the order of their calls. Each one reads the writes of those before it.
  * RUNS-U2 A body that throws is rolled back and rejects its own promise. The others are stored.
  * RUNS-U3 Promises settle when everything is durable.
  * RUNS-U4 When the transaction fails, or a body throws after its first write, each body runs again in a separate
  *    transaction, which settles its promise.
  * RUNS-U6 A transaction that has taken `MAX_BATCH_MS` takes no further body. The others form the next one, `PAUSE` passes of the
  *    event loop later, so that large writes do not block it. A pass accepts one connection.
+ * RUNS-U7 Callers take turns, so that one with many large writes does not delay the write of another.
  * RUNS-U5 `flush` writes waiting bodies at once; the store calls it before it closes.
  *
  * A body that throws before its first write, such as a refused submit, has nothing to roll back. Savepoints would copy
  * each page that a body changes.
  */
+import { FairQueue } from '../load/fair-queue.ts'
+import { currentSource } from '../load/work-source.ts'
+
 import type { Transaction } from './transaction.ts'
 import type { DatabaseSync } from 'node:sqlite'
 
@@ -51,18 +55,12 @@ export function createTurnTransaction(
   elapsed: () => number = () => performance.now(),
 ): TurnTransaction {
   const countChanges = prepareChangeCounter(database)
-  let waiting: Waiting[] = []
+  const waiting = new FairQueue<Waiting>()
   const runBatch = (): void => {
-    const batch = waiting
-    waiting = []
-    const [first] = batch
+    const first = waiting.shift()
     if (first === undefined) return
-    if (batch.length === 1) runAlone(transaction, first)
-    else
-      waiting = [
-        ...runTogether(database, transaction, { batch, countChanges, elapsed }),
-        ...waiting,
-      ]
+    if (waiting.size === 0) runAlone(transaction, first)
+    else runTogether(database, transaction, { first, waiting, countChanges, elapsed })
   }
   let isScheduled = false
   const schedule = (passes: number): void => {
@@ -77,10 +75,10 @@ export function createTurnTransaction(
     runBatch()
     isScheduled = false
     const isLong = elapsed() - begunAt >= MAX_BATCH_MS
-    if (isLong || waiting.length > 0) schedule(isLong ? PAUSE : 1)
+    if (isLong || waiting.size > 0) schedule(isLong ? PAUSE : 1)
   }
   const flush = (): void => {
-    while (waiting.length > 0) runBatch()
+    while (waiting.size > 0) runBatch()
   }
   const add = <T>(body: () => T): Promise<T> =>
     new Promise((resolve, reject) => {
@@ -91,7 +89,7 @@ export function createTurnTransaction(
           resolve(value)
         }
       }
-      waiting.push({ run, reject })
+      waiting.push(currentSource(), { run, reject })
     })
   return Object.assign(add, { flush })
 }
@@ -104,12 +102,12 @@ function runAlone(transaction: Transaction, { run, reject }: Waiting): void {
   }
 }
 
-/** Runs bodies in one transaction until it has taken long enough. Returns those that have not run. */
+/** Runs bodies in one transaction until it has taken long enough. */
 function runTogether(
   database: DatabaseSync,
   transaction: Transaction,
-  { batch, countChanges, elapsed }: Batch,
-): readonly Waiting[] {
+  { first, waiting, countChanges, elapsed }: Batch,
+): void {
   const settle = ({ run, reject }: Waiting): (() => void) => {
     const before = countChanges()
     try {
@@ -123,26 +121,36 @@ function runTogether(
     }
   }
   const begunAt = elapsed()
-  let begun = 0
+  // Bodies that are added meanwhile belong to the next transaction.
+  let left = waiting.size
+  const batch = [first]
+  const takeNext = (): Waiting | undefined => {
+    const next = left > 0 ? waiting.shift() : undefined
+    left -= 1
+    if (next !== undefined) batch.push(next)
+    return next
+  }
   const settles: (() => void)[] = []
   try {
     transaction(() => {
-      for (const one of batch) {
-        if (begun > 0 && elapsed() - begunAt >= MAX_BATCH_MS) break
-        begun += 1
-        settles.push(settle(one))
+      settles.push(settle(first))
+      while (elapsed() - begunAt < MAX_BATCH_MS) {
+        const next = takeNext()
+        if (next === undefined) break
+        settles.push(settle(next))
       }
     })
   } catch {
+    while (takeNext() !== undefined);
     for (const one of batch) runAlone(transaction, one)
-    return []
+    return
   }
   for (const settleOne of settles) settleOne()
-  return batch.slice(begun)
 }
 
 interface Batch {
-  readonly batch: readonly Waiting[]
+  readonly first: Waiting
+  readonly waiting: FairQueue<Waiting>
   readonly countChanges: () => unknown
   readonly elapsed: () => number
 }
