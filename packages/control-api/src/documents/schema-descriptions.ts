@@ -463,7 +463,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ForkPreview.estimate': 'Usage of the forked run for all that the fork executes.',
   'ForkPreview.withoutEstimate':
     'Names of the tasks that the fork executes and that the forked run never began; `estimate` does not include them.',
-  'ForkPreview.reviews': 'Open reviews that the fork would ask again.',
+  'ForkPreview.reviews':
+    'Reviews that the fork would ask again: open ones, and decided ones of work that it executes.',
   'ForkPreview.repeatedCalls':
     'Calls of tools that are not idempotent, which the fork might repeat.',
   'ForkPreview.needsAllowSideEffects': 'Whether the fork needs `allowSideEffects`.',
