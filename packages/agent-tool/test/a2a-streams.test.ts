@@ -415,6 +415,20 @@ test('rejects an answer that is too large', async () => {
   })
 })
 
+test('rejects an answer of too many values before it is parsed', async () => {
+  const values = Array.from({ length: 60_000 }, () => 0)
+  const agent = await rawAgent(
+    ({ result }) => result({ message: { messageId: 'm', parts: [{ data: values }] } }),
+    { streaming: false },
+  )
+  await expect(
+    askOnce(a2aConnector({ url: agent.url }), 'go', hurriedCall()),
+  ).rejects.toMatchObject({
+    failureType: 'invalid_response',
+    message: expect.stringContaining('at most 50000 fields and items, got'),
+  })
+})
+
 test('reports usage with the event that contains it', async () => {
   const totals = { total_cost_usd: 2, total_tokens: 30 }
   const agent = await rawAgent(({ event }) => {

@@ -257,6 +257,18 @@ describe('[T2] answers', () => {
     })
   })
 
+  test.each([
+    [`[${'0,'.repeat(60_000)}0]`, 'it must have at most 50000 fields and items, got 60001'],
+    ['['.repeat(2_000), 'it must be nested at most 1000 deep, got 2000'],
+  ])('rejects a body of too many values before it is parsed', async (body, excess) => {
+    const server = await startAnswering(body)
+    const { problem } = await askFailing(createConnector(server))
+    expect(problem).toMatchObject({
+      failureType: 'invalid_response',
+      message: `The agent sent a response that cannot be used: ${excess}`,
+    })
+  })
+
   test('stops reading an endless body and closes the connection', async () => {
     const server = await rawServer((socket) => {
       socket.write(`${STREAM_HEAD}"`)
@@ -500,6 +512,17 @@ describe('[T3] streams', () => {
       expect(problem).toMatchObject({ failureType: 'connection_lost', retryable: true })
     },
   )
+
+  test('rejects a line of too many values before it is parsed', async () => {
+    const server = await rawServer((socket) => {
+      socket.end(`${STREAM_HEAD}{"id":"run-1"}\n[${'0,'.repeat(60_000)}0]\n`)
+    })
+    const { problem } = await askFailing(createConnector(server), { mode: 'streaming' })
+    expect(problem).toMatchObject({
+      failureType: 'invalid_response',
+      message: expect.stringContaining('at most 50000 fields and items, got 60001'),
+    })
+  })
 
   test('stops reading an endless line at the maximum length', async () => {
     const server = await rawServer((socket) => {

@@ -3,6 +3,7 @@ import { isJsonObject } from '@tutti/protocol'
 import { AgentError } from '@tutti/agent-call'
 import { readLimitedBody, watchBody, type GuardedFetch } from '@tutti/net'
 
+import { assertAnswerSize } from '../http/answer-size.ts'
 import { toStatusFailure } from '../http/http-error.ts'
 
 /** Limits and callbacks of one call. */
@@ -36,7 +37,10 @@ export function createCallFetch(
     // The SDK reads streams only with this content type.
     if (type.startsWith('text/event-stream')) return watched
     const { bytes, truncated } = await readLimitedBody(watched.body, maxBodyBytes)
-    if (!truncated) return withBody(answer, bytes)
+    if (!truncated) {
+      assertAnswerSize(new TextDecoder().decode(bytes))
+      return withBody(answer, bytes)
+    }
     throw new AgentError(`The agent sent a response of more than ${maxBodyBytes} bytes`, {
       failureType: 'invalid_response',
       retryable: false,

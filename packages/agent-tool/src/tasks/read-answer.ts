@@ -2,18 +2,20 @@
 import { AgentError } from '@tutti/agent-call'
 import { readLimitedBody } from '@tutti/net'
 
+import { assertAnswerSize } from '../http/answer-size.ts'
 import { toStatusFailure } from '../http/http-error.ts'
 import { taskFailure, unwrapEnvelope } from './wire-value.ts'
 
 /**
  * Reads a response as JSON, regardless of its content type.
  *
- * @throws {AgentError} invalid_response when it is not JSON, or longer than `maxBytes`; errors of reading it.
+ * @throws {AgentError} invalid_response when it is not JSON, longer than `maxBytes`, or too large to be parsed; errors of reading it.
  */
 export async function readJsonAnswer(response: Response, maxBytes: number): Promise<unknown> {
   const { bytes, truncated } = await readLimitedBody(response.body, maxBytes)
   if (truncated)
     throw createInvalidResponse(`The agent sent a response of more than ${maxBytes} bytes`)
+  assertAnswerSize(new TextDecoder().decode(bytes))
   const json = parseJsonText(bytes)
   if (json !== undefined) return json
   const start = new TextDecoder().decode(bytes.subarray(0, QUOTED_BYTES)).trim()

@@ -7,7 +7,9 @@
  *    reported.
  * V3 With the content type of Server-Sent Events, the data of an event is the line. Other content types are
  *    ignored.
+ * V4 A line with too many values is not parsed, and ends the stream with `invalid_response`.
  */
+import { assertAnswerSize } from '../http/answer-size.ts'
 import { LineSplitter } from './line-splitter.ts'
 import { SseData } from './sse-data.ts'
 
@@ -47,6 +49,7 @@ export async function* streamValues(
 function parseValues(text: string): readonly unknown[] {
   const line = text.trim()
   if (line === '') return []
+  assertAnswerSize(line)
   try {
     return [JSON.parse(line)]
   } catch {
