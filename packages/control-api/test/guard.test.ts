@@ -50,6 +50,15 @@ describe('the request guard', () => {
     expect((await api.get('/api/health/live')).status).toBe(200)
     await using refused = api.connect()
     expect(await refused.refused()).toBe(401)
+    const challenge = async (path: string, key?: string): Promise<string | null> => {
+      const headers = key === undefined ? {} : { authorization: `Bearer ${key}` }
+      return (await api.get(path, { headers })).headers.get('www-authenticate')
+    }
+    expect(await challenge('/api/status')).toBe('Bearer')
+    expect(await challenge('/api/status', 'wrong')).toBe('Bearer error="invalid_token"')
+    expect(await challenge('/api/audit', KEY)).toBe(
+      'Bearer error="insufficient_scope", scope="admin"',
+    )
     await using socket = api.connect('/ws', { authorization: `Bearer ${KEY}` })
     await socket.next('hello')
   })

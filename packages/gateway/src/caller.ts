@@ -55,7 +55,8 @@ export function assertScope(caller: Caller, scope: Scope | null): void {
   if (scope === null || hasScope(caller, scope)) return
   const { name, scopes } = caller
   const held = [...scopes].join(', ') || 'none'
-  throw new TuttiError('FORBIDDEN', `Key "${name}" lacks the scope ${scope}; it has: ${held}`)
+  const message = `Key "${name}" lacks the scope ${scope}; it has: ${held}`
+  throw new TuttiError('FORBIDDEN', message, { details: { scope } })
 }
 
 /**

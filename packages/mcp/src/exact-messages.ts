@@ -6,14 +6,21 @@
  * X1 The digits of each integer of the arguments are written as they are.
  * X2 `structuredContent` has a `bigint` for each integer beyond 2^53. Elsewhere, such as in schemas, numbers are those of
  *    `JSON.parse`.
- * X3 A message is nested at most {@link MAX_MESSAGE_DEPTH} levels deep, so that no code that reads it exceeds the stack.
+ * X3 A message is within {@link MESSAGE_LIMITS}: nested so little that no code that reads it exceeds the stack.
  */
-import { markLongIntegers, mayHaveLongNumbers, toRawIntegers, unmarkValue } from '@tutti/core'
+import {
+  markLongIntegers,
+  mayHaveLongNumbers,
+  toRawIntegers,
+  unmarkValue,
+  VALUE_LIMITS,
+  type JsonLimits,
+} from '@tutti/core'
 
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 
-/** Maximum nesting of a message, in lists and objects. */
-export const MAX_MESSAGE_DEPTH = 500
+/** Limits of the JSON of a message. */
+export const MESSAGE_LIMITS: JsonLimits = { ...VALUE_LIMITS, maxDepth: 500 }
 
 /** Returns arguments that `JSON.stringify` writes with all digits. */
 export function toRawArguments(
@@ -45,18 +52,4 @@ export function parseMarked(text: string): { readonly value: unknown; readonly p
     const value: unknown = JSON.parse(text)
     return error instanceof RangeError ? { value, problem: error.message } : { value }
   }
-}
-
-/** Whether a parsed message is nested too deeply (X3). */
-export function isTooDeep(message: unknown): boolean {
-  let level = listParts([message])
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth === MAX_MESSAGE_DEPTH) return true
-    level = level.flatMap((part) => listParts(Object.values(part)))
-  }
-  return false
-}
-
-function listParts(values: readonly unknown[]): readonly object[] {
-  return values.filter((value): value is object => typeof value === 'object' && value !== null)
 }

@@ -153,3 +153,24 @@ it('a span that is open at the end of its run ends with it, as interrupted', () 
     ['invoke_workflow e', false],
   ])
 })
+
+it.each([
+  [{ threadId: 't1' }, {}, 't1'],
+  [{}, { chat: 'c1' }, 'c1'],
+  [{}, { aguiThread: 'a1' }, 'a1'],
+  [{}, { team: 'x' }, undefined],
+])('names the conversation of a run with %j and the tags %j', (thread, tags, expected) => {
+  const queued: RunEvent = {
+    type: 'run_queued',
+    queuedAt: at(0),
+    ensemble: 'e',
+    workflow: 'SEQUENTIAL',
+    totalTasks: 1,
+    inputs: {},
+    tags,
+    ...thread,
+  }
+  const spans = spansOf([queued, ...STARTED, completed(20), RESULT])
+  const ids = spans.map(({ attributes }) => attributes['gen_ai.conversation.id'])
+  expect(new Set(ids)).toEqual(new Set([expected]))
+})

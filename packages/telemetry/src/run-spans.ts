@@ -19,7 +19,7 @@
  */
 import { SpanKind } from '@opentelemetry/api'
 import { runSpanKey } from '@tutti/core'
-import { eventTime } from '@tutti/protocol'
+import { eventTime, type RunEventOf } from '@tutti/protocol'
 
 import { GEN_AI, OPERATION, TUTTI } from './attributes.ts'
 import { takeAgentEvent } from './agent-spans.ts'
@@ -68,10 +68,19 @@ export class RunSpans {
 }
 
 /** Opens the span of the run: when it is submitted, or in process when it starts. */
+/** Tags with the id of a chat of the AI SDK, and of a thread of AG-UI. */
+const CHAT_TAGS = ['chat', 'aguiThread'] as const
+
+function findConversation({ threadId, tags }: RunEventOf<'run_queued'>): string | undefined {
+  const id = threadId ?? CHAT_TAGS.map((name) => tags[name]).find((tag) => tag !== undefined)
+  return id === undefined ? undefined : `${id}`
+}
+
 function beginRun(table: SpanTable, event: TracedEvent): void {
   if (table.root !== undefined) return
   if (event.type !== 'run_queued' && event.type !== 'ensemble_started') return
   const { ensemble, workflow, totalTasks } = event
+  if (event.type === 'run_queued') table.conversationId = findConversation(event)
   table.root = table.open({
     key: runSpanKey(table.runId),
     name: `${OPERATION.invokeWorkflow} ${ensemble}`,

@@ -52,6 +52,8 @@ export class SpanTable {
   /** Time of the previous event. */
   beforeMs = 0
   seq: number | undefined
+  /** Id of the thread or chat of the run; undefined without one. */
+  conversationId: string | undefined
   root: OpenSpan | undefined
   readonly #open = new Map<string, OpenSpan>()
 
@@ -73,7 +75,12 @@ export class SpanTable {
     attributes = {},
     ...start
   }: Omit<SpanStart, 'attributes'> & { readonly attributes?: Attributes }): OpenSpan {
-    const ids = { [TUTTI.runId]: this.runId, [GEN_AI.conversationId]: this.runId }
+    const ids = {
+      [TUTTI.runId]: this.runId,
+      ...(this.conversationId === undefined
+        ? {}
+        : { [GEN_AI.conversationId]: this.conversationId }),
+    }
     const span = new OpenSpan({ ...start, attributes: { ...ids, ...attributes } })
     span.addSeq(this.seq)
     this.#open.set(span.key, span)

@@ -98,7 +98,6 @@ describe('a run', () => {
     expect(run.attributes).toMatchObject({
       'gen_ai.operation.name': 'invoke_workflow',
       'gen_ai.workflow.name': 'pair',
-      'gen_ai.conversation.id': 'run-7',
       'tutti.run.id': 'run-7',
       'tutti.run.status': 'COMPLETED',
       'tutti.run.tasks': 2,

@@ -194,7 +194,8 @@ function createIdentify({
 function parseBearer(authorization: string | undefined): string {
   const [, key] = /^Bearer +(\S+) *$/i.exec(authorization ?? '') ?? []
   if (key !== undefined) return key
-  throw new TuttiError('UNAUTHORIZED', 'A key is required: send "Authorization: Bearer <key>"')
+  const message = 'A key is required: send "Authorization: Bearer <key>"'
+  throw new TuttiError('UNAUTHORIZED', message, { details: { hasKey: false } })
 }
 
 function tooManyRefusals(remoteAddress: string | undefined, retryAfterMs: number): TuttiError {

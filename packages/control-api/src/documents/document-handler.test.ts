@@ -79,6 +79,8 @@ describe('createDocumentHandler', () => {
     ['gzip, br', 'br'],
     ['br;q=0, gzip', 'gzip'],
     ['br; q=0.000', null],
+    ['br;q=0.5, gzip;q=0.9', 'gzip'],
+    ['br;q=0.9, gzip;q=0.9', 'br'],
     ['*', 'br'],
     ['*;q=0', null],
   ])('selects the encoding for "Accept-Encoding: %j": %j', async (accepted, encoding) => {

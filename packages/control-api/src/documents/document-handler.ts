@@ -90,17 +90,23 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** Returns the smallest form that an `Accept-Encoding` header allows. */
+/**
+ * Returns the form that an `Accept-Encoding` header prefers; of several with the same weight the smallest one.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3
+ */
 function chooseEncoding(header: string | null): Encoding {
-  const accepted = new Map(
+  const weights = new Map(
     (header ?? '').split(',').map((part) => {
       const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase())
-      return [name, !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))]
+      const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2)
+      return [name, Number(weight ?? 1)]
     }),
   )
-  const allowed = (name: string): boolean => accepted.get(name) ?? accepted.get('*') ?? false
-  if (allowed('br')) return 'br'
-  return allowed('gzip') ? 'gzip' : 'identity'
+  const weigh = (name: string): number => weights.get(name) ?? weights.get('*') ?? 0
+  const [br, gzip] = [weigh('br'), weigh('gzip')]
+  if (br > 0 && br >= gzip) return 'br'
+  return gzip > 0 ? 'gzip' : 'identity'
 }
 
 /** Returns whether an `If-None-Match` header contains an ETag, with weak comparison. */

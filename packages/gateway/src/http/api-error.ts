@@ -14,6 +14,12 @@ import { formatProblems } from './error-limits.ts'
 export interface WireError {
   readonly status: number
   readonly body: ErrorBody
+  /**
+   * `WWW-Authenticate` of the response; absent when other credentials would not help.
+   *
+   * @see https://www.rfc-editor.org/rfc/rfc6750#section-3
+   */
+  readonly challenge?: string
 }
 
 /** Default of `retryAfterMs`: the usual time until a store or a server is available again. */
@@ -43,10 +49,22 @@ export function toWireError(error: unknown): WireError | undefined {
   return isErrorCode(error.code) ? wireError(error.code, error) : undefined
 }
 
+/** Returns the challenge of an error about credentials: `scope` is the missing one, `hasKey` whether there was a key. */
+function toChallenge(code: ErrorCode, details: TuttiError['details']): string | undefined {
+  const { scope, hasKey = true } = details ?? {}
+  if (code === 'FORBIDDEN' && typeof scope === 'string') {
+    return `Bearer error="insufficient_scope", scope="${scope}"`
+  }
+  if (code !== 'UNAUTHORIZED') return undefined
+  return hasKey === true ? 'Bearer error="invalid_token"' : 'Bearer'
+}
+
 function wireError(code: ErrorCode, error: TuttiError): WireError {
   const { problems } = error.details ?? {}
   const retryAfterMs = error.details?.['retryAfterMs'] ?? RETRY_MS[code]
+  const challenge = toChallenge(code, error.details)
   return {
+    ...(challenge === undefined ? {} : { challenge }),
     status: ERROR_CODES[code].status,
     body: {
       error: code,

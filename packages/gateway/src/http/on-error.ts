@@ -41,8 +41,8 @@ export function reportError(
   const wire = toWireError(error) ?? toInternalError(error, logger)
   countError(error, wire, metrics)
   // Cut after redaction, because a part of a secret would not be recognized.
-  const { status, body } = redactor.value(wire)
-  return { status, body: limitBody(body) }
+  const { body, ...rest } = redactor.value(wire)
+  return { ...rest, body: limitBody(body) }
 }
 
 function countError(
@@ -96,13 +96,17 @@ export function toResponse(
  * Returns the headers of an error. A body that is too large does not close the connection: closing while the client
  * still sends resets the connection, and the client may not see the response. The server discards the rest.
  */
-export function errorHeaders({ status, body }: WireError): Readonly<Record<string, string>> {
+export function errorHeaders({
+  status,
+  body,
+  challenge,
+}: WireError): Readonly<Record<string, string>> {
   const { retryAfterMs } = body
   return {
     ...(retryAfterMs === undefined
       ? {}
       : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }),
     ...(status === 408 ? { connection: 'close' } : {}),
-    ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+    ...(challenge === undefined ? {} : { 'www-authenticate': challenge }),
   }
 }

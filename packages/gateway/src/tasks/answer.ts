@@ -26,12 +26,9 @@ export function answerValue(envelope: Envelope, value: object, status = 200): Re
 }
 
 /** Answers with an error; `more` is added to its body, or to the `data` of the JSON-RPC error. */
-export function answerRefusal(
-  { rpcId }: Envelope,
-  { status, body }: WireError,
-  more = {},
-): Response {
-  const wire = { status, body: { ...body, ...more } }
+export function answerRefusal({ rpcId }: Envelope, refusal: WireError, more = {}): Response {
+  const { status, body } = refusal
+  const wire = { ...refusal, body: { ...body, ...more } }
   if (rpcId === undefined) return toResponse(wire)
   const error = { code: chooseRpcCode(wire), message: body.message, data: wire.body }
   const headers = errorHeaders(wire)

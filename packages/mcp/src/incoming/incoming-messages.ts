@@ -15,9 +15,9 @@
  * N4 A batch is read only by protocol 2025-03-26, which has batches. It ends the requests that it names.
  * N5 A message has at most 50,000 fields and items, and 1,000 levels. A larger answer is not parsed; it ends its request.
  */
-import { findJsonExcess, isJsonObject, VALUE_LIMITS } from '@tutti/core'
+import { findJsonExcess, isJsonObject } from '@tutti/core'
 
-import { isTooDeep, MAX_MESSAGE_DEPTH, parseMarked } from '../exact-messages.ts'
+import { MESSAGE_LIMITS, parseMarked } from '../exact-messages.ts'
 import { adaptResult, type IsContentBlock } from './adapt-result.ts'
 import { failedAnswer, preview } from './failed-answer.ts'
 
@@ -90,7 +90,7 @@ export class IncomingMessages {
    * @param only - the request of the exchange in which the text arrived; undefined on a shared channel
    */
   read(text: string, only?: RequestId): readonly JSONRPCMessage[] {
-    const excess = findJsonExcess(text, VALUE_LIMITS)
+    const excess = findJsonExcess(text, MESSAGE_LIMITS)
     if (excess !== undefined) {
       const isAnswerText = /["'](?:result|error)["']/.test(text)
       return isAnswerText
@@ -100,7 +100,6 @@ export class IncomingMessages {
     const parsed = parse(text)
     if (parsed !== undefined) {
       const { value, problem } = parsed
-      if (isTooDeep(value)) return this.#refuseDeep(value, only)
       if (problem === undefined || !isJsonObject(value) || !isAnswer(value) || 'method' in value) {
         return this.#readValue(value, only)
       }
@@ -132,18 +131,6 @@ export class IncomingMessages {
     this.#unnamed += 1
     if (this.#open.size > this.#unnamed) return []
     return [...this.#open.keys()].flatMap((open) => this.#end(open, problem))
-  }
-
-  /** Ends the requests of a message that is nested too deeply to be read. */
-  #refuseDeep(message: unknown, only: RequestId | undefined): readonly JSONRPCMessage[] {
-    const problem = `must be nested at most ${MAX_MESSAGE_DEPTH} levels deep`
-    return [message]
-      .flat()
-      .flatMap((one) =>
-        isJsonObject(one) && isAnswer(one) && !('method' in one)
-          ? this.fail(fieldOf(one, 'id'), problem, only)
-          : [],
-      )
   }
 
   #readValue(value: unknown, only: RequestId | undefined): readonly JSONRPCMessage[] {

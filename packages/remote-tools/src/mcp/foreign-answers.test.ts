@@ -158,7 +158,7 @@ const ENVELOPES: readonly Row[] = [
   {
     what: 'lists that are nested 20,000 levels deep',
     answer: `{"jsonrpc":"2.0","id":$ID,"result":{"structuredContent":{"n":${'['.repeat(20_000)}${']'.repeat(20_000)}}}}`,
-    failure: `${INVALID} must be nested at most 500 levels deep`,
+    failure: `${INVALID} cannot be read: it must be nested at most 500 deep, got 20003`,
   },
   {
     what: 'an integer with 5000 digits',
@@ -168,7 +168,7 @@ const ENVELOPES: readonly Row[] = [
   {
     what: 'JSON that is nested too deeply',
     answer: `{"jsonrpc":"2.0","id":$ID,"result":{"structuredContent":${'['.repeat(2_000)}${']'.repeat(2_000)}}}`,
-    failure: `${INVALID} cannot be read: it must be nested at most 1000 deep, got 2002`,
+    failure: `${INVALID} cannot be read: it must be nested at most 500 deep, got 2002`,
   },
   {
     what: 'a notification in the same line',
