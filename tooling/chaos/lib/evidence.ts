@@ -47,6 +47,27 @@ export interface KeptRun {
   readonly endedCalls: ReadonlyMap<number, number>
 }
 
+/**
+ * Returns the evidence about the runs that ended, for a test that reached its time limit. The others violate nothing: the
+ * test reports their number.
+ */
+export function withoutUnended(evidence: Evidence): Evidence {
+  const unended = evidence.runs.filter(({ state }) => state !== 'ended')
+  const ids = new Set(unended.map(({ runId }) => runId))
+  const keys = new Set(unended.map(({ idempotencyKey }) => idempotencyKey))
+  const isJudged = ({ runId }: { readonly runId: string }): boolean => !ids.has(runId)
+  return {
+    ...evidence,
+    runs: evidence.runs.filter(isJudged),
+    asked: evidence.asked.filter(isJudged),
+    seen: evidence.seen.filter(isJudged),
+    calls: evidence.calls.filter(isJudged),
+    submitted: evidence.submitted.filter(
+      ({ planned, answers }) => answers.length > 0 && !keys.has(planned.idempotencyKey),
+    ),
+  }
+}
+
 /** Reads the stored data. */
 export async function readRuns(database: ChaosDatabase): Promise<readonly KeptRun[]> {
   const rows = await database.read(

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { takeoverTimes } from './figures.ts'
+import { withoutUnended } from './evidence.ts'
 import { judgeCalls } from './judge-calls.ts'
 import { judgeLimit, type SlotChange } from './judge-limit.ts'
 import { judgePeople } from './judge-people.ts'
@@ -98,6 +99,26 @@ it('accepts a run that was taken over and repeated an interrupted call', () => {
     late: 0,
     leftInDoubt: 0,
   })
+})
+
+it('finds no violation in what had not ended at the time limit', () => {
+  const running: KeptRun = { ...run, runId: 's', idempotencyKey: 'chaos-1-1', state: 'owned' }
+  const late: Evidence = {
+    ...good,
+    runs: [run, { ...running, status: 'RUNNING', hasOwner: true, events: events.slice(0, 2) }],
+    submitted: [
+      ...good.submitted,
+      { planned: { ...planned, idempotencyKey: 'chaos-1-1' }, answers: [{ ...EARLY, runId: 's' }] },
+      { planned: { ...planned, idempotencyKey: 'chaos-1-2' }, answers: [] },
+    ],
+    seen: [...good.seen, { runId: 's', events: [], times: [], isWhole: false }],
+  }
+  expect(judgeRuns(late)).not.toEqual([])
+  const judged = withoutUnended(late)
+  expect(judged.runs).toEqual([run])
+  expect([...judgeRuns(judged), ...judgePeople(judged), ...judgeCalls(judged).violations]).toEqual(
+    [],
+  )
 })
 
 it('measures a takeover from the kill until the run is resumed', () => {

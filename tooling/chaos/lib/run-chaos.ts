@@ -12,6 +12,7 @@
  * R1 All random values depend on the seed.
  * R2 Faults are injected as long as there are runs, except in the last third of the time, in which runs end.
  * R3 No process, server or directory remains at the end.
+ * R4 A fault waits until tools were called since an earlier one, so that a slow machine gets no faults faster than it works.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,7 +27,7 @@ import { startChaosNats, type ChaosNats } from './chaos-nats.ts'
 import { startCounter, type Counter } from './counter.ts'
 import { ChaosDatabase } from './database.ts'
 import { startDatabaseProxy } from './database-proxy.ts'
-import { readRuns, type Evidence } from './evidence.ts'
+import { readRuns, withoutUnended, type Evidence } from './evidence.ts'
 import { Deploys } from './deploys.ts'
 import { Faults } from './faults.ts'
 import { Fleet, type Member } from './fleet.ts'
@@ -185,14 +186,15 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
     planned: resolvePlan(options.faults),
   }
   const tested = { options, people, faults, database, deploys, counter }
-  await live({ ...tested, ...plan, onProblem, startedAt, over })
+  const hasEnded = await live({ ...tested, ...plan, onProblem, startedAt, over })
   const wallMs = performance.now() - startedAt
   pauses.disable()
   const longestPauseMs = pauses.max / 1e6
   await stopFleet(fleet, onProblem)
   const natsOffers = await nats?.countOffers()
   if (natsOffers === 0) onProblem('No offer reached the stream of NATS')
-  const evidence = await readEvidence(tested)
+  const whole = await readEvidence(tested)
+  const evidence = hasEnded ? whole : withoutUnended(whole)
   return { evidence, problems, wallMs, tries: clients.tries, natsOffers, longestPauseMs }
 }
 
@@ -246,8 +248,8 @@ interface Life extends Tested {
   readonly over: AbortController
 }
 
-/** Resolves when all runs have ended and all readers have seen it, or at the time limit. */
-async function live(life: Life): Promise<void> {
+/** Resolves when all runs have ended and all readers have seen it, or at the time limit. Returns whether all have ended. */
+async function live(life: Life): Promise<boolean> {
   const { options, limitMs, runs, people, database, deploys, counter } = life
   const { onProblem, startedAt, over } = life
   const { signal } = options
@@ -295,7 +297,8 @@ async function live(life: Life): Promise<void> {
   await hurting
   // The last fault may have been a failover that lost ends.
   await untilEnded()
-  if (isLate()) {
+  const hasEnded = !isLate()
+  if (!hasEnded) {
     over.abort()
     onProblem(await stuckRuns(database, people.submitted.length))
   }
@@ -303,18 +306,32 @@ async function live(life: Life): Promise<void> {
   await Promise.race([told, sleep(READERS_LIMIT_MS, undefined, { ref: false })])
   over.abort()
   await Promise.all([told, deciding])
+  return hasEnded
 }
+
+/** Number of faults that can overlap: a fault waits for progress since the one that many before it. */
+const MAX_OVERLAPPING = 3
+
+/** Interval at which a fault checks whether there was progress, in milliseconds. */
+const PROGRESS_LOOK_MS = 50
 
 /** Injects faults one after another; resolves when the last one is restored. */
 async function hurt(
-  { limitMs, planned, faults, onProblem, startedAt }: Life,
+  { limitMs, planned, faults, onProblem, startedAt, counter }: Life,
   calm: AbortSignal,
 ): Promise<void> {
   const underWay: Promise<void>[] = []
+  const callsBefore: number[] = []
   const untilMs = limitMs * FAULTY_SHARE
+  const isOver = (): boolean => calm.aborted || performance.now() - startedAt > untilMs
+  const pause = (ms: number): Promise<void> =>
+    sleep(ms, undefined, { signal: calm }).catch(() => undefined)
   for (const fault of planned) {
-    await sleep(fault.afterMs, undefined, { signal: calm }).catch(() => undefined)
-    if (calm.aborted || performance.now() - startedAt > untilMs) break
+    await pause(fault.afterMs)
+    const before = callsBefore.at(-MAX_OVERLAPPING) ?? -1
+    while (counter.calls.length <= before && !isOver()) await pause(PROGRESS_LOOK_MS)
+    if (isOver()) break
+    callsBefore.push(counter.calls.length)
     underWay.push(
       faults.do(fault).catch((error: unknown) => {
         onProblem(`Could not do ${fault.kind}: ${String(error)}`)

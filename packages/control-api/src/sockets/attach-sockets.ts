@@ -58,13 +58,9 @@ const RETRY_MS = 5_000
 
 /** Creates the WebSocket side of the control API. */
 export function createSockets(options: ResolvedControlApiOptions, guard: RequestGuard): Sockets {
-  const server = new WebSocketServer({
-    noServer: true,
-    maxPayload: options.maxBodyBytes,
-    // RFC 6455, section 4.2.2: only a subprotocol that the server speaks is confirmed. There is none.
-    handleProtocols: () => false,
-  })
-  const { clock, logger, maxSockets } = options
+  const { clock, logger, maxSockets, maxBodyBytes: maxPayload } = options
+  // RFC 6455, section 4.2.2: only a subprotocol that the server speaks is confirmed. There is none.
+  const server = new WebSocketServer({ noServer: true, maxPayload, handleProtocols: () => false })
   const sessions = new Map<WebSocket, SocketSession>()
   const capacity = createCapacityFeed(options, sessions)
   let opening = 0
