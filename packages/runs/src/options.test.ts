@@ -30,6 +30,7 @@ describe('resolveRunServiceOptions', () => {
       maxTextBytes: 2_000_000,
       maxRunTextBytes: 8_000_000,
       maxStoredRunBytes: 64_000_000,
+      maxBytesInFlight: expect.any(Number),
       maxEventBytes: 16_000_000,
       models: undefined,
       prices: undefined,

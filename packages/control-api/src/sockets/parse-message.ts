@@ -35,7 +35,10 @@ const SHORT = 4_096
 export function parseMessage(data: RawData): ParsedMessage {
   const bytes = toBytes(data)
   const parsed = parseJsonBytes(bytes)
-  if (!parsed.ok) return { ok: false, error: badRequest('message', [parsed.problem]), head: {} }
+  if (!parsed.ok) {
+    const error = badRequest('message', [parsed.problem])
+    return { ok: false, error, head: findHead(bytes.subarray(0, SHORT)) }
+  }
   const { value } = parsed
   return { ok: true, value, head: readHead(value), isShort: bytes.length <= SHORT }
 }
@@ -56,6 +59,18 @@ export function decodeMessage(value: unknown): ClientMessage {
   const decoded = decodeClientMessage(value)
   if (decoded.ok) return decoded.value
   throw badRequest('message', decoded.problems)
+}
+
+/**
+ * Finds type and request id at the start of a message that is not parsed because it is too large or not JSON, so that the
+ * reply reaches the caller that waits for it.
+ */
+function findHead(start: Uint8Array): MessageHead {
+  const text = new TextDecoder().decode(start)
+  return readHead({
+    type: /"type"\s*:\s*"(\w{1,40})"/.exec(text)?.[1],
+    requestId: /"requestId"\s*:\s*"([^"\\]{1,200})"/.exec(text)?.[1],
+  })
 }
 
 function readHead(value: unknown): MessageHead {

@@ -5,8 +5,9 @@
  *    take turns, and then their connections.
  * GW-X2 Before each answer, readers that hold too much unread data are dropped.
  * GW-X3 The turn of a client that has disconnected passes to the next one at once.
- * GW-X4 A read that waits or is built takes `READ_BYTES` of the budget, so their number is limited. A finished answer
- *    takes its size until its request has been answered.
+ * GW-X4 A read that waits takes `WAITING_BYTES` of the budget, so their number is limited: a thousand sockets may open at
+ *    once on a small heap. One that is built takes `READ_BYTES`. A finished answer takes its size until its request has
+ *    been answered.
  *
  * Each answer begins in its own pass of the event loop, because building one blocks the thread for some milliseconds.
  */
@@ -18,7 +19,10 @@ import { ByteBudget, currentSource, FairQueue, readTurn, type Reservation } from
  */
 const AT_ONCE = 4
 
-/** Bytes of the budget for one read: a page of a log. */
+/** Bytes of the budget for a read that waits: its request and its place in the queue. */
+const WAITING_BYTES = 10_000
+
+/** Bytes of the budget for a read that is built: a page of a log. */
 const READ_BYTES = 250_000
 
 /** Queue for building large answers. */
@@ -42,9 +46,12 @@ export class LargeReads {
    */
   async run<T>(build: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const source = currentSource()
-    const reading = this.#budget.reserve(source.key, READ_BYTES)
+    const reading = this.#budget.reserve(source.key, WAITING_BYTES)
     try {
-      const answer = await this.#runInTurn(build, signal)
+      const answer = await this.#runInTurn(() => {
+        reading.grow(READ_BYTES)
+        return build()
+      }, signal)
       if (answer instanceof Uint8Array) source.held?.grow(answer.byteLength)
       return answer
     } finally {
@@ -54,9 +61,12 @@ export class LargeReads {
 
   /** Builds the answer to a request whose work is done, when its turn comes. It is never refused. */
   async finish<T>(build: () => Promise<T>): Promise<T> {
-    const reading = this.#budget.hold(currentSource().key, READ_BYTES)
+    const reading = this.#budget.hold(currentSource().key, WAITING_BYTES)
     try {
-      return await this.#runInTurn(build)
+      return await this.#runInTurn(() => {
+        reading.grow(READ_BYTES)
+        return build()
+      })
     } finally {
       reading.release()
     }
