@@ -111,7 +111,7 @@ export const FOREIGN_CASES = {
     run: 'exceeds its budget',
     seen: {
       responses: 'failed, rate_limit_exceeded',
-      chat: 'RateLimitError, 429, budget_exceeded',
+      chat: 'APIError, 402, budget_exceeded',
       aiSdk: 'error, isError',
       agUi: 'RUN_ERROR, BUDGET_EXCEEDED',
     },
@@ -120,7 +120,7 @@ export const FOREIGN_CASES = {
     run: 'fails otherwise',
     seen: {
       responses: 'failed, server_error',
-      chat: 'InternalServerError, 500, model_failed',
+      chat: 'BadRequestError, 400, model_failed',
       aiSdk: 'error, isError',
       agUi: 'RUN_ERROR, MODEL_FAILED',
     },
@@ -129,7 +129,7 @@ export const FOREIGN_CASES = {
     run: 'is cancelled',
     seen: {
       responses: 'cancelled',
-      chat: 'ConflictError, 409, cancelled',
+      chat: 'BadRequestError, 400, cancelled',
       aiSdk: 'ready, interrupted',
       agUi: 'RUN_FINISHED, cancelled',
     },

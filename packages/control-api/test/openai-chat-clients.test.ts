@@ -221,11 +221,11 @@ describe('a chat completion', () => {
     if (reason === 'stop') expect(final).toMatchObject({ choices: [{ message }] })
   })
 
-  it('[GW-K6] answers a failed run as an error that clients do not repeat', async () => {
+  it('[GW-K6][GW-K11] answers a failed run as an error that clients do not repeat', async () => {
     const retrying = new OpenAI({ baseURL: `${api.url}/v1`, apiKey: 'none', maxRetries: 2 })
     const { total: before } = await api.runs.list({ ensemble: 'broken', limit: 1 })
     const failed = retrying.chat.completions.create({ model: 'broken', messages: ask('Ode') })
-    const shape = { status: 500, code: 'model_failed', type: 'server_error' }
+    const shape = { status: 400, code: 'model_failed', type: 'server_error' }
     await expect(failed).rejects.toMatchObject(shape)
     expect((await api.runs.list({ ensemble: 'broken', limit: 1 })).total).toBe(before + 1)
     const stream = await retrying.chat.completions.create({
@@ -236,9 +236,9 @@ describe('a chat completion', () => {
     await expect(collect(stream)).rejects.toThrow(/The piano is out of tune/)
   })
 
-  it('[GW-K6] answers an exceeded budget with status 429', async () => {
+  it('[GW-K6][GW-K11] answers an exceeded budget with status 402', async () => {
     const failed = client.chat.completions.create({ model: 'spender', messages: ask('Ode') })
-    const shape = { status: 429, code: 'budget_exceeded', type: 'rate_limit_error' }
+    const shape = { status: 402, code: 'budget_exceeded', type: 'insufficient_quota' }
     await expect(failed).rejects.toMatchObject(shape)
     const stream = await client.chat.completions.create({
       model: 'spender',
@@ -264,7 +264,7 @@ describe('a chat completion', () => {
     const cancelled = create()
     const other = await reviewOf()
     await api.runs.send(other?.runId ?? '', { kind: 'cancel' })
-    await expect(cancelled).rejects.toMatchObject({ status: 409, code: 'cancelled' })
+    await expect(cancelled).rejects.toMatchObject({ status: 400, code: 'cancelled' })
   })
 
   it('[GW-K9] cancels the run of a client that leaves, except with an idempotency key', async () => {

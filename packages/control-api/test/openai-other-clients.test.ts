@@ -93,6 +93,51 @@ describe.each(['responses', 'chat'] as const)('the provider of the AI SDK over %
   })
 })
 
+/** Returns the number of runs of an ensemble. */
+const countRuns = async (name: string) => (await api.runs.list({ ensemble: name, limit: 1 })).total
+
+/** Cancels the run of an ensemble that waits for a review. */
+async function cancelWaiting(): Promise<void> {
+  const find = async () => (await api.runs.openReviews())[0]?.runId
+  await expect.poll(find).toBeDefined()
+  await api.runs.send((await find()) ?? '', { kind: 'cancel' })
+}
+
+/** A call with the default retries of its client. */
+const CALLS: Readonly<Record<string, (model: string) => Promise<unknown>>> = {
+  'the provider of the AI SDK, chat completions': (model) =>
+    generateText({ model: openProvider().chat(model), prompt: 'Ode' }),
+  'the provider of the AI SDK, responses': (model) =>
+    generateText({ model: openProvider()(model), prompt: 'Ode' }),
+  'ChatOpenAI, chat completions': (model) => openLangChain(model, false).invoke('Ode'),
+  'ChatOpenAI, responses': (model) => openLangChain(model, true).invoke('Ode'),
+}
+
+const openProvider = () => createOpenAI({ baseURL: `${api.url}/v1`, apiKey: 'none' })
+
+const openLangChain = (model: string, useResponsesApi: boolean) =>
+  new ChatOpenAI({
+    model,
+    useResponsesApi,
+    apiKey: 'none',
+    configuration: { baseURL: `${api.url}/v1` },
+  })
+
+describe.each(Object.entries(CALLS))('[GW-K11] a run that ends without an answer: %s', (_, call) => {
+  it.each(['broken', 'spender', 'choir'])('%s is begun once', async (name) => {
+    const before = await countRuns(name)
+    const called = call(name).catch(() => undefined)
+    if (name === 'choir') await cancelWaiting()
+    await called
+    expect(await countRuns(name)).toBe(before + 1)
+  })
+})
+
+it('[GW-N6] a failed response is an error of the AI SDK with its reason', async () => {
+  const failed = generateText({ model: openProvider()('broken'), prompt: 'Ode' })
+  await expect(failed).rejects.toThrow('The piano is out of tune')
+})
+
 describe.each([
   ['chat completions', false],
   ['responses', true],

@@ -5,6 +5,8 @@
  *    calls have timed out, the messages are a conversation, and a new run begins.
  * GW-K9 A client that disconnects cancels its run, because the API has no way to ask for it again. With an
  *    `Idempotency-Key` the run continues, and the same request gets the same completion, also after a restart.
+ * GW-K11 The end of a run has status 400 or 402, because a retry would begin another run. The AI SDK repeats 408, 409, 429
+ *    and 5xx whatever `x-should-retry` says, and LangChain everything but 400 to 407 and 409.
  */
 import { Type, TuttiError } from '@tutti/core'
 import { isTerminalRunStatus } from '@tutti/protocol'
@@ -254,24 +256,24 @@ function toMessage({
 /** A run that ended without an answer. */
 type Failure = Extract<CompletionEnd, { readonly kind: 'failure' }>
 
-/** Failure code of a run → status; the other codes are failures of the server. */
-const FAILURE_STATUSES: Readonly<Record<string, number>> = {
-  BUDGET_EXCEEDED: 429,
-  CANCELLED: 409,
-  GUARDRAIL_VIOLATION: 400,
-  REQUEST_REJECTED: 400,
-  INPUT_TOO_LARGE: 400,
+/** Failure code of a run → status and type of its error; the other codes are failures of the server. */
+const FAILURES: Readonly<Record<string, readonly [status: number, type: string]>> = {
+  BUDGET_EXCEEDED: [402, 'insufficient_quota'],
+  CANCELLED: [400, 'invalid_request_error'],
+  GUARDRAIL_VIOLATION: [400, 'invalid_request_error'],
+  REQUEST_REJECTED: [400, 'invalid_request_error'],
+  INPUT_TOO_LARGE: [400, 'invalid_request_error'],
 }
 
+const SERVER_FAILURE = [400, 'server_error'] as const
+
 function toFailure({ code, message }: Failure): OpenAiErrorBody {
-  const status = FAILURE_STATUSES[code] ?? 500
-  const type =
-    status === 429 ? 'rate_limit_error' : status < 500 ? 'invalid_request_error' : 'server_error'
+  const [, type] = FAILURES[code] ?? SERVER_FAILURE
   return { error: { message, type, param: null, code: code.toLowerCase() } }
 }
 
-/** Returns a failed run as an error. A retry would begin another run, so the headers advise against it. */
+/** Returns a failed run as an error (GW-K11). */
 function toFailureResponse(failure: Failure): Response {
-  const status = FAILURE_STATUSES[failure.code] ?? 500
+  const [status] = FAILURES[failure.code] ?? SERVER_FAILURE
   return Response.json(toFailure(failure), { status, headers: { 'x-should-retry': 'false' } })
 }

@@ -14,8 +14,9 @@
  *    of a turn that begins again, and of a failed attempt, are not part of the response at its end.
  * GW-N5 Calls of client tools are function calls, other reviews are approval requests.
  * GW-N6 A refusal is a message with a refusal. A cut or filtered answer is `incomplete`, also a cut one that the task
- *    accepts. An exceeded budget is `failed` with the code `rate_limit_exceeded`, as its status 429 in chat completions.
- *    Any other failure is `failed`, a cancelled run is `cancelled`.
+ *    accepts. An exceeded budget is `failed` with the code `rate_limit_exceeded`, the only code of the protocol for
+ *    limits. Any other failure is `failed`, a cancelled run is `cancelled`. `type` and `param` of the error are not in
+ *    OpenAI's schema, but the AI SDK requires them.
  */
 import { addTokenUsage, NO_TOKEN_USAGE } from '../../service/token-usage.ts'
 import { RunWaits, type WaitingReview } from '../../service/run-waits.ts'
@@ -497,6 +498,8 @@ export class RunResponses {
         segment.error = {
           code: ERRORS[code ?? ''] ?? 'server_error',
           message: error ?? 'The run failed',
+          type: 'server_error',
+          param: null,
         }
         this.#close('failed', 'response.failed')
       }

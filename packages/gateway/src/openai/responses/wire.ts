@@ -201,6 +201,8 @@ export interface ResponseState {
   readonly error: {
     readonly code: 'invalid_prompt' | 'rate_limit_exceeded' | 'server_error'
     readonly message: string
+    readonly type: 'server_error'
+    readonly param: null
   } | null
   readonly incomplete_details: { readonly reason: 'max_output_tokens' | 'content_filter' } | null
   readonly output: readonly OutputItem[]
