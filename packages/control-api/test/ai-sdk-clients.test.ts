@@ -6,6 +6,7 @@ import {
   type ChatInit,
   type UIMessage,
 } from 'ai'
+import { AssistantChatTransport } from '@assistant-ui/react-ai-sdk'
 import { apiKey } from '@tutti/control-api'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
@@ -278,6 +279,62 @@ describe('a chat of the AI SDK', () => {
     const file = { type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,AA' } as const
     await chat.sendMessage({ parts: [file] })
     expect(chat.error?.message).toContain('/messages/0/parts/0/type must be \\"text\\"')
+    chat.clearError()
+  })
+
+  it('[GW-C9] continues a chat whose earlier message has an attachment', async () => {
+    const chat = openChat({ model: 'echo' })
+    const file = { type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,AA' } as const
+    await chat.sendMessage({ parts: [{ type: 'text', text: 'Look' }, file] })
+    expect(chat.status).toBe('error')
+    await chat.sendMessage({ text: 'Ode' })
+    expect(textsOf(chat.lastMessage)).toEqual(['2: Ode'])
+    const { request } = (await api.runs.record(chat.lastMessage?.id ?? '')) ?? {}
+    const content = 'Look\n[file left out: only text is supported]'
+    expect(request?.history).toEqual([{ role: 'user', content }])
+  })
+
+  it('answers the transport of assistant-ui, with its tools and its system message', async () => {
+    const transport = new AssistantChatTransport<UIMessage>({
+      api: `${api.url}/api/chat`,
+      body: {
+        model: 'caller',
+        system: 'Be brief',
+        callSettings: { temperature: 0.5 },
+        config: { modelName: 'other' },
+        tools: {
+          weather: {
+            description: 'Returns the weather',
+            parameters: { type: 'object', properties: { city: { type: 'string' } } },
+          },
+        },
+      },
+    })
+    const chat = new PlainChat({ id: 'assistant-ui', transport, sendAutomaticallyWhen })
+    await chat.sendMessage({ text: 'Bonn?' })
+    const [call] = toolsOf(chat.lastMessage)
+    expect(call).toMatchObject({ type: 'tool-weather', state: 'input-available' })
+    const { request } = (await api.runs.record(chat.lastMessage?.id ?? '')) ?? {}
+    expect(request).toMatchObject({
+      tasks: [{ instructions: 'Be brief' }],
+      clientTools: [{ name: 'weather', description: 'Returns the weather' }],
+    })
+    await chat.addToolOutput({
+      tool: 'weather',
+      toolCallId: call?.toolCallId ?? '',
+      output: 'Sunny',
+    })
+    await expect.poll(() => textsOf(chat.lastMessage)).toEqual(['Sunny'])
+  })
+
+  it('answers the transport of assistant-ui with its default fields', async () => {
+    const transport = new AssistantChatTransport<UIMessage>({
+      api: `${api.url}/api/chat`,
+      body: { model: 'singer' },
+    })
+    const chat = new PlainChat({ id: 'assistant-ui-default', transport })
+    await chat.sendMessage({ text: 'Ode' })
+    expect(textsOf(chat.lastMessage)).toEqual(['La la la, here comes Ode, la la la'])
   })
 
   it('[GW-C11] needs the scopes of its routes, and does not show the chat of another key', async () => {

@@ -73,6 +73,21 @@ describe('a chat completion', () => {
     expect(tags).toEqual({ app: 'test' })
   })
 
+  it('[GW-K2] continues a conversation whose earlier message has an image', async () => {
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } } as const
+    const completion = await client.chat.completions.create({
+      model: 'echo',
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'Look' }, image] },
+        { role: 'user', content: 'Ode' },
+      ],
+    })
+    expect(completion.choices[0]?.message.content).toBe('2: Ode')
+    const { request } = (await api.runs.record(completion.id.slice('chatcmpl-'.length))) ?? {}
+    const content = 'Look\n[image_url left out: only text is supported]'
+    expect(request?.history).toEqual([{ role: 'user', content }])
+  })
+
   it('[GW-K10] has the reasoning of the model in the field of other providers', async () => {
     const body = { model: 'thinking', messages: ask('Ode') }
     const { choices, usage } = await client.chat.completions.create(body)
@@ -325,9 +340,14 @@ describe('a chat completion', () => {
     const error = await refused.catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(APIError)
     expect(error).toMatchObject({ status: 400, type: 'invalid_request_error' })
-    for (const part of ['messages', '/temperature must be 1', '/seed is not supported']) {
+    const image = '/messages/0/content/0/type must be "text" or "refusal", got "image_url"'
+    for (const part of [image, '/temperature must be 1', '/seed is not supported']) {
       expect(String(error)).toContain(part)
     }
+    const empty = { model: 'echo', messages: ask('Ode'), web_search_options: {}, function_call: {} }
+    const search = await client.post('/chat/completions', { body: empty }).catch(String)
+    expect(search).toContain('/web_search_options is not supported')
+    expect(search).toContain('/function_call is not supported')
     const ensemble = client.chat.completions.create({
       model: 'singer',
       messages: ask('Ode'),

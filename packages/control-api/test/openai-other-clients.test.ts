@@ -123,15 +123,18 @@ const openLangChain = (model: string, useResponsesApi: boolean) =>
     configuration: { baseURL: `${api.url}/v1` },
   })
 
-describe.each(Object.entries(CALLS))('[GW-K11] a run that ends without an answer: %s', (_, call) => {
-  it.each(['broken', 'spender', 'choir'])('%s is begun once', async (name) => {
-    const before = await countRuns(name)
-    const called = call(name).catch(() => undefined)
-    if (name === 'choir') await cancelWaiting()
-    await called
-    expect(await countRuns(name)).toBe(before + 1)
-  })
-})
+describe.each(Object.entries(CALLS))(
+  '[GW-K11] a run that ends without an answer: %s',
+  (_, call) => {
+    it.each(['broken', 'spender', 'choir'])('%s is begun once', async (name) => {
+      const before = await countRuns(name)
+      const called = call(name).catch(() => undefined)
+      if (name === 'choir') await cancelWaiting()
+      await called
+      expect(await countRuns(name)).toBe(before + 1)
+    })
+  },
+)
 
 it('[GW-N6] a failed response is an error of the AI SDK with its reason', async () => {
   const failed = generateText({ model: openProvider()('broken'), prompt: 'Ode' })

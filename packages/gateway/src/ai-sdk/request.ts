@@ -2,17 +2,19 @@
  * Pure: reads the messages of a chat as a conversation, or as answers to its waiting run.
  *
  * GW-C9 The newest user message is asked, and the others are the conversation before it: the texts of users, the last
- *    text of each answer, and calls that the client has executed with their results. Other parts only present a run.
+ *    text of each answer, and calls that the client has executed with their results. Other parts of answers only present
+ *    a run. Attachments are refused in the newest user message and named in earlier ones, which a client cannot take back.
  * GW-C10 A request that ends with an assistant message answers its run: results of the client's tools, and responses to
  *    approvals. If that run waits no longer because it has ended, the messages are a conversation, and a new run begins.
  */
 import { badRequest } from '../http/api-error.ts'
 import { isCallOf } from '../service/call-ids.ts'
+import { describeLeftOutPart } from '../service/left-out-part.ts'
 import { isForClient } from './chunks.ts'
 
 import type { WaitingReview } from '../service/run-waits.ts'
 import type { ChatBody, ChatMessage, ChatPart } from './wire.ts'
-import type { HistoryMessage, Problem, ReviewDecisionBody } from '@tutti/protocol'
+import type { ClientToolBody, HistoryMessage, Problem, ReviewDecisionBody } from '@tutti/protocol'
 
 /** A conversation before a run, and the message that the run answers. */
 export interface ReadConversation {
@@ -28,17 +30,20 @@ export interface ReadConversation {
  */
 export function readChatConversation({
   messages,
+  system: more,
   instructions,
-}: Pick<ChatBody, 'messages' | 'instructions'>): ReadConversation {
-  const problems = messages.flatMap((message, place) => findProblems(message, `/messages/${place}`))
+}: Pick<ChatBody, 'messages' | 'system' | 'instructions'>): ReadConversation {
   const asked = messages.findLastIndex(({ role }) => role === 'user')
+  const problems = messages.flatMap((one, place) =>
+    findProblems(one, { path: `/messages/${place}`, isAsked: place === asked }),
+  )
   const message = messages[asked]
   if (message === undefined) {
     problems.push({ path: '/messages', message: 'must have a message of the user' })
   }
   if (problems.length > 0 || message === undefined) throw badRequest('request body', problems)
   const system = messages.filter(({ role }) => role === 'system').map(joinTexts)
-  const texts = [...system, ...(instructions === undefined ? [] : [instructions])]
+  const texts = [...system, more, instructions].filter((text) => text !== undefined)
   return {
     text: joinTexts(message),
     history: messages.flatMap((one, place) => (place === asked ? [] : toHistory(one))),
@@ -46,11 +51,15 @@ export function readChatConversation({
   }
 }
 
-function findProblems({ role, parts }: ChatMessage, path: string): readonly Problem[] {
+function findProblems(
+  { role, parts }: ChatMessage,
+  { path, isAsked }: { readonly path: string; readonly isAsked: boolean },
+): readonly Problem[] {
   if (role === 'assistant') return []
   return parts.flatMap(({ type, text }, place) => {
     const at = `${path}/parts/${place}`
     if (type !== 'text') {
+      if (role === 'user' && !isAsked) return []
       const message = `must be "text" in a message of the ${role}, got ${JSON.stringify(type)}`
       return [{ path: `${at}/type`, message }]
     }
@@ -62,12 +71,28 @@ function joinTexts({ parts }: ChatMessage): string {
   return parts.flatMap(({ type, text }) => (type === 'text' ? (text ?? []) : [])).join('\n')
 }
 
+function joinEarlier({ parts }: ChatMessage): string {
+  return parts
+    .map(({ type, text = '' }) => (type === 'text' ? text : describeLeftOutPart(type)))
+    .join('\n')
+}
+
+/** Returns the tools of the client as a list. */
+export function toChatTools(tools: ChatBody['tools'] = []): readonly ClientToolBody[] {
+  if (Array.isArray(tools)) return tools
+  return Object.entries(tools).map(([name, { description = '', parameters }]) => ({
+    name,
+    ...(description.trim() === '' ? {} : { description }),
+    inputSchema: parameters,
+  }))
+}
+
 function toHistory(message: ChatMessage): readonly HistoryMessage[] {
   switch (message.role) {
     case 'system':
       return []
     case 'user':
-      return [{ role: 'user', content: joinTexts(message) }]
+      return [{ role: 'user', content: joinEarlier(message) }]
     case 'assistant':
       return toAnswer(message)
   }

@@ -30,7 +30,7 @@ import { recordedCall, type GatewayCall } from '../service/gateway-call.ts'
 import { GatewayService } from '../service/gateway-service.ts'
 import { toChatKey } from '../service/request-key.ts'
 import { ChatStream, type KnownPart } from './chat-stream.ts'
-import { hasAnswers, readAnswers, readChatConversation } from './request.ts'
+import { hasAnswers, readAnswers, readChatConversation, toChatTools } from './request.ts'
 import { ChatBody, type ChatMessage } from './wire.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
@@ -146,7 +146,7 @@ class Chats {
     return this.#service.beginAndFollow(call, () => ({
       ...toModelRun(findSharedModel(options, name), {
         ...readChatConversation(body),
-        clientTools: body.tools ?? [],
+        clientTools: toChatTools(body.tools),
       }),
       cacheKey: toChatKey(body.id, call.caller.name),
       tags: { [CHAT_TAG]: body.id },

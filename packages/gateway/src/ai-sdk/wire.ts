@@ -52,7 +52,16 @@ export const ChatMessage = Type.Object({
 })
 export type ChatMessage = Static<typeof ChatMessage>
 
-/** Body of `POST /api/chat`: what `DefaultChatTransport` sends, and the fields of its `body` option. */
+/** Tool of the client, as `AssistantChatTransport` of assistant-ui sends it. */
+const NamedTool = Type.Object({
+  description: Type.Optional(Text),
+  parameters: Type.Record(Type.String(), Type.Unknown()),
+})
+
+/**
+ * Body of `POST /api/chat`: what `DefaultChatTransport` and `AssistantChatTransport` send, and the fields of their `body`
+ * option. Settings of the call and of the model are ignored, because the model catalog has them.
+ */
 export const ChatBody = Type.Object(
   {
     /** Id of the chat. */
@@ -65,14 +74,25 @@ export const ChatBody = Type.Object(
     model: Type.Optional(Type.String({ minLength: 1 })),
     /** System message. */
     instructions: Type.Optional(Text),
-    /** Tools that the client executes, in addition to those of the server. */
-    tools: Type.Optional(Type.Array(ClientToolBody, { maxItems: MAX_TOOLS })),
+    /** System message, as assistant-ui sends it; it precedes `instructions`. */
+    system: Type.Optional(Text),
+    /** Tools that the client executes, in addition to those of the server: a list, or a map from names. */
+    tools: Type.Optional(
+      Type.Union([
+        Type.Array(ClientToolBody, { maxItems: MAX_TOOLS }),
+        Type.Record(Type.String(), NamedTool, { maxProperties: MAX_TOOLS }),
+      ]),
+    ),
     /**
      * Whether a lost connection cancels the run. `useChat` gives no other sign of `stop()`, and a reload looks the same.
      *
      * @default continue
      */
     onDisconnect: Type.Optional(Type.Enum(['continue', 'cancel'])),
+    /** Accepted without an effect: metadata of the request, and settings of its model call. */
+    metadata: Type.Optional(Type.Unknown()),
+    callSettings: Type.Optional(Type.Unknown()),
+    config: Type.Optional(Type.Unknown()),
   },
   CLOSED,
 )

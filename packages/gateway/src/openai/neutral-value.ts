@@ -5,7 +5,7 @@ import type { Problem } from '@tutti/protocol'
 
 /**
  * Returns the problem of a parameter that is not supported. Values that change nothing have none: those in `neutral`,
- * null, and lists and objects without a value.
+ * null, and empty lists. An empty object has a meaning for some parameters, such as `web_search_options`.
  */
 export function findNeutralProblem(
   path: string,
@@ -18,9 +18,7 @@ export function findNeutralProblem(
   return [{ path, message: `must be ${values}` }]
 }
 
-/** Whether a value is null, or a list or an object without a value. */
+/** Whether a value is null or an empty list. */
 function isEmptyValue(value: unknown): boolean {
-  if (value === undefined || value === null) return true
-  if (typeof value !== 'object') return false
-  return Array.isArray(value) ? value.length === 0 : Object.values(value).every(isEmptyValue)
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0)
 }

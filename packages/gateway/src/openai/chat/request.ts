@@ -4,11 +4,13 @@
  * GW-K1 A field or value that would change the answer and cannot be applied is refused, with every problem. Fields that
  *    cannot change the answer are accepted.
  * GW-K2 The newest user message is asked, and the other messages are the conversation before it. System and developer
- *    messages are the instructions.
+ *    messages are the instructions. Images and files are refused in the newest user message and named in earlier ones,
+ *    which a client cannot take back.
  */
 import { decode, type ClientToolBody, type HistoryMessage, type Problem } from '@tutti/protocol'
 
 import { badRequest } from '../../http/api-error.ts'
+import { describeLeftOutPart } from '../../service/left-out-part.ts'
 import { findNeutralProblem } from '../neutral-value.ts'
 import {
   CompletionBody,
@@ -30,7 +32,10 @@ export function readCompletionBody(body: Readonly<Record<string, unknown>>): Com
   const refused = findRefusedFields(body)
   const decoded = decode(CompletionBody, body)
   if (!decoded.ok) throw badRequest('request body', [...decoded.problems, ...refused])
-  const problems = [...refused, ...decoded.value.messages.flatMap(findMessageProblems)]
+  const { messages } = decoded.value
+  const asked = messages.findLastIndex(({ role }) => role === 'user')
+  const found = messages.flatMap((message, place) => findMessageProblems(message, { place, asked }))
+  const problems = [...refused, ...found]
   if (problems.length > 0) throw badRequest('request body', problems)
   return decoded.value
 }
@@ -47,7 +52,7 @@ function findRefusedFields(body: Readonly<Record<string, unknown>>): readonly Pr
 
 function findMessageProblems(
   { role, content, tool_call_id: callId }: CompletionMessage,
-  place: number,
+  { place, asked }: { readonly place: number; readonly asked: number },
 ): readonly Problem[] {
   const path = `/messages/${place}`
   const problems: Problem[] = []
@@ -57,13 +62,25 @@ function findMessageProblems(
   if ((content === null || content === undefined) && role !== 'assistant') {
     problems.push({ path: `${path}/content`, message: `is required in a message of the ${role}` })
   }
+  const isEarlier = role === 'user' && place !== asked
+  if (isEarlier || !Array.isArray(content)) return problems
+  for (const [index, { type }] of content.entries()) {
+    if (TEXTS.includes(type)) continue
+    const message = `must be "text" or "refusal", got ${JSON.stringify(type)}`
+    problems.push({ path: `${path}/content/${index}/type`, message })
+  }
   return problems
 }
+
+/** Types of parts that are texts. */
+const TEXTS: readonly string[] = ['text', 'refusal']
 
 /** Returns the text of a message. */
 function textOf({ content, refusal }: CompletionMessage): string {
   if (typeof content === 'string') return content
-  const parts = (content ?? []).map((part) => part.text ?? part.refusal ?? '')
+  const parts = (content ?? []).map(({ type, text, refusal: refused }) =>
+    TEXTS.includes(type) ? (text ?? refused ?? '') : describeLeftOutPart(type),
+  )
   return parts.length === 0 ? (refusal ?? '') : parts.join('\n')
 }
 

@@ -17,12 +17,12 @@ function nullable<Schema extends TSchema>(schema: Schema) {
   return Type.Optional(Type.Union([schema, Type.Null()]))
 }
 
-/** Content of a message: a text, or its parts. */
+/** Content of a message: a text, or its parts. Types of parts are checked in `request.ts`. */
 const Content = Type.Union([
   Text,
   Type.Array(
     Type.Object({
-      type: Type.Enum(['text', 'refusal']),
+      type: Type.String(),
       text: nullable(Text),
       refusal: nullable(Text),
     }),
@@ -106,6 +106,7 @@ export const NEUTRAL_VALUES: Readonly<Record<string, readonly unknown[]>> = {
   frequency_penalty: [0],
   logprobs: [false],
   top_logprobs: [0],
+  logit_bias: [{}],
   parallel_tool_calls: [true],
   service_tier: ['auto', 'default'],
   modalities: [['text']],
