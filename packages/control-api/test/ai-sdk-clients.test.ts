@@ -271,6 +271,27 @@ describe('a chat of the AI SDK', () => {
     await expect.poll(() => chat.lastMessage?.id).not.toBe(runId)
   })
 
+  it('[GW-G5] begins a run when a result arrives with other instructions', async () => {
+    const tools = [{ name: 'weather', inputSchema: { type: 'object', properties: {} } }]
+    const body = { tools, instructions: 'One' }
+    const chat = openChat({ model: 'caller', body, sendAutomaticallyWhen })
+    await chat.sendMessage({ text: 'Bonn?' })
+    const runId = chat.lastMessage?.id ?? ''
+    const [call] = toolsOf(chat.lastMessage)
+    const other = openChat({
+      id: chat.id,
+      model: 'caller',
+      body: { ...body, instructions: 'Two' },
+      messages: chat.messages,
+      sendAutomaticallyWhen,
+    })
+    const toolCallId = call?.toolCallId ?? ''
+    await other.addToolOutput({ tool: 'weather', toolCallId, output: 'Sunny' })
+    await expect.poll(() => textsOf(other.lastMessage)).toEqual(['Sunny'])
+    expect(other.lastMessage?.id).not.toBe(runId)
+    await expect.poll(async () => (await api.detail(runId)).status).toBe('CANCELLED')
+  })
+
   it('refuses an unknown model and an unsupported part, naming each', async () => {
     const unknown = openChat({ model: 'singr' })
     await unknown.sendMessage({ text: 'Ode' })

@@ -288,11 +288,7 @@ describe("a path of OpenAI's API without a route", () => {
     const client = open()
     const calls = [
       [404, 'not_found', () => client.embeddings.create({ model: 'echo', input: 'x' })],
-      [
-        405,
-        'method_not_allowed',
-        () => client.responses.inputTokens.count({ model: 'echo', input: 'x' }),
-      ],
+      [404, 'not_found', () => client.responses.inputTokens.count({ model: 'echo', input: 'x' })],
       [405, 'method_not_allowed', () => client.chat.completions.list()],
       [405, 'method_not_allowed', () => client.models.delete('echo')],
     ] as const

@@ -181,6 +181,68 @@ describe('a chat completion', () => {
     expect(await runner.finalContent()).toBe('rain in Bonn')
   })
 
+  /** Returns a completion that waits for the result of a call, and a conversation with the result. */
+  async function waitForResult() {
+    const first = await client.chat.completions.create({
+      model: 'caller',
+      messages: ask('Bonn?'),
+      tools: tools.slice(0, 1),
+    })
+    const message = first.choices[0]?.message
+    if (message === undefined) throw new TypeError('No message')
+    const id = message.tool_calls?.[0]?.id ?? ''
+    const answer = (content: string): ChatCompletionMessageParam[] => [
+      ...ask('Bonn?'),
+      message,
+      { role: 'tool', tool_call_id: id, content },
+    ]
+    const runId = first.id.slice('chatcmpl-'.length)
+    return { runId, answer, statusOf: async () => (await api.detail(runId)).status }
+  }
+
+  it.each([
+    ['model', { model: 'echo' }, '3: Bonn?'],
+    ['tools', { tools }, 'Sunny'],
+    ['limit', { max_completion_tokens: 99 }, 'Sunny'],
+    ['instructions', { start: [{ role: 'system' as const, content: 'Be B' }] }, 'Sunny'],
+    ['question', { end: ask('And Rome?') }, 'Sunny'],
+  ])('[GW-G5] begins a run for a result with another %s', async (_, change, text) => {
+    const { start = [], end = [], ...settings } = { start: undefined, end: undefined, ...change }
+    const { runId, answer, statusOf } = await waitForResult()
+    const second = await client.chat.completions.create({
+      model: 'caller',
+      tools: tools.slice(0, 1),
+      ...settings,
+      messages: [...start, ...answer('Sunny'), ...end],
+    })
+    expect(second.id).not.toContain(runId)
+    expect(second.choices[0]?.message.content ?? '').toContain(text)
+    await expect.poll(statusOf).toBe('CANCELLED')
+  })
+
+  it('[GW-G6] begins a run for another result of an answered call', async () => {
+    const { runId, answer, statusOf } = await waitForResult()
+    const create = (result: string) =>
+      client.chat.completions.create({
+        model: 'caller',
+        tools: tools.slice(0, 1),
+        messages: answer(result),
+      })
+    const one = await create('ONE')
+    const again = await create('ONE')
+    const two = await create('TWO')
+    const seen = [one, again, two].map(({ id, choices }) => [
+      id === `chatcmpl-${runId}-1`,
+      choices[0]?.message.content,
+    ])
+    expect(seen).toEqual([
+      [true, 'ONE'],
+      [true, 'ONE'],
+      [false, 'TWO'],
+    ])
+    expect(await statusOf()).toBe('COMPLETED')
+  })
+
   it('[GW-K8] begins a new run when the run of a call has ended', async () => {
     const first = await client.chat.completions.create({
       model: 'caller',

@@ -17,6 +17,10 @@ beforeAll(async () => {
   api = await openChatServer({
     'gpt-5.1': caller,
     json: scriptedModel(() => reply, { provider: 'scripted' }),
+    handover: scriptedModel(
+      ({ tools }) => ({ toolCalls: tools.map(({ name }) => ({ name, arguments: {} })) }),
+      { provider: 'scripted' },
+    ),
   })
 })
 
@@ -239,6 +243,33 @@ describe.each([
     const agent = new Agent({ name: 'Guide', instructions: 'Be brief', model, tools: [weather] })
     const { finalOutput } = await openRunner().run(agent, 'How is it?')
     expect(finalOutput).toBe(answer)
+  })
+
+  it('[GW-G5] has other instructions at each turn', async () => {
+    let turns = 0
+    const weather = tool({
+      name: 'weather',
+      description: 'Returns the weather',
+      parameters: CITY,
+      strict: true,
+      execute: () => 'Sunny',
+    })
+    const agent = new Agent({
+      name: 'Guide',
+      instructions: () => `Turn ${(turns += 1)}`,
+      model: 'caller',
+      tools: [weather],
+    })
+    const { finalOutput } = await openRunner().run(agent, 'How is it?')
+    expect([finalOutput, turns]).toEqual(['Sunny', 2])
+  })
+
+  it('[GW-G5] hands off to an agent with another model', async () => {
+    const second = new Agent({ name: 'Echo', model: 'echo' })
+    const first = Agent.create({ name: 'Guide', model: 'handover', handoffs: [second] })
+    const { finalOutput, lastAgent } = await openRunner().run(first, 'How is it?')
+    expect(lastAgent?.name).toBe('Echo')
+    expect(finalOutput).toBe('3: How is it?')
   })
 
   it('streams the answer of an ensemble, with its usage', async () => {

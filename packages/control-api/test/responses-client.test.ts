@@ -432,19 +432,115 @@ describe('a function call of the Responses API', () => {
     expect((await stream.finalResponse()).output_text).toBe('sun')
   })
 
-  it('cannot be changed while it waits', async () => {
-    const client = open()
-    const first = await client.responses.create({ model: 'caller', input: 'x', tools: [WEATHER] })
+  /** Returns a response that waits for the output of a call, and the output. */
+  async function waitForOutput(client: OpenAI) {
+    const question = { role: 'user', content: 'Weather?' } as const
+    const body = { model: 'caller', input: [question], tools: [WEATHER] }
+    const first = await client.responses.create(body)
     const [call] = first.output
     if (call?.type !== 'function_call') throw new TypeError('No call')
-    const output = { type: 'function_call_output', call_id: call.call_id, output: 'x' } as const
-    const changed = { previous_response_id: first.id, instructions: 'Other', input: [output] }
-    const error = await errorOf(client.responses.create({ model: 'caller', ...changed }))
-    expect([error.status, error.param]).toEqual([400, 'instructions'])
+    const output = { type: 'function_call_output', call_id: call.call_id, output: 'Sun' } as const
+    const runId = first.id.slice('resp_'.length)
+    const statusOf = async () => (await api.runs.record(runId))?.status
+    return { first, call, question, output, runId, statusOf }
+  }
+
+  it.each([
+    ['instructions', { instructions: 'Other' }, 'Sun'],
+    ['the model', { model: 'echo' }, '3: Weather?'],
+    ['the tools', { tools: [{ ...WEATHER, name: 'other' }] }, 'Sun'],
+  ])(
+    '[GW-G5] begins a run with the history when its output changes %s',
+    async (_, change, text) => {
+      const client = open()
+      const { first, call, question, output, runId, statusOf } = await waitForOutput(client)
+      const settings = { model: 'caller', tools: [WEATHER], ...change }
+      const second = await client.responses.create({
+        ...settings,
+        input: [output],
+        previous_response_id: first.id,
+      })
+      expect(second.output_text).toBe(text)
+      expect(second.id).not.toContain(runId)
+      expect(second.previous_response_id).toBe(first.id)
+      await expect.poll(statusOf).toBe('CANCELLED')
+      const { request, inputs } = (await api.runs.record(second.id.slice('resp_'.length))) ?? {}
+      expect(inputs).toEqual({ message: 'Weather?' })
+      const history = [
+        { role: 'assistant', toolCalls: [{ id: call.call_id, name: 'get_weather' }] },
+        { role: 'tool', toolCallId: call.call_id, content: 'Sun' },
+      ]
+      expect(request?.history).toMatchObject(history)
+      const other = await waitForOutput(client)
+      const whole = await client.responses.create({
+        ...settings,
+        input: [question, other.call, other.output],
+      })
+      expect(whole.output_text).toBe(text)
+      expect(whole.id).not.toContain(other.runId)
+      await expect.poll(other.statusOf).toBe('CANCELLED')
+      const thanks = await client.responses.create({
+        model: 'echo',
+        input: 'Thanks',
+        previous_response_id: second.id,
+      })
+      expect(thanks.output_text).toBe('5: Thanks')
+    },
+  )
+
+  it('[GW-G5] begins a run when a message of the user follows its output', async () => {
+    const client = open()
+    const { first, output, statusOf } = await waitForOutput(client)
+    const message = { role: 'user', content: 'And Rome?' } as const
+    const second = await client.responses.create({
+      model: 'echo',
+      input: [output, message],
+      previous_response_id: first.id,
+    })
+    // The question, the call and its output came before.
+    expect(second.output_text).toBe('4: And Rome?')
+    await expect.poll(statusOf).toBe('CANCELLED')
+  })
+
+  it('[GW-G6] begins a run for another output of an answered call', async () => {
+    const client = open()
+    const { first, output, runId, statusOf } = await waitForOutput(client)
+    const settings = { model: 'caller', tools: [WEATHER], previous_response_id: first.id }
+    const one = await client.responses.create({ ...settings, input: [output] })
+    expect(await client.responses.create({ ...settings, input: [output] })).toEqual(one)
+    const other = { ...output, output: 'Rain' }
+    const two = await client.responses.create({ ...settings, input: [other] })
+    expect([one.output_text, two.output_text]).toEqual(['Sun', 'Rain'])
+    expect([one.id.includes(runId), two.id.includes(runId)]).toEqual([true, false])
+    expect(await statusOf()).toBe('COMPLETED')
+  })
+
+  it('[GW-N8] names outputs without a call', async () => {
+    const output = { type: 'function_call_output', call_id: 'call_x', output: 'Sun' } as const
+    const input = [{ role: 'user', content: 'Weather?' } as const, output]
+    const error = await errorOf(open().responses.create({ model: 'caller', input }))
+    expect([error.status, error.param]).toEqual([400, 'input[1]'])
+    expect(error.message).toContain('is for no call of the conversation, got "call_x"')
   })
 })
 
 describe('an approval request of the Responses API', () => {
+  it('[GW-N8] refuses its decision with other instructions', async () => {
+    const client = open()
+    const first = await client.responses.create({ model: 'choir', input: 'Amen' })
+    const id = first.output.find(({ type }) => type === 'mcp_approval_request')?.id ?? ''
+    const answer = {
+      type: 'mcp_approval_response',
+      approval_request_id: id,
+      approve: true,
+    } as const
+    const body = { model: 'choir', input: [answer], previous_response_id: first.id }
+    const error = await errorOf(client.responses.create({ ...body, instructions: 'Be loud' }))
+    expect([error.status, error.param]).toEqual([400, 'instructions'])
+    const second = await client.responses.create(body)
+    expect(second.id).toBe(`${first.id}_1`)
+  })
+
   it('[GW-N5] is a review of a tool call', async () => {
     const client = open()
     const first = await client.responses.create({ model: 'soloist', input: 'Amen' })

@@ -5,7 +5,8 @@
  *    text of each answer, and calls that the client has executed with their results. Other parts of answers only present
  *    a run. Attachments are refused in the newest user message and named in earlier ones, which a client cannot take back.
  * GW-C10 A request that ends with an assistant message answers its run: results of the client's tools, and responses to
- *    approvals. If that run waits no longer because it has ended, the messages are a conversation, and a new run begins.
+ *    approvals. Results continue the run if the rest of the request repeats the one that began it (GW-G5). If that run
+ *    waits no longer because it has ended, the messages are a conversation, and a new run begins.
  */
 import { badRequest } from '../http/api-error.ts'
 import { isCallOf } from '../service/call-ids.ts'

@@ -25,12 +25,24 @@ import {
 import { reportError } from '../http/on-error.ts'
 import { readJsonBody } from '../http/read-body.ts'
 import { readIdempotencyKey, readTrace } from '../http/request-headers.ts'
-import { toModelRun, findSharedModel, listSharedModels } from '../service/find-model.ts'
+import { isRepeated, toRequestMemo } from '../service/continued-run.ts'
+import {
+  toModelRun,
+  findSharedModel,
+  listSharedModels,
+  type ModelRun,
+} from '../service/find-model.ts'
 import { recordedCall, type GatewayCall } from '../service/gateway-call.ts'
 import { GatewayService } from '../service/gateway-service.ts'
 import { toChatKey } from '../service/request-key.ts'
 import { ChatStream, type KnownPart } from './chat-stream.ts'
-import { hasAnswers, readAnswers, readChatConversation, toChatTools } from './request.ts'
+import {
+  hasAnswers,
+  readAnswers,
+  readChatConversation,
+  toChatTools,
+  type ChatAnswer,
+} from './request.ts'
 import { ChatBody, type ChatMessage } from './wire.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
@@ -92,9 +104,16 @@ class Chats {
       throw badRequest('request body', [{ path: '/messages', message }])
     }
     if (isAnswer && newest?.runId === last.id && !isTerminalRunStatus(newest.status)) {
-      addSubject({ runId: newest.runId })
-      const known = await this.#answer(call, last)
-      return this.#stream(newest.runId, call, { ...body, known })
+      const answers = await this.#readAnswers(last)
+      if (await this.#continues(request, body, { runId: newest.runId, answers })) {
+        addSubject({ runId: newest.runId })
+        for (const { review, decision } of answers) {
+          await this.#service.decide(call, review.reviewId, () => decision)
+        }
+        const answered = answers.map(({ review }) => review.reviewId)
+        const known = { seq: last.metadata?.seq, answered }
+        return this.#stream(newest.runId, call, { ...body, known })
+      }
     }
     const { run, events } = await this.#begin(routeCall, call, body)
     if (newest !== undefined && newest.runId !== run.runId && !isTerminalRunStatus(newest.status)) {
@@ -139,15 +158,10 @@ class Chats {
     call: GatewayCall,
     body: ChatBody,
   ): Promise<RunWithEvents> {
-    const { options } = this.#service
-    const query = new URL(request.url).searchParams.get('model')
-    const name = body.model ?? query ?? listSharedModels(options)[0]?.name ?? ''
     const key = readIdempotencyKey(request.headers)
     return this.#service.beginAndFollow(call, () => ({
-      ...toModelRun(findSharedModel(options, name), {
-        ...readChatConversation(body),
-        clientTools: toChatTools(body.tools),
-      }),
+      ...this.#toRun(request, body),
+      memo: toRequestMemo(this.#toRun(request, toAsked(body))),
       cacheKey: toChatKey(body.id, call.caller.name),
       tags: { [CHAT_TAG]: body.id },
       trace: readTrace(request.headers),
@@ -155,23 +169,46 @@ class Chats {
     }))
   }
 
-  /** Decides the reviews that a message answers. Those that were decided elsewhere meanwhile remain as they are. */
-  async #answer(
-    call: GatewayCall,
-    { id: runId, parts, metadata }: ChatMessage,
-  ): Promise<KnownPart> {
-    const { runs } = this.#service.options
-    const open = await runs.openReviews({ runId })
+  /** Returns the run that answers a conversation. */
+  #toRun(request: Request, body: ChatBody): ModelRun {
+    const { options } = this.#service
+    const query = new URL(request.url).searchParams.get('model')
+    const name = body.model ?? query ?? listSharedModels(options)[0]?.name ?? ''
+    return toModelRun(findSharedModel(options, name), {
+      ...readChatConversation(body),
+      clientTools: toChatTools(body.tools),
+    })
+  }
+
+  /**
+   * Whether the answers of a request continue the run that it names (GW-G5). Results of client tools do if the rest of
+   * the request repeats the one that began the run. Decisions of reviews always do, because they are about its work.
+   */
+  async #continues(
+    request: Request,
+    body: ChatBody,
+    { runId, answers }: { readonly runId: string; readonly answers: readonly ChatAnswer[] },
+  ): Promise<boolean> {
+    const asked = toAsked(body)
+    if (asked.messages.length === 0) return true
+    if (answers.some(({ review }) => review.clientTool !== true)) return true
+    const run = await this.#service.options.runs.record(runId)
+    return run !== undefined && isRepeated(run, this.#toRun(request, asked))
+  }
+
+  /**
+   * Returns the answers of a message to open reviews. Reviews that were decided elsewhere meanwhile remain as they are.
+   *
+   * @throws {TuttiError} REVIEW_RESOLVED when the run waits for other answers.
+   */
+  async #readAnswers({ id: runId, parts }: ChatMessage): Promise<readonly ChatAnswer[]> {
+    const open = await this.#service.options.runs.openReviews({ runId })
     const reviews = open.map(({ request }) => request)
     const answers = readAnswers({ parts }, reviews)
     if (answers.length === 0 && reviews.length > 0) {
       throw new TuttiError('REVIEW_RESOLVED', `Run "${runId}" no longer waits for these answers`)
     }
-    for (const { review, decision } of answers) {
-      await this.#service.decide(call, review.reviewId, () => decision)
-    }
-    const answered = answers.map(({ review }) => review.reviewId)
-    return { seq: metadata?.seq, answered }
+    return answers
   }
 
   async #stream(runId: string, call: GatewayCall, how: StreamOptions): Promise<StreamAnswer> {
@@ -202,6 +239,12 @@ class Chats {
     const batches = how.events ?? runs.follow({ runId, from: 0 })
     return { headers: HEADERS, parts: { batches, encoder, clock, heartbeatMs, watch } }
   }
+}
+
+/** Returns a request up to the newest message of the user; the client adds to the answer after it. */
+function toAsked(body: ChatBody): ChatBody {
+  const asked = body.messages.findLastIndex(({ role }) => role === 'user')
+  return { ...body, messages: body.messages.slice(0, asked + 1) }
 }
 
 /** Options of a stream. */

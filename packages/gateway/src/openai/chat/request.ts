@@ -11,6 +11,12 @@ import { decode, type ClientToolBody, type HistoryMessage, type Problem } from '
 
 import { badRequest } from '../../http/api-error.ts'
 import { describeLeftOutPart } from '../../service/left-out-part.ts'
+import {
+  isSameCall,
+  isSameResult,
+  type RecordedDecision,
+  type SentEntry,
+} from '../../service/continued-run.ts'
 import { findNeutralProblem } from '../neutral-value.ts'
 import {
   CompletionBody,
@@ -170,9 +176,32 @@ export interface ToolAnswer {
 export function readToolAnswers(messages: readonly CompletionMessage[]): readonly ToolAnswer[] {
   const before = messages.findLastIndex(({ role }) => role !== 'tool')
   return messages.slice(before + 1).flatMap((message) => {
-    const { tool_call_id: id = '' } = message
-    if (!id.startsWith(CALL_PREFIX)) return []
-    const decision = { decision: 'EDIT', revisedOutput: textOf(message) } as const
-    return [{ reviewId: id.slice(CALL_PREFIX.length), decision }]
+    const reviewId = toCallReview(message.tool_call_id)
+    if (reviewId === undefined) return []
+    return [{ reviewId, decision: { decision: 'EDIT', revisedOutput: textOf(message) } }]
   })
+}
+
+/** Returns the review of a call; undefined for a call of another server. */
+function toCallReview(id = ''): string | undefined {
+  return id.startsWith(CALL_PREFIX) ? id.slice(CALL_PREFIX.length) : undefined
+}
+
+/** Returns the entries of a message, to compare it with a run. */
+export function toEntries(message: CompletionMessage, place: number): readonly SentEntry[] {
+  const { role, tool_calls: calls } = message
+  if (role === 'tool') {
+    const reviewId = toCallReview(message.tool_call_id) ?? ''
+    const text = textOf(message)
+    const isSame = (decision: RecordedDecision) => isSameResult(decision, text)
+    return [{ place, kind: 'result', reviewId, isOfTool: true, isSame }]
+  }
+  if (role !== 'assistant') return [{ place, kind: 'message' }]
+  if (calls === undefined || calls === null || calls.length === 0) return [{ place, kind: 'text' }]
+  return calls.map(({ id, function: called }) => ({
+    place,
+    kind: 'call',
+    reviewId: toCallReview(id) ?? '',
+    isSame: (review) => isSameCall(review, called),
+  }))
 }

@@ -1,15 +1,15 @@
 /**
  * Route for chat completions of OpenAI's API.
  *
- * GW-K8 The results of tools continue the run that waits for them. If it waits no longer because it has ended or the
- *    calls have timed out, the messages are a conversation, and a new run begins.
+ * GW-K8 The results of tools continue the run that waits for them if the rest of the request repeats it (GW-G5). If it
+ *    waits no longer because it has ended or the calls have timed out, the messages are a conversation, and a new run
+ *    begins.
  * GW-K9 A client that disconnects cancels its run, because the API has no way to ask for it again. With an
  *    `Idempotency-Key` the run continues, and the same request gets the same completion, also after a restart.
  * GW-K11 The end of a run has status 400 or 402, because a retry would begin another run. The AI SDK repeats 408, 409, 429
  *    and 5xx whatever `x-should-retry` says, and LangChain everything but 400 to 407 and 409.
  */
 import { Type, TuttiError } from '@tutti/core'
-import { isTerminalRunStatus } from '@tutti/protocol'
 
 import {
   encodeMessage,
@@ -22,19 +22,24 @@ import { readJsonBody } from '../../http/read-body.ts'
 import { readIdempotencyKey, readTrace } from '../../http/request-headers.ts'
 import { readEventsUntil } from '../../runs/read-events-until.ts'
 import { isOwn } from '../../runs/run-rights.ts'
+import {
+  findContinuation,
+  toRequestMemo,
+  withdrawReplaced,
+  type Continuation,
+} from '../../service/continued-run.ts'
 import { toModelRun, findSharedModel } from '../../service/find-model.ts'
 import { recordedCall, type GatewayCall } from '../../service/gateway-call.ts'
 import { GatewayService } from '../../service/gateway-service.ts'
-import { sharedEnsembles } from '../../service/sharing.ts'
 import { toOpenAiError, toOpenAiResponse, type OpenAiErrorBody } from '../errors.ts'
 import { Completion, type CompletionEnd } from './completion.ts'
-import { readCompletionBody, readQuestion, readToolAnswers } from './request.ts'
+import { readCompletionBody, readQuestion, readToolAnswers, toEntries } from './request.ts'
 
 import type { GatewayOptions } from '../../gateway-options.ts'
 import type { HttpRoute, HttpRouteCall, RouteAnswer } from '../../http/route.ts'
 import type { CompletionBody, CompletionDelta } from './wire.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
-import type { ReviewRecord, RunRecord, RunWithEvents } from '@tutti/runs'
+import type { RunRecord, RunWithEvents } from '@tutti/runs'
 
 /** Returns the route for chat completions. */
 export function completionRoutes(options: GatewayOptions): readonly HttpRoute[] {
@@ -83,50 +88,54 @@ async function complete(
   const call = recordedCall(caller, addSubject)
   const key = readIdempotencyKey(request.headers)
   const found = findSharedModel(options, body.model)
-  const asked =
-    (await continueRun(service, call, body)) ??
-    ({
-      ...(await service.beginAndFollow(call, () => ({
-        ...toModelRun(found, readQuestion(body)),
-        ...(body.metadata === null || body.metadata === undefined ? {} : { tags: body.metadata }),
-        trace: readTrace(request.headers),
-        ...(key === undefined ? {} : { idempotencyKey: key }),
-      }))),
-      answered: [],
-      isRepeatable: key !== undefined,
-    } as const)
-  const parts = { service, call, body, asked }
-  return body.stream === true ? streamCompletion(parts) : answerCompletion(parts, request.signal)
+  const sent = {
+    entries: body.messages.flatMap(toEntries),
+    toRun: (end: number) =>
+      toModelRun(found, readQuestion({ ...body, messages: body.messages.slice(0, end) })),
+    mayContinue: (run: RunRecord) => isOwn(caller, run),
+  }
+  const earlier = await findContinuation(service, sent)
+  if (earlier.kind === 'continues') {
+    const asked = await continueRun(service, call, { ...earlier, body })
+    return respond({ service, call, body, asked }, request.signal)
+  }
+  const begun = await service.beginAndFollow(call, () => {
+    const run = toModelRun(found, readQuestion(body))
+    return {
+      ...run,
+      ...(body.metadata === null || body.metadata === undefined ? {} : { tags: body.metadata }),
+      memo: toRequestMemo(run),
+      trace: readTrace(request.headers),
+      ...(key === undefined ? {} : { idempotencyKey: key }),
+    }
+  })
+  await withdrawReplaced(service, call, earlier)
+  const asked = { ...begun, answered: [], isRepeatable: key !== undefined }
+  return respond({ service, call, body, asked }, request.signal)
 }
 
-/** Continues the run that waits for the results with which a request ends; undefined when none does. */
+function respond(
+  parts: CompletionCallParts,
+  signal: AbortSignal,
+): Promise<Response> | StreamAnswer {
+  return parts.body.stream === true ? streamCompletion(parts) : answerCompletion(parts, signal)
+}
+
+/** Decides the open reviews of a run with the results at the end of a request. */
 async function continueRun(
   service: GatewayService,
   call: GatewayCall,
-  { messages }: CompletionBody,
-): Promise<AskedRun | undefined> {
-  const { runs } = service.options
-  const answers = readToolAnswers(messages)
-  const found = await Promise.all(answers.map(({ reviewId }) => runs.review(reviewId)))
-  const reviews = found.flatMap((review) => (review === undefined ? [] : [review]))
-  const [first] = reviews
-  if (first === undefined || !reviews.every((review) => isCurrent(review, first))) return undefined
-  const run = await service.locate(first.runId, sharedEnsembles(service.options))
-  if (run === undefined || !isOwn(call.caller, run)) return undefined
-  const open = reviews.filter(({ status }) => status === 'OPEN')
-  if (open.length > 0 && isTerminalRunStatus(run.status)) return undefined
-  for (const review of open) {
-    const answer = answers.find(({ reviewId }) => reviewId === review.reviewId)
-    if (answer !== undefined) await service.decide(call, review.reviewId, () => answer.decision)
+  {
+    run,
+    open,
+    body,
+  }: Extract<Continuation, { kind: 'continues' }> & { readonly body: CompletionBody },
+): Promise<AskedRun> {
+  const answers = readToolAnswers(body.messages)
+  for (const { reviewId, decision } of answers) {
+    if (open.has(reviewId)) await service.decide(call, reviewId, () => decision)
   }
-  const answered = reviews.map(({ reviewId }) => reviewId)
-  return { run, answered, isRepeatable: true }
-}
-
-/** Whether a call of the client's tools waits for its result, or has it. */
-function isCurrent({ runId, status, request }: ReviewRecord, first: ReviewRecord): boolean {
-  const isAnswerable = status === 'OPEN' || status === 'DECIDED'
-  return runId === first.runId && request.clientTool === true && isAnswerable
+  return { run, answered: answers.map(({ reviewId }) => reviewId), isRepeatable: true }
 }
 
 async function answerCompletion(

@@ -1,9 +1,11 @@
 /** Pure: the input of a response as a list of items. */
+import { toTypedText } from '../../service/continued-run.ts'
 import { toApprovalId, toClientCallId } from './ids.ts'
 import { toItems } from './input.ts'
 
+import type { RecordedDecision } from '../../service/continued-run.ts'
 import type { WaitingReview } from '../../service/run-waits.ts'
-import type { RecordedDecision, RunResponses } from './run-responses.ts'
+import type { RunResponses } from './run-responses.ts'
 import type { CreateResponseBody, InputItem, OutputItem } from './wire.ts'
 
 /** Item of a list, with its id. */
@@ -55,9 +57,16 @@ function toOutputItem(
   return { ...call, output, status: 'completed' }
 }
 
-/** Returns what the responses of a run add to its input: messages, and calls of client tools with their outputs. */
-export function listMadeItems(runId: string, responses: RunResponses): readonly InputItem[] {
-  const segments = Array.from({ length: responses.newest + 1 }, (_, segment) => segment)
+/**
+ * Returns what the responses of a run up to a segment add to its input: messages, and calls of client tools with their
+ * outputs.
+ */
+export function listMadeItems(
+  runId: string,
+  responses: RunResponses,
+  newest: number,
+): readonly InputItem[] {
+  const segments = Array.from({ length: newest + 1 }, (_, segment) => segment)
   return segments.flatMap((segment) => [
     ...responses.stateOf(segment).output.flatMap(toInputItem),
     ...listOutputItems(runId, segment + 1, responses),
@@ -78,15 +87,5 @@ export function toInputItem(item: OutputItem): readonly InputItem[] {
     case 'reasoning':
     case 'mcp_approval_request':
       return []
-  }
-}
-
-/** Returns the text that a client sent; the event has it as JSON. */
-export function toTypedText(revisedOutput: string): string {
-  try {
-    const value: unknown = JSON.parse(revisedOutput)
-    return typeof value === 'string' ? value : revisedOutput
-  } catch {
-    return revisedOutput
   }
 }

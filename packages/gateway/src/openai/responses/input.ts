@@ -1,15 +1,23 @@
 /**
  * Pure: reads the input of a request as a conversation, or as outputs for a run that waits.
  *
- * GW-N8 Outputs at the end of the input answer the calls and approval requests of a run that waits. They must be
- *    complete, and each for an open one. Everything before them repeats what the run knows.
- * GW-N9 Otherwise the last item is the message of the user, and the items before it are the conversation. Reasoning items,
- *    which clients send back, are not part of it.
+ * GW-N8 Outputs answer the calls and approval requests of a run that waits. They must be complete, and each for an open
+ *    one. They continue the run if the rest of the request repeats it (GW-G5); what a request with
+ *    `previous_response_id`, or with outputs alone, omits is unchanged. A decision of a review never begins a run.
+ * GW-N9 Otherwise the newest message of the user is asked, and the other items are the conversation, with the calls that
+ *    have outputs. Reasoning items, which clients send back, are not part of it.
  */
 import { badRequest } from '../../http/api-error.ts'
+import {
+  isSameCall,
+  isSameResult,
+  type RecordedDecision,
+  type SentEntry,
+} from '../../service/continued-run.ts'
 import { toReviewId } from './ids.ts'
 
 import type { HistoryMessage, HistoryToolCall, Problem } from '@tutti/protocol'
+import type { WaitingReview } from '../../service/run-waits.ts'
 import type { Content, CreateResponseBody, InputItem } from './wire.ts'
 
 /** Output of the client for one review. */
@@ -31,26 +39,65 @@ export interface ReadInput {
   readonly instructions: readonly string[]
 }
 
+/** The conversation before a request. */
+export interface EarlierItems {
+  readonly history: readonly HistoryMessage[]
+  /** Message of the user after `history`. @default none */
+  readonly question?: string
+  /** Items after the question. */
+  readonly items: readonly InputItem[]
+}
+
+/** A request without an earlier conversation. */
+export const NO_EARLIER: EarlierItems = { history: [], items: [] }
+
 /** Returns the items of an input. */
 export function toItems(input: CreateResponseBody['input']): readonly InputItem[] {
   if (input === undefined) return []
   return typeof input === 'string' ? [{ role: 'user', content: input }] : input
 }
 
-/** Returns the outputs at the end of an input; empty when it ends with another item. */
+/** Returns the outputs of an input. */
 export function readOutputs(items: readonly InputItem[]): readonly ClientOutput[] {
-  const outputs: ClientOutput[] = []
-  for (const [place, item] of [...items.entries()].toReversed()) {
-    const output = toOutput(item, `/input/${place}`)
-    if (output === undefined) break
-    outputs.unshift(output)
-  }
-  return outputs
+  return items.flatMap((item, place) => toOutput(item, `/input/${place}`) ?? [])
 }
 
-/** Returns the places of items that cannot accompany outputs: messages of the user. */
-export function findMessagesOfUser(items: readonly InputItem[]): readonly string[] {
-  return items.flatMap(({ role }, place) => (role === 'user' ? [`/input/${place}`] : []))
+/** Returns the paths of items that no run has made: messages of the user and instructions. */
+export function findNewMessages(items: readonly InputItem[]): readonly string[] {
+  return items.flatMap(({ role = 'assistant' }, place) =>
+    role === 'assistant' ? [] : [`/input/${place}`],
+  )
+}
+
+/** Returns the entries of an item, to compare it with a run. */
+export function toEntry(item: InputItem, place: number): SentEntry {
+  const { type = 'message', role, call_id: callId = '', name = '', arguments: text = '{}' } = item
+  const output = toOutput(item, '')
+  if (output !== undefined) {
+    const { reviewId, answer } = output
+    const isSame = (decision: RecordedDecision) => isSameAnswer(answer, decision)
+    return { place, kind: 'result', reviewId, isOfTool: answer.kind === 'output', isSame }
+  }
+  if (type === 'function_call') {
+    const isSame = (review: WaitingReview) => isSameCall(review, { name, arguments: text })
+    return { place, kind: 'call', reviewId: toReviewId(callId) ?? '', isSame }
+  }
+  if (type === 'mcp_approval_request') {
+    const isSame = ({ clientTool }: WaitingReview) => clientTool !== true
+    return { place, kind: 'call', reviewId: toReviewId(item.id ?? '') ?? '', isSame }
+  }
+  const isText = type === 'reasoning' || (type === 'message' && role === 'assistant')
+  return { place, kind: isText ? 'text' : 'message' }
+}
+
+/** Whether the log has an output as the decision of its review. */
+export function isSameAnswer(
+  answer: ClientOutput['answer'],
+  decision: RecordedDecision | undefined,
+): boolean {
+  if (decision === undefined) return false
+  if (answer.kind === 'output') return isSameResult(decision, answer.text)
+  return (decision.decision !== 'REJECT') === answer.approve
 }
 
 function toOutput(item: InputItem, path: string): ClientOutput | undefined {
@@ -70,20 +117,44 @@ function toOutput(item: InputItem, path: string): ClientOutput | undefined {
  *
  * @throws {TuttiError} BAD_REQUEST, naming every item that is not supported.
  */
-export function readInput(items: readonly InputItem[]): ReadInput {
-  const problems = items.flatMap((item, place) => findItemProblems(item, `/input/${place}`))
+export function readInput(items: readonly InputItem[], earlier = NO_EARLIER): ReadInput {
+  const all = [...earlier.items, ...items]
+  const problems = [
+    ...items.flatMap((item, place) => findItemProblems(item, `/input/${place}`)),
+    ...findOrphans(all, earlier.items.length),
+  ]
   const last = items.at(-1)
-  if (last?.role !== 'user') {
-    const message = 'must be a text, or end with a message of the user or with outputs'
+  const asked = items.findLastIndex(({ role }) => role === 'user')
+  const text = asked < 0 ? earlier.question : joinContent(items[asked]?.content ?? '')
+  const isEnd = last?.role === 'user' || last?.type === 'function_call_output'
+  if (!isEnd || text === undefined) {
+    const message =
+      last?.type === 'mcp_approval_response'
+        ? 'must not end with a decision, unless the rest of the request repeats the run that waits for it'
+        : 'must be a text, or end with a message of the user or with outputs'
     problems.push({ path: '/input', message })
   }
-  if (problems.length > 0) throw badRequest('request body', problems)
+  if (problems.length > 0 || text === undefined) throw badRequest('request body', problems)
   const system = items.filter(({ role }) => role === 'system' || role === 'developer')
-  return {
-    text: joinContent(last?.content ?? ''),
-    history: toItemHistory(items.slice(0, -1)),
-    instructions: system.map(({ content = '' }) => joinContent(content)),
+  const instructions = system.map(({ content = '' }) => joinContent(content))
+  if (asked < 0) {
+    return { text, history: [...earlier.history, ...toItemHistory(all)], instructions }
   }
+  const { history, question } = earlier
+  const before = question === undefined ? [] : [{ role: 'user', content: question } as const]
+  const rest = toItemHistory(all.toSpliced(earlier.items.length + asked, 1))
+  return { text, history: [...history, ...before, ...rest], instructions }
+}
+
+/** Returns the problems of outputs without a call before them. */
+function findOrphans(items: readonly InputItem[], from: number): readonly Problem[] {
+  const calls = new Set<string | undefined>()
+  return items.flatMap(({ type, call_id: id }, place) => {
+    if (type === 'function_call') calls.add(id)
+    if (type !== 'function_call_output' || place < from || calls.has(id)) return []
+    const message = `is for no call of the conversation, got "${id}"`
+    return [{ path: `/input/${place - from}`, message }]
+  })
 }
 
 const PARTS: readonly string[] = ['input_text', 'output_text', 'refusal', 'text']

@@ -9,7 +9,8 @@
  *    They are accepted without an effect, because the catalog has the settings of a model, and the response does not
  *    repeat them.
  */
-import { badRequest } from '../../http/api-error.ts'
+import { isDeepStrictEqual } from 'node:util'
+
 import { findNeutralProblem } from '../neutral-value.ts'
 import { toConversationParam } from './conversation.ts'
 
@@ -181,27 +182,23 @@ export function toClientTools({
   }))
 }
 
-/**
- * Checks that a request which continues a run does not change it.
- *
- * @throws {TuttiError} BAD_REQUEST, naming every parameter that differs.
- */
-export function assertSameRequest(asked: ResponseRequest, run: ResponseRequest): void {
+/** Returns the parameters that a request changes of the run that it continues. What it omits is unchanged. */
+export function findChanges(asked: ResponseRequest, run: ResponseRequest): readonly string[] {
   const names = [
     'model',
     'conversation',
     'instructions',
     'tools',
+    'tool_choice',
     'text',
     'max_output_tokens',
   ] as const
-  const given = { ...asked }
-  const problems = names.flatMap((name) => {
-    const value = given[name]
-    const isAbsent = value === null || (Array.isArray(value) && value.length === 0)
-    if (isAbsent || JSON.stringify(value) === JSON.stringify(run[name])) return []
-    const message = 'cannot change while the run waits for outputs: omit it, or send it unchanged'
-    return [{ path: `/${name}`, message }]
+  return names.flatMap((name) => {
+    const value = asked[name]
+    const isAbsent =
+      value === null || value === 'auto' || (Array.isArray(value) && value.length === 0)
+    const isText = name === 'text' && asked.text.format.type === 'text'
+    if (isAbsent || isText || isDeepStrictEqual(value, run[name])) return []
+    return [`/${name}`]
   })
-  if (problems.length > 0) throw badRequest('request body', problems)
 }

@@ -11,8 +11,10 @@
  * GW-N11 A response is readable with the scope runs:read, by any key. Without this scope, a key can only continue its own
  *    responses, also by the ids of their calls, and cancels no other, because the answer shows the response. With `store: false` a response is only in the answer to its request.
  * GW-N12 `previous_response_id` of an ended run begins a run with the conversation so far, without its instructions: the
- *    messages, and the calls of client tools with their outputs. Of a run that waits, the outputs continue it. The same outputs sent again return the response that they began.
+ *    messages, and the calls of client tools with their outputs. Of a run that waits, the outputs continue it, if nothing
+ *    else changes (GW-G5). The same outputs sent again return the response that they began.
  */
+import { TuttiError } from '@tutti/core'
 import { isTerminalRunStatus } from '@tutti/protocol'
 
 import { badRequest } from '../../http/api-error.ts'
@@ -25,26 +27,39 @@ import {
 import { reportError } from '../../http/on-error.ts'
 import { readJsonBody } from '../../http/read-body.ts'
 import { readIdempotencyKey, readTrace } from '../../http/request-headers.ts'
+import { hasScope, type Caller } from '../../caller.ts'
 import { deleteRun } from '../../runs/delete-run.ts'
 import { readEventsUntil } from '../../runs/read-events-until.ts'
+import { isOwn } from '../../runs/run-rights.ts'
 import {
-  toModelRun,
-  findSharedModel,
-  type FoundModel,
-  type ModelRun,
-} from '../../service/find-model.ts'
+  findContinuation,
+  toRequestMemo,
+  withdrawReplaced,
+  type RepeatableRun,
+} from '../../service/continued-run.ts'
+import { toModelRun, findSharedModel, type FoundModel } from '../../service/find-model.ts'
 import { recordedCall, type GatewayCall } from '../../service/gateway-call.ts'
-import { GatewayService, type BeginRequest } from '../../service/gateway-service.ts'
+import { GatewayService } from '../../service/gateway-service.ts'
 import { conversationRoutes } from '../conversations/routes.ts'
 import { toOpenAiError, toOpenAiResponse } from '../errors.ts'
 import { readPageQuery, selectPage } from '../item-page.ts'
 import { matchOutputs } from './answers.ts'
 import { readThread } from './conversation.ts'
 import { parseResponseId, toResponseId, type ResponseId } from './ids.ts'
-import { listOutputItems, listRequestItems, toTypedText } from './input-items.ts'
-import { findMessagesOfUser, readInput, readOutputs, toItems, type ClientOutput } from './input.ts'
+import { listOutputItems, listRequestItems } from './input-items.ts'
 import {
-  assertSameRequest,
+  findNewMessages,
+  isSameAnswer,
+  NO_EARLIER,
+  readInput,
+  readOutputs,
+  toEntry,
+  toItems,
+  type ClientOutput,
+  type EarlierItems,
+} from './input.ts'
+import {
+  findChanges,
   findParameterProblems,
   toClientTools,
   readTextSchema,
@@ -57,18 +72,18 @@ import {
   locateStoredRun,
   readResponses,
   responseNotFound,
+  toEarlier,
   toMemo,
-  toNextHistory,
   toStoredRun,
   toWireResponse,
+  type LoadedRun,
   type StoredRun,
 } from './stored-run.ts'
-import { CreateResponseBody } from './wire.ts'
+import { CreateResponseBody, type InputItem } from './wire.ts'
 
-import type { Caller } from '../../caller.ts'
 import type { GatewayOptions } from '../../gateway-options.ts'
 import type { HttpRoute, HttpRouteCall, RouteAnswer } from '../../http/route.ts'
-import type { HistoryMessage, LoggedRunEvent } from '@tutti/protocol'
+import type { LoggedRunEvent } from '@tutti/protocol'
 import type { EventBatches, RunWithEvents } from '@tutti/runs'
 import type { NumberedEvent, RunResponses } from './run-responses.ts'
 
@@ -96,6 +111,16 @@ export function responsesRoutes(options: GatewayOptions): readonly HttpRoute[] {
       path: `${PATH}/{id}`,
       scope: 'runs:read',
       handle: (call) => responses.retrieve(call),
+    },
+    // Otherwise `{id}` would match, and the error would name the methods of a response.
+    {
+      ...shared,
+      method: 'POST',
+      path: `${PATH}/input_tokens`,
+      scope: 'runs:read',
+      handle: () => {
+        throw new TuttiError('NOT_FOUND', `No route matches POST ${PATH}/input_tokens`)
+      },
     },
     {
       ...shared,
@@ -129,10 +154,9 @@ interface OpenResponse {
   readonly events?: RunWithEvents['events']
 }
 
-/** A run with what has happened so far. */
-interface LoadedRun {
-  readonly stored: StoredRun
-  readonly responses: RunResponses
+/** A waiting run that a request answers: the end of one of its segments. */
+interface AnsweredRun extends LoadedRun {
+  readonly segment: number
 }
 
 /** The responses of all callers. */
@@ -222,39 +246,99 @@ class Responses {
 
   /** Begins or continues the run of a request. */
   async #open(routeCall: HttpRouteCall, body: CreateResponseBody): Promise<OpenResponse> {
-    const { caller, addSubject } = routeCall
-    const call = recordedCall(caller, addSubject)
+    const { caller } = routeCall
     const items = toItems(body.input)
-    const outputs = readOutputs(items)
     const id = body.previous_response_id ?? undefined
-    const previous = id === undefined ? undefined : parseResponseId(id)
     if (id === undefined) {
-      if (outputs.length === 0) return this.#begin(routeCall, body, [])
-      const waiting = await this.#findWaiting(outputs, caller)
-      const found = await this.#load(waiting.runId, caller)
-      return this.#continue(call, body, { ...found, previous: waiting, outputs })
+      const outputs = readOutputs(items)
+      const isAlone = outputs.length > 0 && outputs.length === items.length
+      if (!isAlone) return this.#openWhole(routeCall, body, items)
+      return this.#openAfter(routeCall, body, await this.#findWaiting(outputs, caller))
     }
+    const previous = parseResponseId(id)
     const found = previous === undefined ? undefined : await this.#loadPrevious(previous, caller)
     if (previous === undefined || found === undefined || !found.responses.has(previous.segment)) {
       throw badRequest('request body', [
         { path: '/previous_response_id', message: `names no stored response, got "${id}"` },
       ])
     }
-    const { stored, responses } = found
-    const isLast = responses.newest === previous.segment
+    return this.#openAfter(routeCall, body, { ...found, segment: previous.segment })
+  }
+
+  /** Begins or continues the run of a request that has its whole conversation. */
+  async #openWhole(
+    routeCall: HttpRouteCall,
+    body: CreateResponseBody,
+    items: readonly InputItem[],
+  ): Promise<OpenResponse> {
+    const { caller, addSubject } = routeCall
+    const call = recordedCall(caller, addSubject)
+    const earlier = await findContinuation(this.#service, {
+      entries: items.map(toEntry),
+      toRun: (end) => {
+        const asked = { ...body, input: items.slice(0, end) }
+        return toRun(findSharedModel(this.#options, body.model), asked, NO_EARLIER).run
+      },
+      mayContinue: (run) =>
+        toStoredRun(run) !== undefined && (isOwn(caller, run) || hasScope(caller, 'runs:control')),
+    })
+    if (earlier.kind === 'continues') {
+      const { runId } = earlier.run
+      const found = await this.#load(runId, caller)
+      const outputs = readOutputs(items)
+      const asked = new Set(outputs.map(({ reviewId }) => reviewId))
+      const segment = findPause(found.responses, asked)
+      const open = outputs.filter(({ reviewId }) => earlier.open.has(reviewId))
+      return this.#answer(call, { ...found, segment }, open)
+    }
+    const begun = await this.#begin(routeCall, body, NO_EARLIER)
+    await withdrawReplaced(this.#service, call, earlier)
+    return begun
+  }
+
+  /** Continues the run of a response, or begins one with its conversation. */
+  async #openAfter(
+    routeCall: HttpRouteCall,
+    body: CreateResponseBody,
+    found: AnsweredRun,
+  ): Promise<OpenResponse> {
+    const { stored, responses, segment } = found
+    const items = toItems(body.input)
+    const outputs = readOutputs(items)
+    const earlier = toEarlier(found, { segment, items })
+    const isLast = responses.newest === segment
     if (isLast && isTerminalRunStatus(stored.run.status)) {
-      if (outputs.length > 0) matchOutputs(outputs, [])
-      return this.#begin(routeCall, body, toNextHistory(stored, responses))
+      return this.#begin(routeCall, body, earlier)
     }
-    const messages = findMessagesOfUser(items)
-    if (messages.length > 0 && isLast && responses.isDone(previous.segment)) {
-      const message = 'cannot accompany outputs: the response waits only for these'
-      throw badRequest(
-        'request body',
-        messages.map((path) => ({ path, message })),
-      )
+    const id = toResponseId({ runId: stored.run.runId, segment })
+    const path = '/previous_response_id'
+    if (!responses.isDone(segment)) {
+      throw badRequest('request body', [{ path, message: `is in progress, got "${id}"` }])
     }
-    return this.#continue(call, body, { ...found, previous, outputs })
+    if (!isLast && outputs.length === 0) {
+      const newest = toResponseId({ runId: stored.run.runId, segment: responses.newest })
+      const message = `must be the newest response of its run, "${newest}", got "${id}"`
+      throw badRequest('request body', [{ path, message }])
+    }
+    const isDecided = ({ reviewId, answer }: ClientOutput): boolean =>
+      isSameAnswer(answer, responses.decisionOf(reviewId))
+    const changes = [
+      ...findChanges(toResponseRequest(body), stored.request),
+      ...findNewMessages(items),
+    ]
+    const call = recordedCall(routeCall.caller, routeCall.addSubject)
+    const isSame = changes.length === 0
+    if (!isLast && isSame && outputs.every(isDecided)) return this.#answer(call, found, [])
+    const open = isLast ? outputs.filter((output) => !isDecided(output)) : outputs
+    // Refuses a request that lacks outputs.
+    matchOutputs(open, isLast ? responses.open : responses.pauseAfter(segment))
+    if (isLast && isSame) return this.#answer(call, found, open)
+    assertNoDecision(open, changes)
+    const begun = await this.#begin(routeCall, body, earlier)
+    if (isLast) {
+      await withdrawReplaced(this.#service, call, { kind: 'replaces', run: stored.run })
+    }
+    return begun
   }
 
   async #loadPrevious({ runId }: ResponseId, caller: Caller): Promise<LoadedRun | undefined> {
@@ -269,8 +353,12 @@ class Responses {
     return { stored, responses: await readResponses(this.#options, stored) }
   }
 
-  /** Finds the response that outputs answer, by their ids. */
-  async #findWaiting(outputs: readonly ClientOutput[], caller: Caller): Promise<ResponseId> {
+  /**
+   * Finds the response that outputs answer, by their ids.
+   *
+   * @throws {TuttiError} BAD_REQUEST, naming outputs for no call, and FORBIDDEN.
+   */
+  async #findWaiting(outputs: readonly ClientOutput[], caller: Caller): Promise<AnsweredRun> {
     const { runs } = this.#options
     const reviews = await Promise.all(outputs.map(({ reviewId }) => runs.review(reviewId)))
     const problems = outputs.flatMap(({ id, path }, place) =>
@@ -282,28 +370,28 @@ class Responses {
     if (runIds.size > 1) problems.push({ path: '/input', message: 'has outputs for several runs' })
     const [runId] = runIds
     if (problems.length > 0 || runId === undefined) throw badRequest('request body', problems)
-    const { responses } = await this.#load(runId, caller)
+    const found = await this.#load(runId, caller)
     const asked = new Set(outputs.map(({ reviewId }) => reviewId))
-    const isAsked = ({ reviewId }: { readonly reviewId: string }): boolean => asked.has(reviewId)
-    let segment = responses.newest
-    while (segment > 0 && !responses.pauseAfter(segment).some(isAsked)) segment -= 1
-    return { runId, segment }
+    return { ...found, segment: findPause(found.responses, asked) }
   }
 
   /** Begins a run. */
   async #begin(
     { request, caller, addSubject }: HttpRouteCall,
     body: CreateResponseBody,
-    earlier: readonly HistoryMessage[],
+    earlier: EarlierItems,
   ): Promise<OpenResponse> {
     const key = readIdempotencyKey(request.headers)
     const call = recordedCall(caller, addSubject)
-    const read = () => ({
-      ...toRun(findSharedModel(this.#options, body.model), body, earlier),
-      memo: toMemo(body),
-      trace: readTrace(request.headers),
-      ...(key === undefined ? {} : { idempotencyKey: key }),
-    })
+    const read = () => {
+      const { run, question } = toRun(findSharedModel(this.#options, body.model), body, earlier)
+      return {
+        ...run,
+        memo: { ...toMemo(body, question), ...toRequestMemo(run) },
+        trace: readTrace(request.headers),
+        ...(key === undefined ? {} : { idempotencyKey: key }),
+      }
+    }
     const isFollowed = body.stream === true || body.background !== true
     const { run, events } = isFollowed
       ? await this.#service.beginAndFollow(call, read)
@@ -314,41 +402,18 @@ class Responses {
     throw responseNotFound(toResponseId({ runId: run.runId, segment: 0 }))
   }
 
-  /** Decides the reviews for which a run waits. */
-  async #continue(
+  /** Decides the reviews for which a run waits, and returns the response that follows. */
+  async #answer(
     call: GatewayCall,
-    body: CreateResponseBody,
-    {
-      stored,
-      responses,
-      previous,
-      outputs,
-    }: LoadedRun & {
-      readonly previous: ResponseId
-      readonly outputs: readonly ClientOutput[]
-    },
+    { stored, responses, segment }: AnsweredRun,
+    outputs: readonly ClientOutput[],
   ): Promise<OpenResponse> {
-    const next = { stored, segment: previous.segment + 1 }
-    const isDecided = (output: ClientOutput): boolean => isSameOutput(responses, output)
-    if (outputs.length > 0 && responses.newest > previous.segment && outputs.every(isDecided)) {
-      return next
+    if (outputs.length > 0) {
+      for (const { review, decision } of matchOutputs(outputs, responses.open)) {
+        await this.#service.decide(call, review.reviewId, () => decision)
+      }
     }
-    const id = toResponseId(previous)
-    const path = '/previous_response_id'
-    if (responses.newest > previous.segment) {
-      const newest = toResponseId({ ...previous, segment: responses.newest })
-      const message = `must be the newest response of its run, "${newest}", got "${id}"`
-      throw badRequest('request body', [{ path, message }])
-    }
-    if (!responses.isDone(previous.segment)) {
-      throw badRequest('request body', [{ path, message: `is in progress, got "${id}"` }])
-    }
-    assertSameRequest(toResponseRequest(body), stored.request)
-    const open = outputs.filter((output) => !isDecided(output))
-    for (const { review, decision } of matchOutputs(open, responses.open)) {
-      await this.#service.decide(call, review.reviewId, () => decision)
-    }
-    return next
+    return { stored, segment: segment + 1 }
   }
 
   /** Follows a run until a segment has ended, or the client has left. */
@@ -403,22 +468,33 @@ function toFrame(stored: StoredRun, { sequence, event }: NumberedEvent): string 
   return `event: ${event.type}\n${encodeMessage({ ...data, sequence_number: sequence })}`
 }
 
-/** Whether the log has an output as the decision of its review. */
-function isSameOutput(responses: RunResponses, { reviewId, answer }: ClientOutput): boolean {
-  const decided = responses.decisionOf(reviewId)
-  if (decided === undefined) return false
-  if (answer.kind === 'output') return toTypedText(decided.revisedOutput ?? '') === answer.text
-  return (decided.decision !== 'REJECT') === answer.approve
+/** Finds the newest segment that ended with one of these reviews. */
+function findPause(responses: RunResponses, asked: ReadonlySet<string>): number {
+  const isAsked = ({ reviewId }: { readonly reviewId: string }): boolean => asked.has(reviewId)
+  let segment = responses.newest
+  while (segment > 0 && !responses.pauseAfter(segment).some(isAsked)) segment -= 1
+  return segment
 }
 
-/** Returns the run that answers a request. */
+/** Refuses to begin a run with the decision of a review, which would be lost. */
+function assertNoDecision(outputs: readonly ClientOutput[], changes: readonly string[]): void {
+  if (outputs.every(({ answer }) => answer.kind === 'output')) return
+  const message =
+    'cannot change while the run waits for the decision of a review: omit it, or send it unchanged'
+  throw badRequest(
+    'request body',
+    changes.map((path) => ({ path, message })),
+  )
+}
+
+/** Returns the run that answers a request, and the message that it answers. */
 function toRun(
   found: FoundModel,
   body: CreateResponseBody,
-  earlier: readonly HistoryMessage[],
-): ModelRun & Pick<BeginRequest, 'threadId'> {
+  earlier: EarlierItems,
+): { readonly run: RepeatableRun; readonly question: string } {
   const asked = toResponseRequest(body)
-  const input = readInput(toItems(body.input))
+  const input = readInput(toItems(body.input), earlier)
   const { text, history, instructions } = input
   const threadId = readThread(asked, input, found)
   const outputSchema = readTextSchema(asked)
@@ -428,13 +504,13 @@ function toRun(
   const system = [...(own === null ? [] : [own]), ...instructions]
   const run = toModelRun(found, {
     text,
-    history: [...earlier, ...history],
+    history,
     instructions: system.length === 0 ? undefined : system.join('\n\n'),
     clientTools: toClientTools(asked),
     outputSchema,
     ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
   })
-  return { ...run, threadId }
+  return { run: { ...run, threadId }, question: text }
 }
 
 /** Refuses parameters that only apply to a model. */

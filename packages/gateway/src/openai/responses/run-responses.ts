@@ -27,6 +27,7 @@ import { WrittenReasoning } from './reasoning-items.ts'
 import { createSegment, toSeconds, toSegmentUsage, type ResponseSegment } from './segment.ts'
 
 import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
+import type { RecordedDecision } from '../../service/continued-run.ts'
 import type { OutputItem, ResponseState, ResponseStatus, SegmentEvent } from './wire.ts'
 
 /** Event of a stream with its response and its number. */
@@ -66,9 +67,6 @@ interface Thought {
   /** Places of the items of the turn. */
   readonly places: number[]
 }
-
-/** Decision of a review, as the log has it. */
-export type RecordedDecision = RunEventOf<'review_decided'>
 
 /** Folds the events of one run, from the first one on. */
 export class RunResponses {

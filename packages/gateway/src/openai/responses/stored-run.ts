@@ -1,26 +1,32 @@
 /** Loads runs that requests of the Responses API began. */
 import { TuttiError } from '@tutti/core'
-import { decode, type HistoryMessage } from '@tutti/protocol'
+import { decode } from '@tutti/protocol'
 import { eventPages, type RunRecord } from '@tutti/runs'
 
 import { assertMayRead } from '../../runs/run-rights.ts'
 import { sharedEnsembles } from '../../service/sharing.ts'
 import { listMadeItems } from './input-items.ts'
-import { readInput, toItemHistory, toItems } from './input.ts'
 import { readTextSchema, toResponseRequest } from './parameters.ts'
 import { RunResponses } from './run-responses.ts'
 import { CreateResponseBody, type ResponseRequest, type ResponseState } from './wire.ts'
 
 import type { Caller } from '../../caller.ts'
 import type { GatewayOptions } from '../../gateway-options.ts'
-import type { WireResponse } from './wire.ts'
+import type { EarlierItems } from './input.ts'
+import type { InputItem, WireResponse } from './wire.ts'
 
 /** Key of the request in the memo of a run. */
 const MEMO = 'openaiResponses'
 
-/** Returns the memo of a run: the request that began it. */
-export function toMemo(body: CreateResponseBody): Readonly<Record<string, unknown>> {
-  return { [MEMO]: body }
+/** Key of the message of the user in the memo of a run. */
+const QUESTION = 'openaiQuestion'
+
+/** Returns the memo of a run: the request that began it, and its question. */
+export function toMemo(
+  body: CreateResponseBody,
+  question: string,
+): Readonly<Record<string, unknown>> {
+  return { [MEMO]: body, [QUESTION]: question }
 }
 
 /** A run and the request that began it. */
@@ -28,6 +34,14 @@ export interface StoredRun {
   readonly run: RunRecord
   readonly body: CreateResponseBody
   readonly request: ResponseRequest
+  /** Newest message of the user when the run began. */
+  readonly question: string
+}
+
+/** A run with what has happened so far. */
+export interface LoadedRun {
+  readonly stored: StoredRun
+  readonly responses: RunResponses
 }
 
 /** Resources that the runs of shared ensembles are found with. */
@@ -61,9 +75,11 @@ export async function locateStoredRun(
 
 /** Returns a run with the request that began it; undefined for a run of another origin. */
 export function toStoredRun(run: RunRecord): StoredRun | undefined {
-  const decoded = decode(CreateResponseBody, run.request?.memo?.[MEMO])
-  if (!decoded.ok) return undefined
-  return { run, body: decoded.value, request: toResponseRequest(decoded.value) }
+  const memo = run.request?.memo ?? {}
+  const decoded = decode(CreateResponseBody, memo[MEMO])
+  const question = memo[QUESTION]
+  if (!decoded.ok || typeof question !== 'string') return undefined
+  return { run, body: decoded.value, request: toResponseRequest(decoded.value), question }
 }
 
 /** Returns the fold of the events of a run, before its first event. */
@@ -95,20 +111,27 @@ export function toWireResponse({ request, body }: StoredRun, state: ResponseStat
 }
 
 /**
- * Returns the conversation up to the end of a run, for the run that follows: its history, its question, and the items of
- * its responses.
+ * Returns the conversation up to the end of a segment, for the run of another request: the history of the run, its
+ * question, and the items of its responses. Outputs of the request replace those of the run.
  */
-export function toNextHistory(
-  { run, body }: StoredRun,
-  responses: RunResponses,
-): readonly HistoryMessage[] {
-  const { text } = readInput(toItems(body.input))
+export function toEarlier(
+  { stored: { run, question }, responses }: LoadedRun,
+  { segment, items }: { readonly segment: number; readonly items: readonly InputItem[] },
+): EarlierItems {
   const before = run.request?.history ?? []
   const newest = before.at(-1)
-  const isAsked = newest?.role === 'user' && newest.content === text && isEmpty(run.inputs)
-  const asked: HistoryMessage[] = isAsked ? [] : [{ role: 'user', content: text }]
-  return [...before, ...asked, ...toItemHistory(listMadeItems(run.runId, responses))]
+  const isAsked = newest?.role === 'user' && newest.content === question && isEmpty(run.inputs)
+  const isReplaced = (made: InputItem): boolean =>
+    made.type === OUTPUT &&
+    items.some(({ type, call_id: id }) => type === OUTPUT && id === made.call_id)
+  return {
+    history: isAsked ? before.slice(0, -1) : before,
+    question,
+    items: listMadeItems(run.runId, responses, segment).filter((made) => !isReplaced(made)),
+  }
 }
+
+const OUTPUT = 'function_call_output'
 
 function isEmpty(inputs: object): boolean {
   return Object.keys(inputs).length === 0
