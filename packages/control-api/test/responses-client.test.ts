@@ -185,8 +185,46 @@ describe('a response of the Responses API', () => {
   it('[GW-N4] is the output of an ensemble, with its inputs from the text', async () => {
     const response = await open().responses.create({ model: 'duo', input: 'Amen' })
     expect(response.status).toBe('completed')
-    expect(response.output_text).toBe('It was played')
-    expect(response.output).toMatchObject([{ phase: 'final_answer' }])
+    expect(response.output).toMatchObject([
+      { phase: 'commentary', content: [{ text: 'One moment' }] },
+      { phase: 'final_answer', content: [{ text: 'It was played' }] },
+    ])
+  })
+
+  it('[GW-N4] has the items of its stream, at their indexes', async () => {
+    const client = open()
+    const stream = client.responses.stream({ model: 'duo', input: 'Ode' })
+    const items: unknown[] = []
+    stream.on('event', (event) => {
+      if (event.type === 'response.output_item.done') items[event.output_index] = event.item
+    })
+    const response = await stream.finalResponse()
+    const stored = await client.responses.retrieve(response.id)
+    expect(items).toHaveLength(2)
+    expect(stored.output).toEqual(items)
+    expect(response.output_text).toBe(stored.output_text)
+  })
+
+  it('[GW-N10] cancels the run of a client that leaves without a way to find it', async () => {
+    const client = open()
+    const leave = async (headers: Record<string, string>) => {
+      const gone = new AbortController()
+      const options = { headers, signal: gone.signal }
+      const { runs } = await api.runs.list({ ensemble: 'waiter', limit: 1 })
+      const find = async () => (await api.runs.list({ ensemble: 'waiter', limit: 1 })).runs[0]
+      const created = client.responses
+        .create({ model: 'waiter', input: 'Ode' }, options)
+        .catch(() => undefined)
+      await expect.poll(async () => (await find())?.runId).not.toBe(runs[0]?.runId)
+      const runId = (await find())?.runId ?? ''
+      gone.abort()
+      await created
+      return async () => (await api.runs.record(runId))?.status
+    }
+    const kept = await leave({ 'idempotency-key': 'response-1' })
+    const left = await leave({})
+    await expect.poll(left).toBe('CANCELLED')
+    expect(await kept()).toBe('RUNNING')
   })
 
   it('[GW-N17] takes references to items of earlier responses', async () => {

@@ -7,7 +7,9 @@
  *   DELETE /v1/responses/{id}               deletes the run with its responses
  *   GET    /v1/responses/{id}/input_items   the input of the response
  *
- * GW-N10 A lost connection does not affect the run: its response can be retrieved, and its stream joined.
+ * GW-N10 A lost connection does not affect a run whose response the client can retrieve or request again: in a stream, in
+ *    the background, after outputs, or with an `Idempotency-Key`. Otherwise the client has no id, and the run is
+ *    cancelled, as OpenAI cancels a synchronous response whose connection closes.
  * GW-N11 A response is readable with the scope runs:read, by any key. Without this scope, a key can only continue its own
  *    responses, also by the ids of their calls, and cancels no other, because the answer shows the response. With `store: false` a response is only in the answer to its request.
  * GW-N12 `previous_response_id` of an ended run begins a run with the conversation so far, without its instructions: the
@@ -181,6 +183,13 @@ class Responses {
       body.background === true
         ? await readResponses(this.#options, opened.stored)
         : await this.#untilDone(opened, request.signal)
+    const isKnown = body.background === true || opened.segment > 0
+    const isRepeatable = readIdempotencyKey(request.headers) !== undefined
+    if (!isKnown && !isRepeatable && !responses.isDone(opened.segment)) {
+      const abandoned = recordedCall(call.caller, call.addSubject)
+      const { runId } = opened.stored.run
+      void this.#service.cancelAbandoned(abandoned, runId, { isExplicit: false })
+    }
     return Response.json(toWireResponse(opened.stored, responses.stateOf(opened.segment)))
   }
 

@@ -8,8 +8,8 @@
  * GW-N3 The text is that of the final task, as the model writes it; each turn is one message. A turn that begins again
  *    waits for its whole text: the rest is sent if the text begins as before. Otherwise the first message ends as
  *    incomplete, the text is sent as another one, and the response at the end contains only the latter.
- * GW-N4 The text of the last response of a completed run is the output of the run. Text before calls of the server's
- *    tools is only in the stream.
+ * GW-N4 The final answer of the last response of a completed run is the output of the run. Text before calls of tools is
+ *    a message with the phase `commentary`, and remains in the response at its end. The text of a failed attempt does not.
  * GW-N19 The readable reasoning of a turn is a reasoning item before its message, streamed as the model writes it. Items
  *    of a turn that begins again, and of a failed attempt, are not part of the response at its end.
  * GW-N5 Calls of client tools are function calls, other reviews are approval requests.
@@ -369,8 +369,13 @@ export class RunResponses {
     const isCalling = toolRequests.length > 0
     const isCut = event.finishReason === 'length' || event.finishReason === 'content_filter'
     const place = this.#closeTurn(isCut ? 'incomplete' : 'completed', false, isCalling)
-    if (isCalling) this.#current.answer = []
-    else if (place !== undefined) this.#current.answer.push(place)
+    if (place === undefined) return
+    if (isCalling) {
+      this.#current.answer = []
+      this.#current.commentary.push(place)
+    } else {
+      this.#current.answer.push(place)
+    }
   }
 
   /** Closes the message of the turn. Void text is not part of the response at its end. Returns its place. */
@@ -389,12 +394,14 @@ export class RunResponses {
     return turn.place
   }
 
-  /** Drops the answer and the reasoning of a failed attempt from the response. */
+  /** Drops the text and the reasoning of a failed attempt from the response. */
   #voidAttempt(): void {
     this.#endThought('incomplete')
     this.#voidAnswer()
-    for (const place of this.#current.reasoning) this.#current.items[place] = undefined
+    const { items, reasoning, commentary } = this.#current
+    for (const place of [...reasoning, ...commentary]) items[place] = undefined
     this.#current.reasoning = []
+    this.#current.commentary = []
   }
 
   /** Drops the answer from the response. */
@@ -408,9 +415,6 @@ export class RunResponses {
   #sendOutput(output: string): void {
     this.#closeTurn('incomplete', true)
     const { items, answer } = this.#current
-    for (const [place, item] of items.entries()) {
-      if (item?.type === 'message' && item.phase === 'commentary') items[place] = undefined
-    }
     const sent = answer.map((place) => readItemText(items[place])).join('')
     if (sent === output || output === '') return
     this.#voidAnswer()

@@ -18,6 +18,8 @@ export interface ResponseSegment {
   usage: ResponseState['usage']
   /** Places of messages that are part of the answer of the final task. */
   answer: number[]
+  /** Places of messages before calls in the current attempt of the final task. */
+  commentary: number[]
   /** Places of the reasoning of the current attempt of the final task. */
   reasoning: number[]
 }
@@ -51,6 +53,7 @@ export function createSegment({
     incomplete: null,
     usage: null,
     answer: [],
+    commentary: [],
     reasoning: [],
   }
 }
