@@ -3,12 +3,12 @@ import { createOpenAI } from '@ai-sdk/openai'
 import { ChatOpenAI } from '@langchain/openai'
 import { Agent, OpenAIProvider, Runner, setTracingDisabled, tool } from '@openai/agents'
 import { generateText, isStepCount, jsonSchema, Output, streamText, tool as aiTool } from 'ai'
+import { modelCatalog } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
-import { caller, openChatServer, THOUGHT } from './chat-ensembles.ts'
-
-import type { TestServer } from './open-server.ts'
+import { caller, chatEnsembles, echo, openChatServer, THOUGHT } from './chat-ensembles.ts'
+import { openServer, type TestServer } from './open-server.ts'
 
 let api: TestServer
 
@@ -143,6 +143,27 @@ describe.each(Object.entries(CALLS))(
 it('[GW-N6] a failed response is an error of the AI SDK with its reason', async () => {
   const failed = generateText({ model: openProvider()('broken'), prompt: 'Ode' })
   await expect(failed).rejects.toThrow('The piano is out of tune')
+})
+
+it('[GW-K1][GW-N7] a model ignores the parameters of sampling if the operator says so', async () => {
+  const models = modelCatalog({ echo, quiet: echo })
+  const shared = { ignoreSampling: ['quiet', 'singer'] }
+  const options = { ensembles: chatEnsembles(), models, limits: { models }, shared }
+  await using lenient = await openServer(options)
+  for (const kind of ['chat', 'responses'] as const) {
+    const provider = createOpenAI({ baseURL: `${lenient.url}/v1`, apiKey: 'none' })
+    const ask = (name: string) => {
+      const settings = { temperature: 0.1, topP: 0.5, maxRetries: 0 }
+      return generateText({ model: provider[kind](name), prompt: 'Ode', ...settings })
+    }
+    expect((await ask('quiet')).text).toBe('1: Ode')
+    await expect(ask('echo')).rejects.toThrow('/temperature must be 1')
+    const model = provider[kind]('singer')
+    const { text } = await generateText({ model, prompt: 'Ode', maxOutputTokens: 5 })
+    expect(text).toBe('La la la, here comes Ode, la la la')
+  }
+  const unknown = { ensembles: chatEnsembles(), shared: { ignoreSampling: ['quite'] } }
+  await expect(openServer(unknown)).rejects.toThrow('ignoreSampling names "quite"')
 })
 
 describe.each([

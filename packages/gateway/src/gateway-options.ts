@@ -22,6 +22,11 @@ export interface Shared {
   readonly tools?: readonly string[]
   /** Aliases of the model catalog that clients may name as their model. */
   readonly models?: readonly string[]
+  /**
+   * Names of ensembles and aliases for which OpenAI's APIs ignore the parameters of sampling, such as `temperature`, and
+   * for ensembles also limits of output tokens. @default none: such parameters are refused
+   */
+  readonly ignoreSampling?: readonly string[]
   /** Name of a shared ensemble or tool → the tags by which peers can query for it. @default no tags */
   readonly tags?: Readonly<Record<string, readonly string[]>>
 }

@@ -33,7 +33,12 @@ describe('findConfigProblems', () => {
         allowedOrigins: ['https://a.example'],
         workspace: '.',
         dashboard: false,
-        shared: { ensembles: ['band'], tools: [], tags: { band: ['loud'] } },
+        shared: {
+          ensembles: ['band'],
+          tools: [],
+          ignoreSampling: ['band'],
+          tags: { band: ['loud'] },
+        },
         models: { small: 'test:small' },
         modelTiers: { fast: 'small' },
         profiles: { night: { modelTier: 'fast' } },
@@ -77,8 +82,8 @@ describe('findConfigProblems', () => {
     ],
     [
       'shared',
-      { ensembles: [band], shared: { tools: 'x', all: true } },
-      ['"all"', '"shared.tools"'],
+      { ensembles: [band], shared: { tools: 'x', ignoreSampling: true, all: true } },
+      ['"all"', '"shared.tools"', '"shared.ignoreSampling"'],
     ],
     [
       'tags of shared items',

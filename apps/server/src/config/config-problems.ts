@@ -107,6 +107,7 @@ const SHARED_NAMES = {
   ensembles: true,
   tools: true,
   models: true,
+  ignoreSampling: true,
   tags: true,
 } as const satisfies OptionNames<SharedConfig>
 
@@ -330,6 +331,7 @@ function sharedProblems(shared: unknown): readonly string[] {
     ...textListProblems('"shared.ensembles"', shared['ensembles']),
     ...textListProblems('"shared.tools"', shared['tools']),
     ...textListProblems('"shared.models"', shared['models']),
+    ...textListProblems('"shared.ignoreSampling"', shared['ignoreSampling']),
   ]
 }
 

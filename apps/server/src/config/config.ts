@@ -235,6 +235,12 @@ export interface SharedConfig {
   readonly tools?: readonly string[]
   /** Aliases of models that clients may name in place of an ensemble. @default all */
   readonly models?: readonly string[]
+  /**
+   * Names of ensembles and aliases for which OpenAI's APIs ignore the parameters of sampling (`temperature`, `top_p`,
+   * `presence_penalty`, `frequency_penalty`, `seed`), and for ensembles also limits of output tokens. For clients that
+   * send these by default. @default none: such parameters are refused
+   */
+  readonly ignoreSampling?: readonly string[]
   /** Name of a shared ensemble or tool → tags by which other agents can find it. @default no tags */
   readonly tags?: Readonly<Record<string, readonly string[]>>
 }

@@ -227,6 +227,10 @@ function assertShared(
       tools.tools.map(({ name }) => name),
     ),
     ...unknown('model', shared.models, [...models.models.keys()]),
+    ...unknown('ensemble or model', shared.ignoreSampling, [
+      ...ensembles.map(({ name }) => name),
+      ...models.models.keys(),
+    ]),
   ]
   if (problems.length > 0) throw new TuttiError('CONFIG_INVALID', problems.join('; '))
 }

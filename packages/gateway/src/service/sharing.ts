@@ -75,11 +75,16 @@ export function assertShared(sharing: Sharing): void {
   const aliases = [...models.models.keys()].map((name) => ({ name }))
   const unknownModels = missing(shared?.models, aliases)
   const offered = [...sharedEnsembles(sharing), ...sharedTools(sharing)]
+  const named = [...runs.ensembles, ...aliases]
+  const unsampled = missing(shared?.ignoreSampling, named)
   const untagged = missing(Object.keys(shared?.tags ?? {}), offered)
   const problems = [
     ...(ensembles.length === 0 ? [] : [`no ensemble is named ${ensembles.join(', ')}`]),
     ...(unknownTools.length === 0 ? [] : [`no tool is named ${unknownTools.join(', ')}`]),
     ...(unknownModels.length === 0 ? [] : [`no model is named ${unknownModels.join(', ')}`]),
+    ...(unsampled.length === 0
+      ? []
+      : [`ignoreSampling names ${unsampled.join(', ')}, which is neither an ensemble nor a model`]),
     ...(untagged.length === 0 ? [] : [`tags name ${untagged.join(', ')}, which is not shared`]),
   ]
   if (problems.length === 0) return

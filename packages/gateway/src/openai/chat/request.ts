@@ -2,7 +2,7 @@
  * Pure: reads requests for chat completions.
  *
  * GW-K1 A field or value that would change the answer and cannot be applied is refused, with every problem. Fields that
- *    cannot change the answer are accepted.
+ *    cannot change the answer are accepted, and so are parameters of sampling for the models that ignore them.
  * GW-K2 The newest user message is asked, and the other messages are the conversation before it. System and developer
  *    messages are the instructions. Images and files are refused in the newest user message and named in earlier ones,
  *    which a client cannot take back.

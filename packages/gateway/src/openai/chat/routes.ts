@@ -32,6 +32,7 @@ import { toModelRun, findSharedModel } from '../../service/find-model.ts'
 import { recordedCall, type GatewayCall } from '../../service/gateway-call.ts'
 import { GatewayService } from '../../service/gateway-service.ts'
 import { toOpenAiError, toOpenAiResponse, type OpenAiErrorBody } from '../errors.ts'
+import { omitIgnored } from '../ignored-fields.ts'
 import { Completion, type CompletionEnd } from './completion.ts'
 import { readCompletionBody, readQuestion, readToolAnswers, toEntries } from './request.ts'
 
@@ -84,7 +85,7 @@ async function complete(
     Type.Record(Type.String(), Type.Unknown()),
     options.maxBodyBytes,
   )
-  const body = readCompletionBody(raw)
+  const body = readCompletionBody(omitIgnored(options, raw))
   const call = recordedCall(caller, addSubject)
   const key = readIdempotencyKey(request.headers)
   const found = findSharedModel(options, body.model)

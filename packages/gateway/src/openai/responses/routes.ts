@@ -44,6 +44,7 @@ import { recordedCall, type GatewayCall } from '../../service/gateway-call.ts'
 import { GatewayService } from '../../service/gateway-service.ts'
 import { conversationRoutes } from '../conversations/routes.ts'
 import { toOpenAiError, toOpenAiResponse } from '../errors.ts'
+import { omitIgnored } from '../ignored-fields.ts'
 import { readPageQuery, selectPage } from '../item-page.ts'
 import { matchOutputs } from './answers.ts'
 import { readThread } from './conversation.ts'
@@ -173,7 +174,8 @@ class Responses {
 
   async create(call: HttpRouteCall): Promise<RouteAnswer> {
     const { request } = call
-    const given = await readJsonBody(request, CreateResponseBody, this.#options.maxBodyBytes)
+    const sent = await readJsonBody(request, CreateResponseBody, this.#options.maxBodyBytes)
+    const given = omitIgnored(this.#options, sent)
     const problems = findParameterProblems(given)
     if (problems.length > 0) throw badRequest('request body', problems)
     const body = await resolveReferences(this.#options, call.caller, given)
