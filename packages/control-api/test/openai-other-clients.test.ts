@@ -40,6 +40,16 @@ describe.each(['responses', 'chat'] as const)('the provider of the AI SDK over %
   const openModel = (name: string) =>
     createOpenAI({ baseURL: `${api.url}/v1`, apiKey: 'none' })[kind](name)
 
+  it('[GW-K12][GW-N4] has the same text in a stream and without one', async () => {
+    const asked = { model: openModel('duo'), prompt: 'Ode' }
+    const { textStream } = streamText(asked)
+    const chunks: string[] = []
+    for await (const chunk of textStream) chunks.push(chunk)
+    const { text } = await generateText(asked)
+    expect(chunks.join('')).toBe(text)
+    expect(text).toContain('It was played')
+  })
+
   it('streams the answer of an ensemble, with its usage', async () => {
     const { textStream, usage } = streamText({ model: openModel('singer'), prompt: 'Ode' })
     const chunks: string[] = []

@@ -84,11 +84,30 @@ describe('the text of a completion', () => {
     expect(textsOf(false, ...events)).toEqual(['{}'])
   })
 
-  it('[GW-K4] has the text before tool calls, and the text after them', () => {
+  it('[GW-K12] has the text before calls of the server as reasoning, streamed or not', () => {
     const called = event('llm_iteration_completed', {
       toolRequests: [{ name: 'tune', arguments: '{}', id: 'a' }],
     })
-    const events = [turn, token('One moment'), called, turn, token('La'), done('La')]
-    expect(textsOf(true, ...events)).toEqual(['One moment', '\n\nLa'])
+    const answered = event('llm_iteration_completed', { responseText: 'La la' })
+    const commented = [turn, token('One '), token('moment'), called]
+    const events = [started, ...commented, turn, token('La'), token(' la'), answered, done('La la')]
+    for (const streamsText of [true, false]) {
+      const completion = new Completion({ answered: [], streamsText, callsTools: true })
+      const deltas = [...events, result].flatMap((one) => completion.take(one))
+      expect(deltas).toEqual([{ reasoning_content: 'One moment' }, { content: 'La la' }])
+      expect(completion.end).toMatchObject({ kind: 'message', content: 'La la' })
+    }
+  })
+
+  it('[GW-K12] has the text before calls of the client as content', () => {
+    const called = event('llm_iteration_completed', {
+      toolRequests: [{ name: 'look', arguments: '{}', id: 'a' }],
+    })
+    const options = { answered: [], streamsText: true, callsTools: true, clientTools: ['look'] }
+    const completion = new Completion(options)
+    const deltas = [started, turn, token('One moment'), called].flatMap((one) =>
+      completion.take(one),
+    )
+    expect(deltas).toEqual([{ content: 'One moment' }])
   })
 })

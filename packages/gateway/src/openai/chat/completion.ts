@@ -4,8 +4,10 @@
  * GW-K3 A completion is a part of a run: from its start, or from the results of tools, to its end or to the next calls
  *    of tools of the client. The id of a call contains its review, and the review its run, so no table is needed.
  * GW-K4 The content is the output of the final task. It is streamed as the model writes it. The protocol cannot take
- *    back text: text of a turn that begins again is sent only where it continues the sent text, and an output that is not the text that
- *    was sent follows it after an empty line. With a response format, only the output is sent.
+ *    back text: text of a turn that begins again is sent only where it continues the sent text, and an output that is
+ *    not the text that was sent follows it after an empty line. With a response format, only the output is sent.
+ * GW-K12 Text before calls of the server's tools is not part of the content, streamed or not. If the final task has such
+ *    tools, the text of each of its turns is sent when the turn has ended: as `reasoning_content` if it calls one.
  * GW-K10 The readable reasoning of the final task is `reasoning_content`, in deltas and in the message. OpenAI's own API
  *    has no such field; other providers do, and clients of theirs show it. OpenAI's libraries pass it on.
  * GW-K5 Reviews are for reviewers: a completion waits for them, and only calls of the client's tools end it.
@@ -39,12 +41,18 @@ export interface CompletionOptions {
   readonly answered: readonly string[]
   /** Whether text is sent while the model writes it. */
   readonly streamsText: boolean
+  /** Whether the final task can call tools of the server. @default false */
+  readonly callsTools?: boolean
+  /** Names of the tools of the client. @default none */
+  readonly clientTools?: readonly string[]
 }
 
 /** A completion from the events of its run, in order from the first one. */
 export class Completion {
   readonly #answered: ReadonlySet<string>
   readonly #streamsText: boolean
+  readonly #callsTools: boolean
+  readonly #clientTools: readonly string[]
   readonly #waits = new RunWaits()
   #usage: TokenUsage = NO_TOKEN_USAGE
   /** Usage before the completion. */
@@ -60,9 +68,11 @@ export class Completion {
   #output: string | undefined
   #end: CompletionEnd | undefined
 
-  constructor({ answered, streamsText }: CompletionOptions) {
+  constructor({ answered, streamsText, callsTools = false, clientTools = [] }: CompletionOptions) {
     this.#answered = new Set(answered)
     this.#streamsText = streamsText
+    this.#callsTools = callsTools
+    this.#clientTools = clientTools
     this.#hasBegun = answered.length === 0
   }
 
@@ -142,11 +152,16 @@ export class Completion {
         const { taskName, responseText = '', toolRequests = [], reasoning = '' } = event
         if (taskName !== this.#finalTask) return []
         const thought = reasoning === '' ? [] : this.#sendReasoning(reasoning)
+        this.#reasoning.end()
+        const isOfServer = toolRequests.some(({ name }) => !this.#clientTools.includes(name))
+        if (this.#callsTools && isOfServer) {
+          return [...thought, ...this.#sendComment(this.#text.written || responseText)]
+        }
         const deltas = this.#text.written === '' ? this.#write(responseText) : []
+        const held = this.#callsTools ? this.#sendWritten() : []
         // The next turn continues after the calls.
         if (toolRequests.length > 0) this.#text.end()
-        this.#reasoning.end()
-        return [...thought, ...deltas]
+        return [...thought, ...deltas, ...held]
       }
       case 'task_completed':
         if (event.taskName !== this.#finalTask) return []
@@ -165,7 +180,19 @@ export class Completion {
 
   #write(text: string): readonly CompletionDelta[] {
     const continues = this.#text.write(text)
-    return continues && this.#streamsText ? this.#send(this.#text.written) : []
+    return continues && !this.#callsTools ? this.#sendWritten() : []
+  }
+
+  #sendWritten(): readonly CompletionDelta[] {
+    return this.#streamsText ? this.#send(this.#text.written) : []
+  }
+
+  /** Sends the text before calls of the server's tools. */
+  #sendComment(text: string): readonly CompletionDelta[] {
+    this.#text.begin()
+    const deltas = this.#sendReasoning(text)
+    this.#reasoning.end()
+    return deltas
   }
 
   #reason(text: string): readonly CompletionDelta[] {

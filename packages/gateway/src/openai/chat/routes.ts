@@ -28,12 +28,12 @@ import {
   withdrawReplaced,
   type Continuation,
 } from '../../service/continued-run.ts'
-import { toModelRun, findSharedModel } from '../../service/find-model.ts'
+import { toModelRun, findSharedModel, type FoundModel } from '../../service/find-model.ts'
 import { recordedCall, type GatewayCall } from '../../service/gateway-call.ts'
 import { GatewayService } from '../../service/gateway-service.ts'
 import { toOpenAiError, toOpenAiResponse, type OpenAiErrorBody } from '../errors.ts'
 import { omitIgnored } from '../ignored-fields.ts'
-import { Completion, type CompletionEnd } from './completion.ts'
+import { Completion, type CompletionEnd, type CompletionOptions } from './completion.ts'
 import { readCompletionBody, readQuestion, readToolAnswers, toEntries } from './request.ts'
 
 import type { GatewayOptions } from '../../gateway-options.ts'
@@ -72,6 +72,7 @@ interface CompletionCallParts {
   readonly service: GatewayService
   readonly call: GatewayCall
   readonly body: CompletionBody
+  readonly found: FoundModel
   readonly asked: AskedRun
 }
 
@@ -98,7 +99,7 @@ async function complete(
   const earlier = await findContinuation(service, sent)
   if (earlier.kind === 'continues') {
     const asked = await continueRun(service, call, { ...earlier, body })
-    return respond({ service, call, body, asked }, request.signal)
+    return respond({ service, call, body, found, asked }, request.signal)
   }
   const begun = await service.beginAndFollow(call, () => {
     const run = toModelRun(found, readQuestion(body))
@@ -112,7 +113,7 @@ async function complete(
   })
   await withdrawReplaced(service, call, earlier)
   const asked = { ...begun, answered: [], isRepeatable: key !== undefined }
-  return respond({ service, call, body, asked }, request.signal)
+  return respond({ service, call, body, found, asked }, request.signal)
 }
 
 function respond(
@@ -140,11 +141,15 @@ async function continueRun(
 }
 
 async function answerCompletion(
-  { service, call, body, asked }: CompletionCallParts,
+  { service, call, body, found, asked }: CompletionCallParts,
   signal: AbortSignal,
 ): Promise<Response> {
   const { runId } = asked.run
-  const completion = new Completion({ answered: asked.answered, streamsText: false })
+  const completion = new Completion({
+    ...toTools(found, body),
+    answered: asked.answered,
+    streamsText: false,
+  })
   const batches = asked.events ?? service.options.runs.follow({ runId, from: 0 })
   let reasoning = ''
   await readEventsUntil(batches, signal, (event) => {
@@ -181,11 +186,21 @@ function leave(service: GatewayService, call: GatewayCall, { run, isRepeatable }
   void service.cancelAbandoned(call, run.runId, { isExplicit: false })
 }
 
-function streamCompletion({ service, call, body, asked }: CompletionCallParts): StreamAnswer {
+function streamCompletion({
+  service,
+  call,
+  body,
+  found,
+  asked,
+}: CompletionCallParts): StreamAnswer {
   const { runs, clock, heartbeatMs } = service.options
   const { runId } = asked.run
   const streamsText = (body.response_format?.type ?? 'text') === 'text'
-  const completion = new Completion({ answered: asked.answered, streamsText })
+  const completion = new Completion({
+    ...toTools(found, body),
+    answered: asked.answered,
+    streamsText,
+  })
   const hasUsage = body.stream_options?.include_usage === true
   const chunk = (choices: readonly object[], more: object = {}): string =>
     encodeMessage({
@@ -231,6 +246,19 @@ function streamCompletion({ service, call, body, asked }: CompletionCallParts): 
   }
   const batches = asked.events ?? runs.follow({ runId, from: 0 })
   return { headers: STREAM_HEADERS, parts: { batches, encoder, clock, heartbeatMs, watch } }
+}
+
+/** Returns the tools that the final task of a run can call. */
+function toTools(
+  found: FoundModel,
+  { tools }: CompletionBody,
+): Pick<CompletionOptions, 'callsTools' | 'clientTools'> {
+  const clientTools = (tools ?? []).map(({ function: { name } }) => name)
+  if (found.kind === 'alias') return { clientTools }
+  const { tasks, workflow } = found.ensemble
+  const last = tasks.at(-1)
+  const delegates = workflow === 'HIERARCHICAL' || last?.agent.allowDelegation === true
+  return { clientTools, callsTools: delegates || (last?.tools.length ?? 0) > 0 }
 }
 
 function toHead(
