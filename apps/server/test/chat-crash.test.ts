@@ -35,6 +35,34 @@ describe('a client of a chat API over kill -9', { timeout: LIMIT_MS }, () => {
     expect(late.lastMessage?.metadata).toMatchObject({ status: 'COMPLETED' })
   })
 
+  it.each([
+    ['a chat completion', 'chat'],
+    ['a synchronous response', 'responses'],
+  ] as const)('[GW-G7] loses %s without an idempotency key', async (_, kind) => {
+    using files = recordSteps()
+    files.hold(2)
+    const first = await files.start({})
+    const client = openAiClient(first.url)
+    const lost = (
+      kind === 'chat'
+        ? client.chat.completions.create({
+            model: 'crew',
+            messages: [{ role: 'user', content: 'tea' }],
+          })
+        : client.responses.create({ model: 'crew', input: 'tea' })
+    ).catch((error: unknown) => error)
+    const find = async () => (await first.client().runs.list()).runs[0]?.runId
+    await expect.poll(find).toBeDefined()
+    const runId = (await find()) ?? ''
+    await files.untilBegun(runId, 2)
+    await first.end('SIGKILL')
+    expect(await lost).toBeInstanceOf(Error)
+    await using second = await files.start({})
+    const statusOf = async () => (await second.client().runs.get(runId)).status
+    await expect.poll(statusOf).toBe('CANCELLED')
+    expect(numbers(files.steps(runId), 'end')).toEqual([1])
+  })
+
   it('[GW-K9] gets the completion of its idempotency key', async () => {
     using files = recordSteps()
     files.hold(3)

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 import {
   errorMessage,
+  systemClock,
   toolCatalog,
   TuttiError,
   type AgentTool,
@@ -10,6 +11,7 @@ import {
   type ToolCatalog,
 } from '@tutti/core'
 import {
+  cancelOrphans,
   redactor,
   serveControlApi,
   serverMetrics,
@@ -113,6 +115,7 @@ export async function startServer(
         ...(prices === undefined ? {} : { prices }),
       }),
   )
+  const openedAt = systemClock.now()
   const api = await createOrClose(storage, () =>
     serveControlApi(
       {
@@ -140,7 +143,9 @@ export async function startServer(
     return stopping
   }
   try {
-    return { url: api.url, resumed: await runs.start(), stop, stopped: stopped.promise }
+    const resumed = await runs.start()
+    void cancelOrphans({ runs, logger }, { runIds: resumed, before: openedAt })
+    return { url: api.url, resumed, stop, stopped: stopped.promise }
   } catch (error) {
     await stop()
     throw error

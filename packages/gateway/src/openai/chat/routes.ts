@@ -5,7 +5,8 @@
  *    waits no longer because it has ended or the calls have timed out, the messages are a conversation, and a new run
  *    begins.
  * GW-K9 A client that disconnects cancels its run, because the API has no way to ask for it again. With an
- *    `Idempotency-Key` the run continues, and the same request gets the same completion, also after a restart.
+ *    `Idempotency-Key` the run continues, and the same request gets the same completion, also after a restart. A server
+ *    that dies disconnects its clients (GW-G7).
  * GW-K11 The end of a run has status 400 or 402, because a retry would begin another run. The AI SDK repeats 408, 409, 429
  *    and 5xx whatever `x-should-retry` says, and LangChain everything but 400 to 407 and 409.
  */
@@ -31,6 +32,7 @@ import {
 import { toModelRun, findSharedModel, type FoundModel } from '../../service/find-model.ts'
 import { recordedCall, type GatewayCall } from '../../service/gateway-call.ts'
 import { GatewayService } from '../../service/gateway-service.ts'
+import { toReaderMemo } from '../../service/orphans.ts'
 import { toOpenAiError, toOpenAiResponse, type OpenAiErrorBody } from '../errors.ts'
 import { omitIgnored } from '../ignored-fields.ts'
 import { Completion, type CompletionEnd, type CompletionOptions } from './completion.ts'
@@ -106,7 +108,10 @@ async function complete(
     return {
       ...run,
       ...(body.metadata === null || body.metadata === undefined ? {} : { tags: body.metadata }),
-      memo: toRequestMemo(run),
+      memo: {
+        ...toRequestMemo(run),
+        ...(key === undefined ? toReaderMemo('clientTools') : {}),
+      },
       trace: readTrace(request.headers),
       ...(key === undefined ? {} : { idempotencyKey: key }),
     }

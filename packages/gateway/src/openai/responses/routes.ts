@@ -42,6 +42,7 @@ import {
 import { toModelRun, findSharedModel, type FoundModel } from '../../service/find-model.ts'
 import { recordedCall, type GatewayCall } from '../../service/gateway-call.ts'
 import { GatewayService } from '../../service/gateway-service.ts'
+import { toReaderMemo } from '../../service/orphans.ts'
 import { conversationRoutes } from '../conversations/routes.ts'
 import { toOpenAiError, toOpenAiResponse } from '../errors.ts'
 import { omitIgnored } from '../ignored-fields.ts'
@@ -394,11 +395,16 @@ class Responses {
   ): Promise<OpenResponse> {
     const key = readIdempotencyKey(request.headers)
     const call = recordedCall(caller, addSubject)
+    const isSynchronous = body.stream !== true && body.background !== true
     const read = () => {
       const { run, question } = toRun(findSharedModel(this.#options, body.model), body, earlier)
       return {
         ...run,
-        memo: { ...toMemo(body, question), ...toRequestMemo(run) },
+        memo: {
+          ...toMemo(body, question),
+          ...toRequestMemo(run),
+          ...(isSynchronous && key === undefined ? toReaderMemo('all') : {}),
+        },
         trace: readTrace(request.headers),
         ...(key === undefined ? {} : { idempotencyKey: key }),
       }
