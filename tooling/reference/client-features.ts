@@ -12,8 +12,10 @@ export const CLIENT_FEATURES = {
   history: 'sends a history',
   thread: 'continues a thread',
   tools: 'executes its tools',
+  changes: 'changes model, instructions or messages between calls of tools',
   reviews: 'decides reviews',
   cancel: 'cancels',
+  once: 'begins a failed run once',
   structured: 'parses structured output',
   usage: 'shows usage',
 } as const
@@ -85,6 +87,7 @@ export const CLIENTS: readonly ClientCoverage[] = [
         '[GW-N13][GW-N14] is a thread, whose next run gets the earlier messages',
       ),
       tools: responses('[GW-N8] pauses the run until its output comes, with previous_response_id'),
+      changes: responses('[GW-G5] begins a run with the history when its output changes %s'),
       reviews: responses('[GW-N5] is a review of a tool call'),
       cancel: responses('of a response in the background can be joined late, and cancelled'),
       structured: responses('is parsed by its schema, with the usage and the cached tokens'),
@@ -102,6 +105,8 @@ export const CLIENTS: readonly ClientCoverage[] = [
       tools: chat(
         '[GW-K3][GW-K8] calls tools of the client, and continues the run with their results',
       ),
+      changes: chat('[GW-G5] begins a run for a result with another %s'),
+      once: chat('[GW-K6][GW-K11] answers a failed run as an error that clients do not repeat'),
       reviews: NO_REVIEW,
       cancel: chat(
         '[GW-K9] cancels the run of a client that leaves, except with an idempotency key',
@@ -116,6 +121,7 @@ export const CLIENTS: readonly ClientCoverage[] = [
       stream: aiSdkProvider('streams the answer of an ensemble, with its usage'),
       history: aiSdkProvider('continues a conversation of several messages'),
       tools: aiSdkProvider('executes the tools that a run calls, and continues the run'),
+      once: others('%s is begun once'),
       structured: aiSdkProvider('parses structured output'),
       usage: aiSdkProvider('streams the answer of an ensemble, with its usage'),
       reviews: NO_REVIEW,
@@ -127,6 +133,7 @@ export const CLIENTS: readonly ClientCoverage[] = [
       stream: langchain('streams the answer of a model'),
       history: langchain('continues a conversation of several messages'),
       tools: langchain('executes the tools that a run calls, and continues the run'),
+      once: others('%s is begun once'),
       structured: langchain('parses structured output'),
       usage: langchain('gets the answer of an ensemble'),
       reviews: NO_REVIEW,
@@ -139,6 +146,7 @@ export const CLIENTS: readonly ClientCoverage[] = [
       history: agents('continues a conversation of several messages'),
       thread: others('an agent of @openai/agents continues a thread by its conversation'),
       tools: agents('calls its tools and answers with the model %s'),
+      changes: agents('[GW-G5] hands off to an agent with another model'),
       structured: agents('parses structured output'),
       usage: agents('streams the answer of an ensemble, with its usage'),
     },
@@ -154,6 +162,7 @@ export const CLIENTS: readonly ClientCoverage[] = [
       history: aiSdk('[GW-C9] sends the conversation and its instructions to a model'),
       thread: NO_THREAD,
       tools: aiSdk('[GW-C5][GW-C10] executes tools of the client, and sends results and errors'),
+      changes: aiSdk('[GW-G5] begins a run when a result arrives with other instructions'),
       reviews: examples(
         'asks for approval, and joins its answer again when it is reloaded while it is streamed',
       ),
@@ -167,6 +176,7 @@ export const CLIENTS: readonly ClientCoverage[] = [
     features: {
       stream: assistantUi(CHAT_OF_ASSISTANT_UI),
       join: assistantUi(CHAT_OF_ASSISTANT_UI),
+      tools: aiSdk('answers the transport of assistant-ui, with its tools and its system message'),
       reviews: assistantUi(CHAT_OF_ASSISTANT_UI),
       thread: NO_THREAD,
       structured: NO_REVIEW,

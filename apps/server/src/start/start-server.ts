@@ -143,13 +143,22 @@ export async function startServer(
     return stopping
   }
   try {
-    const resumed = await runs.start()
-    void cancelOrphans({ runs, logger }, { runIds: resumed, before: openedAt })
+    const resumed = await startRuns(runs, { logger, openedAt })
     return { url: api.url, resumed, stop, stopped: stopped.promise }
   } catch (error) {
     await stop()
     throw error
   }
+}
+
+/** Starts to execute runs. Returns the ids of the runs that an earlier process left unfinished. */
+async function startRuns(
+  runs: RunService,
+  { logger, openedAt }: { readonly logger: Logger; readonly openedAt: number },
+): Promise<readonly string[]> {
+  const runIds = await runs.start()
+  void cancelOrphans({ runs, logger }, { runIds, before: openedAt })
+  return runIds
 }
 
 interface StopParts {

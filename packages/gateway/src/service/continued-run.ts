@@ -123,7 +123,11 @@ export async function withdrawReplaced(
   found: Continuation,
 ): Promise<void> {
   if (found.kind !== 'replaces') return
-  await service.cancelAbandoned(call, found.run.runId, { isExplicit: true })
+  const { runId } = found.run
+  service.options.logger.info('Cancelling a run whose client sent its results in another request', {
+    runId,
+  })
+  await service.cancelAbandoned(call, runId, { isExplicit: true })
 }
 
 /** Review of a run, and how it was closed. */

@@ -67,3 +67,21 @@ function toDecision(
     message: 'must have no reason when it approves: only a question takes it, as its answer',
   }
 }
+
+/**
+ * Refuses to begin a run with the decision of a review, which would be lost.
+ *
+ * @throws {TuttiError} BAD_REQUEST, naming every change.
+ */
+export function assertNoDecision(
+  outputs: readonly ClientOutput[],
+  changes: readonly string[],
+): void {
+  if (outputs.every(({ answer }) => answer.kind === 'output')) return
+  const message =
+    'cannot change while the run waits for the decision of a review: omit it, or send it unchanged'
+  throw badRequest(
+    'request body',
+    changes.map((path) => ({ path, message })),
+  )
+}

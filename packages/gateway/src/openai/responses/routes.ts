@@ -33,13 +33,8 @@ import { hasScope, type Caller } from '../../caller.ts'
 import { deleteRun } from '../../runs/delete-run.ts'
 import { readEventsUntil } from '../../runs/read-events-until.ts'
 import { isOwn } from '../../runs/run-rights.ts'
-import {
-  findContinuation,
-  toRequestMemo,
-  withdrawReplaced,
-  type RepeatableRun,
-} from '../../service/continued-run.ts'
-import { toModelRun, findSharedModel, type FoundModel } from '../../service/find-model.ts'
+import { findContinuation, toRequestMemo, withdrawReplaced } from '../../service/continued-run.ts'
+import { findSharedModel } from '../../service/find-model.ts'
 import { recordedCall, type GatewayCall } from '../../service/gateway-call.ts'
 import { GatewayService } from '../../service/gateway-service.ts'
 import { toReaderMemo } from '../../service/orphans.ts'
@@ -47,28 +42,20 @@ import { conversationRoutes } from '../conversations/routes.ts'
 import { toOpenAiError, toOpenAiResponse } from '../errors.ts'
 import { omitIgnored } from '../ignored-fields.ts'
 import { readPageQuery, selectPage } from '../item-page.ts'
-import { matchOutputs } from './answers.ts'
-import { readThread } from './conversation.ts'
+import { assertNoDecision, matchOutputs } from './answers.ts'
 import { parseResponseId, toResponseId, type ResponseId } from './ids.ts'
 import { listOutputItems, listRequestItems } from './input-items.ts'
 import {
   findNewMessages,
   isSameAnswer,
   NO_EARLIER,
-  readInput,
   readOutputs,
   toEntry,
   toItems,
   type ClientOutput,
   type EarlierItems,
 } from './input.ts'
-import {
-  findChanges,
-  findParameterProblems,
-  toClientTools,
-  readTextSchema,
-  toResponseRequest,
-} from './parameters.ts'
+import { findChanges, findParameterProblems, toResponseRequest } from './parameters.ts'
 import { resolveReferences } from './item-references.ts'
 import {
   findStoredRun,
@@ -83,6 +70,7 @@ import {
   type LoadedRun,
   type StoredRun,
 } from './stored-run.ts'
+import { toRun } from './to-run.ts'
 import { CreateResponseBody, type InputItem } from './wire.ts'
 
 import type { GatewayOptions } from '../../gateway-options.ts'
@@ -491,56 +479,6 @@ function findPause(responses: RunResponses, asked: ReadonlySet<string>): number 
   let segment = responses.newest
   while (segment > 0 && !responses.pauseAfter(segment).some(isAsked)) segment -= 1
   return segment
-}
-
-/** Refuses to begin a run with the decision of a review, which would be lost. */
-function assertNoDecision(outputs: readonly ClientOutput[], changes: readonly string[]): void {
-  if (outputs.every(({ answer }) => answer.kind === 'output')) return
-  const message =
-    'cannot change while the run waits for the decision of a review: omit it, or send it unchanged'
-  throw badRequest(
-    'request body',
-    changes.map((path) => ({ path, message })),
-  )
-}
-
-/** Returns the run that answers a request, and the message that it answers. */
-function toRun(
-  found: FoundModel,
-  body: CreateResponseBody,
-  earlier: EarlierItems,
-): { readonly run: RepeatableRun; readonly question: string } {
-  const asked = toResponseRequest(body)
-  const input = readInput(toItems(body.input), earlier)
-  const { text, history, instructions } = input
-  const threadId = readThread(asked, input, found)
-  const outputSchema = readTextSchema(asked)
-  const { max_output_tokens: maxOutputTokens, instructions: own } = asked
-  if (found.kind === 'ensemble')
-    assertForEnsemble(found.ensemble.name, { outputSchema, maxOutputTokens })
-  const system = [...(own === null ? [] : [own]), ...instructions]
-  const run = toModelRun(found, {
-    text,
-    history,
-    instructions: system.length === 0 ? undefined : system.join('\n\n'),
-    clientTools: toClientTools(asked),
-    outputSchema,
-    ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
-  })
-  return { run: { ...run, threadId }, question: text }
-}
-
-/** Refuses parameters that only apply to a model. */
-function assertForEnsemble(
-  name: string,
-  asked: { readonly outputSchema: object | undefined; readonly maxOutputTokens: number | null },
-): void {
-  const message = `is only for models, and "${name}" is an ensemble: its tasks define their output`
-  const problems = [
-    ...(asked.outputSchema === undefined ? [] : [{ path: '/text/format', message }]),
-    ...(asked.maxOutputTokens === null ? [] : [{ path: '/max_output_tokens', message }]),
-  ]
-  if (problems.length > 0) throw badRequest('request body', problems)
 }
 
 function readAfter(query: URLSearchParams): number {
