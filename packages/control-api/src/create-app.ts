@@ -291,7 +291,8 @@ function refuseOtherMethods(
     const allowed = [...new Set(taken.map(({ method }) => method))]
     const isPublic = taken.every(({ scope }) => scope === null)
     const allow = (allowed.includes('GET') ? [...allowed, 'HEAD'] : allowed).join(', ')
-    app.all(honoPath(path), (context) => {
+    app.all(honoPath(path), (context, next) => {
+      if (taken.every(({ isFor }) => isFor?.(context.req.raw) === false)) return next()
       if (!isPublic) identify(context, guard)
       const message = `${context.req.path} allows ${allow}, got ${context.req.method}`
       const { status } = ERROR_CODES.METHOD_NOT_ALLOWED

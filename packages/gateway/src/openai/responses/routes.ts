@@ -16,7 +16,6 @@
  *    messages, and the calls of client tools with their outputs. Of a run that waits, the outputs continue it, if nothing
  *    else changes (GW-G5). The same outputs sent again return the response that they began.
  */
-import { TuttiError } from '@tutti/core'
 import { isTerminalRunStatus } from '@tutti/protocol'
 
 import { badRequest } from '../../http/api-error.ts'
@@ -84,6 +83,11 @@ const PATH = '/v1/responses'
 /** Time for which a cancel waits until the run has stopped, in milliseconds. */
 const STOP_MS = 10_000
 
+/** Whether a request is for a response. OpenAI's API has another route at a path that an id could have. */
+function namesResponse({ url }: Request): boolean {
+  return new URL(url).pathname !== `${PATH}/input_tokens`
+}
+
 /** Returns the routes for responses. */
 export function responsesRoutes(options: GatewayOptions): readonly HttpRoute[] {
   const responses = new Responses(new GatewayService(options))
@@ -101,23 +105,15 @@ export function responsesRoutes(options: GatewayOptions): readonly HttpRoute[] {
       ...shared,
       method: 'GET',
       path: `${PATH}/{id}`,
+      isFor: namesResponse,
       scope: 'runs:read',
       handle: (call) => responses.retrieve(call),
-    },
-    // Otherwise `{id}` would match, and the error would name the methods of a response.
-    {
-      ...shared,
-      method: 'POST',
-      path: `${PATH}/input_tokens`,
-      scope: 'runs:read',
-      handle: () => {
-        throw new TuttiError('NOT_FOUND', `No route matches POST ${PATH}/input_tokens`)
-      },
     },
     {
       ...shared,
       method: 'DELETE',
       path: `${PATH}/{id}`,
+      isFor: namesResponse,
       scope: 'runs:control',
       handle: (call) => responses.delete(call),
     },
