@@ -155,7 +155,7 @@ it('[GW-N6] a failed response is an error of the AI SDK with its reason', async 
   await expect(failed).rejects.toThrow('The piano is out of tune')
 })
 
-it('[GW-K1][GW-N7] a model ignores the parameters of sampling if the operator says so', async () => {
+it('[GW-K1][GW-N7] a model of shared.ignoreSampling ignores the parameters of sampling', async () => {
   const models = modelCatalog({ echo, quiet: echo })
   const shared = { ignoreSampling: ['quiet', 'singer'] }
   const options = { ensembles: chatEnsembles(), models, limits: { models }, shared }

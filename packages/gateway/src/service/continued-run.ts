@@ -86,7 +86,7 @@ export type Continuation =
       /** Ids of the open reviews. */
       readonly open: ReadonlySet<string>
     }
-  /** The request is another one. The run waits for its results, and is to be withdrawn. */
+  /** The request is another one, with results for which the run waits. The run must be withdrawn. */
   | { readonly kind: 'replaces'; readonly run: RunRecord }
 
 const NONE: Continuation = { kind: 'none' }

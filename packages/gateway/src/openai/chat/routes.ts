@@ -8,7 +8,7 @@
  *    `Idempotency-Key` the run continues, and the same request gets the same completion, also after a restart. A server
  *    that dies disconnects its clients (GW-G7).
  * GW-K11 The end of a run has status 400 or 402, because a retry would begin another run. The AI SDK repeats 408, 409, 429
- *    and 5xx whatever `x-should-retry` says, and LangChain everything but 400 to 407 and 409.
+ *    and 5xx and ignores `x-should-retry`. LangChain repeats all statuses except 400 to 407, 409 and 413.
  */
 import { Type, TuttiError } from '@tutti/core'
 

@@ -69,7 +69,7 @@ import {
   type LoadedRun,
   type StoredRun,
 } from './stored-run.ts'
-import { toRun } from './to-run.ts'
+import { toResponseRun } from './to-run.ts'
 import { CreateResponseBody, type InputItem } from './wire.ts'
 
 import type { GatewayOptions } from '../../gateway-options.ts'
@@ -273,7 +273,7 @@ class Responses {
       entries: items.map(toEntry),
       toRun: (end) => {
         const asked = { ...body, input: items.slice(0, end) }
-        return toRun(findSharedModel(this.#options, body.model), asked, NO_EARLIER).run
+        return toResponseRun(findSharedModel(this.#options, body.model), asked, NO_EARLIER).run
       },
       mayContinue: (run) =>
         toStoredRun(run) !== undefined && (isOwn(caller, run) || hasScope(caller, 'runs:control')),
@@ -381,7 +381,11 @@ class Responses {
     const call = recordedCall(caller, addSubject)
     const isSynchronous = body.stream !== true && body.background !== true
     const read = () => {
-      const { run, question } = toRun(findSharedModel(this.#options, body.model), body, earlier)
+      const { run, question } = toResponseRun(
+        findSharedModel(this.#options, body.model),
+        body,
+        earlier,
+      )
       return {
         ...run,
         memo: {

@@ -9,7 +9,7 @@ import type { RepeatableRun } from '../../service/continued-run.ts'
 import type { CreateResponseBody } from './wire.ts'
 
 /** Returns the run that answers a request, and the message that it answers. */
-export function toRun(
+export function toResponseRun(
   found: FoundModel,
   body: CreateResponseBody,
   earlier: EarlierItems,
