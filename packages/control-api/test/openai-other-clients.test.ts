@@ -36,6 +36,12 @@ const CITY = {
   additionalProperties: false as const,
 }
 
+/** Returns the number of runs of an ensemble. */
+const countRuns = async (name: string) => (await api.runs.list({ ensemble: name, limit: 1 })).total
+
+/** Name of the ensemble whose limits apply to models, and whose runs those of models are. */
+const OF_MODELS = 'singer'
+
 describe.each(['responses', 'chat'] as const)('the provider of the AI SDK over %s', (kind) => {
   const openModel = (name: string) =>
     createOpenAI({ baseURL: `${api.url}/v1`, apiKey: 'none' })[kind](name)
@@ -64,6 +70,7 @@ describe.each(['responses', 'chat'] as const)('the provider of the AI SDK over %
       inputSchema: jsonSchema({ type: 'object', properties: { city: { type: 'string' } } }),
       execute: () => 'Sunny',
     })
+    const before = await countRuns(OF_MODELS)
     const { text, steps, responseMessages } = await generateText({
       model: openModel('caller'),
       instructions: 'Be brief',
@@ -72,6 +79,7 @@ describe.each(['responses', 'chat'] as const)('the provider of the AI SDK over %
       stopWhen: isStepCount(3),
     })
     expect([text, steps.length]).toEqual(['Sunny', 2])
+    expect(await countRuns(OF_MODELS)).toBe(before + 1)
     const next = await generateText({
       model: openModel('echo'),
       messages: [
@@ -106,9 +114,6 @@ describe.each(['responses', 'chat'] as const)('the provider of the AI SDK over %
     expect(text).toBe('4: Two')
   })
 })
-
-/** Returns the number of runs of an ensemble. */
-const countRuns = async (name: string) => (await api.runs.list({ ensemble: name, limit: 1 })).total
 
 /** Cancels the run of an ensemble that waits for a review. */
 async function cancelWaiting(): Promise<void> {
@@ -219,12 +224,14 @@ describe.each([
         },
       },
     ])
+    const before = await countRuns(OF_MODELS)
     const asked = await model.invoke('How is it?')
     expect(asked.tool_calls).toMatchObject([{ name: 'weather', args: { city: 'Bonn' } }])
     const [call] = asked.tool_calls ?? []
     const result = { role: 'tool', tool_call_id: call?.id ?? '', content: 'Sunny' }
     const answered = await model.invoke([{ role: 'user', content: 'How is it?' }, asked, result])
     expect(answered.text).toBe('Sunny')
+    expect(await countRuns(OF_MODELS)).toBe(before + 1)
   })
 
   it('parses structured output', async () => {
@@ -272,8 +279,10 @@ describe.each([
       execute: () => 'Sunny',
     })
     const agent = new Agent({ name: 'Guide', instructions: 'Be brief', model, tools: [weather] })
+    const before = await countRuns(OF_MODELS)
     const { finalOutput } = await openRunner().run(agent, 'How is it?')
     expect(finalOutput).toBe(answer)
+    expect(await countRuns(OF_MODELS)).toBe(before + 1)
   })
 
   it('[GW-G5] has other instructions at each turn', async () => {

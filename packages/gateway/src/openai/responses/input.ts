@@ -117,7 +117,7 @@ function toOutput(item: InputItem, path: string): ClientOutput | undefined {
  *
  * @throws {TuttiError} BAD_REQUEST, naming every item that is not supported.
  */
-export function readInput(items: readonly InputItem[], earlier = NO_EARLIER): ReadInput {
+export function readInput(items: readonly InputItem[], earlier: EarlierItems): ReadInput {
   const all = [...earlier.items, ...items]
   const problems = [
     ...items.flatMap((item, place) => findItemProblems(item, `/input/${place}`)),
