@@ -262,7 +262,12 @@ describe('plain lines', () => {
       ...startOfRun(),
       eventOf('tool_called', { toolArguments: '{"a":\n"\x1b[2J"}' }),
       eventOf('llm_iteration_failed'),
-      eventOf('review_requested', { prompt: null, timing: 'DURING_EXECUTION', toolName: 'pay' }),
+      eventOf('review_requested', {
+        prompt: null,
+        kind: 'TOOL_CALL',
+        timing: 'DURING_EXECUTION',
+        toolName: 'pay',
+      }),
       eventOf('review_timed_out'),
       eventOf('review_decided', { feedback: 'Too\ndear', decidedBy: 'ann' }),
       eventOf('run_cancelling', { actor: 'bob' }),

@@ -161,7 +161,7 @@ describe.each(ASKING_SERVERS)('a question of a tool over %s', (_, start) => {
       // NOTE: the answer matches the schema of the question.
       requestAnswer: ((question: string, options: object) => {
         asked.push({ question, ...options })
-        return Promise.resolve({ answered: true, value: { name: 'Ada' } })
+        return Promise.resolve({ answered: true, value: 'Ada' })
       }) as never,
     })
     const { answer } = await askOnce(connectorTo({ server: await start(), tool: 'ask' }), {}, call)

@@ -9,8 +9,7 @@ import {
   type Wire,
 } from './nested-servers.ts'
 
-import type { ReviewAnswer } from '@tutti/ensemble'
-import type { RunEventOf } from '@tutti/protocol'
+import type { ReviewVerdict, RunEventOf } from '@tutti/protocol'
 import type { FakeClock } from '@tutti/testing'
 
 const WIRES = ['a2a', 'tasks', 'mcp', 'peer'] as const satisfies readonly Wire[]
@@ -110,16 +109,17 @@ describe.each(CASES)('two levels of servers, the lower over $wire, $mode', ({ wi
     const servers = await nested({ wire, mode, deep: 'ask' })
     const { runId } = await servers.submit()
     await servers.asking
-    // Over MCP a question is a form, so its answer is JSON.
-    const answer = wire === 'mcp' ? '{"answer":"under the oak"}' : 'under the oak'
     const reviewing = carries.questions ? servers.first : servers.third
     const {
       reviewId,
       runId: askedIn,
       request,
     } = await reviewing.asked((await reviewing.newest()).runId)
-    expect(JSON.stringify(request)).toContain('Where is it?')
-    const decision = { action: 'EDIT', input: answer } as const
+    expect(request).toMatchObject({ kind: 'QUESTION', answerSchema: { type: 'string' } })
+    // A form of MCP has no field for the task, so its message names it.
+    const named = wire === 'mcp' ? '\n\nTask "deep" asks through the tool ask' : ''
+    expect(request.prompt).toBe(`Where is it?${named}`)
+    const decision = { action: 'EDIT', revisedOutput: 'under the oak' } as const
     await reviewing.runs.send(askedIn, { kind: 'decide', reviewId, decision })
     expect(await servers.first.ended(runId)).toMatchObject({
       status: 'COMPLETED',
@@ -157,9 +157,9 @@ describe.each(CASES)('two levels of servers, the lower over $wire, $mode', ({ wi
 })
 
 /** Returns the answer that approves the output: text, a form over MCP, or a decision on the server of the review. */
-function approve(wire: Wire): ReviewAnswer {
+function approve(wire: Wire): ReviewVerdict {
   if (wire === 'peer') return { action: 'CONTINUE' }
-  return { action: 'EDIT', input: wire === 'mcp' ? '{"decision":"CONTINUE"}' : 'approve' }
+  return { action: 'EDIT', revisedOutput: wire === 'mcp' ? '{"decision":"CONTINUE"}' : 'approve' }
 }
 
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c'

@@ -19,6 +19,7 @@ const REVIEW = {
   reviewId: 'v-1',
   taskDescription: 'Write',
   taskOutput: 'Grüße',
+  kind: 'TASK_OUTPUT',
   timing: 'AFTER_EXECUTION',
   timeoutMs: 0,
   onTimeout: 'CONTINUE',

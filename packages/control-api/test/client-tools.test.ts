@@ -39,10 +39,20 @@ function open(): Promise<TestServer> {
   })
 }
 
-async function reviewsOf(api: TestServer, headers: HeadersInit): Promise<ReviewList['reviews']> {
-  const list = (await (await api.get('/api/reviews', { headers })).json()) as ReviewList
+async function listReviews(
+  api: TestServer,
+  headers: HeadersInit,
+  query = '',
+): Promise<ReviewList['reviews']> {
+  const list = (await (await api.get(`/api/reviews${query}`, { headers })).json()) as ReviewList
+  expect(list.total).toBe(list.reviews.length)
   return list.reviews
 }
+
+const reviewsOf = (api: TestServer, headers: HeadersInit) =>
+  Promise.all([listReviews(api, headers, '?kind=CLIENT_TOOL'), listReviews(api, headers)]).then(
+    (lists) => lists.flat(),
+  )
 
 describe('a client tool', () => {
   it('is answered over REST with the scope runs:write, and reviews with reviews:decide', async () => {
@@ -54,7 +64,7 @@ describe('a client tool', () => {
     const [call] = await reviewsOf(api, CLIENT)
     expect(call).toMatchObject({
       runId,
-      clientTool: true,
+      kind: 'CLIENT_TOOL',
       toolName: 'get_weather',
       toolCallId: 'c1',
       toolInput: { city: 'Bonn' },
@@ -62,6 +72,14 @@ describe('a client tool', () => {
       mayDecide: true,
     })
     expect((await reviewsOf(api, REVIEWER))[0]).toMatchObject({ mayDecide: false })
+    // No person decides it, so that the inbox leaves it out.
+    expect(await listReviews(api, REVIEWER)).toEqual([])
+    expect(await listReviews(api, CLIENT, `?runId=${runId}`)).toEqual([])
+    expect(await listReviews(api, CLIENT, `?runId=${runId}&kind=QUESTION`)).toEqual([])
+    expect(await listReviews(api, CLIENT, `?runId=${runId}&kind=CLIENT_TOOL`)).toEqual([call])
+    await using inbox = api.connect('/ws', REVIEWER)
+    await inbox.next('hello')
+    expect(inbox.events.map(({ type }) => type)).not.toContain('review_requested')
     const path = `/api/reviews/${call?.reviewId}`
     const result = { decision: 'EDIT', revisedOutput: 'rain' }
     const refused = await api.post(path, result, REVIEWER)

@@ -10,7 +10,7 @@ export function acceptForm(values: unknown): McpFormAnswer {
 }
 
 /**
- * Asks the reviewer for the values of a form. A rejection declines the question and a missing answer cancels it, so a
+ * Asks the reviewer for the values of a form, and for the value itself if the form has only one. A rejection declines the question and a missing answer cancels it, so a
  * server gets values only from a reviewer.
  *
  * @param signal - aborts when the server no longer waits
@@ -20,10 +20,14 @@ export async function askReviewer(
   { message, requestedSchema }: McpForm,
   signal: AbortSignal,
 ): Promise<McpFormAnswer> {
-  const { schema } = foreignSchema(requestedSchema)
+  const [only, ...others] = Object.keys(requestedSchema.properties)
+  const asked = others.length === 0 ? requestedSchema.properties[only ?? ''] : undefined
+  const { schema } = foreignSchema(asked ?? requestedSchema)
+  const toValues = (value: unknown): unknown =>
+    only === undefined || asked === undefined ? value : { [only]: value }
   try {
     const answer = await requestAnswer(message, { schema, signal, onTimeout: 'CONTINUE' })
-    if (answer.answered) return acceptForm(answer.value)
+    if (answer.answered) return acceptForm(toValues(answer.value))
     // CONTINUE confirms a question without values; a missing answer never does.
     const isConfirmation = Object.keys(requestedSchema.properties).length === 0
     return isConfirmation && !answer.timedOut ? acceptForm({}) : { action: 'cancel' }

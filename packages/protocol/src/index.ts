@@ -355,6 +355,7 @@ export {
   ReviewDecisionKind,
   ReviewPolicy,
   ReviewTimeoutAction,
+  ReviewKind,
   ReviewTiming,
   RunOutcome,
   RunStatus,

@@ -200,6 +200,7 @@ function unknownRequest(reviewId: string): ReviewRecord['request'] {
     agentRole: '',
     attempt: 1,
     taskOutput: '',
+    kind: 'TASK_OUTPUT',
     timing: 'AFTER_EXECUTION',
     prompt: null,
     timeoutMs: 0,

@@ -75,6 +75,7 @@ import type {
   ChangedRunsPage,
   ChangedRunsQuery,
   CreateRunOptions,
+  ReviewQuery,
   RunListPage,
   RunQuery,
 } from './ports/run-store.ts'
@@ -85,6 +86,9 @@ import type { RunStorage } from './ports/run-storage.ts'
 import type { WebhookOutbox } from './ports/webhook-outbox.ts'
 import type { RunWithEvents, ServiceState } from './service-types.ts'
 import type { NewRun, ReviewRecord, RunRecord, RunWithTasks } from './run-record.ts'
+
+/** Selects open reviews. */
+type OpenReviewsQuery = Pick<ReviewQuery, 'runId' | 'kinds'>
 
 /** Maximum size of the open reviews that are read at once, in bytes. */
 const REVIEW_PAGE_BYTES = 4_000_000
@@ -376,16 +380,20 @@ export class RunService {
     return this.#storage.runs.listByChange(query)
   }
 
-  /** Returns the reviews that wait for a decision, of one run or of all, in the order in which they opened. */
-  async openReviews({ runId }: { readonly runId?: string } = {}): Promise<readonly ReviewRecord[]> {
-    const about = field('runId', runId)
+  /**
+   * Returns the reviews that wait for a decision, of one run or of all, and of these kinds or of all, in the order in
+   * which they opened.
+   */
+  async openReviews({ runId, kinds }: OpenReviewsQuery = {}): Promise<readonly ReviewRecord[]> {
+    const about = { ...field('runId', runId), ...field('kinds', kinds) }
     const query = { open: true, maxBytes: REVIEW_PAGE_BYTES, ...about }
     return this.#unreadable.report(await this.#storage.runs.reviews(query))
   }
 
-  /** Counts all open reviews, of one run or of all. */
-  countOpenReviews({ runId }: { readonly runId?: string } = {}): Promise<number> {
-    return this.#storage.runs.countReviews({ open: true, ...field('runId', runId) })
+  /** Counts all open reviews, of one run or of all, and of these kinds or of all. */
+  countOpenReviews({ runId, kinds }: OpenReviewsQuery = {}): Promise<number> {
+    const about = { ...field('runId', runId), ...field('kinds', kinds) }
+    return this.#storage.runs.countReviews({ open: true, ...about })
   }
 
   /** Returns an open or closed review; undefined when the id is unknown. */

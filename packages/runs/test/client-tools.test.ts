@@ -54,6 +54,12 @@ describe.each(Object.entries(STORES))('client tools (%s)', (_, make) => {
         toolInput: { city },
       })),
     )
+    const people = { kinds: ['TASK_INPUT', 'TASK_OUTPUT', 'TOOL_CALL', 'QUESTION'] } as const
+    const calls = { runId, kinds: ['CLIENT_TOOL'] } as const
+    expect(await first.openReviews(people)).toEqual([])
+    expect(await first.countOpenReviews(people)).toBe(0)
+    expect(await first.openReviews(calls)).toEqual(reviews)
+    expect(await first.countOpenReviews(calls)).toBe(2)
     expect(reviews.every(({ expiresAt }) => expiresAt !== undefined)).toBe(true)
     await first.close(close)
     const api = await open(place, { executes: false })

@@ -118,6 +118,7 @@ it('an undecided review ends at its timeout, or later if no process had the run'
     ...TASK,
     reviewId: 'r',
     taskOutput: '',
+    kind: 'TASK_OUTPUT',
     timing: 'AFTER_EXECUTION',
     timeoutMs: 100,
     onTimeout: 'CONTINUE',

@@ -5,6 +5,7 @@ import type {
   FinishReason,
   LoggedRunEvent,
   ReviewDecisionKind,
+  ReviewKind,
   RunStatus,
   TaskState,
   TaskStatus,
@@ -83,6 +84,15 @@ export const AGENT_CALL_STATUS: Readonly<Record<AgentCallState['status'], Shown>
   TERMINATED: { mark: 'stopped', word: 'Stopped' },
   FAILED: { mark: 'failed', word: 'Failed' },
   INTERRUPTED: { mark: 'stopped', word: 'Interrupted' },
+}
+
+/** Titles of reviews in the history of a run. */
+export const REVIEW_TITLES: Readonly<Record<ReviewKind, string>> = {
+  TASK_INPUT: 'Review before the task',
+  TASK_OUTPUT: 'Review of the output',
+  TOOL_CALL: 'Review of a tool call',
+  QUESTION: 'Question',
+  CLIENT_TOOL: 'Call of a client tool',
 }
 
 /** Labels of review decisions. */

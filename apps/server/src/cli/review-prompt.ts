@@ -11,14 +11,15 @@ import {
   type AskedReview,
 } from './live/review-subject.ts'
 
-import type { ReviewDecisionApplied, ReviewDecisionBody } from '@tutti/protocol'
+import type { ReviewDecisionApplied, ReviewDecisionBody, ReviewKind } from '@tutti/protocol'
 import type { CommandIo } from './command-io.ts'
 
 export type { AskedReview } from './live/review-subject.ts'
 
 type Prompts = typeof import('@clack/prompts')
 
-type Choice = ReviewDecisionBody['decision'] | 'LATER'
+/** `ANSWER` is an edit of a question, which is typed at the prompt. */
+type Choice = ReviewDecisionBody['decision'] | 'ANSWER' | 'LATER'
 
 /** State of one prompt. */
 interface PromptState {
@@ -77,7 +78,8 @@ export async function decideAtTerminal(
     } catch (error) {
       if (!isRejectedDecision(error)) throw error
       prompts.log.error(error.message, { output: io.stderr })
-      if (await wantsToEditAgain(decision, state)) next = decision.decision
+      if (choice === 'ANSWER') next = choice
+      else if (await wantsToEditAgain(decision, state)) next = decision.decision
     }
   }
   showUnsent(state)
@@ -121,7 +123,8 @@ async function askChoice({
 }: PromptState): Promise<Choice | undefined> {
   const { select, isCancel } = prompts
   const choice = await select<Choice>({
-    message: formatReviewQuestion(review),
+    // The question itself is above.
+    message: review.kind === 'QUESTION' ? 'Your decision' : formatReviewQuestion(review),
     options: listChoices(review),
     input: io.stdin,
     output: io.stderr,
@@ -130,14 +133,38 @@ async function askChoice({
   return isCancel(choice) ? undefined : choice
 }
 
-function listChoices(review: AskedReview): { value: Choice; label: string; hint?: string }[] {
-  const { timing } = review
-  const subject =
-    timing === 'AFTER_EXECUTION' ? 'output' : timing === 'BEFORE_EXECUTION' ? 'task' : 'input'
+interface ListedChoice {
+  readonly value: Choice
+  readonly label: string
+  readonly hint?: string
+}
+
+const APPROVE: ListedChoice = { value: 'CONTINUE', label: 'Approve' }
+
+const editOf = (subject: string): ListedChoice => ({
+  value: 'EDIT',
+  label: `Edit the ${subject}…`,
+  hint: 'opens your editor',
+})
+
+/** The choices that depend on the kind of the review; the first one is selected. */
+const FIRST_CHOICES: Readonly<Record<ReviewKind, readonly ListedChoice[]>> = {
+  TASK_INPUT: [APPROVE, editOf('task')],
+  TASK_OUTPUT: [APPROVE, editOf('output')],
+  TOOL_CALL: [APPROVE, editOf('input')],
+  QUESTION: [
+    { value: 'ANSWER', label: 'Answer…' },
+    { value: 'EDIT', label: 'Answer in your editor…' },
+    { value: 'CONTINUE', label: 'Continue without an answer' },
+  ],
+  CLIENT_TOOL: [{ value: 'EDIT', label: 'Enter the result…', hint: 'opens your editor' }],
+}
+
+function listChoices(review: AskedReview): ListedChoice[] {
+  const { kind } = review
   return [
-    { value: 'CONTINUE', label: 'Approve' },
-    { value: 'EDIT', label: `Edit the ${subject}…`, hint: 'opens your editor' },
-    { value: 'REJECT', label: 'Reject…', hint: REJECT_EFFECTS[timing] },
+    ...FIRST_CHOICES[kind],
+    { value: 'REJECT', label: 'Reject…', hint: REJECT_EFFECTS[kind] },
     { value: 'EXIT_EARLY', label: 'End the run early', hint: 'finished outputs are preserved' },
     { value: 'LATER', label: 'Later' },
   ]
@@ -145,10 +172,11 @@ function listChoices(review: AskedReview): { value: Choice; label: string; hint?
 
 /** Asks for the details of a decision. Returns undefined when the reviewer backs out. */
 async function completeDecision(
-  choice: ReviewDecisionBody['decision'],
+  choice: Exclude<Choice, 'LATER'>,
   state: PromptState,
 ): Promise<ReviewDecisionBody | undefined> {
   if (choice === 'EDIT') return askEdit(state)
+  if (choice === 'ANSWER') return askAnswer(state)
   if (choice !== 'REJECT') return { decision: choice }
   const { io, signal, prompts } = state
   const feedback = await prompts.text({
@@ -161,17 +189,33 @@ async function completeDecision(
   return prompts.isCancel(feedback) ? undefined : { decision: choice, feedback: feedback.trim() }
 }
 
+/** Asks for the answer to a question on one line. */
+async function askAnswer(state: PromptState): Promise<ReviewDecisionBody | undefined> {
+  const { io, signal, prompts, unsent } = state
+  const answer = await prompts.text({
+    message: 'Your answer',
+    ...(unsent === undefined ? {} : { initialValue: unsent }),
+    input: io.stdin,
+    output: io.stderr,
+    ...(signal === undefined ? {} : { signal }),
+  })
+  if (prompts.isCancel(answer)) return undefined
+  state.unsent = answer
+  return { decision: 'EDIT', revisedOutput: answer }
+}
+
 async function askEdit(state: PromptState): Promise<ReviewDecisionBody | undefined> {
   const { review, io, signal, prompts } = state
-  const isJson = review.timing === 'DURING_EXECUTION'
-  let text = state.unsent ?? reviewedText(review)
+  const isJson = review.kind === 'TOOL_CALL'
+  const original = review.kind === 'CLIENT_TOOL' ? '' : reviewedText(review)
+  let text = state.unsent ?? original
   for (;;) {
     const result = await editText(text, { io, signal, ending: isJson ? 'json' : 'md' })
     if (result.kind === 'failed') {
       prompts.log.warn(result.message, { output: io.stderr })
       return undefined
     }
-    if (result.text === reviewedText(review)) {
+    if (result.text === original) {
       prompts.log.warn('The text is unchanged', { output: io.stderr })
       state.unsent = undefined
       return undefined

@@ -65,6 +65,23 @@ test.each([
   })
 })
 
+test('returns only the text as the question, and the schema of the answer from the data next to it', () => {
+  const data = { reviewId: 'r', kind: 'QUESTION', answerSchema: { type: 'integer' } }
+  const message = { parts: [{ text: 'How many?' }, { data }] }
+  expect(toA2aAnswer(createTask('TASK_STATE_INPUT_REQUIRED', { message }))).toMatchObject({
+    text: 'How many?',
+    question: 'How many?',
+    questionSchema: { type: 'integer' },
+  })
+})
+
+test('returns the data of a question as JSON when it has no text', () => {
+  const message = { parts: [{ data: { choose: ['a', 'b'] } }] }
+  const answer = toA2aAnswer(createTask('TASK_STATE_INPUT_REQUIRED', { message }))
+  expect(answer).toMatchObject({ question: '{"choose":["a","b"]}' })
+  expect(answer).not.toHaveProperty('questionSchema')
+})
+
 test.each([
   ['TASK_STATE_FAILED', 'agent_failed', 'The agent failed'],
   ['TASK_STATE_CANCELED', 'agent_failed', 'The agent cancelled its task'],

@@ -1,10 +1,13 @@
 /** Converts a settled task to the answer of a turn, or to a failure. Pure. */
 import { AgentError } from '@tutti/agent-call'
 
+import { toAnswerSchema } from '../answer-schema.ts'
 import { readOutput, type A2aOutput } from './output.ts'
 
 import type { AgentAnswer, AgentErrorOptions } from '@tutti/agent-call'
+import type { TSchema } from '@tutti/core'
 import type { AgentTaskState } from './task-state.ts'
+import type { A2aPart } from './wire.ts'
 
 /** Question of an agent that asks for input without a message. */
 const NO_QUESTION = 'The agent needs more input'
@@ -26,9 +29,18 @@ export function toA2aAnswer(record: AgentTaskState): AgentAnswer {
     case 'TASK_STATE_COMPLETED':
       return toEnd('completed', made ?? said ?? NOTHING)
     case 'TASK_STATE_INPUT_REQUIRED': {
-      const question = said?.text ?? made?.text ?? NO_QUESTION
+      const { parts = [] } = status.message ?? {}
+      const question = readQuestion(parts) ?? said?.text ?? made?.text ?? NO_QUESTION
       const { value } = said ?? made ?? { value: question }
-      return { kind: 'end', state: 'input_required', output: value, text: question, question }
+      const questionSchema = readAnswerSchema(parts)
+      return {
+        kind: 'end',
+        state: 'input_required',
+        output: value,
+        text: question,
+        question,
+        ...(questionSchema === undefined ? {} : { questionSchema }),
+      }
     }
     case 'TASK_STATE_AUTH_REQUIRED':
       throw failure('The agent asks for credentials', {
@@ -44,6 +56,17 @@ export function toA2aAnswer(record: AgentTaskState): AgentAnswer {
         partial: made?.value,
       })
   }
+}
+
+/** Returns the text of a question. Its data is for programs: a person reads it only when there is no text. */
+function readQuestion(parts: readonly A2aPart[]): string | undefined {
+  const text = parts.map((part) => part.text ?? '').join('')
+  return text.trim() === '' ? undefined : text
+}
+
+/** Returns the JSON Schema of the answer that a Tutti server states in the data of a question. */
+function readAnswerSchema(parts: readonly A2aPart[]): TSchema | undefined {
+  return parts.map(({ data }) => toAnswerSchema(data)).find((schema) => schema !== undefined)
 }
 
 /** Returns the output so far; undefined when there is none. */

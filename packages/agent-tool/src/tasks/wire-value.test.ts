@@ -128,6 +128,7 @@ describe('[A2] toTasksAnswer', () => {
     [{ message: 'Which?' }, 'Which?'],
     [{ status: { state: 'input-required', message: { parts: [{ text: 'Which?' }] } } }, 'Which?'],
     [{ output: { a: 1 } }, undefined],
+    [{ output: 'Which?', reviewId: 'r', review: { kind: 'QUESTION', prompt: 'Which?' } }, 'Which?'],
   ])('returns the question of %j as %s', (value, question) => {
     const answer = toTasksAnswer({ status: 'input-required', ...value }, 'sync')
     expect(answer).toMatchObject({ state: 'input_required' })

@@ -9,6 +9,8 @@
  */
 import { isJsonObject } from '@tutti/protocol'
 
+import { toAnswerSchema } from '../answer-schema.ts'
+
 import type { AgentAnswer, AgentFailureType, AgentMode } from '@tutti/agent-call'
 
 /** A value that is not an answer. */
@@ -48,8 +50,15 @@ export function toTasksAnswer(value: unknown, mode: AgentMode): AgentAnswer | Wi
   const text = joinText(value)
   const answer = { kind: 'end', output: value, ...(text === undefined ? {} : { text }) } as const
   if (state === 'input-required' || state === 'auth-required') {
-    const question = statusText(value) ?? text
-    return { ...answer, state: 'input_required', ...(question === undefined ? {} : { question }) }
+    const { output, review } = isJsonObject(value) ? value : {}
+    const question = statusText(value) ?? readText(output)
+    const questionSchema = toAnswerSchema(review)
+    return {
+      ...answer,
+      state: 'input_required',
+      ...(question === undefined ? {} : { question }),
+      ...(questionSchema === undefined ? {} : { questionSchema }),
+    }
   }
   const isOpen = mode === 'conversational' && state !== 'completed'
   return { ...answer, state: isOpen ? 'open' : 'completed' }

@@ -1,10 +1,12 @@
 /** Reads the requests of open reviews, for connections that were opened after them. */
 import { eventPages, type RunService } from '@tutti/runs'
 
+import { KINDS_OF_PEOPLE } from '../steering/reviews.ts'
+
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 /**
- * Reads the newest request of each open review, of one run or of all. A review has several requests if it was requested
+ * Reads the newest request of each open review, of one run, or of all runs without calls of client tools. A review has several requests if it was requested
  * again after a crash. `timeoutMs` is the remaining time at `now` (milliseconds since 1970). It is at least 1, because 0
  * means no limit.
  */
@@ -13,7 +15,7 @@ export async function readOpenReviews(
   runId: string | undefined,
   now: number,
 ): Promise<readonly LoggedRunEvent[]> {
-  const open = await runs.openReviews(runId === undefined ? {} : { runId })
+  const open = await runs.openReviews(runId === undefined ? { kinds: KINDS_OF_PEOPLE } : { runId })
   const expiry = new Map(open.map(({ reviewId, expiresAt }) => [reviewId, expiresAt]))
   const runIds = [...new Set(open.map((review) => review.runId))]
   const last = new Map<string, LoggedRunEvent>()

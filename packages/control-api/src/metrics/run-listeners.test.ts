@@ -326,6 +326,7 @@ function review(reviewId: string, ms: number): RunEvent {
     ...label,
     ...place,
     taskOutput: '',
+    kind: 'TASK_OUTPUT',
     timing: 'AFTER_EXECUTION',
     timeoutMs: 0,
     onTimeout: 'CONTINUE',

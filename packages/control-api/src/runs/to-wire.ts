@@ -179,9 +179,10 @@ export function toPendingReview(review: ReviewRecord): PendingReview {
   const { reviewId, runId, request, openedAt, expiresAt } = review
   const { taskDescription, taskOutput, timing, prompt, timeoutMs, onTimeout } = request
   const { requiredRole, taskName, agentRole, attempt, toolName, toolCallId, toolInput } = request
-  const { clientTool } = request
+  const { kind, answerSchema, clientTool } = request
   return {
     reviewId,
+    kind,
     taskDescription,
     taskOutput,
     timing,
@@ -198,6 +199,7 @@ export function toPendingReview(review: ReviewRecord): PendingReview {
     ...(toolName === undefined ? {} : { toolName }),
     ...(toolCallId === undefined ? {} : { toolCallId }),
     ...(toolInput === undefined ? {} : { toolInput }),
+    ...(answerSchema === undefined ? {} : { answerSchema }),
     ...(clientTool === undefined ? {} : { clientTool }),
     ...toUnreadable(review),
   }

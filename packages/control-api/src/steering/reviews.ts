@@ -2,26 +2,36 @@
 import { limitText } from '@tutti/core'
 import { badRequest, type Caller, decisionScope, findRecord, mayDecide } from '@tutti/gateway'
 
+import { ReviewKind } from '@tutti/protocol'
+
 import { toPendingReview } from '../runs/to-wire.ts'
 
 import type { ListReviewsQuery, ReviewDecisionBody, ReviewList } from '@tutti/protocol'
 import type { RunService } from '@tutti/runs'
+
+/** Kinds of the reviews that people decide. Calls of client tools are answered by the client of their run. */
+export const KINDS_OF_PEOPLE: readonly ReviewKind[] = ReviewKind.enum.filter(
+  (kind) => kind !== 'CLIENT_TOOL',
+)
 
 /** Maximum length of an input value in the list, in characters. */
 const MAX_INPUT_LENGTH = 200
 
 /**
  * Returns the open reviews of one run or of all, in the order in which they opened, with ensemble, inputs and tags of
- * their runs.
+ * their runs: those of a kind, or those that people decide.
  *
  * @throws {TuttiError} RUN_NOT_FOUND for an unknown run; FORBIDDEN for one that the caller may not read.
  */
 export async function listReviews(
   runs: RunService,
-  { runId, caller }: ListReviewsQuery & { readonly caller: Caller },
+  { runId, kind, caller }: ListReviewsQuery & { readonly caller: Caller },
 ): Promise<ReviewList> {
   if (runId !== undefined) await findRecord(runs, runId, caller)
-  const which = runId === undefined ? {} : { runId }
+  const which = {
+    ...(runId === undefined ? {} : { runId }),
+    kinds: kind === undefined ? KINDS_OF_PEOPLE : [kind],
+  }
   const open = await runs.openReviews(which)
   const total = await runs.countOpenReviews(which)
   const reviews = open.map((review) => ({

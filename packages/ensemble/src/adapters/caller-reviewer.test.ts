@@ -8,6 +8,7 @@ import type { OpenReview } from '../ports/run-reviewer.ts'
 const review: OpenReview = {
   reviewId: 'r',
   runId: 'run',
+  kind: 'TASK_OUTPUT',
   timing: 'AFTER_EXECUTION',
   taskName: 'write',
   taskIndex: 0,
@@ -65,7 +66,7 @@ describe('[ENS-N3] CallerReviewer', () => {
   it('uses the answer as the new text, or as the input of a tool', async () => {
     const { reviewer, asked } = createReviewer(() => ({ answered: true, value: 7 }))
     expect(await reviewer.decide(review, signal)).toEqual({ action: 'EDIT', text: '7' })
-    const during = { ...review, timing: 'DURING_EXECUTION' } as const
+    const during = { ...review, kind: 'TOOL_CALL', timing: 'DURING_EXECUTION' } as const
     expect(await reviewer.decide(during, signal)).toEqual({ action: 'EDIT', input: 7 })
     expect(asked[0]?.options?.schema).toEqual(Type.String())
   })

@@ -53,8 +53,9 @@ export class CallerReviewer implements RunReviewer {
 
 function describeReview(
   ensemble: string,
-  { timing, taskName, taskDescription, taskOutput, prompt }: OpenReview,
+  { kind, timing, taskName, taskDescription, taskOutput, prompt }: OpenReview,
 ): string {
+  if (kind === 'QUESTION' && prompt !== undefined) return prompt
   const where = `task "${taskName}" of "${ensemble}"`
   const head = prompt === undefined ? '' : `${prompt}\n`
   switch (timing) {

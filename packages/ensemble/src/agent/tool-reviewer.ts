@@ -9,6 +9,7 @@ import type { ReviewQuestion } from '../reviews/review-question.ts'
 import type { Reviews } from '../reviews/reviews.ts'
 import type { ReviewSettings } from '../definition/review-settings.ts'
 import type { ApprovalAnswer, ApprovalRequest, Reviewer } from '@tutti/core'
+import type { ReviewKind } from '@tutti/protocol'
 
 /** Maximum length of a call's description in a review, in characters. */
 const MAX_DESCRIPTION_LENGTH = 8_000
@@ -26,9 +27,10 @@ export function createToolReviewer(
       const count = (asked.get(approval.callId) ?? 0) + 1
       asked.set(approval.callId, count)
       const outcome = await askForReview(scope, reviews, {
+        kind: toReviewKind(approval),
         timing: 'DURING_EXECUTION',
         slot: `${createToolSlotPrefix(iterationIndex, approval.callId)}${count}`,
-        taskDescription: limitText(approval.description, MAX_DESCRIPTION_LENGTH),
+        taskDescription: limitDescription(approval),
         settings: toReviewSettings(approval),
         approval,
         signal,
@@ -38,8 +40,24 @@ export function createToolReviewer(
   }
 }
 
-function toReviewSettings({ timeoutMs, onTimeout, requiredRole }: ApprovalRequest): ReviewSettings {
-  return { timeoutMs, onTimeout, ...(requiredRole === undefined ? {} : { requiredRole }) }
+function toReviewKind({ asksForAnswer, clientTool }: ApprovalRequest): ReviewKind {
+  if (clientTool === true) return 'CLIENT_TOOL'
+  return asksForAnswer === true ? 'QUESTION' : 'TOOL_CALL'
+}
+
+function limitDescription({ description }: ApprovalRequest): string {
+  return limitText(description, MAX_DESCRIPTION_LENGTH)
+}
+
+function toReviewSettings(approval: ApprovalRequest): ReviewSettings {
+  const { timeoutMs, onTimeout, requiredRole } = approval
+  return {
+    timeoutMs,
+    onTimeout,
+    ...(requiredRole === undefined ? {} : { requiredRole }),
+    // The question replaces the prompt that the ensemble sets for its reviews.
+    ...(toReviewKind(approval) === 'QUESTION' ? { prompt: limitDescription(approval) } : {}),
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The port to the reviewers of a run: open reviews and their decisions. */
 import type { ApprovalRequest } from '@tutti/core'
-import type { ReviewTimeoutAction, ReviewTiming } from '@tutti/protocol'
+import type { ReviewKind, ReviewTimeoutAction, ReviewTiming } from '@tutti/protocol'
 
 /** The task of a review. */
 interface ReviewedTask {
@@ -8,7 +8,7 @@ interface ReviewedTask {
   readonly taskIndex: number
   readonly attempt: number
   readonly agentRole: string
-  /** Description of the task, or of the tool call if a tool requested the review. */
+  /** Description of the task, or of the tool call or question if a tool requested the review. */
   readonly taskDescription: string
   /** Output under review; empty before and during the task. */
   readonly taskOutput: string
@@ -18,8 +18,11 @@ interface ReviewedTask {
 export interface OpenReview extends ReviewedTask {
   readonly reviewId: string
   readonly runId: string
+  /** What the review asks for. */
+  readonly kind: ReviewKind
   /** Time of the review relative to its task. */
   readonly timing: ReviewTiming
+  /** Question for the reviewer; always present with QUESTION. */
   readonly prompt?: string
   /** Remaining time in milliseconds; Infinity if the review waits forever. */
   readonly timeoutMs: number

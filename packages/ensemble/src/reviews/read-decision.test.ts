@@ -1,4 +1,4 @@
-import { defineTool, Type } from '@tutti/core'
+import { defineTool, foreignSchema, schemaReader, Type, type TSchema } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
 import { readDecision, type DecidableReview } from './read-decision.ts'
@@ -8,13 +8,19 @@ import type { ReviewVerdict } from '@tutti/protocol'
 const checkEdit = async () => []
 
 const REVIEWS: Readonly<Record<string, DecidableReview>> = {
-  'before a task': { reviewId: 'r1', timing: 'BEFORE_EXECUTION' },
-  'after a task': { reviewId: 'r1', timing: 'AFTER_EXECUTION' },
-  'of a tool call': { reviewId: 'r1', timing: 'DURING_EXECUTION', approval: { checkEdit } },
+  'before a task': { reviewId: 'r1', kind: 'TASK_INPUT', timing: 'BEFORE_EXECUTION' },
+  'after a task': { reviewId: 'r1', kind: 'TASK_OUTPUT', timing: 'AFTER_EXECUTION' },
+  'of a tool call': {
+    reviewId: 'r1',
+    kind: 'TOOL_CALL',
+    timing: 'DURING_EXECUTION',
+    approval: { checkEdit, inputSchema: {} },
+  },
   'of a client tool': {
     reviewId: 'r1',
+    kind: 'CLIENT_TOOL',
     timing: 'DURING_EXECUTION',
-    approval: { checkEdit, clientTool: true },
+    approval: { checkEdit, inputSchema: {} },
   },
 }
 
@@ -72,7 +78,12 @@ describe('an EDIT of a tool call with an integer beyond 2^53', () => {
       const decoded = await tool.readInput(edited)
       return decoded.ok ? [] : decoded.problems
     }
-    return { reviewId: 'r1', timing: 'DURING_EXECUTION', approval: { checkEdit: checkInput } }
+    return {
+      reviewId: 'r1',
+      kind: 'TOOL_CALL',
+      timing: 'DURING_EXECUTION',
+      approval: { checkEdit: checkInput, inputSchema: tool.inputSchema },
+    }
   }
   const verdict = { action: 'EDIT', revisedOutput: '{"id":7256000000000000001}' }
 
@@ -95,4 +106,53 @@ describe('an EDIT of a tool call with an integer beyond 2^53', () => {
       })
     },
   )
+})
+
+describe('[ENS-G18] an EDIT of a question', () => {
+  const question = (schema: TSchema): DecidableReview => {
+    const { jsonSchema, read } = schemaReader(foreignSchema(schema).schema, { action: 'Test' })
+    const checkAnswer = async (answer: unknown) => {
+      const decoded = await read(answer)
+      return decoded.ok ? [] : decoded.problems
+    }
+    return {
+      reviewId: 'r1',
+      kind: 'QUESTION',
+      timing: 'DURING_EXECUTION',
+      approval: { checkEdit: checkAnswer, inputSchema: jsonSchema },
+    }
+  }
+  const answer = (schema: TSchema, revisedOutput: string): Promise<unknown> =>
+    decide(question(schema), { action: 'EDIT', revisedOutput })
+
+  it.each(['Germany', '"Germany"', '42', 'null', '{"a":1}', ' yes '])(
+    'takes the text %j as it is when the answer is a text',
+    async (text) => {
+      expect(await answer(Type.String(), text)).toEqual({ action: 'EDIT', input: text })
+    },
+  )
+
+  it.each([
+    [Type.Integer(), '42', 42],
+    [Type.Boolean(), 'true', true],
+    [Type.Object({ city: Type.String() }), '{"city":"Bonn"}', { city: 'Bonn' }],
+    [Type.Enum(['red', 'blue']), 'red', 'red'],
+    [Type.Enum(['red', 'blue']), '"red"', 'red'],
+    [Type.Enum(['1', '2']), '2', '2'],
+    [Type.Union([Type.String(), Type.Integer()]), '42', 42],
+    [Type.Union([Type.String(), Type.Integer()]), 'Germany', 'Germany'],
+  ])('with the schema %j reads %j as %j', async (schema, text, value) => {
+    expect(await answer(schema, text)).toEqual({ action: 'EDIT', input: value })
+  })
+
+  it.each([
+    [Type.Integer(), 'many', 'answer: must be an integer, got "many"'],
+    [Type.Integer(), '1.5', 'answer: must be an integer, got 1.5'],
+    [Type.Object({ city: Type.String() }), '{"city":7}', 'answer/city: must be a string, got 7'],
+  ])('with the schema %j rejects %j and names the answer', async (schema, text, problem) => {
+    await expect(answer(schema, text)).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+      message: `Cannot decide review "r1": ${problem}`,
+    })
+  })
 })

@@ -1,12 +1,18 @@
 /** Parses and checks decisions of reviews. Only the process that owns the run does this. */
-import { parseExactJson, toPlainJson, TuttiError, type ApprovalRequest } from '@tutti/core'
+import {
+  parseExactJson,
+  toPlainJson,
+  TuttiError,
+  type ApprovalRequest,
+  type TSchema,
+} from '@tutti/core'
 
 import type { OpenReview, ReviewAnswer } from '../ports/run-reviewer.ts'
 import type { ReviewVerdict } from '@tutti/protocol'
 
 /** Parts of a review against which its decisions are checked. */
-export interface DecidableReview extends Pick<OpenReview, 'timing' | 'reviewId'> {
-  readonly approval?: Pick<ApprovalRequest, 'checkEdit' | 'clientTool'>
+export interface DecidableReview extends Pick<OpenReview, 'kind' | 'timing' | 'reviewId'> {
+  readonly approval?: Pick<ApprovalRequest, 'checkEdit' | 'inputSchema'>
 }
 
 /**
@@ -19,7 +25,7 @@ export async function readDecision(
   verdict: ReviewVerdict,
   findTextProblem: (text: string) => Promise<string | undefined>,
 ): Promise<ReviewAnswer> {
-  const decision = toAnswer(review, verdict)
+  const decision = await toAnswer(review, verdict)
   const problem = await findDecisionProblem(review, decision, findTextProblem)
   if (problem === undefined) return toRecorded(decision)
   throw new TuttiError('BAD_REQUEST', `Cannot decide review "${review.reviewId}": ${problem}`)
@@ -28,16 +34,48 @@ export async function readDecision(
 type TypedEdit = Extract<ReviewVerdict, { readonly revisedOutput: string }>
 
 /**
- * Returns the decision. Text that a reviewer typed is the result of a client tool, the JSON input of the tool
- * under review, in which integers beyond 2^53 are a `bigint`, or else the edited text.
+ * Returns the decision. Text that a reviewer typed is the result of a client tool, the answer to a question, the JSON
+ * input of the tool under review, or else the edited text. Integers beyond 2^53 in JSON are a `bigint`.
  */
-function toAnswer({ timing, approval }: DecidableReview, verdict: ReviewVerdict): ReviewAnswer {
+async function toAnswer(
+  { kind, approval }: DecidableReview,
+  verdict: ReviewVerdict,
+): Promise<ReviewAnswer> {
   if (!isTyped(verdict)) return verdict
   const { revisedOutput, ...edit } = verdict
-  if (approval?.clientTool === true) return { ...edit, input: revisedOutput }
-  return timing === 'DURING_EXECUTION'
-    ? { ...edit, input: parseToolInput(revisedOutput) }
-    : { ...edit, text: revisedOutput }
+  switch (kind) {
+    case 'TASK_INPUT':
+    case 'TASK_OUTPUT':
+      return { ...edit, text: revisedOutput }
+    case 'TOOL_CALL':
+      return { ...edit, input: parseToolInput(revisedOutput) }
+    case 'QUESTION':
+      return { ...edit, input: await parseAnswer(revisedOutput, approval) }
+    case 'CLIENT_TOOL':
+      return { ...edit, input: revisedOutput }
+  }
+}
+
+/** Returns the answer to a question that a text stands for (ENS-G18). */
+async function parseAnswer(text: string, approval: DecidableReview['approval']): Promise<unknown> {
+  if (approval === undefined || isTextSchema(approval.inputSchema)) return text
+  const parsed = tryParseJson(text)
+  if (parsed === undefined) return text
+  const { value } = parsed
+  if ((await approval.checkEdit(value)).length === 0) return value
+  return (await approval.checkEdit(text)).length === 0 ? text : value
+}
+
+function isTextSchema(schema: TSchema): boolean {
+  return 'type' in schema && schema.type === 'string'
+}
+
+function tryParseJson(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: parseExactJson(text) }
+  } catch {
+    return undefined
+  }
 }
 
 /** Whether the verdict has a typed edit. NOTE: reviewers are third-party code and can return anything. */
@@ -63,7 +101,7 @@ function toRecorded(decision: ReviewAnswer): ReviewAnswer {
 }
 
 async function findDecisionProblem(
-  { timing, approval }: DecidableReview,
+  { kind, timing, approval }: DecidableReview,
   decision: ReviewAnswer,
   findTextProblem: (text: string) => Promise<string | undefined>,
 ): Promise<string | undefined> {
@@ -72,7 +110,7 @@ async function findDecisionProblem(
   // NOTE: reviewers are third-party code and can return undefined.
   switch ((decision as ReviewAnswer | undefined)?.action) {
     case 'CONTINUE':
-      return approval?.clientTool === true
+      return kind === 'CLIENT_TOOL'
         ? 'a call of a client tool needs its result: use EDIT with the result, or REJECT with the error'
         : undefined
     case 'REJECT':
@@ -81,10 +119,11 @@ async function findDecisionProblem(
     case 'EDIT': {
       if (timing === 'DURING_EXECUTION') {
         if (!('input' in decision)) return 'an EDIT of a tool call needs the field "input"'
+        const field = kind === 'QUESTION' ? 'answer' : 'input'
         const problems = (await approval?.checkEdit(decision.input)) ?? []
         return problems.length === 0
           ? undefined
-          : problems.map(({ path, message }) => `input${path}: ${message}`).join('; ')
+          : problems.map(({ path, message }) => `${field}${path}: ${message}`).join('; ')
       }
       if (!('text' in decision) || typeof decision.text !== 'string') {
         return 'an EDIT of a task needs the field "text"'

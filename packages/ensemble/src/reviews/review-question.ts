@@ -1,9 +1,10 @@
 import type { ReviewSettings } from '../definition/review-settings.ts'
 import type { ApprovalRequest } from '@tutti/core'
-import type { ReviewTiming } from '@tutti/protocol'
+import type { ReviewKind, ReviewTiming } from '@tutti/protocol'
 
 /** A request for a review. */
 export interface ReviewQuestion {
+  readonly kind: ReviewKind
   readonly timing: ReviewTiming
   /** Identifies the review within its attempt, also after a restart. */
   readonly slot: string

@@ -16,6 +16,9 @@
  *    review, sent again under its id, is accepted again.
  * ENS-G13 A decision with a field that it does not use is rejected and names the field: a reviewer who adds a text to
  *    CONTINUE means something else.
+ * ENS-G18 A question is a review of the kind QUESTION. The text of its answer is the answer itself when the schema of the
+ *    answer is of the type `string`; with another schema it is the JSON value of the text, or the text when the schema
+ *    accepts only that.
  * ENS-G15 A decision covers what the reviewer saw: the inputs of the run, the code and overrides of the task, and the
  *    question with its call or output. Their digest is recorded with the review, and the review is asked again wherever
  *    the digest differs.
@@ -415,7 +418,7 @@ function findRecorded(
 
 function createReview(
   { run, task, identity }: TaskScope,
-  { timing, settings, taskDescription, taskOutput = '', approval }: ReviewQuestion,
+  { kind, timing, settings, taskDescription, taskOutput = '', approval }: ReviewQuestion,
   opened: StepOf<'gate_opened'> | undefined,
 ): OpenReview {
   const merged = { ...run.ensemble.review, ...settings }
@@ -424,6 +427,7 @@ function createReview(
   return {
     reviewId: opened?.reviewId ?? `review-${crypto.randomUUID()}`,
     runId: run.runId,
+    kind,
     timing,
     taskName,
     taskIndex,
@@ -446,11 +450,12 @@ function emitRequested(
   review: OpenReview,
   recorded: Pick<StepOf<'gate_opened'>, 'slot' | 'basis'>,
 ): void {
-  const { reviewId, timing, taskName, taskIndex, attempt, agentRole, approval } = review
+  const { reviewId, kind, timing, taskName, taskIndex, attempt, agentRole, approval } = review
   scope.emit(
     {
       type: 'review_requested',
       reviewId,
+      kind,
       taskDescription: review.taskDescription,
       taskOutput: review.taskOutput,
       timing,
@@ -468,8 +473,10 @@ function emitRequested(
         : {
             toolName: approval.toolName,
             toolCallId: approval.callId,
-            toolInput: approval.input,
-            ...(approval.clientTool === true ? { clientTool: true } : {}),
+            ...(kind === 'QUESTION'
+              ? { answerSchema: approval.inputSchema }
+              : { toolInput: approval.input }),
+            ...(kind === 'CLIENT_TOOL' ? { clientTool: true } : {}),
           }),
     },
     {

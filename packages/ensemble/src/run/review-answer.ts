@@ -44,6 +44,7 @@ export async function reviewAnswer(
 ): Promise<AcceptedAnswer> {
   const { identity } = scope
   const { decision, timedOut } = await reviews.ask(scope, {
+    kind: 'TASK_OUTPUT',
     timing: 'AFTER_EXECUTION',
     slot: AFTER_SLOT,
     taskDescription: description,

@@ -166,6 +166,7 @@ class TaskRun {
     const hasBegun = progress.begun || progress.attempt > 1
     try {
       const { decision, timedOut } = await services.reviews.ask(scope, {
+        kind: 'TASK_INPUT',
         timing: 'BEFORE_EXECUTION',
         slot: BEFORE_SLOT,
         taskDescription: this.#text.description,

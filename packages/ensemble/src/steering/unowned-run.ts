@@ -167,7 +167,7 @@ async function decide(
   const { opened, closed } = known
   const { taskName, attempt, timing, openedAt, answerSchema } = opened
   if (closed !== undefined && isSameDecision(verdict, closed.decision)) return
-  const { timeoutMs, toolName, clientTool = false } = request
+  const { timeoutMs, toolName, kind } = request
   const isOver = timeoutMs > 0 && clock.now() >= openedAt + timeoutMs
   if (closed !== undefined || isOver || isEnding(steps, opened)) throw reviewResolvedError(reviewId)
   const asked = findReviewedTask(ensemble, log, taskName)
@@ -175,7 +175,8 @@ async function decide(
     answerSchema === undefined
       ? findInputProblems(asked, toolName, input)
       : findAnswerProblems(answerSchema, input)
-  const review = { reviewId, timing, approval: { checkEdit, clientTool } }
+  const inputSchema = answerSchema ?? {}
+  const review = { reviewId, kind, timing, approval: { checkEdit, inputSchema } }
   const decision = await readDecision(review, verdict, (text) => findTextProblem(asked ?? {}, text))
   const times = { runMs: readWorkedMs(steps), taskMs: log.task(taskName).workedMs(attempt) }
   written.events.push(createDecidedEvent(clock, reviewId, decision))

@@ -104,6 +104,7 @@ describe('TaskUpdates', () => {
       event('review_requested', {
         reviewId,
         requestedAt: '2026-01-01T00:00:01Z',
+        kind: 'TASK_OUTPUT',
         timing: 'AFTER_EXECUTION',
         prompt: 'Well?',
         taskOutput: '',

@@ -11,6 +11,7 @@ const AFTER: RunEventOf<'review_requested'> = {
   reviewId: 'r',
   taskDescription: 'Sing',
   taskOutput: 'La',
+  kind: 'TASK_OUTPUT',
   timing: 'AFTER_EXECUTION',
   prompt: null,
   timeoutMs: 0,
@@ -23,14 +24,18 @@ const AFTER: RunEventOf<'review_requested'> = {
 }
 const CALL: RunEventOf<'review_requested'> = {
   ...AFTER,
+  kind: 'TOOL_CALL',
   timing: 'DURING_EXECUTION',
   toolName: 't',
   toolInput: { a: 1 },
 }
 const QUESTION: RunEventOf<'review_requested'> = {
-  ...CALL,
+  ...AFTER,
+  kind: 'QUESTION',
+  timing: 'DURING_EXECUTION',
   taskDescription: 'Which?',
-  toolInput: null,
+  prompt: 'Which?',
+  toolName: 't',
 }
 /** A text tool that requires approval: its input is not a question. */
 const TEXT_CALL: RunEventOf<'review_requested'> = {
@@ -66,7 +71,7 @@ describe('readA2aDecision', () => {
   it.each(['approve', 'no', 'exit', '{"a":1}', ' two words '])(
     'reads "%s" as the answer to a question',
     (text) => {
-      const answer = { decision: 'EDIT', revisedOutput: JSON.stringify(text) }
+      const answer = { decision: 'EDIT', revisedOutput: text }
       expect(readA2aDecision(content(text), QUESTION)).toEqual(answer)
     },
   )

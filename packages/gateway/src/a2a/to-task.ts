@@ -128,14 +128,17 @@ function agentMessage(
 
 /** Returns a review as a question: as text for people, and as data for programs. */
 function toQuestion(identity: WireTaskIdentity, review: ReviewState): WireMessage {
-  const { reviewId, taskName, timing, prompt, taskOutput, toolName, toolInput } = review
+  const { reviewId, taskName, kind, timing, prompt, taskOutput } = review
+  const { toolName, toolInput, answerSchema } = review
   const asked = prompt ?? formatQuestion(review)
   const data = {
     reviewId,
     taskName,
+    kind,
     timing,
     ...(toolName === undefined ? {} : { toolName }),
     ...(toolInput === undefined ? {} : { toolInput }),
+    ...(answerSchema === undefined ? {} : { answerSchema }),
   }
   const text = taskOutput === '' ? asked : `${asked}\n\n${taskOutput}`
   return agentMessage(identity, reviewId, [{ text }, { data }])

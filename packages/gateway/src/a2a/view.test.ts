@@ -40,6 +40,7 @@ const review = (reviewId: string, second: number): RunEvent => ({
   reviewId,
   taskDescription: 'Sing',
   taskOutput: 'La',
+  kind: 'TASK_OUTPUT',
   timing: 'AFTER_EXECUTION',
   prompt: null,
   timeoutMs: 0,

@@ -46,6 +46,7 @@ const asked = (id: string, more: object = {}) => ({
   type: 'review_requested',
   ...TASK,
   reviewId: `review-${id}`,
+  kind: 'TOOL_CALL',
   timing: 'DURING_EXECUTION',
   toolCallId: id,
   toolName: 'locate',
@@ -228,7 +229,11 @@ describe('the events of AG-UI', () => {
   })
 
   it('[GW-Y20] name waiting calls of client tools, without an interrupt', () => {
-    const { run, sent } = read([...START, turn('', 'a'), asked('a', { clientTool: true })])
+    const { run, sent } = read([
+      ...START,
+      turn('', 'a'),
+      asked('a', { kind: 'CLIENT_TOOL', clientTool: true }),
+    ])
     expect(sent.at(-1)).toMatchObject({
       outcome: { type: 'success', pendingToolCallIds: ['run-1:1.1.0:a'] },
     })

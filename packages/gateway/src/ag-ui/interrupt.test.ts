@@ -4,13 +4,28 @@ import { readResume, type InterruptReview } from './interrupt.ts'
 
 // NOTE: an answer is read by no other fields.
 const REVIEWS = {
-  BEFORE_EXECUTION: { timing: 'BEFORE_EXECUTION', taskDescription: 'Do' } as InterruptReview,
+  BEFORE_EXECUTION: {
+    kind: 'TASK_INPUT',
+    timing: 'BEFORE_EXECUTION',
+    taskDescription: 'Do',
+  } as InterruptReview,
   DURING_EXECUTION: {
+    kind: 'TOOL_CALL',
     timing: 'DURING_EXECUTION',
     taskDescription: 'Call',
     toolInput: { sum: 1 },
   } as InterruptReview,
-  AFTER_EXECUTION: { timing: 'AFTER_EXECUTION', taskDescription: 'Do' } as InterruptReview,
+  QUESTION: {
+    kind: 'QUESTION',
+    timing: 'DURING_EXECUTION',
+    prompt: 'Which country?',
+    taskDescription: 'Which country?',
+  } as InterruptReview,
+  AFTER_EXECUTION: {
+    kind: 'TASK_OUTPUT',
+    timing: 'AFTER_EXECUTION',
+    taskDescription: 'Do',
+  } as InterruptReview,
 }
 
 const read = (timing: keyof typeof REVIEWS, payload: unknown): unknown =>
@@ -36,6 +51,9 @@ describe('[GW-Y4] the answer to an interrupt', () => {
       { decision: 'REJECT', feedback: 'no' },
     ],
     ['BEFORE_EXECUTION', { approved: false }, { decision: 'REJECT' }],
+    ['QUESTION', 'Germany', { decision: 'EDIT', revisedOutput: 'Germany' }],
+    ['QUESTION', { answer: 'Germany' }, { decision: 'EDIT', revisedOutput: 'Germany' }],
+    ['QUESTION', { answer: 42 }, { decision: 'EDIT', revisedOutput: '42' }],
   ] as const)('%s %j is the decision %j', (timing, payload, decision) => {
     expect(read(timing, payload)).toEqual(decision)
   })

@@ -22,7 +22,7 @@ const FEEDBACK = { type: 'string', description: 'Reason of a rejection, for the 
 /** Returns an open review as an interrupt; `toolCallId` is the id of the call as the client knows it. */
 export function toInterrupt(review: ReviewState, toolCallId: string | undefined): AguiInterrupt {
   const { reviewId, timeoutMs, requestedAt, requiredRole, onTimeout } = review
-  const { taskName, timing, taskOutput, toolName, toolInput } = review
+  const { taskName, kind, timing, taskOutput, toolName, toolInput } = review
   return {
     id: reviewId,
     ...describe(review),
@@ -33,10 +33,12 @@ export function toInterrupt(review: ReviewState, toolCallId: string | undefined)
     metadata: {
       tutti: {
         taskName,
+        kind,
         timing,
         taskOutput,
         onTimeout,
-        ...(toolName === undefined ? {} : { toolName, toolInput }),
+        ...(toolName === undefined ? {} : { toolName }),
+        ...(toolInput === undefined ? {} : { toolInput }),
         ...(requiredRole === undefined ? {} : { requiredRole }),
       },
     },
@@ -46,9 +48,9 @@ export function toInterrupt(review: ReviewState, toolCallId: string | undefined)
 function describe(
   review: ReviewState,
 ): Pick<AguiInterrupt, 'reason' | 'message' | 'responseSchema'> {
-  const { timing, prompt, taskName, taskDescription, toolName } = review
+  const { timing, prompt, taskName, taskDescription, toolName, answerSchema } = review
   if (asksQuestion(review)) {
-    const answer = { type: 'string' }
+    const answer = answerSchema ?? { type: 'string' }
     return {
       reason: 'input_required',
       message: prompt ?? taskDescription,

@@ -26,6 +26,7 @@ const called = (...ids: readonly string[]) =>
 const asked = (id: string) =>
   event('review_requested', {
     reviewId: `review-${id}`,
+    kind: 'TOOL_CALL',
     timing: 'DURING_EXECUTION',
     toolCallId: id,
     toolInput: {},

@@ -10,6 +10,7 @@
  */
 import { badRequest } from '../http/api-error.ts'
 import { isCallOf } from '../service/call-ids.ts'
+import { toAnswerText } from '../service/decision-in-text.ts'
 import { describeLeftOutPart } from '../service/left-out-part.ts'
 import { isForClient } from './chunks.ts'
 
@@ -183,13 +184,7 @@ function toDecision(part: ChatPart, review: WaitingReview): ReviewDecisionBody |
   if (toolCallId !== review.reviewId && !isCallOf(toolCallId, review)) return null
   if (state === 'output-error') return { decision: 'REJECT', ...toFeedback(errorText) }
   if (state !== 'output-available') return null
-  return { decision: 'EDIT', revisedOutput: toResult(output, review) }
-}
-
-/** Returns the result of a call: of a client's tool as it is, for a question as JSON. */
-function toResult(output: unknown, { clientTool }: WaitingReview): string {
-  if (clientTool === true && typeof output === 'string') return output
-  return JSON.stringify(output ?? null)
+  return { decision: 'EDIT', revisedOutput: toAnswerText(output ?? null) }
 }
 
 function toFeedback(text: string | undefined): { readonly feedback?: string } {

@@ -11,6 +11,7 @@ const REVIEW = {
   taskName: 'sing',
   taskDescription: 'Sing Ave',
   taskOutput: 'La la',
+  kind: 'TASK_OUTPUT',
   timing: 'AFTER_EXECUTION',
   prompt: 'In tune?',
 } as RunEventOf<'review_requested'>
@@ -35,18 +36,26 @@ describe('toReviewForm', () => {
   it('asks for an answer if a tool asks for text, and passes only that text to the tool', () => {
     const asked = {
       ...REVIEW,
+      kind: 'QUESTION' as const,
       timing: 'DURING_EXECUTION' as const,
       taskDescription: 'How many?',
+      taskOutput: '',
+      prompt: 'How many?',
       toolName: 'ask',
-      toolInput: null,
+      answerSchema: { type: 'integer' },
     }
+    expect(toReviewForm(asked).message).toBe(
+      'How many?\n\nTask "sing" asks through the tool ask\n\nJSON Schema of the answer: {"type":"integer"}',
+    )
+    const ofText = { ...asked, answerSchema: { type: 'string' } }
+    expect(toReviewForm(ofText).message).toBe('How many?\n\nTask "sing" asks through the tool ask')
     expect(toReviewForm(asked).requestedSchema).toMatchObject({
       properties: { answer: { type: 'string' } },
       required: ['answer'],
     })
     expect(readForm({ answer: '7' })).toEqual({
       ok: true,
-      decision: { decision: 'EDIT', revisedOutput: '"7"' },
+      decision: { decision: 'EDIT', revisedOutput: '7' },
     })
   })
 

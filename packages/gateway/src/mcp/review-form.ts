@@ -1,6 +1,6 @@
 /** Pure: converts a review to a form of an MCP client, and the filled form to a decision. */
 import { limitText } from '@tutti/core'
-import { ReviewDecisionBody, decode, type RunEventOf } from '@tutti/protocol'
+import { isJsonObject, ReviewDecisionBody, decode, type RunEventOf } from '@tutti/protocol'
 
 import { asksQuestion } from '../service/decision-in-text.ts'
 
@@ -58,7 +58,17 @@ const EDITED = {
 } as const
 
 function describeReview(review: RunEventOf<'review_requested'>): readonly string[] {
-  const { taskName, taskDescription, taskOutput, prompt, toolName, toolInput } = review
+  const { taskName, taskDescription, taskOutput, prompt, toolName } = review
+  const { toolInput, answerSchema } = review
+  if (asksQuestion(review)) {
+    return [
+      prompt ?? taskDescription,
+      `Task "${taskName}" asks through the tool ${toolName}`,
+      ...(isTextSchema(answerSchema)
+        ? []
+        : [`JSON Schema of the answer: ${JSON.stringify(answerSchema)}`]),
+    ]
+  }
   const shown = (title: string, text: string): string => `${title}:\n${limitText(text, MAX_SHOWN)}`
   return [
     prompt ?? `Review of "${taskName}"`,
@@ -66,6 +76,11 @@ function describeReview(review: RunEventOf<'review_requested'>): readonly string
     ...(taskOutput === '' ? [] : [shown('Output', taskOutput)]),
     ...(toolName === undefined ? [] : [shown(`Tool ${toolName}`, JSON.stringify(toolInput) ?? '')]),
   ]
+}
+
+/** Whether an answer by the schema is any text; also without a schema. */
+function isTextSchema(schema: unknown): boolean {
+  return schema === undefined || (isJsonObject(schema) && schema['type'] === 'string')
 }
 
 /** A decision, or the problem with the form. */
@@ -77,7 +92,7 @@ export type FormAnswer =
 export function readForm(content: unknown): FormAnswer {
   const { answer } = readFields(content)
   if (typeof answer === 'string') {
-    return { ok: true, decision: { decision: 'EDIT', revisedOutput: JSON.stringify(answer) } }
+    return { ok: true, decision: { decision: 'EDIT', revisedOutput: answer } }
   }
   const { decision, text } = { decision: undefined, text: undefined, ...readFields(content) }
   const isText = typeof text === 'string' && text !== ''

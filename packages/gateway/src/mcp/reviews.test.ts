@@ -20,7 +20,7 @@ function deciding(
   const runs = {
     review: async () => ({
       runId: 'run-1',
-      request: { timing: 'AFTER_EXECUTION', requiredRole: 'legal' },
+      request: { kind: 'TASK_OUTPUT', timing: 'AFTER_EXECUTION', requiredRole: 'legal' },
     }),
     send: (runId: string, command: object) => {
       decided.push([runId, command])

@@ -83,15 +83,15 @@ export function cancelScope(caller: Pick<Caller, 'name'>, run: Owned): Scope | n
 /** Returns the scope that a caller needs to decide a review (GW-A7). */
 export function decisionScope(
   caller: Pick<Caller, 'name' | 'scopes'>,
-  { actor, request: { clientTool } }: Owned & { readonly request: DecisionRequest },
+  { actor, request: { kind } }: Owned & { readonly request: DecisionRequest },
 ): Scope {
-  if (clientTool !== true) return 'reviews:decide'
+  if (kind !== 'CLIENT_TOOL') return 'reviews:decide'
   return isOwn(caller, { actor }) && !hasScope(caller, 'runs:control')
     ? 'runs:write'
     : 'runs:control'
 }
 
-type DecisionRequest = Pick<ReviewRecord['request'], 'clientTool'>
+type DecisionRequest = Pick<ReviewRecord['request'], 'kind'>
 
 /** Returns the scope that a caller needs to decide the review with this id. */
 export async function findDecisionScope(

@@ -52,32 +52,29 @@ describe('parseDecision', () => {
 })
 
 describe('asksQuestion', () => {
-  const review = { timing: 'DURING_EXECUTION', taskDescription: 'Which city?' } as const
-
-  it('returns true for a review without an input', () => {
-    expect(asksQuestion({ ...review, toolInput: null })).toBe(true)
-  })
-
-  it.each([{ city: 'Bonn' }, 'Which city?', { input: 'Which city?' }])(
-    'returns false for the input %j, which a reviewer can edit',
-    (toolInput) => {
-      expect(asksQuestion({ ...review, toolInput })).toBe(false)
-    },
-  )
-
-  it('returns false before and after a task', () => {
-    expect(asksQuestion({ ...review, timing: 'AFTER_EXECUTION', toolInput: null })).toBe(false)
+  it.each([
+    ['QUESTION', true],
+    ['TOOL_CALL', false],
+    ['CLIENT_TOOL', false],
+    ['TASK_INPUT', false],
+    ['TASK_OUTPUT', false],
+  ] as const)('of a review of the kind %s is %s', (kind, expected) => {
+    expect(asksQuestion({ kind })).toBe(expected)
   })
 })
 
 describe('readMessageDecision', () => {
-  const output = { timing: 'AFTER_EXECUTION', taskDescription: 'Sing' } as const
+  const output = {
+    kind: 'TASK_OUTPUT',
+    timing: 'AFTER_EXECUTION',
+    taskDescription: 'Sing',
+  } as const
   const call = {
+    kind: 'TOOL_CALL',
     timing: 'DURING_EXECUTION',
     taskDescription: 'Tunes',
-    toolInput: { hertz: 440 },
   } as const
-  const question = { ...call, toolInput: null }
+  const question = { ...call, kind: 'QUESTION' } as const
   const message = (text: string, more: Partial<ReviewMessage> = {}): ReviewMessage => ({
     text,
     path: '/message',
@@ -91,6 +88,15 @@ describe('readMessageDecision', () => {
     }
   })
 
+  it('reads an object with a decision as the answer when the schema of the answer has that field', () => {
+    const answerSchema = { type: 'object', properties: { decision: { type: 'string' } } }
+    const given = message('', { object: { decision: 'MAYBE' }, answer: { decision: 'MAYBE' } })
+    expect(readMessageDecision(given, { ...question, answerSchema })).toEqual({
+      decision: 'EDIT',
+      revisedOutput: '{"decision":"MAYBE"}',
+    })
+  })
+
   it('reports every problem of an object by its path in the request', () => {
     const given = message('approve', { object: { decision: 'MAYBE', feedback: 1 } })
     expect(() => readMessageDecision(given, output)).toThrow(
@@ -99,10 +105,13 @@ describe('readMessageDecision', () => {
   })
 
   it('reads any text as the answer to the question of a tool, also the words of a decision', () => {
-    for (const answer of ['no', { city: 'Bonn' }]) {
+    for (const [answer, revisedOutput] of [
+      ['no', 'no'],
+      [{ city: 'Bonn' }, '{"city":"Bonn"}'],
+    ]) {
       expect(readMessageDecision(message('no', { answer }), question)).toEqual({
         decision: 'EDIT',
-        revisedOutput: JSON.stringify(answer),
+        revisedOutput,
       })
     }
     expect(readMessageDecision(message('no', { answer: 'no' }), call)).toEqual({

@@ -4,15 +4,12 @@
  * Words for yes, no and exit are decisions only if they are the whole text: "no" rejects and "no: why" adds the reason,
  * while "no changes in the second part" is a replacement text.
  */
-import { decode, ReviewDecisionBody, type RunEventOf } from '@tutti/protocol'
+import { decode, isJsonObject, ReviewDecisionBody, type RunEventOf } from '@tutti/protocol'
 
 import { badRequest } from '../http/api-error.ts'
 
 /** Fields of a review that determine how a message is read. */
-export type ReviewAsked = Pick<
-  RunEventOf<'review_requested'>,
-  'timing' | 'taskDescription' | 'toolInput' | 'clientTool'
->
+export type ReviewAsked = Pick<RunEventOf<'review_requested'>, 'kind' | 'timing' | 'answerSchema'>
 
 const YES = /^(?:approved?|continue|go on|yes|y|ok(?:ay)?|accept(?:ed)?|lgtm)[.!]?$/i
 const EXIT = /^(?:exit|exit[ _]early|stop)[.!]?$/i
@@ -29,15 +26,9 @@ export function parseDecision(text: string): ReviewDecisionBody | undefined {
   return { decision: 'REJECT', ...(feedback === '' ? {} : { feedback }) }
 }
 
-/**
- * Whether a tool asks a question instead of requesting approval: a question has no input to edit. Any text then is the
- * answer.
- */
-export function asksQuestion({
-  timing,
-  toolInput,
-}: Pick<ReviewAsked, 'timing' | 'toolInput'>): boolean {
-  return timing === 'DURING_EXECUTION' && toolInput === null
+/** Whether a review asks a question. Any text is then the answer. */
+export function asksQuestion({ kind }: Pick<ReviewAsked, 'kind'>): boolean {
+  return kind === 'QUESTION'
 }
 
 /** A message that may decide a review, as a protocol reads it. */
@@ -63,15 +54,11 @@ export function readMessageDecision(
   { object, answer, text, toolInput, path }: ReviewMessage,
   review: ReviewAsked,
 ): ReviewDecisionBody {
-  if (object !== undefined) return decodeDecision(object, path)
-  if (review.clientTool === true && (answer !== undefined || text !== '')) {
-    return edit(
-      answer === undefined || typeof answer === 'string'
-        ? (answer ?? text)
-        : JSON.stringify(answer),
-    )
+  if (object !== undefined && !isAnswerWithDecision(review)) return decodeDecision(object, path)
+  if (review.kind === 'CLIENT_TOOL' && (answer !== undefined || text !== '')) {
+    return edit(toAnswerText(answer ?? text))
   }
-  if (answer !== undefined && asksQuestion(review)) return edit(JSON.stringify(answer))
+  if (answer !== undefined && asksQuestion(review)) return edit(toAnswerText(answer))
   if (text.trim() === '') {
     throw badRequest('decision', [{ path, message: 'must not be blank' }])
   }
@@ -83,11 +70,22 @@ export function readMessageDecision(
   throw badRequest('decision', [{ path, message }])
 }
 
+/** Whether an object with the field `decision` answers the question, because the schema of the answer has that field. */
+function isAnswerWithDecision({ kind, answerSchema }: ReviewAsked): boolean {
+  const properties = isJsonObject(answerSchema) ? answerSchema['properties'] : undefined
+  return kind === 'QUESTION' && isJsonObject(properties) && Object.hasOwn(properties, 'decision')
+}
+
 function decodeDecision(object: object, path: string): ReviewDecisionBody {
   const decoded = decode(ReviewDecisionBody, object)
   if (decoded.ok) return decoded.value
   const problems = decoded.problems.map((one) => ({ ...one, path: `${path}${one.path}` }))
   throw badRequest('decision', problems)
+}
+
+/** Returns an answer as the text of a decision: a text as it is, and any other value as JSON. */
+export function toAnswerText(answer: unknown): string {
+  return typeof answer === 'string' ? answer : (JSON.stringify(answer) ?? 'null')
 }
 
 function edit(revisedOutput: string): ReviewDecisionBody {

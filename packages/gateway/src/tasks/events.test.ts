@@ -22,6 +22,7 @@ const asks = (reviewId: string) => ({
   taskName: 'sing',
   taskDescription: 'Sing',
   taskOutput: 'La',
+  kind: 'TASK_OUTPUT',
   timing: 'AFTER_EXECUTION',
   timeoutMs: 5,
   onTimeout: 'FAIL',

@@ -174,8 +174,13 @@ function toQuestionReply(
   options: TaskLinesOptions,
   used: RunUsage,
 ): TaskReply {
-  const { reviewId, taskName: task, timing, timeoutMs, onTimeout, toolName, toolInput } = asked
-  const tool = toolName === undefined ? {} : { tool: toolName, tool_input: toolInput }
+  const { reviewId, taskName: task, kind, timing, timeoutMs, onTimeout } = asked
+  const { toolName, toolInput, answerSchema } = asked
+  const tool = {
+    ...(toolName === undefined ? {} : { tool: toolName }),
+    ...(toolInput === undefined ? {} : { tool_input: toolInput }),
+    ...(answerSchema === undefined ? {} : { answer_schema: answerSchema }),
+  }
   return {
     ...named(options),
     status: 'input-required',
@@ -183,6 +188,7 @@ function toQuestionReply(
     reviewId,
     review: {
       task,
+      kind,
       timing,
       prompt: asked.prompt ?? null,
       task_output: asked.taskOutput,

@@ -35,11 +35,15 @@ it('joins several parts with newlines', () => {
   expect(readMessage([])).toEqual({ raw: '', text: '' })
 })
 
-const AFTER: ReviewAsked = { timing: 'AFTER_EXECUTION', taskDescription: 'Sing' }
+const AFTER: ReviewAsked = {
+  kind: 'TASK_OUTPUT',
+  timing: 'AFTER_EXECUTION',
+  taskDescription: 'Sing',
+}
 const CALL: ReviewAsked = {
+  kind: 'TOOL_CALL',
   timing: 'DURING_EXECUTION',
   taskDescription: 'Tunes',
-  toolInput: { hertz: 440 },
 }
 
 const decide = (text: string, review: ReviewAsked) =>
@@ -61,14 +65,14 @@ describe('readTasksDecision for a text', () => {
   })
 
   it.each(['yes', 'no', '"no"', 'stop'])('reads %j as the answer to a question', (text) => {
-    expect(decide(text, { ...CALL, toolInput: null })).toEqual({
+    expect(decide(text, { ...CALL, kind: 'QUESTION' })).toEqual({
       decision: 'EDIT',
-      revisedOutput: JSON.stringify(text.replaceAll('"', '')),
+      revisedOutput: text.replaceAll('"', ''),
     })
   })
 
   it('reads a word as a decision after a task, which has no input', () => {
-    expect(decide('yes', { ...AFTER, toolInput: null })).toEqual({ decision: 'CONTINUE' })
+    expect(decide('yes', AFTER)).toEqual({ decision: 'CONTINUE' })
   })
 
   it.each(['', ' \n', '{}', 'null', '""'])('rejects %j as blank', (text) => {

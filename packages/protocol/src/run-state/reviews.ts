@@ -77,9 +77,10 @@ function applyDecision(review: ReviewState, event: RunEventOf<'review_decided'>)
 }
 
 function openReview(event: RunEventOf<'review_requested'>): ReviewState {
-  const { prompt, requiredRole, toolName, toolCallId, toolInput, clientTool } = event
+  const { prompt, requiredRole, toolName, toolCallId, toolInput, answerSchema, clientTool } = event
   return {
     reviewId: event.reviewId,
+    kind: event.kind,
     taskDescription: event.taskDescription,
     taskOutput: event.taskOutput,
     timing: event.timing,
@@ -96,6 +97,7 @@ function openReview(event: RunEventOf<'review_requested'>): ReviewState {
     ...(toolName === undefined ? {} : { toolName }),
     ...(toolCallId === undefined ? {} : { toolCallId }),
     ...(toolInput === undefined ? {} : { toolInput }),
+    ...(answerSchema === undefined ? {} : { answerSchema }),
     ...(clientTool === undefined ? {} : { clientTool }),
   }
 }

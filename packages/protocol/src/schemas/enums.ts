@@ -85,6 +85,24 @@ export type ReviewDecisionKind = Static<typeof ReviewDecisionKind>
 export const ReviewTiming = Type.Enum(['BEFORE_EXECUTION', 'DURING_EXECUTION', 'AFTER_EXECUTION'])
 export type ReviewTiming = Static<typeof ReviewTiming>
 
+/**
+ * What a review asks for:
+ *
+ * - TASK_INPUT: whether a task may begin with its description;
+ * - TASK_OUTPUT: whether the output of a task is accepted;
+ * - TOOL_CALL: whether a tool may be called with its input;
+ * - QUESTION: an answer to the question of a tool, in `prompt`;
+ * - CLIENT_TOOL: the result of a tool that the client of the run executes. No person decides it.
+ */
+export const ReviewKind = Type.Enum([
+  'TASK_INPUT',
+  'TASK_OUTPUT',
+  'TOOL_CALL',
+  'QUESTION',
+  'CLIENT_TOOL',
+])
+export type ReviewKind = Static<typeof ReviewKind>
+
 /** Action taken when a review times out. AgentEnsemble wire format. */
 export const ReviewTimeoutAction = Type.Enum(['CONTINUE', 'EXIT_EARLY', 'FAIL'])
 export type ReviewTimeoutAction = Static<typeof ReviewTimeoutAction>

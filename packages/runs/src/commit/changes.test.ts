@@ -24,6 +24,7 @@ const REQUESTED: RunEventOf<'review_requested'> = {
   reviewId: 'review-1',
   ...TASK,
   taskOutput: 'draft',
+  kind: 'TASK_OUTPUT',
   timing: 'AFTER_EXECUTION',
   prompt: null,
   timeoutMs: 60_000,

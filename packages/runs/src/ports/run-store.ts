@@ -43,7 +43,7 @@ import type { CommandAnswer } from './command-queue.ts'
 import type { ClaimedRun, LeaseOwner, ProcessCode } from './run-queue.ts'
 import type { TuttiError } from '@tutti/core'
 import type { RunStep } from '@tutti/ensemble'
-import type { LoggedRunEvent, RunEvent, RunStatus } from '@tutti/protocol'
+import type { LoggedRunEvent, ReviewKind, RunEvent, RunStatus } from '@tutti/protocol'
 
 /** Greatest total that a list counts. */
 export const MOST_COUNTED = 10_000
@@ -261,6 +261,8 @@ export interface ReviewQuery {
   readonly reviewId?: string
   /** Only those that wait for a decision. @default false */
   readonly open?: boolean
+  /** Only reviews of these kinds. @default all kinds */
+  readonly kinds?: readonly ReviewKind[]
   /** Size of the requests after which no further review is read, in bytes. @default no limit */
   readonly maxBytes?: number
 }

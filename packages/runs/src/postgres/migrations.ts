@@ -400,6 +400,8 @@ export const POSTGRES_MIGRATIONS: readonly (string | IndexStep | RepeatedStep)[]
       runs_claimable: null,
     },
   },
+  // The kind of a review, so that the reviews that people decide are found without reading the others.
+  `ALTER TABLE $schema.reviews ADD COLUMN kind text NOT NULL DEFAULT 'TASK_OUTPUT';`,
 ]
 
 /**

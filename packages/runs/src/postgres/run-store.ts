@@ -100,7 +100,7 @@ export class PostgresRunStore implements RunStore {
   }
 
   async reviews(query: ReviewQuery): Promise<readonly ReviewRecord[]> {
-    const { runId, reviewId, open = false, maxBytes = Number.MAX_SAFE_INTEGER } = query
+    const { runId, reviewId, open = false, kinds, maxBytes = Number.MAX_SAFE_INTEGER } = query
     const rows = await this.#query(
       `SELECT * FROM (
          SELECT reviews.*, run_id, ensemble, inputs, tags, actor,
@@ -109,25 +109,29 @@ export class PostgresRunStore implements RunStore {
            - octet_length(reviews.request) - octet_length(inputs) - octet_length(tags) AS before
          FROM $schema.reviews JOIN $schema.runs ON runs.id = run
          WHERE ($1::text IS NULL OR run_id = $1) AND ($2::text IS NULL OR review_id = $2)
+           AND ($3::text[] IS NULL OR reviews.kind = ANY($3))
            ${open ? "AND reviews.status = 'OPEN'" : ''}
-       ) AS sized WHERE before < $3 ORDER BY id`,
+       ) AS sized WHERE before < $4 ORDER BY id`,
       [
         runId === undefined ? null : toColumn(runId),
         reviewId === undefined ? null : toColumn(reviewId),
+        kinds ?? null,
         clampBytes(maxBytes),
       ],
     )
     return rows.map(toReview)
   }
 
-  async countReviews({ runId, reviewId, open = false }: ReviewQuery): Promise<number> {
+  async countReviews({ runId, reviewId, open = false, kinds }: ReviewQuery): Promise<number> {
     const [row] = await this.#query(
       `SELECT count(*)::int AS count FROM $schema.reviews JOIN $schema.runs ON runs.id = run
        WHERE ($1::text IS NULL OR run_id = $1) AND ($2::text IS NULL OR review_id = $2)
+         AND ($3::text[] IS NULL OR reviews.kind = ANY($3))
          ${open ? "AND reviews.status = 'OPEN'" : ''}`,
       [
         runId === undefined ? null : toColumn(runId),
         reviewId === undefined ? null : toColumn(reviewId),
+        kinds ?? null,
       ],
     )
     return Number(row?.['count'])

@@ -106,6 +106,7 @@ export function reviewColumns({
   return [
     run,
     toColumn(review.reviewId),
+    review.request.kind,
     end?.status ?? (hasEnded ? 'WITHDRAWN' : 'OPEN'),
     JSON.stringify(review.request),
     review.openedAt,

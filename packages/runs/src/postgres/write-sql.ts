@@ -64,6 +64,7 @@ const COLUMNS = {
   opened: {
     run: 'int8',
     review_id: 'text',
+    kind: 'text',
     status: 'text',
     request: 'text',
     opened_at: 'float8',

@@ -87,12 +87,12 @@ function newTaskValues(id: number, task: NewTask): readonly SQLInputValue[] {
 }
 
 const INSERT_REVIEW = `
-  INSERT INTO reviews (run, review_id, request, opened_at, expires_at) VALUES (?, ?, ?, ?, ?)
+  INSERT INTO reviews (run, review_id, kind, request, opened_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)
   ON CONFLICT DO NOTHING`
 
 function newReviewValues(id: number, review: NewReview): readonly SQLInputValue[] {
   const { reviewId, request, openedAt, expiresAt = null } = review
-  return [id, reviewId, JSON.stringify(request), openedAt, expiresAt]
+  return [id, reviewId, request.kind, JSON.stringify(request), openedAt, expiresAt]
 }
 
 const END_REVIEW = `

@@ -337,6 +337,10 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   `
   CREATE INDEX runs_released ON runs (due_at) WHERE state = 'ready' AND epoch > 0 AND lost_owners = 0;
   `,
+  // The kind of a review, so that the reviews that people decide are found without reading the others.
+  `
+  ALTER TABLE reviews ADD COLUMN kind TEXT NOT NULL DEFAULT 'TASK_OUTPUT';
+  `,
 ]
 
 /**

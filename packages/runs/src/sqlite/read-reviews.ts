@@ -44,17 +44,19 @@ interface Filter {
   readonly values: Record<string, string>
 }
 
-function toFilter({ runId, reviewId, open = false }: ReviewQuery): Filter {
+function toFilter({ runId, reviewId, open = false, kinds }: ReviewQuery): Filter {
   const conditions = [
     ...(runId === undefined ? [] : ['run_id = $runId']),
     ...(reviewId === undefined ? [] : ['review_id = $reviewId']),
     ...(open ? [`reviews.status = 'OPEN'`] : []),
+    ...(kinds === undefined ? [] : ['reviews.kind IN (SELECT value FROM json_each($kinds))']),
   ]
   return {
     where: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`,
     values: {
       ...(runId === undefined ? {} : { runId }),
       ...(reviewId === undefined ? {} : { reviewId }),
+      ...(kinds === undefined ? {} : { kinds: JSON.stringify(kinds) }),
     },
   }
 }

@@ -166,6 +166,7 @@ export function reviewRequested(
     reviewId,
     ...taskFields(1),
     taskOutput: 'draft',
+    kind: 'TASK_OUTPUT',
     timing: 'AFTER_EXECUTION',
     prompt: null,
     timeoutMs: 0,

@@ -42,7 +42,7 @@ const LINES: Readonly<Record<RunEvent['type'], string>> = {
   task_failed: 'MODEL_FAILED · Model "sonnet" gave no usable answer',
   task_skipped: 'Task "researcher" failed',
   metrics_snapshot: '8000 in 2150 out · 2 model calls · $0.06',
-  review_requested: 'after execution',
+  review_requested: 'task output',
   review_timed_out: 'exit early',
   review_decided: 'Rejected · by key:ops · Name the articles',
   review_withdrawn: 'Run was cancelled',

@@ -119,8 +119,8 @@ const SUMMARIES: Summaries = {
       formatPlural(iterationCount, 'model call'),
       costEstimate === undefined ? '' : formatMoney(Number(costEstimate)),
     ),
-  review_requested: ({ timing, toolName, prompt }) =>
-    joinParts(timing.toLowerCase().replaceAll('_', ' '), toolName, prompt),
+  review_requested: ({ kind, toolName, prompt }) =>
+    joinParts(kind.toLowerCase().replaceAll('_', ' '), toolName, prompt),
   review_timed_out: ({ action }) => action.toLowerCase().replaceAll('_', ' '),
   review_decided: ({ decision, decidedBy, feedback }) =>
     joinParts(DECISION[decision], formatActor(decidedBy), feedback),

@@ -227,6 +227,7 @@ describe('row data', () => {
       reviewId: taskName,
       taskDescription: '',
       taskOutput: '',
+      kind: 'TASK_OUTPUT',
       timing: 'AFTER_EXECUTION',
       timeoutMs: 0,
       onTimeout: 'CONTINUE',

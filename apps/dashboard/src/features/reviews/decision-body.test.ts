@@ -8,10 +8,12 @@ import {
   mustBeJson,
   findOriginalText,
 } from './decision-body.ts'
-import { asksForText, fromReviewState, type ReviewLike } from './review-like.ts'
+import { isQuestion, fromReviewState, type ReviewLike } from './review-like.ts'
 import {
   labelActions,
+  listActions,
   describeReviewEnd,
+  describeTiming,
   formatReviewLabel,
   labelSubject,
   describeTimeout,
@@ -19,16 +21,18 @@ import {
 
 import type { Draft } from './drafts.ts'
 
-const DRAFT: Draft = { mode: undefined, text: undefined, feedback: '', isJson: false }
+const DRAFT: Draft = { mode: undefined, text: undefined, feedback: '' }
 
 function review(change: Partial<ReviewLike> = {}): ReviewLike {
   return {
     reviewId: 'v',
     runId: 'r',
+    kind: 'TASK_OUTPUT',
     timing: 'AFTER_EXECUTION',
     taskDescription: 'Write',
     taskOutput: 'A text',
     prompt: undefined,
+    answerSchema: undefined,
     requiredRole: undefined,
     onTimeout: 'FAIL',
     openedAt: '2026-01-01T00:00:00.000Z',
@@ -41,22 +45,43 @@ function review(change: Partial<ReviewLike> = {}): ReviewLike {
   }
 }
 
-function ofTool(
-  input: unknown,
-  taskDescription = 'Call tool: pay',
-  isOfClient = false,
-): ReviewLike {
-  const tool = { name: 'pay', input, isOfClient }
-  const detail = { taskName: 'settle', agentRole: 'Payer', attempt: 1, tool }
-  return review({ timing: 'DURING_EXECUTION', taskDescription, taskOutput: '', detail })
+function ofTool(input: unknown, kind: 'TOOL_CALL' | 'CLIENT_TOOL' = 'TOOL_CALL'): ReviewLike {
+  const detail = {
+    taskName: 'settle',
+    agentRole: 'Payer',
+    attempt: 1,
+    tool: { name: 'pay', input },
+  }
+  return review({
+    kind,
+    timing: 'DURING_EXECUTION',
+    taskDescription: 'Call tool: pay',
+    taskOutput: '',
+    detail,
+  })
+}
+
+function question(answerSchema: unknown = { type: 'string' }): ReviewLike {
+  const tool = { name: 'ask', input: undefined }
+  return review({
+    kind: 'QUESTION',
+    timing: 'DURING_EXECUTION',
+    prompt: 'Which colour?',
+    taskDescription: 'Which colour?',
+    taskOutput: '',
+    answerSchema,
+    detail: { taskName: 'settle', agentRole: 'Payer', attempt: 1, tool },
+  })
 }
 
 describe('toDecisionBody', () => {
   it('starts an edit with the subject of the review', () => {
     expect(findOriginalText(review())).toBe('A text')
-    expect(findOriginalText(review({ timing: 'BEFORE_EXECUTION' }))).toBe('Write')
+    expect(findOriginalText(review({ kind: 'TASK_INPUT', timing: 'BEFORE_EXECUTION' }))).toBe(
+      'Write',
+    )
     expect(findOriginalText(ofTool({ a: 1 }))).toBe('{\n  "a": 1\n}')
-    expect(findOriginalText(ofTool(null))).toBe('')
+    expect(findOriginalText(question())).toBe('')
   })
 
   it('returns a body that the API accepts', () => {
@@ -73,19 +98,20 @@ describe('toDecisionBody', () => {
     for (const body of bodies) expect(decode(ReviewDecisionBody, body).ok).toBe(true)
   })
 
-  it('sends the edited input of a tool as JSON, and the answer to a question as a text value', () => {
+  it('sends the edited input of a tool as JSON, and the answer to a question as it was typed', () => {
     const edit = toDecisionBody(ofTool({ a: 1 }), 'EDIT', { ...DRAFT, text: '{"a":2}' })
     expect(edit.revisedOutput).toBe('{"a":2}')
-    const asked = ofTool(null, 'Which colour?')
-    expect(toDecisionBody(asked, 'EDIT', { ...DRAFT, text: 'red' }).revisedOutput).toBe('"red"')
-    const json = { ...DRAFT, text: '["red"]', isJson: true }
-    expect(toDecisionBody(asked, 'EDIT', json).revisedOutput).toBe('["red"]')
-    expect([
-      mustBeJson(ofTool({}), DRAFT),
-      mustBeJson(asked, DRAFT),
-      mustBeJson(asked, json),
-    ]).toEqual([true, false, true])
-    expect(mustBeJson(review(), json)).toBe(false)
+    for (const text of ['Germany', '"Germany"', '["red"]']) {
+      expect(toDecisionBody(question(), 'EDIT', { ...DRAFT, text })).toEqual({
+        decision: 'EDIT',
+        revisedOutput: text,
+      })
+    }
+    expect([mustBeJson(ofTool({})), mustBeJson(question()), mustBeJson(review())]).toEqual([
+      true,
+      false,
+      false,
+    ])
   })
 
   it('reports invalid JSON', () => {
@@ -103,11 +129,11 @@ describe('toDecisionBody', () => {
 })
 
 describe('a call of a client tool', () => {
-  const call = ofTool({ amount: 7 }, 'Call of the client tool "pay"', true)
+  const call = ofTool({ amount: 7 }, 'CLIENT_TOOL')
 
   it('is answered with its result as it is typed', () => {
     expect(findOriginalText(call)).toBe('')
-    expect(mustBeJson(call, { isJson: false })).toBe(false)
+    expect(mustBeJson(call)).toBe(false)
     expect(toDecisionBody(call, 'EDIT', { ...DRAFT, text: 'paid {' })).toEqual({
       decision: 'EDIT',
       revisedOutput: 'paid {',
@@ -121,16 +147,19 @@ describe('a call of a client tool', () => {
 })
 
 describe('ReviewLike', () => {
-  it('is a question if the only input of the tool is the question', () => {
-    expect(asksForText(ofTool(null))).toBe(true)
-    expect(asksForText(ofTool('Which?', 'Which?'))).toBe(false)
-    expect(asksForText(ofTool({ input: 'Which?' }, 'Which?'))).toBe(false)
-    expect(asksForText(review())).toBe(false)
-    expect(labelActions(ofTool(null)).EDIT).toBe('Answer…')
-    expect(labelSubject(ofTool(null))).toBe('Question')
-    expect(describeTimeout({ ...ofTool(null), onTimeout: 'CONTINUE' })).toContain(
-      'without an answer',
-    )
+  it('is a question only by its kind, also when a tool is called with null', () => {
+    expect(isQuestion(question())).toBe(true)
+    expect(isQuestion(ofTool(null))).toBe(false)
+    expect(labelActions(question())).toMatchObject({
+      CONTINUE: 'Continue without answer',
+      EDIT: 'Answer…',
+    })
+    expect(labelSubject(question())).toBe('Question')
+    expect(formatReviewLabel(question())).toBe('Question of settle')
+    expect(describeTiming(question())).toBe('waits for an answer')
+    expect(listActions(question())[0]).toBe('EDIT')
+    expect(listActions(ofTool(null))[0]).toBe('CONTINUE')
+    expect(describeTimeout({ ...question(), onTimeout: 'CONTINUE' })).toContain('without an answer')
   })
 
   it('has the deadline and the outcome of its state', () => {
@@ -138,6 +167,7 @@ describe('ReviewLike', () => {
       reviewId: 'v',
       taskDescription: 'Write',
       taskOutput: 'A text',
+      kind: 'TASK_OUTPUT',
       timing: 'AFTER_EXECUTION',
       timeoutMs: 1_000,
       onTimeout: 'FAIL',

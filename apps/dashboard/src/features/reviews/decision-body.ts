@@ -3,26 +3,24 @@ import type { Draft, DraftMode } from './drafts.ts'
 import type { ReviewLike } from './review-like.ts'
 import type { ReviewDecisionBody } from '@tutti/protocol'
 
-import { asksForText, isClientCall } from './review-like.ts'
-
 /** Returns the initial text of an edit. */
 export function findOriginalText(review: ReviewLike): string {
-  switch (review.timing) {
-    case 'AFTER_EXECUTION':
+  switch (review.kind) {
+    case 'TASK_OUTPUT':
       return review.taskOutput
-    case 'BEFORE_EXECUTION':
+    case 'TASK_INPUT':
       return review.taskDescription
-    case 'DURING_EXECUTION':
-      return asksForText(review) || isClientCall(review)
-        ? ''
-        : formatInput(review.detail?.tool?.input)
+    case 'TOOL_CALL':
+      return formatInput(review.detail?.tool?.input)
+    case 'QUESTION':
+    case 'CLIENT_TOOL':
+      return ''
   }
 }
 
 /** Whether the edited text must be JSON. */
-export function mustBeJson(review: ReviewLike, { isJson }: Pick<Draft, 'isJson'>): boolean {
-  if (review.timing !== 'DURING_EXECUTION' || isClientCall(review)) return false
-  return asksForText(review) ? isJson : true
+export function mustBeJson({ kind }: Pick<ReviewLike, 'kind'>): boolean {
+  return kind === 'TOOL_CALL'
 }
 
 /** Returns the reason why a text is not valid JSON; undefined if it is valid. */
@@ -43,9 +41,7 @@ export function toDecisionBody(
 ): ReviewDecisionBody {
   if (mode === 'EXIT_EARLY') return { decision: mode }
   if (mode === 'REJECT') return { decision: mode, feedback: draft.feedback.trim() }
-  const text = draft.text ?? findOriginalText(review)
-  const isWords = asksForText(review) && !draft.isJson
-  return { decision: mode, revisedOutput: isWords ? JSON.stringify(text) : text }
+  return { decision: mode, revisedOutput: draft.text ?? findOriginalText(review) }
 }
 
 /** Whether a draft contains text of the reader. */

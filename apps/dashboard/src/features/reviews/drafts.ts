@@ -15,11 +15,9 @@ export interface Draft {
   readonly text: string | undefined
   /** Feedback to the agent. */
   readonly feedback: string
-  /** Whether the answer to a question is JSON rather than text. */
-  readonly isJson: boolean
 }
 
-const EMPTY: Draft = { mode: undefined, text: undefined, feedback: '', isJson: false }
+const EMPTY: Draft = { mode: undefined, text: undefined, feedback: '' }
 
 const drafts = createStore<ReadonlyMap<string, Draft>>(new Map())
 const decidedHere = createStore<ReadonlyMap<string, 'me' | 'unknown'>>(new Map())

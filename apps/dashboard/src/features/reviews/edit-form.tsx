@@ -4,12 +4,11 @@ import { useDeferredValue } from 'react'
 import { cx } from '../../lib/cx.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Field } from '../../ui/controls/field.tsx'
-import { Checkbox, TextArea } from '../../ui/controls/inputs.tsx'
+import { TextArea } from '../../ui/controls/inputs.tsx'
 import { DiffView } from '../../ui/show/diff-view.tsx'
-import { Text } from '../../ui/show/text.tsx'
 import { findJsonProblem, mustBeJson, findOriginalText } from './decision-body.ts'
 import { focusOnce, ReviewForm, type ReviewFormProps } from './review-form.tsx'
-import { asksForText, isClientCall } from './review-like.ts'
+import { isQuestion, isClientCall, type ReviewLike } from './review-like.ts'
 import { labelSubject } from './review-labels.ts'
 import styles from './review-panel.module.css'
 
@@ -19,8 +18,8 @@ export function EditForm(props: ReviewFormProps) {
   const original = findOriginalText(review)
   const text = draft.text ?? original
   const isResult = isClientCall(review)
-  const isAnswer = asksForText(review) || isResult
-  const isJson = mustBeJson(review, draft)
+  const isAnswer = isQuestion(review) || isResult
+  const isJson = mustBeJson(review)
   const problem = isJson ? findJsonProblem(text) : undefined
   const warning = isJson ? undefined : findLostJson(original, text)
   const isSame = text === original && !isAnswer
@@ -31,20 +30,17 @@ export function EditForm(props: ReviewFormProps) {
       submit={isAnswer ? 'Answer' : 'Approve with changes'}
       isBlocked={problem !== undefined || isSame}
     >
-      {isAnswer && !isResult && <Text>{review.taskDescription}</Text>}
       <div className={isAnswer ? undefined : styles['split']}>
         <Field
           label={isResult ? 'Result of the call' : isAnswer ? 'Answer' : labelSubject(review)}
-          hint={
-            warning ?? (isJson ? 'JSON, validated against the input schema of the tool' : undefined)
-          }
+          hint={warning ?? describeExpected(review)}
           errors={problem === undefined ? [] : [problem]}
         >
           {(control) => (
             <TextArea
               {...control}
               ref={takesFocus ? focusOnce : undefined}
-              code={isJson || review.timing !== 'BEFORE_EXECUTION'}
+              code={!isQuestion(review) && review.kind !== 'TASK_INPUT'}
               rows={6}
               className={styles['editor'] ?? ''}
               value={text}
@@ -54,11 +50,6 @@ export function EditForm(props: ReviewFormProps) {
         </Field>
         {!isAnswer && <Changes original={original} text={text} isCode={isJson} />}
       </div>
-      {isAnswer && !isResult && (
-        <Checkbox checked={draft.isJson} onChange={() => change({ isJson: !draft.isJson })}>
-          Answer is JSON
-        </Checkbox>
-      )}
       {!isAnswer && !isSame && (
         <div>
           <Button size="s" kind="quiet" onClick={() => change({ text: undefined })}>
@@ -67,6 +58,20 @@ export function EditForm(props: ReviewFormProps) {
         </div>
       )}
     </ReviewForm>
+  )
+}
+
+/** Returns a sentence about the text that the server accepts; undefined for any text. */
+function describeExpected(review: ReviewLike): string | undefined {
+  if (review.kind === 'TOOL_CALL') return 'JSON, validated against the input schema of the tool'
+  if (!isQuestion(review) || isTextSchema(review.answerSchema)) return undefined
+  return `JSON Schema of the answer: ${JSON.stringify(review.answerSchema)}`
+}
+
+/** Whether an answer by the schema is any text. */
+function isTextSchema(schema: unknown): boolean {
+  return (
+    typeof schema === 'object' && schema !== null && 'type' in schema && schema.type === 'string'
   )
 }
 

@@ -21,6 +21,7 @@ function requested(reviewId: string, more: Partial<ListEvent> = {}): ListEvent {
     reviewId,
     taskDescription: 'Write',
     taskOutput: 'A text',
+    kind: 'TASK_OUTPUT',
     timing: 'AFTER_EXECUTION',
     prompt: null,
     timeoutMs: 60_000,
@@ -56,6 +57,7 @@ function pending(reviewId: string, expiresAt?: string): PendingReview {
     runId: 'r1',
     taskDescription: 'Write',
     taskOutput: 'A text',
+    kind: 'TASK_OUTPUT',
     timing: 'AFTER_EXECUTION',
     timeoutMs: 60_000,
     onTimeout: 'EXIT_EARLY',
@@ -137,6 +139,11 @@ describe('open reviews', () => {
     expect([ids(state.open), ids(state.closed)]).toEqual([['a'], []])
   })
 
+  it('[O4] leave out calls of client tools', () => {
+    const call = { ...requested('call'), kind: 'CLIENT_TOOL' } as ListEvent
+    expect(ids(applyListEvents(NO_OPEN_REVIEWS, [call, requested('a')]).open)).toEqual(['a'])
+  })
+
   it("follow the server's list, and keep known reviews unchanged", () => {
     const known = applyListEvents(NO_OPEN_REVIEWS, [requested('a'), requested('gone')])
     const list = { reviews: [pending('new', '2026-01-01T00:00:10.000Z'), pending('a')], total: 2 }
@@ -155,7 +162,7 @@ describe('open reviews', () => {
     const place = { taskName: 'draft', agentRole: 'Writer', attempt: 2 }
     expect(toOpenReviews({ reviews, total: 3 }).open.map(({ detail }) => detail)).toEqual([
       { ...place, tool: undefined },
-      { ...place, tool: { name: 'pay', input: { amount: 7 }, isOfClient: false } },
+      { ...place, tool: { name: 'pay', input: { amount: 7 } } },
       undefined,
     ])
   })

@@ -4,6 +4,7 @@
  * O1 Reviews are sorted by deadline; those without a deadline come last, oldest first.
  * O2 A closed review stays with its outcome until it is dismissed. The first outcome counts, except
  *    that a decision replaces any other.
+ * O4 Calls of client tools are not in the list, because no person decides them.
  * O3 Duplicate events and events of unknown reviews change nothing.
  */
 import { toDecidedEnd, fromReviewEvent, fromPendingReview } from './review-like.ts'
@@ -56,6 +57,8 @@ export function dropClosed(state: OpenReviews, reviewIds: readonly string[]): Op
 function applyListEvent(state: OpenReviews, event: ListEvent): OpenReviews {
   switch (event.type) {
     case 'review_requested': {
+      // The client of the run decides it.
+      if (event.kind === 'CLIENT_TOOL') return state
       const review = fromReviewEvent(event)
       const { reviewId } = review
       const others = state.open.filter((other) => other.reviewId !== reviewId)

@@ -1,7 +1,7 @@
 /** Filters the open reviews. */
 import { Select } from '../../ui/controls/inputs.tsx'
 import styles from './reviews-page.module.css'
-import { KIND_LABELS, findReviewKind, KINDS } from './review-labels.ts'
+import { KIND_LABELS, KINDS } from './review-labels.ts'
 
 import type { ReviewLike } from './review-like.ts'
 
@@ -23,7 +23,7 @@ export function matchesReviewFilter(
 ): boolean {
   return (
     (ensemble === '' || review.run?.ensemble === ensemble) &&
-    (kind === '' || findReviewKind(review) === kind) &&
+    (kind === '' || review.kind === kind) &&
     (tag === '' || formatRunTags(review).includes(tag))
   )
 }
@@ -44,7 +44,7 @@ export function ReviewFilters({
   readonly onChange: (filter: ReviewFilter) => void
 }) {
   const ensembles = sortDistinct(reviews.flatMap(({ run }) => run?.ensemble ?? []))
-  const kinds = KINDS.filter((kind) => reviews.some((review) => findReviewKind(review) === kind))
+  const kinds = KINDS.filter((kind) => reviews.some((review) => review.kind === kind))
   const tags = sortDistinct(reviews.flatMap(formatRunTags))
   const choices = [
     { field: 'ensemble', all: 'All ensembles', values: ensembles.map((name) => [name, name]) },

@@ -1,34 +1,39 @@
 /** Labels and texts of reviews. Pure. */
 import { DECISION } from '../../ui/labels.ts'
-import { asksForText, isClientCall, type ReviewClosing, type ReviewLike } from './review-like.ts'
+import { isQuestion, isClientCall, type ReviewClosing, type ReviewLike } from './review-like.ts'
 
-import type { ReviewDecisionKind, ReviewTimeoutAction, ReviewTiming } from '@tutti/protocol'
+import type { ReviewDecisionKind, ReviewKind, ReviewTimeoutAction } from '@tutti/protocol'
 
-/** Timing of a review relative to its task. */
-const TIMING: Readonly<Record<ReviewTiming, string>> = {
-  BEFORE_EXECUTION: 'before the task starts',
-  DURING_EXECUTION: 'before a tool call',
-  AFTER_EXECUTION: 'after the task ends',
+/** What each kind of review waits for. */
+const MOMENTS: Readonly<Record<ReviewKind, string>> = {
+  TASK_INPUT: 'before the task starts',
+  TASK_OUTPUT: 'after the task ends',
+  TOOL_CALL: 'before a tool call',
+  QUESTION: 'waits for an answer',
+  CLIENT_TOOL: 'waits for the client',
 }
 
 /** Returns the label of the subject. */
 export function labelSubject(review: ReviewLike): string {
-  if (asksForText(review)) return 'Question'
-  if (review.timing === 'BEFORE_EXECUTION') return 'Task description'
-  if (review.timing === 'AFTER_EXECUTION') return 'Output'
+  if (isQuestion(review)) return 'Question'
+  if (review.kind === 'TASK_INPUT') return 'Task description'
+  if (review.kind === 'TASK_OUTPUT') return 'Output'
   const { tool } = review.detail ?? {}
   return tool === undefined ? 'Tool call' : `Input of ${tool.name}`
 }
 
 /** Returns a clause with the time of a review, or with what it waits for. */
 export function describeTiming(review: ReviewLike): string {
-  return isClientCall(review) ? 'waits for the client' : TIMING[review.timing]
+  return MOMENTS[review.kind]
 }
 
 /** Returns the title of a review. */
-export function formatReviewLabel({ detail, timing }: ReviewLike): string {
-  if (detail === undefined) return `Review ${TIMING[timing]}`
-  if (detail.tool?.isOfClient === true) return `${detail.taskName} calls a tool of the client`
+export function formatReviewLabel({ detail, kind }: ReviewLike): string {
+  if (kind === 'QUESTION') {
+    return detail === undefined ? KIND_LABELS[kind] : `Question of ${detail.taskName}`
+  }
+  if (detail === undefined) return `Review ${MOMENTS[kind]}`
+  if (kind === 'CLIENT_TOOL') return `${detail.taskName} calls a tool of the client`
   return `Review of ${detail.taskName}`
 }
 
@@ -47,23 +52,16 @@ export function describeRole({ requiredRole }: ReviewLike): readonly string[] {
   return requiredRole === undefined ? [] : [`Requires the role “${requiredRole}”.`]
 }
 
-/** Kinds of reviews, by which the list is filtered. */
-export const KINDS = ['output', 'input', 'call', 'question'] as const
-
-export type ReviewKind = (typeof KINDS)[number]
+/** Kinds of reviews that people decide, by which the list is filtered. */
+export const KINDS = ['TASK_OUTPUT', 'TASK_INPUT', 'TOOL_CALL', 'QUESTION'] as const
 
 /** Labels of the kinds. */
 export const KIND_LABELS: Readonly<Record<ReviewKind, string>> = {
-  output: 'Task output',
-  input: 'Task input',
-  call: 'Tool call',
-  question: 'Agent question',
-}
-
-export function findReviewKind(review: ReviewLike): ReviewKind {
-  if (review.timing === 'AFTER_EXECUTION') return 'output'
-  if (review.timing === 'BEFORE_EXECUTION') return 'input'
-  return asksForText(review) ? 'question' : 'call'
+  TASK_OUTPUT: 'Task output',
+  TASK_INPUT: 'Task input',
+  TOOL_CALL: 'Tool call',
+  QUESTION: 'Agent question',
+  CLIENT_TOOL: 'Client tool',
 }
 
 /** Maximum length of a preview, in characters. */
@@ -73,13 +71,14 @@ const PREVIEW_LENGTH = 280
 export function formatReviewPreview(review: ReviewLike): string {
   const { taskOutput, taskDescription, prompt, detail } = review
   const texts: Readonly<Record<ReviewKind, string>> = {
-    output: taskOutput,
+    TASK_OUTPUT: taskOutput,
     // Without a prompt the description is already shown as the question.
-    input: prompt === undefined ? '' : taskDescription,
-    call: JSON.stringify(detail?.tool?.input) ?? '',
-    question: '',
+    TASK_INPUT: prompt === undefined ? '' : taskDescription,
+    TOOL_CALL: JSON.stringify(detail?.tool?.input) ?? '',
+    QUESTION: '',
+    CLIENT_TOOL: JSON.stringify(detail?.tool?.input) ?? '',
   }
-  const text = texts[findReviewKind(review)].replaceAll(/\s+/g, ' ').trim()
+  const text = texts[review.kind].replaceAll(/\s+/g, ' ').trim()
   return text.length > PREVIEW_LENGTH ? `${text.slice(0, PREVIEW_LENGTH)}…` : text
 }
 
@@ -91,40 +90,59 @@ export function describeTimeout(review: ReviewLike): string {
 const AFTER_TIMEOUT: Readonly<Record<ReviewTimeoutAction, (review: ReviewLike) => string>> = {
   CONTINUE: (review) => `If no decision is made in time, ${describeApproval(review)}`,
   EXIT_EARLY: () => 'If no decision is made in time, the run ends early and keeps its outputs',
-  FAIL: ({ timing }) =>
-    timing === 'DURING_EXECUTION'
-      ? 'If no decision is made in time, the tool is not called and the agent is informed'
-      : 'If no decision is made in time, the task fails',
+  FAIL: ({ kind }) => `If no decision is made in time, ${FAILURES[kind]}`,
+}
+
+const FAILURES: Readonly<Record<ReviewKind, string>> = {
+  TASK_INPUT: 'the task fails',
+  TASK_OUTPUT: 'the task fails',
+  TOOL_CALL: 'the tool is not called and the agent is informed',
+  QUESTION: 'the tool call fails and the agent is informed',
+  CLIENT_TOOL: 'the tool call fails and the agent is informed',
 }
 
 /** Returns a clause about the effect of an approval. */
 export function describeApproval(review: ReviewLike): string {
-  if (asksForText(review)) return 'the agent continues without an answer'
-  if (review.timing === 'BEFORE_EXECUTION') return 'the task starts unchanged'
-  return review.timing === 'DURING_EXECUTION'
-    ? 'the tool is called with this input'
-    : 'the output is accepted as it is'
+  if (isQuestion(review)) return 'the agent continues without an answer'
+  if (review.kind === 'TASK_INPUT') return 'the task starts unchanged'
+  return review.kind === 'TASK_OUTPUT'
+    ? 'the output is accepted as it is'
+    : 'the tool is called with this input'
 }
 
-export const REJECT_EFFECT: Readonly<Record<ReviewTiming, string>> = {
-  BEFORE_EXECUTION: 'The task does not run; it fails with your feedback as the reason.',
-  DURING_EXECUTION: 'The tool is not called. The agent gets your feedback and continues.',
-  AFTER_EXECUTION: 'The agent repeats the task with your feedback.',
+export const REJECT_EFFECT: Readonly<Record<ReviewKind, string>> = {
+  TASK_INPUT: 'The task does not run; it fails with your feedback as the reason.',
+  TASK_OUTPUT: 'The agent repeats the task with your feedback.',
+  TOOL_CALL: 'The tool is not called. The agent gets your feedback and continues.',
+  QUESTION: 'The tool call that asks fails. The agent gets your feedback and continues.',
+  CLIENT_TOOL: 'The call fails. The agent gets your feedback and continues.',
 }
 
 /** Effects of ending the run. */
-export const EXIT_EFFECT: Readonly<Record<ReviewTiming, string>> = {
-  BEFORE_EXECUTION:
+export const EXIT_EFFECT: Readonly<Record<ReviewKind, string>> = {
+  TASK_INPUT:
     'This task and all later tasks do not start. Running tasks may finish, and keep their outputs.',
-  DURING_EXECUTION:
+  TOOL_CALL:
     'The tool is not called and this task ends. No further task starts; running tasks may finish, and keep their outputs.',
-  AFTER_EXECUTION:
+  QUESTION:
+    'The question stays unanswered and this task ends. No further task starts; running tasks may finish, and keep their outputs.',
+  CLIENT_TOOL:
+    'The call stays unanswered and this task ends. No further task starts; running tasks may finish, and keep their outputs.',
+  TASK_OUTPUT:
     'This output is accepted as it is and no further task starts. Running tasks may finish, and keep their outputs.',
+}
+
+const ACTIONS: readonly ReviewDecisionKind[] = ['CONTINUE', 'EDIT', 'REJECT', 'EXIT_EARLY']
+
+/** Returns the possible decisions; the first one is the primary button. */
+export function listActions({ kind }: ReviewLike): readonly ReviewDecisionKind[] {
+  if (kind === 'CLIENT_TOOL') return ['EDIT', 'REJECT', 'EXIT_EARLY']
+  return kind === 'QUESTION' ? ['EDIT', 'CONTINUE', 'REJECT', 'EXIT_EARLY'] : ACTIONS
 }
 
 /** Returns the labels of the decision buttons. */
 export function labelActions(review: ReviewLike): Readonly<Record<ReviewDecisionKind, string>> {
-  const isAsked = asksForText(review) || isClientCall(review)
+  const isAsked = isQuestion(review) || isClientCall(review)
   return {
     CONTINUE: isAsked ? 'Continue without answer' : 'Approve',
     EDIT: isAsked ? 'Answer…' : 'Edit…',

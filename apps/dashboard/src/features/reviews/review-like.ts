@@ -4,6 +4,7 @@ import type {
   LoggedRunEvent,
   PendingReview,
   ReviewDecisionKind,
+  ReviewKind,
   ReviewTimeoutAction,
   ReviewTiming,
   TagMap,
@@ -13,12 +14,16 @@ import type {
 export interface ReviewLike {
   readonly reviewId: string
   readonly runId: string
+  readonly kind: ReviewKind
   readonly timing: ReviewTiming
   /** Description of the task; during a tool call, description of the call. */
   readonly taskDescription: string
   /** Empty before and during the task. */
   readonly taskOutput: string
+  /** Question for the reviewer; always a text with QUESTION. */
   readonly prompt: string | undefined
+  /** JSON Schema of the answer to a question; undefined for other reviews. */
+  readonly answerSchema: unknown
   readonly requiredRole: string | undefined
   readonly onTimeout: ReviewTimeoutAction
   /** Time at which it was opened (ISO 8601). */
@@ -53,9 +58,8 @@ export interface ReviewDetail {
 /** The tool call under review. */
 export interface ToolAsked {
   readonly name: string
+  /** Undefined for a question. */
   readonly input: unknown
-  /** Whether the client of the run executes the call. */
-  readonly isOfClient: boolean
 }
 
 /** Outcome of a review; `gone` if it was closed while the page was disconnected. */
@@ -86,15 +90,17 @@ export function fromReviewState(review: ReviewState, runId: string): ReviewLike 
 
 /** Converts an entry of the server's list. */
 export function fromPendingReview(pending: PendingReview): ReviewLike {
-  const { reviewId, runId, timing, taskDescription, taskOutput, onTimeout } = pending
+  const { reviewId, runId, kind, timing, taskDescription, taskOutput, onTimeout } = pending
   return {
     reviewId,
     runId,
+    kind,
     timing,
     taskDescription,
     taskOutput,
     onTimeout,
     prompt: pending.prompt ?? undefined,
+    answerSchema: pending.answerSchema,
     requiredRole: pending.requiredRole,
     openedAt: pending.createdAt,
     expiresAt: pending.expiresAt,
@@ -112,29 +118,31 @@ export function toDecidedEnd(event: Omit<Decided, 'type' | 'runId' | 'seq' | 'id
 }
 
 /** Whether the client of the run executes the call, and its result is the decision. */
-export function isClientCall({ detail }: ReviewLike): boolean {
-  return detail?.tool?.isOfClient === true
+export function isClientCall({ kind }: Pick<ReviewLike, 'kind'>): boolean {
+  return kind === 'CLIENT_TOOL'
 }
 
-/** Whether a tool asks a question rather than for approval: a question has no input to edit. */
-export function asksForText({ timing, detail }: ReviewLike): boolean {
-  return timing === 'DURING_EXECUTION' && detail?.tool?.input === null
+/** Whether the review asks a question, and its answer is the decision. */
+export function isQuestion({ kind }: Pick<ReviewLike, 'kind'>): boolean {
+  return kind === 'QUESTION'
 }
 
 function toOpenReview(
   review: Omit<Requested, 'type' | 'runId' | 'seq' | 'id'>,
   runId: string,
 ): ReviewLike {
-  const { reviewId, timing, taskDescription, taskOutput, onTimeout, requestedAt, timeoutMs } =
-    review
+  const { reviewId, kind, timing, taskDescription, taskOutput, onTimeout } = review
+  const { requestedAt, timeoutMs } = review
   return {
     reviewId,
     runId,
+    kind,
     timing,
     taskDescription,
     taskOutput,
     onTimeout,
     prompt: review.prompt ?? undefined,
+    answerSchema: review.answerSchema,
     requiredRole: review.requiredRole,
     openedAt: requestedAt,
     expiresAt: addMilliseconds(requestedAt, timeoutMs),
@@ -159,13 +167,11 @@ function toReviewDetail({
   attempt,
   toolName,
   toolInput,
-  clientTool: isOfClient = false,
-}: Pick<
-  PendingReview,
-  keyof Omit<ReviewDetail, 'tool'> | 'toolName' | 'toolInput' | 'clientTool'
->): ReviewDetail | undefined {
+}: Pick<PendingReview, keyof Omit<ReviewDetail, 'tool'> | 'toolName' | 'toolInput'>):
+  | ReviewDetail
+  | undefined {
   if (taskName === undefined || agentRole === undefined || attempt === undefined) return undefined
-  const tool = toolName === undefined ? undefined : { name: toolName, input: toolInput, isOfClient }
+  const tool = toolName === undefined ? undefined : { name: toolName, input: toolInput }
   return { taskName, agentRole, attempt, tool }
 }
 

@@ -20,6 +20,7 @@ import {
   EXIT_EFFECT,
   REJECT_EFFECT,
   labelActions,
+  listActions,
   describeForbidden,
   describeRole,
   describeTimeout,
@@ -28,7 +29,7 @@ import {
 } from './review-labels.ts'
 import { useDecision, type Deciding } from './use-decision.ts'
 import { ReviewForm, type ReviewFormProps, focusOnce } from './review-form.tsx'
-import { type ReviewLike, asksForText, isClientCall } from './review-like.ts'
+import { type ReviewLike, isQuestion, isClientCall } from './review-like.ts'
 import styles from './review-panel.module.css'
 
 /** Loaded when first needed, because it contains the diff library. */
@@ -140,7 +141,7 @@ function Decision({
   }
   return (
     <>
-      {draft.mode !== 'EDIT' && <ReviewSubject review={review} />}
+      {draft.mode !== 'EDIT' && !isQuestion(review) && <ReviewSubject review={review} />}
       {deciding.error !== undefined && <ReviewFailure error={deciding.error} />}
       {draft.mode === undefined && (
         <ReviewActions review={review} deciding={deciding} focusOn={turned} onOpen={open} />
@@ -160,7 +161,7 @@ function Decision({
 function ExitForm(props: ReviewFormProps) {
   return (
     <ReviewForm {...props} mode="EXIT_EARLY" submit="End the run" kind="danger">
-      <p>{EXIT_EFFECT[props.review.timing]}</p>
+      <p>{EXIT_EFFECT[props.review.kind]}</p>
     </ReviewForm>
   )
 }
@@ -176,7 +177,7 @@ function RejectForm(props: ReviewFormProps) {
       kind="danger"
       isBlocked={draft.feedback.trim() === ''}
     >
-      <Field label="Feedback" required hint={REJECT_EFFECT[review.timing]}>
+      <Field label="Feedback" required hint={REJECT_EFFECT[review.kind]}>
         {(control) => (
           <TextArea
             {...control}
@@ -189,8 +190,6 @@ function RejectForm(props: ReviewFormProps) {
     </ReviewForm>
   )
 }
-
-const FORMS: readonly DraftMode[] = ['EDIT', 'REJECT', 'EXIT_EARLY']
 
 /** The decision buttons; some open a form. */
 function ReviewActions({
@@ -216,27 +215,20 @@ function ReviewActions({
   ]
   return (
     <div className={styles['actions']}>
-      {!isClientCall(review) && (
+      {listActions(review).map((action, index) => (
         <Button
-          kind="primary"
+          key={action}
+          kind={index === 0 && !isClientCall(review) ? 'primary' : 'plain'}
           busy={isBusy}
           disabled={isForbidden}
           aria-describedby={isForbidden ? id : undefined}
-          onClick={() => deciding.decide({ decision: 'CONTINUE' })}
+          ref={action === focusOn ? focusOnce : undefined}
+          onClick={() => {
+            if (action === 'CONTINUE') deciding.decide({ decision: action })
+            else onOpen(action)
+          }}
         >
-          {isBusy ? 'Sending…' : labels.CONTINUE}
-        </Button>
-      )}
-      {FORMS.map((mode) => (
-        <Button
-          key={mode}
-          busy={isBusy}
-          disabled={isForbidden}
-          aria-describedby={isForbidden ? id : undefined}
-          ref={mode === focusOn ? focusOnce : undefined}
-          onClick={() => onOpen(mode)}
-        >
-          {labels[mode]}
+          {isBusy && action === 'CONTINUE' ? 'Sending…' : labels[action]}
         </Button>
       ))}
       {rest.length > 0 && (
@@ -280,7 +272,7 @@ function ReviewSubject({ review }: { readonly review: ReviewLike }) {
         {timing === 'DURING_EXECUTION' && (
           <>
             {hasOwnDescription(review) && <Text>{taskDescription}</Text>}
-            {!asksForText(review) && detail?.tool !== undefined && (
+            {detail?.tool !== undefined && (
               <JsonView value={detail.tool.input} label="input" depth={3} />
             )}
           </>

@@ -11,7 +11,7 @@ import { useDecidedHere, useDraft } from './drafts.ts'
 import { ReviewClosed } from './review-closed.tsx'
 import { ReviewPanel } from './review-panel.tsx'
 import { formatRunTags } from './review-filters.tsx'
-import { asksForText, isClientCall } from './review-like.ts'
+import { isQuestion } from './review-like.ts'
 import {
   describeReviewEnd,
   describeForbidden,
@@ -61,7 +61,8 @@ export const ReviewItem = memo(function ReviewRow({
           review={review}
           question={question}
           isSelected={isSelected}
-          onSelect={isForbidden ? undefined : onSelect}
+          // Several reviews are approved or rejected at once, which is no answer to a question.
+          onSelect={isForbidden || isQuestion(review) ? undefined : onSelect}
         />
         <div className={styles['what']}>
           <p id={id} className={styles['question']}>
@@ -151,7 +152,20 @@ function RowActions({
   const look = { size: 's', disabled: forbidden !== undefined, title: forbidden } as const
   return (
     <>
-      {!isOpen && !asksForText(review) && !isClientCall(review) && (
+      {!isOpen && isQuestion(review) && (
+        <Button
+          {...look}
+          kind="primary"
+          aria-describedby={describedBy}
+          onClick={() => {
+            change({ mode: 'EDIT' })
+            onOpen(true)
+          }}
+        >
+          Answer…
+        </Button>
+      )}
+      {!isOpen && !isQuestion(review) && (
         <Button
           {...look}
           kind="primary"

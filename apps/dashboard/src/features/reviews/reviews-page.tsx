@@ -17,7 +17,7 @@ import { useDecideMany, type DecidingMany } from './use-decide-many.ts'
 import { useDismissClosed, useOpenReviews } from './use-open-reviews.ts'
 import styles from './reviews-page.module.css'
 
-import { isClientCall, type ReviewLike } from './review-like.ts'
+import { isQuestion, type ReviewLike } from './review-like.ts'
 
 /** The reviews page, sorted by deadline. */
 export function ReviewsPage() {
@@ -32,7 +32,7 @@ export function ReviewsPage() {
     [open, closed, filter],
   )
   const selectable = reviews.filter(
-    (review) => review.end === undefined && review.mayDecide !== false && !isClientCall(review),
+    (review) => review.end === undefined && review.mayDecide !== false && !isQuestion(review),
   )
   const selected = selectable.filter(({ reviewId }) => selectedIds.includes(reviewId))
   const select = useCallback((reviewId: string) => {

@@ -182,6 +182,7 @@ describe('listSteeringActs', () => {
       reviewId,
       ...TASK,
       taskOutput: '',
+      kind: 'TASK_OUTPUT',
       timing: 'AFTER_EXECUTION',
       timeoutMs: 4_000,
       onTimeout: 'FAIL',

@@ -5,6 +5,7 @@ import {
   DECISION,
   labelTask,
   TURN_STATUS,
+  REVIEW_TITLES,
 } from '../../ui/labels.ts'
 import {
   formatClock,
@@ -37,12 +38,6 @@ type Fact = readonly [name: string, value: string]
 export interface Times {
   readonly startMs: number
   readonly nowMs: number
-}
-
-const REVIEW_TITLES: Readonly<Record<ReviewState['timing'], string>> = {
-  BEFORE_EXECUTION: 'Review before the task',
-  DURING_EXECUTION: 'Review of a tool call',
-  AFTER_EXECUTION: 'Review of the output',
 }
 
 /** Describes a span. */
@@ -124,7 +119,7 @@ function describeContent(span: TimelineSpan): Omit<Description, 'facts'> {
     }
     case 'review': {
       const { review } = span
-      const title = REVIEW_TITLES[review.timing]
+      const title = REVIEW_TITLES[review.kind]
       const mark = review.status === 'OPEN' ? 'held' : 'done'
       return {
         title,

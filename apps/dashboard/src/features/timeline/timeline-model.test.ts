@@ -383,6 +383,7 @@ describe('reviews', () => {
     reviewId: 'rev-1',
     taskDescription: 'a',
     taskOutput: '',
+    kind: 'TASK_INPUT',
     timing: 'BEFORE_EXECUTION',
     timeoutMs: 5_000,
     onTimeout: 'CONTINUE',
@@ -421,7 +422,12 @@ describe('reviews', () => {
       started('a', 0),
       asked('a', 0, 0),
       answered('a', 0, { ms: 10, calls: ['1'] }),
-      opened({ timing: 'DURING_EXECUTION', toolName: 'tool 1', toolCallId: '1' }),
+      opened({
+        kind: 'TOOL_CALL',
+        timing: 'DURING_EXECUTION',
+        toolName: 'tool 1',
+        toolCallId: '1',
+      }),
     )
     expect(rowOf(model, 'a').reviews[0]?.target).toEqual({
       taskName: 'a',

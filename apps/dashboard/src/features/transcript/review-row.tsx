@@ -1,7 +1,7 @@
 /** Shows a review within the transcript: its state, decision and reviewer. */
 import { lazy, memo, Suspense } from 'react'
 
-import { DECISION } from '../../ui/labels.ts'
+import { DECISION, REVIEW_TITLES } from '../../ui/labels.ts'
 import { formatClock } from '../../lib/format.ts'
 import { Fold } from '../../ui/layout/fold.tsx'
 import { Mark, type MarkKind } from '../../ui/show/mark.tsx'
@@ -9,12 +9,6 @@ import { Countdown } from '../../ui/show/time.tsx'
 import styles from './review-row.module.css'
 
 import type { ReviewState, ReviewTimeoutAction } from '@tutti/protocol'
-
-const TIMINGS: Readonly<Record<ReviewState['timing'], string>> = {
-  BEFORE_EXECUTION: 'Review before the task',
-  DURING_EXECUTION: 'Review of a tool call',
-  AFTER_EXECUTION: 'Review of the output',
-}
 
 const TIMED_OUT: Readonly<Record<ReviewTimeoutAction, string>> = {
   CONTINUE: 'Timed out: the task continued',
@@ -29,16 +23,16 @@ const DiffView = lazy(() =>
 
 /** A review; it is decided elsewhere on the page. */
 export const ReviewRow = memo(function ReviewRow({ review }: { readonly review: ReviewState }) {
-  const { timing, toolName, prompt, feedback, revisedOutput, requestedAt } = review
+  const { kind, toolName, prompt, feedback, revisedOutput, requestedAt } = review
   return (
     <article
-      aria-label={TIMINGS[timing]}
+      aria-label={REVIEW_TITLES[kind]}
       className={styles['review']}
       data-open={review.status === 'OPEN'}
     >
       <header className={styles['head']}>
         <Mark kind={chooseMark(review)} />
-        <h3>{TIMINGS[timing]}</h3>
+        <h3>{REVIEW_TITLES[kind]}</h3>
         {toolName !== undefined && <code>{toolName}</code>}
         <span className={styles['outcome']}>{describeReviewOutcome(review)}</span>
         {review.status === 'OPEN' && review.timeoutMs > 0 && (
@@ -50,7 +44,10 @@ export const ReviewRow = memo(function ReviewRow({ review }: { readonly review: 
       </header>
       {typeof prompt === 'string' && <p className={styles['words']}>{prompt}</p>}
       {feedback !== undefined && <blockquote className={styles['words']}>{feedback}</blockquote>}
-      {revisedOutput !== undefined && (
+      {revisedOutput !== undefined && kind === 'QUESTION' && (
+        <blockquote className={styles['words']}>{revisedOutput}</blockquote>
+      )}
+      {revisedOutput !== undefined && kind !== 'QUESTION' && (
         <Fold name={`review-${review.reviewId}`} summary="Changes">
           {() => (
             <Suspense>
@@ -94,6 +91,5 @@ function describeReviewOutcome({
 /** Returns the subject of the review: the output, or the input of the tool; empty for a question. */
 function formatReviewSubject({ taskOutput, toolInput }: ReviewState): string {
   if (toolInput === undefined) return taskOutput
-  if (toolInput === null) return ''
   return typeof toolInput === 'string' ? toolInput : JSON.stringify(toolInput, undefined, 2)
 }

@@ -1,16 +1,19 @@
 /** `tutti review`: lists the open reviews and decides one. */
 import { Option, type Command } from 'commander'
 
+import { ReviewKind } from '@tutti/protocol'
+
 import { withTarget, type TargetOptions } from '../target.ts'
 
 import type { CommandContext } from '../command-context.ts'
 import type { ReviewCommandSettings } from '../review/review.ts'
 
 /** Options that decide a review; they exclude one another. */
-const DECISIONS = ['approve', 'edit', 'reject', 'exit'] as const
+const DECISIONS = ['approve', 'answer', 'edit', 'reject', 'exit'] as const
 
 const MORE = `
-Without a decision, the command asks on the terminal. --edit takes a file, or - for standard input. Instead of the id of
+Without a decision, the command asks on the terminal. --answer takes the answer to a question as it is; for a question
+with a schema, it is the JSON value. --edit takes a file, or - for standard input, also with a long answer. Instead of the id of
 a review you can give the id of a run that has exactly one open review.`
 
 /** Adds `tutti review`. */
@@ -21,9 +24,13 @@ export function addReviewCommand(program: Command, context: CommandContext): voi
     .argument('[id]', 'id of the review to decide')
     .option('-r, --run <id>', 'list only the reviews of this run')
     .addOption(decision('approve', 'approve it unchanged'))
+    .addOption(decision('answer', 'answer the question with this text', ' <text>'))
     .addOption(decision('edit', 'replace the reviewed text with this file and continue', ' <file>'))
     .addOption(decision('reject', 'reject it with this feedback', ' <feedback>'))
     .addOption(decision('exit', 'end the run early; finished outputs are preserved'))
+    .addOption(
+      new Option('--kind <kind>', 'list only reviews of this kind').choices([...ReviewKind.enum]),
+    )
     .option('--json', 'print the API response as one JSON document')
     .addHelpText('after', MORE)
   withTarget(command).action(

@@ -20,15 +20,15 @@ export function formatDecideHint(reviewId: string): string {
   return `decide with: tutti review ${reviewId}`
 }
 
-/** Returns the question of a review: its prompt, or a default for its timing. */
+/** Returns the question of a review: its prompt, or a default for its kind. */
 export function formatReviewQuestionText(
-  review: Pick<ReviewState, 'taskName' | 'prompt' | 'timing' | 'toolName'>,
+  review: Pick<ReviewState, 'taskName' | 'prompt' | 'kind' | 'toolName'>,
 ): string {
-  const { taskName, prompt, timing, toolName = 'a tool' } = review
+  const { taskName, prompt, kind, toolName = 'a tool' } = review
   if (prompt !== undefined && prompt !== null && prompt !== '') return toSingleLine(prompt)
-  if (timing === 'BEFORE_EXECUTION') return `Start "${toSingleLine(taskName)}"?`
-  if (timing === 'DURING_EXECUTION') return `Call "${toSingleLine(toolName)}"?`
-  return `Accept the output of "${toSingleLine(taskName)}"?`
+  if (kind === 'TASK_INPUT') return `Start "${toSingleLine(taskName)}"?`
+  if (kind === 'TASK_OUTPUT') return `Accept the output of "${toSingleLine(taskName)}"?`
+  return `Call "${toSingleLine(toolName)}"?`
 }
 
 function formatEvent(event: LoggedRunEvent, state: RunState): readonly string[] {

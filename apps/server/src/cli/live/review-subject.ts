@@ -1,28 +1,33 @@
 /** Pure: formats the subject of a review for a terminal. */
+import { isJsonObject } from '@tutti/protocol'
+
 import { formatAge } from './format-values.ts'
 import { formatReviewQuestionText } from './plain-lines.ts'
 import { toSingleLine, toTerminalText } from './text-width.ts'
 
-import type { PendingReview, ReviewTiming } from '@tutti/protocol'
+import type { PendingReview, ReviewKind } from '@tutti/protocol'
 
 /** Fields of a review that a reviewer needs, from the list of reviews or from the state of the run. */
 export type AskedReview = Pick<
   PendingReview,
   | 'reviewId'
+  | 'kind'
   | 'taskDescription'
   | 'taskOutput'
-  | 'timing'
   | 'prompt'
   | 'taskName'
   | 'toolName'
   | 'toolInput'
+  | 'answerSchema'
 >
 
 /** Effect of a rejection. */
-export const REJECT_EFFECTS: Readonly<Record<ReviewTiming, string>> = {
-  BEFORE_EXECUTION: 'the task does not run, and fails with your feedback',
-  DURING_EXECUTION: 'the tool is not called; the agent reads your feedback and continues',
-  AFTER_EXECUTION: 'the agent repeats the task with your feedback',
+export const REJECT_EFFECTS: Readonly<Record<ReviewKind, string>> = {
+  TASK_INPUT: 'the task does not run, and fails with your feedback',
+  TASK_OUTPUT: 'the agent repeats the task with your feedback',
+  TOOL_CALL: 'the tool is not called; the agent reads your feedback and continues',
+  QUESTION: 'the tool call that asks fails; the agent reads your feedback and continues',
+  CLIENT_TOOL: 'the call fails; the agent reads your feedback and continues',
 }
 
 /** Maximum number of lines shown; the editor shows all. */
@@ -33,11 +38,11 @@ export function formatReviewQuestion({
   taskName = 'the task',
   toolName,
   prompt,
-  timing,
+  kind,
 }: AskedReview): string {
   return formatReviewQuestionText({
     taskName,
-    timing,
+    kind,
     ...(prompt === undefined ? {} : { prompt }),
     ...(toolName === undefined ? {} : { toolName }),
   })
@@ -47,31 +52,69 @@ export function formatReviewQuestion({
 export function formatReviewHeading({
   taskName = 'the task',
   toolName = 'a tool',
-  timing,
+  kind,
 }: AskedReview): string {
-  if (timing === 'AFTER_EXECUTION') return `Output of ${toSingleLine(taskName)}`
-  if (timing === 'BEFORE_EXECUTION') return `Description of ${toSingleLine(taskName)}`
-  return `${toSingleLine(taskName)} wants to call ${toSingleLine(toolName)}`
+  const task = toSingleLine(taskName)
+  switch (kind) {
+    case 'TASK_INPUT':
+      return `Description of ${task}`
+    case 'TASK_OUTPUT':
+      return `Output of ${task}`
+    case 'QUESTION':
+      return `Question of ${task}`
+    case 'TOOL_CALL':
+    case 'CLIENT_TOOL':
+      return `${task} wants to call ${toSingleLine(toolName)}`
+  }
 }
 
-/** Returns the reviewed text, as it can be edited. */
+/** Returns the reviewed text, as it can be edited; empty for a question. */
 export function reviewedText({
-  timing,
+  kind,
   taskOutput,
   taskDescription,
   toolInput,
 }: AskedReview): string {
-  if (timing === 'AFTER_EXECUTION') return taskOutput
-  if (timing === 'BEFORE_EXECUTION') return taskDescription
-  return JSON.stringify(toolInput, undefined, 2) ?? 'null'
+  switch (kind) {
+    case 'TASK_INPUT':
+      return taskDescription
+    case 'TASK_OUTPUT':
+      return taskOutput
+    case 'QUESTION':
+      return ''
+    case 'TOOL_CALL':
+    case 'CLIENT_TOOL':
+      return JSON.stringify(toolInput, undefined, 2) ?? 'null'
+  }
 }
 
-/** Returns the reviewed text in lines for display; before a tool call, with the description of the task. */
+/** Returns the text that the reviewer needs. */
+function formatSubject(review: AskedReview): string {
+  const { kind, prompt, taskDescription, answerSchema } = review
+  switch (kind) {
+    case 'TASK_INPUT':
+    case 'TASK_OUTPUT':
+      return reviewedText(review)
+    case 'QUESTION': {
+      const expected = isTextSchema(answerSchema)
+        ? []
+        : ['', `JSON Schema of the answer: ${JSON.stringify(answerSchema)}`]
+      return [prompt ?? taskDescription, ...expected].join('\n')
+    }
+    case 'TOOL_CALL':
+    case 'CLIENT_TOOL':
+      return [taskDescription, '', reviewedText(review)].join('\n')
+  }
+}
+
+/** Whether an answer by the schema is any text. */
+function isTextSchema(schema: unknown): boolean {
+  return isJsonObject(schema) && schema['type'] === 'string'
+}
+
+/** Returns the subject of a review in lines for display. */
 export function subjectLines(review: AskedReview): readonly string[] {
-  const about = review.timing === 'DURING_EXECUTION' ? [review.taskDescription, ''] : []
-  const lines = toTerminalText([...about, reviewedText(review)].join('\n'))
-    .trimEnd()
-    .split('\n')
+  const lines = toTerminalText(formatSubject(review)).trimEnd().split('\n')
   if (lines.length <= MAX_LINES) return lines
   const shown = lines.slice(0, MAX_LINES - 1)
   return [...shown, `… and ${lines.length - shown.length} more lines; "Edit" shows all`]

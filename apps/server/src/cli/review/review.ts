@@ -8,14 +8,23 @@ import { readGivenFile } from '../text/read-given.ts'
 import { tableLines, type Column } from '../text/table.ts'
 
 import type { TuttiClient } from '@tutti/client'
-import type { PendingReview, ReviewDecisionApplied, ReviewDecisionBody } from '@tutti/protocol'
+import type {
+  PendingReview,
+  ReviewDecisionApplied,
+  ReviewDecisionBody,
+  ReviewKind,
+} from '@tutti/protocol'
 import type { CommandContext } from '../command-context.ts'
 import type { CommandIo } from '../command-io.ts'
 
 /** Options of `tutti review`. */
 export interface ReviewCommandSettings {
   readonly run?: string
+  /** Lists only reviews of this kind; all but calls of client tools when absent. */
+  readonly kind?: ReviewKind
   readonly approve?: boolean
+  /** Answer to a question. */
+  readonly answer?: string
   /** File with the text that replaces the reviewed one. */
   readonly edit?: string
   readonly reject?: string
@@ -52,8 +61,11 @@ export async function reviewCommand(
 
 async function printReviews(options: Options, context: CommandContext): Promise<void> {
   const { io } = context
-  const { run: runId } = options
-  const list = await connectTo(options, context).reviews.list(runId === undefined ? {} : { runId })
+  const { run: runId, kind } = options
+  const list = await connectTo(options, context).reviews.list({
+    ...(runId === undefined ? {} : { runId }),
+    ...(kind === undefined ? {} : { kind }),
+  })
   if (options.json === true) {
     printJson(list, io)
   } else if (list.reviews.length === 0) {
@@ -88,11 +100,12 @@ function formatRole({ requiredRole, mayDecide }: PendingReview): string {
 
 /** Reads the decision from the options; undefined when they contain none. */
 async function readDecision(
-  { approve = false, edit, reject, exit = false }: ReviewCommandSettings,
+  { approve = false, answer, edit, reject, exit = false }: ReviewCommandSettings,
   io: CommandIo,
 ): Promise<ReviewDecisionBody | undefined> {
   if (approve) return { decision: 'CONTINUE' }
   if (exit) return { decision: 'EXIT_EARLY' }
+  if (answer !== undefined) return { decision: 'EDIT', revisedOutput: answer }
   if (reject !== undefined) return { decision: 'REJECT', feedback: reject }
   if (edit === undefined) return undefined
   // Editors add a line break at the end of a file.
@@ -112,6 +125,11 @@ async function decide({ id, decision }: Decided, options: Options, context: Comm
   if (decision === undefined && options.json === true) {
     printJson(assertOpen(review, id), io)
     return
+  }
+  if (options.answer !== undefined && review !== undefined && review.kind !== 'QUESTION') {
+    throw new CommandError('USAGE', `Review "${review.reviewId}" is not a question`, [
+      `Decide it with: tutti review ${review.reviewId} --approve | --edit FILE | --reject FEEDBACK | --exit`,
+    ])
   }
   // If the review is not in the list, the server reports whether it was decided already or never existed.
   const applied =
@@ -154,7 +172,7 @@ async function ask(
   const { reviewId } = review
   if (!canAskAtTerminal(io)) {
     throw new CommandError('USAGE', 'Interactive review requires a terminal', [
-      `Decide it with: tutti review ${reviewId} --approve | --edit FILE | --reject FEEDBACK | --exit`,
+      `Decide it with: tutti review ${reviewId} ${review.kind === 'QUESTION' ? '--answer TEXT' : '--approve'} | --edit FILE | --reject FEEDBACK | --exit`,
     ])
   }
   const open = new AbortController()

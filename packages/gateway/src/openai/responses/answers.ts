@@ -62,7 +62,7 @@ function toDecision(
     return { decision: 'REJECT', feedback }
   }
   if (reason.trim() === '') return { decision: 'CONTINUE' }
-  if (asksQuestion(review)) return { decision: 'EDIT', revisedOutput: JSON.stringify(reason) }
+  if (asksQuestion(review)) return { decision: 'EDIT', revisedOutput: reason }
   return {
     message: 'must have no reason when it approves: only a question takes it, as its answer',
   }

@@ -190,6 +190,7 @@ it('[GW-N1] ends a response where the run waits, and begins the next one after t
     type: 'review_requested',
     ...TASK,
     reviewId: `review-${id}`,
+    kind: 'CLIENT_TOOL',
     timing: 'DURING_EXECUTION',
     taskDescription: 'Call',
     toolName: 'look',

@@ -1,6 +1,12 @@
 /** Events of steering a run: reviews, directives and model switches. */
 import Type from 'typebox'
-import { Priority, ReviewDecisionKind, ReviewTimeoutAction, ReviewTiming } from '../enums.ts'
+import {
+  Priority,
+  ReviewDecisionKind,
+  ReviewKind,
+  ReviewTimeoutAction,
+  ReviewTiming,
+} from '../enums.ts'
 import { Count, DurationMs, Instant, NullableText } from '../scalars.ts'
 import { taskPosition } from './positions.ts'
 
@@ -10,13 +16,14 @@ import type { Static } from '../../static.ts'
 export const reviewFields = {
   /** Id of the review. */
   reviewId: Type.String(),
-  /** Description of the task, with its inputs filled in. */
+  kind: ReviewKind,
+  /** Description of the task, with its inputs filled in; with DURING_EXECUTION, of the tool call or the question. */
   taskDescription: Type.String(),
   /** Output under review; empty before execution. */
   taskOutput: Type.String(),
   timing: ReviewTiming,
   /**
-   * Question for the reviewer. The server sends null instead of omitting it: AgentEnsemble's dashboard shows an empty
+   * Question for the reviewer; always a text with QUESTION. The server sends null instead of omitting it: AgentEnsemble's dashboard shows an empty
    * line for an absent prompt.
    */
   prompt: Type.Optional(NullableText),
@@ -27,14 +34,16 @@ export const reviewFields = {
   requiredRole: Type.Optional(Type.String()),
 }
 
-/** Tool call under review, with DURING_EXECUTION. */
+/** Tool call under review, or the call that asks a question, with DURING_EXECUTION. */
 export const reviewedCall = {
   /** With DURING_EXECUTION: name of the tool. */
   toolName: Type.Optional(Type.String()),
   /** With DURING_EXECUTION: id of the call. */
   toolCallId: Type.Optional(Type.String()),
-  /** With DURING_EXECUTION: input that the tool would get. */
+  /** With TOOL_CALL and CLIENT_TOOL: input that the tool would get. */
   toolInput: Type.Optional(Type.Unknown()),
+  /** With QUESTION: JSON Schema of the answer; `{ "type": "string" }` for any text. */
+  answerSchema: Type.Optional(Type.Unknown()),
   /**
    * With DURING_EXECUTION: true when the client of the run executes the call. EDIT answers with the result of the
    * call, as it is, and REJECT with its error.

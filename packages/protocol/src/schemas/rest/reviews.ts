@@ -1,6 +1,6 @@
 /** Reviews over REST: the list of open reviews, and decisions. */
 import Type from 'typebox'
-import { ReviewDecisionKind } from '../enums.ts'
+import { ReviewDecisionKind, ReviewKind } from '../enums.ts'
 import { reviewedCall, reviewFields } from '../events/steering-events.ts'
 import { CLOSED, Count, Instant, PositiveCount, StringMap, TagMap } from '../scalars.ts'
 
@@ -40,6 +40,8 @@ export const ListReviewsQuery = Type.Object(
   {
     /** Only reviews of this run; all runs when absent. */
     runId: Type.Optional(Type.String({ minLength: 1 })),
+    /** Only reviews of this kind; all kinds but CLIENT_TOOL when absent, because no person decides those. */
+    kind: Type.Optional(ReviewKind),
   },
   CLOSED,
 )
@@ -56,7 +58,12 @@ export type ReviewList = Static<typeof ReviewList>
 /** Fields of a decision, shared by the REST body and the `review_decision` message. */
 export const reviewDecisionFields = {
   decision: ReviewDecisionKind,
-  /** Output that replaces the task's; required with EDIT, and not allowed with other decisions. */
+  /**
+   * Text that replaces the reviewed one: the description or output of the task, the input of the tool call as JSON, the
+   * result of a client tool, or the answer to a question. An answer is the text itself if the schema of the answer has the
+   * type `string`; with another schema it is the JSON value of the text, or the text if the schema accepts only that.
+   * Required with EDIT, and not allowed with other decisions.
+   */
   revisedOutput: Type.Optional(Type.String()),
   /** Feedback for the next attempt of the agent; required with REJECT, not blank, and not allowed with other decisions. */
   feedback: Type.Optional(Type.String()),
