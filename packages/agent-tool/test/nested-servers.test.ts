@@ -127,6 +127,24 @@ describe.each(CASES)('two levels of servers, the lower over $wire, $mode', ({ wi
     })
   })
 
+  test.runIf(carries.questions)(
+    'waits for a person at the top for longer than the deadline of a turn',
+    async () => {
+      const servers = await nested({ wire, mode, deep: 'ask' })
+      const { runId } = await servers.submit()
+      await servers.asking
+      const { reviewId } = await servers.first.asked(runId)
+      // The deadline of a turn is 60 s, and the third server measures it with this clock.
+      for (let minute = 0; minute < 60; minute += 1) await servers.clock.advance(60_000)
+      const decision = { action: 'EDIT', revisedOutput: 'under the oak' } as const
+      await servers.first.runs.send(runId, { kind: 'decide', reviewId, decision })
+      expect(await servers.first.ended(runId)).toMatchObject({
+        status: 'COMPLETED',
+        outputs: [{ output: 'There: under the oak' }],
+      })
+    },
+  )
+
   test('opens a review at the top for a review at the bottom and passes the decision down', async () => {
     const servers = await nested({ wire, mode, deep: 'review' })
     const { runId } = await servers.submit()

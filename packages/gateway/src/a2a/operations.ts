@@ -9,7 +9,7 @@ import { listTasks } from './list-tasks.ts'
 import { findTaskRun, loadTask, readTask, type LoadedTask } from './load-task.ts'
 import { MESSAGE_MEDIA_TYPES, mergeObjects, readContent } from './message.ts'
 import { toModernParams, type Params } from './params.ts'
-import { readBegin, readReply } from './request.ts'
+import { readBegin, readReply, readSendLimits } from './request.ts'
 import { toTaskIdentity, acceptsMediaType, toWireTask, type Showing } from './to-task.ts'
 import {
   firstView,
@@ -180,11 +180,13 @@ async function beginTask(params: SendParams, a2aCall: A2aCall): Promise<LoadedTa
  * @throws {TuttiError} as `GatewayService.continue`.
  */
 async function continueTask(
-  { message }: SendParams,
+  params: SendParams,
   taskId: string,
   a2aCall: A2aCall,
 ): Promise<LoadedTask> {
   const { service, call } = a2aCall
+  const { message } = params
+  const { deadline_ms: deadlineMs } = readSendLimits(params)
   const loaded = await loadTask(a2aCall, taskId)
   const { view, identity, run } = loaded
   const { contextId = identity.contextId } = message
@@ -206,6 +208,7 @@ async function continueTask(
     throw new A2aError('UNSUPPORTED_OPERATION', text)
   }
   await service.continue(call, run, readReply(content, reviewId))
+  if (deadlineMs !== undefined) service.enforceDeadline(run, deadlineMs, call.caller)
   return reviewId === undefined ? loaded : { ...loaded, view: withoutReview(view, reviewId) }
 }
 

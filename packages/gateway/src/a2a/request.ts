@@ -3,7 +3,7 @@ import { inputVariables, type Ensemble, type Inputs } from '@tutti/ensemble'
 import { suggest, type ReviewDecisionBody } from '@tutti/protocol'
 
 import { readIdempotencyKey, readTrace } from '../http/request-headers.ts'
-import { readLimits } from '../service/caller-limits.ts'
+import { readLimits, type UsageLimits } from '../service/caller-limits.ts'
 import { readMessageDecision, type ReviewAsked } from '../service/decision-in-text.ts'
 import { parseInputs } from '../service/inputs-in-text.ts'
 import { toRequestKey } from '../service/request-key.ts'
@@ -35,13 +35,9 @@ export function readBegin(
   params: SendParams,
   { agent, headers, name }: MessageSender,
 ): BeginRequest {
-  const { message, metadata } = params
+  const { message } = params
   const ensemble = selectEnsemble(params, agent)
   const inputs = readInputs(ensemble, readContent(message.parts))
-  const read = readLimits(isParams(metadata) ? metadata : undefined)
-  if (!read.ok) {
-    throw invalidParams(read.problems.map((one) => ({ ...one, path: `/metadata${one.path}` })))
-  }
   const key = readIdempotencyKey(headers)
   const contextId = message.contextId ?? createContextId(key, name)
   return {
@@ -50,9 +46,20 @@ export function readBegin(
     tags: { [CONTEXT_TAG]: contextId },
     origin: toOrigin(params, contextId),
     trace: readTrace(headers),
-    limits: read.limits,
+    limits: readSendLimits(params),
     ...(key === undefined ? {} : { idempotencyKey: key }),
   }
+}
+
+/**
+ * Reads the limits in the metadata of a request.
+ *
+ * @throws {A2aError} INVALID_PARAMS.
+ */
+export function readSendLimits({ metadata }: SendParams): UsageLimits {
+  const read = readLimits(isParams(metadata) ? metadata : undefined)
+  if (read.ok) return read.limits
+  throw invalidParams(read.problems.map((one) => ({ ...one, path: `/metadata${one.path}` })))
 }
 
 /** Reads a message to a task. Its meaning depends on whether a review is open. */

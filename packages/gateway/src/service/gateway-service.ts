@@ -11,6 +11,8 @@
  * GW-G3 A message to a task decides a review if one is open, and otherwise guides the agents.
  * GW-G4 The process that received a deadline or the limits of a caller enforces them until it stops: the run may then
  *    continue in another process without them. A budget is part of the run and always enforced.
+ * GW-G5 The deadline of a caller does not run while the run waits only for decisions of people. A later request to the
+ *    run that has a deadline replaces the one before.
  */
 import { sleep, TuttiError, type TraceContext } from '@tutti/core'
 import {
@@ -34,11 +36,12 @@ import {
   type UsageLimits,
 } from './caller-limits.ts'
 import { addEventUsage, NO_RUN_USAGE } from './usage.ts'
+import { Countdown, exceedsWorkingTime } from './working-time.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
 import type { GatewayCall } from './gateway-call.ts'
 import type { Ensemble, Inputs } from '@tutti/ensemble'
-import type { ReviewRecord, RunRecord, RunWithEvents } from '@tutti/runs'
+import type { ReviewRecord, RunRecord, RunService, RunWithEvents } from '@tutti/runs'
 import type { TagMap } from '@tutti/protocol'
 
 /** A task to begin. */
@@ -62,7 +65,7 @@ export interface BeginRequest extends Pick<
   /** Id that the caller chose for the task. @default a random one */
   readonly runId?: string | undefined
   readonly trace?: TraceContext | undefined
-  /** Limits of the task; the deadline counts from the creation of the run. */
+  /** Limits of the task; the deadline counts from this request, without the time that the run waits for people. */
   readonly limits?: UsageLimits
   /** Maximum age of an earlier result under the same `cacheKey`, in milliseconds. @default no earlier result is used */
   readonly maxAgeMs?: number | undefined
@@ -87,9 +90,12 @@ const RETRY_MS = 1_000
 /** Begins, continues and cancels tasks. */
 export class GatewayService {
   readonly options: GatewayOptions
+  /** Run id → the controller that ends the deadline of its last request, of every protocol. */
+  readonly #deadlines: Map<string, AbortController>
 
   constructor(options: GatewayOptions) {
     this.options = options
+    this.#deadlines = deadlinesOf(options.runs)
   }
 
   /**
@@ -130,7 +136,7 @@ export class GatewayService {
       const { run } = begun
       addSubject({ runId: run.runId })
       const { deadline_ms: deadlineMs } = request.limits ?? {}
-      if (deadlineMs !== undefined) this.cancelAt(run, run.createdAt + deadlineMs, caller)
+      if (deadlineMs !== undefined) this.enforceDeadline(run, deadlineMs, caller)
       return begun
     })
   }
@@ -265,21 +271,45 @@ export class GatewayService {
     })
   }
 
-  /** Cancels a run at `deadlineAt`, in milliseconds since 1970, unless it has ended. */
+  /** Cancels a run at `deadlineAt`, in milliseconds since 1970, unless it has ended: its caller has left. */
   cancelAt(run: RunRecord, deadlineAt: number, caller: Caller): void {
     const { runs, clock } = this.options
     const { runId } = run
-    void this.#retrying({ runId, what: 'cancel a run at its deadline' }, async () => {
+    void this.#retrying({ runId, what: 'cancel an abandoned run' }, async () => {
       const timeoutMs = Math.max(0, deadlineAt - clock.now())
       if (await waitForEnd(this.options, run, { timeoutMs })) return
       await cancelUnlessOver(runs, runId, { mode: 'abort', caller })
     })
   }
 
+  /**
+   * Cancels a run that works longer than `timeMs` from now, unless it has ended (GW-G5). Replaces the deadline of an
+   * earlier request.
+   */
+  enforceDeadline({ runId, status }: RunRecord, timeMs: number, caller: Caller): void {
+    if (isTerminalRunStatus(status)) return
+    this.#deadlines.get(runId)?.abort()
+    const own = new AbortController()
+    this.#deadlines.set(runId, own)
+    const { runs, clock } = this.options
+    const { signal } = own
+    const countdown = new Countdown(clock, timeMs)
+    const isNeeded = (): boolean => !signal.aborted && runs.state !== 'DRAINING'
+    const what = 'cancel a run at its deadline'
+    void this.#retrying({ runId, what, isNeeded }, async () => {
+      if (!(await exceedsWorkingTime({ runs, clock, runId, countdown, signal }))) return
+      await cancelUnlessOver(runs, runId, { mode: 'abort', caller })
+    }).finally(() => {
+      if (this.#deadlines.get(runId) === own) this.#deadlines.delete(runId)
+    })
+  }
+
   /** Cancels a run as soon as it exceeds the limits; resolves when it has ended. */
   async enforceLimits(run: RunRecord, limits: RunLimits, caller: Caller): Promise<void> {
     const { deadlineAt, ...budget } = limits
-    if (deadlineAt !== Infinity) this.cancelAt(run, deadlineAt, caller)
+    if (deadlineAt !== Infinity) {
+      this.enforceDeadline(run, deadlineAt - this.options.clock.now(), caller)
+    }
     if (budget.maxCostUsd === Infinity && budget.maxTokens === Infinity) return
     const { runs, clock } = this.options
     const { runId } = run
@@ -313,6 +343,14 @@ export class GatewayService {
       }
     }
   }
+}
+
+const deadlines = new WeakMap<RunService, Map<string, AbortController>>()
+
+function deadlinesOf(runs: RunService): Map<string, AbortController> {
+  const known = deadlines.get(runs) ?? new Map<string, AbortController>()
+  deadlines.set(runs, known)
+  return known
 }
 
 /** Body of a submission, and its other fields. */

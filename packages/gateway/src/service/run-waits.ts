@@ -39,6 +39,11 @@ export class RunWaits {
     return [...this.#running].every(([name, work]) => this.#waits(name, work))
   }
 
+  /** Whether the run waits only for decisions, at least one of which a person makes. */
+  get isWaitingForPerson(): boolean {
+    return this.isWaiting && this.reviews.some(({ kind }) => kind !== 'CLIENT_TOOL')
+  }
+
   #waits(name: string, { isThinking, calls }: TaskWork): boolean {
     const reviews = [...this.#reviews.values()].filter(({ taskName }) => taskName === name)
     const delegations = [...this.#delegations.values()].filter((taskName) => taskName === name)
