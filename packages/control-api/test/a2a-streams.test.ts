@@ -303,17 +303,21 @@ describe('usage', () => {
     expect(await ends({ max_cost_usd: 100, max_tokens: 100 })).toBe('TASK_STATE_COMPLETED')
   })
 
-  it('can be limited in time from the submission on', async () => {
+  it('[GW-G5] has a deadline that does not run while a person decides', async () => {
     const clock = fakeClock()
-    await using api = await a2aAgent({ ensembles: [reviewedTask()], clock, limits: { clock } })
+    await using api = await a2aAgent({
+      ensembles: [reviewedTask({ timeoutMs: 3_600_000 })],
+      clock,
+      limits: { clock },
+    })
     const metadata = { [USAGE]: { deadline_ms: 10_000 } }
     const { result } = await api.call('SendMessage', { message: userMessage('Amen'), metadata })
     const { id } = result.task
     const stateOf = async () => (await api.call('GetTask', { id })).result.status.state
-    await clock.advance(9_999)
+    for (let minute = 0; minute < 10; minute += 1) await clock.advance(60_000)
     expect(await stateOf()).toBe('TASK_STATE_INPUT_REQUIRED')
-    await clock.advance(1)
-    await expect.poll(stateOf).toBe('TASK_STATE_CANCELED')
+    await api.call('SendMessage', { message: { ...userMessage('approve'), taskId: id } })
+    await expect.poll(stateOf).toBe('TASK_STATE_COMPLETED')
   })
 
   it.each([{ deadline_ms: 0 }, { max_tokens: 'all' }, { max_cost_usd: -1 }, 7])(

@@ -197,7 +197,14 @@ describe('a task with a question', () => {
     const { id, status } = await api.send('Amen')
     expect(status.message.parts).toEqual([
       { text: 'Is it in tune?\n\nLa la' },
-      { data: { reviewId: expect.any(String), taskName: 'sing', timing: 'AFTER_EXECUTION' } },
+      {
+        data: {
+          reviewId: expect.any(String),
+          taskName: 'sing',
+          kind: 'TASK_OUTPUT',
+          timing: 'AFTER_EXECUTION',
+        },
+      },
     ])
     const { result } = await answer(api, id, message)
     expect(result.task.status.state).toBe(state)

@@ -275,34 +275,48 @@ describe('task_request', () => {
 
   it('[GW-T3] is cancelled at its deadline, also after the peer has left', async () => {
     const clock = fakeClock()
-    await using api = await openServer({ ensembles: [reviewedTask()], clock, limits: { clock } })
-    const late = request({ task: 'choir', context: 'Ode', deadline: 'PT10S' })
+    await using api = await openServer({ clock, limits: { clock } })
+    const late = request({ deadline: 'PT10S' })
     const first = await connectPeer(api)
     first.send(late)
     await first.next('task_progress')
     await first[Symbol.asyncDispose]()
     const [run] = (await runsOf(api)).runs
     await clock.advance(9_999)
-    expect((await api.runs.get(run?.runId ?? ''))?.run.status).toBe('WAITING_REVIEW')
+    expect((await api.runs.get(run?.runId ?? ''))?.run.status).toBe('RUNNING')
     await clock.advance(1)
     await eventsOf(await api.get(`/api/runs/${run?.runId}/events`))
     expect(await ask(api, late)).toMatchObject({
       status: 'FAILED',
-      error: 'The deadline passed, and the run was cancelled',
+      error: 'The run was cancelled: its deadline passed',
     })
   })
 
   it('[GW-T3] gets its response at its deadline', async () => {
     const clock = fakeClock()
-    await using api = await openServer({ ensembles: [reviewedTask()], clock, limits: { clock } })
+    await using api = await openServer({ clock, limits: { clock } })
     await using socket = await connectPeer(api)
-    socket.send(request({ task: 'choir', context: 'Ode', deadline: 'PT10S' }))
+    socket.send(request({ deadline: 'PT10S' }))
     await socket.next('task_progress')
     await clock.advance(10_000)
     expect(await socket.next('task_response')).toMatchObject({
       status: 'FAILED',
       error: expect.stringContaining('deadline'),
     })
+  })
+
+  it('[GW-T3] is not cancelled while a person decides', async () => {
+    const clock = fakeClock()
+    const choir = reviewedTask({ timeoutMs: 3_600_000 })
+    await using api = await openServer({ ensembles: [choir], clock, limits: { clock } })
+    await using socket = await connectPeer(api)
+    socket.send(request({ task: 'choir', context: 'Ode', deadline: 'PT10S' }))
+    await expect.poll(() => api.runs.countOpenReviews()).toBe(1)
+    for (let minute = 0; minute < 10; minute += 1) await clock.advance(60_000)
+    const [review] = await api.runs.openReviews()
+    const decided = { kind: 'decide', reviewId: review?.reviewId ?? '' } as const
+    await api.runs.send(review?.runId ?? '', { ...decided, decision: { action: 'CONTINUE' } })
+    expect(await socket.next('task_response')).toMatchObject({ status: 'COMPLETED' })
   })
 
   it('[GW-T3] does not count as late when it was cancelled before its deadline', async () => {

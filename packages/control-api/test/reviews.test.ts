@@ -17,6 +17,7 @@ describe('reviews over REST', () => {
       runId,
       taskDescription: 'Sing Amen',
       taskOutput: 'La la',
+      kind: 'TASK_OUTPUT',
       timing: 'AFTER_EXECUTION',
       prompt: 'Is it in tune?',
       timeoutMs: REVIEW_MS,

@@ -3,6 +3,7 @@ import { apiKey } from '@tutti/control-api'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
+import { eventsOf } from './open-server.ts'
 import { exchange, head } from './raw-exchange.ts'
 import { CALL_USD, linesOf, sendBody, openTasksServer, type TasksServer } from './tasks-server.ts'
 
@@ -432,7 +433,17 @@ describe('the limits of a caller', () => {
     expect(await answer).toMatchObject({
       http: 422,
       status: 'canceled',
-      message: expect.stringContaining('deadline'),
+      message: 'The run was cancelled: its deadline passed',
+    })
+    const events = await eventsOf(await fetch(`${api.url}/api/runs/late/events`))
+    expect(events.find(({ type }) => type === 'run_cancelling')).toMatchObject({
+      mode: 'abort',
+      cause: 'DEADLINE',
+    })
+    expect(events.at(-1)).toMatchObject({ status: 'CANCELLED', cancel: { cause: 'DEADLINE' } })
+    const audit = await (await fetch(`${api.url}/api/audit?runId=late`)).json()
+    expect(audit).toMatchObject({
+      entries: [{ action: 'cancelRun', cause: 'DEADLINE', outcome: 'DONE' }, { outcome: 'DONE' }],
     })
   })
 

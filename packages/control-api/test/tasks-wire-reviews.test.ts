@@ -30,6 +30,7 @@ describe('a review on the /tasks wire', () => {
       reviewId: expect.stringMatching(/^review-/),
       review: {
         task: 'sing',
+        kind: 'TASK_OUTPUT',
         timing: 'AFTER_EXECUTION',
         prompt: 'Is it in tune?',
         task_output: 'La la',

@@ -28,14 +28,22 @@ describe.each(WORKFLOWS)('[ENS-S1] a cancel through the handle, in %s', (workflo
     }
     const run = start(reviewedTeam(workflow, { model: stubborn }))
     await clock.advance(500)
-    expect(run.handle.cancel()).toBe(true)
+    expect(run.handle.cancel({ cause: 'DEADLINE', actor: 'ci' })).toBe(true)
     expect(run.handle.snapshot().status).toBe('CANCELLING')
-    expect(run.events.at(-1)).toMatchObject({ type: 'run_cancelling', mode: 'abort' })
+    expect(run.events.at(-1)).toMatchObject({
+      type: 'run_cancelling',
+      mode: 'abort',
+      cause: 'DEADLINE',
+      actor: 'ci',
+    })
     await clock.advance(399)
     expect(run.handle.snapshot().status).toBe('CANCELLING')
     await clock.advance(1)
     expect(await run.ended).toMatchObject({ status: 'CANCELLED', output: 'first done' })
     expect(run.handle.snapshot().status).toBe('CANCELLED')
+    expect(eventsOf(run.events, 'run_result')).toMatchObject([
+      { status: 'CANCELLED', cancel: { cause: 'DEADLINE', actor: 'ci' } },
+    ])
     expect(readEnds(run)).toMatchObject({ first: 'completed', work: 'CANCELLED', last: 'skipped' })
     expect(clock.pending).toBe(0)
   })

@@ -374,7 +374,9 @@ describe('[ENS-S4] other commands for an unowned run', () => {
     const boundary = await commandsFor(team, []).cancel({ mode: 'boundary' })
     expect(kinds(await commandsFor(team, boundary.steps).cancel({ mode: 'boundary' }))).toEqual([])
     const abort = await commandsFor(team, boundary.steps).cancel()
-    expect(abort.steps).toEqual([{ kind: 'cancel_asked', mode: 'abort', runMs: 0 }])
+    expect(abort.steps).toEqual([
+      { kind: 'cancel_asked', mode: 'abort', cause: 'SERVER', runMs: 0 },
+    ])
     expect(kinds(await commandsFor(team, abort.steps).cancel({ mode: 'boundary' }))).toEqual([])
   })
 

@@ -18,6 +18,7 @@ const cancelling = {
   type: 'run_cancelling',
   requestedAt: '2025-03-15T10:30:00Z',
   mode: 'abort',
+  cause: 'SERVER',
   runId: 'run-7f3a2b',
   seq: 3,
   id: 'run-7f3a2b:3',
@@ -108,7 +109,7 @@ describe('decode, of an invalid value', () => {
       '/seq',
     ])
     expect(paths(decodeLoggedRunEvent({ ...cancelling, type: 'nope' }))).toEqual(['/type'])
-    expect(paths(decodeRunEvent({ type: 'run_cancelling' }))).toEqual(['/requestedAt', '/mode'])
+    expect(paths(decodeRunEvent({ type: 'run_cancelling' }))).toEqual(['/requestedAt', '/mode', '/cause'])
   })
 })
 

@@ -345,6 +345,7 @@ export { ProcessToolRequest, ProcessToolResponse } from './schemas/process-tool.
 
 // Enumerations
 export {
+  CancelCause,
   CancelMode,
   DirectiveAction,
   CaptureMode,

@@ -312,6 +312,7 @@ describe('cancel', () => {
     expect((await storage.runs.steps(runId)).at(-1)).toMatchObject({
       kind: 'cancel_asked',
       mode: 'abort',
+      cause: 'SERVER',
     })
     const closed = service.close({ drainTimeoutMs: 0 })
     await clock.advance(10_000)

@@ -11,7 +11,13 @@ function toFrames(first: number, last: number): Uint8Array {
   const frames = Array.from({ length: last - first + 1 }, (_, at) => {
     const seq = first + at
     const position = { runId: RUN_ID, seq, id: `${RUN_ID}:${seq}` }
-    const event = { type: 'run_cancelling', requestedAt: AT, mode: 'abort', ...position }
+    const event = {
+      type: 'run_cancelling',
+      requestedAt: AT,
+      mode: 'abort',
+      cause: 'SERVER',
+      ...position,
+    }
     return `id: ${position.id}\ndata: ${JSON.stringify(event)}\n\n`
   })
   return new TextEncoder().encode(frames.join(''))

@@ -101,7 +101,7 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly HttpRout
       ...ROUTES.cancelRun,
       async handle({ request, caller, parameters: { runId = '' } }) {
         const body = await readJsonBody(request, CancelBody, maxBodyBytes)
-        const command = { kind: 'cancel', ...body, ...actorOf(caller) } as const
+        const command = { kind: 'cancel', ...body, cause: 'CALLER', ...actorOf(caller) } as const
         return Response.json({ runId, ...(await runs.send(runId, command)) })
       },
     },

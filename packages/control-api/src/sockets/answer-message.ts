@@ -183,7 +183,7 @@ async function controlRun(
   const acknowledged = { type: 'run_control_ack', runId, action } as const
   if (action === 'cancel') {
     const mode = message.mode === undefined ? {} : { mode: message.mode }
-    const command = { kind: 'cancel', ...mode, ...actorOf(caller) } as const
+    const command = { kind: 'cancel', ...mode, cause: 'CALLER', ...actorOf(caller) } as const
     context.send({ ...acknowledged, ...(await options.runs.send(runId, command)) })
     return
   }

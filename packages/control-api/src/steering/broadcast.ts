@@ -43,7 +43,9 @@ export async function cancelTaggedRuns(
     if (fresh.length === 0) break
     for (let first = 0; first < fresh.length; first += BATCH) {
       const batch = fresh.slice(first, first + BATCH)
-      const ends = batch.map((runId) => cancelUnlessOver(runs, runId, { mode, caller }))
+      const ends = batch.map((runId) =>
+        cancelUnlessOver(runs, runId, { mode, cause: 'CALLER', caller }),
+      )
       for (const [index, status] of (await Promise.all(ends)).entries()) {
         statuses.set(batch[index] ?? '', status)
       }

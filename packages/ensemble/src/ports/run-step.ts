@@ -11,6 +11,7 @@ import type { AgentUse, CountedUse } from '../usage/budget.ts'
 import type { Usage } from '../usage/usage.ts'
 import type { ToolResult, TSchema, TuttiError } from '@tutti/core'
 import type {
+  CancelCause,
   CancelMode,
   CostEstimate,
   DirectiveAction,
@@ -72,6 +73,9 @@ export interface ResultGiven extends StepBase {
 export interface CancelAsked extends StepBase {
   readonly kind: 'cancel_asked'
   readonly mode: CancelMode
+  readonly cause: CancelCause
+  /** Name of the key of the caller that caused it. */
+  readonly actor?: string
 }
 
 /** Records a switch to another model, from the next model calls on. */

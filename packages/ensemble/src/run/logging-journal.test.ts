@@ -31,7 +31,7 @@ it('[ENS-E19] createLoggingJournal logs and passes on both emitted and committed
   const log = { runId: 'r', logger, toolLogTruncateLength: 200 }
   expect(createLoggingJournal(journal, { ...log, verbose: false })).toBe(journal)
   const { emit, commit } = createLoggingJournal(journal, { ...log, verbose: true })
-  const step = { kind: 'cancel_asked', mode: 'abort', runMs: 0 } as const
+  const step = { kind: 'cancel_asked', mode: 'abort', cause: 'SERVER', runMs: 0 } as const
   emit(EVENT, step)
   await commit(step, EVENT)
   await commit(step)

@@ -9,6 +9,7 @@ import type { Task } from '../definition/task.ts'
 import type { RunScope } from '../scope/run-scope.ts'
 import type { RunEnding, RunResult } from './run-result.ts'
 import type { TaskResult } from '../scope/task-outcome.ts'
+import type { CancelOrigin } from '../steering/steering.ts'
 import type { TrackedTask } from './task-states.ts'
 import type { RunEventOf } from '@tutti/protocol'
 
@@ -130,7 +131,16 @@ export type ExitReason = RunEventOf<'ensemble_completed'>['exitReason']
 export function emitEnd(
   result: RunResult,
   exitReason: ExitReason,
-  { clock, journal }: { readonly clock: Clock; readonly journal: RunJournal },
+  {
+    clock,
+    journal,
+    cancelled,
+  }: {
+    readonly clock: Clock
+    readonly journal: RunJournal
+    /** The cancel of the run; undefined if it was not cancelled. */
+    readonly cancelled: CancelOrigin | undefined
+  },
 ): void {
   const { runId, status, tasks, durationMs, metrics, error } = result
   journal.emit({
@@ -154,5 +164,16 @@ export function emitEnd(
     durationMs,
     metrics,
     ...(error === undefined ? {} : { error: error.message, code: error.code }),
+    ...(status === 'CANCELLED' && cancelled !== undefined
+      ? { cancel: toWireOrigin(cancelled) }
+      : {}),
   })
+}
+
+/** Returns what caused a cancel, for `run_result`. */
+function toWireOrigin({
+  cause,
+  actor,
+}: CancelOrigin): NonNullable<RunEventOf<'run_result'>['cancel']> {
+  return { cause, ...(actor === undefined ? {} : { actor }) }
 }

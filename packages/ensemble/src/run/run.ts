@@ -408,7 +408,7 @@ export class Run {
     const { order, scheduled } = this.#ensemble.plan
     const { signal } = scope
     const isDone = scheduled.every((name) => this.#tasks.phases.get(name) === 'completed')
-    const status = this.#verdict.ending({ isDone, cancelMode: steering.cancelMode, signal })
+    const status = this.#verdict.ending({ isDone, cancelMode: steering.cancelled?.mode, signal })
     for (const state of this.#tasks.pending) {
       this.#skip(state, this.#verdict.explainSkip(status, signal))
     }
@@ -424,7 +424,11 @@ export class Run {
       error: status === 'FAILED' ? this.#verdict.error(signal) : undefined,
     })
     this.#ended = status
-    emitEnd(result, this.#verdict.exitReason(status), scope)
+    emitEnd(result, this.#verdict.exitReason(status), {
+      clock: scope.clock,
+      journal: scope.journal,
+      cancelled: steering.cancelled,
+    })
     return result
   }
 
@@ -432,7 +436,7 @@ export class Run {
     const { steering, services } = this.#parts
     const reviews = services.reviews.open
     const waits = reviews.length > 0 && this.#onlyWaits
-    const cancelling = steering.cancelMode === undefined ? undefined : 'CANCELLING'
+    const cancelling = steering.cancelled === undefined ? undefined : 'CANCELLING'
     return {
       status: this.#ended ?? cancelling ?? (waits ? 'WAITING_REVIEW' : 'RUNNING'),
       tasks: this.#tasks.snapshots(),

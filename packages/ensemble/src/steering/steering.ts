@@ -22,6 +22,7 @@ import {
 } from './model-steering.ts'
 
 import type {
+  CancelCause,
   CancelMode,
   DirectiveInput,
   ReplyTo,
@@ -30,7 +31,7 @@ import type {
   RunCommandOf,
   RunEventOf,
 } from '@tutti/protocol'
-import type { Directive, RunStep } from '../ports/run-step.ts'
+import type { Directive, RunStep, StepOf } from '../ports/run-step.ts'
 import type { Reviews } from '../reviews/reviews.ts'
 import type { ModelRules } from './model-rules.ts'
 
@@ -41,9 +42,14 @@ export interface CancelRunOptions {
    * and starts no others. @default abort
    */
   readonly mode?: CancelMode
-  /** Name of the caller's API key, for the audit log. */
+  /** What caused the cancel. @default SERVER */
+  readonly cause?: CancelCause
+  /** Name of the caller's API key, for the record. */
   readonly actor?: string
 }
+
+/** A cancel that was requested. */
+export type CancelOrigin = Pick<StepOf<'cancel_asked'>, 'mode' | 'cause' | 'actor'>
 
 /** Parts of the run to which commands are applied. */
 export interface SteeringOptions extends ModelSteeringOptions {
@@ -83,7 +89,7 @@ export class Steering {
   readonly #options: SteeringOptions
   readonly #models: ModelSteering
   readonly #controller = new AbortController()
-  #cancelMode: CancelMode | undefined
+  #cancel: CancelOrigin | undefined
   #over = false
 
   constructor(options: SteeringOptions) {
@@ -96,14 +102,14 @@ export class Steering {
     return this.#controller.signal
   }
 
-  /** Mode of the cancel; undefined if the run was not cancelled. */
-  get cancelMode(): CancelMode | undefined {
-    return this.#cancelMode
+  /** The last cancel; undefined if the run was not cancelled. */
+  get cancelled(): CancelOrigin | undefined {
+    return this.#cancel
   }
 
   /** Whether tasks may no longer start. */
   get stopsStarting(): boolean {
-    return this.#cancelMode !== undefined || this.signal.aborted
+    return this.#cancel !== undefined || this.signal.aborted
   }
 
   /** Rejects every command from now on. */
@@ -121,7 +127,7 @@ export class Steering {
     for (const step of steps) {
       if (step.kind === 'directive_taken') this.#options.directives.add(step.directive)
       if (step.kind === 'model_switched') this.#models.restore(step)
-      if (step.kind === 'cancel_asked') this.#cancelNow(step.mode, undefined)
+      if (step.kind === 'cancel_asked') this.#cancelNow(step, undefined)
     }
   }
 
@@ -142,20 +148,20 @@ export class Steering {
   }
 
   /** Cancels the run; see `RunHandle.cancel`. */
-  cancel({ mode = 'abort', actor }: CancelRunOptions = {}, reason?: unknown): boolean {
+  cancel(
+    { mode = 'abort', cause = 'SERVER', actor }: CancelRunOptions = {},
+    reason?: unknown,
+  ): boolean {
     if (this.#over) return false
-    if (this.#cancelMode === undefined || (mode === 'abort' && this.#cancelMode === 'boundary')) {
+    const earlier = this.#cancel?.mode
+    if (earlier === undefined || (mode === 'abort' && earlier === 'boundary')) {
+      const cancel = { mode, cause, ...(actor === undefined ? {} : { actor }) }
       const { clock, journal, stopwatch } = this.#options
       journal.emit(
-        {
-          type: 'run_cancelling',
-          requestedAt: isoNow(clock),
-          mode,
-          ...(actor === undefined ? {} : { actor }),
-        },
-        { kind: 'cancel_asked', mode, runMs: stopwatch.elapsed() },
+        { type: 'run_cancelling', requestedAt: isoNow(clock), ...cancel },
+        { kind: 'cancel_asked', ...cancel, runMs: stopwatch.elapsed() },
       )
-      this.#cancelNow(mode, reason)
+      this.#cancelNow(cancel, reason)
     }
     return true
   }
@@ -233,10 +239,10 @@ export class Steering {
     return this.#models.plan({ tier }, to)
   }
 
-  #cancelNow(mode: CancelMode, reason: unknown): void {
-    this.#cancelMode = mode
+  #cancelNow(cancel: CancelOrigin, reason: unknown): void {
+    this.#cancel = cancel
     const { runId, reviews } = this.#options
-    if (mode === 'boundary') {
+    if (cancel.mode === 'boundary') {
       reviews.closeBefore(new TuttiError('CANCELLED', 'The run was cancelled'))
       return
     }

@@ -4,6 +4,8 @@ import { findOutputTask } from '@tutti/protocol'
 import { toUsageMetadata } from '../service/usage.ts'
 import { doneTasks, isTerminal, openReviews, toTaskState, type TaskView } from './view.ts'
 
+import { describeCancel } from '../service/describe-cancel.ts'
+
 import type { WireTask, A2aTaskStatus, Artifact, WireMessage, WirePart } from './wire.ts'
 import type { ReviewState, RunEventOf } from '@tutti/protocol'
 import type { RunRecord } from '@tutti/runs'
@@ -78,9 +80,16 @@ export function toWireStatus(identity: WireTaskIdentity, view: TaskView): A2aTas
   if (review !== undefined && state === 'TASK_STATE_INPUT_REQUIRED') {
     return { state, message: toQuestion(identity, review), timestamp }
   }
-  if (run.error === undefined) return { state, timestamp }
-  const message = agentMessage(identity, `${identity.id}-error`, [{ text: run.error.message }])
+  const problem = run.error?.message ?? describeEnd(run)
+  if (problem === undefined) return { state, timestamp }
+  const message = agentMessage(identity, `${identity.id}-error`, [{ text: problem }])
   return { state, message, timestamp }
+}
+
+/** Returns why a run was cancelled without a request to cancel it; undefined for other runs. */
+function describeEnd({ status, cancel }: TaskView['run']): string | undefined {
+  const isRequested = cancel?.cause === 'CALLER' || cancel?.cause === 'SERVER'
+  return status !== 'CANCELLED' || isRequested ? undefined : describeCancel(cancel)
 }
 
 /** Returns the message that began the task, then questions, answers and guidance by time. */

@@ -78,7 +78,12 @@ const done = (taskName: string, output: string): RunEvent => ({
   iterationLimitReached: false,
 })
 
-const cancelling: RunEvent = { type: 'run_cancelling', requestedAt: at(6), mode: 'abort' }
+const cancelling: RunEvent = {
+  type: 'run_cancelling',
+  requestedAt: at(6),
+  mode: 'abort',
+  cause: 'SERVER',
+}
 
 const result = (status: 'COMPLETED' | 'FAILED' | 'CANCELLED'): RunEvent => ({
   type: 'run_result',

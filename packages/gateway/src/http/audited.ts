@@ -9,7 +9,7 @@ import type { ErrorCode, Scope } from '@tutti/protocol'
 import type { NewAuditEntry } from '@tutti/runs'
 
 /** Known part of the subject of an action. */
-export type AuditSubject = Pick<NewAuditEntry, 'runId' | 'target'>
+export type AuditSubject = Pick<NewAuditEntry, 'runId' | 'target' | 'cause'>
 
 /** Status of an answer whose action succeeded, but whose run has no result. */
 export const TASK_WITHOUT_RESULT = 422
@@ -43,8 +43,9 @@ const NOT_BEGUN: readonly ErrorCode[] = ['NOT_CONFIGURED', 'DRAINING']
 /** Maximum length of a run id or a target in an entry, because callers can send names of any length. */
 const MAX_SUBJECT_LENGTH = 1_000
 
-function shortenSubject({ runId, target }: AuditSubject): AuditSubject {
+function shortenSubject({ runId, target, cause }: AuditSubject): AuditSubject {
   return {
+    ...(cause === undefined ? {} : { cause }),
     ...(runId === undefined ? {} : { runId: shortText(runId, MAX_SUBJECT_LENGTH) }),
     ...(target === undefined ? {} : { target: shortText(target, MAX_SUBJECT_LENGTH) }),
   }

@@ -59,8 +59,8 @@ describe('taskReporter', () => {
 describe('toTaskEnd', () => {
   it('returns the last output of a COMPLETED run', () => {
     const end = { status: 'COMPLETED', result: 'last', durationMs: 7 }
-    expect(toTaskEnd(result({}), { endedAt: 9, deadlineAt: 5 })).toEqual(end)
-    expect(toTaskEnd(result({ outputs: [] }), { endedAt: 9, deadlineAt: Infinity })).toEqual({
+    expect(toTaskEnd(result({}))).toEqual(end)
+    expect(toTaskEnd(result({ outputs: [] }))).toEqual({
       ...end,
       result: '',
     })
@@ -68,33 +68,21 @@ describe('toTaskEnd', () => {
 
   it('returns the error of a FAILED run', () => {
     const failed = result({ status: 'FAILED', error: 'No model' })
-    expect(toTaskEnd(failed, { endedAt: 9, deadlineAt: 5 })).toEqual({
+    expect(toTaskEnd(failed)).toEqual({
       status: 'FAILED',
       error: 'No model',
       durationMs: 7,
     })
-    expect(
-      toTaskEnd(result({ status: 'FAILED' }), { endedAt: 9, deadlineAt: Infinity }).error,
-    ).toBe('The run failed')
+    expect(toTaskEnd(result({ status: 'FAILED' })).error).toBe('The run failed')
   })
 
-  it('distinguishes a missed deadline from a cancel', () => {
-    const cancelled = result({ status: 'CANCELLED' })
-    const passed = {
-      status: 'FAILED',
-      error: 'The deadline passed, and the run was cancelled',
-      durationMs: 7,
-    }
-    expect(toTaskEnd(cancelled, { endedAt: 9, deadlineAt: 9 })).toEqual(passed)
-    for (const when of [
-      { endedAt: 8, deadlineAt: 9 },
-      { endedAt: 8, deadlineAt: Infinity },
-    ]) {
-      expect(toTaskEnd(cancelled, when)).toEqual({
-        ...passed,
-        error: 'The run was cancelled',
-      })
-    }
+  it.each([
+    ['DEADLINE', 'The run was cancelled: its deadline passed'],
+    ['CLIENT_LEFT', 'The run was cancelled: its client left'],
+    ['CALLER', 'The run was cancelled'],
+  ] as const)('names the cause %s of a cancel', (cause, error) => {
+    const cancelled = result({ status: 'CANCELLED', cancel: { cause } })
+    expect(toTaskEnd(cancelled)).toEqual({ status: 'FAILED', error, durationMs: 7 })
   })
 })
 

@@ -1,4 +1,6 @@
 /** Pure: maps the events of a run to the messages for a peer. */
+import { describeCancel } from '../service/describe-cancel.ts'
+
 import type { WireError } from '../http/api-error.ts'
 import type { RunEvent, RunEventOf, ServerMessage, TaskRequest, ToolRequest } from '@tutti/protocol'
 
@@ -33,19 +35,18 @@ export function taskReporter(): (event: RunEvent) => PeerTaskProgress | undefine
 }
 
 /** Returns the end of a task from the end of its run and its deadline, both in milliseconds since 1970. */
-export function toTaskEnd(
-  { status, outputs, durationMs, error }: RunEventOf<'run_result'>,
-  { endedAt, deadlineAt }: { readonly endedAt: number; readonly deadlineAt: number },
-): PeerTaskEnd {
+export function toTaskEnd({
+  status,
+  outputs,
+  durationMs,
+  error,
+  cancel,
+}: RunEventOf<'run_result'>): PeerTaskEnd {
   if (status === 'COMPLETED') {
     return { status, result: outputs.at(-1)?.output ?? '', durationMs }
   }
   if (status === 'FAILED') return { status, error: error ?? 'The run failed', durationMs }
-  const why =
-    endedAt >= deadlineAt
-      ? 'The deadline passed, and the run was cancelled'
-      : 'The run was cancelled'
-  return { status: 'FAILED', error: why, durationMs }
+  return { status: 'FAILED', error: describeCancel(cancel), durationMs }
 }
 
 /** The response to a request of a peer. */

@@ -5,7 +5,7 @@
  *    run. `task_response` is sent when the run has ended.
  * GW-T2 The same `requestId` of the same peer is one run over any connection; each request gets the response. A lost
  *    connection does not affect the run.
- * GW-T3 A run that has not ended at its deadline is cancelled.
+ * GW-T3 A run that has not ended at its deadline is cancelled. The deadline does not run while a person decides (GW-G5).
  * GW-T4 With USE_CACHED, the newest COMPLETED run of the same task, key and actor is returned if it is not too old.
  */
 import { isTerminalRunStatus, type LoggedRunEvent, type ServerMessage } from '@tutti/protocol'
@@ -48,12 +48,11 @@ export async function answerTaskRequest(
   const task = readTaskRequest(request, { ensembles: sharedEnsembles(options), caller })
   const { queued } = await options.runs.load()
   const run = await new GatewayService(options).begin(recordedCall(caller), () => task)
-  const { runId, status, createdAt } = run
+  const { runId, status } = run
   const queuePosition = status === 'ACCEPTED' ? queued : 0
   send({ type: 'task_accepted', requestId, runId, queuePosition })
-  const { deadline_ms: deadlineMs = Infinity } = task.limits
   if (!task.isReported) return
-  void reportTask(run, { requestId, deadlineAt: createdAt + deadlineMs }, connection)
+  void reportTask(run, requestId, connection)
 }
 
 /**
@@ -62,7 +61,7 @@ export async function answerTaskRequest(
  */
 async function reportTask(
   run: RunRecord,
-  { requestId, deadlineAt }: { readonly requestId: string; readonly deadlineAt: number },
+  requestId: string,
   { options, send, gone }: PeerConnection,
 ): Promise<void> {
   const progressOf = taskReporter()
@@ -70,8 +69,7 @@ async function reportTask(
     const progress = progressOf(event)
     if (progress !== undefined) send({ type: 'task_progress', requestId, ...progress })
     if (event.type !== 'run_result') return
-    const endedAt = run.completedAt ?? options.clock.now()
-    send({ type: 'task_response', requestId, ...toTaskEnd(event, { endedAt, deadlineAt }) })
+    send({ type: 'task_response', requestId, ...toTaskEnd(event) })
   }
   try {
     for await (const events of eventsToReport(run, options, gone)) {

@@ -3,12 +3,13 @@ import { TuttiError } from '@tutti/core'
 
 import { actorOf, type Caller } from '../caller.ts'
 
-import type { CancelAccepted, CancelBody, RunStatus } from '@tutti/protocol'
+import type { CancelAccepted, CancelBody, CancelCause, RunStatus } from '@tutti/protocol'
 import type { RunService } from '@tutti/runs'
 
-/** Mode and caller of a cancel. */
+/** Mode, cause and caller of a cancel. */
 export interface CancelRequest {
   readonly mode: CancelBody['mode']
+  readonly cause: CancelCause
   readonly caller: Caller
 }
 
@@ -20,9 +21,9 @@ export interface CancelRequest {
 export async function cancelRun(
   runs: RunService,
   runId: string,
-  { mode, caller }: CancelRequest,
+  { mode, cause, caller }: CancelRequest,
 ): Promise<CancelAccepted['status']> {
-  const how = { ...actorOf(caller), ...(mode === undefined ? {} : { mode }) }
+  const how = { cause, ...actorOf(caller), ...(mode === undefined ? {} : { mode }) }
   const { status } = await runs.send(runId, { kind: 'cancel', ...how })
   return status
 }

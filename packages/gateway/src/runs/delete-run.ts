@@ -25,7 +25,7 @@ export async function deleteRun(
   const first = await runs.delete(runId)
   if (first === 'deleted') return
   const run = await locateRun(runs, runId)
-  const status = await cancelUnlessOver(runs, runId, { mode: 'abort', caller })
+  const status = await cancelUnlessOver(runs, runId, { mode: 'abort', cause: 'CALLER', caller })
   if (status !== undefined) await waitForEnd(options, run, { timeoutMs: STOP_MS })
   const end = await runs.delete(runId)
   if (end === 'deleted') return

@@ -69,13 +69,10 @@ export function resolveLimits(
   }
 }
 
-/**
- * Describes the exceeded limit; undefined when none is. Reaching a limit does not exceed it, except for the deadline.
- */
+/** Describes the exceeded limit on cost or tokens; undefined when none is. Reaching a limit does not exceed it. */
 export function describeExceededLimit(
-  { maxCostUsd, maxTokens, deadlineAt }: RunLimits,
+  { maxCostUsd, maxTokens }: Pick<RunLimits, 'maxCostUsd' | 'maxTokens'>,
   { knownCostUsd: costUsd = 0, tokens }: Pick<RunUsage, 'knownCostUsd' | 'tokens'>,
-  now: number,
 ): string | undefined {
   if (costUsd > maxCostUsd) {
     return `The run was cancelled: its cost of ${costUsd} USD exceeded max_cost_usd ${maxCostUsd}`
@@ -83,6 +80,5 @@ export function describeExceededLimit(
   if (tokens > maxTokens) {
     return `The run was cancelled: its ${tokens} tokens exceeded max_tokens ${maxTokens}`
   }
-  if (now >= deadlineAt) return 'The run was cancelled: its deadline passed'
   return undefined
 }

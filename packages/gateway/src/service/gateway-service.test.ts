@@ -36,7 +36,10 @@ function cancelling(state: string, ...ends: readonly Error[]) {
   return { asked, outcomes, clock, abandon }
 }
 
-const ABORT = ['run-1', { kind: 'cancel', mode: 'abort', actor: 'ci' }]
+const ABORT = [
+  'run-1',
+  { kind: 'cancel', mode: 'abort', cause: 'CLIENT_LEFT', actor: 'ci' },
+] as const
 const LOST = new TuttiError('STORE_UNAVAILABLE', 'The store is away', { retryable: true })
 
 describe('cancelAbandoned', () => {
@@ -52,7 +55,7 @@ describe('cancelAbandoned', () => {
     await abandon()
     expect(asked).toEqual([])
     await abandon(true)
-    expect(asked).toEqual([ABORT])
+    expect(asked).toEqual([['run-1', { ...ABORT[1], cause: 'CALLER' }]])
   })
 
   it('succeeds when the run has already ended', async () => {
@@ -98,7 +101,8 @@ function enforcing(reads: readonly (Error | readonly object[])[], state = 'READY
     },
   }
   // NOTE: nothing else of the options and the run is used.
-  const options = { runs, clock, logger: silentLogger } as unknown as GatewayOptions
+  const trail = { record: () => undefined }
+  const options = { runs, clock, trail, logger: silentLogger } as unknown as GatewayOptions
   const run = { runId: 'run-1' } as RunRecord
   const limits = resolveLimits({ max_tokens: 3 }, clock.now())
   const done = new GatewayService(options).enforceLimits(run, limits, anyone())

@@ -17,6 +17,7 @@
 import { sleep, TuttiError, type TraceContext } from '@tutti/core'
 import {
   isTerminalRunStatus,
+  type CancelCause,
   type ClientToolBody,
   type HistoryMessage,
   type ReviewDecisionBody,
@@ -39,7 +40,7 @@ import { addEventUsage, NO_RUN_USAGE } from './usage.ts'
 import { Countdown, exceedsWorkingTime } from './working-time.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
-import type { GatewayCall } from './gateway-call.ts'
+import { auditedCall, type GatewayAction, type GatewayCall } from './gateway-call.ts'
 import type { Ensemble, Inputs } from '@tutti/ensemble'
 import type { ReviewRecord, RunRecord, RunService, RunWithEvents } from '@tutti/runs'
 import type { TagMap } from '@tutti/protocol'
@@ -243,7 +244,7 @@ export class GatewayService {
     const { runs } = this.options
     const { runId } = run
     await call.perform({ name: 'cancelRun', scope: 'runs:control', runId }, () =>
-      cancelRun(runs, runId, { mode: 'abort', caller: call.caller }),
+      cancelRun(runs, runId, { mode: 'abort', cause: 'CALLER', caller: call.caller }),
     )
     await waitForEnd(this.options, run, { timeoutMs: waitMs, signal })
   }
@@ -265,8 +266,16 @@ export class GatewayService {
       const { caller } = call
       const run = await runs.record(runId)
       if (run === undefined) return
-      await call.perform({ name: 'cancelRun', scope: cancelScope(caller, run), runId }, () =>
-        cancelUnlessOver(runs, runId, { mode: 'abort', caller }),
+      const cause = isExplicit ? 'CALLER' : 'CLIENT_LEFT'
+      const scope = cancelScope(caller, run)
+      const action: GatewayAction = {
+        name: 'cancelRun',
+        scope,
+        runId,
+        ...(isExplicit ? {} : { cause }),
+      }
+      await call.perform(action, () =>
+        cancelUnlessOver(runs, runId, { mode: 'abort', cause, caller }),
       )
     })
   }
@@ -278,7 +287,7 @@ export class GatewayService {
     void this.#retrying({ runId, what: 'cancel an abandoned run' }, async () => {
       const timeoutMs = Math.max(0, deadlineAt - clock.now())
       if (await waitForEnd(this.options, run, { timeoutMs })) return
-      await cancelUnlessOver(runs, runId, { mode: 'abort', caller })
+      await this.#cancelFor('CLIENT_LEFT', runId, caller)
     })
   }
 
@@ -298,7 +307,7 @@ export class GatewayService {
     const what = 'cancel a run at its deadline'
     void this.#retrying({ runId, what, isNeeded }, async () => {
       if (!(await exceedsWorkingTime({ runs, clock, runId, countdown, signal }))) return
-      await cancelUnlessOver(runs, runId, { mode: 'abort', caller })
+      await this.#cancelFor('DEADLINE', runId, caller)
     }).finally(() => {
       if (this.#deadlines.get(runId) === own) this.#deadlines.delete(runId)
     })
@@ -311,18 +320,25 @@ export class GatewayService {
       this.enforceDeadline(run, deadlineAt - this.options.clock.now(), caller)
     }
     if (budget.maxCostUsd === Infinity && budget.maxTokens === Infinity) return
-    const { runs, clock } = this.options
+    const { runs } = this.options
     const { runId } = run
     await this.#retrying({ runId, what: 'enforce the limits of a caller' }, async () => {
       let usage = NO_RUN_USAGE
       for await (const events of runs.follow({ runId, from: 0 })) {
         for (const event of events) usage = addEventUsage(usage, event)
-        const checked = { ...budget, deadlineAt: Infinity }
-        if (describeExceededLimit(checked, usage, clock.now()) === undefined) continue
-        await cancelUnlessOver(runs, runId, { mode: 'abort', caller })
+        if (describeExceededLimit(budget, usage) === undefined) continue
+        await this.#cancelFor('LIMIT', runId, caller)
         return
       }
     })
+  }
+
+  /** Cancels a run for a reason other than a request, and records it in the audit trail. */
+  async #cancelFor(cause: CancelCause, runId: string, caller: Caller): Promise<void> {
+    const call = auditedCall(this.options, caller)
+    await call.perform({ name: 'cancelRun', scope: null, runId, cause }, () =>
+      cancelUnlessOver(this.options.runs, runId, { mode: 'abort', cause, caller }),
+    )
   }
 
   /** Performs `work` until it succeeds or a retry cannot help. Never rejects. */

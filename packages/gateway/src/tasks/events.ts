@@ -12,6 +12,8 @@ import { FAILURE_CODES, isFailureCode } from '@tutti/protocol'
 
 import { addEventUsage, readEventUsage, NO_RUN_USAGE, type RunUsage } from '../service/usage.ts'
 
+import { describeCancel } from '../service/describe-cancel.ts'
+
 import type { LoggedRunEvent, RunEventOf, RunStatus } from '@tutti/protocol'
 
 /** One line of a stream before the last. */
@@ -144,7 +146,7 @@ interface EndParts {
 }
 
 function toReply(
-  { status, outputs, durationMs, error, code = 'TASK_FAILED' }: RunEventOf<'run_result'>,
+  { status, outputs, durationMs, error, code = 'TASK_FAILED', cancel }: RunEventOf<'run_result'>,
   { options, used, structured }: EndParts,
 ): TaskReply {
   const artifacts = outputs.map(({ taskName, output }, index) => {
@@ -164,7 +166,7 @@ function toReply(
     const why = { error: code, message: error ?? 'The run failed', retryable }
     return { ...named(options), status: 'failed', output: null, ...why, ...rest }
   }
-  const message = options.whyCancelled?.(used) ?? 'The run was cancelled'
+  const message = options.whyCancelled?.(used) ?? describeCancel(cancel)
   const why = { error: 'CANCELLED', message, retryable: false }
   return { ...named(options), status: 'canceled', output: null, ...why, ...rest }
 }

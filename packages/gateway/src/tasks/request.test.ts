@@ -38,12 +38,10 @@ it('joins several parts with newlines', () => {
 const AFTER: ReviewAsked = {
   kind: 'TASK_OUTPUT',
   timing: 'AFTER_EXECUTION',
-  taskDescription: 'Sing',
 }
 const CALL: ReviewAsked = {
   kind: 'TOOL_CALL',
   timing: 'DURING_EXECUTION',
-  taskDescription: 'Tunes',
 }
 
 const decide = (text: string, review: ReviewAsked) =>

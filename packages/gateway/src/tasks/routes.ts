@@ -129,7 +129,7 @@ async function answerSend(call: WireCall): Promise<Response> {
   const task = await takeSend('tasks/send', call)
   try {
     const { runId } = task.run
-    const linesOf = lineReader(task, options)
+    const linesOf = lineReader(task)
     for await (const events of options.runs.follow({ runId, from: 0, signal })) {
       const last = linesOf(events).at(-1)
       if (last !== undefined && isAnswer(last)) return answerWith(last, envelope)
@@ -167,7 +167,7 @@ async function answerSubscribe(call: WireCall): Promise<StreamAnswer> {
   const task = await takeSend('tasks/sendSubscribe', call)
   if (signal.aborted) leaveTask(task, sender)
   const { runId } = task.run
-  const linesOf = lineReader(task, options)
+  const linesOf = lineReader(task)
   const written = (line: object): string => `${JSON.stringify(wrapResult(envelope, line))}\n`
   let isDone = false
   const encoder = {
@@ -197,12 +197,14 @@ async function answerSubscribe(call: WireCall): Promise<StreamAnswer> {
 }
 
 /** Returns a function that maps batches of events, from the first, to the lines of a request; the answer is last. */
-function lineReader(
-  { run: { runId: id }, sessionId, linesFrom, stopFrom, limits }: OpenTask,
-  { clock }: Pick<GatewayOptions, 'clock'>,
-): (events: readonly LoggedRunEvent[]) => readonly (TaskLine | TaskReply)[] {
-  const whyCancelled = (usage: RunUsage): string | undefined =>
-    describeExceededLimit(limits, usage, clock.now())
+function lineReader({
+  run: { runId: id },
+  sessionId,
+  linesFrom,
+  stopFrom,
+  limits,
+}: OpenTask): (events: readonly LoggedRunEvent[]) => readonly (TaskLine | TaskReply)[] {
+  const whyCancelled = (usage: RunUsage): string | undefined => describeExceededLimit(limits, usage)
   const updateOf = taskLines({ id, sessionId, stopFrom, whyCancelled })
   return (events) => {
     const lines: (TaskLine | TaskReply)[] = []

@@ -49,7 +49,14 @@ export function applyToRun(state: RunState, event: RunLevelEvent): RunState {
       }
     }
     case 'run_cancelling':
-      return { ...state, cancelMode: event.mode }
+      return {
+        ...state,
+        cancelMode: event.mode,
+        cancel: {
+          cause: event.cause,
+          ...(event.actor === undefined ? {} : { actor: event.actor }),
+        },
+      }
     case 'ensemble_started':
       return applyStart(state, event)
     case 'file_changed':

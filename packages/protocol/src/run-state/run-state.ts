@@ -1,5 +1,5 @@
 /** State of a run as one immutable value, derived from its events. */
-import type { CancelMode, RunStatus, Workflow } from '../schemas/enums.ts'
+import type { CancelCause, CancelMode, RunStatus, Workflow } from '../schemas/enums.ts'
 import type { FileChanged } from '../schemas/events/agent-events.ts'
 import type { EnsembleCompleted, RunOutput } from '../schemas/events/run-events.ts'
 import type { TagMap } from '../schemas/scalars.ts'
@@ -17,6 +17,8 @@ export interface RunState {
   readonly status: RunStatus
   /** Present once a cancel was requested. */
   readonly cancelMode?: CancelMode
+  /** What caused the last cancel, and the key of its caller. */
+  readonly cancel?: { readonly cause: CancelCause; readonly actor?: string }
   readonly workflow?: Workflow
   readonly inputs: Readonly<Record<string, string>>
   readonly tags: Readonly<TagMap>

@@ -75,6 +75,18 @@ export const CancelMode = Type.Enum(['abort', 'boundary'])
 export type CancelMode = Static<typeof CancelMode>
 
 /**
+ * What caused a cancel:
+ *
+ * - CALLER: a caller requested it;
+ * - CLIENT_LEFT: the only client that could read the result disconnected;
+ * - DEADLINE: the deadline of a caller passed;
+ * - LIMIT: the run exceeded the cost or tokens that a caller allows;
+ * - SERVER: code of the server, without a caller.
+ */
+export const CancelCause = Type.Enum(['CALLER', 'CLIENT_LEFT', 'DEADLINE', 'LIMIT', 'SERVER'])
+export type CancelCause = Static<typeof CancelCause>
+
+/**
  * Decision of a reviewer. CONTINUE accepts, EDIT replaces the reviewed value, REJECT repeats the task with the
  * reviewer's feedback, EXIT_EARLY ends the run and keeps its results.
  */

@@ -6,7 +6,7 @@
  */
 import Type from 'typebox'
 import { MAX_DURATION_MS } from '../limits.ts'
-import { CancelMode, Priority } from './enums.ts'
+import { CancelCause, CancelMode, Priority } from './enums.ts'
 
 import type { Static } from '../static.ts'
 
@@ -64,6 +64,8 @@ export type ReviewVerdict = Static<typeof ReviewVerdict>
 const CancelCommand = Type.Object({
   kind: Type.Literal('cancel'),
   mode: Type.Optional(CancelMode),
+  /** SERVER when absent. */
+  cause: Type.Optional(CancelCause),
   actor: optionalText,
 })
 

@@ -84,7 +84,6 @@ const AT_GATE: readonly RunStep[] = [
     taskMs: 0,
     runMs: 0,
     reviewId: 'review-1',
-    kind: 'TASK_OUTPUT',
     timing: 'AFTER_EXECUTION',
     slot: 'after:0',
     openedAt: Date.parse(AT),
@@ -294,8 +293,8 @@ describe('a command for an unowned run', () => {
         runId: RUN,
         token: 'token-3',
         lastSeq: 7,
-        events: [{ type: 'run_cancelling', requestedAt: AT, mode: 'abort' }],
-        steps: [{ kind: 'cancel_asked', mode: 'abort', runMs: 0 }],
+        events: [{ type: 'run_cancelling', requestedAt: AT, mode: 'abort', cause: 'SERVER' }],
+        steps: [{ kind: 'cancel_asked', mode: 'abort', cause: 'SERVER', runMs: 0 }],
         afterwards: 'ready',
       },
     ])
@@ -392,7 +391,7 @@ describe('a command for an unowned run', () => {
   })
 
   it('accepts a second cancel, which changes and writes nothing', async () => {
-    const asked: RunStep = { kind: 'cancel_asked', mode: 'abort', runMs: 0 }
+    const asked: RunStep = { kind: 'cancel_asked', mode: 'abort', cause: 'SERVER', runMs: 0 }
     const { commands, written } = setUp({ sent: [unowned([asked])] })
     const end = await commands.send(RUN, CANCEL)
     expect(end).toEqual({ status: 'CANCELLED' })
@@ -405,8 +404,8 @@ describe('a command for an unowned run', () => {
     await commands.send(RUN, { kind: 'cancel', mode: 'boundary' })
     expect(written).toMatchObject([
       {
-        events: [{ type: 'run_cancelling', requestedAt: AT, mode: 'boundary' }],
-        steps: [{ kind: 'cancel_asked', mode: 'boundary' }],
+        events: [{ type: 'run_cancelling', requestedAt: AT, mode: 'boundary', cause: 'SERVER' }],
+        steps: [{ kind: 'cancel_asked', mode: 'boundary', cause: 'SERVER' }],
         afterwards: 'ready',
       },
     ])

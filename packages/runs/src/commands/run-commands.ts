@@ -187,13 +187,12 @@ export class RunCommands {
     } catch (error) {
       // A run that cannot continue can still be cancelled.
       if (command.kind !== 'cancel') throw ensembleUnavailable(run, error)
-      const { mode = 'abort', actor } = command
+      const { mode = 'abort', cause = 'SERVER', actor } = command
+      const cancel = { mode, cause, ...field('actor', actor) }
       return {
         reply: {},
-        events: [
-          { type: 'run_cancelling', requestedAt: isoNow(clock), mode, ...field('actor', actor) },
-        ],
-        steps: [{ kind: 'cancel_asked', mode, runMs: 0 }],
+        events: [{ type: 'run_cancelling', requestedAt: isoNow(clock), ...cancel }],
+        steps: [{ kind: 'cancel_asked', ...cancel, runMs: 0 }],
       }
     }
     const findRequest = async (reviewId: string) => {

@@ -101,7 +101,12 @@ describe('toRecordChanges, of a run', () => {
   })
 
   it('[RUNS-C1] makes a run with a cancel CANCELLING', () => {
-    const changes = toRecordChanges({ type: 'run_cancelling', requestedAt: AT, mode: 'boundary' })
+    const changes = toRecordChanges({
+      type: 'run_cancelling',
+      requestedAt: AT,
+      mode: 'boundary',
+      cause: 'SERVER',
+    })
     expect(changes).toEqual([{ kind: 'run', set: { status: 'CANCELLING' } }])
   })
 

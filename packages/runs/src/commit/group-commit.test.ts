@@ -16,9 +16,10 @@ const CANCELLING: RunEvent = {
   type: 'run_cancelling',
   requestedAt: '2026-01-01T00:00:00.000Z',
   mode: 'abort',
+  cause: 'SERVER',
 }
 
-const CANCEL: RunStep = { kind: 'cancel_asked', mode: 'abort', runMs: 0 }
+const CANCEL: RunStep = { kind: 'cancel_asked', mode: 'abort', cause: 'SERVER', runMs: 0 }
 
 const BEGUN: RunStep = { kind: 'run_begun', startedAt: 0, runMs: 0 }
 

@@ -12,6 +12,7 @@ const CANCELLING: RunEvent = {
   type: 'run_cancelling',
   requestedAt: '2026-01-01T00:00:00.000Z',
   mode: 'abort',
+  cause: 'SERVER',
 }
 
 const BEGUN: RunStep = { kind: 'run_begun', startedAt: 0, runMs: 0 }

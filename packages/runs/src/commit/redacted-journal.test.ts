@@ -10,7 +10,7 @@ import type { RunEvent } from '@tutti/protocol'
 const EVENT: RunEvent = { type: 'run_resumed', resumedAt: 'secret', epoch: 2, completedTasks: [] }
 const REDACTED: RunEvent = { ...EVENT, resumedAt: 'x' }
 const redact: RedactEvent = () => REDACTED
-const STEP = { kind: 'cancel_asked', mode: 'abort', runMs: 0 } as const
+const STEP = { kind: 'cancel_asked', mode: 'abort', cause: 'SERVER', runMs: 0 } as const
 
 describe('redactedJournal', () => {
   it('redacts events and leaves steps unchanged', async () => {

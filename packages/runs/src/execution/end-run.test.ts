@@ -99,7 +99,7 @@ it('subtracts the usage of earlier attempts from that of the last one', () => {
 })
 
 it('ends the tasks of a cancelled run as cancelled', () => {
-  const asked: RunStep = { kind: 'cancel_asked', runMs: 0, mode: 'abort' }
+  const asked: RunStep = { kind: 'cancel_asked', runMs: 0, mode: 'abort', cause: 'SERVER' }
   const [failed] = written([record(1, { status: 'RUNNING', attempt: 1 })], [asked])
   expect(failed).toMatchObject({ code: 'CANCELLED', reason: 'The run was cancelled' })
 })

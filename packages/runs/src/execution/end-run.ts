@@ -2,6 +2,8 @@
 import { isoNow, type Clock, type TuttiError } from '@tutti/core'
 import { addUsage, totalTokens } from '@tutti/ensemble'
 
+import { field } from '../record-fields.ts'
+
 import type { DurableJournal } from '../commit/group-commit.ts'
 import type { RunRecord, TaskRecord } from '../run-record.ts'
 import type { RunStep } from '@tutti/ensemble'
@@ -29,8 +31,8 @@ export function endRun(
   { journal, clock, error, tasks }: EndRunOptions,
 ): void {
   const steps = known ?? []
-  const isCancelled =
-    run.status === 'CANCELLING' || steps.some(({ kind }) => kind === 'cancel_asked')
+  const cancel = steps.findLast((step) => step.kind === 'cancel_asked')
+  const isCancelled = run.status === 'CANCELLING' || cancel !== undefined
   const why = {
     code: isCancelled ? 'CANCELLED' : error.code,
     reason: isCancelled ? 'The run was cancelled' : error.message,
@@ -69,6 +71,9 @@ export function endRun(
     durationMs,
     metrics,
     ...(isCancelled ? {} : { error: error.message, code: error.code }),
+    ...(cancel === undefined
+      ? {}
+      : { cancel: { cause: cancel.cause, ...field('actor', cancel.actor) } }),
   })
 }
 

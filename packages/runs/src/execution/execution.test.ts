@@ -32,7 +32,7 @@ const STOP = new TuttiError('INTERRUPTED', 'stop')
 
 const BEGUN: RunStep = { kind: 'run_begun', startedAt: 0, runMs: 0 }
 
-const CANCEL_ASKED: RunStep = { kind: 'cancel_asked', mode: 'abort', runMs: 0 }
+const CANCEL_ASKED: RunStep = { kind: 'cancel_asked', mode: 'abort', cause: 'SERVER', runMs: 0 }
 
 const DONE: RunStep = {
   kind: 'task_completed',

@@ -154,6 +154,7 @@ export const cancelling: RunEventOf<'run_cancelling'> = {
   type: 'run_cancelling',
   requestedAt: AT,
   mode: 'abort',
+  cause: 'SERVER',
 }
 
 /** Returns the event of a review that opens; it waits for ever unless `changes` set a timeout. */

@@ -1,5 +1,5 @@
 /** Summarizes an event in one line. Pure. */
-import { DECISION, describeEarlyEnd, RUN_STATUS } from '../../ui/labels.ts'
+import { CANCEL_CAUSES, DECISION, describeEarlyEnd, RUN_STATUS } from '../../ui/labels.ts'
 import { formatCount, formatDuration, formatMoney, formatPlural } from '../../lib/format.ts'
 
 import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
@@ -34,8 +34,9 @@ const SUMMARIES: Summaries = {
   run_resumed: ({ epoch, completedTasks }) =>
     joinParts(`epoch ${epoch}`, `${formatPlural(completedTasks.length, 'task')} already completed`),
   run_forked: ({ parentRunId, at }) => joinParts(`from ${parentRunId}`, `after event ${at}`),
-  run_cancelling: ({ mode, actor }) =>
+  run_cancelling: ({ mode, cause, actor }) =>
     joinParts(
+      CANCEL_CAUSES[cause],
       mode === 'abort' ? 'aborts work in flight' : 'lets running tasks finish',
       formatActor(actor),
     ),

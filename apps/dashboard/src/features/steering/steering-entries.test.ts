@@ -100,7 +100,7 @@ describe('listSteeringActs', () => {
     const events = logged([...BEGUN, { ...GIVEN, actor: undefined }, SWITCHED])
     const state = runStateAfter([
       ...events,
-      ...logged([{ type: 'run_cancelling', mode: 'abort', requestedAt: at(1) }]),
+      ...logged([{ type: 'run_cancelling', mode: 'abort', cause: 'SERVER', requestedAt: at(1) }]),
     ])
     const known = listSteeringActs(state)
     expect(known.map(({ kind, at: when }) => [kind, when])).toEqual([

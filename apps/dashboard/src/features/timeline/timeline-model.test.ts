@@ -452,7 +452,7 @@ describe('marks above the rows', () => {
     },
     { type: 'model_switched', model: 'm:large', switchedAt: at(30), actor: 'ann' },
     { type: 'run_resumed', resumedAt: at(40), epoch: 2, completedTasks: [] },
-    { type: 'run_cancelling', requestedAt: at(50), mode: 'abort' },
+    { type: 'run_cancelling', requestedAt: at(50), mode: 'abort', cause: 'SERVER' },
   ]
 
   it('are in order of time, and lead to the task where they took effect', () => {

@@ -20,7 +20,7 @@ const AT = '2026-01-01T00:00:00.000Z'
 const queued = { type: 'run_queued', queuedAt: AT, ensemble: 'e', workflow: 'SEQUENTIAL' }
 const bodies = [
   { ...queued, totalTasks: 0, inputs: {}, tags: {} },
-  { type: 'run_cancelling', mode: 'abort', requestedAt: AT },
+  { type: 'run_cancelling', mode: 'abort', cause: 'SERVER', requestedAt: AT },
   { type: 'run_result', status: 'CANCELLED', outputs: [], durationMs: 5 },
 ]
 // NOTE: events with all their fields, which the reader validates.

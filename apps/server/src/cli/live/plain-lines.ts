@@ -1,5 +1,11 @@
 /** Pure: formats events as lines of plain text. */
-import { eventTime, type ReviewState, type LoggedRunEvent, type RunState } from '@tutti/protocol'
+import {
+  eventTime,
+  type LoggedRunEvent,
+  type ReviewState,
+  type RunEventOf,
+  type RunState,
+} from '@tutti/protocol'
 
 import { formatTerminalCount, formatTerminalDuration, formatStopwatch } from './format-values.ts'
 import { earlyEndText } from './task-line.ts'
@@ -45,7 +51,7 @@ function formatEvent(event: LoggedRunEvent, state: RunState): readonly string[] 
       }
       return [`run forked from ${event.parentRunId} after event ${event.at}`]
     case 'run_cancelling':
-      return [`cancel requested${formatActor(event.actor)}`]
+      return [formatCancel(event)]
     case 'model_switched':
       return [
         `model switched to ${toSingleLine(event.model)}${event.taskName === undefined ? '' : ` for ${toSingleLine(event.taskName)}`}`,
@@ -158,6 +164,26 @@ function reviewLines(event: ReviewEvent, { reviews }: RunState): readonly string
       return review?.status === 'TIMED_OUT' ? [`${task}: review timed out, ${event.action}`] : []
     case 'review_withdrawn':
       return [`${task}: review withdrawn: ${toSingleLine(event.reason)}`]
+  }
+}
+
+/** Returns a line about a cancel, with what caused it. */
+function formatCancel({
+  cause,
+  actor,
+}: Pick<RunEventOf<'run_cancelling'>, 'cause' | 'actor'>): string {
+  const whose = actor === undefined ? '' : ` of ${toSingleLine(actor)}`
+  switch (cause) {
+    case 'CALLER':
+      return `cancel requested${formatActor(actor)}`
+    case 'CLIENT_LEFT':
+      return `cancelled because the client${whose} left`
+    case 'DEADLINE':
+      return `cancelled at the deadline of its caller${actor === undefined ? '' : ` ${toSingleLine(actor)}`}`
+    case 'LIMIT':
+      return `cancelled at the cost or token limit of its caller${actor === undefined ? '' : ` ${toSingleLine(actor)}`}`
+    case 'SERVER':
+      return 'cancelled by the server'
   }
 }
 

@@ -1,6 +1,6 @@
 /** Events of a run as a whole: queued, resumed, cancelling, started, completed, result. */
 import Type from 'typebox'
-import { CancelMode, ReplayMode, RunOutcome, Workflow } from '../enums.ts'
+import { CancelCause, CancelMode, ReplayMode, RunOutcome, Workflow } from '../enums.ts'
 import { Count, DurationMs, Instant, StringMap, TagMap, TokenCount } from '../scalars.ts'
 import { RunMetrics } from '../run-metrics.ts'
 
@@ -92,13 +92,19 @@ export const RunForked = Type.Object({
 })
 export type RunForked = Static<typeof RunForked>
 
+/** What caused a cancel, shared by `run_cancelling` and `run_result`. */
+const cancelOrigin = {
+  cause: CancelCause,
+  /** Name of the key of the caller that requested the cancel, left, or set the deadline or limit. */
+  actor: Type.Optional(Type.String()),
+}
+
 /** A cancel was requested and the work in flight is stopping. */
 export const RunCancelling = Type.Object({
   type: Type.Literal('run_cancelling'),
   requestedAt: Instant,
   mode: CancelMode,
-  /** Name of the key that requested the cancel. */
-  actor: Type.Optional(Type.String()),
+  ...cancelOrigin,
 })
 export type RunCancelling = Static<typeof RunCancelling>
 
@@ -163,5 +169,7 @@ export const RunResultEvent = Type.Object({
   error: Type.Optional(Type.String()),
   /** Failure code, as open text; present with `error`. */
   code: Type.Optional(Type.String()),
+  /** What caused the cancel; absent unless the run was cancelled. */
+  cancel: Type.Optional(Type.Object(cancelOrigin)),
 })
 export type RunResultEvent = Static<typeof RunResultEvent>

@@ -1,7 +1,7 @@
 /** Tickets for browsers, identity of the caller, and the audit log. */
 import Type from 'typebox'
 import { ErrorCodeName } from '../error-body.ts'
-import { Scope } from '../enums.ts'
+import { CancelCause, Scope } from '../enums.ts'
 import { CLOSED, Count, Instant, Limit, NullableText } from '../scalars.ts'
 
 import type { Static } from '../../static.ts'
@@ -82,6 +82,8 @@ export const AuditEntry = Type.Object({
   runId: Type.Optional(Type.String()),
   /** Review, tool or tag that the action was about. */
   target: Type.Optional(Type.String()),
+  /** With `cancelRun`: what caused the cancel, unless a caller requested it. */
+  cause: Type.Optional(CancelCause),
   /** Outcome of the action. */
   outcome: Type.Enum(['DONE', 'REFUSED', 'FAILED']),
   /** Error code; present unless the outcome is DONE. */
