@@ -270,7 +270,9 @@ describe('plain lines', () => {
       }),
       eventOf('review_timed_out'),
       eventOf('review_decided', { feedback: 'Too\ndear', decidedBy: 'ann' }),
-      eventOf('run_cancelling', { actor: 'bob' }),
+      eventOf('task_attempt_failed', { code: 'REVIEW_REJECTED', reason: 'No', willRetry: true }),
+      eventOf('run_cancelling', { cause: 'CALLER', actor: 'bob' }),
+      eventOf('run_cancelling', { cause: 'DEADLINE', actor: 'bob' }),
       eventOf('model_switched', { taskName: 'writer' }),
       eventOf('run_resumed'),
       eventOf('token'),
@@ -285,7 +287,10 @@ describe('plain lines', () => {
     expect(text).toContain('researcher: waiting for review: Call "pay"?\n')
     expect(text).toMatch(/researcher: decide with: tutti review \S+\n/)
     expect(text).toMatch(/researcher: reviewed by ann, [A-Z_]+: Too dear\n/)
+    expect(text).toContain('rejected by the reviewer; repeating it with the feedback\n')
+    expect(text).not.toContain('failed after')
     expect(text).toContain('] cancel requested by bob\n')
+    expect(text).toContain('] cancelled at the deadline of its caller bob\n')
     expect(text).toMatch(/model switched to \S+ for writer\n/)
     expect(lines.filter((line) => line.includes('review timed out'))).toHaveLength(1)
     expect(text).not.toContain('token')

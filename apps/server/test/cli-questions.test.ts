@@ -105,7 +105,7 @@ it('asks for the answer first on a terminal, and again with the text that the se
   await terminal.until('Your answer')
   terminal.write('4x')
   terminal.write(KEYS.enter)
-  await terminal.until('answer: must be an integer, got "4x"')
+  await terminal.until('must be an integer, got "4x"')
   await terminal.until(/Your answer[^]*4x[^]*Your answer[^]*4x/)
   terminal.write(KEYS.backspace)
   terminal.write('2')

@@ -3,8 +3,8 @@
  * result of the call.
  *
  * ENS-K1 Every agent of a run may call the client tools of the run, in addition to its own tools.
- * ENS-K2 A call opens a review with `clientTool: true` and the validated input. The answer is the result of the
- *    call; a rejection is a failed call.
+ * ENS-K2 A call opens a review of the kind CLIENT_TOOL with the validated input. The answer is the result of the call;
+ *    a rejection is a failed call.
  * ENS-K3 Calls of client tools wait concurrently, outside the limits for tool calls.
  * ENS-K4 A call that is not answered in time fails, and its agent continues.
  */

@@ -93,6 +93,10 @@ function formatTaskEvent(event: LoggedRunEvent): readonly string[] {
     }
     case 'task_attempt_failed':
     case 'task_failed': {
+      if (event.code === 'REVIEW_REJECTED') {
+        const next = event.willRetry ? '; repeating it with the feedback' : ''
+        return [`${toSingleLine(event.taskName)}: rejected by the reviewer${next}`]
+      }
       const next = event.willRetry ? '; retrying' : ''
       return [
         `${toSingleLine(event.taskName)}: failed after ${formatTerminalDuration(event.durationMs)}: ${toSingleLine(event.reason)}${next}`,
