@@ -109,7 +109,11 @@ describe('decode, of an invalid value', () => {
       '/seq',
     ])
     expect(paths(decodeLoggedRunEvent({ ...cancelling, type: 'nope' }))).toEqual(['/type'])
-    expect(paths(decodeRunEvent({ type: 'run_cancelling' }))).toEqual(['/requestedAt', '/mode', '/cause'])
+    expect(paths(decodeRunEvent({ type: 'run_cancelling' }))).toEqual([
+      '/requestedAt',
+      '/mode',
+      '/cause',
+    ])
   })
 })
 

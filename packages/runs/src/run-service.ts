@@ -380,20 +380,15 @@ export class RunService {
     return this.#storage.runs.listByChange(query)
   }
 
-  /**
-   * Returns the reviews that wait for a decision, of one run or of all, and of these kinds or of all, in the order in
-   * which they opened.
-   */
-  async openReviews({ runId, kinds }: OpenReviewsQuery = {}): Promise<readonly ReviewRecord[]> {
-    const about = { ...field('runId', runId), ...field('kinds', kinds) }
-    const query = { open: true, maxBytes: REVIEW_PAGE_BYTES, ...about }
+  /** Returns open reviews, of one run or of all, and of some kinds or of all, in the order in which they opened. */
+  async openReviews(which: OpenReviewsQuery = {}): Promise<readonly ReviewRecord[]> {
+    const query = { ...which, open: true, maxBytes: REVIEW_PAGE_BYTES }
     return this.#unreadable.report(await this.#storage.runs.reviews(query))
   }
 
-  /** Counts all open reviews, of one run or of all, and of these kinds or of all. */
-  countOpenReviews({ runId, kinds }: OpenReviewsQuery = {}): Promise<number> {
-    const about = { ...field('runId', runId), ...field('kinds', kinds) }
-    return this.#storage.runs.countReviews({ open: true, ...about })
+  /** Counts open reviews, of one run or of all, and of some kinds or of all. */
+  countOpenReviews(which: OpenReviewsQuery = {}): Promise<number> {
+    return this.#storage.runs.countReviews({ ...which, open: true })
   }
 
   /** Returns an open or closed review; undefined when the id is unknown. */

@@ -18,7 +18,6 @@ interface ReviewedTask {
 export interface OpenReview extends ReviewedTask {
   readonly reviewId: string
   readonly runId: string
-  /** What the review asks for. */
   readonly kind: ReviewKind
   /** Time of the review relative to its task. */
   readonly timing: ReviewTiming

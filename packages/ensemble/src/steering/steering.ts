@@ -42,7 +42,7 @@ export interface CancelRunOptions {
    * and starts no others. @default abort
    */
   readonly mode?: CancelMode
-  /** What caused the cancel. @default SERVER */
+  /** Cause of the cancel. @default SERVER */
   readonly cause?: CancelCause
   /** Name of the caller's API key, for the record. */
   readonly actor?: string

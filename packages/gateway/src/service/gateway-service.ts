@@ -37,7 +37,7 @@ import {
   type UsageLimits,
 } from './caller-limits.ts'
 import { addEventUsage, NO_RUN_USAGE } from './usage.ts'
-import { Countdown, exceedsWorkingTime } from './working-time.ts'
+import { RemainingTime, exceedsWorkingTime } from './working-time.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
 import { auditedCall, type GatewayAction, type GatewayCall } from './gateway-call.ts'
@@ -282,7 +282,7 @@ export class GatewayService {
 
   /** Cancels a run at `deadlineAt`, in milliseconds since 1970, unless it has ended: its caller has left. */
   cancelAt(run: RunRecord, deadlineAt: number, caller: Caller): void {
-    const { runs, clock } = this.options
+    const { clock } = this.options
     const { runId } = run
     void this.#retrying({ runId, what: 'cancel an abandoned run' }, async () => {
       const timeoutMs = Math.max(0, deadlineAt - clock.now())
@@ -302,7 +302,7 @@ export class GatewayService {
     this.#deadlines.set(runId, own)
     const { runs, clock } = this.options
     const { signal } = own
-    const countdown = new Countdown(clock, timeMs)
+    const countdown = new RemainingTime(clock, timeMs)
     const isNeeded = (): boolean => !signal.aborted && runs.state !== 'DRAINING'
     const what = 'cancel a run at its deadline'
     void this.#retrying({ runId, what, isNeeded }, async () => {

@@ -1,7 +1,7 @@
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { Countdown, exceedsWorkingTime } from './working-time.ts'
+import { RemainingTime, exceedsWorkingTime } from './working-time.ts'
 
 import type { LoggedRunEvent, ReviewKind } from '@tutti/protocol'
 import type { RunService } from '@tutti/runs'
@@ -34,7 +34,7 @@ function measure(signal: AbortSignal = new AbortController().signal) {
       }
     },
   } as unknown as Pick<RunService, 'follow'>
-  const countdown = new Countdown(clock, 30_000)
+  const countdown = new RemainingTime(clock, 30_000)
   const result = exceedsWorkingTime({ runs, clock, runId: 'run-1', countdown, signal })
   let outcome: boolean | undefined
   void result.then((exceeds) => {

@@ -5,7 +5,7 @@ import type { Clock } from '@tutti/core'
 import type { RunService } from '@tutti/runs'
 
 /** A time limit that can be paused. It counts from its creation. */
-export class Countdown {
+export class RemainingTime {
   readonly #clock: Clock
   #leftMs: number
   /** Time at which it continued, as `Clock.elapsed`; undefined while it is paused. */
@@ -42,7 +42,7 @@ export interface TimedRun {
   readonly runs: Pick<RunService, 'follow'>
   readonly clock: Clock
   readonly runId: string
-  readonly countdown: Countdown
+  readonly countdown: RemainingTime
   /** Ends the wait. */
   readonly signal: AbortSignal
 }

@@ -17,7 +17,7 @@ export interface RunState {
   readonly status: RunStatus
   /** Present once a cancel was requested. */
   readonly cancelMode?: CancelMode
-  /** What caused the last cancel, and the key of its caller. */
+  /** Cause of the last cancel, and the key of its caller. */
   readonly cancel?: { readonly cause: CancelCause; readonly actor?: string }
   readonly workflow?: Workflow
   readonly inputs: Readonly<Record<string, string>>

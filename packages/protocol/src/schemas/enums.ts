@@ -75,7 +75,7 @@ export const CancelMode = Type.Enum(['abort', 'boundary'])
 export type CancelMode = Static<typeof CancelMode>
 
 /**
- * What caused a cancel:
+ * Cause of a cancel:
  *
  * - CALLER: a caller requested it;
  * - CLIENT_LEFT: the only client that could read the result disconnected;
@@ -98,7 +98,7 @@ export const ReviewTiming = Type.Enum(['BEFORE_EXECUTION', 'DURING_EXECUTION', '
 export type ReviewTiming = Static<typeof ReviewTiming>
 
 /**
- * What a review asks for:
+ * Kind of a review, by the request to its reviewer:
  *
  * - TASK_INPUT: whether a task may begin with its description;
  * - TASK_OUTPUT: whether the output of a task is accepted;

@@ -4,7 +4,7 @@ import { isQuestion, isClientCall, type ReviewClosing, type ReviewLike } from '.
 
 import type { ReviewDecisionKind, ReviewKind, ReviewTimeoutAction } from '@tutti/protocol'
 
-/** What each kind of review waits for. */
+/** Time of each kind of review, or what it waits for. */
 const MOMENTS: Readonly<Record<ReviewKind, string>> = {
   TASK_INPUT: 'before the task starts',
   TASK_OUTPUT: 'after the task ends',

@@ -61,7 +61,7 @@ export const ReviewItem = memo(function ReviewRow({
           review={review}
           question={question}
           isSelected={isSelected}
-          // Several reviews are approved or rejected at once, which is no answer to a question.
+          // Several reviews are approved or rejected at once, which does not answer a question.
           onSelect={isForbidden || isQuestion(review) ? undefined : onSelect}
         />
         <div className={styles['what']}>

@@ -92,7 +92,7 @@ export const RunForked = Type.Object({
 })
 export type RunForked = Static<typeof RunForked>
 
-/** What caused a cancel, shared by `run_cancelling` and `run_result`. */
+/** Cause of a cancel, shared by `run_cancelling` and `run_result`. */
 const cancelOrigin = {
   cause: CancelCause,
   /** Name of the key of the caller that requested the cancel, left, or set the deadline or limit. */
@@ -169,7 +169,7 @@ export const RunResultEvent = Type.Object({
   error: Type.Optional(Type.String()),
   /** Failure code, as open text; present with `error`. */
   code: Type.Optional(Type.String()),
-  /** What caused the cancel; absent unless the run was cancelled. */
+  /** Cause of the cancel; absent unless the run was cancelled. */
   cancel: Type.Optional(Type.Object(cancelOrigin)),
 })
 export type RunResultEvent = Static<typeof RunResultEvent>
