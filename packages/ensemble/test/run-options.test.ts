@@ -109,9 +109,12 @@ describe('[ENS-E19] the log', () => {
     expect(call?.[1]?.['result']).toMatch(shown)
   })
 
-  it('has failed tasks and model calls', async () => {
-    const lines: string[] = []
-    const note: Logger['info'] = (message) => lines.push(message)
+  it('has failed tasks, model calls and runs as warnings that name the cause', async () => {
+    const lines: unknown[] = []
+    const note =
+      (level: string): Logger['info'] =>
+      (message, { code, reason } = {}) =>
+        lines.push([level, message, code, reason])
     const model = scriptedModel([new Error('No'), new Error('No')])
     const team = ensemble({
       name: 'team',
@@ -119,9 +122,14 @@ describe('[ENS-E19] the log', () => {
       model,
       modelRetries: 0,
     })
-    const logger = { debug: note, info: note, warn: () => undefined, error: () => undefined }
-    await team.run({}, { logger, verbose: true })
-    expect(lines).toEqual(['Task started', 'Model call failed', 'Task failed', 'Run ended'])
+    const [debug, info, warn, error] = [note('debug'), note('info'), note('warn'), note('error')]
+    await team.run({}, { logger: { debug, info, warn, error }, verbose: true })
+    expect(lines).toEqual([
+      ['info', 'Task started', undefined, undefined],
+      ['warn', 'Model call failed', 'MODEL_FAILED', 'No'],
+      ['warn', 'Task failed', 'MODEL_FAILED', expect.stringContaining('No')],
+      ['warn', 'Run ended', 'MODEL_FAILED', expect.stringContaining('No')],
+    ])
   })
 })
 

@@ -1,8 +1,10 @@
 /**
  * Logs the lifecycle of runs: one line when a run is accepted, started or taken over, and has ended, and one line per
- * task, at level debug if it has completed. Lines contain ids, names, codes and numbers, never text of people or models.
+ * task, at level debug if it has completed. Failures are warnings with the message of their error. Apart from these
+ * messages, lines contain ids, names, codes and numbers, never text of people or models.
  */
-import type { Logger, LogFields } from '@tutti/core'
+import { limitText, type Logger, type LogFields } from '@tutti/core'
+
 import type { LoggedRunEvent } from '@tutti/protocol'
 import type { RunActivity, RunRecord, RunServiceOptions } from '@tutti/runs'
 
@@ -73,10 +75,12 @@ const RELEASED = {
 function logEvent(logger: Logger, run: RunFields, event: LoggedRunEvent): void {
   switch (event.type) {
     case 'run_result': {
-      const { status, durationMs, code, metrics } = event
+      const { status, durationMs, code, error, metrics } = event
       const { totalTokens, totalToolCalls, costUsd } = metrics ?? {}
       const used = { totalTokens, totalToolCalls, costUsd }
-      logger.info('Run ended', { ...run, status, durationMs, code, ...used })
+      const level = status === 'FAILED' ? 'warn' : 'info'
+      const failure = { code, reason: shortenReason(error) }
+      logger[level]('Run ended', { ...run, status, durationMs, ...failure, ...used })
       return
     }
     case 'task_completed': {
@@ -87,17 +91,25 @@ function logEvent(logger: Logger, run: RunFields, event: LoggedRunEvent): void {
     case 'task_attempt_failed':
     case 'task_failed': {
       const { taskName, attempt, durationMs, code, willRetry } = event
-      logger.info('Task failed', { ...run, taskName, attempt, durationMs, code, willRetry })
+      const failure = { code, reason: shortenReason(event.reason), willRetry }
+      logger.warn('Task failed', { ...run, taskName, attempt, durationMs, ...failure })
       return
     }
     case 'llm_iteration_failed': {
       const { taskName, attempt, model, code, retryInMs, nextModel } = event
-      const fields = { ...run, taskName, attempt, model, code, retryInMs, nextModel }
-      logger.info('Model call failed', fields)
+      const failure = { code, reason: shortenReason(event.reason), retryInMs, nextModel }
+      logger.warn('Model call failed', { ...run, taskName, attempt, model, ...failure })
       return
     }
     default:
   }
+}
+
+/** Maximum length of the message of an error in a line, in characters. Its event has all of it. */
+const MAX_REASON_LENGTH = 2_000
+
+function shortenReason(reason: string | undefined): string | undefined {
+  return reason === undefined ? undefined : limitText(reason, MAX_REASON_LENGTH)
 }
 
 function toRunFields({

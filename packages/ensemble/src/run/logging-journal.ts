@@ -13,12 +13,14 @@ export interface RunLogging {
   readonly toolLogTruncateLength: number
 }
 
-/** Wraps a journal so that a `verbose` run logs its events. */
+/** Wraps a journal so that a `verbose` run logs its events; failures are warnings with the message of their error. */
 export function createLoggingJournal(journal: RunJournal, log: RunLogging): RunJournal {
   if (!log.verbose) return journal
   const logEvent = (event: RunEvent): void => {
     const line = toLogLine(event, log.toolLogTruncateLength)
-    if (line !== undefined) log.logger.info(line.message, { runId: log.runId, ...line.fields })
+    if (line === undefined) return
+    const level = line.isFailure === true ? 'warn' : 'info'
+    log.logger[level](line.message, { runId: log.runId, ...line.fields })
   }
   return {
     emit(event, step) {
@@ -35,6 +37,7 @@ export function createLoggingJournal(journal: RunJournal, log: RunLogging): RunJ
 interface Line {
   readonly message: string
   readonly fields: Readonly<Record<string, unknown>>
+  readonly isFailure?: boolean
 }
 
 /** Returns the log line of an event; undefined for events that are too frequent or add nothing. */
@@ -50,7 +53,11 @@ function toLogLine(event: RunEvent, toolLogLength: number): Line | undefined {
       return createLine('Model answered', { task: taskName, iterationIndex, ...used, ...answer })
     }
     case 'llm_iteration_failed':
-      return createLine('Model call failed', { task: event.taskName, reason: event.reason })
+      return createFailureLine('Model call failed', {
+        task: event.taskName,
+        code: event.code,
+        reason: event.reason,
+      })
     case 'tool_called': {
       const { taskName, toolName, outcome, durationMs, toolArguments, toolResult } = event
       const limit = toolLogLength < 0 ? Infinity : toolLogLength
@@ -62,13 +69,17 @@ function toLogLine(event: RunEvent, toolLogLength: number): Line | undefined {
       return createLine('Task completed', { task: event.taskName, durationMs: event.durationMs })
     case 'task_attempt_failed':
     case 'task_failed':
-      return createLine('Task failed', {
+      return createFailureLine('Task failed', {
         task: event.taskName,
         code: event.code,
         reason: event.reason,
       })
-    case 'run_result':
-      return createLine('Run ended', { status: event.status, durationMs: event.durationMs })
+    case 'run_result': {
+      const { status, durationMs, code, error: reason } = event
+      return status === 'FAILED'
+        ? createFailureLine('Run ended', { status, durationMs, code, reason })
+        : createLine('Run ended', { status, durationMs })
+    }
     default:
       return undefined
   }
@@ -76,4 +87,8 @@ function toLogLine(event: RunEvent, toolLogLength: number): Line | undefined {
 
 function createLine(message: string, fields: Line['fields']): Line {
   return { message, fields }
+}
+
+function createFailureLine(message: string, fields: Line['fields']): Line {
+  return { message, fields, isFailure: true }
 }
