@@ -110,7 +110,7 @@ describe('[ENS-W9] a manager', () => {
     ])
   })
 
-  it('gives a worker its description as the goal, unless the worker has its own goal', async () => {
+  it('names only the own goal of a worker in its system message', async () => {
     const model = teamModel({
       [MANAGER]: [delegate(['Writer', 'Be brief'], ['Researcher', 'Look']), 'Done'],
       Writer: ['Brief'],
@@ -122,7 +122,7 @@ describe('[ENS-W9] a manager', () => {
     const goals = ['Writer', 'Researcher'].map(
       (role) => /goal is: (.*)/.exec(model.requestsOf(role)[0]?.messages[0]?.content ?? '')?.[1],
     )
-    expect(goals).toEqual(['Be brief', 'Be a good Researcher'])
+    expect(goals).toEqual([undefined, 'Be a good Researcher'])
   })
 
   it('can leave tasks undone, which are skipped, and the run is completed', async () => {

@@ -139,17 +139,19 @@ describe('[ENS-C12] a task with a delegated task', () => {
   })
 })
 
-it('[ENS-H3] a peer without its own goal gets the description of each task as its goal', async () => {
+it('[ENS-H3] a peer gets the description of each task in the user message only', async () => {
   const model = teamModel({
     Lead: [delegate(['Writer', 'Be brief']), 'Thanks'],
     Writer: ['Brief', 'My own work'],
   })
   const page = { name: 'page', description: 'Write a page' }
   await work(model, [worker('Lead', free), page])
-  const goals = model
-    .requestsOf('Writer')
-    .map(({ messages }) => /goal is: (.*)/.exec(messages[0]?.content ?? '')?.[1])
-  expect(goals).toEqual(['Be brief', 'Write a page'])
+  const requests = model.requestsOf('Writer').map(({ messages }) => messages)
+  expect(requests.map(([, user]) => /## Task\n(.*)/.exec(user?.content ?? '')?.[1])).toEqual([
+    'Be brief',
+    'Write a page',
+  ])
+  expect(requests.map(([system]) => system?.content?.includes('goal'))).toEqual([false, false])
 })
 
 describe('[ENS-L12] the delegation tool', () => {

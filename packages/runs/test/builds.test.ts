@@ -126,7 +126,7 @@ describe('a run that other code has begun', () => {
       fields: expect.objectContaining({
         runId,
         build: 'v1',
-        differences: ['play.description', 'play.agentGoal'],
+        differences: ['play.description'],
         next: expect.stringContaining(`tutti migrate ${runId} --to v2`),
       }),
     })
@@ -143,7 +143,7 @@ describe('a run that other code has begun', () => {
     expect(present.calls).toEqual(['first', 'last'])
     expect(present.logged).toContainEqual({
       message: 'Continuing a run with other code',
-      fields: expect.objectContaining({ differences: ['bow.description', 'bow.agentGoal'] }),
+      fields: expect.objectContaining({ differences: ['bow.description'] }),
     })
     await present.close()
   })

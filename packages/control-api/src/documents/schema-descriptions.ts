@@ -1257,7 +1257,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'TaskInput.taskDescription': 'Description of the task, with its inputs filled in.',
   'TaskInput.expectedOutput': 'Expected output, with its inputs filled in.',
   'TaskInput.agentRole': 'Role of the agent.',
-  'TaskInput.agentGoal': 'Goal of the agent.',
+  'TaskInput.agentGoal': 'Goal of the agent; the description of the task if the agent has none.',
   'TaskInput.agentBackground': 'Background of the agent; null when it has none.',
   'TaskInput.toolNames': 'Names of the tools of the agent.',
   'TaskInput.assembledContext':

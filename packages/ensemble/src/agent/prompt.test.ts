@@ -118,6 +118,12 @@ describe('[ENS-L22] the first messages of a task', () => {
     ])
   })
 
+  it('name no goal if the agent has none', () => {
+    expect(messages({ agent: agent({ role: 'Writer' }) })[0]).toBe(
+      'You are Writer.\nWork until the task is done, then answer with the final result only, complete in itself.',
+    )
+  })
+
   it('say that a revision without a reason was not accepted', () => {
     const [, user] = messages({ revision: { feedback: ' ', output: 'Jazz.' } })
     expect(user).toContain('back: It was not accepted.\n')

@@ -50,8 +50,8 @@ export function createDirectiveMessage(directives: readonly Directive[]): Messag
 function renderSystemPrompt({ role, goal, background, responseFormat }: Agent): string {
   const lines = [`You are ${role}.`]
   if (background !== undefined) lines.push(background)
+  if (goal !== undefined) lines.push(`Your personal goal is: ${goal}`)
   lines.push(
-    `Your personal goal is: ${goal}`,
     'Work until the task is done, then answer with the final result only, complete in itself.',
   )
   if (responseFormat !== undefined) lines.push(`Put your answer in this form: ${responseFormat}`)

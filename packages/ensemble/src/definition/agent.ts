@@ -7,12 +7,15 @@ import type { ChatModel } from '../model/chat-model.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
 import type { AgentTool } from '@tutti/core'
 
-/** An agent: a role with a goal, and its tools. */
+/** An agent: a role, a goal and tools. */
 export interface Agent {
   /** Role, such as `Regulatory Researcher`. */
   readonly role: string
-  /** Goal. A goal that equals the description of its task is updated whenever the description is. */
-  readonly goal: string
+  /**
+   * Goal, as part of the system message. It is not a template: inputs of a run, which can come from strangers, never
+   * get the rank of the system. @default none: the task itself is the goal
+   */
+  readonly goal?: string
   /** Background of the agent, as context for its work. */
   readonly background?: string
   readonly tools: readonly AgentTool[]
@@ -106,5 +109,5 @@ export function synthesizeAgent(description: string): Agent {
   const words = description.toLowerCase().split(/\W+/, WORDS_SEARCHED)
   const verb = words.find((word) => Object.hasOwn(ROLES, word))
   const role = (verb === undefined ? undefined : ROLES[verb]) ?? 'Agent'
-  return { role, goal: description, tools: [] }
+  return { role, tools: [] }
 }

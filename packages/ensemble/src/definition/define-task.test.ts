@@ -16,7 +16,7 @@ describe('task', () => {
       name: 'research-the-history-of-jazz',
       description: 'Research the history of jazz',
       expectedOutput: DEFAULT_EXPECTED_OUTPUT,
-      agent: { role: 'Researcher', goal: 'Research the history of jazz', tools: [] },
+      agent: { role: 'Researcher', tools: [] },
       tools: [],
       context: [],
       maxIterations: 25,

@@ -78,7 +78,7 @@ function listNames(tasks: readonly (Task | string)[]): readonly string[] {
 
 function chooseAgent({ agent, handler, description }: TaskDefinition): Agent {
   if (agent !== undefined) return agent
-  if (handler !== undefined) return { role: HANDLER_ROLE, goal: description, tools: [] }
+  if (handler !== undefined) return { role: HANDLER_ROLE, tools: [] }
   return synthesizeAgent(description)
 }
 

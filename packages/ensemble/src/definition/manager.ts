@@ -44,10 +44,9 @@ export function createManagerTask(
   }
 }
 
-/** Describes a worker to its manager, without a goal that equals its task. */
-function describeWorker({ agent: { role, goal, background }, description }: Task): string {
-  const about = [goal === description ? undefined : goal, background]
-  const text = about.filter((part) => part !== undefined).join(' ')
+/** Describes a worker to its manager. */
+function describeWorker({ agent: { role, goal, background } }: Task): string {
+  const text = [goal, background].filter((part) => part !== undefined).join(' ')
   return text === '' ? `- ${role}` : `- ${role}: ${text}`
 }
 

@@ -1,7 +1,6 @@
 /** Pure: renders the texts of a task with the inputs of the run. */
 import { renderTemplate, type Inputs } from './template.ts'
 
-import type { Agent } from './agent.ts'
 import type { Task } from './task.ts'
 
 /** Texts of a task with the inputs of the run filled in. */
@@ -19,12 +18,4 @@ export function renderTask(
     description: renderTemplate(description, inputs),
     expectedOutput: renderTemplate(expectedOutput, inputs),
   }
-}
-
-/** Returns the agent of a task; a goal that equals the description is rendered too. */
-export function renderAgent(
-  { agent, description }: Pick<Task, 'agent' | 'description'>,
-  text: TaskText,
-): Agent {
-  return agent.goal === description ? { ...agent, goal: text.description } : agent
 }

@@ -348,10 +348,8 @@ export function createWorkerTask(
 ): Task | undefined {
   const declared = tasks.find(({ agent }) => agent.role === role)
   if (declared === undefined) return undefined
-  const isFollowing = declared.agent.goal === declared.description
-  const agent = isFollowing ? { ...declared.agent, goal: description } : declared.agent
-  if (plan.workflow === 'HIERARCHICAL') return { ...declared, agent, description }
-  const { model } = declared
+  if (plan.workflow === 'HIERARCHICAL') return { ...declared, description }
+  const { agent, model } = declared
   return task({ name: role, description, agent, ...(model === undefined ? {} : { model }) })
 }
 

@@ -17,7 +17,7 @@ import { runAgentLoop, type TaskAnswer } from '../agent/loop.ts'
 import { ModelChain, type RunModels } from '../agent/model-chain.ts'
 import { readNotes, reflect, remember, type MemoryStores } from '../agent/notes.ts'
 import { renderContext } from '../agent/prompt.ts'
-import { renderAgent, type TaskText } from '../definition/task-text.ts'
+import type { TaskText } from '../definition/task-text.ts'
 import { listTaskTools } from '../hierarchy/delegate-tool.ts'
 import { renderOutputInstructions } from '../output/structured-output.ts'
 import { digestOutput } from '../scope/replay.ts'
@@ -224,7 +224,7 @@ async function askAgent(input: AttemptInput, models: ModelChain): Promise<TaskAn
     directives,
     endsWithAnswer: endsWithAnswer(scope),
     prompt: {
-      agent: renderAgent(task, text),
+      agent: task.agent,
       text,
       instructions: task.instructions,
       history: scope.run.history,
@@ -295,7 +295,7 @@ function recordInput(
       taskDescription: identity.taskDescription,
       expectedOutput: text.expectedOutput,
       agentRole: identity.agentRole,
-      agentGoal: renderAgent(task, text).goal,
+      agentGoal: task.agent.goal ?? text.description,
       agentBackground: task.agent.background ?? null,
       toolNames: tools.map((tool) => tool.name),
       assembledContext: limitText(assembleContext(context, task), CONTEXT_SHOWN),

@@ -60,7 +60,7 @@ function applyOverride(
   return tryTask(path, refusals, () =>
     task({
       ...original,
-      agent: changeAgent(original, remaining, description),
+      agent: keepTools(original.agent, remaining),
       tools: [...remaining, ...added.filter(({ name }) => !has.has(name))],
       ...field('description', description),
       ...field('expectedOutput', expectedOutput),
@@ -73,14 +73,8 @@ function applyOverride(
   )
 }
 
-/** Returns the agent with the remaining tools; a goal that equals the description follows the new one. */
-function changeAgent(
-  { agent, description: before }: Task,
-  remaining: readonly AgentTool[],
-  description: string = before,
-): Agent {
-  const goal = agent.goal === before ? description : agent.goal
-  return { ...agent, goal, tools: agent.tools.filter((tool) => remaining.includes(tool)) }
+function keepTools(agent: Agent, remaining: readonly AgentTool[]): Agent {
+  return { ...agent, tools: agent.tools.filter((tool) => remaining.includes(tool)) }
 }
 
 /** Appends the context of the request to that of the task. */

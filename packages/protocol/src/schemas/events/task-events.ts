@@ -31,7 +31,7 @@ export const TaskInput = Type.Object({
   expectedOutput: Type.String(),
   /** Role of the agent. */
   agentRole: Type.String(),
-  /** Goal of the agent. */
+  /** Goal of the agent; the description of the task if the agent has none. */
   agentGoal: Type.String(),
   /** Background of the agent; null when it has none. */
   agentBackground: NullableText,
