@@ -6,7 +6,10 @@ import type { ChatModel, Ensemble } from '@tutti/ensemble'
 export interface TuttiConfig {
   /** Ensembles that requests may name, at least one. The first is the default. */
   readonly ensembles: readonly Ensemble[]
-  /** Tools that requests may name. @default none */
+  /**
+   * The catalog: tools that requests may name, and that callers with `tools:invoke` and MCP clients call directly, without
+   * the budget, the guardrails and the order of an ensemble. Tools of tasks need not be listed. @default none
+   */
   readonly tools?: readonly AgentTool[]
   /**
    * Models that requests may name, by alias: a model, or a string such as `anthropic:claude-haiku-4-5`
@@ -231,7 +234,7 @@ export type WebhookEvent = 'run.completed' | 'run.failed' | 'run.cancelled' | 'r
 export interface SharedConfig {
   /** Names of shared ensembles. @default all */
   readonly ensembles?: readonly string[]
-  /** Names of shared tools. @default all */
+  /** Names of shared tools, among the `tools` of the config. @default all of them */
   readonly tools?: readonly string[]
   /** Aliases of models that clients may name in place of an ensemble. @default all */
   readonly models?: readonly string[]

@@ -1,6 +1,7 @@
 /** The config of a server without a config file. */
 import { langchainModel } from '@tutti/langchain'
 
+import { measureText, readArticle, searchLibrary } from './library-tools.ts'
 import { reviewedEnsemble } from './reviewed-ensemble.ts'
 import { sampleEnsemble } from './sample-ensemble.ts'
 import { sampleModel } from './sample-model.ts'
@@ -20,6 +21,7 @@ export function sampleConfig(environment: Environment): TuttiConfig {
   const model = source === undefined ? sampleModel() : langchainModel(source)
   return {
     ensembles: [sampleEnsemble(model), reviewedEnsemble(model)],
+    tools: [searchLibrary, readArticle, measureText],
     models: { default: model },
   }
 }

@@ -6,7 +6,6 @@ import {
   systemClock,
   toolCatalog,
   TuttiError,
-  type AgentTool,
   type Logger,
   type ToolCatalog,
 } from '@tutti/core'
@@ -23,7 +22,6 @@ import {
   isSameTier,
   modelCatalog,
   type ChatModel,
-  type Ensemble,
   type ModelCatalog,
 } from '@tutti/ensemble'
 import { langchainModel } from '@tutti/langchain'
@@ -78,7 +76,7 @@ export async function startServer(
   assertSafeAddress(config, environment)
   const { ensembles } = config
   const { drainTimeoutMs = DEFAULT_DRAIN_TIMEOUT_MS } = config.limits ?? {}
-  const tools = toolCatalog(listTools(ensembles, config.tools ?? []))
+  const tools = toolCatalog(config.tools ?? [])
   const models = modelCatalog(toModels(config.models ?? {}), { tiers: config.modelTiers ?? {} })
   assertShared(config, { tools, models })
   assertTiers(config, models)
@@ -281,16 +279,6 @@ async function createOrClose<T>(
     if (!(error instanceof RangeError)) throw error
     throw new TuttiError('CONFIG_INVALID', errorMessage(error), { cause: error })
   }
-}
-
-/** Lists the configured tools, and the tools of ensembles with other names. */
-function listTools(
-  ensembles: readonly Ensemble[],
-  tools: readonly AgentTool[],
-): readonly AgentTool[] {
-  const taken = new Set(tools.map(({ name }) => name))
-  const others = ensembles.flatMap(({ tasks }) => tasks.flatMap((task) => task.tools))
-  return [...tools, ...others.filter(({ name }) => !taken.has(name) && taken.add(name))]
 }
 
 function toModels(
