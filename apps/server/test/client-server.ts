@@ -175,7 +175,12 @@ function ensembles(wait: ReturnType<typeof waitingTool>['tool']) {
     throw new Error('The model fell over')
   })
   return [
-    ensemble({ name: 'band', tasks: [tune, play], model }),
+    ensemble({
+      name: 'band',
+      tasks: [tune, play],
+      model,
+      inputs: ['a', 'b', 'c', 'd', 'e', 'text'],
+    }),
     ensemble({ name: 'panel', tasks: [decide], model }),
     ensemble({ name: 'soloist', tasks: [tune], model }),
     ensemble({ name: 'stumbler', tasks: [stumble], model: broken }),

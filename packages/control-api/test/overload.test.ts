@@ -74,7 +74,7 @@ describe('[API-B2] the body of a request', () => {
     const submit = (key: string, path = '/api/runs'): Promise<Response> =>
       api.post(
         path,
-        { inputs: { ...inputs, song: 'x'.repeat(240_000) } },
+        { inputs: { ...inputs, composer: 'x'.repeat(240_000) } },
         { authorization: `Bearer ${key}` },
       )
     const { budget } = api.runs

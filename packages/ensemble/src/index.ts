@@ -34,6 +34,7 @@ export type {
 } from './definition/delegation-limits.ts'
 export {
   assertInputs,
+  assertKnownInputs,
   inputVariables,
   missingInputs,
   taskVariables,

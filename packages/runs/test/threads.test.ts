@@ -26,6 +26,7 @@ const chat = (model = parrot()) =>
       task({ name: 'think', description: 'Think about {message}' }),
       task({ name: 'answer', description: 'Answer {message}' }),
     ],
+    inputs: ['tone'],
     model,
   })
 

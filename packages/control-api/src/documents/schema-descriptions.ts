@@ -404,6 +404,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   EnsembleInfo: 'Ensemble that a run can select.',
   'EnsembleInfo.variables':
     'Names of the template variables of all its tasks: the inputs that a run needs.',
+  'EnsembleInfo.inputs':
+    'Names of further inputs that a run may have. With it, a run with any other input is refused; absent if its author lists none.',
   'EnsembleInfo.tasks': 'Tasks of the ensemble.',
   EnsembleStarted:
     'The ensemble begins: templates and agents are resolved, and no task has started. With HIERARCHICAL the tasks are the workers and, last, the manager; delegated work is added as separate tasks by `delegation_started`. AgentEnsemble wire format.',

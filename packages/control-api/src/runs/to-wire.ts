@@ -243,11 +243,12 @@ export function toCapabilities(parts: Sharing & { readonly models: ModelCatalog 
     sharedTasks: sharedEnsembles(parts).map((one) => toSharedInfo(parts, one)),
     sharedTools: sharedTools(parts).map((one) => toSharedInfo(parts, one)),
     preconfiguredTasks: (ensembles[0]?.tasks ?? []).map(toPreconfiguredTask),
-    ensembles: ensembles.map(({ name, description, plan, tasks }) => ({
+    ensembles: ensembles.map(({ name, description, plan, tasks, inputs }) => ({
       name,
       description,
       workflow: plan.workflow,
       variables: [...inputVariables(tasks)],
+      ...(inputs === undefined ? {} : { inputs: [...inputs] }),
       tasks: tasks.map(toPreconfiguredTask),
     })),
   }

@@ -23,6 +23,7 @@ type EnsembleMethod = 'run' | 'start' | 'asAgent' | 'asTool'
 /** Names of options. A copy of an ensemble also has its computed parts. */
 const ENSEMBLE_NAMES = {
   name: true,
+  inputs: true,
   model: true,
   fallbackModels: true,
   rateLimit: true,

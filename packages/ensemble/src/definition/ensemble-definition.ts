@@ -18,6 +18,12 @@ export type ErrorStrategy = (typeof ERROR_STRATEGIES)[number]
 /** Settings that a definition and a resolved ensemble have in common. */
 interface EnsembleSettings {
   readonly name: string
+  /**
+   * Names of further inputs, in addition to the template variables of the tasks: those that handlers read, or that only
+   * label a run. A run with any other input is refused. @default none. Without the list, inputs are refused by name only
+   * if nothing can read them: tasks have template variables, and none has a handler
+   */
+  readonly inputs?: readonly string[]
   /** Model of the tasks and agents that set none. */
   readonly model?: ChatModel
   /** Models that are called, in this order, when a call of the first model fails for good. */

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 
-import { assertInputs, inputVariables, missingInputs, taskVariables } from './inputs.ts'
+import {
+  assertInputs,
+  assertKnownInputs,
+  inputVariables,
+  missingInputs,
+  taskVariables,
+} from './inputs.ts'
 import { task } from './define-task.ts'
 import { renderTask } from './task-text.ts'
 
@@ -87,5 +93,66 @@ describe('missing inputs', () => {
     expect(() => {
       assertInputs(trip, inputs)
     }).not.toThrow()
+  })
+})
+
+describe('[ENS-E30] unknown inputs', () => {
+  const greet = task({ description: 'Greet {customer} about {message}' })
+  const read = task({ name: 'read', description: 'Read', handler: () => 'x' })
+  const check = (
+    given: readonly string[],
+    { tasks = [greet], ...more }: Partial<Parameters<typeof assertKnownInputs>[0]> = {},
+  ): void => {
+    const inputs = Object.fromEntries(given.map((name) => [name, 'x']))
+    assertKnownInputs({ name: 'trip', tasks, ...more }, inputs)
+  }
+
+  it('are refused with all names, the known ones and a suggestion', () => {
+    const known = '(known: customer, message)'
+    const problems = [
+      {
+        path: '/inputs/mesage',
+        message: `is not a known input ${known}. Did you mean "message"?`,
+      },
+      { path: '/inputs/x', message: `is not a known input ${known}` },
+    ]
+    expect(() => {
+      check(['customer', 'message', 'mesage', 'x'])
+    }).toThrow(
+      expect.objectContaining({
+        code: 'BAD_REQUEST',
+        message: `Cannot run "trip": ${problems.map(({ path, message }) => `${path} ${message}`).join('; ')}`,
+        details: { problems },
+      }),
+    )
+  })
+
+  it('are refused if the ensemble lists its inputs, also next to handlers and without variables', () => {
+    expect(() => {
+      check(['locale'], { tasks: [greet, read], inputs: ['locale'] })
+    }).not.toThrow()
+    for (const tasks of [[greet, read], [read]]) {
+      expect(() => {
+        check(['locael'], { tasks, inputs: ['locale'] })
+      }).toThrow('Did you mean "locale"?')
+    }
+    expect(() => {
+      check(['x'], { tasks: [read], inputs: [] })
+    }).toThrow('/inputs/x is not a known input (there are none)')
+  })
+
+  it.each([
+    ['a task has a handler', [greet, read]],
+    ['no task has a variable', [task({ description: 'Stay' })]],
+  ])('are accepted if %s', (_, tasks) => {
+    expect(() => {
+      check(['anything'], { tasks })
+    }).not.toThrow()
+  })
+
+  it('do not include one that a text has in braces, which is refused for its name', () => {
+    expect(() => {
+      check(['a b'], { tasks: [task({ description: 'Say {a b} to {who}' })] })
+    }).toThrow('a template cannot have the inputs a b')
   })
 })

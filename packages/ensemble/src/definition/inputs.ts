@@ -1,9 +1,10 @@
 /** Pure: the inputs that tasks need, from the template variables in their texts. */
 import { TuttiError } from '@tutti/core'
-import { isTemplateName, shortList } from '@tutti/protocol'
+import { isTemplateName, shortList, shortText, suggest } from '@tutti/protocol'
 
 import { findTemplateVariables } from './template.ts'
 
+import type { EnsembleDefinition } from './ensemble-definition.ts'
 import type { Inputs } from './template.ts'
 import type { Task } from './task.ts'
 
@@ -51,6 +52,42 @@ export function assertInputs(
     `Cannot run "${ensemble.name}": missing inputs: ${missing.join(', ')}`,
     { details: { missing } },
   )
+}
+
+/**
+ * Refuses inputs that nothing reads, such as a mistyped name: they are neither a template variable nor in `inputs` of the
+ * ensemble. Without `inputs`, the code of a handler can read any input, and an ensemble without variables accepts any
+ * as labels.
+ *
+ * @throws {TuttiError} BAD_REQUEST naming every unknown input, each with its path in `details.problems`.
+ */
+export function assertKnownInputs(
+  { name, tasks, inputs: declared }: Pick<EnsembleDefinition, 'name' | 'tasks' | 'inputs'>,
+  inputs: Inputs,
+): void {
+  const variables = inputVariables(tasks)
+  if (declared === undefined && !readsVariablesOnly(tasks, variables)) return
+  const known = new Set([...variables, ...(declared ?? [])])
+  const unknown = Object.keys(inputs).filter((input) => !known.has(input))
+  if (unknown.length === 0) return
+  assertPossibleNames({ name, tasks }, inputs)
+  const list = known.size === 0 ? 'there are none' : `known: ${shortList([...known])}`
+  const problems = unknown.slice(0, MAX_UNKNOWN).map((input) => {
+    const meant = suggest(input, known)
+    const hint = meant === undefined ? '' : `. Did you mean "${meant}"?`
+    return { path: `/inputs/${shortText(input)}`, message: `is not a known input (${list})${hint}` }
+  })
+  const texts = problems.map(({ path, message }) => `${path} ${message}`)
+  throw new TuttiError('BAD_REQUEST', `Cannot run "${name}": ${texts.join('; ')}`, {
+    details: { problems },
+  })
+}
+
+/** Maximum number of unknown inputs that an error names. */
+const MAX_UNKNOWN = 20
+
+function readsVariablesOnly(tasks: readonly Task[], variables: readonly string[]): boolean {
+  return variables.length > 0 && tasks.every(({ handler }) => handler === undefined)
 }
 
 function assertPossibleNames(

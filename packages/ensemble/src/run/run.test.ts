@@ -75,7 +75,7 @@ describe('[ENS-E1] missing inputs', () => {
     const onEvent = (event: RunEvent): void => {
       events.push(event)
     }
-    const running = ensemble({ name: 'trip', tasks, model }).run({ extra: 'x' }, { onEvent })
+    const running = ensemble({ name: 'trip', tasks, model }).run({}, { onEvent })
     await expect(running).rejects.toMatchObject({
       code: 'INPUT_MISSING',
       message: 'Cannot run "trip": missing inputs: city, nights',

@@ -3,6 +3,7 @@ import { isoNow, newId, type Clock, type TraceContext } from '@tutti/core'
 import { toUserMessage } from '@tutti/protocol'
 import {
   assertInputs,
+  assertKnownInputs,
   assertTextSizes,
   findHistoryProblems,
   findUnpriced,
@@ -85,7 +86,7 @@ export interface NewRunOptions extends TextLimits {
 /**
  * Builds the run of a submission.
  *
- * @throws {TuttiError} as `RunEnsembles`; BAD_REQUEST for a cost limit that cannot be enforced and for tags that are too
+ * @throws {TuttiError} as `RunEnsembles`; BAD_REQUEST for inputs that nothing reads, for a cost limit that cannot be enforced and for tags that are too
  * large; INPUT_MISSING naming every template variable without a value; INPUT_TOO_LARGE naming the text, its size and
  * the limit.
  */
@@ -118,6 +119,13 @@ export function buildNewRun(submitted: RunSubmission, options: NewRunOptions): N
   assertClientTools(ensemble, submitted.clientTools)
   if (reviews?.allowOverride !== true) assertRequiredReviews(template, request ?? {}, ensemble)
   if (submitted.isAllowance !== true) assertPriced(ensemble, submitted.budget, prices)
+  // Inputs of a fork are those of its parent too, which other code may have accepted.
+  if (submitted.fork === undefined) {
+    const isOther = submitted.tasks !== undefined || submitted.taskOverrides === undefined
+    // An override can remove the variable of an input.
+    const tasks = isOther ? ensemble.tasks : [...template.tasks, ...ensemble.tasks]
+    assertKnownInputs({ ...ensemble, tasks }, inputs)
+  }
   assertInputs(ensemble, inputs)
   assertTextSizes(ensemble, inputs, limits)
   const asked = pickRequest({ ...untraced, memo: undefined, origin: undefined })

@@ -5,7 +5,8 @@ import type { TuttiClient } from '@tutti/client'
 
 /**
  * Returns one line for each input that no task text of the ensemble uses. Returns none when that is unknown, because the
- * server does not list its capabilities or the request has its own tasks. Not an error: code can read any input.
+ * server does not list its capabilities or the request has its own tasks. Not an error where the server
+ * accepts them: code can read any input.
  */
 export async function describeUnusedInputs(
   client: TuttiClient,
@@ -24,12 +25,13 @@ function describeUnusedAmong(
 ): readonly string[] {
   const ensemble = ensembles.find(({ name }) => name === (body.ensemble ?? ensembles[0]?.name))
   if (ensemble === undefined) return []
+  const known = [...ensemble.variables, ...(ensemble.inputs ?? [])]
   // Overrides can contain texts with other variables.
   const texts = JSON.stringify(body.taskOverrides ?? {})
   return names
-    .filter((name) => !ensemble.variables.includes(name) && !texts.includes(`{${name}}`))
+    .filter((name) => !known.includes(name) && !texts.includes(`{${name}}`))
     .map((name) => {
-      const meant = suggest(name, ensemble.variables)
+      const meant = suggest(name, known)
       const hint = meant === undefined ? '' : `. Did you mean "${meant}"?`
       return `Input "${name}" is not used: no task of "${ensemble.name}" has {${name}}${hint}`
     })

@@ -64,6 +64,11 @@ export const EnsembleInfo = Type.Object({
   workflow: Workflow,
   /** Names of the template variables of all its tasks: the inputs that a run needs. */
   variables: Type.Array(Type.String()),
+  /**
+   * Names of further inputs that a run may have. With it, a run with any other input is refused; absent if its author
+   * lists none.
+   */
+  inputs: Type.Optional(Type.Array(Type.String())),
   /** Tasks of the ensemble. */
   tasks: Type.Array(PreconfiguredTask),
 })
