@@ -264,9 +264,9 @@ describe('tutti review', () => {
       tutti(['review', first.reviewId, '--json']),
       tutti(['review', first.reviewId]),
     ])
-    expect(list.stdout).toMatch(/^REVIEW +RUN +ENSEMBLE +TASK +TIME +QUESTION\n/)
+    expect(list.stdout).toMatch(/^REVIEW +TIME +TASK +ENSEMBLE +RUN\n/)
     expect(list.stdout).toMatch(
-      new RegExp(`\n${first.reviewId} +${first.runId} +panel +decide +9 min left +Good\\?\n`),
+      new RegExp(`\n${first.reviewId} +9 min left +decide +panel +${first.runId}\n  Good\\?\n`),
     )
     expect(JSON.parse(json.stdout)).toEqual({ reviews: [first], total: 1 })
     expect(JSON.parse(shown.stdout)).toEqual(first)
@@ -299,6 +299,28 @@ describe('tutti review', () => {
       stderr: expect.stringMatching(/--approve.*--exit|--exit.*--approve/),
     })
     await server.client().reviews.decide(again.reviewId, { decision: 'EXIT_EARLY' })
+  })
+
+  it('asks for all open reviews in turn on a terminal, and lists them with --list', async () => {
+    const reviews = [await startReviewedRun(), await startReviewedRun()]
+    const env = { TUTTI_URL: server.url }
+    await using list = openTerminal(['review', '--list'], { env, cols: 80 })
+    expect(await list.ended()).toBe(0)
+    const listed = list.history()
+    for (const { reviewId } of reviews) {
+      const at = listed.findIndex((line) => line.startsWith(reviewId))
+      expect(listed[at + 1]).toBe('  Good?')
+    }
+    await using terminal = openTerminal(['review'], { env })
+    await terminal.until('Approve')
+    terminal.write(KEYS.enter)
+    await terminal.until(/ CONTINUE[^]*Approve/)
+    terminal.write(KEYS.enter)
+    expect(await terminal.ended()).toBe(0)
+    for (const { runId, reviewId } of reviews) {
+      expect(terminal.history()).toContain(`${reviewId} CONTINUE`)
+      expect((await readEvents(server, runId)).at(-1)).toMatchObject({ status: 'COMPLETED' })
+    }
   })
 
   it('asks for a decision on a terminal', async () => {

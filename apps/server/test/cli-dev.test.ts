@@ -132,6 +132,38 @@ describe('tutti dev without a terminal', () => {
     await expect(fetch(url)).rejects.toThrow('fetch failed')
   })
 
+  it('continues a run that waits for a review after its prompt was edited', async () => {
+    const config = (description: string): string => `
+import { ensemble, task } from '@tutti/ensemble'
+const draft = task({ name: 'draft', description: '${description}', handler: () => 'A draft', review: { timeoutMs: 600_000 } })
+export default { ensembles: [ensemble({ name: 'writer', tasks: [draft] })] }
+`
+    using home = project({ 'tutti.config.ts': config('Draft a letter') })
+    await using dev = new CommandProcess(['dev'], { cwd: home.path, env: { PORT: '0' } })
+    await dev.until(/Tutti ready on \S+\n/)
+    const { runs, reviews } = createClient({
+      baseUrl: /ready on (\S+)/.exec(dev.stdout)?.[1] ?? '',
+    })
+    const { runId } = await runs.submit({})
+    const readIds = async () =>
+      (await reviews.list({ runId })).reviews.map(({ reviewId }) => reviewId)
+    await expect.poll(readIds, POLL_OPTIONS).toHaveLength(1)
+    const [before] = await readIds()
+    home.write('tutti.config.ts', config('Draft a short letter'))
+    await dev.until('Ready again')
+    // The reviewer saw other code, so the review is asked again.
+    await expect.poll(readIds, POLL_OPTIONS).not.toEqual([before])
+    await expect.poll(readIds, POLL_OPTIONS).toHaveLength(1)
+    const [reviewId = ''] = await readIds()
+    await reviews.decide(reviewId, { decision: 'CONTINUE' })
+    expect(await runs.result(runId)).toMatchObject({
+      status: 'COMPLETED',
+      outputs: [{ output: 'A draft' }],
+    })
+    dev.child.kill('SIGTERM')
+    expect((await dev.ended).code).toBe(0)
+  })
+
   it('waits for a file change when the server dies, and takes the server with it when it is killed', async () => {
     using home = project({
       'tutti.config.ts': `${HEAD}\nsetTimeout(() => process.exit(7), 1)\nawait sleep(60_000)\n`,

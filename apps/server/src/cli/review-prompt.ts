@@ -35,6 +35,8 @@ interface PromptState {
 export interface DecideOptions {
   /** Aborts when the decision is no longer needed. */
   readonly signal?: AbortSignal
+  /** Called for "Later", which differs from Escape and Ctrl-C for a command with more reviews. */
+  readonly onLater?: () => void
   readonly decide: (decision: ReviewDecisionBody) => Promise<ReviewDecisionApplied>
 }
 
@@ -55,7 +57,7 @@ export function canAskAtTerminal({
 export async function decideAtTerminal(
   review: AskedReview,
   io: CommandIo,
-  { signal, decide }: DecideOptions,
+  { signal, onLater, decide }: DecideOptions,
 ): Promise<ReviewDecisionApplied | undefined> {
   const prompts = await import('@clack/prompts')
   const isClosed = (): boolean => signal?.aborted === true
@@ -69,6 +71,7 @@ export async function decideAtTerminal(
   for (;;) {
     const choice = next ?? (await askChoice(state))
     next = undefined
+    if (choice === 'LATER') onLater?.()
     if (choice === undefined || choice === 'LATER') break
     const decision = await completeDecision(choice, state)
     if (isClosed()) break

@@ -75,7 +75,7 @@ export const SERVER_VARIABLES: readonly VariableDoc[] = [
   },
   {
     name: 'TUTTI_RESUME_POLICY',
-    byDefault: 'strict',
+    byDefault: 'strict; compatible with tutti dev',
     meaning:
       'runs of other code that this process continues: strict (no begun task differs), compatible (begun tasks differ in texts only) or latest (all)',
   },

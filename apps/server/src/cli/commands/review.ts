@@ -1,4 +1,4 @@
-/** `tutti review`: lists the open reviews and decides one. */
+/** `tutti review`: decides the open reviews, or lists them. */
 import { Option, type Command } from 'commander'
 
 import { ReviewKind } from '@tutti/protocol'
@@ -12,24 +12,30 @@ import type { ReviewCommandSettings } from '../review/review.ts'
 const DECISIONS = ['approve', 'answer', 'edit', 'reject', 'exit'] as const
 
 const MORE = `
-Without a decision, the command asks on the terminal. --answer takes the answer to a question as it is; for a question
-with a schema, it is the JSON value. --edit takes a file, or - for standard input, also with a long answer. Instead of the id of
+Without a decision, the command asks on the terminal: for the review with the id, or for all open ones in turn. Without a
+terminal and without an id, it lists them. --answer takes the answer to a question as it is; for a question with a schema, it
+is the JSON value. --edit takes a file, or - for standard input, also with a long answer. Instead of the id of
 a review you can give the id of a run that has exactly one open review.`
 
 /** Adds `tutti review`. */
 export function addReviewCommand(program: Command, context: CommandContext): void {
   const command = program
     .command('review')
-    .description('list the open reviews, or decide one')
+    .description('decide the open reviews on the terminal, or one of them; or list them')
     .argument('[id]', 'id of the review to decide')
-    .option('-r, --run <id>', 'list only the reviews of this run')
+    .option('-r, --run <id>', 'only the reviews of this run')
     .addOption(decision('approve', 'approve it unchanged'))
     .addOption(decision('answer', 'answer the question with this text', ' <text>'))
     .addOption(decision('edit', 'replace the reviewed text with this file and continue', ' <file>'))
     .addOption(decision('reject', 'reject it with this feedback', ' <feedback>'))
     .addOption(decision('exit', 'end the run early; finished outputs are preserved'))
     .addOption(
-      new Option('--kind <kind>', 'list only reviews of this kind').choices([...ReviewKind.enum]),
+      new Option('--kind <kind>', 'only reviews of this kind').choices([...ReviewKind.enum]),
+    )
+    .addOption(
+      new Option('-l, --list', 'list the open reviews, on a terminal too').conflicts([
+        ...DECISIONS,
+      ]),
     )
     .option('--json', 'print the API response as one JSON document')
     .addHelpText('after', MORE)

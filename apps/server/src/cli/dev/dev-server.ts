@@ -42,15 +42,18 @@ async function open(io: CommandIo): Promise<OpenResult> {
   let notice: string | undefined
   const opened = await withEnvFile(cwd, () => {
     const canWatchImports = reportImportedFiles((file) => post({ kind: 'file', file }))
-    return openConfiguredServer(variables, {
-      createLogger: (redactor) => {
-        const logger = consoleLogger(io, redactor)
-        if (!canWatchImports) logger.warn(NO_HOOKS)
-        return logger
+    return openConfiguredServer(
+      { ...DEV_DEFAULTS, ...variables },
+      {
+        createLogger: (redactor) => {
+          const logger = consoleLogger(io, redactor)
+          if (!canWatchImports) logger.warn(NO_HOOKS)
+          return logger
+        },
+        onNotice: (text) => (notice = text),
+        drainTimeoutMs: 0,
       },
-      onNotice: (text) => (notice = text),
-      drainTimeoutMs: 0,
-    })
+    )
   })
   if (opened.ok) {
     const { server, environment, hasDashboard } = opened
@@ -63,6 +66,9 @@ async function open(io: CommandIo): Promise<OpenResult> {
   }
   return opened
 }
+
+/** Variables that have another default than on other servers: a run continues after an edit of its prompts. */
+const DEV_DEFAULTS = { TUTTI_RESUME_POLICY: 'compatible' }
 
 const NO_HOOKS =
   'Only the config file is watched; watching the files that it imports requires Node 22.15 or later'

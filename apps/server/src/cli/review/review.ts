@@ -16,6 +16,7 @@ import type {
 } from '@tutti/protocol'
 import type { CommandContext } from '../command-context.ts'
 import type { CommandIo } from '../command-io.ts'
+import type { Line } from '../live/line.ts'
 
 /** Options of `tutti review`. */
 export interface ReviewCommandSettings {
@@ -29,6 +30,8 @@ export interface ReviewCommandSettings {
   readonly edit?: string
   readonly reject?: string
   readonly exit?: boolean
+  /** Whether to list the open reviews on a terminal too, instead of asking. */
+  readonly list?: boolean
   readonly json?: boolean
 }
 
@@ -36,14 +39,13 @@ type Options = TargetOptions & ReviewCommandSettings
 
 const COLUMNS: readonly Column[] = [
   { title: 'REVIEW' },
-  { title: 'RUN' },
-  { title: 'ENSEMBLE' },
-  { title: 'TASK' },
   { title: 'TIME' },
-  { title: 'QUESTION' },
+  { title: 'TASK' },
+  { title: 'ENSEMBLE' },
+  { title: 'RUN' },
 ]
 
-/** Lists the open reviews, or decides the one with this id. */
+/** Asks on a terminal for a decision on each open review, otherwise lists them; or decides the one with this id. */
 export async function reviewCommand(
   id: string | undefined,
   options: Options,
@@ -51,7 +53,7 @@ export async function reviewCommand(
 ): Promise<void> {
   const decision = await readDecision(options, context.io)
   if (id !== undefined) await decide({ id, decision }, options, context)
-  else if (decision === undefined) await printReviews(options, context)
+  else if (decision === undefined) await askOrList(options, context)
   else {
     throw new CommandError('USAGE', 'A decision needs the id of a review', [
       'List the open reviews: tutti review',
@@ -59,37 +61,65 @@ export async function reviewCommand(
   }
 }
 
-async function printReviews(options: Options, context: CommandContext): Promise<void> {
+async function askOrList(options: Options, context: CommandContext): Promise<void> {
   const { io } = context
   const { run: runId, kind } = options
   const list = await connectTo(options, context).reviews.list({
     ...(runId === undefined ? {} : { runId }),
     ...(kind === undefined ? {} : { kind }),
   })
-  if (options.json === true) {
-    printJson(list, io)
-  } else if (list.reviews.length === 0) {
-    printMessage('No open reviews', io)
-  } else {
-    const now = Date.now()
-    printLines(
-      tableLines(
-        COLUMNS,
-        list.reviews.map((review) => toRow(review, now)),
-      ),
-      io,
-    )
+  const decidable = list.reviews.filter(({ mayDecide }) => mayDecide !== false)
+  const asks = options.list !== true && io.stdout.isTTY === true && canAskAtTerminal(io)
+  if (options.json === true) printJson(list, io)
+  else if (list.reviews.length === 0) printMessage('No open reviews', io)
+  else if (asks && decidable.length > 0) await askInTurn(decidable, options, context)
+  else printReviews(list.reviews, io)
+}
+
+/**
+ * Asks for each review, oldest first. "Later" goes to the next one, as does a review that was decided meanwhile; Escape and
+ * Ctrl-C end the command.
+ */
+async function askInTurn(
+  reviews: readonly PendingReview[],
+  options: Options,
+  context: CommandContext,
+): Promise<void> {
+  for (const { reviewId: id } of reviews) {
+    let isPutOff = false
+    const onLater = (): void => {
+      isPutOff = true
+    }
+    try {
+      const isDecided = await decide({ id, decision: undefined, onLater }, options, context)
+      if (!isDecided && !isPutOff) return
+    } catch (error) {
+      if (!(error instanceof CommandError) || error.exit !== 'REFUSED') throw error
+      printMessage(error.message, context.io)
+    }
   }
+}
+
+/** Prints two lines for each review: the second one is its question, so that no id pushes it off a narrow terminal. */
+function printReviews(reviews: readonly PendingReview[], io: CommandIo): void {
+  const now = Date.now()
+  const [titles = [], ...rows] = tableLines(
+    COLUMNS,
+    reviews.map((review) => toRow(review, now)),
+  )
+  const questions = reviews.map((review): Line => [
+    { text: `  ${formatReviewQuestion(review)}${formatRole(review)}`, style: 'yellow' },
+  ])
+  printLines([titles, ...rows.flatMap((row, index) => [row, questions[index] ?? []])], io)
 }
 
 function toRow(review: PendingReview, now: number) {
   return [
     { text: review.reviewId },
-    { text: review.runId },
-    { text: review.ensemble ?? '-' },
-    { text: review.taskName ?? '-' },
     { text: formatTimeLeft(review, now) },
-    { text: `${formatReviewQuestion(review)}${formatRole(review)}`, style: 'yellow' as const },
+    { text: review.taskName ?? '-' },
+    { text: review.ensemble ?? '-' },
+    { text: review.runId },
   ]
 }
 
@@ -116,15 +146,21 @@ async function readDecision(
 interface Decided {
   readonly id: string
   readonly decision: ReviewDecisionBody | undefined
+  readonly onLater?: () => void
 }
 
-async function decide({ id, decision }: Decided, options: Options, context: CommandContext) {
+/** Decides a review. Returns false if the person made no decision. */
+async function decide(
+  { id, decision, onLater }: Decided,
+  options: Options,
+  context: CommandContext,
+): Promise<boolean> {
   const { io } = context
   const client = connectTo(options, context)
   const review = await findReview(client, id)
   if (decision === undefined && options.json === true) {
     printJson(assertOpen(review, id), io)
-    return
+    return true
   }
   if (options.answer !== undefined && review !== undefined && review.kind !== 'QUESTION') {
     throw new CommandError('USAGE', `Review "${review.reviewId}" is not a question`, [
@@ -134,15 +170,16 @@ async function decide({ id, decision }: Decided, options: Options, context: Comm
   // If the review is not in the list, the server reports whether it was decided already or never existed.
   const applied =
     decision === undefined
-      ? await ask(assertOpen(review, id), client, context)
+      ? await ask({ review: assertOpen(review, id), onLater }, client, context)
       : await client.reviews.decide(review?.reviewId ?? id, decision)
   if (applied === undefined) {
     printMessage('No decision was made; the review is still open', io)
     context.exit = 'WAITING'
-    return
+    return false
   }
   if (options.json === true) printJson(applied, io)
   else printText(`${applied.reviewId} ${applied.decision}`, io)
+  return true
 }
 
 /** Finds the open review with this id, or the only open one of the run with this id; undefined when there is none. */
@@ -165,7 +202,10 @@ function assertOpen(review: PendingReview | undefined, id: string): PendingRevie
 
 /** Asks while the review is open: another reviewer may decide it, or it may time out. */
 async function ask(
-  review: PendingReview,
+  {
+    review,
+    onLater,
+  }: { readonly review: PendingReview; readonly onLater: Decided['onLater'] | undefined },
   client: TuttiClient,
   { io }: CommandContext,
 ): Promise<ReviewDecisionApplied | undefined> {
@@ -180,6 +220,7 @@ async function ask(
   void waitUntilClosed(client, review, asked.signal).then(() => open.abort())
   const applied = await decideAtTerminal(review, io, {
     signal: open.signal,
+    ...(onLater === undefined ? {} : { onLater }),
     decide: (decision) => {
       // The event of this decision closes the review, too.
       asked.abort()
