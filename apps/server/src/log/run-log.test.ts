@@ -5,7 +5,7 @@ import { jsonLogger } from './log.ts'
 import { runLogListeners } from './run-log.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
-import type { RunActivity, RunRecord } from '@tutti/runs'
+import type { RunRecord } from '@tutti/runs'
 
 const SECRET = 'sk-live-1234567890'
 const RUN = { runId: 'run-1', ensemble: 'trip', createdAt: 0, epoch: 1 }
@@ -22,7 +22,7 @@ function log(...events: readonly object[]): readonly Readonly<Record<string, unk
   const logger = jsonLogger((line) => lines.push(line), { redactor: redactor([SECRET]) })
   const { onActivity, onExecuted } = runLogListeners(logger)
   const claimed = { kind: 'claimed', run: RUN as unknown as RunRecord, lostOwners: 0 } as const
-  for (const listener of onActivity) listener(claimed as unknown as RunActivity)
+  for (const listener of onActivity) listener(claimed)
   for (const listener of onExecuted) listener('run-1', events as readonly LoggedRunEvent[])
   return lines.slice(1).map((line) => JSON.parse(line) as Record<string, unknown>)
 }
@@ -71,6 +71,12 @@ describe('the log of failures', () => {
   it('has at most 2,000 characters of a message', () => {
     const [line] = log({ type: 'task_failed', ...FAILED, reason: 'x'.repeat(3_000) })
     expect(line?.['reason']).toBe(`${'x'.repeat(2_000)}\n[truncated: 3000 characters in full]`)
+  })
+
+  it('has the rejection of a reviewer at level info, without the feedback', () => {
+    const [line] = log({ type: 'task_failed', ...FAILED, code: 'REVIEW_REJECTED', willRetry: true })
+    expect(line).toMatchObject({ level: 'info', message: 'Task rejected', willRetry: true })
+    expect(line).not.toHaveProperty('reason')
   })
 
   it.each(['COMPLETED', 'CANCELLED'])('reports a run that is %s at level info', (status) => {

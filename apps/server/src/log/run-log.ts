@@ -91,8 +91,10 @@ function logEvent(logger: Logger, run: RunFields, event: LoggedRunEvent): void {
     case 'task_attempt_failed':
     case 'task_failed': {
       const { taskName, attempt, durationMs, code, willRetry } = event
-      const failure = { code, reason: shortenReason(event.reason), willRetry }
-      logger.warn('Task failed', { ...run, taskName, attempt, durationMs, ...failure })
+      const fields = { ...run, taskName, attempt, durationMs, code }
+      // The decision of a person is not a failure, and its reason is the text of that person.
+      if (code === 'REVIEW_REJECTED') logger.info('Task rejected', { ...fields, willRetry })
+      else logger.warn('Task failed', { ...fields, reason: shortenReason(event.reason), willRetry })
       return
     }
     case 'llm_iteration_failed': {
