@@ -1,7 +1,7 @@
 /**
  * Follows the tutorial: saves its files in order and runs its commands with the built program. The word after
  * `sh` says what a block is: `install` is left to the test of `npm create tutti`, `server` and `restart` start
- * the server, `kill` kills it, and the output of `run` is compared with the text that follows.
+ * the server, `kill` kills the server and no client of it, and the output of `run` is compared with the text that follows.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -39,7 +39,7 @@ it('works as written', { timeout: 120_000 }, async () => {
     if (language !== 'sh') continue
     const [what = '', how = ''] = meta.split(' ')
     if (what === 'server' || what === 'restart') await start()
-    else if (what === 'kill') await end('SIGKILL')
+    else if (what === 'kill') await killServer(code)
     else if (what === 'run') await command(how, code, blocks[at + 1])
     else expect(what, code).toBe('install')
     done.push(what)
@@ -67,6 +67,20 @@ async function command(how: string, code: string, next: CodeBlock | undefined): 
   expect(status === 0, `${code}\n${stderr}`).toBe(how !== 'fails')
   if (how === 'until') expect(stdout).toContain(review)
   if (next?.language === 'text') expect(stdout.trim()).toBe(next.code)
+}
+
+/** Checks that the command kills the server only, while a client is connected; then kills the server. */
+async function killServer(code: string): Promise<void> {
+  const client = await fetch(`${url}/api/runs/last-trip/events`)
+  const command = code.replace('kill -9', 'echo').replaceAll('7329', port)
+  const { stdout, error } = spawnSync('sh', ['-c', `command -v lsof >&2 && ${command}`], {
+    encoding: 'utf8',
+  })
+  expect(error).toBeUndefined()
+  // A machine without lsof prints nothing.
+  if (stdout !== '') expect(stdout).toBe(`${server?.pid}\n`)
+  await end('SIGKILL')
+  await client.body?.cancel().catch(() => undefined)
 }
 
 /** Splits a command into words as a shell does; double-quoted text is one word. */

@@ -49,6 +49,11 @@ const TASKS = {
     build()
     return run(NODE, ['tooling/tasks/check.ts', ...words], ENV)
   },
+  pack() {
+    install()
+    build()
+    return run(NODE, ['tooling/tasks/pack.ts'], ENV)
+  },
   bench(words) {
     install()
     build()
