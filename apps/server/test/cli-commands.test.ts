@@ -364,16 +364,19 @@ describe('every command', () => {
 
   it('reports errors with advice, and with an exit code for each kind', async () => {
     const nowhere = { TUTTI_URL: `http://127.0.0.1:${await freePort()}` }
-    const [missing, gone, noUrl, command, option, value, help, version] = await Promise.all([
-      tutti(['runs', 'run-none']),
-      tutti(['runs'], { env: nowhere }),
-      tutti(['runs', '--url', 'localhost:7329']),
-      tutti(['cancle']),
-      tutti(['runs', '--stats', 'FAILED']),
-      tutti(['runs', '--status', 'BROKEN']),
-      tutti(['help', 'runs']),
-      tutti(['--version']),
-    ])
+    const [missing, gone, noUrl, command, helpOn, option, value, help, version] = await Promise.all(
+      [
+        tutti(['runs', 'run-none']),
+        tutti(['runs'], { env: nowhere }),
+        tutti(['runs', '--url', 'localhost:7329']),
+        tutti(['cancle']),
+        tutti(['help', 'cancle']),
+        tutti(['runs', '--stats', 'FAILED']),
+        tutti(['runs', '--status', 'BROKEN']),
+        tutti(['help', 'runs']),
+        tutti(['--version']),
+      ],
+    )
     expect(missing).toMatchObject({
       code: 4,
       stdout: '',
@@ -390,10 +393,12 @@ describe('every command', () => {
       code: 2,
       stderr: expect.stringContaining('--url must be an http'),
     })
-    expect(command).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('Did you mean cancel?'),
-    })
+    for (const ended of [command, helpOn]) {
+      expect(ended).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('Did you mean cancel?'),
+      })
+    }
     expect(option).toMatchObject({ code: 2, stderr: expect.stringContaining('--status') })
     expect(value).toMatchObject({ code: 2, stderr: expect.stringContaining('WAITING_REVIEW') })
     expect(help).toMatchObject({

@@ -147,11 +147,12 @@ describe('tutti doctor', () => {
     const { port } = new URL(server.url)
     const taken = createServer()
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
-    const [running, elsewhere, other, asked] = await Promise.all([
+    const [running, elsewhere, other, asked, both] = await Promise.all([
       doctor({ cwd: home.path, env: { PORT: port, TUTTI_API_KEYS: key } }),
       doctor({ cwd: home.path, env: FREE }),
       doctor({ cwd: home.path, env: { PORT: String((taken.address() as AddressInfo).port) } }),
       doctor({ cwd: home.path, env: FREE }, ['--url', server.url]),
+      doctor({ cwd: home.path, env: { PORT: port, TUTTI_API_KEYS: key } }, ['--url', server.url]),
     ])
     taken.close()
     expect([running.code, running.lines]).toEqual([
@@ -175,6 +176,8 @@ describe('tutti doctor', () => {
       `ok server: The Tutti server at ${server.url} accepts runs`,
       'warning server: The server rejects this key: UNAUTHORIZED',
     ])
+    const accepts = `ok server: The Tutti server at ${server.url} accepts runs`
+    expect(both.lines.filter((line) => line === accepts)).toHaveLength(1)
     expect(running.text).not.toContain(key)
   })
 

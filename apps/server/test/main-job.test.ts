@@ -205,7 +205,7 @@ describe('a server that cannot start', () => {
     const third = await ServerProcess.refused({ TUTTI_DATA_DIR: other.path, PORT: port })
     expect([third.code, third.errors]).toEqual([
       1,
-      expect.stringMatching(/Cannot listen.*EADDRINUSE/),
+      expect.stringMatching(/Cannot listen.*EADDRINUSE.*choose another one \(--port or PORT/),
     ])
   })
 })

@@ -114,8 +114,8 @@ function toAddressError(error: unknown): unknown {
 
 function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => {
-      const message = `Cannot listen on ${host}:${port}: ${errorMessage(error)}`
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const message = `Cannot listen on ${host}:${port}: ${errorMessage(error)}${listenAdvice(error)}`
       reject(new TuttiError('CONFIG_INVALID', message, { cause: error }))
     })
     server.listen(port, host, () => {
@@ -123,4 +123,10 @@ function listen(server: Server, host: string, port: number): Promise<number> {
       resolve(chosen)
     })
   })
+}
+
+function listenAdvice({ code }: NodeJS.ErrnoException): string {
+  if (code === 'EACCES') return '. Ports below 1024 require root'
+  if (code !== 'EADDRINUSE') return ''
+  return '. Stop the process that uses the port, or choose another one (--port or PORT of tutti)'
 }

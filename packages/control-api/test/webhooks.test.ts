@@ -132,11 +132,15 @@ describe('a webhook', () => {
   it('that is not registered is refused, with the registered names', async () => {
     await using receiver = await webhookReceiver()
     await using server = await openWebhookServer({ ci: receiver })
-    const response = await server.post({ webhooks: ['cd', 'ci'] })
+    const response = await server.post({ webhooks: ['crm', 'ci'] })
     expect(response.status).toBe(400)
     expect(await response.json()).toEqual({
       error: 'INVALID_WEBHOOK',
-      message: "Unknown webhook 'cd'. Available: [ci]",
+      message: "Unknown webhook 'crm'. Available: [ci]",
+    })
+    const mistyped = await server.post({ webhooks: ['ic'] })
+    expect(await mistyped.json()).toMatchObject({
+      message: "Unknown webhook 'ic'. Available: [ci]. Did you mean 'ci'?",
     })
   })
 

@@ -5,7 +5,7 @@
 
 // To run
 export { DEFAULT_TICK_MS } from './commit/group-commit.ts'
-export type { RunServiceOptions } from './options.ts'
+export { findRunLimitProblems, isRunLimit, type RunServiceOptions } from './options.ts'
 export type { ReviewRules } from './execution/run-ensembles.ts'
 export type { RunSubmission } from './execution/new-run.ts'
 export type { ForkPlace } from './execution/fork-log.ts'

@@ -216,6 +216,29 @@ const LEAST: Readonly<Record<keyof Limits, Bound>> = {
 }
 
 /**
+ * Returns a problem for each limit of the run service that is out of range; other and undefined properties are ignored.
+ */
+export function findRunLimitProblems(limits: object): readonly string[] {
+  const values = new Map<string, unknown>(Object.entries(limits))
+  return Object.entries(LEAST).flatMap(([name, bound]) => {
+    const { least, most = maximumOf(name), whole, mayBeInfinite = false } = bound
+    const value = values.get(name)
+    if (value === undefined || (mayBeInfinite && value === Infinity)) return []
+    const isInRange = typeof value === 'number' && value >= least && value <= most
+    if (isInRange && (!whole || Number.isInteger(value))) return []
+    const kind = whole ? 'an integer' : 'a number'
+    const orInfinity = mayBeInfinite ? ', or Infinity' : ''
+    const got = typeof value === 'number' ? value : JSON.stringify(value)
+    return [`${name} must be ${kind} >= ${least} and <= ${most}${orInfinity}, got ${got}`]
+  })
+}
+
+/** Whether the run service has a limit of this name, which `findRunLimitProblems` checks. */
+export function isRunLimit(name: string): boolean {
+  return Object.hasOwn(LEAST, name)
+}
+
+/**
  * Fills in defaults and validates options.
  *
  * @throws {RangeError} naming every value that is out of range.
@@ -241,20 +264,9 @@ export function resolveRunServiceOptions(options: RunServiceOptions): ResolvedRu
     ...options,
   }
   const resolved = { maxRunsPerProcess: filled.maxConcurrentRuns, ...filled }
-  const outOfRange = Object.entries(LEAST).flatMap(([name, bound]) => {
-    const { least, most = maximumOf(name), whole, mayBeInfinite = false } = bound
-    // NOTE: the keys of the table are names of numbers.
-    const value = resolved[name as keyof Limits]
-    // A default is reported under the name of the option that it is taken from.
-    if (name === 'maxRunsPerProcess' && options.maxRunsPerProcess === undefined) return []
-    if (mayBeInfinite && value === Infinity) return []
-    if (value >= least && value <= most && (!whole || Number.isInteger(value))) return []
-    const kind = whole ? 'an integer' : 'a number'
-    const orInfinity = mayBeInfinite ? ', or Infinity' : ''
-    return [`${name} must be ${kind} >= ${least} and <= ${most}${orInfinity}, got ${value}`]
-  })
   const problems = [
-    ...outOfRange,
+    // A default is reported under the name of the option that it is taken from.
+    ...findRunLimitProblems({ ...resolved, maxRunsPerProcess: options.maxRunsPerProcess }),
     ...findChoiceProblems('resumePolicy', resolved.resumePolicy, RESUME_POLICIES),
     ...findDefaultsProblems('reviews', resolved.reviews),
     ...findExcessProblems(resolved.reviews, 'reviews'),

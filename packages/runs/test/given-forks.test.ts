@@ -251,6 +251,9 @@ describe.each(Object.entries(STORES))('a preview of a fork (%s)', (_, make) => {
     const late = await service.previewFork(runId, { at: { task: 'archive' } })
     expect(late.tasks.map(({ action }) => action)).toEqual(['REUSED', 'REUSED', 'EXECUTED'])
     expect(late.tasks[0]).not.toHaveProperty('estimate')
+    await expect(service.previewFork(runId, { at: { task: 'archiv' } })).rejects.toThrow(
+      /Task "archiv" has not begun in run \S+ \(begun: .*archive.*\)\. Did you mean "archive"\?$/,
+    )
     await service.close({ drainTimeoutMs: 100 })
   })
 

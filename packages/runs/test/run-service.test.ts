@@ -140,6 +140,7 @@ describe('a submitted run', () => {
       code: 'INVALID_ENSEMBLE',
       message: "Unknown ensemble 'duo'. Available: [band, choir]",
     })
+    await expect(service.submit({ ensemble: 'chior' })).rejects.toThrow("Did you mean 'choir'?")
     await service.close({ drainTimeoutMs: 0 })
   })
 

@@ -2,7 +2,7 @@
  * Parses a command line and runs the command. The files of `commands/` add the commands to the program, and import
  * the implementations only when they run.
  */
-import { CommanderError } from 'commander'
+import { CommanderError, type Command } from 'commander'
 
 import { toFailureReport } from './command-error.ts'
 import { EXIT_CODES, type Exit } from './exit-codes.ts'
@@ -17,7 +17,10 @@ import type { CommandIo } from './command-io.ts'
 export async function runCommand(args: readonly string[], io: CommandIo): Promise<Exit> {
   const context: CommandContext = { io, exit: 'OK', url: DEFAULT_URL }
   try {
-    await createProgram(context).parseAsync(args, { from: 'user' })
+    const program = createProgram(context)
+    await program.parseAsync(namesUnknownCommand(program, args) ? args.slice(1) : args, {
+      from: 'user',
+    })
     return context.exit
   } catch (error) {
     // Commander has already printed the problem, or the requested help.
@@ -26,6 +29,16 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
     io.stderr.write(toTerminalText([message, ...advice, ''].join('\n')))
     return exit
   }
+}
+
+/** Whether `help` is asked about a command that does not exist; commander would print the general help. */
+function namesUnknownCommand(program: Command, [first, second]: readonly string[]): boolean {
+  return (
+    first === 'help' &&
+    second !== undefined &&
+    !second.startsWith('-') &&
+    !['help', ...program.commands.map((command) => command.name())].includes(second)
+  )
 }
 
 /** Sets the exit code of this process to that of the outcome. */

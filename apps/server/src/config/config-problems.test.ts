@@ -60,8 +60,16 @@ describe('findConfigProblems', () => {
     ['unknown settings', { ensembles: [band], port: 1, model: 2 }, ['"port"', '"model"']],
     [
       'limits',
-      { ensembles: [band], limits: { maxRuns: 1, leaseMs: '5s', maxSockets: -1 } },
-      ['"maxRuns" is not a known limit', 'leaseMs in "limits" must be a number', 'maxSockets'],
+      {
+        ensembles: [band],
+        limits: { maxConcurentRuns: 1, leaseMs: 10, maxQueuedRuns: '5', maxSockets: -1 },
+      },
+      [
+        '"maxConcurentRuns" is not a known limit in "limits". Did you mean "maxConcurrentRuns"?',
+        'maxSockets in "limits" must be a number >= 0, got -1',
+        'in "limits", maxQueuedRuns must be an integer >= 0',
+        'in "limits", leaseMs must be a number >= 1000',
+      ],
     ],
     [
       'lists',

@@ -10,6 +10,7 @@ import {
   suggest,
   WebhookEventType,
 } from '@tutti/protocol'
+import { findRunLimitProblems, isRunLimit } from '@tutti/runs'
 
 import { MIN_KEY_LENGTH } from '../environment/api-keys.ts'
 
@@ -192,14 +193,20 @@ function limitProblems(what: string, limits: unknown, known: Names): readonly st
   if (!isJsonObject(limits)) return [`"${what}" must be an object of numbers`]
   const wrong = Object.entries(limits).filter(
     ([name, limit]) =>
-      name in known && limit !== undefined && !(typeof limit === 'number' && limit >= 0),
+      name in known &&
+      !isRunLimit(name) &&
+      limit !== undefined &&
+      !(typeof limit === 'number' && limit >= 0),
   )
+  const others = Object.entries(limits).filter(([name]) => !isRunLimit(name))
   return [
     ...findUnknownFields(`limit in "${what}"`, limits, known),
     ...wrong.map(
       ([name, limit]) => `${name} in "${what}" must be a number >= 0, got ${JSON.stringify(limit)}`,
     ),
-    ...findExcessProblems(limits).map((problem) => `in "${what}", ${problem}`),
+    ...[...findRunLimitProblems(limits), ...findExcessProblems(Object.fromEntries(others))].map(
+      (problem) => `in "${what}", ${problem}`,
+    ),
   ]
 }
 

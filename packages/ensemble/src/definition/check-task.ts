@@ -1,5 +1,6 @@
 /** Pure: finds all problems in the definition of a task. */
-import { findOptionProblems, type OptionNames } from '@tutti/core'
+import { findOptionProblems, type AgentTool, type OptionNames } from '@tutti/core'
+import { shortText } from '@tutti/protocol'
 
 import { findOnUnfinishedProblems } from './on-unfinished.ts'
 import { findBudgetProblems } from '../usage/budget.ts'
@@ -75,6 +76,10 @@ export function findTaskProblems(definition: TaskDefinition, name: string): read
     }
   }
   if (!(timeoutMs > 0)) problems.push(`timeoutMs must be > 0, got ${timeoutMs}`)
+  problems.push(
+    ...findToolProblems('tools', definition.tools),
+    ...findToolProblems('tools of its agent', definition.agent?.tools),
+  )
   const tools = new Set([...(definition.tools ?? []), ...(definition.agent?.tools ?? [])])
   for (const tool of findDuplicates([...tools].map((known) => known.name))) {
     problems.push(`two tools are named "${tool}"`)
@@ -92,6 +97,19 @@ export function findTaskProblems(definition: TaskDefinition, name: string): read
     ...findReviewProblems('beforeReview', definition.beforeReview),
     ...findHandlerProblems(definition),
   ]
+}
+
+/** Returns the problems of values in place of tools, which plain JavaScript can contain. */
+function findToolProblems(what: string, tools: readonly AgentTool[] = []): readonly string[] {
+  return tools.flatMap((tool: Partial<AgentTool>, index) =>
+    typeof tool.call === 'function' && typeof tool.readInput === 'function'
+      ? []
+      : [`${what}[${index}] must be a tool, such as one of defineTool(), got ${shortJson(tool)}`],
+  )
+}
+
+function shortJson(value: unknown): string {
+  return shortText(JSON.stringify(value))
 }
 
 function findHandlerProblems(definition: TaskDefinition): readonly string[] {

@@ -135,6 +135,16 @@ describe('task with an invalid definition', () => {
   )
 })
 
+it('task rejects a value in place of a tool, and names it', () => {
+  const notTool = { name: 'x' } as never
+  const writer = agent({ role: 'Writer', tools: [notTool] })
+  expect(() =>
+    task({ description: 'Do it', tools: [tool('own'), notTool], agent: writer }),
+  ).toThrow(
+    'tools[1] must be a tool, such as one of defineTool(), got {"name":"x"}; tools of its agent[0] must be a tool',
+  )
+})
+
 it('task rejects a tool with the name of the delegation tool if its agent may delegate', () => {
   const definition = { description: 'Do it', tools: [tool('delegate_task')] }
   const lead = agent({ role: 'Lead', goal: 'Lead', allowDelegation: true })

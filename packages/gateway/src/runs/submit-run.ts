@@ -5,6 +5,7 @@ import {
   type ForkPreview,
   type ReplayRunBody,
   type SubmitRunBody,
+  unknownName,
 } from '@tutti/protocol'
 
 import { actorOf, type Caller } from '../caller.ts'
@@ -146,9 +147,13 @@ function buildSubmission<B extends Pick<RunSubmission, 'webhooks'>, M extends ob
 
 function assertWebhooks(names: readonly string[], known: readonly string[]): void {
   const unknown = names.filter((name) => !known.includes(name))
-  if (unknown.length === 0) return
+  const [first, ...others] = unknown
+  if (first === undefined) return
+  const list = shortList(unknown.map((name) => `'${name}'`))
   throw new TuttiError(
     'INVALID_WEBHOOK',
-    `Unknown webhook ${shortList(unknown.map((name) => `'${name}'`))}. Available: [${shortList(known)}]`,
+    others.length === 0
+      ? unknownName('webhook', first, known)
+      : `Unknown webhook ${list}. Available: [${shortList(known)}]`,
   )
 }

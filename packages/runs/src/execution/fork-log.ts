@@ -5,6 +5,7 @@
  * RUNS-E3 The records of a fork count no usage of its parent.
  */
 import { isoNow, TuttiError, type Clock } from '@tutti/core'
+import { shortList, shortText, suggest } from '@tutti/protocol'
 
 import { toRecordChanges } from '../commit/changes.ts'
 import type { Change } from '../commit/change.ts'
@@ -110,10 +111,18 @@ async function findPlace(
     if (Number.isInteger(at) && at >= 0 && at <= lastSeq) return at
     throw refusePlace(`Run ${runId} has the events 0 to ${lastSeq}, got ${at}`)
   }
+  const begun = new Set<string>()
   for await (const event of readUpTo(events, runId, lastSeq)) {
-    if ('taskName' in event && event.taskName === at.task) return event.seq - 1
+    if (!('taskName' in event) || typeof event.taskName !== 'string') continue
+    if (event.taskName === at.task) return event.seq - 1
+    begun.add(event.taskName)
   }
-  throw refusePlace(`Task "${at.task}" has not begun in run ${runId}`)
+  const meant = suggest(at.task, begun)
+  const hint = meant === undefined ? '' : `. Did you mean "${meant}"?`
+  const list = begun.size === 0 ? 'none has' : shortList([...begun])
+  throw refusePlace(
+    `Task "${shortText(at.task)}" has not begun in run ${runId} (begun: ${list})${hint}`,
+  )
 }
 
 function refusePlace(message: string): TuttiError {

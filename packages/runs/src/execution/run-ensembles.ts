@@ -7,7 +7,7 @@ import {
   type EnsembleCode,
   type ReviewDefaults,
 } from '@tutti/ensemble'
-import { shortList, shortText } from '@tutti/protocol'
+import { unknownName } from '@tutti/protocol'
 
 import { buildEnsemble } from '../request/build-ensemble.ts'
 
@@ -80,11 +80,8 @@ export class RunEnsembles {
     const [first] = this.#byName.values()
     const found = name === undefined ? first : this.#byName.get(name)
     if (found !== undefined) return found
-    const known = shortList([...this.#byName.keys()])
-    throw new TuttiError(
-      'INVALID_ENSEMBLE',
-      `Unknown ensemble '${shortText(name ?? '')}'. Available: [${known}]`,
-    )
+    const message = unknownName('ensemble', name ?? '', [...this.#byName.keys()])
+    throw new TuttiError('INVALID_ENSEMBLE', message)
   }
 
   /**

@@ -101,7 +101,13 @@ export async function runDoctor(facts: DoctorFacts): Promise<readonly Finding[]>
     ...configFindings,
   ]
   const inspected = { ...facts, environment, config, tried }
-  for (const check of CHECKS) findings.push(...(await check(inspected)))
+  for (const check of CHECKS) {
+    // The server at `url` can be the one that uses the local port.
+    const known = new Set(findings.map((finding) => JSON.stringify(finding)))
+    findings.push(
+      ...(await check(inspected)).filter((finding) => !known.has(JSON.stringify(finding))),
+    )
+  }
   const secrets = redactor(
     listServerSecrets(config ?? {}, environment ?? { secrets: listSecrets(variables) }),
   )
