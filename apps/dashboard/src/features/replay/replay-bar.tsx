@@ -8,7 +8,7 @@ import { Button, IconButton } from '../../ui/controls/button.tsx'
 import { Elapsed } from '../../ui/show/time.tsx'
 import { cx } from '../../lib/cx.ts'
 import { Select } from '../../ui/controls/inputs.tsx'
-import { findPauseAfter, MAX_PAUSE_MS, type ReplaySpeed } from './replay-clock.ts'
+import { findPauseAfter, MAX_PAUSE_MS, measureElapsedMs, type ReplaySpeed } from './replay-clock.ts'
 import {
   formatEventLabel,
   findNextStep,
@@ -44,7 +44,7 @@ export function ReplayBar({
   const count = position ?? events.length
   const event = events[count - 1]
   const since = events.length - end
-  const elapsed = (instants[count - 1] ?? 0) - (instants[0] ?? 0)
+  const elapsed = measureElapsedMs(instants, log.state, count)
   const silence = replay.isPlaying ? findPauseAfter(instants, count) : undefined
   const label = event === undefined ? '' : formatEventLabel(event)
   const isOver = isTerminalRunStatus(log.state.status)

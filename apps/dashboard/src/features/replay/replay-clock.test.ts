@@ -7,6 +7,7 @@ import {
   createPlayhead,
   computeReplayOffsets,
   findPauseAfter,
+  measureElapsedMs,
   type ReplaySpeed,
 } from './replay-clock.ts'
 
@@ -94,5 +95,26 @@ describe('advancePlayhead', () => {
     const slow = advancePlayhead(offsets, fast, { elapsedMs: MAX_PAUSE_MS - 1, speed: 1 })
     expect(slow.count).toBe(4)
     expect(advancePlayhead(offsets, slow, { elapsedMs: 1, speed: 1 }).count).toBe(5)
+  })
+})
+
+describe('the elapsed time of a replay', () => {
+  const queuedMs = Date.parse('2026-01-01T00:00:00.000Z')
+  const instants = [queuedMs, queuedMs + 600, queuedMs + 700, queuedMs + 790]
+  const state = { startedAt: '2026-01-01T00:00:00.600Z', durationMs: 166 }
+
+  it('counts from the start of the run, without its time in the queue', () => {
+    const elapsed = [0, 1, 2, 3].map((count) => measureElapsedMs(instants, state, count))
+    expect(elapsed).toEqual([0, 0, 0, 100])
+  })
+
+  it('is the duration of the run at its end', () => {
+    expect(measureElapsedMs(instants, state, 4)).toBe(166)
+    const { startedAt } = state
+    expect(measureElapsedMs(instants, { startedAt }, 4)).toBe(190)
+  })
+
+  it('is 0 before the run has started', () => {
+    expect(measureElapsedMs(instants.slice(0, 1), {}, 1)).toBe(0)
   })
 })

@@ -8,6 +8,7 @@
  * C3 The playhead never goes back.
  * C4 The time at which an event is played does not change when more events arrive.
  */
+import type { RunState } from '@tutti/protocol'
 
 /** Speed of a replay: a factor, or `fast`. */
 export type ReplaySpeed = 1 | 2 | 4 | 8 | 'fast'
@@ -27,6 +28,21 @@ export interface Playhead {
   readonly count: number
   /** Position on the time axis with shortened pauses, in milliseconds. */
   readonly offset: number
+}
+
+/**
+ * Returns how long the run had worked at its first `count` events, in milliseconds: 0 in the queue, and the duration of the
+ * run at its end, as everywhere else on the page.
+ */
+export function measureElapsedMs(
+  instants: readonly number[],
+  { startedAt, durationMs }: Pick<RunState, 'startedAt' | 'durationMs'>,
+  count: number,
+): number {
+  if (durationMs !== undefined && count === instants.length) return durationMs
+  const startMs = Date.parse(startedAt ?? '')
+  const nowMs = instants[count - 1]
+  return nowMs === undefined || Number.isNaN(startMs) ? 0 : Math.max(0, nowMs - startMs)
 }
 
 /** Returns when each event is played, in milliseconds after the first, with shortened pauses. */
