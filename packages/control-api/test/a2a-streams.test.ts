@@ -303,7 +303,7 @@ describe('usage', () => {
     expect(await ends({ max_cost_usd: 100, max_tokens: 100 })).toBe('TASK_STATE_COMPLETED')
   })
 
-  it('[GW-G5] has a deadline that does not run while a person decides', async () => {
+  it('[GW-G8] has a deadline that does not run while a person decides', async () => {
     const clock = fakeClock()
     await using api = await a2aAgent({
       ensembles: [reviewedTask({ timeoutMs: 3_600_000 })],

@@ -11,7 +11,7 @@
  * GW-G3 A message to a task decides a review if one is open, and otherwise guides the agents.
  * GW-G4 The process that received a deadline or the limits of a caller enforces them until it stops: the run may then
  *    continue in another process without them. A budget is part of the run and always enforced.
- * GW-G5 The deadline of a caller does not run while the run waits only for decisions of people. A later request to the
+ * GW-G8 The deadline of a caller does not run while the run waits only for decisions of people. A later request to the
  *    run that has a deadline replaces the one before.
  */
 import { sleep, TuttiError, type TraceContext } from '@tutti/core'
@@ -292,7 +292,7 @@ export class GatewayService {
   }
 
   /**
-   * Cancels a run that works longer than `timeMs` from now, unless it has ended (GW-G5). Replaces the deadline of an
+   * Cancels a run that works longer than `timeMs` from now, unless it has ended (GW-G8). Replaces the deadline of an
    * earlier request.
    */
   enforceDeadline({ runId, status }: RunRecord, timeMs: number, caller: Caller): void {

@@ -41,7 +41,11 @@ export async function cancelOrphans(
       const run = await runs.record(runId)
       if (run === undefined || run.createdAt >= before) continue
       if (!(await isOrphan(runs, run))) continue
-      await cancelUnlessOver(runs, runId, { mode: 'abort', caller: anyone() })
+      await cancelUnlessOver(runs, runId, {
+        mode: 'abort',
+        cause: 'CLIENT_LEFT',
+        caller: anyone(),
+      })
       logger.info('Cancelled a run whose client was connected to the earlier process', { runId })
     } catch (error) {
       logger.warn('Failed to cancel a run whose client was connected to the earlier process', {

@@ -64,7 +64,7 @@ function measure(signal: AbortSignal = new AbortController().signal) {
   }
 }
 
-describe('[GW-G5] the working time of a run', () => {
+describe('[GW-G8] the working time of a run', () => {
   it('passes while the run works', async () => {
     const { emit, advance, outcome } = measure()
     await emit(started)
