@@ -144,6 +144,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'AuditEntry.remoteAddress': 'Address of the caller, as reported by the connection.',
   'AuditEntry.runId': 'Id of the run.',
   'AuditEntry.target': 'Review, tool or tag that the action was about.',
+  'AuditEntry.cause': 'With `cancelRun`: what caused the cancel, unless a caller requested it.',
   'AuditEntry.outcome': 'Outcome of the action.',
   'AuditEntry.error': 'Error code; present unless the outcome is DONE.',
   AuditList: 'Response of `GET /api/audit`.',
@@ -179,6 +180,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'CancelAccepted.runId': 'Id of the run.',
   CancelBody: 'Body of `POST /api/runs/{runId}/cancel`; optional.',
   'CancelBody.mode': '`abort` when absent.',
+  CancelCause:
+    'Cause of a cancel: - CALLER: a caller requested it; - CLIENT_LEFT: the only client that could read the result disconnected; - DEADLINE: the deadline of a caller passed; - LIMIT: the run exceeded the cost or tokens that a caller allows; - SERVER: code of the server, without a caller.',
   CancelMode:
     'Effect of a cancel: `abort` aborts work in flight, `boundary` stops before the next task.',
   CancelRunsBody:
@@ -546,6 +549,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   LifecycleState: 'Lifecycle state of the server. AgentEnsemble wire format.',
   ListReviewsQuery: 'Query of `GET /api/reviews`.',
   'ListReviewsQuery.runId': 'Only reviews of this run; all runs when absent.',
+  'ListReviewsQuery.kind':
+    'Only reviews of this kind; all kinds but CLIENT_TOOL when absent, because no person decides those.',
   ListRunsQuery:
     'Query of `GET /api/runs`, and `filter` of a `state_query`. Numbers of the query string are converted before validation.',
   'ListRunsQuery.status': 'One status, or several separated by commas.',
@@ -704,10 +709,11 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   PendingReview:
     'Review that waits for a decision. `timeoutMs` is its full time limit. AgentEnsemble wire format.',
   'PendingReview.reviewId': 'Id of the review.',
-  'PendingReview.taskDescription': 'Description of the task, with its inputs filled in.',
+  'PendingReview.taskDescription':
+    'Description of the task, with its inputs filled in; with DURING_EXECUTION, of the tool call or the question.',
   'PendingReview.taskOutput': 'Output under review; empty before execution.',
   'PendingReview.prompt':
-    "Question for the reviewer. The server sends null instead of omitting it: AgentEnsemble's dashboard shows an empty line for an absent prompt.",
+    "Question for the reviewer; always a text with QUESTION. The server sends null instead of omitting it: AgentEnsemble's dashboard shows an empty line for an absent prompt.",
   'PendingReview.timeoutMs': 'Time limit in milliseconds; 0 means no limit.',
   'PendingReview.requiredRole': 'Role that the key of the reviewer must have.',
   'PendingReview.runId': 'Id of the run.',
@@ -727,7 +733,9 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Reason why a part of the stored record cannot be read; the fields of that part are empty. Absent when all can be.',
   'PendingReview.toolName': 'With DURING_EXECUTION: name of the tool.',
   'PendingReview.toolCallId': 'With DURING_EXECUTION: id of the call.',
-  'PendingReview.toolInput': 'With DURING_EXECUTION: input that the tool would get.',
+  'PendingReview.toolInput': 'With TOOL_CALL and CLIENT_TOOL: input that the tool would get.',
+  'PendingReview.answerSchema':
+    'With QUESTION: JSON Schema of the answer; `{ "type": "string" }` for any text.',
   'PendingReview.clientTool':
     'With DURING_EXECUTION: true when the client of the run executes the call. EDIT answers with the result of the call, as it is, and REJECT with its error.',
   Ping: 'Requests a `pong`. AgentEnsemble wire format.',
@@ -794,28 +802,31 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Decides a review, like `POST /api/reviews/{reviewId}`. AgentEnsemble wire format.',
   'ReviewDecision.reviewId': 'Id of the review.',
   'ReviewDecision.revisedOutput':
-    "Output that replaces the task's; required with EDIT, and not allowed with other decisions.",
+    'Text that replaces the reviewed one: the description or output of the task, the input of the tool call as JSON, the result of a client tool, or the answer to a question. An answer is the text itself if the schema of the answer has the type `string`; with another schema it is the JSON value of the text, or the text if the schema accepts only that. Required with EDIT, and not allowed with other decisions.',
   'ReviewDecision.feedback':
     'Feedback for the next attempt of the agent; required with REJECT, not blank, and not allowed with other decisions.',
   ReviewDecisionApplied: 'Response to the first decision of a review.',
   'ReviewDecisionApplied.reviewId': 'Id of the review.',
   ReviewDecisionBody: 'Body of `POST /api/reviews/{reviewId}`.',
   'ReviewDecisionBody.revisedOutput':
-    "Output that replaces the task's; required with EDIT, and not allowed with other decisions.",
+    'Text that replaces the reviewed one: the description or output of the task, the input of the tool call as JSON, the result of a client tool, or the answer to a question. An answer is the text itself if the schema of the answer has the type `string`; with another schema it is the JSON value of the text, or the text if the schema accepts only that. Required with EDIT, and not allowed with other decisions.',
   'ReviewDecisionBody.feedback':
     'Feedback for the next attempt of the agent; required with REJECT, not blank, and not allowed with other decisions.',
   ReviewDecisionKind:
     "Decision of a reviewer. CONTINUE accepts, EDIT replaces the reviewed value, REJECT repeats the task with the reviewer's feedback, EXIT_EARLY ends the run and keeps its results.",
+  ReviewKind:
+    'Kind of a review, by the request to its reviewer: - TASK_INPUT: whether a task may begin with its description; - TASK_OUTPUT: whether the output of a task is accepted; - TOOL_CALL: whether a tool may be called with its input; - QUESTION: an answer to the question of a tool, in `prompt`; - CLIENT_TOOL: the result of a tool that the client of the run executes. No person decides it.',
   ReviewList: 'Response of `GET /api/reviews`. AgentEnsemble wire format.',
   'ReviewList.total': 'Number of reviews.',
   ReviewPolicy: 'Tasks that are reviewed when they have no review setting.',
   ReviewRequested:
     'A review opened and waits for a decision; `timeoutMs` is the time left when the event was sent. A BEFORE_EXECUTION review opens while its task is pending, before `task_started`. AgentEnsemble wire format.',
   'ReviewRequested.reviewId': 'Id of the review.',
-  'ReviewRequested.taskDescription': 'Description of the task, with its inputs filled in.',
+  'ReviewRequested.taskDescription':
+    'Description of the task, with its inputs filled in; with DURING_EXECUTION, of the tool call or the question.',
   'ReviewRequested.taskOutput': 'Output under review; empty before execution.',
   'ReviewRequested.prompt':
-    "Question for the reviewer. The server sends null instead of omitting it: AgentEnsemble's dashboard shows an empty line for an absent prompt.",
+    "Question for the reviewer; always a text with QUESTION. The server sends null instead of omitting it: AgentEnsemble's dashboard shows an empty line for an absent prompt.",
   'ReviewRequested.timeoutMs': 'Time limit in milliseconds; 0 means no limit.',
   'ReviewRequested.requiredRole': 'Role that the key of the reviewer must have.',
   'ReviewRequested.taskName': 'Name of the task; unique in its run.',
@@ -824,7 +835,9 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ReviewRequested.agentRole': 'Role of the agent.',
   'ReviewRequested.toolName': 'With DURING_EXECUTION: name of the tool.',
   'ReviewRequested.toolCallId': 'With DURING_EXECUTION: id of the call.',
-  'ReviewRequested.toolInput': 'With DURING_EXECUTION: input that the tool would get.',
+  'ReviewRequested.toolInput': 'With TOOL_CALL and CLIENT_TOOL: input that the tool would get.',
+  'ReviewRequested.answerSchema':
+    'With QUESTION: JSON Schema of the answer; `{ "type": "string" }` for any text.',
   'ReviewRequested.clientTool':
     'With DURING_EXECUTION: true when the client of the run executes the call. EDIT answers with the result of the call, as it is, and REJECT with its error.',
   ReviewTimedOut:
@@ -865,7 +878,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunBudgetGiven.maxModelCalls': 'Maximum number of model calls.',
   'RunBudgetGiven.maxToolCalls': 'Maximum number of tool calls.',
   RunCancelling: 'A cancel was requested and the work in flight is stopping.',
-  'RunCancelling.actor': 'Name of the key that requested the cancel.',
+  'RunCancelling.actor':
+    'Name of the key of the caller that requested the cancel, left, or set the deadline or limit.',
   RunCommand: 'Command for a run. Narrows by `kind`.',
   RunComparison:
     'Response of `GET /api/runs/compare`. Its size is limited: long texts have `cut`, and long runs `partial`.',
@@ -1026,6 +1040,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunResultEvent.durationMs': 'Duration of the run in milliseconds.',
   'RunResultEvent.error': 'Reason of the failure; absent unless the run failed.',
   'RunResultEvent.code': 'Failure code, as open text; present with `error`.',
+  'RunResultEvent.cancel': 'Cause of the cancel; absent unless the run was cancelled.',
   RunResumed:
     'Another process resumes the run after a crash or a handover. A running task continues in the same attempt. Calls in flight (a model call or tool call that began and did not end) are discarded, and `llm_iteration_started` of the same task, attempt and turn begins that turn again.',
   'RunResumed.epoch': 'Number of the process that owns the run; grows by one with each handover.',
