@@ -115,7 +115,7 @@ describe('a client tool', () => {
     client.send({ type: 'run_request', requestId: 'q', ...BODY })
     const call = await client.next('review_requested')
     expect(call).toMatchObject({
-      clientTool: true,
+      kind: 'CLIENT_TOOL',
       toolName: 'get_weather',
       toolInput: { city: 'Bonn' },
     })

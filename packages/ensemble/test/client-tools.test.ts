@@ -54,7 +54,7 @@ describe('client tools', () => {
     ])
     const requested = run.events.find(({ type }) => type === 'review_requested')
     expect(requested).toMatchObject({
-      clientTool: true,
+      kind: 'CLIENT_TOOL',
       timing: 'DURING_EXECUTION',
       toolName: 'get_weather',
       toolCallId: 'call-0',

@@ -48,7 +48,7 @@ describe.each(Object.entries(STORES))('client tools (%s)', (_, make) => {
     const reviews = await first.openReviews({ runId })
     expect(reviews.map(({ request }) => request)).toMatchObject(
       ['Bonn', 'Ulm'].map((city) => ({
-        clientTool: true,
+        kind: 'CLIENT_TOOL',
         toolCallId: city,
         toolName: 'get_weather',
         toolInput: { city },

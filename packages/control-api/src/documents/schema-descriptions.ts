@@ -217,7 +217,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   CaptureMode: 'Amount of detail that is stored for a trace. OFF stores no prompts.',
   ClientMessage: 'Message from client to server. Narrows by `type`.',
   ClientToolBody:
-    'Tool that the client executes. A call of it is a review with `clientTool`; the client decides the review with the result of the call.',
+    'Tool that the client executes. A call of it is a review of the kind CLIENT_TOOL; the client decides the review with the result of the call.',
   'ClientToolBody.name':
     'Name of the tool: 1 to 64 letters, digits, `_` and `-`. Tools of the tasks cannot have the same name.',
   'ClientToolBody.description': 'Description of the tool, for models.',
@@ -736,8 +736,6 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'PendingReview.toolInput': 'With TOOL_CALL and CLIENT_TOOL: input that the tool would get.',
   'PendingReview.answerSchema':
     'With QUESTION: JSON Schema of the answer; `{ "type": "string" }` for any text.',
-  'PendingReview.clientTool':
-    'With DURING_EXECUTION: true when the client of the run executes the call. EDIT answers with the result of the call, as it is, and REJECT with its error.',
   Ping: 'Requests a `pong`. AgentEnsemble wire format.',
   PlannedTask: 'Task of the plan, as announced by `ensemble_started`.',
   'PlannedTask.description': 'Description of the task, with its inputs filled in.',
@@ -838,8 +836,6 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ReviewRequested.toolInput': 'With TOOL_CALL and CLIENT_TOOL: input that the tool would get.',
   'ReviewRequested.answerSchema':
     'With QUESTION: JSON Schema of the answer; `{ "type": "string" }` for any text.',
-  'ReviewRequested.clientTool':
-    'With DURING_EXECUTION: true when the client of the run executes the call. EDIT answers with the result of the call, as it is, and REJECT with its error.',
   ReviewTimedOut:
     "A review timed out. Also sent when a review was decided elsewhere, so that AgentEnsemble's viewer closes its panel. AgentEnsemble wire format.",
   'ReviewTimedOut.reviewId': 'Id of the review.',

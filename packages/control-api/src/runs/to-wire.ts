@@ -179,7 +179,7 @@ export function toPendingReview(review: ReviewRecord): PendingReview {
   const { reviewId, runId, request, openedAt, expiresAt } = review
   const { taskDescription, taskOutput, timing, prompt, timeoutMs, onTimeout } = request
   const { requiredRole, taskName, agentRole, attempt, toolName, toolCallId, toolInput } = request
-  const { kind, answerSchema, clientTool } = request
+  const { kind, answerSchema } = request
   return {
     reviewId,
     kind,
@@ -200,7 +200,6 @@ export function toPendingReview(review: ReviewRecord): PendingReview {
     ...(toolCallId === undefined ? {} : { toolCallId }),
     ...(toolInput === undefined ? {} : { toolInput }),
     ...(answerSchema === undefined ? {} : { answerSchema }),
-    ...(clientTool === undefined ? {} : { clientTool }),
     ...toUnreadable(review),
   }
 }

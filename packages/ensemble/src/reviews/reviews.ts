@@ -476,7 +476,6 @@ function emitRequested(
             ...(kind === 'QUESTION'
               ? { answerSchema: approval.inputSchema }
               : { toolInput: approval.input }),
-            ...(kind === 'CLIENT_TOOL' ? { clientTool: true } : {}),
           }),
     },
     {

@@ -229,11 +229,7 @@ describe('the events of AG-UI', () => {
   })
 
   it('[GW-Y20] name waiting calls of client tools, without an interrupt', () => {
-    const { run, sent } = read([
-      ...START,
-      turn('', 'a'),
-      asked('a', { kind: 'CLIENT_TOOL', clientTool: true }),
-    ])
+    const { run, sent } = read([...START, turn('', 'a'), asked('a', { kind: 'CLIENT_TOOL' })])
     expect(sent.at(-1)).toMatchObject({
       outcome: { type: 'success', pendingToolCallIds: ['run-1:1.1.0:a'] },
     })

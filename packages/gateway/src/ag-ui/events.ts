@@ -418,8 +418,8 @@ export class AguiRun {
     yield { type: 'TOOL_CALL_RESULT', messageId, toolCallId, content, role: 'tool' }
   }
 
-  #askClient({ clientTool, taskName, toolCallId, reviewId }: RunEventOf<'review_requested'>): void {
-    const call = clientTool === true ? this.#findCall(taskName, toolCallId) : undefined
+  #askClient({ kind, taskName, toolCallId, reviewId }: RunEventOf<'review_requested'>): void {
+    const call = kind === 'CLIENT_TOOL' ? this.#findCall(taskName, toolCallId) : undefined
     if (call !== undefined) this.#clientCalls.set(call, reviewId)
   }
 
@@ -475,7 +475,7 @@ export class AguiRun {
   /** Returns what the client must decide, or else the calls that it must execute. */
   #toOutcome(open: readonly ReviewState[]): AguiOutcome {
     const interrupts = open.flatMap((review) =>
-      review.clientTool === true
+      review.kind === 'CLIENT_TOOL'
         ? []
         : [toInterrupt(review, this.#findCall(review.taskName, review.toolCallId))],
     )

@@ -414,7 +414,7 @@ const FINISH_REASONS: Readonly<Record<string, ChatFinishReason | undefined>> = {
 
 /** Whether a review asks the client for a value instead of an approval. */
 export function isForClient(review: WaitingReview): boolean {
-  return review.clientTool === true || asksQuestion(review)
+  return review.kind === 'CLIENT_TOOL' || asksQuestion(review)
 }
 
 function toReviewInput({

@@ -191,7 +191,7 @@ class Chats {
   ): Promise<boolean> {
     const asked = toAsked(body)
     if (asked.messages.length === 0) return true
-    if (answers.some(({ review }) => review.clientTool !== true)) return true
+    if (answers.some(({ review }) => review.kind !== 'CLIENT_TOOL')) return true
     const run = await this.#service.options.runs.record(runId)
     return run !== undefined && isRepeated(run, this.#toRun(request, asked))
   }

@@ -83,7 +83,7 @@ describe('LargeReads', () => {
   })
 
   it('[GW-X4] limits the bytes of waiting answers, and counts a finished one until its request is answered', async () => {
-    const budget = new ByteBudget(1_000_000)
+    const budget = new ByteBudget(40_000)
     const reads = new LargeReads(() => undefined, budget)
     const held = budget.hold('a', 0)
     const end = Promise.withResolvers<Uint8Array>()

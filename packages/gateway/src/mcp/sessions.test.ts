@@ -32,6 +32,7 @@ function openSessions(maxSessions = 2) {
     logger: silentLogger,
     heartbeatMs: 15_000,
     maxBodyBytes: 1_000,
+    runs: {},
   } as unknown as McpServerParts['service']['options']
   const sessions = new McpSessions(
     {

@@ -186,7 +186,7 @@ function isOwnEntry(entry: SentEntry, calls: ReadonlyMap<string, RunCall>): bool
   const call = calls.get(entry.reviewId)
   if (call === undefined) return false
   if (entry.kind === 'call') return entry.isSame(call.review)
-  if ((call.review.clientTool === true) !== entry.isOfTool) return false
+  if ((call.review.kind === 'CLIENT_TOOL') !== entry.isOfTool) return false
   return call.decision === undefined ? !call.hasLapsed : entry.isSame(call.decision)
 }
 
@@ -198,7 +198,7 @@ function hasGap(answered: ReadonlySet<string>, calls: ReadonlyMap<string, RunCal
 }
 
 function isAnsweredByClient(call: RunCall | undefined): boolean {
-  return call?.review.clientTool === true && call.decision !== undefined
+  return call?.review.kind === 'CLIENT_TOOL' && call.decision !== undefined
 }
 
 /** Returns the text that a client sent as the result of a call; the event has it as JSON. */

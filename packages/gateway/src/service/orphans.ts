@@ -65,7 +65,7 @@ async function isOrphan(
   for await (const page of eventPages(runs, { runId, from: 0 })) {
     const isKnown = page.some(
       (event) =>
-        event.type === 'review_requested' && (known === 'all' || event.clientTool === true),
+        event.type === 'review_requested' && (known === 'all' || event.kind === 'CLIENT_TOOL'),
     )
     if (isKnown) return false
   }

@@ -77,7 +77,7 @@ function applyDecision(review: ReviewState, event: RunEventOf<'review_decided'>)
 }
 
 function openReview(event: RunEventOf<'review_requested'>): ReviewState {
-  const { prompt, requiredRole, toolName, toolCallId, toolInput, answerSchema, clientTool } = event
+  const { prompt, requiredRole, toolName, toolCallId, toolInput, answerSchema } = event
   return {
     reviewId: event.reviewId,
     kind: event.kind,
@@ -98,6 +98,5 @@ function openReview(event: RunEventOf<'review_requested'>): ReviewState {
     ...(toolCallId === undefined ? {} : { toolCallId }),
     ...(toolInput === undefined ? {} : { toolInput }),
     ...(answerSchema === undefined ? {} : { answerSchema }),
-    ...(clientTool === undefined ? {} : { clientTool }),
   }
 }

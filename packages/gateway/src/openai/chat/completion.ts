@@ -122,7 +122,7 @@ export class Completion {
 
   /** Ends the completion where the run waits for tools of the client. */
   #pause(): void {
-    const calls = this.#waits.reviews.filter(({ clientTool }) => clientTool === true)
+    const calls = this.#waits.reviews.filter(({ kind }) => kind === 'CLIENT_TOOL')
     const isLeft = calls.some(({ reviewId }) => this.#answered.has(reviewId))
     const isWaiting = this.#waits.isWaiting && calls.length > 0
     if (isWaiting && this.#hasBegun && !isLeft) {

@@ -46,8 +46,8 @@ export function matchOutputs(
   return decisions
 }
 
-function toItemId({ reviewId, clientTool }: WaitingReview): string {
-  return clientTool === true ? toClientCallId(reviewId) : toApprovalId(reviewId)
+function toItemId({ reviewId, kind }: WaitingReview): string {
+  return kind === 'CLIENT_TOOL' ? toClientCallId(reviewId) : toApprovalId(reviewId)
 }
 
 /** Returns an output as a decision, or the problem with it. */

@@ -41,10 +41,10 @@ export function listOutputItems(
 }
 
 function toOutputItem(
-  { reviewId, clientTool }: WaitingReview,
+  { reviewId, kind }: WaitingReview,
   { decision, feedback, revisedOutput = '' }: RecordedDecision,
 ): Omit<ListedItem, 'id'> {
-  if (clientTool !== true) {
+  if (kind !== 'CLIENT_TOOL') {
     return {
       type: 'mcp_approval_response',
       approval_request_id: toApprovalId(reviewId),

@@ -83,7 +83,7 @@ export function toEntry(item: InputItem, place: number): SentEntry {
     return { place, kind: 'call', reviewId: toReviewId(callId) ?? '', isSame }
   }
   if (type === 'mcp_approval_request') {
-    const isSame = ({ clientTool }: WaitingReview) => clientTool !== true
+    const isSame = ({ kind }: WaitingReview) => kind !== 'CLIENT_TOOL'
     return { place, kind: 'call', reviewId: toReviewId(item.id ?? '') ?? '', isSame }
   }
   const isText = type === 'reasoning' || (type === 'message' && role === 'assistant')

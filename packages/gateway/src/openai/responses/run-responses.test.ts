@@ -196,7 +196,6 @@ it('[GW-N1] ends a response where the run waits, and begins the next one after t
     toolName: 'look',
     toolCallId: id,
     toolInput: {},
-    clientTool: true,
     requestedAt: AT,
   }))
   const ends = calls.flatMap(({ id }) => [

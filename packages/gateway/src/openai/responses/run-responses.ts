@@ -436,7 +436,7 @@ export class RunResponses {
     this.#closeTurn('incomplete', true)
     const index = this.#place()
     const { events, item } =
-      review.clientTool === true ? toFunctionCall(review, index) : toApprovalItem(review, index)
+      review.kind === 'CLIENT_TOOL' ? toFunctionCall(review, index) : toApprovalItem(review, index)
     this.#current.items[index] = item
     this.#emit(...events)
   }

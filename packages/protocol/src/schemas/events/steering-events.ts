@@ -44,11 +44,6 @@ export const reviewedCall = {
   toolInput: Type.Optional(Type.Unknown()),
   /** With QUESTION: JSON Schema of the answer; `{ "type": "string" }` for any text. */
   answerSchema: Type.Optional(Type.Unknown()),
-  /**
-   * With DURING_EXECUTION: true when the client of the run executes the call. EDIT answers with the result of the
-   * call, as it is, and REJECT with its error.
-   */
-  clientTool: Type.Optional(Type.Boolean()),
 }
 
 /**

@@ -200,7 +200,7 @@ export type RunBudgetGiven = Static<typeof RunBudgetGiven>
 const MAX_CLIENT_TOOLS = 128
 
 /**
- * Tool that the client executes. A call of it is a review with `clientTool`; the client decides the review with the
+ * Tool that the client executes. A call of it is a review of the kind CLIENT_TOOL; the client decides the review with the
  * result of the call.
  */
 export const ClientToolBody = Type.Object(
