@@ -297,7 +297,7 @@ describe('an override', () => {
       model: opus,
       maxIterations: 2,
       additionalContext: 'Of 2026\n\nOf Bonn',
-      agent: { role: 'Researcher', goal: 'Look for {topic}' },
+      agent: { role: 'Researcher' },
     })
     expect(JSON.stringify(team)).toBe(before)
     expect(changes('write', { additionalContext: ' ' }).tasks[1]).not.toHaveProperty(
