@@ -26,6 +26,7 @@ function toVersion1(schema: string): string {
     DROP TABLE ${schema}.trimmed_steps; ALTER TABLE ${schema}.runs DROP COLUMN parent;
     ALTER TABLE ${schema}.signals DROP COLUMN reply_channel;
     ALTER TABLE ${schema}.tasks DROP COLUMN finish_reason;
+    ALTER TABLE ${schema}.reviews DROP COLUMN kind;
     DROP TABLE ${schema}.secrets, ${schema}.deleted_runs;
     DROP TABLE ${schema}.run_texts;
     DROP TABLE ${schema}.deliveries;

@@ -28,6 +28,7 @@ describe('a store of version 2', () => {
        DROP FUNCTION texts.set_review_since CASCADE;
        ALTER TABLE texts.runs DROP COLUMN review_since;
        ALTER TABLE texts.tasks DROP COLUMN finish_reason;
+       ALTER TABLE texts.reviews DROP COLUMN kind;
        DROP TABLE texts.thread_runs, texts.threads, texts.builds, texts.build_shares, texts.manifests;
        DROP TABLE texts.memories, texts.reflections, texts.secrets, texts.followers,
          texts.deleted_runs; DROP TABLE texts.run_texts;

@@ -28,7 +28,7 @@ const TO_VERSION_3 = `${TO_OLD_LOG_TABLES}
   DROP TABLE deliveries;
   DROP TABLE audit;
   DROP INDEX runs_suspected; DROP INDEX runs_cached; DROP INDEX runs_released;
-  ALTER TABLE runs DROP COLUMN claimed_at;
+  ALTER TABLE runs DROP COLUMN claimed_at; ALTER TABLE reviews DROP COLUMN kind;
   ALTER TABLE runs DROP COLUMN cache_key;
   DROP INDEX runs_spent;
   DROP INDEX runs_of_actor;

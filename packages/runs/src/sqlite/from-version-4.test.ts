@@ -37,7 +37,7 @@ describe('a store of version 4', () => {
   DROP TABLE thread_runs; DROP TABLE threads; ALTER TABLE runs DROP COLUMN thread_id;
       ALTER TABLE tasks DROP COLUMN finish_reason; DROP TABLE memories; DROP TABLE reflections; DROP TABLE secrets; DROP TABLE run_texts; ALTER TABLE runs DROP COLUMN waiting;
       DROP INDEX runs_suspected; DROP INDEX runs_cached; DROP INDEX runs_released;
-      ALTER TABLE runs DROP COLUMN claimed_at;
+      ALTER TABLE runs DROP COLUMN claimed_at; ALTER TABLE reviews DROP COLUMN kind;
       ALTER TABLE runs DROP COLUMN cache_key;
       DROP TABLE trimmed_steps; ALTER TABLE runs DROP COLUMN parent; ALTER TABLE runs DROP COLUMN fixed;
       ALTER TABLE runs DROP COLUMN token;

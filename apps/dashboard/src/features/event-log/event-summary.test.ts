@@ -14,7 +14,7 @@ const LINES: Readonly<Record<RunEvent['type'], string>> = {
   run_queued: 'research-brief · sequential · 2 tasks',
   run_resumed: 'epoch 2 · 1 task already completed',
   run_forked: 'from run-7f3a2b · after event 3',
-  run_cancelling: 'aborts work in flight',
+  run_cancelling: 'requested · aborts work in flight',
   ensemble_started: 'research-brief · researcher, writer',
   task_started: 'Regulatory Researcher · Research AI safety focusing on EU regulation',
   task_input: 'tools: web_search, file_read · no context',
