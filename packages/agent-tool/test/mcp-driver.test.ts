@@ -245,8 +245,7 @@ describe.each([
   it.each(['conversational', 'sync', 'streaming'] as const)(
     'is answered by the reviewer (%s)',
     async (mode) => {
-      const input = mode === 'conversational' ? 'Ada' : { name: 'Ada' }
-      const reviewer = scriptedReviewer([{ action: 'EDIT', input }])
+      const reviewer = scriptedReviewer([{ action: 'EDIT', input: 'Ada' }])
       const connector = connectorTo({ server: await start(), tool: 'ask' })
       const { types, result } = await ask({ connector, mode, reviewer })
       expectOneTerminalEvent(types)

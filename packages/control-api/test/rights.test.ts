@@ -427,7 +427,7 @@ async function createThings(actor: string): Promise<Things> {
   const { thread } = await api.runs.threads.create({ tags: { about: 'x' }, actor })
   const { threadId } = thread
   const run = { ensemble: 'echo', inputs: { what: 'x' }, actor }
-  const memo = { openaiResponses: { model: 'echo', input: 'x' } }
+  const memo = { openaiResponses: { model: 'echo', input: 'x' }, openaiQuestion: 'x' }
   const ended = await api.runs.submit({ ...run, threadId, memo })
   const asking = await api.runs.submit({ ...run, clientTools: [CLIENT_TOOL] })
   const open = () => api.runs.openReviews({ runId: asking.runId })
