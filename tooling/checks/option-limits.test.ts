@@ -79,7 +79,7 @@ const TAKERS: Readonly<Record<string, (given: Numbers) => unknown>> = {
   ClientOptions: clientOf,
   ControlApiOptions: (given) =>
     // NOTE: only the limits are read before they are checked.
-    resolveControlApiOptions({ runs: {}, ...given } as never),
+    resolveControlApiOptions({ runs: { budget: { limit: Infinity } }, ...given } as never),
   DelegationLimits: (delegation) => ensembleOf({ workflow: 'HIERARCHICAL', delegation }),
   EnsembleDefinition: ensembleOf,
   EnsembleToolSettings: (given) => ensemble({ name: 'a', model, tasks: [plainTask] }).asTool(given),

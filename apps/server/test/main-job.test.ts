@@ -48,15 +48,20 @@ describe('a server without a config', () => {
     expect(detail.metrics.totalTokens).toBeGreaterThan(100)
   })
 
-  it('rejects a run with a missing input, and names it', async () => {
+  it('rejects a run with a missing or an unknown input, and names it', async () => {
     using data = temporaryDirectory()
     await using server = await ServerProcess.start({ TUTTI_DATA_DIR: data.path })
     const client = server.client()
-    await expect(client.runs.submit({ inputs: { subject: 'x' } })).rejects.toMatchObject({
-      code: 'BAD_REQUEST',
-      status: 400,
-      problems: [expect.objectContaining({ path: '/inputs/topic' })],
-    })
+    for (const [inputs, path] of [
+      [{}, '/inputs/topic'],
+      [{ ...INPUTS, subject: 'x' }, '/inputs/subject'],
+    ] as const) {
+      await expect(client.runs.submit({ inputs })).rejects.toMatchObject({
+        code: 'BAD_REQUEST',
+        status: 400,
+        problems: [expect.objectContaining({ path })],
+      })
+    }
     expect((await client.runs.list()).total).toBe(0)
   })
 })
