@@ -80,7 +80,7 @@ it('lists the question and takes a plain text as its answer', async () => {
     tutti(['review', '--kind', 'QUESTION'], { env }),
     tutti(['review', review.reviewId], { env }),
   ])
-  expect(list.stdout).toMatch(new RegExp(`\n${review.reviewId} .* Which country\\?\n`))
+  expect(list.stdout).toMatch(new RegExp(`\n${review.reviewId} .*\n  Which country\\?\n`))
   expect(undecided).toMatchObject({ code: 2, stderr: expect.stringContaining('--answer TEXT') })
   const answered = await tutti(['review', review.reviewId, '--answer', 'Germany'], { env })
   expect(answered).toEqual({ code: 0, stdout: `${review.reviewId} EDIT\n`, stderr: '' })
