@@ -72,7 +72,8 @@ function cannotRunTypeScript(error: unknown): boolean {
 function addPositions(problems: readonly string[], path: string): readonly string[] {
   const source = readFileSync(path, 'utf8')
   return problems.map((problem) => {
-    const [, quoted, bare] = /^(?:in "\w+", )?(?:"([\w.]+)|(\w+) (?:in|of|must) )/.exec(problem) ?? []
+    const [, quoted, bare] =
+      /^(?:in "\w+", )?(?:"([\w.]+)|(\w+) (?:in|of|must) )/.exec(problem) ?? []
     const name = (quoted ?? bare)?.split('.').at(-1)
     const position = name === undefined ? undefined : findPropertyPosition(source, name)
     return position === undefined ? problem : `${problem} (${path}:${position})`
