@@ -47,32 +47,23 @@ export class LargeReads {
   async run<T>(build: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const source = currentSource()
     const reading = this.#budget.reserve(source.key, WAITING_BYTES)
-    try {
-      const answer = await this.#runInTurn(() => {
-        reading.grow(READ_BYTES)
-        return build()
-      }, signal)
-      if (answer instanceof Uint8Array) source.held?.grow(answer.byteLength)
-      return answer
-    } finally {
-      reading.release()
-    }
+    const answer = await this.#runInTurn(reading, build, signal)
+    if (answer instanceof Uint8Array) source.held?.grow(answer.byteLength)
+    return answer
   }
 
   /** Builds the answer to a request whose work is done, when its turn comes. It is never refused. */
   async finish<T>(build: () => Promise<T>): Promise<T> {
     const reading = this.#budget.hold(currentSource().key, WAITING_BYTES)
-    try {
-      return await this.#runInTurn(() => {
-        reading.grow(READ_BYTES)
-        return build()
-      })
-    } finally {
-      reading.release()
-    }
+    return this.#runInTurn(reading, build)
   }
 
-  async #runInTurn<T>(build: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  /** Builds an answer when its turn comes, and releases `reading` afterwards. */
+  async #runInTurn<T>(
+    reading: Reservation,
+    build: () => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
     const source = currentSource()
     const slot = await new Promise<Reservation>((resolve) => {
       this.#waiting.push(source, () => {
@@ -84,8 +75,10 @@ export class LargeReads {
       signal?.throwIfAborted()
       await readTurn()
       this.#makeRoom()
+      reading.grow(READ_BYTES)
       return await build()
     } finally {
+      reading.release()
       slot.release()
       this.#startNext()
     }
