@@ -9,7 +9,8 @@ import { taskFailure, unwrapEnvelope } from './wire-value.ts'
 /**
  * Reads a response as JSON, regardless of its content type.
  *
- * @throws {AgentError} invalid_response when it is not JSON, longer than `maxBytes`, or too large to be parsed; errors of reading it.
+ * @throws {AgentError} invalid_response when it is not JSON, longer than `maxBytes`, or too large to be parsed; errors of
+ * reading it.
  */
 export async function readJsonAnswer(response: Response, maxBytes: number): Promise<unknown> {
   const { bytes, truncated } = await readLimitedBody(response.body, maxBytes)

@@ -16,14 +16,14 @@
  *    review, sent again under its id, is accepted again.
  * ENS-G13 A decision with a field that it does not use is rejected and names the field: a reviewer who adds a text to
  *    CONTINUE means something else.
- * ENS-G18 A question is a review of the kind QUESTION. The text of its answer is the answer itself when the schema of the
- *    answer is of the type `string`; with another schema it is the JSON value of the text, or the text when the schema
- *    accepts only that.
  * ENS-G15 A decision covers what the reviewer saw: the inputs of the run, the code and overrides of the task, and the
  *    question with its call or output. Their digest is recorded with the review, and the review is asked again wherever
  *    the digest differs.
  * ENS-G16 A fork reuses no decision for work that it executes.
  * ENS-G17 An open review whose digest differs is withdrawn before it is asked again.
+ * ENS-G18 A question is a review of the kind QUESTION. The text of its answer is the answer itself when the schema of the
+ *    answer is of the type `string`; with another schema it is the JSON value of the text, or the text when the schema
+ *    accepts only that.
  */
 import { errorMessage, isoNow, TuttiError, type Clock } from '@tutti/core'
 
