@@ -22,6 +22,9 @@ interface Place extends AsyncDisposable {
   damage(runId: string, column: string): Promise<void>
 }
 
+/** Columns that the embedded store has in a table of their own. */
+const LARGE: ReadonlySet<string> = new Set(['inputs', 'request'])
+
 const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
   async embedded() {
     const directory = temporaryDirectory()
@@ -30,14 +33,22 @@ const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
       async addStep(runId, data) {
         const database = new DatabaseSync(join(directory.path, 'runs.sqlite'))
         database
-          .prepare('INSERT INTO steps (key, data) SELECT id << 32, ? FROM runs WHERE run_id = ?')
+          .prepare(
+            'INSERT INTO steps (key, seq, data) SELECT id << 32, 0, ? FROM runs WHERE run_id = ?',
+          )
           .run(data, runId)
         database.prepare('UPDATE runs SET epoch = 1 WHERE run_id = ?').run(runId)
         database.close()
       },
       async damage(runId, column) {
         const database = new DatabaseSync(join(directory.path, 'runs.sqlite'))
-        database.prepare(`UPDATE runs SET ${column} = '{"cut' WHERE run_id = ?`).run(runId)
+        const [table, id] = LARGE.has(column) ? ['requests', 'run'] : ['runs', 'id']
+        database
+          .prepare(
+            `UPDATE ${table} SET ${column} = '{"cut'
+             WHERE ${id} = (SELECT id FROM runs WHERE run_id = ?)`,
+          )
+          .run(runId)
         database.close()
       },
       async [Symbol.asyncDispose]() {

@@ -28,6 +28,26 @@ const rpc = (method: string, params: object): HostileRequest => ({
   body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
 })
 
+const MCP_VERSION = '2026-07-28'
+const MCP_META = {
+  'io.modelcontextprotocol/protocolVersion': MCP_VERSION,
+  'io.modelcontextprotocol/clientInfo': { name: 'hostile', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+}
+
+/** Builds a request of MCP without a session. */
+const mcp = (method: string, params: { readonly name?: string } & object): HostileRequest => ({
+  method: 'POST',
+  path: '/mcp',
+  headers: {
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': MCP_VERSION,
+    'mcp-method': method,
+    ...(params.name === undefined ? {} : { 'mcp-name': params.name }),
+  },
+  body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: MCP_META } }),
+})
+
 const REQUESTS = {
   submit: () => ({ method: 'POST', path: '/api/runs', body: SUBMISSION }),
   list: () => ({ path: '/api/runs?limit=1000' }),
@@ -51,6 +71,8 @@ const REQUESTS = {
       message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: INPUT }] },
       configuration: { returnImmediately: true },
     }),
+  mcpTools: () => mcp('tools/list', {}),
+  mcpCall: () => mcp('tools/call', { name: 'echo', arguments: { topic: INPUT } }),
   chat: () => ({
     method: 'POST',
     path: '/v1/chat/completions',

@@ -95,11 +95,8 @@ export function prepareEventAppender(
     )
     const changes = foldChanges([...earlier, ...events.flatMap(toRecordChanges)])
     const ending = result === undefined ? [] : [...END_RUN, ['ended_at = ?', clock.now()] as const]
-    const erasing = result === undefined ? [] : erase(id)
-    // Freed pages are overwritten only now, because that costs further writes.
-    if (erasing.length > 0) database.exec('PRAGMA secure_delete = ON')
-    applyChanges(id, changes, [...assignments, ...ending, ...erasing])
-    if (erasing.length > 0) database.exec(SECURE_DELETE)
+    applyChanges(id, changes, [...assignments, ...ending])
+    const hasErased = result !== undefined && erase(id)
     notifications.push(...deliver({ id, lastSeq, events }))
     if (encoded.steps.length > 0) {
       const n = Number(findNextStep.get({ id })?.['n'])
@@ -113,20 +110,31 @@ export function prepareEventAppender(
     return {
       events: events.map((event, index) => toLoggedEvent(runId, lastSeq + 1 + index, event)),
       hasEnded: result !== undefined,
-      hasErased: erasing.length > 0,
+      hasErased,
       notifications,
     }
   }
 }
 
-/** Returns the function that removes the prompts of a run that ends from its request (RUNS-J3). */
-function preparePromptEraser(database: DatabaseSync): (id: number) => readonly Assignment[] {
-  const select = database.prepare('SELECT request FROM runs WHERE id = ? AND request IS NOT NULL')
+/**
+ * Returns the function that removes the prompts of a run that ends from its request (RUNS-J3); it returns whether there
+ * were any.
+ */
+function preparePromptEraser(database: DatabaseSync): (id: number) => boolean {
+  const select = database.prepare(
+    'SELECT request FROM requests WHERE run = ? AND request IS NOT NULL',
+  )
+  const update = database.prepare('UPDATE requests SET request = ? WHERE run = ?')
   return (id) => {
     const row = select.get(id)
     const erased =
       row === undefined ? undefined : erasePrompts(readJsonColumns(new ColumnReader(row)).request)
-    return erased === undefined ? [] : [['request = ?', JSON.stringify(erased)]]
+    if (erased === undefined) return false
+    // Freed pages are overwritten only now, because that costs further writes.
+    database.exec('PRAGMA secure_delete = ON')
+    update.run(JSON.stringify(erased), id)
+    database.exec(SECURE_DELETE)
+    return true
   }
 }
 

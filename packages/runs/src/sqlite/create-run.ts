@@ -12,7 +12,7 @@ import { toSearchText } from '../search-text.ts'
 import { prepareRows } from './prepare-rows.ts'
 import { prepareLogCopier } from './copy-log.ts'
 import { prepareDueChecker } from './due-runs.ts'
-import { NEW_TOKEN, readRunRow } from './run-rows.ts'
+import { NEW_TOKEN, SELECT_RUNS } from './run-rows.ts'
 import { readRun } from './rows.ts'
 import { NEXT_PLACE } from './sqlite-thread-store.ts'
 import { prepareActorCounter } from './count-actor-use.ts'
@@ -25,10 +25,10 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 
 /** Returns the function that creates runs. */
 export function prepareRunCreator(
-  { database, clock, inTurn, hub: board }: SqliteParts,
+  { database, clock, rows, inTurn, hub: board }: SqliteParts,
   append: (addition: Addition) => Appended,
 ): (run: NewRun, how: CreateRunOptions) => Promise<CreatedRun> {
-  const byKey = prepareRows(database, 'SELECT * FROM runs WHERE idempotency_key = ?')
+  const byKey = prepareRows(database, `${SELECT_RUNS} WHERE idempotency_key = ?`)
   const byId = database.prepare('SELECT 1 FROM runs WHERE run_id = ?')
   const unfinished = database.prepare(
     `SELECT count(*) FILTER (WHERE state = 'owned') AS active, count(*) AS count FROM runs
@@ -37,11 +37,13 @@ export function prepareRunCreator(
   const isAnyDue = prepareDueChecker(database)
   const insert = database.prepare(
     `INSERT INTO runs
-       (run_id, ensemble, workflow, status, inputs, tags, task_count, created_at, last_seq, token,
-        idempotency_key, fingerprint, cache_key, request, actor, webhooks,
+       (run_id, ensemble, workflow, status, tags, task_count, created_at, last_seq, token,
+        idempotency_key, fingerprint, cache_key, actor, webhooks,
         thread_id, state, epoch, owner, due_at, claimed_at, build, code, fixed)
-     VALUES (?, ?, ?, 'ACCEPTED', ?, ?, ?, ?, 0, ${NEW_TOKEN}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     RETURNING *`,
+     VALUES (?, ?, ?, 'ACCEPTED', ?, ?, ?, 0, ${NEW_TOKEN}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const insertRequest = database.prepare(
+    'INSERT INTO requests (run, inputs, request) VALUES (?, ?, ?)',
   )
   const insertText = database.prepare('INSERT INTO run_texts (run, text) VALUES (?, ?)')
   const copyLog = prepareLogCopier(database, append)
@@ -65,8 +67,11 @@ export function prepareRunCreator(
         Number(active) < claimant.maxConcurrentRuns &&
         !isAnyDue(now)
       const owner = isFree ? claimant : undefined
-      const row = insert.get(...toRunValues(run), ...toQueueValues(run, owner, now)) ?? {}
-      const id = Number(row['id'])
+      const [request = null, ...submitted] = toSubmittedColumns(run)
+      const values = [...toRunValues(run), ...submitted, run.thread?.threadId ?? null]
+      const inserted = insert.run(...values, ...toQueueValues(run, owner, now))
+      const id = Number(inserted.lastInsertRowid)
+      insertRequest.run(id, JSON.stringify(run.inputs), request)
       insertText.run(id, toSearchText(run))
       append({ id, runId, lastSeq: -1, events: [firstEvent], steps: [], assignments: [] })
       if (fork !== undefined) copyLog({ id, runId }, fork)
@@ -74,7 +79,7 @@ export function prepareRunCreator(
       return {
         kind: 'created',
         event: toLoggedEvent(runId, 0, firstEvent),
-        ...(owner === undefined ? {} : { claim: { ...readRunRow(row), commands: [] } }),
+        ...(owner === undefined ? {} : { claim: { ...rows.get(id), commands: [] } }),
       }
     })
     const waits = created.kind === 'created' && created.claim === undefined
@@ -98,20 +103,17 @@ function toQueueValues(
 }
 
 function toRunValues(run: NewRun): readonly SQLInputValue[] {
-  const { runId, ensemble, workflow, inputs, tags, taskCount, createdAt, submission } = run
+  const { runId, ensemble, workflow, tags, taskCount, createdAt, submission } = run
   return [
     runId,
     ensemble,
     workflow,
-    JSON.stringify(inputs),
     JSON.stringify(tags),
     taskCount,
     createdAt,
     submission === undefined ? null : JSON.stringify(submission.idempotencyKey),
     submission === undefined ? null : JSON.stringify(submission.fingerprint),
     run.cacheKey ?? null,
-    ...toSubmittedColumns(run),
-    run.thread?.threadId ?? null,
   ]
 }
 

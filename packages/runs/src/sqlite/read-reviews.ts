@@ -15,7 +15,7 @@ export function prepareReviewReader(
     const found = prepareRows(
       database,
       `SELECT reviews.*, run_id, ensemble, inputs, tags, actor
-       FROM reviews JOIN runs ON runs.id = run ${where} ORDER BY n`,
+       FROM reviews JOIN runs ON runs.id = reviews.run JOIN requests USING (run) ${where} ORDER BY n`,
     )
     const reviews: ReviewRecord[] = []
     let bytes = 0

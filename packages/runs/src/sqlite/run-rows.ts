@@ -25,6 +25,9 @@ export interface SqliteRunRow {
   readonly fingerprint: string | null
 }
 
+/** SQL of the rows of {@link readRunRow}, without a condition. */
+export const SELECT_RUNS = 'SELECT runs.*, inputs, request FROM runs JOIN requests ON run = id'
+
 /** SQL of a new fencing token. */
 export const NEW_TOKEN = 'lower(hex(randomblob(16)))'
 
@@ -34,6 +37,8 @@ export type QueueState = 'ready' | 'owned' | 'parked' | 'ended'
 /** Reads of one run. */
 export interface RunRows {
   find(runId: string): SqliteRunRow | undefined
+  /** Returns the run with that row id, which exists. */
+  get(id: number): SqliteRunRow
   /** Returns the steps of the run with that row id, up to those of an event, in order. */
   steps(id: number, upTo?: number): readonly RunStep[]
   /** Returns the size of these steps with all values that they refer to, in bytes. */
@@ -42,12 +47,13 @@ export interface RunRows {
   commands(id: number): readonly PendingCommand[]
 }
 
-/** The steps of a run up to those of an event; steps of earlier versions have no sequence number. */
-const UP_TO = `${ofRun('$id')} AND coalesce(seq, 0) <= $upTo`
+/** The steps of a run up to those of an event. */
+const UP_TO = `${ofRun('$id')} AND seq <= $upTo`
 
 /** Prepares the reads. */
 export function prepareRunRows(database: DatabaseSync): RunRows {
-  const run = prepareRows(database, 'SELECT * FROM runs WHERE run_id = ?')
+  const run = prepareRows(database, `${SELECT_RUNS} WHERE run_id = ?`)
+  const runById = prepareRows(database, `${SELECT_RUNS} WHERE id = ?`)
   const steps = database.prepare(
     `SELECT ${numberSql()} AS n, data FROM steps WHERE ${UP_TO} ORDER BY key`,
   )
@@ -64,6 +70,7 @@ export function prepareRunRows(database: DatabaseSync): RunRows {
       const row = run.get(runId)
       return row === undefined ? undefined : readRunRow(row)
     },
+    get: (id) => readRunRow(runById.get(id) ?? {}),
     steps: (id, upTo = Number.MAX_SAFE_INTEGER) => {
       const reader = new StoredReader((seq) => String(event.get(id, seq)?.['data']))
       const rows = steps.all({ id, upTo })
@@ -77,7 +84,7 @@ export function prepareRunRows(database: DatabaseSync): RunRows {
   }
 }
 
-/** Reads a row of table `runs`. */
+/** Reads a row of {@link SELECT_RUNS}. */
 export function readRunRow(row: SqliteRow): SqliteRunRow {
   const { id, state, lost_owners: lostOwners, due_at: dueAt, fingerprint } = row
   return {

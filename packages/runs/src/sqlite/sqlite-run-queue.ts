@@ -5,9 +5,8 @@
 import { toStoreMetrics } from '../store-metrics.ts'
 import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../execution/suspects.ts'
 import { toClaimKey } from '../claim-key.ts'
-import { prepareRows } from './prepare-rows.ts'
 import { prepareBegunRuns, prepareDueChecker, prepareDueRuns, prepareRoom } from './due-runs.ts'
-import { NEW_TOKEN, readRunRow, type QueueState } from './run-rows.ts'
+import { NEW_TOKEN, type QueueState } from './run-rows.ts'
 
 import type {
   ClaimedRun,
@@ -186,14 +185,14 @@ export class SqliteRunQueue implements RunQueue {
   #take(id: number, { owner, leaseMs }: LeaseOwner, code?: ProcessCode): ClaimedRun {
     const { rows } = this.#parts
     const now = this.#inFuture(0)
-    const row = this.#statements.take.get({
+    this.#statements.take.run({
       owner,
       until: this.#inFuture(leaseMs),
       now,
       id,
       ...toCodeValues(code),
     })
-    const { run, token, lostOwners } = readRunRow(row ?? {})
+    const { run, token, lostOwners } = rows.get(id)
     return { run, token, commands: rows.commands(id), lostOwners }
   }
 
@@ -255,13 +254,12 @@ const KIND = `CASE WHEN state = 'owned' AND waiting THEN 'waiting' ELSE state EN
  */
 function prepareStatements(database: DatabaseSync): Statements {
   return {
-    take: prepareRows(
-      database,
+    take: database.prepare(
       `UPDATE runs SET state = 'owned', epoch = epoch + 1, token = ${NEW_TOKEN}, write_no = 0, owner = $owner, due_at = $until, claimed_at = $now, waiting = 0,
          code = coalesce(json_extract($codes, '$.' || json_quote(ensemble)), code),
          build = coalesce($build, build),
          status = CASE WHEN status IN ('WAITING_REVIEW', 'WAITING_FOR_BUILD') THEN 'RUNNING' ELSE status END
-       WHERE id = $id RETURNING *`,
+       WHERE id = $id`,
     ),
     renew: database.prepare(
       `UPDATE runs SET due_at = $until

@@ -5,6 +5,7 @@ import { prepareRunCreator } from './create-run.ts'
 import { prepareRunDeleter, prepareStepDeleter } from './delete-ended.ts'
 import { prepareChangedRunLister, prepareRunLister } from './list-runs.ts'
 import { prepareReviewCounter, prepareReviewReader } from './read-reviews.ts'
+import { SELECT_RUNS } from './run-rows.ts'
 import { readRun, readTaskRecord } from './rows.ts'
 import { runTooLarge, runUnreadable } from '../refusals.ts'
 import { prepareRunWriter, type WriteOutcome, type RunWriter } from './write-runs.ts'
@@ -55,7 +56,7 @@ export class SqliteRunStore implements RunStore {
     this.#deleteEnded = prepareRunDeleter(parts)
     this.#deleteSteps = prepareStepDeleter(parts)
     this.#deleteOne = database.prepare(`DELETE FROM runs WHERE run_id = ? AND state = 'ended'`)
-    this.#run = prepareRows(database, 'SELECT * FROM runs WHERE run_id = ?')
+    this.#run = prepareRows(database, `${SELECT_RUNS} WHERE run_id = ?`)
     this.#tasks = prepareRows(
       database,
       `SELECT ${TASK_COLUMNS} FROM tasks JOIN runs ON runs.id = run WHERE run_id = ? ORDER BY task_index`,
