@@ -84,6 +84,7 @@ describe('a run that code with another list of tasks continues', () => {
       resumedAt: expect.any(String),
       epoch: 1,
       completedTasks: ['a'],
+      outputTask: 'c',
     })
     expect(readTasks(events)).toEqual([
       '1 a COMPLETED',

@@ -33,7 +33,7 @@ export function readListedFields(
 
 /** Columns of a run that a list reads; `error_start` is the first part of `error`. */
 export const LISTED_COLUMNS = `id, run_id, ensemble, workflow, status, state, tags, task_count,
-  completed_tasks, created_at, started_at, completed_at, duration_ms, epoch, last_seq, actor, thread_id, parent, build, code,
+  completed_tasks, created_at, started_at, completed_at, duration_ms, output_task, epoch, last_seq, actor, thread_id, parent, build, code,
   substr(error, 1, 2000) AS error_start`
 
 /** Parses the inside of a JSON string that may be cut anywhere, even within an escape. */

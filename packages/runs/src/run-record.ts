@@ -35,6 +35,8 @@ export interface RunRecord {
   readonly durationMs?: number
   /** The reason why it failed. */
   readonly error?: string
+  /** Name of the task whose output is that of the run; absent before it has begun. */
+  readonly outputTask?: string
   /** Number of times that it was claimed. */
   readonly epoch: number
   /** Sequence number of its newest event. */
@@ -202,8 +204,6 @@ export interface NewThreadRun {
   readonly follows?: string
   /** The run as a message of its user. */
   readonly userMessage: string
-  /** `taskIndex` of the task whose output is that of the run. */
-  readonly finalTask: number
 }
 
 /** A run with its tasks. */

@@ -26,10 +26,17 @@ export interface ThreadRunRecord
   extends
     Pick<
       RunRecord,
-      'runId' | 'ensemble' | 'status' | 'createdAt' | 'completedAt' | 'error' | 'lastSeq'
+      | 'runId'
+      | 'ensemble'
+      | 'status'
+      | 'createdAt'
+      | 'completedAt'
+      | 'error'
+      | 'lastSeq'
+      | 'outputTask'
     >,
     Omit<NewThreadRun, 'threadId'> {
-  /** Output of the final task. */
+  /** Output of the output task. */
   readonly output?: string
   /** The columns that are damaged in the store, with the reasons; their fields are empty. */
   readonly unreadable?: string

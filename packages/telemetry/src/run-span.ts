@@ -1,5 +1,6 @@
 /** Span of a whole run. */
 import { SpanKind } from '@opentelemetry/api'
+import { readOutput } from '@tutti/protocol'
 
 import { GEN_AI, TUTTI } from './attributes.ts'
 import { textMessage } from './content.ts'
@@ -43,16 +44,16 @@ export function takeRunEvent(table: SpanTable, event: TracedEvent): boolean {
 
 function endRun(table: SpanTable, event: RunEventOf<'run_result'>): void {
   const { root, nowMs, redact, captureContent } = table
-  const { status, error, code, outputs } = event
+  const { status, error, code } = event
   const isFailed = status === 'FAILED'
   const why = { code: code ?? (isFailed ? 'ENGINE_FAILED' : status), reason: error }
   const end: SpanEnd = status === 'COMPLETED' ? { endMs: nowMs } : toFailedEnd(nowMs, why, redact)
   table.endAll(status === 'COMPLETED' ? toInterruptedEnd(nowMs) : end)
   if (root === undefined) return
   root.set({ [TUTTI.runStatus]: status })
-  const last = outputs.at(-1)
-  if (captureContent && last !== undefined) {
-    root.set({ [GEN_AI.outputMessages]: textMessage('assistant', redact(last.output)) })
+  const output = readOutput(event)
+  if (captureContent && output !== undefined) {
+    root.set({ [GEN_AI.outputMessages]: textMessage('assistant', redact(output)) })
   }
   table.end(root, end)
 }

@@ -24,6 +24,7 @@ const STARTED: readonly RunEvent[] = [
     workflow: 'SEQUENTIAL',
     ensemble: 'e',
     tasks: [],
+    outputTask: 'a',
   },
   { type: 'task_started', ...TASK, totalTasks: 1, startedAt: at(10) },
 ]
@@ -130,6 +131,7 @@ it('an undecided review ends at its timeout, or later if no process had the run'
     resumedAt: at(300),
     epoch: 2,
     completedTasks: [],
+    outputTask: 'sing',
   }
   const inTime = spansOf([...STARTED, requested, over, completed(125), RESULT])
   expect(timesOf(inTime, 'review after task')).toEqual([20, 120])

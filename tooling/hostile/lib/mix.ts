@@ -36,14 +36,14 @@ const MCP_META = {
 }
 
 /** Builds a request of MCP without a session. */
-const mcp = (method: string, params: { readonly name?: string } & object): HostileRequest => ({
+const mcp = (method: string, params: Readonly<Record<string, unknown>>): HostileRequest => ({
   method: 'POST',
   path: '/mcp',
   headers: {
     accept: 'application/json, text/event-stream',
     'mcp-protocol-version': MCP_VERSION,
     'mcp-method': method,
-    ...(params.name === undefined ? {} : { 'mcp-name': params.name }),
+    ...(typeof params['name'] === 'string' ? { 'mcp-name': params['name'] } : {}),
   },
   body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: MCP_META } }),
 })

@@ -43,7 +43,7 @@ describe('createRunListeners', () => {
     const { emit, value } = createCounter()
     emit([
       llm('started', 1, 0),
-      { type: 'run_resumed', resumedAt: at(0), epoch: 2, completedTasks: [] },
+      { type: 'run_resumed', resumedAt: at(0), epoch: 2, completedTasks: [], outputTask: 'sing' },
     ])
     emit([token(1, 400)])
     expect(value('tutti_model_time_to_first_token_seconds_count{model="m"}')).toBeUndefined()

@@ -7,6 +7,8 @@ export interface Plan {
   readonly workflow: Workflow
   /** Task names in the order of declaration; in HIERARCHICAL the manager is last. */
   readonly order: readonly string[]
+  /** Name of the task whose output is that of the run: the last one in `order`. */
+  readonly outputTask: string
   /** Tasks that the engine starts; the others run only when the manager delegates them. */
   readonly scheduled: readonly string[]
   /** Names of the tasks that must be completed before each task starts. */
@@ -33,19 +35,20 @@ export const MANAGER = 'Manager'
 export function planTasks(tasks: readonly Task[], workflow: Workflow): Plan {
   const names = tasks.map((task) => task.name)
   const context = new Map(tasks.map((task) => [task.name, [...new Set(task.context)]]))
+  const order = workflow === 'HIERARCHICAL' ? [...names, MANAGER] : names
+  const shared = { workflow, order, outputTask: order.at(-1) ?? '' }
   switch (workflow) {
     case 'SEQUENTIAL': {
       const follows = new Map(
         names.map((name, index) => [name, names.slice(Math.max(0, index - 1), index)]),
       )
-      return { workflow, order: names, scheduled: names, waitsFor: context, follows }
+      return { ...shared, scheduled: names, waitsFor: context, follows }
     }
     case 'PARALLEL':
-      return { workflow, order: names, scheduled: names, waitsFor: context, follows: new Map() }
+      return { ...shared, scheduled: names, waitsFor: context, follows: new Map() }
     case 'HIERARCHICAL':
       return {
-        workflow,
-        order: [...names, MANAGER],
+        ...shared,
         scheduled: [MANAGER],
         waitsFor: new Map(),
         follows: new Map(),

@@ -19,6 +19,7 @@ function plan(waitsFor: Readonly<Record<string, readonly string[]>>): Plan {
   return {
     workflow: 'PARALLEL',
     order,
+    outputTask: order.at(-1) ?? '',
     scheduled: order,
     waitsFor: new Map(Object.entries(waitsFor)),
     follows: new Map(),

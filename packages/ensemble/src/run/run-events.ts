@@ -42,6 +42,7 @@ export function emitStart(
       workflow: ensemble.plan.workflow,
       ensemble: ensemble.name,
       tasks,
+      outputTask: ensemble.plan.outputTask,
     },
     { kind: 'run_begun', startedAt, runMs: 0, tasks: tasks.map(({ name }) => name) },
   )
@@ -58,7 +59,12 @@ export interface RunResumption {
 
 /** Emits the resumption of a run, with the tasks that its code adds, and skips those that it lacks. */
 export function emitResumption(
-  { clock, journal, stopwatch }: Pick<RunScope, 'clock' | 'journal' | 'stopwatch'>,
+  {
+    ensemble,
+    clock,
+    journal,
+    stopwatch,
+  }: Pick<RunScope, 'ensemble' | 'clock' | 'journal' | 'stopwatch'>,
   { epoch, completedTasks, added, removed }: RunResumption,
 ): void {
   const resumed: RunEventOf<'run_resumed'> = {
@@ -67,6 +73,7 @@ export function emitResumption(
     epoch,
     completedTasks: [...completedTasks],
     ...(added.length === 0 ? {} : { addedTasks: added.map(toAddedTask) }),
+    outputTask: ensemble.plan.outputTask,
   }
   const skips = removed.map(({ taskName, taskIndex }): RunEventOf<'task_skipped'> => ({
     type: 'task_skipped',
@@ -132,10 +139,13 @@ export function emitEnd(
   result: RunResult,
   exitReason: ExitReason,
   {
+    outputTask,
     clock,
     journal,
     cancelled,
   }: {
+    /** Name of the task whose output is that of the run; undefined if no task completed. */
+    readonly outputTask: string | undefined
     readonly clock: Clock
     readonly journal: RunJournal
     /** The cancel of the run; undefined if it was not cancelled. */
@@ -161,6 +171,7 @@ export function emitEnd(
       output,
       durationMs: taskMs,
     })),
+    ...(status === 'COMPLETED' && outputTask !== undefined ? { outputTask } : {}),
     durationMs,
     metrics,
     ...(error === undefined ? {} : { error: error.message, code: error.code }),

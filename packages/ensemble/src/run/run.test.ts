@@ -444,6 +444,7 @@ describe('[ENS-E11] ensemble_started', () => {
         },
         { name: 'a', description: 'Research jazz', agentRole: 'Researcher', context: [] },
       ],
+      outputTask: 'a',
     })
     expect(
       eventsOf(events, 'task_started').map(({ taskName, taskIndex }) => [taskName, taskIndex]),

@@ -425,6 +425,7 @@ export class Run {
     })
     this.#ended = status
     emitEnd(result, this.#verdict.exitReason(status), {
+      outputTask: last,
       clock: scope.clock,
       journal: scope.journal,
       cancelled: steering.cancelled,

@@ -18,6 +18,7 @@ const event = (type: LoggedRunEvent['type'], fields: object = {}): LoggedRunEven
 const started = event('ensemble_started', {
   startedAt: '2026-01-01T00:00:00Z',
   tasks: [{ name: 'first' }, { name: 'last' }],
+  outputTask: 'last',
 })
 const turn = event('llm_iteration_started')
 const token = (text: string, fields: object = {}) => event('token', { token: text, ...fields })
@@ -54,7 +55,7 @@ describe('TaskUpdates', () => {
   it.each<[string, LoggedRunEvent]>([
     ['another turn', turn],
     ['another attempt', event('task_started')],
-    ['another process', event('run_resumed')],
+    ['another process', event('run_resumed', { outputTask: 'last' })],
   ])('[GW-U2] restarts the text with %s', (_title, anew) => {
     const events = [turn, token('La'), token('!'), anew, token('Lu'), token(' lu'), done('Lu lu')]
     expect(updatesOf(...events)).toEqual([

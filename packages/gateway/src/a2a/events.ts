@@ -10,8 +10,6 @@
  * GW-U5 A stream begins with the task and has every later change in order, each once. A subscription ends when the task
  *    ends, the stream of a message also at a question.
  */
-import { findOutputTask } from '@tutti/protocol'
-
 import { toUsageMetadata, type RunUsage } from '../service/usage.ts'
 import {
   listOutputs,
@@ -47,12 +45,15 @@ export class TaskUpdates {
   /** Text of the current artifact that the caller has received. */
   #written = ''
   #isFresh = true
+  /** Name of the task whose output has been sent as the artifact. */
+  #sentOutput: string | undefined
 
   constructor(identity: LoadedTask['identity'], first: TaskView, showing: Showing) {
     this.#identity = identity
     this.#showing = showing
     this.#view = first
     this.#reportedUsage = first.usage
+    this.#sentOutput = listOutputs(first)[0]?.taskName
   }
 
   get view(): TaskView {
@@ -92,7 +93,7 @@ export class TaskUpdates {
     ids: Pick<ArtifactUpdate, 'taskId' | 'contextId'>,
   ): Generator<StreamItem> {
     for (const output of listOutputs(view)) {
-      if (output.taskName === findOutputTask(view.run.tasks)?.name) continue
+      if (output.taskName === this.#sentOutput) continue
       const artifact = toArtifact(output, this.#showing.modes)
       yield { artifactUpdate: { ...ids, artifact, append: false, lastChunk: true } }
     }
@@ -106,7 +107,7 @@ export class TaskUpdates {
   }
 
   #artifactAfter(event: LoggedRunEvent, view: TaskView): Update | undefined {
-    const finalTask = findOutputTask(view.run.tasks)?.name
+    const { outputTask } = view.run
     switch (event.type) {
       case 'run_resumed':
       case 'run_forked':
@@ -114,12 +115,12 @@ export class TaskUpdates {
         return undefined
       case 'task_started':
       case 'llm_iteration_started':
-        if (event.taskName === finalTask) this.#isFresh = true
+        if (event.taskName === outputTask) this.#isFresh = true
         return undefined
       case 'token':
-        return event.taskName === finalTask ? this.#textAfter(event) : undefined
+        return event.taskName === outputTask ? this.#textAfter(event) : undefined
       case 'task_completed':
-        return event.taskName === finalTask ? this.#outputOf(event) : undefined
+        return event.taskName === outputTask ? this.#outputOf(event) : undefined
       default:
         return undefined
     }
@@ -139,6 +140,7 @@ export class TaskUpdates {
   }
 
   #outputOf(event: RunEventOf<'task_completed'>): Update {
+    this.#sentOutput = event.taskName
     const artifact = toArtifact(event, this.#showing.modes)
     const isWritten = !this.#isFresh && this.#written === event.output
     if (!isWritten) return { artifact, append: false, lastChunk: true }

@@ -1,6 +1,4 @@
 /** Pure: converts the view of a task to the objects of A2A 1.0. */
-import { findOutputTask } from '@tutti/protocol'
-
 import { toUsageMetadata } from '../service/usage.ts'
 import { doneTasks, isTerminal, openReviews, toTaskState, type TaskView } from './view.ts'
 
@@ -174,7 +172,7 @@ export type TaskOutput = Pick<
 /** Returns the output of the run; if it ended without one, the outputs of its tasks. */
 export function listOutputs(view: TaskView): readonly TaskOutput[] {
   const outputs = doneTasks(view).map(({ name: taskName, ...task }) => ({ taskName, ...task }))
-  const final = outputs.filter(({ taskName }) => taskName === findOutputTask(view.run.tasks)?.name)
+  const final = outputs.filter(({ taskName }) => taskName === view.run.outputTask)
   return final.length > 0 || !isTerminal(toTaskState(view)) ? final : outputs
 }
 

@@ -33,6 +33,7 @@ const started: RunEvent = {
   workflow: 'SEQUENTIAL',
   ensemble: 'band',
   tasks: ['first', 'last'].map((name) => ({ name, description: '', agentRole: 'r', context: [] })),
+  outputTask: 'last',
 }
 
 const review = (reviewId: string, second: number): RunEvent => ({

@@ -34,6 +34,7 @@ export interface TaskView {
 /** Types of the events that a view folds, in addition to those of usage. */
 export const VIEW_EVENTS = [
   'ensemble_started',
+  'run_resumed',
   'delegation_started',
   'review_requested',
   'review_decided',

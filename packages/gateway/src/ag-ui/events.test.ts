@@ -26,6 +26,7 @@ const START = [
     type: 'ensemble_started',
     startedAt: AT,
     tasks: [{ name: 'answer', agentRole: 'Agent', description: 'Answer' }],
+    outputTask: 'answer',
   },
   { type: 'task_started', ...TASK, taskDescription: 'Answer', startedAt: AT },
   { type: 'llm_iteration_started', ...TURN, startedAt: AT },
@@ -76,7 +77,12 @@ const called = (id: string) => ({
 
 const completed = (output: string) => [
   { type: 'task_completed', ...TASK, output, completedAt: AT, finishReason: 'stop' },
-  { type: 'run_result', status: 'COMPLETED', outputs: [{ taskName: 'answer', output }] },
+  {
+    type: 'run_result',
+    status: 'COMPLETED',
+    outputs: [{ taskName: 'answer', output }],
+    outputTask: 'answer',
+  },
 ]
 
 interface Reading {

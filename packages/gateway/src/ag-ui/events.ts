@@ -29,7 +29,7 @@
 import {
   applyRunEvent,
   emptyRunState,
-  findOutputTask,
+  readOutput,
   type LoggedRunEvent,
   type RunState,
 } from '@tutti/protocol'
@@ -275,7 +275,7 @@ export class AguiRun {
   }
 
   #isFinal(taskName: string): boolean {
-    return taskName === findOutputTask(this.#run.tasks)?.name
+    return taskName === this.#run.outputTask
   }
 
   #toId(key: string): string {
@@ -503,13 +503,13 @@ export class AguiRun {
       yield { ...finished, outcome: { type: 'cancelled' } }
       return
     }
-    const name = findOutputTask(this.#run.tasks)?.name
-    const output = event.outputs.find(({ taskName }) => taskName === name)
+    const name = this.#run.outputTask
+    const output = readOutput(event)
     const finishReason = this.#run.tasks.find((task) => task.name === name)?.finishReason
     yield {
       ...finished,
       outcome: { type: 'success' },
-      ...(output === undefined ? {} : { result: output.output }),
+      ...(output === undefined ? {} : { result: output }),
       ...(finishReason === undefined ? {} : { metadata: { finishReason } }),
     }
   }

@@ -14,7 +14,8 @@ const event = (type: LoggedRunEvent['type'], fields: object = {}): LoggedRunEven
   return { type, seq, ...place, ...fields } as LoggedRunEvent
 }
 
-const started = () => event('ensemble_started', { tasks: [{ name: 'first' }, { name: 'last' }] })
+const started = () =>
+  event('ensemble_started', { tasks: [{ name: 'first' }, { name: 'last' }], outputTask: 'last' })
 const turn = (fields: object = {}) => event('llm_iteration_started', fields)
 const token = (text: string) => event('token', { token: text })
 const called = (...ids: readonly string[]) =>
@@ -63,7 +64,11 @@ describe('[GW-C14] the reasoning of a message', () => {
       token('Yes'),
       done({ reasoning: 'Let me see.', reasoningTokens: 7 }),
       event('task_completed', { output: 'Yes' }),
-      event('run_result', { status: 'COMPLETED', outputs: [{ taskName: 'last', output: 'Yes' }] }),
+      event('run_result', {
+        status: 'COMPLETED',
+        outputs: [{ taskName: 'last', output: 'Yes' }],
+        outputTask: 'last',
+      }),
     ])
     expect(described(chunks)).toEqual([
       'start-step',
@@ -124,11 +129,11 @@ describe('a stream of a message', () => {
   it('[GW-C2] takes back a turn that begins again, and sends the parts of other tasks again', () => {
     const first = { taskName: 'first', taskIndex: 1 }
     const { chunks } = streamOf([
-      event('ensemble_started', { tasks: [{ name: 'last' }] }),
+      event('ensemble_started', { tasks: [{ name: 'last' }], outputTask: 'last' }),
       turn(),
       token('La'),
       event('task_completed', { ...first, output: 'Plan' }),
-      event('run_resumed'),
+      event('run_resumed', { outputTask: 'last' }),
       turn(),
       token('Lu'),
     ])

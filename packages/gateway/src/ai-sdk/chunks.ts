@@ -20,6 +20,8 @@
  *    truncated one; any other failure is an `error` chunk, and a cancelled run an `abort` chunk. The metadata has the
  *    usage in every case.
  */
+import { readOutput } from '@tutti/protocol'
+
 import { isCallOf, toCallId } from '../service/call-ids.ts'
 import { asksQuestion } from '../service/decision-in-text.ts'
 import { RunWaits, type WaitingReview } from '../service/run-waits.ts'
@@ -49,7 +51,7 @@ export class ChatChunks {
   readonly #runId: string
   readonly #waits = new RunWaits()
   #usage: TokenUsage = NO_TOKEN_USAGE
-  #finalTask = ''
+  #outputTask = ''
   /** Position of the open turn of the final task, such as `1.0`. */
   #turn = ''
   /** Number of text parts so far. */
@@ -124,8 +126,14 @@ export class ChatChunks {
   *#translate(event: LoggedRunEvent): Generator<ChatChunk> {
     switch (event.type) {
       case 'ensemble_started':
-        this.#finalTask = event.tasks.at(-1)?.name ?? ''
+        this.#outputTask = event.outputTask
         for (const { name, agentRole } of event.tasks) {
+          yield this.#add(toTaskPart({ taskName: name, agentRole, status: 'PENDING' }))
+        }
+        return
+      case 'run_resumed':
+        this.#outputTask = event.outputTask
+        for (const { name, agentRole } of event.addedTasks ?? []) {
           yield this.#add(toTaskPart({ taskName: name, agentRole, status: 'PENDING' }))
         }
         return
@@ -136,7 +144,7 @@ export class ChatChunks {
         yield this.#add(toTaskPart({ ...event, status: 'FAILED', reason: event.reason }))
         return
       case 'task_failed':
-        if (event.taskName === this.#finalTask) this.#refusal = event.refusal ?? ''
+        if (event.taskName === this.#outputTask) this.#refusal = event.refusal ?? ''
         yield this.#add(toTaskPart({ ...event, status: 'FAILED', reason: event.reason }))
         return
       case 'task_skipped':
@@ -144,18 +152,18 @@ export class ChatChunks {
         return
       case 'task_completed':
         yield this.#add(toTaskPart({ ...event, status: 'COMPLETED' }))
-        if (event.taskName !== this.#finalTask) return
+        if (event.taskName !== this.#outputTask) return
         this.#isCut = event.finishReason === 'length'
         yield* this.#output(event.output)
         return
       case 'llm_iteration_started':
-        if (event.taskName === this.#finalTask) yield* this.#beginTurn(event)
+        if (event.taskName === this.#outputTask) yield* this.#beginTurn(event)
         return
       case 'reasoning':
-        if (event.taskName === this.#finalTask) yield* this.#reason(event.text)
+        if (event.taskName === this.#outputTask) yield* this.#reason(event.text)
         return
       case 'token':
-        if (event.taskName === this.#finalTask) yield* this.#write(event.token)
+        if (event.taskName === this.#outputTask) yield* this.#write(event.token)
         return
       case 'llm_iteration_completed':
         yield* this.#endTurn(event)
@@ -277,7 +285,7 @@ export class ChatChunks {
 
   *#endTurn(event: RunEventOf<'llm_iteration_completed'>): Generator<ChatChunk> {
     const { taskName, responseText = '', toolRequests = [] } = event
-    if (taskName === this.#finalTask) {
+    if (taskName === this.#outputTask) {
       // A model that does not stream has written nothing.
       if (this.#text === '' && responseText !== '') yield* this.#write(responseText)
       yield* this.#closeParts()
@@ -358,11 +366,12 @@ export class ChatChunks {
     yield* this.#closeText()
   }
 
-  *#end({ status, outputs, code, error = '' }: RunEventOf<'run_result'>): Generator<ChatChunk> {
+  *#end(event: RunEventOf<'run_result'>): Generator<ChatChunk> {
+    const { status, code, error = '' } = event
     this.#isDone = true
-    // A run that a reviewer ended early has only the outputs of other tasks.
-    if (status === 'COMPLETED' && !outputs.some(({ taskName }) => taskName === this.#finalTask)) {
-      yield* this.#output(outputs.at(-1)?.output ?? '')
+    // The output of a run that a reviewer ended early is that of another task.
+    if (status === 'COMPLETED' && event.outputTask !== this.#outputTask) {
+      yield* this.#output(readOutput(event) ?? '')
     }
     if (code === 'MODEL_REFUSED') yield* this.#output(this.#refusal)
     yield* this.#closeParts()

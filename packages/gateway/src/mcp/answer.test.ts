@@ -18,7 +18,7 @@ const OUTPUTS = [
 ]
 
 function end(status: string, more: object = {}) {
-  return { type: 'run_result', status, outputs: OUTPUTS, durationMs: 1, ...more }
+  return { type: 'run_result', status, outputs: OUTPUTS, outputTask: 'b', durationMs: 1, ...more }
 }
 
 describe('runAnswer', () => {

@@ -1,4 +1,6 @@
 /** Results of calls: of ended runs, and of failed calls. */
+import { readOutput } from '@tutti/protocol'
+
 import { reportError, type ErrorReporting } from '../http/on-error.ts'
 import { addEventUsage, NO_RUN_USAGE, toUsageMetadata } from '../service/usage.ts'
 
@@ -31,8 +33,9 @@ export function runAnswer(runId: string, valueTask: string | undefined): RunAnsw
     result: () => result,
   }
 
-  function completed({ outputs, status }: End, structured: object | undefined): CallToolResult {
-    const output = outputs.at(-1)?.output ?? ''
+  function completed(end: End, structured: object | undefined): CallToolResult {
+    const { status } = end
+    const output = readOutput(end) ?? ''
     return {
       content: [
         { type: 'text', text: output === '' ? 'The run completed without output' : output },

@@ -48,6 +48,8 @@ describe('findStructuredTask', () => {
       findStructuredTask(ensemble({ name: 'x', tasks, model }))?.name
     expect([of(plain, typed), of(typed, plain), of(plain)]).toEqual(['b', undefined, undefined])
     // The output of a team with a manager is the output of the manager.
-    expect(findStructuredTask({ tasks: [typed], manager: plain })).toBeUndefined()
+    expect(
+      findStructuredTask(ensemble({ name: 'x', tasks: [typed], model, workflow: 'HIERARCHICAL' })),
+    ).toBeUndefined()
   })
 })

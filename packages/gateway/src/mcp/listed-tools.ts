@@ -128,16 +128,16 @@ function runSchema(
   }
 }
 
-/** Returns the task whose structured output is that of the run: the last one, if it has an output schema. */
+/** Returns the task whose structured output is that of the run: the output task, if it has an output schema. */
 export function findStructuredTask({
   tasks,
-  manager,
-}: Pick<Ensemble, 'tasks' | 'manager'>):
+  plan,
+}: Pick<Ensemble, 'tasks' | 'plan'>):
   | { readonly name: string; readonly schema: object }
   | undefined {
-  const last = manager === undefined ? tasks.at(-1) : undefined
-  const schema = last?.outputReader?.schema
-  return last === undefined || schema === undefined ? undefined : { name: last.name, schema }
+  const task = tasks.find(({ name }) => name === plan.outputTask)
+  const schema = task?.outputReader?.schema
+  return task === undefined || schema === undefined ? undefined : { name: task.name, schema }
 }
 
 function schemaId(name: string): string {

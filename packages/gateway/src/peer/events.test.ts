@@ -24,7 +24,8 @@ const completed: RunEventOf<'task_completed'> = {
 
 function result(more: Partial<RunEventOf<'run_result'>>): RunEventOf<'run_result'> {
   const outputs = ['first', 'last'].map((output) => ({ taskName: output, output }))
-  return { type: 'run_result', runId: 'r', status: 'COMPLETED', outputs, durationMs: 7, ...more }
+  const ended = { type: 'run_result', runId: 'r', status: 'COMPLETED' } as const
+  return { ...ended, outputs, outputTask: 'last', durationMs: 7, ...more }
 }
 
 describe('taskReporter', () => {
@@ -51,7 +52,13 @@ describe('taskReporter', () => {
   })
 
   it('ignores other events', () => {
-    const resumed: RunEvent = { type: 'run_resumed', resumedAt: '', epoch: 1, completedTasks: [] }
+    const resumed: RunEvent = {
+      type: 'run_resumed',
+      resumedAt: '',
+      epoch: 1,
+      completedTasks: [],
+      outputTask: 'sing',
+    }
     expect(taskReporter()(resumed)).toBeUndefined()
   })
 })

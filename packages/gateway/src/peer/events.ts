@@ -1,4 +1,6 @@
 /** Pure: maps the events of a run to the messages for a peer. */
+import { readOutput } from '@tutti/protocol'
+
 import { describeCancel } from '../service/describe-cancel.ts'
 
 import type { WireError } from '../http/api-error.ts'
@@ -35,15 +37,10 @@ export function taskReporter(): (event: RunEvent) => PeerTaskProgress | undefine
 }
 
 /** Returns the end of a task from the end of its run and its deadline, both in milliseconds since 1970. */
-export function toTaskEnd({
-  status,
-  outputs,
-  durationMs,
-  error,
-  cancel,
-}: RunEventOf<'run_result'>): PeerTaskEnd {
+export function toTaskEnd(event: RunEventOf<'run_result'>): PeerTaskEnd {
+  const { status, durationMs, error, cancel } = event
   if (status === 'COMPLETED') {
-    return { status, result: outputs.at(-1)?.output ?? '', durationMs }
+    return { status, result: readOutput(event) ?? '', durationMs }
   }
   if (status === 'FAILED') return { status, error: error ?? 'The run failed', durationMs }
   return { status: 'FAILED', error: describeCancel(cancel), durationMs }

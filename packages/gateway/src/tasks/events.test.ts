@@ -35,6 +35,7 @@ const result = (fields: object = {}) => ({
     { taskName: 'a', output: '1' },
     { taskName: 'b', output: '2' },
   ],
+  outputTask: 'b',
   durationMs: 7,
   ...fields,
 })

@@ -8,7 +8,7 @@
  * GW-A3 `model_failed` and `task_failed` invalidate the text of their turn or attempt, `resumed` that of every turn
  *    that had not ended.
  */
-import { FAILURE_CODES, isFailureCode } from '@tutti/protocol'
+import { FAILURE_CODES, isFailureCode, readOutput } from '@tutti/protocol'
 
 import { addEventUsage, readEventUsage, NO_RUN_USAGE, type RunUsage } from '../service/usage.ts'
 
@@ -146,9 +146,10 @@ interface EndParts {
 }
 
 function toReply(
-  { status, outputs, durationMs, error, code = 'TASK_FAILED', cancel }: RunEventOf<'run_result'>,
+  event: RunEventOf<'run_result'>,
   { options, used, structured }: EndParts,
 ): TaskReply {
+  const { status, outputs, durationMs, error, code = 'TASK_FAILED', cancel } = event
   const artifacts = outputs.map(({ taskName, output }, index) => {
     const data = structured.get(taskName)
     const parts = [
@@ -159,7 +160,7 @@ function toReply(
   })
   const rest = { ...totals(used), duration_ms: durationMs, artifacts }
   if (status === 'COMPLETED') {
-    return { ...named(options), status: 'completed', output: outputs.at(-1)?.output ?? '', ...rest }
+    return { ...named(options), status: 'completed', output: readOutput(event) ?? '', ...rest }
   }
   if (status === 'FAILED') {
     const retryable = isFailureCode(code) && FAILURE_CODES[code].retryable

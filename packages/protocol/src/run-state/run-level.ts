@@ -31,6 +31,7 @@ export function applyToRun(state: RunState, event: RunLevelEvent): RunState {
       return {
         ...state,
         epoch: event.epoch,
+        outputTask: event.outputTask,
         tasks: addTasks(
           mapShared(state.tasks, (task) => resumeTask(task, event.resumedAt)),
           event.addedTasks,
@@ -73,13 +74,21 @@ export function applyToRun(state: RunState, event: RunLevelEvent): RunState {
 }
 
 function applyStart(state: RunState, event: RunEventOf<'ensemble_started'>): RunState {
-  const { ensembleId: id, startedAt, ensemble, workflow } = event
+  const { ensembleId: id, startedAt, ensemble, workflow, outputTask } = event
   const planned = event.tasks.map(({ name, description, agentRole, context }, place) => {
     const plan = { name, index: place + 1, description, agentRole, context }
     return { ...createTask(plan), ...state.tasks.find((task) => task.name === name), ...plan }
   })
   const others = state.tasks.filter(({ name }) => planned.every((task) => task.name !== name))
-  return { ...state, id, startedAt, ensemble, workflow, tasks: [...planned, ...others] }
+  return {
+    ...state,
+    id,
+    startedAt,
+    ensemble,
+    workflow,
+    outputTask,
+    tasks: [...planned, ...others],
+  }
 }
 
 /** Adds tasks to the plan. A task that other code had removed is pending again. */
@@ -135,6 +144,7 @@ function applyResult(state: RunState, event: RunEventOf<'run_result'>): RunState
     id: state.id ?? runId,
     status,
     outputs,
+    ...(event.outputTask === undefined ? {} : { outputTask: event.outputTask }),
     durationMs,
     ...(metrics === undefined ? {} : { metrics }),
     ...(message === undefined

@@ -1,4 +1,5 @@
 /** Pure: a run as messages of a conversation. */
+import type { RunResultEvent } from '../schemas/events/run-events.ts'
 import type { HistoryMessage } from '../schemas/history-message.ts'
 import type { RunState } from './run-state.ts'
 import type { TaskState } from './task-state.ts'
@@ -28,17 +29,30 @@ export function toUserMessage({ inputs, tasks }: RunGiven): string {
   return values.length === 1 ? only : JSON.stringify(inputs)
 }
 
-/** Returns the task whose output is that of the run: the last planned one. Undefined before the run has started. */
-export function findOutputTask(tasks: readonly TaskState[]): TaskState | undefined {
-  return tasks.findLast(({ delegatedBy }) => delegatedBy === undefined)
+/** Returns the task whose output is that of the run. Undefined before the run has started. */
+export function findOutputTask({
+  outputTask,
+  tasks,
+}: Pick<RunState, 'outputTask' | 'tasks'>): TaskState | undefined {
+  return tasks.find(({ name }) => name === outputTask)
+}
+
+/** Returns the output of a run; undefined if it has none. */
+export function readOutput({
+  outputTask,
+  outputs,
+}: Pick<RunResultEvent, 'outputTask' | 'outputs'>): string | undefined {
+  return outputs.find(({ taskName }) => taskName === outputTask)?.output
 }
 
 /**
- * Returns a run as messages. The message of the assistant is the output of the final task; while it has none, and in a run
+ * Returns a run as messages. The message of the assistant is the output of the output task; while it has none, and in a run
  * that ended without it, the text of its newest model turn so far.
  */
-export function toRunMessages(state: Pick<RunState, 'inputs' | 'tasks'>): RunMessages {
-  const final = findOutputTask(state.tasks)
+export function toRunMessages(
+  state: Pick<RunState, 'inputs' | 'outputTask' | 'tasks'>,
+): RunMessages {
+  const final = findOutputTask(state)
   const text = final?.output ?? final?.turns.at(-1)?.text ?? ''
   return {
     userMessage: toUserMessage(state),

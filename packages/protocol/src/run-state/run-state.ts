@@ -48,6 +48,8 @@ export interface RunState {
   }
   /** Number of the process that owns the run; absent while it is the first. */
   readonly epoch?: number
+  /** Name of the task whose output is that of the run, as its events state it. */
+  readonly outputTask?: string
   /** Tasks of the plan and of delegations, in the order of their `index`. */
   readonly tasks: readonly TaskState[]
   /** All reviews, open or closed, in the order in which they opened. */

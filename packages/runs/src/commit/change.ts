@@ -34,7 +34,7 @@ export type NewReview = Pick<ReviewRecord, 'reviewId' | 'request' | 'openedAt' |
 /** Fields of a run that events change. */
 export type RunFields = Pick<
   Required<RunRecord>,
-  'status' | 'startedAt' | 'completedAt' | 'durationMs' | 'error'
+  'status' | 'startedAt' | 'completedAt' | 'durationMs' | 'error' | 'outputTask'
 >
 
 /**

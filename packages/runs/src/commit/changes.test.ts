@@ -85,9 +85,10 @@ describe('toRecordChanges, of a run', () => {
       workflow: 'SEQUENTIAL',
       ensemble: 'band',
       tasks: [planned('tune', 'Tuner'), planned('play', 'Player')],
+      outputTask: 'play',
     })
     expect(changes).toEqual([
-      { kind: 'run', set: { status: 'RUNNING', startedAt: AT_MS } },
+      { kind: 'run', set: { status: 'RUNNING', startedAt: AT_MS, outputTask: 'play' } },
       {
         kind: 'new_task',
         task: { taskIndex: 1, name: 'tune', description: 'To tune', agentRole: 'Tuner' },
@@ -112,8 +113,14 @@ describe('toRecordChanges, of a run', () => {
 
   it('[RUNS-C4] retains the status of a resumed run', () => {
     expect(
-      toRecordChanges({ type: 'run_resumed', resumedAt: AT, epoch: 2, completedTasks: ['tune'] }),
-    ).toEqual([])
+      toRecordChanges({
+        type: 'run_resumed',
+        resumedAt: AT,
+        epoch: 2,
+        completedTasks: ['tune'],
+        outputTask: 'sing',
+      }),
+    ).toEqual([{ kind: 'run', set: { outputTask: 'sing' } }])
   })
 
   it('[RUNS-C1] takes the end of a run and its status from two events', () => {

@@ -31,7 +31,14 @@ function computeChanges(event: RunEvent): readonly Change[] {
   switch (event.type) {
     case 'ensemble_started':
       return [
-        { kind: 'run', set: { status: 'RUNNING', startedAt: Date.parse(event.startedAt) } },
+        {
+          kind: 'run',
+          set: {
+            status: 'RUNNING',
+            startedAt: Date.parse(event.startedAt),
+            outputTask: event.outputTask,
+          },
+        },
         ...event.tasks.map(({ name, description, agentRole }, index): Change => ({
           kind: 'new_task',
           task: { taskIndex: index + 1, name, description, agentRole },
@@ -39,7 +46,7 @@ function computeChanges(event: RunEvent): readonly Change[] {
         { kind: 'run', set: {}, countTasks: true },
       ]
     case 'run_resumed':
-      return toAddedTasks(event)
+      return toChangedPlan(event)
     case 'delegation_started':
       return [
         { kind: 'new_task', task: toWorkerTask(event) },
@@ -71,6 +78,7 @@ function toRunEnd(event: RunEventOf<'run_result'>): Change {
       status: event.status,
       durationMs: event.durationMs,
       ...(event.error === undefined ? {} : { error: event.error }),
+      ...(event.outputTask === undefined ? {} : { outputTask: event.outputTask }),
     },
   }
 }
@@ -100,16 +108,22 @@ function toReviewEnd(
   }
 }
 
-/** Returns the records of the tasks that other code adds. A task that other code had removed is pending again. */
-function toAddedTasks({ addedTasks = [] }: RunEventOf<'run_resumed'>): readonly Change[] {
-  if (addedTasks.length === 0) return []
+/**
+ * Returns the output task, and the records of the tasks that other code adds. A task that other code had removed is
+ * pending again.
+ */
+function toChangedPlan({
+  addedTasks = [],
+  outputTask,
+}: RunEventOf<'run_resumed'>): readonly Change[] {
   const changes = addedTasks.flatMap(
     ({ taskIndex, name, description, agentRole }): readonly Change[] => [
       { kind: 'new_task', task: { taskIndex, name, description, agentRole } },
       { kind: 'task', taskIndex, set: { status: 'PENDING', description, error: null } },
     ],
   )
-  return [...changes, { kind: 'run', set: {}, countTasks: true }]
+  const counted = addedTasks.length === 0 ? {} : ({ countTasks: true } as const)
+  return [...changes, { kind: 'run', set: { outputTask }, ...counted }]
 }
 
 function toWorkerTask(event: RunEventOf<'delegation_started'>): NewTask {

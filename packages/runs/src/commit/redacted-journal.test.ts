@@ -7,7 +7,13 @@ import { applyCaptureMode, redactedJournal, type RedactEvent } from './redacted-
 import type { DurableJournal } from './group-commit.ts'
 import type { RunEvent } from '@tutti/protocol'
 
-const EVENT: RunEvent = { type: 'run_resumed', resumedAt: 'secret', epoch: 2, completedTasks: [] }
+const EVENT: RunEvent = {
+  type: 'run_resumed',
+  resumedAt: 'secret',
+  epoch: 2,
+  completedTasks: [],
+  outputTask: 'sing',
+}
 const REDACTED: RunEvent = { ...EVENT, resumedAt: 'x' }
 const redact: RedactEvent = () => REDACTED
 const STEP = { kind: 'cancel_asked', mode: 'abort', cause: 'SERVER', runMs: 0 } as const

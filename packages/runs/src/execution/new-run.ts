@@ -7,7 +7,6 @@ import {
   assertTextSizes,
   findHistoryProblems,
   findUnpriced,
-  listAllTasks,
   type Budget,
   type Ensemble,
   type GivenResults,
@@ -151,7 +150,6 @@ export function buildNewRun(submitted: RunSubmission, options: NewRunOptions): N
             // The place of the run after the newest one is set when the thread has been read.
             number: 1,
             userMessage: toUserMessage({ inputs, tasks: ensemble.tasks }),
-            finalTask: listAllTasks(ensemble).length,
           },
         }),
     ...(webhooks === undefined || webhooks.length === 0 ? {} : { webhooks }),

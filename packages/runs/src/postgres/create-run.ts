@@ -178,7 +178,6 @@ async function insertRun(
           toColumn(thread.threadId),
           thread.number,
           toColumn(thread.userMessage),
-          thread.finalTask,
           thread.follows === undefined ? null : toColumn(thread.follows),
         ]),
   ])
@@ -258,12 +257,12 @@ function threadSql(schema: string) {
     column: ', thread_id',
     value: ', $24',
     where: ` AND coalesce((
-        SELECT earlier.state = 'ended' AND earlier.run_id IS NOT DISTINCT FROM $28::text
+        SELECT earlier.state = 'ended' AND earlier.run_id IS NOT DISTINCT FROM $27::text
         FROM ${schema}.thread_runs JOIN ${schema}.runs AS earlier ON earlier.id = run
-        WHERE thread_runs.thread_id = $24 ORDER BY n DESC LIMIT 1), $28::text IS NULL)`,
+        WHERE thread_runs.thread_id = $24 ORDER BY n DESC LIMIT 1), $27::text IS NULL)`,
     writes: `, new_thread_run AS (
-      INSERT INTO ${schema}.thread_runs (thread_id, n, run, user_message, final_task)
-      SELECT $24, $25::int4, id, $26, $27::int4 FROM new_run
+      INSERT INTO ${schema}.thread_runs (thread_id, n, run, user_message)
+      SELECT $24, $25::int4, id, $26 FROM new_run
     ), touched AS (
       UPDATE ${schema}.threads SET place = DEFAULT, changed_at = clock_timestamp()
       FROM new_run WHERE threads.thread_id = $24

@@ -402,6 +402,8 @@ export const POSTGRES_MIGRATIONS: readonly (string | IndexStep | RepeatedStep)[]
   },
   // The kind of a review, so that the reviews that people decide are found without reading the others.
   `ALTER TABLE $schema.reviews ADD COLUMN kind text NOT NULL DEFAULT 'TASK_OUTPUT';`,
+  // The task whose output is that of the run.
+  `ALTER TABLE $schema.runs ADD COLUMN output_task text;`,
 ]
 
 /**

@@ -77,6 +77,7 @@ function toSummary(columns: ColumnReader): Omit<RunRecord, 'error' | 'unreadable
     status: (columns.text('status', asStored) ?? '') as RunRecord['status'],
     ...readJsonColumns(columns),
     ...field('threadId', columns.text('thread_id', fromColumn)),
+    ...field('outputTask', columns.text('output_task', fromColumn)),
     ...field('build', columns.text('build', fromColumn)),
     ...field('code', columns.text('code', fromColumn)),
     ...readRunNumbers(columns),

@@ -154,14 +154,14 @@ function runsSql(schema: string, order: 'ASC' | 'DESC'): string {
       SELECT *, count(*) OVER () AS found, sum(bytes) OVER (ORDER BY n ${order}) - bytes AS before
       FROM (
         SELECT n, run_id, ensemble, runs.status, created_at, runs.completed_at,
-          substr(runs.error, 1, 2000) AS error_start, last_seq, user_message, final_task, output,
+          substr(runs.error, 1, 2000) AS error_start, last_seq, user_message, output_task, output,
           octet_length(user_message) + coalesce(octet_length(output), 0) AS bytes
         FROM (
-          SELECT n, run, user_message, final_task FROM ${schema}.thread_runs
+          SELECT n, run, user_message FROM ${schema}.thread_runs
           WHERE thread_id = $1 AND n < $2 AND n > $3 ORDER BY n ${order} LIMIT $4
         ) AS page
           JOIN ${schema}.runs ON runs.id = page.run
-          LEFT JOIN ${schema}.tasks ON tasks.run = page.run AND task_index = final_task
+          LEFT JOIN ${schema}.tasks ON tasks.run = page.run AND tasks.name = output_task
       ) AS texts
     ) AS sized WHERE before < $5 ORDER BY n ${order}`
 }
@@ -231,7 +231,7 @@ function readThreadRun(row: PostgresRow): ThreadRunRecord {
     lastSeq: Number(row['last_seq']),
     number: Number(row['n']),
     userMessage: columns.text('user_message', fromColumn) ?? '',
-    finalTask: Number(row['final_task']),
+    ...field('outputTask', columns.text('output_task', fromColumn)),
     ...field('output', columns.text('output', fromColumn)),
     ...columns.unreadable,
   }

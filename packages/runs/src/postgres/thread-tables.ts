@@ -21,7 +21,6 @@ export const THREAD_TABLES = `
     n integer NOT NULL,
     run bigint NOT NULL UNIQUE REFERENCES $schema.runs ON DELETE CASCADE,
     user_message text NOT NULL,
-    final_task integer NOT NULL,
     PRIMARY KEY (thread_id, n)
   );
   ALTER TABLE $schema.runs ADD COLUMN thread_id text;

@@ -45,6 +45,7 @@ export function runColumns({ write, records, hasEnded }: StoredWrite): readonly 
     run.completedAt,
     run.durationMs,
     optional(run.error),
+    optional(run.outputTask),
     run.taskCount,
     run.completedTasks,
     run.lastSeq + events.length,

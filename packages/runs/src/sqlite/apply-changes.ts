@@ -9,6 +9,7 @@ const RUN_COLUMNS: Readonly<Record<keyof RunFields, string>> = {
   completedAt: 'completed_at',
   durationMs: 'duration_ms',
   error: 'error',
+  outputTask: 'output_task',
 }
 
 const TASK_COLUMNS: Readonly<Record<keyof TaskChangeFields, string>> = {
@@ -28,7 +29,7 @@ const TASK_COLUMNS: Readonly<Record<keyof TaskChangeFields, string>> = {
 }
 
 /** Texts that models, tools and people write; stored as JSON, see `rows.ts`. */
-const JSON_FIELDS: ReadonlySet<string> = new Set(['description', 'output', 'error'])
+const JSON_FIELDS: ReadonlySet<string> = new Set(['description', 'output', 'error', 'outputTask'])
 
 /** An assignment of an UPDATE, and the values of its parameters. */
 export type Assignment = readonly [sql: string, ...values: SQLInputValue[]]

@@ -131,7 +131,7 @@ function prepareThreadWriter(database: DatabaseSync): ThreadWriter {
      WHERE threads.thread_id = ? ORDER BY n DESC LIMIT 1`,
   )
   const insert = database.prepare(
-    `INSERT INTO thread_runs (thread_id, n, run, user_message, final_task) VALUES (?, ?, ?, ?, ?)`,
+    `INSERT INTO thread_runs (thread_id, n, run, user_message) VALUES (?, ?, ?, ?)`,
   )
   const touch = database.prepare(
     `UPDATE threads SET place = ${NEXT_PLACE}, changed_at = ? WHERE thread_id = ?`,
@@ -141,8 +141,8 @@ function prepareThreadWriter(database: DatabaseSync): ThreadWriter {
       const row = newest.get(run.threadId)
       return followsNewest(run, row && readNewest(row, String))
     },
-    add({ threadId, number, userMessage, finalTask }, id, now) {
-      insert.run(threadId, number, id, JSON.stringify(userMessage), finalTask)
+    add({ threadId, number, userMessage }, id, now) {
+      insert.run(threadId, number, id, JSON.stringify(userMessage))
       touch.run(now, threadId)
     },
   }

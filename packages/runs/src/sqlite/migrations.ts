@@ -49,6 +49,7 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     code TEXT,
     -- 1 for a run that was submitted to its build.
     fixed INTEGER,
+    output_task TEXT,
     -- The run that a run was forked from, as JSON.
     parent TEXT,
     tags TEXT NOT NULL,
@@ -209,7 +210,6 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
     thread_id TEXT NOT NULL REFERENCES threads (thread_id),
     n INTEGER NOT NULL,
     run INTEGER NOT NULL UNIQUE REFERENCES runs (id) ON DELETE CASCADE,
-    final_task INTEGER NOT NULL,
     user_message TEXT NOT NULL,
     PRIMARY KEY (thread_id, n)
   ) STRICT;

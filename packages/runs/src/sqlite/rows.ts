@@ -51,6 +51,7 @@ function toSummary(columns: ColumnReader): Omit<RunRecord, 'error' | 'unreadable
     status: (columns.text('status', asStored) ?? '') as RunStatus,
     ...readJsonColumns(columns),
     ...field('threadId', columns.text('thread_id', asStored)),
+    ...field('outputTask', columns.text('output_task', parse)),
     ...field('build', columns.text('build', asStored)),
     ...field('code', columns.text('code', asStored)),
     ...readRunNumbers(columns),

@@ -135,16 +135,16 @@ function runsSql(order: 'ASC' | 'DESC'): string {
       SELECT *, count(*) OVER () AS found, sum(bytes) OVER (ORDER BY n ${order}) - bytes AS before
       FROM (
         SELECT n, run_id, ensemble, status, created_at, completed_at,
-          substr(error, 1, 2000) AS error_start, last_seq, user_message, final_task, output,
+          substr(error, 1, 2000) AS error_start, last_seq, user_message, output_task, output,
           octet_length(user_message) + coalesce(octet_length(output), 0) AS bytes
         FROM (
-          SELECT n, run, user_message, final_task FROM thread_runs
+          SELECT n, run, user_message FROM thread_runs
           WHERE thread_id = $threadId AND n < $before AND n > $after
           ORDER BY n ${order} LIMIT $limit
         ) AS page
           JOIN runs ON runs.id = page.run
-          LEFT JOIN (SELECT run, task_index, output FROM tasks) AS final
-            ON final.run = page.run AND task_index = final_task
+          LEFT JOIN (SELECT run, name, output FROM tasks) AS stated
+            ON stated.run = page.run AND name = output_task
       )
     ) WHERE before < $maxBytes ORDER BY n ${order}`
 }
@@ -191,7 +191,7 @@ function readThreadRun(row: SqliteRow): ThreadRunRecord {
     lastSeq: Number(row['last_seq']),
     number: Number(row['n']),
     userMessage: columns.text('user_message', parse) ?? '',
-    finalTask: Number(row['final_task']),
+    ...field('outputTask', columns.text('output_task', parse)),
     ...field('output', columns.text('output', parse)),
     ...columns.unreadable,
   }

@@ -50,6 +50,7 @@ export const started: RunEventOf<'ensemble_started'> = {
     agentRole: 'Player',
     context: [],
   })),
+  outputTask: 'task-2',
 }
 
 /** Returns the start of the first attempt of a task. */

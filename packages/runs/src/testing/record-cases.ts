@@ -92,6 +92,7 @@ export const recordCases: readonly StorageCase[] = [
         epoch: 2,
         completedTasks: [],
         addedTasks: [{ ...added, context: [] }],
+        outputTask: 'task-3',
       }
       const readTasks = async (): Promise<readonly unknown[]> => {
         const tasks = await storage.runs.tasks('run-a')
@@ -101,7 +102,10 @@ export const recordCases: readonly StorageCase[] = [
         [1, 'task-1', 'PENDING', undefined],
         [2, 'task-2', 'PENDING', undefined],
       ]
-      await owner.commit([started, resumed])
+      await owner.commit([started])
+      strictEqual((await readRecord(storage, 'run-a')).outputTask, 'task-2')
+      await owner.commit([resumed])
+      strictEqual((await readRecord(storage, 'run-a')).outputTask, 'task-3')
       deepStrictEqual(await readTasks(), [...others, [3, 'task-3', 'PENDING', undefined]])
       strictEqual((await readRecord(storage, 'run-a')).taskCount, 3)
       await owner.commit([

@@ -21,14 +21,18 @@ export const threadCases: readonly StorageCase[] = [
       await createThread(storage, 'thread-b')
       await answered(storage, 'run-1', place('thread-a', 1, { userMessage: ODD_TEXT }))
       await answered(storage, 'run-other', place('thread-b', 1))
-      await answered(storage, 'run-2', place('thread-a', 2, { finalTask: 2 }))
+      await answered(storage, 'run-2', place('thread-a', 2), 'task-2')
       await submit(storage, 'run-3', place('thread-a', 3))
       const { runs, hasMore } = await readRuns(storage, 'thread-a')
       strictEqual(hasMore, false)
-      const { error: _, ...unended } = ended('run-3', 3, { status: 'ACCEPTED', lastSeq: 0 })
+      const {
+        error: _,
+        outputTask: __,
+        ...unended
+      } = ended('run-3', 3, { status: 'ACCEPTED', lastSeq: 0 })
       deepStrictEqual(runs, [
         unended,
-        ended('run-2', 2, { finalTask: 2 }),
+        ended('run-2', 2, { outputTask: 'task-2' }),
         ended('run-1', 1, { userMessage: ODD_TEXT, output: 'first output' }),
       ])
       strictEqual((await readRecord(storage, 'run-3')).threadId, 'thread-a')
@@ -344,7 +348,6 @@ function place(
     number,
     ...follows,
     userMessage: `Message ${number}`,
-    finalTask: 1,
     ...changes,
   }
 }
@@ -373,10 +376,15 @@ async function submit(
 }
 
 /** Creates a run whose first task completes before it ends. */
-async function answered(storage: RunStorage, runId: string, thread: NewThreadRun): Promise<void> {
+async function answered(
+  storage: RunStorage,
+  runId: string,
+  thread: NewThreadRun,
+  outputTask = 'task-1',
+): Promise<void> {
   await submit(storage, runId, thread)
   const owner = await claimRun(storage, runId)
-  await owner.commit([started, completed, result(runId)])
+  await owner.commit([{ ...started, outputTask }, completed, result(runId)])
 }
 
 /** Bounds of a page of the runs of a thread. */
@@ -398,7 +406,7 @@ function ended(runId: string, number: number, changes: Partial<ThreadRunRecord>)
     error: 'it broke',
     number,
     userMessage,
-    finalTask: 1,
+    outputTask: 'task-1',
     ...changes,
   }
 }

@@ -40,7 +40,7 @@ export interface HistoryLimits {
 
 /** A run of a thread, as messages. */
 export interface ThreadRunMessages
-  extends RunMessages, Omit<ThreadRunRecord, 'userMessage' | 'output' | 'finalTask'> {}
+  extends RunMessages, Omit<ThreadRunRecord, 'userMessage' | 'output' | 'outputTask'> {}
 
 /** A page of the runs of a thread as messages. */
 export interface ThreadMessagesPage {
@@ -151,7 +151,7 @@ export class RunThreads {
   }
 
   async #toMessages(run: ThreadRunRecord): Promise<ThreadRunMessages> {
-    const { output, finalTask: _, ...more } = run
+    const { output, outputTask: _, ...more } = run
     const isCut = output === undefined && isTerminalRunStatus(run.status)
     const text = isCut ? await readTextSoFar(this.#storage.events, run) : output
     return { ...more, ...field('assistantMessage', text) }

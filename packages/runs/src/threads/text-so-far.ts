@@ -1,4 +1,4 @@
-/** Reads the text that the final task of a run has written so far. */
+/** Reads the text that the output task of a run has written so far. */
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 import type { StoredEventLog } from '../ports/event-log.ts'
 import type { ThreadRunRecord } from '../thread-record.ts'
@@ -17,12 +17,12 @@ const TEXT_EVENTS = [
 ] as const satisfies readonly RunEvent['type'][]
 
 /**
- * Returns the text of the newest model turn of the final task, from the last events of the run; undefined when there is
+ * Returns the text of the newest model turn of the output task, from the last events of the run; undefined when there is
  * none.
  */
 export async function readTextSoFar(
   log: StoredEventLog,
-  { runId, lastSeq, finalTask }: Pick<ThreadRunRecord, 'runId' | 'lastSeq' | 'finalTask'>,
+  { runId, lastSeq, outputTask }: Pick<ThreadRunRecord, 'runId' | 'lastSeq' | 'outputTask'>,
 ): Promise<string | undefined> {
   const page = await log.read({
     runId,
@@ -31,18 +31,18 @@ export async function readTextSoFar(
     maxBytes: LATE_EVENTS_BYTES,
     types: TEXT_EVENTS,
   })
-  const text = page.events.reduce((before, event) => foldText(before, event, finalTask), '')
+  const text = page.events.reduce((before, event) => foldText(before, event, outputTask), '')
   return text === '' ? undefined : text
 }
 
-function foldText(text: string, event: LoggedRunEvent, finalTask: number): string {
+function foldText(text: string, event: LoggedRunEvent, outputTask?: string): string {
   switch (event.type) {
     case 'llm_iteration_started':
-      return event.taskIndex === finalTask ? '' : text
+      return event.taskName === outputTask ? '' : text
     case 'token':
-      return event.taskIndex === finalTask ? text + event.token : text
+      return event.taskName === outputTask ? text + event.token : text
     case 'llm_iteration_completed':
-      return event.taskIndex === finalTask ? (event.responseText ?? text) : text
+      return event.taskName === outputTask ? (event.responseText ?? text) : text
     default:
       return text
   }

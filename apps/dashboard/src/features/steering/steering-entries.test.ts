@@ -29,6 +29,7 @@ const BEGUN = [
     type: 'ensemble_started',
     startedAt: at(0),
     tasks: ['a', 'b'].map((name) => ({ name, description: 'Do', agentRole: 'A', context: [] })),
+    outputTask: 'b',
   },
   { type: 'task_started', ...TASK, startedAt: at(1_000) },
 ]

@@ -32,6 +32,7 @@ const began = (context: Readonly<Record<string, readonly string[]>>): Event => (
     agentRole: 'Worker',
     context: names,
   })),
+  outputTask: Object.keys(context).at(-1) ?? '',
 })
 const started = (name: string, ms: number, attempt = 1): Event => ({
   type: 'task_started',

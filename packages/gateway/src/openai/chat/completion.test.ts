@@ -8,7 +8,7 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 const event = (type: LoggedRunEvent['type'], fields: object = {}): LoggedRunEvent =>
   ({ type, seq: 0, taskName: 'last', ...fields }) as LoggedRunEvent
 
-const started = event('ensemble_started', { tasks: [{ name: 'last' }] })
+const started = event('ensemble_started', { tasks: [{ name: 'last' }], outputTask: 'last' })
 const turn = event('llm_iteration_started')
 const token = (text: string) => event('token', { token: text })
 const done = (output: string) => event('task_completed', { output })

@@ -14,6 +14,8 @@
  * GW-K6 Refused, filtered and truncated answers end with their reason; any other failure and a cancel are errors.
  * GW-K7 Equal requests for an answered call give the same completion, also after the end of the run.
  */
+import { readOutput } from '@tutti/protocol'
+
 import { addTokenUsage, NO_TOKEN_USAGE, type TokenUsage } from '../../service/token-usage.ts'
 import { RunWaits } from '../../service/run-waits.ts'
 import { toCompletionCallId } from './request.ts'
@@ -60,7 +62,7 @@ export class Completion {
   #hasBegun: boolean
   #parts = 0
   #wasWaiting = false
-  #finalTask = ''
+  #outputTask = ''
   readonly #text = new SentText()
   readonly #reasoning = new SentText()
   #refusal = ''
@@ -136,21 +138,24 @@ export class Completion {
   #translate(event: LoggedRunEvent): readonly CompletionDelta[] {
     switch (event.type) {
       case 'ensemble_started':
-        this.#finalTask = event.tasks.at(-1)?.name ?? ''
+        this.#outputTask = event.outputTask
+        return []
+      case 'run_resumed':
+        this.#outputTask = event.outputTask
         return []
       case 'llm_iteration_started':
-        if (event.taskName === this.#finalTask) {
+        if (event.taskName === this.#outputTask) {
           this.#text.begin()
           this.#reasoning.begin()
         }
         return []
       case 'reasoning':
-        return event.taskName === this.#finalTask ? this.#reason(event.text) : []
+        return event.taskName === this.#outputTask ? this.#reason(event.text) : []
       case 'token':
-        return event.taskName === this.#finalTask ? this.#write(event.token) : []
+        return event.taskName === this.#outputTask ? this.#write(event.token) : []
       case 'llm_iteration_completed': {
         const { taskName, responseText = '', toolRequests = [], reasoning = '' } = event
-        if (taskName !== this.#finalTask) return []
+        if (taskName !== this.#outputTask) return []
         const thought = reasoning === '' ? [] : this.#sendReasoning(reasoning)
         this.#reasoning.end()
         const isOfServer = toolRequests.some(({ name }) => !this.#clientTools.includes(name))
@@ -164,11 +169,11 @@ export class Completion {
         return [...thought, ...deltas, ...held]
       }
       case 'task_completed':
-        if (event.taskName !== this.#finalTask) return []
+        if (event.taskName !== this.#outputTask) return []
         this.#finishReason = event.finishReason
         return this.#complete(event.output)
       case 'task_failed':
-        if (event.taskName === this.#finalTask) this.#refusal = event.refusal ?? ''
+        if (event.taskName === this.#outputTask) this.#refusal = event.refusal ?? ''
         return []
       case 'run_result':
         this.#end = this.#toEnd(event)
@@ -215,7 +220,8 @@ export class Completion {
     return this.#send(output)
   }
 
-  #toEnd({ status, outputs, code = '', error = '' }: RunEventOf<'run_result'>): CompletionEnd {
+  #toEnd(event: RunEventOf<'run_result'>): CompletionEnd {
+    const { status, code = '', error = '' } = event
     if (status === 'CANCELLED') {
       return { kind: 'failure', code: 'CANCELLED', message: 'The run was cancelled' }
     }
@@ -225,8 +231,8 @@ export class Completion {
       content,
       calls: [],
     })
-    // A run that a reviewer ended early has only the outputs of other tasks.
-    const output = this.#output ?? outputs.at(-1)?.output ?? ''
+    // The output of a run that a reviewer ended early is that of another task.
+    const output = this.#output ?? readOutput(event) ?? ''
     if (status === 'COMPLETED') {
       return message(this.#finishReason === 'length' ? 'length' : 'stop', output)
     }

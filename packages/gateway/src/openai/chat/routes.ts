@@ -253,17 +253,17 @@ function streamCompletion({
   return { headers: STREAM_HEADERS, parts: { batches, encoder, clock, heartbeatMs, watch } }
 }
 
-/** Returns the tools that the final task of a run can call. */
+/** Returns the tools that the output task of a run can call. */
 function toTools(
   found: FoundModel,
   { tools }: CompletionBody,
 ): Pick<CompletionOptions, 'callsTools' | 'clientTools'> {
   const clientTools = (tools ?? []).map(({ function: { name } }) => name)
   if (found.kind === 'alias') return { clientTools }
-  const { tasks, workflow } = found.ensemble
-  const last = tasks.at(-1)
-  const delegates = workflow === 'HIERARCHICAL' || last?.agent.allowDelegation === true
-  return { clientTools, callsTools: delegates || (last?.tools.length ?? 0) > 0 }
+  const { tasks, plan } = found.ensemble
+  const task = tasks.find(({ name }) => name === plan.outputTask)
+  const delegates = plan.workflow === 'HIERARCHICAL' || task?.agent.allowDelegation === true
+  return { clientTools, callsTools: delegates || (task?.tools.length ?? 0) > 0 }
 }
 
 function toHead(

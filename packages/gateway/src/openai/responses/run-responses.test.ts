@@ -22,7 +22,7 @@ function toEvents(events: readonly object[]): readonly LoggedRunEvent[] {
 
 const START = [
   { type: 'run_queued', queuedAt: AT },
-  { type: 'ensemble_started', tasks: [{ name: 'answer' }] },
+  { type: 'ensemble_started', tasks: [{ name: 'answer' }], outputTask: 'answer' },
   { type: 'task_started', ...TASK },
 ]
 
@@ -40,7 +40,12 @@ function end(output: string) {
   return [
     { type: 'task_completed', ...TASK, output },
     { type: 'ensemble_completed', completedAt: AT },
-    { type: 'run_result', status: 'COMPLETED', outputs: [{ taskName: 'answer', output }] },
+    {
+      type: 'run_result',
+      status: 'COMPLETED',
+      outputTask: 'answer',
+      outputs: [{ taskName: 'answer', output }],
+    },
   ]
 }
 
@@ -163,7 +168,7 @@ it('[GW-N3] sends a text that begins again differently as another message', () =
     ...START,
     started,
     token('Hello '),
-    { type: 'run_resumed' },
+    { type: 'run_resumed', outputTask: 'answer' },
     started,
     token('Good'),
     turn('Good day'),

@@ -18,6 +18,8 @@
  *    limits. Any other failure is `failed`, a cancelled run is `cancelled`. `type` and `param` of the error are not in
  *    OpenAI's schema, but the AI SDK requires them.
  */
+import { readOutput } from '@tutti/protocol'
+
 import { addTokenUsage, NO_TOKEN_USAGE } from '../../service/token-usage.ts'
 import { RunWaits, type WaitingReview } from '../../service/run-waits.ts'
 import { toApprovalItem, toFunctionCall } from './call-items.ts'
@@ -77,7 +79,7 @@ export class RunResponses {
   /** Reviews that were open at the end of each segment. */
   readonly #pauses: (readonly WaitingReview[])[] = []
   #usage = NO_TOKEN_USAGE
-  #finalTask: string | undefined
+  #outputTask: string | undefined
   #turn: Turn | undefined
   #thought: Thought | undefined
   #failure: RunEventOf<'task_failed'> | undefined
@@ -179,31 +181,34 @@ export class RunResponses {
         this.#begin()
         return
       case 'ensemble_started':
-        this.#finalTask = event.tasks.at(-1)?.name
+        this.#outputTask = event.outputTask
         this.#start()
         return
+      case 'run_resumed':
+        this.#outputTask = event.outputTask
+        return
       case 'reasoning':
-        if (event.taskName === this.#finalTask) this.#addReasoning(event)
+        if (event.taskName === this.#outputTask) this.#addReasoning(event)
         return
       case 'token':
         if (this.#isText(event)) this.#addToken(event)
         return
       case 'llm_iteration_started':
-        if (event.taskName === this.#finalTask) this.#voidThought(event)
+        if (event.taskName === this.#outputTask) this.#voidThought(event)
         if (this.#isText(event)) this.#restart(event)
         return
       case 'llm_iteration_completed':
-        if (event.taskName === this.#finalTask) this.#endThought('completed')
+        if (event.taskName === this.#outputTask) this.#endThought('completed')
         if (this.#isText(event)) this.#endTurn(event)
         break
       case 'task_attempt_failed':
-        if (event.taskName === this.#finalTask) this.#voidAttempt()
+        if (event.taskName === this.#outputTask) this.#voidAttempt()
         break
       case 'task_failed':
-        if (event.taskName === this.#finalTask) this.#failure = event
+        if (event.taskName === this.#outputTask) this.#failure = event
         break
       case 'task_completed':
-        if (event.taskName !== this.#finalTask) break
+        if (event.taskName !== this.#outputTask) break
         this.#isCut = event.finishReason === 'length'
         this.#sendOutput(event.output)
         break
@@ -234,7 +239,7 @@ export class RunResponses {
   }
 
   #isText({ taskName }: { readonly taskName: string }): boolean {
-    return taskName === this.#finalTask && !this.#options.isStructured
+    return taskName === this.#outputTask && !this.#options.isStructured
   }
 
   /** Whether the run waits for reviews of the last pause. */
@@ -465,15 +470,16 @@ export class RunResponses {
     this.#close('incomplete', 'response.incomplete')
   }
 
-  #end({ status, outputs, error, code }: RunEventOf<'run_result'>): void {
+  #end(event: RunEventOf<'run_result'>): void {
+    const { status, error, code } = event
     this.#start()
     this.#closeThought('incomplete')
     this.#closeTurn('incomplete', false)
     const segment = this.#current
     switch (status) {
       case 'COMPLETED': {
-        const hasFinal = outputs.some(({ taskName }) => taskName === this.#finalTask)
-        if (!hasFinal) for (const { output } of outputs) this.#sendText(output)
+        // The output of a run that a reviewer ended early is that of another task.
+        if (event.outputTask !== this.#outputTask) this.#sendText(readOutput(event) ?? '')
         if (this.#isCut) this.#closeIncomplete('max_output_tokens')
         else this.#close('completed', 'response.completed')
         return

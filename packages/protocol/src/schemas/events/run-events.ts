@@ -63,6 +63,8 @@ export const RunResumed = Type.Object({
    * `task_skipped`.
    */
   addedTasks: Type.Optional(Type.Array(AddedTask)),
+  /** Name of the task whose output is that of the run from now on: the code of the process may have another one. */
+  outputTask: Type.String(),
 })
 export type RunResumed = Static<typeof RunResumed>
 
@@ -125,6 +127,8 @@ export const EnsembleStarted = Type.Object({
   ensemble: Type.String(),
   /** Planned tasks, in order. */
   tasks: Type.Array(PlannedTask),
+  /** Name of the planned task whose output is that of the run. */
+  outputTask: Type.String(),
 })
 export type EnsembleStarted = Static<typeof EnsembleStarted>
 
@@ -162,6 +166,11 @@ export const RunResultEvent = Type.Object({
   status: RunOutcome,
   /** Outputs of the tasks that completed. */
   outputs: Type.Array(RunOutput),
+  /**
+   * Name of the task in `outputs` whose output is that of the run; present with COMPLETED if a task completed. It differs
+   * from that of `ensemble_started` when a reviewer ended the run before that task.
+   */
+  outputTask: Type.Optional(Type.String()),
   /** Duration of the run in milliseconds. */
   durationMs: DurationMs,
   metrics: Type.Optional(RunMetrics),
