@@ -15,7 +15,7 @@ const CONFIG = fileURLToPath(new URL('./fixtures/loud.config.ts', import.meta.ur
 const MAX_ERROR_BYTES = 16_384
 
 const LARGE_RUNS = 10
-const ROUNDS = 6
+const ROUNDS = 3
 
 const many = (count: number, item: (index: number) => unknown): unknown[] =>
   Array.from({ length: count }, (_, index) => item(index))

@@ -24,4 +24,4 @@ it('runs on Postgres 15', async () => {
   expect(rows).toEqual([{ server_version_num: expect.stringMatching(/^15/) }])
 })
 
-testStorage(() => ({ client, options: { connectionString: server.url } }))
+testStorage(() => ({ client, options: { connectionString: server.url } }), { skipsValues: true })

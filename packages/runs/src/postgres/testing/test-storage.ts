@@ -2,10 +2,13 @@
 import { describe, it } from 'vitest'
 
 import { dispatcherCases, runStorageCases, sharedStorageCases } from '../../testing/index.ts'
+import { oddValueCases } from '../../testing/odd-value-cases.ts'
+import { valueCases } from '../../testing/value-cases.ts'
 import { quoteName } from '../connections.ts'
 import { postgresRunStorage } from '../index.ts'
 
 import type { Client } from 'pg'
+import type { StorageCase } from '../../testing/index.ts'
 import type { RunStorage } from '../../ports/run-storage.ts'
 import type { PostgresRunStorageOptions } from '../options.ts'
 
@@ -18,32 +21,47 @@ export interface StorageDatabase {
 
 interface Place extends AsyncDisposable {
   open(): Promise<RunStorage>
+  /** Removes what the case before has left. */
+  empty(): Promise<unknown>
   passTime(ms: number): Promise<void>
 }
 
-/** Defines the tests. `database` returns the database while they run. */
-export function testStorage(database: () => StorageDatabase): void {
+/** Cases about single values, whose conversion is the same on every server and behind every proxy. */
+const VALUE_CASES: ReadonlySet<StorageCase> = new Set([...valueCases, ...oddValueCases])
+
+/**
+ * Defines the tests. `database` returns the database while they run. `skipsValues` leaves out the cases about single
+ * values.
+ */
+export function testStorage(
+  database: () => StorageDatabase,
+  { skipsValues = false }: { readonly skipsValues?: boolean } = {},
+): void {
   describe('every storage', () => {
-    it.for([...runStorageCases, ...dispatcherCases])('$name', async ({ run }) => {
-      await using place = placeIn(database(), 'cases')
-      const storage = await place.open()
-      await database().client.query(EMPTY)
-      await run({ storage, passTime: place.passTime })
-    })
+    const cases = [...runStorageCases, ...dispatcherCases]
+    it.for(skipsValues ? cases.filter((one) => !VALUE_CASES.has(one)) : cases)(
+      '$name',
+      async ({ run }) => {
+        await using place = placeIn(database(), 'cases')
+        const storage = await place.open()
+        await place.empty()
+        await run({ storage, passTime: place.passTime })
+      },
+    )
   })
 
   describe('every storage that processes share', () => {
-    const names = new Map(sharedStorageCases.map(({ name }, index) => [name, `place ${index}`]))
-    it.for(sharedStorageCases)('$name', async ({ name, run }) => {
-      await using place = placeIn(database(), names.get(name) ?? name)
+    it.for(sharedStorageCases)('$name', async ({ run }) => {
+      await using place = placeIn(database(), 'a shared place')
       const storage = await place.open()
+      await place.empty()
       await run({ storage, passTime: place.passTime, another: place.open })
     })
   })
 }
 
-/** Removes what the case before has left; other tables are emptied with the runs. */
-const EMPTY = [
+/** Tables with data of their own; others are emptied with the runs. */
+const TABLES = [
   'runs',
   'threads',
   'leases',
@@ -56,8 +74,6 @@ const EMPTY = [
   'memories',
   'reflections',
 ]
-  .map((table) => `DELETE FROM cases.${table}`)
-  .join('; ')
 
 function placeIn({ client, options }: StorageDatabase, schema: string): Place {
   const opened: RunStorage[] = []
@@ -74,6 +90,8 @@ function placeIn({ client, options }: StorageDatabase, schema: string): Place {
       opened.push(storage)
       return storage
     },
+    empty: () =>
+      client.query(TABLES.map((table) => `DELETE FROM ${quoteName(schema)}.${table}`).join('; ')),
     async passTime(ms) {
       await moveBack('runs', ['due_at', 'claimed_at', 'ended_at'], ms)
       await moveBack('leases', ['expires_at'], ms)
