@@ -1,7 +1,7 @@
 /**
  * Tests that every protocol finds the same in a log.
  *
- * GW-Q1 All readers have the same output of a run, the same end and the same usage: those that its events state.
+ * GW-AA1 All readers have the same output of a run, the same end and the same usage: those that its events state.
  */
 import { runStateAfter, toRunMessages, type LoggedRunEvent } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
@@ -162,7 +162,7 @@ const READERS: Readonly<Record<string, Reader>> = {
 
 describe.each(STORY_NAMES)('a run with %s', (story) => {
   it.each(Object.keys(READERS))(
-    '[GW-Q1] has the same output, end and usage for %s',
+    '[GW-AA1] has the same output, end and usage for %s',
     async (name) => {
       const { events, status, output } = await readLog(story)
       const end = lastOf(events)

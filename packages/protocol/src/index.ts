@@ -139,6 +139,15 @@ export type { AgentUsage, AttemptUsage, RunTotals } from './run-state/usage.ts'
 // To be called as an agent, and to count usage
 export { USAGE_EXTENSION } from './usage-extension.ts'
 export { addAmounts, MAX_AMOUNT, readCostUsd, readTokenCount } from './amounts.ts'
+export {
+  addEventUsage,
+  NO_RUN_USAGE,
+  readCost,
+  readEventUsage,
+  USAGE_EVENTS,
+  type EventUsage,
+  type RunUsage,
+} from './run-usage.ts'
 
 // To find the inputs that a text needs
 export { isTemplateName, TEMPLATE_VARIABLE } from './template-variable.ts'

@@ -22,7 +22,7 @@ interface Place extends AsyncDisposable {
   damage(runId: string, column: string): Promise<void>
 }
 
-/** Columns that the embedded store has in a table of their own. */
+/** Columns that the embedded store has in a separate table. */
 const LARGE: ReadonlySet<string> = new Set(['inputs', 'request'])
 
 const PLACES: Readonly<Record<string, () => Promise<Place>>> = {

@@ -10,7 +10,7 @@
  * GW-U5 A stream begins with the task and has every later change in order, each once. A subscription ends when the task
  *    ends, the stream of a message also at a question.
  */
-import { toUsageMetadata, type RunUsage } from '../service/usage.ts'
+import { toUsageMetadata } from '../service/usage-metadata.ts'
 import {
   listOutputs,
   toProgressStatus,
@@ -31,7 +31,7 @@ import {
 
 import type { A2aTaskState, ArtifactUpdate, StreamItem } from './wire.ts'
 import type { LoadedTask } from './load-task.ts'
-import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
+import type { LoggedRunEvent, RunEventOf, RunUsage } from '@tutti/protocol'
 
 type Update = Omit<ArtifactUpdate, 'taskId' | 'contextId' | 'metadata'>
 

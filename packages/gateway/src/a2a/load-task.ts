@@ -1,7 +1,7 @@
 /** Reads tasks from their runs and the events of the log. */
+import { USAGE_EVENTS } from '@tutti/protocol'
 import { eventPages } from '@tutti/runs'
 
-import { USAGE_EVENTS } from '../service/usage.ts'
 import { A2aError } from './errors.ts'
 import { toTaskIdentity, type WireTaskIdentity } from './to-task.ts'
 import { firstView, VIEW_EVENTS, advanceView, type TaskView } from './view.ts'

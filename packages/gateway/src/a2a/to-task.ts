@@ -1,5 +1,5 @@
 /** Pure: converts the view of a task to the objects of A2A 1.0. */
-import { toUsageMetadata } from '../service/usage.ts'
+import { toUsageMetadata } from '../service/usage-metadata.ts'
 import { doneTasks, isTerminal, openReviews, toTaskState, type TaskView } from './view.ts'
 
 import { describeCancel } from '../service/describe-cancel.ts'

@@ -11,9 +11,13 @@
  *
  * The view does not contain text of models and tool calls, because a task does not show them.
  */
-import { applyRunEvent, emptyRunState } from '@tutti/protocol'
-
-import { addEventUsage, NO_RUN_USAGE, type RunUsage } from '../service/usage.ts'
+import {
+  applyRunEvent,
+  emptyRunState,
+  addEventUsage,
+  NO_RUN_USAGE,
+  type RunUsage,
+} from '@tutti/protocol'
 
 import type { A2aTaskState } from './wire.ts'
 import type { ReviewState, LoggedRunEvent, RunState, TaskState } from '@tutti/protocol'

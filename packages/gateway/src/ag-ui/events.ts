@@ -32,10 +32,11 @@ import {
   readOutput,
   type LoggedRunEvent,
   type RunState,
+  addEventUsage,
+  NO_RUN_USAGE,
 } from '@tutti/protocol'
 
 import { RunWaits } from '../service/run-waits.ts'
-import { addEventUsage, NO_RUN_USAGE } from '../service/usage.ts'
 import { toInterrupt } from './interrupt.ts'
 import { SegmentUsage } from './segment-usage.ts'
 import { diffStates, toAguiState, toSnapshot, type AguiRunIdentity } from './state.ts'

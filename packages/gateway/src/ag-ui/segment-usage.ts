@@ -1,19 +1,21 @@
-/** Tokens of a segment per model. */
-import type { AguiTokenUsage } from './wire.ts'
-import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
+/** Tokens of a segment by model and called agent. */
+import { readEventUsage, type EventUsage, type LoggedRunEvent } from '@tutti/protocol'
 
-/** Sums the tokens of model calls. A sum with an unknown count is unknown. */
+import type { AguiTokenUsage } from './wire.ts'
+
+/** Sums the tokens of each model and each called agent. A sum with an unknown count is unknown. */
 export class SegmentUsage {
-  readonly #calls = new Map<string, Pick<RunEventOf<'llm_iteration_completed'>, Count>>()
+  readonly #used = new Map<string, Pick<EventUsage, Count>>()
 
   /** Adds the usage of an event, if it has one. */
   add(event: LoggedRunEvent): void {
-    if (event.type !== 'llm_iteration_completed') return
-    const { model, inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = event
-    const known = this.#calls.get(model)
+    const used = readEventUsage(event)
+    if (used === undefined) return
+    const { source, inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = used
+    const known = this.#used.get(source)
     const cached = sum(known === undefined ? 0 : known.cachedInputTokens, cachedInputTokens)
     const reasoning = sum(known === undefined ? 0 : known.reasoningTokens, reasoningTokens)
-    this.#calls.set(model, {
+    this.#used.set(source, {
       inputTokens: sum(known?.inputTokens ?? 0, inputTokens) ?? -1,
       outputTokens: sum(known?.outputTokens ?? 0, outputTokens) ?? -1,
       ...(cached === undefined ? {} : { cachedInputTokens: cached }),
@@ -21,14 +23,14 @@ export class SegmentUsage {
     })
   }
 
-  /** Forgets all calls. */
+  /** Forgets all usage. */
   clear(): void {
-    this.#calls.clear()
+    this.#used.clear()
   }
 
-  /** Usage per model, in the order of the first calls. */
+  /** Usage by model and agent, in the order of their first calls. */
   get entries(): readonly AguiTokenUsage[] {
-    return [...this.#calls].map(([model, counts]) => {
+    return [...this.#used].map(([model, counts]) => {
       const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = counts
       const totalTokens = sum(inputTokens, outputTokens)
       return {

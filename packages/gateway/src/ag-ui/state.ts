@@ -7,7 +7,7 @@
  *    state that a new snapshot would have.
  */
 import type { PatchOperation } from './wire.ts'
-import type { RunUsage } from '../service/usage.ts'
+import type { RunUsage } from '@tutti/protocol'
 import type { RunState } from '@tutti/protocol'
 
 /** Key of the run in the state. */

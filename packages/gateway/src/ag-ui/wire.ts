@@ -83,8 +83,9 @@ export interface AguiRunIds {
   readonly runId: string
 }
 
-/** Tokens of one model. */
+/** Tokens of one model, or of one agent that a tool called. */
 export interface AguiTokenUsage {
+  /** Name of the model, or of the tool that called the agent. */
   readonly model: string
   readonly inputTokens?: number
   readonly outputTokens?: number

@@ -20,12 +20,11 @@
  *    truncated one; any other failure is an `error` chunk, and a cancelled run an `abort` chunk. The metadata has the
  *    usage in every case.
  */
-import { readOutput } from '@tutti/protocol'
+import { readOutput, addEventUsage, NO_RUN_USAGE, readCost, type RunUsage } from '@tutti/protocol'
 
 import { isCallOf, toCallId } from '../service/call-ids.ts'
 import { asksQuestion } from '../service/decision-in-text.ts'
 import { RunWaits, type WaitingReview } from '../service/run-waits.ts'
-import { addTokenUsage, NO_TOKEN_USAGE, type TokenUsage } from '../service/token-usage.ts'
 
 import type { ChatChunk, ChatFinishReason, ChatMetadata } from './wire.ts'
 import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
@@ -50,7 +49,7 @@ interface ShownReview {
 export class ChatChunks {
   readonly #runId: string
   readonly #waits = new RunWaits()
-  #usage: TokenUsage = NO_TOKEN_USAGE
+  #usage: RunUsage = NO_RUN_USAGE
   #outputTask = ''
   /** Position of the open turn of the final task, such as `1.0`. */
   #turn = ''
@@ -108,7 +107,7 @@ export class ChatChunks {
   /** Returns the chunks of the next event. */
   after(event: LoggedRunEvent): readonly ChatChunk[] {
     this.#waits.take(event)
-    this.#usage = addTokenUsage(this.#usage, event)
+    this.#usage = addEventUsage(this.#usage, event)
     return [...this.#translate(event)]
   }
 
@@ -396,9 +395,9 @@ export class ChatChunks {
   }
 
   #metadata(status: string): ChatMetadata {
-    const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, run } = this.#usage
+    const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = this.#usage
     const totalTokens = inputTokens + outputTokens
-    const costUsd = run.hasUnknownCost ? undefined : run.knownCostUsd
+    const costUsd = readCost(this.#usage)
     return {
       runId: this.#runId,
       status,

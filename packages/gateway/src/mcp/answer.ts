@@ -1,8 +1,8 @@
 /** Results of calls: of ended runs, and of failed calls. */
-import { readOutput } from '@tutti/protocol'
+import { readOutput, addEventUsage, NO_RUN_USAGE } from '@tutti/protocol'
 
 import { reportError, type ErrorReporting } from '../http/on-error.ts'
-import { addEventUsage, NO_RUN_USAGE, toUsageMetadata } from '../service/usage.ts'
+import { toUsageMetadata } from '../service/usage-metadata.ts'
 
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'

@@ -9,7 +9,7 @@ import {
   USAGE_EXTENSION,
 } from '@tutti/protocol'
 
-import type { RunUsage } from './usage.ts'
+import type { RunUsage } from '@tutti/protocol'
 import type { RunSubmission } from '@tutti/runs'
 
 /** Limits of a caller, in the fields of the usage extension. */

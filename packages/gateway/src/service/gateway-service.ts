@@ -36,7 +36,7 @@ import {
   type RunLimits,
   type UsageLimits,
 } from './caller-limits.ts'
-import { addEventUsage, NO_RUN_USAGE } from './usage.ts'
+import { addEventUsage, NO_RUN_USAGE } from '@tutti/protocol'
 import { RemainingTime, exceedsWorkingTime } from './working-time.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'

@@ -8,9 +8,15 @@
  * GW-A3 `model_failed` and `task_failed` invalidate the text of their turn or attempt, `resumed` that of every turn
  *    that had not ended.
  */
-import { FAILURE_CODES, isFailureCode, readOutput } from '@tutti/protocol'
-
-import { addEventUsage, readEventUsage, NO_RUN_USAGE, type RunUsage } from '../service/usage.ts'
+import {
+  FAILURE_CODES,
+  isFailureCode,
+  readOutput,
+  addEventUsage,
+  NO_RUN_USAGE,
+  readEventUsage,
+  type RunUsage,
+} from '@tutti/protocol'
 
 import { describeCancel } from '../service/describe-cancel.ts'
 

@@ -36,7 +36,7 @@ import { TasksSendParams } from './wire.ts'
 
 import type { GatewayOptions } from '../gateway-options.ts'
 import type { HttpRoute, HttpRouteCall, RouteAnswer } from '../http/route.ts'
-import type { RunUsage } from '../service/usage.ts'
+import type { RunUsage } from '@tutti/protocol'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 /** Maximum silence of a stream, in milliseconds: callers time out after 30 s. @see JamJet `idle_timeout_secs` */

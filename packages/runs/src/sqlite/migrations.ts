@@ -7,7 +7,7 @@ import type { DatabaseSync } from 'node:sqlite'
  * Step N brings a database of version N to version N + 1. A step that was released never changes.
  *
  * A row that does not fit a page of 4 KiB continues on overflow pages. SQLite follows them to reach a later column, and
- * writes them all again with each update. So texts without a small limit are in tables of their own, or come last. A search
+ * writes them all again with each update. So texts without a small limit are in separate tables, or come last. A search
  * in a table WITHOUT ROWID reads all pages of each row that it compares, so only tables of small rows use it.
  */
 export const SQLITE_MIGRATIONS: readonly string[] = [

@@ -14,9 +14,8 @@
  * GW-K6 Refused, filtered and truncated answers end with their reason; any other failure and a cancel are errors.
  * GW-K7 Equal requests for an answered call give the same completion, also after the end of the run.
  */
-import { readOutput } from '@tutti/protocol'
+import { readOutput, addEventUsage, NO_RUN_USAGE, type RunUsage } from '@tutti/protocol'
 
-import { addTokenUsage, NO_TOKEN_USAGE, type TokenUsage } from '../../service/token-usage.ts'
 import { RunWaits } from '../../service/run-waits.ts'
 import { toCompletionCallId } from './request.ts'
 import { SentText } from './sent-text.ts'
@@ -56,9 +55,9 @@ export class Completion {
   readonly #callsTools: boolean
   readonly #clientTools: readonly string[]
   readonly #waits = new RunWaits()
-  #usage: TokenUsage = NO_TOKEN_USAGE
+  #usage: RunUsage = NO_RUN_USAGE
   /** Usage before the completion. */
-  #usageBefore: TokenUsage = NO_TOKEN_USAGE
+  #usageBefore: RunUsage = NO_RUN_USAGE
   #hasBegun: boolean
   #parts = 0
   #wasWaiting = false
@@ -111,7 +110,7 @@ export class Completion {
       this.#usageBefore = this.#usage
     }
     this.#waits.take(event)
-    this.#usage = addTokenUsage(this.#usage, event)
+    this.#usage = addEventUsage(this.#usage, event)
     const deltas = this.#translate(event)
     this.#pause()
     const isEnd = this.#end !== undefined

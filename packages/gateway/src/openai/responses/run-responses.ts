@@ -18,9 +18,8 @@
  *    limits. Any other failure is `failed`, a cancelled run is `cancelled`. `type` and `param` of the error are not in
  *    OpenAI's schema, but the AI SDK requires them.
  */
-import { readOutput } from '@tutti/protocol'
+import { readOutput, addEventUsage, NO_RUN_USAGE } from '@tutti/protocol'
 
-import { addTokenUsage, NO_TOKEN_USAGE } from '../../service/token-usage.ts'
 import { RunWaits, type WaitingReview } from '../../service/run-waits.ts'
 import { toApprovalItem, toFunctionCall } from './call-items.ts'
 import { toMessageId, toResponseId } from './ids.ts'
@@ -78,7 +77,7 @@ export class RunResponses {
   readonly #decisions = new Map<string, RecordedDecision>()
   /** Reviews that were open at the end of each segment. */
   readonly #pauses: (readonly WaitingReview[])[] = []
-  #usage = NO_TOKEN_USAGE
+  #usage = NO_RUN_USAGE
   #outputTask: string | undefined
   #turn: Turn | undefined
   #thought: Thought | undefined
@@ -150,7 +149,7 @@ export class RunResponses {
   after(event: LoggedRunEvent): readonly NumberedEvent[] {
     this.#made = []
     this.#waits.take(event)
-    this.#usage = addTokenUsage(this.#usage, event)
+    this.#usage = addEventUsage(this.#usage, event)
     this.#fold(event)
     const made = this.#made
     this.#made = []

@@ -1,5 +1,5 @@
 /** The state of one response of a run. */
-import type { TokenUsage } from '../../service/token-usage.ts'
+import type { RunUsage } from '@tutti/protocol'
 import type { OutputItem, ResponseState, ResponseStatus } from './wire.ts'
 
 /** A response as it is being made. */
@@ -7,7 +7,7 @@ export interface ResponseSegment {
   readonly index: number
   /** Items by their place; undefined while one is written, and for text that is void. */
   readonly items: (OutputItem | undefined)[]
-  readonly usageBefore: TokenUsage
+  readonly usageBefore: RunUsage
   sequence: number
   hasBegun: boolean
   createdAt: number
@@ -28,7 +28,7 @@ export interface ResponseSegment {
 export interface SegmentStart {
   readonly index: number
   readonly status: ResponseStatus
-  readonly usageBefore: TokenUsage
+  readonly usageBefore: RunUsage
   /** In milliseconds since 1970. */
   readonly createdAt: number
 }
@@ -64,7 +64,7 @@ export function toSeconds(milliseconds: number): number {
 }
 
 /** Returns the tokens between two totals. */
-export function toSegmentUsage(before: TokenUsage, after: TokenUsage): ResponseState['usage'] {
+export function toSegmentUsage(before: RunUsage, after: RunUsage): ResponseState['usage'] {
   const input = after.inputTokens - before.inputTokens
   const output = after.outputTokens - before.outputTokens
   return {

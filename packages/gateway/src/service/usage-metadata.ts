@@ -1,0 +1,18 @@
+/** Pure: formats the usage of a run as the usage extension does. */
+import { readCost, USAGE_EXTENSION, type RunUsage } from '@tutti/protocol'
+
+/** Returns metadata with the usage so far and, if `before` is given, the cost since then. */
+export function toUsageMetadata(
+  now: RunUsage,
+  before?: RunUsage,
+): Readonly<Record<string, unknown>> {
+  const total = readCost(now)
+  const earlier = before === undefined ? undefined : readCost(before)
+  return {
+    [USAGE_EXTENSION]: {
+      total_tokens: now.tokens,
+      ...(total === undefined ? {} : { total_cost_usd: total }),
+      ...(total === undefined || earlier === undefined ? {} : { cost_usd: total - earlier }),
+    },
+  }
+}
