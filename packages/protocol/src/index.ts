@@ -308,6 +308,7 @@ export {
 export {
   ErrorMessage,
   ForkPreviewed,
+  ReviewDecisionAck,
   RunAck,
   RunControlAck,
   RunMigrateAck,

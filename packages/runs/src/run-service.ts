@@ -161,7 +161,8 @@ export class RunService {
     this.#executor = new RunExecutor({ ...parts, commits: this.#commits, build, budget })
     this.#living = new LivingBuilds(storage, this.#settings)
     this.#buildCheck = new BuildCheck({ ...parts, living: this.#living, build: this.build })
-    this.#commands = new RunCommands({ ...parts, executor: this.#executor, feed })
+    const owners = { executor: this.#executor, buildCheck: this.#buildCheck }
+    this.#commands = new RunCommands({ ...parts, ...owners, feed })
     this.#threads = new RunThreads(storage, this.#settings)
     this.#forks = new RunForks({
       ...parts,
