@@ -114,6 +114,7 @@ export {
   type FileChangeState,
   type RunState,
 } from './run-state/run-state.ts'
+export { describeCancel } from './run-state/describe-cancel.ts'
 export type { AgentCallState } from './run-state/agent-calls.ts'
 export type { Delivery, DirectiveState } from './run-state/directives.ts'
 export {
@@ -358,6 +359,7 @@ export {
   ReviewDecisionKind,
   ReviewPolicy,
   ReviewTimeoutAction,
+  PERSON_REVIEW_KINDS,
   ReviewKind,
   ReviewTiming,
   RunOutcome,
