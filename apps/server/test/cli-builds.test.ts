@@ -131,7 +131,7 @@ describe('tutti replay and tutti migrate', () => {
     await expect.poll(status, POLLING).toBe('COMPLETED')
   })
 
-  it('says that a decided run waits for its build, and moves it', async () => {
+  it('says that a decided run waits for its build; moved, it asks again about its new text', async () => {
     const decided = await tutti('review', reviewedRun, '--approve')
     expect(decided).toMatchObject({
       code: 0,
@@ -141,6 +141,6 @@ describe('tutti replay and tutti migrate', () => {
     const { runs } = server.client()
     expect((await runs.get(reviewedRun)).status).toBe('WAITING_FOR_BUILD')
     expect((await tutti('migrate', reviewedRun, '--to', 'v2')).code).toBe(0)
-    await expect.poll(async () => (await runs.get(reviewedRun)).status, POLLING).toBe('COMPLETED')
+    await untilReviewed(server, reviewedRun)
   })
 })
