@@ -316,7 +316,7 @@ function refuseOtherMethods(
 }
 
 /** Converts a path template such as `/api/runs/{runId}` to Hono's syntax. */
-/** Whether a route of the API has this path, whatever its parameters are. */
+/** Whether a route of the API has this path, with any parameters. */
 function isPathOf({ path }: HttpRoute, asked: string): boolean {
   const [own, given] = [path.split('/'), asked.split('/')]
   if (own[1] !== 'api' || own.length !== given.length) return false

@@ -114,7 +114,7 @@ export {
   type FileChangeState,
   type RunState,
 } from './run-state/run-state.ts'
-export { describeCancel } from './run-state/describe-cancel.ts'
+export { formatCancelOrigin } from './run-state/format-cancel-origin.ts'
 export type { AgentCallState } from './run-state/agent-calls.ts'
 export type { Delivery, DirectiveState } from './run-state/directives.ts'
 export {

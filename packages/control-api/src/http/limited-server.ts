@@ -10,7 +10,7 @@
  * API-H3 A connection beyond the limit, in total or of one address, gets an error on its first request and is closed.
  * API-H4 A connection is closed if its client does not read for `stalledReaderMs`.
  * API-H5 The host in an absolute request line takes precedence over the Host header.
- * API-H6 A client that announces a body with `Expect: 100-continue` is told to send it only if the body is not too large.
+ * API-H6 A client that announces a body with `Expect: 100-continue` gets 100 Continue only if the body is not too large.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 

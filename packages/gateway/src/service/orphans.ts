@@ -126,7 +126,7 @@ export class OrphanWatch {
     const runIds = [...this.#readers].flatMap(([runId, reader]) =>
       missing.has(reader) && before.has(reader) ? [runId] : [],
     )
-    // A run that is no orphan now has a review that its client knows, and never becomes one.
+    // A run that is not an orphan now has a review that its client knows, and never becomes one.
     for (const runId of runIds) this.#readers.delete(runId)
     await cancelOrphans(options, { runIds, before: Infinity })
   }

@@ -1,5 +1,5 @@
 /** Summarizes an event in one line. Pure. */
-import { describeCancel } from '@tutti/protocol'
+import { formatCancelOrigin } from '@tutti/protocol'
 
 import { DECISION, describeEarlyEnd, RUN_STATUS } from '../../ui/labels.ts'
 import { formatCount, formatDuration, formatMoney, formatPlural } from '../../lib/format.ts'
@@ -38,7 +38,7 @@ const SUMMARIES: Summaries = {
   run_forked: ({ parentRunId, at }) => joinParts(`from ${parentRunId}`, `after event ${at}`),
   run_cancelling: (event) =>
     joinParts(
-      describeCancel(event),
+      formatCancelOrigin(event),
       event.mode === 'abort' ? 'aborts work in flight' : 'lets running tasks finish',
     ),
   ensemble_started: ({ ensemble, tasks }) =>

@@ -1,6 +1,11 @@
 /** Shows the identity and state of a run in one line. */
 import { useContext, type ReactNode } from 'react'
-import { describeCancel, type RunState, type RunStatus, isTerminalRunStatus } from '@tutti/protocol'
+import {
+  formatCancelOrigin,
+  type RunState,
+  type RunStatus,
+  isTerminalRunStatus,
+} from '@tutti/protocol'
 
 import { RUN_STATUS } from '../../ui/labels.ts'
 import { linkToComparison, linkToRun } from '../../api/links.ts'
@@ -160,7 +165,7 @@ export function describeOutcome({
   cancel,
 }: Pick<RunState, 'status' | 'error' | 'exitReason' | 'cancel'>): string | undefined {
   if (error !== undefined) return error.message
-  if (cancel !== undefined) return `Cancel: ${describeCancel(cancel)}`
+  if (cancel !== undefined) return `Cancel: ${formatCancelOrigin(cancel)}`
   if (exitReason === 'USER_EXIT_EARLY') return 'A reviewer ended the run early'
   if (exitReason === 'TIMEOUT') return 'The time limit was reached'
   if (exitReason === 'ERROR' && status !== 'FAILED') return 'Some of the work failed'

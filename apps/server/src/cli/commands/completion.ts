@@ -1,7 +1,7 @@
 /** `tutti completion`: prints the completion script of a shell. */
 import { Argument, type Command } from 'commander'
 
-import { SHELLS, writeCompletion, type Shell } from '../completion/completion-script.ts'
+import { SHELLS, writeCompletion, type CompletedShell } from '../completion/completion-script.ts'
 
 import type { CommandContext } from '../command-context.ts'
 
@@ -18,7 +18,7 @@ export function addCompletionCommand(program: Command, { io }: CommandContext): 
     .description('print the script with which a shell completes commands and options')
     .addArgument(new Argument('<shell>', 'shell that runs the script').choices(SHELLS))
     .addHelpText('after', HELP)
-    .action((shell: Shell) => {
+    .action((shell: CompletedShell) => {
       io.stdout.write(writeCompletion(program, shell))
     })
 }

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 
 /** Shells for which there is a script. */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
-export type Shell = (typeof SHELLS)[number]
+export type CompletedShell = (typeof SHELLS)[number]
 
 /** A subcommand or an option that can follow a command. */
 interface Word {
@@ -18,7 +18,7 @@ interface Completed {
 }
 
 /** Returns the script that completes the commands and options of a program. */
-export function writeCompletion(program: Command, shell: Shell): string {
+export function writeCompletion(program: Command, shell: CompletedShell): string {
   // Longer paths first: the first case that matches is used.
   const commands = listCompleted(program, []).toSorted((a, b) => b.path.length - a.path.length)
   return WRITERS[shell](program.name(), commands)
@@ -37,7 +37,9 @@ function listCompleted(command: Command, path: readonly string[]): readonly Comp
   return [{ path, words }, ...children.flatMap((one) => listCompleted(one, [...path, one.name()]))]
 }
 
-const WRITERS: Readonly<Record<Shell, (name: string, commands: readonly Completed[]) => string>> = {
+const WRITERS: Readonly<
+  Record<CompletedShell, (name: string, commands: readonly Completed[]) => string>
+> = {
   bash: (name, commands) => `_${name}() {
   local words
   case "\${COMP_WORDS[*]:1:COMP_CWORD-1} " in

@@ -1,5 +1,5 @@
 /** Pure: the summary that stays on the screen when a followed run is over. */
-import { describeCancel } from '@tutti/protocol'
+import { formatCancelOrigin } from '@tutti/protocol'
 
 import { formatTerminalDuration } from './format-values.ts'
 import { RUN_STATUS_STYLES, formatRunUsage } from './run-lines.ts'
@@ -37,7 +37,7 @@ export function endLine(state: RunState, runId: string): Line {
   const parts = [
     durationMs === undefined ? '' : `in ${formatTerminalDuration(durationMs)}`,
     exitReason === 'USER_EXIT_EARLY' ? 'ended early by a reviewer' : '',
-    cancel === undefined ? '' : toSingleLine(describeCancel(cancel)),
+    cancel === undefined ? '' : toSingleLine(formatCancelOrigin(cancel)),
     formatRunUsage(state),
   ].filter((part) => part !== '')
   return [

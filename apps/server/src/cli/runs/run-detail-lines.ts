@@ -1,5 +1,5 @@
 /** Pure: formats a run with its tasks and their outputs. */
-import { describeCancel } from '@tutti/protocol'
+import { formatCancelOrigin } from '@tutti/protocol'
 
 import { earlyEndText } from '../live/task-line.ts'
 import {
@@ -76,7 +76,7 @@ function listFields(run: RunDetail, now: number): readonly (readonly [string, st
     ...(build === undefined ? [] : [['build', build] as const]),
     ...(resumableBy === undefined ? [] : [['needs', toBuildsText(resumableBy)] as const]),
     ...(error === undefined ? [] : [['error', error] as const]),
-    ...(cancel === undefined ? [] : [['cancel', describeCancel(cancel)] as const]),
+    ...(cancel === undefined ? [] : [['cancel', formatCancelOrigin(cancel)] as const]),
   ]
 }
 

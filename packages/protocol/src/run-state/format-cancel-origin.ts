@@ -16,7 +16,7 @@ const CAUSES: Readonly<Record<CancelCause, string>> = {
 }
 
 /** Returns the cause as text that fits after "Cancel:", such as `requested by ci` or `the client left (key ci)`. */
-export function describeCancel({ cause, actor }: CancelOrigin): string {
+export function formatCancelOrigin({ cause, actor }: CancelOrigin): string {
   if (actor === undefined) return CAUSES[cause]
   return cause === 'CALLER' ? `requested by ${actor}` : `${CAUSES[cause]} (key ${actor})`
 }
