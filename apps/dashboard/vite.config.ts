@@ -1,5 +1,5 @@
 import react from '@vitejs/plugin-react'
-import { defineConfig, type Plugin } from 'vite'
+import { createLogger, defineConfig, type Logger, type Plugin } from 'vite'
 
 import { thirdPartyLicenses } from '../../tooling/build/third-party-licenses.ts'
 
@@ -38,12 +38,26 @@ function linkApp(): Plugin {
   }
 }
 
+/**
+ * Returns a logger without the warning that a PostCSS plugin does not pass `from`: the only plugin is Vite's own for CSS
+ * modules.
+ */
+function createQuietLogger(): Logger {
+  const logger = createLogger('warn')
+  const { warnOnce } = logger
+  logger.warnOnce = (message, options) => {
+    if (!message.includes('did not pass the `from` option')) warnOnce(message, options)
+  }
+  return logger
+}
+
 /** Address of the server during development. */
 const SERVER = 'http://127.0.0.1:7329'
 
 export default defineConfig({
   // Relative URLs, because the page may be served below any path.
   base: './',
+  customLogger: createQuietLogger(),
   plugins: [react(), linkApp(), thirdPartyLicenses()],
   resolve: { conditions: ['@tutti/source', 'module', 'browser', 'development|production'] },
   build: {

@@ -160,6 +160,8 @@ describe('an active run', () => {
           /^brass: Running, .*, 2 attempts, 2 model calls \(1 failed\), 1 tool call$/,
         ).waitFor()
         await rowOf(page, /^choir: Needs review, .*waited .* for 1 review$/).waitFor()
+        const legend = page.getByRole('list', { name: 'Legend' })
+        await legend.getByText('failed', { exact: true }).waitFor()
         await rowOf(page, /^finale: Waiting$/).waitFor()
         await expect
           .poll(() =>

@@ -199,6 +199,20 @@ describe('the list of runs', () => {
     })
   })
 
+  it('shows tags and the whole filter on a phone', async () => {
+    await finish('note', { tags: { team: 'strings' } })
+    await finish('note')
+    await look(
+      async ({ page }) => {
+        await page.getByRole('button', { name: 'Filter by tag team: strings' }).waitFor()
+        const ensembles = page.getByRole('combobox', { name: 'Ensemble' })
+        expect((await ensembles.boundingBox())?.width).toBeGreaterThanOrEqual(150)
+        await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+      },
+      { viewport: { width: 390, height: 844 }, hasTouch: true },
+    )
+  })
+
   it('is loaded again after the connection was lost', async () => {
     await finish('note')
     await visit(browser, stage.url, {

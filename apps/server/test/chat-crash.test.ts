@@ -1,12 +1,13 @@
 /** Tests clients of chat APIs with the built server, which is killed and started again. */
 import { describe, expect, it } from 'vitest'
 
+import { testDatabase } from '../../../tooling/postgres/test-database.ts'
 import { openAiClient, openPlainChat } from '../../../packages/control-api/test/plain-chat.ts'
-import { recordSteps, numbers } from './recorded-steps.ts'
+import { POLLING, recordSteps, numbers } from './recorded-steps.ts'
 
 import type { ServerProcess } from './server-process.ts'
 
-const LIMIT_MS = 60_000
+const LIMIT_MS = 120_000
 
 describe('a client of a chat API over kill -9', { timeout: LIMIT_MS }, () => {
   it('[GW-C1] joins its message again with useChat, with each tool call once', async () => {
@@ -60,6 +61,28 @@ describe('a client of a chat API over kill -9', { timeout: LIMIT_MS }, () => {
     await using second = await files.start({})
     const statusOf = async () => (await second.client().runs.get(runId)).status
     await expect.poll(statusOf).toBe('CANCELLED')
+    expect(numbers(files.steps(runId), 'end')).toEqual([1])
+  })
+
+  it('[GW-G7] loses a chat completion that another process of its store has taken over', async () => {
+    await using database = await testDatabase()
+    using files = recordSteps()
+    files.hold(2)
+    const environment = { DATABASE_URL: database.url }
+    const first = await files.start(environment)
+    const lost = openAiClient(first.url)
+      .chat.completions.create({ model: 'crew', messages: [{ role: 'user', content: 'tea' }] })
+      .catch((error: unknown) => error)
+    const find = async () => (await first.client().runs.list()).runs[0]?.runId
+    await expect.poll(find, POLLING).toBeDefined()
+    const runId = (await find()) ?? ''
+    const before = await files.untilBegun(runId, 2)
+    await using second = await files.start(environment)
+    await first.end('SIGKILL')
+    expect(await lost).toBeInstanceOf(Error)
+    await files.untilBegun(runId, 2, [before])
+    const detail = async () => (await second.client().runs.get(runId)).cancel
+    await expect.poll(detail, { ...POLLING, timeout: 90_000 }).toEqual({ cause: 'CLIENT_LEFT' })
     expect(numbers(files.steps(runId), 'end')).toEqual([1])
   })
 

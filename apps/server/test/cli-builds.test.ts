@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { tutti as run } from './cli-process.ts'
-import { POLLING, recordSteps, submit, type StepRecorder } from './recorded-steps.ts'
+import { POLLING, recordSteps, submit, untilReviewed, type StepRecorder } from './recorded-steps.ts'
 import { temporaryDirectory, type ServerProcess } from './server-process.ts'
 
 const home = temporaryDirectory()
@@ -12,6 +12,8 @@ let server: ServerProcess
 let completedRun: string
 /** A run that the deploy interrupted in its second task. */
 let interruptedRun: string
+/** A run that waited for a review before the deploy. */
+let reviewedRun: string
 
 function tutti(...args: readonly string[]) {
   return run(args, { cwd: home.path, env: { TUTTI_URL: server.url } })
@@ -32,12 +34,18 @@ afterAll(async () => {
 
 /** Replaces the server by one whose first task has another description. */
 async function deploy(): Promise<void> {
+  reviewedRun = await submit(server, 'panel')
+  await untilReviewed(server, reviewedRun)
   files.hold(2)
   interruptedRun = await submit(server)
   await files.untilBegun(interruptedRun, 2)
   await server.end('SIGKILL')
   files.release(2)
-  server = await files.start({ TUTTI_BUILD_ID: 'v2', CREW_PLAN: 'Sketch {topic}' })
+  server = await files.start({
+    TUTTI_BUILD_ID: 'v2',
+    CREW_PLAN: 'Sketch {topic}',
+    CREW_PANEL: 'Judge {topic}',
+  })
 }
 
 describe('tutti builds', () => {
@@ -121,5 +129,18 @@ describe('tutti replay and tutti migrate', () => {
     const moved = await tutti('migrate', interruptedRun, '--to', 'v2', '--json')
     expect(JSON.parse(moved.stdout)).toMatchObject({ runId: interruptedRun, moved: true })
     await expect.poll(status, POLLING).toBe('COMPLETED')
+  })
+
+  it('says that a decided run waits for its build; moved, it asks again about its new text', async () => {
+    const decided = await tutti('review', reviewedRun, '--approve')
+    expect(decided).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\S+ CONTINUE\n$/),
+      stderr: `The decision is stored. Run ${reviewedRun} continues when a process of build v1 starts; or move it to another build: tutti migrate ${reviewedRun} --to BUILD\n`,
+    })
+    const { runs } = server.client()
+    expect((await runs.get(reviewedRun)).status).toBe('WAITING_FOR_BUILD')
+    expect((await tutti('migrate', reviewedRun, '--to', 'v2')).code).toBe(0)
+    await untilReviewed(server, reviewedRun)
   })
 })

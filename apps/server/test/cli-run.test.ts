@@ -60,6 +60,14 @@ describe('the inputs of a run', () => {
     )
   })
 
+  it('that are unknown and missing are reported together, and the advice has only known ones', async () => {
+    const { code, stderr } = await tutti(['run', 'band', 'compser=Haydn', 'a=1'])
+    expect(code).toBe(2)
+    expect(stderr).toMatch(
+      /\n {2}\/inputs\/compser: is not a known .*\n {2}\/inputs\/composer: is required.*\n.*: tutti run band a=1 composer=…\n$/,
+    )
+  })
+
   it('that no task uses are reported if the server accepts any', async () => {
     const { stderr } = await tutti(['run', 'stumbler', 'hall=1'])
     expect(stderr).toContain('Input "hall" is not used: no task of "stumbler" has {hall}\n')
@@ -330,7 +338,7 @@ describe('a signal without a terminal', () => {
     const { code, stdout, stderr } = await run.ended
     expect([code, stdout]).toEqual([5, ''])
     expect(stderr).toMatch(
-      /^Cancelling run-.*\n(?:.*\n)*.*cancel requested\n(?:.*\n)*.*CANCELLED in /m,
+      /^Cancelling run-.*\n(?:.*\n)*.*cancel requested\n(?:.*\n)*.*CANCELLED in .*requested/m,
     )
     expect((await findByTag('job', held)).status).toBe('CANCELLED')
   })

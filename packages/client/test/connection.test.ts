@@ -191,8 +191,15 @@ describe('a command over a connection', () => {
     })
     const decided = client.reviews.decide('v-1', { decision: 'CONTINUE' }, { over })
     await settle()
-    socket.say(decidedEvent('CONTINUE'))
-    expect(await decided).toEqual({ reviewId: 'v-1', decision: 'CONTINUE', status: 'APPLIED' })
+    const applied = {
+      reviewId: 'v-1',
+      decision: 'CONTINUE',
+      status: 'APPLIED',
+      waitsForBuild: 'v1',
+    }
+    socket.say({ type: 'review_decision_ack', ...applied, reviewId: 'v-2' })
+    socket.say({ type: 'review_decision_ack', ...applied })
+    expect(await decided).toEqual(applied)
     await connection.close()
   })
 
@@ -261,7 +268,7 @@ describe('a command over a connection', () => {
     begin(socket)
     const decided = client.reviews.decide('v-1', { decision: 'CONTINUE' }, { over: connection })
     await settle()
-    socket.say(decidedEvent('EXIT_EARLY'))
+    socket.say(decidedEvent('CONTINUE'))
     socket.say({ type: 'error', error: 'REVIEW_RESOLVED', message: 'Too late' })
     await expect(decided).rejects.toMatchObject({ code: 'REVIEW_RESOLVED' })
     await connection.close()

@@ -105,7 +105,12 @@ export function createApp(
   refuseOtherMethods(app, routes, guard)
   app.notFound((context) => {
     identify(context, guard)
-    const message = `No route matches ${context.req.method} ${context.req.path}${routeHint(options, routes)}`
+    const { method, path, url } = context.req
+    const bare = path.replace(/\/$/, '')
+    if (bare !== path && routes.some((route) => isPathOf(route, bare))) {
+      return context.redirect(`${bare}${new URL(url).search}`, 308)
+    }
+    const message = `No route matches ${method} ${path}${routeHint(options, routes, path)}`
     const { status } = ERROR_CODES.NOT_FOUND
     return refuse(context, { status, body: { error: 'NOT_FOUND', message } })
   })
@@ -271,7 +276,15 @@ function refuse(
 }
 
 /** Hint for requests to a route that this process does not serve. */
-function routeHint({ surface }: ResolvedControlApiOptions, routes: readonly HttpRoute[]): string {
+function routeHint(
+  { surface }: ResolvedControlApiOptions,
+  routes: readonly HttpRoute[],
+  path: string,
+): string {
+  const inV1 = `/v1${path}`
+  if (routes.some((route) => route.path === inV1)) {
+    return `. Did you mean ${inV1}? The base URL of OpenAI clients ends with /v1`
+  }
   if (surface === 'all') return '; GET /docs lists all routes'
   const served = routes.map(({ path }) => path).join(', ')
   return `: this process is a worker, which executes runs and serves only ${served}`
@@ -303,6 +316,13 @@ function refuseOtherMethods(
 }
 
 /** Converts a path template such as `/api/runs/{runId}` to Hono's syntax. */
+/** Whether a route of the API has this path, with any parameters. */
+function isPathOf({ path }: HttpRoute, asked: string): boolean {
+  const [own, given] = [path.split('/'), asked.split('/')]
+  if (own[1] !== 'api' || own.length !== given.length) return false
+  return given.every((part, at) => part === own[at] || (part !== '' && own[at]?.startsWith('{')))
+}
+
 function honoPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
 }

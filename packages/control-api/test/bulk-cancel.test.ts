@@ -34,6 +34,10 @@ describe('cancelling runs by tag', () => {
     expect([total, runs.find(({ runId }) => runId === 'waiting')?.status]).toEqual([2, 'CANCELLED'])
     for (const runId of ['running', 'waiting']) {
       expect(await waitForEnd(api, runId)).toMatchObject({ status: 'CANCELLED' })
+      expect(await (await api.get(`/api/runs/${runId}`)).json()).toMatchObject({
+        status: 'CANCELLED',
+        cancel: { cause: 'CALLER' },
+      })
     }
     expect(await cancel(api, { tag: 'batch:7' })).toEqual({ runs: [], total: 0 })
     api.play()

@@ -8,6 +8,7 @@ import { decode, ERROR_CODES, ErrorBody, type ErrorCode } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
 import { eventsOf, type TestServer, type TestServerOptions } from './open-server.ts'
+import { exchange, head } from './raw-exchange.ts'
 import { openRecordedServer } from './recorded-server.ts'
 
 const GOOD = { inputs: { topic: 'AI' } }
@@ -253,6 +254,37 @@ describe('error code', () => {
       return
     }
     expect(readFileSync(join(import.meta.dirname, file), 'utf8')).toContain(code)
+  })
+})
+
+describe('a path', () => {
+  it.each(['/chat/completions', '/responses', '/models'])(
+    'without the /v1 of OpenAI clients is refused with a hint: %s',
+    async (path) => {
+      await using api = await openRecordedServer()
+      const response = await api.post(path, {})
+      expect(response.status).toBe(404)
+      expect(await response.json()).toMatchObject({
+        message: `No route matches POST ${path}. Did you mean /v1${path}? The base URL of OpenAI clients ends with /v1`,
+      })
+    },
+  )
+
+  it.each([
+    ['/api/runs/', 308, '/api/runs'],
+    ['/api/runs/?limit=1&tag=a%2Fb', 308, '/api/runs?limit=1&tag=a%2Fb'],
+    ['/api/runs/run-1/cancel/', 308, '/api/runs/run-1/cancel'],
+    ['/api/runs//', 404, undefined],
+    ['//evil.example/', 404, undefined],
+    ['/api/nothing/', 404, undefined],
+    ['/docs/', 404, undefined],
+  ])('with a slash at its end is redirected if it is of the API: %s', async (path, status, to) => {
+    await using api = await openRecordedServer()
+    for (const method of ['GET', 'POST']) {
+      const line = head(`${method} ${path} HTTP/1.1`, 'Content-Length: 0')
+      const [answer] = await exchange(api.url, line)
+      expect([answer?.status, answer?.headers['location']]).toEqual([status, to])
+    }
   })
 })
 

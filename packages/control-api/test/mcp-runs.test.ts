@@ -170,7 +170,7 @@ describe.each(MODES)('an ensemble over MCP, with a client of mode %s', (mode) =>
       true,
       'Invalid arguments of "band": /hall is required: a task uses this template variable; ' +
         '/composer must be a string, got 1; ' +
-        '/choir is not a template variable of any task (known: composer, hall)',
+        '/choir is not a known input (known: composer, hall)',
     ])
     expect((await api.runs.list({ limit: 10, offset: 0 })).runs).toEqual([])
   })

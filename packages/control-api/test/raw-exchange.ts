@@ -12,6 +12,8 @@ export interface RawAnswer {
 export interface RawConnection extends AsyncDisposable {
   readonly socket: Socket
   send(text: string | Buffer): void
+  /** Returns the bytes received so far. */
+  text(): string
   /** Resolves with all received bytes when the server has closed. */
   closed(): Promise<string>
 }
@@ -29,6 +31,7 @@ export function open(url: string): RawConnection {
   return {
     socket,
     send: (sent) => void socket.write(sent),
+    text: () => text,
     closed: () => closed,
     async [Symbol.asyncDispose]() {
       socket.destroy()

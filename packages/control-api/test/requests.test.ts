@@ -87,6 +87,20 @@ describe('bad requests', () => {
       },
     ],
     [
+      'name an unknown input together with the missing ones',
+      { inputs: { compser: 'Bach', hall: 'A' } },
+      {
+        error: 'BAD_REQUEST',
+        message:
+          'Cannot run "band": /inputs/compser is not a known input (known: composer, hall). ' +
+          'Did you mean "composer"?; missing inputs: composer',
+        problems: [
+          expect.objectContaining({ path: '/inputs/compser' }),
+          expect.objectContaining({ path: '/inputs/composer' }),
+        ],
+      },
+    ],
+    [
       'name an unknown field, and suggest the nearest',
       { input: INPUTS, colour: 'red' },
       {

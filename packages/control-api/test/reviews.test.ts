@@ -195,7 +195,11 @@ describe('reviews over a WebSocket', () => {
     await using other = api.connect()
     await Promise.all([socket.next('hello'), other.next('hello')])
     socket.send({ type: 'review_decision', reviewId: review.reviewId, decision: 'CONTINUE' })
-    expect(await other.next('review_decided')).toMatchObject({ reviewId: review.reviewId, runId })
+    const { reviewId } = review
+    const reply = await socket.next('review_decision_ack')
+    expect(reply).toMatchObject({ reviewId, decision: 'CONTINUE', status: 'APPLIED' })
+    expect(reply).not.toHaveProperty('waitsForBuild')
+    expect(await other.next('review_decided')).toMatchObject({ reviewId, runId })
     expect(await other.next('run_result')).toMatchObject({ status: 'COMPLETED' })
     socket.send({ type: 'review_decision', reviewId: review.reviewId, decision: 'CONTINUE' })
     expect(await socket.next('error')).toMatchObject({ error: 'REVIEW_RESOLVED' })

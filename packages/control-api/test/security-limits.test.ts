@@ -185,12 +185,41 @@ describe('unusual requests', () => {
     await expectWell(api)
   })
 
-  it('without a Host are refused', async () => {
+  it.each([
+    ['1.1', '/api/status', 400, 'BAD_REQUEST'],
+    ['1.1', '/api/health/live', 400, 'BAD_REQUEST'],
+    ['1.0', '/api/status', 403, 'HOST_NOT_ALLOWED'],
+    ['1.0', '/api/health/live', 200, undefined],
+    ['1.0', '/api/health/ready?x=1', 200, undefined],
+    ['1.0', '/api/health/../status', 403, 'HOST_NOT_ALLOWED'],
+  ])('[API-K1] of HTTP/%s for %s without a Host get %i', async (version, path, status, code) => {
     await using api = await openServer()
-    for (const version of ['1.0', '1.1']) {
-      const request = `GET /api/status HTTP/${version}\r\nConnection: close\r\n\r\n`
-      expect(codesOf(await exchange(api.url, request))).toEqual([[403, 'HOST_NOT_ALLOWED']])
-    }
+    const request = `GET ${path} HTTP/${version}\r\nConnection: close\r\n\r\n`
+    expect(codesOf(await exchange(api.url, request))).toEqual([[status, code]])
+  })
+
+  it('[API-H6] that expect 100 Continue get it only for a body that is not too large', async () => {
+    await using api = await openServer({ maxBodyBytes: 10 })
+    const announce = (size: number) =>
+      [
+        'POST /api/runs HTTP/1.1',
+        'Host: localhost',
+        'Content-Type: application/json',
+        'Expect: 100-continue',
+        `Content-Length: ${size}`,
+        '',
+        '',
+      ].join('\r\n')
+    await using large = open(api.url)
+    large.send(announce(11))
+    const refused = await large.closed()
+    expect(codesOf(parseResponses(refused))).toEqual([[413, 'PAYLOAD_TOO_LARGE']])
+    await using small = open(api.url)
+    small.send(announce(10).replace('Host', 'Connection: close\r\nHost'))
+    await expect.poll(() => small.text(), POLL).toBe('HTTP/1.1 100 Continue\r\n\r\n')
+    small.send('{"a": true')
+    const answered = (await small.closed()).replace('HTTP/1.1 100 Continue\r\n\r\n', '')
+    expect(codesOf(parseResponses(answered))).toEqual([[400, 'BAD_REQUEST']])
   })
 
   it.each([

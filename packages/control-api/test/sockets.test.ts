@@ -137,12 +137,14 @@ describe('a WebSocket connection', () => {
     await using api = await openServer()
     await using socket = api.connect()
     await socket.next('hello')
-    socket.send({ type: 'run_request', requestId: 'q-1', inputs: {} })
+    socket.send({ type: 'run_request', requestId: 'q-1', inputs: { hal: 'A' } })
     expect(await socket.next('run_ack')).toMatchObject({
       requestId: 'q-1',
       status: 'REJECTED',
       error: 'BAD_REQUEST',
-      message: 'Cannot run "band": missing inputs: composer, hall',
+      message:
+        'Cannot run "band": /inputs/hal is not a known input (known: composer, hall). ' +
+        'Did you mean "hall"?; missing inputs: composer, hall',
     })
   })
 

@@ -108,6 +108,7 @@ export {
 } from './errors.ts'
 export { schemaReader, type SchemaReader } from './input/schema-reader.ts'
 export { reportPartialOutput } from './call/partial-output.ts'
+export { findContradictions } from './input/contradictions.ts'
 export { findSchemaFaults } from './input/schema-faults.ts'
 export { problemList } from './input-failure.ts'
 export { isLoopback } from './loopback.ts'

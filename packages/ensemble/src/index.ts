@@ -34,9 +34,10 @@ export type {
 } from './definition/delegation-limits.ts'
 export {
   assertInputs,
-  assertKnownInputs,
+  findUnknownInputs,
   inputVariables,
   missingInputs,
+  namedInputs,
   taskVariables,
   type Inputs,
 } from './definition/inputs.ts'

@@ -108,6 +108,17 @@ describe('an ensemble as a tool', () => {
     expect(plain.asTool({ name: 'trip', description: 'x' })).toMatchObject({ name: 'trip' })
   })
 
+  it('has an optional argument for each input that only the ensemble lists', async () => {
+    const read = task({
+      name: 'read',
+      description: 'Read {what}',
+      handler: ({ inputs }) => `${inputs['what']} in ${inputs['locale'] ?? 'any'}`,
+    })
+    const tool = ensemble({ name: 'inner', tasks: [read], inputs: ['locale'] }).asTool()
+    expect((await ask(tool, { what: 'a', locale: 'de' })).result.output).toBe('a in de')
+    expect((await ask(tool, { what: 'a' })).result.output).toBe('a in any')
+  })
+
   it('returns the completed outputs and the reason when it fails', async () => {
     const first = task({ name: 'first', description: 'First {what}' })
     const second = task({ name: 'second', description: 'Second', context: [first] })

@@ -8,7 +8,7 @@ export { gatewayRoutes } from './gateway-routes.ts'
 export { isOpenAiPath, toOpenAiResponse } from './openai/errors.ts'
 export { answerTaskRequest, answerToolRequest } from './peer/routes.ts'
 export { toPeerRefusal } from './peer/events.ts'
-export { cancelOrphans } from './service/orphans.ts'
+export { cancelOrphans, OrphanWatch } from './service/orphans.ts'
 export {
   assertShared,
   sharedCapabilities,

@@ -168,9 +168,19 @@ function namedProblems(identity: ModelIdentity, options: LangchainModelOptions):
   return problems
 }
 
+/** Provider of the models of a family, whose name is often used instead. */
+const PROVIDER_OF_FAMILY: ReadonlyMap<string, string> = new Map([
+  ['claude', 'anthropic'],
+  ['gemini', 'google-genai'],
+  ['gpt', 'openai'],
+  ['grok', 'xai'],
+  ['vertex', 'google-vertexai'],
+  ['vertexai', 'google-vertexai'],
+])
+
 function unknownProvider(provider: string): string {
   const names = Object.keys(PROVIDERS)
-  const meant = suggest(provider, names)
+  const meant = PROVIDER_OF_FAMILY.get(provider.toLowerCase()) ?? suggest(provider, names)
   const hint = meant === undefined ? `known: ${names.join(', ')}` : `did you mean "${meant}"?`
   return `LangChain has no provider "${provider}" (${hint})`
 }

@@ -148,6 +148,10 @@ describe('configuration', () => {
       /^Cannot create model "unknown:model": LangChain has no provider "unknown" \(known: .*openai/,
     )
     expect(() => langchainModel('opnai:gpt-5')).toThrow('did you mean "openai"?')
+    expect(() => langchainModel('gemini:pro')).toThrow(
+      'LangChain has no provider "gemini" (did you mean "google-genai"?)',
+    )
+    expect(() => langchainModel('Claude:opus')).toThrow('did you mean "anthropic"?')
   })
 
   test('fails with TOOL_CONFIGURATION when a model of the caller does not support tools', async () => {

@@ -114,6 +114,7 @@ export {
   type FileChangeState,
   type RunState,
 } from './run-state/run-state.ts'
+export { formatCancelOrigin } from './run-state/format-cancel-origin.ts'
 export type { AgentCallState } from './run-state/agent-calls.ts'
 export type { Delivery, DirectiveState } from './run-state/directives.ts'
 export {
@@ -317,6 +318,7 @@ export {
 export {
   ErrorMessage,
   ForkPreviewed,
+  ReviewDecisionAck,
   RunAck,
   RunControlAck,
   RunMigrateAck,
@@ -366,6 +368,7 @@ export {
   ReviewDecisionKind,
   ReviewPolicy,
   ReviewTimeoutAction,
+  PERSON_REVIEW_KINDS,
   ReviewKind,
   ReviewTiming,
   RunOutcome,

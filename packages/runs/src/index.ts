@@ -25,6 +25,7 @@ export type {
 export { threadNotFound } from './refusals.ts'
 
 // To observe
+export type { RunProcesses } from './execution/run-processes.ts'
 export type { ActivityListener, ExecutedListener, RunActivity } from './execution/activity.ts'
 export type { TraceNewRun } from './execution/new-run.ts'
 

@@ -1,3 +1,4 @@
+import { ReviewKind } from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
 import { ColumnReader } from './column-reader.ts'
@@ -46,8 +47,10 @@ describe('the columns of a submission', () => {
 })
 
 describe('isDelivered', () => {
-  it('[RUNS-O1] is true only for the end of a run and for reviews', () => {
+  it('[RUNS-O1] is true only for the end of a run and for reviews that people decide', () => {
     expect([result('run-a'), reviewRequested('review-a')].every(isDelivered)).toBe(true)
+    const delivered = ReviewKind.enum.filter((kind) => isDelivered(reviewRequested('a', { kind })))
+    expect(delivered).toEqual(['TASK_INPUT', 'TASK_OUTPUT', 'TOOL_CALL', 'QUESTION'])
     expect(isDelivered(completed)).toBe(false)
   })
 })

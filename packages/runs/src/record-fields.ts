@@ -3,7 +3,7 @@ import type { ThreadRunPage } from './ports/thread-store.ts'
 import type { ThreadRunRecord } from './thread-record.ts'
 import type { ClaimedDelivery } from './ports/webhook-outbox.ts'
 import { errorMessage } from '@tutti/core'
-import { isJsonObject, type RunEvent, type RunEventOf } from '@tutti/protocol'
+import { isJsonObject, PERSON_REVIEW_KINDS, type RunEvent, type RunEventOf } from '@tutti/protocol'
 
 import { ColumnReader, type JsonType } from './column-reader.ts'
 
@@ -256,8 +256,9 @@ export function toStoredEvent(stored: unknown): RunEvent {
 }
 
 /** Whether the event is delivered to the webhooks of the run (RUNS-O1). */
-export function isDelivered({ type }: RunEvent): boolean {
-  return type === 'run_result' || type === 'review_requested'
+export function isDelivered(event: RunEvent): boolean {
+  if (event.type === 'review_requested') return PERSON_REVIEW_KINDS.includes(event.kind)
+  return event.type === 'run_result'
 }
 
 /** Returns an object with one field, or without fields when the value is undefined. */

@@ -68,6 +68,7 @@ import type {
   RunCommandOf,
   RunMigrated,
 } from '@tutti/protocol'
+import type { RunProcesses } from './execution/run-processes.ts'
 import type { KnownBuild } from './ports/build-store.ts'
 import type { EventQuery } from './ports/event-log.ts'
 import type { QueueLoad, StoreMetrics } from './ports/run-queue.ts'
@@ -110,6 +111,8 @@ export class RunService {
   readonly #buildCheck: BuildCheck
   /** Id of the build of this process. */
   readonly build: string
+  /** This process among those that share the store. */
+  readonly processes: RunProcesses
   /** Bytes in flight in this process, with those of its callers. */
   readonly budget: ByteBudget
   readonly #stops: (() => void)[] = []
@@ -132,17 +135,13 @@ export class RunService {
     this.#unreadable = new UnreadableReport(this.#settings.logger)
     const { logger, clock, tickMs, reviews } = this.#settings
     this.#ensembles = new RunEnsembles(ensembles, this.#settings, reviews)
-    this.#bus = new EventBus((error) => {
-      logger.error('A reader of run events threw', { error })
-    })
+    this.#bus = new EventBus((error) => logger.error('A reader of run events threw', { error }))
     const feed = new RunEventFeed({
       events: storage.events,
       bus: this.#bus,
       isOwn: (runId) => this.#executor.executes(runId),
       clock,
-      onError: (error) => {
-        logger.warn('Failed to read events of other processes', { error })
-      },
+      onError: (error) => logger.warn('Failed to read events of other processes', { error }),
     })
     this.#feed = feed
     this.#commits = new GroupCommit({
@@ -159,9 +158,11 @@ export class RunService {
     this.budget = new ByteBudget(this.#settings.maxBytesInFlight)
     const { budget, build } = this
     this.#executor = new RunExecutor({ ...parts, commits: this.#commits, build, budget })
+    this.processes = { own: this.#executor.owner, hasLease: (id) => storage.queue.hasLease(id) }
     this.#living = new LivingBuilds(storage, this.#settings)
     this.#buildCheck = new BuildCheck({ ...parts, living: this.#living, build: this.build })
-    this.#commands = new RunCommands({ ...parts, executor: this.#executor, feed })
+    const owners = { executor: this.#executor, buildCheck: this.#buildCheck }
+    this.#commands = new RunCommands({ ...parts, ...owners, feed })
     this.#threads = new RunThreads(storage, this.#settings)
     this.#forks = new RunForks({
       ...parts,

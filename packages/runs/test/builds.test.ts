@@ -25,6 +25,8 @@ interface Code {
   readonly first?: string
   readonly last?: string
   readonly isTyped?: boolean
+  /** Whether the first task is reviewed. */
+  readonly isReviewed?: boolean
   /** Names of the tasks between the first and the last one, which have handlers. */
   readonly between?: readonly string[]
   readonly lastName?: string
@@ -32,7 +34,14 @@ interface Code {
 
 /** Returns a first task that never ends while `isStuck`, and a last one. */
 function createTeam(
-  { first = 'Play', last = 'Bow', isTyped = false, between = [], lastName = 'bow' }: Code,
+  {
+    first = 'Play',
+    last = 'Bow',
+    isTyped = false,
+    isReviewed = false,
+    between = [],
+    lastName = 'bow',
+  }: Code,
   calls: string[],
   isStuck: boolean,
 ): Ensemble {
@@ -57,6 +66,7 @@ function createTeam(
     name: 'play',
     description: first,
     model,
+    ...(isReviewed ? { review: true } : {}),
     ...(isTyped ? { output: Type.Object({ notes: Type.String() }) } : {}),
   })
   const bow = task({ name: lastName, description: last, model, context: [play] })
@@ -231,6 +241,32 @@ describe('a run that other code has begun', () => {
     await waitForStatus(old.runs, runId, 'CANCELLED')
     expect(old.calls).toEqual(['first'])
     await old.close()
+  })
+
+  it.each<[string, Code, object, string]>([
+    [
+      'names the build of the run',
+      { first: 'Play louder' },
+      { waitsForBuild: 'v1' },
+      'WAITING_FOR_BUILD',
+    ],
+    ['names none with the same code', {}, {}, 'COMPLETED'],
+    ['names none where the policy continues the run', { last: 'Bow deeply' }, {}, 'COMPLETED'],
+  ])('[RUNS-Z19] the reply to its decision %s', async (_, code, reply, status) => {
+    const old = await startProcess({ isReviewed: true }, { buildId: 'v1' })
+    const { runId } = await old.runs.submit({})
+    await waitForStatus(old.runs, runId, 'WAITING_REVIEW')
+    await old.close()
+    const present = await startProcess({ ...code, isReviewed: true }, { buildId: 'v2' })
+    const [review] = await present.runs.openReviews({ runId })
+    const decision = { action: 'CONTINUE' } as const
+    const reviewId = review?.reviewId ?? ''
+    expect(await present.runs.send(runId, { kind: 'decide', reviewId, decision })).toEqual(reply)
+    await waitForStatus(present.runs, runId, status)
+    await present.close()
+    const again = await startProcess({ isReviewed: true }, { buildId: 'v1' })
+    await waitForStatus(again.runs, runId, 'COMPLETED')
+    await again.close()
   })
 
   it('[RUNS-Z5] is moved to another build after the differences are shown', async () => {

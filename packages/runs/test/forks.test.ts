@@ -111,6 +111,34 @@ describe.each(Object.entries(STORES))('a fork of a run (%s)', (_, make) => {
     await service.close({ drainTimeoutMs: 100 })
   })
 
+  it('is refused for its own unknown inputs, with the missing ones, but not for those of its parent', async () => {
+    await using place = await make()
+    const storage = await place.open()
+    const { team } = openTeam()
+    const service = new RunService(storage, [{ ...team, inputs: ['label'] }], { pollMs: 20 })
+    await service.start()
+    const { runId } = await service.submit({ inputs: { topic: 'tides', label: 'x' } })
+    await allEvents(service, runId)
+    await service.close({ drainTimeoutMs: 100 })
+    // The next code does not read the label, and has a new variable.
+    const other = new RunService(await place.open(), [team], { pollMs: 20 })
+    await other.start()
+    const taskOverrides = { write: { description: 'Write to {reader} about it' } }
+    await expect(
+      other.fork(runId, { at: 0, taskOverrides, inputs: { raeder: 'Ada' } }),
+    ).rejects.toThrow(
+      'Cannot run "research": /inputs/raeder is not a known input (known: topic, reader). ' +
+        'Did you mean "reader"?; missing inputs: reader',
+    )
+    const fork = await other.fork(runId, { at: 0, taskOverrides, inputs: { reader: 'Ada' } })
+    expect((await other.record(fork.runId))?.inputs).toEqual({
+      topic: 'tides',
+      label: 'x',
+      reader: 'Ada',
+    })
+    await other.close({ drainTimeoutMs: 0 })
+  })
+
   it('changes a task from its begin on, and nothing before', async () => {
     await using place = await make()
     const { team, lookedUp } = openTeam()

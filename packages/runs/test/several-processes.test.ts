@@ -59,6 +59,7 @@ async function mutedProcess(url: string, { ensemble }: WaitingEnsemble) {
     markWaiting: (held, waitsFor) => storage.queue.markWaiting(held, waitsFor),
     release: (held, how) => storage.queue.release(held, how),
     excuse: (lost) => storage.queue.excuse(lost),
+    hasLease: (owner) => storage.queue.hasLease(owner),
     reclaimAll: () => storage.queue.reclaimAll(),
     load: () => storage.queue.load(),
     metrics: () => storage.queue.metrics(),

@@ -2,7 +2,6 @@
 import type { MarkKind } from '../ui/show/mark.tsx'
 import type {
   AgentCallState,
-  CancelCause,
   FinishReason,
   LoggedRunEvent,
   ReviewDecisionKind,
@@ -85,15 +84,6 @@ export const AGENT_CALL_STATUS: Readonly<Record<AgentCallState['status'], Shown>
   TERMINATED: { mark: 'stopped', word: 'Stopped' },
   FAILED: { mark: 'failed', word: 'Failed' },
   INTERRUPTED: { mark: 'stopped', word: 'Interrupted' },
-}
-
-/** Causes of a cancel. */
-export const CANCEL_CAUSES: Readonly<Record<CancelCause, string>> = {
-  CALLER: 'requested',
-  CLIENT_LEFT: 'the client left',
-  DEADLINE: 'the deadline of the caller passed',
-  LIMIT: 'the cost or token limit of the caller was exceeded',
-  SERVER: 'by the server',
 }
 
 /** Titles of reviews in the history of a run. */

@@ -12,6 +12,7 @@ import {
   addReplayCommand,
 } from './commands/act.ts'
 import { addBuildsCommand } from './commands/builds.ts'
+import { addCompletionCommand } from './commands/completion.ts'
 import { addDevCommand, addDoctorCommand, addStartCommand } from './commands/serve.ts'
 import {
   addDiffCommand,
@@ -48,6 +49,7 @@ const COMMANDS = [
   addReviewCommand,
   addToolsCommand,
   addDoctorCommand,
+  addCompletionCommand,
 ]
 
 /** Builds the program. It writes to the streams of `context`, and throws where commander would end the process. */

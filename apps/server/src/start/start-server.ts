@@ -11,6 +11,7 @@ import {
 } from '@tutti/core'
 import {
   cancelOrphans,
+  OrphanWatch,
   redactor,
   serveControlApi,
   serverMetrics,
@@ -74,8 +75,7 @@ export async function startServer(
   logger: Logger,
 ): Promise<RunningServer> {
   assertSafeAddress(config, environment)
-  const { ensembles } = config
-  const { drainTimeoutMs = DEFAULT_DRAIN_TIMEOUT_MS } = config.limits ?? {}
+  const { ensembles, limits: { drainTimeoutMs = DEFAULT_DRAIN_TIMEOUT_MS } = {} } = config
   const tools = toolCatalog(config.tools ?? [])
   const models = modelCatalog(toModels(config.models ?? {}), { tiers: config.modelTiers ?? {} })
   assertShared(config, { tools, models })
@@ -85,6 +85,8 @@ export async function startServer(
   const secrets = redactor(listServerSecrets(config, environment))
   const metrics = serverMetrics({ version: programVersion(), role: environment.role })
   const { onActivity, onExecuted } = runLogListeners(logger)
+  const orphans = new OrphanWatch()
+  const listeners = [...metrics.runs.onActivity, ...onActivity, orphans.onActivity]
   const tracing = await createTracing(config, environment, { models, logger })
   const traced: TracedServiceOptions | undefined = tracing?.service((query) =>
     runs.readEvents(query),
@@ -107,12 +109,13 @@ export async function startServer(
         logger,
         redact: (event) => secrets.value(event),
         toolMetrics: metrics.runs.toolMetrics,
-        onActivity: [...metrics.runs.onActivity, ...onActivity, ...toList(traced?.onActivity)],
+        onActivity: [...listeners, ...toList(traced?.onActivity)],
         onExecuted: [...metrics.runs.onExecuted, ...onExecuted, ...toList(traced?.onExecuted)],
         ...(traced === undefined ? {} : { traceNewRun: traced.traceNewRun }),
         ...(prices === undefined ? {} : { prices }),
       }),
   )
+  const parts = { runs, logger, orphans }
   const openedAt = systemClock.now()
   const api = await createOrClose(storage, () =>
     serveControlApi(
@@ -127,9 +130,7 @@ export async function startServer(
         redactor: secrets,
         surface: environment.role === 'worker' ? 'health' : 'all',
         dashboard: findDashboard(config, environment, { logger }),
-        drain: () => {
-          void stop()
-        },
+        drain: () => void stop(),
       },
       environment,
     ),
@@ -137,11 +138,11 @@ export async function startServer(
   const stopped = Promise.withResolvers<void>()
   let stopping: Promise<void> | undefined
   const stop = (): Promise<void> => {
-    stopping ??= stopServer({ runs, api, tracing, logger, drainTimeoutMs }).finally(stopped.resolve)
+    stopping ??= stopServer({ ...parts, api, tracing, drainTimeoutMs }).finally(stopped.resolve)
     return stopping
   }
   try {
-    const resumed = await startRuns(runs, { logger, openedAt })
+    const resumed = await startRuns(parts, { openedAt, isShared: storage.isShared })
     return { url: api.url, resumed, stop, stopped: stopped.promise }
   } catch (error) {
     await stop()
@@ -149,26 +150,33 @@ export async function startServer(
   }
 }
 
+/** A run service, and the watch over the clients of its runs. */
+interface ServedRuns {
+  readonly runs: RunService
+  readonly orphans: OrphanWatch
+  readonly logger: Logger
+}
+
 /** Starts to execute runs. Returns the ids of the runs that an earlier process left unfinished. */
 async function startRuns(
-  runs: RunService,
-  { logger, openedAt }: { readonly logger: Logger; readonly openedAt: number },
+  { runs, orphans, logger }: ServedRuns,
+  { openedAt, isShared }: { readonly openedAt: number; readonly isShared: boolean },
 ): Promise<readonly string[]> {
   const runIds = await runs.start()
   void cancelOrphans({ runs, logger }, { runIds, before: openedAt })
+  if (isShared) orphans.start({ runs, logger })
   return runIds
 }
 
-interface StopParts {
-  readonly runs: RunService
+interface StopParts extends ServedRuns {
   readonly api: ControlApiServer
   readonly tracing: RunTracing | undefined
-  readonly logger: Logger
   readonly drainTimeoutMs: number
 }
 
 async function stopServer(parts: StopParts): Promise<void> {
-  const { runs, api, tracing, logger, drainTimeoutMs } = parts
+  const { runs, api, tracing, logger, drainTimeoutMs, orphans } = parts
+  orphans.stop()
   if (drainTimeoutMs > 0) logger.info('Draining', { runs: runs.running, drainTimeoutMs })
   const closed = runs.close({ drainTimeoutMs }).catch((error: unknown) => {
     logger.warn('Failed to close the run store', { error })

@@ -51,7 +51,6 @@ export function commandRequest<K extends RunCommandKind>({
   return {
     what,
     message,
-    // The reply to a decision is an event, which may precede the error of a late decision.
     mayFailWith: kind === 'decide' ? undefined : isNoReviewError,
     reply(received) {
       const reply = findReply(message, received, what)
@@ -81,13 +80,10 @@ function findReply(message: ClientMessage, received: ServerMessage, what: string
       return { directiveId, status: 'ACTIVE' }
     }
     case 'review_decision': {
-      // The server sends no other reply. Another caller made a different decision first.
-      const { reviewId, decision } = message
-      const isDecided =
-        received.type === 'review_decided' &&
-        received.reviewId === reviewId &&
-        received.decision === decision
-      return isDecided ? { reviewId, decision, status: 'APPLIED' } : undefined
+      if (received.type !== 'review_decision_ack') return undefined
+      if (received.reviewId !== message.reviewId) return undefined
+      const { type: _type, ...applied } = received
+      return applied
     }
     default:
       return undefined
@@ -112,9 +108,7 @@ export function subscribeRequest(message: Subscribe, onReply: () => void): Socke
   }
 }
 
-/**
- * Whether an error is not about a review. Errors about reviews belong to decisions, which may already have their reply.
- */
+/** Whether an error is not about a review. Errors about reviews belong to decisions. */
 function isNoReviewError({ error }: ErrorMessage): boolean {
   return error !== 'REVIEW_NOT_FOUND' && error !== 'REVIEW_RESOLVED'
 }

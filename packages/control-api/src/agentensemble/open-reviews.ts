@@ -1,8 +1,6 @@
 /** Reads the requests of open reviews, for connections that were opened after them. */
+import { PERSON_REVIEW_KINDS } from '@tutti/protocol'
 import { eventPages, type RunService } from '@tutti/runs'
-
-import { KINDS_OF_PEOPLE } from '../steering/reviews.ts'
-
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 /**
@@ -15,7 +13,9 @@ export async function readOpenReviews(
   runId: string | undefined,
   now: number,
 ): Promise<readonly LoggedRunEvent[]> {
-  const open = await runs.openReviews(runId === undefined ? { kinds: KINDS_OF_PEOPLE } : { runId })
+  const open = await runs.openReviews(
+    runId === undefined ? { kinds: PERSON_REVIEW_KINDS } : { runId },
+  )
   const expiry = new Map(open.map(({ reviewId, expiresAt }) => [reviewId, expiresAt]))
   const runIds = [...new Set(open.map((review) => review.runId))]
   const last = new Map<string, LoggedRunEvent>()

@@ -65,6 +65,7 @@ describe('createRequestGuard', () => {
 })
 
 const FACTS: RequestInfo = {
+  path: '/api/runs',
   method: 'GET',
   host: 'localhost',
   origin: undefined,

@@ -6,7 +6,8 @@
  *   Host ─▶ Origin ─▶ key or ticket ─▶ limit of the key ─▶ scope (`assertScope`, per route)
  *
  * API-K1 A request whose Host is not a name of the server is refused, even with a valid key. A server that does not
- *    listen on loopback accepts every IP address as Host, because DNS rebinding needs a name.
+ *    listen on loopback accepts every IP address as Host, because DNS rebinding needs a name. Health checks of HTTP/1.0
+ *    need no Host: no browser sends such a request.
  * API-K2 A request from an origin that is not allowed is refused. So is a request without an Origin that can change
  *    something and that the browser marks as cross-site or same-site.
  * API-K3 Only routes for browsers accept a ticket. An `Authorization` header takes precedence over it.
@@ -16,6 +17,7 @@ import { isIP } from 'node:net'
 
 import { TuttiError, type Clock, type Logger } from '@tutti/core'
 import { anyone, type Caller, type Signer } from '@tutti/gateway'
+import { ROUTES } from '@tutti/protocol'
 
 import { createCaller, createKeyLookup } from './keys.ts'
 import { verifyTicket } from './tickets.ts'
@@ -27,6 +29,8 @@ import type { ResolvedControlApiOptions } from '../options.ts'
 /** Parts of a request that decide whether the server handles it. */
 export interface RequestInfo {
   readonly method: string
+  /** Path of the target, without its query. */
+  readonly path: string
   readonly host: string | undefined
   readonly origin: string | undefined
   /** Header `Sec-Fetch-Site`: the relation between the site of the page and the server, set by the browser. */
@@ -78,6 +82,9 @@ const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i
  */
 const LOCAL_NAMES = ['localhost', '127.0.0.1', '[::1]']
 
+/** Paths that load balancers check with HTTP/1.0, such as HAProxy with `option httpchk`. */
+const HEALTH_PATHS: readonly string[] = [ROUTES.getLiveness.path, ROUTES.getReadiness.path]
+
 /** Maximum number of accepted `Host` headers that are remembered, because parsing one costs more than the other checks. */
 const MAX_ACCEPTED_HOSTS = 100
 
@@ -94,7 +101,8 @@ export function createRequestGuard(options: GuardOptions): RequestGuard {
     allowsOrigin,
     assertSite(info) {
       const { host = '' } = info
-      if (!acceptedHosts.has(host)) {
+      const isProbe = info.host === undefined && HEALTH_PATHS.includes(info.path)
+      if (!isProbe && !acceptedHosts.has(host)) {
         if (!anyHost || !HOST.test(host)) assertHost(info.host, hosts, options)
         if (acceptedHosts.size < MAX_ACCEPTED_HOSTS) acceptedHosts.add(host)
       }

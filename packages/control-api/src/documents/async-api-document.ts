@@ -39,7 +39,7 @@ const REPLIES: Readonly<Record<ClientMessage['type'], readonly ServerMessage['ty
   state_query: ['state_response', 'error'],
   subscribe: ['subscribe_ack', 'error'],
   directive: ['directive_ack', 'error'],
-  review_decision: ['review_decided', 'error'],
+  review_decision: ['review_decision_ack', 'error'],
   task_request: ['task_accepted', 'task_progress', 'task_response', 'error'],
   tool_request: ['tool_response', 'error'],
   capability_query: ['capability_response', 'error'],

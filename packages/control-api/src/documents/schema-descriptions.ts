@@ -803,8 +803,11 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Text that replaces the reviewed one: the description or output of the task, the input of the tool call as JSON, the result of a client tool, or the answer to a question. An answer is the text itself if the schema of the answer has the type `string`; with another schema it is the JSON value of the text, or the text if the schema accepts only that. Required with EDIT, and not allowed with other decisions.',
   'ReviewDecision.feedback':
     'Feedback for the next attempt of the agent; required with REJECT, not blank, and not allowed with other decisions.',
+  ReviewDecisionAck: 'Reply to `review_decision`, with the REST response.',
   ReviewDecisionApplied: 'Response to the first decision of a review.',
   'ReviewDecisionApplied.reviewId': 'Id of the review.',
+  'ReviewDecisionApplied.waitsForBuild':
+    'Build that the run waits for: the decision is stored, but no process has the code with which the run can continue. Absent when the run can continue.',
   ReviewDecisionBody: 'Body of `POST /api/reviews/{reviewId}`.',
   'ReviewDecisionBody.revisedOutput':
     'Text that replaces the reviewed one: the description or output of the task, the input of the tool call as JSON, the result of a client tool, or the answer to a question. An answer is the text itself if the schema of the answer has the type `string`; with another schema it is the JSON value of the text, or the text if the schema accepts only that. Required with EDIT, and not allowed with other decisions.',
@@ -909,6 +912,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunDetail.tasks': 'Tasks of the run, in order.',
   'RunDetail.pendingReviews': 'Reviews that wait for a decision.',
   'RunDetail.error': 'Reason of the failure.',
+  'RunDetail.cancel': 'Cause of the cancel; absent unless the run has ended as CANCELLED.',
   'RunDetail.ensemble': 'Name of the ensemble.',
   'RunDetail.lastSeq':
     '`seq` of the newest event; to follow the run without a gap, begin at the next one.',

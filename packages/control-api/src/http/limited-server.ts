@@ -10,6 +10,7 @@
  * API-H3 A connection beyond the limit, in total or of one address, gets an error on its first request and is closed.
  * API-H4 A connection is closed if its client does not read for `stalledReaderMs`.
  * API-H5 The host in an absolute request line takes precedence over the Host header.
+ * API-H6 A client that announces a body with `Expect: 100-continue` gets 100 Continue only if the body is not too large.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 
@@ -52,6 +53,18 @@ export function createLimitedServer(
   const headersTimeout = Math.min(headersTimeoutMs, requestTimeoutMs)
   let connections = 0
 
+  const handle: Handle = (request, response) => {
+    trackResponse(response, answering)
+    prepare(request, response, guard)
+    try {
+      const tooMany = surplus.get(request.socket)
+      if (tooMany !== undefined) throw tooMany
+      assertHeaders(request, maxHeaders)
+      answer(request, response)
+    } catch (error) {
+      sendError(response, error, options)
+    }
+  }
   const server: Server = createServer(
     {
       maxHeaderSize: options.maxHeaderBytes,
@@ -59,7 +72,7 @@ export function createLimitedServer(
       requestTimeout: requestTimeoutMs,
       keepAliveTimeout: options.keepAliveTimeoutMs,
       connectionsCheckingInterval: Math.ceil(headersTimeout / CHECKS_PER_TIMEOUT),
-      // The guard refuses requests without a Host header, with an error body.
+      // `assertHeaders` and the guard refuse requests without a Host header, with an error body.
       requireHostHeader: false,
       // Upgrades to other protocols, such as h2c, are ignored and the request is handled as HTTP/1.1.
       shouldUpgradeCallback: ({ headers, socket }) =>
@@ -67,19 +80,9 @@ export function createLimitedServer(
         headers.upgrade?.toLowerCase() === 'websocket' &&
         !surplus.has(socket),
     },
-    (request, response) => {
-      trackResponse(response, answering)
-      prepare(request, response, guard)
-      try {
-        const tooMany = surplus.get(request.socket)
-        if (tooMany !== undefined) throw tooMany
-        assertHeaders(request, maxHeaders)
-        answer(request, response)
-      } catch (error) {
-        sendError(response, error, options)
-      }
-    },
+    handle,
   )
+  server.on('checkContinue', continueWith(handle, options))
   // Node silently drops headers beyond this number; one more is enough to detect too many.
   server.maxHeadersCount = maxHeaders + 1
   server.maxConnections = maxConnections + MAX_SURPLUS
@@ -120,6 +123,21 @@ export function createLimitedServer(
   return server
 }
 
+type Handle = (request: IncomingMessage, response: ServerResponse) => void
+
+/** Returns the handler of requests that wait for 100 Continue (API-H6). */
+function continueWith(
+  handle: Handle,
+  { maxBodyBytes }: Pick<ResolvedControlApiOptions, 'maxBodyBytes'>,
+): Handle {
+  return (request, response) => {
+    if (Number(request.headers['content-length'] ?? 0) <= maxBodyBytes) response.writeContinue()
+    // The client does not send the body, so that the next bytes would not be a request.
+    else response.shouldKeepAlive = false
+    handle(request, response)
+  }
+}
+
 /** Tracks the open responses of each connection. */
 function trackResponse(
   response: ServerResponse,
@@ -150,7 +168,10 @@ function prepare(request: IncomingMessage, response: ServerResponse, guard: Requ
   for (const [name, value] of Object.entries(cors)) response.setHeader(name, value)
 }
 
-function assertHeaders({ rawHeaders }: IncomingMessage, maxHeaders: number): void {
+function assertHeaders(
+  { rawHeaders, headers, httpVersion }: IncomingMessage,
+  maxHeaders: number,
+): void {
   if (rawHeaders.length / 2 > maxHeaders) {
     throw new TuttiError('HEADERS_TOO_LARGE', `Request must have at most ${maxHeaders} headers`)
   }
@@ -162,8 +183,13 @@ function assertHeaders({ rawHeaders }: IncomingMessage, maxHeaders: number): voi
     if (seen.has(name)) twice.add(name)
     seen.add(name)
   }
-  if (twice.size === 0) return
-  const problems = [...twice].map((name) => ({ path: '', message: `${name} must be given once` }))
+  const messages = [
+    ...[...twice].map((name) => `${name} must be given once`),
+    // RFC 9112, section 3.2.
+    ...(headers.host === undefined && httpVersion === '1.1' ? ['host is required'] : []),
+  ]
+  if (messages.length === 0) return
+  const problems = messages.map((message) => ({ path: '', message }))
   throw badRequest('headers', problems)
 }
 

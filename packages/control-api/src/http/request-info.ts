@@ -12,6 +12,7 @@ export function readRequestInfo(request: IncomingMessage): RequestInfo {
     query === -1 ? undefined : (new URLSearchParams(url.slice(query)).get('ticket') ?? undefined)
   return {
     method,
+    path: query === -1 ? url : url.slice(0, query),
     host,
     origin,
     authorization,

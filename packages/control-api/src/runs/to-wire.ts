@@ -115,7 +115,7 @@ export function truncateError(error: string): string {
 export function toRunDetail(
   { run, tasks }: RunWithTasks,
   openReviews: readonly ReviewRecord[],
-  result?: Pick<RunEventOf<'run_result'>, 'metrics'>,
+  result?: Pick<RunEventOf<'run_result'>, 'metrics' | 'cancel'>,
 ): RunDetail {
   const { options, budget } = run.request ?? {}
   return {
@@ -131,6 +131,7 @@ export function toRunDetail(
     metrics: sumMetrics(tasks, result?.metrics?.costEstimate),
     pendingReviews: openReviews.map(toPendingReview),
     ...(run.error === undefined ? {} : { error: run.error }),
+    ...(result?.cancel === undefined ? {} : { cancel: result.cancel }),
     ensemble: run.ensemble,
     lastSeq: run.lastSeq,
     ...(options === undefined ? {} : { options }),

@@ -199,15 +199,15 @@ async function injectDirective(
   context.send({ type: 'directive_ack', directiveId, status: 'accepted' })
 }
 
-/** Decides a review. The reply is its `review_decided` event. */
 async function decide(
   message: MessageOf<'review_decision'>,
-  { options, caller }: MessageContext,
+  { options, caller, send }: MessageContext,
   addSubject: AddSubject,
 ): Promise<void> {
   const { type: _type, reviewId, ...body } = message
   assertFeedback(body)
-  await decideReview(options.runs, reviewId, { ...body, caller, addSubject })
+  const applied = await decideReview(options.runs, reviewId, { ...body, caller, addSubject })
+  send({ type: 'review_decision_ack', ...applied })
 }
 
 type StateResponse = Extract<ServerMessage, { type: 'state_response' }>

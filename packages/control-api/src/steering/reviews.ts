@@ -1,18 +1,12 @@
 /** Lists reviews and validates decisions, for routes and messages. */
 import { limitText } from '@tutti/core'
 import { badRequest, type Caller, decisionScope, findRecord, mayDecide } from '@tutti/gateway'
-
-import { ReviewKind } from '@tutti/protocol'
+import { PERSON_REVIEW_KINDS } from '@tutti/protocol'
 
 import { toPendingReview } from '../runs/to-wire.ts'
 
 import type { ListReviewsQuery, ReviewDecisionBody, ReviewList } from '@tutti/protocol'
 import type { RunService } from '@tutti/runs'
-
-/** Kinds of the reviews that people decide. Calls of client tools are answered by the client of their run. */
-export const KINDS_OF_PEOPLE: readonly ReviewKind[] = ReviewKind.enum.filter(
-  (kind) => kind !== 'CLIENT_TOOL',
-)
 
 /** Maximum length of an input value in the list, in characters. */
 const MAX_INPUT_LENGTH = 200
@@ -30,7 +24,7 @@ export async function listReviews(
   if (runId !== undefined) await findRecord(runs, runId, caller)
   const which = {
     ...(runId === undefined ? {} : { runId }),
-    kinds: kind === undefined ? KINDS_OF_PEOPLE : [kind],
+    kinds: kind === undefined ? PERSON_REVIEW_KINDS : [kind],
   }
   const open = await runs.openReviews(which)
   const total = await runs.countOpenReviews(which)

@@ -2,7 +2,7 @@
 import { Type, type TypedTool } from '@tutti/core'
 import { defineAgentTool, localConnector, type AgentToolSettings } from '@tutti/agent-call'
 
-import { inputVariables } from '../definition/inputs.ts'
+import { inputVariables, namedInputs } from '../definition/inputs.ts'
 import { createEnsembleAgent, type AgentRunOptions } from './ensemble-agent.ts'
 
 import type { ResolvedEnsemble } from '../definition/ensemble-definition.ts'
@@ -56,9 +56,14 @@ export function createEnsembleTool(
   return tool as unknown as TypedTool<Inputs>
 }
 
-function createInputSchema({ tasks }: ResolvedEnsemble): Type.TObject {
-  const variables = inputVariables(tasks).map((name) => [name, Type.String()] as const)
-  return Type.Object(Object.fromEntries(variables))
+/** Returns a schema with every input that the ensemble names; template variables are required. */
+function createInputSchema(ensemble: ResolvedEnsemble): Type.TObject {
+  const required = new Set(inputVariables(ensemble.tasks))
+  const fields = namedInputs(ensemble).map((name) => {
+    const field = required.has(name) ? Type.String() : Type.Optional(Type.String())
+    return [name, field] as const
+  })
+  return Type.Object(Object.fromEntries(fields))
 }
 
 function describeEnsemble({ name, tasks }: ResolvedEnsemble): string {

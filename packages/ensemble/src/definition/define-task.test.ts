@@ -1,4 +1,4 @@
-import { defineTextTool, TuttiError, type AgentTool } from '@tutti/core'
+import { defineTextTool, TuttiError, Type, type AgentTool } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
 import { scriptedModel } from '../../test/testing.ts'
@@ -114,6 +114,14 @@ describe('task with an invalid definition', () => {
     expect(make).toThrow(TuttiError)
     expect(make).toThrow(`Cannot create task " ": ${problems.join('; ')}`)
     expect(make).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID', details: { problems } }))
+  })
+
+  it('[ENS-O8] rejects an output schema whose limits exclude each other', () => {
+    const output = Type.Object({ score: Type.Integer({ minimum: 5, maximum: 3 }) })
+    expect(() => task({ name: 'rate', description: 'Rate', output })).toThrow(
+      'Cannot create task "rate": Cannot use output schema: ' +
+        '/properties/score/minimum must be at most maximum (3), got 5',
+    )
   })
 
   it('accepts a copy of a task with a change, including the tools of its agent', () => {

@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest'
 
 import {
   assertInputs,
-  assertKnownInputs,
+  findUnknownInputs,
   inputVariables,
   missingInputs,
+  namedInputs,
   taskVariables,
 } from './inputs.ts'
 import { task } from './define-task.ts'
@@ -101,10 +102,11 @@ describe('[ENS-E30] unknown inputs', () => {
   const read = task({ name: 'read', description: 'Read', handler: () => 'x' })
   const check = (
     given: readonly string[],
-    { tasks = [greet], ...more }: Partial<Parameters<typeof assertKnownInputs>[0]> = {},
+    { tasks = [greet], ...more }: Partial<Parameters<typeof findUnknownInputs>[0]> = {},
   ): void => {
     const inputs = Object.fromEntries(given.map((name) => [name, 'x']))
-    assertKnownInputs({ name: 'trip', tasks, ...more }, inputs)
+    const one = { name: 'trip', tasks, ...more }
+    assertInputs(one, inputs, findUnknownInputs(one, inputs))
   }
 
   it('are refused with all names, the known ones and a suggestion', () => {
@@ -127,9 +129,31 @@ describe('[ENS-E30] unknown inputs', () => {
     )
   })
 
+  it('[ENS-E1] are refused together with the missing inputs', () => {
+    const problem = {
+      path: '/inputs/mesage~1',
+      message: 'is not a known input (known: customer, message). Did you mean "message"?',
+    }
+    expect(() => {
+      check(['mesage/'])
+    }).toThrow(
+      expect.objectContaining({
+        code: 'INPUT_MISSING',
+        message: `Cannot run "trip": ${problem.path} ${problem.message}; missing inputs: customer, message`,
+        details: { missing: ['customer', 'message'], problems: [problem] },
+      }),
+    )
+  })
+
+  it('are those that the ensemble does not name', () => {
+    const named = { tasks: [greet, read], inputs: ['locale', 'message'] }
+    expect(namedInputs(named)).toEqual(['customer', 'message', 'locale'])
+    expect(namedInputs({ tasks: [read] })).toEqual([])
+  })
+
   it('are refused if the ensemble lists its inputs, also next to handlers and without variables', () => {
     expect(() => {
-      check(['locale'], { tasks: [greet, read], inputs: ['locale'] })
+      check(['customer', 'message', 'locale'], { tasks: [greet, read], inputs: ['locale'] })
     }).not.toThrow()
     for (const tasks of [[greet, read], [read]]) {
       expect(() => {
@@ -146,7 +170,7 @@ describe('[ENS-E30] unknown inputs', () => {
     ['no task has a variable', [task({ description: 'Stay' })]],
   ])('are accepted if %s', (_, tasks) => {
     expect(() => {
-      check(['anything'], { tasks })
+      check(['customer', 'message', 'anything'], { tasks })
     }).not.toThrow()
   })
 

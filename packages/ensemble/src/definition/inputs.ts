@@ -1,6 +1,13 @@
 /** Pure: the inputs that tasks need, from the template variables in their texts. */
 import { TuttiError } from '@tutti/core'
-import { isTemplateName, shortList, shortText, suggest } from '@tutti/protocol'
+import {
+  isTemplateName,
+  pointer,
+  shortList,
+  shortText,
+  suggest,
+  type Problem,
+} from '@tutti/protocol'
 
 import { findTemplateVariables } from './template.ts'
 
@@ -29,65 +36,82 @@ export function inputVariables(tasks: readonly Task[]): readonly string[] {
 const variables = new WeakMap<readonly Task[], readonly string[]>()
 
 /** Returns the template variables of `tasks` that have no value in `inputs`. */
-export function missingInputs(tasks: readonly Task[], inputs: Inputs): readonly string[] {
+export function missingInputs(
+  tasks: readonly Task[],
+  inputs: Readonly<Record<string, unknown>>,
+): readonly string[] {
   return inputVariables(tasks).filter((name) => !Object.hasOwn(inputs, name))
+}
+
+/** Returns the inputs that an ensemble names: its template variables, then those in `inputs`, each once. */
+export function namedInputs({
+  tasks,
+  inputs = [],
+}: Pick<EnsembleDefinition, 'tasks' | 'inputs'>): readonly string[] {
+  return [...new Set([...inputVariables(tasks), ...inputs])]
 }
 
 /**
  * Checks that every template variable has a value, and that no text has an input in braces whose name a template cannot
- * have: the model would get the name instead of the value.
+ * have: the model would get the name instead of the value. `unknown` are problems of the same inputs, from
+ * `findUnknownInputs`, which are reported together with the missing ones.
  *
- * @throws {TuttiError} INPUT_MISSING with every missing name, also in `details.missing`; CONFIG_INVALID naming every input
- * whose name is not possible.
+ * @throws {TuttiError} INPUT_MISSING with every missing name, also in `details.missing`; BAD_REQUEST if none is missing and
+ * there are `unknown` ones, which are in `details.problems` in both cases; CONFIG_INVALID naming every input whose name is
+ * not possible.
  */
 export function assertInputs(
   ensemble: { readonly name: string; readonly tasks: readonly Task[] },
   inputs: Inputs,
+  unknown: readonly Problem[] = [],
 ): void {
   assertPossibleNames(ensemble, inputs)
   const missing = missingInputs(ensemble.tasks, inputs)
-  if (missing.length === 0) return
+  if (missing.length === 0 && unknown.length === 0) return
+  const texts = [
+    ...unknown.map(({ path, message }) => `${path} ${message}`),
+    ...(missing.length === 0 ? [] : [`missing inputs: ${missing.join(', ')}`]),
+  ]
   throw new TuttiError(
-    'INPUT_MISSING',
-    `Cannot run "${ensemble.name}": missing inputs: ${missing.join(', ')}`,
-    { details: { missing } },
+    missing.length === 0 ? 'BAD_REQUEST' : 'INPUT_MISSING',
+    `Cannot run "${ensemble.name}": ${texts.join('; ')}`,
+    {
+      details: {
+        ...(missing.length === 0 ? {} : { missing }),
+        ...(unknown.length === 0 ? {} : { problems: unknown }),
+      },
+    },
   )
 }
 
 /**
- * Refuses inputs that nothing reads, such as a mistyped name: they are neither a template variable nor in `inputs` of the
- * ensemble. Without `inputs`, the code of a handler can read any input, and an ensemble without variables accepts any
- * as labels.
- *
- * @throws {TuttiError} BAD_REQUEST naming every unknown input, each with its path in `details.problems`.
+ * Returns a problem for each input that nothing reads, such as a mistyped name: it is neither a template variable nor in
+ * `inputs` of the ensemble. Without `inputs`, the code of a handler can read any input, and an ensemble without variables
+ * accepts any as labels. Returns up to 20 problems.
  */
-export function assertKnownInputs(
-  { name, tasks, inputs: declared }: Pick<EnsembleDefinition, 'name' | 'tasks' | 'inputs'>,
+export function findUnknownInputs(
+  ensemble: Pick<EnsembleDefinition, 'tasks' | 'inputs'>,
   inputs: Inputs,
-): void {
-  const variables = inputVariables(tasks)
-  if (declared === undefined && !readsVariablesOnly(tasks, variables)) return
-  const known = new Set([...variables, ...(declared ?? [])])
-  const unknown = Object.keys(inputs).filter((input) => !known.has(input))
-  if (unknown.length === 0) return
-  assertPossibleNames({ name, tasks }, inputs)
+): readonly Problem[] {
+  if (ensemble.inputs === undefined && !readsVariablesOnly(ensemble.tasks)) return []
+  const known = new Set(namedInputs(ensemble))
   const list = known.size === 0 ? 'there are none' : `known: ${shortList([...known])}`
-  const problems = unknown.slice(0, MAX_UNKNOWN).map((input) => {
+  const unknown = Object.keys(inputs).filter((input) => !known.has(input))
+  return unknown.slice(0, MAX_UNKNOWN).map((input) => {
     const meant = suggest(input, known)
     const hint = meant === undefined ? '' : `. Did you mean "${meant}"?`
-    return { path: `/inputs/${shortText(input)}`, message: `is not a known input (${list})${hint}` }
-  })
-  const texts = problems.map(({ path, message }) => `${path} ${message}`)
-  throw new TuttiError('BAD_REQUEST', `Cannot run "${name}": ${texts.join('; ')}`, {
-    details: { problems },
+    return {
+      path: pointer('/inputs', shortText(input)),
+      message: `is not a known input (${list})${hint}`,
+    }
   })
 }
 
 /** Maximum number of unknown inputs that an error names. */
 const MAX_UNKNOWN = 20
 
-function readsVariablesOnly(tasks: readonly Task[], variables: readonly string[]): boolean {
-  return variables.length > 0 && tasks.every(({ handler }) => handler === undefined)
+function readsVariablesOnly(tasks: readonly Task[]): boolean {
+  return inputVariables(tasks).length > 0 && tasks.every(({ handler }) => handler === undefined)
 }
 
 function assertPossibleNames(

@@ -9,8 +9,10 @@
  * ENS-O5 Of several pieces that do not match, the problem of the longest is reported.
  * ENS-O6 A value must be JSON; a schema that converts it to something else is a configuration error.
  * ENS-O7 The model receives the author's complete schema, and the instruction to answer with JSON only.
+ * ENS-O8 A schema whose limits exclude each other is refused when the task is created: every answer would be rejected.
  */
 import {
+  findContradictions,
   problemList,
   schemaReader,
   TuttiError,
@@ -47,13 +49,16 @@ export interface OutputReader<Value = unknown> {
 /**
  * Creates a reader of answers and compiles its schema.
  *
- * @throws {TypeError} naming every problem of the schema.
+ * @throws {TypeError} naming every problem of the schema, and every limit that another one excludes.
  */
 export function compileOutputReader<Schema extends ToolSchema>(
   schema: Schema,
 ): OutputReader<ValueOf<Schema>> {
-  const reader = schemaReader(schema, { action: 'Cannot use output schema:' })
+  const action = 'Cannot use output schema:'
+  const reader = schemaReader(schema, { action })
   const { jsonSchema } = reader
+  const contradictions = findContradictions(jsonSchema)
+  if (contradictions.length > 0) throw new TypeError(`${action} ${problemList(contradictions)}`)
   const name = createName(jsonSchema)
   const jsonOnly = <Value>(value: Value): OutputReading<Value> => toJsonReading(value, name)
   return {

@@ -1,5 +1,5 @@
 /** Checks that a run can start, and executes it. */
-import { assertInputs, assertKnownInputs, type Inputs } from '../definition/inputs.ts'
+import { assertInputs, findUnknownInputs, type Inputs } from '../definition/inputs.ts'
 import { assertTextSizes } from '../definition/text-limits.ts'
 import { assertOptions } from './check-options.ts'
 import { Run } from './run.ts'
@@ -29,8 +29,8 @@ export async function executeRun(
 
 function createRun(ensemble: ResolvedEnsemble, inputs: Inputs, options: RunOptions): Run {
   // The host of a journal has accepted the run, perhaps with other code.
-  if (options.journal === undefined) assertKnownInputs(ensemble, inputs)
-  assertInputs(ensemble, inputs)
+  const unknown = options.journal === undefined ? findUnknownInputs(ensemble, inputs) : []
+  assertInputs(ensemble, inputs, unknown)
   assertTextSizes(ensemble, inputs, options.textLimits)
   assertOptions(ensemble, options)
   return new Run(ensemble, inputs, options)

@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto'
 
-import { inputVariables, type Ensemble } from '@tutti/ensemble'
+import { inputVariables, namedInputs, type Ensemble } from '@tutti/ensemble'
 import { USAGE_EXTENSION } from '@tutti/protocol'
 
 import { API_VERSION, type GatewayOptions } from '../gateway-options.ts'
@@ -107,12 +107,15 @@ function toSkills({ ensembles }: ServedAgent): readonly Json[] {
 }
 
 /** Describes the input of an ensemble. */
-function describeInput({ tasks }: Pick<Ensemble, 'tasks'>): string {
-  const variables = inputVariables(tasks)
+function describeInput(ensemble: Pick<Ensemble, 'tasks' | 'inputs'>): string {
+  const variables = inputVariables(ensemble.tasks)
+  const optional = namedInputs(ensemble).slice(variables.length)
+  const more =
+    optional.length === 0 ? '' : ` Optional fields of a data part: ${optional.join(', ')}.`
   const [only, ...others] = variables
-  if (only === undefined) return 'No input: any message starts it.'
-  if (others.length === 0) return `Input: text for the variable "${only}".`
-  return `Input: a data part, an object of strings with the fields ${variables.join(', ')}.`
+  if (only === undefined) return `No input: any message starts it.${more}`
+  if (others.length === 0) return `Input: text for the variable "${only}".${more}`
+  return `Input: a data part, an object of strings with the fields ${variables.join(', ')}.${more}`
 }
 
 /** Cache lifetime of a card, in seconds. A card changes only when the server restarts. */

@@ -98,9 +98,9 @@ describe('readA2aDecision', () => {
   })
 })
 
-function band(description: string) {
+function band(description: string, inputs: readonly string[] = []) {
   const tasks = [task({ description })]
-  return ensemble({ name: 'band', tasks, model: scriptedModel([]) })
+  return ensemble({ name: 'band', tasks, model: scriptedModel([]), inputs })
 }
 
 const [none, one, two] = [band('Sing'), band('Sing {song}'), band('Sing {song} in {hall}')]
@@ -132,6 +132,18 @@ describe('readInputs', () => {
     ],
     ['a text of JSON', two, content('{"song":"Ode","hall":"A"}'), { song: 'Ode', hall: 'A' }],
     ['anything where nothing is needed', none, content('go', { a: 1 }), {}],
+    [
+      'data of an input that only the ensemble lists, text for the variable',
+      band('Sing {song}', ['hall']),
+      content('Ode', { hall: 'A' }),
+      { song: 'Ode', hall: 'A' },
+    ],
+    [
+      'data of an input where none is needed',
+      band('Sing', ['hall']),
+      content('go', { hall: 'A' }),
+      { hall: 'A' },
+    ],
   ])('reads %s', (_title, asked, message, inputs) => {
     expect(readInputs(asked, message)).toEqual(inputs)
   })

@@ -1,5 +1,5 @@
 /** Pure: reads messages that begin tasks, and messages to tasks. */
-import { inputVariables, type Ensemble, type Inputs } from '@tutti/ensemble'
+import { missingInputs, namedInputs, type Ensemble, type Inputs } from '@tutti/ensemble'
 import { suggest, type ReviewDecisionBody } from '@tutti/protocol'
 
 import { readIdempotencyKey, readTrace } from '../http/request-headers.ts'
@@ -122,14 +122,13 @@ function isJson(text: string): boolean {
  * @throws {TuttiError} BAD_REQUEST naming the needed inputs.
  */
 export function readInputs(
-  ensemble: Pick<Ensemble, 'name' | 'tasks'>,
+  ensemble: Pick<Ensemble, 'name' | 'tasks' | 'inputs'>,
   content: MessageContent,
 ): Inputs {
-  const variables = inputVariables(ensemble.tasks)
   const values = mergeObjects(content)
-  const named = variables.filter((variable) => typeof readOwnText(values, variable) === 'string')
-  const [left, ...others] = variables.filter((variable) => !named.includes(variable))
+  const named = namedInputs(ensemble).filter((name) => readOwnText(values, name) !== undefined)
   const given = Object.fromEntries(named.map((name) => [name, readOwnText(values, name) ?? '']))
+  const [left, ...others] = missingInputs(ensemble.tasks, given)
   if (left === undefined) return given
   if (named.length > 0 && others.length === 0 && content.text.trim() !== '') {
     return { ...given, [left]: content.text }

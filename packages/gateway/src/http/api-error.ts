@@ -60,7 +60,7 @@ function toChallenge(code: ErrorCode, details: TuttiError['details']): string | 
 }
 
 function wireError(code: ErrorCode, error: TuttiError): WireError {
-  const { problems } = error.details ?? {}
+  const problems = problemsOf(error)
   const retryAfterMs = error.details?.['retryAfterMs'] ?? RETRY_MS[code]
   const challenge = toChallenge(code, error.details)
   return {
@@ -69,21 +69,29 @@ function wireError(code: ErrorCode, error: TuttiError): WireError {
     body: {
       error: code,
       message: error.message,
-      // NOTE: `details` is open; only `badRequest` puts problems there.
-      ...(Array.isArray(problems) ? { problems: problems as Problem[] } : {}),
+      ...(problems.length === 0 ? {} : { problems: [...problems] }),
       ...(typeof retryAfterMs === 'number' ? { retryAfterMs } : {}),
     },
   }
 }
 
+function problemsOf({ details }: TuttiError): readonly Problem[] {
+  const problems = details?.['problems']
+  // NOTE: `details` is open; only problems are put there under this name.
+  return Array.isArray(problems) ? (problems as Problem[]) : []
+}
+
 function toMissingInputs(error: TuttiError): WireError {
   const missing = error.details?.['missing']
   const names = Array.isArray(missing) ? missing.slice(0, MAX_MISSING).map(String) : []
-  const problems = names.map((name) => ({
-    path: `/inputs/${name}`,
-    message: 'is required: a task uses this template variable',
-    expected: 'string',
-  }))
+  const problems = [
+    ...problemsOf(error),
+    ...names.map((name) => ({
+      path: `/inputs/${name}`,
+      message: 'is required: a task uses this template variable',
+      expected: 'string',
+    })),
+  ]
   return {
     status: ERROR_CODES.BAD_REQUEST.status,
     body: { error: 'BAD_REQUEST', message: error.message, problems },

@@ -27,6 +27,22 @@ describe('listTools', () => {
     })
   })
 
+  it('lists the inputs that the ensemble names, of which template variables are required', () => {
+    const tasks = [task({ name: 'a', description: 'Sing {song}' })]
+    const { inputSchema } = offered(
+      ensemble({ name: 'solo', tasks, model, inputs: ['hall', 'song'] }),
+    ) ?? { inputSchema: undefined }
+    expect(inputSchema).toEqual({
+      type: 'object',
+      properties: {
+        song: { type: 'string', description: 'Replaces {song} in the task: Sing {song}' },
+        hall: { type: 'string', description: 'Optional input of the run' },
+      },
+      required: ['song'],
+      additionalProperties: false,
+    })
+  })
+
   it('adds an $id to an output schema that refers to itself', () => {
     const tree = {
       type: 'object',

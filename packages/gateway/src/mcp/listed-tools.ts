@@ -2,7 +2,7 @@
  * Pure: lists the tools for MCP clients: the shared tools of the catalog, then the shared ensembles, in configured
  * order.
  */
-import { inputVariables, type Ensemble } from '@tutti/ensemble'
+import { inputVariables, namedInputs, type Ensemble } from '@tutti/ensemble'
 
 import { sharedEnsembles, sharedTools } from '../service/sharing.ts'
 import { embedNamedSchema, toInputSchema, toOutputSchema } from './object-schema.ts'
@@ -68,9 +68,9 @@ function ensembleDefinition(name: string, ensemble: Ensemble): Tool {
     inputSchema: {
       type: 'object',
       properties: Object.fromEntries(
-        inputVariables(tasks).map((variable) => [
-          variable,
-          { type: 'string', description: describeVariable(variable, ensemble) },
+        namedInputs(ensemble).map((input) => [
+          input,
+          { type: 'string', description: describeInput(input, ensemble) },
         ]),
       ),
       required: [...inputVariables(tasks)],
@@ -87,13 +87,14 @@ function describeEnsemble({ name, description, tasks }: Ensemble): string {
   return `${does}\n\nThe run has ${count} and can take minutes.`
 }
 
-/** Describes the use of a variable for the model that provides its value. */
-function describeVariable(variable: string, { tasks }: Ensemble): string {
+/** Describes the use of an input for the model that provides its value. */
+function describeInput(input: string, { tasks }: Ensemble): string {
+  if (!inputVariables(tasks).includes(input)) return 'Optional input of the run'
   const text = tasks
     .flatMap(({ description, expectedOutput }) => [description, expectedOutput])
-    .find((one) => one.includes(`{${variable}}`))
+    .find((one) => one.includes(`{${input}}`))
   const start = text === undefined ? '' : `: ${text.slice(0, MAX_USE)}`
-  return `Replaces {${variable}} in the task${start}`
+  return `Replaces {${input}} in the task${start}`
 }
 
 /** Maximum number of characters of a task's text in the description of a variable. */

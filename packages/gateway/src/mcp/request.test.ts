@@ -48,3 +48,18 @@ it('rejects missing, unknown and non-text arguments', () => {
   expect(() => read(undefined, { hall: 'A' })).toThrow(/\/song is required.*\/hall is not a/)
   expect(() => read(undefined, { song: 1 })).toThrow('/song must be a string, got 1')
 })
+
+it('reads the inputs that the ensemble lists, which are optional', () => {
+  const listed = ensemble({
+    name: 'choir',
+    tasks: [task({ description: 'Sing {song}', handler: ({ inputs }) => inputs['hall'] ?? '' })],
+    inputs: ['hall'],
+  })
+  const readListed = (given: Readonly<Record<string, unknown>>) =>
+    readCall({ name: 'sing', given, meta: undefined }, listed).inputs
+  expect(readListed({ song: 'Ode', hall: 'A' })).toEqual({ song: 'Ode', hall: 'A' })
+  expect(readListed({ song: 'Ode' })).toEqual({ song: 'Ode' })
+  expect(() => readListed({ song: 'Ode', hall: 1, 'a/b': 'x' })).toThrow(
+    '/hall must be a string, got 1; /a~1b is not a known input (known: song, hall)',
+  )
+})

@@ -1,13 +1,13 @@
 /** Pure: reads the calls of MCP clients. */
 import { traceContextOf, type McpRequest, type TraceContext } from '@tutti/core'
-import { inputVariables, type Ensemble, type Inputs } from '@tutti/ensemble'
+import { pointer, type Problem } from '@tutti/protocol'
+import { missingInputs, namedInputs, type Ensemble, type Inputs } from '@tutti/ensemble'
 
 import { badRequest } from '../http/api-error.ts'
 import { readLimits } from '../service/caller-limits.ts'
 
 import type { BeginRequest } from '../service/gateway-service.ts'
 import type { ServerContext } from '@modelcontextprotocol/server'
-import type { Problem } from '@tutti/protocol'
 
 /** Tag of runs with the name under which they were called. */
 const MCP_TAG = 'mcp'
@@ -65,25 +65,25 @@ export function readCallTrace(meta: McpCall['meta']): TraceContext {
 }
 
 /**
- * Reads the inputs of a run: exactly one text for each template variable.
+ * Reads the inputs of a run: a text for each template variable, and for any of the other inputs that the ensemble lists.
  *
  * @throws {TuttiError} BAD_REQUEST with every problem.
  */
 export function readInputArguments(
-  { name, tasks }: Pick<Ensemble, 'name' | 'tasks'>,
+  ensemble: Pick<Ensemble, 'name' | 'tasks' | 'inputs'>,
   given: Readonly<Record<string, unknown>>,
 ): Inputs {
-  const variables = inputVariables(tasks)
-  const missing = variables.filter((variable) => !Object.hasOwn(given, variable))
+  const missing = missingInputs(ensemble.tasks, given)
+  const known = namedInputs(ensemble)
   const problems = [
     ...missing.map((variable) => ({
       path: `/${variable}`,
       message: 'is required: a task uses this template variable',
       expected: 'string',
     })),
-    ...Object.entries(given).flatMap(([key, value]) => findArgumentProblems(key, value, variables)),
+    ...Object.entries(given).flatMap(([key, value]) => findArgumentProblems(key, value, known)),
   ]
-  if (problems.length > 0) throw badRequest(`arguments of "${name}"`, problems)
+  if (problems.length > 0) throw badRequest(`arguments of "${ensemble.name}"`, problems)
   // NOTE: without a problem, every value is a string.
   return given as Inputs
 }
@@ -91,12 +91,12 @@ export function readInputArguments(
 function findArgumentProblems(
   key: string,
   value: unknown,
-  variables: readonly string[],
+  known: readonly string[],
 ): readonly Problem[] {
-  const path = `/${key}`
-  if (!variables.includes(key)) {
-    const known = variables.length === 0 ? 'there are none' : `known: ${variables.join(', ')}`
-    return [{ path, message: `is not a template variable of any task (${known})` }]
+  const path = pointer('', key)
+  if (!known.includes(key)) {
+    const list = known.length === 0 ? 'there are none' : `known: ${known.join(', ')}`
+    return [{ path, message: `is not a known input (${list})` }]
   }
   if (typeof value === 'string') return []
   return [{ path, message: `must be a string, got ${JSON.stringify(value)}`, expected: 'string' }]

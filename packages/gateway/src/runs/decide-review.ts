@@ -39,8 +39,8 @@ export async function decideReview(
   assertRole(caller, { reviewId, role: review.request.requiredRole })
   const { actor } = actorOf(caller)
   const decision = { ...toVerdict(body), ...(actor === undefined ? {} : { decidedBy: actor }) }
-  await runs.send(review.runId, { kind: 'decide', reviewId, decision })
-  return { reviewId, decision: body.decision, status: 'APPLIED' }
+  const reply = await runs.send(review.runId, { kind: 'decide', reviewId, decision })
+  return { reviewId, decision: body.decision, status: 'APPLIED', ...reply }
 }
 
 function toVerdict({

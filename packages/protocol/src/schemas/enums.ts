@@ -115,6 +115,11 @@ export const ReviewKind = Type.Enum([
 ])
 export type ReviewKind = Static<typeof ReviewKind>
 
+/** Kinds of the reviews that people decide. Calls of client tools are answered by the client of their run. */
+export const PERSON_REVIEW_KINDS: readonly ReviewKind[] = ReviewKind.enum.filter(
+  (kind) => kind !== 'CLIENT_TOOL',
+)
+
 /** Action taken when a review times out. AgentEnsemble wire format. */
 export const ReviewTimeoutAction = Type.Enum(['CONTINUE', 'EXIT_EARLY', 'FAIL'])
 export type ReviewTimeoutAction = Static<typeof ReviewTimeoutAction>

@@ -116,7 +116,10 @@ export const RUN_COMMAND_REPLIES = {
   }),
   /** Id of the directive. */
   inject: Type.Object({ id: Type.String() }),
-  decide: Type.Object({}),
+  decide: Type.Object({
+    /** Build whose code the run needs to continue, and which no process has; absent when the run can continue. */
+    waitsForBuild: optionalText,
+  }),
 } as const satisfies Readonly<Record<RunCommandKind, Type.TSchema>>
 
 /** The reply to a command of the kinds `K`. */

@@ -21,6 +21,7 @@ import type {
 import type { UnownedWrite, WriteResult } from '../ports/run-store.ts'
 import type { ReviewRecord, RunRecord } from '../run-record.ts'
 import type { RedactEvent } from '../commit/redacted-journal.ts'
+import type { BuildCheck } from '../execution/build-check.ts'
 import type { RunExecutor } from '../execution/run-executor.ts'
 
 const RUN = 'run-a'
@@ -336,6 +337,19 @@ describe('a command for an unowned run', () => {
     expect(woken()).toBe(1)
   })
 
+  it.each<[string, () => Promise<string | undefined>, object]>([
+    ['names the build that the run waits for', async () => 'v1', { waitsForBuild: 'v1' }],
+    ['is not lost if the check fails', () => Promise.reject(new Error('No store')), {}],
+  ])('[RUNS-Z19] the reply to a decision %s', async (_, checkBuild, reply) => {
+    const { commands, written } = setUp({
+      sent: [unowned(AT_GATE)],
+      reviews: [REVIEW],
+      checkBuild,
+    })
+    expect(await commands.send(RUN, DECIDE)).toEqual(reply)
+    expect(written).toHaveLength(1)
+  })
+
   it('[RUNS-W6] is refused by the rules of the engine and not written', async () => {
     const { commands, written } = setUp({ send: async () => unowned() })
     const refused: readonly (readonly [RunCommand, string])[] = [
@@ -453,6 +467,8 @@ interface Given {
   /** The run in the store. */
   readonly run?: RunRecord
   readonly redact?: RedactEvent
+  /** Checks the build of a decided run. @default it can continue */
+  readonly checkBuild?: () => Promise<string | undefined>
   /** The reviews in the store. */
   readonly reviews?: readonly ReviewRecord[]
 }
@@ -497,6 +513,9 @@ function setUp(given: Given = {}): SetUp {
       wakes += 1
     },
   }
+  const buildCheck: Pick<BuildCheck, 'checkDue'> = {
+    checkDue: async () => given.checkBuild?.(),
+  }
   const feed: Pick<RunEventFeed, 'offer'> = {
     offer: (runId, events) => published.push([runId, events.map(({ type }) => type)]),
   }
@@ -505,6 +524,7 @@ function setUp(given: Given = {}): SetUp {
     ensembles: new RunEnsembles([band()], { tools: undefined, models }),
     // NOTE: the subject uses no other members.
     executor: executor as RunExecutor,
+    buildCheck: buildCheck as BuildCheck,
     feed: feed as RunEventFeed,
     settings: resolveRunServiceOptions({
       ...(given.redact === undefined ? {} : { redact: given.redact }),

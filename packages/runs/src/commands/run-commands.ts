@@ -30,6 +30,7 @@ import type { ResolvedRunServiceOptions } from '../options.ts'
 import type { CommandAnswer, SentCommand } from '../ports/command-queue.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { RunEnsembles } from '../execution/run-ensembles.ts'
+import type { BuildCheck } from '../execution/build-check.ts'
 import type { RunExecutor } from '../execution/run-executor.ts'
 import type { RunRecord } from '../run-record.ts'
 
@@ -38,6 +39,7 @@ export interface RunCommandsOptions {
   readonly storage: RunStorage
   readonly ensembles: RunEnsembles
   readonly executor: RunExecutor
+  readonly buildCheck: BuildCheck
   readonly feed: RunEventFeed
   readonly settings: ResolvedRunServiceOptions
 }
@@ -94,7 +96,8 @@ export class RunCommands {
       if (sent.kind === 'sent') return this.#answerTo({ id: sent.commandId, runId, command })
       const applied = await this.#applyToUnowned(sent, command)
       if (applied === undefined) continue
-      return command.kind === 'cancel' ? this.#endNow(runId, command) : applied.reply
+      if (command.kind === 'cancel') return this.#endNow(runId, command)
+      return command.kind === 'decide' ? this.#replyToDecision(runId) : applied.reply
     }
   }
 
@@ -208,6 +211,17 @@ export class RunCommands {
       ...field('models', models),
     }
     return applyToUnowned(ensemble, unowned, command)
+  }
+
+  async #replyToDecision(runId: string): Promise<ReplyTo<'decide'>> {
+    const { buildCheck, settings } = this.#options
+    try {
+      return field('waitsForBuild', await buildCheck.checkDue(runId))
+    } catch (error) {
+      // The decision is durable, and every process repeats the check.
+      settings.logger.warn('Failed to check the build of a decided run', { runId, error })
+      return {}
+    }
   }
 
   /** Ends a cancelled unowned run, unless started tasks may finish. */

@@ -9,6 +9,8 @@
  * RUNS-Z15 A due run that no process has taken, and whose chosen build does not live, gets another build that lives, unless
  *    its submission names the build.
  * RUNS-Z18 After its first check, a process reads the store only when its last poll of due runs has found runs to check.
+ * RUNS-Z19 The reply to a decision names the build that the run waits for, if no living process has its code and none may
+ *    continue it with other code. The run is held before the reply.
  */
 import { diffManifests, type ManifestDifference } from '@tutti/ensemble'
 
@@ -76,6 +78,20 @@ export class BuildCheck {
     }
     this.#checkFirst().catch(onError)
     return every({ clock, everyMs: Math.max(BUILD_CHECK_MS, pollMs), task, onError })
+  }
+
+  /**
+   * Checks a run that has just become due, as in RUNS-Z19. Returns the build that it waits for; undefined if it can
+   * continue.
+   */
+  async checkDue(runId: string): Promise<string | undefined> {
+    const { living, storage } = this.#options
+    const run = await storage.builds.findUnowned(runId)
+    if (run === undefined || run.code === this.#codes[run.ensemble]) return undefined
+    if (await living.has(run)) return undefined
+    await this.#checkRun(run)
+    const record = await storage.runs.get(runId)
+    return record?.status === 'WAITING_FOR_BUILD' ? run.build : undefined
   }
 
   async #checkFirst(): Promise<void> {

@@ -91,6 +91,12 @@ export function toForkSubmission(
     ...field('budget', budget),
     ...field('history', history),
     ...field('clientTools', clientTools),
-    fork: { parentRunId, at, ...field('results', results), ...field('directives', directives) },
+    fork: {
+      parentRunId,
+      at,
+      ...field('inputs', asked.inputs),
+      ...field('results', results),
+      ...field('directives', directives),
+    },
   }
 }

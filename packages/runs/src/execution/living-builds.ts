@@ -10,7 +10,7 @@ import { shortList, shortText } from '@tutti/protocol'
 import { chooseBuild } from './choose-build.ts'
 
 import type { ResolvedRunServiceOptions } from '../options.ts'
-import type { BuildStore, ChosenCode, LivingBuild } from '../ports/build-store.ts'
+import type { BuildCode, BuildStore, ChosenCode, LivingBuild } from '../ports/build-store.ts'
 import type { NewRun } from '../run-record.ts'
 
 /** Maximum age of the list when a new run gets its build, in milliseconds. */
@@ -45,6 +45,12 @@ export class LivingBuilds {
       this.#readAt = -Infinity
       throw error
     }
+  }
+
+  /** Whether a process that lives has the code of a run. */
+  async has({ ensemble, code }: Pick<BuildCode, 'ensemble' | 'code'>): Promise<boolean> {
+    await this.refresh()
+    return this.#living.some((living) => living.ensemble === ensemble && living.code === code)
   }
 
   /** Chooses the build of a run; undefined if no build is known to live. */

@@ -3,9 +3,9 @@ import { isoNow, newId, type Clock, type TraceContext } from '@tutti/core'
 import { toUserMessage } from '@tutti/protocol'
 import {
   assertInputs,
-  assertKnownInputs,
   assertTextSizes,
   findHistoryProblems,
+  findUnknownInputs,
   findUnpriced,
   type Budget,
   type Ensemble,
@@ -55,6 +55,8 @@ export interface RunSubmission extends RequestedRun {
   readonly fork?: {
     readonly parentRunId: string
     readonly at: ForkPlace
+    /** Its own inputs, without those of its parent. */
+    readonly inputs?: Readonly<Record<string, string>>
     readonly replay?: ReplayMode
     readonly results?: GivenResults
     readonly directives?: readonly DirectiveInput[]
@@ -118,14 +120,12 @@ export function buildNewRun(submitted: RunSubmission, options: NewRunOptions): N
   assertClientTools(ensemble, submitted.clientTools)
   if (reviews?.allowOverride !== true) assertRequiredReviews(template, request ?? {}, ensemble)
   if (submitted.isAllowance !== true) assertPriced(ensemble, submitted.budget, prices)
+  const isOther = submitted.tasks !== undefined || submitted.taskOverrides === undefined
+  // An override can remove the variable of an input.
+  const tasks = isOther ? ensemble.tasks : [...template.tasks, ...ensemble.tasks]
   // Inputs of a fork are those of its parent too, which other code may have accepted.
-  if (submitted.fork === undefined) {
-    const isOther = submitted.tasks !== undefined || submitted.taskOverrides === undefined
-    // An override can remove the variable of an input.
-    const tasks = isOther ? ensemble.tasks : [...template.tasks, ...ensemble.tasks]
-    assertKnownInputs({ ...ensemble, tasks }, inputs)
-  }
-  assertInputs(ensemble, inputs)
+  const given = submitted.fork === undefined ? inputs : (submitted.fork.inputs ?? {})
+  assertInputs(ensemble, inputs, findUnknownInputs({ ...ensemble, tasks }, given))
   assertTextSizes(ensemble, inputs, limits)
   const asked = pickRequest({ ...untraced, memo: undefined, origin: undefined })
   const { fork, build } = submitted

@@ -93,6 +93,8 @@ export interface ReservedSlot {
 
 /** The runs that this process executes. */
 export class RunExecutor {
+  /** Id under which this process has its lease. */
+  readonly owner: string
   readonly #options: RunExecutorOptions
   readonly #leaseOwner: LeaseOwner
   readonly #logger: Logger
@@ -124,15 +126,11 @@ export class RunExecutor {
     const { storage, settings } = options
     this.#options = options
     this.#logger = settings.logger
-    const owner = `${storage.processName}-${crypto.randomUUID()}`
-    this.#leaseOwner = { owner, leaseMs: storage.isShared ? settings.leaseMs : Infinity }
-    this.#lease = new LeaseTimer({
-      clock: settings.clock,
-      leaseMs: this.#leaseOwner.leaseMs,
-      onEnd: (lateMs) => {
-        this.#loseAll(lateMs <= PUNCTUAL_MS)
-      },
-    })
+    this.owner = `${storage.processName}-${crypto.randomUUID()}`
+    const leaseMs = storage.isShared ? settings.leaseMs : Infinity
+    this.#leaseOwner = { owner: this.owner, leaseMs }
+    const onEnd = (lateMs: number): void => this.#loseAll(lateMs <= PUNCTUAL_MS)
+    this.#lease = new LeaseTimer({ clock: settings.clock, leaseMs, onEnd })
     const { codes } = options.ensembles
     this.#code = { build: options.build, codes }
     this.#known = {

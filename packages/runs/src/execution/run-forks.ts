@@ -1,6 +1,4 @@
 /** Runs that begin with the record of another one. */
-import { assertKnownInputs } from '@tutti/ensemble'
-
 import { readFork, type ForkRequest } from './fork-request.ts'
 import { planFork, planPreview, type AcceptedFork } from './plan-fork.ts'
 import { readReplay, type ReplayRequest } from './replay-request.ts'
@@ -73,8 +71,6 @@ export class RunForks {
     const { submission, source } = await readFork(storage, settings, { parentRunId, request })
     const newRun = buildRun(submission)
     const { runId } = newRun
-    const ensemble = ensembles.build(newRun)
-    assertKnownInputs(ensemble, request.inputs ?? {})
-    return { newRun, submission, runId, ensemble, request, source }
+    return { newRun, submission, runId, ensemble: ensembles.build(newRun), request, source }
   }
 }

@@ -37,6 +37,7 @@
  *     another one if due runs remain. Polls find everything else.
  * RUNS-L16 A process that lived but could not reach the store until its lease ended excuses the losses of its runs when it
  *    reaches the store again: they are not counted, because the runs did not cause them.
+ * RUNS-L17 The lease of an owner without runs is known too, also of one that executes none.
  * RUNS-L15 A claim by an offer claims the offered run if it is due, is not a suspect, and was not claimed since the offer, if
  *    the caller knows its code, and if the limit and the wanted number allow it. Due runs of known code that were claimed
  *    before come first (RUNS-L4): they replace offered runs.
@@ -68,6 +69,11 @@ export interface RunQueue {
    * process has claimed once since then loses one loss.
    */
   excuse(lost: readonly LostRun[]): Promise<void>
+  /**
+   * Whether an owner has a lease that has not ended (RUNS-L17). An owner without a lease may live: it gets its first lease
+   * shortly after its start. Always false in a store that is not shared.
+   */
+  hasLease(owner: string): Promise<boolean>
   /** Makes all owned runs ready and returns their ids. Used at the start of a process that does not share its store. */
   reclaimAll(): Promise<readonly string[]>
   /** Counts the runs of each state. */

@@ -1,8 +1,8 @@
 /**
  * The outbox: pending deliveries of events to webhooks.
  *
- * RUNS-O1 A write with a `run_result` or `review_requested` creates one delivery for each webhook of its run, in the
- *    same transaction (RUNS-P10). It is due at once.
+ * RUNS-O1 A write with a `run_result`, or with a `review_requested` of a kind that people decide, creates one delivery for
+ *    each webhook of its run, in the same transaction (RUNS-P10). It is due at once.
  * RUNS-O2 One process at a time claims a delivery. If the process records no outcome before its claim expires, the
  *    delivery is due again.
  * RUNS-O3 A delivery that is done or abandoned is never claimed again, and is deleted with its run.

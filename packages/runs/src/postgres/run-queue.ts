@@ -121,6 +121,15 @@ export class PostgresRunQueue implements RunQueue {
     return became
   }
 
+  async hasLease(owner: string): Promise<boolean> {
+    const { database } = this.#parts
+    const rows = await database.query(
+      `SELECT FROM ${database.schema}.leases WHERE owner = $1 AND expires_at > clock_timestamp()`,
+      [owner],
+    )
+    return rows.length > 0
+  }
+
   async excuse(lost: readonly LostRun[]): Promise<void> {
     const { database } = this.#parts
     for (const { runId, token, epoch } of lost) {

@@ -137,6 +137,10 @@ export class SqliteRunQueue implements RunQueue {
     }
   }
 
+  hasLease(): Promise<boolean> {
+    return Promise.resolve(false)
+  }
+
   async reclaimAll(): Promise<readonly string[]> {
     const rows = this.#statements.reclaim.all(this.#inFuture(0))
     if (rows.length > 0) this.#parts.hub.notify([{ kind: 'ready' }])

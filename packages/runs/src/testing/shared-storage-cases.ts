@@ -22,6 +22,7 @@ import { sharedActorCases } from './shared-actor-cases.ts'
 import { sharedNotificationCases } from './shared-notification-cases.ts'
 import { at, openStorages } from './open-storages.ts'
 
+import type { RunStorage } from '../ports/run-storage.ts'
 import type { SharedStorageCase } from './storage-case.ts'
 
 const LEASED = { owner: 'owner-l', leaseMs: 60_000 }
@@ -49,6 +50,21 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
         { runId: 'run-a', lastSeq: 2 },
       ])
       deepStrictEqual(await other.queue.load(), { running: 1, queued: 0, waiting: 0, parked: 0 })
+    },
+  },
+  {
+    name: '[RUNS-L17] a process has a lease until it ends, also without runs',
+    async run({ storage, another, passTime }) {
+      const other = await another()
+      const [busy, idle] = ['owner-busy', 'owner-idle']
+      deepStrictEqual(await listLeases(other, busy, idle), [false, false])
+      await ownedRun(storage, 'run-a', { leaseOwner: { owner: busy, leaseMs: 60_000 } })
+      await storage.queue.renew({ owner: idle, leaseMs: 60_000 })
+      deepStrictEqual(await listLeases(other, busy, idle), [true, true])
+      await passTime(58_000)
+      await storage.queue.renew({ owner: idle, leaseMs: 60_000 })
+      await passTime(4_000)
+      deepStrictEqual(await listLeases(other, busy, idle), [false, true])
     },
   },
   {
@@ -218,3 +234,7 @@ export const sharedStorageCases: readonly SharedStorageCase[] = [
     },
   },
 ]
+
+function listLeases({ queue }: RunStorage, ...owners: readonly string[]) {
+  return Promise.all(owners.map((owner) => queue.hasLease(owner)))
+}

@@ -1,5 +1,7 @@
 /** Summarizes an event in one line. Pure. */
-import { CANCEL_CAUSES, DECISION, describeEarlyEnd, RUN_STATUS } from '../../ui/labels.ts'
+import { formatCancelOrigin } from '@tutti/protocol'
+
+import { DECISION, describeEarlyEnd, RUN_STATUS } from '../../ui/labels.ts'
 import { formatCount, formatDuration, formatMoney, formatPlural } from '../../lib/format.ts'
 
 import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
@@ -34,11 +36,10 @@ const SUMMARIES: Summaries = {
   run_resumed: ({ epoch, completedTasks }) =>
     joinParts(`epoch ${epoch}`, `${formatPlural(completedTasks.length, 'task')} already completed`),
   run_forked: ({ parentRunId, at }) => joinParts(`from ${parentRunId}`, `after event ${at}`),
-  run_cancelling: ({ mode, cause, actor }) =>
+  run_cancelling: (event) =>
     joinParts(
-      CANCEL_CAUSES[cause],
-      mode === 'abort' ? 'aborts work in flight' : 'lets running tasks finish',
-      formatActor(actor),
+      formatCancelOrigin(event),
+      event.mode === 'abort' ? 'aborts work in flight' : 'lets running tasks finish',
     ),
   ensemble_started: ({ ensemble, tasks }) =>
     joinParts(ensemble, tasks.map(({ name }) => name).join(', ')),

@@ -42,9 +42,10 @@ export function useDecision(review: ReviewLike): Deciding {
       const mayBeTaken = UNCONFIRMED.has(findFailureCode(error) ?? '')
       recordDecided(review.reviewId, mayBeTaken ? 'unknown' : 'other')
     },
-    onSuccess: (_answer, { decision }) => {
+    onSuccess: ({ waitsForBuild }, { decision }) => {
       forgetDraft(review.reviewId)
-      toast(`${formatReviewLabel(review)}: ${DECISION[decision].toLowerCase()}`)
+      const wait = waitsForBuild === undefined ? '' : `; the run waits for build ${waitsForBuild}`
+      toast(`${formatReviewLabel(review)}: ${DECISION[decision].toLowerCase()}${wait}`)
     },
   })
   return {

@@ -30,6 +30,10 @@ describe('describeOutcome', () => {
     )
     expect(describeOutcome({ status: 'COMPLETED', exitReason: 'COMPLETED' })).toBeUndefined()
     expect(describeOutcome({ status: 'CANCELLED', exitReason: 'CANCELLED' })).toBeUndefined()
+    const cancel = { cause: 'CLIENT_LEFT', actor: 'ci' } as const
+    for (const status of ['CANCELLING', 'CANCELLED'] as const) {
+      expect(describeOutcome({ status, cancel })).toBe('Cancel: the client left (key ci)')
+    }
     expect(describeOutcome({ status: 'RUNNING' })).toBeUndefined()
   })
 })

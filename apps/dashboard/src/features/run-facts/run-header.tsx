@@ -1,6 +1,11 @@
 /** Shows the identity and state of a run in one line. */
 import { useContext, type ReactNode } from 'react'
-import { type RunState, type RunStatus, isTerminalRunStatus } from '@tutti/protocol'
+import {
+  formatCancelOrigin,
+  type RunState,
+  type RunStatus,
+  isTerminalRunStatus,
+} from '@tutti/protocol'
 
 import { RUN_STATUS } from '../../ui/labels.ts'
 import { linkToComparison, linkToRun } from '../../api/links.ts'
@@ -157,8 +162,10 @@ export function describeOutcome({
   status,
   error,
   exitReason,
-}: Pick<RunState, 'status' | 'error' | 'exitReason'>): string | undefined {
+  cancel,
+}: Pick<RunState, 'status' | 'error' | 'exitReason' | 'cancel'>): string | undefined {
   if (error !== undefined) return error.message
+  if (cancel !== undefined) return `Cancel: ${formatCancelOrigin(cancel)}`
   if (exitReason === 'USER_EXIT_EARLY') return 'A reviewer ended the run early'
   if (exitReason === 'TIMEOUT') return 'The time limit was reached'
   if (exitReason === 'ERROR' && status !== 'FAILED') return 'Some of the work failed'

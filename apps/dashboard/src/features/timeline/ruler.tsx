@@ -6,7 +6,7 @@ import { Mark } from '../../ui/show/mark.tsx'
 import { listTicks, msToPx, type TimeFrame } from './scale.ts'
 import styles from './timeline.module.css'
 
-import type { TimelineMark } from './spans.ts'
+import type { SpanStatus, TimelineMark } from './spans.ts'
 import type { TimelineModel } from './timeline-model.ts'
 
 /** Shapes of the marks, in a 10 by 10 box. */
@@ -16,6 +16,9 @@ const SHAPES: Readonly<Record<TimelineMark['kind'], string>> = {
   cancel: 'M1 1h8v8h-8z',
   resume: 'M1 0l8 5l-8 5z',
 }
+
+/** Width for the label of a tick, in pixels; without it, the label is before the tick. */
+const TICK_LABEL_PX = 64
 
 /** The shape of a mark. */
 export function MarkShape({ kind }: { readonly kind: TimelineMark['kind'] }) {
@@ -41,11 +44,21 @@ export const Ruler = memo(function Ruler({
   })
   return (
     <div aria-hidden className={styles['ruler']} data-track="marks" style={{ width: sheetPx }}>
-      {listTicks({ ...frame, toPx: Math.min(frame.toPx, sheetPx) }).map(({ px, label }) => (
-        <span key={px} className={styles['tick']} style={{ insetInlineStart: px }}>
-          {label}
-        </span>
-      ))}
+      {listTicks({ ...frame, toPx: Math.min(frame.toPx, sheetPx) }).map(({ px, label }) =>
+        px + TICK_LABEL_PX <= sheetPx ? (
+          <span key={px} className={styles['tick']} style={{ insetInlineStart: px }}>
+            {label}
+          </span>
+        ) : (
+          <span
+            key={px}
+            className={cx(styles['tick'], styles['lastTick'])}
+            style={{ insetInlineEnd: sheetPx - px }}
+          >
+            {label}
+          </span>
+        ),
+      )}
       {marks.map((mark) => (
         <span
           key={`${mark.kind} ${mark.atMs} ${mark.target?.taskName ?? ''}`}
@@ -66,6 +79,10 @@ const MARK_LABELS: Readonly<Record<TimelineMark['kind'], string>> = {
   resume: 'resumed',
 }
 
+function isFailed({ status }: { readonly status: SpanStatus }): boolean {
+  return status === 'failed'
+}
+
 const MARK_KINDS = ['directive', 'switch', 'cancel', 'resume'] as const
 
 export function Legend({ model: { rows, marks } }: { readonly model: TimelineModel }) {
@@ -77,6 +94,9 @@ export function Legend({ model: { rows, marks } }: { readonly model: TimelineMod
       {hasModels && <Swatch kind="model">model call</Swatch>}
       {isThere('tool') && <Swatch kind="tool">tool call</Swatch>}
       {isThere('agent') && <Swatch kind="agent">agent call</Swatch>}
+      {rows.some(({ lanes }) => lanes.some((lane) => lane.some(isFailed))) && (
+        <Swatch kind="failed">failed</Swatch>
+      )}
       {rows.some(({ reviews }) => reviews.length > 0) && (
         <li>
           <Mark kind="held" />

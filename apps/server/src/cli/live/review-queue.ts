@@ -4,6 +4,7 @@ import { errorMessage } from '@tutti/core'
 import type { ReviewState, RunState } from '@tutti/protocol'
 
 import { decideAtTerminal } from '../review-prompt.ts'
+import { formatBuildWait } from './review-subject.ts'
 
 import type { CommandIo } from '../command-io.ts'
 import type { Display } from './display.ts'
@@ -11,6 +12,7 @@ import type { Display } from './display.ts'
 /** Options of a review queue. */
 export interface ReviewQueueOptions {
   readonly client: TuttiClient
+  readonly runId: string
   readonly io: CommandIo
   readonly display: Display
   /** Whether the command can prompt; otherwise the display shows how to decide a review. */
@@ -72,7 +74,7 @@ export class ReviewQueue {
   }
 
   async #ask(review: ReviewState): Promise<void> {
-    const { io, display, client } = this.#options
+    const { io, display, client, runId } = this.#options
     const closed = new AbortController()
     this.#asked = { reviewId: review.reviewId, closed }
     this.#options.suspend()
@@ -85,6 +87,8 @@ export class ReviewQueue {
       if (applied === undefined && closed.signal.aborted) {
         message = `The review of ${review.taskName} is closed`
       }
+      const { waitsForBuild } = applied ?? {}
+      if (waitsForBuild !== undefined) message = formatBuildWait(runId, waitsForBuild)
     } catch (error) {
       message = `Failed to send the decision: ${TuttiClientError.isInstance(error) ? error.message : errorMessage(error)}`
     }

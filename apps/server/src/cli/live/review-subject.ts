@@ -127,3 +127,11 @@ export function formatTimeLeft(
 ): string {
   return expiresAt === undefined ? 'no limit' : `${formatAge(Date.parse(expiresAt) - now)} left`
 }
+
+/** Says that a decision is stored, but the run waits for a build, and what to do. */
+export function formatBuildWait(runId: string, build: string): string {
+  return (
+    `The decision is stored. Run ${runId} continues when a process of build ${build} starts; ` +
+    `or move it to another build: tutti migrate ${runId} --to BUILD`
+  )
+}

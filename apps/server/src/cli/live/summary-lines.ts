@@ -1,4 +1,6 @@
 /** Pure: the summary that stays on the screen when a followed run is over. */
+import { formatCancelOrigin } from '@tutti/protocol'
+
 import { formatTerminalDuration } from './format-values.ts'
 import { RUN_STATUS_STYLES, formatRunUsage } from './run-lines.ts'
 import { fitNameWidth, taskLine } from './task-line.ts'
@@ -31,10 +33,11 @@ export function summaryLines(
 
 /** Formats the end of a run in one line. */
 export function endLine(state: RunState, runId: string): Line {
-  const { status, durationMs, exitReason } = state
+  const { status, durationMs, exitReason, cancel } = state
   const parts = [
     durationMs === undefined ? '' : `in ${formatTerminalDuration(durationMs)}`,
     exitReason === 'USER_EXIT_EARLY' ? 'ended early by a reviewer' : '',
+    cancel === undefined ? '' : toSingleLine(formatCancelOrigin(cancel)),
     formatRunUsage(state),
   ].filter((part) => part !== '')
   return [

@@ -1,6 +1,6 @@
 /** Runs `tutti review`. */
 import { CommandError } from '../command-error.ts'
-import { formatTimeLeft, formatReviewQuestion } from '../live/review-subject.ts'
+import { formatBuildWait, formatTimeLeft, formatReviewQuestion } from '../live/review-subject.ts'
 import { canAskAtTerminal, decideAtTerminal } from '../review-prompt.ts'
 import { connectTo, type TargetOptions } from '../target.ts'
 import { printJson, printLines, printText, printMessage } from '../text/print.ts'
@@ -179,6 +179,10 @@ async function decide(
   }
   if (options.json === true) printJson(applied, io)
   else printText(`${applied.reviewId} ${applied.decision}`, io)
+  const { waitsForBuild } = applied
+  if (waitsForBuild !== undefined && options.json !== true && review !== undefined) {
+    printMessage(formatBuildWait(review.runId, waitsForBuild), io)
+  }
   return true
 }
 

@@ -1,4 +1,6 @@
 /** Pure: formats a run with its tasks and their outputs. */
+import { formatCancelOrigin } from '@tutti/protocol'
+
 import { earlyEndText } from '../live/task-line.ts'
 import {
   formatAge,
@@ -56,7 +58,7 @@ function toBuildsText(builds: readonly string[]): string {
 
 function listFields(run: RunDetail, now: number): readonly (readonly [string, string])[] {
   const { startedAt, durationMs, inputs, tags, metrics, submittedBy, webhooks = [], error } = run
-  const { build, resumableBy } = run
+  const { build, resumableBy, cancel } = run
   const since = now - Date.parse(startedAt)
   const time = durationMs === undefined ? '' : `, took ${formatTerminalDuration(durationMs)}`
   const used = [
@@ -74,6 +76,7 @@ function listFields(run: RunDetail, now: number): readonly (readonly [string, st
     ...(build === undefined ? [] : [['build', build] as const]),
     ...(resumableBy === undefined ? [] : [['needs', toBuildsText(resumableBy)] as const]),
     ...(error === undefined ? [] : [['error', error] as const]),
+    ...(cancel === undefined ? [] : [['cancel', formatCancelOrigin(cancel)] as const]),
   ]
 }
 

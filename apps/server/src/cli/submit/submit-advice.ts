@@ -1,6 +1,8 @@
 /** Pure: adds advice to the error of a submit. */
 import { TuttiClientError } from '@tutti/client'
 
+import type { Problem } from '@tutti/protocol'
+
 import { CommandError, toFailureReport } from '../command-error.ts'
 
 /** Context of a submit. */
@@ -12,18 +14,17 @@ export interface Submitted {
   readonly runId: string | undefined
 }
 
-const INPUT = '/inputs/'
-
 /** Returns the error with advice: how to provide missing inputs, or how to find a run that may have been accepted. */
 export function submitError(error: unknown, { url, args, runId }: Submitted): unknown {
   if (!TuttiClientError.isInstance(error)) return error
   const { exit, message, advice } = toFailureReport(error, url)
-  const missing = (error.problems ?? []).flatMap(({ path, message: reason }) =>
-    path.startsWith(INPUT) && reason.startsWith('is required') ? [path.slice(INPUT.length)] : [],
-  )
+  const { problems = [] } = error
+  const missing = findInputs(problems, 'is required')
   if (missing.length > 0) {
-    const pairs = missing.map((name) => `${unescapeSegment(name)}=…`)
-    const example = ['tutti run', ...args.map(quoteForShell), ...pairs].join(' ')
+    const unknown = findInputs(problems, 'is not a known input')
+    const given = args.filter((arg) => !unknown.some((name) => arg.startsWith(`${name}=`)))
+    const pairs = missing.map((name) => `${name}=…`)
+    const example = ['tutti run', ...given.map(quoteForShell), ...pairs].join(' ')
     return new CommandError(exit, message, [`Provide the missing inputs: ${example}`])
   }
   if (runId === undefined || exit !== 'UNREACHABLE' || !mayHaveArrived(error)) return error
@@ -31,6 +32,14 @@ export function submitError(error: unknown, { url, args, runId }: Submitted): un
     ...advice,
     `The run may have been accepted. When the server is back: tutti watch ${runId}`,
   ])
+}
+
+/** Returns the names of the inputs with a problem that begins with `reason`. */
+function findInputs(problems: readonly Problem[], reason: string): readonly string[] {
+  return problems.flatMap(({ path, message }) => {
+    const [, name] = /^\/inputs\/([^/]+)$/.exec(path) ?? []
+    return name !== undefined && message.startsWith(reason) ? [unescapeSegment(name)] : []
+  })
 }
 
 /** Error codes of established connections that broke, so that the request may have arrived. */

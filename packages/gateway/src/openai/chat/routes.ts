@@ -110,7 +110,7 @@ async function complete(
       ...(body.metadata === null || body.metadata === undefined ? {} : { tags: body.metadata }),
       memo: {
         ...toRequestMemo(run),
-        ...(key === undefined ? toReaderMemo('clientTools') : {}),
+        ...(key === undefined ? toReaderMemo('clientTools', options.runs.processes) : {}),
       },
       trace: readTrace(request.headers),
       ...(key === undefined ? {} : { idempotencyKey: key }),

@@ -391,7 +391,9 @@ class Responses {
         memo: {
           ...toMemo(body, question),
           ...toRequestMemo(run),
-          ...(isSynchronous && key === undefined ? toReaderMemo('all') : {}),
+          ...(isSynchronous && key === undefined
+            ? toReaderMemo('all', this.#options.runs.processes)
+            : {}),
         },
         trace: readTrace(request.headers),
         ...(key === undefined ? {} : { idempotencyKey: key }),

@@ -94,8 +94,8 @@ export const RunForked = Type.Object({
 })
 export type RunForked = Static<typeof RunForked>
 
-/** Cause of a cancel, shared by `run_cancelling` and `run_result`. */
-const cancelOrigin = {
+/** Cause of a cancel, shared by `run_cancelling`, `run_result` and the detail of a run. */
+export const cancelOrigin = {
   cause: CancelCause,
   /** Name of the key of the caller that requested the cancel, left, or set the deadline or limit. */
   actor: Type.Optional(Type.String()),

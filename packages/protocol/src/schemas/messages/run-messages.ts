@@ -7,6 +7,7 @@ import { BuildList, RunMigrated } from '../rest/builds.ts'
 import { Capabilities } from '../rest/capabilities.ts'
 import { RunComparison } from '../rest/compare-runs.ts'
 import { ForkPreview } from '../rest/fork-run.ts'
+import { ReviewDecisionApplied } from '../rest/reviews.ts'
 import { RunDetail, RunList } from '../rest/runs.ts'
 import { Count, DurationMs } from '../scalars.ts'
 
@@ -51,6 +52,13 @@ export const RunMigrateAck = Type.Object({
   ...RunMigrated.properties,
 })
 export type RunMigrateAck = Static<typeof RunMigrateAck>
+
+/** Reply to `review_decision`, with the REST response. */
+export const ReviewDecisionAck = Type.Object({
+  type: Type.Literal('review_decision_ack'),
+  ...ReviewDecisionApplied.properties,
+})
+export type ReviewDecisionAck = Static<typeof ReviewDecisionAck>
 
 /** Reply to `run_control`; subscribers also get it for commands of other clients. AgentEnsemble wire format. */
 export const RunControlAck = Type.Object({

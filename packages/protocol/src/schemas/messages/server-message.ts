@@ -14,6 +14,7 @@ import {
 import {
   ErrorMessage,
   ForkPreviewed,
+  ReviewDecisionAck,
   RunAck,
   RunControlAck,
   RunMigrateAck,
@@ -34,6 +35,7 @@ const replies = [
   StateResponse,
   SubscribeAck,
   DirectiveAck,
+  ReviewDecisionAck,
   TaskAccepted,
   TaskProgress,
   TaskResponse,

@@ -98,5 +98,10 @@ export const ReviewDecisionApplied = Type.Object({
   reviewId: Type.String(),
   decision: ReviewDecisionKind,
   status: Type.Literal('APPLIED'),
+  /**
+   * Build that the run waits for: the decision is stored, but no process has the code with which the run can continue.
+   * Absent when the run can continue.
+   */
+  waitsForBuild: Type.Optional(Type.String()),
 })
 export type ReviewDecisionApplied = Static<typeof ReviewDecisionApplied>

@@ -8,6 +8,7 @@ import {
   TaskStatus,
   Workflow,
 } from '../enums.ts'
+import { cancelOrigin } from '../events/run-events.ts'
 import { RunMetrics } from '../run-metrics.ts'
 import {
   CLOSED,
@@ -188,6 +189,8 @@ export const RunDetail = Type.Object({
   pendingReviews: Type.Array(PendingReview),
   /** Reason of the failure. */
   error: Type.Optional(Type.String()),
+  /** Cause of the cancel; absent unless the run has ended as CANCELLED. */
+  cancel: Type.Optional(Type.Object(cancelOrigin)),
   /** Name of the ensemble. */
   ensemble: Type.String(),
   /** `seq` of the newest event; to follow the run without a gap, begin at the next one. */

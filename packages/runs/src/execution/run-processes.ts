@@ -1,0 +1,7 @@
+/** The processes that share a store, by the ids under which they have leases. */
+export interface RunProcesses {
+  /** Id of this process. */
+  readonly own: string
+  /** Whether a process has a lease that has not ended; always false if the store is not shared. */
+  readonly hasLease: (id: string) => Promise<boolean>
+}
