@@ -119,7 +119,7 @@ export type { AgentCallState } from './run-state/agent-calls.ts'
 export type { Delivery, DirectiveState } from './run-state/directives.ts'
 export {
   findOutputTask,
-  readOutput,
+  readRunOutput,
   toHistoryMessages,
   toRunMessages,
   toUserMessage,

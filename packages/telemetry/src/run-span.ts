@@ -1,6 +1,6 @@
 /** Span of a whole run. */
 import { SpanKind } from '@opentelemetry/api'
-import { readOutput } from '@tutti/protocol'
+import { readRunOutput } from '@tutti/protocol'
 
 import { GEN_AI, TUTTI } from './attributes.ts'
 import { textMessage } from './content.ts'
@@ -51,7 +51,7 @@ function endRun(table: SpanTable, event: RunEventOf<'run_result'>): void {
   table.endAll(status === 'COMPLETED' ? toInterruptedEnd(nowMs) : end)
   if (root === undefined) return
   root.set({ [TUTTI.runStatus]: status })
-  const output = readOutput(event)
+  const output = readRunOutput(event)
   if (captureContent && output !== undefined) {
     root.set({ [GEN_AI.outputMessages]: textMessage('assistant', redact(output)) })
   }

@@ -29,7 +29,7 @@
 import {
   applyRunEvent,
   emptyRunState,
-  readOutput,
+  readRunOutput,
   type LoggedRunEvent,
   type RunState,
   addEventUsage,
@@ -505,7 +505,7 @@ export class AguiRun {
       return
     }
     const name = this.#run.outputTask
-    const output = readOutput(event)
+    const output = readRunOutput(event)
     const finishReason = this.#run.tasks.find((task) => task.name === name)?.finishReason
     yield {
       ...finished,

@@ -20,7 +20,13 @@
  *    truncated one; any other failure is an `error` chunk, and a cancelled run an `abort` chunk. The metadata has the
  *    usage in every case.
  */
-import { readOutput, addEventUsage, NO_RUN_USAGE, readCost, type RunUsage } from '@tutti/protocol'
+import {
+  readRunOutput,
+  addEventUsage,
+  NO_RUN_USAGE,
+  readCost,
+  type RunUsage,
+} from '@tutti/protocol'
 
 import { isCallOf, toCallId } from '../service/call-ids.ts'
 import { asksQuestion } from '../service/decision-in-text.ts'
@@ -370,7 +376,7 @@ export class ChatChunks {
     this.#isDone = true
     // The output of a run that a reviewer ended early is that of another task.
     if (status === 'COMPLETED' && event.outputTask !== this.#outputTask) {
-      yield* this.#output(readOutput(event) ?? '')
+      yield* this.#output(readRunOutput(event) ?? '')
     }
     if (code === 'MODEL_REFUSED') yield* this.#output(this.#refusal)
     yield* this.#closeParts()

@@ -1,5 +1,5 @@
 /** Results of calls: of ended runs, and of failed calls. */
-import { readOutput, addEventUsage, NO_RUN_USAGE } from '@tutti/protocol'
+import { readRunOutput, addEventUsage, NO_RUN_USAGE } from '@tutti/protocol'
 
 import { reportError, type ErrorReporting } from '../http/on-error.ts'
 import { toUsageMetadata } from '../service/usage-metadata.ts'
@@ -35,7 +35,7 @@ export function runAnswer(runId: string, valueTask: string | undefined): RunAnsw
 
   function completed(end: End, structured: object | undefined): CallToolResult {
     const { status } = end
-    const output = readOutput(end) ?? ''
+    const output = readRunOutput(end) ?? ''
     return {
       content: [
         { type: 'text', text: output === '' ? 'The run completed without output' : output },

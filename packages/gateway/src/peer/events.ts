@@ -1,5 +1,5 @@
 /** Pure: maps the events of a run to the messages for a peer. */
-import { readOutput } from '@tutti/protocol'
+import { readRunOutput } from '@tutti/protocol'
 
 import { describeCancel } from '../service/describe-cancel.ts'
 
@@ -40,7 +40,7 @@ export function taskReporter(): (event: RunEvent) => PeerTaskProgress | undefine
 export function toTaskEnd(event: RunEventOf<'run_result'>): PeerTaskEnd {
   const { status, durationMs, error, cancel } = event
   if (status === 'COMPLETED') {
-    return { status, result: readOutput(event) ?? '', durationMs }
+    return { status, result: readRunOutput(event) ?? '', durationMs }
   }
   if (status === 'FAILED') return { status, error: error ?? 'The run failed', durationMs }
   return { status: 'FAILED', error: describeCancel(cancel), durationMs }

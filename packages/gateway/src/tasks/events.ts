@@ -11,7 +11,7 @@
 import {
   FAILURE_CODES,
   isFailureCode,
-  readOutput,
+  readRunOutput,
   addEventUsage,
   NO_RUN_USAGE,
   readEventUsage,
@@ -166,7 +166,7 @@ function toReply(
   })
   const rest = { ...totals(used), duration_ms: durationMs, artifacts }
   if (status === 'COMPLETED') {
-    return { ...named(options), status: 'completed', output: readOutput(event) ?? '', ...rest }
+    return { ...named(options), status: 'completed', output: readRunOutput(event) ?? '', ...rest }
   }
   if (status === 'FAILED') {
     const retryable = isFailureCode(code) && FAILURE_CODES[code].retryable

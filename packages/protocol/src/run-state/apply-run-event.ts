@@ -84,10 +84,7 @@ function applyToState(state: RunState, event: RunEvent): RunState {
       if (directives === state.directives && profile === undefined) return state
       return { ...state, directives, ...(profile === undefined ? {} : { profile }) }
     }
-    case 'event_unreadable':
-      return state
     default:
-      event satisfies never
       return state
   }
 }

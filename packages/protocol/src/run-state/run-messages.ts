@@ -38,7 +38,7 @@ export function findOutputTask({
 }
 
 /** Returns the output of a run; undefined if it has none. */
-export function readOutput({
+export function readRunOutput({
   outputTask,
   outputs,
 }: Pick<RunResultEvent, 'outputTask' | 'outputs'>): string | undefined {

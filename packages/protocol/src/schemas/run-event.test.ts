@@ -1,52 +1,13 @@
 import { describe, expect, it } from 'vitest'
+import { fixturesIn } from '../../test/fixtures.ts'
 import { RUN_EVENT_TYPES, RunEvent } from './run-event.ts'
 
-/** Pinned: stored logs and other programs contain these names. */
-const TYPES = [
-  'run_queued',
-  'run_resumed',
-  'run_forked',
-  'run_cancelling',
-  'ensemble_started',
-  'task_started',
-  'task_input',
-  'llm_iteration_started',
-  'reasoning',
-  'token',
-  'llm_iteration_completed',
-  'llm_iteration_failed',
-  'tool_progress',
-  'tool_called',
-  'agent_tool_invoked',
-  'agent_tool_progress',
-  'agent_tool_turn',
-  'agent_tool_completed',
-  'agent_tool_terminated',
-  'agent_tool_error',
-  'delegation_started',
-  'delegation_completed',
-  'delegation_failed',
-  'task_completed',
-  'task_attempt_failed',
-  'task_failed',
-  'task_skipped',
-  'metrics_snapshot',
-  'review_requested',
-  'review_timed_out',
-  'review_decided',
-  'review_withdrawn',
-  'directive_active',
-  'directive_delivered',
-  'file_changed',
-  'model_switched',
-  'ensemble_completed',
-  'run_result',
-  'event_unreadable',
-]
-
 describe('RunEvent', () => {
-  it('has exactly the pinned types', () => {
-    expect(RUN_EVENT_TYPES).toEqual(TYPES)
+  it('has a golden file for every type, and no other types: stored logs and other programs contain them', () => {
+    const golden = fixturesIn('valid').flatMap(({ schema, text }): unknown[] =>
+      schema === 'RunEvent' ? [JSON.parse(text).type] : [],
+    )
+    expect([...new Set(golden)].toSorted()).toEqual(RUN_EVENT_TYPES.toSorted())
   })
 
   it('[E1] has its type first in every member', () => {

@@ -11,100 +11,22 @@
  * E3 `run_queued` is the first event of a run and `run_result` the last.
  */
 import Type from 'typebox'
-import {
-  DelegationCompleted,
-  DelegationFailed,
-  DelegationStarted,
-  FileChanged,
-  LlmIterationCompleted,
-  LlmIterationFailed,
-  LlmIterationStarted,
-  Reasoning,
-  Token,
-  ToolCalled,
-  ToolProgressed,
-} from './events/agent-events.ts'
-import {
-  AgentToolCompleted,
-  AgentToolError,
-  AgentToolInvoked,
-  AgentToolProgress,
-  AgentToolTerminated,
-  AgentToolTurn,
-} from './events/agent-tool-events.ts'
-import {
-  EnsembleCompleted,
-  EnsembleStarted,
-  RunCancelling,
-  RunForked,
-  RunQueued,
-  RunResultEvent,
-  EventUnreadable,
-  RunResumed,
-} from './events/run-events.ts'
-import {
-  DirectiveActive,
-  DirectiveDelivered,
-  ModelSwitchedEvent,
-  ReviewDecided,
-  ReviewRequested,
-  ReviewTimedOut,
-  ReviewWithdrawn,
-} from './events/steering-events.ts'
-import {
-  MetricsSnapshot,
-  TaskAttemptFailed,
-  TaskCompleted,
-  TaskFailed,
-  TaskInput,
-  TaskSkipped,
-  TaskStarted,
-} from './events/task-events.ts'
+import { AGENT_EVENTS } from './events/agent-events.ts'
+import { AGENT_TOOL_EVENTS } from './events/agent-tool-events.ts'
+import { RUN_LEVEL_EVENTS } from './events/run-events.ts'
+import { STEERING_EVENTS } from './events/steering-events.ts'
+import { TASK_EVENTS } from './events/task-events.ts'
 import { Count } from './scalars.ts'
 
 import type { Static } from '../static.ts'
 
 /** Event of a run, without its position in the log. Narrows by `type`. */
 export const RunEvent = Type.Union([
-  RunQueued,
-  RunResumed,
-  RunForked,
-  RunCancelling,
-  EnsembleStarted,
-  TaskStarted,
-  TaskInput,
-  LlmIterationStarted,
-  Reasoning,
-  Token,
-  LlmIterationCompleted,
-  LlmIterationFailed,
-  ToolProgressed,
-  ToolCalled,
-  AgentToolInvoked,
-  AgentToolProgress,
-  AgentToolTurn,
-  AgentToolCompleted,
-  AgentToolTerminated,
-  AgentToolError,
-  DelegationStarted,
-  DelegationCompleted,
-  DelegationFailed,
-  TaskCompleted,
-  TaskAttemptFailed,
-  TaskFailed,
-  TaskSkipped,
-  MetricsSnapshot,
-  ReviewRequested,
-  ReviewTimedOut,
-  ReviewDecided,
-  ReviewWithdrawn,
-  DirectiveActive,
-  DirectiveDelivered,
-  FileChanged,
-  ModelSwitchedEvent,
-  EnsembleCompleted,
-  RunResultEvent,
-  EventUnreadable,
+  ...RUN_LEVEL_EVENTS,
+  ...TASK_EVENTS,
+  ...AGENT_EVENTS,
+  ...AGENT_TOOL_EVENTS,
+  ...STEERING_EVENTS,
 ])
 export type RunEvent = Static<typeof RunEvent>
 

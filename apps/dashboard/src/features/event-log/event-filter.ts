@@ -1,6 +1,6 @@
 /** Filters the events of a log. Pure. */
 import { labelEventType } from '../../ui/labels.ts'
-import { EVENT_GROUP, type EventGroup } from './event-groups.ts'
+import { groupOf, type EventGroup } from './event-groups.ts'
 import { summarizeEvent, findEventTask } from './event-summary.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
@@ -19,7 +19,7 @@ export function matchesFilter(
   event: LoggedRunEvent,
   { groups, taskName, text }: LogFilter,
 ): boolean {
-  if (!groups.has(EVENT_GROUP[event.type])) return false
+  if (!groups.has(groupOf(event.type))) return false
   if (taskName !== undefined && findEventTask(event) !== taskName) return false
   if (text === '') return true
   const wanted = text.toLowerCase()

@@ -14,12 +14,9 @@ export const EVENT_GROUPS = [
 
 export type EventGroup = (typeof EVENT_GROUPS)[number]['name']
 
-export const EVENT_GROUP: Readonly<Record<LoggedRunEvent['type'], EventGroup>> = {
-  run_queued: 'run',
-  run_resumed: 'run',
-  run_forked: 'run',
+/** Groups by event type; a type that is missing belongs to `run`. */
+const GROUPS: Readonly<Partial<Record<LoggedRunEvent['type'], EventGroup>>> = {
   run_cancelling: 'people',
-  ensemble_started: 'run',
   task_started: 'tasks',
   task_input: 'tasks',
   llm_iteration_started: 'models',
@@ -50,10 +47,12 @@ export const EVENT_GROUP: Readonly<Record<LoggedRunEvent['type'], EventGroup>> =
   directive_active: 'people',
   directive_delivered: 'people',
   file_changed: 'tools',
-  event_unreadable: 'run',
   model_switched: 'people',
-  ensemble_completed: 'run',
-  run_result: 'run',
+}
+
+/** Returns the group of an event type. */
+export function groupOf(type: LoggedRunEvent['type']): EventGroup {
+  return GROUPS[type] ?? 'run'
 }
 
 /** Whether an event reports a failure. */

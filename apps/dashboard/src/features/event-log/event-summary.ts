@@ -10,14 +10,23 @@ import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
 const LENGTH = 240
 
 type Summaries = {
-  readonly [T in RunEvent['type']]: (event: RunEventOf<T>) => string
+  readonly [T in RunEvent['type']]?: (event: RunEventOf<T>) => string
 }
 
 /** Returns one line with the particulars of an event. Its type and task are shown separately. */
 export function summarizeEvent(event: LoggedRunEvent): string {
   // NOTE: the function of a type takes the events of that type.
-  const summary = SUMMARIES[event.type] as (event: RunEvent) => string
-  return joinLines(summary(event))
+  const summary = SUMMARIES[event.type] as ((event: RunEvent) => string) | undefined
+  return joinLines((summary ?? listFields)(event))
+}
+
+/** Returns the texts and numbers of an event, without its position and its times. */
+function listFields({ type: _, runId: __, seq: ___, id: ____, ...fields }: LoggedRunEvent): string {
+  const values = Object.entries(fields).filter(
+    ([name, value]) =>
+      !name.startsWith('task') && !name.endsWith('At') && /^(string|number)$/.test(typeof value),
+  )
+  return joinParts(...values.map(([name, value]) => `${name}: ${String(value)}`))
 }
 
 /** Returns the task of an event; undefined for an event of the run. */

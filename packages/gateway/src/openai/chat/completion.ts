@@ -14,7 +14,7 @@
  * GW-K6 Refused, filtered and truncated answers end with their reason; any other failure and a cancel are errors.
  * GW-K7 Equal requests for an answered call give the same completion, also after the end of the run.
  */
-import { readOutput, addEventUsage, NO_RUN_USAGE, type RunUsage } from '@tutti/protocol'
+import { readRunOutput, addEventUsage, NO_RUN_USAGE, type RunUsage } from '@tutti/protocol'
 
 import { RunWaits } from '../../service/run-waits.ts'
 import { toCompletionCallId } from './request.ts'
@@ -231,7 +231,7 @@ export class Completion {
       calls: [],
     })
     // The output of a run that a reviewer ended early is that of another task.
-    const output = this.#output ?? readOutput(event) ?? ''
+    const output = this.#output ?? readRunOutput(event) ?? ''
     if (status === 'COMPLETED') {
       return message(this.#finishReason === 'length' ? 'length' : 'stop', output)
     }

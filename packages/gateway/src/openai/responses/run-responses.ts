@@ -18,7 +18,7 @@
  *    limits. Any other failure is `failed`, a cancelled run is `cancelled`. `type` and `param` of the error are not in
  *    OpenAI's schema, but the AI SDK requires them.
  */
-import { readOutput, addEventUsage, NO_RUN_USAGE } from '@tutti/protocol'
+import { readRunOutput, addEventUsage, NO_RUN_USAGE } from '@tutti/protocol'
 
 import { RunWaits, type WaitingReview } from '../../service/run-waits.ts'
 import { toApprovalItem, toFunctionCall } from './call-items.ts'
@@ -478,7 +478,7 @@ export class RunResponses {
     switch (status) {
       case 'COMPLETED': {
         // The output of a run that a reviewer ended early is that of another task.
-        if (event.outputTask !== this.#outputTask) this.#sendText(readOutput(event) ?? '')
+        if (event.outputTask !== this.#outputTask) this.#sendText(readRunOutput(event) ?? '')
         if (this.#isCut) this.#closeIncomplete('max_output_tokens')
         else this.#close('completed', 'response.completed')
         return

@@ -285,3 +285,18 @@ export const FileChanged = Type.Object({
   timestamp: Instant,
 })
 export type FileChanged = Static<typeof FileChanged>
+
+/** The event types of this file, in the order of the union. */
+export const AGENT_EVENTS = [
+  LlmIterationStarted,
+  Reasoning,
+  Token,
+  LlmIterationCompleted,
+  LlmIterationFailed,
+  ToolProgressed,
+  ToolCalled,
+  DelegationStarted,
+  DelegationCompleted,
+  DelegationFailed,
+  FileChanged,
+] as const

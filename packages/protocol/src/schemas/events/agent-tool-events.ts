@@ -152,3 +152,13 @@ export const AgentToolError = Type.Object({
   retryable: Type.Boolean(),
 })
 export type AgentToolError = Static<typeof AgentToolError>
+
+/** The event types of this file, in the order of the union. */
+export const AGENT_TOOL_EVENTS = [
+  AgentToolInvoked,
+  AgentToolProgress,
+  AgentToolTurn,
+  AgentToolCompleted,
+  AgentToolTerminated,
+  AgentToolError,
+] as const

@@ -182,3 +182,15 @@ export const RunResultEvent = Type.Object({
   cancel: Type.Optional(Type.Object(cancelOrigin)),
 })
 export type RunResultEvent = Static<typeof RunResultEvent>
+
+/** The event types of this file, in the order of the union. */
+export const RUN_LEVEL_EVENTS = [
+  RunQueued,
+  RunResumed,
+  RunForked,
+  RunCancelling,
+  EnsembleStarted,
+  EnsembleCompleted,
+  RunResultEvent,
+  EventUnreadable,
+] as const

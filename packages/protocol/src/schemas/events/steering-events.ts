@@ -158,3 +158,14 @@ export const ModelSwitchedEvent = Type.Object({
   rule: Type.Optional(Type.String()),
 })
 export type ModelSwitchedEvent = Static<typeof ModelSwitchedEvent>
+
+/** The event types of this file, in the order of the union. */
+export const STEERING_EVENTS = [
+  ReviewRequested,
+  ReviewTimedOut,
+  ReviewDecided,
+  ReviewWithdrawn,
+  DirectiveActive,
+  DirectiveDelivered,
+  ModelSwitchedEvent,
+] as const

@@ -187,3 +187,14 @@ export const MetricsSnapshot = Type.Object({
   ...taskAttempt,
 })
 export type MetricsSnapshot = Static<typeof MetricsSnapshot>
+
+/** The event types of this file, in the order of the union. */
+export const TASK_EVENTS = [
+  TaskStarted,
+  TaskInput,
+  TaskCompleted,
+  TaskAttemptFailed,
+  TaskFailed,
+  TaskSkipped,
+  MetricsSnapshot,
+] as const
