@@ -1,10 +1,10 @@
 /**
  * `npm run chaos`: executes many runs on several processes and one Postgres, with random kills, pauses and restarts
  * of all of them, then checks everything that Tutti guarantees. Prints statistics and every violation; exits with
- * code 1 if there is one.
+ * code 1 if there is one. With `--store embedded`, one process with a SQLite file takes their place.
  *
  *   node chaos/chaos.ts [--runs 200] [--workers 4] [--apis 2] [--seed N] [--minutes 5]
- *       [--nats] [--synchronous | --deploys N] [--evidence FILE]
+ *       [--store embedded | --nats] [--synchronous | --deploys N] [--evidence FILE]
  *
  * A seed always gives the same runs and the same faults, except for their exact timing. Loopback only.
  */
@@ -18,10 +18,20 @@ import { figuresOf } from './lib/figures.ts'
 import { BUILDS } from './lib/builds.ts'
 import { judgeCalls } from './lib/judge-calls.ts'
 import { judgeDeploys } from './lib/judge-deploys.ts'
+import { judgeKept } from './lib/judge-kept.ts'
 import { judgeLimit } from './lib/judge-limit.ts'
+import { judgeOutside } from './lib/judge-outside.ts'
 import { judgePeople } from './lib/judge-people.ts'
 import { judgeRuns } from './lib/judge-runs.ts'
-import { planDeploys, planFaults, planKills, planRuns } from './lib/plan.ts'
+import {
+  addFeatures,
+  planDeploys,
+  planEmbeddedFaults,
+  planFaults,
+  planKills,
+  planRuns,
+  type PlannedFault,
+} from './lib/plan.ts'
 import { DEFAULT_LEASE_MS, runChaos } from './lib/run-chaos.ts'
 
 const USAGE = `Usage: npm run chaos -- [options]
@@ -31,9 +41,12 @@ const USAGE = `Usage: npm run chaos -- [options]
   --apis N         processes that take requests (2)
   --seed N         what decides about runs and faults (random)
   --minutes N      time after which runs count as stuck (5)
+  --store NAME     postgres, or embedded: one process with a SQLite file (postgres)
   --nats           whether three NATS servers dispatch the runs, with faults of them too
   --synchronous    whether commits wait for the standby, so that the failover loses nothing
   --deploys N      rolling deploys of other code, at most 3, with kills in place of the other faults (0)
+  --faults N       faults to inject (as many as there is time for)
+  --retain N       ended runs to retain; waits until older ones are deleted and the webhook notified (all)
   --evidence FILE  where to write all that was seen, as JSON
 `
 
@@ -41,6 +54,10 @@ const USAGE = `Usage: npm run chaos -- [options]
 const EXIT_USAGE = 2
 
 const MAY_BE_ZERO = ['seed', 'deploys']
+const STORES = ['postgres', 'embedded']
+
+/** More faults than there is time for. */
+const MANY = 1_000_000
 
 /** Maximum number of violations to print. */
 const MOST_PRINTED = 100
@@ -60,22 +77,22 @@ async function main(): Promise<number> {
   }
   const options = readOptions()
   if (options === undefined) return EXIT_USAGE
-  const { seed, runs, workers, apis, hasNats, isSynchronous, deploys, limitMs, evidenceFile } =
-    options
-  console.log(`chaos: seed ${seed}, ${runs} runs, ${workers} workers, ${apis} api processes`)
-  const failover = isSynchronous ? 'fail_over_synchronously' : 'fail_over'
+  const { seed, runs, workers, apis, isEmbedded, hasNats, isSynchronous, deploys } = options
+  const { limitMs, evidenceFile, retain } = options
+  const fleet = isEmbedded ? 'one process' : `${workers} workers, ${apis} api processes`
+  console.log(`chaos: seed ${seed}, ${runs} runs, ${fleet}`)
+  const planned = planRuns(seed, runs)
   const end = await runChaos({
     seed,
-    runs: planRuns(seed, runs),
-    faults:
-      deploys > 0
-        ? planKills(seed)
-        : planFaults(seed, { leaseMs: DEFAULT_LEASE_MS, failover, hasNats }),
+    runs: deploys > 0 ? planned : addFeatures(seed, planned),
+    faults: chooseFaults(options),
     deploys: deploys > 0 ? planDeploys(seed, { runs, deploys }) : undefined,
     workers,
     apis,
+    isEmbedded,
     hasNats,
     isSynchronous,
+    maxRetained: retain,
     limitMs,
     signal: stop.signal,
     say: console.log,
@@ -91,11 +108,13 @@ async function main(): Promise<number> {
     ...calls.violations,
     ...limit.violations,
     ...judgePeople(end.evidence),
+    ...judgeKept(end.evidence),
+    ...judgeOutside(end.evidence),
     ...judgeDeploys(end.evidence),
   ]
   for (const violation of violations.slice(0, MOST_PRINTED)) console.log(`VIOLATION ${violation}`)
   if (violations.length > 0) {
-    const engine = hasNats ? ' --nats' : ''
+    const engine = `${isEmbedded ? ' --store embedded' : ''}${hasNats ? ' --nats' : ''}`
     const how = isSynchronous ? ' --synchronous' : deploys > 0 ? ` --deploys ${deploys}` : ''
     console.log(
       `${violations.length} violations; again with --seed ${seed} --runs ${runs}${engine}${how}`,
@@ -104,18 +123,46 @@ async function main(): Promise<number> {
   return violations.length > 0 ? 1 : 0
 }
 
+function* chooseFaults(asked: Asked): Generator<PlannedFault, void> {
+  let left = asked.faults
+  for (const fault of planAllFaults(asked)) {
+    if (left === 0) return
+    left -= 1
+    yield fault
+  }
+}
+
+function planAllFaults({
+  seed,
+  isEmbedded,
+  hasNats,
+  isSynchronous,
+  deploys,
+}: Asked): Generator<PlannedFault, never> {
+  if (isEmbedded) return planEmbeddedFaults(seed)
+  if (deploys > 0) return planKills(seed)
+  const failover = isSynchronous ? 'fail_over_synchronously' : 'fail_over'
+  return planFaults(seed, { leaseMs: DEFAULT_LEASE_MS, failover, hasNats })
+}
+
 /** Options of the command line. */
 interface Asked {
   readonly seed: number
   readonly runs: number
   readonly workers: number
   readonly apis: number
+  /** Whether one process executes the runs, on the embedded store. */
+  readonly isEmbedded: boolean
   /** Whether NATS dispatches the runs. */
   readonly hasNats: boolean
   readonly isSynchronous: boolean
   /** Number of deploys. */
   readonly deploys: number
   readonly limitMs: number
+  /** Maximum number of faults. */
+  readonly faults: number
+  /** Number of ended runs that are retained; undefined for all. */
+  readonly retain: number | undefined
   /** File for all observations, as JSON. */
   readonly evidenceFile: string | undefined
 }
@@ -137,6 +184,9 @@ function parsed() {
       apis: { type: 'string', default: '2' },
       seed: { type: 'string', default: String(randomInt(1_000_000)) },
       minutes: { type: 'string', default: '5' },
+      store: { type: 'string', default: 'postgres' },
+      faults: { type: 'string', default: String(MANY) },
+      retain: { type: 'string' },
       nats: { type: 'boolean', default: false },
       synchronous: { type: 'boolean', default: false },
       deploys: { type: 'string', default: '0' },
@@ -155,6 +205,8 @@ function checked(values: ReturnType<typeof parsed>): Asked {
     seed: Number(values.seed),
     minutes: Number(values.minutes),
     deploys: Number(values.deploys),
+    faults: Number(values.faults),
+    ...(values.retain === undefined ? {} : { retain: Number(values.retain) }),
   }
   const wrong = Object.entries(numbers).filter(
     ([name, value]) =>
@@ -167,15 +219,26 @@ function checked(values: ReturnType<typeof parsed>): Asked {
       wrong.map(([name, value]) => `Cannot use --${name}: got ${value}`).join('\n'),
     )
   }
+  if (!STORES.includes(values.store)) {
+    throw new RangeError(
+      `Cannot use --store: got "${values.store}", not one of ${STORES.join(', ')}`,
+    )
+  }
+  const isEmbedded = values.store === 'embedded'
+  if (isEmbedded && (values.nats || values.synchronous || numbers.deploys > 0)) {
+    throw new RangeError('Cannot use --store embedded with --nats, --synchronous or --deploys')
+  }
   if (values.synchronous && numbers.deploys > 0) {
     throw new RangeError('Cannot use --deploys with --synchronous: deploys have no failover')
   }
   if (values.nats && numbers.deploys > 0) {
     throw new RangeError('Cannot use --deploys with --nats: deploys have no faults of NATS')
   }
-  const { minutes, ...rest } = numbers
+  const { minutes, retain, ...rest } = numbers
   return {
     ...rest,
+    retain,
+    isEmbedded,
     hasNats: values.nats,
     isSynchronous: values.synchronous,
     limitMs: minutes * 60_000,

@@ -29,12 +29,15 @@ const LONGEST_WAIT_MS = 2_000
 
 /** Clients of several processes with the same runs. */
 export class ApiClients {
+  /** Addresses of the processes. */
+  readonly urls: readonly string[]
   readonly #clients: readonly TuttiClient[]
   readonly #signal: AbortSignal
   #tries = 0
 
   /** `signal` aborts calls in flight and all later ones. */
   constructor(urls: readonly string[], signal: AbortSignal) {
+    this.urls = urls
     this.#clients = urls.map((baseUrl) =>
       createClient({
         baseUrl,

@@ -20,6 +20,12 @@ export async function startChaosNats() {
   await using starting = new AsyncDisposableStack()
   const cluster = starting.use(await startNatsCluster())
   const proxies = new Map<string, readonly TcpProxy[]>()
+  let offers = 0
+  // A stream whose servers are all killed can lose its newest messages.
+  const countOffers = async (): Promise<number> => {
+    offers = Math.max(offers, await cluster.countMessages(STREAM))
+    return offers
+  }
   const stack = starting.move()
   return {
     /** Starts the proxies of a process, and returns the variables with which it uses them. */
@@ -37,13 +43,24 @@ export async function startChaosNats() {
       await cluster.findLeader(STREAM)
     },
     /** Returns the number of offers that the stream has accepted. */
-    countOffers: () => cluster.countMessages(STREAM),
+    countOffers,
     async killLeader({ lastsMs }: PlannedFault): Promise<void> {
+      await countOffers()
       await restart([await cluster.findLeader(STREAM)], lastsMs)
       await cluster.ready()
     },
     async stopAll({ lastsMs }: PlannedFault): Promise<void> {
+      await countOffers()
       await restart(cluster.nodes, lastsMs)
+      await cluster.ready()
+    },
+    /** Requires a password that the processes do not have, for a time. */
+    async refuseAll({ lastsMs }: PlannedFault): Promise<void> {
+      await countOffers()
+      await restart(cluster.nodes, 0, ['--user=chaos', '--pass=chaos'])
+      await cluster.ready()
+      await sleep(lastsMs)
+      await restart(cluster.nodes, 0)
       await cluster.ready()
     },
     async freezeOne({ which, lastsMs }: PlannedFault): Promise<void> {
@@ -64,8 +81,12 @@ export async function startChaosNats() {
   }
 }
 
-async function restart(nodes: readonly NatsNode[], pauseMs: number): Promise<void> {
+async function restart(
+  nodes: readonly NatsNode[],
+  pauseMs: number,
+  more: readonly string[] = [],
+): Promise<void> {
   await Promise.all(nodes.map((node) => node.kill()))
   await sleep(pauseMs)
-  await Promise.all(nodes.map((node) => node.start()))
+  await Promise.all(nodes.map((node) => node.start(more)))
 }

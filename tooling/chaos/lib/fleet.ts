@@ -11,8 +11,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { BUILDS, type BuildName } from './builds.ts'
 import { ServerProcess, type ProcessEnd } from './server-process.ts'
 
-/** Role of a process. */
-export type Role = 'api' | 'worker'
+/** Role of a process; `all` for the only one, which has both others. */
+export type Role = 'api' | 'worker' | 'all'
 
 /** Settings of the processes. */
 export interface FleetOptions {
@@ -178,7 +178,7 @@ export class Fleet implements AsyncDisposable {
   }
 
   #all(role: Role): readonly Member[] {
-    return this.members.filter((member) => member.role === role)
+    return this.members.filter((member) => member.role === role || member.role === 'all')
   }
 
   /** Ends all processes concurrently. */

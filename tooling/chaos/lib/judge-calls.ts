@@ -10,7 +10,7 @@
  *    was claimed.
  * J2 Under one claim a call is made once.
  * J3 A call of a tool that is not idempotent is made at most once.
- * J4 A call that succeeded according to the log was answered by the counter.
+ * J4 A call that succeeded according to the log was answered by the counter; in the copied part of a fork, for its parent.
  *
  * J1 and J2 leave one way to repeat a complete call. A process that was frozen, or had no database, for longer than
  *    its lease does not know that other processes own its runs until its next write or renewal; no store can
@@ -23,7 +23,7 @@
  * idempotent has begun. J1, J2 and J5 therefore do not apply to calls that may rest on lost changes
  * (`lost-changes.ts`), and J3 does not count them, except the last one.
  *
- * J6 A call of a run that is not stored may rest on lost changes.
+ * J6 A call of a run that is neither stored nor deleted may rest on lost changes.
  */
 import { mayRestOnLost } from './lost-changes.ts'
 
@@ -73,7 +73,7 @@ export function judgeCalls(evidence: Evidence): CallVerdict {
   })
   const sum = (of: (verdict: RunVerdict) => number): number =>
     verdicts.reduce((total, verdict) => total + of(verdict), 0)
-  const stored = new Set(evidence.runs.map(({ runId }) => runId))
+  const stored = new Set([...evidence.runs, ...evidence.deleted].map(({ runId }) => runId))
   const unknown = evidence.calls
     .filter(({ runId, at }) => !stored.has(runId) && !mayRestOnLost(evidence, at))
     .map(({ key }) => `J6 made for a run that is not stored: ${key}`)
@@ -101,6 +101,7 @@ function judgeRun(run: KeptRun, { calls, claims, evidence }: RunSurroundings): R
   const isAnswered = (key: string): boolean =>
     calls.get(key)?.some(({ answeredAt }) => answeredAt !== undefined) ?? false
   const madeUp = [...ended]
+    .filter(([, [event]]) => (event?.seq ?? 0) > (run.parent?.at ?? -1))
     .filter(([key, [event]]) => event?.outcome === 'SUCCESS' && !isAnswered(key))
     .map(([key]) => `J4 ${key} ended well and was never answered by the counter`)
   const leftInDoubt = [...ended.values()].filter(([event]) =>
@@ -201,6 +202,8 @@ function isExcused({ pid, at }: CountedCall, { faults, leaseMs }: Evidence): boo
       case 'crash_database':
       case 'cut_connections':
       case 'lose_answers':
+      case 'lock_store':
+      case 'refuse_password':
       case 'fail_over':
       case 'fail_over_synchronously':
         return isNear(fault)

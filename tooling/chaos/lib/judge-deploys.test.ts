@@ -2,33 +2,22 @@ import { expect, it } from 'vitest'
 
 import { BUILDS, mayContinue, type BuildName } from './builds.ts'
 import { countContinued, judgeDeploys } from './judge-deploys.ts'
+import { ENDED_RUN, NO_EVIDENCE, toLog } from './sample-evidence.ts'
 
 import type { Transition } from './database.ts'
 import type { Rollout } from './deploys.ts'
 import type { Evidence, KeptRun } from './evidence.ts'
-import type { LoggedRunEvent } from '@tutti/protocol'
 
 /** Sequence numbers of the events of {@link run}. */
 const [STARTED, SURVEY, LEFT, CANCELLED] = [0, 1, 2, 3]
 
 const run: KeptRun = {
-  runId: 'r',
-  idempotencyKey: 'chaos-1-0',
-  ensemble: 'relay',
-  build: 'v1',
-  status: 'COMPLETED',
-  state: 'ended',
-  hasOwner: false,
-  lastSeq: 2,
-  completedTasks: 4,
-  openSignals: 0,
-  openReviews: 0,
+  ...ENDED_RUN,
   events: log(
     { type: 'ensemble_started' },
     { type: 'task_started', taskName: 'survey' },
     { type: 'task_started', taskName: 'left' },
   ),
-  endedCalls: new Map(),
 }
 
 /** A claim by the only process of a build; `lastSeq` is the newest event that it found. */
@@ -46,16 +35,7 @@ function judge(
 ): readonly string[] {
   const rollout: Rollout = { last: 'v4', builds, waiting: [], moved: [], ...more }
   const runs = [{ ...run, events }]
-  const none = {
-    leaseMs: 2_000,
-    maxRunning: 16,
-    slots: [],
-    submitted: [],
-    asked: [],
-    seen: [],
-    faults: [],
-  }
-  return judgeDeploys({ ...none, calls, runs, transitions, rollout })
+  return judgeDeploys({ ...NO_EVIDENCE, calls, runs, transitions, rollout })
 }
 
 it('lets a build continue a run exactly if it has the same tasks, and the same code of those that have begun', () => {
@@ -119,26 +99,13 @@ it('[D2] accepts a run that waits for its build, and finds one that the last bui
 })
 
 it('counts the runs that processes of several builds executed', () => {
-  const none = {
-    leaseMs: 1,
-    maxRunning: 16,
-    slots: [],
-    submitted: [],
-    asked: [],
-    seen: [],
-    calls: [],
-    faults: [],
-    runs: [],
-  }
   const rollout: Rollout = { last: 'v4', builds, waiting: [], moved: [] }
   const count = (...transitions: readonly Transition[]) =>
-    countContinued({ ...none, transitions, rollout })
+    countContinued({ ...NO_EVIDENCE, transitions, rollout })
   expect(count(claim('v2', STARTED), claim('v2', SURVEY))).toBe(0)
   expect(count(claim('v2', STARTED), claim('v3', SURVEY))).toBe(1)
 })
 
-/** Numbers events from 0. */
-function log(...bare: readonly object[]): readonly LoggedRunEvent[] {
-  // NOTE: the judge reads only these fields.
-  return bare.map((event, seq) => ({ ...event, seq, runId: 'r' })) as unknown as LoggedRunEvent[]
+function log(...bare: readonly object[]): KeptRun['events'] {
+  return toLog(bare)
 }

@@ -5,11 +5,11 @@
  *    exception: its record may be COMPLETED. So is a command that may be lost (`lost-changes.ts`).
  * P2 A reader saw the log of its run: every event, once, in order, to the end. An event that differs from the log, or is
  *    beyond its end, may rest on lost changes. A reader that is refused as beyond the end has seen such an event.
- * P3 A run that is not found is lost.
+ * P3 A run that is not found is lost or deleted. The readers of a deleted run may see less.
  */
 import { isDeepStrictEqual } from 'node:util'
 
-import { findLostRuns, mayBeLost, mayRestOnLost } from './lost-changes.ts'
+import { findGoneRuns, mayBeLost, mayRestOnLost } from './lost-changes.ts'
 
 import type { Evidence, KeptRun } from './evidence.ts'
 import type { Asked, Seen } from './people.ts'
@@ -18,12 +18,13 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 /** Returns the violations, one sentence each. */
 export function judgePeople(evidence: Evidence): readonly string[] {
   const { asked, seen, runs } = evidence
-  const lost = findLostRuns(evidence)
+  const gone = findGoneRuns(evidence)
+  const deleted = new Set(evidence.deleted.map(({ runId }) => runId))
   const byId = new Map(runs.map((run) => [run.runId, run]))
   const violations: string[] = []
   for (const command of asked) {
     const run = byId.get(command.runId)
-    if (command.answer === 'RUN_NOT_FOUND' && !lost.has(command.runId)) {
+    if (command.answer === 'RUN_NOT_FOUND' && !gone.has(command.runId)) {
       violations.push(`P3 ${command.what.kind} did not find its run: ${command.runId}`)
     }
     if (command.answer !== 'ok' || run === undefined || isInLog(command, run)) continue
@@ -34,8 +35,9 @@ export function judgePeople(evidence: Evidence): readonly string[] {
   }
   for (const reader of seen) {
     const { runId } = reader
+    if (deleted.has(runId)) continue
     const log = byId.get(runId)?.events ?? []
-    const isLost = lost.has(runId)
+    const isLost = gone.has(runId)
     const found = [...judgeEnd(reader, { evidence, isLost }), ...judgeSeen(reader, log, evidence)]
     violations.push(...found.map((violation) => `${violation}: ${runId}`))
   }
@@ -75,6 +77,10 @@ function isInLog({ what }: Asked, { events, status }: KeptRun): boolean {
       return events.some(({ type }) => type === 'model_switched')
     case 'inject':
       return events.some((e) => e.type === 'directive_active' && e.content === what.content)
+    case 'fork':
+    case 'delete':
+      // `judge-kept.ts` looks for the fork and the deleted run.
+      return true
     case 'decide':
       return events.some((e) => e.type === 'review_decided' && e.reviewId === what.reviewId)
   }

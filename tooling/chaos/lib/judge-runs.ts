@@ -2,9 +2,9 @@
  * Checks that every run was stored correctly. Pure.
  *
  * K1 Each idempotency key is one run, and each submit under it was answered with that run; there are no other runs.
- *    A run is missing only if every submit of it may be lost (`lost-changes.ts`).
- * K2 Each run has ended: COMPLETED, or CANCELLED when a person cancelled it, without an owner, unanswered commands or
- *    open reviews.
+ *    A run is missing only if it was deleted, or every submit of it may be lost (`lost-changes.ts`).
+ * K2 Each run has ended: COMPLETED, or CANCELLED when a person cancelled it, or FAILED when it exceeded its budget or lost four
+ *    owners to faults, without an owner, unanswered commands or open reviews.
  * K3 Its events are numbered from 0 without gaps; the last one is its only result, and equals the record of the
  *    run.
  * K4 A task completes once; all tasks of a COMPLETED run do, with the output of an undisturbed run.
@@ -20,6 +20,9 @@ import { mayBeLost } from './lost-changes.ts'
 import type { Evidence, KeptRun } from './evidence.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
+/** Number of owners in a row that a run may lose; then it counts as the cause. */
+const MAX_LOST_OWNERS = 4
+
 /** Number of calls of each task in the ensembles of `chaos.config.mjs`. */
 const CALLS_OF_TASK = 5
 
@@ -28,11 +31,20 @@ export function judgeRuns(evidence: Evidence): readonly string[] {
   const cancelled = new Set(
     evidence.asked.flatMap(({ what, runId }) => (what.kind === 'cancel' ? [runId] : [])),
   )
+  const limited = new Set(
+    evidence.submitted.flatMap(({ planned }) =>
+      planned.maxTokens === undefined ? [] : [planned.idempotencyKey],
+    ),
+  )
   return [
     ...judgeSubmits(evidence),
     ...evidence.runs.flatMap((run) =>
       [
-        ...judgeEnd(run, cancelled.has(run.runId)),
+        ...judgeEnd(run, {
+          isCancelled: cancelled.has(run.runId),
+          hasBudget: limited.has(run.idempotencyKey),
+          losses: countLosses(run, evidence),
+        }),
         ...judgeLog(run),
         ...judgeTasks(run),
         ...judgeOrder(run),
@@ -42,17 +54,20 @@ export function judgeRuns(evidence: Evidence): readonly string[] {
 }
 
 function judgeSubmits(evidence: Evidence): readonly string[] {
-  const { submitted, runs } = evidence
+  const { submitted, runs, deleted } = evidence
   const violations: string[] = []
   const byKey = Map.groupBy(runs, ({ idempotencyKey }) => idempotencyKey)
   for (const { planned, answers } of submitted) {
     const key = planned.idempotencyKey
     const kept = byKey.get(key) ?? []
     byKey.delete(key)
+    const count = kept.length + deleted.filter((run) => run.idempotencyKey === key).length
+    // A fork can be refused, because its parent was deleted.
+    if (planned.forkedFrom !== undefined && answers.length === 0 && count <= 1) continue
     const lasting = answers.filter((answer) => !mayBeLost(evidence, answer))
     const isLost = answers.length > 0 && lasting.length === 0
-    if (kept.length > 1 || (kept.length === 0 && !isLost)) {
-      violations.push(`K1 ${kept.length} runs have the key ${key}`)
+    if (count > 1 || (count === 0 && !isLost)) {
+      violations.push(`K1 ${count} runs have the key ${key}`)
     }
     const runIds = [...new Set(lasting.map(({ runId }) => runId))]
     if (runIds.length > 1 || answers.length === 0) {
@@ -70,13 +85,43 @@ function judgeSubmits(evidence: Evidence): readonly string[] {
   return violations
 }
 
-function judgeEnd(run: KeptRun, isCancelled: boolean): readonly string[] {
+/** Returns the number of owners that a run lost to a fault of the process or of the database. */
+function countLosses({ runId }: KeptRun, { faults, transitions }: Evidence): number {
+  const changes = transitions.filter((change) => change.runId === runId)
+  return changes.filter((claim, index) => {
+    const next = changes[index + 1]
+    if (claim.state !== 'owned' || next === undefined || next.state === 'ended') return false
+    return faults.some(
+      ({ kind, at, until, pids }) =>
+        !kind.includes('nats') &&
+        at <= next.at &&
+        until >= claim.at &&
+        (pids.length === 0 || pids.includes(claim.pid)),
+    )
+  }).length
+}
+
+function judgeEnd(
+  run: KeptRun,
+  {
+    isCancelled,
+    hasBudget,
+    losses,
+  }: { readonly isCancelled: boolean; readonly hasBudget: boolean; readonly losses: number },
+): readonly string[] {
   const violations: string[] = []
   const { status, state, openSignals, openReviews, hasOwner } = run
   if (state !== 'ended') violations.push(`K2 is ${state}, not ended`)
-  if (status !== 'COMPLETED' && !(status === 'CANCELLED' && isCancelled)) {
-    const result = run.events.findLast(({ type }) => type === 'run_result')
-    const why = result?.type === 'run_result' ? ` (${result.code}: ${result.error})` : ''
+  const result = run.events.findLast((event) => event.type === 'run_result')
+  const mayFail =
+    (hasBudget && result?.code === 'BUDGET_EXCEEDED') ||
+    (losses >= MAX_LOST_OWNERS && result?.code === 'PROCESS_LOST')
+  const isRight =
+    status === 'COMPLETED' ||
+    (status === 'CANCELLED' && isCancelled) ||
+    (status === 'FAILED' && mayFail)
+  if (!isRight) {
+    const why = result === undefined ? '' : ` (${result.code}: ${result.error})`
     violations.push(`K2 is ${status}${why}`)
   }
   const left = Object.entries({ openSignals, openReviews, owners: Number(hasOwner) })
@@ -134,9 +179,10 @@ function listOutputs(task: string, { build, status }: KeptRun): readonly string[
   return builds.map((name) => outputOf(task, CALLS_OF_TASK, graphOf(name)[task]))
 }
 
-function judgeOrder({ events }: KeptRun): readonly string[] {
+function judgeOrder({ events, parent }: KeptRun): readonly string[] {
   const violations: string[] = []
-  const epochs = events.flatMap((event) => (event.type === 'run_resumed' ? [event.epoch] : []))
+  const own = events.slice((parent?.at ?? -1) + 1)
+  const epochs = own.flatMap((event) => (event.type === 'run_resumed' ? [event.epoch] : []))
   if (epochs.some((epoch, index) => index > 0 && epoch <= (epochs[index - 1] ?? 0))) {
     violations.push(`K6 has the epochs ${epochs.join(', ')}`)
   }

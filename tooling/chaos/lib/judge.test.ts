@@ -7,6 +7,7 @@ import { judgeLimit, type SlotChange } from './judge-limit.ts'
 import { judgePeople } from './judge-people.ts'
 import { judgeRuns } from './judge-runs.ts'
 import { planRuns, type PlannedRun } from './plan.ts'
+import { ENDED_RUN, NO_EVIDENCE, toLog } from './sample-evidence.ts'
 
 import type { CountedCall } from './counter.ts'
 import type { Transition } from './database.ts'
@@ -18,7 +19,7 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 const KEY = 'r/survey/1/0/call-0-0'
 
 /** A run that a second process took over from a killed one; an interrupted call was repeated. */
-const events = logged([
+const events = toLog([
   { type: 'run_queued' },
   { type: 'ensemble_started' },
   { type: 'run_resumed', epoch: 2, resumedAt: new Date(2_300).toISOString() },
@@ -35,17 +36,8 @@ const events = logged([
 ])
 
 const run: KeptRun = {
-  runId: 'r',
-  idempotencyKey: 'chaos-1-0',
-  ensemble: 'relay',
-  build: 'v1',
-  status: 'COMPLETED',
-  state: 'ended',
-  hasOwner: false,
+  ...ENDED_RUN,
   lastSeq: events.length - 1,
-  completedTasks: 4,
-  openSignals: 0,
-  openReviews: 0,
   events,
   endedCalls: new Map([[6, 2_500]]),
 }
@@ -77,7 +69,7 @@ const injected: Asked = {
 }
 
 const good: Evidence = {
-  leaseMs: 2_000,
+  ...NO_EVIDENCE,
   maxRunning: 2,
   submitted: [{ planned, answers: [{ ...EARLY, runId: 'r' }] }],
   asked: [injected],
@@ -86,7 +78,6 @@ const good: Evidence = {
   faults: [killed],
   runs: [run],
   transitions,
-  slots: [],
 }
 
 it('accepts a run that was taken over and repeated an interrupted call', () => {
@@ -147,9 +138,9 @@ describe('judgeLimit', () => {
 
 describe('judgeRuns', () => {
   const without = (type: string): readonly LoggedRunEvent[] =>
-    logged(events.filter((event) => event.type !== type))
+    toLog(events.filter((event) => event.type !== type))
   const again = (type: string): readonly LoggedRunEvent[] =>
-    logged(events.flatMap((event) => (event.type === type ? [event, event] : [event])))
+    toLog(events.flatMap((event) => (event.type === type ? [event, event] : [event])))
 
   it.each<[rule: string, words: string, evidence: Evidence]>([
     ['K1', '0 runs have the key', kept({ idempotencyKey: 'other' })],
@@ -168,7 +159,7 @@ describe('judgeRuns', () => {
     ['K3', 'says that the last one is 99', kept({ lastSeq: 99 })],
     ['K3', '0 results', kept({ events: without('run_result') })],
     ['K3', '2 results', kept({ events: again('run_result') })],
-    ['K3', 'ends with run_queued', kept({ events: logged([...events, { type: 'run_queued' }]) })],
+    ['K3', 'ends with run_queued', kept({ events: toLog([...events, { type: 'run_queued' }]) })],
     ['K4', 'join completed 2 times', kept({ events: again('task_completed') })],
     ['K4', 'COMPLETED without survey, left', kept({ events: without('task_completed') })],
     ['K4', 'counts 3', kept({ completedTasks: 3 })],
@@ -183,9 +174,55 @@ describe('judgeRuns', () => {
     )
   })
 
+  it('[K1] accepts the absence of a deleted run, and of a fork that was refused', () => {
+    const { runId, idempotencyKey, state, endedAt } = run
+    const gone = { runId, idempotencyKey, state, endedAt, leftEnded: 0 }
+    const none = { ...good, runs: [], asked: [], seen: [], calls: [] }
+    const deleted = { ...none, deleted: [gone] }
+    expect([...judgeRuns(deleted), ...judgePeople({ ...good, ...deleted })]).toEqual([])
+    const asked = [{ ...injected, answer: 'RUN_NOT_FOUND' }]
+    expect(judgePeople({ ...deleted, asked, seen: good.seen })).toEqual([])
+    expect(judgeCalls({ ...deleted, calls }).violations).toEqual([])
+    const fork = { ...planned, forkedFrom: 'r' }
+    expect(judgeRuns({ ...none, submitted: [{ planned: fork, answers: [] }] })).toEqual([])
+    expect(judgeRuns({ ...deleted, runs: [run] })).toEqual(['K1 2 runs have the key chaos-1-0'])
+  })
+
+  it('[K2] accepts a run that exceeded its budget, if it had one', () => {
+    const result = toLog([{ type: 'run_result', status: 'FAILED', code: 'BUDGET_EXCEEDED' }])
+    const failed = kept({ status: 'FAILED', events: result, lastSeq: 0, completedTasks: 0 })
+    const limited = { planned: { ...planned, maxTokens: 1 }, answers: [{ ...EARLY, runId: 'r' }] }
+    expect(judgeRuns({ ...failed, submitted: [limited] })).toEqual([])
+    expect(judgeRuns(failed)).toHaveLength(1)
+  })
+
+  it('[K2] accepts a run that lost four owners, if a fault explains each loss', () => {
+    const result = toLog([{ type: 'run_result', status: 'FAILED', code: 'PROCESS_LOST' }])
+    const failed = kept({ status: 'FAILED', events: result, lastSeq: 0, completedTasks: 0 })
+    const [ready, owned] = transitions as [Transition, Transition]
+    const lost = Array.from({ length: 4 }, (_, index) => [
+      { ...owned, at: 1_000 * index, epoch: index + 1 },
+      { ...ready, at: 1_000 * index + 500, epoch: index + 1 },
+    ]).flat()
+    const kills = [0, 1_000, 2_000, 3_000].map((at) => ({ ...killed, at, until: at + 100 }))
+    expect(judgeRuns({ ...failed, transitions: lost, faults: kills })).toEqual([])
+    for (const faults of [kills.slice(1), kills.with(0, { ...killed, pids: [12] })]) {
+      expect(judgeRuns({ ...failed, transitions: lost, faults })).toEqual([
+        expect.stringMatching(/^K2 is FAILED/),
+      ])
+    }
+  })
+
+  it('[K6] lets a fork begin with other epochs than the copied ones', () => {
+    const resumed = { type: 'run_resumed', epoch: 2 }
+    const log = toLog([resumed, resumed, { type: 'run_result', status: 'COMPLETED' }])
+    const copy = kept({ events: log, lastSeq: 2, parent: { runId: 'p', at: 0 } })
+    expect(judgeRuns(copy)).not.toContainEqual(expect.stringMatching(/^K6/))
+  })
+
   it('[K2] accepts CANCELLED for a run that was cancelled', () => {
     const asked: Asked = { ...injected, what: { kind: 'cancel', mode: 'abort', afterMs: 0 } }
-    const result = logged([{ type: 'run_result', status: 'CANCELLED' }])
+    const result = toLog([{ type: 'run_result', status: 'CANCELLED' }])
     const cancelled = { status: 'CANCELLED', events: result, lastSeq: 0, completedTasks: 0 }
     expect(judgeRuns({ ...kept(cancelled), asked: [asked] })).toEqual([])
   })
@@ -242,6 +279,9 @@ describe('judgeCalls', () => {
       `J4 ${KEY} ended well and was never answered by the counter`,
     ])
     expect(violations({ calls: [] })).toHaveLength(1)
+    expect(
+      judgeCalls({ ...kept({ parent: { runId: 'p', at: 6 } }), calls: [] }).violations,
+    ).toEqual([])
   })
 
   it('[J5] excuses a late call when its process was frozen shortly before, or the database was unavailable', () => {
@@ -261,7 +301,7 @@ describe('judgeCalls', () => {
   })
 
   it('counts calls that the model saw as unknown', () => {
-    const inDoubt = logged([called('call-0-0', 'FAILURE')])
+    const inDoubt = toLog([called('call-0-0', 'FAILURE')])
     expect(judgeCalls({ ...kept({ events: inDoubt }), calls: [] }).leftInDoubt).toBe(1)
   })
 })
@@ -419,13 +459,7 @@ function kept(changes: Partial<KeptRun>): Evidence {
 }
 
 function changed(type: string, output: string): readonly LoggedRunEvent[] {
-  return logged(events.map((event) => (event.type === type ? { ...event, output } : event)))
-}
-
-/** Numbers events from 0. */
-function logged(bare: readonly object[]): readonly LoggedRunEvent[] {
-  // NOTE: the judges read only these fields.
-  return bare.map((event, seq) => ({ ...event, seq, runId: 'r' })) as unknown as LoggedRunEvent[]
+  return toLog(events.map((event) => (event.type === type ? { ...event, output } : event)))
 }
 
 function called(toolCallId: string, outcome: 'SUCCESS' | 'FAILURE'): object {

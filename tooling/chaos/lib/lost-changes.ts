@@ -28,10 +28,15 @@ export function mayRestOnLost({ faults, leaseMs }: Times, at: number): boolean {
 
 /** Returns the ids of acknowledged runs that may be lost and are not stored. */
 export function findLostRuns(evidence: Evidence): ReadonlySet<string> {
-  const stored = new Set(evidence.runs.map(({ runId }) => runId))
+  const stored = new Set([...evidence.runs, ...evidence.deleted].map(({ runId }) => runId))
   const answers = evidence.submitted.flatMap((submit) => submit.answers)
   const lost = answers.filter((answer) => !stored.has(answer.runId) && mayBeLost(evidence, answer))
   return new Set(lost.map(({ runId }) => runId))
+}
+
+/** Returns the ids of runs that are deleted, or may be lost and are not stored. */
+export function findGoneRuns(evidence: Evidence): ReadonlySet<string> {
+  return new Set([...findLostRuns(evidence), ...evidence.deleted.map(({ runId }) => runId)])
 }
 
 function losses(faults: readonly Fault[]): readonly Fault[] {

@@ -1,14 +1,16 @@
 /**
- * The users of the system: they submit runs, follow some, cancel and steer others, and decide reviews. Their
+ * The users of the system: they submit runs, follow some, cancel and steer others, decide reviews, fork and delete. Their
  * commands and the replies are recorded, to be compared with the store.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { EDITED_OUTPUT, REJECT_FEEDBACK, type PlannedRun, type PlannedCommand } from './plan.ts'
+import { followRaw } from './raw-events.ts'
 
 import type { ApiClients, CallEnd } from './api-clients.ts'
 import type { Interval } from './lost-changes.ts'
-import type { LoggedRunEvent } from '@tutti/protocol'
+import type { RawStream } from './raw-events.ts'
+import type { ForkRunBody, LoggedRunEvent } from '@tutti/protocol'
 
 /** Text of a decision that requires one. */
 const DECISION_TEXTS = {
@@ -32,7 +34,10 @@ export interface SubmitAnswer extends Interval {
 /** A command to a run, its reply, and the time of its request. */
 export interface Asked extends Interval {
   readonly runId: string
-  readonly what: PlannedCommand | { readonly kind: 'decide'; readonly reviewId: string }
+  readonly what:
+    | PlannedCommand
+    | { readonly kind: 'decide'; readonly reviewId: string }
+    | { readonly kind: 'fork' | 'delete' }
   /** `ok`, or the code of the error. */
   readonly answer: string
 }
@@ -53,10 +58,16 @@ export interface Seen {
 const LOOK_MS = 300
 
 /**
- * Errors that a race explains: the run or the review ended before the command arrived. A run that was not found is left
- * to the judge.
+ * Errors that a race explains: the run or the review ended before the command arrived. A run or steps that were not found
+ * are left to the judge.
  */
-const OVER = ['RUN_COMPLETED', 'REVIEW_RESOLVED', 'REVIEW_NOT_FOUND', 'RUN_NOT_FOUND']
+const OVER = [
+  'RUN_COMPLETED',
+  'REVIEW_RESOLVED',
+  'REVIEW_NOT_FOUND',
+  'RUN_NOT_FOUND',
+  'STEPS_NOT_RETAINED',
+]
 
 /** Errors of readers that are left to the judge: a failover can lose the run, or the events that a reader has seen. */
 const LOST = ['RUN_NOT_FOUND', 'CURSOR_PAST_END']
@@ -74,6 +85,7 @@ export class People {
   readonly submitted: Submitted[] = []
   readonly asked: Asked[] = []
   readonly seen: Seen[] = []
+  readonly streams: RawStream[] = []
   readonly #options: PeopleOptions
   readonly #planned = new Map<string, PlannedRun>()
   /** Reviews that are being decided. A failover can lose a decision, then the review is open again. */
@@ -82,9 +94,16 @@ export class People {
   readonly #decided = new Map<string, number>()
   readonly #busy = new Set<Promise<void>>()
   readonly #readers = new Set<Promise<void>>()
+  /** Forks and deletes of runs that have not ended yet. */
+  readonly #followUps = new Set<Promise<void>>()
 
   constructor(options: PeopleOptions) {
     this.#options = options
+  }
+
+  /** Whether runs are still to be forked or deleted. */
+  get hasFollowUps(): boolean {
+    return this.#followUps.size > 0
   }
 
   /** Submits all runs in order; resolves when each has a reply. */
@@ -108,7 +127,7 @@ export class People {
         // Reviews with a time limit are left to time out.
         if (this.#known.has(reviewId) || timeoutMs !== 0) continue
         this.#known.add(reviewId)
-        this.#keepBusy(this.#decide(runId, reviewId))
+        track(this.#busy, this.#decide(runId, reviewId))
       }
       await pause(LOOK_MS, signal)
     }
@@ -138,22 +157,100 @@ export class People {
     if (runId === undefined) return
     this.#planned.set(runId, planned)
     if (planned.isFollowed) this.#follow(runId, Number(planned.piece))
-    for (const command of planned.commands) this.#keepBusy(this.#ask(runId, command))
+    if (planned.isReadRaw === true) this.#followText(runId)
+    for (const command of planned.commands) track(this.#busy, this.#ask(runId, command))
+    if (planned.followUp !== undefined) track(this.#followUps, this.#followUp(runId, planned))
   }
 
-  #submitOnce({ idempotencyKey, ...planned }: PlannedRun, way: number) {
-    const { piece, ensemble, runId, patienceMs } = planned
+  async #submitOnce({ idempotencyKey, ...planned }: PlannedRun, way: number) {
+    const { piece, ensemble, runId, patienceMs, threadId, hasWebhook, maxTokens } = planned
+    const { clients } = this.#options
     const body = {
       ensemble,
       inputs: { piece },
       tags: { chaos: piece },
       ...(runId === undefined ? {} : { runId }),
+      ...(threadId === undefined ? {} : { threadId }),
+      ...(hasWebhook === true ? { webhooks: ['chaos'] } : {}),
+      ...(maxTokens === undefined ? {} : { budget: { maxTokens } }),
     }
-    return this.#options.clients.untilAnswered(
-      way,
-      (client, signal) => client.runs.submit(body, { idempotencyKey, signal }),
-      { patienceMs },
+    for (;;) {
+      if (threadId !== undefined) {
+        await clients.untilAnswered(way, (client, signal) =>
+          client.threads.create({ threadId }, { signal }),
+        )
+      }
+      const end = await clients.untilAnswered(
+        way,
+        (client, signal) => client.runs.submit(body, { idempotencyKey, signal }),
+        { patienceMs },
+      )
+      // A failover can lose a thread, and the retention deletes one without runs.
+      if (end.kind !== 'refused' || end.code !== 'THREAD_NOT_FOUND') return end
+    }
+  }
+
+  /** Forks and deletes a run when it has ended. */
+  async #followUp(runId: string, planned: PlannedRun): Promise<void> {
+    const { followUp } = planned
+    if (followUp === 'fork_waiting') return
+    const { clients } = this.#options
+    const way = Number(planned.piece)
+    const end = await clients.untilAnswered(way, (client, signal) =>
+      client.runs.result(runId, { signal }),
     )
+    if (end.kind !== 'answered' || end.value.status !== 'COMPLETED') return
+    const task = way % 2 === 0 ? 'join' : 'left'
+    await Promise.all([
+      followUp === 'delete' ? undefined : this.#fork(runId, planned, { task }),
+      followUp === 'fork' ? undefined : this.#delete(runId, way),
+    ])
+  }
+
+  async #fork(runId: string, planned: PlannedRun, at: ForkRunBody['at']): Promise<void> {
+    const { piece, ensemble, isFollowed } = planned
+    const idempotencyKey = `${planned.idempotencyKey}-fork`
+    const end = await this.#options.clients.untilAnswered(Number(piece), (client, signal) =>
+      client.runs.fork(runId, { at, allowSideEffects: true }, { idempotencyKey, signal }),
+    )
+    const fork: PlannedRun = {
+      piece,
+      ensemble,
+      isFollowed,
+      idempotencyKey,
+      submitAfterMs: 0,
+      isSentTwice: false,
+      commands: [],
+      decisions: [],
+      forkedFrom: runId,
+    }
+    this.#note(runId, { kind: 'fork' }, end)
+    const answers =
+      end.kind === 'answered' ? [{ runId: end.value.runId, from: end.from, to: end.to }] : []
+    this.submitted.push({ planned: fork, answers })
+    if (end.kind === 'answered' && isFollowed) this.#follow(end.value.runId, Number(piece))
+  }
+
+  async #delete(runId: string, way: number): Promise<void> {
+    const end = await this.#options.clients.untilAnswered(way, (client, signal) =>
+      client.runs.delete(runId, { signal }),
+    )
+    this.#note(runId, { kind: 'delete' }, end)
+  }
+
+  /** Forks a run at the event with which it began to wait. */
+  async #forkWaiting(runId: string, reviewId: string, planned: PlannedRun): Promise<void> {
+    const { clients, signal } = this.#options
+    const events = clients.client(Number(planned.piece)).runs.events(runId, { signal })
+    try {
+      for await (const event of events) {
+        if (event.type !== 'review_requested' || event.reviewId !== reviewId) continue
+        await this.#fork(runId, planned, event.seq)
+        return
+      }
+    } catch (error) {
+      if (!signal.aborted) this.#options.onProblem(`Reading ${runId} failed: ${String(error)}`)
+    }
   }
 
   async #ask(runId: string, command: PlannedCommand): Promise<void> {
@@ -180,8 +277,10 @@ export class People {
     const { clients, signal } = this.#options
     const number = this.#decided.get(runId) ?? 0
     this.#decided.set(runId, number + 1)
-    const planned = this.#planned.get(runId)?.decisions[number]
-    const { decision, afterMs } = planned ?? { decision: 'CONTINUE', afterMs: 0 }
+    const run = this.#planned.get(runId)
+    const { decision, afterMs } = run?.decisions[number] ?? { decision: 'CONTINUE', afterMs: 0 }
+    if (run?.followUp === 'fork_waiting' && number === 0)
+      await this.#forkWaiting(runId, reviewId, run)
     await pause(afterMs, signal)
     const end = await clients.untilAnswered(number, (client, stop) =>
       client.reviews.decide(reviewId, { decision, ...DECISION_TEXTS[decision] }, { signal: stop }),
@@ -202,6 +301,15 @@ export class People {
     const read = async (): Promise<void> => {
       // A reader of events that are lost begins again.
       while ((await this.#read(runId, way)) === 'CURSOR_PAST_END');
+    }
+    this.#readers.add(read())
+  }
+
+  #followText(runId: string): void {
+    const { clients, signal } = this.#options
+    const read = async (): Promise<void> => {
+      const stream = await followRaw(clients.urls, runId, signal)
+      if (stream !== undefined) this.streams.push(stream)
     }
     this.#readers.add(read())
   }
@@ -230,14 +338,15 @@ export class People {
     }
   }
 
-  #keepBusy(work: Promise<void>): void {
-    const done = work.finally(() => this.#busy.delete(done))
-    this.#busy.add(done)
-  }
-
   #refused(what: string, { code, message }: { code: string; message: string }): void {
     this.#options.onProblem(`${what} was refused with ${code}: ${message}`)
   }
+}
+
+/** Adds work to a set until it has ended. */
+function track(set: Set<Promise<void>>, work: Promise<void>): void {
+  const done = work.finally(() => set.delete(done))
+  set.add(done)
 }
 
 /** Waits until the signal aborts at the latest. */

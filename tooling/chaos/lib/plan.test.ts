@@ -1,7 +1,15 @@
 import { expect, it } from 'vitest'
 
 import { Draws } from './draw.ts'
-import { planDeploys, planFaults, planKills, planRuns, type PlannedFault } from './plan.ts'
+import {
+  addFeatures,
+  planDeploys,
+  planEmbeddedFaults,
+  planFaults,
+  planKills,
+  planRuns,
+  type PlannedFault,
+} from './plan.ts'
 
 it('plans the same runs and faults for the same seed, and others for another seed', () => {
   expect(planRuns(7, 50)).toEqual(planRuns(7, 50))
@@ -18,6 +26,36 @@ it('plans the same first runs for any number of runs', () => {
 it('gives each run a separate idempotency key', () => {
   const keys = planRuns(7, 50).map(({ idempotencyKey }) => idempotencyKey)
   expect(new Set(keys).size).toBe(50)
+})
+
+it('plans each feature several times, and each among the first runs', () => {
+  const runs = addFeatures(7, planRuns(7, 100))
+  expect(runs).toEqual(addFeatures(7, planRuns(7, 100)))
+  const kinds = runs.map(({ threadId, maxTokens, followUp }) =>
+    threadId === undefined ? (maxTokens === undefined ? followUp : 'budget') : 'turn',
+  )
+  for (const kind of [
+    'turn',
+    'budget',
+    'fork',
+    'fork_waiting',
+    'delete',
+    'fork_and_delete',
+  ] as const) {
+    expect(kinds.slice(0, 8)).toContain(kind)
+    expect(kinds.filter((other) => other === kind).length).toBeGreaterThan(1)
+  }
+  expect(runs.filter(({ hasWebhook }) => hasWebhook).length).toBeGreaterThan(5)
+  expect(runs.filter(({ isReadRaw }) => isReadRaw).length).toBeGreaterThan(5)
+})
+
+it('plans a kill, a lock and refused writes first for the only process', () => {
+  const faults = planEmbeddedFaults(7)
+  const kinds = Array.from({ length: 200 }, () => faults.next().value.kind)
+  expect(kinds.slice(0, 3)).toEqual(['kill_worker', 'lock_store', 'refuse_writes'])
+  expect(new Set(kinds)).toEqual(
+    new Set(['kill_worker', 'freeze_worker', 'stop_worker', 'lock_store', 'refuse_writes']),
+  )
 })
 
 it('freezes a process for longer than its lease', () => {
@@ -37,11 +75,21 @@ it('plans faults of NATS only with NATS, each kind several times, and two among 
     firstFaults(1_000, 7, hasNats).flatMap(({ kind }) => (kind.includes('nats') ? [kind] : []))
   expect(ofNats(false)).toEqual([])
   const counts = Map.groupBy(ofNats(true), (kind) => kind)
-  for (const kind of ['kill_nats_leader', 'stop_nats', 'freeze_nats', 'cut_from_nats'] as const) {
+  for (const kind of [
+    'kill_nats_leader',
+    'stop_nats',
+    'freeze_nats',
+    'cut_from_nats',
+    'refuse_nats',
+  ] as const) {
     expect(counts.get(kind)?.length).toBeGreaterThan(5)
   }
-  const kinds = firstFaults(6, 7, true).map(({ kind }) => kind)
-  expect(kinds).toMatchObject({ 1: 'kill_nats_leader', 3: 'fail_over', 5: 'stop_nats' })
+  const kinds = firstFaults(5, 7, true).map(({ kind }) => kind)
+  expect(kinds).toMatchObject({
+    2: 'kill_nats_leader',
+    3: 'fail_over',
+    4: 'refuse_nats',
+  })
 })
 
 it('plans each build after the first once, during the submissions, and only kills meanwhile', () => {

@@ -23,7 +23,22 @@ export interface PlannedRun {
   readonly commands: readonly PlannedCommand[]
   /** Decisions of its reviews in order; later ones are CONTINUE. */
   readonly decisions: readonly PlannedDecision[]
+  /** Thread that it is submitted to. @default none */
+  readonly threadId?: string
+  /** Whether it notifies the webhook. @default false */
+  readonly hasWebhook?: boolean
+  /** Whether its stream is compared as text. @default false */
+  readonly isReadRaw?: boolean
+  /** Maximum number of tokens. @default no limit */
+  readonly maxTokens?: number
+  /** Requests for it when it has ended, or first waits for a person. @default none */
+  readonly followUp?: FollowUp
+  /** Run that it is a fork of. @default none */
+  readonly forkedFrom?: string
 }
+
+/** Requests for a run: `fork_waiting` at its first review, the others when it has ended. */
+export type FollowUp = 'fork' | 'fork_waiting' | 'delete' | 'fork_and_delete'
 
 /** A command to a run. */
 export type PlannedCommand = { readonly afterMs: number } & (
@@ -45,7 +60,11 @@ export const EDITED_OUTPUT = 'Played as a reviewer wants it'
 export const REJECT_FEEDBACK = 'Play it more slowly'
 
 /** Kinds of faults. */
-export type FaultKind = keyof typeof FAULT_WEIGHTS | NatsFaultKind | FailoverKind
+export type FaultKind =
+  | keyof typeof FAULT_WEIGHTS
+  | keyof typeof EMBEDDED_WEIGHTS
+  | NatsFaultKind
+  | FailoverKind
 
 /** The primary is killed after its replication has stalled, and its standby promoted. */
 export type FailoverKind = 'fail_over' | 'fail_over_synchronously'
@@ -70,6 +89,21 @@ const FAULT_WEIGHTS = {
   stop_database: 1,
   /** The database stops as in a crash. */
   crash_database: 1,
+  /** Another program keeps all writers of runs waiting. */
+  lock_store: 1,
+  /** The database refuses the password of the processes. */
+  refuse_password: 1,
+}
+
+/** Weight of each kind that is injected into the only process on the embedded store. */
+const EMBEDDED_WEIGHTS = {
+  kill_worker: 3,
+  freeze_worker: 1,
+  stop_worker: 1.5,
+  /** Another program locks the file. */
+  lock_store: 1.5,
+  /** The kernel refuses the writes of the process to files, like a disk with an error. */
+  refuse_writes: 1.5,
 }
 
 /** Weight of each kind that is injected in addition if NATS dispatches the runs, one after another. */
@@ -82,6 +116,8 @@ const NATS_WEIGHTS = {
   freeze_nats: 1.5,
   /** The connections of a process to the servers forward no bytes for a time. */
   cut_from_nats: 1.5,
+  /** The servers refuse the processes, which have no password. */
+  refuse_nats: 0.5,
 }
 
 const WEIGHTS_WITH_NATS = { ...FAULT_WEIGHTS, ...NATS_WEIGHTS }
@@ -95,11 +131,20 @@ const KILL_WEIGHTS = { kill_worker: 8, kill_all_workers: 0.5, kill_api: 1 }
 /** Number of faults before the failover, which happens once. */
 const FAULTS_BEFORE_FAILOVER = 3
 
-/** Faults among the first if NATS dispatches the runs, by their index, so that a short test has them too. */
-const FIRST_NATS_FAULTS: Readonly<Partial<Record<number, NatsFaultKind>>> = {
-  1: 'kill_nats_leader',
-  5: 'stop_nats',
+/** Faults among the first, by their index, so that a short test has them too. */
+const FIRST_FAULTS: Readonly<Partial<Record<number, FaultKind>>> = { 2: 'refuse_password' }
+const FIRST_NATS_FAULTS: typeof FIRST_FAULTS = {
+  2: 'kill_nats_leader',
+  4: 'refuse_nats',
 }
+const FIRST_EMBEDDED_FAULTS: typeof FIRST_FAULTS = {
+  0: 'kill_worker',
+  1: 'lock_store',
+  2: 'refuse_writes',
+}
+
+/** Shortest time for which the only process is frozen, in milliseconds; its runs have no lease. */
+const EMBEDDED_FREEZE_MS = 1_000
 
 /** A fault. Times are in milliseconds. */
 export interface PlannedFault {
@@ -155,6 +200,52 @@ function planRun(seed: number, index: number): PlannedRun {
   }
 }
 
+/** Number of runs of which some are the turns of a thread, and the first and last of these. */
+const RUNS_PER_THREAD = 10
+const [FIRST_TURN, LAST_TURN] = [1, 3]
+
+const FEATURES = { none: 4, fork: 1, fork_waiting: 1, delete: 1, fork_and_delete: 1, budget: 1.5 }
+
+/** Features of the first runs that are not turns, so that a short test has them too. */
+const FIRST_FEATURES: Readonly<Partial<Record<number, keyof typeof FEATURES>>> = {
+  0: 'fork',
+  4: 'delete',
+  5: 'budget',
+  6: 'fork_waiting',
+  7: 'fork_and_delete',
+}
+
+/** Returns the runs with threads, forks, deletes, budgets, webhooks, and readers of text. */
+export function addFeatures(seed: number, runs: readonly PlannedRun[]): readonly PlannedRun[] {
+  return runs.map((run, index) => {
+    const draws = new Draws(seed, 'features', index)
+    const isFirst = index === 0
+    const hasWebhook = draws.happens(0.4) || isFirst
+    const isReadRaw = draws.happens(0.3) || isFirst
+    const noticed = { ...run, hasWebhook, isReadRaw }
+    const place = index % RUNS_PER_THREAD
+    // Without commands, because a cancelled run has nothing to copy, and its answer is not known.
+    if (place >= FIRST_TURN && place <= LAST_TURN) {
+      const threadId = `chaos-${seed}-${Math.floor(index / RUNS_PER_THREAD)}`
+      return {
+        ...noticed,
+        ensemble: 'relay',
+        decisions: [],
+        threadId,
+        isSentTwice: false,
+        commands: [],
+      }
+    }
+    const feature = FIRST_FEATURES[index] ?? draws.pick(FEATURES)
+    if (feature === 'none') return noticed
+    if (feature === 'budget') {
+      return { ...noticed, commands: [], maxTokens: Math.round(draws.between(500, 9_000)) }
+    }
+    const waits = feature === 'fork_waiting' ? ({ ensemble: 'gated' } as const) : {}
+    return { ...noticed, ...waits, commands: [], followUp: feature }
+  })
+}
+
 function planCommands(draws: Draws, index: number): readonly PlannedCommand[] {
   const commands: PlannedCommand[] = []
   if (draws.happens(0.12)) {
@@ -187,11 +278,21 @@ export function* planFaults(
   const draws = new Draws(seed, 'faults')
   for (let index = 0; ; index += 1) {
     const drawn = draws.pick(hasNats ? WEIGHTS_WITH_NATS : FAULT_WEIGHTS)
-    const first = hasNats ? FIRST_NATS_FAULTS[index] : undefined
+    const first = (hasNats ? FIRST_NATS_FAULTS : FIRST_FAULTS)[index]
     const kind = index === FAULTS_BEFORE_FAILOVER ? failover : (first ?? drawn)
     const afterMs = draws.between(100, 1_800)
     const which = draws.next()
     yield { kind, afterMs, which, lastsMs: lengthOf(kind, draws, leaseMs) }
+  }
+}
+
+/** Yields the planned faults of the only process on the embedded store in order, without end. */
+export function* planEmbeddedFaults(seed: number): Generator<PlannedFault, never> {
+  const draws = new Draws(seed, 'embedded')
+  for (let index = 0; ; index += 1) {
+    const kind = FIRST_EMBEDDED_FAULTS[index] ?? draws.pick(EMBEDDED_WEIGHTS)
+    const afterMs = draws.between(100, 1_800)
+    yield { kind, afterMs, which: draws.next(), lastsMs: lengthOf(kind, draws, EMBEDDED_FREEZE_MS) }
   }
 }
 
@@ -224,7 +325,11 @@ function lengthOf(kind: FaultKind, draws: Draws, leaseMs: number): number {
     case 'freeze_worker':
       return draws.between(1.1 * leaseMs, 2.5 * leaseMs)
     case 'stop_database':
+    case 'lock_store':
+    case 'refuse_password':
+    case 'refuse_writes':
     case 'stop_nats':
+    case 'refuse_nats':
       return draws.between(1_000, 4_000)
     case 'freeze_nats':
     case 'cut_from_nats':

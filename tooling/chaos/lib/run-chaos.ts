@@ -7,7 +7,8 @@
  *                 ▲              │         │
  *                 └─── faults ───┴─────────┘
  *
- * With NATS, three servers dispatch the runs, and all processes reach them through proxies too.
+ * With NATS, three servers dispatch the runs, and all processes reach them through proxies too. With the embedded store,
+ * one process has all roles and there is no Postgres.
  *
  * R1 All random values depend on the seed.
  * R2 Faults are injected as long as there are runs, except in the last third of the time, in which runs end.
@@ -27,11 +28,15 @@ import { startChaosNats, type ChaosNats } from './chaos-nats.ts'
 import { startCounter, type Counter } from './counter.ts'
 import { ChaosDatabase } from './database.ts'
 import { startDatabaseProxy } from './database-proxy.ts'
+import { sqliteDialect } from './dialects.ts'
 import { readRuns, withoutUnended, type Evidence } from './evidence.ts'
 import { Deploys } from './deploys.ts'
-import { Faults } from './faults.ts'
-import { Fleet, type Member } from './fleet.ts'
+import { Faults, type ChaosPostgres } from './faults.ts'
+import { Fleet, type Member, type Role } from './fleet.ts'
 import { People } from './people.ts'
+import { planRuns } from './plan.ts'
+import { readStored, type StoredText } from './raw-events.ts'
+import { startReceiver, type Receiver } from './receiver.ts'
 import { stuckRuns } from './stuck-runs.ts'
 
 import type { PlannedDeploy, PlannedFault, PlannedRun } from './plan.ts'
@@ -43,6 +48,8 @@ export interface ChaosOptions {
   readonly faults: AfterPrepare<Iterable<PlannedFault>>
   /** Deploys while runs are in flight; their faults contain no failover. @default none */
   readonly deploys?: readonly PlannedDeploy[] | undefined
+  /** Whether one process on the embedded store takes the place of all others. @default false */
+  readonly isEmbedded?: boolean
   readonly workers: number
   /** Number of API processes. */
   readonly apis: number
@@ -54,6 +61,11 @@ export interface ChaosOptions {
   readonly leaseMs?: number
   /** Number of runs that execute at the same time. @default 16 */
   readonly maxRunning?: number
+  /**
+   * Number of ended runs that are retained. The test then waits until older ones are deleted, and until the webhook has
+   * got each notification. @default all, without waiting
+   */
+  readonly maxRetained?: number | undefined
   /** A filled server, with its standby. @default an empty one */
   readonly server?: FailoverServer
   /** Further variables of all processes. @default none */
@@ -98,6 +110,9 @@ export interface ChaosEnd {
 /** Duration of a lease unless the test chooses another, in milliseconds. */
 export const DEFAULT_LEASE_MS = 2_000
 
+/** Number of retained runs, unless the test chooses another. */
+const ALL_RETAINED = 1_000_000
+
 /** Number of runs that execute at the same time, unless the test chooses another. */
 const DEFAULT_MAX_RUNNING = 16
 
@@ -121,7 +136,7 @@ const LONGEST_LOOK_MS = 2_000
 
 /** Runs the chaos test. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
-  const { seed, say, leaseMs = DEFAULT_LEASE_MS, maxRunning = DEFAULT_MAX_RUNNING } = options
+  const { seed, say, workerProgram } = options
   const problems: string[] = []
   const onProblem = (problem: string): void => {
     problems.push(problem)
@@ -133,23 +148,24 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
   stack.defer(() => {
     rmSync(cwd, { recursive: true, force: true })
   })
-  const server = options.server ?? stack.use(await startServer(options))
-  if (options.isSynchronous) await server.replicateSynchronously()
+  const postgres = options.isEmbedded === true ? undefined : await startPostgres(options, stack)
+  const dataDirectory = join(cwd, 'data')
   const counter = stack.use(await startCounter(seed))
-  const proxy = stack.use(await startDatabaseProxy(server.url))
+  const receiver = stack.use(await startReceiver(seed))
   const nats = options.hasNats === true ? stack.use(await startChaosNats()) : undefined
   const environment = {
-    DATABASE_URL: proxy.url,
+    ...(postgres === undefined
+      ? { TUTTI_DATA_DIR: dataDirectory }
+      : { DATABASE_URL: postgres.proxy.url }),
+    CHAOS_WEBHOOK_URL: receiver.url,
     CHAOS_COUNTER_URL: counter.url,
-    CHAOS_SEED: String(seed),
-    CHAOS_LEASE_MS: String(leaseMs),
-    CHAOS_MAX_RUNNING: String(maxRunning),
-    ...options.environment,
+    ...describeOptions(options),
   }
-  const { workerProgram } = options
   const fleet = stack.use(new Fleet({ environment, cwd, workerProgram, onProblem }))
   await addMembers(fleet, options, nats)
-  const database = new ChaosDatabase(server.url)
+  const database = new ChaosDatabase(
+    postgres?.server.url ?? sqliteDialect(join(dataDirectory, 'runs.sqlite')),
+  )
   await startFleet(fleet, database)
   await nats?.ready()
   const named = fleet.members.map(({ name, pid }) => `${name} (${pid})`)
@@ -161,10 +177,10 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
   stack.defer(() => {
     over.abort()
   })
-  const urls = fleet.members.filter(({ role }) => role === 'api').map(({ url }) => url)
+  const urls = fleet.members.filter(({ role }) => role !== 'worker').map(({ url }) => url)
   const clients = new ApiClients(urls, over.signal)
   const people = new People({ clients, signal: over.signal, onProblem })
-  const faults = new Faults({ fleet, server, database, proxy, nats, onProblem })
+  const faults = new Faults({ fleet, database, postgres, nats, onProblem })
   const deploys =
     options.deploys === undefined
       ? undefined
@@ -185,25 +201,81 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
     runs: resolvePlan(options.runs),
     planned: resolvePlan(options.faults),
   }
-  const tested = { options, people, faults, database, deploys, counter }
+  const tested = { options, people, faults, database, deploys, counter, receiver, fleet, nats }
   const hasEnded = await live({ ...tested, ...plan, onProblem, startedAt, over })
   const wallMs = performance.now() - startedAt
   pauses.disable()
   const longestPauseMs = pauses.max / 1e6
+  const readAfterwards = hasEnded ? await readBack(tested, urls) : []
   await stopFleet(fleet, onProblem)
   const natsOffers = await nats?.countOffers()
-  if (natsOffers === 0) onProblem('No offer reached the stream of NATS')
-  const whole = await readEvidence(tested)
+  const whole = await readEvidence(tested, readAfterwards)
   const evidence = hasEnded ? whole : withoutUnended(whole)
   return { evidence, problems, wallMs, tries: clients.tries, natsOffers, longestPauseMs }
 }
 
-async function readEvidence(tested: Tested): Promise<Evidence> {
-  const { options, people, faults, database, deploys, counter } = tested
+/** Reads the streams again that were read live, and those of deleted runs. */
+async function readBack(
+  { people, database }: Tested,
+  urls: readonly string[],
+): Promise<readonly StoredText[]> {
+  const ids = [...people.streams, ...(await database.deleted())].map(({ runId }) => runId)
+  const read: StoredText[] = []
+  for (const [number, runId] of ids.entries()) {
+    read.push(await readStored(urls[number % urls.length] ?? '', runId))
+  }
+  return read
+}
+
+/**
+ * With NATS, waits until all processes use it again, then submits one more run, which must be offered. Returns whether it
+ * was submitted.
+ */
+async function useNats({ fleet, nats, people, options, runs, onProblem }: Life): Promise<boolean> {
+  if (nats === undefined) return false
+  const until = performance.now() + START_LIMIT_MS
+  for (const { name, url } of fleet.members) {
+    const isConnected = async (): Promise<boolean> => {
+      const response = await fetch(`${url}/api/health/ready`).catch(() => undefined)
+      return (await response?.text())?.includes('"connected":true') === true
+    }
+    while (!(await isConnected())) {
+      if (performance.now() > until) {
+        onProblem(`${name} did not return to NATS`)
+        return false
+      }
+      await sleep(LOOK_MS)
+    }
+  }
+  const before = await nats.countOffers()
+  await people.submitAll(planRuns(options.seed, runs.length + 1).slice(-1))
+  while ((await nats.countOffers()) <= before) {
+    if (performance.now() > until) {
+      onProblem('A run that was submitted after all faults was not offered over NATS')
+      break
+    }
+    await sleep(LOOK_MS)
+  }
+  return true
+}
+
+async function readEvidence(
+  tested: Tested,
+  readAfterwards: readonly StoredText[],
+): Promise<Evidence> {
+  const { options, people, faults, database, deploys, counter, receiver } = tested
   const { leaseMs = DEFAULT_LEASE_MS, maxRunning = DEFAULT_MAX_RUNNING } = options
   return {
     leaseMs,
     maxRunning,
+    maxRetained: options.maxRetained ?? ALL_RETAINED,
+    deleted: await database.deleted(),
+    leftovers: await database.leftovers(),
+    streams: people.streams,
+    readAfterwards,
+    deliveries: receiver.deliveries,
+    openDeliveries: await database.openDeliveries(),
+    health: faults.health,
     submitted: people.submitted,
     asked: people.asked,
     seen: people.seen,
@@ -216,10 +288,32 @@ async function readEvidence(tested: Tested): Promise<Evidence> {
   }
 }
 
-async function startServer({ deploys }: ChaosOptions): Promise<FailoverServer> {
-  const server = await failoverServer()
-  if (deploys === undefined) await server.addStandby()
-  return server
+/** Returns the variables that pass the options of the test to its processes. */
+function describeOptions({
+  seed,
+  leaseMs = DEFAULT_LEASE_MS,
+  maxRunning = DEFAULT_MAX_RUNNING,
+  maxRetained = ALL_RETAINED,
+  environment,
+}: ChaosOptions): Readonly<Record<string, string>> {
+  return {
+    CHAOS_SEED: String(seed),
+    CHAOS_LEASE_MS: String(leaseMs),
+    CHAOS_MAX_RUNNING: String(maxRunning),
+    CHAOS_MAX_RETAINED: String(maxRetained),
+    ...environment,
+  }
+}
+
+/** Starts Postgres, unless the test has a server, and the proxy. */
+async function startPostgres(
+  { server: given, deploys, isSynchronous }: ChaosOptions,
+  stack: AsyncDisposableStack,
+): Promise<ChaosPostgres> {
+  const server = given ?? stack.use(await failoverServer())
+  if (given === undefined && deploys === undefined) await server.addStandby()
+  if (isSynchronous) await server.replicateSynchronously()
+  return { server, proxy: stack.use(await startDatabaseProxy(server.url)) }
 }
 
 function resolvePlan<T>(plan: AfterPrepare<T>): T {
@@ -235,6 +329,9 @@ interface Tested {
   readonly database: ChaosDatabase
   readonly deploys: Deploys | undefined
   readonly counter: Counter
+  readonly receiver: Receiver
+  readonly fleet: Fleet
+  readonly nats: ChaosNats | undefined
 }
 
 /** A test in progress. */
@@ -276,7 +373,7 @@ async function live(life: Life): Promise<boolean> {
       const all = [...states.values()].reduce((sum, count) => sum + count, 0)
       const ended = states.get('ended') ?? 0
       const unended = all - ended
-      if (isLate() || (isSubmitted && unended === 0)) return
+      if (isLate() || (isSubmitted && unended === 0 && !people.hasFollowUps)) return
       if (performance.now() - saidAt > 10_000) {
         saidAt = performance.now()
         const { length } = life.faults.done
@@ -297,10 +394,17 @@ async function live(life: Life): Promise<boolean> {
   await hurting
   // The last fault may have been a failover that lost ends.
   await untilEnded()
+  if (!isLate() && (await useNats(life))) await untilEnded()
+  let rest = await findRest(life)
+  while (!isLate() && rest !== undefined) {
+    await sleep(LONGEST_LOOK_MS)
+    rest = await findRest(life)
+  }
   const hasEnded = !isLate()
   if (!hasEnded) {
     over.abort()
     onProblem(await stuckRuns(database, people.submitted.length))
+    if (rest !== undefined) onProblem(rest)
   }
   const told = Promise.all([submitting, people.settled(), people.readersSettled()])
   await Promise.race([told, sleep(READERS_LIMIT_MS, undefined, { ref: false })])
@@ -309,7 +413,20 @@ async function live(life: Life): Promise<boolean> {
   return hasEnded
 }
 
-/** Number of faults that can overlap: a fault waits for progress since the one that many before it. */
+/** Describes what is left to do after the end of all runs; undefined for nothing. */
+async function findRest({ options, database, receiver }: Life): Promise<string | undefined> {
+  const { maxRetained } = options
+  if (maxRetained === undefined) return undefined
+  const ended = (await database.states()).get('ended') ?? 0
+  if (ended > maxRetained)
+    return `${ended} ended runs are retained, and the limit is ${maxRetained}`
+  // A refused notification is sent again after 5 seconds or 5 minutes.
+  const tried = new Set(receiver.deliveries.map(({ id }) => id))
+  const open = (await database.openDeliveries()).filter((id) => !tried.has(id))
+  return open.length === 0 ? undefined : `The webhook has not got ${open.join(', ')}`
+}
+
+/** Number of faults that can overlap with several processes: a fault waits for progress since the one that many before it. */
 const MAX_OVERLAPPING = 3
 
 /** Interval at which a fault checks whether there was progress, in milliseconds. */
@@ -317,19 +434,21 @@ const PROGRESS_LOOK_MS = 50
 
 /** Injects faults one after another; resolves when the last one is restored. */
 async function hurt(
-  { limitMs, planned, faults, onProblem, startedAt, counter }: Life,
+  { options, limitMs, planned, faults, onProblem, startedAt, counter }: Life,
   calm: AbortSignal,
 ): Promise<void> {
   const underWay: Promise<void>[] = []
   const callsBefore: number[] = []
+  const maxOverlapping = options.isEmbedded === true ? 1 : MAX_OVERLAPPING
   const untilMs = limitMs * FAULTY_SHARE
   const isOver = (): boolean => calm.aborted || performance.now() - startedAt > untilMs
   const pause = (ms: number): Promise<void> =>
     sleep(ms, undefined, { signal: calm }).catch(() => undefined)
   for (const fault of planned) {
     await pause(fault.afterMs)
-    const before = callsBefore.at(-MAX_OVERLAPPING) ?? -1
-    while (counter.calls.length <= before && !isOver()) await pause(PROGRESS_LOOK_MS)
+    const before = callsBefore.at(-maxOverlapping) ?? -1
+    const isEarly = (): boolean => counter.calls.length <= before || faults.isBusy
+    while (isEarly() && !isOver()) await pause(PROGRESS_LOOK_MS)
     if (isOver()) break
     callsBefore.push(counter.calls.length)
     underWay.push(
@@ -343,13 +462,17 @@ async function hurt(
 
 async function addMembers(
   fleet: Fleet,
-  { workers, apis }: ChaosOptions,
+  { workers, apis, isEmbedded }: ChaosOptions,
   nats: ChaosNats | undefined,
 ): Promise<void> {
-  for (const [role, count] of [
-    ['api', apis],
-    ['worker', workers],
-  ] as const) {
+  const roles: readonly (readonly [Role, number])[] =
+    isEmbedded === true
+      ? [['all', 1]]
+      : [
+          ['api', apis],
+          ['worker', workers],
+        ]
+  for (const [role, count] of roles) {
     for (let number = 1; number <= count; number += 1) {
       const name = `${role} ${number}`
       const environment = (await nats?.addProcess(name)) ?? {}

@@ -7,12 +7,10 @@ const MAX_LINES = 50
 export async function stuckRuns(database: ChaosDatabase, wanted: number): Promise<string> {
   const rows = await database.read(
     `SELECT run_id, ensemble, status, state, owner, epoch, lost_owners, last_seq,
-       round(extract(epoch FROM due_at - clock_timestamp())::numeric, 1) AS due_in_s,
-       (SELECT round(extract(epoch FROM expires_at - clock_timestamp())::numeric, 1)
-        FROM tutti.leases WHERE leases.owner = runs.owner) AS lease_ends_in_s,
-       (SELECT count(*) FROM tutti.steps WHERE run = runs.id) AS steps,
+       ${database.dialect.stuckColumns},
        (SELECT count(*) FROM tutti.signals WHERE run = runs.id AND answer IS NULL) AS signals,
-       (SELECT string_agg(type, ' ' ORDER BY seq) FROM tutti.events
+       (SELECT string_agg(type, ' ' ORDER BY seq)
+        FROM (SELECT ${database.dialect.eventKey}, type FROM tutti.events) AS events
         WHERE run = runs.id AND seq > runs.last_seq - 6) AS last_events
      FROM tutti.runs WHERE state <> 'ended' AND id > ${database.lastEarlierRun} ORDER BY id`,
   )

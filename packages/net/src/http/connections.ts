@@ -16,7 +16,7 @@ import http from 'node:http'
 import https from 'node:https'
 
 import { NetworkError, toNetworkError } from './network-error.ts'
-import { defaultUserAgent } from './user-agent.ts'
+import { DEFAULT_USER_AGENT } from './user-agent.ts'
 
 import type { Readable } from 'node:stream'
 import type { NetworkGuard } from './network-guard.ts'
@@ -83,7 +83,7 @@ export class HttpConnections implements AsyncDisposable {
     const length = body === undefined ? {} : { 'content-length': body.byteLength }
     const options = {
       method,
-      headers: { 'user-agent': defaultUserAgent(), ...headers, ...length },
+      headers: { 'user-agent': DEFAULT_USER_AGENT, ...headers, ...length },
       agent: isSecure ? this.#secure() : this.#plain(),
       lookup: this.guard.lookup,
       ...(signal === undefined ? {} : { signal }),

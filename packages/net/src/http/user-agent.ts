@@ -1,13 +1,7 @@
 /** The User-Agent of requests. Services such as GitHub refuse requests without one. */
-import { createRequire } from 'node:module'
 
-let userAgent: string | undefined
+// Part of each bundle: a program that contains this package does not have its folder.
+import manifest from '../../package.json' with { type: 'json' }
 
-/** Returns `tutti/VERSION`, with the version of this package. */
-export function defaultUserAgent(): string {
-  // NOTE: this is the manifest of this package, found by its name from the sources and from the build.
-  const load = (): { readonly version: string } =>
-    createRequire(import.meta.url)('@tutti/net/package.json') as { readonly version: string }
-  userAgent ??= `tutti/${load().version}`
-  return userAgent
-}
+/** `tutti/VERSION`, with the version of this package. */
+export const DEFAULT_USER_AGENT = `tutti/${manifest.version}`
