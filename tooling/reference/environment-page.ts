@@ -2,9 +2,11 @@
 import {
   CLIENT_VARIABLES,
   SERVER_VARIABLES,
-  type VariableDoc,
+  describeDefault,
 } from '../../apps/server/src/environment/env-table.ts'
 import { code, page, table } from './markdown.ts'
+
+import type { Variable } from '../../apps/server/src/environment/variable.ts'
 
 /** Returns the text of `docs/reference/environment.md`. */
 export function environmentPage(): string {
@@ -17,23 +19,19 @@ export function environmentPage(): string {
     '',
     ...tableOf(SERVER_VARIABLES),
     '',
-    'The value of every variable whose name ends in `_KEY`, `_TOKEN`, `_SECRET` or `_PASSWORD`, and the passwords of the databases, are taken out of logs, events and errors.',
+    'Logs, events and errors do not contain the values of variables whose name ends in `_KEY`, `_TOKEN`, `_SECRET` or `_PASSWORD`, the keys of `TUTTI_API_KEYS`, the headers for collectors, and the passwords in URLs.',
     '',
     '## Commands',
     '',
-    'For the commands that talk to a server.',
+    'For the commands that talk to a server, and for all output to terminals.',
     '',
     ...tableOf(CLIENT_VARIABLES),
   ])
 }
 
-function tableOf(variables: readonly VariableDoc[]): readonly string[] {
+function tableOf(variables: readonly Variable[]): readonly string[] {
   return table(
     ['variable', 'default', 'meaning'],
-    variables.map(({ name, byDefault, meaning }) => [
-      name.split(', ').map(code).join(' '),
-      byDefault,
-      meaning,
-    ]),
+    variables.map((variable) => [code(variable.name), describeDefault(variable), variable.meaning]),
   )
 }

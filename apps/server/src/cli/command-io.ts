@@ -2,6 +2,7 @@
 import { VARIABLES } from '../environment/env.ts'
 
 import type { Readable, Writable } from 'node:stream'
+import type { ProcessVariables } from '../environment/env-table.ts'
 
 /** I/O of a command. */
 export interface CommandIo {
@@ -10,7 +11,7 @@ export interface CommandIo {
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number }
   /** Everything else: progress, advice, errors. */
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number }
-  readonly variables: NodeJS.ProcessEnv
+  readonly variables: ProcessVariables
   /** Working directory of the command. */
   readonly cwd: string
   /** Calls `listener` on SIGINT and SIGTERM. Returns a function that removes it. */

@@ -1,7 +1,11 @@
 /** Options of the commands that start a server. They take precedence over the environment. */
 import { Option, type Command } from 'commander'
 
-import { SERVER_VARIABLES, formatVariableHelp } from '../environment/env-table.ts'
+import {
+  SERVER_VARIABLES,
+  formatVariableHelp,
+  type ProcessVariables,
+} from '../environment/env-table.ts'
 import { parsePort } from './option-values.ts'
 
 /** Values of the options. */
@@ -28,8 +32,8 @@ export function withServerOptions(command: Command): Command {
 /** Returns the environment with the values of the options. */
 export function serverVariables(
   { host, port, config }: ServerOptions,
-  variables: NodeJS.ProcessEnv,
-): NodeJS.ProcessEnv {
+  variables: ProcessVariables,
+): ProcessVariables {
   const given = { HOST: host, PORT: port, TUTTI_CONFIG: config }
   const set = Object.entries(given).filter(([, value]) => value !== undefined)
   return { ...variables, ...Object.fromEntries(set) }

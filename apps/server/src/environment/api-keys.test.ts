@@ -39,7 +39,7 @@ describe('readApiKeys', () => {
 
   it('returns no keys for an empty list, and skips empty entries', () => {
     const problems: string[] = []
-    expect([undefined, '', ' , ,'].map((list) => readApiKeys(list, problems))).toEqual([[], [], []])
+    expect(['', ' , ,'].map((list) => readApiKeys(list, problems))).toEqual([[], []])
     expect(readApiKeys(` ${KEY} ,, b:${KEY}x `, problems)).toHaveLength(2)
     expect(problems).toEqual([])
   })

@@ -8,6 +8,8 @@
  */
 import { Scope } from '@tutti/protocol'
 
+import { parseList } from './variable.ts'
+
 /** A key from the environment. */
 export interface EnvironmentKey {
   readonly name: string
@@ -31,19 +33,22 @@ const ROLE = 'role='
 const NAME = /^[\w.-]{1,64}$/
 
 /** Parses the list, and adds its problems to `problems`. */
-export function readApiKeys(
-  list: string | undefined,
-  problems: string[],
-): readonly EnvironmentKey[] {
-  const parts = (list ?? '').split(',').map((part) => part.trim())
-  const keys = parts
-    .filter((part) => part !== '')
-    .map((part, index) => readKey(part, `key-${index + 1}`, problems))
+export function readApiKeys(list: string, problems: string[]): readonly EnvironmentKey[] {
+  const keys = parseList(list).map((part, index) => readKey(part, `key-${index + 1}`, problems))
   const names = keys.map(({ name }) => name)
   for (const name of new Set(names.filter((given, at) => names.indexOf(given) !== at))) {
     problems.push(`TUTTI_API_KEYS has two keys with the name "${name}"`)
   }
   return keys
+}
+
+/** Lists the keys and their hashes. */
+export function listKeySecrets(
+  keys: readonly { readonly key?: string | undefined; readonly sha256?: string | undefined }[],
+): readonly string[] {
+  return keys
+    .flatMap(({ key, sha256 }) => [key, sha256, sha256?.toLowerCase()])
+    .filter((secret) => secret !== undefined)
 }
 
 function readKey(text: string, unnamed: string, problems: string[]): EnvironmentKey {

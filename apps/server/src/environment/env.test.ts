@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest'
 
 import { readEnvironment } from './env.ts'
-import { readTelemetry } from './telemetry-env.ts'
 
 /** Export of traces without variables. */
-const NO_TELEMETRY = readTelemetry(() => undefined, [])
+const NO_TELEMETRY = {
+  isDisabled: false,
+  headers: {},
+  resource: {},
+  sampler: { followsParent: true, ratio: 1 },
+}
 
 describe('readEnvironment', () => {
   it('has a default for every setting', () => {
@@ -70,11 +74,11 @@ describe('readEnvironment', () => {
       ],
       ticketSecret: '0123456789abcdef0123456789abcdef',
       secrets: [
-        'first-key-of-length',
-        'second-key-of-length',
         '0123456789abcdef0123456789abcdef',
         'sk-1',
         'secret',
+        'first-key-of-length',
+        'second-key-of-length',
       ],
       providers: ['openai'],
       logLevel: 'debug',
@@ -103,12 +107,12 @@ describe('readEnvironment', () => {
         code: 'CONFIG_INVALID',
         details: {
           problems: [
-            'Key "key-1" of TUTTI_API_KEYS must have at least 16 characters and no spaces',
-            'PORT must be a number from 0 to 65535, got "80a"',
-            'TUTTI_ROLE must be "all", "api" or "worker", got "boss"',
+            'PORT must be an integer from 0 to 65535, got "80a"',
             'TUTTI_SQLITE_SYNC must be "full" or "normal", got "off"',
             'DATABASE_URL must be a URL such as postgres://user:password@host:5432/database',
             'DATABASE_LISTEN_URL must be a URL such as postgres://user:password@host:5432/database',
+            'TUTTI_ROLE must be "all", "api" or "worker", got "boss"',
+            'Key "key-1" of TUTTI_API_KEYS must have at least 16 characters and no spaces',
             'TUTTI_TICKET_SECRET must have at least 32 characters, got 6',
           ],
         },
@@ -127,7 +131,7 @@ describe('readEnvironment', () => {
   })
 
   it('lists as secrets the variables with secret names, and the passwords of databases', () => {
-    const { secrets } = readEnvironment({
+    const variables: Readonly<Record<string, string>> = {
       STRIPE_KEY: 'stripe-value',
       github_token: 'github-value',
       MY_SECRET: ' my-value ',
@@ -139,7 +143,8 @@ describe('readEnvironment', () => {
       DATABASE_READ_URL: 'postgres://user:read-word@db/tutti',
       NATS_URL: 'nats://user:nats-word@one:4222,nats://other:nats-two@two:4222',
       TUTTI_API_KEYS: `a:plain-key-of-length,b:sha256:${'AB'.repeat(32)}`,
-    })
+    }
+    const { secrets } = readEnvironment(variables)
     expect(secrets.toSorted()).toEqual(
       [
         'plain-key-of-length',
@@ -177,7 +182,7 @@ describe('readEnvironment', () => {
     expect(nats).toEqual({ servers: NATS_URL, prefix: 'tutti', replicas: 3 })
     const wrong = { NATS_URL: 'http://one', TUTTI_NATS_PREFIX: 'a.b', TUTTI_NATS_REPLICAS: '2' }
     expect(() => readEnvironment(wrong)).toThrow(
-      /NATS_URL must be.*\n.*without DATABASE_URL.*\n.*TUTTI_NATS_PREFIX must.*\n.*TUTTI_NATS_REPLICAS must be 1, 3 or 5, got "2"/,
+      /NATS_URL must be.*\n.*TUTTI_NATS_REPLICAS must be "1", "3" or "5", got "2"\n.*TUTTI_NATS_PREFIX must.*\n.*NATS_URL is set without DATABASE_URL/,
     )
   })
 

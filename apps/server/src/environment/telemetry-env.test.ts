@@ -2,17 +2,13 @@ import { describe, expect, it } from 'vitest'
 
 import { readEnvironment } from './env.ts'
 import { listServerSecrets } from '../start/list-secrets.ts'
-import { readTelemetry, listTelemetrySecrets } from './telemetry-env.ts'
+import { listTelemetrySecrets } from './telemetry-env.ts'
 
-type Variables = Readonly<Record<string, string>>
+import type { ProcessVariables } from './env-table.ts'
 
-function read(variables: Variables) {
-  const problems: string[] = []
-  const telemetry = readTelemetry((name) => variables[name], problems)
-  return { ...telemetry, problems }
-}
+const read = (variables: ProcessVariables) => readEnvironment(variables).telemetry
 
-describe('readTelemetry', () => {
+describe('toTelemetry', () => {
   it('sends no traces by default', () => {
     expect(read({})).toEqual({
       isDisabled: false,
@@ -21,7 +17,6 @@ describe('readTelemetry', () => {
       serviceName: undefined,
       resource: {},
       sampler: { followsParent: true, ratio: 1 },
-      problems: [],
     })
   })
 
@@ -37,7 +32,7 @@ describe('readTelemetry', () => {
       'http://t/in',
     ],
   ] as const)('reads %o as the address %s', (variables, url) => {
-    expect(read(variables)).toMatchObject({ tracesUrl: url, problems: [] })
+    expect(read(variables)).toMatchObject({ tracesUrl: url })
   })
 
   it('reads lists of pairs, and prefers the variables for traces', () => {
@@ -52,7 +47,6 @@ describe('readTelemetry', () => {
       headers: { authorization: 'Bearer abc', x: 'a=b' },
       resource: { team: 'blue' },
       serviceName: 'crew',
-      problems: [],
     })
   })
 
@@ -62,7 +56,7 @@ describe('readTelemetry', () => {
     [{ OTEL_TRACES_EXPORTER: 'none' }, true],
     [{ OTEL_TRACES_EXPORTER: 'otlp' }, false],
   ] as const)('reads %o as disabled: %s', (variables, isDisabled) => {
-    expect(read(variables)).toMatchObject({ isDisabled, problems: [] })
+    expect(read(variables)).toMatchObject({ isDisabled })
   })
 
   it.each([
@@ -79,33 +73,51 @@ describe('readTelemetry', () => {
       const given = arg === undefined ? {} : { OTEL_TRACES_SAMPLER_ARG: arg }
       expect(read({ OTEL_TRACES_SAMPLER: name, ...given })).toMatchObject({
         sampler: { followsParent, ratio },
-        problems: [],
       })
     },
   )
 
   it('reports every invalid variable, without secrets', () => {
-    const { problems } = read({
+    const variables = {
+      OTEL_TRACES_EXPORTER: 'zipkin',
       OTEL_EXPORTER_OTLP_ENDPOINT: 'user:secret@collector',
       OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
       OTEL_EXPORTER_OTLP_HEADERS: 'secret',
       OTEL_RESOURCE_ATTRIBUTES: 'a=%',
-      OTEL_TRACES_EXPORTER: 'zipkin',
       OTEL_TRACES_SAMPLER: 'jaeger_remote',
-    })
-    expect(problems.map((problem) => problem.split(' ')[0])).toEqual([
-      'OTEL_TRACES_EXPORTER',
-      'OTEL_EXPORTER_OTLP_PROTOCOL',
-      'OTEL_EXPORTER_OTLP_ENDPOINT',
-      'OTEL_EXPORTER_OTLP_HEADERS',
-      'OTEL_RESOURCE_ATTRIBUTES',
-      'OTEL_TRACES_SAMPLER',
-    ])
-    expect(problems.join('\n')).not.toContain('secret')
-    const ratio = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '7' }
-    expect(read(ratio).problems).toEqual([
-      'OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1, got "7"',
-    ])
+      OTEL_TRACES_SAMPLER_ARG: '7',
+    }
+    expect(() => read(variables)).toThrow(
+      expect.objectContaining({
+        details: {
+          problems: [
+            'OTEL_TRACES_EXPORTER must be "otlp" or "none", got "zipkin"',
+            'OTEL_EXPORTER_OTLP_HEADERS must be a list such as key=value,key=value with URL-encoded values',
+            'OTEL_RESOURCE_ATTRIBUTES must be a list such as key=value,key=value with URL-encoded values',
+            expect.stringMatching(
+              /^OTEL_TRACES_SAMPLER must be "always_on".* or ".*, got "jaeger_remote"$/,
+            ),
+            'OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1, got "7"',
+            'OTEL_EXPORTER_OTLP_PROTOCOL must start with "http/", as traces are sent as JSON over HTTP, got "grpc"',
+            'OTEL_EXPORTER_OTLP_ENDPOINT must be a URL such as http://localhost:4318',
+          ],
+        },
+      }),
+    )
+  })
+
+  it('does not check the variables for all signals that those for traces replace', () => {
+    expect(
+      read({
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317',
+        OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://t/in',
+        OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+        OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json',
+      }),
+    ).toMatchObject({ tracesUrl: 'http://t/in' })
+    expect(() => read({ OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'grpc' })).toThrow(
+      'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL must start with "http/"',
+    )
   })
 
   it('lists the headers and passwords of a collector as secrets', () => {
@@ -113,7 +125,7 @@ describe('readTelemetry', () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://me:pass%2Dword@collector',
       OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20abcdefgh12,x=short',
     })
-    expect(secrets).toEqual(['Bearer abcdefgh12', 'abcdefgh12', 'pass-word'])
+    expect(secrets).toEqual(['pass%2Dword', 'pass-word', 'Bearer abcdefgh12', 'abcdefgh12'])
     expect(listTelemetrySecrets({}, [undefined, 'http://collector'])).toEqual([])
     const telemetry = { traces: { url: 'http://c', headers: { key: 'of-the-config' } } }
     expect(listServerSecrets({ telemetry }, { secrets: ['other'] })).toEqual([

@@ -1,4 +1,5 @@
 /** Pure: lists the secrets that a server knows. */
+import { listKeySecrets } from '../environment/api-keys.ts'
 import { listTelemetrySecrets } from '../environment/telemetry-env.ts'
 
 import type { TuttiConfig } from '../config/config.ts'
@@ -14,12 +15,15 @@ export function listServerSecrets(
   }: Pick<TuttiConfig, 'auth' | 'webhooks' | 'secrets' | 'telemetry'>,
   environment: Pick<Environment, 'secrets'>,
 ): readonly string[] {
-  const ofKeys = keys.flatMap(({ key, sha256 }) =>
-    [key, sha256, sha256?.toLowerCase()].filter((secret) => secret !== undefined),
-  )
   const ofWebhooks = Object.values(webhooks).map(({ secret }) => secret)
   const ofTraces =
     typeof traces === 'object' ? listTelemetrySecrets(traces.headers ?? {}, [traces.url]) : []
-  const all = [...environment.secrets, ...ofKeys, ...ofWebhooks, ...ofTraces, ...secrets]
+  const all = [
+    ...environment.secrets,
+    ...listKeySecrets(keys),
+    ...ofWebhooks,
+    ...ofTraces,
+    ...secrets,
+  ]
   return [...new Set(all)]
 }

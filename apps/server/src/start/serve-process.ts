@@ -18,6 +18,7 @@ import { watchParent } from './watch-parent.ts'
 
 import type { CommandIo } from '../cli/command-io.ts'
 import type { TuttiConfig } from '../config/config.ts'
+import type { ProcessVariables } from '../environment/env-table.ts'
 
 /**
  * Starts a server that lives as long as the process. Returns true when it accepts requests, and false when it could not
@@ -76,7 +77,7 @@ export interface FailedStart {
 
 /** Starts a server from environment variables and the config file that they name. Never throws. */
 export async function openConfiguredServer(
-  variables: NodeJS.ProcessEnv,
+  variables: ProcessVariables,
   { createLogger, onNotice, drainTimeoutMs }: OpenOptions,
 ): Promise<OpenResult> {
   limitMemory()
@@ -113,7 +114,7 @@ export async function openConfiguredServer(
 export async function startReporting(
   config: TuttiConfig,
   environment: Environment,
-  { variables, logger }: { readonly variables: NodeJS.ProcessEnv; readonly logger: Logger },
+  { variables, logger }: { readonly variables: ProcessVariables; readonly logger: Logger },
 ): Promise<RunningServer> {
   const server = await startServer(config, environment, logger)
   logRetention(config, logger)
@@ -127,7 +128,7 @@ export async function startReporting(
 /** Logs the warnings of `tutti doctor` that would make the first run fail, but not the start. */
 async function logWarnings(
   config: TuttiConfig,
-  { variables, logger }: { readonly variables: NodeJS.ProcessEnv; readonly logger: Logger },
+  { variables, logger }: { readonly variables: ProcessVariables; readonly logger: Logger },
 ): Promise<void> {
   const findings = [
     ...checkVariables(variables),
@@ -160,7 +161,7 @@ function withDrainTimeout(config: TuttiConfig, drainTimeoutMs: number | undefine
   return { ...config, limits: { ...config.limits, drainTimeoutMs } }
 }
 
-function stopOnSignals(server: RunningServer, variables: NodeJS.ProcessEnv): void {
+function stopOnSignals(server: RunningServer, variables: ProcessVariables): void {
   let stoppingSince: number | undefined
   const stop = (): void => {
     if (stoppingSince === undefined) {

@@ -7,6 +7,7 @@
  * Other parents are not watched: `nohup`, systemd and other supervisors stop a server with a signal.
  */
 import { readFileSync } from 'node:fs'
+import type { ProcessVariables } from '../environment/env-table.ts'
 
 /** Time between two checks, in milliseconds. */
 const POLL_MS = 500
@@ -17,7 +18,7 @@ const SHELL = /^(?:ash|bash|busybox|dash|ksh|sh|zsh)$/
  * Calls `onGone` once when the package manager has ended. Does not watch in a process that no package manager started,
  * or that is in the background already. Returns a function that stops watching.
  */
-export function watchParent(variables: NodeJS.ProcessEnv, onGone: () => void): () => void {
+export function watchParent(variables: ProcessVariables, onGone: () => void): () => void {
   // npm, pnpm, yarn and bun set it for the scripts that they run. On Windows, the parent id of an orphan does not change.
   const isScript = variables['npm_lifecycle_event'] !== undefined
   if (!isScript || process.platform === 'win32' || process.ppid === 1) return () => undefined

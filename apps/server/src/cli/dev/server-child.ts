@@ -2,13 +2,14 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 
 import { SERVE, type FromServer, type ToServer } from './dev-messages.ts'
+import type { ProcessVariables } from '../../environment/env-table.ts'
 
 /** Time that a process has to stop before it is killed, in milliseconds. Killing it is safe: finished steps are on disk. */
 const STOP_LIMIT_MS = 5_000
 
 /** Options of a server process. */
 export interface ServerChildOptions {
-  readonly variables: NodeJS.ProcessEnv
+  readonly variables: ProcessVariables
   readonly cwd: string
   readonly onMessage: (message: FromServer) => void
   /** Called when the process has ended, with its exit code or the signal that ended it. */

@@ -7,13 +7,18 @@ import { providerFacts } from '@tutti/langchain'
 import { suggest } from '@tutti/protocol'
 
 import { findingsFor, type Finding } from './finding.ts'
-import { CLIENT_VARIABLES, SERVER_VARIABLES } from '../../environment/env-table.ts'
+import {
+  CLIENT_VARIABLES,
+  SERVER_VARIABLES,
+  type ProcessVariables,
+} from '../../environment/env-table.ts'
+import { isSet } from '../../environment/env.ts'
 import { listModels, pricesFor } from '../../start/prices.ts'
 
 import type { TuttiConfig } from '../../config/config.ts'
 
 /** Warns of each unknown variable whose name starts with TUTTI_. */
-export function checkVariables(variables: NodeJS.ProcessEnv): readonly Finding[] {
+export function checkVariables(variables: ProcessVariables): readonly Finding[] {
   const { warning } = findingsFor('environment')
   const known = [...SERVER_VARIABLES, ...CLIENT_VARIABLES].map(({ name }) => name)
   return Object.keys(variables)
@@ -38,7 +43,7 @@ export function checkInputs({ ensembles }: Pick<TuttiConfig, 'ensembles'>): read
 
 /** Facts that the check of models needs in addition to the config. */
 export interface ModelCheckContext {
-  readonly variables: NodeJS.ProcessEnv
+  readonly variables: ProcessVariables
   /** Whether an npm package can be imported. @default looks next to this program and in the working directory */
   readonly isInstalled?: (name: string) => boolean
 }
@@ -74,7 +79,7 @@ export function checkModels(
     }
     const { keyVariable } = facts
     if (keyVariable === undefined) return ok(list)
-    if (isSet(variables[keyVariable])) return ok(`${list}; ${keyVariable} is set`)
+    if (isSet(variables, keyVariable)) return ok(`${list}; ${keyVariable} is set`)
     return warning(
       `${list}; ${keyVariable} is not set`,
       'Set it, unless the config passes the key in another way',
@@ -92,10 +97,6 @@ function canBeImported(name: string): boolean {
       return false
     }
   })
-}
-
-function isSet(value: string | undefined): boolean {
-  return value !== undefined && value.trim() !== ''
 }
 
 function identifyModel(model: ChatModel | string): Pick<ChatModel, 'provider' | 'name'> {

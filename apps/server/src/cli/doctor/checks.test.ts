@@ -56,11 +56,12 @@ describe('checkAccess', () => {
 })
 
 describe('checkModels', () => {
+  const variables: Readonly<Record<string, string>> = { OPENAI_API_KEY: 'sk-1', GROQ_API_KEY: ' ' }
   const check = (models: Readonly<Record<string, string>>, missing: readonly string[] = []) =>
     checkModels(
       { ensembles: [], models },
       {
-        variables: { OPENAI_API_KEY: 'sk-1', GROQ_API_KEY: ' ' },
+        variables,
         isInstalled: (name) => !missing.includes(name),
       },
     ).map(({ level, message, advice = '' }) => [level, message, advice] as const)

@@ -33,10 +33,11 @@ import { findingsFor, type Finding } from './finding.ts'
 import { tryStart, type TriedStart } from './try-start.ts'
 
 import type { TuttiConfig } from '../../config/config.ts'
+import type { ProcessVariables } from '../../environment/env-table.ts'
 
 /** Inputs of the checks. */
 export interface DoctorFacts {
-  readonly variables: NodeJS.ProcessEnv
+  readonly variables: ProcessVariables
   readonly cwd: string
   /** Address of a server to check in addition to the local one; undefined for none. */
   readonly url: string | undefined
@@ -139,7 +140,7 @@ function readEnvFile(cwd: string): readonly Finding[] {
   }
 }
 
-function checkEnvironment(variables: NodeJS.ProcessEnv) {
+function checkEnvironment(variables: ProcessVariables) {
   const { ok, problem } = findingsFor('environment')
   try {
     const environment = readEnvironment(variables)

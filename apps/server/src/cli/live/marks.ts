@@ -1,6 +1,7 @@
 /** Pure: the symbols of the view. */
 import type { TaskStatus } from '@tutti/protocol'
 import type { Style } from './line.ts'
+import type { ProcessVariables } from '../../environment/env-table.ts'
 
 /** Symbols for statuses, tool calls and text. */
 export interface Marks {
@@ -49,7 +50,7 @@ export const TASK_STATUS_STYLES: Readonly<Record<TaskStatus, Style>> = {
 }
 
 /** Returns the symbols that the terminal can show: the Linux console and the old Windows console support few. */
-export function marksFor(variables: NodeJS.ProcessEnv, platform: NodeJS.Platform): Marks {
+export function marksFor(variables: ProcessVariables, platform: NodeJS.Platform): Marks {
   const isOldWindows =
     platform === 'win32' &&
     variables['WT_SESSION'] === undefined &&
