@@ -7,7 +7,7 @@
  * C3 A failure becomes a result that the model reads, with the output that arrived. A cancel is thrown, and so is a
  *    decision of a reviewer about the run.
  */
-import { ToolResult, limitText, parseExactJson, sleep, toPlainJson } from '@tutti/core'
+import { backoffMs, ToolResult, limitText, parseExactJson, sleep, toPlainJson } from '@tutti/core'
 import { AgentTry, type TryEnd } from './agent-try.ts'
 
 import { toJsonText } from './json-text.ts'
@@ -48,9 +48,8 @@ function delayMs(
   { retryAfterMs }: FailedTry,
   retryIndex: number,
 ): number {
-  // Up to a quarter is random, so that callers do not retry at the same moment.
-  const growing = retryDelayMs * 2 ** retryIndex * (1 - Math.random() / 4)
-  return Math.min(MAX_RETRY_DELAY_MS, retryAfterMs ?? growing)
+  const limits = { firstMs: retryDelayMs, maxMs: MAX_RETRY_DELAY_MS, jitter: 0.25 }
+  return Math.min(MAX_RETRY_DELAY_MS, retryAfterMs ?? backoffMs(retryIndex, limits))
 }
 
 function toResult(

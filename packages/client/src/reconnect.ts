@@ -1,25 +1,24 @@
-/** Pure: decides about reconnects and their delays. */
-import type { TuttiClientError } from './errors.ts'
+/** Decides about reconnects and their delays. */
+import { backoffMs } from '@tutti/protocol'
 
-/** Parameters of the backoff. */
-export interface BackoffOptions {
-  readonly baseDelayMs: number
-  readonly maxDelayMs: number
-  /** Returns a number from 0 up to 1. */
-  readonly random: () => number
-}
+import type { TuttiClientError } from './errors.ts'
+import type { ResolvedClientOptions } from './options.ts'
+
+/** Random share of a delay: clients that lost the same server do not reconnect at the same time. */
+const JITTER = 0.5
 
 /**
- * Returns the wait before attempt number `attempt` (from 1), in whole milliseconds: between half of a ceiling and the
- * ceiling, which begins at `baseDelayMs` and doubles up to `maxDelayMs`. The random half keeps clients that lost the
- * same server from reconnecting at the same time.
+ * Returns the delay before attempt number `attempt` (from 1) after `error`, in milliseconds: the one that the server
+ * requests, if it is longer than the backoff.
  */
-export function backoffMs(
+export function retryDelayMs(
   attempt: number,
-  { baseDelayMs, maxDelayMs, random }: BackoffOptions,
+  error: TuttiClientError,
+  { reconnect, random }: Pick<ResolvedClientOptions, 'reconnect' | 'random'>,
 ): number {
-  const ceiling = Math.min(maxDelayMs, baseDelayMs * 2 ** (attempt - 1))
-  return Math.round(ceiling / 2 + (random() * ceiling) / 2)
+  const { baseDelayMs: firstMs, maxDelayMs: maxMs } = reconnect
+  const ownMs = backoffMs(attempt - 1, { firstMs, maxMs, jitter: JITTER, random })
+  return Math.max(ownMs, error.retryAfterMs ?? 0)
 }
 
 /**

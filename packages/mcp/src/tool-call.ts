@@ -6,7 +6,7 @@
  * S2 A question for anything other than values fails the call.
  * S3 An error of the caller's `ask` fails the call with that error.
  */
-import { sleep, type Clock } from '@tutti/core'
+import { backoffMs, sleep, type Clock } from '@tutti/core'
 
 import { toRawArguments } from './exact-messages.ts'
 import { McpError } from './mcp-error.ts'
@@ -45,9 +45,8 @@ export interface McpCallOptions {
 /** Maximum number of repetitions with answers, because a server may ask forever. */
 const MAX_ROUNDS = 100
 
-/** Delay before a call that the server only wants repeated, in milliseconds; it doubles up to `MAX_PAUSE_MS`. */
-const FIRST_PAUSE_MS = 250
-const MAX_PAUSE_MS = 8_000
+/** Delays before a call that the server only wants repeated. */
+const BACKOFF = { firstMs: 250, maxMs: 8_000 }
 
 /** Disables the time limit of the SDK, which is 60 s; the caller limits the call with its signal. */
 const LONGEST_TIMER_MS = 2_147_483_647
@@ -137,8 +136,7 @@ export class McpToolCall {
       const { inputRequests = {}, requestState } = result
       const inputResponses = await this.#answerAll(inputRequests)
       if (inputResponses === undefined) {
-        const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** round)
-        await sleep(clock, pauseMs, this.#request.signal)
+        await sleep(clock, backoffMs(round, BACKOFF), this.#request.signal)
       }
       answers = {
         ...(inputResponses === undefined ? {} : { inputResponses }),

@@ -12,7 +12,7 @@
  * Q3 `MAX_LOST` failed polls in a row are a lost connection, and so is a task that the agent no longer knows. An
  *    error that the agent sends is final.
  */
-import { sleep, type Clock, type Logger } from '@tutti/core'
+import { backoffMs, sleep, type Clock, type Logger } from '@tutti/core'
 import { AgentError } from '@tutti/agent-call'
 
 import {
@@ -33,11 +33,8 @@ export const MAX_SUBSCRIPTIONS = 3
 /** Maximum number of polls in a row without an answer. */
 export const MAX_LOST = 5
 
-/** Delay before the second poll in milliseconds; it doubles with each. */
-const FIRST_POLL_MS = 500
-
-/** Maximum delay between two polls in milliseconds. */
-const MAX_POLL_MS = 5_000
+/** Delays between two polls. */
+const POLL_BACKOFF = { firstMs: 500, maxMs: 5_000 }
 
 /** Context of sending a message. */
 export interface AskContext {
@@ -118,14 +115,15 @@ async function* follow(
   const { taskId } = record
   if (taskId === undefined) throw noAnswer()
   let { subscriptions } = options
-  let waitMs = subscriptions > 0 ? 0 : FIRST_POLL_MS
-  for (let lost = 0; ; waitMs = Math.min(MAX_POLL_MS, Math.max(FIRST_POLL_MS, waitMs * 2))) {
-    if (waitMs > 0) await sleep(clock, waitMs, signal)
+  // Number of delays so far; the first subscription, and one after new objects, needs none.
+  let delays = subscriptions > 0 ? -1 : 0
+  for (let lost = 0; ; delays += 1) {
+    if (delays >= 0) await sleep(clock, backoffMs(delays, POLL_BACKOFF), signal)
     signal.throwIfAborted()
     if (subscriptions > 0) {
       const { isRefused, news } = yield* subscribe(taskId, context)
       // The first object is the snapshot.
-      if (news > 1) [subscriptions, waitMs] = [MAX_SUBSCRIPTIONS, 0]
+      if (news > 1) [subscriptions, delays] = [MAX_SUBSCRIPTIONS, -1]
       else subscriptions = isRefused ? 0 : subscriptions - 1
       if (record.isSettled) return
     }

@@ -25,7 +25,7 @@ import { openScope, type CallScope } from '../call-scope.ts'
 import { TuttiClientError } from '../errors.ts'
 import { answerError } from '../http/read-answer.ts'
 import { readBodyText, send, type RouteRequest } from '../http/send.ts'
-import { backoffMs, canReconnect } from '../reconnect.ts'
+import { canReconnect, retryDelayMs } from '../reconnect.ts'
 import { decodeEvent, type DecodedEvent } from './decode-event.ts'
 import { placeEvent, resumePoint, startCursor, type EventCursor } from './event-cursor.ts'
 import { readFrames } from './read-frames.ts'
@@ -151,11 +151,9 @@ class RunStream<Wanted extends LoggedRunEvent> {
 
   /** Waits before the next attempt. @throws {TuttiClientError} `error` when no attempt is left. */
   async beforeNextTry(error: TuttiClientError): Promise<void> {
-    const { reconnect, random } = this.#settings
     if (this.#attempt >= this.#maxRetries) throw error
     this.#attempt += 1
-    const wait = backoffMs(this.#attempt, { ...reconnect, random })
-    const delayMs = Math.max(wait, error.retryAfterMs ?? 0)
+    const delayMs = retryDelayMs(this.#attempt, error, this.#settings)
     this.report({ status: 'reconnecting', delayMs, error })
     await this.#life.pause(delayMs)
   }

@@ -10,7 +10,7 @@ import { findExcessProblems } from '@tutti/protocol'
 
 import { openScope, type CallScope } from '../call-scope.ts'
 import { TuttiClientError } from '../errors.ts'
-import { backoffMs } from '../reconnect.ts'
+import { retryDelayMs } from '../reconnect.ts'
 import { answerError, type HttpAnswer } from './read-answer.ts'
 import { readBodyText, send, type RouteRequest } from './send.ts'
 
@@ -47,7 +47,7 @@ export async function exchange(
   settings: ResolvedClientOptions,
   { signal, timeoutMs, serverTimeMs = 0, isSafe, alsoGood, ...request }: Exchange,
 ): Promise<HttpAnswer> {
-  const { clock, reconnect, random } = settings
+  const { clock } = settings
   const limitMs = checkTimeLimit(timeoutMs ?? settings.timeoutMs) + serverTimeMs
   const deadline = clock.elapsed() + limitMs
   const repeats = (isSafe ?? request.method === 'GET') ? settings.maxRepeats : 0
@@ -59,10 +59,7 @@ export async function exchange(
     for (let attempt = 1; attempt <= repeats; attempt += 1) {
       const outcome = await toOutcome(once())
       if (outcome.ok) return outcome.answer
-      const delayMs = Math.max(
-        backoffMs(attempt, { ...reconnect, random }),
-        outcome.error.retryAfterMs ?? 0,
-      )
+      const delayMs = retryDelayMs(attempt, outcome.error, settings)
       if (clock.elapsed() + delayMs >= deadline) throw outcome.error
       await scope.pause(delayMs)
     }

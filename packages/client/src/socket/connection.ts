@@ -15,7 +15,7 @@
  */
 import { openScope, type CallScope } from '../call-scope.ts'
 import { TuttiClientError } from '../errors.ts'
-import { backoffMs, canReconnect } from '../reconnect.ts'
+import { canReconnect, retryDelayMs } from '../reconnect.ts'
 import { openSocket, throwHandshakeFailure, type SocketOpener } from './open-socket.ts'
 import { Requests } from './requests.ts'
 import { readSocket } from './run-socket.ts'
@@ -198,11 +198,9 @@ export class Connection {
   }
 
   async #beforeNextTry(error: TuttiClientError): Promise<void> {
-    const { reconnect, random } = this.#settings
-    if (this.#attempt >= reconnect.maxRetries) throw error
+    if (this.#attempt >= this.#settings.reconnect.maxRetries) throw error
     this.#attempt += 1
-    const wait = backoffMs(this.#attempt, { ...reconnect, random })
-    const delayMs = Math.max(wait, error.retryAfterMs ?? 0)
+    const delayMs = retryDelayMs(this.#attempt, error, this.#settings)
     this.#report({ status: 'reconnecting', delayMs, error })
     await this.#life.pause(delayMs)
   }

@@ -10,7 +10,7 @@
  * API-T4 Memory is bounded: while 10,000 entries wait, new ones are logged instead.
  * API-T5 `flush` resolves when all entries recorded before it are stored or logged.
  */
-import { sleep, type Clock, type Logger } from '@tutti/core'
+import { backoffMs, sleep, type Clock, type Logger } from '@tutti/core'
 
 import type { AuditLog, NewAuditEntry } from '@tutti/runs'
 
@@ -37,8 +37,7 @@ const MAX_WAITING = 10_000
 
 /** Number of tries; with pauses that double from 250 ms to 30 s they take about two minutes. */
 const MAX_TRIES = 10
-const FIRST_PAUSE_MS = 250
-const LONGEST_PAUSE_MS = 30_000
+const BACKOFF = { firstMs: 250, maxMs: 30_000 }
 
 /** Number of entries between two trims. */
 const TRIM_EVERY = 1_000
@@ -113,7 +112,7 @@ export class AuditTrail {
           return
         }
         if (tries === 1) logger.warn('Failed to store audit entries; retrying', { error })
-        await sleep(clock, Math.min(FIRST_PAUSE_MS * 2 ** (tries - 1), LONGEST_PAUSE_MS), signal)
+        await sleep(clock, backoffMs(tries - 1, BACKOFF), signal)
       }
     }
   }

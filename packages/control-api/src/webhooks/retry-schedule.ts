@@ -1,4 +1,5 @@
-/** Retry schedule of failed deliveries. Pure. */
+/** Retry schedule of failed deliveries. */
+import { withJitter } from '@tutti/protocol'
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -24,9 +25,9 @@ const JITTER = 0.1
  * Returns the time to the next attempt in milliseconds; undefined after the last attempt.
  *
  * @param attempt number of the failed attempt, from 1.
- * @param random number from 0 to 1.
+ * @param random returns a number from 0 up to 1.
  */
-export function nextAttemptInMs(attempt: number, random: number): number | undefined {
+export function nextAttemptInMs(attempt: number, random?: () => number): number | undefined {
   const wait = WAITS[attempt - 1]
-  return wait === undefined ? undefined : Math.round(wait * (1 + JITTER * random))
+  return wait === undefined ? undefined : withJitter(wait, { jitter: JITTER, random })
 }

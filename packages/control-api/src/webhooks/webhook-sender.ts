@@ -201,6 +201,6 @@ function wants({ events }: Webhook, { type }: WebhookDelivery): boolean {
 }
 
 function retryLater({ attempt }: ClaimedDelivery, reason: string): DeliveryEnd {
-  const dueInMs = nextAttemptInMs(attempt, Math.random())
+  const dueInMs = nextAttemptInMs(attempt)
   return dueInMs === undefined ? { kind: 'given_up', reason } : { kind: 'retry', dueInMs, reason }
 }

@@ -127,7 +127,6 @@ async function recoverFromFailure(
     retries,
     maxRetries: scope.run.ensemble.modelRetries,
     maxRetryAfterMs: scope.run.ensemble.maxRetryAfterMs,
-    random: Math.random(),
   })
   const next = retryInMs === undefined ? chain.next() : undefined
   emitFailed(scope, { ...call, error, latencyMs, retryInMs, next })

@@ -3,18 +3,18 @@ import { expect, it } from 'vitest'
 import { DEFAULT_MODEL_RETRIES, computeModelRetryDelay } from './retry-delay.ts'
 
 const PASSING = { retryable: true, details: undefined }
-const FIRST = { retries: 0, maxRetries: 1, random: 0 }
+const FIRST = { retries: 0, maxRetries: 1, random: () => 1 }
 
 it('computeModelRetryDelay doubles the wait, up to eight seconds', () => {
   const waits = [0, 1, 2, 3, 4, 5, 2_000].map((retries) =>
-    computeModelRetryDelay(PASSING, { retries, maxRetries: 2_001, random: 0 }),
+    computeModelRetryDelay(PASSING, { retries, maxRetries: 2_001, random: () => 1 }),
   )
   expect(waits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000])
 })
 
 it('computeModelRetryDelay subtracts up to a quarter at random', () => {
-  expect(computeModelRetryDelay(PASSING, { ...FIRST, random: 0.5 })).toBe(438)
-  expect(computeModelRetryDelay(PASSING, { ...FIRST, random: 1 })).toBe(375)
+  expect(computeModelRetryDelay(PASSING, { ...FIRST, random: () => 0.5 })).toBe(438)
+  expect(computeModelRetryDelay(PASSING, { ...FIRST, random: () => 0 })).toBe(375)
 })
 
 it('computeModelRetryDelay returns undefined for permanent failures and beyond the allowed number', () => {
@@ -32,7 +32,7 @@ it.each([
   [Infinity, undefined],
 ])('computeModelRetryDelay turns a requested wait of %d ms into %s', (retryAfterMs, delayMs) => {
   const failed = { retryable: true, details: { retryAfterMs } }
-  expect(computeModelRetryDelay(failed, { ...FIRST, random: 0.5 })).toBe(delayMs)
+  expect(computeModelRetryDelay(failed, { ...FIRST, random: () => 0.5 })).toBe(delayMs)
 })
 
 it.each([-1, NaN, '5', null])(

@@ -1,5 +1,5 @@
-/** Pure: decides whether a failed model call is repeated, and when. */
-import type { TuttiError } from '@tutti/core'
+/** Decides whether a failed model call is repeated, and when. */
+import { backoffMs, type TuttiError } from '@tutti/core'
 
 /** Limit on the retries of a model call. */
 export interface ModelRetries {
@@ -14,15 +14,14 @@ export const DEFAULT_MODEL_RETRIES: ModelRetries = { maxRetries: 2 }
 export interface RetryState extends ModelRetries {
   /** Number of retries so far. */
   readonly retries: number
-  /** Random number from 0 up to 1, to spread the calls of many processes. */
-  readonly random: number
+  /** Returns a number from 0 up to 1, to spread the calls of many processes. @default Math.random */
+  readonly random?: () => number
   /** Maximum wait that a provider can request, in milliseconds. @default 60000 */
   readonly maxRetryAfterMs?: number
 }
 
-/** First and longest wait, in milliseconds, as in the providers' own clients. */
-const FIRST_DELAY_MS = 500
-const MAX_DELAY_MS = 8_000
+/** Backoff of the providers' own clients. */
+const BACKOFF = { firstMs: 500, maxMs: 8_000, jitter: 0.25 }
 
 /**
  * Default maximum wait that a provider can request, in milliseconds; the official clients have the same
@@ -36,13 +35,17 @@ export const DEFAULT_MAX_RETRY_AFTER_MS = 60_000
  */
 export function computeModelRetryDelay(
   { retryable, details }: Pick<TuttiError, 'retryable' | 'details'>,
-  { retries, maxRetries, random, maxRetryAfterMs = DEFAULT_MAX_RETRY_AFTER_MS }: RetryState,
+  {
+    retries,
+    maxRetries,
+    random = Math.random,
+    maxRetryAfterMs = DEFAULT_MAX_RETRY_AFTER_MS,
+  }: RetryState,
 ): number | undefined {
   if (!retryable || retries >= maxRetries) return undefined
   const asked = details?.['retryAfterMs']
   if (typeof asked === 'number' && asked >= 0) {
     return asked <= maxRetryAfterMs ? asked : undefined
   }
-  const delayMs = Math.min(FIRST_DELAY_MS * 2 ** retries, MAX_DELAY_MS)
-  return Math.round(delayMs * (1 - random / 4))
+  return backoffMs(retries, { ...BACKOFF, random })
 }

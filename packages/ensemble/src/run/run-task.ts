@@ -287,7 +287,7 @@ class TaskRun {
     const leftMs = (task.budget?.maxDurationMs ?? Infinity) - this.#workedMs()
     const delayMs = computeModelRetryDelay(
       { retryable: true, details: undefined },
-      { retries: failures - 1, maxRetries: Infinity, random: Math.random() },
+      { retries: failures - 1, maxRetries: Infinity },
     )
     run.inFlight.pause()
     await sleep(run.clock, Math.max(0, Math.min(delayMs ?? 0, leftMs)), signal)

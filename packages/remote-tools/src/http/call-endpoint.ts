@@ -105,7 +105,6 @@ async function sendWithRetries(
         retryAfter: attempt.ok ? attempt.answer.headers.get('retry-after') : null,
         now: clock.now(),
         leftMs: timeoutMs - (clock.elapsed() - startedAt),
-        chance: Math.random(),
       },
       retries,
     )

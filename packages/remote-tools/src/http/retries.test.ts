@@ -8,7 +8,7 @@ const attempt: FailedAttempt = {
   attempts: 1,
   now: NOW,
   leftMs: 100_000,
-  chance: 1,
+  random: () => 1,
 }
 
 describe('[T2] the delay before the next attempt', () => {
@@ -22,8 +22,8 @@ describe('[T2] the delay before the next attempt', () => {
   })
 
   it('is random in its second half', () => {
-    expect(decideRetryDelay({ ...attempt, chance: 0 }, options)).toBe(250)
-    expect(decideRetryDelay({ ...attempt, chance: 0.5 }, options)).toBe(375)
+    expect(decideRetryDelay({ ...attempt, random: () => 0 }, options)).toBe(250)
+    expect(decideRetryDelay({ ...attempt, random: () => 0.5 }, options)).toBe(375)
   })
 
   it('is the delay that the server requires, even beyond the maximum of the tool', () => {

@@ -1,5 +1,5 @@
 /**
- * Decides whether a request is retried, and after which delay. Pure.
+ * Decides whether a request is retried, and after which delay.
  *
  * T1 Only a request that may be sent twice is retried, as its method or the author says.
  * T2 The delay is `Retry-After` if the server sends it. Otherwise it doubles with each attempt, and half of it is
@@ -7,7 +7,7 @@
  * T3 If the delay would outlast the call, the call fails without waiting.
  */
 
-import { findOptionProblems, type OptionNames } from '@tutti/core'
+import { backoffMs, findOptionProblems, type OptionNames } from '@tutti/core'
 import { readRetryAfter } from '@tutti/net'
 
 /** Reason for a retry: a status, or `network` if no response arrived. */
@@ -109,17 +109,17 @@ export interface FailedAttempt {
   readonly now: number
   /** Remaining time of the call, in milliseconds. */
   readonly leftMs: number
-  /** Random number from 0 to 1. */
-  readonly chance: number
+  /** Returns a number from 0 up to 1. @default Math.random */
+  readonly random?: () => number
 }
 
 /** Returns the delay before the next attempt, in milliseconds; undefined for no retry. */
 export function decideRetryDelay(
-  { reason, attempts, retryAfter, now, leftMs, chance }: FailedAttempt,
+  { reason, attempts, retryAfter, now, leftMs, random = Math.random }: FailedAttempt,
   { max, on, firstDelayMs, maxDelayMs }: ResolvedRetryOptions,
 ): number | undefined {
   if (attempts > max || !on.has(reason)) return undefined
-  const chosen = Math.min(maxDelayMs, firstDelayMs * 2 ** (attempts - 1)) * (0.5 + chance / 2)
-  const delayMs = readRetryAfter(retryAfter, now) ?? chosen
+  const limits = { firstMs: firstDelayMs, maxMs: maxDelayMs, jitter: 0.5, random }
+  const delayMs = readRetryAfter(retryAfter, now) ?? backoffMs(attempts - 1, limits)
   return delayMs < leftMs ? delayMs : undefined
 }

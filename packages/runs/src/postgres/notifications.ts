@@ -16,7 +16,7 @@
  *    to 500 ms. The first notification after a pause is sent at once. A fleet of more than 50 does not notify of events,
  *    whose few readers poll five times a second instead.
  */
-import { systemClock, type Logger } from '@tutti/core'
+import { backoffMs, systemClock, type Logger } from '@tutti/core'
 import { Client } from 'pg'
 
 import { NotificationHub } from '../feed/notification-hub.ts'
@@ -42,9 +42,8 @@ const POLL_MS = 5_000
 /** Number of intervals between polls while the process is idle. */
 const IDLE_POLLS = 24
 
-/** Delay before a reconnect, in milliseconds; doubled up to the longest. */
-const FIRST_WAIT_MS = 50
-const LONGEST_WAIT_MS = 2_000
+/** Delays before reconnects. */
+const BACKOFF = { firstMs: 50, maxMs: 2_000 }
 
 /** Returns the name of the channel on which every process of a schema listens. */
 export function toSharedChannel(schema: string): string {
@@ -69,7 +68,8 @@ export class PostgresNotifications {
   readonly #hub: NotificationHub
   #client: Client | undefined
   #isClosed = false
-  #waitMs = FIRST_WAIT_MS
+  /** Reconnects that were tried since the last connection. */
+  #reconnects = 0
   #stopWaiting: (() => void) | undefined
 
   constructor(options: PostgresNotificationsOptions) {
@@ -103,7 +103,7 @@ export class PostgresNotifications {
       destroy(client)
       throw error
     }
-    this.#waitMs = FIRST_WAIT_MS
+    this.#reconnects = 0
     this.#pollLater(client, 1)
   }
 
@@ -157,7 +157,7 @@ export class PostgresNotifications {
   }
 
   #openLater(): void {
-    this.#stopWaiting = systemClock.after(this.#waitMs, () => {
+    this.#stopWaiting = systemClock.after(backoffMs(this.#reconnects, BACKOFF), () => {
       this.open().then(
         () => {
           this.notify([{ kind: 'missed' }])
@@ -167,7 +167,7 @@ export class PostgresNotifications {
         },
       )
     })
-    this.#waitMs = Math.min(this.#waitMs * 2, LONGEST_WAIT_MS)
+    this.#reconnects += 1
   }
 }
 

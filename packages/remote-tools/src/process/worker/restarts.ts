@@ -6,6 +6,7 @@
  * B3 After more than `maxRestarts` failures it is not started for `COOL_DOWN_MS`, and then tried again.
  * B4 An answer resets the count.
  */
+import { backoffMs } from '@tutti/core'
 
 /** Consecutive failures. */
 export interface FailureRow {
@@ -19,11 +20,8 @@ export interface FailureRow {
 /** The state without a failure since the start or the last answer. */
 export const NO_FAILURES: FailureRow = { count: 0, lastAt: 0, reason: '' }
 
-/** Delay after the second failure, in milliseconds; the cause of a crash rarely disappears sooner. */
-const FIRST_WAIT_MS = 100
-
-/** Maximum delay, in milliseconds, because calls have time limits. */
-const LONGEST_WAIT_MS = 5_000
+/** Delays after the second failure: the cause of a crash rarely disappears sooner, and calls have time limits. */
+const BACKOFF = { firstMs: 100, maxMs: 5_000 }
 
 /** Pause after too many failures, in milliseconds: about the time that a person needs to fix the cause. */
 export const COOL_DOWN_MS = 30_000
@@ -48,6 +46,5 @@ export function decideStart(row: FailureRow, maxRestarts: number, now: number): 
     return { start: false, message }
   }
   if (row.count < 2) return { start: true, waitMs: 0 }
-  const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (row.count - 2))
-  return { start: true, waitMs: Math.max(0, waitMs - since) }
+  return { start: true, waitMs: Math.max(0, backoffMs(row.count - 2, BACKOFF) - since) }
 }
