@@ -96,7 +96,7 @@ export {
   type Problem,
 } from '@tutti/protocol'
 export { computeDigest, computeJsonDigest, formatCanonicalJson } from './digest/digest.ts'
-export { backoffMs } from '@tutti/protocol'
+export { backoffMs, BoundedMap } from '@tutti/protocol'
 export { isoNow, toIsoText, sleep, startTimer, systemClock, type Clock } from './clock.ts'
 export { toJsonForm, type JsonForm } from './json-form.ts'
 export { newId } from './new-id.ts'

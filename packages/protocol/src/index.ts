@@ -27,6 +27,7 @@ export { ErrorBody, ErrorCodeName } from './schemas/error-body.ts'
 
 // To read the time
 export { eventTime } from './event-time.ts'
+export { BoundedMap } from './bounded-map.ts'
 export { backoffMs, withJitter, type BackoffOptions, type JitterOptions } from './backoff.ts'
 export { startTimer, systemClock, type Clock } from './clock.ts'
 

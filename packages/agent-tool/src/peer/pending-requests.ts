@@ -3,6 +3,8 @@
  * connection was lost is the same request, whose answer is still awaited. Once a request has ended without an
  * answer, the same call is another request.
  */
+import { BoundedMap } from '@tutti/core'
+
 import { hashRequestId, type PeerReply } from './peer-request.ts'
 
 /** A request that was sent. */
@@ -13,17 +15,19 @@ export interface PendingRequest {
 }
 
 /** Maximum number of remembered calls, the newest; an older call counts as new. */
-const REMEMBERED_CALLS = 1_000
+const MAX_REMEMBERED_CALLS = 1_000
 
 /** The requests of one tool. */
 export class PendingRequests {
-  readonly #calls = new Map<string, { asked: PendingRequest; readonly round: number }>()
+  readonly #calls = new BoundedMap<string, { asked: PendingRequest; readonly round: number }>(
+    MAX_REMEMBERED_CALLS,
+  )
 
   /** Returns the request for a call, which `parts` identify. */
   find(parts: readonly (string | number)[], now: number): PendingRequest {
     const key = hashRequestId(parts)
     const { asked, round } = this.#calls.get(key) ?? this.#create(parts, { round: 0, now })
-    this.#remember(key, { asked, round })
+    this.#calls.set(key, { asked, round })
     return asked
   }
 
@@ -31,7 +35,7 @@ export class PendingRequests {
   end(parts: readonly (string | number)[], now: number): void {
     const key = hashRequestId(parts)
     const { round } = this.#calls.get(key) ?? { round: 0 }
-    this.#remember(key, this.#create(parts, { round: round + 1, now }))
+    this.#calls.set(key, this.#create(parts, { round: round + 1, now }))
   }
 
   #create(
@@ -39,13 +43,6 @@ export class PendingRequests {
     { round, now }: { readonly round: number; readonly now: number },
   ): { asked: PendingRequest; readonly round: number } {
     return { asked: { requestId: hashRequestId([...parts, round]), askedAt: now }, round }
-  }
-
-  #remember(key: string, call: { asked: PendingRequest; readonly round: number }): void {
-    this.#calls.delete(key)
-    this.#calls.set(key, call)
-    const [oldest] = this.#calls.keys()
-    if (this.#calls.size > REMEMBERED_CALLS && oldest !== undefined) this.#calls.delete(oldest)
   }
 }
 

@@ -6,6 +6,8 @@
  * S3 A subscription to every run passes on no event twice, and each open review once.
  * S4 A subscription to one run ends after its `run_result`.
  */
+import { BoundedMap } from '@tutti/protocol'
+
 import { TuttiClientError } from '../errors.ts'
 import { placeEvent, startCursor, type EventCursor } from '../events/event-cursor.ts'
 import { EventQueue } from './event-queue.ts'
@@ -15,7 +17,7 @@ import type { LoggedRunEvent, RunEvent, Subscribe } from '@tutti/protocol'
 /** Default maximum number of events that wait for a loop: some seconds of a run that streams fast. */
 const MAX_WAITING = 10_000
 
-/** Maximum number of runs whose last `seq` is remembered when every run is followed. */
+/** Maximum number of runs whose last `seq`, and of reviews that are remembered when every run is followed. */
 const MAX_MARKS = 10_000
 
 /** Maximum number of consecutive sockets that may miss the same event; after that the log itself is broken. */
@@ -43,8 +45,8 @@ export class Subscription {
   readonly #followed: FollowedEvents
   readonly #queue: EventQueue<LoggedRunEvent>
   /** Run → last `seq` that was passed on, when every run is followed. */
-  readonly #marks = new Map<string, number>()
-  readonly #reviews = new Set<string>()
+  readonly #marks = new BoundedMap<string, number>(MAX_MARKS)
+  readonly #reviews = new BoundedMap<string, true>(MAX_MARKS)
   #cursor: EventCursor
   #gaps = 0
   #isInForce = false
@@ -142,18 +144,11 @@ export class Subscription {
     const last = this.#marks.get(runId) ?? -1
     if (type === 'review_requested') {
       if (this.#reviews.has(id)) return false
-      this.#reviews.add(id)
+      this.#reviews.set(id, true)
     } else if (seq <= last) return false
-    this.#marks.delete(runId)
     this.#marks.set(runId, Math.max(seq, last))
-    if (this.#marks.size > MAX_MARKS) this.#forgetOldest()
     this.#cursor = { ...this.#cursor, lastEventId: id }
     return true
-  }
-
-  #forgetOldest(): void {
-    const [oldest] = this.#marks.keys()
-    if (oldest !== undefined) this.#marks.delete(oldest)
   }
 
   #missing(expected: number, got: number): TuttiClientError {

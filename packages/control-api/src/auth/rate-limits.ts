@@ -2,7 +2,7 @@
  * Limits requests per minute with one token bucket per name. A full bucket holds the requests of one minute. Each
  * process has its own buckets.
  */
-import type { Clock } from '@tutti/core'
+import { BoundedMap, type Clock } from '@tutti/core'
 
 const MINUTE_MS = 60_000
 
@@ -18,7 +18,7 @@ interface Bucket {
 /** Token buckets of many callers. */
 export class RateLimits {
   readonly #clock: Pick<Clock, 'elapsed'>
-  readonly #buckets = new Map<string, Bucket>()
+  readonly #buckets = new BoundedMap<string, Bucket>(MAX_NAMES)
 
   constructor(clock: Pick<Clock, 'elapsed'>) {
     this.#clock = clock
@@ -41,16 +41,7 @@ export class RateLimits {
     const earlier = this.#buckets.get(name) ?? { tokens: most, at }
     const tokens = Math.min(most, earlier.tokens + (at - earlier.at) * perMs)
     const passes = tokens >= 1
-    this.#buckets.delete(name)
     this.#buckets.set(name, { tokens: passes ? tokens - 1 : tokens, at })
-    this.#forget()
     return passes ? 0 : Math.ceil((1 - tokens) / perMs)
-  }
-
-  /** Deletes the least recently used bucket beyond the maximum. A map iterates in insertion order. */
-  #forget(): void {
-    if (this.#buckets.size <= MAX_NAMES) return
-    const [oldest] = this.#buckets.keys()
-    if (oldest !== undefined) this.#buckets.delete(oldest)
   }
 }

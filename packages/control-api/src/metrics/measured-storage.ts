@@ -2,7 +2,7 @@
  * Wraps a storage to measure it: durations, failures, written events, lease renewals and webhook deliveries. Results and
  * their timing are unchanged.
  */
-import { TuttiError, type Clock } from '@tutti/core'
+import { BoundedMap, TuttiError, type Clock } from '@tutti/core'
 
 import { OTHER } from './registry.ts'
 
@@ -117,7 +117,7 @@ const MAX_CLAIMED = 1_000
 /** Creates the function that updates the metrics from the arguments and results of operations. */
 function createResultReader(instruments: Instruments): (done: Done) => void {
   const { eventsWritten, leaseRenewals, leasesHeld, webhookAttempts } = instruments
-  const webhooks = new Map<string, string>()
+  const webhooks = new BoundedMap<string, string>(MAX_CLAIMED)
   // NOTE: arguments and results have the types that the port declares.
   return ({ operation, given, result }) => {
     switch (operation) {
@@ -137,8 +137,6 @@ function createResultReader(instruments: Instruments): (done: Done) => void {
       case 'outbox.claim':
         for (const { id, webhook } of result as readonly ClaimedDelivery[]) {
           webhooks.set(id, webhook)
-          const [oldest] = webhooks.keys()
-          if (webhooks.size > MAX_CLAIMED && oldest !== undefined) webhooks.delete(oldest)
         }
         return
       case 'outbox.settle': {

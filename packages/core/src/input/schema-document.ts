@@ -3,6 +3,7 @@
  * schemas that apply at one place of a value are combined.
  */
 import {
+  BoundedMap,
   createEvaluator,
   isBounded,
   nativePatterns,
@@ -67,10 +68,9 @@ export interface SchemaDocumentOptions {
 const MAX_CACHED = 10_000
 
 /** Returns the cached value of a key, created on first use. */
-function getCached<Key, Value>(known: Map<Key, Value>, key: Key, make: () => Value): Value {
+function getCached<Key, Value>(known: BoundedMap<Key, Value>, key: Key, make: () => Value): Value {
   const found = known.get(key)
   if (found !== undefined) return found
-  if (known.size >= MAX_CACHED) known.clear()
   const made = make()
   known.set(key, made)
   return made
@@ -85,11 +85,13 @@ export function createSchemaDocument(
   // NOTE: a value that is not a schema has a fault, and documents with faults are not used for reading.
   const root = schema as Schema
   let evaluator: Evaluator | undefined
-  const single = new Map<Schema, SchemaPlace>()
-  const joint = new Map<string, SchemaPlace>()
+  const single = new BoundedMap<Schema, SchemaPlace>(MAX_CACHED)
+  const joint = new BoundedMap<string, SchemaPlace>(MAX_CACHED)
   const numbers = new Map<unknown, number>()
-  const patternsByNode = new Map<SchemaNode, readonly (readonly [Pattern, Schema])[]>()
-  const resolvedLists = new Map<readonly Schema[], readonly Schema[]>()
+  const patternsByNode = new BoundedMap<SchemaNode, readonly (readonly [Pattern, Schema])[]>(
+    MAX_CACHED,
+  )
+  const resolvedLists = new BoundedMap<readonly Schema[], readonly Schema[]>(MAX_CACHED)
 
   function place(schemas: readonly Schema[], settled: SchemaPlace['settled'] = []): SchemaPlace {
     const [first, second] = schemas

@@ -1,4 +1,5 @@
 /** Values of one run in memory, by key, with a limited total size. */
+import { BoundedMap } from '@tutti/core'
 
 /** Maximum total size, in characters. A conversation repeats 20 messages of up to 2,000 characters. */
 const MAX_SIZE = 500_000
@@ -10,29 +11,21 @@ interface Remembered<V> {
 
 /** Values by key. When they become too large, those that were used longest ago are forgotten. */
 export class RememberedValues<V> {
-  readonly #values = new Map<string, Remembered<V>>()
+  readonly #values = new BoundedMap<string, Remembered<V>>(MAX_SIZE, ({ size }) => size)
   readonly #unconfirmed: string[] = []
-  #size = 0
 
   /** Returns a value, which counts as use. */
   find(key: string): V | undefined {
     const found = this.#values.get(key)
     if (found === undefined) return undefined
-    this.#values.delete(key)
     this.#values.set(key, found)
     return found.value
   }
 
   /** Adds a value that is not confirmed yet. */
   add(key: string, value: V, size: number): void {
-    this.#forget(key)
     this.#values.set(key, { value, size })
-    this.#size += size
     this.#unconfirmed.push(key)
-    for (const oldest of this.#values.keys()) {
-      if (this.#size <= MAX_SIZE) break
-      this.#forget(oldest)
-    }
   }
 
   /** Confirms the values added so far. */
@@ -42,14 +35,7 @@ export class RememberedValues<V> {
 
   /** Forgets the values added since the last confirmation. */
   forgetUnconfirmed(): void {
-    for (const key of this.#unconfirmed) this.#forget(key)
+    for (const key of this.#unconfirmed) this.#values.delete(key)
     this.#unconfirmed.length = 0
-  }
-
-  #forget(key: string): void {
-    const found = this.#values.get(key)
-    if (found === undefined) return
-    this.#values.delete(key)
-    this.#size -= found.size
   }
 }

@@ -3,6 +3,8 @@
  * finds its run here needs no read. It need not be true: a write changes only rows that are as known, and is decided again
  * otherwise.
  */
+import { BoundedMap } from '@tutti/core'
+
 import type { PostgresRunRow, PostgresTaskRow } from './rows.ts'
 
 /** The row and all tasks of a run. */
@@ -16,7 +18,7 @@ const MAX_RUNS = 10_000
 
 /** The known runs, the one that was written last at the end. */
 export class OwnedRuns {
-  readonly #byId = new Map<string, KnownRun>()
+  readonly #byId = new BoundedMap<string, KnownRun>(MAX_RUNS)
 
   get isEmpty(): boolean {
     return this.#byId.size === 0
@@ -30,11 +32,7 @@ export class OwnedRuns {
   }
 
   remember(known: KnownRun): void {
-    const { runId } = known.row.run
-    this.#byId.delete(runId)
-    this.#byId.set(runId, known)
-    const [oldest] = this.#byId.keys()
-    if (this.#byId.size > MAX_RUNS && oldest !== undefined) this.#byId.delete(oldest)
+    this.#byId.set(known.row.run.runId, known)
   }
 
   forget(runId: string): void {
