@@ -319,6 +319,27 @@ test('reports an error that the agent sends within a stream', async () => {
   expect(agent.names).toEqual(['SendStreamingMessage'])
 })
 
+test.each([
+  ['METHOD_NOT_FOUND', -32_601],
+  ['UNSUPPORTED_OPERATION', -32_004],
+])('[Q2] does not send the message again after %s within a stream', async (_title, code) => {
+  const agent = await rawAgent(({ name, event, bytes, result }) => {
+    if (name !== 'SendStreamingMessage') {
+      result(task('COMPLETED'))
+      return
+    }
+    event(WORKING)
+    const error = { code, message: 'Not supported' }
+    bytes(`data: ${JSON.stringify({ jsonrpc: '2.0', id: 1, error })}\n\n`)
+  })
+  expect(await catchFailure(agent)).toMatchObject({
+    failureType: 'agent_failed',
+    message: `Agent returned error ${code}: Not supported`,
+    retryable: false,
+  })
+  expect(agent.names).toEqual(['SendStreamingMessage'])
+})
+
 const failures: readonly (readonly [string, (exchange: RawExchange) => void, object])[] = [
   [
     'a temporary HTTP error',

@@ -114,6 +114,19 @@ describe('a webhook', () => {
     await silent.until(2)
   })
 
+  it('[API-W6] gets at most eight deliveries at the same time, and the ninth when one has ended', async () => {
+    const clock = fakeClock(Date.now())
+    await using receiver = await webhookReceiver((index) => (index < 8 ? 'silence' : 200))
+    await using server = await openWebhookServer({ ci: receiver }, { clock })
+    for (let index = 0; index < 9; index += 1) await server.submit({ webhooks: ['ci'] })
+    await receiver.until(8)
+    await clock.advance(16_000)
+    const all = await receiver.until(9)
+    await server.settled()
+    expect(new Set(all.map(({ id }) => id)).size).toBe(9)
+    expect(server.maxInProgress).toBe(8)
+  })
+
   it('[API-W1] [API-W5] gets the interrupted delivery of the previous process after a restart', async () => {
     const clock = fakeClock(Date.now())
     await using receiver = await webhookReceiver((index) => (index === 0 ? 'silence' : 200))
@@ -170,6 +183,8 @@ interface House extends AsyncDisposable {
   readonly path: string
   readonly runs: RunService
   readonly warnings: readonly string[]
+  /** Maximum number of claimed deliveries without an outcome so far. */
+  readonly maxInProgress: number
   post(body: object): Promise<Response>
   /** Submits a run and returns its id. */
   submit(body: object): Promise<string>
@@ -214,6 +229,7 @@ async function openWebhookServer(
   ]
   const storage = sqliteRunStorage(path, timed)
   let underWay = 0
+  let maxInProgress = 0
   const { outbox } = storage
   const watched = new Proxy(storage, {
     get(target, name: keyof typeof storage) {
@@ -225,6 +241,7 @@ async function openWebhookServer(
         async claim(...given: Parameters<typeof outbox.claim>) {
           const claimed = await outbox.claim(...given)
           underWay += claimed.length
+          maxInProgress = Math.max(maxInProgress, underWay)
           return claimed
         },
         async settle(...given: Parameters<typeof outbox.settle>) {
@@ -266,6 +283,9 @@ async function openWebhookServer(
     path,
     runs,
     warnings,
+    get maxInProgress() {
+      return maxInProgress
+    },
     post,
     async submit(body) {
       const response = await post(body)

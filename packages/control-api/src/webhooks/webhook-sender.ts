@@ -12,6 +12,7 @@
  *    response bodies are not read.
  * API-W4 Redirects are not followed, because the operator registered only the address itself.
  * API-W5 A delivery that a shutdown interrupts is due again when its claim expires.
+ * API-W6 At most eight deliveries are in progress at the same time. The next one is claimed when one has ended.
  */
 import { errorMessage, type Clock, type Logger } from '@tutti/core'
 import { guardAround, HttpConnections } from '@tutti/net'
@@ -32,7 +33,7 @@ const ATTEMPT_MS = 15_000
 const CLAIM_MS = 60_000
 
 /** Maximum number of deliveries at the same time. */
-const CONCURRENCY = 8
+const MAX_IN_PROGRESS = 8
 
 /** Interval at which the outbox is polled in addition to notifications, in milliseconds. */
 const POLL_MS = 5_000
@@ -105,7 +106,7 @@ export class WebhookSender {
   }
 
   async #claim(): Promise<void> {
-    const limit = CONCURRENCY - this.#inProgress.size
+    const limit = MAX_IN_PROGRESS - this.#inProgress.size
     if (limit <= 0) return
     try {
       const claimed = await this.#runs.outbox.claim({ limit, claimMs: CLAIM_MS })

@@ -68,6 +68,24 @@ describe('[GW-K10] the reasoning of a completion', () => {
   })
 })
 
+it('[GW-K3] The usage of the second completion of a run does not include that of the first', () => {
+  const answered = (counts: object) => event('llm_iteration_completed', counts)
+  const first = { inputTokens: 100, outputTokens: 20, cachedInputTokens: 60, reasoningTokens: 8 }
+  const second = { inputTokens: 130, outputTokens: 30, cachedInputTokens: 90, reasoningTokens: 5 }
+  const decided = event('review_decided', { reviewId: 'call-1' })
+  const completion = new Completion({ answered: ['call-1'], streamsText: true })
+  for (const one of [started, turn, answered(first), decided, turn, answered(second)]) {
+    completion.take(one)
+  }
+  expect(completion.usage).toEqual({
+    prompt_tokens: 130,
+    completion_tokens: 30,
+    total_tokens: 160,
+    prompt_tokens_details: { cached_tokens: 90 },
+    completion_tokens_details: { reasoning_tokens: 5 },
+  })
+})
+
 describe('the text of a completion', () => {
   it('[GW-K4] continues the sent text when a turn begins again with the same text', () => {
     const events = [turn, token('La'), turn, token('L'), token('a'), token(' la'), done('La la')]
