@@ -3,10 +3,10 @@
  *
  *   TUTTI_TEST_BROWSER ──▶ the npm package's Chromium ──▶ Debian's Chromium
  *
- * B1 If `TUTTI_TEST_BROWSER` is set, only that program is tried.
- * B2 Otherwise the first one that starts is used. On Linux on x64, an npm install is enough.
- * B3 If none starts, the error lists the attempts, the reasons and what to install.
- * B4 Concurrent test processes unpack one browser, and none sees an incomplete one.
+ * BROWSER-B1 If `TUTTI_TEST_BROWSER` is set, only that program is tried.
+ * BROWSER-B2 Otherwise the first one that starts is used. On Linux on x64, an npm install is enough.
+ * BROWSER-B3 If none starts, the error lists the attempts, the reasons and what to install.
+ * BROWSER-B4 Concurrent test processes unpack one browser, and none sees an incomplete one.
  */
 import { unpackChromium, type BrowserProgram } from './unpack-chromium.ts'
 

@@ -4,10 +4,10 @@
  *
  *   test files ── socket ──▶ keeper ──▶ Postgres
  *
- * K1 One keeper per directory: it holds a lock of the operating system, which is released when it dies.
- * K2 The socket of a test process closes when the process ends for any reason: its databases are dropped. After
+ * KEEPER-K1 One keeper per directory: it holds a lock of the operating system, which is released when it dies.
+ * KEEPER-K2 The socket of a test process closes when the process ends for any reason: its databases are dropped. After
  *    a time without connections, the server is stopped and its data removed.
- * K3 If the keeper itself is killed, a shell stops the server (`cluster.ts`).
+ * KEEPER-K3 If the keeper itself is killed, a shell stops the server (`cluster.ts`).
  *
  * Arguments: the directory; `shared`, `private`, `durable`, `oldest` (version) or `failover`; for `shared` optionally the
  * URL of an existing server to use, for the others settings of the server.

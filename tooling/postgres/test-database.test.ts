@@ -39,7 +39,7 @@ describe('Postgres for tests', () => {
     expect(privateDirectories().length).toBeLessThan(before.length)
   })
 
-  it('[K2] removes a separate server when its process is killed', async () => {
+  it('[KEEPER-K2] removes a separate server when its process is killed', async () => {
     const [url, keeper] = await linesOf(
       `const s = await testServer(); console.log(s.url)
        console.log('killed'); process.kill(process.pid, 'SIGKILL')`,
@@ -48,7 +48,7 @@ describe('Postgres for tests', () => {
     await expect.poll(() => answers(url ?? ''), { timeout: 10_000 }).toBe(false)
   })
 
-  it('[K3] stops a server when its keeper is killed', async () => {
+  it('[KEEPER-K3] stops a server when its keeper is killed', async () => {
     const before = new Set(privateDirectories())
     await using server = await testServer()
     const directory = privateDirectories().find((name) => !before.has(name)) ?? ''

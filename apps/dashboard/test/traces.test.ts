@@ -142,7 +142,7 @@ describe('a trace of Tutti', () => {
     ['evening', { composer: 'Bach' }],
     ['fall', { composer: 'Bach' }],
     ['choir', { composer: 'Bach' }],
-  ])('[T3] of %s results in the same state as its events', async (name, inputs) => {
+  ])('[DASH-TS3] of %s results in the same state as its events', async (name, inputs) => {
     await using stage = await evening()
     const { runId } = await stage.client.runs.run({ ensemble: name, inputs, tags: { team: 'x' } })
     const events = runStateAfter(await eventsOf(stage, runId))

@@ -207,7 +207,7 @@ describe('the lines of a run', () => {
     )
   })
 
-  it('[V1] fit into every window, and include the first line and the last note', () => {
+  it('[SERVER-V1] fit into every window, and include the first line and the last note', () => {
     const tokens = Array.from({ length: 40 }, (_, n) =>
       eventOf('token', { iterationIndex: 0, token: `日本 ${n}\n` }),
     )
@@ -227,7 +227,7 @@ describe('the lines of a run', () => {
     }
   })
 
-  it('[V2] show the running task when not all tasks fit, and count the others', () => {
+  it('[SERVER-V2] show the running task when not all tasks fit, and count the others', () => {
     const state = manyTasks(runStateAfter(startOfRun()))
     const lines = renderView(state, { rows: 7 })
     expect(lines).toHaveLength(6)
@@ -298,7 +298,7 @@ describe('plain lines', () => {
 })
 
 describe('a frame', () => {
-  it('[F1] writes only the lines that have changed', () => {
+  it('[SERVER-F1] writes only the lines that have changed', () => {
     const frame = new TerminalFrame()
     frame.draw(lines('one', 'two'), 20)
     expect(frame.draw(lines('one', 'two'), 20)).toBe('')
@@ -320,7 +320,7 @@ describe('a frame', () => {
     expect(screen()).toEqual(['$ tutti run'])
   })
 
-  it('[F2] leaves no old lines behind when the window becomes narrower or wider', async () => {
+  it('[SERVER-F2] leaves no old lines behind when the window becomes narrower or wider', async () => {
     const { write, screen, resize } = terminal(20, 10)
     const frame = new TerminalFrame()
     await write('$ tutti\r\n')

@@ -133,7 +133,7 @@ describe('an agent that never stops sending updates', () => {
   })
 })
 
-describe('[Y3] after the end', () => {
+describe('[CALL-Y3] after the end', () => {
   it('waits at most 4 s and 5 s for a connector that does not stop', async () => {
     const clock = fakeClock()
     const never = (): Promise<never> => new Promise(() => undefined)

@@ -5,9 +5,9 @@
  *                          ▲        └─not done─┐
  *                          └──── next input ◀──┘        limit, cancel ─▶ terminated · failure ─▶ error
  *
- * Y3 A try that is interrupted or fails retains the output that arrived. The agent is cancelled while the connection is
- *    still open, for at most `CANCEL_TIMEOUT_MS`; then the connector is released and awaited.
- * Y5 The connector is never awaited for longer than the limits allow. Anything it does after the end is ignored.
+ * CALL-Y3 A try that is interrupted or fails retains the output that arrived. The agent is cancelled while the
+ *    connection is still open, for at most `CANCEL_TIMEOUT_MS`; then the connector is released and awaited.
+ * CALL-Y5 The connector is never awaited for longer than the limits allow. Anything it does after the end is ignored.
  */
 import { AgentError, isDecided, Termination } from './agent-error.ts'
 import { ChunkBuffer } from './chunk-buffer.ts'

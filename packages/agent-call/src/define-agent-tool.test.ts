@@ -142,7 +142,7 @@ describe('a streaming call', () => {
     expect(outcome.result.output).toBe('4')
   })
 
-  it('[Y3] keeps the received chunks when it fails', async () => {
+  it('[CALL-Y3] keeps the received chunks when it fails', async () => {
     const { outcome, events } = await call(
       async function* () {
         yield { kind: 'chunk', chunk: 'first' }
@@ -234,7 +234,7 @@ describe('a conversation', () => {
   })
 })
 
-describe('[Y4] a question of the agent', () => {
+describe('[CALL-Y4] a question of the agent', () => {
   const asks: Answering = ({ index, input }) =>
     index === 0
       ? { kind: 'end', state: 'input_required', output: null, question: 'Which year?' }
@@ -279,7 +279,7 @@ describe('[Y4] a question of the agent', () => {
     expect(events.at(-1)).toMatchObject({ type: 'agent_tool_terminated', reason: 'cancelled' })
   })
 
-  it('[Y1] may take any time, because the timers are paused', async () => {
+  it('[CALL-Y1] may take any time, because the timers are paused', async () => {
     const clock = fakeClock()
     const decision = Promise.withResolvers<{ action: 'EDIT'; input: string }>()
     const calling = call(
@@ -297,7 +297,7 @@ describe('[Y4] a question of the agent', () => {
 })
 
 describe('limits', () => {
-  it('[Y1] end a request that takes too long', async () => {
+  it('[CALL-Y1] end a request that takes too long', async () => {
     const clock = fakeClock()
     const calling = call(hang, { timeoutMs: 1_000 }, { clock })
     await pass(clock, 999)
@@ -312,7 +312,7 @@ describe('limits', () => {
     expect(outcome.result.errorMessage).toContain('it took longer than 1000 ms')
   })
 
-  it('[Y1] come from the connector if the tool has none', async () => {
+  it('[CALL-Y1] come from the connector if the tool has none', async () => {
     const clock = fakeClock()
     const connector = { ...localConnector({ answer: hang }, 'tutti://slow'), timeoutMs: 60_000 }
     const calling = call(hang, {}, { clock, connector })
@@ -320,7 +320,7 @@ describe('limits', () => {
     expect((await calling).outcome.result.errorMessage).toContain('it took longer than 60000 ms')
   })
 
-  it('[Y1] apply to each turn of a conversation separately', async () => {
+  it('[CALL-Y1] apply to each turn of a conversation separately', async () => {
     const clock = fakeClock()
     const calling = call(
       async ({ index }) => {
@@ -335,7 +335,7 @@ describe('limits', () => {
     expect((await calling).outcome.result.output).toBe('1')
   })
 
-  it('[Y1] end a silent stream, and restart with every byte', async () => {
+  it('[CALL-Y1] end a silent stream, and restart with every byte', async () => {
     const clock = fakeClock()
     const next = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const calling = call(
@@ -357,7 +357,7 @@ describe('limits', () => {
     expect(events.at(-1)).toMatchObject({ reason: 'idle_timeout', partial_output: ['late'] })
   })
 
-  it('[Y2] allow the exact cost, and report a higher cost as a breach', async () => {
+  it('[CALL-Y2] allow the exact cost, and report a higher cost as a breach', async () => {
     const costing = (...costs: readonly number[]): Answering =>
       async function* () {
         for (const costUsd of costs) yield { kind: 'chunk', chunk: costUsd, usage: { costUsd } }
@@ -375,7 +375,7 @@ describe('limits', () => {
     })
   })
 
-  it('[Y2] include the cost of the last answer', async () => {
+  it('[CALL-Y2] include the cost of the last answer', async () => {
     const { events } = await call(
       () => ({ kind: 'end', state: 'completed', output: 'x', usage: { totalCostUsd: 2 } }),
       { maxCostUsd: 1 },
@@ -383,7 +383,7 @@ describe('limits', () => {
     expect(events.at(-1)).toMatchObject({ reason: 'budget_exceeded', cost_usd: 2 })
   })
 
-  it('[Y2] on tokens count input and output', async () => {
+  it('[CALL-Y2] on tokens count input and output', async () => {
     const { events } = await call(
       async function* () {
         yield { kind: 'usage', usage: { inputTokens: 60, outputTokens: 41 } }
@@ -398,7 +398,7 @@ describe('limits', () => {
     })
   })
 
-  it('[Y2] include the remaining budget of the caller, which is sent to the agent', async () => {
+  it('[CALL-Y2] include the remaining budget of the caller, which is sent to the agent', async () => {
     let left: unknown
     const { events } = await call(
       async function* ({ remaining }) {
@@ -455,7 +455,7 @@ describe('a cancel', () => {
     expect(types).toEqual([])
   })
 
-  it('[Y3] is sent to the agent while the connection is open, for at most 4 s', async () => {
+  it('[CALL-Y3] is sent to the agent while the connection is open, for at most 4 s', async () => {
     const clock = fakeClock()
     const order: string[] = []
     const connector: AgentConnector = {
@@ -502,7 +502,7 @@ describe('retries', () => {
     }
   }
 
-  it('[C1] follow temporary failures, each with separate events', async () => {
+  it('[CALL-C1] follow temporary failures, each with separate events', async () => {
     const { outcome, events } = await call(failing(2, { retryable: true }), {
       retries: 2,
       retryDelayMs: 0,
@@ -518,14 +518,14 @@ describe('retries', () => {
     ])
   })
 
-  it('[C1] do not follow permanent failures, and do not exceed the maximum', async () => {
+  it('[CALL-C1] do not follow permanent failures, and do not exceed the maximum', async () => {
     const final = await call(failing(1, { retryable: false }), { retries: 3 })
     expect(final.types).toEqual(['invoked', 'error'])
     const often = await call(failing(9, { retryable: true }), { retries: 1, retryDelayMs: 0 })
     expect(often.types).toEqual(['invoked', 'error', 'invoked', 'error'])
   })
 
-  it('[C1] wait as long as the agent requests', async () => {
+  it('[CALL-C1] wait as long as the agent requests', async () => {
     const clock = fakeClock()
     const calling = call(
       failing(1, { retryable: true, retryAfterMs: 7_000 }),
@@ -537,7 +537,7 @@ describe('retries', () => {
     expect((await calling).outcome.result.output).toBe('answer 2')
   })
 
-  it('[C2] share the limits of the call', async () => {
+  it('[CALL-C2] share the limits of the call', async () => {
     let count = 0
     const { types } = await call(
       async function* () {

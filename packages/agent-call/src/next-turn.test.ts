@@ -24,7 +24,7 @@ function next({ answer, settings, ask }: Given): Promise<Next> {
   return nextTurn(known, { index: 0, input: 'x', answer: whole }, context)
 }
 
-describe('[Y4] the next message', () => {
+describe('[CALL-Y4] the next message', () => {
   it('is the answer of the reviewer in the form that the agent requires; an empty answer is rejected', async () => {
     const asked: unknown[] = []
     const questionSchema = Type.Number()

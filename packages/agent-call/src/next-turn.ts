@@ -1,7 +1,7 @@
 /**
  * Decides the next input for an agent that has answered.
  *
- * Y4 A question of the agent goes to `reply`, else to the reviewer, else in a conversation back to the agent; else
+ * CALL-Y4 A question of the agent goes to `reply`, else to the reviewer, else in a conversation back to the agent; else
  *    the try fails with the question.
  */
 import { errorMessage, foreignSchema } from '@tutti/core'

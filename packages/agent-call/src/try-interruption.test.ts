@@ -85,7 +85,7 @@ describe('a wait of an attempt', () => {
   })
 })
 
-describe('[Y1] the timers of an attempt', () => {
+describe('[CALL-Y1] the timers of an attempt', () => {
   it('report the limit that was reached', async () => {
     const idle = interrupting(200, 100)
     idle.interruption.start()

@@ -2,8 +2,8 @@
  * Ends the waits of one try: when its caller cancels, when a request takes too long, or when the agent is silent for
  * too long.
  *
- * Y1 The time of a request runs from before it is sent; the idle time starts again with every byte. Both are paused
- *    while a reviewer is asked.
+ * CALL-Y1 The time of a request runs from before it is sent; the idle time starts again with every byte. Both are
+ *    paused while a reviewer is asked.
  */
 import { Deadline, type Clock } from '@tutti/core'
 

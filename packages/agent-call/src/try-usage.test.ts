@@ -49,7 +49,7 @@ function usageOf({ limits, above, spent, retryIndex = 0 }: Given = {}): {
 }
 
 describe('the events of an attempt', () => {
-  it('[A1] contain the usage since the previous event, once', () => {
+  it('[CALL-A1] contain the usage since the previous event, once', () => {
     const { usage, reports } = usageOf({ retryIndex: 2 })
     usage.count({ costUsd: 1, inputTokens: 2, outputTokens: 3 })
     usage.count({ costUsd: 1 })
@@ -61,7 +61,7 @@ describe('the events of an attempt', () => {
     ])
   })
 
-  it.each(ends)('[A2] end with $type: later events are dropped', (end) => {
+  it.each(ends)('[CALL-A2] end with $type: later events are dropped', (end) => {
     const { usage, reports } = usageOf()
     usage.report(end)
     usage.report(progress)
@@ -70,7 +70,7 @@ describe('the events of an attempt', () => {
   })
 })
 
-describe('[Y2] the budget of an attempt', () => {
+describe('[CALL-Y2] the budget of an attempt', () => {
   it.each([
     { limits: { maxCostUsd: 2 }, use: { costUsd: 2 }, breach: undefined },
     { limits: { maxCostUsd: 2 }, use: { costUsd: 2.5 }, breach: 'its cost of 2.5 USD exceeds' },

@@ -1,10 +1,10 @@
 /**
  * Reports one try of a call to an agent, and counts its usage against the limits of the call and those above it.
  *
- * A1 Each event carries the usage since the event before it.
- * A2 There is exactly one final event; events after it are dropped.
- * Y2 Cost and tokens are checked with every report, including the last one. More than the limit is a breach; a budget
- *    above the call is exhausted when none of it remains.
+ * CALL-A1 Each event carries the usage since the event before it.
+ * CALL-A2 There is exactly one final event; events after it are dropped.
+ * CALL-Y2 Cost and tokens are checked with every report, including the last one. More than the limit is a breach; a
+ *    budget above the call is exhausted when none of it remains.
  */
 import { addAmounts } from '@tutti/protocol'
 

@@ -172,7 +172,7 @@ test('requests the card of version 1.0', async () => {
   expect(findCardRequests(agent)[0]?.headers['a2a-version']).toBe('1.0')
 })
 
-test('[K1] caches a card for at most a day', async () => {
+test('[AGENT-K1] caches a card for at most a day', async () => {
   const clock = fakeClock()
   const agent = await rawAgent(done, {
     card: ({ json }, url) => json(cardAt(url), 200, { 'cache-control': 'max-age=31536000' }),
@@ -203,7 +203,7 @@ test('calls an agent with a 0.3 card in version 0.3', async () => {
   expect(agent.exchanges.at(-1)?.headers['a2a-version']).toBe('0.3')
 })
 
-test('[K1] caches a card for the time that its server specifies', async () => {
+test('[AGENT-K1] caches a card for the time that its server specifies', async () => {
   const clock = fakeClock()
   const agent = await rawAgent(done, {
     card: ({ json }, url) =>
@@ -222,7 +222,7 @@ test('[K1] caches a card for the time that its server specifies', async () => {
 })
 
 test.each([['no-store'], ['no-cache'], ['max-age=0']])(
-  '[K1] does not cache a card with cache-control %s',
+  '[AGENT-K1] does not cache a card with cache-control %s',
   async (rule) => {
     const agent = await rawAgent(done, {
       card: ({ json }, url) => json(cardAt(url), 200, { 'cache-control': rule }),
@@ -234,7 +234,7 @@ test.each([['no-store'], ['no-cache'], ['max-age=0']])(
   },
 )
 
-test('[K1] [K2] caches a missing card for the default time', async () => {
+test('[AGENT-K1] [AGENT-K2] caches a missing card for the default time', async () => {
   const clock = fakeClock()
   const agent = await rawAgent(done, { card: ({ json }) => json({}, 404) })
   const connector = byCard({ url: agent.url, clock })
@@ -249,7 +249,7 @@ test('[K1] [K2] caches a missing card for the default time', async () => {
   }
 })
 
-test('[K1] revalidates a stale card with its ETag', async () => {
+test('[AGENT-K1] revalidates a stale card with its ETag', async () => {
   const clock = fakeClock()
   const agent = await rawAgent(done, {
     card: ({ headers, json, response }, url) => {
@@ -267,7 +267,7 @@ test('[K1] revalidates a stale card with its ETag', async () => {
   expect(asked).toEqual([undefined, '"one"', '"one"'])
 })
 
-test('[K3] shares one card request between concurrent calls, and continues it when one of them is aborted', async () => {
+test('[AGENT-K3] shares one card request between concurrent calls, and continues it when one of them is aborted', async () => {
   const agent = await rawAgent(done, { card: () => undefined })
   const connector = a2aConnector({ url: agent.url })
   const hasty = hurriedCall()
@@ -281,7 +281,7 @@ test('[K3] shares one card request between concurrent calls, and continues it wh
   expect(findCardRequests(agent)).toHaveLength(1)
 })
 
-test('[K3] aborts a card request when no call waits for it', async () => {
+test('[AGENT-K3] aborts a card request when no call waits for it', async () => {
   const closed = Promise.withResolvers<void>()
   const agent = await rawAgent(done, {
     card: ({ index, response, json }, url) => {
@@ -304,7 +304,7 @@ test('rejects a card that is too large', async () => {
   await expect(ask({ url: agent.url })).rejects.toMatchObject({ failureType: 'invalid_response' })
 })
 
-test('[W2] sends headers with the card request and with every request to the origin of the agent', async () => {
+test('[AGENT-W2] sends headers with the card request and with every request to the origin of the agent', async () => {
   const agent = await rawAgent(done)
   await ask({ url: agent.url, headers: { authorization: 'Bearer secret' } })
   expect(agent.exchanges.map(({ name, headers }) => [name, headers.authorization])).toEqual([
@@ -313,7 +313,7 @@ test('[W2] sends headers with the card request and with every request to the ori
   ])
 })
 
-test('[W2] does not send headers to another origin that a card names', async () => {
+test('[AGENT-W2] does not send headers to another origin that a card names', async () => {
   const other = await rawAgent(done)
   const agent = await rawAgent(done, { card: ({ json }) => json(cardAt(other.url)) })
   const headers = { authorization: 'Bearer secret' }
@@ -322,14 +322,14 @@ test('[W2] does not send headers to another origin that a card names', async () 
   expect(other.exchanges.map((exchange) => exchange.headers.authorization)).toEqual([undefined])
 })
 
-test('[W2] refuses another port of the machine of the agent in a card', async () => {
+test('[AGENT-W2] refuses another port of the machine of the agent in a card', async () => {
   const other = await rawAgent(done)
   const agent = await rawAgent(done, { card: ({ json }) => json(cardAt(other.url)) })
   await expect(ask({ url: agent.url })).rejects.toMatchObject({ failureType: 'configuration' })
   expect(other.exchanges).toEqual([])
 })
 
-test('[W2] refuses a private address in a card', async () => {
+test('[AGENT-W2] refuses a private address in a card', async () => {
   const agent = await rawAgent(done, {
     card: ({ json }) => json(cardAt('https://169.254.169.254')),
   })

@@ -108,7 +108,7 @@ test('closes the stream as soon as the call is aborted', async () => {
 
 const COST = { metadata: { cost_usd: 0.5 } }
 
-test('[Q2] resubscribes after a reset without repeating messages, output or costs', async () => {
+test('[AGENT-Q2] resubscribes after a reset without repeating messages, output or costs', async () => {
   const agent = await rawAgent(({ name, event, reset }) => {
     if (name === 'SendStreamingMessage') {
       event(WORKING)
@@ -128,7 +128,7 @@ test('[Q2] resubscribes after a reset without repeating messages, output or cost
   expect(costs).toEqual([0.5, 0.5, 1])
 })
 
-test('[Q2] resubscribes when a stream ends before its task', async () => {
+test('[AGENT-Q2] resubscribes when a stream ends before its task', async () => {
   const agent = await rawAgent(({ name, event, response }) => {
     event(name === 'SubscribeToTask' ? task('COMPLETED') : WORKING)
     response.end()
@@ -137,7 +137,7 @@ test('[Q2] resubscribes when a stream ends before its task', async () => {
   expect(agent.names).toEqual(['SendStreamingMessage', 'SubscribeToTask'])
 })
 
-test('[Q2] polls the task at growing intervals when the agent does not support subscriptions', async () => {
+test('[AGENT-Q2] polls the task at growing intervals when the agent does not support subscriptions', async () => {
   const waits: number[] = []
   const agent = await rawAgent(({ name, index, event, error, result, response }) => {
     if (name === 'SubscribeToTask') error(-32_004, 'Not supported')
@@ -165,7 +165,7 @@ test('[Q2] polls the task at growing intervals when the agent does not support s
   expect(waits).toEqual([500, 1_000, 2_000, 4_000, 5_000, 5_000])
 })
 
-test('[Q2] polls after the maximum number of subscriptions without a new object', async () => {
+test('[AGENT-Q2] polls after the maximum number of subscriptions without a new object', async () => {
   const agent = await rawAgent(({ name, index, event, result, response }) => {
     if (name === 'GetTask') {
       const state = index < 8 ? 'TASK_STATE_WORKING' : 'TASK_STATE_COMPLETED'
@@ -179,7 +179,7 @@ test('[Q2] polls after the maximum number of subscriptions without a new object'
   expect(agent.names.filter((name) => name === 'SubscribeToTask')).toHaveLength(MAX_SUBSCRIPTIONS)
 })
 
-test('[Q2] resubscribes without limit while each subscription makes progress', async () => {
+test('[AGENT-Q2] resubscribes without limit while each subscription makes progress', async () => {
   const agent = await rawAgent(({ name, index, event, result, response }) => {
     if (name === 'GetTask') {
       result({ id: 'task-1', status: { state: 'TASK_STATE_WORKING' } })
@@ -193,7 +193,7 @@ test('[Q2] resubscribes without limit while each subscription makes progress', a
   expect(agent.names.filter((name) => name === 'SubscribeToTask')).toHaveLength(8)
 })
 
-test('[Q2] retries a lost subscription', async () => {
+test('[AGENT-Q2] retries a lost subscription', async () => {
   const agent = await rawAgent(({ name, index, event, result, reset, response }) => {
     if (name === 'GetTask') result({ id: 'task-1', status: { state: 'TASK_STATE_WORKING' } })
     else if (name === 'SendStreamingMessage') response.end(event(WORKING))
@@ -204,7 +204,7 @@ test('[Q2] retries a lost subscription', async () => {
   expect(agent.names.filter((name) => name === 'SubscribeToTask')).toHaveLength(2)
 })
 
-test('[Q3] repeats polls that fail with a temporary error', async () => {
+test('[AGENT-Q3] repeats polls that fail with a temporary error', async () => {
   const agent = await rawAgent(
     ({ name, index, json, result }) => {
       if (name === 'SendMessage') result(task('WORKING'))
@@ -220,7 +220,7 @@ test('[Q3] repeats polls that fail with a temporary error', async () => {
   expect((await askStreaming(agent)).answer).toMatchObject({ state: 'completed' })
 })
 
-test('[Q3] fails at once when a poll is rejected', async () => {
+test('[AGENT-Q3] fails at once when a poll is rejected', async () => {
   const agent = await rawAgent(
     ({ name, json, result }) => {
       if (name === 'SendMessage') result(task('WORKING'))
@@ -232,7 +232,7 @@ test('[Q3] fails at once when a poll is rejected', async () => {
   expect(agent.names).toEqual(['SendMessage', 'GetTask'])
 })
 
-test('[Q3] fails with connection_lost after the maximum number of lost polls', async () => {
+test('[AGENT-Q3] fails with connection_lost after the maximum number of lost polls', async () => {
   const agent = await rawAgent(({ name, event, reset, response }) => {
     if (name === 'SendStreamingMessage') event(WORKING)
     else response.socket?.resetAndDestroy()
@@ -246,7 +246,7 @@ test('[Q3] fails with connection_lost after the maximum number of lost polls', a
   expect(agent.names.filter((name) => name === 'SendStreamingMessage')).toHaveLength(1)
 })
 
-test('[Q3] fails with connection_lost when the agent no longer knows the task', async () => {
+test('[AGENT-Q3] fails with connection_lost when the agent no longer knows the task', async () => {
   const agent = await rawAgent(({ name, event, error, reset }) => {
     if (name !== 'SendStreamingMessage') {
       error(-32_001, 'Task not found')
@@ -260,7 +260,7 @@ test('[Q3] fails with connection_lost when the agent no longer knows the task', 
   expect(String(failure)).toContain('"task-1"')
 })
 
-test('[Q2] does not repeat a message when its stream is reset before the task is known', async () => {
+test('[AGENT-Q2] does not repeat a message when its stream is reset before the task is known', async () => {
   const agent = await rawAgent(({ bytes, reset }) => {
     bytes(': hello\n\n')
     reset()
@@ -276,7 +276,7 @@ test.each([
   ['a named ping', 'event: ping\ndata: {}\n\n'],
   ['invalid JSON', 'data: {"jsonrpc":\n\n'],
   ['a response to another request', 'data: {"jsonrpc":"2.0","id":99,"result":{}}\n\n'],
-])('[Q2] polls for the answer after %s in a stream', async (_title, text) => {
+])('[AGENT-Q2] polls for the answer after %s in a stream', async (_title, text) => {
   const agent = await rawAgent(({ name, event, bytes, result }) => {
     if (name === 'GetTask') {
       result({
@@ -322,7 +322,7 @@ test('reports an error that the agent sends within a stream', async () => {
 test.each([
   ['METHOD_NOT_FOUND', -32_601],
   ['UNSUPPORTED_OPERATION', -32_004],
-])('[Q2] does not send the message again after %s within a stream', async (_title, code) => {
+])('[AGENT-Q2] does not send the message again after %s within a stream', async (_title, code) => {
   const agent = await rawAgent(({ name, event, bytes, result }) => {
     if (name !== 'SendStreamingMessage') {
       result(task('COMPLETED'))
@@ -382,7 +382,7 @@ test.each(failures)('reports %s', async (_title, answer, failure) => {
   expect(await catchFailure(await rawAgent(answer))).toMatchObject(failure)
 })
 
-test('[Q1] falls back to a request without streaming when the agent refuses to stream', async () => {
+test('[AGENT-Q1] falls back to a request without streaming when the agent refuses to stream', async () => {
   const agent = await rawAgent(({ name, error, result }) => {
     if (name === 'SendStreamingMessage') error(-32_004, 'Streaming is not supported')
     else result(task('COMPLETED', { artifacts: [{ artifactId: 'a', parts: [{ text: 'done' }] }] }))
@@ -391,7 +391,7 @@ test('[Q1] falls back to a request without streaming when the agent refuses to s
   expect(agent.names).toEqual(['SendStreamingMessage', 'SendMessage'])
 })
 
-test('[Q1] requests an immediate response from an agent without streaming, and a blocking one if that is refused', async () => {
+test('[AGENT-Q1] requests an immediate response from an agent without streaming, and a blocking one if that is refused', async () => {
   const asked: unknown[] = []
   const agent = await rawAgent(
     ({ index, params, error, result }) => {
@@ -405,7 +405,7 @@ test('[Q1] requests an immediate response from an agent without streaming, and a
   expect(asked).toEqual([{ returnImmediately: true }, {}])
 })
 
-test('[Q1] yields one chunk for each change of a polled task', async () => {
+test('[AGENT-Q1] yields one chunk for each change of a polled task', async () => {
   const agent = await rawAgent(
     ({ name, index, result }) => {
       if (name === 'SendMessage') result(task('SUBMITTED'))

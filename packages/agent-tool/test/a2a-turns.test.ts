@@ -28,7 +28,7 @@ function readMessages({ exchanges }: { readonly exchanges: readonly RawExchange[
   )
 }
 
-test('[V1] answers a question in its task, and sends only the context after the task has ended', async () => {
+test('[AGENT-V1] answers a question in its task, and sends only the context after the task has ended', async () => {
   const { agent, session } = await conversation(({ index, event }) => {
     event(index === 0 ? task('INPUT_REQUIRED') : task('COMPLETED'))
   })
@@ -42,7 +42,7 @@ test('[V1] answers a question in its task, and sends only the context after the 
   ])
 })
 
-test('[V1] returns only the output of the task of the turn', async () => {
+test('[AGENT-V1] returns only the output of the task of the turn', async () => {
   const { session } = await conversation(({ index, event }) => {
     event({
       task: { id: `task-${index}`, contextId: 'c', status: { state: 'TASK_STATE_WORKING' } },
@@ -54,7 +54,7 @@ test('[V1] returns only the output of the task of the turn', async () => {
   expect((await sendTurn(session, 'two', 1)).answer.output).toBeNull()
 })
 
-test('[V1] ignores an answered question in a snapshot', async () => {
+test('[AGENT-V1] ignores an answered question in a snapshot', async () => {
   const question = { state: 'TASK_STATE_INPUT_REQUIRED', message: { messageId: 'q', parts: [] } }
   const waiting = { task: { id: 'task-1', contextId: 'context-1', status: question } }
   const { session } = await conversation(({ index, event }) => {
@@ -65,7 +65,7 @@ test('[V1] ignores an answered question in a snapshot', async () => {
   expect((await sendTurn(session, 'two', 1)).answer.state).toBe('completed')
 })
 
-test('[V1] asks an answered question again when the stream ends with it', async () => {
+test('[AGENT-V1] asks an answered question again when the stream ends with it', async () => {
   const question = { state: 'TASK_STATE_INPUT_REQUIRED', message: { messageId: 'q', parts: [] } }
   const { session } = await conversation(({ event, response }) => {
     event({ task: { id: 'task-1', status: question } })
@@ -75,7 +75,7 @@ test('[V1] asks an answered question again when the stream ends with it', async 
   expect((await sendTurn(session, 'two', 1)).answer.state).toBe('input_required')
 })
 
-test('[V1] asks an answered question again when a poll still returns it', async () => {
+test('[AGENT-V1] asks an answered question again when a poll still returns it', async () => {
   const question = { state: 'TASK_STATE_INPUT_REQUIRED', message: { messageId: 'q', parts: [] } }
   const waiting = { id: 'task-1', contextId: 'context-1', status: question }
   const { agent, session } = await conversation(
@@ -123,7 +123,7 @@ test.each([
   expect(readMessages(agent)).toMatchObject([{ role: 'ROLE_USER', parts: [part] }])
 })
 
-test('[V2] sends the current limits of the call with every message', async () => {
+test('[AGENT-V2] sends the current limits of the call with every message', async () => {
   let left = 1
   const { agent, session } = await conversation(({ event }) => event(task('COMPLETED')), {
     call: { remaining: () => ({ ...UNLIMITED, costUsd: left, timeMs: 2_000 }) },
@@ -187,7 +187,7 @@ test('sends the trace with every request', async () => {
   ])
 })
 
-test('[V3] derives the message id from the call and the turn', async () => {
+test('[AGENT-V3] derives the message id from the call and the turn', async () => {
   const { agent, session } = await conversation(({ event }) => event(task('COMPLETED')), {
     call: { idempotencyKey: 'run-7/task/2' },
   })

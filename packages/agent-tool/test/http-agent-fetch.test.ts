@@ -33,7 +33,7 @@ async function catchAgentError(promise: Promise<unknown>): Promise<AgentError> {
 const POST = { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }
 
 describe('request headers', () => {
-  test('[F2] computes headers for each request and adds the login of the URL', async () => {
+  test('[AGENT-F2] computes headers for each request and adds the login of the URL', async () => {
     const server = await rawServer((socket) => socket.write(whole('ok')))
     let calls = 0
     const url = `http://us%40er:pa%3Ass@127.0.0.1:${server.port}/`
@@ -49,7 +49,7 @@ describe('request headers', () => {
     ])
   })
 
-  test('[F2] sends headers only to the origin of the agent', async () => {
+  test('[AGENT-F2] sends headers only to the origin of the agent', async () => {
     const agent = await rawServer((socket) => socket.write(whole('ok')))
     const other = await rawServer((socket) => socket.write(whole('ok')))
     const url = `http://user:password@127.0.0.1:${agent.port}`
@@ -120,7 +120,7 @@ describe('request URLs', () => {
     ['http://localhost.example/', /http: is only for this machine/],
     ['http://notlocalhost/', /http: is only for this machine/],
     ['http://127.0.0.1.example/', /http: is only for this machine/],
-  ])('[F3] rejects %s', (url, message) => {
+  ])('[AGENT-F3] rejects %s', (url, message) => {
     expect(() => createAgentFetch(url)).toThrow(TypeError)
     expect(() => createAgentFetch(url)).toThrow(message)
   })
@@ -131,11 +131,11 @@ describe('request URLs', () => {
     'http://127.1',
     'http://[::1]:80',
     'https://x',
-  ])('[F3] accepts %s', (url) => {
+  ])('[AGENT-F3] accepts %s', (url) => {
     expect(() => createAgentFetch(url)).not.toThrow()
   })
 
-  test('[F3] allows the host of the agent even if its name resolves to a private address', async () => {
+  test('[AGENT-F3] allows the host of the agent even if its name resolves to a private address', async () => {
     const server = await rawServer((socket) => socket.write(whole('ok')))
     const url = `http://agent.internal:${server.port}/`
     const asked: string[] = []
@@ -148,7 +148,7 @@ describe('request URLs', () => {
     expect(asked).toEqual(['agent.internal'])
   })
 
-  test('[F3] applies the network guard and requires https for other hosts', async () => {
+  test('[AGENT-F3] applies the network guard and requires https for other hosts', async () => {
     const fetch = createFetch('https://agent.example', { resolve: async () => ['10.0.0.7'] })
     expect(await catchAgentError(fetch('https://inside.example/x?key=secret'))).toMatchObject({
       failureType: 'configuration',
@@ -172,7 +172,7 @@ describe('request URLs', () => {
   })
 
   test.for(['127.0.0.1', 'localhost'])(
-    '[F3] reaches no other port of the host of the agent on this machine: %s',
+    '[AGENT-F3] reaches no other port of the host of the agent on this machine: %s',
     async (host) => {
       const other = await rawServer((socket) => socket.write(whole('ok')))
       const fetch = createFetch(`http://${host}:1`)
@@ -184,7 +184,7 @@ describe('request URLs', () => {
     },
   )
 
-  test('[F3] reaches hosts that are listed in allow', async () => {
+  test('[AGENT-F3] reaches hosts that are listed in allow', async () => {
     const server = await rawServer((socket) => socket.write(whole('ok')))
     const inside = createFetch('https://agent.example', { allow: ['127.0.0.1'] })
     expect(await (await inside(server.origin)).text()).toBe('ok')
@@ -196,7 +196,7 @@ describe('failures', () => {
   const redirect = (location: string): string =>
     whole('', { status: '307 Temporary Redirect', headers: [`location: ${location}`] })
 
-  test('[F6] fails with unreachable for a port without a listener', async () => {
+  test('[AGENT-F6] fails with unreachable for a port without a listener', async () => {
     const fetch = createFetch('http://127.0.0.1:1')
     expect(await catchAgentError(fetch('http://127.0.0.1:1/x?key=secret'))).toMatchObject({
       failureType: 'unreachable',
@@ -210,7 +210,7 @@ describe('failures', () => {
     ['a response that is not HTTP', 'SSH-2.0-OpenSSH\r\n\r\n', 'invalid_response', /is not HTTP$/],
     ['a redirect to another origin', redirect('https://10.0.0.1/'), 'configuration', /^Refused/],
     ['a redirect loop', redirect('/'), 'invalid_response', /more than 5 redirects$/],
-  ])('[F6] reports %s as an AgentError', async (_title, bytes, failureType, message) => {
+  ])('[AGENT-F6] reports %s as an AgentError', async (_title, bytes, failureType, message) => {
     const server = await rawServer((socket) => {
       socket.write(bytes)
       if (!bytes.startsWith('HTTP')) socket.end()
@@ -221,7 +221,7 @@ describe('failures', () => {
     })
   })
 
-  test('[F6] reports a truncated body as an AgentError when it is read', async () => {
+  test('[AGENT-F6] reports a truncated body as an AgentError when it is read', async () => {
     const server = await rawServer((socket) =>
       socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc'),
     )

@@ -84,7 +84,7 @@ describe.each(SERVERS)('a tool over %s', (_, start) => {
     })
   })
 
-  it('[S3] stops when the call is cancelled, before cancel() resolves', async () => {
+  it('[MCP-S1] stops when the call is cancelled, before cancel() resolves', async () => {
     const server = await start()
     const session = await connectorTo({ server, tool: 'wait' }).connect(testCall())
     const turn = session.send({ input: { id: 1 }, index: 0 })[Symbol.asyncIterator]()
@@ -101,7 +101,7 @@ describe.each(SERVERS)('a tool over %s', (_, start) => {
     expect(answer.output).toBe('{"id":1}')
   })
 
-  it('[S3] stops when the call is aborted, and the turn rejects at once with the reason', async () => {
+  it('[MCP-S1] stops when the call is aborted, and the turn rejects at once with the reason', async () => {
     const server = await start()
     const call = testCall()
     const session = await connectorTo({ server, tool: 'wait' }).connect(call)
@@ -121,7 +121,7 @@ describe.each(ASKING_SERVERS)('a question of a tool over %s', (_, start) => {
       testCall({ mode: 'conversational' }),
     )
 
-  it('[S1] ends the turn, and the next turn answers it in the same call', async () => {
+  it('[AGENT-S1] ends the turn, and the next turn answers it in the same call', async () => {
     const session = await conversation('ask')
     const { answer } = await sendTurn(session, {})
     expect(answer).toEqual({
@@ -135,7 +135,7 @@ describe.each(ASKING_SERVERS)('a question of a tool over %s', (_, start) => {
     expect(JSON.parse(String(done.output))).toEqual({ action: 'accept', content: { name: 'Ada' } })
   })
 
-  it('[E1] is asked again when the answer is invalid', async () => {
+  it('[AGENT-E1] is asked again when the answer is invalid', async () => {
     const session = await conversation('form')
     await sendTurn(session, {})
     const { answer: again } = await sendTurn(session, 'Ada, 36', 1)
@@ -147,14 +147,14 @@ describe.each(ASKING_SERVERS)('a question of a tool over %s', (_, start) => {
     expect(JSON.parse(String(done.output))).toMatchObject({ content: { name: 'Ada', age: 36 } })
   })
 
-  it('[E3] is declined when the conversation returns the question as the answer', async () => {
+  it('[AGENT-E3] is declined when the conversation returns the question as the answer', async () => {
     const session = await conversation('ask')
     const { answer } = await sendTurn(session, {})
     const { answer: done } = await sendTurn(session, answer.output, 1)
     expect(JSON.parse(String(done.output))).toEqual({ action: 'decline' })
   })
 
-  it('[S1] goes to the reviewer as a form outside of conversations', async () => {
+  it('[AGENT-S1] goes to the reviewer as a form outside of conversations', async () => {
     const asked: unknown[] = []
     const call = testCall({
       hasReviewer: true,
@@ -179,7 +179,7 @@ describe.each(ASKING_SERVERS)('a question of a tool over %s', (_, start) => {
     ])
   })
 
-  it('[S1] is declined without a reviewer, and the tool continues', async () => {
+  it('[AGENT-S1] is declined without a reviewer, and the tool continues', async () => {
     const { answer } = await askOnce(connectorTo({ server: await start(), tool: 'ask' }), {})
     expect(JSON.parse(String(answer.output))).toEqual({ action: 'decline' })
   })
@@ -188,15 +188,18 @@ describe.each(ASKING_SERVERS)('a question of a tool over %s', (_, start) => {
     ['agree', false, 'accept'],
     ['agree', true, 'cancel'],
     ['ask', false, 'cancel'],
-  ])('[S1] of "%s" that is not answered (timed out: %s) gets the action %s', async (...given) => {
-    const [tool, timedOut, action] = given
-    const requestAnswer = (() => Promise.resolve({ answered: false, timedOut })) as never
-    const call = testCall({ hasReviewer: true, requestAnswer })
-    const { answer } = await askOnce(connectorTo({ server: await start(), tool }), {}, call)
-    expect(JSON.parse(String(answer.output))).toMatchObject({ action })
-  })
+  ])(
+    '[AGENT-S1] of "%s" that is not answered (timed out: %s) gets the action %s',
+    async (...given) => {
+      const [tool, timedOut, action] = given
+      const requestAnswer = (() => Promise.resolve({ answered: false, timedOut })) as never
+      const call = testCall({ hasReviewer: true, requestAnswer })
+      const { answer } = await askOnce(connectorTo({ server: await start(), tool }), {}, call)
+      expect(JSON.parse(String(answer.output))).toMatchObject({ action })
+    },
+  )
 
-  it('[S1] is declined when the reviewer rejects it; any other error ends the call', async () => {
+  it('[AGENT-S1] is declined when the reviewer rejects it; any other error ends the call', async () => {
     const { TuttiError } = await import('@tutti/core')
     const server = await start()
     const calling = (code: 'TOOL_REJECTED' | 'EXIT_EARLY') => {
@@ -211,7 +214,7 @@ describe.each(ASKING_SERVERS)('a question of a tool over %s', (_, start) => {
 })
 
 describe('a question that is not linked to a call', () => {
-  it('[T3][O2] reaches the only running call', async () => {
+  it('[MCP-T3][MCP-O2] reaches the only running call', async () => {
     const server = await startMcpServer('sessions')
     const connector = connectorTo({ server, tool: 'ask-aside' })
     for (const name of ['Ada', 'Bea']) {
@@ -226,7 +229,7 @@ describe('a question that is not linked to a call', () => {
 
 describe('a request that is not a form', () => {
   it.each(['modern', 'sessions'] as const)(
-    '[S2] is refused with a clear message (%s)',
+    '[MCP-S2] is refused with a clear message (%s)',
     async (era) => {
       const server = await startMcpServer(era)
       const url = await askOnce(connectorTo({ server, tool: 'ask-url' }), {}).catch(readMessage)
@@ -236,7 +239,7 @@ describe('a request that is not a form', () => {
     },
   )
 
-  it('[S2] is repeated with its request state when it requests nothing else', async () => {
+  it('[MCP-S2] is repeated with its request state when it requests nothing else', async () => {
     const server = await startMcpServer('modern')
     const clock = { ...testCall().clock, after: runSoon }
     const call = testCall({ clock })
@@ -286,7 +289,7 @@ describe.each(OVER_HTTP)('over HTTP (%s)', (era) => {
 })
 
 describe('a legacy child process, whose questions do not name their call', () => {
-  it('[O2] gets a decline and logs a warning while several calls are running', async () => {
+  it('[MCP-O2] gets a decline and logs a warning while several calls are running', async () => {
     const server = testServerProcess('old')
     const warnings: string[] = []
     const warn = (message: string): void => void warnings.push(message)

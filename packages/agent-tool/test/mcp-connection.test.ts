@@ -36,7 +36,7 @@ describe('a child process', () => {
     expect(pids).not.toContain(other.answer.output)
   })
 
-  it('[P2] gets a minimal environment and the configured variables', async () => {
+  it('gets a minimal environment and the configured variables', async () => {
     process.env['MCP_TEST_SECRET'] = 'x'
     onTestFinished(() => void delete process.env['MCP_TEST_SECRET'])
     const server = { ...testServerProcess(), env: { GIVEN: 'yes' } }
@@ -47,7 +47,7 @@ describe('a child process', () => {
     expect(names).not.toContain('MCP_TEST_SECRET')
   })
 
-  it('[M3][P4] fails the call with its last stderr line when it exits; [M1] is restarted by the next call', async () => {
+  it('[MCP-M3]fails the call with its last stderr line when it exits; [MCP-M1] is restarted by the next call', async () => {
     const server = testServerProcess()
     const crashing = askOnce(connectorTo({ server, tool: 'crash' }), {})
     await expect(crashing).rejects.toMatchObject({
@@ -114,14 +114,14 @@ describe('a child process', () => {
     await expect(askOnce(second, {})).rejects.toThrow(/is closed$/)
   })
 
-  it('[P1] ends together with its own child processes', async () => {
+  it('[NET-P1] ends together with its own child processes', async () => {
     const connector = mcpConnector({ server: testServerProcess(), tool: 'spawn' })
     const pid = Number((await askOnce(connector, {})).answer.output)
     await connector.close?.()
     while (isRunning(pid)) await new Promise((resolve) => setImmediate(resolve))
   })
 
-  it('[M1] is stopped when no call waits for it during its start', async () => {
+  it('[MCP-M1] is stopped when no call waits for it during its start', async () => {
     const silent = `
       require('node:net').connect(Number(process.argv[1]), '127.0.0.1').write(String(process.pid))
       setInterval(() => 0, 1000)`
@@ -143,7 +143,7 @@ describe.each([
   ['modern HTTP', () => startMcpServer('modern')],
   ['HTTP with sessions', () => startMcpServer('sessions')],
 ])('a server over %s', (_, start) => {
-  it('[P3][T3] does not keep the calling process alive when no call is running', async () => {
+  it('[MCP-M4][MCP-T3] does not keep the calling process alive when no call is running', async () => {
     const path = fileURLToPath(new URL('mcp-idle.ts', import.meta.url))
     const server: McpServer = await start()
     const config = 'url' in server ? { url: server.url } : server
@@ -159,7 +159,7 @@ describe.each([
 })
 
 describe('an HTTP server', () => {
-  it('[M2] gets the call again in a new session when it has lost the session', async () => {
+  it('[MCP-M2] gets the call again in a new session when it has lost the session', async () => {
     const server = await startMcpServer('sessions')
     const connector = connectorTo({ server, tool: 'echo' })
     await askOnce(connector, 'a')
@@ -169,7 +169,7 @@ describe('an HTTP server', () => {
     expect(server.requests.filter((name) => name === 'POST tools/call')).toHaveLength(3)
   })
 
-  it('[M2] gets the next call in a new session after a restart', async () => {
+  it('[MCP-M2] gets the next call in a new session after a restart', async () => {
     const port = await freePort()
     const first = await startEverything('streamableHttp', port)
     const connector = connectorTo({ server: { url: `http://127.0.0.1:${port}/mcp` }, tool: 'echo' })
@@ -351,7 +351,7 @@ describe.each(['modern', 'old'])('an HTTP server (%s protocol) that', (era) => {
     await expect(askOnce(connector, 'a')).rejects.toMatchObject(failure)
   })
 
-  it('[T1] sends comments keeps the call alive', async () => {
+  it('[MCP-T1] sends comments keeps the call alive', async () => {
     const { url } = await startRawServer(
       (request, response) =>
         void answerWithFault({ request, response, era }, (answer, id) => {
@@ -366,7 +366,7 @@ describe.each(['modern', 'old'])('an HTTP server (%s protocol) that', (era) => {
   })
 })
 
-it('[M2] does not repeat a call after a 404 from a server without sessions', async () => {
+it('[MCP-M2] does not repeat a call after a 404 from a server without sessions', async () => {
   let called = 0
   const { url } = await startRawServer(
     (request, response) =>
@@ -384,7 +384,7 @@ it('[M2] does not repeat a call after a 404 from a server without sessions', asy
 })
 
 describe('a server with resumable streams', () => {
-  it('[T1] gets a request for the rest of a broken stream', async () => {
+  it('[MCP-T1] gets a request for the rest of a broken stream', async () => {
     const { url } = await startRawServer((request, response) => {
       if (request.method === 'GET' && request.headers['last-event-id'] === 'e1') {
         response.writeHead(200, SSE_TYPE)

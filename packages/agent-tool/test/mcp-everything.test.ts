@@ -59,7 +59,7 @@ describe.each([
     expect(call.arrivals).toBeGreaterThanOrEqual(3)
   })
 
-  it('[S1] asks in a conversation and continues with the answer of the next turn', async () => {
+  it('[AGENT-S1] asks in a conversation and continues with the answer of the next turn', async () => {
     const server = await start()
     const connector = connectorTo({ server, tool: 'trigger-elicitation-request' })
     const session = await connector.connect(testCall({ mode: 'conversational' }))

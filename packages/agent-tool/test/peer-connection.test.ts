@@ -64,7 +64,7 @@ describe('a task request', () => {
     })
   })
 
-  it('[P2] extends the deadline of a repeated request by the time since the first one', async () => {
+  it('[AGENT-P2] extends the deadline of a repeated request by the time since the first one', async () => {
     const clock = fakeClock()
     await using server = await rawServer(({ on, socket }, index) => {
       on('task_request', () => {
@@ -101,7 +101,7 @@ describe('a task request', () => {
 })
 
 describe('a connection', () => {
-  it('[K2] subscribes only to replies and ignores other messages', async () => {
+  it('subscribes only to replies and ignores other messages', async () => {
     await using server = await rawServer((connection) => {
       connection.send('{"type":"hello","snapshotTrace":[ this is not even JSON')
       connection.send({ type: 'task_response', requestId: 'of-another', status: 'COMPLETED' })
@@ -124,7 +124,7 @@ describe('a connection', () => {
     ])
   })
 
-  it('[K2] reads messages that arrive together with the handshake response', async () => {
+  it('reads messages that arrive together with the handshake response', async () => {
     await using server = await rawServer((connection) => {
       connection.send('Guten Tag')
       answerTasks(connection)
@@ -133,7 +133,7 @@ describe('a connection', () => {
     await expect(ask(connector)).rejects.toThrow('begins with "Guten Tag"')
   })
 
-  it('[K4] reports all received bytes to every call, including pings', async () => {
+  it('[NET-K4] reports all received bytes to every call, including pings', async () => {
     await using server = await rawServer(() => undefined)
     await using connector = toPeer(server, 'task:sing')
     const calls = [peerCall(), peerCall()]
@@ -147,7 +147,7 @@ describe('a connection', () => {
     for (const end of ends) await expect(end).rejects.toBe('Enough')
   })
 
-  it('[K1] is closed after the idle time, but not while it is used', async () => {
+  it('[NET-K1] is closed after the idle time, but not while it is used', async () => {
     const clock = fakeClock()
     await using server = await rawServer(answerTasks)
     await using connector = toPeer(server, 'task:sing', { clock })
@@ -163,7 +163,7 @@ describe('a connection', () => {
     expect(server.connections).toHaveLength(2)
   })
 
-  it('[K4] is not used for new calls after a long silence', async () => {
+  it('[NET-K4] is not used for new calls after a long silence', async () => {
     const clock = fakeClock()
     const held: RawMessage[] = []
     await using server = await rawServer((connection, index) => {
@@ -186,7 +186,7 @@ describe('a connection', () => {
     expect(await waiting).toMatchObject([{ output: 'Late' }])
   })
 
-  it('[K1] is aborted during the handshake when its last call ends', async () => {
+  it('[NET-K1] is aborted during the handshake when its last call ends', async () => {
     const duplexes: Duplex[] = []
     const began = Promise.withResolvers<void>()
     await using server = await rawServer(
@@ -214,7 +214,7 @@ describe('a connection', () => {
     expect(duplexes).toHaveLength(1)
   })
 
-  it('[K1] is released by an aborted call even if its updates are not read to the end', async () => {
+  it('[NET-K1] is released by an aborted call even if its updates are not read to the end', async () => {
     const clock = fakeClock()
     await using server = await rawServer((connection) => acceptTasks(connection, () => undefined))
     await using connector = toPeer(server, 'task:sing', { clock })
@@ -239,7 +239,7 @@ describe('a connection', () => {
     expect(server.received.filter(({ type }) => type === 'task_request')).toHaveLength(1)
   })
 
-  it('[P3] is not used for new calls after a tool call on it was cancelled', async () => {
+  it('[AGENT-P3] is not used for new calls after a tool call on it was cancelled', async () => {
     await using server = await rawServer((connection, index) => {
       connection.on('tool_request', ({ requestId, input }) => {
         if (input !== 'quick') return
@@ -298,7 +298,7 @@ describe('a connection', () => {
 })
 
 describe('a lost connection', () => {
-  it('[P2] is reopened once for a task, without reporting its events twice', async () => {
+  it('[AGENT-P2] is reopened once for a task, without reporting its events twice', async () => {
     await using server = await rawServer((connection, index) => {
       acceptTasks(connection, ({ requestId }) => {
         if (index === 0) connection.socket.terminate()
@@ -406,7 +406,7 @@ describe('a lost connection', () => {
 })
 
 describe('a cancel', () => {
-  it('[P3] names the run and resolves with the acknowledgement', async () => {
+  it('[AGENT-P3] names the run and resolves with the acknowledgement', async () => {
     await using server = await rawServer((connection) => {
       acceptTasks(connection, () => undefined)
       connection.on('run_control', ({ runId, action }) => {

@@ -84,7 +84,7 @@ describe('a task of a peer', () => {
     call.abort()
   })
 
-  it('[P3] is cancelled on the peer when the call is cancelled', async () => {
+  it('[AGENT-P3] is cancelled on the peer when the call is cancelled', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'task:band')
     const call = peerCall()
@@ -100,7 +100,7 @@ describe('a task of a peer', () => {
     expect(await peer.list()).toMatchObject([{ status: 'CANCELLED' }])
   })
 
-  it('[P3] is cancelled as soon as its run is known', async () => {
+  it('[AGENT-P3] is cancelled as soon as its run is known', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'task:choir')
     const call = peerCall()
@@ -116,7 +116,7 @@ describe('a task of a peer', () => {
     expect((await peer.list()).map(({ status }) => status)).not.toContain('COMPLETED')
   })
 
-  it('[P4] starts a new run when it is requested again after a cancel', async () => {
+  it('[AGENT-P4] starts a new run when it is requested again after a cancel', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'task:choir')
     const ids: unknown[] = []
@@ -133,7 +133,7 @@ describe('a task of a peer', () => {
     expect(ids[0]).not.toEqual(ids[1])
   })
 
-  it('[P4] starts a new run when it is requested again after a failure', async () => {
+  it('[AGENT-P4] starts a new run when it is requested again after a failure', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'task:mute')
     const idempotencyKey = 'call-1'
@@ -145,7 +145,7 @@ describe('a task of a peer', () => {
     expect(await peer.list()).toHaveLength(2)
   })
 
-  it('[P2] is one run when the same call is repeated', async () => {
+  it('[AGENT-P2] is one run when the same call is repeated', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'task:echo')
     await using other = toPeer(peer, 'task:echo')
@@ -163,7 +163,7 @@ describe('a task of a peer', () => {
     expect((await ask(connector)).at(-1)).toMatchObject({ output: 'Answer 2' })
   })
 
-  it('[P2] is another run for another input, turn, name or call', async () => {
+  it('[AGENT-P2] is another run for another input, turn, name or call', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'task:echo')
     await using both = toPeer(peer, 'task:both')
@@ -180,7 +180,7 @@ describe('a task of a peer', () => {
     expect(await peer.list()).toHaveLength(5)
   })
 
-  it('[P1] shares one connection between concurrent calls and assigns their answers', async () => {
+  it('[AGENT-P1] shares one connection between concurrent calls and assigns their answers', async () => {
     await using peer = await peerServer()
     let handshakes = 0
     await using connector = toPeer(peer, 'tool:shout', {
@@ -252,7 +252,7 @@ describe('a tool of a peer', () => {
     expect(await first).toMatchObject([{ output: 'Waited' }])
   })
 
-  it('[P3] is cancelled by closing its connection when no other call uses it', async () => {
+  it('[AGENT-P3] is cancelled by closing its connection when no other call uses it', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'tool:wait')
     const call = peerCall()
@@ -265,7 +265,7 @@ describe('a tool of a peer', () => {
     call.abort()
   })
 
-  it('[P3] is cancelled when the other calls on its connection have ended', async () => {
+  it('[AGENT-P3] is cancelled when the other calls on its connection have ended', async () => {
     await using peer = await peerServer()
     await using connector = toPeer(peer, 'tool:wait')
     const [stays, goes] = [peerCall(), peerCall()]

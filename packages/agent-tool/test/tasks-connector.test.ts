@@ -76,7 +76,7 @@ async function askFailing(connector: AgentConnector, settings: Partial<AgentCall
 /** The header that every request of a tool or an agent has. */
 const USER_AGENT = 'user-agent: tutti/0.0.0'
 
-describe('[T1] requests', () => {
+describe('[AGENT-T1] requests', () => {
   test.each([
     ['sync', '/tasks/send', 'tasks/send'],
     ['conversational', '/tasks/send', 'tasks/send'],
@@ -157,7 +157,7 @@ describe('[T1] requests', () => {
   })
 })
 
-describe('[T2] answers', () => {
+describe('[AGENT-T2] answers', () => {
   test.each([
     [{ answer: 42 }, 'completed'],
     [{ status: 'completed', output: 'x' }, 'completed'],
@@ -343,7 +343,7 @@ describe('[T2] answers', () => {
   })
 })
 
-describe('[T3] streams', () => {
+describe('[AGENT-T3] streams', () => {
   test('yields each value when it arrives', async () => {
     const server = await rawServer((socket) => socket.write(STREAM_HEAD))
     const call = testCall({ mode: 'streaming' })
@@ -566,7 +566,7 @@ describe('[T3] streams', () => {
   })
 })
 
-describe('[T4] cancel()', () => {
+describe('[AGENT-T4] cancel()', () => {
   test.each([
     ['an id in the first value', '{"id":"run-1"}\n', 'run-1'],
     ['the first of several ids', '1\n{"id":7}\n{"id":"run-1"}\n{"id":"run-2"}\n', 'run-1'],

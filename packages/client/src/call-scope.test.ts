@@ -15,7 +15,7 @@ describe('openScope', () => {
     await expect(scope.race(Promise.reject(new Error('no')))).rejects.toThrow('no')
   })
 
-  it('[C1] rejects with ABORTED and the reason of the caller', async () => {
+  it('[CLIENT-CS1] rejects with ABORTED and the reason of the caller', async () => {
     const caller = new AbortController()
     const scope = openScope(recordingClock(), [undefined, caller.signal])
     const waiting = scope.race(never)
@@ -24,7 +24,7 @@ describe('openScope', () => {
     await expect(scope.race(never)).rejects.toMatchObject({ code: 'ABORTED' })
   })
 
-  it('[C1] passes the reason of an outer scope on unchanged', async () => {
+  it('[CLIENT-CS1] passes the reason of an outer scope on unchanged', async () => {
     const clock = recordingClock()
     const outer = openScope(clock)
     const inner = openScope(clock, [outer.signal])
@@ -35,13 +35,13 @@ describe('openScope', () => {
     expect(await failure).toMatchObject({ code: 'TIMED_OUT', message: 'too slow' })
   })
 
-  it('[C1] ends at once if the caller has already aborted', async () => {
+  it('[CLIENT-CS1] ends at once if the caller has already aborted', async () => {
     const scope = openScope(recordingClock(), [AbortSignal.abort()])
     expect(TuttiClientError.isInstance(scope.signal.reason)).toBe(true)
     await expect(scope.race(Promise.resolve(1))).rejects.toMatchObject({ code: 'ABORTED' })
   })
 
-  it('[C2] handles a promise that fails after the end', async () => {
+  it('[CLIENT-CS2] handles a promise that fails after the end', async () => {
     const caller = new AbortController()
     const scope = openScope(recordingClock(), [caller.signal])
     let fail = (_: Error): void => undefined
@@ -54,7 +54,7 @@ describe('openScope', () => {
     fail(new Error('nobody hears this; the test run fails if it is unhandled'))
   })
 
-  it('[C3] leaves no listener and no timer', async () => {
+  it('[CLIENT-CS3] leaves no listener and no timer', async () => {
     const clock = recordingClock()
     const caller = new AbortController()
     const scope = openScope(clock, [caller.signal])
@@ -70,7 +70,7 @@ describe('openScope', () => {
     expect(clock.waiting).toEqual([])
   })
 
-  it('[C3] leaves no timer of an interrupted pause', async () => {
+  it('[CLIENT-CS3] leaves no timer of an interrupted pause', async () => {
     const clock = recordingClock()
     const caller = new AbortController()
     const paused = openScope(clock, [caller.signal]).pause(500)

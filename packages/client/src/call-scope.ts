@@ -2,9 +2,9 @@
  * Scope of one call or connection. It ends when the caller aborts or a time limit passes; everything that waits in it
  * then stops at once.
  *
- * C1 When a scope ends, everything that waits in it rejects with the reason of the end, a `TuttiClientError`.
- * C2 A promise that settles after the end is still handled, so it causes no unhandled rejection.
- * C3 A closed scope has no listener on the signals that it was opened with, and no request in flight.
+ * CLIENT-CS1 When a scope ends, everything that waits in it rejects with the reason of the end, a `TuttiClientError`.
+ * CLIENT-CS2 A promise that settles after the end is still handled, so it causes no unhandled rejection.
+ * CLIENT-CS3 A closed scope has no listener on the signals that it was opened with, and no request in flight.
  */
 import { TuttiClientError } from './errors.ts'
 

@@ -1,12 +1,12 @@
 /**
  * Repairs the requests and answers of Google's client.
  *
- * G1 Pieces without content are passed on: they have the finish reason of an answer that a filter blocked, or the reason
- *    why a prompt was blocked.
- * G2 An error inside a stream is thrown, and so is a piece that cannot be read.
- * G3 Usage is gathered from all pieces and passed on in an additional last piece: LangChain adds up differences, and
+ * LC-G1 Pieces without content are passed on: they have the finish reason of an answer that a filter blocked, or the
+ *    reason why a prompt was blocked.
+ * LC-G2 An error inside a stream is thrown, and so is a piece that cannot be read.
+ * LC-G3 Usage is gathered from all pieces and passed on in an additional last piece: LangChain adds up differences, and
  *    does not count thoughts.
- * G4 The results of all calls of an answer are one turn. The class sends each in a separate turn, which the service
+ * LC-G4 The results of all calls of an answer are one turn. The class sends each in a separate turn, which the service
  *    refuses.
  *
  * @see https://github.com/langchain-ai/langchainjs/issues/10342

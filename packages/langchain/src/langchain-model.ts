@@ -6,13 +6,13 @@
  * `load-model.ts` loads the model, `stream-reply.ts` makes the attempt, and `to-model-error.ts` interprets
  * failures. The engine decides about retries.
  *
- * M1 LangChain is not loaded before the first call; a load that failed is tried again.
- * M2 One call makes at most one request: neither this package nor the provider's client retries.
- * M3 An aborted call stops immediately and throws the reason, regardless of the model; its request is closed.
- * M4 Every other error is a TuttiError that says whether a retry may help, also after text has been passed on, and
+ * LC-M1 LangChain is not loaded before the first call; a load that failed is tried again.
+ * LC-M2 One call makes at most one request: neither this package nor the provider's client retries.
+ * LC-M3 An aborted call stops immediately and throws the reason, regardless of the model; its request is closed.
+ * LC-M4 Every other error is a TuttiError that says whether a retry may help, also after text has been passed on, and
  *    does not contain a key.
- * M5 Content that a provider requires in later requests is part of the reply and is sent back unchanged.
- * M6 A model with a structured mode must follow the schema of the answer, with tools or without.
+ * LC-M5 Content that a provider requires in later requests is part of the reply and is sent back unchanged.
+ * LC-M6 A model with a structured mode must follow the schema of the answer, with tools or without.
  */
 import { TuttiError } from '@tutti/core'
 

@@ -13,14 +13,14 @@ describe('provider and name', () => {
 })
 
 describe('defaults', () => {
-  test('[M2] are ten minutes and no retries by the client', () => {
+  test('[LC-M2] are ten minutes and no retries by the client', () => {
     expect(resolveOptions('openai:gpt-4o', {})).toMatchObject({
       timeoutMs: 600_000,
       source: { kind: 'named', fields: { model: 'gpt-4o', maxRetries: 0 } },
     })
   })
 
-  test('[M6] enable structured output for known models, unless the option says otherwise', () => {
+  test('[LC-M6] enable structured output for known models, unless the option says otherwise', () => {
     const make = (): never => {
       throw new Error('not called')
     }

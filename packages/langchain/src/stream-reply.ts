@@ -1,8 +1,8 @@
 /**
  * Makes one request to a model: passes reasoning and text on as they arrive and ends with the reply.
  *
- * S1 Only a whole answer becomes a reply: it has a finish reason, or complete tool calls. An answer that the provider
- *    broke off, that was cut, or that contradicts itself is a failure that may be retried.
+ * LC-S1 Only a whole answer becomes a reply: it has a finish reason, or complete tool calls. An answer that the
+ *    provider broke off, that was cut, or that contradicts itself is a failure that may be retried.
  */
 import { TuttiError } from '@tutti/core'
 
@@ -74,7 +74,7 @@ function* toChunks({ reasoning, text }: AddedTexts): Generator<ModelChunk> {
   if (text !== '') yield { type: 'text', text }
 }
 
-/** Returns why a reply is not a whole answer; undefined if it is. [S1] */
+/** Returns why a reply is not a whole answer; undefined if it is. [LC-S1] */
 function findFault(reply: ModelReply, isReasonExpected: boolean): string | undefined {
   const { providerFinishReason: said, finishReason, toolCalls } = reply
   if (said !== undefined && isBrokenEnd(said)) return `the provider broke off the answer (${said})`

@@ -1,11 +1,11 @@
 /**
  * Reads token counts in the forms of all providers. Pure.
  *
- * U1 A count is a non-negative safe integer or unknown. Fractions, negative numbers, text and NaN are unknown.
- * U2 Counts in several events of one answer are snapshots: a later one replaces an earlier one and is never added to
+ * LC-U1 A count is a non-negative safe integer or unknown. Fractions, negative numbers, text and NaN are unknown.
+ * LC-U2 Counts in several events of one answer are snapshots: a later one replaces an earlier one and is never added to
  *    it. A later 0 does not replace a count: services send it as a placeholder.
- * U3 Input includes the tokens of the cache, and output those of reasoning, also of services that count them separately.
- *    Nothing else is computed: the engine decides about counts that are missing, 0 or contradictory.
+ * LC-U3 Input includes the tokens of the cache, and output those of reasoning, also of services that count them
+ *    separately. Nothing else is computed: the engine decides about counts that are missing, 0 or contradictory.
  */
 import { readField, readObject } from './wire/json.ts'
 
@@ -81,7 +81,7 @@ export function hasCounts({ input, output, total }: TokenCounts): boolean {
   return input !== undefined || output !== undefined || total !== undefined
 }
 
-/** Merges the counts of a later event into `before`. [U2] */
+/** Merges the counts of a later event into `before`. [LC-U2] */
 export function mergeCounts(before: TokenCounts, next: TokenCounts): TokenCounts {
   const splitsInput = next.input !== undefined && (sum(next.cacheRead, next.cacheWrite) ?? 0) > 0
   return {
@@ -97,14 +97,14 @@ export function mergeCounts(before: TokenCounts, next: TokenCounts): TokenCounts
   }
 }
 
-/** Returns counts whose input includes the tokens of the cache. [U3] */
+/** Returns counts whose input includes the tokens of the cache. [LC-U3] */
 export function includeCache(counts: TokenCounts): TokenCounts {
   const { excludesCache, ...others } = counts
   if (excludesCache !== true || counts.input === undefined) return others
   return { ...others, input: sum(counts.input, counts.cacheRead, counts.cacheWrite) }
 }
 
-/** Returns the counts of an answer as usage, in which an unknown count is -1; undefined if all are unknown. [U3] */
+/** Returns the counts of an answer as usage, in which an unknown count is -1; undefined if all are unknown. [LC-U3] */
 export function toModelUsage(counts: TokenCounts): ModelUsage | undefined {
   if (!hasCounts(counts)) return undefined
   const {

@@ -23,10 +23,10 @@ interface OpenCall {
  * it is not JSON; LangChain's own parser would repair an incomplete text to a wrong call. A call without an id,
  * or with the id of another one, gets one from `makeId`.
  *
- * F1 Index and id decide which call a piece continues. Some services number all calls of a turn 0, and others send
+ * LC-F1 Index and id decide which call a piece continues. Some services number all calls of a turn 0, and others send
  *    another id with each piece. Then the name decides: a piece with a name begins a call, and so does a piece with
  *    another id after complete arguments. A piece with neither index nor id nor name continues the last call.
- * F2 A piece that repeats a call with its whole arguments adds nothing.
+ * LC-F2 A piece that repeats a call with its whole arguments adds nothing.
  */
 export function joinFragments(
   fragments: readonly ToolCallFragment[],
@@ -110,7 +110,7 @@ export function isCompleteCall({ name, arguments: text }: ToolCall): boolean {
   }
 }
 
-/** Returns the call that `fragment` continues; undefined if it begins one. [F1] */
+/** Returns the call that `fragment` continues; undefined if it begins one. [LC-F1] */
 function findOpenCall(
   calls: Calls,
   { index, id: givenId, name: givenName, args = '' }: ToolCallFragment,

@@ -1,4 +1,4 @@
-/** [M3] Tests that a call stops on abort, on timeout and when its reader stops. */
+/** [LC-M3] Tests that a call stops on abort, on timeout and when its reader stops. */
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, test } from 'vitest'
 

@@ -1,4 +1,4 @@
-/** [M4] Tests the errors of failed calls. */
+/** [LC-M4] Tests the errors of failed calls. */
 import { createServer } from 'node:http'
 
 import { ChatOpenAI } from '@langchain/openai'

@@ -1,4 +1,4 @@
-/** [M1] Tests when LangChain is loaded, and how failed loads are handled. */
+/** [LC-M1] Tests when LangChain is loaded, and how failed loads are handled. */
 import { FakeListChatModel } from '@langchain/core/utils/testing'
 import { ChatAnthropic } from '@langchain/anthropic'
 import { ChatOpenAI } from '@langchain/openai'

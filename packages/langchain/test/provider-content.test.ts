@@ -1,4 +1,4 @@
-/** [M5] Tests that provider content of a reply is returned and sent back unchanged. */
+/** [LC-M5] Tests that provider content of a reply is returned and sent back unchanged. */
 import { describe, expect, test } from 'vitest'
 
 import { ask, modelAt, PROVIDERS, REQUEST } from './providers.ts'
@@ -53,7 +53,7 @@ async function readAssistantMessage(stub: ProviderStub, index: number): Promise<
 }
 
 describe('thinking of Anthropic', () => {
-  test('[M5] is sent back with its signature before the tool call', async () => {
+  test('[LC-M5] is sent back with its signature before the tool call', async () => {
     await using stub = await ANTHROPIC.stub([THOUGHT, 'Cheese.'])
     const model = thinking(stub)
     const answer = await ask(model, FIRST)
@@ -76,7 +76,7 @@ describe('thinking of Anthropic', () => {
     expect(reply).not.toHaveProperty('providerContent')
   })
 
-  test('[M5] is sent back in its place when redacted', async () => {
+  test('[LC-M5] is sent back in its place when redacted', async () => {
     const redacted: StubReply = { ...THOUGHT, text: '', redactedReasoning: 'c2VjcmV0' }
     await using stub = await ANTHROPIC.stub([redacted, 'Cheese.'])
     const model = thinking(stub)
@@ -90,7 +90,7 @@ describe('thinking of Anthropic', () => {
     })
   })
 
-  test('[P2] is not sent to another provider', async () => {
+  test('[LC-P2] is not sent to another provider', async () => {
     await using stub = await ANTHROPIC.stub([THOUGHT])
     const openai = findProvider('openai')
     await using other = await openai.stub(['Cheese.'])
@@ -101,7 +101,7 @@ describe('thinking of Anthropic', () => {
     expect(sent).toContain('I look.')
   })
 
-  test('[P3] is sent before the changed parts of a message', async () => {
+  test('[LC-P3] is sent before the changed parts of a message', async () => {
     await using stub = await ANTHROPIC.stub([THOUGHT, 'Cheese.', 'Cheese.'])
     const model = thinking(stub)
     const answer = await ask(model, FIRST)
@@ -120,7 +120,7 @@ describe('thinking of Anthropic', () => {
     })
   })
 
-  test('[M5] is required by the service', async () => {
+  test('[LC-M5] is required by the service', async () => {
     await using stub = await ANTHROPIC.stub([THOUGHT])
     const model = thinking(stub)
     const { reply } = await ask(model, FIRST)
@@ -140,7 +140,7 @@ describe("reasoning of OpenAI's Responses API", () => {
     expect(answer.reasoning.join('')).toBe(THOUGHT.reasoning)
   })
 
-  test('[M5] is sent back as the received items', async () => {
+  test('[LC-M5] is sent back as the received items', async () => {
     await using stub = await RESPONSES.stub([THOUGHT, 'Cheese.'])
     const model = modelAt(RESPONSES, stub)
     const answer = await ask(model, FIRST)
@@ -160,7 +160,7 @@ describe("reasoning of OpenAI's Responses API", () => {
   test.each([
     ['the text', { content: 'Other.' }],
     ['a call', { toolCalls: [{ id: 'call-z', name: 'look_up', arguments: '{}' }] }],
-  ])('[P3] is not sent back when %s was changed', async (_title, change) => {
+  ])('[LC-P3] is not sent back when %s was changed', async (_title, change) => {
     await using stub = await RESPONSES.stub([THOUGHT, 'Cheese.'])
     const model = modelAt(RESPONSES, stub)
     await ask(model, afterTools(await ask(model, FIRST), change))
@@ -169,7 +169,7 @@ describe("reasoning of OpenAI's Responses API", () => {
 })
 
 test.each([ANTHROPIC, RESPONSES, findProvider('openai')])(
-  '[P1] a reply of $model without reasoning has no provider content',
+  '[LC-P1] a reply of $model without reasoning has no provider content',
   async (provider) => {
     await using stub = await provider.stub([{ text: 'I look.', toolCalls: [CALL] }])
     const { reply } = await ask(modelAt(provider, stub), FIRST)
@@ -178,7 +178,7 @@ test.each([ANTHROPIC, RESPONSES, findProvider('openai')])(
 )
 
 test.each([undefined, null, 'text', 7, {}, { kind: 'other' }])(
-  '[P2] ignores the unknown provider content %o',
+  '[LC-P2] ignores the unknown provider content %o',
   async (content) => {
     await using stub = await ANTHROPIC.stub([{ toolCalls: [CALL] }, 'Cheese.'])
     const model = modelAt(ANTHROPIC, stub)

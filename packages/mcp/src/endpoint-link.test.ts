@@ -19,7 +19,7 @@ function linkTo(endpoint: McpEndpoint): EndpointLink {
   })
 }
 
-describe('[T6] a request to another origin', () => {
+describe('[MCP-T6] a request to another origin', () => {
   it.each([
     ['without authorization', { guard: { allow: ['127.0.0.1'] } }],
     ['with authorization but no guard', { authProvider }],

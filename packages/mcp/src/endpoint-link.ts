@@ -3,18 +3,19 @@
  *
  *   call ─POST─▶ server ─JSON, or an event stream─▶ response
  *
- * T1 A request fails if the HTTP response is empty or contains no response to it, or if the stream ends or breaks
+ * MCP-T1 A request fails if the HTTP response is empty or contains no response to it, or if the stream ends or breaks
  *    before that; the SDK would wait forever. A stream that the server can resume is resumed first.
- * T2 A cancelled call closes its exchange in every protocol era: servers without sessions are not notified otherwise.
- * T3 The stream for messages that belong to no request is open while calls are in flight and for a moment after, so
+ * MCP-T2 A cancelled call closes its exchange in every protocol era: servers without sessions are not notified
+ *    otherwise.
+ * MCP-T3 The stream for messages that belong to no request is open while calls are in flight and for a moment after, so
  *    that an idle connection does not keep the process alive. With `alwaysListens` it stays open.
- * T4 A response with an error status is an error with its body and its `Retry-After`.
- * T5 A message longer than the limit ends its call. Messages are the events of a stream or a whole other body; bytes
- *    are counted after decompression.
- * T6 Requests go only to the origin of the server, also after a redirect, and only where its guard allows it.
+ * MCP-T4 A response with an error status is an error with its body and its `Retry-After`.
+ * MCP-T5 A message longer than the limit ends its call. Messages are the events of a stream or a whole other body;
+ *    bytes are counted after decompression.
+ * MCP-T6 Requests go only to the origin of the server, also after a redirect, and only where its guard allows it.
  *    Authorization may use other origins if the author configured a guard; they never get the author's headers.
- * T7 Requests have no time limit here: servers may be silent for long, and calls have their own limits.
- * T8 An answer that cannot be used ends its request; see `incoming/incoming-messages.ts`.
+ * MCP-T7 Requests have no time limit here: servers may be silent for long, and calls have their own limits.
+ * MCP-T8 An answer that cannot be used ends its request; see `incoming/incoming-messages.ts`.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'

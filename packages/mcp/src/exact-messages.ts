@@ -3,10 +3,10 @@
  *
  *   arguments ─raw JSON─▶ SDK ─▶ server ─▶ message with marks ─▶ SDK ─▶ message with `bigint`
  *
- * X1 The digits of each integer of the arguments are written as they are.
- * X2 `structuredContent` has a `bigint` for each integer beyond 2^53. Elsewhere, such as in schemas, numbers are those of
- *    `JSON.parse`.
- * X3 A message is within {@link MESSAGE_LIMITS}: nested so little that no code that reads it exceeds the stack.
+ * MCP-X1 The digits of each integer of the arguments are written as they are.
+ * MCP-X2 `structuredContent` has a `bigint` for each integer beyond 2^53. Elsewhere, such as in schemas, numbers are
+ *    those of `JSON.parse`.
+ * MCP-X3 A message is within {@link MESSAGE_LIMITS}: nested so little that no code that reads it exceeds the stack.
  */
 import {
   markLongIntegers,
@@ -30,7 +30,7 @@ export function toRawArguments(
   return toRawIntegers(args) as Readonly<Record<string, unknown>>
 }
 
-/** Replaces the marks of a message in place (X2), and returns the message. */
+/** Replaces the marks of a message in place (MCP-X2), and returns the message. */
 export function unmarkMessage(message: JSONRPCMessage): JSONRPCMessage {
   const { structuredContent } = 'result' in message ? message.result : {}
   unmarkValue(structuredContent, (integer) => integer)

@@ -1,12 +1,12 @@
 /**
  * The connection to one MCP server. The first call opens it, and all calls share it.
  *
- * M1 The first call after the server has ended connects again; other calls wait for that connection. Connecting stops
- *    when no call waits for it.
- * M2 An HTTP server that no longer knows the session has not run the call, so the call is repeated once in a new
+ * MCP-M1 The first call after the server has ended connects again; other calls wait for that connection. Connecting
+ *    stops when no call waits for it.
+ * MCP-M2 An HTTP server that no longer knows the session has not run the call, so the call is repeated once in a new
  *    session. No other call is repeated.
- * M3 A call that is in flight when the server ends fails with the way in which the server ended.
- * M4 A server that is a child process keeps this process alive only while calls are in flight.
+ * MCP-M3 A call that is in flight when the server ends fails with the way in which the server ended.
+ * MCP-M4 A server that is a child process keeps this process alive only while calls are in flight.
  */
 import { McpError, toMcpError } from './mcp-error.ts'
 import {

@@ -1,10 +1,10 @@
 /**
  * Tracks the calls in flight over one connection, and finds the call that a message belongs to.
  *
- * O1 Over HTTP a call has its own exchange, whose messages belong to the call. The async context in which they are read
- *    identifies the call.
- * O2 On a channel that all calls share, a message belongs to the only call in flight. With several calls in flight, it
- *    belongs to none of them.
+ * MCP-O1 Over HTTP a call has its own exchange, whose messages belong to the call. The async context in which they are
+ *    read identifies the call.
+ * MCP-O2 On a channel that all calls share, a message belongs to the only call in flight. With several calls in
+ *    flight, it belongs to none of them.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 

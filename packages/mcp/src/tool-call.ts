@@ -2,9 +2,9 @@
  * Calls MCP tools. Current servers ask questions in results, and the call is repeated with the answers; older servers
  * send questions as separate requests. Both look the same to the caller.
  *
- * S1 A call that ends early is cancelled in the way of its protocol era, and its exchange is closed.
- * S2 A question for anything other than values fails the call.
- * S3 An error of the caller's `ask` fails the call with that error.
+ * MCP-S1 A call that ends early is cancelled in the way of its protocol era, and its exchange is closed.
+ * MCP-S2 A question for anything other than values fails the call.
+ * MCP-S3 An error of the caller's `ask` fails the call with that error.
  */
 import { backoffMs, sleep, type Clock } from '@tutti/core'
 

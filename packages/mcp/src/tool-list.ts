@@ -1,10 +1,11 @@
 /**
  * Lists the tools of a server, page by page and entry by entry.
  *
- * L1 An entry that cannot be used is skipped and named. Optional fields that cannot be read are dropped with a warning.
- * L2 The list ends at a cursor that is missing, empty, not text, or was used before. A list that ends early, or is cut
- *    by a limit, has a warning.
- * L3 Of several tools with one name the first one is used, because a call names only the tool.
+ * MCP-L1 An entry that cannot be used is skipped and named. Optional fields that cannot be read are dropped with a
+ *    warning.
+ * MCP-L2 The list ends at a cursor that is missing, empty, not text, or was used before. A list that ends early, or is
+ *    cut by a limit, has a warning.
+ * MCP-L3 Of several tools with one name the first one is used, because a call names only the tool.
  */
 import { isJsonObject } from '@tutti/core'
 

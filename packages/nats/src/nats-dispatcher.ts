@@ -5,14 +5,14 @@
  *                       │                   │
  *                       └── not wanted ◀────┴─ full: returned · owned: later · outdated: acknowledged
  *
- * RUNS-NE3 A message is held while its run executes, and extended by each heartbeat. The stream hands out no more messages
+ * NATS-E3 A message is held while its run executes, and extended by each heartbeat. The stream hands out no more messages
  *    of a claim key than `maxConcurrentRuns`, and hands out a message again when its process died. The exact limit over
  *    all claim keys is that of the store.
- * RUNS-NE4 A message that the stream hands out again watches over the lease of its run: it returns when the lease can
+ * NATS-E4 A message that the stream hands out again watches over the lease of its run: it returns when the lease can
  *    have ended, and then makes the store offer the run again.
- * RUNS-NE7 A process that met the full limit returns its offers, and pulls none until one of its runs ends or its next
+ * NATS-E7 A process that met the full limit returns its offers, and pulls none until one of its runs ends or its next
  *    poll, because the process that frees a slot pulls by itself.
- * RUNS-NE5 Each process with a free slot also takes runs from the store: within two leases, after each run that it found
+ * NATS-E5 Each process with a free slot also takes runs from the store: within two leases, after each run that it found
  *    there, and always while the link is not ready. This finds runs that are not offered: suspects, runs of ensembles that
  *    no process knows, stranded runs, parked runs whose time limit has passed, and runs whose offers were lost. In a fleet
  *    of more than ten, each process takes longer, like its polls and its idle lease, and all together less.
@@ -208,7 +208,7 @@ export class NatsDispatcher implements Dispatcher {
         this.#held.set(offer.runId, pulled)
         return [outcome.claim]
       case 'replaced':
-        // The own offer of the claimed run watches over its lease when it arrives (RUNS-NE4).
+        // The own offer of the claimed run watches over its lease when it arrives (NATS-E4).
         message.nak()
         return [outcome.claim]
       case 'full':

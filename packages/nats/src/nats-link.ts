@@ -6,9 +6,9 @@
  *                    ▲                                    │
  *                    └──── disconnected, no answer ◀──────┘
  *
- * RUNS-NE1 The link is ready only while JetStream answers. A connection to a server without a majority is not ready.
- * RUNS-NE8 A client that is closed for good is always replaced; the new one gets the same subscriptions.
- * RUNS-NE2 A change of the state is reported once, and checked every {@link CHECK_MS}, so the store takes over within
+ * NATS-E1 The link is ready only while JetStream answers. A connection to a server without a majority is not ready.
+ * NATS-E8 A client that is closed for good is always replaced; the new one gets the same subscriptions.
+ * NATS-E2 A change of the state is reported once, and checked every {@link CHECK_MS}, so the store takes over within
  *    two seconds.
  */
 import { errorMessage, sleep, type Logger } from '@tutti/core'

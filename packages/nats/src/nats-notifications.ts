@@ -1,7 +1,7 @@
 /**
  * Notifications by subject: a process subscribes to the runs that it follows, and to its own subject.
  *
- * RUNS-NE6 A command or an answer that no process confirms is sent over the store as well. Events are published to the
+ * NATS-E6 A command or an answer that no process confirms is sent over the store as well. Events are published to the
  *    subject of their run, and over the store to the processes that the store remembers as followers, because they cannot
  *    reach the cluster.
  */

@@ -81,7 +81,7 @@ describe.skipIf(!hasNatsServer())('a NATS cluster of three servers', () => {
     expect(most).toBeLessThanOrEqual(LIMIT)
   }
 
-  it('[RUNS-NE3] loses and repeats no run when the leader of the stream is killed', async () => {
+  it('[NATS-E3] loses and repeats no run when the leader of the stream is killed', async () => {
     const runs = countedRuns(() => 20)
     const api = await startProcess(runs, { executes: false })
     for (let n = 0; n < 3; n += 1) await startProcess(runs)
@@ -125,7 +125,7 @@ describe.skipIf(!hasNatsServer())('a NATS cluster of three servers', () => {
     expectEachOnce(runs, 6)
   })
 
-  it('[RUNS-NE1] continues over Postgres when a server is frozen and the majority is lost', async () => {
+  it('[NATS-E1] continues over Postgres when a server is frozen and the majority is lost', async () => {
     const runs = countedRuns(() => 10)
     const storage = await openOverNats(optionsOf())
     const api = await startProcess(runs, { executes: false }, storage)
@@ -143,7 +143,7 @@ describe.skipIf(!hasNatsServer())('a NATS cluster of three servers', () => {
     expectEachOnce(runs, 30)
   })
 
-  it('[RUNS-NE6] a process that cannot reach NATS executes runs and gets commands', async () => {
+  it('[NATS-E6] a process that cannot reach NATS executes runs and gets commands', async () => {
     await using proxy = await tcpProxy(cluster.nodes[0]?.url ?? '')
     const runs = countedRuns(() => 2_000)
     const cutOff = await openOverNats(optionsOf({ servers: proxy.url }))
@@ -179,7 +179,7 @@ describe.skipIf(!hasNatsServer())('a NATS cluster of three servers', () => {
     expectEachOnce(runs, 2)
   })
 
-  it('[RUNS-NE4] hands the run of a dead process to another one, without polls of the store', async () => {
+  it('[NATS-E4] hands the run of a dead process to another one, without polls of the store', async () => {
     const [first, second] = [await openOverNats(optionsOf()), await openOverNats(optionsOf())]
     const runs = countedRuns(() => 1)
     const api = await startProcess(runs, { executes: false })

@@ -16,7 +16,7 @@ const REQUEST: ClaimRequest = {
   known: { ensembles: ['band'], othersAfterMs: Infinity },
 }
 
-it('[RUNS-NE7] returns offers and pulls none after it met the full limit, until it takes again', async () => {
+it('[NATS-E7] returns offers and pulls none after it met the full limit, until it takes again', async () => {
   const counts = { pulled: 0, returned: 0, claims: 0 }
   const next = (): Promise<unknown> => {
     counts.pulled += 1

@@ -24,7 +24,7 @@ const file = defineTool({
   execute: ({ path }) => `file ${path}`,
 })
 
-describe('[B1] the predicate', () => {
+describe('[PIPE-B1] the predicate', () => {
   it('receives the input as the tools decode it, and every given field', async () => {
     const seen: unknown[] = []
     const tool = branch(
@@ -66,7 +66,7 @@ describe('[B1] the predicate', () => {
   })
 })
 
-describe('[B2] the input', () => {
+describe('[PIPE-B2] the input', () => {
   const tool = branch((input: { path?: string; url?: string }) => input.path !== undefined, {
     yes: file,
     no: page,
@@ -97,7 +97,7 @@ describe('[B2] the input', () => {
   })
 })
 
-describe('[B3] the result', () => {
+describe('[PIPE-B3] the result', () => {
   it('is that of the chosen tool, unchanged', async () => {
     const failed = ToolResult.failure('No such page')
     const tool = branch(() => true, { yes: textTool('a', () => failed) })
@@ -153,7 +153,7 @@ describe('[B3] the result', () => {
   })
 })
 
-describe('[B4] a predicate that throws', () => {
+describe('[PIPE-B4] a predicate that throws', () => {
   const throwingPredicate = (error: unknown) => (): boolean => {
     throw error
   }

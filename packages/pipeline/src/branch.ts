@@ -1,11 +1,11 @@
 /**
  * A tool that calls one of two tools.
  *
- * B1 The predicate receives the input as the tools would decode it, merged over the given fields.
- * B2 The input must match one of the tools; the chosen tool reports what it lacks.
- * B3 The result is that of the chosen tool, unchanged. Without `no`, the result is the input if the predicate is not
- *    true.
- * B4 A predicate that throws is a failure that names the branch.
+ * PIPE-B1 The predicate receives the input as the tools would decode it, merged over the given fields.
+ * PIPE-B2 The input must match one of the tools; the chosen tool reports what it lacks.
+ * PIPE-B3 The result is that of the chosen tool, unchanged. Without `no`, the result is the input if the predicate is
+ *    not true.
+ * PIPE-B4 A predicate that throws is a failure that names the branch.
  */
 import { ToolResult, Type } from '@tutti/core'
 import { callOwn } from './call-own.ts'

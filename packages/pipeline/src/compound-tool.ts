@@ -3,9 +3,9 @@
  *
  *   input ─InputReader─▶ valid? ─approve─▶ run ─callTool─▶ the tools inside ─▶ ToolResult
  *
- * C1 The input is checked first, regardless of the error strategy, and passed on unchanged.
- * C2 Name, description, time limit and idempotency are derived from the tools inside, unless they are set.
- * C3 The error of an invalid definition names every problem.
+ * PIPE-C1 The input is checked first, regardless of the error strategy, and passed on unchanged.
+ * PIPE-C2 Name, description, time limit and idempotency are derived from the tools inside, unless they are set.
+ * PIPE-C3 The error of an invalid definition names every problem.
  */
 import { defineTool, toStandardSchema, Type } from '@tutti/core'
 

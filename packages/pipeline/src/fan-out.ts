@@ -1,11 +1,11 @@
 /**
  * Calls several tools concurrently as parts of one call.
  *
- * F1 Results are in the order of the parts, regardless of the order in which they end.
- * F2 FAIL_FAST: the first failure aborts the parts in flight, no other part starts, and the failure names its part. It
- *    is returned when all parts have stopped.
- * F3 CONTINUE_ON_FAILURE: every part is called; the value of a failed one is a {@link PartFailure}.
- * F4 Early exit and misconfiguration of a part abort the others, regardless of the strategy.
+ * PIPE-F1 Results are in the order of the parts, regardless of the order in which they end.
+ * PIPE-F2 FAIL_FAST: the first failure aborts the parts in flight, no other part starts, and the failure names its
+ *    part. It is returned when all parts have stopped.
+ * PIPE-F3 CONTINUE_ON_FAILURE: every part is called; the value of a failed one is a {@link PartFailure}.
+ * PIPE-F4 Early exit and misconfiguration of a part abort the others, regardless of the strategy.
  */
 import { callPart, type Part } from './call-part.ts'
 import { toValue, type HandOff } from './hand-off.ts'

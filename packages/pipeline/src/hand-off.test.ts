@@ -30,7 +30,7 @@ const BROKEN = {
   message: 'Tool "declaring" returned text instead of the value that it declares as output',
 }
 
-describe('[H1] handOff', () => {
+describe('[PIPE-H1] handOff', () => {
   it.each<[ToolResult, unknown, unknown]>([
     [ToolResult.success('text', { a: 1 }), 'text', { a: 1 }],
     [ToolResult.success('text'), 'text', 'text'],
@@ -45,7 +45,7 @@ describe('[H1] handOff', () => {
   )
 })
 
-describe('[H2] text for tools that are not text tools', () => {
+describe('[PIPE-H2] text for tools that are not text tools', () => {
   it.each([
     ['{"a": [1]}', { a: [1] }],
     ['\n [1, 2] ', [1, 2]],
@@ -60,7 +60,7 @@ describe('[H2] text for tools that are not text tools', () => {
   })
 })
 
-describe('[H3] a tool that declares a value and returned text', () => {
+describe('[PIPE-H3] a tool that declares a value and returned text', () => {
   it.each<[string, TSchema]>([
     ['an object', Type.Object({})],
     ['a list', Type.Array(Type.String())],

@@ -1,10 +1,10 @@
 /**
  * Converts the result of one tool to the input of another. Pure.
  *
- * H1 A text tool receives the text of the result; any other tool receives its structured value.
- * H2 Text for a tool that is not a text tool is parsed if it is a JSON object or array. Other text is passed on, and the
- *    tool reports the problem.
- * H3 A tool that declares a value but returned text has failed: there is no value to pass on.
+ * PIPE-H1 A text tool receives the text of the result; any other tool receives its structured value.
+ * PIPE-H2 Text for a tool that is not a text tool is parsed if it is a JSON object or array. Other text is passed on,
+ *    and the tool reports the problem.
+ * PIPE-H3 A tool that declares a value but returned text has failed: there is no value to pass on.
  */
 import { formatExactJson, parseExactJson, ToolResult, type AgentTool } from '@tutti/core'
 import { allowsText } from './schema/allows-text.ts'

@@ -37,7 +37,7 @@ const defaults = defineTool({
   execute: (input) => JSON.stringify(input),
 })
 
-describe('[D1] the input of a compound tool', () => {
+describe('[PIPE-D1] the input of a compound tool', () => {
   it('is transformed only once by a schema with a transform', async () => {
     const readings: unknown[] = []
     const measure = defineTool({
@@ -98,7 +98,7 @@ describe('[D1] the input of a compound tool', () => {
     ['branches', parallel({ a: defaults }, { name: 'p' }), {}, '/days is required'],
     ['a text pipeline', pipeline({ name: 'p' }, textTool('a')), {}, '/input is required'],
     ['a key with a slash', pipeline({ name: 'p' }, oddKeys()), {}, '/a~1b~0c is required'],
-  ])('[C1] is rejected with the messages of tools: %s', async (_, tool, input, problem) => {
+  ])('[PIPE-C1] is rejected with the messages of tools: %s', async (_, tool, input, problem) => {
     const { result, end, steps } = await call(tool, input)
     expect(result.errorMessage).toBe(`Invalid input for "p": ${problem}`)
     expect(end).toBe('finished')
@@ -145,7 +145,7 @@ describe('[D1] the input of a compound tool', () => {
   })
 })
 
-describe('[D2] tools with the same input', () => {
+describe('[PIPE-D2] tools with the same input', () => {
   const city = defineTool({
     name: 'city',
     description: 'Accepts a city',
@@ -210,7 +210,7 @@ describe('[D2] tools with the same input', () => {
   })
 })
 
-describe('[D3] text tools', () => {
+describe('[PIPE-D3] text tools', () => {
   it('receive the text if all tools are text tools', async () => {
     const reader = createCompoundReader([textTool('a'), textTool('b')])
     expect(reader.kind).toBe('text')

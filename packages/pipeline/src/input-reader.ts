@@ -1,11 +1,11 @@
 /**
  * Reads and checks the input of a compound tool.
  *
- * D1 The input is only checked, and passed to the tools inside unchanged: each tool decodes it once, so that a schema
- *    that transforms its input does so only once.
- * D2 Tools with the same input decode it together: a predicate receives their decoded values, merged over the given
- *    fields.
- * D3 Text tools accept any input. A compound tool of text tools is a text tool.
+ * PIPE-D1 The input is only checked, and passed to the tools inside unchanged: each tool decodes it once, so that a
+ *    schema that transforms its input does so only once.
+ * PIPE-D2 Tools with the same input decode it together: a predicate receives their decoded values, merged over the
+ *    given fields.
+ * PIPE-D3 Text tools accept any input. A compound tool of text tools is a text tool.
  */
 import { isJsonObject } from '@tutti/core'
 

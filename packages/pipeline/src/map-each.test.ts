@@ -48,7 +48,7 @@ const list = defineTool({
   execute: () => [{ ms: 30 }, { ms: 10 }, { ms: 20 }],
 })
 
-describe('[M1] the input of mapEach', () => {
+describe('[PIPE-M1] the input of mapEach', () => {
   it('can be an object with items, as models write it', async () => {
     const tool = mapEach(waiting())
     expect(tool.inputSchema).toEqual(
@@ -113,7 +113,7 @@ describe('[M1] the input of mapEach', () => {
   })
 })
 
-describe('[M2] invalid items', () => {
+describe('[PIPE-M2] invalid items', () => {
   it('prevent every call with FAIL_FAST, and are all reported', async () => {
     const input = { items: [{ ms: 1 }, { ms: -1 }, {}] }
     const { result, steps } = await call(mapEach(waiting()), input, { clock })
@@ -143,8 +143,8 @@ describe('[M2] invalid items', () => {
   })
 })
 
-describe('[M3] the results of mapEach', () => {
-  it('[F1] are in the order of the items, with four calls at a time', async () => {
+describe('[PIPE-M3] the results of mapEach', () => {
+  it('[PIPE-F1] are in the order of the items, with four calls at a time', async () => {
     const items = Array.from({ length: 9 }, (_, index) => ({ ms: 90 - index * 10 }))
     const called = call(mapEach(waiting()), { items }, { clock })
     await clock.advance(1_000)

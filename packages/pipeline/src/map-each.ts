@@ -1,10 +1,11 @@
 /**
  * A tool that calls another tool for every item of a list.
  *
- * M1 It accepts a list, or an object with the list in `items`, which is the form of the input schema and of models.
- * M2 With FAIL_FAST, all items are checked before the first call, so that an invalid item prevents every call. With
- *    CONTINUE_ON_FAILURE, an invalid item is a failed item.
- * M3 The results are a list in the order of the items, which is empty if there are no items.
+ * PIPE-M1 It accepts a list, or an object with the list in `items`, which is the form of the input schema and of
+ *    models.
+ * PIPE-M2 With FAIL_FAST, all items are checked before the first call, so that an invalid item prevents every call.
+ *    With CONTINUE_ON_FAILURE, an invalid item is a failed item.
+ * PIPE-M3 The results are a list in the order of the items, which is empty if there are no items.
  */
 import { defineTool, isJsonObject, ToolResult, Type } from '@tutti/core'
 import { compoundTool, type CompoundSettings } from './compound-tool.ts'

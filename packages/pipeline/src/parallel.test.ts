@@ -71,7 +71,7 @@ describe('the branches of parallel', () => {
     })
   })
 
-  it('[F1] run at the same time, and the results are in the order of the branches', async () => {
+  it('[PIPE-F1] run at the same time, and the results are in the order of the branches', async () => {
     const tool = parallel({ a: slow('a', 300), b: slow('b', 100), c: slow('c', 200) })
     const { result, steps, durationMs } = await callIn(300, tool)
     expect(durationMs).toBe(300)
@@ -95,7 +95,7 @@ describe('the branches of parallel', () => {
   })
 })
 
-describe('[F2] FAIL_FAST', () => {
+describe('[PIPE-F2] FAIL_FAST', () => {
   it('stops the other branches at the first failure, which names its branch', async () => {
     const log: string[] = []
     const failing = textTool('failing', async () => {
@@ -142,7 +142,7 @@ describe('[F2] FAIL_FAST', () => {
   })
 })
 
-describe('[F3] CONTINUE_ON_FAILURE', () => {
+describe('[PIPE-F3] CONTINUE_ON_FAILURE', () => {
   it('runs every branch, and returns failures in place of results', async () => {
     const branches = {
       a: throwingTool('a', 'No network'),
@@ -176,7 +176,7 @@ describe('[F3] CONTINUE_ON_FAILURE', () => {
   })
 })
 
-describe('[F4] early exit and misconfiguration', () => {
+describe('[PIPE-F4] early exit and misconfiguration', () => {
   it.each([
     ['FAIL_FAST', 'EXIT_EARLY', 'exit_early'],
     ['CONTINUE_ON_FAILURE', 'TOOL_CONFIGURATION', 'misconfigured'],
@@ -260,7 +260,7 @@ describe('a parallel tool', () => {
   })
 })
 
-describe('[C3] an invalid definition of parallel throws a TypeError', () => {
+describe('[PIPE-C3] an invalid definition of parallel throws a TypeError', () => {
   const careless = parallel as (branches: object, options?: object) => AgentTool
 
   it('that names every problem', () => {

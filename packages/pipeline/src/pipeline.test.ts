@@ -23,7 +23,7 @@ const count = defineTool({
 })
 
 describe('a pipeline as a tool', () => {
-  it('[C2] is named and described by its steps', () => {
+  it('[PIPE-C2] is named and described by its steps', () => {
     expect(pipeline(textTool('json_parser'), textTool('calculator'))).toMatchObject({
       name: 'json_parser_then_calculator',
       description: 'Pipeline: json_parser -> calculator',
@@ -54,7 +54,7 @@ describe('a pipeline as a tool', () => {
     expect(result.output).toBe('plain words>a>b')
   })
 
-  it('[C2] has the sum of the time limits of its steps, unless a limit is set', () => {
+  it('[PIPE-C2] has the sum of the time limits of its steps, unless a limit is set', () => {
     const short = textTool('short', (text) => text, { timeoutMs: 1_000 })
     const endless = textTool('endless', (text) => text, { timeoutMs: Infinity })
     expect(pipeline(short, textTool('b')).timeoutMs).toBe(31_000)
@@ -62,7 +62,7 @@ describe('a pipeline as a tool', () => {
     expect(pipeline({ timeoutMs: 5 }, short, endless).timeoutMs).toBe(5)
   })
 
-  it('[C2] is idempotent if every step is, unless that is set', () => {
+  it('[PIPE-C2] is idempotent if every step is, unless that is set', () => {
     const once = textTool('once', (text) => text, { idempotent: false })
     expect(pipeline(textTool('a'), textTool('b')).idempotent).toBe(true)
     expect(pipeline(textTool('a'), once).idempotent).toBe(false)
@@ -107,7 +107,7 @@ describe('a pipeline as a tool', () => {
   })
 })
 
-describe('[C3] an invalid definition of a pipeline throws a TypeError', () => {
+describe('[PIPE-C3] an invalid definition of a pipeline throws a TypeError', () => {
   /** `pipeline` without its types, for calls from untyped programs. */
   const careless = pipeline as (...words: readonly unknown[]) => AgentTool
 

@@ -31,7 +31,7 @@ function failing(name: string, message = 'No such page'): ReturnType<typeof text
   return textTool(name, () => ToolResult.failure(message))
 }
 
-describe('[P1] the input of a step', () => {
+describe('[PIPE-P1] the input of a step', () => {
   it('is the unchanged text between text tools', async () => {
     const { result } = await call(pipeline(textTool('a'), textTool('b'), textTool('c')), {
       input: '{"x": [1]}',
@@ -91,7 +91,7 @@ describe('[P1] the input of a step', () => {
   })
 })
 
-describe('[P2] an adapter', () => {
+describe('[PIPE-P2] an adapter', () => {
   it('converts the result to the input of the next step', async () => {
     const tool = pipelineBuilder()
       .step(read)
@@ -178,7 +178,7 @@ describe('[P2] an adapter', () => {
   })
 })
 
-describe('[P3] FAIL_FAST', () => {
+describe('[PIPE-P3] FAIL_FAST', () => {
   it('returns the unchanged result of a failed step, and runs no other step', async () => {
     const failed = ToolResult.failure('No such page')
     const failingStep = textTool('b', () => failed)
@@ -204,7 +204,7 @@ describe('[P3] FAIL_FAST', () => {
   })
 })
 
-describe('[P4] CONTINUE_ON_FAILURE', () => {
+describe('[PIPE-P4] CONTINUE_ON_FAILURE', () => {
   it('passes the error message on, and returns the last result', async () => {
     const tool = pipeline(
       { errorStrategy: 'CONTINUE_ON_FAILURE' },
@@ -253,7 +253,7 @@ describe('[P4] CONTINUE_ON_FAILURE', () => {
   })
 })
 
-describe('[P5] the message of a failure', () => {
+describe('[PIPE-P5] the message of a failure', () => {
   it('names a step that threw', async () => {
     const { result, steps } = await call(pipeline(textTool('a'), throwingTool('b')), { input: '' })
     expect(result).toEqual(ToolResult.failure("Step 'b' threw: No network"))
@@ -315,7 +315,7 @@ describe('[P5] the message of a failure', () => {
   })
 })
 
-describe('[P7] the pipeline ends', () => {
+describe('[PIPE-P7] the pipeline ends', () => {
   const ends = [
     ['EXIT_EARLY', 'exit_early'],
     ['TOOL_CONFIGURATION', 'misconfigured'],

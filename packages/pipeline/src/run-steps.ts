@@ -3,16 +3,17 @@
  *
  *   input ─▶ step 1 ─result─▶ adapter ─▶ step 2 ─result─▶ … ─▶ result of the last step
  *
- * P1 Each step receives the output of the previous one, as defined in `hand-off.ts`, or the value of the adapter between
- *    them. The first step receives the input of the pipeline.
- * P2 An adapter runs only after a step that has succeeded and is not the last.
- * P3 FAIL_FAST: the result of a failed step is the result of the pipeline, unchanged; later steps do not run.
- * P4 CONTINUE_ON_FAILURE: the next step receives the error message; the result of the last step is that of the pipeline,
- *    regardless of earlier steps.
- * P5 The failure of a step that threw names it. If an adapter throws, or an output cannot be passed on, the failure names
- *    the step before, and counts as its failure for P3 and P4.
- * P6 When the pipeline is aborted, the signal of the step in flight aborts, and no later step starts.
- * P7 Early exit and misconfiguration, of a step or thrown by an adapter, end the pipeline regardless of its strategy.
+ * PIPE-P1 Each step receives the output of the previous one, as defined in `hand-off.ts`, or the value of the adapter
+ *    between them. The first step receives the input of the pipeline.
+ * PIPE-P2 An adapter runs only after a step that has succeeded and is not the last.
+ * PIPE-P3 FAIL_FAST: the result of a failed step is the result of the pipeline, unchanged; later steps do not run.
+ * PIPE-P4 CONTINUE_ON_FAILURE: the next step receives the error message; the result of the last step is that of the
+ *    pipeline, regardless of earlier steps.
+ * PIPE-P5 The failure of a step that threw names it. If an adapter throws, or an output cannot be passed on, the
+ *    failure names the step before, and counts as its failure for PIPE-P3 and PIPE-P4.
+ * PIPE-P6 When the pipeline is aborted, the signal of the step in flight aborts, and no later step starts.
+ * PIPE-P7 Early exit and misconfiguration, of a step or thrown by an adapter, end the pipeline regardless of its
+ *    strategy.
  */
 import { ToolResult, type AgentTool, type ToolContext } from '@tutti/core'
 import { callOwn } from './call-own.ts'

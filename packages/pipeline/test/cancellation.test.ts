@@ -47,7 +47,7 @@ function note(name: string): TypedTool<string> {
   })
 }
 
-describe('[P6] cancel', () => {
+describe('[PIPE-P6] cancel', () => {
   it('aborts the step in flight, and starts no later one', async () => {
     const controller = new AbortController()
     const tool = pipeline(note('a'), slow('b'), note('c'))
@@ -184,7 +184,7 @@ describe('[P6] cancel', () => {
   })
 })
 
-describe('[P6] time limits', () => {
+describe('[PIPE-P6] time limits', () => {
   it('fail a step, after which the pipeline follows its strategy', async () => {
     const quick = (errorStrategy: 'FAIL_FAST' | 'CONTINUE_ON_FAILURE'): AgentTool =>
       pipeline({ errorStrategy }, slow('a', { timeoutMs: 100 }), textTool('b'))

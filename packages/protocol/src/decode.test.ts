@@ -25,13 +25,13 @@ const cancelling = {
 }
 
 describe('decode, of a valid value', () => {
-  it('[D2] returns the same value', () => {
+  it('[PROTO-D2] returns the same value', () => {
     const body = { inputs: { topic: 'AI safety' }, runId: 'mine' }
     const decoded = decode(SubmitRunBody, body)
     expect(decoded.ok && decoded.value).toBe(body)
   })
 
-  it('[D2] does not coerce', () => {
+  it('[PROTO-D2] does not coerce', () => {
     expect(paths(decode(ListRunsQuery, { limit: '10' }))).toEqual(['/limit'])
     expect(paths(decode(SubmitRunBody, { inputs: { year: 2025 } }))).toEqual(['/inputs/year'])
     expect(paths(decode(SubmitRunBody, { options: { verbose: 'true' } }))).toEqual([
@@ -133,7 +133,7 @@ describe('decode, of a union whose members refer to definitions of the whole', (
   })
 })
 
-describe('[D1] decode does not throw', () => {
+describe('[PROTO-D1] decode does not throw', () => {
   it('for a value nested 10,000 levels deep, expected or not', () => {
     const deep = nest(10_000)
     expect(decode(InvokeToolBody, { input: { deep } }).ok).toBe(true)
@@ -229,7 +229,7 @@ describe('decode, of a very large value', () => {
   })
 })
 
-describe('[D3] decode without generated code', () => {
+describe('[PROTO-D3] decode without generated code', () => {
   afterEach(() => {
     Settings.Reset()
   })

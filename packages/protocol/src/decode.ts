@@ -4,11 +4,11 @@
  * Valid values are fast: each schema has a validator, compiled on first use, and of a union only the member that the value
  * names is compiled and run. Invalid values can be slow: `problems/describe-problems.ts` finds and describes every problem.
  *
- * D1 Never throws, for any value: deep, cyclic, hostile.
- * D2 Returns the value unchanged: no coercion, no defaults, no removed fields.
- * D3 Generates no code in a page, where a content security policy without `unsafe-eval` would reject it; see
+ * PROTO-D1 Never throws, for any value: deep, cyclic, hostile.
+ * PROTO-D2 Returns the value unchanged: no coercion, no defaults, no removed fields.
+ * PROTO-D3 Generates no code in a page, where a content security policy without `unsafe-eval` would reject it; see
  *    `compiled-check.ts`.
- * D4 Ends after a bounded number of steps, for any schema and value; a value that needs more is invalid for
+ * PROTO-D4 Ends after a bounded number of steps, for any schema and value; a value that needs more is invalid for
  *    that reason.
  */
 import type Type from 'typebox'

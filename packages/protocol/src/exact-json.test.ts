@@ -109,7 +109,7 @@ describe('parseExactJson', () => {
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
   })
 
-  it('[XJ4] parses text of exactly as many levels and entries as its limits', () => {
+  it('[PROTO-XJ4] parses text of exactly as many levels and entries as its limits', () => {
     const nested = (depth: number): string =>
       `${'['.repeat(depth)}725653563933458432${']'.repeat(depth)}`
     expect(hasBigInt(parseExactJson(nested(1_000)))).toBe(true)
@@ -123,7 +123,7 @@ describe('parseExactJson', () => {
     )
   })
 
-  it('[XJ5] refuses integers beyond 2^53 with too many digits together', () => {
+  it('[PROTO-XJ5] refuses integers beyond 2^53 with too many digits together', () => {
     const list = (length: number): string => `[${'10000000000000000001,'.repeat(length - 1)}1]`
     expect(hasBigInt(parseExactJson(list(15_001)))).toBe(true)
     expect(() => parseExactJson(list(15_002))).toThrow(

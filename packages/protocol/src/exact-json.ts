@@ -4,13 +4,14 @@
  *   text ─parse─▶ value with `bigint` ─▶ text with the same digits
  *                        └─────────────▶ plain value: a number where exact, else the digits as text
  *
- * XJ1 An integer literal that is not a safe integer becomes a `bigint`. Its digits never change.
- * XJ2 A fraction has the precision of a JavaScript number, as in JSON itself. A number beyond its range is refused.
- * XJ3 A `bigint` exists only within a call. Records, events and messages get plain values, because `JSON.stringify`
- *    refuses a `bigint`.
- * XJ4 The text of a model, a tool or another service has at most 50,000 fields and items, and 1,000 levels. More is refused
- *    before it is parsed.
- * XJ5 Its integers beyond 2^53 have at most 300,000 digits together, because reading and writing them takes long.
+ * PROTO-XJ1 An integer literal that is not a safe integer becomes a `bigint`. Its digits never change.
+ * PROTO-XJ2 A fraction has the precision of a JavaScript number, as in JSON itself. A number beyond its range is
+ *    refused.
+ * PROTO-XJ3 A `bigint` exists only within a call. Records, events and messages get plain values, because
+ *    `JSON.stringify` refuses a `bigint`.
+ * PROTO-XJ4 The text of a model, a tool or another service has at most 50,000 fields and items, and 1,000 levels. More
+ *    is refused before it is parsed.
+ * PROTO-XJ5 Its integers beyond 2^53 have at most 300,000 digits together, because reading and writing them takes long.
  */
 import { findJsonExcess, VALUE_LIMITS } from './json-size.ts'
 import {
@@ -27,7 +28,7 @@ import { pointer } from './problems/json-pointer.ts'
  *
  * @throws {SyntaxError} when the text is not JSON.
  * @throws {RangeError} when a number is beyond the range of JavaScript, an integer has more than 4096 digits, or the text is
- * larger than XJ4 and XJ5
+ * larger than PROTO-XJ4 and PROTO-XJ5
  * allow.
  */
 export function parseExactJson(text: string): unknown {

@@ -163,7 +163,7 @@ function called(events: readonly RunEvent[]): readonly string[] {
   )
 }
 
-it('[P3] reports CANCELLED when everything has stopped', async () => {
+it('[REMOTE-O3] reports CANCELLED when everything has stopped', async () => {
   const { handle, events, pids } = await start([])
   expect(handle.cancel()).toBe(true)
   expect(handle.snapshot().status).toBe('CANCELLING')

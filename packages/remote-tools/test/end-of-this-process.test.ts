@@ -17,7 +17,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 
-describe('[P3] a program does not outlive this process', () => {
+describe('[NET-P3] a program does not outlive this process', () => {
   it('when it exits with a call in flight', async () => {
     const { ended, pids } = await start('exit')
     expect(await ended).toMatchObject({ code: 7 })

@@ -4,10 +4,10 @@
  *
  *   claimed ─▶ log up to the claim ─▶ events written here meanwhile ─▶ events written here now
  *
- * F1 Spans that are open at the claim have their true start and parent, even if another process wrote these events.
- * F2 A span that ended under an earlier owner is not sent again. A span that ended while the run was unowned, because a
- *    decision was written to the store, is sent by the next owner.
- * F3 If the log cannot be read, only the spans of this run are lost.
+ * TEL-F1 Spans that are open at the claim have their true start and parent, even if another process wrote these events.
+ * TEL-F2 A span that ended under an earlier owner is not sent again. A span that ended while the run was unowned,
+ *    because a decision was written to the store, is sent by the next owner.
+ * TEL-F3 If the log cannot be read, only the spans of this run are lost.
  */
 import { RunTracer, type RunTracerRun } from './run-tracer.ts'
 

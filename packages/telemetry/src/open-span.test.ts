@@ -14,7 +14,7 @@ function span(startMs: number, parent?: OpenSpan): OpenSpan {
   })
 }
 
-describe('[O1] a span', () => {
+describe('[TEL-O1] a span', () => {
   it('does not begin before its parent', () => {
     const whole = span(1_000)
     expect(span(999, whole).startMs).toBe(1_000)

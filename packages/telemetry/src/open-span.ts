@@ -1,7 +1,7 @@
 /**
  * A span from its start to its end.
  *
- * O1 A span lies within its parent, and does not end before its children and its events. Times of events may be
+ * TEL-O1 A span lies within its parent, and does not end before its children and its events. Times of events may be
  *    slightly inconsistent, because they are whole milliseconds of clocks that can be set.
  */
 import { SpanStatusCode, type Attributes, type HrTime, type SpanKind } from '@opentelemetry/api'

@@ -9,11 +9,12 @@
  *                         ├─ delegation ─ task attempt of the worker ─ …
  *                         └─ review of its output
  *
- * S1 The same events make the same spans with the same ids in every process.
- * S2 Each span ends once: a span that is open when its task or its run ends, ends with it.
- * S3 Calls that were in flight when a process was lost end as INTERRUPTED; work that continues in the next process is
- *    the same span.
- * S4 A span contains what models, tools and people say only with `captureContent`. An error has its code and message.
+ * TEL-S1 The same events make the same spans with the same ids in every process.
+ * TEL-S2 Each span ends once: a span that is open when its task or its run ends, ends with it.
+ * TEL-S3 Calls that were in flight when a process was lost end as INTERRUPTED; work that continues in the next process
+ *    is the same span.
+ * TEL-S4 A span contains what models, tools and people say only with `captureContent`. An error has its code and
+ *    message.
  *
  * Each kind of event has its own file.
  */

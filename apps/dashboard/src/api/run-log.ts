@@ -1,11 +1,11 @@
 /**
  * The events of a run received so far, and its state after any number of them. Pure.
  *
- * R1 The state is the result of `applyRunEvent` of the protocol, and of nothing else.
- * R2 Duplicate events and events after a gap are ignored.
- * R3 The state at any position costs at most `STEP` events: intermediate states are stored, and
+ * DASH-R1 The state is the result of `applyRunEvent` of the protocol, and of nothing else.
+ * DASH-R2 Duplicate events and events after a gap are ignored.
+ * DASH-R3 The state at any position costs at most `STEP` events: intermediate states are stored, and
  *    share their structure.
- * R4 Instants never decrease; an event without a time gets that of the previous event.
+ * DASH-R4 Instants never decrease; an event without a time gets that of the previous event.
  */
 import {
   applyRunEvent,

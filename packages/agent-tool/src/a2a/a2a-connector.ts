@@ -1,9 +1,9 @@
 /**
  * Connects to an agent over A2A 1.0 or 0.3, according to its card.
  *
- * W1 The card is fetched before the first call, and cached for as long as its server allows.
- * W2 Headers are sent only to the origin of `url`, also with the card; the card may name other origins.
- * W3 The SDK is loaded when an agent is known to use A2A.
+ * AGENT-W1 The card is fetched before the first call, and cached for as long as its server allows.
+ * AGENT-W2 Headers are sent only to the origin of `url`, also with the card; the card may name other origins.
+ * AGENT-W3 The SDK is loaded when an agent is known to use A2A.
  */
 import { USAGE_EXTENSION } from '@tutti/protocol'
 import { findExcessProblems, systemClock, type Clock } from '@tutti/core'

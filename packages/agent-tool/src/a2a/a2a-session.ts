@@ -1,10 +1,10 @@
 /**
  * A conversation with an agent over A2A.
  *
- * V1 An answer to a task's question has the id of the task. After a task has ended, only the context id connects
+ * AGENT-V1 An answer to a task's question has the id of the task. After a task has ended, only the context id connects
  *    turns.
- * V2 The limits of the call go with every message; usage is reported as sums of the conversation.
- * V3 A repeated call sends messages with the same ids.
+ * AGENT-V2 The limits of the call go with every message; usage is reported as sums of the conversation.
+ * AGENT-V3 A repeated call sends messages with the same ids.
  */
 import { USAGE_EXTENSION } from '@tutti/protocol'
 

@@ -4,12 +4,12 @@
  *   stream ──ends early, lost──▶ subscribe ─▶ get task ─▶ subscribe … ─▶ get task … ─▶ settled
  *   send, not waiting ──────────────────────▶ get task … ────────────────────────────▶ settled
  *
- * Q1 A streaming agent gets a streaming request, whose first object names the task to cancel. Other agents are
+ * AGENT-Q1 A streaming agent gets a streaming request, whose first object names the task to cancel. Other agents are
  *    asked to respond immediately, and their task is polled at growing intervals. When an agent rejects one method
  *    as unsupported, the next one is used; the rejected request had no effect.
- * Q2 Once the task is known, its message is not sent again. A stream that ends early or breaks is subscribed to
+ * AGENT-Q2 Once the task is known, its message is not sent again. A stream that ends early or breaks is subscribed to
  *    again, `MAX_SUBSCRIPTIONS` times without a new object; then the task is polled.
- * Q3 `MAX_LOST` failed polls in a row are a lost connection, and so is a task that the agent no longer knows. An
+ * AGENT-Q3 `MAX_LOST` failed polls in a row are a lost connection, and so is a task that the agent no longer knows. An
  *    error that the agent sends is final.
  */
 import { backoffMs, sleep, type Clock, type Logger } from '@tutti/core'

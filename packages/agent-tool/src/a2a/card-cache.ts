@@ -1,10 +1,10 @@
 /**
  * Caches the card of one agent.
  *
- * K1 A card is fresh for as long as its server says, else for `DEFAULT_FRESH_MS`; then it is revalidated if it has
- *    an ETag.
- * K2 A missing card is cached too. A failure is not: the next call tries again.
- * K3 Concurrent calls that need the card share one request.
+ * AGENT-K1 A card is fresh for as long as its server says, else for `DEFAULT_FRESH_MS`; then it is revalidated if it
+ *    has an ETag.
+ * AGENT-K2 A missing card is cached too. A failure is not: the next call tries again.
+ * AGENT-K3 Concurrent calls that need the card share one request.
  */
 import { AgentError } from '@tutti/agent-call'
 import { readLimitedBody, type GuardedFetch } from '@tutti/net'

@@ -1,10 +1,10 @@
 /**
  * Converts the output of an agent to a value and a text. Pure.
  *
- * O1 Texts of one artifact or message are joined without separators, because agents stream text in pieces.
+ * AGENT-O1 Texts of one artifact or message are joined without separators, because agents stream text in pieces.
  *    Artifacts are separated by line breaks.
- * O2 One item is the value itself, several are a list; if all are texts, they are one text.
- * O3 Text that repeats data next to it as JSON appears in the text, but not in the value.
+ * AGENT-O2 One item is the value itself, several are a list; if all are texts, they are one text.
+ * AGENT-O3 Text that repeats data next to it as JSON appears in the text, but not in the value.
  */
 import { isJsonObject } from '@tutti/protocol'
 

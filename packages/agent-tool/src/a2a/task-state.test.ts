@@ -24,7 +24,7 @@ test('takes the task id and context id from the first item that has them', () =>
   expect([record.taskId, record.contextId]).toEqual(['t', 'c'])
 })
 
-test('[T2] appends to an artifact, or replaces it, as the update says', () => {
+test('[AGENT-AT2] appends to an artifact, or replaces it, as the update says', () => {
   const record = new AgentTaskState()
   record.apply(piece('a', 'one'))
   record.apply(piece('b', 'two'))
@@ -34,13 +34,13 @@ test('[T2] appends to an artifact, or replaces it, as the update says', () => {
   expect(readParts(record)).toEqual([[{ text: 'replaced' }], [{ text: 'two' }]])
 })
 
-test('[T2] starts an artifact with an appended part when its beginning was missed', () => {
+test('[AGENT-AT2] starts an artifact with an appended part when its beginning was missed', () => {
   const record = new AgentTaskState()
   record.apply(piece('a', 'tail', true))
   expect(readParts(record)).toEqual([[{ text: 'tail' }]])
 })
 
-test('[T1] a snapshot replaces all earlier state', () => {
+test('[AGENT-AT1] a snapshot replaces all earlier state', () => {
   const record = new AgentTaskState()
   record.apply(piece('a', 'one'))
   record.apply({ task: { id: 't', artifacts: [{ artifactId: 'b', parts: [{ text: 'two' }] }] } })

@@ -1,8 +1,8 @@
 /**
  * The state of one task of an agent, assembled from what it sends. Pure.
  *
- * T1 A snapshot replaces everything that came before it.
- * T2 An artifact that is sent again replaces the earlier one; with `append` its parts are added.
+ * AGENT-AT1 A snapshot replaces everything that came before it.
+ * AGENT-AT2 An artifact that is sent again replaces the earlier one; with `append` its parts are added.
  */
 import type {
   A2aArtifact,

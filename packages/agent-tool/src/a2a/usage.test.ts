@@ -27,7 +27,7 @@ test('adds up cost increments, plain or in the extension', () => {
   expect(ledger.add(status(extension({ cost_usd: 0.5 })), 't')).toEqual({ totalCostUsd: 0.75 })
 })
 
-test('[U2] prefers totals to increments and never decreases', () => {
+test('[AGENT-U2] prefers totals to increments and never decreases', () => {
   const ledger = new UsageLedger()
   ledger.add(status({ cost_usd: 0.25 }), 't')
   const total = extension({ cost_usd: 0.5, total_cost_usd: 1, total_tokens: 10 })
@@ -36,7 +36,7 @@ test('[U2] prefers totals to increments and never decreases', () => {
   expect(ledger.add(status(less), 't')).toEqual({ totalCostUsd: 1, totalTokens: 10 })
 })
 
-test('[U3] counts the increment in a snapshot only when no other usage is known', () => {
+test('[AGENT-U3] counts the increment in a snapshot only when no other usage is known', () => {
   const fresh = new UsageLedger()
   expect(fresh.add(snapshot({ cost_usd: 0.25 }), 't')).toEqual({ totalCostUsd: 0.25 })
   expect(fresh.add(snapshot({ cost_usd: 0.25 }), 't')).toEqual({ totalCostUsd: 0.25 })
@@ -46,7 +46,7 @@ test('[U3] counts the increment in a snapshot only when no other usage is known'
   expect(known.add(snapshot(extension({ total_cost_usd: 2 })), 't')).toEqual({ totalCostUsd: 2 })
 })
 
-test('[U1] adds up the totals of the tasks of a conversation', () => {
+test('[AGENT-U1] adds up the totals of the tasks of a conversation', () => {
   const ledger = new UsageLedger()
   ledger.add(status(extension({ total_cost_usd: 1, total_tokens: 10 })), 'first')
   expect(ledger.add(status(extension({ total_cost_usd: 0.5 })), 'second')).toEqual({

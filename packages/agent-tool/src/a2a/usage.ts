@@ -1,10 +1,10 @@
 /**
  * Sums up the usage that the tasks of a conversation report over A2A, in metadata under the usage extension. Pure.
  *
- * U1 A report is the sum of the conversation: totals are of one task, and a conversation may have several.
- * U2 A total takes precedence over the parts since; sums never decrease.
- * U3 The snapshot of a task has the last metadata of all its updates, so its cost since the last report counts only
- *    when no other usage of the task is known.
+ * AGENT-U1 A report is the sum of the conversation: totals are of one task, and a conversation may have several.
+ * AGENT-U2 A total takes precedence over the parts since; sums never decrease.
+ * AGENT-U3 The snapshot of a task has the last metadata of all its updates, so its cost since the last report counts
+ *    only when no other usage of the task is known.
  */
 import { addAmounts } from '@tutti/protocol'
 

@@ -1,15 +1,15 @@
 /**
  * Guarded `fetch` for one agent, with the headers of the agent.
  *
- * F1 There is no time limit here, because agents may be silent for long: the signal of the request is the limit.
- * F2 The configured headers, and user and password of the URL, are sent only to the origin of the agent, not to
+ * AGENT-F1 There is no time limit here, because agents may be silent for long: the signal of the request is the limit.
+ * AGENT-F2 The configured headers, and user and password of the URL, are sent only to the origin of the agent, not to
  *    origins that its card names.
- * F3 `http:` is allowed to this machine, or explicitly. The host of the agent is allowed by name, on its port only;
- *    other hosts and ports pass the network guard.
- * F4 At most 5 redirects are followed, within one origin.
- * F5 Requests have only the headers of the caller, the headers above, `accept` and those that HTTP needs.
- * F6 Every failure is an `AgentError` that shows at most the origin, also while the body is read. An abort rejects
- *    with the reason of the signal.
+ * AGENT-F3 `http:` is allowed to this machine, or explicitly. The host of the agent is allowed by name, on its port
+ *    only; other hosts and ports pass the network guard.
+ * AGENT-F4 At most 5 redirects are followed, within one origin.
+ * AGENT-F5 Requests have only the headers of the caller, the headers above, `accept` and those that HTTP needs.
+ * AGENT-F6 Every failure is an `AgentError` that shows at most the origin, also while the body is read. An abort
+ *    rejects with the reason of the signal.
  */
 import {
   findHeaderProblems,

@@ -15,7 +15,7 @@ const CONFIRM = form({})
 const BOTH = form({ name: { type: 'string' }, age: { type: 'integer' } })
 
 describe('a form of an MCP tool', () => {
-  it('[E2] becomes a question that names the expected answer unless it is one text', () => {
+  it('[AGENT-E2] becomes a question that names the expected answer unless it is one text', () => {
     expect(formatQuestion(NAME)).toBe('Well?')
     expect(formatQuestion(CONFIRM)).toBe('Well?\nAnswer yes or no')
     expect(formatQuestion(BOTH)).toMatch(/^Well\?\nAnswer with JSON that matches \{.*"age"/)
@@ -55,9 +55,9 @@ describe('a form of an MCP tool', () => {
       form({ action: { type: 'string' } }),
       { action: 'decline' },
     ],
-    ['[E2] a yes', 'YES', CONFIRM, {}],
-    ['[E2] true', true, CONFIRM, {}],
-  ])('[E1] is accepted by %s', (_, answer, asked, content) => {
+    ['[AGENT-E2] a yes', 'YES', CONFIRM, {}],
+    ['[AGENT-E2] true', true, CONFIRM, {}],
+  ])('[AGENT-E1] is accepted by %s', (_, answer, asked, content) => {
     expect(toFormAnswer(answer, asked)).toEqual({ action: 'accept', content })
   })
 
@@ -67,10 +67,10 @@ describe('a form of an MCP tool', () => {
     ['an object with the action cancel', { action: 'cancel' }, BOTH, 'cancel'],
     ['the word decline', 'Decline', BOTH, 'decline'],
     ['the word cancel', 'cancel', BOTH, 'cancel'],
-    ['[E2] a no', 'no', CONFIRM, 'decline'],
-    ['[E2] false', false, CONFIRM, 'decline'],
+    ['[AGENT-E2] a no', 'no', CONFIRM, 'decline'],
+    ['[AGENT-E2] false', false, CONFIRM, 'decline'],
     [
-      '[E3] the form itself',
+      '[AGENT-E3] the form itself',
       { message: 'Well?', requestedSchema: NAME.requestedSchema },
       NAME,
       'decline',
@@ -86,7 +86,7 @@ describe('a form of an MCP tool', () => {
     ['', form({ age: { type: 'number' } })],
     ['maybe', CONFIRM],
     ['cancel', form({ ok: { type: 'boolean' } })],
-  ])('[E1] rejects the answer %j as invalid', (answer, asked) => {
+  ])('[AGENT-E1] rejects the answer %j as invalid', (answer, asked) => {
     expect(toFormAnswer(answer, asked)).toBeUndefined()
   })
 })

@@ -1,10 +1,10 @@
 /**
  * Converts questions of MCP tools (elicitation) to text, and text answers to values for the server. Pure.
  *
- * E1 A text answer becomes the value of the only property that accepts it, with its type; a question for several
+ * AGENT-E1 A text answer becomes the value of the only property that accepts it, with its type; a question for several
  *    properties is answered with JSON. An invalid answer is requested again.
- * E2 A question without properties is answered with yes or no.
- * E3 The question itself, which a conversation without a reviewer returns, declines.
+ * AGENT-E2 A question without properties is answered with yes or no.
+ * AGENT-E3 The question itself, which a conversation without a reviewer returns, declines.
  */
 import { isJsonObject } from '@tutti/protocol'
 import { acceptForm } from '@tutti/mcp'

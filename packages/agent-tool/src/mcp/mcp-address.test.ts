@@ -44,7 +44,7 @@ describe('parseMcpAddress', () => {
       undefined,
       'mcp+stdio:/opt/my%20server',
     ],
-  ])('[D1][D2][D3] parses %s', (text, server, tool, uri) => {
+  ])('[AGENT-D1][AGENT-D2][AGENT-D3] parses %s', (text, server, tool, uri) => {
     expect(parsePlace(text)).toEqual({ server, tool, uri })
   })
 

@@ -7,9 +7,9 @@
  *   mcp://host/path/tool                  short for mcp+https://host/path#tool; the path defaults to `/mcp`
  *   name:tool  name://tool                of a server that is registered by name
  *
- * D1 The tool may be omitted, with its `#`, if the server has exactly one.
- * D2 Commands, arguments and tool names are percent-encoded; `+` is a plus.
- * D3 A registered name takes precedence over `mcp://`, and cannot be one of the other schemes.
+ * AGENT-D1 The tool may be omitted, with its `#`, if the server has exactly one.
+ * AGENT-D2 Commands, arguments and tool names are percent-encoded; `+` is a plus.
+ * AGENT-D3 A registered name takes precedence over `mcp://`, and cannot be one of the other schemes.
  */
 import { readAgentUrl, formatShownUrl } from '../http/agent-url.ts'
 

@@ -1,8 +1,8 @@
 /**
  * Connects to one tool of one MCP server, as an agent.
  *
- * N1 Connectors with the same server object share its connection; it ends when the last of them is closed.
- * N2 The SDK, the child process and the connection start at the first call.
+ * AGENT-N1 Connectors with the same server object share its connection; it ends when the last of them is closed.
+ * AGENT-N2 The SDK, the child process and the connection start at the first call.
  */
 import { AgentError, type AgentConnector } from '@tutti/agent-call'
 import { findExcessProblems } from '@tutti/core'

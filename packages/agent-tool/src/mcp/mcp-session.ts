@@ -4,7 +4,7 @@
  *
  *   turn ─tools/call─▶ progress … ─question─▶ end of the turn ─next turn─▶ … ─▶ result
  *
- * S1 A question ends the turn in a conversation, and where the tool's author answers questions. Otherwise the
+ * AGENT-S1 A question ends the turn in a conversation, and where the tool's author answers questions. Otherwise the
  *    reviewer is asked with the form of the tool. Without a reviewer, or after a rejection, the tool gets a refusal
  *    and continues.
  */

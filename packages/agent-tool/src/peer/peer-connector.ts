@@ -3,13 +3,14 @@
  *
  *   call ─▶ request ─▶ link ─▶ task_accepted, task_progress … (chunks) ─▶ task_response (end)
  *
- * P1 All calls share one link; each has its own `requestId`.
- * P2 A repeated call is the same request. If the link is lost, a task is requested once more over a new link and
+ * AGENT-P1 All calls share one link; each has its own `requestId`.
+ * AGENT-P2 A repeated call is the same request. If the link is lost, a task is requested once more over a new link and
  *    continues as the same run of the peer; its reported events are not reported again. A tool call is not
  *    repeated: it ended with the link.
- * P3 Cancelling a task cancels its run at the peer as soon as the run is known. For tools there is no such message:
- *    the call ends with the link, which is dropped if no other call uses it, else closed after the other calls.
- * P4 After a task was cancelled by the caller or has failed, the same call is a new request.
+ * AGENT-P3 Cancelling a task cancels its run at the peer as soon as the run is known. For tools there is no such
+ *    message: the call ends with the link, which is dropped if no other call uses it, else closed after the other
+ *    calls.
+ * AGENT-P4 After a task was cancelled by the caller or has failed, the same call is a new request.
  */
 import {
   findHeaderProblems,

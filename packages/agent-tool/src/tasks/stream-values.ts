@@ -1,13 +1,13 @@
 /**
  * Reads the values of a stream, one per line.
  *
- * V1 A line is read when it is complete: in any pieces, with or without CR before LF, and the last one also without
- *    LF. Blank lines are ignored.
- * V2 Any JSON is a value; a line that is not JSON is `{"raw": line}`; one that is not UTF-8 is skipped and
+ * AGENT-SV1 A line is read when it is complete: in any pieces, with or without CR before LF, and the last one also
+ *    without LF. Blank lines are ignored.
+ * AGENT-SV2 Any JSON is a value; a line that is not JSON is `{"raw": line}`; one that is not UTF-8 is skipped and
  *    reported.
- * V3 With the content type of Server-Sent Events, the data of an event is the line. Other content types are
+ * AGENT-SV3 With the content type of Server-Sent Events, the data of an event is the line. Other content types are
  *    ignored.
- * V4 A line with too many values is not parsed, and ends the stream with `invalid_response`.
+ * AGENT-SV4 A line with too many values is not parsed, and ends the stream with `invalid_response`.
  */
 import { assertAnswerSize } from '../http/answer-size.ts'
 import { LineSplitter } from './line-splitter.ts'

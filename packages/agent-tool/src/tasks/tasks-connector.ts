@@ -5,14 +5,15 @@
  *   turn ─POST─▶ send ─▶ one JSON ─────────────▶ end
  *             └▶ sendSubscribe ─▶ line … line ─▶ chunk … chunk, end
  *
- * T1 `tasks-request.ts` creates the requests. Each turn is a separate request; only the id of a task that asked a
+ * AGENT-T1 `tasks-request.ts` creates the requests. Each turn is a separate request; only the id of a task that asked a
  *    question connects turns.
- * T2 The whole body is the answer, also an object with `output`. The answer of a stream is its last value, null for
- *    an empty stream.
- * T3 Each value of a stream is reported when it arrives, with its usage; also the last one, and one that turns out
- *    to be a failure.
- * T4 A cancel is sent when the id of the task is known: from the first value that has one. Its response is ignored.
- * T5 The usage of a task also counts when it failed, regardless of the status of the response.
+ * AGENT-T2 The whole body is the answer, also an object with `output`. The answer of a stream is its last value, null
+ *    for an empty stream.
+ * AGENT-T3 Each value of a stream is reported when it arrives, with its usage; also the last one, and one that turns
+ *    out to be a failure.
+ * AGENT-T4 A cancel is sent when the id of the task is known: from the first value that has one. Its response is
+ *    ignored.
+ * AGENT-T5 The usage of a task also counts when it failed, regardless of the status of the response.
  */
 import { AgentError } from '@tutti/agent-call'
 import { watchBody, type GuardedFetch } from '@tutti/net'

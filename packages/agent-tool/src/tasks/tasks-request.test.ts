@@ -16,7 +16,7 @@ function readText(request: string): unknown {
   )?.[1]
 }
 
-describe('[Q1] createTasksRequest', () => {
+describe('[AGENT-TQ1] createTasksRequest', () => {
   test('equals the request of JamJet byte for byte', () => {
     expect(createRequest('hello')).toBe(
       String.raw`{"jsonrpc":"2.0","method":"tasks/send","params":{"message":{"parts":[{"text":"\"hello\""}]}}}`,
@@ -58,7 +58,7 @@ describe('[Q1] createTasksRequest', () => {
   })
 })
 
-describe('[Q2] optional fields', () => {
+describe('[AGENT-TQ2] optional fields', () => {
   const readMetadata = (remaining: object): unknown =>
     JSON.parse(createRequest('x', { remaining: { ...WITHOUT_LIMITS, ...remaining } })).params
       .metadata

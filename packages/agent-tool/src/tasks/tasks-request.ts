@@ -1,10 +1,10 @@
 /**
  * Creates requests of the `/tasks` wire. Pure.
  *
- * Q1 They equal JamJet's byte for byte: without the `id` of JSON-RPC, and with the input as compact JSON with
+ * AGENT-TQ1 They equal JamJet's byte for byte: without the `id` of JSON-RPC, and with the input as compact JSON with
  *    sorted keys in the text of one part. A text is quoted, and a missing input is `{}`.
- * Q2 Fields that JamJet does not send are sent only when they have a value: the budget, and with an answer the id
- *    of the task that asked.
+ * AGENT-TQ2 Fields that JamJet does not send are sent only when they have a value: the budget, and with an answer the
+ *    id of the task that asked.
  */
 import { errorMessage } from '@tutti/core'
 import { AgentError, sortedJson } from '@tutti/agent-call'

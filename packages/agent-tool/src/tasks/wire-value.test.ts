@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import { toTasksAnswer, taskFailure, readTaskId, unwrapEnvelope } from './wire-value.ts'
 
-describe('[A1] unwrapEnvelope', () => {
+describe('[AGENT-A1] unwrapEnvelope', () => {
   test.each([
     [{ jsonrpc: '2.0', id: 1, result: { a: 1 } }, { a: 1 }],
     [{ jsonrpc: '2.0', id: 1, result: null }, null],
@@ -44,7 +44,7 @@ describe('[A1] unwrapEnvelope', () => {
   })
 })
 
-describe('[A2] toTasksAnswer', () => {
+describe('[AGENT-A2] toTasksAnswer', () => {
   test.each([
     ['completed', 'completed'],
     ['COMPLETED', 'completed'],

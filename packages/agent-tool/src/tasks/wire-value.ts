@@ -1,9 +1,9 @@
 /**
  * Interprets values of the `/tasks` wire. Pure.
  *
- * A1 In an envelope of JSON-RPC, `result` is the value and `error` a failure. In other values, `result` and `error`
- *    have no meaning.
- * A2 `status` is a text, or an object with the text as `state`, as in the first A2A; case does not matter.
+ * AGENT-A1 In an envelope of JSON-RPC, `result` is the value and `error` a failure. In other values, `result` and
+ *    `error` have no meaning.
+ * AGENT-A2 `status` is a text, or an object with the text as `state`, as in the first A2A; case does not matter.
  *    `completed` is done. `failed`, `canceled` and `rejected` are failures, although JamJet treats them as results:
  *    a model should not read a failed task as an answer. Other texts are ignored.
  */

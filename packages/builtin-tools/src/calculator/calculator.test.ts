@@ -34,7 +34,7 @@ describe('the value of an expression', () => {
   })
 })
 
-describe('[P1] the value of powers and signs', () => {
+describe('[TOOLS-P1] the value of powers and signs', () => {
   it.each([
     ['-2^2', '-4'],
     ['(-2)^2', '4'],
@@ -182,7 +182,7 @@ describe('an invalid expression', () => {
 describe('the limits of an expression', () => {
   const tooDeep = `Invalid expression: nested deeper than ${MAX_NESTING} levels`
 
-  it('[P3] limit nested brackets, signs and powers', async () => {
+  it('[TOOLS-P3] limit nested brackets, signs and powers', async () => {
     const within = MAX_NESTING - 1
     expect(await calculate(`${'('.repeat(within)}7${')'.repeat(within)}`)).toBe('7')
     expect(await calculate(`${'('.repeat(MAX_NESTING)}7${')'.repeat(MAX_NESTING)}`)).toContain(
@@ -193,7 +193,7 @@ describe('the limits of an expression', () => {
     expect(await calculate(`1${'^1'.repeat(4_000)}`)).toContain(tooDeep)
   })
 
-  it('[P2] do not count a long row of operators as nesting', async () => {
+  it('[TOOLS-P2] do not count a long row of operators as nesting', async () => {
     expect(await calculate(`${'1+'.repeat(4_999)}1`)).toBe('5000')
     expect(await calculate(Array.from({ length: 1_000 }, () => '(1)').join('+'))).toBe('1000')
   })

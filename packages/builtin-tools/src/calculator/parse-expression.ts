@@ -6,9 +6,9 @@
  *   unary    30
  *   ^        40   from right to left
  *
- * P1 `^` binds more tightly than a sign before it, and accepts a sign after it: -2^2 is -4, 2^-1 is 0.5.
- * P2 The resulting program is in evaluation order, so evaluating it needs no recursion.
- * P3 Nesting is limited, so that no expression exhausts the stack.
+ * TOOLS-P1 `^` binds more tightly than a sign before it, and accepts a sign after it: -2^2 is -4, 2^-1 is 0.5.
+ * TOOLS-P2 The resulting program is in evaluation order, so evaluating it needs no recursion.
+ * TOOLS-P3 Nesting is limited, so that no expression exhausts the stack.
  */
 import {
   invalidExpression,

@@ -115,7 +115,7 @@ describe('arithmetic on dates', () => {
   })
 })
 
-describe('[M4] arithmetic on times keeps the form of the input', () => {
+describe('[TOOLS-M4] arithmetic on times keeps the form of the input', () => {
   it.each([
     ['2024-01-15T10:00:00Z + 2 hours', '2024-01-15T12:00:00Z'],
     ['2024-01-15T10:00:00z + 2 hours', '2024-01-15T12:00:00Z'],
@@ -146,7 +146,7 @@ describe('[M4] arithmetic on times keeps the form of the input', () => {
   })
 })
 
-describe('[M1] a local time that is skipped or occurs twice', () => {
+describe('[TOOLS-M1] a local time that is skipped or occurs twice', () => {
   it.each([
     // Berlin changes from 02:00 to 03:00 on 2024-03-31, and from 03:00 to 02:00 on 2024-10-27.
     ['convert 2024-03-31T02:30 from Europe/Berlin to UTC', '2024-03-31T01:30:00 UTC'],
@@ -172,7 +172,7 @@ describe('[M1] a local time that is skipped or occurs twice', () => {
   })
 })
 
-describe('[M3] days keep the local time, hours are exact', () => {
+describe('[TOOLS-M3] days keep the local time, hours are exact', () => {
   it.each([
     ['2024-03-30T12:00[Europe/Berlin] + 1 day', '2024-03-31T12:00:00+02:00[Europe/Berlin]'],
     ['2024-03-30T12:00[Europe/Berlin] + 24 hours', '2024-03-31T13:00:00+02:00[Europe/Berlin]'],
@@ -189,7 +189,7 @@ describe('[M3] days keep the local time, hours are exact', () => {
   })
 })
 
-describe('[M2] an offset must be one that the zone has at that time', () => {
+describe('[TOOLS-M2] an offset must be one that the zone has at that time', () => {
   it.each([
     ['convert 2024-10-27T02:30+01:00 from Europe/Berlin to UTC', '2024-10-27T01:30:00 UTC'],
     ['convert 2024-10-27T02:30+02:00 from Europe/Berlin to UTC', '2024-10-27T00:30:00 UTC'],

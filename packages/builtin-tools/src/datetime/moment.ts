@@ -6,11 +6,11 @@
  *   2024-03-15T10:00:00Z      …+02:00    a time with its offset
  *   2024-03-15T10:00:00[Europe/Berlin]   a time in a zone; an offset before the bracket selects one of two times
  *
- * M1 A local time that its zone skips moves forward by the length of the gap. A local time that occurs twice is the first
- *    one. This is Temporal's disambiguation "compatible".
- * M2 An offset must be one that the zone has at that time.
- * M3 Days and longer units change the date and keep the local time; hours and shorter units are exact time.
- * M4 The output has the form of the input: a date, or a time with `Z`, the offset, or offset and zone.
+ * TOOLS-M1 A local time that its zone skips moves forward by the length of the gap. A local time that occurs twice is
+ *    the first one. This is Temporal's disambiguation "compatible".
+ * TOOLS-M2 An offset must be one that the zone has at that time.
+ * TOOLS-M3 Days and longer units change the date and keep the local time; hours and shorter units are exact time.
+ * TOOLS-M4 The output has the form of the input: a date, or a time with `Z`, the offset, or offset and zone.
  */
 import { DatetimeError } from './datetime-error.ts'
 import { findZone } from './find-zone.ts'

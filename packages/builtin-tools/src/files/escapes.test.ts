@@ -113,7 +113,7 @@ describe.each(LOOKUPS)('file tools that resolve names %s', (_title, namesOpenFil
     }, path)
   }
 
-  describe('[W1] a link out of the sandbox is refused for reading and writing', () => {
+  describe('[TOOLS-L1] a link out of the sandbox is refused for reading and writing', () => {
     it.each<[string, (link: string) => void, string]>([
       [
         'an absolute link to a file',
@@ -234,7 +234,7 @@ describe.each(LOOKUPS)('file tools that resolve names %s', (_title, namesOpenFil
     })
   })
 
-  describe('[W2] a link within the sandbox is followed for reading and writing', () => {
+  describe('[TOOLS-L2] a link within the sandbox is followed for reading and writing', () => {
     it.each<[string, string, string, string]>([
       ['to a file', 'a.txt', 'link', 'a.txt'],
       ['to a directory', 'docs', 'link/b.txt', 'docs/b.txt'],
@@ -362,8 +362,8 @@ describe.each(LOOKUPS)('file tools that resolve names %s', (_title, namesOpenFil
     expect(await read('link/secret.txt', directory)).toContain('Access denied')
   })
 
-  describe('[W3] concurrent changes make resolution fail', () => {
-    it('[O1] does not enter a directory or open a file that has become a link', async () => {
+  describe('[TOOLS-L3] concurrent changes make resolution fail', () => {
+    it('[TOOLS-O1] does not enter a directory or open a file that has become a link', async () => {
       const directory = await OpenDirectory.root(sandbox())
       try {
         symlinkSync('docs', join(inside, 'link'))
@@ -403,7 +403,7 @@ describe.each(LOOKUPS)('file tools that resolve names %s', (_title, namesOpenFil
       }
     })
 
-    it('[O2] does not use a directory that was moved out of the sandbox', async () => {
+    it('[TOOLS-O2] does not use a directory that was moved out of the sandbox', async () => {
       const root = await OpenDirectory.root(sandbox())
       mkdirSync(join(inside, 'docs/deep'))
       const directory = await root.enter('docs', 'docs')

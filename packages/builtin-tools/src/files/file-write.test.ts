@@ -147,7 +147,7 @@ describe('the line changes of file_write', () => {
   })
 })
 
-describe('[F1] atomic writes', () => {
+describe('[TOOLS-F1] atomic writes', () => {
   it('leave only the old content when the call is stopped at any point', async () => {
     writeFileSync(inDirectory('a.txt'), 'old')
     let wrote = 0
@@ -194,7 +194,7 @@ describe('[F1] atomic writes', () => {
   })
 })
 
-describe('[F3] the mode and owner of a written file', () => {
+describe('[TOOLS-F3] the mode and owner of a written file', () => {
   it('stay those of the old file', async () => {
     writeFileSync(inDirectory('a.sh'), '')
     chmodSync(inDirectory('a.sh'), 0o751)

@@ -4,9 +4,9 @@
  *
  *   docs/latest/a.txt    docs ─▶ latest is a link to ../v2 ─▶ v2 ─▶ a.txt
  *
- * W1 Files outside the sandbox are never accessed: a link that leaves the sandbox is refused by its text.
- * W2 A link within the sandbox is followed for reading and writing, also as the last name.
- * W3 Concurrent changes can make the resolution fail, but never lead it out of the sandbox.
+ * TOOLS-L1 Files outside the sandbox are never accessed: a link that leaves the sandbox is refused by its text.
+ * TOOLS-L2 A link within the sandbox is followed for reading and writing, also as the last name.
+ * TOOLS-L3 Concurrent changes can make the resolution fail, but never lead it out of the sandbox.
  */
 import { isAbsolute, sep } from 'node:path'
 

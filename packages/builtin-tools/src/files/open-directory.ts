@@ -4,8 +4,8 @@
  * On Linux a name is resolved in the open directory, as `/proc/self/fd/<number>/<name>`. On other systems it is resolved
  * by path, and the opened file is then compared with the target of the path.
  *
- * O1 Symbolic links are not followed: opening one fails.
- * O2 After opening, each file or directory is checked to be inside the sandbox before it is used.
+ * TOOLS-O1 Symbolic links are not followed: opening one fails.
+ * TOOLS-O2 After opening, each file or directory is checked to be inside the sandbox before it is used.
  */
 import { constants, type BigIntStats, type Stats } from 'node:fs'
 import { lstat, mkdir, open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises'

@@ -112,8 +112,8 @@ function outsideNow(): readonly string[] {
   return readdirSync(outside, { recursive: true, encoding: 'utf8' }).toSorted()
 }
 
-describe('[W3] file tools while links change', () => {
-  it('[O1] read content from inside the sandbox, or fail', async () => {
+describe('[TOOLS-L3] file tools while links change', () => {
+  it('[TOOLS-O1] read content from inside the sandbox, or fail', async () => {
     const tool = fileRead({ directory: inside })
     const seen = await many(
       async (round) => {
@@ -131,7 +131,7 @@ describe('[W3] file tools while links change', () => {
     expect([...seen].join('\n')).not.toContain('SECRET')
   })
 
-  it('[O2] write a file inside the sandbox, or fail', async () => {
+  it('[TOOLS-O2] write a file inside the sandbox, or fail', async () => {
     const tool = fileWrite({ directory: inside })
     const before = outsideNow()
     await many(

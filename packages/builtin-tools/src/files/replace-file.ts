@@ -4,12 +4,12 @@
  *
  *   content ─▶ .tutti-….tmp ─chmod─▶ ─rename─▶ the file
  *
- * F1 Concurrent readers see the old content or the new one, never a part of it. A call that fails or is cancelled leaves
- *    the old content.
- * F2 Only the name gets the new content: a link in its place is replaced and not followed, and other hard links keep the
- *    old content.
- * F3 The new file has the mode of the old one, and its owner if the system permits. A file without write permission is
- *    not replaced.
+ * TOOLS-F1 Concurrent readers see the old content or the new one, never a part of it. A call that fails or is
+ *    cancelled leaves the old content.
+ * TOOLS-F2 Only the name gets the new content: a link in its place is replaced and not followed, and other hard links
+ *    keep the old content.
+ * TOOLS-F3 The new file has the mode of the old one, and its owner if the system permits. A file without write
+ *    permission is not replaced.
  */
 import { randomUUID } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'

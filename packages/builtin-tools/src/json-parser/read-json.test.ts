@@ -23,7 +23,7 @@ function isJson(text: string): boolean {
   }
 }
 
-describe('[J1] parseJsonText', () => {
+describe('[TOOLS-J1] parseJsonText', () => {
   it('returns the same values as JSON.parse', () => {
     const random = randomFrom(21)
     for (let round = 0; round < 2_000; round++) {
@@ -104,7 +104,7 @@ describe('[J1] parseJsonText', () => {
   })
 })
 
-describe('[J2] an error names the position and what was expected', () => {
+describe('[TOOLS-J2] an error names the position and what was expected', () => {
   it.each([
     ['', 'a value at position 1 (line 1, column 1), got the end'],
     ['  ', 'a value at position 3 (line 1, column 3), got the end'],

@@ -2,8 +2,8 @@
  * Parses JSON (RFC 8259). Unlike `JSON.parse`, it reports the position of every error, keeps the digits of numbers, and
  * keeps the order of keys that look like numbers.
  *
- * J1 It accepts the same texts as `JSON.parse`, except that nesting is limited.
- * J2 An error states what was expected and the position, line and column, counted from 1.
+ * TOOLS-J1 It accepts the same texts as `JSON.parse`, except that nesting is limited.
+ * TOOLS-J2 An error states what was expected and the position, line and column, counted from 1.
  */
 import { JsonError } from './json-error.ts'
 

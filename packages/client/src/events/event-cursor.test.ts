@@ -27,22 +27,22 @@ function given(cursor: EventCursor, seqs: readonly number[]): number[] {
 }
 
 describe('placeEvent', () => {
-  it('[K1] accepts events in order, each once', () => {
+  it('[CLIENT-K1] accepts events in order, each once', () => {
     expect(given(startCursor(undefined, false), [0, 0, 1, 0, 1, 2, 1])).toEqual([0, 1, 2])
   })
 
-  it('[K1] drops events before the requested position', () => {
+  it('[CLIENT-K1] drops events before the requested position', () => {
     expect(given(startCursor(3, false), [1, 2, 3, 4])).toEqual([3, 4])
     expect(given(startCursor(3, true), [1, 2, 5, 4, 9])).toEqual([5, 9])
   })
 
-  it('[K2] detects a gap, and keeps its position', () => {
+  it('[CLIENT-K2] detects a gap, and keeps its position', () => {
     const cursor = after(startCursor(undefined, false), [0, 1])
     expect(placeEvent(cursor, at(3))).toEqual({ kind: 'gap', expectedSeq: 2 })
     expect(given(cursor, [3, 2, 3])).toEqual([2, 3])
   })
 
-  it('[K2] detects a gap before the first event', () => {
+  it('[CLIENT-K2] detects a gap before the first event', () => {
     expect(placeEvent(startCursor(undefined, false), at(1))).toEqual({
       kind: 'gap',
       expectedSeq: 0,
@@ -78,11 +78,11 @@ describe('resumePoint', () => {
     })
   })
 
-  it.each([0, 3, -2])('[K3] keeps from=%i until an event has arrived', (from) => {
+  it.each([0, 3, -2])('[CLIENT-K3] keeps from=%i until an event has arrived', (from) => {
     expect(resumePoint(startCursor(from, false))).toEqual({ query: { from }, headers: {} })
   })
 
-  it('[K3] continues after the last event', () => {
+  it('[CLIENT-K3] continues after the last event', () => {
     expect(resumePoint(after(startCursor(3, false), [3, 4]))).toEqual({
       query: { from: undefined },
       headers: { 'last-event-id': 'run-1:4' },

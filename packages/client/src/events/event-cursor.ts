@@ -1,10 +1,10 @@
 /**
  * Pure: the position of a reader in the events of a run.
  *
- * K1 Events are `next` in order and each once, even if the server repeats or reorders them.
- * K2 Without a type filter no event is skipped: a missing `seq` is a gap, and the cursor does not move.
- * K3 A lost connection does not change the cursor: after a connection that received no event, the next one resumes at
- *    the same position.
+ * CLIENT-K1 Events are `next` in order and each once, even if the server repeats or reorders them.
+ * CLIENT-K2 Without a type filter no event is skipped: a missing `seq` is a gap, and the cursor does not move.
+ * CLIENT-K3 A lost connection does not change the cursor: after a connection that received no event, the next one
+ *    resumes at the same position.
  */
 import type { EventPosition } from '@tutti/protocol'
 

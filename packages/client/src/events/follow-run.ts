@@ -7,17 +7,17 @@
  *
  * `read-frames.ts` parses frames, `event-cursor.ts` finds the next event, and `../reconnect.ts` computes the waits.
  *
- * R1 Every event from the requested position is yielded once and in order, over any number of connections.
- * R2 The stream ends after the terminal event, which is requested even if the reader does not want it, and on 204, when
- *    no further event can follow.
- * R3 A lost connection is retried without limit, or up to `maxRetries` consecutive times without an event. Failures
- *    that a retry cannot fix are thrown: a status below 500 other than 429, a response that is not an event stream, an
- *    event that does not match its schema.
- * R4 An abort is thrown as ABORTED, and a time limit as TIMED_OUT. A reader that leaves sees a normal end. Each closes
- *    the connection at once.
- * R5 A stream that has ended leaves no timer, listener or connection.
- * R6 A submission is repeated only with an idempotency key, up to `maxRepeats` times, and no longer once the server has
- *    named the run.
+ * CLIENT-R1 Every event from the requested position is yielded once and in order, over any number of connections.
+ * CLIENT-R2 The stream ends after the terminal event, which is requested even if the reader does not want it, and on
+ *    204, when no further event can follow.
+ * CLIENT-R3 A lost connection is retried without limit, or up to `maxRetries` consecutive times without an event.
+ *    Failures that a retry cannot fix are thrown: a status below 500 other than 429, a response that is not an event
+ *    stream, an event that does not match its schema.
+ * CLIENT-R4 An abort is thrown as ABORTED, and a time limit as TIMED_OUT. A reader that leaves sees a normal end. Each
+ *    closes the connection at once.
+ * CLIENT-R5 A stream that has ended leaves no timer, listener or connection.
+ * CLIENT-R6 A submission is repeated only with an idempotency key, up to `maxRepeats` times, and no longer once the
+ *    server has named the run.
  */
 import { ROUTES, routePath, type LoggedRunEvent, type SubmitRunBody } from '@tutti/protocol'
 

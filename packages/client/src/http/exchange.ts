@@ -1,10 +1,10 @@
 /**
  * One HTTP call: a request, its whole response, and retries of safe calls.
  *
- * X1 A call takes at most its time limit, including retries and the waits between them.
- * X2 Only a safe call is retried, at most `maxRepeats` times, and only after a transient failure.
- * X3 A retry waits at least as long as the server asks. If the wait exceeds the time limit, the failure is thrown at
- *    once.
+ * CLIENT-X1 A call takes at most its time limit, including retries and the waits between them.
+ * CLIENT-X2 Only a safe call is retried, at most `maxRepeats` times, and only after a transient failure.
+ * CLIENT-X3 A retry waits at least as long as the server asks. If the wait exceeds the time limit, the failure is
+ *    thrown at once.
  */
 import { findExcessProblems } from '@tutti/protocol'
 

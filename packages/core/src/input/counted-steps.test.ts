@@ -88,7 +88,7 @@ describe('reading a value', () => {
     expect(steps).toBeLessThan(MAX_CHECK_STEPS)
   })
 
-  it('[XJ4] does not parse text that is nested too deeply, so that it stays text', () => {
+  it('[PROTO-XJ4] does not parse text that is nested too deeply, so that it stays text', () => {
     const schema = { type: 'object', properties: { a: { type: 'object' } } }
     const { read } = createNormalizingReader(schema, { action: 'x', ofObject: true, coerce: true })
     const nest = (levels: number): string => `${'{"b":'.repeat(levels)}1${'}'.repeat(levels)}`

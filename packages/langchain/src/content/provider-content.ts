@@ -1,9 +1,9 @@
 /**
  * Converts the parts of a reply that its provider requires in later requests to plain JSON and back. Pure.
  *
- * P1 Only a reply with reasoning has such content; other replies consist of text and tool calls.
- * P2 It is returned only to the provider that created it.
- * P3 If the text or calls of a message have changed, only the matching parts are returned: Anthropic's thinking
+ * LC-P1 Only a reply with reasoning has such content; other replies consist of text and tool calls.
+ * LC-P2 It is returned only to the provider that created it.
+ * LC-P3 If the text or calls of a message have changed, only the matching parts are returned: Anthropic's thinking
  *    before the present content, but none of OpenAI's items, because they refer to each other.
  */
 import { gatherBlocks, isThinking, type ReplyBlock } from './thinking-blocks.ts'

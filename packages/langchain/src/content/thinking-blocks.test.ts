@@ -72,7 +72,7 @@ test('returns the blocks of a complete message unchanged', () => {
   ])
 })
 
-test('[P1] returns undefined for a reply without thinking and for other providers', () => {
+test('[LC-P1] returns undefined for a reply without thinking and for other providers', () => {
   expect(gather(['said', [{ type: 'text', text: 'more', index: 0 }]])).toBeUndefined()
   const thought = [{ type: 'thinking', thinking: 'hm', index: 0 }]
   expect(gather([thought])).toBeDefined()

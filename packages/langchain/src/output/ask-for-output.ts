@@ -1,10 +1,10 @@
 /**
  * Requests an answer with a schema, in the way that the provider enforces. Pure.
  *
- * O1 Anthropic gets `output_config.format` with the closed form of the schema; other providers get
+ * LC-O1 Anthropic gets `output_config.format` with the closed form of the schema; other providers get
  *    `response_format` with the author's schema, the form of OpenAI that most of them have adopted.
- * O2 `strict` is set only for a schema that OpenAI can enforce; it rejects others.
- * O3 A schema that the provider would reject is described at the end of the system text.
+ * LC-O2 `strict` is set only for a schema that OpenAI can enforce; it rejects others.
+ * LC-O3 A schema that the provider would reject is described at the end of the system text.
  */
 import { isStrictSchema } from './is-strict-schema.ts'
 import { toClosedSchema } from './to-closed-schema.ts'

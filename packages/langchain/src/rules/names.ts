@@ -1,9 +1,9 @@
 /**
  * Replaces names that a provider refuses. Pure.
  *
- * N1 The replacement depends on the name alone, unless another name has taken it: the same conversation is sent in
+ * LC-N1 The replacement depends on the name alone, unless another name has taken it: the same conversation is sent in
  *    the same form every time, so that the provider can cache it.
- * N2 Two names never have the same replacement.
+ * LC-N2 Two names never have the same replacement.
  */
 import { createHash } from 'node:crypto'
 

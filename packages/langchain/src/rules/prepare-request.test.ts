@@ -38,7 +38,7 @@ function listIds(messages: readonly Message[]): readonly string[] {
   })
 }
 
-describe('[R3] the ids of a conversation', () => {
+describe('[LC-R3] the ids of a conversation', () => {
   test('do not change when the conversation grows', () => {
     const turns = ['a b', 'a.b', 'toolu_1', 'a b', 'toolu_1', 'x#2'].flatMap((id) => turn(id))
     const all = listIds(prepareRequest(talk([USER, ...turns]), CLAUDE).request.messages)
@@ -88,7 +88,7 @@ describe('[R3] the ids of a conversation', () => {
   })
 })
 
-describe('[R4] the reply', () => {
+describe('[LC-R4] the reply', () => {
   const reply: ModelReply = {
     text: '',
     toolCalls: [{ id: 'c', name: 'list', arguments: '{"top_x":1}' }],
@@ -117,7 +117,7 @@ describe('[R4] the reply', () => {
   })
 })
 
-describe('[R2] a request that needs no change', () => {
+describe('[LC-R2] a request that needs no change', () => {
   test('keeps its list of tools, and is prepared once for all requests with it', () => {
     const tools = [{ ...TOOL, inputSchema: { type: 'object', properties: { top: {} } } }]
     const { request } = prepareRequest(talk([{ ...USER, content: '' }], tools), CLAUDE)

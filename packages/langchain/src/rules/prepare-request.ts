@@ -4,12 +4,12 @@
  *   request ─▶ tools: names, schemas ─▶ messages: texts, calls, contents, roles ─▶ provider
  *   reply   ◀─ own names of tools and properties ◀──────────────────────────────── provider
  *
- * R1 What a provider refuses is data in `provider-rules.ts`. A request is prepared when it is sent, so that it
+ * LC-R1 What a provider refuses is data in `provider-rules.ts`. A request is prepared when it is sent, so that it
  *    fits the provider that gets it, also after a fallback or a switch of the model.
- * R2 A request that needs no change is sent as it is.
- * R3 A conversation is prepared in the same way every time: further messages do not change the form of earlier
+ * LC-R2 A request that needs no change is sent as it is.
+ * LC-R3 A conversation is prepared in the same way every time: further messages do not change the form of earlier
  *    ones, except system messages that are moved to the start.
- * R4 The engine, its events and the tools only see their own names.
+ * LC-R4 The engine, its events and the tools only see their own names.
  */
 import { fitCalls } from './fit-calls.ts'
 import { fitMessages, fitTexts } from './fit-messages.ts'

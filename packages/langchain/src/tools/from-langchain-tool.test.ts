@@ -16,7 +16,7 @@ const zodSchema = z.object({
 })
 
 describe('fromLangChainTool', () => {
-  it('[F1] copies the name, the description and the JSON Schema of the tool', async () => {
+  it('[LC-FT1] copies the name, the description and the JSON Schema of the tool', async () => {
     const adapted = await fromLangChainTool(
       tool(() => 'ok', { name: 'forecast', description: 'Forecasts', schema: zodSchema }),
     )
@@ -30,7 +30,7 @@ describe('fromLangChainTool', () => {
     })
   })
 
-  it('[F1] passes a JSON Schema on unchanged', async () => {
+  it('[LC-FT1] passes a JSON Schema on unchanged', async () => {
     const schema = {
       type: 'object',
       properties: { a: { type: 'number' } },
@@ -47,7 +47,7 @@ describe('fromLangChainTool', () => {
     expect(adapted.inputSchema).toBe(schema)
   })
 
-  it('[F2] passes the input through the schema of the tool exactly once', async () => {
+  it('[LC-FT2] passes the input through the schema of the tool exactly once', async () => {
     const func = vi.fn<(input: unknown) => string>(() => 'sunny')
     const adapted = await fromLangChainTool(
       tool(func, { name: 'forecast', description: 'Forecasts', schema: zodSchema }),
@@ -57,7 +57,7 @@ describe('fromLangChainTool', () => {
     expect(func.mock.calls[0]?.[0]).toEqual({ city: 'Bonn', days: 3, when: 'MAY' })
   })
 
-  it('[F2] rejects input that fails a refinement without running the body', async () => {
+  it('[LC-FT2] rejects input that fails a refinement without running the body', async () => {
     const func = vi.fn<() => string>()
     const schema = z.object({ n: z.number().refine((n) => n % 2 === 1, 'must be odd') })
     const adapted = await fromLangChainTool(tool(func, { name: 'odd', description: 'Odd', schema }))
@@ -103,7 +103,7 @@ describe('fromLangChainTool', () => {
     expect((await call(adapted, { input: 'hey' })).result.output).toBe('HEY')
   })
 
-  it('[F3] returns the content as text and the artifact as structured result', async () => {
+  it('[LC-FT3] returns the content as text and the artifact as structured result', async () => {
     const adapted = await fromLangChainTool(
       tool(() => ['two hits', [{ title: 'A' }, { title: 'B' }]], {
         name: 'search',

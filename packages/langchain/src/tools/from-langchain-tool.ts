@@ -1,9 +1,9 @@
 /**
  * Adapts LangChain tools to Tutti tools.
  *
- * F1 The model gets LangChain's own JSON Schema of the tool.
- * F2 LangChain validates the input, so that transforms and refinements of its author apply, once.
- * F3 An artifact that it returns is the structured result.
+ * LC-FT1 The model gets LangChain's own JSON Schema of the tool.
+ * LC-FT2 LangChain validates the input, so that transforms and refinements of its author apply, once.
+ * LC-FT3 An artifact that it returns is the structured result.
  */
 import { defineTextTool, defineTool, errorMessage, ToolResult } from '@tutti/core'
 

@@ -15,13 +15,13 @@ const add = defineTool({
 })
 
 describe('toLangChainTool', () => {
-  it('[O1] copies the name, the description and the schema of the tool', async () => {
+  it('[LC-TT1] copies the name, the description and the schema of the tool', async () => {
     const adapted = await toLangChainTool(add)
     expect(adapted).toMatchObject({ name: 'add', description: 'Adds two numbers' })
     expect(adapted.schema).toBe(add.inputSchema)
   })
 
-  it('[O1] sends the schema to the provider unchanged', async () => {
+  it('[LC-TT1] sends the schema to the provider unchanged', async () => {
     await using stub = await openaiStub(['fine'])
     const model = new ChatOpenAI({
       model: 'gpt-4o-mini',
@@ -40,7 +40,7 @@ describe('toLangChainTool', () => {
     })
   })
 
-  it('[O2] returns the text as content and the value as artifact', async () => {
+  it('[LC-TT2] returns the text as content and the value as artifact', async () => {
     const adapted = await toLangChainTool(add)
     expect(await adapted.invoke({ a: 1, b: 2 })).toBe('{"sum":3}')
     const message: unknown = await adapted.invoke({
@@ -56,7 +56,7 @@ describe('toLangChainTool', () => {
     })
   })
 
-  it('[O2] applies the timeout, ids and metrics of Tutti', async () => {
+  it('[LC-TT2] applies the timeout, ids and metrics of Tutti', async () => {
     const metrics = createToolMetrics()
     const ids: string[] = []
     const slow = defineTextTool({
@@ -75,7 +75,7 @@ describe('toLangChainTool', () => {
     expect(metrics.snapshot()).toMatchObject([{ agentRole: 'Guest', error: 1 }])
   })
 
-  it('[O3] throws a failure with the text for the model', async () => {
+  it('[LC-TT3] throws a failure with the text for the model', async () => {
     const failing = defineTextTool({
       name: 'x',
       description: 'X',

@@ -1,9 +1,9 @@
 /**
  * Adapts Tutti tools to LangChain tools, for agents of other frameworks.
  *
- * O1 The model gets the author's schema, the same object.
- * O2 Time limit, limiter, approval and metrics apply to each call.
- * O3 A failure is thrown, as LangChain's agents expect; its text is the one that Tutti's agents see.
+ * LC-TT1 The model gets the author's schema, the same object.
+ * LC-TT2 Time limit, limiter, approval and metrics apply to each call.
+ * LC-TT3 A failure is thrown, as LangChain's agents expect; its text is the one that Tutti's agents see.
  */
 import { runTool, type AgentTool, type RunToolOptions } from '@tutti/core'
 

@@ -1,11 +1,11 @@
 /**
  * Brings streams of Anthropic's Messages API into the form of Anthropic. Pure.
  *
- * A1 Usage is gathered from all events and sent with the stop reason, as a field of its `delta`, because LangChain
+ * LC-A1 Usage is gathered from all events and sent with the stop reason, as a field of its `delta`, because LangChain
  *    reads the input from the first event only.
- * A2 Arguments are passed on for calls of the application's tools only, as one delta when their block ends: LangChain
- *    parses all arguments again with each piece. Anthropic executes its server tools itself.
- * A3 `message_stop` ends an answer that has text or complete calls, also when no stop reason was sent.
+ * LC-A2 Arguments are passed on for calls of the application's tools only, as one delta when their block ends:
+ *    LangChain parses all arguments again with each piece. Anthropic executes its server tools itself.
+ * LC-A3 `message_stop` ends an answer that has text or complete calls, also when no stop reason was sent.
  *
  * @see https://platform.claude.com/docs/en/build-with-claude/streaming
  */

@@ -22,7 +22,7 @@ function completions(delta: Json): Json {
 }
 
 describe('16,000 pieces of arguments', () => {
-  it.each([true, false])('[C2] are one piece of a chat completion, ended: %s', (isDone) => {
+  it.each([true, false])('[LC-C2] are one piece of a chat completion, ended: %s', (isDone) => {
     const call = (more: Json) => completions({ tool_calls: [{ index: 0, ...more }] })
     const sent = readAll(
       new CompletionsReader(),
@@ -42,51 +42,57 @@ describe('16,000 pieces of arguments', () => {
     ])
   })
 
-  it.each([true, false])('[A2] are one delta of the Messages API, block ended: %s', (isEnded) => {
-    const sent = readAll(new MessagesReader(), [
-      {
-        type: 'content_block_start',
-        index: 0,
-        content_block: { type: 'tool_use', id: 'c1', name: 'echo', input: {} },
-      },
-      ...PIECES.map((piece) => ({
-        type: 'content_block_delta',
-        index: 0,
-        delta: { type: 'input_json_delta', partial_json: piece },
-      })),
-      ...(isEnded ? [{ type: 'content_block_stop', index: 0 }] : []),
-    ])
-    const deltas = sent.filter(({ type }) => type === 'content_block_delta')
-    expect(deltas).toEqual([
-      {
-        type: 'content_block_delta',
-        index: 0,
-        delta: { type: 'input_json_delta', partial_json: TEXT },
-      },
-    ])
-  })
+  it.each([true, false])(
+    '[LC-A2] are one delta of the Messages API, block ended: %s',
+    (isEnded) => {
+      const sent = readAll(new MessagesReader(), [
+        {
+          type: 'content_block_start',
+          index: 0,
+          content_block: { type: 'tool_use', id: 'c1', name: 'echo', input: {} },
+        },
+        ...PIECES.map((piece) => ({
+          type: 'content_block_delta',
+          index: 0,
+          delta: { type: 'input_json_delta', partial_json: piece },
+        })),
+        ...(isEnded ? [{ type: 'content_block_stop', index: 0 }] : []),
+      ])
+      const deltas = sent.filter(({ type }) => type === 'content_block_delta')
+      expect(deltas).toEqual([
+        {
+          type: 'content_block_delta',
+          index: 0,
+          delta: { type: 'input_json_delta', partial_json: TEXT },
+        },
+      ])
+    },
+  )
 
-  it.each([true, false])('[R3] are one delta of the Responses API, item ended: %s', (isEnded) => {
-    const sent = readAll(new ResponsesReader(), [
-      {
-        type: 'response.output_item.added',
-        output_index: 0,
-        item: { type: 'function_call', name: 'echo', call_id: 'c1', arguments: '' },
-      },
-      ...PIECES.map((delta) => ({
-        type: 'response.function_call_arguments.delta',
-        output_index: 0,
-        delta,
-      })),
-      ...(isEnded
-        ? [{ type: 'response.function_call_arguments.done', output_index: 0, arguments: TEXT }]
-        : []),
-    ])
-    const type = 'response.function_call_arguments.delta'
-    expect(sent.filter((event) => event['type'] === type)).toEqual([
-      { type, output_index: 0, delta: TEXT },
-    ])
-  })
+  it.each([true, false])(
+    '[LC-RS3] are one delta of the Responses API, item ended: %s',
+    (isEnded) => {
+      const sent = readAll(new ResponsesReader(), [
+        {
+          type: 'response.output_item.added',
+          output_index: 0,
+          item: { type: 'function_call', name: 'echo', call_id: 'c1', arguments: '' },
+        },
+        ...PIECES.map((delta) => ({
+          type: 'response.function_call_arguments.delta',
+          output_index: 0,
+          delta,
+        })),
+        ...(isEnded
+          ? [{ type: 'response.function_call_arguments.done', output_index: 0, arguments: TEXT }]
+          : []),
+      ])
+      const type = 'response.function_call_arguments.delta'
+      expect(sent.filter((event) => event['type'] === type)).toEqual([
+        { type, output_index: 0, delta: TEXT },
+      ])
+    },
+  )
 })
 
 describe('mergeFragments', () => {

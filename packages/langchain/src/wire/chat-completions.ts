@@ -1,9 +1,9 @@
 /**
  * Brings streams of chat completions into OpenAI's form. Pure.
  *
- * C1 Every chunk has the role `assistant`, text as a string and reasoning as `reasoning_content`.
- * C2 The calls, each with all of its arguments, the finish reason and the usage are sent once, at the end.
- * C3 `[DONE]` ends an answer that has text or complete calls, also when no finish reason was sent.
+ * LC-C1 Every chunk has the role `assistant`, text as a string and reasoning as `reasoning_content`.
+ * LC-C2 The calls, each with all of its arguments, the finish reason and the usage are sent once, at the end.
+ * LC-C3 `[DONE]` ends an answer that has text or complete calls, also when no finish reason was sent.
  *
  * @see https://platform.openai.com/docs/api-reference/chat-streaming
  */

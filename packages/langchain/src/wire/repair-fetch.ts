@@ -5,9 +5,9 @@
  *
  * The request's path names the wire. Answers with an error status, and paths of other APIs, are not changed.
  *
- * W2 What a service sends after the end of an answer is ignored. A connection that it then keeps open is closed; one
+ * LC-W2 What a service sends after the end of an answer is ignored. A connection that it then keeps open is closed; one
  *    that ends in time is reused, because Node opens a new connection after it has aborted one.
- * W3 An answer that is one JSON body is read as the answer to a request without streaming.
+ * LC-W3 An answer that is one JSON body is read as the answer to a request without streaming.
  */
 import { isJsonObject, TuttiError } from '@tutti/core'
 

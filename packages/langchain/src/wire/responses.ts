@@ -1,9 +1,9 @@
 /**
  * Brings streams of OpenAI's Responses API into the form of OpenAI. Pure.
  *
- * R1 Text, refusals and arguments that arrive only in an event for the end of an item are sent as deltas.
- * R2 `[DONE]` ends an answer that has text or complete calls, also without `response.completed`.
- * R3 Arguments are sent as one delta when they end: LangChain parses all arguments again with each piece.
+ * LC-RS1 Text, refusals and arguments that arrive only in an event for the end of an item are sent as deltas.
+ * LC-RS2 `[DONE]` ends an answer that has text or complete calls, also without `response.completed`.
+ * LC-RS3 Arguments are sent as one delta when they end: LangChain parses all arguments again with each piece.
  *
  * @see https://platform.openai.com/docs/api-reference/responses-streaming
  */

@@ -4,7 +4,7 @@
  *   event: error · {"error": {…}} · {"error": "…"} · {"type": "error"} · {"object": "error"} ·
  *   {"choices": [{"error": {…}}]} · {"code": 500, "message": "…"} · {"detail": "…"} · {"base_resp": {…}}
  *
- * W1 Such an error is transient like the HTTP status that it names. One that names no status is transient unless its
+ * LC-W1 Such an error is transient like the HTTP status that it names. One that names no status is transient unless its
  *    type or code says that the request is at fault.
  */
 import { readField, readObject, readObjects, readNonEmpty, type Json } from './json.ts'

@@ -1,9 +1,9 @@
 /**
  * Adapts results of servers to what the SDK accepts, so that one careless part does not take away the whole. Pure.
  *
- * A1 The entries of a list are not checked here: they travel in `_meta`, and `readToolPage` reads them one by one.
- * A2 A part of the content of a call that cannot be read becomes a text that names it, because the call is done.
- * A3 A result without which no work is possible is a problem: one of `initialize` without version or server.
+ * MCP-A1 The entries of a list are not checked here: they travel in `_meta`, and `readToolPage` reads them one by one.
+ * MCP-A2 A part of the content of a call that cannot be read becomes a text that names it, because the call is done.
+ * MCP-A3 A result without which no work is possible is a problem: one of `initialize` without version or server.
  */
 import { isJsonObject, unmarkText } from '@tutti/core'
 

@@ -11,7 +11,7 @@ function withOpen(...ids: readonly number[]): IncomingMessages {
 
 const MANY = `[${'1,'.repeat(60_000)}1]`
 
-describe('[N5] an answer with too many fields and items', () => {
+describe('[MCP-N5] an answer with too many fields and items', () => {
   it('ends its request with their number, wherever its id is', () => {
     const messages = withOpen(7, 8)
     const text = `{"jsonrpc":"2.0","result":{"content":[],"structuredContent":{"id":99999,"n":${MANY}}},"id":8}`

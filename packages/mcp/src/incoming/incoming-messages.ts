@@ -6,14 +6,15 @@
  *          └───▶ answer ─whole?─▶ its result by method ─┘
  *                          └─no─▶ an error with the reason
  *
- * N1 An answer with the id of an open request ends that request: with its result or error, otherwise with the reason
- *    why it cannot be used. A number that is sent as text is the same id.
- * N2 An answer without a usable id ends the request of its exchange. On a channel that requests share, it ends the open
- *    requests as soon as there are no more of them than such answers.
- * N3 Text that is not a message, such as a log entry, is ignored. It is an answer only if it has `jsonrpc`, or nothing
- *    but fields of an answer.
- * N4 A batch is read only by protocol 2025-03-26, which has batches. It ends the requests that it names.
- * N5 A message has at most 50,000 fields and items, and 1,000 levels. A larger answer is not parsed; it ends its request.
+ * MCP-N1 An answer with the id of an open request ends that request: with its result or error, otherwise with the
+ *    reason why it cannot be used. A number that is sent as text is the same id.
+ * MCP-N2 An answer without a usable id ends the request of its exchange. On a channel that requests share, it ends the
+ *    open requests as soon as there are no more of them than such answers.
+ * MCP-N3 Text that is not a message, such as a log entry, is ignored. It is an answer only if it has `jsonrpc`, or
+ *    nothing but fields of an answer.
+ * MCP-N4 A batch is read only by protocol 2025-03-26, which has batches. It ends the requests that it names.
+ * MCP-N5 A message has at most 50,000 fields and items, and 1,000 levels. A larger answer is not parsed; it ends its
+ *    request.
  */
 import { findJsonExcess, isJsonObject } from '@tutti/core'
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parseAllowList, canonicalizeHost } from './allow-list.ts'
 
 describe('parseAllowList', () => {
-  it('[G4] allows a host on every port', () => {
+  it('[NET-G4] allows a host on every port', () => {
     const list = parseAllowList(['api.internal', 'LOCALHOST.'])
     expect(list.portsOf('api.internal')).toBe('all')
     expect(list.portsOf('localhost')).toBe('all')
@@ -11,18 +11,18 @@ describe('parseAllowList', () => {
     expect(list.portsOf('internal')).toBeUndefined()
   })
 
-  it('[G4] allows a host only on the ports of its rules', () => {
+  it('[NET-G4] allows a host only on the ports of its rules', () => {
     const list = parseAllowList(['localhost:8080', 'localhost:80', 'bücher.example:65535'])
     expect(list.portsOf('localhost')).toEqual(new Set([8080, 80]))
     expect(list.portsOf('xn--bcher-kva.example')).toEqual(new Set([65_535]))
   })
 
-  it('[G4] allows every port of a host that has rules with and without a port', () => {
+  it('[NET-G4] allows every port of a host that has rules with and without a port', () => {
     expect(parseAllowList(['localhost:8080', 'localhost']).portsOf('localhost')).toBe('all')
     expect(parseAllowList(['localhost', 'localhost:8080']).portsOf('localhost')).toBe('all')
   })
 
-  it('[G4] allows addresses', () => {
+  it('[NET-G4] allows addresses', () => {
     const list = parseAllowList(['10.0.0.5', 'fd00::5', '[fd00::6]', '0x7f.1'])
     expect(list.hasAddress('10.0.0.5')).toBe(true)
     expect(list.hasAddress('10.0.0.6')).toBe(false)
@@ -33,14 +33,14 @@ describe('parseAllowList', () => {
     expect(list.hasAddress('localhost')).toBe(false)
   })
 
-  it('[G4] allows an address with a port in a URL, but not as a result of DNS', () => {
+  it('[NET-G4] allows an address with a port in a URL, but not as a result of DNS', () => {
     const list = parseAllowList(['10.0.0.5:8080', '[::1]:81'])
     expect(list.portsOf('10.0.0.5')).toEqual(new Set([8080]))
     expect(list.portsOf('::1')).toEqual(new Set([81]))
     expect(list.hasAddress('10.0.0.5')).toBe(false)
   })
 
-  it('[G4] allows blocks', () => {
+  it('[NET-G4] allows blocks', () => {
     const list = parseAllowList(['192.168.0.0/16', 'fe80::/10', '10.0.0.1/32', '::/0'])
     expect(list.hasAddress('192.168.255.255')).toBe(true)
     expect(list.hasAddress('192.169.0.0')).toBe(false)

@@ -59,14 +59,14 @@ describe('HttpConnections', () => {
     await connections.close()
   })
 
-  it('[C1] opens no connection to a URL that the guard refuses', async () => {
+  it('[NET-C1] opens no connection to a URL that the guard refuses', async () => {
     const server = await localServer((response) => response.end())
     const connections = new HttpConnections(networkGuard())
     await expect(connections.send(to(server))).rejects.toMatchObject({ code: 'TOOL_FAILED' })
     expect(server.connections).toBe(0)
   })
 
-  it('[C3] fails the body when the connection is reset, also without a declared length', async () => {
+  it('[NET-C3] fails the body when the connection is reset, also without a declared length', async () => {
     const server = await localServer((response) => {
       response.writeHead(200, { connection: 'close' })
       response.write('half', () => response.socket?.resetAndDestroy())
@@ -84,7 +84,7 @@ describe('HttpConnections', () => {
     expect([status, await text(body)]).toEqual([413, 'too large'])
   })
 
-  it('[C4] does not keep the process alive', async () => {
+  it('[NET-C4] does not keep the process alive', async () => {
     const server = await localServer((response) => response.end('fine'))
     const script = `
       import { HttpConnections, networkGuard } from ${JSON.stringify(INDEX)}
@@ -100,7 +100,7 @@ describe('HttpConnections', () => {
     expect(Number(endedAt) - Number(doneAt)).toBeLessThan(3_000)
   })
 
-  it('[C5] ignores proxy settings of the environment', async () => {
+  it('[NET-C5] ignores proxy settings of the environment', async () => {
     const proxy = await localServer((response) => response.end('proxy'))
     const server = await localServer((response) => response.end('server'))
     const script = `

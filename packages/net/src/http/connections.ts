@@ -3,14 +3,14 @@
  *
  *   request ─guard─▶ connection, from the pool or to an address that was checked ─▶ response
  *
- * C1 The guard checks every URL, and sockets connect only to addresses that it has checked.
- * C2 Requests have no time limit here; the caller limits them with the signal. An abort ends the connection
+ * NET-C1 The guard checks every URL, and sockets connect only to addresses that it has checked.
+ * NET-C2 Requests have no time limit here; the caller limits them with the signal. An abort ends the connection
  *    immediately, also while it is being opened.
- * C3 A body is complete or it fails: a reset never counts as the end. undici accepts a reset as the end if the
+ * NET-C3 A body is complete or it fails: a reset never counts as the end. undici accepts a reset as the end if the
  *    response has `connection: close`, so this uses node:http.
- * C4 Idle connections do not keep the process alive.
- * C5 Proxy settings of the environment are ignored: a proxy would resolve names itself.
- * C6 A request without a User-Agent gets `tutti/VERSION`.
+ * NET-C4 Idle connections do not keep the process alive.
+ * NET-C5 Proxy settings of the environment are ignored: a proxy would resolve names itself.
+ * NET-C6 A request without a User-Agent gets `tutti/VERSION`.
  */
 import http from 'node:http'
 import https from 'node:https'

@@ -3,9 +3,10 @@
  *
  *   request ─prepare─▶ guard ─▶ send ─▶ redirect? ─▶ prepare … ─▶ response ─decompress─▶ body
  *
- * F1 Requests have no time limit here, because servers may be silent for long; callers limit them with the signal.
- * F2 At most 5 redirects are followed, within one origin and with the same method.
- * F3 `toError` converts failures, including those of reading the body. An abort rejects with the reason of the signal.
+ * NET-F1 Requests have no time limit here, because servers may be silent for long; callers limit them with the signal.
+ * NET-F2 At most 5 redirects are followed, within one origin and with the same method.
+ * NET-F3 `toError` converts failures, including those of reading the body. An abort rejects with the reason of the
+ *    signal.
  */
 import { readLimitedBody, withUrl } from './body.ts'
 import { toByteStream } from './byte-stream.ts'

@@ -101,7 +101,7 @@ describe('guardedRequest', () => {
     expect({ status, length: body.length }).toEqual({ status: 204, length: 0 })
   })
 
-  it('[Q4] leaves no connection open', async () => {
+  it('[NET-Q4] leaves no connection open', async () => {
     const server = await localServer((response) => response.end('x'))
     await Promise.all([request(server.origin), request(server.origin), request(server.origin)])
     await server.allClosed()
@@ -110,7 +110,7 @@ describe('guardedRequest', () => {
 })
 
 describe('the guard of a request', () => {
-  it('[Q1] checks the URL before a connection is opened', async () => {
+  it('[NET-Q1] checks the URL before a connection is opened', async () => {
     const server = await localServer((response) => response.end('x'))
     await expect(
       guardedRequest(server.origin, { guard: networkGuard(), clock }),
@@ -118,7 +118,7 @@ describe('the guard of a request', () => {
     expect(server.connections).toBe(0)
   })
 
-  it('[Q1] checks the addresses of a name', async () => {
+  it('[NET-Q1] checks the addresses of a name', async () => {
     const server = await localServer((response) => response.end('x'))
     const strict = networkGuard({ resolve: () => Promise.resolve(['127.0.0.1']) })
     await expect(
@@ -128,7 +128,7 @@ describe('the guard of a request', () => {
   })
 
   it.runIf(hasLoopbackBlock)(
-    '[Q1] checks every connection, so a name that changes its address gains nothing',
+    '[NET-Q1] checks every connection, so a name that changes its address gains nothing',
     async () => {
       const inside = await localServer((response) => response.end('secret'))
       const outside = await localServer((response) => {
@@ -158,7 +158,7 @@ describe('the guard of a request', () => {
     ['http://user:pass@example.com/', 'a user name or password'],
     ['file:///etc/passwd', 'only http: and https: are allowed'],
     ['http://example.com:22/', 'a port of a protocol other than HTTP'],
-  ])('[Q1] refuses a redirect to %s', async (location, reason) => {
+  ])('[NET-Q1] refuses a redirect to %s', async (location, reason) => {
     const server = await localServer((response) => {
       response.writeHead(302, { location }).end()
     })
@@ -228,7 +228,7 @@ describe('redirects', () => {
     expect(await request(`${server.origin}/nowhere`)).toMatchObject({ status: 302 })
   })
 
-  it('[Q4] close the connection of a redirect response whose body has not ended', async () => {
+  it('[NET-Q4] close the connection of a redirect response whose body has not ended', async () => {
     const closed = latch()
     const server = await localServer((response, incoming) => {
       if (incoming.url === '/there') void closed.opened.then(() => response.end('there'))
@@ -246,7 +246,7 @@ describe('the body of a response', () => {
     [10, false],
     [11, false],
     [0, true],
-  ])('[Q3] with 10 bytes is truncated at %i: %s', async (maxBytes, truncated) => {
+  ])('[NET-Q3] with 10 bytes is truncated at %i: %s', async (maxBytes, truncated) => {
     const server = await localServer((response) => response.end('0123456789'))
     const answer = await request(server.origin, { maxBytes })
     expect(answer.truncated).toBe(truncated)
@@ -254,7 +254,7 @@ describe('the body of a response', () => {
     await server.allClosed()
   })
 
-  it('[Q3] [Q4] is read up to the limit when it never ends, and the connection is closed', async () => {
+  it('[NET-Q3] [NET-Q4] is read up to the limit when it never ends, and the connection is closed', async () => {
     const server = await localServer((response) => {
       const more = (): void => {
         while (response.write('x'.repeat(10_000)));
@@ -277,7 +277,7 @@ describe('the body of a response', () => {
       }),
     ],
     ['gzip, gzip', zlib.gzipSync(zlib.gzipSync(Buffer.alloc(50_000_000)))],
-  ])('[Q3] is counted after decompression, so a %s bomb is truncated', async (coding, bomb) => {
+  ])('[NET-Q3] is counted after decompression, so a %s bomb is truncated', async (coding, bomb) => {
     const server = await localServer((response) => {
       response.writeHead(200, { 'content-encoding': coding }).end(bomb)
     })
@@ -323,7 +323,7 @@ describe('the body of a response', () => {
 })
 
 describe('the time limit', () => {
-  it('[Q2] covers resolving the name', async () => {
+  it('[NET-Q2] covers resolving the name', async () => {
     const stuck = networkGuard({ resolve: () => new Promise(() => undefined) })
     const url = 'http://a.example/?key=secret'
     const answer = rejection(guardedRequest(url, { guard: stuck, clock }))
@@ -335,7 +335,7 @@ describe('the time limit', () => {
     })
   })
 
-  it('[Q2] [Q4] covers the wait for the headers', async () => {
+  it('[NET-Q2] [NET-Q4] covers the wait for the headers', async () => {
     const asked = latch()
     const server = await localServer(() => {
       asked.open()
@@ -349,7 +349,7 @@ describe('the time limit', () => {
     await server.allClosed()
   })
 
-  it('[Q2] [Q4] covers a body that arrives slowly', async () => {
+  it('[NET-Q2] [NET-Q4] covers a body that arrives slowly', async () => {
     const responses: ServerResponse[] = []
     const begun = latch()
     const server = await localServer((response) => {
@@ -367,7 +367,7 @@ describe('the time limit', () => {
     await server.allClosed()
   })
 
-  it('[Q2] covers all redirects together', async () => {
+  it('[NET-Q2] covers all redirects together', async () => {
     const server = await localServer((response) => {
       void clock.advance(40).then(() => response.writeHead(302, { location: '/' }).end())
     })
@@ -406,13 +406,13 @@ describe('the time limit', () => {
 })
 
 describe('the signal of the caller', () => {
-  it('[Q2] prevents the request when it has already aborted', async () => {
+  it('[NET-Q2] prevents the request when it has already aborted', async () => {
     const server = await localServer((response) => response.end())
     const signal = AbortSignal.abort(new Error('enough'))
     await expect(request(server.origin, { signal })).rejects.toThrow('enough')
   })
 
-  it('[Q2] [Q4] ends the wait for the headers with its reason', async () => {
+  it('[NET-Q2] [NET-Q4] ends the wait for the headers with its reason', async () => {
     const asked = latch()
     const server = await localServer(() => {
       asked.open()
@@ -426,20 +426,23 @@ describe('the signal of the caller', () => {
     await server.allClosed()
   })
 
-  it.each(['identity', 'gzip'])('[Q2] [Q4] ends the reading of a body: %s', async (coding) => {
-    const begun = latch()
-    const server = await localServer((response) => {
-      response.writeHead(200, { 'content-encoding': coding })
-      response.write(coding === 'gzip' ? zlib.gzipSync('x').subarray(0, 15) : 'x')
-      begun.open()
-    })
-    const caller = new AbortController()
-    const answer = rejection(request(server.origin, { signal: caller.signal }))
-    await begun.opened
-    caller.abort()
-    expect(await answer).toMatchObject({ name: 'AbortError' })
-    await server.allClosed()
-  })
+  it.each(['identity', 'gzip'])(
+    '[NET-Q2] [NET-Q4] ends the reading of a body: %s',
+    async (coding) => {
+      const begun = latch()
+      const server = await localServer((response) => {
+        response.writeHead(200, { 'content-encoding': coding })
+        response.write(coding === 'gzip' ? zlib.gzipSync('x').subarray(0, 15) : 'x')
+        begun.open()
+      })
+      const caller = new AbortController()
+      const answer = rejection(request(server.origin, { signal: caller.signal }))
+      await begun.opened
+      caller.abort()
+      expect(await answer).toMatchObject({ name: 'AbortError' })
+      await server.allClosed()
+    },
+  )
 
   it('has no listeners after the request', async () => {
     const server = await localServer((response, incoming) => {

@@ -3,13 +3,13 @@
  *
  *   URL ─guard─▶ send ─▶ redirect? ─▶ guard … ─▶ body ─decompress─▶ at most maxBytes
  *
- * Q1 The guard checks the URL and each redirect target before the request is sent, and sockets connect only to
+ * NET-Q1 The guard checks the URL and each redirect target before the request is sent, and sockets connect only to
  *    addresses that it has checked.
- * Q2 The time limit covers everything from resolving the name to the last byte of the body, including all
+ * NET-Q2 The time limit covers everything from resolving the name to the last byte of the body, including all
  *    redirects. The caller's signal ends the request immediately.
- * Q3 Bytes are counted after decompression, and bytes beyond the limit are not read.
- * Q4 When the call ends, it leaves no connection open, except those of the caller's pool.
- * Q5 Errors name the origin at most, because a path or query may contain a key.
+ * NET-Q3 Bytes are counted after decompression, and bytes beyond the limit are not read.
+ * NET-Q4 When the call ends, it leaves no connection open, except those of the caller's pool.
+ * NET-Q5 Errors name the origin at most, because a path or query may contain a key.
  */
 import { addAbortSignal } from 'node:stream'
 

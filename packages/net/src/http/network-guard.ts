@@ -3,14 +3,14 @@
  *
  *   URL ─assertUrl─▶ host ─lookup─▶ checked addresses ─▶ the socket connects to one of them
  *
- * G1 Only http and https are allowed, without a user name or password, and not on a port of another protocol.
- * G2 An address outside the public internet is refused, in every spelling that a URL allows.
- * G3 A name is resolved once per connection, and the connection goes to an address that was checked. Refused addresses
- *    of a name are skipped; if none remains, there is no connection. A name that resolves differently the second time
- *    gains nothing.
- * G4 Hosts and addresses that a rule names are allowed. A host named with a port is allowed on that port only.
- * G5 A refusalError states which address of which host was refused and how to allow it. It never quotes a password or a
- *    query.
+ * NET-G1 Only http and https are allowed, without a user name or password, and not on a port of another protocol.
+ * NET-G2 An address outside the public internet is refused, in every spelling that a URL allows.
+ * NET-G3 A name is resolved once per connection, and the connection goes to an address that was checked. Refused
+ *    addresses of a name are skipped; if none remains, there is no connection. A name that resolves differently the
+ *    second time gains nothing.
+ * NET-G4 Hosts and addresses that a rule names are allowed. A host named with a port is allowed on that port only.
+ * NET-G5 A refusalError states which address of which host was refused and how to allow it. It never quotes a password
+ *    or a query.
  *
  * Sockets call `lookup` for names but not for addresses, which only `assertUrl` checks. Use both.
  */

@@ -54,7 +54,7 @@ describe('toNextHop', () => {
     [303, 'PUT', 'GET'],
     [303, 'DELETE', 'GET'],
   ])(
-    '[D1] continues a %i after %s with %s, without the body and its headers',
+    '[NET-D1] continues a %i after %s with %s, without the body and its headers',
     (status, method, next) => {
       const following = hop('/b', status, { method })
       expect(following.method).toBe(next)
@@ -72,7 +72,7 @@ describe('toNextHop', () => {
     [301, 'GET'],
     [303, 'GET'],
     [303, 'HEAD'],
-  ])('[D1] repeats the same request for a %i after %s', (status, method) => {
+  ])('[NET-D1] repeats the same request for a %i after %s', (status, method) => {
     expect(hop('/b', status, { method })).toEqual({
       ...POST,
       method,
@@ -81,7 +81,7 @@ describe('toNextHop', () => {
   })
 
   it.each(['https://b.example/', 'https://a.example:8443/', 'https://www.a.example/'])(
-    '[D2] sends no secrets to %s',
+    '[NET-D2] sends no secrets to %s',
     (target) => {
       const following = hop(target, 307)
       expect(following.headers).toEqual({
@@ -96,24 +96,24 @@ describe('toNextHop', () => {
     },
   )
 
-  it('[D2] keeps every header within the origin', () => {
+  it('[NET-D2] keeps every header within the origin', () => {
     expect(hop('https://a.example:443/b', 307).headers).toEqual(POST.headers)
   })
 
-  it('[D2] does not restore dropped headers when a redirect returns to the origin', () => {
+  it('[NET-D2] does not restore dropped headers when a redirect returns to the origin', () => {
     const away = toNextHop(POST, { status: 307, target: 'https://b.example/' })
     const back = toNextHop(away, { status: 307, target: 'https://a.example/' })
     expect(back.headers).not.toHaveProperty('authorization')
     expect(back.headers).not.toHaveProperty('x-api-key')
   })
 
-  it('[D3] refuses a redirect from https to http', () => {
+  it('[NET-D3] refuses a redirect from https to http', () => {
     expect(() => hop('http://a.example/b?key=secret')).toThrow(
       'Refused to follow a redirect from https to http (a.example)',
     )
   })
 
-  it('[D3] follows a redirect from http to https, which is another origin', () => {
+  it('[NET-D3] follows a redirect from http to https, which is another origin', () => {
     const url = new URL('http://a.example/')
     const following = hop('https://a.example/', 307, { url })
     expect(following.url.href).toBe('https://a.example/')

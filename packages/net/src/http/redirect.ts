@@ -1,11 +1,11 @@
 /**
  * Follows redirects.
  *
- * D1 A 303 continues with GET, as do 301 and 302 after a POST; the body and its headers are dropped.
- * D2 Secrets stay within their origin: another origin gets only headers that negotiate the response or describe the
+ * NET-D1 A 303 continues with GET, as do 301 and 302 after a POST; the body and its headers are dropped.
+ * NET-D2 Secrets stay within their origin: another origin gets only headers that negotiate the response or describe the
  *    body.
- * D3 A redirect from https to http is refused.
- * D4 With `sameOrigin`, a redirect to another origin is refused, and a redirect that would change the method is
+ * NET-D3 A redirect from https to http is refused.
+ * NET-D4 With `sameOrigin`, a redirect to another origin is refused, and a redirect that would change the method is
  *    returned as the response, because a GET would not carry the caller's request.
  *
  * @see https://fetch.spec.whatwg.org/#http-redirect-fetch

@@ -13,13 +13,13 @@ describe.runIf(process.platform === 'linux')('signalMarked', () => {
     expect(isRunning(process.pid)).toBe(true)
   })
 
-  it('[T1] scans the processes at most twice for any number of concurrent signals', async () => {
+  it('[NET-T1] scans the processes at most twice for any number of concurrent signals', async () => {
     vi.mocked(readdir).mockClear()
     await Promise.all(Array.from({ length: 100 }, () => signalMarked('no such mark', 'SIGTERM')))
     expect(vi.mocked(readdir).mock.calls.length).toBeLessThanOrEqual(2)
   })
 
-  it('[T1] scans the processes again for each later signal', async () => {
+  it('[NET-T1] scans the processes again for each later signal', async () => {
     vi.mocked(readdir).mockClear()
     await signalMarked('no such mark', 'SIGTERM')
     await signalMarked('no such mark', 'SIGTERM')

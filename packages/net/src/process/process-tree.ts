@@ -4,7 +4,8 @@
  * Every child process gets a mark in its environment, which its descendants inherit. Only Linux shows the environment of
  * other processes; on other systems only the process group can be ended.
  *
- * T1 At most one scan of the processes runs and at most one waits, for any number of trees that are signalled at once.
+ * NET-T1 At most one scan of the processes runs and at most one waits, for any number of trees that are signalled at
+ *    once.
  */
 import { readdir, readFile } from 'node:fs/promises'
 

@@ -32,7 +32,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 
-describe('[P1] ending a process', () => {
+describe('[NET-P1] ending a process', () => {
   it('sends SIGTERM first, so that it can clean up', async () => {
     const path = newPath()
     const program = await shell(`trap 'echo cleaned > ${path}; exit 0' TERM
@@ -136,7 +136,7 @@ describe('[P1] ending a process', () => {
   )
 })
 
-describe('[P2] waiting for a process', () => {
+describe('[NET-P2] waiting for a process', () => {
   it('resolves with its exit code after its output has been read', async () => {
     const program = await shell('head -c 300000 /dev/zero; exit 7')
     let bytes = 0

@@ -1,13 +1,13 @@
 /**
  * One child process, from its start through execa to the end of its whole process tree.
  *
- * P1 A child process leads its own process group. Ending it ends the group, and descendants that have left the group
- *    where they can be found: SIGTERM, time to clean up, SIGKILL.
- * P2 Waiting for a child process never waits for processes that it leaves behind: after its exit, a pipe that another
- *    process still holds is closed after `DRAIN_MS`, and the rest of its group is ended.
- * P3 Child processes that run when this process exits, or is ended by a signal, are ended with it; after SIGKILL by a
- *    watcher, see `survivor-watch.ts`.
- * P4 A failed start is a value with the reason.
+ * NET-P1 A child process leads its own process group. Ending it ends the group, and descendants that have left the
+ *    group where they can be found: SIGTERM, time to clean up, SIGKILL.
+ * NET-P2 Waiting for a child process never waits for processes that it leaves behind: after its exit, a pipe that
+ *    another process still holds is closed after `DRAIN_MS`, and the rest of its group is ended.
+ * NET-P3 Child processes that run when this process exits, or is ended by a signal, are ended with it; after SIGKILL
+ *    by a watcher, see `survivor-watch.ts`.
+ * NET-P4 A failed start is a value with the reason.
  */
 import { randomUUID } from 'node:crypto'
 import process from 'node:process'

@@ -3,11 +3,11 @@
  *
  *   this process ─"+ pid mark", "- pid"─▶ pipe ─▶ watcher, a shell that waits for the end of the pipe
  *
- * V1 One watcher serves all child processes of this process; the first one starts it. It is not a child of this process,
- *    and does not keep it alive.
- * V2 The pipe ends when this process ends in any way. Then the watcher sends SIGTERM to the groups and the marked
+ * NET-V1 One watcher serves all child processes of this process; the first one starts it. It is not a child of this
+ *    process, and does not keep it alive.
+ * NET-V2 The pipe ends when this process ends in any way. Then the watcher sends SIGTERM to the groups and the marked
  *    descendants of the processes that still run, and SIGKILL after `GRACE_S`.
- * V3 Windows has no such shell; child processes survive a killed process there.
+ * NET-V3 Windows has no such shell; child processes survive a killed process there.
  */
 import { spawn } from 'node:child_process'
 import process from 'node:process'

@@ -68,13 +68,13 @@ describe('SocketLink', () => {
     expect(received).toEqual(['{"hello":true}'])
   })
 
-  it('[K2] opens no connection to an address that the guard refuses', async () => {
+  it('[NET-K2] opens no connection to an address that the guard refuses', async () => {
     const { url, received } = await startServer()
     await expect(firstTwo(url, networkGuard())).rejects.toThrow('Refused to connect')
     expect(received).toEqual([])
   })
 
-  it('[K2] opens no connection to a name that resolves to such an address', async () => {
+  it('[NET-K2] opens no connection to a name that resolves to such an address', async () => {
     const { url, received } = await startServer()
     url.hostname = 'inside.example'
     const guard = networkGuard({ resolve: async () => ['127.0.0.1'] })

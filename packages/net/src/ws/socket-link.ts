@@ -3,11 +3,11 @@
  *
  *   user ─hold─▶ link ═══ WebSocket ═══ server          messages ─by id─▶ the users that hold it
  *
- * K1 The link opens when it is created. When the last user has left, it is closed after `UNUSED_MS`, or immediately if
- *    it is not open yet. Without users it does not keep the process alive.
- * K2 The guard checks the URL, and the socket connects only to an address that the guard has checked.
- * K3 When the link ends, every user gets the reason once. A link that has ended never reopens.
- * K4 Any bytes show every user that the server is alive. A link that was silent for `SILENT_MS` takes no new users,
+ * NET-K1 The link opens when it is created. When the last user has left, it is closed after `UNUSED_MS`, or
+ *    immediately if it is not open yet. Without users it does not keep the process alive.
+ * NET-K2 The guard checks the URL, and the socket connects only to an address that the guard has checked.
+ * NET-K3 When the link ends, every user gets the reason once. A link that has ended never reopens.
+ * NET-K4 Any bytes show every user that the server is alive. A link that was silent for `SILENT_MS` takes no new users,
  *    because the server may have disappeared without closing the connection.
  */
 

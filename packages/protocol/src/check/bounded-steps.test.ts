@@ -71,19 +71,19 @@ const SLOW: readonly (readonly [string, Json, unknown])[] = [
 ]
 
 describe('a check', () => {
-  it.each(SLOW)('[C2][C3] takes few steps: %s', (_, schema, value) => {
+  it.each(SLOW)('[PROTO-C2][PROTO-C3] takes few steps: %s', (_, schema, value) => {
     const run = new CheckRun()
     createEvaluator(schema, { remember: true }).fits(schema, value, run)
     expect(run.steps).toBeLessThan(200_000)
   })
 
-  it.each(SLOW)('[P4] takes few steps to describe the problems: %s', (_, schema, value) => {
+  it.each(SLOW)('[PROTO-P4] takes few steps to describe the problems: %s', (_, schema, value) => {
     const run = new CheckRun()
     describeProblems(schema, value, { run })
     expect(run.steps).toBeLessThan(500_000)
   })
 
-  it('[C2][D4] refuses a value that needs more steps, with that reason', () => {
+  it('[PROTO-C2][PROTO-D4] refuses a value that needs more steps, with that reason', () => {
     const items = {
       anyOf: Array.from({ length: 300 }, (_, index) => ({ required: [`k${index}`] })),
     }
@@ -128,7 +128,7 @@ describe('a check', () => {
       'x',
       1,
     ],
-  ])('[C5] works with many %s', (_, schema, valid, invalid) => {
+  ])('[PROTO-C5] works with many %s', (_, schema, valid, invalid) => {
     expect([valid, invalid].map((value) => compileCheck(schema)(value))).toEqual([true, false])
   })
 })
@@ -149,7 +149,7 @@ describe('isBounded', () => {
     ['nested unions of few levels', nestedUnions(2), true],
     ['a large enum', { enum: Array.from({ length: 2_000 }, (_, index) => index) }, false],
     ['parts that evaluate', { unevaluatedProperties: false }, false],
-  ])('[E1][E2] judges %s', (_, schema, expected) => {
+  ])('[PROTO-B1][PROTO-B2] judges %s', (_, schema, expected) => {
     expect(isBounded(schema, {})).toBe(expected)
   })
 })
@@ -217,7 +217,7 @@ const values = fc.letrec<{ value: unknown }>((tie) => ({
 })).value
 
 describe('generated schemas and values', () => {
-  it('[C1][C2] have the verdict of Ajv, in few steps', () => {
+  it('[PROTO-C1][PROTO-C2] have the verdict of Ajv, in few steps', () => {
     fc.assert(
       fc.property(documents, values, (schema, value) => {
         const ajv = new Ajv2020({ strict: false })
@@ -233,7 +233,7 @@ describe('generated schemas and values', () => {
     )
   })
 
-  it('[P1][P4] have problems exactly when they do not match, in few steps', () => {
+  it('[PROTO-P1][PROTO-P4] have problems exactly when they do not match, in few steps', () => {
     fc.assert(
       fc.property(documents, values, (schema, value) => {
         const run = new CheckRun()
@@ -273,7 +273,7 @@ describe('generated code', () => {
 })
 
 describe('an evaluator', () => {
-  it('[C2] counts the names that it reads, and the fields that it stores as evaluated', () => {
+  it('[PROTO-C2] counts the names that it reads, and the fields that it stores as evaluated', () => {
     const value = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`k${index}`, 1]))
     const countSteps = (schema: Json): number => {
       const run = new CheckRun()
@@ -285,7 +285,7 @@ describe('an evaluator', () => {
     expect(countSteps({ ...all, unevaluatedProperties: false })).toBeGreaterThanOrEqual(20_000)
   })
 
-  it('[C2] counts the search for the scope of a schema with ids', () => {
+  it('[PROTO-C2] counts the search for the scope of a schema with ids', () => {
     const schema = {
       $id: 'https://example.com/a',
       $defs: { b: { $id: 'b', type: 'integer' } },

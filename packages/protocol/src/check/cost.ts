@@ -4,8 +4,10 @@
  * Generated code is several times as fast as the evaluator, but cannot count its steps. It is used only for schemas whose
  * work is bounded by the size of the value alone: at each place of a value, at most `MAX_NODES_AT_PLACE` schemas apply.
  *
- * E1 A recursive schema that leads to itself twice at one place is not bounded: each level of a value doubles the work.
- * E2 Schemas that are too large for generated code (V8 parses nested expressions recursively) are not bounded either.
+ * PROTO-B1 A recursive schema that leads to itself twice at one place is not bounded: each level of a value doubles
+ *    the work.
+ * PROTO-B2 Schemas that are too large for generated code (V8 parses nested expressions recursively) are not bounded
+ *    either.
  */
 import { isJsonObject } from '../problems/schema-node.ts'
 import { ReferenceScope } from '../schema-engine.ts'

@@ -78,14 +78,14 @@ function checkOf(schema: object): (value: unknown) => boolean {
 
 describe('createEvaluator', () => {
   it.each(SCHEMAS.map((schema) => [JSON.stringify(schema), schema] as const))(
-    '[C1] agrees with TypeBox on every value: %s',
+    '[PROTO-C1] agrees with TypeBox on every value: %s',
     (_, schema) => {
       const check = checkOf(schema)
       for (const value of VALUES) expect(check(value)).toBe(Check({}, schema, value))
     },
   )
 
-  it('[C1] agrees with TypeBox on every fixture of the wire', () => {
+  it('[PROTO-C1] agrees with TypeBox on every fixture of the wire', () => {
     const schemas = Object.entries(protocol).flatMap(([name, schema]) =>
       /^[A-Z][a-z]/.test(name) && typeof schema === 'object' ? [{ name, schema }] : [],
     )

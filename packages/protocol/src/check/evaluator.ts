@@ -1,13 +1,14 @@
 /**
  * Checks of values in bounded steps: a schema becomes functions that call each other, without generated code.
  *
- * C1 The verdict is that of JSON Schema 2020-12, with what TypeBox adds: types such as `bigint`, `~refine`, `dependencies`,
- *    tuples of draft 7, `$recursiveRef`. An invalid keyword counts as absent. Formats are asserted.
- * C2 Every step is counted. A value that needs more steps than its run has is never valid: `CheckLimitError` is thrown.
- * C3 With `remember`, the target of a reference reads each value once per run: unions that nest through references take
- *    time that grows with the product of schema and value, and not exponentially with the depth.
- * C4 Only own fields count, and an optional field that is undefined counts as absent.
- * C5 Parts of a schema become functions when a value reaches them, so their number and depth do not matter.
+ * PROTO-C1 The verdict is that of JSON Schema 2020-12, with what TypeBox adds: types such as `bigint`, `~refine`,
+ *    `dependencies`, tuples of draft 7, `$recursiveRef`. An invalid keyword counts as absent. Formats are asserted.
+ * PROTO-C2 Every step is counted. A value that needs more steps than its run has is never valid: `CheckLimitError` is
+ *    thrown.
+ * PROTO-C3 With `remember`, the target of a reference reads each value once per run: unions that nest through
+ *    references take time that grows with the product of schema and value, and not exponentially with the depth.
+ * PROTO-C4 Only own fields count, and an optional field that is undefined counts as absent.
+ * PROTO-C5 Parts of a schema become functions when a value reaches them, so their number and depth do not matter.
  */
 import { ReferenceScope } from '../schema-engine.ts'
 import { isJsonObject, type Schema, type SchemaNode } from '../problems/schema-node.ts'
@@ -35,7 +36,7 @@ export interface EvaluatorOptions {
   readonly references?: References | undefined
   /** Engine of the regular expressions. @default the one of JavaScript */
   readonly patterns?: PatternEngine | undefined
-  /** Whether results are stored, as in C3. */
+  /** Whether results are stored, as in PROTO-C3. */
   readonly remember: boolean
 }
 

@@ -3,12 +3,13 @@
  *
  *   text of a pattern ─parse─▶ tree ─build─▶ states      text ─all states at once─▶ whether any part matches
  *
- * N1 The meaning is that of ECMAScript with the flag `u`: each class of characters is judged by the engine of JavaScript, one
- *    character at a time.
- * N2 A test takes steps in proportion to text and pattern, and counts them.
- * N3 What needs backtracking (lookahead, lookbehind, references to groups) and what would mean something else in other
- *    languages (`\Z`, `(?i)`) is refused, never changed.
- * N4 Escapes and brackets that only the flag `u` refuses (`\:`, `[\w-\.]`, a single `{`) mean what they mean without it.
+ * PROTO-N1 The meaning is that of ECMAScript with the flag `u`: each class of characters is judged by the engine of
+ *    JavaScript, one character at a time.
+ * PROTO-N2 A test takes steps in proportion to text and pattern, and counts them.
+ * PROTO-N3 What needs backtracking (lookahead, lookbehind, references to groups) and what would mean something else in
+ *    other languages (`\Z`, `(?i)`) is refused, never changed.
+ * PROTO-N4 Escapes and brackets that only the flag `u` refuses (`\:`, `[\w-\.]`, a single `{`) mean what they mean
+ *    without it.
  */
 import { parsePattern, type Tree } from './parse-pattern.ts'
 import type { CheckRun } from './check-run.ts'

@@ -8,7 +8,7 @@ const condition: object = JSON.parse(
   '{"if":{"required":["a"]},"then":{"required":["b"]},"else":{"required":["c"]}}',
 )
 
-describe('[P1] every problem is reported', () => {
+describe('[PROTO-P1] every problem is reported', () => {
   it('after the eight errors at which TypeBox stops', () => {
     const schema = Type.Array(Type.String())
     expect(
@@ -96,7 +96,7 @@ describe('[P1] every problem is reported', () => {
   })
 })
 
-describe('[P2] a union', () => {
+describe('[PROTO-P2] a union', () => {
   const shape = Type.Union([
     Type.Object({ type: Type.Literal('circle'), radius: Type.Number() }),
     Type.Object({ type: Type.Literal('square'), side: Type.Number() }),
@@ -137,14 +137,14 @@ describe('[P2] a union', () => {
   })
 })
 
-describe('[P3] a value of the wrong type', () => {
+describe('[PROTO-P3] a value of the wrong type', () => {
   it('is one problem', () => {
     const schema = Type.Object({ a: Type.String(), b: Type.String() }, { minProperties: 1 })
     expect(describeProblems(schema, 'x').map((p) => p.path)).toEqual([''])
   })
 })
 
-describe('[P4] describeProblems', () => {
+describe('[PROTO-P4] describeProblems', () => {
   it('reports items that are repeated many times once, in time that grows with their number', () => {
     const schema = Type.Array(Type.String(), { uniqueItems: true, maxItems: 10 })
     const problems = describeProblems(

@@ -4,13 +4,13 @@
  * This module walks the structure (fields, items, unions, references), and the evaluator (`check/evaluator.ts`) judges the
  * keywords of each place (type, bounds, pattern, format …).
  *
- * P1 No problem is missed within the limits of P4.
- * P2 A union with a distinguishing field is judged by the member that the value names. Other unions are judged by the
- *    members of the value's JSON type, and of these by the closest one (`distance.ts`).
- * P3 A value of the wrong type is one problem; its content is not judged.
- * P4 Work and result are bounded: at most `MAX_PROBLEMS` problems, `MAX_DEPTH` nested schemas, `MAX_DESCRIPTION_STEPS`, and
- *    not within a value that contains itself. What a member of a union, or the target of a reference, finds at a place is
- *    found once.
+ * PROTO-P1 No problem is missed within the limits of PROTO-P4.
+ * PROTO-P2 A union with a distinguishing field is judged by the member that the value names. Other unions are judged
+ *    by the members of the value's JSON type, and of these by the closest one (`distance.ts`).
+ * PROTO-P3 A value of the wrong type is one problem; its content is not judged.
+ * PROTO-P4 Work and result are bounded: at most `MAX_PROBLEMS` problems, `MAX_DEPTH` nested schemas,
+ *    `MAX_DESCRIPTION_STEPS`, and not within a value that contains itself. What a member of a union, or the target of
+ *    a reference, finds at a place is found once.
  */
 import { CheckLimitError, CheckRun, MAX_DESCRIPTION_STEPS } from '../check/check-run.ts'
 import { createEvaluator, type Evaluator } from '../check/evaluator.ts'

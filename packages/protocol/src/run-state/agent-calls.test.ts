@@ -56,7 +56,7 @@ describe('calls to other agents', () => {
     expect(cutOff).not.toHaveProperty('completedAt')
   })
 
-  it('[S3] have no time if the event has an invalid one', () => {
+  it('[PROTO-S3] have no time if the event has an invalid one', () => {
     const never = eventOf('agent_tool_invoked', { timestamp_ms: Number.MAX_SAFE_INTEGER })
     const [call] = taskAfter(never)?.agentCalls ?? []
     expect(call?.status).toBe('RUNNING')
@@ -99,7 +99,7 @@ describe('calls to other agents', () => {
 })
 
 describe('the usage of other agents', () => {
-  it('[G2] counts for the attempt and the run', () => {
+  it('[PROTO-G2] counts for the attempt and the run', () => {
     const state: RunState = runStateAfter([...startOfRun(), invoked, progress])
     expect(state.tasks[0]?.usage).toEqual({
       inputTokens: 120,

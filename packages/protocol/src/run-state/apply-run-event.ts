@@ -1,14 +1,14 @@
 /**
  * State of a run, derived from its events.
  *
- * S1 Pure: the same events give the same state, and a returned state never changes.
- * S2 Parts that an event does not change are shared with the previous state; an event without effect returns the same
- *    state.
- * S3 Tolerant: an event with an unknown type, task, review or attempt has no effect and does not throw.
- * S4 After `run_resumed`, and after a failed model call, a turn that begins again replaces the earlier one, so that no token,
- *    tool call or cost counts twice.
- * S5 The cost of a token does not depend on the length of the text.
- * S6 An event of the last turn of an attempt, as nearly all are, does not read earlier turns.
+ * PROTO-S1 Pure: the same events give the same state, and a returned state never changes.
+ * PROTO-S2 Parts that an event does not change are shared with the previous state; an event without effect returns the
+ *    same state.
+ * PROTO-S3 Tolerant: an event with an unknown type, task, review or attempt has no effect and does not throw.
+ * PROTO-S4 After `run_resumed`, and after a failed model call, a turn that begins again replaces the earlier one, so
+ *    that no token, tool call or cost counts twice.
+ * PROTO-S5 The cost of a token does not depend on the length of the text.
+ * PROTO-S6 An event of the last turn of an attempt, as nearly all are, does not read earlier turns.
  */
 import type { RunEvent } from '../schemas/run-event.ts'
 import { applyToDelegations } from './delegations.ts'

@@ -229,7 +229,7 @@ describe('an event of a tool call', () => {
   })
 })
 
-it('[S6] an event of the last turn reads no earlier turn', () => {
+it('[PROTO-S6] an event of the last turn reads no earlier turn', () => {
   const unread = new Proxy(newestOf([begun(0), answered(0)]), {
     get: (_, field) => {
       throw new Error(`Read ${String(field)}`)

@@ -148,7 +148,7 @@ describe('updateUsage', () => {
     }
   })
 
-  it('[S2] returns the same usage when it has not changed', () => {
+  it('[PROTO-S2] returns the same usage when it has not changed', () => {
     const told = counted([
       turn(0),
       begun(1),
@@ -157,7 +157,7 @@ describe('updateUsage', () => {
     expect(new Set(told.map(({ used }) => used)).size).toBe(1)
   })
 
-  it('[S6] reads no turn before the last one', () => {
+  it('[PROTO-S6] reads no turn before the last one', () => {
     const unread: TurnState = new Proxy(applyToTurns([], turn(0))[0] ?? never(), { get: never })
     const before = { turns: [unread], usage: usage(10, 1) }
     const after = applyToTurns(before.turns.slice(1), turn(1))

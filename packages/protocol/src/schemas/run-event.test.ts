@@ -10,7 +10,7 @@ describe('RunEvent', () => {
     expect([...new Set(golden)].toSorted()).toEqual(RUN_EVENT_TYPES.toSorted())
   })
 
-  it('[E1] has its type first in every member', () => {
+  it('[PROTO-E1] has its type first in every member', () => {
     for (const member of RunEvent.anyOf) {
       expect(Object.keys(member.properties)[0], member.properties.type.const).toBe('type')
     }

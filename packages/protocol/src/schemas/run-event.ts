@@ -6,9 +6,9 @@
  * of AgentEnsemble. Fields that Tutti adds follow them; they are required here because the server always sends them,
  * and AgentEnsemble's dashboard ignores them.
  *
- * E1 `type` comes first and distinguishes the members.
- * E2 `seq` starts at 0 in each run and has no gaps; `id` is stable and safe as an SSE event id.
- * E3 `run_queued` is the first event of a run and `run_result` the last.
+ * PROTO-E1 `type` comes first and distinguishes the members.
+ * PROTO-E2 `seq` starts at 0 in each run and has no gaps; `id` is stable and safe as an SSE event id.
+ * PROTO-E3 `run_queued` is the first event of a run and `run_result` the last.
  */
 import Type from 'typebox'
 import { AGENT_EVENTS } from './events/agent-events.ts'

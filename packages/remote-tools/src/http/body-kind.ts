@@ -1,9 +1,9 @@
 /**
  * Decides whether the body of a response is text. The content type decides, unless the bytes contradict it. Pure.
  *
- * B1 Images, audio, video, fonts and archives are not text. SVG is.
- * B2 Another body is not text if it starts like a known binary format, contains a NUL, or has many control characters.
- *    Text in UTF-16 and UTF-32, which contains NUL, is recognized by its byte order mark or its `charset`.
+ * REMOTE-BK1 Images, audio, video, fonts and archives are not text. SVG is.
+ * REMOTE-BK2 Another body is not text if it starts like a known binary format, contains a NUL, or has many control
+ *    characters. Text in UTF-16 and UTF-32, which contains NUL, is recognized by its byte order mark or its `charset`.
  */
 
 /** Number of bytes that are inspected. */

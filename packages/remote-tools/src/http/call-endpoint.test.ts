@@ -172,7 +172,7 @@ describe('the body of a response', () => {
     expect(broken.errorMessage).toMatch(/^HTTP request failed: incorrect header check/)
   })
 
-  it('[E1] is truncated at the limit, between characters, and its connection is closed', async () => {
+  it('[NET-Q3] is truncated at the limit, between characters, and its connection is closed', async () => {
     let ended: Promise<unknown> | undefined
     const server = await localServer((response) => {
       ended = new Promise((resolve) => response.on('close', resolve))
@@ -198,7 +198,7 @@ describe('the body of a response', () => {
   })
 })
 
-describe('[C2] a request without a response', () => {
+describe('[REMOTE-C2] a request without a response', () => {
   it('is a failure with its cause, without the query', async () => {
     const { origin } = await closedPort()
     const { result, end } = await call(toolFor({ origin }))
@@ -230,7 +230,7 @@ describe('[C2] a request without a response', () => {
   })
 })
 
-describe('[E2] the time limit of a call', () => {
+describe('[NET-Q2] the time limit of a call', () => {
   it('covers headers that do not arrive', async () => {
     await expectTimeout(() => undefined)
   })
@@ -291,7 +291,7 @@ describe('[E2] the time limit of a call', () => {
   })
 })
 
-describe('[T1] a request that failed', () => {
+describe('[REMOTE-T1] a request that failed', () => {
   const retries = { max: 2, firstDelayMs: 1000 }
 
   it('is retried until it succeeds', async () => {
@@ -318,7 +318,7 @@ describe('[T1] a request that failed', () => {
     expect((await retried([500, 200], only)).result.output).toBe('fine')
   })
 
-  it('[T2] waits as long as the server requires', async () => {
+  it('[REMOTE-T2] waits as long as the server requires', async () => {
     const { waits, result } = await retried([429, 200], { retries }, '7')
     expect(waits).toEqual([7000])
     expect(result.output).toBe('fine')
@@ -330,13 +330,13 @@ describe('[T1] a request that failed', () => {
     expect(at.waits).toEqual([9000])
   })
 
-  it('[T3] fails when the server requires a longer delay than the call has left', async () => {
+  it('[REMOTE-T3] fails when the server requires a longer delay than the call has left', async () => {
     const { waits, result } = await retried([429, 200], { retries, timeoutMs: 5000 }, '7')
     expect(waits).toEqual([])
     expect(result.errorMessage).toBe('HTTP 429')
   })
 
-  it('[C3] is not retried after an abort', async () => {
+  it('[REMOTE-C3] is not retried after an abort', async () => {
     const clock = fakeClock()
     const controller = new AbortController()
     const server = await localServer((response) => response.writeHead(503).end())

@@ -3,9 +3,9 @@
  *
  *   planned request ─headers─▶ send ─▶ retry? ─wait─▶ send … ─▶ ToolResult
  *
- * C1 The author's headers replace those of the input; names are case-insensitive.
- * C2 A failure is a failed result, which names the origin at most, and no header.
- * C3 Waiting for a retry ends with the call.
+ * REMOTE-C1 The author's headers replace those of the input; names are case-insensitive.
+ * REMOTE-C2 A failure is a failed result, which names the origin at most, and no header.
+ * REMOTE-C3 Waiting for a retry ends with the call.
  */
 import { errorMessage, sleep, ToolResult, TuttiError, type ToolContext } from '@tutti/core'
 import {

@@ -11,7 +11,7 @@ const attempt: FailedAttempt = {
   random: () => 1,
 }
 
-describe('[T2] the delay before the next attempt', () => {
+describe('[REMOTE-T2] the delay before the next attempt', () => {
   const options = resolveRetryOptions({ max: 20 })
 
   it('doubles from half a second up to ten', () => {
@@ -49,7 +49,7 @@ describe('a request is not retried', () => {
     expect(decideRetryDelay({ ...attempt, reason: 500 }, options)).toBeUndefined()
   })
 
-  it('[T3] when the delay would outlast the call', () => {
+  it('[REMOTE-T3] when the delay would outlast the call', () => {
     expect(decideRetryDelay({ ...attempt, leftMs: 500 }, options)).toBeUndefined()
     expect(decideRetryDelay({ ...attempt, leftMs: 501 }, options)).toBe(500)
     expect(decideRetryDelay({ ...attempt, retryAfter: '100' }, options)).toBeUndefined()

@@ -1,10 +1,10 @@
 /**
  * Decides whether a request is retried, and after which delay.
  *
- * T1 Only a request that may be sent twice is retried, as its method or the author says.
- * T2 The delay is `Retry-After` if the server sends it. Otherwise it doubles with each attempt, and half of it is
- *    random, so that clients do not retry at the same time.
- * T3 If the delay would outlast the call, the call fails without waiting.
+ * REMOTE-T1 Only a request that may be sent twice is retried, as its method or the author says.
+ * REMOTE-T2 The delay is `Retry-After` if the server sends it. Otherwise it doubles with each attempt, and half of it
+ *    is random, so that clients do not retry at the same time.
+ * REMOTE-T3 If the delay would outlast the call, the call fails without waiting.
  */
 
 import { backoffMs, findOptionProblems, type OptionNames } from '@tutti/core'

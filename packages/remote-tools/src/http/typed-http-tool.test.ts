@@ -150,7 +150,7 @@ describe('the request function of the author', () => {
     })
   })
 
-  it('[C1] cannot replace a header of the tool', async () => {
+  it('[REMOTE-C1] cannot replace a header of the tool', async () => {
     const request = await made(
       { headers: { AUTHORIZATION: 'mine' } },
       { headers: { Authorization: 'Bearer t' } },

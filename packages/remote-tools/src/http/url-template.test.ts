@@ -52,7 +52,7 @@ describe('parseUrlTemplate', () => {
   )
 })
 
-describe('[U1] a value in the path or query', () => {
+describe('[REMOTE-U1] a value in the path or query', () => {
   it.each([
     ['a/b', 'a%2Fb'],
     ['../admin', '..%2Fadmin'],
@@ -94,7 +94,7 @@ describe('[U1] a value in the path or query', () => {
   })
 })
 
-describe('[U2] a value in the host', () => {
+describe('[REMOTE-U2] a value in the host', () => {
   it('can be a part of a host name', () => {
     expect(fill('https://{region}.a.test:8443/x', { region: 'eu-1.b' })).toBe(
       'https://eu-1.b.a.test:8443/x',

@@ -4,9 +4,9 @@
  *   https://api.example.com/users/{id}?view={view}
  *   └──────── origin ─────┘└─ path ──┘└─ query ──┘
  *
- * U1 A value cannot leave its placeholder: it is percent-encoded, and a value that would still change the path (an
- *    empty segment, `.` or `..`) is refused.
- * U2 A value in the host is a host name or a part of one. `{url}` alone stands for a whole URL.
+ * REMOTE-U1 A value cannot leave its placeholder: it is percent-encoded, and a value that would still change the path
+ *    (an empty segment, `.` or `..`) is refused.
+ * REMOTE-U2 A value in the host is a host name or a part of one. `{url}` alone stands for a whole URL.
  */
 
 /** A URL with placeholders. */

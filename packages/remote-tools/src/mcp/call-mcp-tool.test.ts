@@ -122,7 +122,7 @@ describe.each([
     expect((await waiting).result.output).toBe('{"action":"cancel"}')
   })
 
-  it('[E1] is declined without a reviewer, and the result reports it', async () => {
+  it('[REMOTE-E1] is declined without a reviewer, and the result reports it', async () => {
     const { result } = await call(await connect(await start()), 'introduce')
     expect(result).toMatchObject({
       success: true,
@@ -149,7 +149,7 @@ it('belongs to the call in whose exchange it arrives over HTTP', async () => {
   expect(JSON.parse(introduced.result.output)).toMatchObject({ content: { name: 'introduce' } })
 })
 
-it('[E1] is declined over stdio while several calls are in flight', async () => {
+it('[REMOTE-E1] is declined over stdio while several calls are in flight', async () => {
   const imported = await connect(await stdio())
   const reviewer = scriptedReviewer(['CONTINUE'])
   const [first, second] = await Promise.all([

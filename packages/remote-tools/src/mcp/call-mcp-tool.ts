@@ -1,7 +1,7 @@
 /**
  * Calls an imported MCP tool. Questions of its server (elicitation) go to the reviewer of the run.
  *
- * E1 A question is declined if the run has no reviewer, or if it does not name its call while the connection has
+ * REMOTE-E1 A question is declined if the run has no reviewer, or if it does not name its call while the connection has
  *    several calls in flight. The result of the call reports it.
  */
 import { errorMessage, formatExactJson, limitText, ToolResult, type ToolContext } from '@tutti/core'

@@ -217,7 +217,7 @@ describe('a call of an imported tool', () => {
   })
 })
 
-describe('[M1] a server that ends', () => {
+describe('[MCP-M1] a server that ends', () => {
   it('fails the calls in flight with its stderr, and is restarted by the next call', async () => {
     const imported = await connect()
     const waiting = call(imported, 'wait')

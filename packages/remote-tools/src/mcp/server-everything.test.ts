@@ -125,7 +125,7 @@ describe.each([
 })
 
 describe('an HTTP server', () => {
-  it('[M2] gets the call again in a new session after it has restarted', async () => {
+  it('[MCP-M2] gets the call again in a new session after it has restarted', async () => {
     const port = await freePort()
     const first = await listening('streamableHttp', port)
     const imported = await connect({ url: `http://127.0.0.1:${port}/mcp` })

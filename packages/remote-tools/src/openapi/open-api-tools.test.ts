@@ -221,7 +221,7 @@ describe('the parameters of a request', () => {
     })
   })
 
-  it.each(['', '.', '..'])('[O1] cannot change the path: %j', async (id) => {
+  it.each(['', '.', '..'])('[REMOTE-OR1] cannot change the path: %j', async (id) => {
     const document = api({ '/users/{id}': { delete: { parameters: [param('path', 'id')] } } })
     const { result, request } = await sent(document, { id })
     expect(result.errorMessage).toBe(
@@ -242,7 +242,7 @@ describe('the parameters of a request', () => {
     expect(request).toMatchObject({ url: '/v1/?a=1&a=2&b=3%7C4', headers: { 'x-c': 'k,5' } })
   })
 
-  it('[I1] get their location as a prefix when they share a name', async () => {
+  it('[REMOTE-I1] get their location as a prefix when they share a name', async () => {
     const document = api({
       '/{id}': { get: { parameters: [param('path', 'id'), param('query', 'id')] } },
     })
@@ -260,7 +260,7 @@ describe('the parameters of a request', () => {
   })
 })
 
-describe('[I2] the body of a request', () => {
+describe('[REMOTE-I2] the body of a request', () => {
   const fields = {
     type: 'object',
     required: ['name'],
@@ -423,7 +423,7 @@ describe('the credentials of a request', () => {
     expect((await sent(secured(names), {}, { auth })).request).toMatchObject(expected)
   })
 
-  it('[A1] are those of the first alternative whose secrets are configured', async () => {
+  it('[REMOTE-A1] are those of the first alternative whose secrets are configured', async () => {
     const security = [{ bearer: [] }, { key: [], query: [] }, {}]
     const auth = { key: () => 'k', query: async () => Promise.resolve('q') }
     const { request } = await sent(secured(security), {}, { auth })
@@ -436,7 +436,7 @@ describe('the credentials of a request', () => {
     expect(own.request?.headers).not.toHaveProperty('authorization')
   })
 
-  it('[A2] fail as a configuration error when secrets are missing, and no request is sent', async () => {
+  it('[REMOTE-A2] fail as a configuration error when secrets are missing, and no request is sent', async () => {
     const { end, error, request } = await sent(secured([{ key: [], query: [] }, { oauth: [] }]), {})
     expect(end).toBe('misconfigured')
     expect(error).toMatchObject({

@@ -1,10 +1,10 @@
 /**
  * Builds the input of the tool of an operation: one object with a field for each parameter and for the body.
  *
- * I1 A parameter is a field with its name. Characters that model providers refuse in names become `_`. Two parameters
- *    with the same name get their location as a prefix: `query_id`.
- * I2 The fields of a body are on the same level as the parameters if the body is a required JSON or form object whose
- *    fields are declared and have other names than the parameters. Otherwise the body is one field, `body`.
+ * REMOTE-I1 A parameter is a field with its name. Characters that model providers refuse in names become `_`. Two
+ *    parameters with the same name get their location as a prefix: `query_id`.
+ * REMOTE-I2 The fields of a body are on the same level as the parameters if the body is a required JSON or form object
+ *    whose fields are declared and have other names than the parameters. Otherwise the body is one field, `body`.
  */
 import { asObject, type OpenApiNode, type OpenApiReader } from './document.ts'
 

@@ -1,8 +1,8 @@
 /**
  * Converts the input of a call to the request of an operation. Pure.
  *
- * O1 A value cannot leave its placeholder: in the path it is percent-encoded, and a value that would still change the
- *    path (an empty segment, `.` or `..`) is refused.
+ * REMOTE-OR1 A value cannot leave its placeholder: in the path it is percent-encoded, and a value that would still
+ *    change the path (an empty segment, `.` or `..`) is refused.
  */
 import { formatExactJson } from '@tutti/core'
 

@@ -2,9 +2,9 @@
  * Chooses the content type of a request body and encodes the body. Pure except for the random boundary of multipart
  * bodies.
  *
- * B1 The first content type that the operation offers is used: JSON, form, multipart, text, bytes, or any other type as
- *    text.
- * B2 Bytes are base64 in the input, because models write only text.
+ * REMOTE-RB1 The first content type that the operation offers is used: JSON, form, multipart, text, bytes, or any
+ *    other type as text.
+ * REMOTE-RB2 Bytes are base64 in the input, because models write only text.
  */
 import { formatExactJson, isJsonObject } from '@tutti/core'
 

@@ -1,11 +1,11 @@
 /**
  * Converts the keywords of one schema object to JSON Schema 2020-12. Pure. `schemas.ts` converts nested schemas.
  *
- * K1 Keywords of OpenAPI 3.0 become those of JSON Schema: `nullable`, `exclusiveMinimum: true`, `example`.
- * K2 `default` becomes a part of the description. It is the value that the service assumes; filling it in would set
- *    fields that an update should not change.
- * K3 An unknown type is omitted, as is an `enum` that is too long for a model. Other keywords that cannot be used are
- *    dropped later, with a warning; see `schema/foreign-schema.ts`.
+ * REMOTE-K1 Keywords of OpenAPI 3.0 become those of JSON Schema: `nullable`, `exclusiveMinimum: true`, `example`.
+ * REMOTE-K2 `default` becomes a part of the description. It is the value that the service assumes; filling it in would
+ *    set fields that an update should not change.
+ * REMOTE-K3 An unknown type is omitted, as is an `enum` that is too long for a model. Other keywords that cannot be
+ *    used are dropped later, with a warning; see `schema/foreign-schema.ts`.
  */
 import { isJsonObject } from '@tutti/core'
 

@@ -18,7 +18,7 @@ function convert(
 
 const to = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
-describe('[K1] a keyword of OpenAPI 3.0', () => {
+describe('[REMOTE-K1] a keyword of OpenAPI 3.0', () => {
   it.each([
     [{ type: 'string', nullable: true }, { type: ['string', 'null'] }],
     [{ type: 'string', nullable: false }, { type: 'string' }],
@@ -60,7 +60,7 @@ describe('[K1] a keyword of OpenAPI 3.0', () => {
   })
 })
 
-describe('[K2] a default', () => {
+describe('[REMOTE-K2] a default', () => {
   it('is described and not filled in', () => {
     expect(convert({ type: 'boolean', default: false, description: ' Private? ' })).toEqual({
       type: 'boolean',
@@ -74,7 +74,7 @@ describe('[K2] a default', () => {
   })
 })
 
-describe('[K3] a keyword that cannot be checked', () => {
+describe('[REMOTE-K3] a keyword that cannot be checked', () => {
   it.each([
     [{ type: 'string', pattern: '(' }, { type: 'string' }],
     [{ type: 'file' }, {}],
@@ -95,7 +95,7 @@ describe('[K3] a keyword that cannot be checked', () => {
 })
 
 describe('references', () => {
-  it('[S1] become definitions, only those that are used, including recursive ones', () => {
+  it('[REMOTE-S1] become definitions, only those that are used, including recursive ones', () => {
     const schemas = {
       Tree: { type: 'object', properties: { kids: { type: 'array', items: to('Tree') } } },
       Leaf: { type: 'string' },
@@ -146,7 +146,7 @@ describe('references', () => {
     expect(() => convert({ $ref: 'other.json#/A' })).toThrow('other.json#/A is in another document')
   })
 
-  it('[S3] allow any value when there are too many definitions', () => {
+  it('[REMOTE-S3] allow any value when there are too many definitions', () => {
     const long = 'x'.repeat(MAX_DEFINITIONS_LENGTH.output / 3)
     const schemas = Object.fromEntries(
       [1, 2, 3, 4].map((n) => [
@@ -161,7 +161,7 @@ describe('references', () => {
   })
 })
 
-describe('[S2] one-way fields', () => {
+describe('[REMOTE-S2] one-way fields', () => {
   const schemas = { Id: { type: 'string', readOnly: true } }
   const schema = {
     type: 'object',
@@ -190,7 +190,7 @@ describe('[S2] one-way fields', () => {
   })
 })
 
-describe('[S4] oneOf', () => {
+describe('[REMOTE-S4] oneOf', () => {
   it('becomes anyOf, also next to another anyOf', () => {
     const one = [{ type: 'string', nullable: true }]
     expect(convert({ oneOf: one })).toEqual({ anyOf: [{ type: ['string', 'null'] }] })
@@ -214,7 +214,7 @@ describe('a document', () => {
   })
 })
 
-describe('[S5] a discriminator', () => {
+describe('[REMOTE-S5] a discriminator', () => {
   const animal = (field: string, kind: object = { type: 'string' }): object => ({
     type: 'object',
     properties: { kind, [field]: { type: 'string' } },

@@ -2,14 +2,14 @@
  * Converts the schemas of a document to self-contained JSON Schema 2020-12, with the definitions that they use under
  * `$defs`.
  *
- * S1 A recursive schema stays recursive.
- * S2 Fields that only the service sets (`readOnly`) are not part of the input. Fields that it never returns
+ * REMOTE-S1 A recursive schema stays recursive.
+ * REMOTE-S2 Fields that only the service sets (`readOnly`) are not part of the input. Fields that it never returns
  *    (`writeOnly`) are not required in the output.
- * S3 If there are too many definitions, the nearest ones are retained, and a reference to another one allows any value.
- *    The service checks its input in any case.
- * S4 `oneOf` becomes `anyOf`, because the members of real documents overlap and services accept that.
- * S5 A `discriminator` becomes fixed values: each member of the union that does not fix them itself requires the field with
- *    the values that the mapping gives it, or with its own name.
+ * REMOTE-S3 If there are too many definitions, the nearest ones are retained, and a reference to another one allows
+ *    any value. The service checks its input in any case.
+ * REMOTE-S4 `oneOf` becomes `anyOf`, because the members of real documents overlap and services accept that.
+ * REMOTE-S5 A `discriminator` becomes fixed values: each member of the union that does not fix them itself requires
+ *    the field with the values that the mapping gives it, or with its own name.
  */
 import { isJsonObject } from '@tutti/core'
 
@@ -116,7 +116,7 @@ export class Schemas {
       : reference
   }
 
-  /** Applies S5. Members without a reference have no name, so a discriminator does not concern them. */
+  /** Applies REMOTE-S5. Members without a reference have no name, so a discriminator does not concern them. */
   #fixTags(schema: OpenApiNode): OpenApiNode {
     const { discriminator } = schema
     const keyword = Array.isArray(schema['oneOf']) ? 'oneOf' : 'anyOf'

@@ -1,10 +1,10 @@
 /**
  * Creates credentials from the security schemes of a document and the configured secrets.
  *
- * A1 The first alternative of an operation whose secrets are all configured is used. An operation may also allow
+ * REMOTE-A1 The first alternative of an operation whose secrets are all configured is used. An operation may also allow
  *    requests without credentials.
- * A2 If secrets are missing, the call fails as a configuration error that names them, and no request is sent. The check
- *    is part of the call, so a document can be imported without the secrets of unused tools.
+ * REMOTE-A2 If secrets are missing, the call fails as a configuration error that names them, and no request is sent.
+ *    The check is part of the call, so a document can be imported without the secrets of unused tools.
  */
 import { isJsonObject, TuttiError } from '@tutti/core'
 

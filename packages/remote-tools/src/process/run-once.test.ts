@@ -63,7 +63,7 @@ describe.each(LANGUAGES)('a program in $name', ({ name, command, program }) => {
   }
 })
 
-describe('[O1] the request', () => {
+describe('[REMOTE-O1] the request', () => {
   it('is compact JSON without a newline, and stdin is closed after it', async () => {
     expect((await callTool(node(ECHO), 'say "hi"\n')).result).toEqual(
       success(JSON.stringify('{"input":"say \\"hi\\"\\n"}')),
@@ -97,7 +97,7 @@ describe('[O1] the request', () => {
   })
 })
 
-describe('[O2] writing and reading overlap', () => {
+describe('[REMOTE-O2] writing and reading overlap', () => {
   it('with a program that writes megabytes before it reads', async () => {
     const tool = node(
       `import { writeSync, readFileSync } from 'node:fs'
@@ -172,7 +172,7 @@ describe('the command line and environment of a program', () => {
   })
 })
 
-describe('[P4] a program that cannot be started is a failure with the reason', () => {
+describe('[NET-P4] a program that cannot be started is a failure with the reason', () => {
   it('for a missing program', async () => {
     const { result, end } = await callTool(toolOf('no-such-program-7'))
     expect({ result, end }).toEqual({
@@ -281,7 +281,7 @@ describe('the stderr of a program', () => {
   })
 })
 
-describe('[O3] an aborted call ends when its program and its descendants have ended', () => {
+describe('[REMOTE-O3] an aborted call ends when its program and its descendants have ended', () => {
   it('at its time limit, which the caller sees immediately', async () => {
     const clock = fakeClock()
     const pids = join(folder, 'timed-out')

@@ -3,10 +3,10 @@
  *
  *   {"input": …} ─stdin─▶ program ─stdout, stderr, exit─▶ ToolResult
  *
- * O1 The request is compact JSON without a newline, and stdin is closed after it. A program need not read it.
- * O2 Writing and reading overlap, so neither the tool nor the program blocks the other.
- * O3 An aborted call ends when its program and the descendants of the program have ended.
- * O4 A failure contains what the program has printed, within the limits, also when its time has run out.
+ * REMOTE-O1 The request is compact JSON without a newline, and stdin is closed after it. A program need not read it.
+ * REMOTE-O2 Writing and reading overlap, so neither the tool nor the program blocks the other.
+ * REMOTE-O3 An aborted call ends when its program and the descendants of the program have ended.
+ * REMOTE-O4 A failure contains what the program has printed, within the limits, also when its time has run out.
  */
 import { basename } from 'node:path'
 

@@ -1,9 +1,9 @@
 /**
  * Usage of a run by task and by model. Pure.
  *
- * C1 The tasks add up to `state.totals`, including earlier attempts and called agents.
- * C2 The rows by model add up to the usage of the tasks, where that is known.
- * C3 An unknown number makes its sum unknown: -1 for tokens and calls, undefined for costs.
+ * DASH-C1 The tasks add up to `state.totals`, including earlier attempts and called agents.
+ * DASH-C2 The rows by model add up to the usage of the tasks, where that is known.
+ * DASH-C3 An unknown number makes its sum unknown: -1 for tokens and calls, undefined for costs.
  */
 import type { AgentUsage, AttemptUsage, RunState, TaskState, TurnState } from '@tutti/protocol'
 

@@ -26,14 +26,14 @@ function played(instants: readonly number[], speed: ReplaySpeed, from = 1): read
 }
 
 describe('computeReplayOffsets', () => {
-  it('[C1] keeps the distances of events, except for long pauses', () => {
+  it('[DASH-RC1] keeps the distances of events, except for long pauses', () => {
     expect(computeReplayOffsets([5_000, 5_400, 6_400, 96_400, 96_400, 97_401])).toEqual([
       0, 400, 1_400, 2_400, 2_400, 3_400,
     ])
     expect(computeReplayOffsets([])).toEqual([])
   })
 
-  it('[C1] reports which pauses are shortened, and their actual length', () => {
+  it('[DASH-RC1] reports which pauses are shortened, and their actual length', () => {
     const instants = [0, 400, 90_400, 91_400]
     expect([0, 1, 2, 3, 4].map((count) => findPauseAfter(instants, count))).toEqual([
       undefined,
@@ -44,7 +44,7 @@ describe('computeReplayOffsets', () => {
     ])
   })
 
-  it('[C4] keeps the offsets when more events arrive', () => {
+  it('[DASH-RC4] keeps the offsets when more events arrive', () => {
     const instants = [0, 300, 9_000, 9_100]
     expect(computeReplayOffsets(instants).slice(0, 3)).toEqual(
       computeReplayOffsets(instants.slice(0, 3)),
@@ -55,7 +55,7 @@ describe('computeReplayOffsets', () => {
 describe('advancePlayhead', () => {
   const instants = [0, 100, 100, 250, 100_000, 100_010]
 
-  it.each([1, 2, 4, 8] as const)('[C1] takes the expected time at speed %i', (speed) => {
+  it.each([1, 2, 4, 8] as const)('[DASH-RC1] takes the expected time at speed %i', (speed) => {
     const length = 250 + MAX_PAUSE_MS + 10
     const frames = played(instants, speed).length
     expect(frames).toBe(Math.ceil(length / speed / FRAME_MS))
@@ -68,14 +68,14 @@ describe('advancePlayhead', () => {
     expect([0, 99, 100, 249, 250, 1_249, 1_250, 1_260].map(after)).toEqual([1, 1, 3, 3, 4, 4, 5, 6])
   })
 
-  it('[C3] never goes back, even if the time of a position has already passed', () => {
+  it('[DASH-RC3] never goes back, even if the time of a position has already passed', () => {
     const counts = played(instants, 1, 2)
     expect(counts[0]).toBe(3)
     expect(counts.every((count, at) => count >= (counts[at - 1] ?? 2))).toBe(true)
     expect(counts.at(-1)).toBe(6)
   })
 
-  it.each([10, 10_000, 50_000])('[C2] plays %i events fast, in several steps', (count) => {
+  it.each([10, 10_000, 50_000])('[DASH-RC2] plays %i events fast, in several steps', (count) => {
     const counts = played(
       Array.from({ length: count }, (_, at) => at * 50),
       'fast',

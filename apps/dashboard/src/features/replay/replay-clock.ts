@@ -2,11 +2,11 @@
  * The clock of a replay. A playhead advances with time and determines how many events are shown.
  * Pure.
  *
- * C1 At speed 1, events keep their distance, except that pauses are cut to `MAX_PAUSE_MS`. Other
+ * DASH-RC1 At speed 1, events keep their distance, except that pauses are cut to `MAX_PAUSE_MS`. Other
  *    speeds divide this.
- * C2 `fast` plays any log within `FAST_MS`, but a short log no faster than the eye can follow.
- * C3 The playhead never goes back.
- * C4 The time at which an event is played does not change when more events arrive.
+ * DASH-RC2 `fast` plays any log within `FAST_MS`, but a short log no faster than the eye can follow.
+ * DASH-RC3 The playhead never goes back.
+ * DASH-RC4 The time at which an event is played does not change when more events arrive.
  */
 import type { RunState } from '@tutti/protocol'
 

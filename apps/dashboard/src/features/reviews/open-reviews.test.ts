@@ -74,7 +74,7 @@ function ids(reviews: readonly { readonly reviewId: string }[]): readonly string
 }
 
 describe('open reviews', () => {
-  it('[O1] are sorted by deadline, then by age', () => {
+  it('[DASH-O1] are sorted by deadline, then by age', () => {
     const state = applyListEvents(NO_OPEN_REVIEWS, [
       requested('never-new', { timeoutMs: 0, requestedAt: '2026-01-01T00:02:00.000Z' }),
       requested('late', { timeoutMs: 90_000 }),
@@ -86,7 +86,7 @@ describe('open reviews', () => {
     expect(state.open[2]?.expiresAt).toBeUndefined()
   })
 
-  it('[O2] keep a closed review in place with its outcome and reviewer', () => {
+  it('[DASH-O2] keep a closed review in place with its outcome and reviewer', () => {
     const open = applyListEvents(NO_OPEN_REVIEWS, [
       requested('a'),
       requested('b', { timeoutMs: 90_000 }),
@@ -99,7 +99,7 @@ describe('open reviews', () => {
     expect(dropClosed(state, ['b'])).toBe(state)
   })
 
-  it('[O2] keep the first outcome, except that a decision replaces a timeout', () => {
+  it('[DASH-O2] keep the first outcome, except that a decision replaces a timeout', () => {
     const open = applyListEvents(NO_OPEN_REVIEWS, [requested('a'), requested('b')])
     const state = applyListEvents(open, [
       decided('a'),
@@ -115,7 +115,7 @@ describe('open reviews', () => {
     ])
   })
 
-  it('[O3] ignore duplicate events and unknown reviews', () => {
+  it('[DASH-O3] ignore duplicate events and unknown reviews', () => {
     const state = applyListEvents(NO_OPEN_REVIEWS, [requested('a'), requested('a')])
     expect(ids(state.open)).toEqual(['a'])
     expect(applyListEvents(state, [decided('x'), timedOut('y')])).toBe(state)
@@ -139,7 +139,7 @@ describe('open reviews', () => {
     expect([ids(state.open), ids(state.closed)]).toEqual([['a'], []])
   })
 
-  it('[O4] leave out calls of client tools', () => {
+  it('[DASH-O4] leave out calls of client tools', () => {
     const call = { ...requested('call'), kind: 'CLIENT_TOOL' } as ListEvent
     expect(ids(applyListEvents(NO_OPEN_REVIEWS, [call, requested('a')]).open)).toEqual(['a'])
   })

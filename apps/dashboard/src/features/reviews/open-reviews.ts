@@ -1,11 +1,11 @@
 /**
  * The open reviews of all runs, updated by the events of the server. Pure.
  *
- * O1 Reviews are sorted by deadline; those without a deadline come last, oldest first.
- * O2 A closed review stays with its outcome until it is dismissed. The first outcome counts, except
+ * DASH-O1 Reviews are sorted by deadline; those without a deadline come last, oldest first.
+ * DASH-O2 A closed review stays with its outcome until it is dismissed. The first outcome counts, except
  *    that a decision replaces any other.
- * O4 Calls of client tools are not in the list, because no person decides them.
- * O3 Duplicate events and events of unknown reviews change nothing.
+ * DASH-O4 Calls of client tools are not in the list, because no person decides them.
+ * DASH-O3 Duplicate events and events of unknown reviews change nothing.
  */
 import { toDecidedEnd, fromReviewEvent, fromPendingReview } from './review-like.ts'
 

@@ -2,9 +2,9 @@
  * The loaded runs that match a filter. Merges responses of the server into the
  * list shown. Pure.
  *
- * R1 Runs are in the order of the server, newest first; a run in the list never moves.
- * R2 A run that no longer matches stays in place until `dropPast`.
- * R3 A run that appears above others is `fresh`: it is hidden until `revealFresh`, so that nothing
+ * DASH-RL1 Runs are in the order of the server, newest first; a run in the list never moves.
+ * DASH-RL2 A run that no longer matches stays in place until `dropPast`.
+ * DASH-RL3 A run that appears above others is `fresh`: it is hidden until `revealFresh`, so that nothing
  *    moves.
  */
 import { replaceEqualDeep } from '@tanstack/react-query'

@@ -70,7 +70,7 @@ function acts(events: readonly object[], until?: number): readonly SteeringAct[]
 }
 
 describe('listSteeringActs', () => {
-  it('[E1][E3] reports who sent a directive, and the delay of each delivery', () => {
+  it('[DASH-E1][DASH-E3] reports who sent a directive, and the delay of each delivery', () => {
     const delivered = {
       type: 'directive_delivered',
       directiveId: 'd',
@@ -97,7 +97,7 @@ describe('listSteeringActs', () => {
     ])
   })
 
-  it('[E1] reports the contents of a file, which lacks actors and times', () => {
+  it('[DASH-E1] reports the contents of a file, which lacks actors and times', () => {
     const events = logged([...BEGUN, { ...GIVEN, actor: undefined }, SWITCHED])
     const state = runStateAfter([
       ...events,
@@ -202,7 +202,7 @@ describe('listSteeringActs', () => {
     expect(listSteeringActs(state)[0]?.at).toBe(START + 5_500)
   })
 
-  it('[E2] omits everything after the shown position', () => {
+  it('[DASH-E2] omits everything after the shown position', () => {
     const later = { ...SWITCHED, model: 'huge', switchedAt: at(8_000) }
     const events = [...BEGUN, SWITCHED, later]
     expect(acts(events, START + 5_000)).toHaveLength(1)

@@ -2,10 +2,10 @@
  * The steering history of a run in order of time, with the time at which each action took effect.
  * Pure.
  *
- * E1 The actions come from the state; the log, if there is one, adds actors and times. Files have
+ * DASH-E1 The actions come from the state; the log, if there is one, adds actors and times. Files have
  *    no log.
- * E2 Nothing after `until` is included, so that a replay shows the history up to its position.
- * E3 Directives of earlier versions lack their time. The time of the preceding event is used, so
+ * DASH-E2 Nothing after `until` is included, so that a replay shows the history up to its position.
+ * DASH-E3 Directives of earlier versions lack their time. The time of the preceding event is used, so
  *    that a delay measured from it is never too short: `isAtMost`.
  */
 import type {

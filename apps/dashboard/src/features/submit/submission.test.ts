@@ -68,7 +68,7 @@ function wrong(change: Partial<SubmissionDraft>): readonly string[] {
 
 const inputs = { topic: 'Bees', language: 'English', piece: 'A waltz' }
 
-describe('[S1] the body contains what belongs to the level and the ensemble', () => {
+describe('[DASH-S1] the body contains what belongs to the level and the ensemble', () => {
   const everything = draft({
     inputs,
     overrides: { press: { write: { model: 'small' } }, solo: { play: { maxIterations: 2 } } },
@@ -123,7 +123,7 @@ describe('[S1] the body contains what belongs to the level and the ensemble', ()
   })
 })
 
-describe('[S2] invalid input is reported at its field', () => {
+describe('[DASH-S2] invalid input is reported at its field', () => {
   const own = (task: Partial<TaskDraft>): Partial<SubmissionDraft> => ({
     level: 'tasks',
     tasks: [{ key: 't1', description: 'A', ...task }],

@@ -1,8 +1,8 @@
 /**
  * Converts a draft to the body of a request. Pure.
  *
- * S1 The body contains what belongs to the chosen level and ensemble, and nothing else.
- * S2 Input is not coerced: invalid values are copied to the body and reported there.
+ * DASH-S1 The body contains what belongs to the chosen level and ensemble, and nothing else.
+ * DASH-S2 Input is not coerced: invalid values are copied to the body and reported there.
  */
 import { parseJsonDraft } from '../../ui/schema-form/form-draft.ts'
 import {

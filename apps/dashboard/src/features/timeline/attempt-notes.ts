@@ -1,14 +1,14 @@
 /**
  * Converts an attempt at a task to timed spans. Pure.
  *
- * N1 Model, tool and agent calls have the times of the log. Logs of earlier versions contain only
+ * DASH-N1 Model, tool and agent calls have the times of the log. Logs of earlier versions contain only
  *    durations; there a model call starts when the preceding work ends, and the tool calls of a
  *    turn start when it is answered, as in the traces of the control API.
- * N2 Nothing ends before it starts. A model call starts no earlier than its attempt and the end of
+ * DASH-N2 Nothing ends before it starts. A model call starts no earlier than its attempt and the end of
  *    the previous model call, a tool call no earlier than its turn was answered, a step no earlier
  *    than its call. A clock that was set back therefore never inverts a span.
- * N3 Running work has no end. Interrupted work ends with its attempt.
- * N4 An unchanged turn after unchanged turns keeps its notes, so that only the last turn of a
+ * DASH-N3 Running work has no end. Interrupted work ends with its attempt.
+ * DASH-N4 An unchanged turn after unchanged turns keeps its notes, so that only the last turn of a
  *    running run is computed again.
  */
 import type { AgentCallState, TaskState, ToolCallState, TurnState } from '@tutti/protocol'

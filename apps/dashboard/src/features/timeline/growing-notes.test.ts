@@ -94,7 +94,7 @@ function* shown(events: readonly LoggedRunEvent[]): Generator<Shown> {
 
 const notesIn = (model: TimelineModel) => model.rows.flatMap(({ lanes }) => lanes.flat())
 
-describe('[N4] the notes of an active run', () => {
+describe('[DASH-N4] the notes of an active run', () => {
   it('equal those of a run that is read at once, after each event', () => {
     for (let seed = 1; seed <= 20; seed += 1) {
       for (const { log, history, model } of shown(randomRun(seed))) {

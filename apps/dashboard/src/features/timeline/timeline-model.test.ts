@@ -202,7 +202,7 @@ describe('a task', () => {
   })
 })
 
-describe('[N1] notes', () => {
+describe('[DASH-N1] notes', () => {
   it('have the times of the log', () => {
     const model = modelOf(
       began({ a: [] }),
@@ -323,7 +323,7 @@ describe('[N1] notes', () => {
   })
 })
 
-describe('[N2] a clock that was set back', () => {
+describe('[DASH-N2] a clock that was set back', () => {
   it('never inverts spans, or makes consecutive ones overlap', () => {
     const model = modelOf(
       began({ a: [] }),
@@ -343,7 +343,7 @@ describe('[N2] a clock that was set back', () => {
   })
 })
 
-describe('[N3] interrupted work', () => {
+describe('[DASH-N3] interrupted work', () => {
   it('ends with its attempt', () => {
     const model = modelOf(
       began({ a: [] }),
@@ -504,7 +504,7 @@ describe('the history', () => {
   })
 })
 
-describe('[T1] a row', () => {
+describe('[DASH-T1] a row', () => {
   it('is reused when nothing of its task has changed', () => {
     const log = logOf(began({ a: [], b: [] }), started('a', 0), started('b', 0), asked('a', 0, 5))
     const before = buildTimeline(log.state, { history: NO_HISTORY })
@@ -517,7 +517,7 @@ describe('[T1] a row', () => {
 })
 
 describe('any run', () => {
-  it('[T3] has sorted lanes without overlaps, within its known time', () => {
+  it('[DASH-T3] has sorted lanes without overlaps, within its known time', () => {
     for (let seed = 1; seed <= 40; seed += 1) {
       const model = modelOf(...randomRun(seed))
       for (const { lanes, attempts } of model.rows) {

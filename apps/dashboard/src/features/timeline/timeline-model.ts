@@ -3,9 +3,9 @@
  * first lane of notes, tool calls the lanes below. Reviews span the row, and marks of the whole run
  * are above all rows. Pure.
  *
- * T1 A row stays the same object while nothing of its task changes.
- * T2 Running work has no end, so that a model does not depend on the current time.
- * T3 Attempts are consecutive: none starts before the previous one, and all work in it, has ended.
+ * DASH-T1 A row stays the same object while nothing of its task changes.
+ * DASH-T2 Running work has no end, so that a model does not depend on the current time.
+ * DASH-T3 Attempts are consecutive: none starts before the previous one, and all work in it, has ended.
  */
 import {
   isTerminalRunStatus,

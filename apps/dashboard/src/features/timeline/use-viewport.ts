@@ -2,9 +2,9 @@
  * The visible part of the timeline. The browser scrolls; rows are rendered again only when the end
  * of the rendered part comes near, which is the view and as much on each side of it.
  *
- * V1 Without zoom the sheet fills the view.
- * V2 Zooming keeps the instant under the pointer in place.
- * V3 While the current time of an active run is in view, the view moves on when the time reaches
+ * DASH-V1 Without zoom the sheet fills the view.
+ * DASH-V2 Zooming keeps the instant under the pointer in place.
+ * DASH-V3 While the current time of an active run is in view, the view moves on when the time reaches
  *    its edge. After the reader scrolls away from the current time, the view stays.
  */
 import {

@@ -88,7 +88,7 @@ function toTraceKey({ agentRole, taskDescription, startedAt, metadata }: TaskTra
 
 /**
  * Creates a function that returns unique task names. Attempts in traces of Tutti contain the name
- * of their task. T4
+ * of their task. DASH-TS4
  */
 function createNamer(tasks: ReadonlyMap<string, TaskState>) {
   const given = new Map<string, number>()

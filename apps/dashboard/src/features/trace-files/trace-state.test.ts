@@ -27,7 +27,7 @@ function withTasks(...taskTraces: readonly Partial<TaskTrace>[]): RunState {
   })
 }
 
-it('[T1] a trace is converted with the reasoning of its model calls', () => {
+it('[DASH-TS1] a trace is converted with the reasoning of its model calls', () => {
   const thought = { reasoning: 'Let me see', reasoningTokens: 7, reasoningTruncated: true } as const
   const llmInteractions = first.llmInteractions.map((call) => ({ ...call, ...thought }))
   expect(withTasks({ llmInteractions }).tasks[0]?.turns[0]).toMatchObject(thought)
@@ -38,7 +38,7 @@ describe('a trace of AgentEnsemble', () => {
   const state = toRunState(full)
   const [task, writer, editor] = state.tasks
 
-  it('[T1] is converted with its inputs, times and totals', () => {
+  it('[DASH-TS1] is converted with its inputs, times and totals', () => {
     expect(state).toMatchObject({
       id: full.ensembleId,
       status: 'COMPLETED',
@@ -55,7 +55,7 @@ describe('a trace of AgentEnsemble', () => {
     })
   })
 
-  it('[T2] has no cost, ensemble, reviews and models, because the file has none', () => {
+  it('[DASH-TS2] has no cost, ensemble, reviews and models, because the file has none', () => {
     expect(state.totals).not.toHaveProperty('costUsd')
     expect(state).not.toHaveProperty('ensemble')
     expect([state.reviews, state.directives, state.changedFiles, state.tags]).toEqual([
@@ -95,7 +95,7 @@ describe('a trace of AgentEnsemble', () => {
     expect(task?.input?.toolNames).toEqual(['web_search'])
   })
 
-  it('[T4] names tasks by their descriptions, including delegated ones', () => {
+  it('[DASH-TS4] names tasks by their descriptions, including delegated ones', () => {
     expect(state.tasks.map(({ name, index }) => [name, index])).toEqual([
       ['Research AI safety focusing on EU regulation', 1],
       ['Research AI safety focusing on EU regulation (2)', 2],

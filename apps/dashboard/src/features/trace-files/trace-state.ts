@@ -1,11 +1,11 @@
 /**
  * Converts a trace file (ExecutionTrace of AgentEnsemble) to the state of a run. Pure.
  *
- * T1 Values are taken from the file unchanged; totals are those of the file, not computed.
- * T2 Missing values are not invented: numbers are unknown, fields absent, lists empty.
- * T3 A trace of Tutti results in the same tasks, outputs, turns, tool calls and totals as its
+ * DASH-TS1 Values are taken from the file unchanged; totals are those of the file, not computed.
+ * DASH-TS2 Missing values are not invented: numbers are unknown, fields absent, lists empty.
+ * DASH-TS3 A trace of Tutti results in the same tasks, outputs, turns, tool calls and totals as its
  *    events, except for reviews, directives, model switches and work of code, which traces lack.
- * T4 Files of AgentEnsemble have no task names; the names are derived from the descriptions.
+ * DASH-TS4 Files of AgentEnsemble have no task names; the names are derived from the descriptions.
  */
 import {
   RunStatus,

@@ -40,7 +40,7 @@ const review = (reviewId: string, fields: Parameters<typeof eventOf<'review_requ
   eventOf('review_requested', { reviewId, ...fields })
 
 describe('buildTranscriptRows', () => {
-  it('[R1] returns the input, each turn with its calls, and the end', () => {
+  it('[DASH-TR1] returns the input, each turn with its calls, and the end', () => {
     expect(
       keysOf(
         ...startOfRun(),
@@ -56,7 +56,7 @@ describe('buildTranscriptRows', () => {
     )
   })
 
-  it('[R2] places a review where the task waited', () => {
+  it('[DASH-TR2] places a review where the task waited', () => {
     const before = review('before', { timing: 'BEFORE_EXECUTION' })
     const during = review('during', { timing: 'DURING_EXECUTION', toolCallId: 'a' })
     const step = review('step', {
@@ -88,12 +88,12 @@ describe('buildTranscriptRows', () => {
     ])
   })
 
-  it('[R2] includes the review of a pending task', () => {
+  it('[DASH-TR2] includes the review of a pending task', () => {
     const waiting = review('first', { timing: 'BEFORE_EXECUTION' })
     expect(keysOf(eventOf('ensemble_started'), waiting)).toEqual(['review-first', 'given'])
   })
 
-  it('[R2] omits reviews of other tasks and earlier attempts', () => {
+  it('[DASH-TR2] omits reviews of other tasks and earlier attempts', () => {
     expect(
       keysOf(
         ...startOfRun(),
@@ -106,7 +106,7 @@ describe('buildTranscriptRows', () => {
     ).toEqual(['given', 'review-new'])
   })
 
-  it('[R3] adds a switch before the first turn with another model, but not for a fallback', () => {
+  it('[DASH-TR3] adds a switch before the first turn with another model, but not for a fallback', () => {
     const fallback = [
       eventOf('llm_iteration_started', { iterationIndex: 1, model: 'haiku' }),
       eventOf('llm_iteration_failed', { iterationIndex: 1, model: 'haiku', nextModel: 'opus' }),
@@ -120,7 +120,7 @@ describe('buildTranscriptRows', () => {
     })
   })
 
-  it('[R4] places a delegation after the turn in which it started', () => {
+  it('[DASH-TR4] places a delegation after the turn in which it started', () => {
     expect(
       keysOf(
         ...startOfRun(),
@@ -133,7 +133,7 @@ describe('buildTranscriptRows', () => {
     ).toEqual(['given', 'turn-0', 'call-0-a', 'delegation-d', 'turn-1', 'delegation-refused'])
   })
 
-  it('[R5] keeps keys stable and unique as events arrive', () => {
+  it('[DASH-TR5] keeps keys stable and unique as events arrive', () => {
     const events = [
       ...startOfRun(),
       ...turn(0, 'sonnet', 'a', 'b'),
@@ -195,7 +195,7 @@ describe('groups', () => {
   })
 })
 
-describe('[R6] the rows of an active run', () => {
+describe('[DASH-TR6] the rows of an active run', () => {
   const state = (...events: readonly RunEvent[]) => runStateAfter([...startOfRun(), ...events])
   const shown = ({ tasks: [task], ...rest }: ReturnType<typeof state>) =>
     buildTranscriptRows(task ?? expect.fail('There is no task'), rest)

@@ -1,13 +1,13 @@
 /**
  * Converts the current attempt at a task to the rows of its transcript. Pure.
  *
- * R1 The input comes first, then each turn followed by its tool calls, and finally the result.
- * R2 A review is placed where the task waited: before the work, after its tool call, or after the
+ * DASH-TR1 The input comes first, then each turn followed by its tool calls, and finally the result.
+ * DASH-TR2 A review is placed where the task waited: before the work, after its tool call, or after the
  *    work.
- * R3 A turn whose first model differs from that of the previous turn is preceded by a switch.
- * R4 A delegation follows the turn in which it started.
- * R5 A row keeps its key, and no part of the task is shown in two rows.
- * R6 The rows of an unchanged turn stay the same objects, unless other rows are placed between
+ * DASH-TR3 A turn whose first model differs from that of the previous turn is preceded by a switch.
+ * DASH-TR4 A delegation follows the turn in which it started.
+ * DASH-TR5 A row keeps its key, and no part of the task is shown in two rows.
+ * DASH-TR6 The rows of an unchanged turn stay the same objects, unless other rows are placed between
  *    them.
  */
 import type {

@@ -134,7 +134,7 @@ describe('a union', () => {
   })
 })
 
-describe('[F1] every part of a value is in a field', () => {
+describe('[DASH-F1] every part of a value is in a field', () => {
   it('including fields that the schema does not name, and lists', () => {
     const schema = {
       type: 'object',
@@ -163,7 +163,7 @@ describe('[F1] every part of a value is in a field', () => {
   })
 })
 
-describe('[F3] a recursive schema', () => {
+describe('[DASH-F3] a recursive schema', () => {
   const tree = {
     $defs: {
       Node: {

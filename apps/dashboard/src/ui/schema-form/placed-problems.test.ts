@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { placeProblems, selectShownProblems } from './placed-problems.ts'
 
-describe('[P1] every problem is shown at one field', () => {
+describe('[DASH-P1] every problem is shown at one field', () => {
   const drawn = new Set(['', '/a', '/a/list', '/a/list/0'])
 
   it.each([
@@ -25,7 +25,7 @@ describe('[P1] every problem is shown at one field', () => {
   })
 })
 
-describe('[P2] an unvisited field', () => {
+describe('[DASH-P2] an unvisited field', () => {
   const problems = ['/none', '/empty', '/null', '/list', '/bad'].map((path) => ({
     path,
     message: 'is wrong',

@@ -1,9 +1,9 @@
 /**
  * Assigns problems to fields. Pure.
  *
- * P1 Every problem is shown once: at its own field, else at the nearest enclosing field, else at
+ * DASH-P1 Every problem is shown once: at its own field, else at the nearest enclosing field, else at
  *    the root.
- * P2 An empty field is not reported before the reader has visited it.
+ * DASH-P2 An empty field is not reported before the reader has visited it.
  */
 import { toParentPointer, getValueAt } from './pointer.ts'
 
@@ -12,7 +12,7 @@ import type { Problem } from '@tutti/protocol'
 /** Messages by the pointer of the field that shows them. */
 export type PlacedProblems = ReadonlyMap<string, readonly string[]>
 
-/** Assigns problems to the rendered fields. P1 */
+/** Assigns problems to the rendered fields. DASH-P1 */
 export function placeProblems(
   problems: readonly Problem[],
   drawn: ReadonlySet<string>,
@@ -33,14 +33,14 @@ export function formatProblemAt({ path, message }: Problem, place: string): stri
   return inside === '' ? toSentence(message) : `${inside} ${message}`
 }
 
-/** Returns the pointer of the field that shows problems of `path`. P1 */
+/** Returns the pointer of the field that shows problems of `path`. DASH-P1 */
 export function findNearestDrawn(path: string, drawn: ReadonlySet<string>): string {
   let place: string | undefined = path
   while (place !== undefined && !drawn.has(place)) place = toParentPointer(place)
   return place ?? ''
 }
 
-/** Returns the problems to show after the reader has visited the fields `touched`. P2 */
+/** Returns the problems to show after the reader has visited the fields `touched`. DASH-P2 */
 export function selectShownProblems(
   problems: readonly Problem[],
   value: unknown,

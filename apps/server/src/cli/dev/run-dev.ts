@@ -7,11 +7,12 @@
  * kills the process during a start and during a run, its output cannot be configured, and it also restarts for changes
  * of packages and of this program.
  *
- * D1 Only one server process exists at a time: the next one starts after the last one has ended, as both use one store.
- * D2 A change while a server starts or stops is not lost.
- * D3 A failed start is reported with its reason, and the next change tries again. The command ends if the first start
- *    fails for a reason that no change of a file can fix.
- * D4 Ctrl-C stops the server, and its runs continue at the next start; a second Ctrl-C ends everything at once.
+ * SERVER-D1 Only one server process exists at a time: the next one starts after the last one has ended, as both use
+ *    one store.
+ * SERVER-D2 A change while a server starts or stops is not lost.
+ * SERVER-D3 A failed start is reported with its reason, and the next change tries again. The command ends if the first
+ *    start fails for a reason that no change of a file can fix.
+ * SERVER-D4 Ctrl-C stops the server, and its runs continue at the next start; a second Ctrl-C ends everything at once.
  */
 import { relative, resolve } from 'node:path'
 

@@ -1,8 +1,8 @@
 /**
  * The checks of `tutti doctor`: they cover everything that a server needs, and change nothing.
  *
- * H1 Checks are independent; a check that depends on a failed one is skipped.
- * H2 No finding contains a secret.
+ * SERVER-H1 Checks are independent; a check that depends on a failed one is skipped.
+ * SERVER-H2 No finding contains a secret.
  */
 import { redactor } from '@tutti/control-api'
 import { errorMessage, TuttiError } from '@tutti/core'

@@ -7,12 +7,13 @@
  * Other modules define the look of a run (`display.ts`), the prompt of a review (`../review-prompt.ts`), and the exit
  * code of an end (`follow-command.ts`).
  *
- * W1 However the command ends, the terminal is restored, and no listener or timer is left.
- * W2 A run is cancelled only on request: with `y`, or by a signal when the command cannot prompt. A lost connection, a
- *    closed pipe or a closed terminal does not cancel it.
- * W3 A cancel that could not be sent is sent again when the server is back; the run is followed until it is over.
- * W4 The command asks about a review only while it is open: not about a past one, and no longer about one that another
- *    reviewer decides meanwhile.
+ * SERVER-W1 However the command ends, the terminal is restored, and no listener or timer is left.
+ * SERVER-W2 A run is cancelled only on request: with `y`, or by a signal when the command cannot prompt. A lost
+ *    connection, a closed pipe or a closed terminal does not cancel it.
+ * SERVER-W3 A cancel that could not be sent is sent again when the server is back; the run is followed until it is
+ *    over.
+ * SERVER-W4 The command asks about a review only while it is open: not about a past one, and no longer about one that
+ *    another reviewer decides meanwhile.
  */
 import { applyRunEvent, emptyRunState, type LoggedRunEvent, type RunState } from '@tutti/protocol'
 import { TuttiClientError, type ConnectionState, type TuttiClient } from '@tutti/client'

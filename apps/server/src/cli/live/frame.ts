@@ -15,8 +15,8 @@ const ERASE_BELOW = '\x1b[J'
  *
  * Between two calls, the cursor is at the beginning of the line below the last one.
  *
- * F1 A line that has not changed is not written again.
- * F2 Lines that a narrower window has wrapped count as the rows that they now take.
+ * SERVER-F1 A line that has not changed is not written again.
+ * SERVER-F2 Lines that a narrower window has wrapped count as the rows that they now take.
  */
 export class TerminalFrame {
   #lines: readonly PaintedLine[] = []

@@ -5,8 +5,8 @@
  *
  * `run-lines.ts` defines the content, and `frame.ts` the drawing.
  *
- * D1 However the process ends, the cursor is shown again.
- * D2 A suspended display does not draw.
+ * SERVER-LD1 However the process ends, the cursor is shown again.
+ * SERVER-LD2 A suspended display does not draw.
  */
 import { emptyRunState, type RunState } from '@tutti/protocol'
 import type { WriteStream } from 'node:tty'

@@ -9,8 +9,10 @@
  *     ? editor           0:40  waiting for review
  *     notes: a review, a lost connection, a question
  *
- * V1 There are at most as many lines as the window has, minus one for the cursor, and none is wider than the window.
- * V2 The first line and the notes are always shown; then the tasks, running ones first; then the details of these.
+ * SERVER-V1 There are at most as many lines as the window has, minus one for the cursor, and none is wider than the
+ *    window.
+ * SERVER-V2 The first line and the notes are always shown; then the tasks, running ones first; then the details of
+ *    these.
  */
 import { formatTerminalCount, formatDollars, formatStopwatch } from './format-values.ts'
 import { taskDetail } from './task-detail.ts'

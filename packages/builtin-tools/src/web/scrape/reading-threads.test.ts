@@ -36,7 +36,7 @@ describe('a page in ReadingThreads', () => {
     expect(user / 1_000).toBeLessThan(500)
   })
 
-  it('[R2] fails when it takes too long, and the next one is read', async () => {
+  it('[TOOLS-R2] fails when it takes too long, and the next one is read', async () => {
     const { read } = threads({ timeoutMs: 5_000 })
     await read(PAGE)
     const slow = threads({ timeoutMs: 1 })
@@ -45,7 +45,7 @@ describe('a page in ReadingThreads', () => {
     expect([failed.status, next]).toMatchObject(['rejected', { value: TEXT }])
   })
 
-  it('[R2] fails when it takes too much memory, and the next one is read', async () => {
+  it('[TOOLS-R2] fails when it takes too much memory, and the next one is read', async () => {
     const { read } = threads({ maxHeapMiB: 32 })
     const many = Array.from({ length: 1_000_000 }, (_, n) => `<p>&a${n};`).join('')
     await expect(read(many)).rejects.toThrow('reading the page took more than 32 MiB')
@@ -63,7 +63,7 @@ describe('a page in ReadingThreads', () => {
     expect(await read(PAGE)).toEqual(TEXT)
   })
 
-  it('[R3] leaves no thread that keeps the process alive', () => {
+  it('[TOOLS-R3] leaves no thread that keeps the process alive', () => {
     const module = new URL('reading-threads.ts', import.meta.url).href
     const program = `
       const { ReadingThreads } = await import(${JSON.stringify(module)})

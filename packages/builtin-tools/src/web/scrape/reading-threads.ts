@@ -5,9 +5,9 @@
  *   page ─turn─▶ thread, idle or new ─▶ text
  *                  └─ limit of time or memory, abort ─▶ the thread ends, the page fails
  *
- * R1 At most `maxThreads` pages are read at the same time; others wait in order.
- * R2 A page that takes too long or too much memory ends its thread and fails; other pages are not affected.
- * R3 An idle thread does not keep the process alive, and ends after `idleMs`.
+ * TOOLS-R1 At most `maxThreads` pages are read at the same time; others wait in order.
+ * TOOLS-R2 A page that takes too long or too much memory ends its thread and fails; other pages are not affected.
+ * TOOLS-R3 An idle thread does not keep the process alive, and ends after `idleMs`.
  */
 import { Worker } from 'node:worker_threads'
 

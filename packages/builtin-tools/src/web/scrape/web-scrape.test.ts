@@ -124,7 +124,7 @@ describe('the content type', () => {
 })
 
 describe('the limits of web_scrape', () => {
-  it('[W2] on the text are stated with its length', async () => {
+  it('[TOOLS-W2] on the text are stated with its length', async () => {
     const server = await serve('text/plain', 'x'.repeat(6000))
     const result = await scrape(server.origin)
     const text = `${'x'.repeat(5000)}\n[truncated: 6000 characters in full]`
@@ -137,7 +137,7 @@ describe('the limits of web_scrape', () => {
     )
   })
 
-  it('[W2] on the bytes are stated, and characters stay whole', async () => {
+  it('[TOOLS-W2] on the bytes are stated, and characters stay whole', async () => {
     const server = await serve('text/plain', 'aé'.repeat(10))
     const result = await scrape(server.origin, { maxBytes: 5 })
     expect(result.output).toBe('aéa\n[only the first 5 bytes of the page were read]')
@@ -145,7 +145,7 @@ describe('the limits of web_scrape', () => {
     expect((await scrape(server.origin, { maxBytes: 30 })).output).toBe('aé'.repeat(10))
   })
 
-  it('[W2] on the bytes apply to a page that never ends', async () => {
+  it('[TOOLS-W2] on the bytes apply to a page that never ends', async () => {
     const server = await localServer((response) => {
       response.writeHead(200, { 'content-type': 'text/html' })
       response.write('<title>T</title>')
@@ -161,7 +161,7 @@ describe('the limits of web_scrape', () => {
     )
   })
 
-  it('[W3] on the time cause a failure with the limit', async () => {
+  it('[TOOLS-W3] on the time cause a failure with the limit', async () => {
     const server = await localServer((response) => {
       response.write('begun')
     })
@@ -182,7 +182,7 @@ describe('the limits of web_scrape', () => {
 
 describe('a page that cannot be read', () => {
   it.each([304, 400, 401, 404, 429, 500, 503])(
-    '[W3] is a failure with its status: HTTP %i',
+    '[TOOLS-W3] is a failure with its status: HTTP %i',
     async (status) => {
       const server = await localServer((response) => {
         response.writeHead(status, { 'content-type': 'text/html' }).end()
@@ -193,7 +193,7 @@ describe('a page that cannot be read', () => {
     },
   )
 
-  it('[W3] is reported when it is empty', async () => {
+  it('[TOOLS-W3] is reported when it is empty', async () => {
     const server = await serve('text/html', '<title></title><script>app()</script>')
     expect((await scrape(server.origin)).output).toBe('[no text found]')
   })
@@ -205,20 +205,20 @@ describe('a page that cannot be read', () => {
     ['http://2130706433/', 'a loopback address'],
     ['http://[::ffff:10.0.0.1]/', 'a private address'],
     ['http://user:pass@example.com/', 'a user name or password'],
-  ])('[W1] [W3] is refused at %s', async (url, reason) => {
+  ])('[TOOLS-W1] [TOOLS-W3] is refused at %s', async (url, reason) => {
     const { errorMessage = '' } = await webScrape().execute({ url }, toolContext()).then(resultOf)
     expect(errorMessage).toContain('Failed to fetch URL: ')
     expect(errorMessage).toContain(reason)
   })
 
-  it('[W1] is refused on this machine unless it is allowed', async () => {
+  it('[TOOLS-W1] is refused on this machine unless it is allowed', async () => {
     const server = await serve('text/plain', 'secret')
     const result = resultOf(await webScrape().execute({ url: server.origin }, toolContext()))
     expect(result.errorMessage).toContain(`allow: ['127.0.0.1']`)
     expect(server.requests).toEqual([])
   })
 
-  it('[W1] is refused at a name that resolves to this machine', async () => {
+  it('[TOOLS-W1] is refused at a name that resolves to this machine', async () => {
     const server = await serve('text/plain', 'secret')
     const tool = webScrape({ resolve: () => Promise.resolve(['127.0.0.1']) })
     const url = server.origin.replace('127.0.0.1', 'rebind.example')
@@ -228,7 +228,7 @@ describe('a page that cannot be read', () => {
   })
 
   it.each(['http://169.254.169.254/', 'http://[::ffff:127.0.0.2]/', 'http://0x7f000002/'])(
-    '[W1] is refused after a redirect to %s',
+    '[TOOLS-W1] is refused after a redirect to %s',
     async (location) => {
       const server = await localServer((response) => {
         response.writeHead(302, { location }).end()
@@ -237,7 +237,7 @@ describe('a page that cannot be read', () => {
     },
   )
 
-  it('[W3] is a failure after too many redirects', async () => {
+  it('[TOOLS-W3] is a failure after too many redirects', async () => {
     const server = await localServer((response) => {
       response.writeHead(302, { location: '/' }).end()
     })
@@ -246,7 +246,7 @@ describe('a page that cannot be read', () => {
     )
   })
 
-  it('[W3] is no longer fetched when the call ends', async () => {
+  it('[TOOLS-W3] is no longer fetched when the call ends', async () => {
     const { promise: asked, resolve } = Promise.withResolvers<void>()
     const { promise: closed, resolve: close } = Promise.withResolvers<void>()
     const server = await localServer((response) => {

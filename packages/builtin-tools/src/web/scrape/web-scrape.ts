@@ -1,10 +1,10 @@
 /**
  * The web_scrape tool.
  *
- * W1 The guard limits it to the public internet and the hosts that `allow` names.
- * W2 The text states what was omitted: the page after `maxBytes`, its text after `maxChars`.
- * W3 A page that cannot be read is a failed result with the reason.
- * W4 A page is read in another thread, within limits of time and memory.
+ * TOOLS-W1 The guard limits it to the public internet and the hosts that `allow` names.
+ * TOOLS-W2 The text states what was omitted: the page after `maxBytes`, its text after `maxChars`.
+ * TOOLS-W3 A page that cannot be read is a failed result with the reason.
+ * TOOLS-W4 A page is read in another thread, within limits of time and memory.
  */
 import { defineTool, errorMessage, limitText, ToolResult, Type, type TypedTool } from '@tutti/core'
 import { guardedRequest, type GuardedResponse } from '@tutti/net'

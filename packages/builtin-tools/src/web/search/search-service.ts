@@ -1,9 +1,9 @@
 /**
  * Sends requests to search services over HTTP.
  *
- * P1 Errors never contain the API key, even if their text comes from the service.
- * P2 The host of the service is allowed even if it is private, because the author configured it. Redirects are not
- *    followed: the services do not use them, and they would send the query elsewhere.
+ * TOOLS-S1 Errors never contain the API key, even if their text comes from the service.
+ * TOOLS-S2 The host of the service is allowed even if it is private, because the author configured it. Redirects are
+ *    not followed: the services do not use them, and they would send the query elsewhere.
  */
 import { errorMessage, findExcessProblems } from '@tutti/core'
 import { guardAround, guardedRequest } from '@tutti/net'

@@ -2,9 +2,10 @@
  * Events of a tool that calls another agent. Fields in snake case are those of JamJet's event log; the others place the
  * call in its run.
  *
- * G1 An attempt of a call begins with `agent_tool_invoked` and ends with exactly one of `agent_tool_completed`,
+ * PROTO-G1 An attempt of a call begins with `agent_tool_invoked` and ends with exactly one of `agent_tool_completed`,
  *    `agent_tool_terminated` (ended by this run) and `agent_tool_error` (failed).
- * G2 Usage is reported once, by the first event after it: the sum over the events of a run is the usage of its calls.
+ * PROTO-G2 Usage is reported once, by the first event after it: the sum over the events of a run is the usage of its
+ *    calls.
  */
 import Type from 'typebox'
 import { CostUsd, Count, DurationMs } from '../scalars.ts'

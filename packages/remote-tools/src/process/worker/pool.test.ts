@@ -29,7 +29,7 @@ afterEach(async () => {
   await Promise.all(tools.splice(0).map((tool) => tool.close()))
 })
 
-describe('[L1] a call goes', () => {
+describe('[REMOTE-L1] a call goes', () => {
   it('to an idle program', async () => {
     const tool = make({ size: 3 })
     const pids: number[] = []
@@ -57,7 +57,7 @@ describe('[L1] a call goes', () => {
   })
 })
 
-describe('[L2] the size of the pool', () => {
+describe('[REMOTE-L2] the size of the pool', () => {
   it('limits the programs for any number of calls', async () => {
     const tool = make({ size: 2 })
     const pids = await Promise.all(Array.from({ length: 9 }, () => pidOf(tool)))
@@ -74,7 +74,7 @@ describe('[L2] the size of the pool', () => {
   })
 })
 
-describe('[L3] a program', () => {
+describe('[REMOTE-L3] a program', () => {
   it.runIf(process.platform === 'linux')('is started by a call, not before', async () => {
     const tool = make({ size: 2 })
     expect(children()).toEqual([])
@@ -143,7 +143,7 @@ describe('[L3] a program', () => {
   })
 })
 
-describe('[L4] a call without a free slot', () => {
+describe('[REMOTE-L4] a call without a free slot', () => {
   it('waits before its time limit starts', async () => {
     const tool = make({ size: 1 }, { clock, timeoutMs: 1_000 })
     const held = callTool(tool, 'hold', { clock })

@@ -1,10 +1,10 @@
 /**
  * The pool of programs of a tool in worker mode.
  *
- * L1 A call goes to an idle program, otherwise to a new one, otherwise to the one with the fewest calls.
- * L2 At most `size` programs take calls. A program that is ending is replaced immediately.
- * L3 Only a call starts a program, and not while it keeps failing (`restarts.ts`).
- * L4 A call without a free slot waits, and stops waiting when it is aborted.
+ * REMOTE-L1 A call goes to an idle program, otherwise to a new one, otherwise to the one with the fewest calls.
+ * REMOTE-L2 At most `size` programs take calls. A program that is ending is replaced immediately.
+ * REMOTE-L3 Only a call starts a program, and not while it keeps failing (`restarts.ts`).
+ * REMOTE-L4 A call without a free slot waits, and stops waiting when it is aborted.
  */
 import { createLimiter, sleep, ToolResult, type Limiter } from '@tutti/core'
 

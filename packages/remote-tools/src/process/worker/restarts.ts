@@ -1,10 +1,10 @@
 /**
  * Decides when a program that keeps failing is restarted.
  *
- * B1 After one failure it is restarted immediately, without cost for the next call.
- * B2 After consecutive failures the restart is delayed; the delay doubles up to a maximum.
- * B3 After more than `maxRestarts` failures it is not started for `COOL_DOWN_MS`, and then tried again.
- * B4 An answer resets the count.
+ * REMOTE-B1 After one failure it is restarted immediately, without cost for the next call.
+ * REMOTE-B2 After consecutive failures the restart is delayed; the delay doubles up to a maximum.
+ * REMOTE-B3 After more than `maxRestarts` failures it is not started for `COOL_DOWN_MS`, and then tried again.
+ * REMOTE-B4 An answer resets the count.
  */
 import { backoffMs } from '@tutti/core'
 

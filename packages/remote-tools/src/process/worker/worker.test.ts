@@ -48,7 +48,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 
-describe('[W1] a call is answered by the line with its id', () => {
+describe('[REMOTE-W1] a call is answered by the line with its id', () => {
   it('one after the other by the same program', async () => {
     const tool = make()
     const pid = await pidOf(tool)
@@ -124,7 +124,7 @@ describe('[W1] a call is answered by the line with its id', () => {
   })
 })
 
-describe('[W2] the end of the program fails the calls it has not answered', () => {
+describe('[REMOTE-W2] the end of the program fails the calls it has not answered', () => {
   it('with its exit code and its last lines of stderr', async () => {
     const tool = make()
     const pid = await pidOf(tool)
@@ -195,7 +195,7 @@ describe('[W2] the end of the program fails the calls it has not answered', () =
   })
 })
 
-describe('[W3] an aborted call', () => {
+describe('[REMOTE-W3] an aborted call', () => {
   it('ends the program at its time limit, and the next call gets another one', async () => {
     const tool = make({}, { clock, timeoutMs: 500 })
     const pid = await pidOf(tool)
@@ -310,7 +310,7 @@ describe('[W3] an aborted call', () => {
   })
 })
 
-describe('[W4] an idle program', () => {
+describe('[REMOTE-W4] an idle program', () => {
   it('is ended after its idle time by closing its stdin', async () => {
     const tool = make({ idleTimeoutMs: 1_000 }, { clock })
     const pid = await pidOf(tool)
@@ -339,7 +339,7 @@ describe('[W4] an idle program', () => {
   })
 })
 
-describe('[W5] a retired program', () => {
+describe('[REMOTE-W5] a retired program', () => {
   it('is replaced after its last call', async () => {
     const tool = make({ maxCallsPerWorker: 2 })
     const pids: number[] = []

@@ -1,12 +1,12 @@
 /**
  * One program that answers many calls.
  *
- * W1 The line with the id of a call answers it. Answers may have any order, and other lines are ignored.
- * W2 The end of the program fails only the calls that it has not answered.
- * W3 An aborted call ends the program, because its state is unknown. A program with a `concurrency` above 1 gets a
- *    cancel message first, and continues if it answers within `CANCEL_ANSWER_MS`.
- * W4 An idle program does not keep this process alive, and is ended after its idle time.
- * W5 A retired program takes no more calls, and ends when it has answered its calls.
+ * REMOTE-W1 The line with the id of a call answers it. Answers may have any order, and other lines are ignored.
+ * REMOTE-W2 The end of the program fails only the calls that it has not answered.
+ * REMOTE-W3 An aborted call ends the program, because its state is unknown. A program with a `concurrency` above 1
+ *    gets a cancel message first, and continues if it answers within `CANCEL_ANSWER_MS`.
+ * REMOTE-W4 An idle program does not keep this process alive, and is ended after its idle time.
+ * REMOTE-W5 A retired program takes no more calls, and ends when it has answered its calls.
  */
 import {
   limitText,
