@@ -22,16 +22,20 @@ const INITIALIZE = {
 }
 
 it('[GW-S2] never ends a session with a running call, neither to make room nor as idle', async () => {
-  const started = Promise.withResolvers<void>()
-  const gate = Promise.withResolvers<string>()
+  const calls = [1, 2].map(() => ({
+    started: Promise.withResolvers<void>(),
+    end: Promise.withResolvers<string>(),
+  }))
+  const [one, other] = [calls[0] ?? missing(), calls[1] ?? missing()]
   const hold = defineTool({
     name: 'hold',
     description: 'Holds',
     timeoutMs: Infinity,
     input: Type.Object({}),
     execute() {
+      const { started, end } = calls.shift() ?? missing()
       started.resolve()
-      return gate.promise
+      return end.promise
     },
   })
   await using gateway = await openGateway({ tools: [hold] })
@@ -65,7 +69,7 @@ it('[GW-S2] never ends a session with a running call, neither to make room nor a
   const headers = { 'mcp-session-id': first.headers.get('mcp-session-id') ?? '' }
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'hold' } }
   const response = await send(call, headers)
-  await started.promise
+  await one.started.promise
   await expect(send(INITIALIZE)).rejects.toMatchObject({
     code: 'CONCURRENCY_LIMIT',
     retryable: true,
@@ -73,7 +77,16 @@ it('[GW-S2] never ends a session with a running call, neither to make room nor a
   await clock.advance(SESSION_IDLE_MS + 1)
   const ping = { jsonrpc: '2.0', id: 2, method: 'ping' }
   expect((await send(ping, headers)).status).toBe(200)
-  gate.resolve('held')
+  one.end.resolve('held')
   expect(await response.text()).toContain('held')
-  expect((await send(INITIALIZE)).status).toBe(200)
+  // The ended session makes room once: the next one is in use as well.
+  const second = await send(INITIALIZE)
+  await send(call, { 'mcp-session-id': second.headers.get('mcp-session-id') ?? '' })
+  await other.started.promise
+  await expect(send(INITIALIZE)).rejects.toMatchObject({ code: 'CONCURRENCY_LIMIT' })
+  other.end.resolve('held')
 })
+
+function missing(): never {
+  throw new Error('The tool was called too often')
+}
