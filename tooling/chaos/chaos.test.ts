@@ -73,7 +73,7 @@ it.skipIf(!hasNatsServer())(
   240_000,
 )
 
-it('[D1] [D2] continues each run with its code when other code is deployed under kills', async () => {
+it('[CHAOS-D1] [CHAOS-D2] continues each run with its code when other code is deployed under kills', async () => {
   const size = ['--runs', '6', '--workers', '1', '--apis', '1'] as const
   const { code, output } = await chaos(...size, '--deploys', '1', '--seed', '2021')
   expect(output).toContain('No violations')

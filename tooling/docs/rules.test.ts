@@ -34,6 +34,7 @@ const PREFIXES = {
   'packages/runs': 'RUNS',
   'packages/telemetry': 'TEL',
   'tooling/browser': 'BROWSER',
+  'tooling/chaos': 'CHAOS',
   'tooling/postgres': 'KEEPER',
 }
 
@@ -98,4 +99,13 @@ describe.each(Object.entries(PREFIXES))('the rule ids of %s', (folder, prefix) =
     )
     expect(defined.filter((id) => !cited.has(id))).toEqual([])
   })
+})
+
+it('Each rule id has the prefix of its package', () => {
+  const isCode = (path: string): boolean => !path.endsWith('.md')
+  const bare = [
+    ...findAll(/^ \* ([A-Z]{1,2}\d{1,2} [A-Z`$'"{].*)/gm, isCode),
+    ...findAll(/^(.*\[[A-Z]{1,2}\d{1,2}(?:, [A-Z]{1,2}\d{1,2})*\].*)/gm, isCode),
+  ]
+  expect(bare).toEqual([])
 })

@@ -102,7 +102,7 @@ describe('a socket', () => {
     await whole.connection.close()
   })
 
-  it('[C1] is replaced after 45 s of silence', async () => {
+  it('[CLIENT-C1] is replaced after 45 s of silence', async () => {
     const { clock, sockets, states, connection } = connected()
     begin(await sockets.socket(0))
     await clock.pass(45_000)
@@ -113,7 +113,7 @@ describe('a socket', () => {
     expect(clock.waiting).toEqual([])
   })
 
-  it('[C1] is not reopened after maxRetries attempts without a message', async () => {
+  it('[CLIENT-C1] is not reopened after maxRetries attempts without a message', async () => {
     const { sockets, states, connection } = connected({ reconnect: { maxRetries: 2 } })
     const failed = expect(connection.hello()).rejects.toMatchObject({
       code: 'CONNECTION_FAILED',
@@ -125,7 +125,7 @@ describe('a socket', () => {
   })
 
   it.each(['{"type":', '[]', '{"type":"pong","x":', '{"type":"run_ack"}'])(
-    '[C1] ends the connection with the message %s',
+    '[CLIENT-C1] ends the connection with the message %s',
     async (text) => {
       const { client, sockets, states, connection } = connected()
       const socket = await sockets.socket(0)
@@ -137,7 +137,7 @@ describe('a socket', () => {
     },
   )
 
-  it('[W2] may send messages that are newer than this client', async () => {
+  it('[CLIENT-W2] may send messages that are newer than this client', async () => {
     const { sockets, connection } = connected()
     const events = collect(connection.subscribe({ runId: RUN_ID }))
     const socket = await sockets.socket(0)
@@ -150,7 +150,7 @@ describe('a socket', () => {
 })
 
 describe('a command over a connection', () => {
-  it('[P1] waits for the previous one, and receives only its own reply', async () => {
+  it('[CLIENT-P1] waits for the previous one, and receives only its own reply', async () => {
     const { client, sockets, connection } = connected()
     const socket = await sockets.socket(0)
     begin(socket)
@@ -219,7 +219,7 @@ describe('a command over a connection', () => {
     expect(await asked).toMatchObject({ code: 'ABORTED' })
   })
 
-  it('[P2] fails when its socket is lost, and is sent on the next one if it was not sent yet', async () => {
+  it('[CLIENT-P2] fails when its socket is lost, and is sent on the next one if it was not sent yet', async () => {
     const { client, sockets, connection } = connected()
     const socket = await sockets.socket(0)
     begin(socket)
@@ -237,7 +237,7 @@ describe('a command over a connection', () => {
     await expect(unsent).rejects.toMatchObject({ code: 'ABORTED' })
   })
 
-  it('[P3] times out, also without a socket', async () => {
+  it('[CLIENT-P3] times out, also without a socket', async () => {
     const { client, clock, connection } = connected({ timeoutMs: 40_000 })
     const failed = expect(client.runs.cancel('run-1', { over: connection })).rejects.toMatchObject({
       code: 'TIMED_OUT',
@@ -276,7 +276,7 @@ describe('a command over a connection', () => {
 })
 
 describe('a subscription', () => {
-  it('[S1] requests the next events on each socket, and returns none twice', async () => {
+  it('[CLIENT-S1] requests the next events on each socket, and returns none twice', async () => {
     const { sockets, states, connection } = connected()
     const events = collect(connection.subscribe({ runId: RUN_ID }))
     const first = await sockets.socket(0)
@@ -295,7 +295,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('[S1] fetches a missing event on another socket', async () => {
+  it('[CLIENT-S1] fetches a missing event on another socket', async () => {
     const { sockets, connection } = connected()
     const events = collect(connection.subscribe({ runId: RUN_ID }))
     const first = await sockets.socket(0)
@@ -308,7 +308,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('[S1] ends the connection if an event is still missing', async () => {
+  it('[CLIENT-S1] ends the connection if an event is still missing', async () => {
     const { sockets, connection } = connected()
     const failed = expect(collect(connection.subscribe({ runId: RUN_ID }))).rejects.toMatchObject({
       code: 'BAD_RESPONSE',
@@ -323,7 +323,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('[S2] returns no event before the server confirms it', async () => {
+  it('[CLIENT-S2] returns no event before the server confirms it', async () => {
     const { sockets, connection } = connected()
     const events = collect(connection.subscribe({ runId: RUN_ID, from: 4 }))
     const socket = await sockets.socket(0)
@@ -335,7 +335,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('[S2] returns no event of one run before the confirmation on a later socket, but every event of all runs', async () => {
+  it('[CLIENT-S2] returns no event of one run before the confirmation on a later socket, but every event of all runs', async () => {
     const one = connected()
     const events = collect(one.connection.subscribe({ runId: RUN_ID }))
     const first = await one.sockets.socket(0)
@@ -360,7 +360,7 @@ describe('a subscription', () => {
     await every.connection.close()
   })
 
-  it('[S3] to every run reports a waiting review that is older than the returned events, once', async () => {
+  it('[CLIENT-S3] to every run reports a waiting review that is older than the returned events, once', async () => {
     const { sockets, connection } = connected()
     const types: string[] = []
     connection.subscribe({ onEvent: ({ type }) => void types.push(type) })
@@ -372,7 +372,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('[Q2] fails after the queued events if the loop is too slow', async () => {
+  it('[CLIENT-Q2] fails after the queued events if the loop is too slow', async () => {
     const { sockets, connection } = connected()
     const events = connection.subscribe({ runId: RUN_ID, maxWaiting: 2 })
     const socket = await sockets.socket(0)
@@ -404,7 +404,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('[S3] to every run skips returned events, and reports a review once', async () => {
+  it('[CLIENT-S3] to every run skips returned events, and reports a review once', async () => {
     const { sockets, connection } = connected()
     const seqs: number[] = []
     connection.subscribe({ onEvent: ({ seq }) => void seqs.push(seq) })
@@ -430,7 +430,7 @@ describe('a subscription', () => {
     await connection.close()
   })
 
-  it('[C3] ends when the connection is closed, with the error if it failed', async () => {
+  it('[CLIENT-C3] ends when the connection is closed, with the error if it failed', async () => {
     const { sockets, connection } = connected()
     const plain = collect(connection.subscribe({ runId: RUN_ID }))
     begin(await sockets.socket(0))

@@ -14,7 +14,7 @@ function eagerClient({ url }: WireServer, clock?: RecordingClock): TuttiClient {
   })
 }
 
-describe('[R1] order', () => {
+describe('[CLIENT-R1] order', () => {
   it('drops repeated events', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(LOG.map((event) => frames(LOG.slice(0, event.seq + 1))).join(''))
@@ -88,7 +88,7 @@ describe('[R1] order', () => {
   })
 })
 
-describe('[R3] failures that a retry cannot fix', () => {
+describe('[CLIENT-R3] failures that a retry cannot fix', () => {
   it.each([
     ['a frame that is no JSON', 'data: {"type":"tok\n\n', 'must be JSON'],
     [
@@ -178,7 +178,7 @@ describe('[R3] failures that a retry cannot fix', () => {
   })
 })
 
-describe('[R3] failures that a retry can fix', () => {
+describe('[CLIENT-R3] failures that a retry can fix', () => {
   it.each([
     [429, 'RATE_LIMITED'],
     [503, 'STORE_UNAVAILABLE'],

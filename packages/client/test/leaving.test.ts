@@ -1,4 +1,4 @@
-/** [R4, R5] Ways to stop reading a stream: each one closes the connection and leaves no timer or listener. */
+/** [CLIENT-R4, CLIENT-R5] Ways to stop reading a stream: each one closes the connection and leaves no timer or listener. */
 import { getEventListeners } from 'node:events'
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'

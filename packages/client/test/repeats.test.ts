@@ -34,7 +34,7 @@ function flaky(failures: number, answer: unknown, status = 200): Handler {
   }
 }
 
-describe('[X2] a retry', () => {
+describe('[CLIENT-X2] a retry', () => {
   it('repeats a read call up to twice', async () => {
     await using on = await called(flaky(2, STATUS))
     expect(await on.client.status()).toEqual(STATUS)
@@ -97,7 +97,7 @@ describe('[X2] a retry', () => {
   })
 })
 
-describe('[X3] Retry-After', () => {
+describe('[CLIENT-X3] Retry-After', () => {
   it('delays the retry', async () => {
     await using on = await called((exchange, index) => {
       if (index === 0) exchange.json(429, { ...AWAY, error: 'RATE_LIMITED', retryAfterMs: 4_000 })
@@ -119,7 +119,7 @@ describe('[X3] Retry-After', () => {
   })
 })
 
-describe('[X1] the time limit of a call', () => {
+describe('[CLIENT-X1] the time limit of a call', () => {
   it('is the limit of the call rather than the limit of the client', async () => {
     await using on = await called(() => undefined, { skipUpToMs: 0 })
     const failed = expect(on.client.status({ timeoutMs: 70 })).rejects.toMatchObject({

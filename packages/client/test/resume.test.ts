@@ -14,7 +14,7 @@ function eagerClient({ url }: WireServer): TuttiClient {
 
 const WHOLE = Buffer.from(`: events follow\n\n${frames(LOG)}`)
 
-describe('[R1] a stream returns every event once, in order', () => {
+describe('[CLIENT-R1] a stream returns every event once, in order', () => {
   it('over one connection', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(WHOLE)
@@ -83,7 +83,7 @@ describe('[R1] a stream returns every event once, in order', () => {
   })
 })
 
-describe('[K3] the cursor', () => {
+describe('[CLIENT-K3] the cursor', () => {
   it('keeps the position of the caller if the stream drops before the first event', async () => {
     await using server = await wireServer(async (exchange, index) => {
       if (index === 0) {
@@ -154,7 +154,7 @@ describe('[K3] the cursor', () => {
   })
 })
 
-describe('[R2] the end of a stream', () => {
+describe('[CLIENT-R2] the end of a stream', () => {
   it('requests the last event even if it is filtered out, and does not return it', async () => {
     await using server = await wireServer(async (exchange) => {
       await exchange.open().write(frames(asked(LOG, exchange)))

@@ -1,4 +1,4 @@
-/** [R6] `runs.run`: a submission whose response has the events of its run. */
+/** [CLIENT-R6] `runs.run`: a submission whose response has the events of its run. */
 import { describe, expect, it } from 'vitest'
 
 import { createClient, type ClientOptions, type TuttiClient } from '../src/index.ts'
@@ -33,7 +33,7 @@ async function sendResult(exchange: Exchange): Promise<void> {
 
 const named = { 'tutti-run-id': RUN_ID }
 
-describe('[R6] runs.run', () => {
+describe('[CLIENT-R6] runs.run', () => {
   it('submits the run and receives its result in one request, then reads the run', async () => {
     await using server = await wireServer(serving((exchange) => sendResult(exchange.open(named))))
     const end = await eagerClient(server).runs.run({ inputs: { a: 'b' } }, { idempotencyKey: 'k' })

@@ -1,10 +1,10 @@
 /**
  * The processes of the system, supervised: a process that ends is started again.
  *
- * F1 A process that ended unexpectedly is reported, unless it could not start without a database.
- * F2 A fault has its process exclusively until it runs again. Half of the processes with the same role are spared,
- *    so that runs progress also where processes start slowly, except for faults that affect all.
- * F3 Disposing the fleet always ends all processes.
+ * CHAOS-F1 A process that ended unexpectedly is reported, unless it could not start without a database.
+ * CHAOS-F2 A fault has its process exclusively until it runs again. Half of the processes with the same role are
+ *    spared, so that runs progress also where processes start slowly, except for faults that affect all.
+ * CHAOS-F3 Disposing the fleet always ends all processes.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 

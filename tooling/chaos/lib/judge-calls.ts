@@ -6,24 +6,25 @@
  * a moment still make a call under its earlier claim. A call is complete when the event that ends it
  * (`tool_called`) is in the log.
  *
- * J1 No call is made under a claim that found it complete: its end is not among the events that the run had when it
- *    was claimed.
- * J2 Under one claim a call is made once.
- * J3 A call of a tool that is not idempotent is made at most once.
- * J4 A call that succeeded according to the log was answered by the counter; in the copied part of a fork, for its parent.
+ * CHAOS-J1 No call is made under a claim that found it complete: its end is not among the events that the run had when
+ *    it was claimed.
+ * CHAOS-J2 Under one claim a call is made once.
+ * CHAOS-J3 A call of a tool that is not idempotent is made at most once.
+ * CHAOS-J4 A call that succeeded according to the log was answered by the counter; in the copied part of a fork, for
+ *    its parent.
  *
- * J1 and J2 leave one way to repeat a complete call. A process that was frozen, or had no database, for longer than
- *    its lease does not know that other processes own its runs until its next write or renewal; no store can
- *    prevent a call that it makes at that moment. Such a call is *late*:
+ * CHAOS-J1 and CHAOS-J2 leave one way to repeat a complete call. A process that was frozen, or had no database, for
+ *    longer than its lease does not know that other processes own its runs until its next write or renewal; no store
+ *    can prevent a call that it makes at that moment. Such a call is *late*:
  *
- * J5 A call that begins after its end was written was made by an owner that lost the run, and begins within a lease
- *    of a time in which that process was frozen or the database was unavailable.
+ * CHAOS-J5 A call that begins after its end was written was made by an owner that lost the run, and begins within a
+ *    lease of a time in which that process was frozen or the database was unavailable.
  *
  * A failover to an asynchronous standby loses claims, ends of calls, and the record that a call of a tool that is not
- * idempotent has begun. J1, J2 and J5 therefore do not apply to calls that may rest on lost changes
- * (`lost-changes.ts`), and J3 does not count them, except the last one.
+ * idempotent has begun. CHAOS-J1, CHAOS-J2 and CHAOS-J5 therefore do not apply to calls that may rest on lost changes
+ * (`lost-changes.ts`), and CHAOS-J3 does not count them, except the last one.
  *
- * J6 A call of a run that is neither stored nor deleted may rest on lost changes.
+ * CHAOS-J6 A call of a run that is neither stored nor deleted may rest on lost changes.
  */
 import { mayRestOnLost } from './lost-changes.ts'
 
@@ -40,7 +41,7 @@ export interface CallVerdict {
   readonly made: number
   /** Number of these that were repeated because their outcome was unknown. */
   readonly repeatedInDoubt: number
-  /** Number of these that were made by an owner that did not know yet that it had lost the run (J5). */
+  /** Number of these that were made by an owner that did not know yet that it had lost the run (CHAOS-J5). */
   readonly late: number
   /** Number of interrupted calls of tools that are not idempotent; the model saw that the outcome is unknown. */
   readonly leftInDoubt: number

@@ -46,7 +46,7 @@ it('lets a build continue a run exactly if it has the same tasks, and the same c
   expect(mayContinue('v3', 'v4', ['survey', 'left', 'close'])).toBe(false)
 })
 
-it('[D1] accepts another build before a task that differs has begun, and finds one afterwards', () => {
+it('[CHAOS-D1] accepts another build before a task that differs has begun, and finds one afterwards', () => {
   expect(judge([claim('v2', STARTED), claim('v3', SURVEY)])).toEqual([])
   expect(judge([claim('v2', STARTED), claim('v2', LEFT)])).toEqual([])
   expect(judge([claim('v2', STARTED), claim('v3', LEFT)])).toEqual([
@@ -57,17 +57,17 @@ it('[D1] accepts another build before a task that differs has begun, and finds o
   ])
 })
 
-it('[D1] accepts any build for a run that has not begun', () => {
+it('[CHAOS-D1] accepts any build for a run that has not begun', () => {
   expect(judge([claim('v2', -1), claim('v4', -1)])).toEqual([])
 })
 
-it('[D1] accepts another build after a person has moved the run', () => {
+it('[CHAOS-D1] accepts another build after a person has moved the run', () => {
   const claims = [claim('v2', STARTED), claim('v3', LEFT)]
   expect(judge(claims, { moved: [{ runId: 'r', at: 50 }] })).toEqual([])
   expect(judge(claims, { moved: [{ runId: 'r', at: 500 }] })).toHaveLength(1)
 })
 
-it('[D1] accepts another build for a run that is being aborted, if it makes no call', () => {
+it('[CHAOS-D1] accepts another build for a run that is being aborted, if it makes no call', () => {
   const cancelled = (mode: string) => log(...run.events, { type: 'run_cancelling', mode })
   const events = cancelled('abort')
   const claims = [claim('v2', STARTED), claim('v3', CANCELLED)]
@@ -81,13 +81,13 @@ it('[D1] accepts another build for a run that is being aborted, if it makes no c
   ])
 })
 
-it('[D1] finds a process that was not deployed', () => {
+it('[CHAOS-D1] finds a process that was not deployed', () => {
   expect(judge([{ ...claim('v2', STARTED), pid: 99 }])).toEqual([
     'D1 claimed by process 99 of an unknown build: r',
   ])
 })
 
-it('[D2] accepts a run that waits for its build, and finds one that the last build may continue or that does not wait', () => {
+it('[CHAOS-D2] accepts a run that waits for its build, and finds one that the last build may continue or that does not wait', () => {
   const held = { runId: 'r', build: 'v3', status: 'WAITING_FOR_BUILD', lastSeq: LEFT }
   expect(judge([], { waiting: [{ ...held, build: 'v2' }] })).toEqual([])
   expect(judge([], { waiting: [held] })).toEqual([

@@ -1,10 +1,10 @@
 /**
  * Checks which builds continued which runs. Pure.
  *
- * D1 A process claims a run that another build has begun only if both have the same tasks, and the same code of every
- *    task that has begun; or a person has moved the run; or the run is being aborted. A process that claims an
+ * CHAOS-D1 A process claims a run that another build has begun only if both have the same tasks, and the same code of
+ *    every task that has begun; or a person has moved the run; or the run is being aborted. A process that claims an
  *    aborted run of other code makes no call.
- * D2 When only the last build is left, a run that has not ended waits for its build, and the last build may not
+ * CHAOS-D2 When only the last build is left, a run that has not ended waits for its build, and the last build may not
  *    continue it.
  */
 import { mayContinue } from './builds.ts'

@@ -1,11 +1,13 @@
 /**
  * Checks the runs that depend on other runs or on limits. Pure.
  *
- * K7 A fork has the events and steps of its parent up to its point, then `run_forked`.
- * K8 A deleted run is not stored, no table has rows of it, and its stream is not found. Until then it has its steps.
- * K9 Only ended runs are deleted; by the retention only beyond its limit, the oldest first.
- * K10 A run of a thread gets the question and the answer of each earlier run.
- * K11 A model call begins only while its run has tokens left, and only a run without any fails with BUDGET_EXCEEDED.
+ * CHAOS-K7 A fork has the events and steps of its parent up to its point, then `run_forked`.
+ * CHAOS-K8 A deleted run is not stored, no table has rows of it, and its stream is not found. Until then it has its
+ *    steps.
+ * CHAOS-K9 Only ended runs are deleted; by the retention only beyond its limit, the oldest first.
+ * CHAOS-K10 A run of a thread gets the question and the answer of each earlier run.
+ * CHAOS-K11 A model call begins only while its run has tokens left, and only a run without any fails with
+ *    BUDGET_EXCEEDED.
  */
 import { isDeepStrictEqual } from 'node:util'
 

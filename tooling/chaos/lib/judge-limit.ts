@@ -2,9 +2,9 @@
  * Checks that the limit of running runs was not exceeded. A run that executes has a slot, except while it waits for a
  * person. Pure.
  *
- * L1 No two runs have a slot at the same time.
- * L2 A claim takes a slot within the limit. Only a run that continues after a wait may have one beyond it, because its
- *    process has it still.
+ * CHAOS-L1 No two runs have a slot at the same time.
+ * CHAOS-L2 A claim takes a slot within the limit. Only a run that continues after a wait may have one beyond it,
+ *    because its process has it still.
  */
 import type { Evidence } from './evidence.ts'
 

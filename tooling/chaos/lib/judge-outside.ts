@@ -1,12 +1,12 @@
 /**
  * Checks what processes sent to others: text of streams, webhooks, and their health. Pure.
  *
- * P4 The text of each event in a live stream equals its text when it is read afterwards.
- * W1 The webhook of a run has accepted the notification of its end, or will get it again.
- * W2 A notification belongs to an event of a run with the webhook, and has its type.
- * W3 The times of the notifications of a run have the order of its events.
- * H1 A process is not ready while its store is unavailable, and ready again afterwards.
- * H2 It is live meanwhile.
+ * CHAOS-P4 The text of each event in a live stream equals its text when it is read afterwards.
+ * CHAOS-W1 The webhook of a run has accepted the notification of its end, or will get it again.
+ * CHAOS-W2 A notification belongs to an event of a run with the webhook, and has its type.
+ * CHAOS-W3 The times of the notifications of a run have the order of its events.
+ * CHAOS-H1 A process is not ready while its store is unavailable, and ready again afterwards.
+ * CHAOS-H2 It is live meanwhile.
  */
 import { findGoneRuns, mayRestOnLost } from './lost-changes.ts'
 

@@ -1,11 +1,12 @@
 /**
  * Checks the replies that people got. Pure.
  *
- * P1 A command with a positive reply is in the log of its run. A cancel whose run ended at the same moment is the
+ * CHAOS-P1 A command with a positive reply is in the log of its run. A cancel whose run ended at the same moment is the
  *    exception: its record may be COMPLETED. So is a command that may be lost (`lost-changes.ts`).
- * P2 A reader saw the log of its run: every event, once, in order, to the end. An event that differs from the log, or is
- *    beyond its end, may rest on lost changes. A reader that is refused as beyond the end has seen such an event.
- * P3 A run that is not found is lost or deleted. The readers of a deleted run may see less.
+ * CHAOS-P2 A reader saw the log of its run: every event, once, in order, to the end. An event that differs from the
+ *    log, or is beyond its end, may rest on lost changes. A reader that is refused as beyond the end has seen such an
+ *    event.
+ * CHAOS-P3 A run that is not found is lost or deleted. The readers of a deleted run may see less.
  */
 import { isDeepStrictEqual } from 'node:util'
 

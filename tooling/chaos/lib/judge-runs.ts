@@ -1,15 +1,15 @@
 /**
  * Checks that every run was stored correctly. Pure.
  *
- * K1 Each idempotency key is one run, and each submit under it was answered with that run; there are no other runs.
- *    A run is missing only if it was deleted, or every submit of it may be lost (`lost-changes.ts`).
- * K2 Each run has ended: COMPLETED, or CANCELLED when a person cancelled it, or FAILED when it exceeded its budget or lost four
- *    owners to faults, without an owner, unanswered commands or open reviews.
- * K3 Its events are numbered from 0 without gaps; the last one is its only result, and equals the record of the
+ * CHAOS-K1 Each idempotency key is one run, and each submit under it was answered with that run; there are no other
+ *    runs. A run is missing only if it was deleted, or every submit of it may be lost (`lost-changes.ts`).
+ * CHAOS-K2 Each run has ended: COMPLETED, or CANCELLED when a person cancelled it, or FAILED when it exceeded its
+ *    budget or lost four owners to faults, without an owner, unanswered commands or open reviews.
+ * CHAOS-K3 Its events are numbered from 0 without gaps; the last one is its only result, and equals the record of the
  *    run.
- * K4 A task completes once; all tasks of a COMPLETED run do, with the output of an undisturbed run.
- * K5 A tool call ends once.
- * K6 The epoch grows with each owner. A review ends once.
+ * CHAOS-K4 A task completes once; all tasks of a COMPLETED run do, with the output of an undisturbed run.
+ * CHAOS-K5 A tool call ends once.
+ * CHAOS-K6 The epoch grows with each owner. A review ends once.
  */
 import { BUILDS, graphOf, outputOf } from './builds.ts'
 import { EDITED_OUTPUT } from './plan.ts'

@@ -10,10 +10,11 @@
  * With NATS, three servers dispatch the runs, and all processes reach them through proxies too. With the embedded store,
  * one process has all roles and there is no Postgres.
  *
- * R1 All random values depend on the seed.
- * R2 Faults are injected as long as there are runs, except in the last third of the time, in which runs end.
- * R3 No process, server or directory remains at the end.
- * R4 A fault waits until tools were called since an earlier one, so that a slow machine gets no faults faster than it works.
+ * CHAOS-R1 All random values depend on the seed.
+ * CHAOS-R2 Faults are injected as long as there are runs, except in the last third of the time, in which runs end.
+ * CHAOS-R3 No process, server or directory remains at the end.
+ * CHAOS-R4 A fault waits until tools were called since an earlier one, so that a slow machine gets no faults faster
+ *    than it works.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -8,10 +8,10 @@
  * `subscription.ts` finds the next event, `requests.ts` assigns replies to requests, and `run-socket.ts` reads one
  * socket.
  *
- * C1 The connection reconnects without limit, or up to `maxRetries` consecutive times without a message, and reports
- *    each attempt. Failures that a retry cannot fix end it: a refused key, an unknown run, an invalid message.
- * C2 The subscription resumes at its position on each socket; only the newest subscription is active.
- * C3 A connection that has ended leaves no timer, listener or socket. Loops end, with the error if it failed.
+ * CLIENT-C1 The connection reconnects without limit, or up to `maxRetries` consecutive times without a message, and
+ *    reports each attempt. Failures that a retry cannot fix end it: a refused key, an unknown run, an invalid message.
+ * CLIENT-C2 The subscription resumes at its position on each socket; only the newest subscription is active.
+ * CLIENT-C3 A connection that has ended leaves no timer, listener or socket. Loops end, with the error if it failed.
  */
 import { openScope, type CallScope } from '../call-scope.ts'
 import { TuttiClientError } from '../errors.ts'

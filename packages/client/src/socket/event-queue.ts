@@ -1,9 +1,9 @@
 /**
  * Passes events from a socket to a loop.
  *
- * Q1 Events wait for the loop in order, including those that arrive before it begins.
- * Q2 When more than `maxWaiting` events wait, the loop receives the waiting ones, then SLOW_READER.
- * Q3 After the end no event is added; the loop still receives the waiting ones.
+ * CLIENT-Q1 Events wait for the loop in order, including those that arrive before it begins.
+ * CLIENT-Q2 When more than `maxWaiting` events wait, the loop receives the waiting ones, then SLOW_READER.
+ * CLIENT-Q3 After the end no event is added; the loop still receives the waiting ones.
  */
 import { TuttiClientError } from '../errors.ts'
 

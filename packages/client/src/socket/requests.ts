@@ -1,10 +1,11 @@
 /**
  * Pending requests of a connection.
  *
- * P1 Requests are sent one after the other: replies and errors have no id, so they belong to the request in flight.
- * P2 When a socket is lost, the request in flight fails with CONNECTION_FAILED, since it may have been applied. Unsent
- *    requests are sent on the next socket, unless they concern the lost one.
- * P3 No request waits longer than its time limit, and none is left when the connection is closed.
+ * CLIENT-P1 Requests are sent one after the other: replies and errors have no id, so they belong to the request in
+ *    flight.
+ * CLIENT-P2 When a socket is lost, the request in flight fails with CONNECTION_FAILED, since it may have been applied.
+ *    Unsent requests are sent on the next socket, unless they concern the lost one.
+ * CLIENT-P3 No request waits longer than its time limit, and none is left when the connection is closed.
  */
 import { openScope } from '../call-scope.ts'
 import { TuttiClientError, type ClientErrorCode, type TuttiClientErrorOptions } from '../errors.ts'

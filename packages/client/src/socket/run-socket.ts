@@ -1,10 +1,10 @@
 /**
  * Reads one WebSocket, from its handshake to its end.
  *
- * W1 A socket that receives nothing for `idleTimeoutMs` counts as lost; the server sends a heartbeat every 15 s.
- * W2 Messages of types that this client does not know are skipped; unknown events still advance the cursor. A message
- *    that does not match its type is BAD_RESPONSE.
- * W3 When the scope ends, the socket is closed and no further message is passed on.
+ * CLIENT-W1 A socket that receives nothing for `idleTimeoutMs` counts as lost; the server sends a heartbeat every 15 s.
+ * CLIENT-W2 Messages of types that this client does not know are skipped; unknown events still advance the cursor. A
+ *    message that does not match its type is BAD_RESPONSE.
+ * CLIENT-W3 When the scope ends, the socket is closed and no further message is passed on.
  */
 import {
   decode,

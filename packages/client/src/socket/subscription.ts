@@ -1,10 +1,11 @@
 /**
  * A subscription of one reader, with its position.
  *
- * S1 Every event of one run is passed on once and in order: each socket resumes at the next `seq`.
- * S2 Events that arrive before the server has acknowledged a subscription belong to the previous one and are dropped.
- * S3 A subscription to every run passes on no event twice, and each open review once.
- * S4 A subscription to one run ends after its `run_result`.
+ * CLIENT-S1 Every event of one run is passed on once and in order: each socket resumes at the next `seq`.
+ * CLIENT-S2 Events that arrive before the server has acknowledged a subscription belong to the previous one and are
+ *    dropped.
+ * CLIENT-S3 A subscription to every run passes on no event twice, and each open review once.
+ * CLIENT-S4 A subscription to one run ends after its `run_result`.
  */
 import { BoundedMap } from '@tutti/protocol'
 
