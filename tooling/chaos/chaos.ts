@@ -60,7 +60,7 @@ const STORES = ['postgres', 'embedded']
 const MANY = 1_000_000
 
 /** Maximum number of violations to print. */
-const MOST_PRINTED = 100
+const MAX_PRINTED = 100
 
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -112,7 +112,7 @@ async function main(): Promise<number> {
     ...judgeOutside(end.evidence),
     ...judgeDeploys(end.evidence),
   ]
-  for (const violation of violations.slice(0, MOST_PRINTED)) console.log(`VIOLATION ${violation}`)
+  for (const violation of violations.slice(0, MAX_PRINTED)) console.log(`VIOLATION ${violation}`)
   if (violations.length > 0) {
     const engine = `${isEmbedded ? ' --store embedded' : ''}${hasNats ? ' --nats' : ''}`
     const how = isSynchronous ? ' --synchronous' : deploys > 0 ? ` --deploys ${deploys}` : ''

@@ -1,6 +1,7 @@
 /**
  * Checks the words of comments, messages, test titles and documents: `node tooling/checks/language.ts [path…]`.
- * Prints every word of {@link WORDS} and every docstring that begins with a clause; exceptions are in {@link ALLOWED}.
+ * Prints every word of {@link WORDS}, every docstring that begins with a clause, and every {@link LIMIT_NAME}. Exceptions
+ * are in {@link ALLOWED}.
  *
  * With `--sample 200` it prints that many random docstrings for a reader to judge; `--seed` selects the same ones again.
  */
@@ -63,6 +64,9 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   ],
 ]
 
+/** Names of limits that do not begin with MAX_ or MIN_. */
+const LIMIT_NAME = /\b(?:MOST|LEAST|LONGEST|SHORTEST|FEWEST)_[A-Z0-9_]+/g
+
 /** First words of a docstring that begins with a clause. */
 const CLAUSE =
   /^(?:What|Who|Whom|Whose|How|Where|Why|Which|Whoever|Whatever|Whichever|When (?:it|the|a|an|this|that|its)) /
@@ -114,7 +118,10 @@ function printSample(count: number, seed: number): void {
 function checkFile(path: string): readonly string[] {
   const text = readFileSync(path, 'utf8')
   const passages = path.endsWith('.md') ? readProse(text) : readPassages(path, text)
-  return passages.flatMap(({ line, text: passage, isDocstring }) => [
+  const names = [...new Set(text.match(LIMIT_NAME))].map(
+    (name) => `${path}: "${name}": limits begin with MAX_ or MIN_`,
+  )
+  const problems = passages.flatMap(({ line, text: passage, isDocstring }) => [
     ...WORDS.flatMap(([pattern, instead]) => {
       const found = pattern.exec(passage)
       if (found === null || isAllowed(path, found[0])) return []
@@ -126,6 +133,7 @@ function checkFile(path: string): readonly string[] {
       ? [`${path}:${line}: begin with a verb or a noun phrase (${excerpt(passage, 0)})`]
       : []),
   ])
+  return [...names, ...problems]
 }
 
 function isAllowed(path: string, found: string): boolean {

@@ -96,8 +96,8 @@ export function sectionOf(
   return [`### ${name}`, '', text, '', ...table(['option', 'type', 'default', 'meaning'], rows), '']
 }
 
-const LONGEST_TYPE = 70
+const MAX_TYPE_LENGTH = 70
 
 function shortened(type: string): string {
-  return type.length > LONGEST_TYPE ? `${type.slice(0, LONGEST_TYPE)}…` : type
+  return type.length > MAX_TYPE_LENGTH ? `${type.slice(0, MAX_TYPE_LENGTH)}…` : type
 }

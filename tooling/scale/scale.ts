@@ -58,7 +58,7 @@ const STORE_LIMIT_MS = 120_000
 const STANDBY_LIMIT_MS = 240_000
 
 /** Maximum number of violations to print. */
-const MOST_PRINTED = 50
+const MAX_PRINTED = 50
 
 const { values } = parseArgs({
   options: {
@@ -211,7 +211,7 @@ function finish(): void {
   printTable(table)
   for (const claim of claims) printClaim(claim)
   record()
-  for (const problem of problems.slice(0, MOST_PRINTED)) console.log(`VIOLATION ${problem}`)
+  for (const problem of problems.slice(0, MAX_PRINTED)) console.log(`VIOLATION ${problem}`)
   say(problems.length === 0 ? 'No violations' : `${problems.length} violations; seed ${seed}`)
   process.exitCode = problems.length === 0 ? 0 : 1
 }

@@ -7,7 +7,7 @@ import type { ServerMessage } from '@tutti/protocol'
 type Kind = (value: unknown) => boolean
 
 /** Maximum length of an invalid value in a problem, in characters. */
-const LONGEST_SHOWN = 200
+const MAX_SHOWN_LENGTH = 200
 
 const text: Kind = (value) => typeof value === 'string'
 const named: Kind = (value) => typeof value === 'string' && value !== ''
@@ -199,7 +199,7 @@ function problemsOf(value: object, fields: Fields): readonly string[] {
   const found = new Map<string, unknown>(Object.entries(value))
   const wrong = Object.entries(fields)
     .filter(([name, fits]) => !fits(found.get(name)))
-    .map(([name]) => `${name} is ${JSON.stringify(found.get(name))?.slice(0, LONGEST_SHOWN)}`)
+    .map(([name]) => `${name} is ${JSON.stringify(found.get(name))?.slice(0, MAX_SHOWN_LENGTH)}`)
   const theirs = Object.keys(fields).filter((name) => found.has(name))
   const order = [...found.keys()].filter((name) => name in fields)
   return order.join() === theirs.join() ? wrong : [...wrong, `order is ${order.join()}`]

@@ -104,7 +104,7 @@ interface Durable {
 }
 
 /** Maximum number of hashes on other threads that a process waits for. */
-const MOST_HASHES = 500
+const MAX_HASHES = 500
 
 const NO_BYTES = new Uint8Array()
 
@@ -324,7 +324,7 @@ async function runProcess(
   })
   await clock.advance(LONG_ENOUGH)
   // Hashes are computed on other threads, which the fake clock does not control, in the order of their requests.
-  for (let turns = 0; turns < MOST_HASHES && left > 0 && result === undefined; turns += 1) {
+  for (let turns = 0; turns < MAX_HASHES && left > 0 && result === undefined; turns += 1) {
     await crypto.subtle.digest('SHA-256', NO_BYTES)
     await nextTurn()
     await clock.advance(100)

@@ -49,7 +49,7 @@ const MAX_ROUNDS = 100
 const BACKOFF = { firstMs: 250, maxMs: 8_000 }
 
 /** Disables the time limit of the SDK, which is 60 s; the caller limits the call with its signal. */
-const LONGEST_TIMER_MS = 2_147_483_647
+const MAX_TIMER_MS = 2_147_483_647
 
 /** One call of a tool. Supports a single `run`. */
 export class McpToolCall {
@@ -160,8 +160,8 @@ export class McpToolCall {
       signal: this.#request.signal,
       onprogress: onProgress,
       resetTimeoutOnProgress: true,
-      timeout: LONGEST_TIMER_MS,
-      maxTotalTimeout: LONGEST_TIMER_MS,
+      timeout: MAX_TIMER_MS,
+      maxTotalTimeout: MAX_TIMER_MS,
       ...(callsAnswer ? { allowInputRequired: true } : {}),
       // Lists the arguments that the server also expects in headers (`x-mcp-header`).
       toolDefinition: { ...described, name },

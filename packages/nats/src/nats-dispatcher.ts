@@ -47,18 +47,18 @@ const AFTER_LEASE_MS = 100
  * the jitter it is shorter than the time after which a process without runs renews its lease.
  */
 const PART_OF_IDLE_LEASE = 0.5
-const LEAST_LEASES = 1.5
+const MIN_LEASES = 1.5
 const JITTER = 0.2
 
 /** Longest timer, in milliseconds: a day. The store finds runs that wait longer. */
-const LONGEST_WAKE_MS = 86_400_000
+const MAX_WAKE_MS = 86_400_000
 
 /** Returns the time until the next poll of the store, in milliseconds. */
 export function nextStorePollMs(
   { leaseMs, idleLeaseMs = leaseMs }: LeaseOwner,
   random = Math.random(),
 ): number {
-  const everyMs = Math.max(idleLeaseMs * PART_OF_IDLE_LEASE, leaseMs * LEAST_LEASES)
+  const everyMs = Math.max(idleLeaseMs * PART_OF_IDLE_LEASE, leaseMs * MIN_LEASES)
   return everyMs * (1 + JITTER * (2 * random - 1))
 }
 
@@ -143,7 +143,7 @@ export class NatsDispatcher implements Dispatcher {
   }
 
   wakeAt(offer: Offer, inMs: number): void {
-    if (inMs > LONGEST_WAKE_MS) return
+    if (inMs > MAX_WAKE_MS) return
     const stop = this.#options.settings.clock.after(inMs, () => {
       this.#timers.delete(stop)
       // A poll of the store finds the run if this fails.

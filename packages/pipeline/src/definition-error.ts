@@ -12,7 +12,7 @@ import {
 type Settings = Partial<ToolSettings<never>>
 
 /** Maximum length of a name, as in `defineTool`. */
-const LONGEST_NAME = 64
+const MAX_NAME_LENGTH = 64
 
 /** Returns the settings that every tool has, without the options of one kind of tool. */
 export function toolSettings<Given extends object>(
@@ -31,8 +31,10 @@ export function findToolOptionProblems(
 
 /** Returns the problems of a default name; none when a name is set. */
 export function findNameProblems(name: string, settings: Settings): readonly string[] {
-  if (settings.name !== undefined || name.length <= LONGEST_NAME) return []
-  return [`set a name, because "${name}" has ${name.length} of at most ${LONGEST_NAME} characters`]
+  if (settings.name !== undefined || name.length <= MAX_NAME_LENGTH) return []
+  return [
+    `set a name, because "${name}" has ${name.length} of at most ${MAX_NAME_LENGTH} characters`,
+  ]
 }
 
 /** Creates an error that names the problems, including those of the settings. `what` is a noun such as `a pipeline`. */

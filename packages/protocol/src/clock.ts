@@ -14,7 +14,7 @@ export interface Clock {
 }
 
 /** Longest delay of one timer of the platform; with a longer one, browsers and Node fire at once. */
-const LONGEST_TIMER_MS = 2_147_483_647
+const MAX_TIMER_MS = 2_147_483_647
 
 /** Clock of this machine. Delays can have any length; an infinite one never fires. */
 export const systemClock: Clock = {
@@ -24,7 +24,7 @@ export const systemClock: Clock = {
 }
 
 /**
- * Starts a timer of any length, which consists of timers of at most {@link LONGEST_TIMER_MS}. `onStart` receives each of
+ * Starts a timer of any length, which consists of timers of at most {@link MAX_TIMER_MS}. `onStart` receives each of
  * them. Returns the function that stops it.
  */
 export function startTimer(
@@ -35,11 +35,11 @@ export function startTimer(
   let timer: ReturnType<typeof setTimeout> | undefined
   const wait = (leftMs: number): void => {
     timer =
-      leftMs <= LONGEST_TIMER_MS
+      leftMs <= MAX_TIMER_MS
         ? setTimeout(callback, leftMs)
         : setTimeout(() => {
-            wait(leftMs - LONGEST_TIMER_MS)
-          }, LONGEST_TIMER_MS)
+            wait(leftMs - MAX_TIMER_MS)
+          }, MAX_TIMER_MS)
     onStart?.(timer)
   }
   wait(delayMs)

@@ -19,7 +19,7 @@ import { createRun, ownedRun } from '../src/testing/run-fixtures.ts'
 const PROCESS = fileURLToPath(new URL('fixtures/listening-process.ts', import.meta.url))
 
 /** Maximum number of statements that fill the queue, each with 7 kB. */
-const MOST_ROUNDS = 20_000
+const MAX_ROUNDS = 20_000
 
 /** Number of statements in a row that fail when the stopped process has no more room for notifications. */
 const FAILURES = 20
@@ -79,7 +79,7 @@ function followRun(events: ConstructorParameters<typeof RunEventFeed>[0]['events
 /** Notifies the following process until its connection takes no more and the queue is full. */
 async function fillQueue(client: Client): Promise<void> {
   let failures = 0
-  for (let round = 0; round < MOST_ROUNDS && failures < FAILURES; round += 1) {
+  for (let round = 0; round < MAX_ROUNDS && failures < FAILURES; round += 1) {
     try {
       await client.query(
         `SELECT pg_notify(channel, $1 || repeat('x', 7000)) FROM tutti.followers WHERE run = 0`,

@@ -21,7 +21,7 @@ const INNOCENT = ['run-1', 'run-2', 'run-3']
 const LONG = { timeout: 240_000 }
 
 /** Maximum number of deaths. */
-const MOST_DEATHS = 8
+const MAX_DEATHS = 8
 
 interface Place extends AsyncDisposable {
   /** Environment of the process. */
@@ -115,7 +115,7 @@ describe.each(Object.keys(PLACES))('a run that kills its process, on the %s stor
       }
       const ends: Ends = new Map()
       let deaths = 0
-      while (deaths < MOST_DEATHS) {
+      while (deaths < MAX_DEATHS) {
         if ((await live(place, ends, [...INNOCENT, 'run-killer'])) === 'lives') break
         deaths += 1
       }

@@ -12,7 +12,7 @@ import { ownDatabase } from './own-database.ts'
 const database = ownDatabase()
 
 /** Maximum number of round trips of a run with one tool call, from its submission to its end, with those of its reader. */
-const MOST_TRIPS = 12
+const MAX_TRIPS = 12
 
 /** Number of runs before the measured ones. */
 const WARM_UP_RUNS = 3
@@ -49,6 +49,6 @@ it('a run with one tool call takes few round trips, everything counted', async (
     counts.push(statements.length)
   }
   // A poll or a renewal may fall into one of them.
-  expect(Math.min(...counts)).toBeLessThanOrEqual(MOST_TRIPS)
+  expect(Math.min(...counts)).toBeLessThanOrEqual(MAX_TRIPS)
   await service.close({ drainTimeoutMs: 0 })
 })

@@ -25,7 +25,7 @@ const TRY_MS = 5_000
 
 /** Delays between attempts, in milliseconds: doubled up to the maximum. */
 const FIRST_WAIT_MS = 100
-const LONGEST_WAIT_MS = 2_000
+const MAX_WAIT_MS = 2_000
 
 /** Clients of several processes with the same runs. */
 export class ApiClients {
@@ -88,7 +88,7 @@ export class ApiClients {
           return { ...tried, kind: 'refused', code, message }
         }
       }
-      const waitMs = Math.min(FIRST_WAIT_MS * 2 ** (number - first), LONGEST_WAIT_MS)
+      const waitMs = Math.min(FIRST_WAIT_MS * 2 ** (number - first), MAX_WAIT_MS)
       await sleep(waitMs, undefined, { signal: this.#signal }).catch(() => undefined)
     }
   }

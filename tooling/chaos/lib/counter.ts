@@ -41,7 +41,7 @@ export interface Counter extends AsyncDisposable {
 }
 
 /** Maximum delay of a reply, in milliseconds. */
-const LONGEST_MS = 150
+const MAX_DELAY_MS = 150
 
 /** Starts a counter on a free port of 127.0.0.1. */
 export async function startCounter(seed: number): Promise<Counter> {
@@ -63,7 +63,7 @@ export async function startCounter(seed: number): Promise<Counter> {
           call.answeredAt = Date.now()
           response.end('counted')
         },
-        LONGEST_MS * draw(seed, 'counter', call.piece, place),
+        MAX_DELAY_MS * draw(seed, 'counter', call.piece, place),
       )
     }, request.destroy.bind(request))
   })

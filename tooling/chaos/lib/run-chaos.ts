@@ -133,7 +133,7 @@ const LOOK_MS = 250
 const LOOK_PAUSE = 20
 
 /** Maximum interval of these checks, in milliseconds. */
-const LONGEST_LOOK_MS = 2_000
+const MAX_LOOK_MS = 2_000
 
 /** Runs the chaos test. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosEnd> {
@@ -380,7 +380,7 @@ async function live(life: Life): Promise<boolean> {
         const { length } = life.faults.done
         options.say(`${ended} of ${all} submitted runs have ended; ${length} faults`)
       }
-      await sleep(Math.min(Math.max(LOOK_MS, pauseMs), LONGEST_LOOK_MS))
+      await sleep(Math.min(Math.max(LOOK_MS, pauseMs), MAX_LOOK_MS))
     }
   }
   if (deploys !== undefined) {
@@ -398,7 +398,7 @@ async function live(life: Life): Promise<boolean> {
   if (!isLate() && (await useNats(life))) await untilEnded()
   let rest = await findRest(life)
   while (!isLate() && rest !== undefined) {
-    await sleep(LONGEST_LOOK_MS)
+    await sleep(MAX_LOOK_MS)
     rest = await findRest(life)
   }
   const hasEnded = !isLate()

@@ -23,14 +23,14 @@ const RUN_COST = 10
 const WORD_COST = 1 / 3
 
 /** More than this is not needed, and less ends too few runs to judge; per second. */
-const MOST_RUNS = 4
-const FEWEST_RUNS = 0.5
+const MAX_RUNS = 4
+const MIN_RUNS = 0.5
 
 /** Returns the load for a fleet that started this many held runs per second. */
 export function chooseLoad(startedPerSecond: number): SteadyLoad {
   const runs = (RUNS_SHARE * startedPerSecond) / RUN_COST
   return {
-    runsPerSecond: Math.min(Math.max(runs, FEWEST_RUNS), MOST_RUNS),
+    runsPerSecond: Math.min(Math.max(runs, MIN_RUNS), MAX_RUNS),
     wordsPerSecond: (WORDS_SHARE * startedPerSecond) / WORD_COST,
   }
 }

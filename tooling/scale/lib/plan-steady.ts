@@ -11,7 +11,7 @@ const COUNTED_EVERY_MS = 300
 
 /** Mean delay between two runs of chaos, in milliseconds, and one that no plan of many runs has. */
 const MEAN_MS = 245
-const SHORTEST_MEAN_MS = 150
+const MIN_MEAN_MS = 150
 
 /**
  * Faults, one after another. They are few, because a run that loses two owners without progress is executed apart from
@@ -51,7 +51,7 @@ export function planSteadyRuns(
   const runs: PlannedRun[] = []
   const slower = 1_000 / runsPerSecond / MEAN_MS
   let atMs = 0
-  for (const run of planRuns(seed, Math.ceil(steadyMs / slower / SHORTEST_MEAN_MS))) {
+  for (const run of planRuns(seed, Math.ceil(steadyMs / slower / MIN_MEAN_MS))) {
     const submitAfterMs = run.submitAfterMs * slower
     atMs += submitAfterMs
     if (atMs > steadyMs) break

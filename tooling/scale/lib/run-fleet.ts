@@ -61,7 +61,7 @@ const MORE_RUNNING = 20
 const RESUMED_WITHIN_MS = 60_000
 
 /** Number of statements that are listed, and the maximum length of each. */
-const MOST_STATEMENTS = 15
+const MAX_STATEMENTS = 15
 const STATEMENT_LENGTH = 110
 
 /** Part of the processes that may be dead while the others own all runs. */
@@ -237,7 +237,7 @@ function judgeFleet(end: ChaosEnd): {
 /** Lists the statements that took the most time. */
 function describeStatements({ transactions, byStatement }: LoadRate): string {
   const rows = byStatement
-    .slice(0, MOST_STATEMENTS)
+    .slice(0, MAX_STATEMENTS)
     .map(({ text, calls, execMs, buffers }) => [
       formatNumber(calls),
       formatNumber(execMs),

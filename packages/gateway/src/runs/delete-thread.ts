@@ -8,7 +8,7 @@ import type { Caller } from '../caller.ts'
 import type { GatewayOptions } from '../gateway-options.ts'
 
 /** Maximum number of times that a deletion looks for further runs. */
-const MOST_PASSES = 1_000
+const MAX_PASSES = 1_000
 
 /**
  * Deletes a thread with its runs, the oldest first. An unfinished run is cancelled first.
@@ -21,7 +21,7 @@ export async function deleteThread(
   threadId: string,
   caller: Caller,
 ): Promise<void> {
-  for (let pass = 0; pass < MOST_PASSES; pass += 1) {
+  for (let pass = 0; pass < MAX_PASSES; pass += 1) {
     const end = await options.runs.threads.delete(threadId)
     if (end.kind === 'has_runs') {
       for (const runId of end.runIds) await deleteUnlessGone(options, runId, caller)

@@ -8,7 +8,7 @@ import type { NewRun } from '../run-record.ts'
 import type { RunThreads } from '../threads/run-threads.ts'
 
 /** Maximum number of times that a submission reads its thread, because another submission was faster. */
-const MOST_THREAD_READS = 5
+const MAX_THREAD_READS = 5
 
 /** Parts that store a run. */
 export interface RunCreationParts {
@@ -34,7 +34,7 @@ export async function createInThread(
 ): Promise<RunCreation> {
   const { maxConcurrentRuns, maxQueuedRuns, clock, redact } = settings
   const maxUnfinishedRuns = maxConcurrentRuns + maxQueuedRuns
-  for (let tries = 0; tries < MOST_THREAD_READS; tries += 1) {
+  for (let tries = 0; tries < MAX_THREAD_READS; tries += 1) {
     const stored = await threads.addHistory(run)
     const firstEvent = redact(createQueuedEvent(stored, clock))
     const created = await runs.create(stored, { maxUnfinishedRuns, firstEvent, ...limits })

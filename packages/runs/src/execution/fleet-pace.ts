@@ -11,11 +11,11 @@ const POLL_SHARE_MS = 125
 
 /** Time for which notifications are gathered, in milliseconds: for each process, at least, and at most. */
 const GATHER_SHARE_MS = 1
-const SHORTEST_GATHER_MS = 25
-const LONGEST_GATHER_MS = 500
+const MIN_GATHER_MS = 25
+const MAX_GATHER_MS = 500
 
 /** Maximum number of processes that notify each other of events. */
-const MOST_NOTIFIED = 50
+const MAX_NOTIFIED = 50
 
 /** Time between the polls of readers, of which Postgres wakes no other process, in milliseconds. */
 const READER_POLL_MS = 1_000
@@ -51,7 +51,7 @@ export function idleLeaseMs(
  * Postgres wakes every process that listens for each statement that notifies, so its cost grows with the fleet.
  */
 export function notificationGatherMs(processes: number): number {
-  return Math.min(Math.max(processes * GATHER_SHARE_MS, SHORTEST_GATHER_MS), LONGEST_GATHER_MS)
+  return Math.min(Math.max(processes * GATHER_SHARE_MS, MIN_GATHER_MS), MAX_GATHER_MS)
 }
 
 /**
@@ -59,7 +59,7 @@ export function notificationGatherMs(processes: number): number {
  * read a run costs more than their polls.
  */
 export function notifiesOfEvents(processes: number): boolean {
-  return processes <= MOST_NOTIFIED
+  return processes <= MAX_NOTIFIED
 }
 
 /** Returns the time between the polls of a reader of runs that one of `processes` writes, in milliseconds. */

@@ -16,7 +16,7 @@ export const SUSPECT_LOSSES = 2
 export const SETTLED_AFTER_MS = 30_000
 
 /** Maximum number of losses of an unsettled run after a step: the next loss makes it a suspect. */
-export const MOST_LOSSES_AFTER_STEP = SUSPECT_LOSSES - 1
+export const MAX_LOSSES_AFTER_STEP = SUSPECT_LOSSES - 1
 
 /** Delay of a suspect in milliseconds; multiplied by (n - 1)² after n losses. */
 export const SUSPECT_DELAY_MS = 1_000

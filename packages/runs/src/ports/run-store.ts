@@ -15,7 +15,7 @@
  * RUNS-P11 The quota of an actor counts the stored runs of all processes. Concurrent submits cannot exceed it.
  * RUNS-P12 A list shows the records of each run, takes a few statements for a page of any length, and finds the same
  *     runs in every store.
- * RUNS-P13 A list counts at most {@link MOST_COUNTED} runs, so that its cost does not grow with the stored runs.
+ * RUNS-P13 A list counts at most {@link MAX_COUNTED} runs, so that its cost does not grow with the stored runs.
  * RUNS-P14 A record with damaged columns is listed, claimed and read like others, without the damaged fields, which
  *     `unreadable` names. The execution of such a run fails with RUN_UNREADABLE; it can be cancelled and deleted. An event
  *     that cannot be read is replaced by `event_unreadable`; a pending command is left out, a delivery ends as failed.
@@ -46,7 +46,7 @@ import type { RunStep } from '@tutti/ensemble'
 import type { LoggedRunEvent, ReviewKind, RunEvent, RunStatus } from '@tutti/protocol'
 
 /** Greatest total that a list counts. */
-export const MOST_COUNTED = 10_000
+export const MAX_COUNTED = 10_000
 
 /** Stores runs with all their data, and receives every write of a run. */
 export interface RunStore {
@@ -221,7 +221,7 @@ export interface RunQuery {
 /** A page of runs. */
 export interface RunListPage {
   readonly runs: readonly ListedRun[]
-  /** Number of runs that match on all pages, at most {@link MOST_COUNTED}. */
+  /** Number of runs that match on all pages, at most {@link MAX_COUNTED}. */
   readonly total: number
   /** Whether more than `total` runs match. */
   readonly isCapped: boolean
@@ -251,7 +251,7 @@ export interface ChangedRun {
 /** A page of runs by change. */
 export interface ChangedRunsPage {
   readonly runs: readonly ChangedRun[]
-  /** Number of runs that match on all pages, at most {@link MOST_COUNTED}. */
+  /** Number of runs that match on all pages, at most {@link MAX_COUNTED}. */
   readonly total: number
 }
 

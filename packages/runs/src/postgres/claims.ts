@@ -17,7 +17,7 @@ import type { PostgresRow } from './database.ts'
 import type { PostgresParts } from './postgres-parts.ts'
 
 /** A hundred years in milliseconds; Postgres does not accept an infinite interval. */
-const LONGEST_MS = 3.15e12
+const MAX_DELAY_MS = 3.15e12
 
 /** Time for each live process after which a claim looks at all due runs and leases again, in milliseconds. */
 const LOOK_AGAIN_MS = 1_000
@@ -155,7 +155,7 @@ export class PostgresClaims {
       wanted,
       finiteOrNull(maxConcurrentRuns),
       known?.ensembles.map(toColumn) ?? null,
-      Math.min(known?.othersAfterMs ?? 0, LONGEST_MS),
+      Math.min(known?.othersAfterMs ?? 0, MAX_DELAY_MS),
       request.takesSuspect === false ? 0 : 1,
       ...places,
       this.#nextSlot,

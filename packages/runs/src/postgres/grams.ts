@@ -10,7 +10,7 @@ const LONGEST = 3
  * Number of different grams above which a text is not indexed, because its rows in the index would be many. Such texts
  * are searched one by one.
  */
-const MOST_GRAMS = 4_000
+const MAX_GRAMS = 4_000
 
 /** Returns the different grams of a text as numbers of 16 bits, or undefined when there are too many. */
 export function toGrams(text: string): readonly number[] | undefined {
@@ -19,7 +19,7 @@ export function toGrams(text: string): readonly number[] | undefined {
     for (let length = 1; length <= LONGEST && at + length <= text.length; length += 1) {
       grams.add(hashGram(text, at, length))
     }
-    if (grams.size > MOST_GRAMS) return undefined
+    if (grams.size > MAX_GRAMS) return undefined
   }
   return [...grams]
 }
@@ -29,7 +29,7 @@ export function toTermGrams(term: string): readonly number[] {
   const length = Math.min(LONGEST, term.length)
   const grams = new Set<number>()
   for (let at = 0; at + length <= term.length; at += 1) grams.add(hashGram(term, at, length))
-  return [...grams].slice(0, MOST_GRAMS)
+  return [...grams].slice(0, MAX_GRAMS)
 }
 
 /** Hashes the gram at a position. Two grams with the same hash only cause a search of a text without the term. */

@@ -22,7 +22,7 @@ const EXPIRED_RUNS = 500
 const EXPIRED_LEASES = 10
 
 /** Maximum time by which a claim may set the end of a lease later, in milliseconds; it is also at most an eighth of the lease. */
-const LONGEST_SLACK_MS = 500
+const MAX_SLACK_MS = 500
 
 /** Returns the end of a lease of so many milliseconds from now; null stands for a lease that never expires. */
 function leaseEnd(ms: string): string {
@@ -69,7 +69,7 @@ export interface ClaimedLease {
  */
 export function claimLeaseSql(schema: string, lease: ClaimedLease): string {
   const { owner, leaseMs, idleLeaseMs, hasFreeSlot, ensembles, build, hasClaimed } = lease
-  const slack = `least((SELECT ms FROM term) / 8, ${LONGEST_SLACK_MS})`
+  const slack = `least((SELECT ms FROM term) / 8, ${MAX_SLACK_MS})`
   const end = leaseEnd(`(SELECT ms FROM term) + ${slack}`)
   return `
     term AS MATERIALIZED (

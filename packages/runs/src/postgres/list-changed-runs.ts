@@ -6,7 +6,7 @@
  */
 import { RunStatus } from '@tutti/protocol'
 
-import { MOST_COUNTED } from '../ports/run-store.ts'
+import { MAX_COUNTED } from '../ports/run-store.ts'
 import { clampCount, clampTime } from '../query-numbers.ts'
 import { CHANGED_AT } from './migrations.ts'
 import { fromColumn, toColumn, toTagIndex } from './text.ts'
@@ -28,7 +28,7 @@ export async function listChangedRuns(
         runId: fromColumn(String(row['run_id'])),
         changedAt: clampTime(Number(row['changed_at'])),
       })),
-    total: Math.min(Number(rows[0]?.['total']), MOST_COUNTED),
+    total: Math.min(Number(rows[0]?.['total']), MAX_COUNTED),
   }
 }
 
@@ -76,7 +76,7 @@ export function changedRunsStatement(
       .join(' UNION ALL ')
   const order = 'ORDER BY changed_at DESC, run_id DESC'
   const top = `${order} LIMIT ${add(clampCount(limit))}`
-  const most = `LIMIT ${MOST_COUNTED + 1}`
+  const most = `LIMIT ${MAX_COUNTED + 1}`
   return {
     sql: `
       WITH page AS (${firsts('changed_at, run_id', `${rest} ${top}`)} ${top}),

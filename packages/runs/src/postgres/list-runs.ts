@@ -3,7 +3,7 @@ import { RunStatus } from '@tutti/protocol'
 
 import { clampCount } from '../query-numbers.ts'
 import { LISTED_COLUMNS } from '../record-fields.ts'
-import { MOST_COUNTED } from '../ports/run-store.ts'
+import { MAX_COUNTED } from '../ports/run-store.ts'
 import { normalizeForSearch } from '../search-text.ts'
 import { toTermGrams } from './grams.ts'
 import { toListedRun } from './rows.ts'
@@ -29,11 +29,11 @@ export async function queryRuns(database: Database, query: RunQuery): Promise<Ru
     grams === undefined ? values : [...values, grams],
   )
   const count = Number(found?.['count'])
-  const isCapped = count > MOST_COUNTED
+  const isCapped = count > MAX_COUNTED
   const rows = isCapped
     ? await database.query(pageSql(schema, walkSql(schema, filter)), values)
     : await readPage(database, found?.['ids'])
-  return { runs: rows.map(toListedRun), total: Math.min(count, MOST_COUNTED), isCapped }
+  return { runs: rows.map(toListedRun), total: Math.min(count, MAX_COUNTED), isCapped }
 }
 
 /** Reads the runs of an array of ids. */
@@ -115,7 +115,7 @@ function toFilter(
 function candidatesSql(schema: string, filter: Filter): string {
   const { before, limit, offset } = pageParameters(filter)
   return `
-    WITH found AS MATERIALIZED (${foundSql(schema, filter)} LIMIT ${MOST_COUNTED + 1})
+    WITH found AS MATERIALIZED (${foundSql(schema, filter)} LIMIT ${MAX_COUNTED + 1})
     SELECT (SELECT count(*) FROM found) AS count, ARRAY(
       SELECT id FROM found WHERE id < ${before} ORDER BY id DESC LIMIT ${limit} OFFSET ${offset}
     ) AS ids`
@@ -127,7 +127,7 @@ function foundSql(schema: string, filter: Filter): string {
     return `SELECT id FROM (${walkIndexedSql(schema, filter, {
       indexed,
       before: String(Number.MAX_SAFE_INTEGER),
-      limit: String(MOST_COUNTED + 1),
+      limit: String(MAX_COUNTED + 1),
     })}) AS walked`
   }
   const select = (more: readonly string[], join = ''): string =>
@@ -150,7 +150,7 @@ function foundSql(schema: string, filter: Filter): string {
           selectText('grams IS NULL'),
         ]),
   ]
-  const limited = branches.map((branch) => `(${branch} LIMIT ${MOST_COUNTED + 1})`)
+  const limited = branches.map((branch) => `(${branch} LIMIT ${MAX_COUNTED + 1})`)
   return `SELECT DISTINCT id FROM (${limited.join(' UNION ALL ')}) AS texts`
 }
 

@@ -172,7 +172,7 @@ export class PostgresNotifications {
 }
 
 /** Below the limit of Postgres, in bytes. @see https://www.postgresql.org/docs/current/sql-notify.html */
-const LONGEST_PAYLOAD = 7_500
+const MAX_PAYLOAD_BYTES = 7_500
 
 /** Splits `notifications` into payloads. A single notification that is too long becomes `missed`. */
 export function toPayloads(
@@ -188,7 +188,7 @@ export function toPayloads(
     items = []
     bytes = 0
   }
-  const room = LONGEST_PAYLOAD - Buffer.byteLength(origin) - 30
+  const room = MAX_PAYLOAD_BYTES - Buffer.byteLength(origin) - 30
   for (const notification of notifications) {
     const item = JSON.stringify(notification)
     const isLong = Buffer.byteLength(item) > room

@@ -65,7 +65,7 @@ const MAX_CONNECTIONS = 262_143
 const MAX_INTEGER = 2_147_483_647
 
 /** Maximum length of an identifier in Postgres, in bytes. */
-const LONGEST_NAME = 63
+const MAX_NAME_LENGTH = 63
 
 /** @throws {RangeError} naming every option that is out of range. */
 export function resolvePostgresRunStorageOptions(
@@ -109,9 +109,12 @@ function findNumberProblems(
 
 function findSchemaProblems(schema: string): readonly string[] {
   const bytes = new TextEncoder().encode(schema).length
-  return bytes >= 1 && bytes <= LONGEST_NAME && !schema.startsWith('pg_') && !schema.includes('\0')
+  return bytes >= 1 &&
+    bytes <= MAX_NAME_LENGTH &&
+    !schema.startsWith('pg_') &&
+    !schema.includes('\0')
     ? []
-    : [`schema must be a name of 1 to ${LONGEST_NAME} bytes that does not start with "pg_"`]
+    : [`schema must be a name of 1 to ${MAX_NAME_LENGTH} bytes that does not start with "pg_"`]
 }
 
 /** Finds invalid URLs. The problems do not show the values, because they contain passwords. */

@@ -15,7 +15,7 @@ import type { Database, PostgresRow } from './database.ts'
 import type { RunStep } from '@tutti/ensemble'
 
 /** The greatest sequence number that its column can hold. */
-const MOST_SEQ = 2 ** 31 - 1
+const MAX_SEQ = 2 ** 31 - 1
 
 /** Maximum size of the steps of a run that are read together with those of other runs, in bytes. */
 const SMALL_BYTES = 64 * 1024
@@ -49,7 +49,7 @@ export class StepReader {
       // Steps of earlier versions have no sequence number.
       const ofRun = `FROM ${schema}.steps JOIN ${schema}.runs ON runs.id = run
         WHERE run_id = $1 AND coalesce(seq, 0) <= $2`
-      const values = [toColumn(runId), upTo ?? MOST_SEQ]
+      const values = [toColumn(runId), upTo ?? MAX_SEQ]
       if (maxBytes !== Infinity) {
         const [sum] = await session.query(
           `SELECT sum(coalesce(bytes, octet_length(data))) AS bytes ${ofRun}`,

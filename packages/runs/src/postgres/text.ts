@@ -15,12 +15,12 @@ export function fromColumn(column: string): string {
 }
 
 /** Maximum length of an indexed text; longer ones are hashed. Postgres accepts 2700 bytes. */
-const LONGEST_INDEXED = 500
+const MAX_INDEXED_LENGTH = 500
 
 /** Converts a text to the value of an index that is only used for equality. */
 export function toIndex(text: string): string {
   const column = toColumn(text)
-  if (column.length <= LONGEST_INDEXED) return column
+  if (column.length <= MAX_INDEXED_LENGTH) return column
   return `sha256:${createHash('sha256').update(column).digest('hex')}`
 }
 

@@ -82,8 +82,8 @@ export class PostgresThreadStore implements ThreadStore {
     const order = after === undefined ? 'DESC' : 'ASC'
     const rows = await this.#requests.query(runsSql(this.#requests.schema, order), [
       toColumn(threadId),
-      Math.min(clampCount(before ?? Infinity), MOST_INTEGER),
-      Math.min(clampCount(after ?? 0), MOST_INTEGER),
+      Math.min(clampCount(before ?? Infinity), MAX_INTEGER),
+      Math.min(clampCount(after ?? 0), MAX_INTEGER),
       clampCount(limit) + 1,
       clampBytes(maxBytes),
     ])
@@ -125,7 +125,7 @@ export class PostgresThreadStore implements ThreadStore {
 }
 
 /** Greatest number of a run in its thread. */
-const MOST_INTEGER = 2_147_483_647
+const MAX_INTEGER = 2_147_483_647
 
 /** Instants in milliseconds since 1970. */
 const INSTANTS = `extract(epoch FROM created_at) * 1000 AS created_ms,

@@ -6,7 +6,7 @@
  * A part of the statement sees the tables as they were when the statement began, without the changes of other parts, and
  * without what was committed while it waited for a lock. The row of a run is the exception: it is read under its lock.
  */
-import { MOST_LOSSES_AFTER_STEP, SETTLED_AFTER_MS } from '../execution/suspects.ts'
+import { MAX_LOSSES_AFTER_STEP, SETTLED_AFTER_MS } from '../execution/suspects.ts'
 import { ALL_RUNS } from './event-log.ts'
 
 type Columns = Readonly<Record<string, string>>
@@ -268,7 +268,7 @@ function changeRunsSql(schema: string): string {
         WHEN NOT fit.has_steps THEN runs.lost_owners
         WHEN runs.state <> 'owned' OR coalesce(runs.claimed_at, '-infinity')
           <= clock_timestamp() - ${SETTLED_AFTER_MS} * interval '1 millisecond' THEN 0
-        ELSE least(runs.lost_owners, ${MOST_LOSSES_AFTER_STEP}) END,
+        ELSE least(runs.lost_owners, ${MAX_LOSSES_AFTER_STEP}) END,
       request = coalesce(fit.request, runs.request),
       owner = CASE fit.state WHEN 'owned' THEN runs.owner END,
       token = CASE WHEN runs.state IN ('ready', 'parked') THEN gen_random_uuid()

@@ -1,7 +1,7 @@
 /** Lists runs of the embedded store, newest first. */
 import { clampCount, clampTime } from '../query-numbers.ts'
 import { LISTED_COLUMNS } from '../record-fields.ts'
-import { MOST_COUNTED } from '../ports/run-store.ts'
+import { MAX_COUNTED } from '../ports/run-store.ts'
 import { normalizeForSearch } from '../search-text.ts'
 import { prepareRows } from './prepare-rows.ts'
 import { readListedRun } from './rows.ts'
@@ -42,8 +42,8 @@ export function prepareRunLister(database: DatabaseSync): (query: RunQuery) => R
           })
     return {
       runs: rows.map(readListedRun),
-      total: Math.min(found, MOST_COUNTED),
-      isCapped: found > MOST_COUNTED,
+      total: Math.min(found, MAX_COUNTED),
+      isCapped: found > MAX_COUNTED,
     }
   }
 }
@@ -79,7 +79,7 @@ export function prepareChangedRunLister(
 }
 
 function countSql(where: string): string {
-  return `SELECT count(*) AS total FROM (SELECT 1 FROM runs WHERE ${where} LIMIT ${MOST_COUNTED + 1})`
+  return `SELECT count(*) AS total FROM (SELECT 1 FROM runs WHERE ${where} LIMIT ${MAX_COUNTED + 1})`
 }
 
 /**
@@ -202,6 +202,6 @@ const CHANGED_SQL = `
     WHERE $afterTime IS NULL OR (changed_at, run_id) < ($afterTime, $afterId)
     ORDER BY changed_at DESC, run_id DESC LIMIT $limit
   )
-  SELECT total, page.* FROM (SELECT min(count(*), ${MOST_COUNTED}) AS total FROM matching)
+  SELECT total, page.* FROM (SELECT min(count(*), ${MAX_COUNTED}) AS total FROM matching)
     LEFT JOIN page ON true
   ORDER BY changed_at DESC, run_id DESC`

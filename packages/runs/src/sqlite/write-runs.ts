@@ -1,6 +1,6 @@
 /** Writes to owned and unowned runs. The caller holds a transaction. */
 import { toLoggedEvent } from '../commit/serialize-once.ts'
-import { MOST_LOSSES_AFTER_STEP, SETTLED_AFTER_MS } from '../execution/suspects.ts'
+import { MAX_LOSSES_AFTER_STEP, SETTLED_AFTER_MS } from '../execution/suspects.ts'
 import { prepareEventAppender, type Addition, type Appended } from './append-events.ts'
 import { NEW_TOKEN, type QueueState } from './run-rows.ts'
 
@@ -87,7 +87,7 @@ export function prepareRunWriter({
 
 /** Losses of owners are forgotten when the run has made a step long after its claim, and otherwise limited. */
 const FORGIVE_LOSSES = `lost_owners = CASE WHEN coalesce(claimed_at, 0) <= ? THEN 0
-  ELSE min(lost_owners, ${MOST_LOSSES_AFTER_STEP}) END`
+  ELSE min(lost_owners, ${MAX_LOSSES_AFTER_STEP}) END`
 
 function toOutcome({
   events,

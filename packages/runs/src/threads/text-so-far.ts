@@ -4,7 +4,7 @@ import type { StoredEventLog } from '../ports/event-log.ts'
 import type { ThreadRunRecord } from '../thread-record.ts'
 
 /** Number of events at the end of a run that are searched for its text so far. */
-const MOST_LATE_EVENTS = 2_000
+const MAX_LATE_EVENTS = 2_000
 
 /** Size of those events after which no further one is read, in bytes. */
 const LATE_EVENTS_BYTES = 2_000_000
@@ -26,8 +26,8 @@ export async function readTextSoFar(
 ): Promise<string | undefined> {
   const page = await log.read({
     runId,
-    from: Math.max(0, lastSeq + 1 - MOST_LATE_EVENTS),
-    limit: MOST_LATE_EVENTS,
+    from: Math.max(0, lastSeq + 1 - MAX_LATE_EVENTS),
+    limit: MAX_LATE_EVENTS,
     maxBytes: LATE_EVENTS_BYTES,
     types: TEXT_EVENTS,
   })

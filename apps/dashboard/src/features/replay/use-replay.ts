@@ -12,7 +12,7 @@ import {
 import type { FollowedLog } from '../../api/run-log.ts'
 
 /** Maximum length of a frame, in milliseconds. Longer ones come from a hidden page, during which the clock is paused. */
-const LONGEST_FRAME_MS = 250
+const MAX_FRAME_MS = 250
 
 /** The controls of a replay. */
 export interface Replay {
@@ -58,7 +58,7 @@ export function useReplay(
     if (!isPlaying) return undefined
     let last = performance.now()
     const step = (now: number): void => {
-      onFrame(Math.min(LONGEST_FRAME_MS, Math.max(0, now - last)))
+      onFrame(Math.min(MAX_FRAME_MS, Math.max(0, now - last)))
       last = now
       frame = requestAnimationFrame(step)
     }

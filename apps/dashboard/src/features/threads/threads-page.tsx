@@ -21,11 +21,11 @@ import styles from './threads.module.css'
 import type { Thread } from '@tutti/protocol'
 
 /** Maximum number of threads that are shown. */
-const MOST_SHOWN = 500
+const MAX_SHOWN = 500
 
 /** The page; `threadId` is the chosen thread. */
 export function ThreadsPage({ threadId }: { readonly threadId: string | undefined }) {
-  const { data, error, refresh } = useThreads({ limit: MOST_SHOWN })
+  const { data, error, refresh } = useThreads({ limit: MAX_SHOWN })
   return (
     <div className={cx(styles['page'], threadId !== undefined && styles['chosen'])}>
       <nav className={styles['side']} aria-label="Choose a thread">

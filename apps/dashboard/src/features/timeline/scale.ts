@@ -53,11 +53,11 @@ export function limitScale(wanted: number, sheet: Sheet, widthPx: number): numbe
 /** Share of the view that a block fills after it is opened. */
 const OPENED = 0.6
 /** Zoom factor for a block that already fills the view. */
-const LEAST_OPENING = 2
+const MIN_OPENING = 2
 
 /** Returns the zoom factor that opens a block of a width; always greater than 1. */
 export function computeOpeningFactor(widthPx: number, viewPx: number): number {
-  return Math.max(LEAST_OPENING, (viewPx * OPENED) / Math.max(1, widthPx))
+  return Math.max(MIN_OPENING, (viewPx * OPENED) / Math.max(1, widthPx))
 }
 
 /** The rendered part of a sheet and its scale. */

@@ -37,7 +37,7 @@ const ARTICLE_LIMIT_MS = 1000
 const MAX_PIECES = 40_000
 
 /** Minimum number of characters of an article; below that, Readability returns the element with the most text. */
-const LEAST_ARTICLE = 500
+const MIN_ARTICLE_LENGTH = 500
 
 const OMITTED: ReadonlySet<string> = new Set([...UNREADABLE, ...AROUND_THE_PAGE])
 
@@ -53,10 +53,10 @@ export async function readHtml(html: string, options: ReadHtmlOptions = {}): Pro
     survey.pieces <= MAX_PIECES
       ? runWithin(articleLimitMs, () => {
           const { document: page } = parseHTML(addBody(html))
-          return new Readability(page, { charThreshold: LEAST_ARTICLE }).parse()
+          return new Readability(page, { charThreshold: MIN_ARTICLE_LENGTH }).parse()
         })
       : undefined
-  const isFound = (article?.length ?? 0) >= LEAST_ARTICLE
+  const isFound = (article?.length ?? 0) >= MIN_ARTICLE_LENGTH
   const text = (part: string, leaveOut: ReadonlySet<string>): string =>
     extractText(part, { leaveOut, ...links })
   const title = article?.title?.trim() || survey.title

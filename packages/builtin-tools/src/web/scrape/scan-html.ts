@@ -19,7 +19,7 @@ export type HtmlAttributes = Readonly<Partial<Record<'hidden' | 'href' | 'style'
 /** Maximum number of characters of an attribute value. */
 const MAX_VALUE = 1_000
 
-const LONGEST_NAME = 'hidden'.length
+const MAX_NAME_LENGTH = 'hidden'.length
 
 /** Scans `html`. Comments, doctypes and unclosed tags are omitted. */
 export function scanHtml(html: string, reader: HtmlReader): void {
@@ -82,7 +82,7 @@ function readKnownAttribute(
   start: number,
   end: number,
 ): keyof HtmlAttributes | undefined {
-  if (end - start > LONGEST_NAME) return undefined
+  if (end - start > MAX_NAME_LENGTH) return undefined
   const name = html.slice(start, end).toLowerCase()
   return name === 'hidden' || name === 'href' || name === 'style' ? name : undefined
 }

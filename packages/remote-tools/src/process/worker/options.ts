@@ -45,7 +45,7 @@ const DEFAULT_IDLE_TIMEOUT_MS = 60_000
 const DEFAULT_MAX_RESTARTS = 5
 
 /** Maximum delay of Node's timers, in milliseconds; longer ones fire immediately. */
-const LONGEST_TIMER_MS = 2_147_483_647
+const MAX_TIMER_MS = 2_147_483_647
 
 /** Fills in the defaults of valid options. */
 export function resolveWorkerOptions(options: WorkerOptions = {}): ResolvedWorkerOptions {
@@ -75,10 +75,10 @@ export function findWorkerProblems(options: WorkerOptions): readonly string[] {
           `worker.${name} must be an integer >= ${least} or Infinity, got ${bound}`,
       ),
     ...Object.entries({ idleTimeoutMs, startTimeoutMs })
-      .filter(([, time]) => !(time > 0 && (time <= LONGEST_TIMER_MS || time === Infinity)))
+      .filter(([, time]) => !(time > 0 && (time <= MAX_TIMER_MS || time === Infinity)))
       .map(
         ([name, time]) =>
-          `worker.${name} must be > 0 and <= ${LONGEST_TIMER_MS}, or Infinity, got ${time}`,
+          `worker.${name} must be > 0 and <= ${MAX_TIMER_MS}, or Infinity, got ${time}`,
       ),
   ]
 }
