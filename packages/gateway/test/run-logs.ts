@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 
 import { defineTool, Type } from '@tutti/core'
 import {
+  agent,
   ensemble,
   task,
   type ChatModel,
@@ -173,6 +174,52 @@ const STORIES: Readonly<Record<string, () => Story>> = {
     ...completed('DRAFT', team({ draft: ['DRAFT'], answer: ['ANSWER'] }, { beforeReview: true })),
     options: { reviewer: scriptedReviewer(['CONTINUE', 'EXIT_EARLY']) },
   }),
+  'an answer that is cut and accepted': () =>
+    completed(
+      'ANS',
+      team(
+        { answer: [{ text: 'ANS', finishReason: 'length' }] },
+        { onUnfinished: { length: 'accept' } },
+      ),
+    ),
+  'an answer that is cut and continued': () =>
+    completed(
+      'ANSWER',
+      team(
+        { answer: [{ text: 'ANS', finishReason: 'length' }, 'WER'] },
+        { onUnfinished: { length: 'continue' } },
+      ),
+    ),
+  'an answer that is cut and refused': () => ({
+    processes: [
+      team(
+        { answer: [{ text: 'ANS', finishReason: 'length' }] },
+        { onUnfinished: { length: 'fail' } },
+      ),
+    ],
+    status: 'FAILED',
+  }),
+  'a manager who delegates': () =>
+    completed(
+      'ANSWER',
+      ensemble({
+        name: 'team',
+        workflow: 'HIERARCHICAL',
+        model: scriptedModel(({ messages, tools }) => {
+          if (tools.every(({ name }) => name !== 'delegate_task')) return 'DRAFT'
+          if (messages.some(({ role }) => role === 'tool')) return 'ANSWER'
+          const work = { agentRole: 'Writer', taskDescription: 'Do draft' }
+          return { toolCalls: [{ name: 'delegate_task', arguments: work }] }
+        }),
+        tasks: [
+          task({
+            name: 'draft',
+            description: 'Do draft',
+            agent: agent({ role: 'Writer', goal: 'Write' }),
+          }),
+        ],
+      }),
+    ),
   'a failed model call': () => ({
     processes: [team({ draft: ['DRAFT'], answer: [new Error('Out of tune')] })],
     status: 'FAILED',
