@@ -44,7 +44,7 @@ async function advanceUntil(clock: FakeClock, happened: Promise<unknown>): Promi
 }
 
 /** Returns the cost in US dollars; NaN if unknown. */
-function readCost(result: RunEventOf<'run_result'> | undefined): number {
+function readRunCost(result: RunEventOf<'run_result'> | undefined): number {
   const { inputCost = NaN, outputCost = NaN } = result?.metrics?.costEstimate ?? {}
   return inputCost + outputCost
 }
@@ -68,9 +68,9 @@ describe.each(CASES)('two levels of servers, the lower over $wire, $mode', ({ wi
     // Two model calls on the first server, two on the second, one on the third.
     const calls = carries.usage ? 5 : 4
     expect(result.metrics?.totalTokens).toBe(calls * CALL.tokens)
-    expect(readCost(result)).toBeCloseTo(calls * CALL.costUsd)
+    expect(readRunCost(result)).toBeCloseTo(calls * CALL.costUsd)
     const { deep } = await readLowerResults(servers)
-    expect(readCost(deep)).toBeCloseTo(CALL.costUsd)
+    expect(readRunCost(deep)).toBeCloseTo(CALL.costUsd)
   })
 
   test('a cancel at the top stops the tool at the bottom and cancels all three runs', async () => {
@@ -170,7 +170,7 @@ describe.each(CASES)('two levels of servers, the lower over $wire, $mode', ({ wi
     // A wire that does not carry limits does not report usage either.
     const status = carries.limits ? 'FAILED' : 'COMPLETED'
     expect([top, middle, deep].map((end) => end?.status)).toEqual([status, status, status])
-    if (carries.limits) expect(readCost(deep)).toBeCloseTo(2 * CALL.costUsd)
+    if (carries.limits) expect(readRunCost(deep)).toBeCloseTo(2 * CALL.costUsd)
   })
 })
 

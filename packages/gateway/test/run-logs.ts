@@ -235,7 +235,7 @@ const STORIES: Readonly<Record<string, () => Story>> = {
   }),
 }
 
-/** What happens in each log. */
+/** Names of the logs: what happens in them. */
 export const STORY_NAMES: readonly string[] = Object.keys(STORIES)
 
 /** Executes a run in which this happens. */

@@ -20,7 +20,7 @@ import { readLog, STORY_NAMES } from './run-logs.ts'
 
 import type { ChatMetadata } from '../src/ai-sdk/wire.ts'
 
-/** What a reader finds in a log. */
+/** Findings of a reader in a log. */
 interface Found {
   /** Whether it completed; absent for a cut answer of a protocol in which that is an end like others. */
   readonly isCompleted?: boolean

@@ -145,7 +145,7 @@ export { addAmounts, MAX_AMOUNT, readCostUsd, readTokenCount } from './amounts.t
 export {
   addEventUsage,
   NO_RUN_USAGE,
-  readCost,
+  readRunCost,
   readEventUsage,
   USAGE_EVENTS,
   type EventUsage,

@@ -115,6 +115,6 @@ export function addEventUsage(usage: RunUsage, event: RunEvent): RunUsage {
 }
 
 /** Returns the cost of a run in US dollars; undefined when not known. */
-export function readCost({ knownCostUsd = 0, hasUnknownCost }: RunUsage): number | undefined {
+export function readRunCost({ knownCostUsd = 0, hasUnknownCost }: RunUsage): number | undefined {
   return hasUnknownCost ? undefined : knownCostUsd
 }

@@ -416,6 +416,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'EnsembleStarted.totalTasks': 'Number of planned tasks.',
   'EnsembleStarted.ensemble': 'Name of the ensemble.',
   'EnsembleStarted.tasks': 'Planned tasks, in order.',
+  'EnsembleStarted.outputTask': 'Name of the planned task whose output is that of the run.',
   ErrorBody: 'Body of every response with a status of 400 or above.',
   'ErrorBody.message':
     'Readable description: what was refused and why, with the expected and the given value.',
@@ -1037,6 +1038,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   RunResultEvent: 'The final event of a run.',
   'RunResultEvent.runId': 'Id of the run.',
   'RunResultEvent.outputs': 'Outputs of the tasks that completed.',
+  'RunResultEvent.outputTask':
+    'Name of the task in `outputs` whose output is that of the run; present with COMPLETED if a task completed. It differs from that of `ensemble_started` when a reviewer ended the run before that task.',
   'RunResultEvent.durationMs': 'Duration of the run in milliseconds.',
   'RunResultEvent.error': 'Reason of the failure; absent unless the run failed.',
   'RunResultEvent.code': 'Failure code, as open text; present with `error`.',
@@ -1047,6 +1050,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunResumed.completedTasks': 'Names of the tasks that are completed and will not run again.',
   'RunResumed.addedTasks':
     'Tasks that the code of the process adds to the plan; absent when there are none. Tasks that it no longer has follow as `task_skipped`.',
+  'RunResumed.outputTask':
+    'Name of the task whose output is that of the run from now on: the code of the process may have another one.',
   RunReviewBody: 'Defaults for the reviews of a run.',
   'RunReviewBody.timeoutMs':
     'Time limit for the reviewer in milliseconds, up to 100 years; 0 means no limit.',

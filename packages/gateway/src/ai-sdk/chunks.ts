@@ -24,7 +24,7 @@ import {
   readRunOutput,
   addEventUsage,
   NO_RUN_USAGE,
-  readCost,
+  readRunCost,
   type RunUsage,
 } from '@tutti/protocol'
 
@@ -403,7 +403,7 @@ export class ChatChunks {
   #metadata(status: string): ChatMetadata {
     const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = this.#usage
     const totalTokens = inputTokens + outputTokens
-    const costUsd = readCost(this.#usage)
+    const costUsd = readRunCost(this.#usage)
     return {
       runId: this.#runId,
       status,

@@ -1,13 +1,13 @@
 /** Pure: formats the usage of a run as the usage extension does. */
-import { readCost, USAGE_EXTENSION, type RunUsage } from '@tutti/protocol'
+import { readRunCost, USAGE_EXTENSION, type RunUsage } from '@tutti/protocol'
 
 /** Returns metadata with the usage so far and, if `before` is given, the cost since then. */
 export function toUsageMetadata(
   now: RunUsage,
   before?: RunUsage,
 ): Readonly<Record<string, unknown>> {
-  const total = readCost(now)
-  const earlier = before === undefined ? undefined : readCost(before)
+  const total = readRunCost(now)
+  const earlier = before === undefined ? undefined : readRunCost(before)
   return {
     [USAGE_EXTENSION]: {
       total_tokens: now.tokens,

@@ -88,7 +88,7 @@ export function readTaskRecord(row: SqliteRow): TaskRecord {
     ...addTokens([readTokens(columns, 'earlier_'), readTokens(columns, '')]),
     toolCallCount:
       (columns.count('earlier_tool_call_count') ?? 0) + (columns.count('tool_call_count') ?? 0),
-    ...readCost(columns),
+    ...readRunCost(columns),
     ...field('output', columns.text('output', parse)),
     ...readOutputOmitted(row),
     ...field('error', columns.text('error', parse)),
@@ -154,7 +154,7 @@ function readFinishReason({ finish_reason: reason }: SqliteRow): Pick<TaskRecord
   return typeof reason === 'string' ? { finishReason: reason as FinishReason } : {}
 }
 
-function readCost(columns: ColumnReader): { readonly costUsd?: number } {
+function readRunCost(columns: ColumnReader): { readonly costUsd?: number } {
   const [earlier, cost] = [columns.amount('earlier_cost_usd'), columns.amount('cost_usd')]
   return earlier === undefined || cost === undefined ? {} : { costUsd: earlier + cost }
 }

@@ -60,7 +60,7 @@ export function testStorage(
   })
 }
 
-/** Tables with data of their own; others are emptied with the runs. */
+/** Tables to empty; the others are emptied with the runs. */
 const TABLES = [
   'runs',
   'threads',
