@@ -114,7 +114,7 @@ describe('commands over a connection', () => {
       code: 'INVALID_MODEL',
     })
     await expect(runs.inject(runId, 'x', { target: 'nobody', over })).rejects.toMatchObject({
-      code: 'REFUSED',
+      code: 'BAD_REQUEST',
     })
     expect(await runs.cancel(runId, { mode: 'abort', over })).toEqual({
       runId,

@@ -1,43 +1,20 @@
 /**
- * Commands to runs: their bodies, their replies and how they are sent. A command has the body of its REST route,
- * whether it is sent as a request or over an open WebSocket.
+ * Commands to runs, and how they are sent. A command has the body of its REST route, whether it is sent as a request or
+ * over an open WebSocket. All are derived from the protocol's table of commands.
  */
 import {
+  commandEntry,
+  commandPath,
   decode,
-  ROUTES,
-  routePath,
-  type CancelBody,
-  type InjectBody,
-  type ReviewDecisionBody,
+  type CommandBody,
+  type CommandResponse,
   type RunCommandKind,
-  type SwitchModelBody,
 } from '@tutti/protocol'
 
 import { exchange, type CallOptions } from './http/exchange.ts'
 import { decodeAnswer } from './http/read-answer.ts'
 
-import type { AnswerSchema, AnswerValue } from './http/call-route.ts'
-import type { RouteRequest } from './http/send.ts'
 import type { ResolvedClientOptions } from './options.ts'
-
-/** Kind of command → its body. */
-export interface CommandBodies {
-  readonly cancel: CancelBody | undefined
-  readonly switch_model: SwitchModelBody
-  readonly inject: InjectBody
-  readonly decide: ReviewDecisionBody
-}
-
-/** Kind of command → the schema of its reply, over HTTP and WebSocket alike. */
-export const COMMAND_REPLIES = {
-  cancel: ROUTES.cancelRun.response,
-  switch_model: ROUTES.switchModel.response,
-  inject: ROUTES.injectDirective.response,
-  decide: ROUTES.decideReview.response,
-} as const satisfies Readonly<Record<RunCommandKind, AnswerSchema>>
-
-/** Reply to a command. */
-export type CommandReply<K extends RunCommandKind> = AnswerValue<(typeof COMMAND_REPLIES)[K]>
 
 /** A body whose fields may be undefined; JSON omits those. */
 export type Loose<T> = { readonly [K in keyof T]: T[K] | undefined }
@@ -47,20 +24,21 @@ export interface CommandRequest<K extends RunCommandKind = RunCommandKind> {
   readonly kind: K
   /** Id of the run; for `decide`, id of the review. */
   readonly target: string
-  readonly body: Loose<CommandBodies[K]>
+  /** Undefined for no body, if all of its fields are optional. */
+  readonly body: Loose<CommandBody<K>> | ({} extends CommandBody<K> ? undefined : never)
 }
 
-/** Sends commands to the server. A `TuttiConnection` is one. */
+/** Sends commands to the server. A `TuttiClient` and a `TuttiConnection` are such senders. */
 export interface CommandSender {
   /**
-   * Sends a command and resolves with its reply.
+   * Sends a command and resolves with its response, the same over HTTP and WebSocket.
    *
    * @throws {TuttiClientError} with a code of the server or of `LOCAL_ERROR_CODES`.
    */
   send<K extends RunCommandKind>(
     command: CommandRequest<K>,
     options?: CallOptions,
-  ): Promise<CommandReply<K>>
+  ): Promise<CommandResponse<K>>
 }
 
 /** Settings of a command. */
@@ -69,30 +47,19 @@ export interface CommandOptions extends CallOptions {
   readonly over?: CommandSender | undefined
 }
 
-type RequestLine = Pick<RouteRequest, 'method' | 'path'>
-
-const REQUESTS: Readonly<Record<RunCommandKind, (target: string) => RequestLine>> = {
-  cancel: (runId) => ({ ...ROUTES.cancelRun, path: routePath('cancelRun', { runId }) }),
-  switch_model: (runId) => ({ ...ROUTES.switchModel, path: routePath('switchModel', { runId }) }),
-  inject: (runId) => ({
-    ...ROUTES.injectDirective,
-    path: routePath('injectDirective', { runId }),
-  }),
-  decide: (reviewId) => ({ ...ROUTES.decideReview, path: routePath('decideReview', { reviewId }) }),
-}
-
 /** Returns the command sender of a client: over the connection in `over`, otherwise as a request. */
 export function commandSender(
   settings: ResolvedClientOptions,
 ): <K extends RunCommandKind>(
   command: CommandRequest<K>,
   options?: CommandOptions,
-) => Promise<CommandReply<K>> {
+) => Promise<CommandResponse<K>> {
   return async (command, { over, ...options } = {}) => {
     if (over !== undefined) return over.send(command, options)
     const { kind, target, body } = command
-    const { method, path } = REQUESTS[kind](target)
+    const { method, response } = commandEntry(kind).route
+    const path = commandPath(kind, target)
     const answer = await exchange(settings, { ...options, method, path, body })
-    return decodeAnswer(answer, (value) => decode(COMMAND_REPLIES[kind], value))
+    return decodeAnswer(answer, (value) => decode(response, value))
   }
 }

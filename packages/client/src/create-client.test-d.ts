@@ -57,6 +57,16 @@ it('answers have the types of the protocol', () => {
   expectTypeOf(client.status).returns.resolves.toEqualTypeOf<ServerStatus>()
 })
 
+it('commands have the bodies and responses of their routes', () => {
+  const cancel = { kind: 'cancel', target: 'run-1', body: undefined } as const
+  expectTypeOf(client.send(cancel)).resolves.toEqualTypeOf<CancelAccepted>()
+  expectTypeOf(client.connect().send(cancel)).resolves.toEqualTypeOf<CancelAccepted>()
+  // @ts-expect-error a decision has a body
+  void client.send({ kind: 'decide', target: 'review-1', body: undefined })
+  // @ts-expect-error no such mode
+  void client.send({ kind: 'cancel', target: 'run-1', body: { mode: 'gently' } })
+})
+
 it('a list accepts one status, or several separated by commas', () => {
   const [first, rest]: [RunStatus, readonly RunStatus[]] = ['RUNNING', ['FAILED']]
   void client.runs.list({ status: 'RUNNING', ensemble: 'band', q: 'bach' })

@@ -1,5 +1,6 @@
 /** Creates clients. */
 import { resolveClientOptions, type ClientOptions } from './options.ts'
+import { commandSender, type CommandSender } from './commands.ts'
 import { createBuildsClient, type BuildsClient } from './builds-client.ts'
 import { createReviewsClient, type ReviewsClient } from './reviews-client.ts'
 import { createRunsClient } from './runs/runs-client.ts'
@@ -13,7 +14,7 @@ import type { RunsClient } from './runs/runs-types.ts'
 import type { ConnectOptions, TuttiConnection } from './socket/connection-types.ts'
 
 /** Client of one Tutti server. It holds no connections except for open event streams and WebSockets. */
-export interface TuttiClient extends ServerClient {
+export interface TuttiClient extends ServerClient, CommandSender {
   readonly runs: RunsClient
   readonly builds: BuildsClient
   readonly threads: ThreadsClient
@@ -44,6 +45,7 @@ export function createClient(options: ClientOptions): TuttiClient {
     reviews: createReviewsClient(settings),
     tools: createToolsClient(settings),
     workspace: createWorkspaceClient(settings),
+    send: commandSender(settings),
     connect: (connectOptions) => connect(settings, connectOptions),
   }
 }

@@ -18,10 +18,6 @@ export const LOCAL_ERROR_CODES = {
     retryable: false,
     meaning: 'The caller aborted the call, or closed the connection',
   },
-  REFUSED: {
-    retryable: false,
-    meaning: 'The server rejected a message; the error message gives the reason',
-  },
   SLOW_READER: {
     retryable: true,
     meaning:

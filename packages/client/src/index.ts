@@ -39,13 +39,7 @@ export type { ConnectionState } from './events/connection-state.ts'
 export type { LoggedRunEvent, RunCommandKind, RunEvent } from '@tutti/protocol'
 
 // To send commands another way
-export type {
-  CommandRequest,
-  CommandBodies,
-  CommandOptions,
-  CommandReply,
-  CommandSender,
-} from './commands.ts'
+export type { CommandOptions, CommandRequest, CommandSender } from './commands.ts'
 
 // To talk over a WebSocket
 export type {

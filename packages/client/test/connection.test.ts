@@ -69,7 +69,7 @@ function decidedEvent(decision: ReviewDecisionKind): Readonly<Record<string, unk
 /** Sends the greeting, and confirms the subscription of the client. */
 function begin(socket: FakeSocket): void {
   socket.greet()
-  socket.say(SUBSCRIBED)
+  socket.answer(SUBSCRIBED)
 }
 
 async function collect(events: AsyncIterable<LoggedRunEvent>): Promise<LoggedRunEvent[]> {
@@ -150,7 +150,7 @@ describe('a socket', () => {
 })
 
 describe('a command over a connection', () => {
-  it('[CLIENT-P1] waits for the previous one, and receives only its own reply', async () => {
+  it('[CLIENT-P1] receives the reply or the error with its id, in any order', async () => {
     const { client, sockets, connection } = connected()
     const socket = await sockets.socket(0)
     begin(socket)
@@ -158,52 +158,73 @@ describe('a command over a connection', () => {
     const second = client.runs.inject('run-1', 'Louder', { target: 'violin', over: connection })
     await settle()
     expect(socket.sent.slice(1)).toEqual([
-      { type: 'run_control', runId: 'run-1', action: 'cancel', mode: 'abort' },
+      {
+        type: 'command',
+        requestId: '2',
+        command: 'cancel',
+        target: 'run-1',
+        body: { mode: 'abort' },
+      },
+      {
+        type: 'command',
+        requestId: '3',
+        command: 'inject',
+        target: 'run-1',
+        body: { content: 'Louder', target: 'violin' },
+      },
     ])
-    socket.say({ type: 'error', error: 'INTERNAL', message: 'Oops', requestId: 'log-9' })
-    await expect(first).rejects.toMatchObject({ code: 'INTERNAL', requestId: 'log-9' })
-    expect(socket.sent.at(-1)).toEqual({
-      type: 'directive',
-      runId: 'run-1',
-      to: 'violin',
-      content: 'Louder',
-    })
-    socket.say({ type: 'directive_ack', directiveId: 'd-1', status: 'accepted' })
-    expect(await second).toEqual({ directiveId: 'd-1', status: 'ACTIVE' })
+    const response = { directiveId: 'd-1', status: 'ACTIVE' }
+    socket.say({ type: 'command_ack', requestId: '3', command: 'inject', response })
+    expect(await second).toEqual(response)
+    const problems = [{ path: '/body/mode', message: 'is wrong' }]
+    const refusal = { error: 'BAD_REQUEST', message: 'Oops', problems }
+    socket.say({ type: 'error', ...refusal, requestId: '2' })
+    await expect(first).rejects.toMatchObject({ code: 'BAD_REQUEST', problems })
     await connection.close()
   })
 
-  it('returns the same reply as REST', async () => {
+  it('[CLIENT-P1] is not answered by acknowledgements, events and errors without its id', async () => {
     const { client, sockets, connection } = connected()
     const over = connection
     const socket = await sockets.socket(0)
     begin(socket)
     const switched = client.runs.switchModel('run-1', { tier: 'primary' }, { over })
-    await settle()
-    const control = { type: 'run_control_ack', runId: 'run-1', status: 'APPLIED' } as const
-    socket.say({ ...control, action: 'cancel', status: 'CANCELLING' })
-    socket.say({ ...control, action: 'switch_model', model: 'large', tier: 'PRIMARY' })
-    expect(await switched).toEqual({
-      runId: 'run-1',
-      status: 'APPLIED',
-      model: 'large',
-      tier: 'PRIMARY',
-    })
     const decided = client.reviews.decide('v-1', { decision: 'CONTINUE' }, { over })
     await settle()
-    const applied = {
-      reviewId: 'v-1',
-      decision: 'CONTINUE',
-      status: 'APPLIED',
-      waitsForBuild: 'v1',
-    }
-    socket.say({ type: 'review_decision_ack', ...applied, reviewId: 'v-2' })
-    socket.say({ type: 'review_decision_ack', ...applied })
-    expect(await decided).toEqual(applied)
+    const applied = { runId: 'run-1', status: 'APPLIED', model: 'other' } as const
+    socket.say({ type: 'run_control_ack', action: 'switch_model', ...applied })
+    socket.say({
+      type: 'command_ack',
+      requestId: 'mine',
+      command: 'switch_model',
+      response: applied,
+    })
+    socket.say(decidedEvent('CONTINUE'))
+    socket.say({ type: 'error', error: 'REVIEW_RESOLVED', message: 'Too late' })
+    const response = { ...applied, model: 'large', tier: 'PRIMARY' }
+    socket.answer({ type: 'command_ack', command: 'switch_model', response })
+    expect(await switched).toEqual(response)
+    socket.answer({ type: 'error', error: 'REVIEW_RESOLVED', message: 'Too late' })
+    await expect(decided).rejects.toMatchObject({ code: 'REVIEW_RESOLVED' })
     await connection.close()
   })
 
-  it('is sent only after earlier subscriptions are confirmed', async () => {
+  it('fails with BAD_RESPONSE for a reply of another command', async () => {
+    const { client, sockets, connection } = connected()
+    const socket = await sockets.socket(0)
+    begin(socket)
+    const cancelled = client.runs.cancel('run-1', { over: connection })
+    await settle()
+    socket.answer({
+      type: 'command_ack',
+      command: 'inject',
+      response: { directiveId: 'd-1', status: 'ACTIVE' },
+    })
+    await expect(cancelled).rejects.toMatchObject({ code: 'BAD_RESPONSE' })
+    await connection.close()
+  })
+
+  it('[CLIENT-P4] is sent only after earlier subscriptions are confirmed', async () => {
     const { client, sockets, connection } = connected()
     const socket = await sockets.socket(0)
     socket.greet()
@@ -211,10 +232,10 @@ describe('a command over a connection', () => {
     const asked = client.runs.cancel('run-1', { over: connection }).catch((error: unknown) => error)
     await settle()
     expect(socket.sent.map(({ type }) => type)).toEqual(['subscribe'])
-    socket.say(SUBSCRIBED)
-    socket.say(SUBSCRIBED)
+    socket.answer(SUBSCRIBED)
+    socket.answer(SUBSCRIBED)
     await settle()
-    expect(socket.sent.map(({ type }) => type)).toEqual(['subscribe', 'subscribe', 'run_control'])
+    expect(socket.sent.map(({ type }) => type)).toEqual(['subscribe', 'subscribe', 'command'])
     await connection.close()
     expect(await asked).toMatchObject({ code: 'ABORTED' })
   })
@@ -224,6 +245,9 @@ describe('a command over a connection', () => {
     const socket = await sockets.socket(0)
     begin(socket)
     const sent = client.runs.cancel('run-1', { over: connection })
+    // The second command waits until the subscription is confirmed.
+    await settle()
+    connection.subscribe()
     const unsent = client.runs.inject('run-1', 'Louder', { over: connection })
     const failed = expect(sent).rejects.toMatchObject({ code: 'CONNECTION_FAILED' })
     await settle()
@@ -232,7 +256,7 @@ describe('a command over a connection', () => {
     const next = await sockets.socket(1)
     begin(next)
     await settle()
-    expect(next.sent.map(({ type }) => type)).toEqual(['subscribe', 'directive'])
+    expect(next.sent.map(({ type }) => type)).toEqual(['subscribe', 'command'])
     await connection.close()
     await expect(unsent).rejects.toMatchObject({ code: 'ABORTED' })
   })
@@ -244,33 +268,6 @@ describe('a command over a connection', () => {
     })
     await clock.pass(40_000)
     await failed
-    await connection.close()
-  })
-
-  it('is rejected before it is sent if it does not match its schema', async () => {
-    const { client, sockets, connection } = connected()
-    const socket = await sockets.socket(0)
-    begin(socket)
-    await expect(client.runs.cancel('', { over: connection })).rejects.toMatchObject({
-      code: 'BAD_REQUEST',
-      problems: [{ path: '/runId' }],
-    })
-    await expect(
-      client.reviews.decide('v', { decision: 'EDIT' }, { over: connection }),
-    ).rejects.toMatchObject({ code: 'BAD_REQUEST' })
-    expect(socket.sent.map(({ type }) => type)).toEqual(['subscribe'])
-    await connection.close()
-  })
-
-  it('does not take the decision of another client as its reply', async () => {
-    const { client, sockets, connection } = connected()
-    const socket = await sockets.socket(0)
-    begin(socket)
-    const decided = client.reviews.decide('v-1', { decision: 'CONTINUE' }, { over: connection })
-    await settle()
-    socket.say(decidedEvent('CONTINUE'))
-    socket.say({ type: 'error', error: 'REVIEW_RESOLVED', message: 'Too late' })
-    await expect(decided).rejects.toMatchObject({ code: 'REVIEW_RESOLVED' })
     await connection.close()
   })
 })
@@ -288,8 +285,8 @@ describe('a subscription', () => {
     for (const event of LOG.slice(1)) second.say(event)
     expect(await events).toEqual(LOG)
     expect([first, second].map(({ sent }) => sent[0])).toEqual([
-      { type: 'subscribe', events: [], runId: RUN_ID, from: 0 },
-      { type: 'subscribe', events: [], runId: RUN_ID, from: 2 },
+      { type: 'subscribe', requestId: '1', events: [], runId: RUN_ID, from: 0 },
+      { type: 'subscribe', requestId: '2', events: [], runId: RUN_ID, from: 2 },
     ])
     expect(states[1]).toMatchObject({ status: 'reconnecting', lastEventId: LOG[1]?.id })
     await connection.close()
@@ -329,7 +326,7 @@ describe('a subscription', () => {
     const socket = await sockets.socket(0)
     socket.greet()
     for (const event of LOG.slice(0, 4)) socket.say(event)
-    socket.say(SUBSCRIBED)
+    socket.answer(SUBSCRIBED)
     socket.say(LOG[4] ?? {})
     expect(await events).toEqual([LOG[4]])
     await connection.close()
@@ -345,7 +342,7 @@ describe('a subscription', () => {
     const second = await one.sockets.socket(1)
     second.greet()
     second.say(LOG[4] ?? {})
-    second.say(SUBSCRIBED)
+    second.answer(SUBSCRIBED)
     for (const event of LOG.slice(1)) second.say(event)
     expect(await events).toEqual(LOG)
     expect(one.sockets.all).toHaveLength(2)
@@ -395,7 +392,8 @@ describe('a subscription', () => {
     begin(socket)
     expect(socket.sent[0]).toEqual({
       type: 'subscribe',
-      events: ['token', 'run_result', 'review_decided'],
+      requestId: '1',
+      events: ['token', 'run_result'],
       runId: RUN_ID,
       from: 0,
     })

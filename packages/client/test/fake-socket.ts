@@ -12,6 +12,7 @@ export class FakeSocket implements SocketLike {
   readonly sent: ClientMessage[] = []
   /** Whether the client has closed the socket. */
   isClosed = false
+  #answered = 0
   readonly #listeners = new Map<string, Listener[]>()
 
   constructor(url: string, headers: Readonly<Record<string, string>>) {
@@ -40,6 +41,14 @@ export class FakeSocket implements SocketLike {
   /** Sends a message, or another JSON value. */
   say(message: ServerMessage | Readonly<Record<string, unknown>>): void {
     this.raw(JSON.stringify(message))
+  }
+
+  /** Sends the reply to the first message that has none: `reply` with its id. */
+  answer(reply: Readonly<Record<string, unknown>>): void {
+    const message = this.sent[this.#answered]
+    this.#answered += 1
+    const requestId = message !== undefined && 'requestId' in message ? message.requestId : ''
+    this.say({ ...reply, requestId })
   }
 
   /** Sends data unchanged. */

@@ -7,12 +7,17 @@
 import { apiKey } from '@tutti/control-api'
 import { ensemble, task } from '@tutti/ensemble'
 import { gatewayRoutes } from '@tutti/gateway'
-import { ROUTES, type RouteName, type Scope } from '@tutti/protocol'
+import {
+  CLIENT_MESSAGE_TYPES,
+  ROUTES,
+  type ClientMessage,
+  type RouteName,
+  type Scope,
+} from '@tutti/protocol'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 import { openGateway } from '../../gateway/test/open-gateway.ts'
-import { MESSAGE_SCOPES } from '../src/sockets/answer-message.ts'
 import { openServer, type TestServer } from './open-server.ts'
 
 const SCOPES = [
@@ -270,8 +275,21 @@ const VARIANTS: Readonly<Record<string, Row>> = {
   },
 }
 
+const EDIT = { decision: 'EDIT', revisedOutput: 'x' }
+
+/** Returns the row of a message that answers the call of a client tool. */
+function ofReview(body: (things: Things) => object): Row {
+  return {
+    own: [READ, WRITE],
+    foreign: [READ, CONTROL],
+    unknown: [READ, DECIDE],
+    orElse: CONTROL,
+    bodies: [body],
+  }
+}
+
 /** A message over a WebSocket, which `runs:read` opens. */
-const MESSAGES: Readonly<Record<keyof typeof MESSAGE_SCOPES, Row>> = {
+const MESSAGES: Readonly<Record<ClientMessage['type'], Row>> = {
   ping: needs(READ),
   subscribe: {
     own: [READ],
@@ -309,6 +327,12 @@ const MESSAGES: Readonly<Record<keyof typeof MESSAGE_SCOPES, Row>> = {
     own: [READ, CONTROL],
     bodies: [({ runId }) => ({ type: 'run_migrate', runId, preview: true })],
   },
+  command: {
+    own: [READ, CONTROL],
+    bodies: [
+      ({ runId: target }) => ({ type: 'command', requestId: '1', command: 'cancel', target }),
+    ],
+  },
   run_control: {
     own: [READ, CONTROL],
     bodies: [({ runId }) => ({ type: 'run_control', runId, action: 'cancel' })],
@@ -317,20 +341,7 @@ const MESSAGES: Readonly<Record<keyof typeof MESSAGE_SCOPES, Row>> = {
     own: [READ, CONTROL],
     bodies: [({ runId }) => ({ type: 'directive', runId, content: 'x' })],
   },
-  review_decision: {
-    own: [READ, WRITE],
-    foreign: [READ, CONTROL],
-    unknown: [READ, DECIDE],
-    orElse: CONTROL,
-    bodies: [
-      ({ reviewId }) => ({
-        type: 'review_decision',
-        reviewId,
-        decision: 'EDIT',
-        revisedOutput: 'x',
-      }),
-    ],
-  },
+  review_decision: ofReview(({ reviewId }) => ({ type: 'review_decision', reviewId, ...EDIT })),
   task_request: {
     own: [READ, WRITE],
     bodies: [() => ({ type: 'task_request', requestId: '1', from: 'x', task: 'echo' })],
@@ -339,6 +350,17 @@ const MESSAGES: Readonly<Record<keyof typeof MESSAGE_SCOPES, Row>> = {
     own: [READ, INVOKE],
     bodies: [() => ({ type: 'tool_request', requestId: '1', from: 'x', tool: 'wait' })],
   },
+}
+
+/** Messages whose scopes depend on more than their type. */
+const MESSAGE_VARIANTS: Readonly<Record<string, Row>> = {
+  'command (of a review)': ofReview(({ reviewId: target }) => ({
+    type: 'command',
+    requestId: '1',
+    command: 'decide',
+    target,
+    body: EDIT,
+  })),
 }
 
 await using parts = await openGateway()
@@ -353,7 +375,7 @@ const addressOf = ({ method, path }: { readonly method: string; readonly path: s
 it('every route of every protocol and every message has a row', () => {
   expect(Object.keys(REST).toSorted()).toEqual(Object.keys(ROUTES).toSorted())
   expect(Object.keys(PROTOCOLS).toSorted()).toEqual(GATEWAY.map(addressOf).toSorted())
-  expect(Object.keys(MESSAGES).toSorted()).toEqual(Object.keys(MESSAGE_SCOPES).toSorted())
+  expect(Object.keys(MESSAGES).toSorted()).toEqual(CLIENT_MESSAGE_TYPES.toSorted())
 })
 
 const ROWS: readonly (readonly [string, Row])[] = [
@@ -491,7 +513,7 @@ describe.each(KINDS)('with an id of a run that is %s', (kind) => {
     },
   )
 
-  it.each(Object.entries(MESSAGES))(
+  it.each(Object.entries({ ...MESSAGES, ...MESSAGE_VARIANTS }))(
     'message %s requires its scopes, and no others',
     async (type, row) => {
       for (const [scopes, lacking] of keysOf(row, kind)) {

@@ -33,15 +33,27 @@ export { startTimer, systemClock, type Clock } from './clock.ts'
 
 // To send a command to a run
 export {
-  DirectiveInput,
-  ReviewVerdict,
+  commandEntry,
+  COMMANDS,
+  isCommandEvent,
+  RUN_COMMAND_KINDS,
   RunCommand,
-  RUN_COMMAND_REPLIES,
-} from './schemas/run-command.ts'
-export type { ReplyTo, RunCommandKind, RunCommandOf } from './schemas/run-command.ts'
+} from './commands.ts'
+export type {
+  CommandBody,
+  CommandEntry,
+  CommandEntryOf,
+  CommandEvent,
+  CommandResponse,
+  ReplyTo,
+  RunCommandKind,
+  RunCommandOf,
+} from './commands.ts'
+export { readCommandBody } from './command-body.ts'
+export { DirectiveInput, ReviewVerdict } from './schemas/run-command.ts'
 
 // To serve or call a route
-export { COMMON_ERRORS, routePath, ROUTES } from './routes.ts'
+export { COMMON_ERRORS, commandPath, routePath, ROUTES } from './routes.ts'
 export type { OtherAnswer, Route, RouteName, RouteParams } from './routes.ts'
 
 // To emit, store or follow the events of a run
@@ -289,10 +301,8 @@ export {
 export {
   CLIENT_MESSAGE_TYPES,
   ClientMessage,
-  DirectiveMessage,
+  CommandMessage,
   Ping,
-  ReviewDecision,
-  RunControl,
   RunFork,
   RunMigrate,
   RunReplay,
@@ -300,6 +310,14 @@ export {
   StateQuery,
   Subscribe,
 } from './schemas/messages/client-message.ts'
+export {
+  DirectiveAck,
+  DirectiveMessage,
+  ReviewDecision,
+  ReviewDecisionAck,
+  RunControl,
+  RunControlAck,
+} from './schemas/messages/control-messages.ts'
 export {
   CapabilityQuery,
   DeliverySpec,
@@ -311,18 +329,16 @@ export {
 // To talk over a WebSocket: server to client
 export { SERVER_MESSAGE_TYPES, ServerMessage } from './schemas/messages/server-message.ts'
 export {
-  DirectiveAck,
   Heartbeat,
   Hello,
   IterationSnapshot,
   Pong,
 } from './schemas/messages/connection-messages.ts'
 export {
+  CommandAck,
   ErrorMessage,
   ForkPreviewed,
-  ReviewDecisionAck,
   RunAck,
-  RunControlAck,
   RunMigrateAck,
   StateResponse,
   SubscribeAck,
@@ -380,6 +396,8 @@ export {
   TaskStatus,
   TERMINAL_RUN_STATUSES,
   ToolOutcome,
+  UNFINISHED_RUN_STATUS_LIST,
+  UNFINISHED_RUN_STATUSES,
   Workflow,
 } from './schemas/enums.ts'
 

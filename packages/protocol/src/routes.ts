@@ -5,15 +5,11 @@
  * `errors` of a route lists its specific codes; every route can also answer with `COMMON_ERRORS`.
  */
 import type Type from 'typebox'
+import { COMMANDS, type RunCommandKind } from './commands.ts'
 import type { ErrorCode } from './error-codes.ts'
 import type { Scope } from './schemas/enums.ts'
 import { Capabilities } from './schemas/rest/capabilities.ts'
-import {
-  ListReviewsQuery,
-  ReviewDecisionApplied,
-  ReviewDecisionBody,
-  ReviewList,
-} from './schemas/rest/reviews.ts'
+import { ListReviewsQuery, ReviewList } from './schemas/rest/reviews.ts'
 import { CompareRunsQuery, RunComparison } from './schemas/rest/compare-runs.ts'
 import { ForkPreview, ForkRunBody } from './schemas/rest/fork-run.ts'
 import { ReplayRunBody } from './schemas/rest/replay-run.ts'
@@ -24,16 +20,7 @@ import {
   RunMigrated,
   SetBuildShareBody,
 } from './schemas/rest/builds.ts'
-import {
-  CancelAccepted,
-  CancelBody,
-  CancelRunsBody,
-  InjectAccepted,
-  InjectBody,
-  ModelSwitched,
-  RunsCancelled,
-  SwitchModelBody,
-} from './schemas/rest/run-control.ts'
+import { CancelRunsBody, RunsCancelled } from './schemas/rest/run-control.ts'
 import { ListRunsQuery, RunDetail, RunEventsQuery, RunList } from './schemas/rest/runs.ts'
 import {
   DrainAccepted,
@@ -122,6 +109,16 @@ export const COMMON_ERRORS = [
 const NOT_CHANGED = [
   { status: 304, response: null, meaning: 'The copy named by `If-None-Match` is up to date' },
 ] as const satisfies readonly OtherAnswer[]
+
+/** Routes of commands by name. */
+type CommandRoutes = {
+  readonly [K in RunCommandKind as (typeof COMMANDS)[K]['routeName']]: (typeof COMMANDS)[K]['route']
+}
+
+// NOTE: TypeScript does not derive the keys of an object that a loop builds.
+const COMMAND_ROUTES = Object.fromEntries(
+  Object.values(COMMANDS).map(({ routeName, route }) => [routeName, route]),
+) as CommandRoutes
 
 /** Routes by name. */
 export const ROUTES = {
@@ -328,17 +325,7 @@ export const ROUTES = {
     errors: ['THREAD_NOT_FOUND'],
     summary: 'List the runs of a thread as messages, newest first',
   },
-  cancelRun: {
-    method: 'POST',
-    path: '/api/runs/{runId}/cancel',
-    body: CancelBody,
-    bodyOptional: true,
-    response: CancelAccepted,
-    status: 200,
-    scope: 'runs:control',
-    errors: ['RUN_NOT_FOUND', 'RUN_COMPLETED'],
-    summary: 'Cancel a run; can be repeated safely, and is refused when the run has ended',
-  },
+  ...COMMAND_ROUTES,
   cancelRuns: {
     method: 'POST',
     path: '/api/runs/cancel',
@@ -449,33 +436,6 @@ export const ROUTES = {
     errors: ['RUN_NOT_FOUND'],
     summary: 'Get the task graph of a run in the format of AgentEnsemble',
   },
-  switchModel: {
-    method: 'POST',
-    path: '/api/runs/{runId}/model',
-    body: SwitchModelBody,
-    response: ModelSwitched,
-    status: 200,
-    scope: 'runs:control',
-    errors: [
-      'RUN_NOT_FOUND',
-      'RUN_COMPLETED',
-      'RUN_NOT_RUNNING',
-      'INVALID_MODEL',
-      'NOT_CONFIGURED',
-      'NOT_CONFIRMED',
-    ],
-    summary: 'Switch the model of a run or of one task, from the next model call on',
-  },
-  injectDirective: {
-    method: 'POST',
-    path: '/api/runs/{runId}/inject',
-    body: InjectBody,
-    response: InjectAccepted,
-    status: 200,
-    scope: 'runs:control',
-    errors: ['RUN_NOT_FOUND', 'RUN_COMPLETED', 'RUN_NOT_RUNNING', 'INVALID_MODEL', 'NOT_CONFIRMED'],
-    summary: 'Inject a directive: text for the agents of a run, or a model tier or profile',
-  },
   streamRunEvents: {
     method: 'GET',
     path: '/api/runs/{runId}/events',
@@ -504,16 +464,6 @@ export const ROUTES = {
     scope: 'runs:read',
     errors: ['RUN_NOT_FOUND'],
     summary: 'List the reviews that wait for a decision',
-  },
-  decideReview: {
-    method: 'POST',
-    path: '/api/reviews/{reviewId}',
-    body: ReviewDecisionBody,
-    response: ReviewDecisionApplied,
-    status: 200,
-    scope: 'reviews:decide',
-    errors: ['REVIEW_NOT_FOUND', 'REVIEW_RESOLVED', 'NOT_CONFIRMED'],
-    summary: 'Decide a review; the first decision counts',
   },
   getCapabilities: {
     method: 'GET',
@@ -671,9 +621,22 @@ export function routePath<N extends RouteName>(
   name: N,
   ...[params]: PathParameter<(typeof ROUTES)[N]['path']> extends never ? [] : [RouteParams<N>]
 ): string {
-  const values: Readonly<Record<string, string>> = params ?? {}
-  return ROUTES[name].path.replaceAll(/\{(\w+)\}/g, (_, parameter: string) =>
-    encodeSegment(values[parameter], parameter, name),
+  return fillPath(ROUTES[name].path, params ?? {}, name)
+}
+
+/**
+ * Returns the path of a command's route for a target: the id of a run or a review.
+ *
+ * @throws {TypeError} as {@link routePath}.
+ */
+export function commandPath(kind: RunCommandKind, id: string): string {
+  const { route, routeName, target } = COMMANDS[kind]
+  return fillPath(route.path, { [target]: id }, routeName)
+}
+
+function fillPath(path: string, values: Readonly<Record<string, string>>, route: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, parameter: string) =>
+    encodeSegment(values[parameter], parameter, route),
   )
 }
 

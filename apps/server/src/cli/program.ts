@@ -3,12 +3,10 @@ import { Command } from 'commander'
 
 import { CLIENT_VARIABLES, formatVariableHelp } from '../environment/env-table.ts'
 import {
-  addCancelCommand,
+  addCommandVerbs,
   addDeleteCommand,
   addForkCommand,
-  addInjectCommand,
   addMigrateCommand,
-  addModelCommand,
   addReplayCommand,
 } from './commands/act.ts'
 import { addBuildsCommand } from './commands/builds.ts'
@@ -20,7 +18,6 @@ import {
   addExportCommand,
   addRunsCommand,
 } from './commands/show.ts'
-import { addReviewCommand } from './commands/review.ts'
 import { addRunCommand, addWatchCommand } from './commands/follow.ts'
 import { addToolsCommand } from './commands/tools.ts'
 import { EXIT_CODES } from './exit-codes.ts'
@@ -38,15 +35,12 @@ const COMMANDS = [
   addDiffCommand,
   addEventsCommand,
   addExportCommand,
-  addInjectCommand,
-  addModelCommand,
+  addCommandVerbs,
   addForkCommand,
   addReplayCommand,
   addMigrateCommand,
   addBuildsCommand,
-  addCancelCommand,
   addDeleteCommand,
-  addReviewCommand,
   addToolsCommand,
   addDoctorCommand,
   addCompletionCommand,

@@ -59,10 +59,8 @@ export interface RunSubscription<
 
 /**
  * A WebSocket connection that reconnects automatically. As the `over` option of commands such as `runs.cancel`, it
- * sends them one after the other; while the socket is down they wait, up to the time limit of the call. A command whose
- * socket is lost fails with CONNECTION_FAILED, since it may have been applied. A decision resolves with the
- * `review_decided` event of its run, so a connection that follows one run can decide only reviews of that run. Every
- * method throws {@link TuttiClientError}.
+ * sends them; while the socket is down they wait, up to the time limit of the call. A command whose socket is lost fails
+ * with CONNECTION_FAILED, since it may have been applied. Every method throws {@link TuttiClientError}.
  */
 export interface TuttiConnection extends CommandSender, AsyncDisposable {
   /** Returns the hello message of the open socket, or of the next one. */

@@ -20,7 +20,7 @@ import { openSocket, throwHandshakeFailure, type SocketOpener } from './open-soc
 import { Requests } from './requests.ts'
 import { readSocket } from './run-socket.ts'
 import { subscribeRequest } from './socket-commands.ts'
-import { NEEDED_TYPES, type Subscription } from './subscription.ts'
+import { LAST_TYPE, type Subscription } from './subscription.ts'
 
 import type { ConnectionState } from '../events/connection-state.ts'
 import type { ResolvedClientOptions } from '../options.ts'
@@ -31,7 +31,7 @@ import type { EventPosition, Hello, ServerMessage, Subscribe } from '@tutti/prot
 type BareState<State> = State extends unknown ? Omit<State, 'attempt' | 'lastEventId'> : never
 
 /** Sent without a subscription, because the server would otherwise send every event. */
-const NOTHING: Subscribe = { type: 'subscribe', events: [...NEEDED_TYPES] }
+const NOTHING: Subscribe = { type: 'subscribe', events: [LAST_TYPE] }
 
 /** A connection to one server. */
 export class Connection {

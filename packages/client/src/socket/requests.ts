@@ -1,40 +1,38 @@
 /**
  * Pending requests of a connection.
  *
- * CLIENT-P1 Requests are sent one after the other: replies and errors have no id, so they belong to the request in
- *    flight.
- * CLIENT-P2 When a socket is lost, the request in flight fails with CONNECTION_FAILED, since it may have been applied.
- *    Unsent requests are sent on the next socket, unless they concern the lost one.
+ * CLIENT-P1 A request has an id, which its reply or its error repeats. Other messages settle no request.
+ * CLIENT-P2 When a socket is lost, sent requests fail with CONNECTION_FAILED, since they may have been applied. Unsent
+ *    requests are sent on the next socket, unless they concern the lost one.
  * CLIENT-P3 No request waits longer than its time limit, and none is left when the connection is closed.
+ * CLIENT-P4 A command is sent only after the earlier subscriptions have taken effect.
  */
 import { openScope } from '../call-scope.ts'
 import { TuttiClientError, type ClientErrorCode, type TuttiClientErrorOptions } from '../errors.ts'
 
 import type { CallOptions } from '../http/exchange.ts'
 import type { ResolvedClientOptions } from '../options.ts'
-import type { ClientMessage, ErrorMessage, ServerMessage } from '@tutti/protocol'
+import type { ServerMessage } from '@tutti/protocol'
 
 /** A message and the reading of its reply. */
 export interface SocketRequest<T> {
-  readonly message: ClientMessage
+  /** Message without its id; JSON omits fields that are undefined. */
+  readonly message: object
   /** Description for error messages, such as `cancel of run "r-1"`. */
   readonly what: string
-  /** Whether the request concerns the socket itself and precedes waiting commands. @default false */
-  readonly isFirst?: boolean
+  /** Whether the request concerns the socket itself, so that commands wait for its reply. @default false */
+  readonly isSubscription?: boolean
   /**
-   * Returns the value of the reply; undefined for any other message.
+   * Returns the value of the reply.
    *
-   * @throws {TuttiClientError} when the reply is a refusal.
+   * @throws {TuttiClientError} when the reply is invalid.
    */
-  reply(message: ServerMessage): { readonly value: T } | undefined
-  /** Whether an error can be the reply. @default every error can */
-  readonly mayFailWith?: ((error: ErrorMessage) => boolean) | undefined
+  reply(message: ServerMessage): T
 }
 
 interface Pending {
   readonly request: Omit<SocketRequest<unknown>, 'reply'>
-  /** Settles the request if the message is its reply; returns whether it is. */
-  readonly take: (message: ServerMessage) => boolean
+  readonly settle: (message: ServerMessage) => void
   readonly fail: (error: TuttiClientError) => void
 }
 
@@ -42,9 +40,11 @@ interface Pending {
 export class Requests {
   readonly #settings: ResolvedClientOptions
   readonly #life: AbortSignal
+  /** Requests to send, in order; subscriptions first. */
   #waiting: readonly Pending[] = []
-  #sent: Pending | undefined
-  #send: ((message: ClientMessage) => void) | undefined
+  readonly #sent = new Map<string, Pending>()
+  #lastId = 0
+  #send: ((message: object) => void) | undefined
 
   /** `life` aborts when the connection ends. */
   constructor(settings: ResolvedClientOptions, life: AbortSignal) {
@@ -61,9 +61,18 @@ export class Requests {
     try {
       scope.signal.throwIfAborted()
       const replied = new Promise<T>((resolve, reject) => {
-        pending = { request, take: takeReply(request, resolve, reject), fail: reject }
+        const settle = (message: ServerMessage): void => {
+          try {
+            resolve(request.reply(message))
+          } catch (error) {
+            reject(error)
+          }
+        }
+        pending = { request, settle, fail: reject }
         this.#waiting =
-          request.isFirst === true ? [pending, ...this.#waiting] : [...this.#waiting, pending]
+          request.isSubscription === true
+            ? [pending, ...this.#waiting]
+            : [...this.#waiting, pending]
       })
       this.#sendNext()
       return await scope.race(replied)
@@ -75,7 +84,7 @@ export class Requests {
   }
 
   /** Begins to send over a new socket. */
-  attach(send: (message: ClientMessage) => void): void {
+  attach(send: (message: object) => void): void {
     this.#send = send
     this.#sendNext()
   }
@@ -83,67 +92,57 @@ export class Requests {
   /** Fails the requests that a lost socket carried or concerns. */
   detach(error: TuttiClientError): void {
     this.#send = undefined
-    const lost = [this.#sent, ...this.#waiting.filter(({ request }) => request.isFirst)]
+    const lost = [
+      ...this.#sent.values(),
+      ...this.#waiting.filter(({ request }) => request.isSubscription),
+    ]
     for (const pending of lost) {
-      if (pending === undefined) continue
       this.#forget(pending)
       pending.fail(error)
     }
   }
 
-  /** Passes a message to the request in flight. */
+  /** Passes a message to the request that it answers. */
   take(message: ServerMessage): void {
-    const sent = this.#sent
+    const id = 'requestId' in message ? message.requestId : undefined
+    const sent = id === undefined ? undefined : this.#sent.get(id)
     if (sent === undefined) return
     if (message.type === 'error') {
-      const { what, mayFailWith } = sent.request
-      if (mayFailWith?.(message) === false) return
-      const { error: code, message: reason, problems, retryAfterMs, requestId } = message
-      sent.fail(refusalError(what, reason, { code, problems, retryAfterMs, requestId }))
-    } else if (!sent.take(message)) return
+      const { error: code, message: reason, problems, retryAfterMs } = message
+      sent.fail(refusalError(sent.request.what, reason, { code, problems, retryAfterMs }))
+    } else sent.settle(message)
     this.#forget(sent)
   }
 
   #forget(pending: Pending): void {
-    if (this.#sent === pending) this.#sent = undefined
+    for (const [id, other] of this.#sent) if (other === pending) this.#sent.delete(id)
     this.#waiting = this.#waiting.filter((other) => other !== pending)
     this.#sendNext()
   }
 
   #sendNext(): void {
-    const [next, ...others] = this.#waiting
-    if (this.#send === undefined || this.#sent !== undefined || next === undefined) return
-    this.#sent = next
-    this.#waiting = others
-    this.#send(next.request.message)
+    for (;;) {
+      const [next, ...others] = this.#waiting
+      if (this.#send === undefined || next === undefined || this.#isSubscribing) return
+      this.#waiting = others
+      this.#lastId += 1
+      const requestId = String(this.#lastId)
+      this.#sent.set(requestId, next)
+      this.#send({ ...next.request.message, requestId })
+    }
+  }
+
+  /** Whether a subscription has not been confirmed. */
+  get #isSubscribing(): boolean {
+    return [...this.#sent.values()].some(({ request }) => request.isSubscription)
   }
 }
 
 /** Returns the error for a request that the server refused. */
-export function refusalError(
+function refusalError(
   what: string,
   reason: string,
-  {
-    code = 'REFUSED',
-    ...details
-  }: TuttiClientErrorOptions & { readonly code?: ClientErrorCode | undefined } = {},
+  { code, ...details }: TuttiClientErrorOptions & { readonly code: ClientErrorCode },
 ): TuttiClientError {
   return new TuttiClientError(code, `The server refused ${what} with ${code}: ${reason}`, details)
-}
-
-function takeReply<T>(
-  request: SocketRequest<T>,
-  resolve: (value: T) => void,
-  reject: (error: unknown) => void,
-): Pending['take'] {
-  return (message) => {
-    try {
-      const reply = request.reply(message)
-      if (reply === undefined) return false
-      resolve(reply.value)
-    } catch (error) {
-      reject(error)
-    }
-    return true
-  }
 }

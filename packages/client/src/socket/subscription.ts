@@ -24,8 +24,8 @@ const MAX_MARKS = 10_000
 /** Maximum number of consecutive sockets that may miss the same event; after that the log itself is broken. */
 const MAX_GAPS = 5
 
-/** Event types that the connection itself needs. */
-export const NEEDED_TYPES = ['run_result', 'review_decided'] as const
+/** Event after which a subscription to one run ends. */
+export const LAST_TYPE = 'run_result'
 
 /** A subscription's options, resolved. */
 export interface FollowedEvents {
@@ -73,7 +73,7 @@ export class Subscription {
   /** The message that resumes the subscription at its position. */
   get message(): Subscribe {
     const { runId, types } = this.#followed
-    const events = types === undefined ? [] : [...new Set([...types, ...NEEDED_TYPES])]
+    const events = types === undefined ? [] : [...new Set([...types, LAST_TYPE] as const)]
     if (runId === undefined) return { type: 'subscribe', events }
     const from = this.#cursor.nextSeq ?? this.#cursor.from ?? 0
     return { type: 'subscribe', events, runId, from }

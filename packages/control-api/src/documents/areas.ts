@@ -1,5 +1,5 @@
 /** Groups the routes by topic, in the order in which a reader needs them. */
-import type { RouteName } from '@tutti/protocol'
+import { COMMANDS, type RouteName } from '@tutti/protocol'
 
 /** A group of routes on one topic. */
 export interface Area {
@@ -46,12 +46,12 @@ export const AREAS: readonly Area[] = [
   {
     name: 'Steering',
     description: 'Change a run while it executes.',
-    routes: ['cancelRun', 'cancelRuns', 'switchModel', 'injectDirective'],
+    routes: [...commandRoutes('runId'), 'cancelRuns'],
   },
   {
     name: 'Reviews',
     description: 'Points at which a run waits for the decision of a person.',
-    routes: ['listReviews', 'decideReview'],
+    routes: ['listReviews', ...commandRoutes('reviewId')],
   },
   {
     name: 'Catalog',
@@ -84,3 +84,10 @@ export const AREAS: readonly Area[] = [
     routes: ['getOpenApi', 'getAsyncApi', 'getDocs', 'getDocsScript'],
   },
 ]
+
+/** Returns the routes of all commands for runs, or for reviews. */
+function commandRoutes(target: 'runId' | 'reviewId'): readonly RouteName[] {
+  return Object.values(COMMANDS).flatMap((command) =>
+    command.target === target ? command.routeName : [],
+  )
+}

@@ -35,6 +35,7 @@ const REPLIES: Readonly<Record<ClientMessage['type'], readonly ServerMessage['ty
   run_fork: ['run_ack', 'fork_previewed', 'run_result', 'error'],
   run_replay: ['run_ack', 'run_result', 'error'],
   run_migrate: ['run_migrate_ack', 'error'],
+  command: ['command_ack', 'error'],
   run_control: ['run_control_ack', 'error'],
   state_query: ['state_response', 'error'],
   subscribe: ['subscribe_ack', 'error'],

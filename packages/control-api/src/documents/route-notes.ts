@@ -1,6 +1,7 @@
 /** Descriptions and headers of routes in addition to the route table. */
+import { COMMANDS, type Route, type RouteName } from '@tutti/protocol'
+
 import type { ApiResponse, Header, Parameter } from './open-api-types.ts'
-import type { Route, RouteName } from '@tutti/protocol'
 
 const IDEMPOTENCY_KEY: Parameter = {
   name: 'Idempotency-Key',
@@ -120,9 +121,11 @@ export function otherHeaders(name: RouteName, status: number): Pick<ApiResponse,
   return WITHOUT_HEADERS.has(`${name} ${status}`) ? {} : responseHeaders(name)
 }
 
-/** Returns the description of a route, with the scope that it requires. */
+/** Returns the description of a route, with the event of a command and the scope that it requires. */
 export function describeRoute(name: RouteName, { scope }: Route): string {
   const requirement =
     scope === null ? 'Requires no key.' : `Requires a key with the scope \`${scope}\`.`
-  return [NOTES[name], requirement].filter((text) => text !== undefined).join('\n\n')
+  const command = Object.values(COMMANDS).find(({ routeName }) => routeName === name)
+  const effect = command === undefined ? undefined : `Recorded by the event \`${command.event}\`.`
+  return [NOTES[name], effect, requirement].filter((text) => text !== undefined).join('\n\n')
 }

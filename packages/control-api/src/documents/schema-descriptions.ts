@@ -230,6 +230,13 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'CodeDifference.field': 'Name of the field; `task` for a task that exists in one build only.',
   'CodeDifference.from': 'Value in the build of the run, as text or JSON; absent if there is none.',
   'CodeDifference.to': 'Value in the other build.',
+  CommandAck: 'Reply to `command`, with the REST response.',
+  'CommandAck.requestId': "The request's id.",
+  CommandMessage:
+    "Sends a command to a run, or decides a review, like the command's REST route. The reply is a `command_ack`.",
+  'CommandMessage.requestId': 'Repeated in the reply.',
+  'CommandMessage.target': 'Id of the run; for `decide`, id of the review.',
+  'CommandMessage.body': 'Body of the REST route; optional where it is optional there.',
   CompareRunsQuery: 'Query of `GET /api/runs/compare`.',
   'CompareRunsQuery.a': 'Id of the first run, such as the parent.',
   'CompareRunsQuery.b':
@@ -350,6 +357,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'DelegationStarted.startedAt': 'Missing only in logs of earlier versions.',
   DeliverySpec: 'Delivery of a result; WEBSOCKET when absent.',
   DirectiveAck: 'Reply to `directive`; `accepted` is in lower case as in AgentEnsemble.',
+  'DirectiveAck.requestId': 'Id of the message; absent when it had none.',
   'DirectiveAck.directiveId': 'Id of the directive; null when it was rejected.',
   'DirectiveAck.message': 'Reason of the rejection.',
   DirectiveAction: 'Action of a directive. AgentEnsemble wire format.',
@@ -386,6 +394,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'DirectiveInput.id': 'Id of the directive; random when absent.',
   DirectiveMessage:
     'Sends a directive to running agents, or acts on the ensemble. AgentEnsemble wire format.',
+  'DirectiveMessage.requestId': 'Repeated in the acknowledgement.',
   'DirectiveMessage.to': 'Task name, agent role or ensemble that gets the directive.',
   'DirectiveMessage.from': 'Author, as shown to the agents.',
   'DirectiveMessage.content': 'Text for the agents.',
@@ -799,12 +808,14 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ReviewDecided.revisedOutput': "With EDIT: output that replaces the task's.",
   ReviewDecision:
     'Decides a review, like `POST /api/reviews/{reviewId}`. AgentEnsemble wire format.',
+  'ReviewDecision.requestId': 'Repeated in the reply.',
   'ReviewDecision.reviewId': 'Id of the review.',
   'ReviewDecision.revisedOutput':
     'Text that replaces the reviewed one: the description or output of the task, the input of the tool call as JSON, the result of a client tool, or the answer to a question. An answer is the text itself if the schema of the answer has the type `string`; with another schema it is the JSON value of the text, or the text if the schema accepts only that. Required with EDIT, and not allowed with other decisions.',
   'ReviewDecision.feedback':
     'Feedback for the next attempt of the agent; required with REJECT, not blank, and not allowed with other decisions.',
   ReviewDecisionAck: 'Reply to `review_decision`, with the REST response.',
+  'ReviewDecisionAck.requestId': 'Id of the message; absent when it had none.',
   ReviewDecisionApplied: 'Response to the first decision of a review.',
   'ReviewDecisionApplied.reviewId': 'Id of the review.',
   'ReviewDecisionApplied.waitsForBuild':
@@ -880,7 +891,6 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   RunCancelling: 'A cancel was requested and the work in flight is stopping.',
   'RunCancelling.actor':
     'Name of the key of the caller that requested the cancel, left, or set the deadline or limit.',
-  RunCommand: 'Command for a run. Narrows by `kind`.',
   RunComparison:
     'Response of `GET /api/runs/compare`. Its size is limited: long texts have `cut`, and long runs `partial`.',
   'RunComparison.relation':
@@ -888,7 +898,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunComparison.inputs': 'Inputs that differ, sorted by name; at most 100.',
   'RunComparison.tasks':
     'Tasks in the order of the first run, then those that only the second has.',
-  RunControl: 'Cancels a run or switches its model.',
+  RunControl: 'Cancels a run or switches its model. AgentEnsemble wire format.',
+  'RunControl.requestId': 'Repeated in the acknowledgement.',
   'RunControl.runId': 'Id of the run.',
   'RunControl.model':
     'Alias of a model in the catalog; `switch_model` requires either it or `tier`.',
@@ -897,6 +908,8 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'RunControl.taskName': 'Name of the only task that switches; the whole run when absent.',
   RunControlAck:
     'Reply to `run_control`; subscribers also get it for commands of other clients. AgentEnsemble wire format.',
+  'RunControlAck.requestId':
+    "Id of the message; absent when it had none, and on acknowledgements of other callers' commands.",
   'RunControlAck.runId': 'Id of the run.',
   'RunControlAck.model': 'Alias of the new model.',
   'RunControlAck.previousModel': 'Alias of the model before.',
@@ -1157,11 +1170,13 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'SubmitRunQuery.events':
     'Event types to stream, separated by commas; all when absent. Only with `Accept: text/event-stream`.',
   Subscribe: 'Selects the messages that this connection gets.',
+  'Subscribe.requestId': 'Repeated in the reply.',
   'Subscribe.events': 'Message types; empty or with `*` for all.',
   'Subscribe.runId': 'Only messages of this run; all runs when absent.',
   'Subscribe.from':
     "First `seq` to send from the run's log; a negative number counts from the end. Only new events when absent.",
   SubscribeAck: 'Reply to `subscribe`: the subscription that is now in effect.',
+  'SubscribeAck.requestId': "The request's id.",
   'SubscribeAck.events': 'Message types; empty for all.',
   'SubscribeAck.runId': 'Only messages of this run; all runs when absent.',
   'SubscribeAck.from':

@@ -3,6 +3,7 @@
  * results are cached, so that scrapes cause little load.
  */
 import { sleep, type Clock, type Logger } from '@tutti/core'
+import { UNFINISHED_RUN_STATUSES } from '@tutti/protocol'
 
 import type { Instruments } from './instruments.ts'
 import type { KnownBuild, RunService, StoreMetrics } from '@tutti/runs'
@@ -69,7 +70,9 @@ function setGauges(instruments: Instruments, figures: StoreMetrics | undefined):
   queueOldest.set({}, figures.oldestQueuedMs / 1_000)
   reviewsPending.set({}, figures.openReviews)
   webhookBacklog.set({}, figures.deliveries)
-  for (const status of UNFINISHED) runs.set({ status }, figures.unfinished[status] ?? 0)
+  // All are always reported, also with 0.
+  for (const status of UNFINISHED_RUN_STATUSES)
+    runs.set({ status }, figures.unfinished[status] ?? 0)
 }
 
 /** Reports the builds that live or have unfinished runs, so that the number of series stays small. */
@@ -87,12 +90,3 @@ function setBuildGauges(
     for (const [status, count] of counts) buildRuns.add({ build, ensemble, status }, count)
   }
 }
-
-/** Statuses of unfinished runs. All are always reported, also with 0. */
-const UNFINISHED = [
-  'ACCEPTED',
-  'RUNNING',
-  'WAITING_REVIEW',
-  'WAITING_FOR_BUILD',
-  'CANCELLING',
-] as const

@@ -1,6 +1,5 @@
 /** Submits, lists, inspects, cancels and deletes runs. */
 import {
-  CancelBody,
   CancelRunsBody,
   CompareRunsQuery,
   ForkRunBody,
@@ -13,7 +12,6 @@ import {
   type RunDetail,
 } from '@tutti/protocol'
 import {
-  actorOf,
   deleteRun,
   forkRunAs,
   previewForkAs,
@@ -41,7 +39,7 @@ import { listRuns } from '../runs/list-runs.ts'
 import { readRunDetail } from '../runs/run-detail.ts'
 import { toForkBody } from '../runs/to-fork-body.ts'
 import { createTypeFilter, streamRun, type TypeFilter } from '../runs/stream-run.ts'
-import { cancelTaggedRuns } from '../steering/broadcast.ts'
+import { cancelTaggedRuns } from '../steering/cancel-tagged-runs.ts'
 import { toRunAccepted } from '../runs/to-wire.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
@@ -95,14 +93,6 @@ export function runRoutes(options: ResolvedControlApiOptions): readonly HttpRout
       ...ROUTES.getRun,
       async handle({ request, caller, parameters: { runId = '' } }) {
         return largeResponse(reads, request, () => readRunDetail(options, runId, caller))
-      },
-    },
-    {
-      ...ROUTES.cancelRun,
-      async handle({ request, caller, parameters: { runId = '' } }) {
-        const body = await readJsonBody(request, CancelBody, maxBodyBytes)
-        const command = { kind: 'cancel', ...body, cause: 'CALLER', ...actorOf(caller) } as const
-        return Response.json({ runId, ...(await runs.send(runId, command)) })
       },
     },
     {

@@ -1,56 +1,41 @@
-/** Steers runs: model switches, directives and decisions of reviews. */
-import {
-  InjectBody,
-  ListReviewsQuery,
-  ReviewDecisionBody,
-  ROUTES,
-  SwitchModelBody,
-  type InjectAccepted,
-  type ModelSwitched,
-} from '@tutti/protocol'
-import { decideReview, findDecisionScope, readJsonBody, type HttpRoute } from '@tutti/gateway'
+/** Sends commands to runs, and lists reviews. */
+import { commandEntry, ListReviewsQuery, ROUTES, RUN_COMMAND_KINDS } from '@tutti/protocol'
+import { readJsonBody, type HttpRoute } from '@tutti/gateway'
 
 import { readQuery } from '../http/read-query.ts'
-import { assertFeedback, listReviews } from '../steering/reviews.ts'
-import { toInjectCommand, toSwitchCommand } from '../steering/to-command.ts'
+import { findCommandScope, performCommand } from '../steering/perform-command.ts'
+import { listReviews } from '../steering/reviews.ts'
 
+import type { RunCommandKind } from '@tutti/protocol'
 import type { ResolvedControlApiOptions } from '../options.ts'
 
-/** Returns the routes for model switches, directives and reviews. */
+/** Returns a route for each command, and the list of reviews. */
 export function steeringRoutes(options: ResolvedControlApiOptions): readonly HttpRoute[] {
-  const { runs, maxBodyBytes } = options
+  const { runs, reads } = options
   return [
-    {
-      ...ROUTES.switchModel,
-      async handle({ request, caller, parameters: { runId = '' } }) {
-        const body = await readJsonBody(request, SwitchModelBody, maxBodyBytes)
-        const switched = await runs.send(runId, toSwitchCommand(body, caller))
-        return Response.json({ runId, ...switched, status: 'APPLIED' } satisfies ModelSwitched)
-      },
-    },
-    {
-      ...ROUTES.injectDirective,
-      async handle({ request, caller, parameters: { runId = '' } }) {
-        const body = await readJsonBody(request, InjectBody, maxBodyBytes)
-        const { id } = await runs.send(runId, toInjectCommand(body, caller))
-        return Response.json({ directiveId: id, status: 'ACTIVE' } satisfies InjectAccepted)
-      },
-    },
+    ...RUN_COMMAND_KINDS.map((kind) => commandRoute(kind, options)),
     {
       ...ROUTES.listReviews,
       async handle({ request, caller }) {
         const query = { ...readQuery(request.url, ListReviewsQuery), caller }
-        return Response.json(await options.reads.run(() => listReviews(runs, query)))
-      },
-    },
-    {
-      ...ROUTES.decideReview,
-      findScope: ({ reviewId = '' }, caller) => findDecisionScope(runs, reviewId, caller),
-      async handle({ request, caller, addSubject, parameters: { reviewId = '' } }) {
-        const body = await readJsonBody(request, ReviewDecisionBody, maxBodyBytes)
-        assertFeedback(body)
-        return Response.json(await decideReview(runs, reviewId, { ...body, caller, addSubject }))
+        return Response.json(await reads.run(() => listReviews(runs, query)))
       },
     },
   ]
+}
+
+function commandRoute(
+  kind: RunCommandKind,
+  { runs, maxBodyBytes }: ResolvedControlApiOptions,
+): HttpRoute {
+  const { route, target: parameter } = commandEntry(kind)
+  return {
+    ...route,
+    findScope: async ({ [parameter]: target = '' }, caller) =>
+      findCommandScope(kind, { runs, target, caller }),
+    async handle({ request, caller, addSubject, parameters: { [parameter]: target = '' } }) {
+      const body = await readJsonBody(request, route.body, maxBodyBytes)
+      return Response.json(await performCommand(kind, { runs, caller, addSubject, target, body }))
+    },
+  }
 }

@@ -1,13 +1,24 @@
 /** Handles the messages of a connection like the corresponding REST routes. */
-import { CLIENT_MESSAGE_TYPES, shortText } from '@tutti/protocol'
 import {
-  actorOf,
+  CLIENT_MESSAGE_TYPES,
+  commandEntry,
+  decode,
+  RUN_COMMAND_KINDS,
+  shortText,
+  type ClientMessage,
+  type CommandResponse,
+  type RunCommandKind,
+  type Scope,
+  type ServerMessage,
+  type SharedCapability,
+} from '@tutti/protocol'
+import {
   answerTaskRequest,
   answerToolRequest,
   assertScope,
   audited,
   type AuditSubject,
-  decideReview,
+  badRequest,
   findDecisionScope,
   isAudited,
   largeJson,
@@ -19,32 +30,126 @@ import { compareRuns } from '../runs/compare-runs.ts'
 import { listBuilds } from '../runs/list-builds.ts'
 import { listRuns } from '../runs/list-runs.ts'
 import { readRunDetail } from '../runs/run-detail.ts'
-import { broadcastDirective } from '../steering/broadcast.ts'
-import { assertFeedback } from '../steering/reviews.ts'
-import { toSwitchCommand } from '../steering/to-command.ts'
+import { broadcastDirective } from '../agentensemble/broadcast-directive.ts'
+import { toRunControlAck } from '../agentensemble/control-messages.ts'
+import { repeatId } from '../repeat-id.ts'
+import { performCommand, type CommandCall } from '../steering/perform-command.ts'
 import { toCapabilities } from '../runs/to-wire.ts'
-import { repeatId, type MessageContext, type MessageOf } from './message-context.ts'
 import { decodeMessage, readOwnText } from './parse-message.ts'
 import { submitFork, submitReplay, submitRequest } from './submit-message.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
-import type { ClientMessage, Scope, ServerMessage, SharedCapability } from '@tutti/protocol'
+import type { MessageContext, MessageOf } from './message-context.ts'
 
-/** Scope that each type of message requires, the same as its REST route. */
-export const MESSAGE_SCOPES: Readonly<Record<ClientMessage['type'], Scope>> = {
-  ping: 'runs:read',
-  subscribe: 'runs:read',
-  state_query: 'runs:read',
-  capability_query: 'runs:read',
-  run_request: 'runs:write',
-  run_fork: 'runs:write',
-  run_replay: 'runs:write',
-  run_migrate: 'runs:control',
-  task_request: 'runs:write',
-  run_control: 'runs:control',
-  directive: 'runs:control',
-  review_decision: 'reviews:decide',
-  tool_request: 'tools:invoke',
+/** A message before it is decoded. */
+interface MessageHead {
+  /** Action in the audit trail. */
+  readonly action: string
+  /** Scope that the message requires, the same as its REST route. */
+  readonly scope: Scope
+  /** Whether `target` is a review, which decides the scope. */
+  readonly isForReview?: boolean
+  /** Fields that name the run and the target, for the audit trail. */
+  readonly runId?: string | undefined
+  readonly target?: string | undefined
+}
+
+interface MessageHandler<T extends ClientMessage['type']> {
+  readonly scope: Scope
+  /** Reads the rest of the head; the action is the type of the message otherwise. */
+  readonly readHead?: (sent: unknown, context: MessageContext) => Partial<MessageHead>
+  readonly answer: (
+    message: MessageOf<T>,
+    context: MessageContext,
+    addSubject: AddSubject,
+  ) => Promise<void> | void
+}
+
+const HANDLERS: { readonly [T in ClientMessage['type']]: MessageHandler<T> } = {
+  ping: {
+    scope: 'runs:read',
+    answer(_, { send }) {
+      send({ type: 'pong' })
+    },
+  },
+  subscribe: { scope: 'runs:read', answer: (message, { subscribe }) => subscribe(message) },
+  state_query: {
+    scope: 'runs:read',
+    async answer(message, context) {
+      context.send(await answerStateQuery(message, context))
+    },
+  },
+  capability_query: { scope: 'runs:read', answer: answerCapabilityQuery },
+  run_request: {
+    scope: 'runs:write',
+    async answer(message, context, addSubject) {
+      addSubject({ runId: await submitRequest(message, context) })
+    },
+  },
+  run_fork: {
+    scope: 'runs:write',
+    readHead: (sent) => ({ target: readOwnText(sent, 'parentRunId') }),
+    answer: submitFork,
+  },
+  run_replay: {
+    scope: 'runs:write',
+    readHead: (sent) => ({ target: readOwnText(sent, 'parentRunId') }),
+    async answer(message, context, addSubject) {
+      addSubject({ runId: await submitReplay(message, context) })
+    },
+  },
+  run_migrate: {
+    scope: 'runs:control',
+    readHead: (sent) => ({ runId: readOwnText(sent, 'runId') }),
+    async answer(message, context) {
+      context.send(await migrateRun(message, context.options))
+    },
+  },
+  command: {
+    scope: 'runs:control',
+    readHead: readCommandHead,
+    async answer({ requestId, command, target, body = {} }, context, addSubject) {
+      const call = { ...toSender(context, addSubject), target, body }
+      const response = await performDecoded(command, call)
+      context.send({ type: 'command_ack', requestId, command, response })
+    },
+  },
+  run_control: {
+    scope: 'runs:control',
+    readHead: (sent) => ({ runId: readOwnText(sent, 'runId') }),
+    answer: controlRun,
+  },
+  directive: {
+    scope: 'runs:control',
+    readHead: (sent, { runId }) => ({
+      runId: readOwnText(sent, 'runId') ?? runId,
+      target: readOwnText(sent, 'to'),
+    }),
+    async answer(message, context) {
+      const directiveId = await broadcastDirective(context.options.runs, message, context)
+      const id = repeatId(message.requestId)
+      context.send({ type: 'directive_ack', ...id, directiveId, status: 'accepted' })
+    },
+  },
+  review_decision: {
+    scope: 'reviews:decide',
+    readHead: (sent) => ({ target: readOwnText(sent, 'reviewId'), isForReview: true }),
+    async answer({ type: _, requestId, reviewId, ...body }, context, addSubject) {
+      const call = { ...toSender(context, addSubject), target: reviewId, body }
+      const applied = await performCommand('decide', call)
+      context.send({ type: 'review_decision_ack', ...repeatId(requestId), ...applied })
+    },
+  },
+  task_request: {
+    scope: 'runs:write',
+    readHead: (sent) => ({ target: readOwnText(sent, 'task') }),
+    answer: answerTaskRequest,
+  },
+  tool_request: {
+    scope: 'tools:invoke',
+    readHead: (sent) => ({ target: readOwnText(sent, 'tool') }),
+    answer: answerToolRequest,
+  },
 }
 
 /**
@@ -60,110 +165,80 @@ export async function answerMessage(
   onDecoded: (message: ClientMessage) => void,
 ): Promise<void> {
   const { caller, options } = context
-  const action = readAction(sent)
-  if (action === undefined) {
+  const type = readType(sent)
+  if (type === undefined) {
     decodeMessage(sent)
     return
   }
-  const scope = MESSAGE_SCOPES[action]
+  const { scope: ownScope, readHead } = HANDLERS[type]
+  const head = { action: type, scope: ownScope, ...readHead?.(sent, context) }
+  const { action, scope, isForReview = false, runId, target } = head
   const work = async (addSubject: AddSubject): Promise<void> => {
     assertScope(
       caller,
-      action === 'review_decision'
-        ? await findDecisionScope(options.runs, readOwnText(sent, 'reviewId') ?? '', caller)
-        : scope,
+      isForReview ? await findDecisionScope(options.runs, target ?? '', caller) : scope,
     )
     const message = decodeMessage(sent)
     onDecoded(message)
-    await answer(message, context, addSubject)
+    await answer(message.type, message, { context, addSubject })
   }
   if (!isAudited(scope)) {
     await work(() => undefined)
     return
   }
-  const audit = { caller, action, via: 'websocket', ...readSubject(action, sent, context) } as const
+  const audit = { caller, action, via: 'websocket', ...toSubject(runId, target) } as const
   await audited(audit, { trail: options.trail, now: options.clock.now() }, work)
 }
 
 /** Returns the type of a message that is not decoded yet; undefined for a type that does not exist. */
-function readAction(sent: unknown): ClientMessage['type'] | undefined {
+function readType(sent: unknown): ClientMessage['type'] | undefined {
   const type = readOwnText(sent, 'type')
   return CLIENT_MESSAGE_TYPES.find((known) => known === type)
 }
 
-/** Field of a message that is its target in the audit trail. */
-const TARGETS: Readonly<Partial<Record<ClientMessage['type'], string>>> = {
-  directive: 'to',
-  review_decision: 'reviewId',
-  run_fork: 'parentRunId',
-  run_replay: 'parentRunId',
-  task_request: 'task',
-  tool_request: 'tool',
-}
-
-/** Messages whose `runId` is the run that they act on. */
-const NAMES_RUN: ReadonlySet<string> = new Set(['run_control', 'run_migrate', 'directive'])
-
 /** Returns run and target of a message that is not validated yet, so texts are truncated. */
-function readSubject(
-  action: ClientMessage['type'],
-  sent: unknown,
-  { runId: ownRunId }: MessageContext,
-): AuditSubject {
-  const named = NAMES_RUN.has(action) ? readOwnText(sent, 'runId') : ''
-  const runId = action === 'directive' ? (named ?? ownRunId) : named
-  const target = readOwnText(sent, TARGETS[action] ?? '')
+function toSubject(runId: string | undefined, target: string | undefined): AuditSubject {
   return {
     ...(runId === undefined || runId === '' ? {} : { runId: shortText(runId) }),
     ...(target === undefined ? {} : { target: shortText(target) }),
   }
 }
 
-async function answer(
-  message: ClientMessage,
-  context: MessageContext,
-  addSubject: AddSubject,
+async function answer<T extends ClientMessage['type']>(
+  type: T,
+  message: MessageOf<T>,
+  { context, addSubject }: { readonly context: MessageContext; readonly addSubject: AddSubject },
 ): Promise<void> {
-  switch (message.type) {
-    case 'ping':
-      context.send({ type: 'pong' })
-      return
-    case 'subscribe':
-      await context.subscribe(message)
-      return
-    case 'run_request':
-      addSubject({ runId: await submitRequest(message, context) })
-      return
-    case 'run_fork':
-      await submitFork(message, context, addSubject)
-      return
-    case 'run_replay':
-      addSubject({ runId: await submitReplay(message, context) })
-      return
-    case 'run_migrate':
-      context.send(await migrateRun(message, context.options))
-      return
-    case 'run_control':
-      await controlRun(message, context)
-      return
-    case 'directive':
-      await injectDirective(message, context)
-      return
-    case 'review_decision':
-      await decide(message, context, addSubject)
-      return
-    case 'state_query':
-      context.send(await answerStateQuery(message, context))
-      return
-    case 'task_request':
-      await answerTaskRequest(message, context)
-      return
-    case 'tool_request':
-      await answerToolRequest(message, context)
-      return
-    case 'capability_query':
-      answerCapabilityQuery(message, context)
-  }
+  const handler: MessageHandler<T> = HANDLERS[type]
+  await handler.answer(message, context, addSubject)
+}
+
+/** Returns the audit action, scope and subject of a command, as for its REST route. */
+function readCommandHead(sent: unknown): Partial<MessageHead> {
+  const kind = RUN_COMMAND_KINDS.find((known) => known === readOwnText(sent, 'command'))
+  if (kind === undefined) return {}
+  const { route, routeName: action, target: parameter } = commandEntry(kind)
+  const id = readOwnText(sent, 'target')
+  const subject = parameter === 'runId' ? { runId: id } : { target: id, isForReview: true }
+  return { action, scope: route.scope, ...subject }
+}
+
+/** Gives the body of a command its type, which `decodeMessage` has checked, and performs the command. */
+async function performDecoded<K extends RunCommandKind>(
+  kind: K,
+  call: Omit<CommandCall<K>, 'body'> & { readonly body: object },
+): Promise<CommandResponse<K>> {
+  const decoded = decode(commandEntry(kind).route.body, call.body)
+  if (!decoded.ok) throw badRequest('message', decoded.problems)
+  return performCommand(kind, { ...call, body: decoded.value })
+}
+
+/** Returns the sender of a command. */
+function toSender(
+  { options: { runs }, caller }: MessageContext,
+  addSubject: AddSubject,
+): Pick<CommandCall<RunCommandKind>, 'runs' | 'caller' | 'addSubject'> {
+  return { runs, caller, addSubject }
 }
 
 async function migrateRun(
@@ -177,37 +252,15 @@ async function migrateRun(
 async function controlRun(
   message: MessageOf<'run_control'>,
   context: MessageContext,
-): Promise<void> {
-  const { caller, options } = context
-  const { runId, action } = message
-  const acknowledged = { type: 'run_control_ack', runId, action } as const
-  if (action === 'cancel') {
-    const mode = message.mode === undefined ? {} : { mode: message.mode }
-    const command = { kind: 'cancel', ...mode, cause: 'CALLER', ...actorOf(caller) } as const
-    context.send({ ...acknowledged, ...(await options.runs.send(runId, command)) })
-    return
-  }
-  const switched = await options.runs.send(runId, toSwitchCommand(message, caller))
-  context.send({ ...acknowledged, ...switched, status: 'APPLIED' })
-}
-
-async function injectDirective(
-  message: MessageOf<'directive'>,
-  context: MessageContext,
-): Promise<void> {
-  const directiveId = await broadcastDirective(context.options.runs, message, context)
-  context.send({ type: 'directive_ack', directiveId, status: 'accepted' })
-}
-
-async function decide(
-  message: MessageOf<'review_decision'>,
-  { options, caller, send }: MessageContext,
   addSubject: AddSubject,
 ): Promise<void> {
-  const { type: _type, reviewId, ...body } = message
-  assertFeedback(body)
-  const applied = await decideReview(options.runs, reviewId, { ...body, caller, addSubject })
-  send({ type: 'review_decision_ack', ...applied })
+  const { type: _, requestId: _id, runId: target, action, mode, ...model } = message
+  const call = { ...toSender(context, addSubject), target }
+  const response =
+    action === 'cancel'
+      ? await performCommand('cancel', { ...call, body: mode === undefined ? {} : { mode } })
+      : await performCommand('switch_model', { ...call, body: model })
+  context.send(toRunControlAck(message, response))
 }
 
 type StateResponse = Extract<ServerMessage, { type: 'state_response' }>

@@ -24,8 +24,3 @@ export interface MessageContext {
   /** Aborts when the connection has closed. */
   readonly gone: AbortSignal
 }
-
-/** Returns the id of a request for its reply. */
-export function repeatId(requestId: string | undefined): { readonly requestId?: string } {
-  return requestId === undefined ? {} : { requestId }
-}

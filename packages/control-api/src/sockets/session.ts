@@ -6,13 +6,14 @@
  * API-N1 `hello` comes first. Then the connection gets every event of its subscription that is not in `hello`, in order
  *    and once. The dialect (`../agentensemble/dialect.ts`) adds the messages for AgentEnsemble's dashboard.
  * API-N2 The reply to a refused message is an `error` or the acknowledgement of its type. A refused message never closes
- *    the connection.
+ *    the connection. A reply repeats the `requestId` of its message, so the message of another caller cannot answer it.
  * API-N3 A connection that does not read is closed when more than `maxBufferedBytes` are unsent. The reason contains the
  *    last event sent, so that the client can resume. A connection whose events cannot be read is closed in the same way.
  * API-N4 A connection with `snapshot=none` gets a `hello` without runs, which reads nothing from the store. Until it
  *    subscribes, it gets only the results of the runs that it submits.
- * API-N5 A connection that subscribed to `run_control_ack` also gets the acknowledgements of the commands of other
- *    callers, over any protocol and in any process. Other connections get only acknowledgements of commands that they sent.
+ * API-N5 A connection that subscribed to `run_control_ack` also gets the acknowledgements of all commands other than its
+ *    own `run_control` messages, over any protocol and in any process, without a request id. Other connections get only
+ *    acknowledgements of commands that they sent.
  *    `profile_applied` and `capacity_update` are sent only to connections that subscribed to them by name; the first
  *    `capacity_update` follows at once.
  */
@@ -29,10 +30,11 @@ import {
 
 import { readTurn, workFor, type Reservation, type WorkSource } from '@tutti/runs'
 
+import { toAppliedProfile, toControlAck } from '../agentensemble/control-messages.ts'
 import { agentEnsembleDialect, type Dialect } from '../agentensemble/dialect.ts'
+import { repeatId } from '../repeat-id.ts'
 import { trackReader, type LiveReader } from '../metrics/live-reader.ts'
 import { answerMessage } from './answer-message.ts'
-import { toAppliedProfile, toControlAck } from './control-ack.ts'
 import { formatClosingReason } from './closing-reason.ts'
 import { MessageInbox } from './inbox.ts'
 import type { MessageContext, MessageOf } from './message-context.ts'
@@ -96,7 +98,7 @@ export class SocketSession {
   #subscription: Subscription
   /** Runs submitted on this connection; their results are sent regardless of the subscription. */
   readonly #ownRuns = new Set<string>()
-  /** Commands of this connection whose events have not arrived; they are acknowledged as replies instead. */
+  /** Each `run_control` of this connection whose event has not arrived; it is acknowledged as a reply instead. */
   readonly #ownControls = new Set<string>()
   /** Aborts when the connection has closed. */
   readonly #gone = new AbortController()
@@ -337,13 +339,14 @@ export class SocketSession {
     }
   }
 
-  async #subscribe({ events, runId, from }: MessageOf<'subscribe'>): Promise<void> {
+  async #subscribe({ requestId, events, runId, from }: MessageOf<'subscribe'>): Promise<void> {
     const types = events.length === 0 || events.includes('*') ? undefined : new Set<string>(events)
     const readRunId = runId ?? this.#subscription.runId
     const place = from === undefined ? undefined : await this.#findPlace(readRunId, from)
     this.#stopReading?.()
     this.send({
       type: 'subscribe_ack',
+      ...repeatId(requestId),
       events,
       ...(runId === undefined ? {} : { runId }),
       ...(place === undefined ? {} : { from: place.cursor }),

@@ -10,10 +10,11 @@ import {
 } from '@tutti/gateway'
 import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
 
+import { repeatId } from '../repeat-id.ts'
 import { toForkBody } from '../runs/to-fork-body.ts'
-import { repeatId, type MessageContext, type MessageOf } from './message-context.ts'
 
 import type { ResolvedControlApiOptions } from '../options.ts'
+import type { MessageContext, MessageOf } from './message-context.ts'
 import type { RunRecord } from '@tutti/runs'
 
 /** Submits a run and returns its id. */

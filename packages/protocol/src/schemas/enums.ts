@@ -55,6 +55,16 @@ export function isTerminalRunStatus(
   return TERMINAL_RUN_STATUSES.some((terminal) => terminal === status)
 }
 
+/** Statuses of runs that have not ended. */
+export const UNFINISHED_RUN_STATUSES: readonly RunStatus[] = RunStatus.enum.filter(
+  (status) => !isTerminalRunStatus(status),
+)
+
+/** The same in the form of a query. */
+export const UNFINISHED_RUN_STATUS_LIST: RunStatusList = `ACCEPTED,${UNFINISHED_RUN_STATUSES.filter(
+  (status) => status !== 'ACCEPTED',
+).join(',')}`
+
 /** Status of one task of a run. */
 export const TaskStatus = Type.Enum([
   'PENDING',

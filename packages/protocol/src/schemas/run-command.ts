@@ -1,9 +1,4 @@
-/**
- * Commands for a run, and the reply to each.
- *
- * A command is plain data. Routes, WebSocket messages and gateways build it; the run service, the command queue
- * of the store and the worker pass it on unchanged; the engine interprets it.
- */
+/** Commands for a run as they are stored and interpreted; `../commands.ts` lists them. */
 import Type from 'typebox'
 import { MAX_DURATION_MS } from '../limits.ts'
 import { CancelCause, CancelMode, Priority } from './enums.ts'
@@ -13,7 +8,8 @@ import type { Static } from '../static.ts'
 /** Time to live of a directive, in milliseconds. */
 const DirectiveTtlMs = Type.Number({ exclusiveMinimum: 0, maximum: MAX_DURATION_MS })
 
-const optionalText = Type.Optional(Type.String())
+/** A text that can be absent. */
+export const optionalText = Type.Optional(Type.String())
 
 /** Content of a directive: text for the agents, or an action. */
 export const DirectiveInput = Type.Object({
@@ -61,7 +57,7 @@ export const ReviewVerdict = Type.Union([
 export type ReviewVerdict = Static<typeof ReviewVerdict>
 
 /** Cancels the run; `mode` is `abort` when absent. */
-const CancelCommand = Type.Object({
+export const CancelCommand = Type.Object({
   kind: Type.Literal('cancel'),
   mode: Type.Optional(CancelMode),
   /** SERVER when absent. */
@@ -69,7 +65,8 @@ const CancelCommand = Type.Object({
   actor: optionalText,
 })
 
-const SwitchModelCommand = Type.Object({
+/** Switches the model of the run, or of one task. */
+export const SwitchModelCommand = Type.Object({
   kind: Type.Literal('switch_model'),
   /** Alias of a model in the catalog, or a tier. */
   model: Type.Union([Type.String(), Type.Object({ tier: Type.String() })]),
@@ -78,49 +75,15 @@ const SwitchModelCommand = Type.Object({
   actor: optionalText,
 })
 
-const InjectCommand = Type.Object({ kind: Type.Literal('inject'), directive: DirectiveInput })
+/** Injects a directive. */
+export const InjectCommand = Type.Object({
+  kind: Type.Literal('inject'),
+  directive: DirectiveInput,
+})
 
-const DecideCommand = Type.Object({
+/** Decides a review. */
+export const DecideCommand = Type.Object({
   kind: Type.Literal('decide'),
   reviewId: Type.String(),
   decision: ReviewVerdict,
 })
-
-/** Command for a run. Narrows by `kind`. */
-export const RunCommand = Type.Union([
-  CancelCommand,
-  SwitchModelCommand,
-  InjectCommand,
-  DecideCommand,
-])
-export type RunCommand = Static<typeof RunCommand>
-/** Kind of a command. */
-export type RunCommandKind = RunCommand['kind']
-
-/** A command of the kinds `K`. */
-export type RunCommandOf<K extends RunCommandKind> = {
-  [P in K]: { kind: P } & Extract<RunCommand, { kind: P }>
-}[K]
-
-/** The reply to each command. */
-export const RUN_COMMAND_REPLIES = {
-  /** `CANCELLED` when the run has ended with the command, `CANCELLING` while its work stops. */
-  cancel: Type.Object({ status: Type.Enum(['CANCELLING', 'CANCELLED']) }),
-  switch_model: Type.Object({
-    /** Alias of the model, or `provider:name`; the tier when each task has its own model. */
-    model: Type.String(),
-    /** The tier, when one was requested. */
-    tier: optionalText,
-    /** The model that it replaces; absent for a run in which each task has its own model. */
-    previousModel: optionalText,
-  }),
-  /** Id of the directive. */
-  inject: Type.Object({ id: Type.String() }),
-  decide: Type.Object({
-    /** Build whose code the run needs to continue, and which no process has; absent when the run can continue. */
-    waitsForBuild: optionalText,
-  }),
-} as const satisfies Readonly<Record<RunCommandKind, Type.TSchema>>
-
-/** The reply to a command of the kinds `K`. */
-export type ReplyTo<K extends RunCommandKind> = Static<(typeof RUN_COMMAND_REPLIES)[K]>

@@ -13,8 +13,8 @@
 import { isoNow, sleep, TuttiError } from '@tutti/core'
 import { applyToUnowned, type AppliedCommand } from '@tutti/ensemble'
 import {
+  commandEntry,
   decode,
-  RUN_COMMAND_REPLIES,
   type ReplyTo,
   type RunCommand,
   type RunCommandKind,
@@ -72,7 +72,7 @@ export class RunCommands {
   ): Promise<ReplyTo<K>> {
     // An owner of an earlier version sends no reply instead of an empty one.
     const reply = (await this.#deliver(runId, command)) ?? {}
-    const decoded = decode(RUN_COMMAND_REPLIES[command.kind], reply)
+    const decoded = decode(commandEntry(command.kind).reply, reply)
     if (decoded.ok) return decoded.value
     throw new TuttiError('ENGINE_FAILED', `Cannot read the reply to a command for run ${runId}`)
   }
@@ -161,7 +161,7 @@ export class RunCommands {
     const applied = await this.#interpret(unowned, command)
     const { events } = applied
     if (events.length === 0) return applied
-    const continues = command.kind === 'cancel' || command.kind === 'decide'
+    const { continues = false } = commandEntry(command.kind)
     const result = await storage.runs.commitUnowned({
       runId: run.runId,
       token,

@@ -1,5 +1,5 @@
 /** Groups the types of events for the filter. Pure. */
-import type { LoggedRunEvent } from '@tutti/protocol'
+import { isCommandEvent, type LoggedRunEvent } from '@tutti/protocol'
 
 /** The groups, in the order of their buttons. */
 export const EVENT_GROUPS = [
@@ -14,9 +14,8 @@ export const EVENT_GROUPS = [
 
 export type EventGroup = (typeof EVENT_GROUPS)[number]['name']
 
-/** Groups by event type; a type that is missing belongs to `run`. */
+/** Groups by event type. Commands belong to `people`, and every other type that is missing to `run`. */
 const GROUPS: Readonly<Partial<Record<LoggedRunEvent['type'], EventGroup>>> = {
-  run_cancelling: 'people',
   task_started: 'tasks',
   task_input: 'tasks',
   llm_iteration_started: 'models',
@@ -42,17 +41,14 @@ const GROUPS: Readonly<Partial<Record<LoggedRunEvent['type'], EventGroup>>> = {
   metrics_snapshot: 'tasks',
   review_requested: 'people',
   review_timed_out: 'people',
-  review_decided: 'people',
   review_withdrawn: 'people',
-  directive_active: 'people',
   directive_delivered: 'people',
   file_changed: 'tools',
-  model_switched: 'people',
 }
 
 /** Returns the group of an event type. */
 export function groupOf(type: LoggedRunEvent['type']): EventGroup {
-  return GROUPS[type] ?? 'run'
+  return isCommandEvent(type) ? 'people' : (GROUPS[type] ?? 'run')
 }
 
 /** Whether an event reports a failure. */

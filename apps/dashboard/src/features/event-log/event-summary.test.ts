@@ -108,7 +108,8 @@ describe('summarizeEvent', () => {
 
 describe('event metadata', () => {
   it('groups the types, and has those of the run and new ones in the group of the run', () => {
-    expect((['task_started', 'run_queued'] as const).map(groupOf)).toEqual(['tasks', 'run'])
+    const types = ['task_started', 'run_queued', 'model_switched'] as const
+    expect(types.map(groupOf)).toEqual(['tasks', 'run', 'people'])
     // NOTE: a type that a newer server has.
     expect(groupOf('dummy_noted' as RunEvent['type'])).toBe('run')
   })

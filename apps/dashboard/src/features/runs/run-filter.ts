@@ -1,11 +1,13 @@
 /** The filter of the list of runs, and its forms in the URL and in API queries. Pure. */
+import { UNFINISHED_RUN_STATUS_LIST } from '@tutti/protocol'
+
 import type { QueryValues } from '../../lib/router.ts'
 import type { ListRunsQuery, RunStatus, RunStatusList } from '@tutti/protocol'
 
 /** Groups of statuses to choose from. */
 export const RUN_GROUPS = {
   all: undefined,
-  active: 'ACCEPTED,RUNNING,WAITING_REVIEW,WAITING_FOR_BUILD,CANCELLING',
+  active: UNFINISHED_RUN_STATUS_LIST,
   review: 'WAITING_REVIEW',
   completed: 'COMPLETED',
   failed: 'FAILED,REJECTED',

@@ -1,42 +1,27 @@
-/** Determines which steering actions a run allows. Pure. */
+/** Determines whether a run can be steered. Pure. */
 import { isTerminalRunStatus, type RunState } from '@tutti/protocol'
 
-/** Reasons why actions are unavailable; undefined for available ones. */
+/** Whether commands to a run are available. */
 export interface Steerable {
   readonly isOver: boolean
-  readonly direct: string | undefined
-  readonly switchModel: string | undefined
-  readonly cancel: string | undefined
+  /** Reason why they are not; undefined if they are. */
+  readonly blocked: string | undefined
   /** Description of a cancellation in progress. */
   readonly ending: string | undefined
 }
 
-/** Returns the actions that the state of a run allows. */
+/** Returns whether the state of a run allows commands. */
 export function findSteerable({ status, cancelMode }: RunState): Steerable {
   if (isTerminalRunStatus(status)) {
-    const over = 'The run has ended'
-    return { isOver: true, direct: over, switchModel: over, cancel: over, ending: undefined }
+    return { isOver: true, blocked: 'The run has ended', ending: undefined }
   }
   if (cancelMode === 'abort') {
-    const ends = 'Running work is being stopped'
     const ending = 'Cancelling: running work is being stopped'
-    return {
-      isOver: false,
-      direct: ends,
-      switchModel: ends,
-      cancel: 'The run is already being cancelled',
-      ending,
-    }
+    return { isOver: false, blocked: 'The run is already being cancelled', ending }
   }
-  const can = { isOver: false, direct: undefined, switchModel: undefined, cancel: undefined }
-  if (cancelMode === undefined) return { ...can, ending: undefined }
-  return { ...can, ending: 'Cancelling: running tasks finish, no others start' }
-}
-
-/** Disables the actions if the key lacks a scope; `missing` is the reason. */
-export function restrictToScope(can: Steerable, missing: string | undefined): Steerable {
-  if (missing === undefined || can.isOver) return can
-  return { ...can, direct: missing, switchModel: missing, cancel: missing }
+  const ending =
+    cancelMode === undefined ? undefined : 'Cancelling: running tasks finish, no others start'
+  return { isOver: false, blocked: undefined, ending }
 }
 
 /** Returns the models that a run or one of its tasks uses now; empty if unknown. */

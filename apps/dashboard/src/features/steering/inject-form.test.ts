@@ -67,22 +67,16 @@ describe('a directive', () => {
 describe('a run', () => {
   const running: RunState = { ...emptyRunState(), status: 'RUNNING' }
 
-  it('can be steered until it ends, and less while it is being cancelled', () => {
-    expect(findSteerable(running)).toMatchObject({
-      isOver: false,
-      direct: undefined,
-      cancel: undefined,
-    })
+  it('can be steered until it ends or its work is being stopped', () => {
+    const available = { isOver: false, blocked: undefined, ending: undefined }
+    expect(findSteerable(running)).toEqual(available)
     const boundary = findSteerable({ ...running, status: 'CANCELLING', cancelMode: 'boundary' })
-    expect([boundary.direct, boundary.cancel, boundary.ending]).toEqual([
-      undefined,
-      undefined,
-      expect.stringMatching(/finish/),
-    ])
+    expect(boundary).toEqual({ ...available, ending: expect.stringMatching(/finish/) })
     const abort = findSteerable({ ...running, status: 'CANCELLING', cancelMode: 'abort' })
-    expect([abort.direct, abort.switchModel, abort.cancel].every(Boolean)).toBe(true)
+    expect(abort).toMatchObject({ isOver: false, blocked: expect.stringMatching(/cancelled/) })
     expect(findSteerable({ ...running, status: 'FAILED', cancelMode: 'abort' })).toMatchObject({
       isOver: true,
+      blocked: 'The run has ended',
       ending: undefined,
     })
   })

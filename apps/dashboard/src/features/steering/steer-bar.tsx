@@ -1,28 +1,31 @@
-/** The steering actions of a run: send a directive, switch the model, cancel. */
-import { History, ListRestart, MessageSquarePlus, Repeat2, Square } from 'lucide-react'
-import { useId, useState } from 'react'
+/** The steering actions of a run: the commands of the protocol that have a label, and a replay. */
+import { commandEntry, RUN_COMMAND_KINDS, type RunCommandKind } from '@tutti/protocol'
+import { History, ListRestart, MessageSquarePlus, Repeat2, Square, Wand2 } from 'lucide-react'
+import { useId, useState, type ReactNode } from 'react'
 
 import { linkToSubmit } from '../../api/links.ts'
 import { useMissingScope } from '../../api/use-identity.ts'
 import { Button, LinkButton } from '../../ui/controls/button.tsx'
 import { Marked } from '../../ui/show/mark.tsx'
-import { restrictToScope, findSteerable } from './can-steer.ts'
+import { findSteerable } from './can-steer.ts'
 import { CancelDialog } from './cancel-dialog.tsx'
+import { CommandDialog } from './command-dialog.tsx'
 import { InjectDialog } from './inject-dialog.tsx'
-import { NO_DIRECTIVE } from './inject-form.ts'
+import { NO_DIRECTIVE, type InjectForm } from './inject-form.ts'
 import { ReplayDialog } from './replay-dialog.tsx'
 import { SwitchDialog } from './switch-dialog.tsx'
 import styles from './steer-bar.module.css'
 
 import type { RunState } from '@tutti/protocol'
 
-type Act = 'direct' | 'switchModel' | 'cancel' | 'replay'
+type Act = RunCommandKind | 'replay'
 
-const ACTS = [
-  { act: 'direct', label: 'Direct…', icon: <MessageSquarePlus /> },
-  { act: 'switchModel', label: 'Switch model…', icon: <Repeat2 /> },
-  { act: 'cancel', label: 'Cancel…', icon: <Square /> },
-] as const
+/** Icons of commands. */
+const ICONS: Readonly<Partial<Record<RunCommandKind, ReactNode>>> = {
+  inject: <MessageSquarePlus />,
+  switch_model: <Repeat2 />,
+  cancel: <Square />,
+}
 
 /** The actions of an active run; an ended run can be run again. */
 export function SteerBar({ runId, state }: { readonly runId: string; readonly state: RunState }) {
@@ -35,7 +38,8 @@ export function SteerBar({ runId, state }: { readonly runId: string; readonly st
   const id = useId()
   const missing = useMissingScope('runs:control')
   const missingToSubmit = useMissingScope('runs:write')
-  const can = restrictToScope(findSteerable(state), missing)
+  const can = findSteerable(state)
+  const blocked = can.blocked ?? missing
   const close = (): void => setOpen(undefined)
   const dialog = { runId, state, onClose: close }
   return (
@@ -57,25 +61,52 @@ export function SteerBar({ runId, state }: { readonly runId: string; readonly st
               </LinkButton>
             </>
           )
-        : ACTS.map(({ act, label, icon }) => (
+        : RUN_COMMAND_KINDS.filter((kind) => commandEntry(kind).label !== undefined).map((kind) => (
             <Button
-              key={act}
+              key={kind}
               size="s"
-              icon={icon}
-              kind={act === 'cancel' ? 'danger' : 'plain'}
-              disabled={can[act] !== undefined}
-              title={can[act]}
-              aria-describedby={can[act] === undefined ? undefined : id}
-              onClick={() => setOpen(act)}
+              icon={ICONS[kind] ?? <Wand2 />}
+              kind={kind === 'cancel' ? 'danger' : 'plain'}
+              disabled={blocked !== undefined}
+              title={blocked}
+              aria-describedby={blocked === undefined ? undefined : id}
+              onClick={() => setOpen(kind)}
             >
-              {label}
+              {commandEntry(kind).label}
             </Button>
           ))}
       {/* The dialog stays open if the run ends meanwhile; sending then reports it. */}
-      {open === 'direct' && <InjectDialog {...dialog} form={directive} onForm={setDirective} />}
-      {open === 'switchModel' && <SwitchDialog {...dialog} />}
-      {open === 'cancel' && <CancelDialog {...dialog} />}
-      {open === 'replay' && <ReplayDialog runId={runId} onClose={close} />}
+      {open !== undefined && (
+        <ActDialog act={open} {...dialog} form={directive} onForm={setDirective} />
+      )}
     </div>
   )
+}
+
+/** The dialog of an action: that of its kind, or one with the fields of the command. */
+function ActDialog({
+  act,
+  form,
+  onForm,
+  ...dialog
+}: {
+  readonly act: Act
+  readonly runId: string
+  readonly state: RunState
+  readonly onClose: () => void
+  readonly form: InjectForm
+  readonly onForm: (form: InjectForm) => void
+}) {
+  switch (act) {
+    case 'inject':
+      return <InjectDialog {...dialog} form={form} onForm={onForm} />
+    case 'switch_model':
+      return <SwitchDialog {...dialog} />
+    case 'cancel':
+      return <CancelDialog {...dialog} />
+    case 'replay':
+      return <ReplayDialog runId={dialog.runId} onClose={dialog.onClose} />
+    default:
+      return <CommandDialog kind={act} runId={dialog.runId} onClose={dialog.onClose} />
+  }
 }

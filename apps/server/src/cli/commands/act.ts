@@ -1,8 +1,15 @@
-/** The commands that act on runs: `tutti inject`, `tutti model`, `tutti fork`, `tutti replay`, `tutti migrate`, `tutti cancel` and `tutti delete`. */
-import { CancelMode, Priority } from '@tutti/protocol'
+/** The commands that act on runs: a verb for each command of the protocol, and `tutti fork`, `tutti replay`, `tutti migrate` and `tutti delete`. */
+import {
+  CancelMode,
+  commandEntry,
+  Priority,
+  RUN_COMMAND_KINDS,
+  type RunCommandKind,
+} from '@tutti/protocol'
 import { Option, type Command } from 'commander'
 
 import { gather } from '../option-values.ts'
+import { addReviewOptions } from './review.ts'
 import { withTarget, type TargetOptions } from '../target.ts'
 
 import type { CancelSettings, DeleteSettings } from '../runs/end-runs.ts'
@@ -12,11 +19,48 @@ import type { MigrateSettings } from '../runs/migrate-run.ts'
 import type { ReplaySettings } from '../runs/replay-run.ts'
 import type { InjectSettings, ModelSettings } from '../runs/steer-run.ts'
 
-/** Adds `tutti inject`. */
-export function addInjectCommand(program: Command, context: CommandContext): void {
-  const command = program
-    .command('inject')
-    .description('inject guidance into a run; its agents read it before their next model call')
+/** Commands whose arguments or output are not those of {@link addPlainOptions}. */
+const SPECIAL: Readonly<
+  Partial<Record<RunCommandKind, (command: Command, context: CommandContext) => void>>
+> = {
+  inject: addInjectOptions,
+  switch_model: addModelOptions,
+  cancel: addCancelOptions,
+  decide: addReviewOptions,
+}
+
+/** Adds a verb for each command of the protocol's table. */
+export function addCommandVerbs(program: Command, context: CommandContext): void {
+  for (const kind of RUN_COMMAND_KINDS) {
+    const { verb, description } = commandEntry(kind).cli
+    const command = program.command(verb).description(description)
+    const addOptions = SPECIAL[kind]
+    if (addOptions === undefined) addPlainOptions(kind, command, context)
+    else addOptions(command, context)
+  }
+}
+
+/** Adds the id of the target, and an option for each field of the body. */
+function addPlainOptions(kind: RunCommandKind, command: Command, context: CommandContext): void {
+  const { route, target } = commandEntry(kind)
+  command.argument('<id>', `id of the ${target === 'runId' ? 'run' : 'review'}`)
+  for (const [name, schema] of Object.entries(route.body.properties)) {
+    const dashed = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+    const option = new Option(`--${dashed} <${name}>`, `${name} of the command`)
+    command.addOption('enum' in schema ? option.choices(Object.values(schema.enum)) : option)
+  }
+  command.option('--json', 'print the API response as one JSON document')
+  withTarget(command).action(
+    async (id: string, options: TargetOptions & Readonly<Record<string, unknown>>) => {
+      const { sendPlainCommand } = await import('../runs/send-command.ts')
+      await sendPlainCommand({ kind, target: id }, options, context)
+    },
+  )
+}
+
+/** Adds the options of `tutti inject`. */
+function addInjectOptions(command: Command, context: CommandContext): void {
+  command
     .argument('<id>', 'id of the run')
     .argument('<text>', 'the guidance: text, @file, or - for standard input')
     .option('--to <name>', 'only the task of this name, or the agents with this role')
@@ -40,11 +84,9 @@ const MODEL_HELP = `
 The switch applies from the next model call on; a call in flight keeps its model. The tier "primary" is the model of each
 task, and "fallback" the first of its fallback models. Other tiers are defined by modelTiers in the config.`
 
-/** Adds `tutti model`. */
-export function addModelCommand(program: Command, context: CommandContext): void {
-  const command = program
-    .command('model')
-    .description('switch the model of a run, or of one of its tasks')
+/** Adds the options of `tutti model`. */
+function addModelOptions(command: Command, context: CommandContext): void {
+  command
     .argument('<id>', 'id of the run')
     .argument('[alias]', 'alias of the model')
     .addOption(new Option('--tier <name>', 'tier of models to switch to').conflicts('profile'))
@@ -108,11 +150,9 @@ export function addMigrateCommand(program: Command, context: CommandContext): vo
   })
 }
 
-/** Adds `tutti cancel`. */
-export function addCancelCommand(program: Command, context: CommandContext): void {
-  const command = program
-    .command('cancel')
-    .description('cancel runs by id or by tag')
+/** Adds the options of `tutti cancel`. */
+function addCancelOptions(command: Command, context: CommandContext): void {
+  command
     .argument('[ids...]', 'ids of the runs')
     .option('-t, --tag <tag>', 'cancel every unfinished run with this tag: key, or key:value')
     .addOption(

@@ -17,11 +17,9 @@ terminal and without an id, it lists them. --answer takes the answer to a questi
 is the JSON value. --edit takes a file, or - for standard input, also with a long answer. Instead of the id of
 a review you can give the id of a run that has exactly one open review.`
 
-/** Adds `tutti review`. */
-export function addReviewCommand(program: Command, context: CommandContext): void {
-  const command = program
-    .command('review')
-    .description('decide the open reviews on the terminal, or one of them; or list them')
+/** Adds the options of `tutti review`. */
+export function addReviewOptions(command: Command, context: CommandContext): void {
+  command
     .argument('[id]', 'id of the review to decide')
     .option('-r, --run <id>', 'only the reviews of this run')
     .addOption(decision('approve', 'approve it unchanged'))

@@ -1,4 +1,6 @@
 /** Runs `tutti watch`. */
+import { UNFINISHED_RUN_STATUS_LIST } from '@tutti/protocol'
+
 import { CommandError } from '../command-error.ts'
 import { connectTo, type TargetOptions } from '../target.ts'
 import { assertOneOutput, followCommand } from './follow-command.ts'
@@ -40,10 +42,7 @@ export async function watchRun(
 }
 
 async function findNewestRun(client: TuttiClient): Promise<string> {
-  const { runs } = await client.runs.list({
-    status: 'RUNNING,WAITING_REVIEW,WAITING_FOR_BUILD,CANCELLING,ACCEPTED',
-    limit: 1,
-  })
+  const { runs } = await client.runs.list({ status: UNFINISHED_RUN_STATUS_LIST, limit: 1 })
   const [newest] = runs
   if (newest !== undefined) return newest.runId
   throw new CommandError('REFUSED', 'There is no unfinished run', [

@@ -1,39 +1,26 @@
 /** Messages that a client sends over a WebSocket. All reject unknown keys. */
 import Type from 'typebox'
-import { CancelMode, Priority } from '../enums.ts'
+import { COMMANDS, RUN_COMMAND_KINDS } from '../../commands.ts'
 import { MigrateRunBody } from '../rest/builds.ts'
 import { CompareRunsQuery } from '../rest/compare-runs.ts'
 import { ForkRunBody } from '../rest/fork-run.ts'
 import { ReplayRunBody } from '../rest/replay-run.ts'
-import { DECISION_RULES, reviewDecisionFields } from '../rest/reviews.ts'
-import { MODEL_OR_TIER } from '../rest/run-control.ts'
 import { ListRunsQuery } from '../rest/runs.ts'
 import { submitRunFields } from '../rest/submit-run.ts'
 import {
   CLOSED,
   IdempotencyKey,
-  IsoDuration,
+  JsonObject,
   LogPosition,
   NonBlank,
   RequestId,
   requiredWhen,
 } from '../scalars.ts'
+import { DirectiveMessage, ReviewDecision, RunControl } from './control-messages.ts'
 import { CapabilityQuery, TaskRequest, ToolRequest, TraceContextFields } from './peer-requests.ts'
 import { SERVER_MESSAGE_TYPES } from './server-message.ts'
 
 import type { Static } from '../../static.ts'
-
-/** Decides a review, like `POST /api/reviews/{reviewId}`. AgentEnsemble wire format. */
-export const ReviewDecision = Type.Object(
-  {
-    type: Type.Literal('review_decision'),
-    /** Id of the review. */
-    reviewId: NonBlank,
-    ...reviewDecisionFields,
-  },
-  { ...CLOSED, ...DECISION_RULES },
-)
-export type ReviewDecision = Static<typeof ReviewDecision>
 
 /** Requests a `pong`. AgentEnsemble wire format. */
 export const Ping = Type.Object({ type: Type.Literal('ping') }, CLOSED)
@@ -105,31 +92,6 @@ export const RunMigrate = Type.Object(
 )
 export type RunMigrate = Static<typeof RunMigrate>
 
-/** Cancels a run or switches its model. */
-export const RunControl = Type.Object(
-  {
-    type: Type.Literal('run_control'),
-    /** Id of the run. */
-    runId: NonBlank,
-    action: Type.Enum(['cancel', 'switch_model']),
-    /** Alias of a model in the catalog; `switch_model` requires either it or `tier`. */
-    model: Type.Optional(NonBlank),
-    /** Name of a model tier; used instead of `model`. */
-    tier: Type.Optional(NonBlank),
-    /** `abort` when absent. */
-    mode: Type.Optional(CancelMode),
-    /** Name of the only task that switches; the whole run when absent. */
-    taskName: Type.Optional(NonBlank),
-  },
-  {
-    ...CLOSED,
-    if: Type.Object({ action: Type.Literal('switch_model') }),
-    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema, never awaited
-    then: MODEL_OR_TIER,
-  },
-)
-export type RunControl = Static<typeof RunControl>
-
 /** Requests runs, one run, a comparison, the builds or the capabilities, in the form of the REST responses. */
 export const StateQuery = Type.Object(
   {
@@ -156,6 +118,8 @@ export type StateQuery = Static<typeof StateQuery>
 export const Subscribe = Type.Object(
   {
     type: Type.Literal('subscribe'),
+    /** Repeated in the reply. */
+    requestId: Type.Optional(RequestId),
     /** Message types; empty or with `*` for all. */
     events: Type.Array(Type.Enum(['*', ...SERVER_MESSAGE_TYPES])),
     /** Only messages of this run; all runs when absent. */
@@ -167,30 +131,32 @@ export const Subscribe = Type.Object(
 )
 export type Subscribe = Static<typeof Subscribe>
 
-/** Sends a directive to running agents, or acts on the ensemble. AgentEnsemble wire format. */
-export const DirectiveMessage = Type.Object(
-  {
-    type: Type.Literal('directive'),
-    /** Task name, agent role or ensemble that gets the directive. */
-    to: Type.Optional(Type.String()),
-    /** Author, as shown to the agents. */
-    from: Type.Optional(Type.String()),
-    /** Text for the agents. */
-    content: Type.Optional(Type.String()),
-    /** Action: SET_MODEL_TIER with the tier `value`, or APPLY_PROFILE with the profile `value`. */
-    action: Type.Optional(Type.String()),
-    /** Argument of the action. */
-    value: Type.Optional(Type.String()),
-    /** Time to live, up to 100 years; until the run ends when absent. */
-    ttl: Type.Optional(IsoDuration),
-    /** Run that gets the directive; every running one when absent. */
-    runId: Type.Optional(NonBlank),
-    /** NORMAL when absent. */
-    priority: Type.Optional(Priority),
-  },
-  CLOSED,
+/** Bodies by command: each must match that of the command's REST route. */
+const COMMAND_BODIES = Object.values(COMMANDS).reduceRight<Type.TObjectOptions>(
+  (otherwise, { command, route }) => ({
+    if: Type.Object({ command: command.properties.kind }),
+    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema, never awaited
+    then: Type.Object({ body: 'bodyOptional' in route ? Type.Optional(route.body) : route.body }),
+    else: otherwise,
+  }),
+  {},
 )
-export type DirectiveMessage = Static<typeof DirectiveMessage>
+
+/** Sends a command to a run, or decides a review, like the command's REST route. The reply is a `command_ack`. */
+export const CommandMessage = Type.Object(
+  {
+    type: Type.Literal('command'),
+    /** Repeated in the reply. */
+    requestId: RequestId,
+    command: Type.Enum(RUN_COMMAND_KINDS),
+    /** Id of the run; for `decide`, id of the review. */
+    target: NonBlank,
+    /** Body of the REST route; optional where it is optional there. */
+    body: Type.Optional(JsonObject),
+  },
+  { ...CLOSED, ...COMMAND_BODIES },
+)
+export type CommandMessage = Static<typeof CommandMessage>
 
 /** Message from client to server. Narrows by `type`. */
 export const ClientMessage = Type.Union([
@@ -200,6 +166,7 @@ export const ClientMessage = Type.Union([
   RunFork,
   RunReplay,
   RunMigrate,
+  CommandMessage,
   RunControl,
   StateQuery,
   Subscribe,

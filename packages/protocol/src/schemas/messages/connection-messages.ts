@@ -1,4 +1,4 @@
-/** Messages from server to client: greeting, heartbeats, and replies to directives. */
+/** Messages from server to client: greeting and heartbeats. */
 import Type from 'typebox'
 import { LlmIterationCompleted, LlmIterationStarted } from '../events/agent-events.ts'
 import { EventPosition, LoggedRunEvent } from '../run-event.ts'
@@ -49,14 +49,3 @@ export type Heartbeat = Static<typeof Heartbeat>
 /** Reply to `ping`. AgentEnsemble wire format. */
 export const Pong = Type.Object({ type: Type.Literal('pong') })
 export type Pong = Static<typeof Pong>
-
-/** Reply to `directive`; `accepted` is in lower case as in AgentEnsemble. */
-export const DirectiveAck = Type.Object({
-  type: Type.Literal('directive_ack'),
-  /** Id of the directive; null when it was rejected. */
-  directiveId: Type.Union([Type.String(), Type.Null()]),
-  status: Type.Enum(['accepted', 'REJECTED']),
-  /** Reason of the rejection. */
-  message: Type.Optional(Type.String()),
-})
-export type DirectiveAck = Static<typeof DirectiveAck>

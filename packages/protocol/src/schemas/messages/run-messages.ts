@@ -1,5 +1,11 @@
-/** Messages from server to client: replies to run requests, run control, state queries and subscriptions. */
+/** Messages from server to client: replies to run requests, commands, state queries and subscriptions. */
 import Type from 'typebox'
+import {
+  COMMANDS,
+  RUN_COMMAND_KINDS,
+  type CommandResponse,
+  type RunCommandKind,
+} from '../../commands.ts'
 import { Workflow } from '../enums.ts'
 import { ErrorCodeName, errorFields } from '../error-body.ts'
 import { Problem } from '../problem.ts'
@@ -7,7 +13,6 @@ import { BuildList, RunMigrated } from '../rest/builds.ts'
 import { Capabilities } from '../rest/capabilities.ts'
 import { RunComparison } from '../rest/compare-runs.ts'
 import { ForkPreview } from '../rest/fork-run.ts'
-import { ReviewDecisionApplied } from '../rest/reviews.ts'
 import { RunDetail, RunList } from '../rest/runs.ts'
 import { Count, DurationMs } from '../scalars.ts'
 
@@ -53,40 +58,17 @@ export const RunMigrateAck = Type.Object({
 })
 export type RunMigrateAck = Static<typeof RunMigrateAck>
 
-/** Reply to `review_decision`, with the REST response. */
-export const ReviewDecisionAck = Type.Object({
-  type: Type.Literal('review_decision_ack'),
-  ...ReviewDecisionApplied.properties,
+/** Reply to `command`, with the REST response. */
+export const CommandAck = Type.Object({
+  type: Type.Literal('command_ack'),
+  /** The request's id. */
+  requestId: Type.String(),
+  command: Type.Enum(RUN_COMMAND_KINDS),
+  response: Type.Unsafe<CommandResponse<RunCommandKind>>(
+    Type.Union(Object.values(COMMANDS).map(({ route }) => route.response)),
+  ),
 })
-export type ReviewDecisionAck = Static<typeof ReviewDecisionAck>
-
-/** Reply to `run_control`; subscribers also get it for commands of other clients. AgentEnsemble wire format. */
-export const RunControlAck = Type.Object({
-  type: Type.Literal('run_control_ack'),
-  /** Id of the run. */
-  runId: Type.String(),
-  action: Type.String(),
-  status: Type.Enum([
-    'CANCELLING',
-    'CANCELLED',
-    'APPLIED',
-    'REJECTED',
-    'NOT_FOUND',
-    'NOT_RUNNING',
-    'INVALID_MODEL',
-    'INVALID_ACTION',
-    'NOT_CONFIGURED',
-  ]),
-  /** Alias of the new model. */
-  model: Type.Optional(Type.String()),
-  /** Alias of the model before. */
-  previousModel: Type.Optional(Type.String()),
-  /** The tier, when one was requested. */
-  tier: Type.Optional(Type.String()),
-  /** Readable reason of a rejection. */
-  message: Type.Optional(Type.String()),
-})
-export type RunControlAck = Static<typeof RunControlAck>
+export type CommandAck = Static<typeof CommandAck>
 
 /** Reply to `state_query`, in the form of the REST response of that name. */
 export const StateResponse = Type.Object({
@@ -100,6 +82,8 @@ export type StateResponse = Static<typeof StateResponse>
 /** Reply to `subscribe`: the subscription that is now in effect. */
 export const SubscribeAck = Type.Object({
   type: Type.Literal('subscribe_ack'),
+  /** The request's id. */
+  requestId: Type.Optional(Type.String()),
   /** Message types; empty for all. */
   events: Type.Array(Type.String()),
   /** Only messages of this run; all runs when absent. */

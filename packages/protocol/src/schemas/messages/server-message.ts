@@ -1,7 +1,8 @@
 /** All messages that the server sends over a WebSocket. */
 import Type from 'typebox'
 import { LoggedRunEvent, RUN_EVENT_TYPES } from '../run-event.ts'
-import { DirectiveAck, Heartbeat, Hello, Pong } from './connection-messages.ts'
+import { Heartbeat, Hello, Pong } from './connection-messages.ts'
+import { DirectiveAck, ReviewDecisionAck, RunControlAck } from './control-messages.ts'
 import {
   CapabilityResponse,
   CapacityUpdate,
@@ -12,11 +13,10 @@ import {
   ToolResponse,
 } from './peer-messages.ts'
 import {
+  CommandAck,
   ErrorMessage,
   ForkPreviewed,
-  ReviewDecisionAck,
   RunAck,
-  RunControlAck,
   RunMigrateAck,
   StateResponse,
   SubscribeAck,
@@ -31,6 +31,7 @@ const replies = [
   RunAck,
   ForkPreviewed,
   RunMigrateAck,
+  CommandAck,
   RunControlAck,
   StateResponse,
   SubscribeAck,
