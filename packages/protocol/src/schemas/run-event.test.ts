@@ -4,8 +4,8 @@ import { RUN_EVENT_TYPES, RunEvent } from './run-event.ts'
 
 describe('RunEvent', () => {
   it('has a golden file for every type, and no other types: stored logs and other programs contain them', () => {
-    const golden = fixturesIn('valid').flatMap(({ schema, text }): unknown[] =>
-      schema === 'RunEvent' ? [JSON.parse(text).type] : [],
+    const golden = fixturesIn('valid').flatMap(({ schema, text }): string[] =>
+      schema === 'RunEvent' ? [String(JSON.parse(text).type)] : [],
     )
     expect([...new Set(golden)].toSorted()).toEqual(RUN_EVENT_TYPES.toSorted())
   })
