@@ -62,6 +62,7 @@ export async function runHostile(options: HostileOptions): Promise<HostileReport
     node: [`--max-old-space-size=${heapMb}`],
   })
   const load = new Load(server.url, { runs: await submitLoudRuns(server.url), kinds })
+  await load.sendOnce()
   const watch = watchCaller(server.url)
   const until = performance.now() + seconds * 1_000
   server.stalls.length = 0
@@ -96,18 +97,26 @@ class Load {
     this.#kinds = kinds
   }
 
+  /** Sends one request of each kind, because the first use of a protocol loads its code. */
+  async sendOnce(): Promise<void> {
+    using connection = new HostileConnection(this.#url, HOSTILE)
+    for (const [turn] of this.#kinds.entries()) await this.#send(connection, turn)
+  }
+
   /** Sends requests over one connection until the load is over. */
   async attack(index: number, isOver: () => boolean): Promise<void> {
     using connection = new HostileConnection(this.#url, HOSTILE)
-    for (let turn = index; !isOver(); turn += 1) {
-      const kind = this.#kinds[turn % this.#kinds.length] ?? 'socket'
-      try {
-        if (kind === 'socket') await this.#query(connection)
-        else this.#judge(kind, await connection.send(buildRequest(kind, this.#runs, turn)))
-      } catch {
-        this.#count('broken')
-        await after(100)
-      }
+    for (let turn = index; !isOver(); turn += 1) await this.#send(connection, turn)
+  }
+
+  async #send(connection: HostileConnection, turn: number): Promise<void> {
+    const kind = this.#kinds[turn % this.#kinds.length] ?? 'socket'
+    try {
+      if (kind === 'socket') await this.#query(connection)
+      else this.#judge(kind, await connection.send(buildRequest(kind, this.#runs, turn)))
+    } catch {
+      this.#count('broken')
+      await after(100)
     }
   }
 
