@@ -1,5 +1,5 @@
 /** Answers with the events of a run over SSE. */
-import { RUN_EVENT_TYPES, type LoggedRunEvent, type RunEvent } from '@tutti/protocol'
+import { RUN_EVENT_TYPES, suggest, type LoggedRunEvent, type RunEvent } from '@tutti/protocol'
 import { badRequest, runEventsEncoder, STREAM_HEADERS, type StreamAnswer } from '@tutti/gateway'
 
 import { trackReader, type LiveReader } from '../metrics/live-reader.ts'
@@ -47,7 +47,7 @@ export type TypeFilter = (type: RunEvent['type']) => boolean
  * Returns the filter of a comma-separated list of event types. Without a list, and with an empty list or `*`, every event
  * passes.
  *
- * @throws {TuttiError} BAD_REQUEST naming every unknown type and the known ones.
+ * @throws {TuttiError} BAD_REQUEST naming every unknown type with the similar one, else with the known ones.
  */
 export function createTypeFilter(list: string | undefined): TypeFilter {
   const names = (list ?? '').split(',').map((name) => name.trim())
@@ -56,8 +56,15 @@ export function createTypeFilter(list: string | undefined): TypeFilter {
     (name) => name !== '*' && !RUN_EVENT_TYPES.some((type) => type === name),
   )
   if (unknown.length > 0) {
-    const message = `has unknown event types: "${unknown.join('", "')}". Known: ${RUN_EVENT_TYPES.join(', ')}`
-    throw badRequest('query', [{ path: '/events', message }])
+    const problems = unknown.map((name) => ({ path: '/events', message: describeUnknown(name) }))
+    throw badRequest('query', problems)
   }
   return wanted.size === 0 || wanted.has('*') ? () => true : (type) => wanted.has(type)
+}
+
+function describeUnknown(name: string): string {
+  const meant = suggest(name, RUN_EVENT_TYPES)
+  const hint =
+    meant === undefined ? `known are ${RUN_EVENT_TYPES.join(', ')}` : `did you mean "${meant}"?`
+  return `has the unknown event type "${name}": ${hint}`
 }
