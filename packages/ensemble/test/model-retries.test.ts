@@ -13,7 +13,7 @@ let clock: FakeClock
 
 beforeEach(() => {
   clock = fakeClock()
-  vi.spyOn(Math, 'random').mockReturnValue(0)
+  vi.spyOn(Math, 'random').mockReturnValue(1)
 })
 
 afterEach(() => {

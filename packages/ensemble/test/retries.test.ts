@@ -12,7 +12,7 @@ let clock: FakeClock
 
 beforeEach(() => {
   clock = fakeClock()
-  vi.spyOn(Math, 'random').mockReturnValue(0)
+  vi.spyOn(Math, 'random').mockReturnValue(1)
 })
 
 afterEach(() => {
