@@ -83,6 +83,7 @@ it('[ENS-E6] a resumed run emits run_resumed with its epoch and the completed ta
     resumedAt: '2026-01-01T00:00:05.000Z',
     epoch: 2,
     completedTasks: ['a'],
+    outputTask: 'b',
   })
   expect(eventsOf(second.events, 'task_started')).toEqual([])
   if (second.result === undefined) throw new Error('It did not end')
