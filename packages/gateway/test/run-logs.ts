@@ -238,8 +238,16 @@ const STORIES: Readonly<Record<string, () => Story>> = {
 /** Names of the logs: what happens in them. */
 export const STORY_NAMES: readonly string[] = Object.keys(STORIES)
 
-/** Executes a run in which this happens. */
-export async function readLog(name: string): Promise<RunLog> {
+const logs = new Map<string, Promise<RunLog>>()
+
+/** Executes a run in which this happens, once. */
+export function readLog(name: string): Promise<RunLog> {
+  const known = logs.get(name) ?? makeLog(name)
+  logs.set(name, known)
+  return known
+}
+
+async function makeLog(name: string): Promise<RunLog> {
   const { processes, options, ...rest } = STORIES[name]?.() ?? completed('', team({}))
   return { ...rest, events: await record(processes, options) }
 }
