@@ -22,8 +22,8 @@ const LIMITS = {
   retry: 1,
 }
 
-/** Two workers more than cores: many tests wait for processes, browsers and databases. */
-const WORKERS = availableParallelism() + 2
+/** One worker more than cores: many tests wait for processes, browsers and databases. */
+const WORKERS = availableParallelism() + 1
 
 /** Tests of pure functions: their files share a process, so that they start quickly. */
 const PURE = [
