@@ -1,5 +1,12 @@
 /** Answers with the events of a run over SSE. */
-import { RUN_EVENT_TYPES, suggest, type LoggedRunEvent, type RunEvent } from '@tutti/protocol'
+import {
+  MAX_PROBLEMS,
+  RUN_EVENT_TYPES,
+  shortText,
+  suggest,
+  type LoggedRunEvent,
+  type RunEvent,
+} from '@tutti/protocol'
 import { badRequest, runEventsEncoder, STREAM_HEADERS, type StreamAnswer } from '@tutti/gateway'
 
 import { trackReader, type LiveReader } from '../metrics/live-reader.ts'
@@ -47,7 +54,8 @@ export type TypeFilter = (type: RunEvent['type']) => boolean
  * Returns the filter of a comma-separated list of event types. Without a list, and with an empty list or `*`, every event
  * passes.
  *
- * @throws {TuttiError} BAD_REQUEST naming every unknown type with the similar one, else with the known ones.
+ * @throws {TuttiError} BAD_REQUEST naming up to {@link MAX_PROBLEMS} unknown types, each with the similar one or else with the known
+ * ones.
  */
 export function createTypeFilter(list: string | undefined): TypeFilter {
   const names = (list ?? '').split(',').map((name) => name.trim())
@@ -56,7 +64,9 @@ export function createTypeFilter(list: string | undefined): TypeFilter {
     (name) => name !== '*' && !RUN_EVENT_TYPES.some((type) => type === name),
   )
   if (unknown.length > 0) {
-    const problems = unknown.map((name) => ({ path: '/events', message: describeUnknown(name) }))
+    const problems = unknown
+      .slice(0, MAX_PROBLEMS)
+      .map((name) => ({ path: '/events', message: describeUnknown(name) }))
     throw badRequest('query', problems)
   }
   return wanted.size === 0 || wanted.has('*') ? () => true : (type) => wanted.has(type)
@@ -66,5 +76,5 @@ function describeUnknown(name: string): string {
   const meant = suggest(name, RUN_EVENT_TYPES)
   const hint =
     meant === undefined ? `known are ${RUN_EVENT_TYPES.join(', ')}` : `did you mean "${meant}"?`
-  return `has the unknown event type "${name}": ${hint}`
+  return `has the unknown event type "${shortText(name)}": ${hint}`
 }
