@@ -248,6 +248,8 @@ export function readLog(name: string): Promise<RunLog> {
 }
 
 async function makeLog(name: string): Promise<RunLog> {
-  const { processes, options, ...rest } = STORIES[name]?.() ?? completed('', team({}))
+  const story = STORIES[name]
+  if (story === undefined) throw new RangeError(`No log is named "${name}"`)
+  const { processes, options, ...rest } = story()
   return { ...rest, events: await record(processes, options) }
 }

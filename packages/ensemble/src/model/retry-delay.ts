@@ -35,12 +35,7 @@ export const DEFAULT_MAX_RETRY_AFTER_MS = 60_000
  */
 export function computeModelRetryDelay(
   { retryable, details }: Pick<TuttiError, 'retryable' | 'details'>,
-  {
-    retries,
-    maxRetries,
-    random = Math.random,
-    maxRetryAfterMs = DEFAULT_MAX_RETRY_AFTER_MS,
-  }: RetryState,
+  { retries, maxRetries, random, maxRetryAfterMs = DEFAULT_MAX_RETRY_AFTER_MS }: RetryState,
 ): number | undefined {
   if (!retryable || retries >= maxRetries) return undefined
   const asked = details?.['retryAfterMs']
