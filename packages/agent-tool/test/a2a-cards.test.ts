@@ -322,7 +322,7 @@ test('[AGENT-W2] does not send headers to another origin that a card names', asy
   expect(other.exchanges.map((exchange) => exchange.headers.authorization)).toEqual([undefined])
 })
 
-test('[AGENT-W2] refuses another port of the machine of the agent in a card', async () => {
+test("[AGENT-W2] refuses a card with another port on the agent's machine", async () => {
   const other = await rawAgent(done)
   const agent = await rawAgent(done, { card: ({ json }) => json(cardAt(other.url)) })
   await expect(ask({ url: agent.url })).rejects.toMatchObject({ failureType: 'configuration' })

@@ -42,7 +42,7 @@ test('[AGENT-V1] answers a question in its task, and sends only the context afte
   ])
 })
 
-test('[AGENT-V1] returns only the output of the task of the turn', async () => {
+test("[AGENT-V1] returns only the output of the turn's task", async () => {
   const { session } = await conversation(({ index, event }) => {
     event({
       task: { id: `task-${index}`, contextId: 'c', status: { state: 'TASK_STATE_WORKING' } },

@@ -172,7 +172,7 @@ describe('request URLs', () => {
   })
 
   test.for(['127.0.0.1', 'localhost'])(
-    '[AGENT-F3] reaches no other port of the host of the agent on this machine: %s',
+    "[AGENT-F3] reaches no other port of the agent's host on this machine: %s",
     async (host) => {
       const other = await rawServer((socket) => socket.write(whole('ok')))
       const fetch = createFetch(`http://${host}:1`)

@@ -76,7 +76,7 @@ export interface CommandEntry<
 /** Fields that the routes of all commands share. */
 const COMMAND_ROUTE = { method: 'POST', status: 200 } as const
 
-/** Commands by kind, in the order of the help and of the dashboard's menu. */
+/** Commands by kind, in the order of the help and the dashboard's menu. */
 export const COMMANDS = {
   inject: {
     command: InjectCommand,

@@ -85,7 +85,7 @@ function judgeSubmits(evidence: Evidence): readonly string[] {
   return violations
 }
 
-/** Returns the number of owners that a run lost to a fault of the process or of the database. */
+/** Returns the number of owners that a run lost to a process or database fault. */
 function countLosses({ runId }: KeptRun, { faults, transitions }: Evidence): number {
   const changes = transitions.filter((change) => change.runId === runId)
   return changes.filter((claim, index) => {

@@ -90,7 +90,7 @@ const NOTES: Readonly<Partial<Record<RouteName, string>>> = {
   createThread:
     'Submit runs to a thread with its `threadId`. A thread has at most one unended run: a submission meanwhile is refused with THREAD_BUSY.',
   listThreadRuns:
-    'A run is a message of the user, which is its only input, else all inputs as JSON, and a message of the assistant: the output of its final task. A run that failed or was cancelled before has the text so far.',
+    'A run is a message of the user, which is its only input, else all inputs as JSON, and a message of the assistant: the output of its output task. A run that failed or was cancelled before has the text so far.',
   streamRunEvents:
     'Starts with past events and continues live, without gaps or duplicates. A negative `from` counts from the end. `Last-Event-ID` takes precedence over `from`.',
   decideReview: 'REJECT repeats the task with your feedback. EDIT requires `revisedOutput`.',

@@ -1379,7 +1379,7 @@ export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'ThreadRun.userMessage':
     'The run as a message of the user: its only input, else all inputs as JSON, else the description of its first task.',
   'ThreadRun.assistantMessage':
-    'Output of its final task, or of a run that ended without one the text so far; absent when there is none.',
+    'Output of its output task, or of a run that ended without one the text so far; absent when there is none.',
   'ThreadRun.unreadable':
     'Reason why a part of the stored record cannot be read; the fields of that part are empty. Absent when all can be.',
   ThreadRunList:

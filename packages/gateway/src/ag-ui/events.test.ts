@@ -163,7 +163,7 @@ describe('[GW-Y21] the reasoning of AG-UI', () => {
 })
 
 describe('the events of AG-UI', () => {
-  it('[GW-Y6][GW-Y9][GW-Y10] have the text of the final task in a message, between its step', () => {
+  it('[GW-Y6][GW-Y9][GW-Y10] have the text of the output task in a message, between its step', () => {
     const reading = read([
       ...START,
       token('La '),

@@ -7,10 +7,10 @@
  * GW-Y5 A run of AG-UI is a segment of a run of Tutti. It ends with an interrupt where the run waits only for decisions
  *    (GW-W1), and with the run. The next segment begins with the event after that, so that no event is in two segments
  *    and none is lost. It is found by the reviews that its request answers, in any process and at any time.
- * GW-Y6 Text is that of the final task, streamed as the model writes it: one message per model turn. A turn after a cut
+ * GW-Y6 Text is that of the output task, streamed as the model writes it: one message per model turn. A turn after a cut
  *    answer continues its message. If the output of the task differs from its last message, as after an edit, the output
  *    replaces that message.
- * GW-Y21 The readable reasoning of the final task is one reasoning message per model turn, before its text. That of a
+ * GW-Y21 The readable reasoning of the output task is one reasoning message per model turn, before its text. That of a
  *    completed turn remains; otherwise it is taken back like text.
  * GW-Y7 Text that did not become the output is taken back with a snapshot of the messages: that of a failed model call,
  *    of a failed attempt, of a lost process, and of an answer that the task did not accept. A conversation beyond
@@ -85,7 +85,7 @@ export interface AguiSegment {
   readonly answered: ReadonlySet<string>
 }
 
-/** Message of the final task that requests no tools. */
+/** Message of the output task that requests no tools. */
 interface FinalMessage {
   readonly id: string
   readonly text: string
@@ -118,11 +118,11 @@ export class AguiRun {
   #open: string | undefined
   /** Id of the message to which tokens of the current turn were written. */
   #written: string | undefined
-  /** Reasoning message of the current turn of the final task. */
+  /** Reasoning message of the current turn of the output task. */
   #reasoning: { readonly id: string; isOpen: boolean } | undefined
-  /** Turn of the final task that was entered last, with the id of its message. */
+  /** Turn of the output task that was entered last, with the id of its message. */
   #turn: { readonly key: string; readonly id: string } | undefined
-  /** Last message of the final task, if it is complete and requests no tools. */
+  /** Last message of the output task, if it is complete and requests no tools. */
   #answer: FinalMessage | undefined
   /** Number of texts that were taken back, which makes the ids of later ones different. */
   #takenBack = 0
@@ -284,7 +284,7 @@ export class AguiRun {
   }
 
   /**
-   * Enters a turn of the final task. Its text continues a message that was cut, and replaces a message that was not the
+   * Enters a turn of the output task. Its text continues a message that was cut, and replaces a message that was not the
    * answer.
    */
   *#enter(key: string): Generator<AguiEvent, string> {
@@ -380,7 +380,7 @@ export class AguiRun {
     }
   }
 
-  /** Completes the text of a turn of the final task. Returns the id of its message. */
+  /** Completes the text of a turn of the output task. Returns the id of its message. */
   *#finalTurn({
     responseText = '',
     toolRequests = [],

@@ -7,7 +7,7 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 
 let seq = 0
 
-/** An event of the final task with only the fields that are read. */
+/** An event of the output task with only the fields that are read. */
 const event = (type: LoggedRunEvent['type'], fields: object = {}): LoggedRunEvent => {
   const place = { taskName: 'last', taskIndex: 2, attempt: 1, iterationIndex: 0 }
   seq += 1

@@ -3,10 +3,10 @@
  *
  * GW-C1 A run is one message with the id of the run. Every reader gets the same chunks for the same events, so a stream
  *    can be joined late and after a restart.
- * GW-C2 A model turn of the final task is a step, and its text is a text part, sent as the model writes it. When the
+ * GW-C2 A model turn of the output task is a step, and its text is a text part, sent as the model writes it. When the
  *    turn begins again, `reset-step` takes back the step, and the parts of other tasks in it are sent again. Text of
  *    earlier turns and attempts remains; the answer is the last text.
- * GW-C14 The readable reasoning of the final task is a reasoning part before the text of its turn, streamed in the same
+ * GW-C14 The readable reasoning of the output task is a reasoning part before the text of its turn, streamed in the same
  *    way. Reasoning after the beginning of a text is another part, which does not end the text.
  * GW-C3 Tool calls of every task are tool parts with ids that are unique in the run. Calls of the server are
  *    `providerExecuted`; calls that wait for an answer of the client are not.
@@ -15,7 +15,7 @@
  *    of a tool is a call that the client executes.
  * GW-C6 The message pauses where the run waits only for decisions (GW-W1): it finishes with `tool-calls`, so that
  *    `useChat` can send the answers. Reviews that a pause leaves open are sent again in a new step.
- * GW-C7 The output of the final task follows as another text if it differs from its last text, as after an edit.
+ * GW-C7 The output of the output task follows as another text if it differs from its last text, as after an edit.
  * GW-C8 A refused, filtered or truncated answer finishes the message with its reason, also if the task accepts a
  *    truncated one; any other failure is an `error` chunk, and a cancelled run an `abort` chunk. The metadata has the
  *    usage in every case.
@@ -57,11 +57,11 @@ export class ChatChunks {
   readonly #waits = new RunWaits()
   #usage: RunUsage = NO_RUN_USAGE
   #outputTask = ''
-  /** Position of the open turn of the final task, such as `1.0`. */
+  /** Position of the open turn of the output task, such as `1.0`. */
   #turn = ''
   /** Number of text parts so far. */
   #texts = 0
-  /** Text of the newest turn of the final task. */
+  /** Text of the newest turn of the output task. */
   #text = ''
   /** Text of the turns since the newest tool call; an answer that was cut continues in the next turn. */
   #answer = ''
@@ -69,11 +69,11 @@ export class ChatChunks {
   /** Number of reasoning parts so far. */
   #reasonings = 0
   #isReasoningOpen = false
-  /** Whether the newest turn of the final task has a reasoning part. */
+  /** Whether the newest turn of the output task has a reasoning part. */
   #hasReasoned = false
   /** Explanation of the model that refused. */
   #refusal = ''
-  /** Whether the final task has accepted an answer that was cut. */
+  /** Whether the output task has accepted an answer that was cut. */
   #isCut = false
   /** Chunks of other tasks in the open step. */
   #others: ChatChunk[] = []
@@ -362,7 +362,7 @@ export class ChatChunks {
     yield this.#add({ type: 'tool-output-available', toolCallId, output })
   }
 
-  /** Sends the output of the final task if it differs from its text. */
+  /** Sends the output of the output task if it differs from its text. */
   *#output(output: string): Generator<ChatChunk> {
     if (['', this.#text, this.#answer].includes(output)) return
     yield* this.#closeText()

@@ -46,7 +46,7 @@ export function readRunOutput({
 }
 
 /**
- * Returns a run as messages. The message of the assistant is the output of the output task; while it has none, and in a run
+ * Returns a run as messages. The assistant's message is the output of the output task; while it has none, and in a run
  * that ended without it, the text of its newest model turn so far.
  */
 export function toRunMessages(

@@ -4,7 +4,7 @@ import { Completion } from './completion.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-/** An event of the final task with only the fields that are read. */
+/** An event of the output task with only the fields that are read. */
 const event = (type: LoggedRunEvent['type'], fields: object = {}): LoggedRunEvent =>
   ({ type, seq: 0, taskName: 'last', ...fields }) as LoggedRunEvent
 

@@ -3,12 +3,12 @@
  *
  * GW-K3 A completion is a part of a run: from its start, or from the results of tools, to its end or to the next calls
  *    of tools of the client. The id of a call contains its review, and the review its run, so no table is needed.
- * GW-K4 The content is the output of the final task. It is streamed as the model writes it. The protocol cannot take
+ * GW-K4 The content is the output of the output task. It is streamed as the model writes it. The protocol cannot take
  *    back text: text of a turn that begins again is sent only where it continues the sent text, and an output that is
  *    not the text that was sent follows it after an empty line. With a response format, only the output is sent.
- * GW-K12 Text before calls of the server's tools is not part of the content, streamed or not. If the final task has such
+ * GW-K12 Text before calls of the server's tools is not part of the content, streamed or not. If the output task has such
  *    tools, the text of each of its turns is sent when the turn has ended: as `reasoning_content` if it calls one.
- * GW-K10 The readable reasoning of the final task is `reasoning_content`, in deltas and in the message. OpenAI's own API
+ * GW-K10 The readable reasoning of the output task is `reasoning_content`, in deltas and in the message. OpenAI's own API
  *    has no such field; other providers do, and clients of theirs show it. OpenAI's libraries pass it on.
  * GW-K5 Reviews are for reviewers: a completion waits for them, and only calls of the client's tools end it.
  * GW-K6 Refused, filtered and truncated answers end with their reason; any other failure and a cancel are errors.
@@ -29,7 +29,7 @@ export type CompletionEnd =
   | {
       readonly kind: 'message'
       readonly finish: CompletionFinish
-      /** Output of the final task, or the text that was written before the end. */
+      /** Output of the output task, or the text that was written before the end. */
       readonly content: string
       readonly refusal?: string
       readonly calls: readonly CompletionCall[]
@@ -42,7 +42,7 @@ export interface CompletionOptions {
   readonly answered: readonly string[]
   /** Whether text is sent while the model writes it. */
   readonly streamsText: boolean
-  /** Whether the final task can call tools of the server. @default false */
+  /** Whether the output task can call tools of the server. @default false */
   readonly callsTools?: boolean
   /** Names of the tools of the client. @default none */
   readonly clientTools?: readonly string[]

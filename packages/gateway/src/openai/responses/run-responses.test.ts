@@ -231,7 +231,7 @@ it('[GW-N1] ends a response where the run waits, and begins the next one after t
   expect(next.at(-1)?.event.type).toBe('response.completed')
 })
 
-it('[GW-N6] ends as incomplete when the final task accepts an answer that was cut', () => {
+it('[GW-N6] ends as incomplete when the output task accepts an answer that was cut', () => {
   const [completed, ...rest] = end('Half of')
   const cut = { ...completed, finishReason: 'length' }
   const { responses } = fold([...START, token('Half of'), turn('Half of'), cut, ...rest])

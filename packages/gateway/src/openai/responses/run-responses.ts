@@ -5,7 +5,7 @@
  *    when all reviews that were open at that point are closed.
  * GW-N2 Sequence numbers count the events of a response. They follow from the log alone, so every reader computes the
  *    same, live or later, in any process.
- * GW-N3 The text is that of the final task, as the model writes it; each turn is one message. A turn that begins again
+ * GW-N3 The text is that of the output task, as the model writes it; each turn is one message. A turn that begins again
  *    waits for its whole text: the rest is sent if the text begins as before. Otherwise the first message ends as
  *    incomplete, the text is sent as another one, and the response at the end contains only the latter.
  * GW-N4 The final answer of the last response of a completed run is the output of the run. Text before calls of tools is
@@ -82,7 +82,7 @@ export class RunResponses {
   #turn: Turn | undefined
   #thought: Thought | undefined
   #failure: RunEventOf<'task_failed'> | undefined
-  /** Whether the final task has accepted an answer that was cut. */
+  /** Whether the output task has accepted an answer that was cut. */
   #isCut = false
   #now: number
   #made: NumberedEvent[] = []
@@ -415,7 +415,7 @@ export class RunResponses {
     this.#current.answer = []
   }
 
-  /** Sends the output of the final task, unless its text has been sent. */
+  /** Sends the output of the output task, unless its text has been sent. */
   #sendOutput(output: string): void {
     this.#closeTurn('incomplete', true)
     const { items, answer } = this.#current

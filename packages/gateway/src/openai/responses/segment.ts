@@ -16,11 +16,11 @@ export interface ResponseSegment {
   error: ResponseState['error']
   incomplete: ResponseState['incomplete_details']
   usage: ResponseState['usage']
-  /** Places of messages that are part of the answer of the final task. */
+  /** Places of messages that are part of the answer of the output task. */
   answer: number[]
-  /** Places of messages before calls in the current attempt of the final task. */
+  /** Places of messages before calls in the current attempt of the output task. */
   commentary: number[]
-  /** Places of the reasoning of the current attempt of the final task. */
+  /** Places of the reasoning of the current attempt of the output task. */
   reasoning: number[]
 }
 

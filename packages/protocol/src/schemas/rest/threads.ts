@@ -90,7 +90,7 @@ export const ThreadRun = Type.Object({
   error: Type.Optional(Type.String()),
   /** The run as a message of the user: its only input, else all inputs as JSON, else the description of its first task. */
   userMessage: Type.String(),
-  /** Output of its final task, or of a run that ended without one the text so far; absent when there is none. */
+  /** Output of its output task, or of a run that ended without one the text so far; absent when there is none. */
   assistantMessage: Type.Optional(Type.String()),
   /** Reason why a part of the stored record cannot be read; the fields of that part are empty. Absent when all can be. */
   unreadable: Type.Optional(Type.String()),
