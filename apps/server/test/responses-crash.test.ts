@@ -41,7 +41,7 @@ describe('a client of the Responses API over kill -9', { timeout: LIMIT_MS }, ()
     expect((await open(second).responses.retrieve(id)).output_text).toBe('All done')
   })
 
-  it('[GW-N8] [GW-W2] answers an approval request of a process that no longer exists', async () => {
+  it('[GW-N8] [PROTO-W2] answers an approval request of a process that no longer exists', async () => {
     using files = recordSteps()
     const first = await files.start({})
     const asked = await open(first).responses.create({ model: 'panel', input: 'tea' })

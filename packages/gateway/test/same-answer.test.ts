@@ -3,7 +3,14 @@
  *
  * GW-AA1 All readers have the same output of a run, the same end and the same usage: those that its events state.
  */
-import { runStateAfter, toRunMessages, type LoggedRunEvent } from '@tutti/protocol'
+import {
+  readRunOutput,
+  RunProjection,
+  runStateAfter,
+  toRunMessages,
+  type LoggedRunEvent,
+  type OutputBlock,
+} from '@tutti/protocol'
 import { describe, expect, it } from 'vitest'
 
 import { firstView, advanceView, toTaskState } from '../src/a2a/view.ts'
@@ -13,11 +20,13 @@ import { AguiRun } from '../src/ag-ui/events.ts'
 import { ChatChunks } from '../src/ai-sdk/chunks.ts'
 import { runAnswer } from '../src/mcp/answer.ts'
 import { Completion } from '../src/openai/chat/completion.ts'
-import { readItemText, RunResponses } from '../src/openai/responses/run-responses.ts'
+import { RunResponses } from '../src/openai/responses/run-responses.ts'
+import { readItemText } from '../src/openai/responses/segment-items.ts'
 import { toTaskEnd } from '../src/peer/events.ts'
 import { taskLines } from '../src/tasks/events.ts'
 import { readLog, STORY_NAMES } from './run-logs.ts'
 
+import type { AguiEvent, AguiMessage } from '../src/ag-ui/wire.ts'
 import type { ChatMetadata } from '../src/ai-sdk/wire.ts'
 
 /** Findings of a reader in a log. */
@@ -28,6 +37,26 @@ interface Found {
   readonly output?: string | undefined
   /** Tokens of the run; absent if the protocol has none. */
   readonly tokens?: number
+}
+
+/** Returns the output that the end of a run states. */
+function readOutput(events: readonly LoggedRunEvent[]): string | undefined {
+  const end = events.find((event) => event.type === 'run_result')
+  return end === undefined ? undefined : readRunOutput(end)
+}
+
+/** Returns the conversation of an AG-UI client after an event. */
+function addMessage(messages: readonly AguiMessage[], event: AguiEvent): readonly AguiMessage[] {
+  if (event.type === 'MESSAGES_SNAPSHOT') return event.messages
+  if (event.type === 'TEXT_MESSAGE_START') {
+    return [...messages, { id: event.messageId, role: 'assistant', content: '' }]
+  }
+  if (event.type !== 'TEXT_MESSAGE_CONTENT') return messages
+  return messages.map((message) =>
+    message.id === event.messageId
+      ? { ...message, content: `${String(message.content)}${event.delta}` }
+      : message,
+  )
 }
 
 type Reader = (events: readonly LoggedRunEvent[]) => Found
@@ -49,6 +78,24 @@ const READERS: Readonly<Record<string, Reader>> = {
       output: toRunMessages(state).assistantMessage,
       tokens: state.totals.totalTokens,
     }
+  },
+  'the blocks of the projection': (events) => {
+    const run = new RunProjection()
+    const texts = new Map<OutputBlock, string>()
+    let isCompleted = false
+    for (const operation of events.flatMap((event) => run.take(event))) {
+      if (operation.type === 'block_closed' && operation.block.kind !== 'reasoning') {
+        if (operation.toolNames.length === 0) texts.set(operation.block, operation.text)
+      }
+      if (operation.type === 'withdrawn') {
+        for (const block of operation.blocks) texts.delete(block)
+      }
+      if (operation.type === 'ended') isCompleted = operation.status === 'COMPLETED'
+    }
+    // The text of these blocks is the output itself, not only its end.
+    const output = [...texts.values()].join('')
+    if (isCompleted) expect(output).toBe(readOutput(events))
+    return { isCompleted, output, tokens: run.usage.tokens }
   },
   useChat: (events) => {
     const chat = new ChatChunks('run-1')
@@ -89,15 +136,18 @@ const READERS: Readonly<Record<string, Reader>> = {
     const decided = events.flatMap((event) =>
       event.type === 'review_decided' ? event.reviewId : [],
     )
+    let messages: readonly AguiMessage[] = []
     const segments = ['', ...decided].map((reviewId) => {
       const run = new AguiRun({
         ids: { threadId: 't', runId: 'r' },
         run: { runId: 'run-1', ensemble: 'team' },
         state: undefined,
-        messages: [],
+        messages,
         answered: new Set(reviewId === '' ? [] : [reviewId]),
       })
-      const last = lastOf([...run.start(), ...run.after(events)])
+      const sent = [...run.start(), ...run.after(events)]
+      messages = sent.reduce(addMessage, messages)
+      const last = lastOf(sent)
       if (last.type === 'RUN_FINISHED' || last.type === 'RUN_ERROR') return last
       return expect.fail(last.type)
     })
@@ -105,7 +155,7 @@ const READERS: Readonly<Record<string, Reader>> = {
     const usages = segments.flatMap(({ usage }) => usage ?? [])
     return {
       isCompleted: end.type === 'RUN_FINISHED' && end.outcome?.type === 'success',
-      ...(end.type === 'RUN_FINISHED' ? { output: String(end.result) } : {}),
+      output: String(messages.findLast(({ role }) => role === 'assistant')?.content),
       tokens: usages.reduce((sum, { totalTokens = 0 }) => sum + totalTokens, 0),
     }
   },

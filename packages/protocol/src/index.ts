@@ -151,6 +151,28 @@ export type {
 export type { ToolCallState, TurnFailure, TurnState } from './run-state/turn-state.ts'
 export type { AgentUsage, AttemptUsage, RunTotals } from './run-state/usage.ts'
 
+// To show a run in another protocol
+export { isCallOf, toCallId } from './projection/open-calls.ts'
+export { RunProjection, type RunProjectionOptions } from './projection/run-projection.ts'
+export type {
+  BlockClosed,
+  BlockGrown,
+  BlockOpened,
+  BlocksWithdrawn,
+  CallEnded,
+  CallRequested,
+  OpenReview,
+  OutputBlock,
+  OutputStated,
+  ReviewClosed,
+  ReviewOpened,
+  RunEnded,
+  RunOperation,
+  TaskOperation,
+  TaskResult,
+  TurnStarted,
+} from './projection/operations.ts'
+
 // To be called as an agent, and to count usage
 export { USAGE_EXTENSION } from './usage-extension.ts'
 export { addAmounts, MAX_AMOUNT, readCostUsd, readTokenCount } from './amounts.ts'

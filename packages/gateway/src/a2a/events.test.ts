@@ -81,7 +81,7 @@ describe('TaskUpdates', () => {
 
   it('[GW-U4] reports the outputs of other tasks in a status, and as artifacts if there is no other output', () => {
     const first = done('Mm', { taskName: 'first' })
-    const end = (status: string) => event('run_result', { status })
+    const end = (status: string) => event('run_result', { status, outputs: [] })
     expect(updatesOf(first)).toEqual(['TASK_STATE_WORKING: Mm'])
     expect(updatesOf(first, end('FAILED'))).toEqual([
       'TASK_STATE_WORKING: Mm',

@@ -10,6 +10,8 @@
  * GW-U5 A stream begins with the task and has every later change in order, each once. A subscription ends when the task
  *    ends, the stream of a message also at a question.
  */
+import { RunProjection } from '@tutti/protocol'
+
 import { toUsageMetadata } from '../service/usage-metadata.ts'
 import {
   listOutputs,
@@ -29,9 +31,15 @@ import {
   type TaskView,
 } from './view.ts'
 
-import type { A2aTaskState, ArtifactUpdate, StreamItem } from './wire.ts'
+import type { A2aTaskState, A2aTaskStatus, ArtifactUpdate, StreamItem } from './wire.ts'
 import type { LoadedTask } from './load-task.ts'
-import type { LoggedRunEvent, RunEventOf, RunUsage } from '@tutti/protocol'
+import type {
+  LoggedRunEvent,
+  RunOperation,
+  RunUsage,
+  TaskOperation,
+  TaskResult,
+} from '@tutti/protocol'
 
 type Update = Omit<ArtifactUpdate, 'taskId' | 'contextId' | 'metadata'>
 
@@ -39,6 +47,7 @@ type Update = Omit<ArtifactUpdate, 'taskId' | 'contextId' | 'metadata'>
 export class TaskUpdates {
   readonly #identity: LoadedTask['identity']
   readonly #showing: Showing
+  readonly #run: RunProjection
   #view: TaskView
   /** Usage in the previous update. */
   #reportedUsage: RunUsage
@@ -51,6 +60,7 @@ export class TaskUpdates {
   constructor(identity: LoadedTask['identity'], first: TaskView, showing: Showing) {
     this.#identity = identity
     this.#showing = showing
+    this.#run = new RunProjection({ outputTask: first.run.outputTask })
     this.#view = first
     this.#reportedUsage = first.usage
     this.#sentOutput = listOutputs(first)[0]?.taskName
@@ -63,40 +73,40 @@ export class TaskUpdates {
   /** Yields the updates of the next event. */
   *after(event: LoggedRunEvent): Generator<StreamItem> {
     const before = this.#view
-    const view = advanceView(before, event)
-    this.#view = view
-    const ids = { taskId: this.#identity.id, contextId: this.#identity.contextId }
-    const artifact = this.#artifactAfter(event, view)
-    if (artifact !== undefined) {
-      yield { artifactUpdate: { ...ids, ...artifact, ...this.#usage() } }
-      return
-    }
-    if (event.type === 'task_completed') {
-      const status = toProgressStatus(this.#identity, view, event)
-      yield { statusUpdate: { ...ids, status, ...this.#usage() } }
-      return
-    }
+    this.#view = advanceView(before, event)
+    const items = this.#run.take(event).flatMap((operation) => this.#translate(operation) ?? [])
+    if (items.length > 0) yield* items
+    else yield* this.#changeAfter(event, before)
+  }
+
+  /** Yields the update of an event that changes the state or the question. */
+  *#changeAfter(event: LoggedRunEvent, before: TaskView): Generator<StreamItem> {
+    const view = this.#view
     const [state, stateBefore] = [toTaskState(view), toTaskState(before)]
-    if (isTerminal(state) && !isTerminal(stateBefore)) yield* this.#leftOver(view, ids)
+    if (isTerminal(state) && !isTerminal(stateBefore)) yield* this.#leftOver()
     const isUpdate =
       state !== stateBefore ||
       openReviews(view)[0]?.reviewId !== openReviews(before)[0]?.reviewId ||
       event.type === 'run_cancelling' ||
       (this.#showing.usage && view.usage.tokens !== before.usage.tokens)
-    if (!isUpdate) return
-    yield { statusUpdate: { ...ids, status: toWireStatus(this.#identity, view), ...this.#usage() } }
+    if (isUpdate) yield this.#toStatusUpdate(toWireStatus(this.#identity, view))
   }
 
   /** Yields the other outputs of a task that ended without its own. */
-  *#leftOver(
-    view: TaskView,
-    ids: Pick<ArtifactUpdate, 'taskId' | 'contextId'>,
-  ): Generator<StreamItem> {
-    for (const output of listOutputs(view)) {
+  *#leftOver(): Generator<StreamItem> {
+    for (const output of listOutputs(this.#view)) {
       if (output.taskName === this.#sentOutput) continue
       const artifact = toArtifact(output, this.#showing.modes)
-      yield { artifactUpdate: { ...ids, artifact, append: false, lastChunk: true } }
+      yield { artifactUpdate: { ...this.#ids, artifact, append: false, lastChunk: true } }
     }
+  }
+
+  get #ids(): Pick<ArtifactUpdate, 'taskId' | 'contextId'> {
+    return { taskId: this.#identity.id, contextId: this.#identity.contextId }
+  }
+
+  #toStatusUpdate(status: A2aTaskStatus): StreamItem {
+    return { statusUpdate: { ...this.#ids, status, ...this.#usage() } }
   }
 
   #usage(): { readonly metadata?: Readonly<Record<string, unknown>> } {
@@ -106,48 +116,51 @@ export class TaskUpdates {
     return { metadata }
   }
 
-  #artifactAfter(event: LoggedRunEvent, view: TaskView): Update | undefined {
-    const { outputTask } = view.run
-    switch (event.type) {
-      case 'run_resumed':
-      case 'run_forked':
+  #translate(operation: RunOperation): StreamItem | undefined {
+    switch (operation.type) {
+      case 'turn_started':
+      case 'withdrawn':
         this.#isFresh = true
         return undefined
-      case 'task_started':
-      case 'llm_iteration_started':
-        if (event.taskName === outputTask) this.#isFresh = true
-        return undefined
-      case 'token':
-        return event.taskName === outputTask ? this.#textAfter(event) : undefined
-      case 'task_completed':
-        return event.taskName === outputTask ? this.#outputOf(event) : undefined
+      case 'block_grown':
+        return operation.block.kind === 'text' ? this.#write(operation.delta) : undefined
+      case 'task':
+        return operation.result === undefined
+          ? undefined
+          : this.#complete(operation, operation.result)
       default:
         return undefined
     }
   }
 
-  #textAfter({ taskName, token }: RunEventOf<'token'>): Update | undefined {
-    if (!acceptsMediaType(this.#showing.modes, 'text/plain')) return undefined
+  #write(text: string): StreamItem | undefined {
+    const { outputTask: name } = this.#run
+    if (name === undefined || !acceptsMediaType(this.#showing.modes, 'text/plain')) return undefined
     const append = !this.#isFresh
-    this.#written = append ? this.#written + token : token
+    this.#written = append ? this.#written + text : text
     this.#isFresh = false
-    const parts = [{ text: token }]
-    return {
-      artifact: { artifactId: taskName, name: taskName, parts },
-      append,
-      lastChunk: false,
-    }
+    const artifact = { artifactId: name, name, parts: [{ text }] }
+    return this.#toArtifactUpdate({ artifact, append, lastChunk: false })
   }
 
-  #outputOf(event: RunEventOf<'task_completed'>): Update {
-    this.#sentOutput = event.taskName
-    const artifact = toArtifact(event, this.#showing.modes)
-    const isWritten = !this.#isFresh && this.#written === event.output
-    if (!isWritten) return { artifact, append: false, lastChunk: true }
+  #complete({ isOutput }: TaskOperation, result: TaskResult): StreamItem {
+    if (!isOutput) return this.#toStatusUpdate(toProgressStatus(this.#identity, this.#view, result))
+    this.#sentOutput = result.taskName
+    const artifact = toArtifact(result, this.#showing.modes)
+    const isWritten = !this.#isFresh && this.#written === result.output
+    if (!isWritten) return this.#toArtifactUpdate({ artifact, append: false, lastChunk: true })
     // The text was sent in pieces; an artifact must have a part.
     const [, ...others] = artifact.parts
     const parts = others.length === 0 ? [{ text: '' }] : others
-    return { artifact: { ...artifact, parts }, append: true, lastChunk: true }
+    return this.#toArtifactUpdate({
+      artifact: { ...artifact, parts },
+      append: true,
+      lastChunk: true,
+    })
+  }
+
+  #toArtifactUpdate(update: Update): StreamItem {
+    return { artifactUpdate: { ...this.#ids, ...update, ...this.#usage() } }
   }
 }
 

@@ -68,7 +68,7 @@ const decided = (id: string) => ({
 
 const called = (id: string) => ({
   type: 'tool_called',
-  ...TASK,
+  ...TURN,
   toolName: 'locate',
   toolCallId: id,
   outcome: 'SUCCESS',
@@ -211,7 +211,7 @@ describe('the events of AG-UI', () => {
     expect(edited.types).toContain('MESSAGES_SNAPSHOT')
   })
 
-  it('[GW-Y5][GW-W1] end with one interrupt when every call of a turn has ended or waits', () => {
+  it('[GW-Y5][PROTO-W1] end with one interrupt when every call of a turn has ended or waits', () => {
     const events = [...START, turn('', 'a', 'b', 'c'), asked('a'), called('c')]
     expect(read(events).run.isDone).toBe(false)
     const { run, sent } = read([...events, asked('b')])

@@ -6,9 +6,31 @@
  * GW-Y2 A stream has one snapshot before any other state, then deltas (JSON Patch). Applied in order, they give the
  *    state that a new snapshot would have.
  */
+import { applyRunEvent, type LoggedRunEvent, type RunState, type RunUsage } from '@tutti/protocol'
+
 import type { PatchOperation } from './wire.ts'
-import type { RunUsage } from '@tutti/protocol'
-import type { RunState } from '@tutti/protocol'
+
+/** Types of the events that change the state of a run. Others would only retain the text of models. */
+const STATE_EVENTS: ReadonlySet<string> = new Set([
+  'run_queued',
+  'run_resumed',
+  'run_cancelling',
+  'ensemble_started',
+  'delegation_started',
+  'delegation_completed',
+  'delegation_failed',
+  'review_requested',
+  'review_decided',
+  'review_timed_out',
+  'review_withdrawn',
+  'task_started',
+  'task_completed',
+  'task_attempt_failed',
+  'task_failed',
+  'task_skipped',
+  'ensemble_completed',
+  'run_result',
+] satisfies readonly LoggedRunEvent['type'][])
 
 /** Key of the run in the state. */
 const KEY = 'tutti'
@@ -62,6 +84,14 @@ export function toAguiState(
       reviewStatus === 'OPEN' ? [{ reviewId, taskName, timing }] : [],
     ),
   }
+}
+
+/** Returns the state of a run after an event, without the outputs of its tasks. */
+export function foldState(run: RunState, event: LoggedRunEvent): RunState {
+  if (!STATE_EVENTS.has(event.type)) return run
+  if (event.type !== 'task_completed') return applyRunEvent(run, event)
+  const { structuredOutput: _, parts: __, ...rest } = event
+  return applyRunEvent(run, { ...rest, output: '' })
 }
 
 /** Returns the snapshot that adds a run to the state of a client. */

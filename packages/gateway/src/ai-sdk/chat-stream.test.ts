@@ -149,7 +149,7 @@ describe('a stream of a message', () => {
     ])
   })
 
-  it('[GW-C6][GW-W1] pauses when every call of a turn has ended or waits', () => {
+  it('[GW-C6][PROTO-W1] pauses when every call of a turn has ended or waits', () => {
     const events = [started(), turn(), called('a', 'b'), asked('a')]
     expect(streamOf(events).stream.isDone).toBe(false)
     const { stream, chunks } = streamOf([...events, answered('b')])

@@ -13,27 +13,29 @@
  * GW-C4 Tasks, delegations and the progress of tools are `data-` parts, which later ones with the same id replace.
  * GW-C5 A review is an approval of its tool call, or of a call of the tool `review` with the reviewed text. A question
  *    of a tool is a call that the client executes.
- * GW-C6 The message pauses where the run waits only for decisions (GW-W1): it finishes with `tool-calls`, so that
+ * GW-C6 The message pauses where the run waits only for decisions (PROTO-W1): it finishes with `tool-calls`, so that
  *    `useChat` can send the answers. Reviews that a pause leaves open are sent again in a new step.
  * GW-C7 The output of the output task follows as another text if it differs from its last text, as after an edit.
  * GW-C8 A refused, filtered or truncated answer finishes the message with its reason, also if the task accepts a
  *    truncated one; any other failure is an `error` chunk, and a cancelled run an `abort` chunk. The metadata has the
  *    usage in every case.
  */
-import {
-  readRunOutput,
-  addEventUsage,
-  NO_RUN_USAGE,
-  readRunCost,
-  type RunUsage,
-} from '@tutti/protocol'
+import { RunProjection, readRunCost, toCallId, type OpenReview } from '@tutti/protocol'
 
-import { isCallOf, toCallId } from '../service/call-ids.ts'
-import { asksQuestion } from '../service/decision-in-text.ts'
-import { RunWaits, type WaitingReview } from '../service/run-waits.ts'
+import { isForClient, toDelegationPart, toReviewInput, toTaskPart, REVIEW_TOOL } from './parts.ts'
 
 import type { ChatChunk, ChatFinishReason, ChatMetadata } from './wire.ts'
-import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
+import type {
+  BlockGrown,
+  CallEnded,
+  CallRequested,
+  LoggedRunEvent,
+  OutputBlock,
+  ReviewClosed,
+  RunEnded,
+  RunOperation,
+  TurnStarted,
+} from '@tutti/protocol'
 
 /**
  * Maximum size of the parts of other tasks in one step that can be sent again, in characters of JSON. Beyond it a new
@@ -41,49 +43,27 @@ import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
  */
 const MAX_STEP_SIZE = 1_000_000
 
-/** Name of the tool whose calls are reviews of tasks. */
-export const REVIEW_TOOL = 'review'
-
-/** A review as the client sees it. */
-interface ShownReview {
-  readonly toolCallId: string
-  /** Whether the client answers with a value instead of an approval. */
-  readonly isQuestion: boolean
-}
-
 /** Makes the chunks of a message from the events of its run, in order. */
 export class ChatChunks {
   readonly #runId: string
-  readonly #waits = new RunWaits()
-  #usage: RunUsage = NO_RUN_USAGE
-  #outputTask = ''
-  /** Position of the open turn of the output task, such as `1.0`. */
-  #turn = ''
-  /** Number of text parts so far. */
-  #texts = 0
-  /** Text of the newest turn of the output task. */
-  #text = ''
-  /** Text of the turns since the newest tool call; an answer that was cut continues in the next turn. */
-  #answer = ''
-  #isTextOpen = false
-  /** Number of reasoning parts so far. */
-  #reasonings = 0
-  #isReasoningOpen = false
-  /** Whether the newest turn of the output task has a reasoning part. */
-  #hasReasoned = false
-  /** Explanation of the model that refused. */
-  #refusal = ''
-  /** Whether the output task has accepted an answer that was cut. */
-  #isCut = false
+  readonly #run = new RunProjection()
+  /** Number of text parts and of reasoning parts so far. */
+  readonly #counts = { text: 0, reasoning: 0 }
+  /** Id of the open text part, and of the open reasoning part. */
+  readonly #open: { text?: string | undefined; reasoning?: string | undefined } = {}
+  /** Whether a turn of the output task has begun. */
+  #hasTurn = false
+  /** Whether the newest turn has a part. */
+  #hasWritten = false
   /** Chunks of other tasks in the open step. */
   #others: ChatChunk[] = []
   #othersSize = 0
-  /** Arguments and name of each call that has not ended, by its id. */
+  /** Name and arguments of each call that has not ended, by its id. */
   readonly #calls = new Map<string, { readonly toolName: string; readonly input: unknown }>()
-  /** Reviews that were rejected, by the id of their call. */
+  /** Ids of calls whose reviews were rejected. */
   readonly #denied = new Set<string>()
-  /** Calls that open reviews are shown as, by the id of the review. */
-  readonly #shown = new Map<string, ShownReview>()
+  /** Ids of reviews that the client has. */
+  readonly #shown = new Set<string>()
   #isDone = false
 
   constructor(runId: string) {
@@ -97,12 +77,12 @@ export class ChatChunks {
 
   /** Whether the run waits only for decisions. */
   get isWaiting(): boolean {
-    return this.#waits.isWaiting
+    return this.#run.isWaiting
   }
 
   /** Open reviews, oldest first. */
-  get reviews(): readonly WaitingReview[] {
-    return this.#waits.reviews
+  get reviews(): readonly OpenReview[] {
+    return this.#run.reviews
   }
 
   /** Returns the chunk that begins or continues the message. */
@@ -112,9 +92,10 @@ export class ChatChunks {
 
   /** Returns the chunks of the next event. */
   after(event: LoggedRunEvent): readonly ChatChunk[] {
-    this.#waits.take(event)
-    this.#usage = addEventUsage(this.#usage, event)
-    return [...this.#translate(event)]
+    const operations = this.#run.take(event)
+    const chunks = operations.flatMap((operation) => [...this.#translate(operation)])
+    const other = this.#toOther(event)
+    return other === undefined ? chunks : [...chunks, this.#add(other)]
   }
 
   /** Returns the chunks that pause the message after the event with this `seq`. */
@@ -124,83 +105,58 @@ export class ChatChunks {
   }
 
   /** Returns open reviews again, for a message that continues without a decision of them. */
-  repeat(reviews: readonly WaitingReview[]): readonly ChatChunk[] {
+  repeat(reviews: readonly OpenReview[]): readonly ChatChunk[] {
     return reviews.flatMap((review) => [...this.#request(review)])
   }
 
-  *#translate(event: LoggedRunEvent): Generator<ChatChunk> {
+  *#translate(operation: RunOperation): Generator<ChatChunk> {
+    switch (operation.type) {
+      case 'task':
+        yield this.#add(toTaskPart(operation))
+        return
+      case 'turn_started':
+        yield* this.#beginTurn(operation)
+        return
+      case 'block_grown':
+        yield* this.#write(operation)
+        return
+      case 'block_closed':
+        yield* operation.block.kind === 'reasoning' ? this.#close('reasoning') : this.#closeParts()
+        return
+      case 'call_requested':
+        yield this.#requestCall(operation)
+        return
+      case 'call_ended':
+        yield* this.#endCall(operation)
+        return
+      case 'review_opened':
+        yield* this.#request(operation.review)
+        return
+      case 'review_closed':
+        yield* this.#closeReview(operation)
+        return
+      case 'ended':
+        yield* this.#end(operation)
+        return
+      default:
+    }
+  }
+
+  /** Returns the part of an event that is not in the operations. */
+  #toOther(event: LoggedRunEvent): ChatChunk | undefined {
     switch (event.type) {
-      case 'ensemble_started':
-        this.#outputTask = event.outputTask
-        for (const { name, agentRole } of event.tasks) {
-          yield this.#add(toTaskPart({ taskName: name, agentRole, status: 'PENDING' }))
-        }
-        return
-      case 'run_resumed':
-        this.#outputTask = event.outputTask
-        for (const { name, agentRole } of event.addedTasks ?? []) {
-          yield this.#add(toTaskPart({ taskName: name, agentRole, status: 'PENDING' }))
-        }
-        return
-      case 'task_started':
-        yield this.#add(toTaskPart({ ...event, status: 'RUNNING' }))
-        return
-      case 'task_attempt_failed':
-        yield this.#add(toTaskPart({ ...event, status: 'FAILED', reason: event.reason }))
-        return
-      case 'task_failed':
-        if (event.taskName === this.#outputTask) this.#refusal = event.refusal ?? ''
-        yield this.#add(toTaskPart({ ...event, status: 'FAILED', reason: event.reason }))
-        return
-      case 'task_skipped':
-        yield this.#add(toTaskPart({ ...event, status: 'SKIPPED', reason: event.reason }))
-        return
-      case 'task_completed':
-        yield this.#add(toTaskPart({ ...event, status: 'COMPLETED' }))
-        if (event.taskName !== this.#outputTask) return
-        this.#isCut = event.finishReason === 'length'
-        yield* this.#output(event.output)
-        return
-      case 'llm_iteration_started':
-        if (event.taskName === this.#outputTask) yield* this.#beginTurn(event)
-        return
-      case 'reasoning':
-        if (event.taskName === this.#outputTask) yield* this.#reason(event.text)
-        return
-      case 'token':
-        if (event.taskName === this.#outputTask) yield* this.#write(event.token)
-        return
-      case 'llm_iteration_completed':
-        yield* this.#endTurn(event)
-        return
       case 'tool_progress': {
         const { toolName, message, fraction, taskName } = event
         const id = toCallId(event)
         const data = { toolCallId: id, toolName, taskName, message, fraction }
-        yield this.#add({ type: 'data-progress', id, data })
-        return
+        return { type: 'data-progress', id, data }
       }
-      case 'tool_called':
-        yield* this.#endCall(event)
-        return
       case 'delegation_started':
       case 'delegation_completed':
       case 'delegation_failed':
-        yield this.#add(toDelegationPart(event))
-        return
-      case 'review_requested':
-        yield* this.#request(event)
-        return
-      case 'review_decided':
-      case 'review_timed_out':
-      case 'review_withdrawn':
-        yield* this.#closeReview(event)
-        return
-      case 'run_result':
-        yield* this.#end(event)
-        return
+        return toDelegationPart(event)
       default:
-        return
+        return undefined
     }
   }
 
@@ -211,24 +167,17 @@ export class ChatChunks {
     return chunk
   }
 
-  *#beginTurn({
-    attempt,
-    iterationIndex,
-  }: RunEventOf<'llm_iteration_started'>): Generator<ChatChunk> {
-    const turn = `${attempt}.${iterationIndex}`
-    if (turn === this.#turn && (this.#text !== '' || this.#hasReasoned)) {
-      this.#isTextOpen = false
-      this.#isReasoningOpen = false
-      this.#answer = this.#answer.slice(0, this.#answer.length - this.#text.length)
+  *#beginTurn({ isRestart }: TurnStarted): Generator<ChatChunk> {
+    if (isRestart && this.#hasWritten) {
+      this.#open.text = undefined
+      this.#open.reasoning = undefined
       yield { type: 'reset-step' }
       yield* this.#others
-    } else if (turn !== this.#turn) {
-      if (this.#turn !== '') yield* this.#nextStep()
-      if (iterationIndex === 0) this.#answer = ''
-      this.#turn = turn
+    } else if (!isRestart && this.#hasTurn) {
+      yield* this.#nextStep()
     }
-    this.#text = ''
-    this.#hasReasoned = false
+    this.#hasTurn = true
+    this.#hasWritten = false
   }
 
   *#nextStep(): Generator<ChatChunk> {
@@ -239,76 +188,41 @@ export class ChatChunks {
     yield { type: 'start-step' }
   }
 
-  *#reason(delta: string): Generator<ChatChunk> {
+  *#write({ block, delta }: Pick<BlockGrown, 'block' | 'delta'>): Generator<ChatChunk> {
+    const kind = block.kind === 'reasoning' ? 'reasoning' : 'text'
     if (this.#othersSize > MAX_STEP_SIZE) yield* this.#nextStep()
-    if (!this.#isReasoningOpen) {
-      this.#reasonings += 1
-      this.#isReasoningOpen = true
-      this.#hasReasoned = true
-      yield { type: 'reasoning-start', id: this.#reasoningId }
+    this.#hasWritten = true
+    let id = this.#open[kind]
+    if (id === undefined) {
+      this.#counts[kind] += 1
+      id = `${kind}-${this.#counts[kind]}`
+      this.#open[kind] = id
+      yield { type: `${kind}-start`, id }
     }
-    yield { type: 'reasoning-delta', id: this.#reasoningId, delta }
+    yield { type: `${kind}-delta`, id, delta }
   }
 
-  get #reasoningId(): string {
-    return `reasoning-${this.#reasonings}`
-  }
-
-  *#closeReasoning(): Generator<ChatChunk> {
-    if (!this.#isReasoningOpen) return
-    this.#isReasoningOpen = false
-    yield { type: 'reasoning-end', id: this.#reasoningId }
+  *#close(kind: 'text' | 'reasoning'): Generator<ChatChunk> {
+    const id = this.#open[kind]
+    if (id === undefined) return
+    this.#open[kind] = undefined
+    yield { type: `${kind}-end`, id }
   }
 
   *#closeParts(): Generator<ChatChunk> {
-    yield* this.#closeReasoning()
-    yield* this.#closeText()
+    yield* this.#close('reasoning')
+    yield* this.#close('text')
   }
 
-  *#write(delta: string): Generator<ChatChunk> {
-    if (this.#othersSize > MAX_STEP_SIZE) yield* this.#nextStep()
-    yield* this.#closeReasoning()
-    if (!this.#isTextOpen) {
-      this.#texts += 1
-      this.#isTextOpen = true
-      yield { type: 'text-start', id: this.#textId }
-    }
-    this.#text += delta
-    this.#answer += delta
-    yield { type: 'text-delta', id: this.#textId, delta }
+  #requestCall({ callId: toolCallId, toolName, arguments: text }: CallRequested): ChatChunk {
+    const input = parseJson(text)
+    this.#calls.set(toolCallId, { toolName, input })
+    const head = { type: 'tool-input-available', toolCallId, toolName } as const
+    return this.#add({ ...head, input, providerExecuted: true })
   }
 
-  get #textId(): string {
-    return `text-${this.#texts}`
-  }
-
-  *#closeText(): Generator<ChatChunk> {
-    if (!this.#isTextOpen) return
-    this.#isTextOpen = false
-    yield { type: 'text-end', id: this.#textId }
-  }
-
-  *#endTurn(event: RunEventOf<'llm_iteration_completed'>): Generator<ChatChunk> {
-    const { taskName, responseText = '', toolRequests = [] } = event
-    if (taskName === this.#outputTask) {
-      // A model that does not stream has written nothing.
-      if (this.#text === '' && responseText !== '') yield* this.#write(responseText)
-      yield* this.#closeParts()
-      if (toolRequests.length > 0) this.#answer = ''
-    }
-    for (const { id = '', name: toolName, arguments: text } of toolRequests) {
-      const toolCallId = toCallId({ ...event, toolCallId: id })
-      const input = parseJson(text)
-      this.#calls.set(toolCallId, { toolName, input })
-      const head = { type: 'tool-input-available', toolCallId, toolName } as const
-      yield this.#add({ ...head, input, providerExecuted: true })
-    }
-  }
-
-  *#endCall(event: RunEventOf<'tool_called'>): Generator<ChatChunk> {
-    if (event.parentToolCallId !== undefined) return
-    const toolCallId = toCallId(event)
-    if (!this.#calls.delete(toolCallId)) return
+  *#endCall({ callId: toolCallId, event }: CallEnded): Generator<ChatChunk> {
+    this.#calls.delete(toolCallId)
     if (this.#denied.delete(toolCallId)) {
       yield this.#add({ type: 'tool-output-denied', toolCallId })
       return
@@ -322,9 +236,8 @@ export class ChatChunks {
     yield this.#add({ type: 'tool-output-available', toolCallId, output })
   }
 
-  *#request(review: WaitingReview): Generator<ChatChunk> {
-    const { reviewId, prompt, taskDescription } = review
-    const callId = [...this.#calls.keys()].findLast((id) => isCallOf(id, review))
+  *#request(review: OpenReview): Generator<ChatChunk> {
+    const { reviewId, callId, prompt, taskDescription } = review
     const toolCallId = callId ?? reviewId
     const call = callId === undefined ? undefined : this.#calls.get(callId)
     const isQuestion = isForClient(review)
@@ -334,21 +247,17 @@ export class ChatChunks {
       const head = { type: 'tool-input-available', toolCallId, toolName } as const
       yield this.#add({ ...head, input, providerExecuted: !isQuestion })
     }
-    this.#shown.set(reviewId, { toolCallId, isQuestion })
+    this.#shown.add(reviewId)
     if (isQuestion) return
     const reason = prompt ?? taskDescription
     yield this.#add({ type: 'tool-approval-request', approvalId: reviewId, toolCallId, reason })
   }
 
-  *#closeReview(
-    event: RunEventOf<'review_decided' | 'review_timed_out' | 'review_withdrawn'>,
-  ): Generator<ChatChunk> {
-    const shown = this.#shown.get(event.reviewId)
-    if (shown === undefined) return
-    this.#shown.delete(event.reviewId)
-    const { toolCallId, isQuestion } = shown
+  *#closeReview({ review, event }: ReviewClosed): Generator<ChatChunk> {
+    this.#shown.delete(review.reviewId)
+    const toolCallId = review.callId ?? review.reviewId
     const isDecided = event.type === 'review_decided'
-    const isRejected = isDecided && event.decision === 'REJECT' && !isQuestion
+    const isRejected = isDecided && event.decision === 'REJECT' && !isForClient(review)
     if (this.#calls.has(toolCallId)) {
       // The end of the call follows.
       if (isRejected) this.#denied.add(toolCallId)
@@ -362,33 +271,14 @@ export class ChatChunks {
     yield this.#add({ type: 'tool-output-available', toolCallId, output })
   }
 
-  /** Sends the output of the output task if it differs from its text. */
-  *#output(output: string): Generator<ChatChunk> {
-    if (['', this.#text, this.#answer].includes(output)) return
-    yield* this.#closeText()
-    this.#text = ''
-    yield* this.#write(output)
-    yield* this.#closeText()
-  }
-
-  *#end(event: RunEventOf<'run_result'>): Generator<ChatChunk> {
-    const { status, code, error = '' } = event
+  *#end({ status, reason, refusal, error }: RunEnded): Generator<ChatChunk> {
     this.#isDone = true
-    // The output of a run that a reviewer ended early is that of another task.
-    if (status === 'COMPLETED' && event.outputTask !== this.#outputTask) {
-      yield* this.#output(readRunOutput(event) ?? '')
-    }
-    if (code === 'MODEL_REFUSED') yield* this.#output(this.#refusal)
+    if (refusal !== '') yield* this.#write({ block: REFUSAL, delta: refusal })
     yield* this.#closeParts()
-    if (status === 'CANCELLED') {
-      yield { type: 'abort', reason: 'The run was cancelled' }
-      yield this.#finish('interrupted', status)
-      return
-    }
-    const completed = this.#isCut ? 'length' : 'stop'
-    const finishReason = status === 'COMPLETED' ? completed : FINISH_REASONS[code ?? '']
+    if (reason === 'cancelled') yield { type: 'abort', reason: 'The run was cancelled' }
+    const finishReason = FINISH_REASONS[reason]
     if (finishReason !== undefined) {
-      yield this.#finish(finishReason, status)
+      yield { type: 'finish', finishReason, messageMetadata: this.#metadata(status) }
       return
     }
     // Clients read nothing after an error.
@@ -396,14 +286,10 @@ export class ChatChunks {
     yield { type: 'error', errorText: error }
   }
 
-  #finish(finishReason: ChatFinishReason, status: string): ChatChunk {
-    return { type: 'finish', finishReason, messageMetadata: this.#metadata(status) }
-  }
-
   #metadata(status: string): ChatMetadata {
-    const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = this.#usage
+    const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = this.#run.usage
     const totalTokens = inputTokens + outputTokens
-    const costUsd = readRunCost(this.#usage)
+    const costUsd = readRunCost(this.#run.usage)
     return {
       runId: this.#runId,
       status,
@@ -419,68 +305,17 @@ export class ChatChunks {
   }
 }
 
-/** Failure code of a run → reason of the end of its message; the other codes are errors. */
-const FINISH_REASONS: Readonly<Record<string, ChatFinishReason | undefined>> = {
-  MODEL_REFUSED: 'content-filter',
-  CONTENT_FILTERED: 'content-filter',
-  OUTPUT_TRUNCATED: 'length',
-}
+/** Part of the message with the explanation of a model that refused. */
+const REFUSAL: OutputBlock = { id: 'refusal', kind: 'output', before: '' }
 
-/** Whether a review asks the client for a value instead of an approval. */
-export function isForClient(review: WaitingReview): boolean {
-  return review.kind === 'CLIENT_TOOL' || asksQuestion(review)
-}
-
-function toReviewInput({
-  timing,
-  taskName,
-  taskDescription,
-  taskOutput,
-  prompt,
-  toolInput,
-}: WaitingReview): Readonly<Record<string, unknown>> {
-  return {
-    timing,
-    taskName,
-    taskDescription,
-    ...(timing === 'AFTER_EXECUTION' ? { taskOutput } : {}),
-    ...(prompt === undefined || prompt === null ? {} : { prompt }),
-    ...(toolInput === undefined ? {} : { toolInput }),
-  }
-}
-
-interface TaskPart {
-  readonly taskName: string
-  readonly agentRole?: string
-  readonly attempt?: number
-  readonly status: string
-  readonly reason?: string
-}
-
-function toTaskPart({ taskName, agentRole, attempt, status, reason }: TaskPart): ChatChunk {
-  const data = { name: taskName, status, agentRole, attempt, reason }
-  return { type: 'data-task', id: taskName, data }
-}
-
-function toDelegationPart(
-  event: RunEventOf<'delegation_started' | 'delegation_completed' | 'delegation_failed'>,
-): ChatChunk {
-  const { delegationId, delegatingAgentRole, workerRole, taskName, workerTask } = event
-  const data = { delegatingAgentRole, workerRole, taskName, workerTask, ...toDelegationEnd(event) }
-  return { type: 'data-delegation', id: delegationId, data }
-}
-
-function toDelegationEnd(
-  event: RunEventOf<'delegation_started' | 'delegation_completed' | 'delegation_failed'>,
-): Readonly<Record<string, unknown>> {
-  switch (event.type) {
-    case 'delegation_started':
-      return { status: 'RUNNING' }
-    case 'delegation_completed':
-      return { status: 'COMPLETED', durationMs: event.durationMs }
-    case 'delegation_failed':
-      return { status: 'FAILED', reason: event.reason }
-  }
+/** Reason of the end of a run → reason of the end of its message; undefined for an error. */
+const FINISH_REASONS: Readonly<Record<RunEnded['reason'], ChatFinishReason | undefined>> = {
+  stop: 'stop',
+  length: 'length',
+  refusal: 'content-filter',
+  content_filter: 'content-filter',
+  cancelled: 'interrupted',
+  failed: undefined,
 }
 
 /** Parses the arguments of a call; text that is not JSON stays text. */

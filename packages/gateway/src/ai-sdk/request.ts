@@ -8,13 +8,14 @@
  *    approvals. Results continue the run if the rest of the request repeats the one that began it (GW-G5). If that run
  *    waits no longer because it has ended, the messages are a conversation, and a new run begins.
  */
+import { isCallOf } from '@tutti/protocol'
+
 import { badRequest } from '../http/api-error.ts'
-import { isCallOf } from '../service/call-ids.ts'
 import { toAnswerText } from '../service/decision-in-text.ts'
 import { describeLeftOutPart } from '../service/left-out-part.ts'
-import { isForClient } from './chunks.ts'
+import { isForClient } from './parts.ts'
 
-import type { WaitingReview } from '../service/run-waits.ts'
+import type { OpenReview } from '@tutti/protocol'
 import type { ChatBody, ChatMessage, ChatPart } from './wire.ts'
 import type { ClientToolBody, HistoryMessage, Problem, ReviewDecisionBody } from '@tutti/protocol'
 
@@ -144,7 +145,7 @@ function toToolName({ type, toolName }: ChatPart): string {
 
 /** An answer to a review, as the client gave it. */
 export interface ChatAnswer {
-  readonly review: WaitingReview
+  readonly review: OpenReview
   readonly decision: ReviewDecisionBody
 }
 
@@ -155,7 +156,7 @@ export interface ChatAnswer {
  */
 export function readAnswers(
   { parts }: Pick<ChatMessage, 'parts'>,
-  reviews: readonly WaitingReview[],
+  reviews: readonly OpenReview[],
 ): readonly ChatAnswer[] {
   return reviews.flatMap((review) => {
     const decision = parts.map((part) => toDecision(part, review)).findLast((one) => one !== null)
@@ -170,7 +171,7 @@ export function hasAnswers({ parts }: Pick<ChatMessage, 'parts'>): boolean {
   )
 }
 
-function toDecision(part: ChatPart, review: WaitingReview): ReviewDecisionBody | null {
+function toDecision(part: ChatPart, review: OpenReview): ReviewDecisionBody | null {
   const { approval, state, toolCallId = '', output, errorText } = part
   if (!isForClient(review)) {
     if (approval?.id !== review.reviewId || approval.approved === undefined) return null

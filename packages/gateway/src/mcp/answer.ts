@@ -1,11 +1,11 @@
 /** Results of calls: of ended runs, and of failed calls. */
-import { readRunOutput, addEventUsage, NO_RUN_USAGE } from '@tutti/protocol'
+import { NO_RUN_USAGE, RunProjection } from '@tutti/protocol'
 
 import { reportError, type ErrorReporting } from '../http/on-error.ts'
 import { toUsageMetadata } from '../service/usage-metadata.ts'
 
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import type { RunEvent, RunEventOf } from '@tutti/protocol'
+import type { RunEnded, RunEvent, RunEventOf } from '@tutti/protocol'
 
 /** Folds the events of a run, in order, into the result of its call. */
 export interface RunAnswer {
@@ -16,26 +16,29 @@ export interface RunAnswer {
 
 /** Creates the fold of one run; `valueTask` is the task whose structured output is that of the run. */
 export function runAnswer(runId: string, valueTask: string | undefined): RunAnswer {
+  const run = new RunProjection()
   let value: { readonly structured: unknown } | undefined
   let result: CallToolResult | undefined
-  let usage = NO_RUN_USAGE
   return {
     add(event) {
-      usage = addEventUsage(usage, event)
-      if (event.type === 'task_completed' && event.taskName === valueTask) {
-        const { structuredOutput: structured } = event
-        value = structured === undefined ? undefined : { structured }
+      for (const operation of run.take(event)) {
+        if (operation.type === 'task' && operation.name === valueTask) {
+          const structured = operation.result?.structuredOutput
+          value = structured === undefined ? undefined : { structured }
+        }
+        if (operation.type !== 'ended') continue
+        const end =
+          operation.status === 'COMPLETED' ? completed(operation, value) : broken(operation.event)
+        result = run.usage === NO_RUN_USAGE ? end : { ...end, _meta: toUsageMetadata(run.usage) }
       }
-      if (event.type !== 'run_result') return
-      const end = event.status === 'COMPLETED' ? completed(event, value) : broken(event)
-      result = usage === NO_RUN_USAGE ? end : { ...end, _meta: toUsageMetadata(usage) }
     },
     result: () => result,
   }
 
-  function completed(end: End, structured: object | undefined): CallToolResult {
-    const { status } = end
-    const output = readRunOutput(end) ?? ''
+  function completed(
+    { status, output = '' }: RunEnded,
+    structured: object | undefined,
+  ): CallToolResult {
     return {
       content: [
         { type: 'text', text: output === '' ? 'The run completed without output' : output },

@@ -9,7 +9,7 @@ function event(type: RunEvent['type'], fields: object = {}): RunEvent {
   return { type, ...fields } as RunEvent
 }
 
-const STARTED = event('ensemble_started', { ensemble: 'band', totalTasks: 2 })
+const STARTED = event('ensemble_started', { ensemble: 'band', totalTasks: 2, tasks: [] })
 
 function completed(taskName: string, totalTasks = 2): RunEvent {
   return event('task_completed', { taskName, totalTasks })

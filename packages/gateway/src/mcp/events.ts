@@ -1,5 +1,5 @@
 /** Pure: maps the events of a run to progress for an MCP client. */
-import type { RunEvent } from '@tutti/protocol'
+import { RunProjection, type RunEvent, type TaskOperation } from '@tutti/protocol'
 
 /** Progress of a run. */
 export interface RunNote {
@@ -20,6 +20,7 @@ export interface RunNotes {
 
 /** Creates the notes of one run. */
 export function runNotes(): RunNotes {
+  const run = new RunProjection()
   let done = 0
   let total = 0
   let notes = 0
@@ -33,14 +34,29 @@ export function runNotes(): RunNotes {
     heartbeat: () => say(total === 0 ? 'queued' : `running: ${done} of ${total} tasks completed`),
     add(event) {
       if ('totalTasks' in event) total = Math.max(total, event.totalTasks)
-      if (event.type !== 'task_completed') {
-        const message = describeEvent(event)
-        return message === undefined ? undefined : say(message)
+      const tasks = run.take(event).filter((operation) => operation.type === 'task')
+      const completed = tasks.find(({ status }) => status === 'COMPLETED')
+      if (completed !== undefined) {
+        done += 1
+        notes = 0
+        return say(`"${completed.name}" completed: ${done} of ${Math.max(total, done)}`)
       }
-      done += 1
-      notes = 0
-      return say(`"${event.taskName}" completed: ${done} of ${Math.max(total, done)}`)
+      const message = tasks.map(describeTask).at(-1) ?? describeEvent(event)
+      return message === undefined ? undefined : say(message)
     },
+  }
+}
+
+function describeTask({ name, status, reason }: TaskOperation): string | undefined {
+  switch (status) {
+    case 'RUNNING':
+      return `"${name}" started`
+    case 'RETRYING':
+      return `"${name}" failed: ${reason}; retrying`
+    case 'FAILED':
+      return `"${name}" failed: ${reason}`
+    default:
+      return undefined
   }
 }
 
@@ -51,11 +67,6 @@ function describeEvent(event: RunEvent): string | undefined {
   switch (event.type) {
     case 'ensemble_started':
       return `"${event.ensemble}" started: ${event.totalTasks} tasks`
-    case 'task_started':
-      return `"${event.taskName}" started`
-    case 'task_attempt_failed':
-    case 'task_failed':
-      return `"${event.taskName}" failed: ${event.reason}${event.willRetry ? '; retrying' : ''}`
     case 'tool_progress':
       return `"${event.taskName}" ${event.toolName}: ${event.message}`
     case 'agent_tool_progress':

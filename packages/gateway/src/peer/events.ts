@@ -1,5 +1,5 @@
 /** Pure: maps the events of a run to the messages for a peer. */
-import { readRunOutput } from '@tutti/protocol'
+import { readRunOutput, RunProjection } from '@tutti/protocol'
 
 import { describeCancel } from '../service/describe-cancel.ts'
 
@@ -20,19 +20,24 @@ export type PeerTaskEnd = Omit<
 
 /** Returns a function that maps the events of one run, in order, to progress; most map to undefined. */
 export function taskReporter(): (event: RunEvent) => PeerTaskProgress | undefined {
+  const run = new RunProjection()
   let done = 0
   return (event) => {
-    if (event.type === 'review_requested') {
-      return { status: 'WAITING_REVIEW', message: `"${event.taskName}" is waiting for a review` }
+    for (const operation of run.take(event)) {
+      if (operation.type === 'review_opened') {
+        const message = `"${operation.review.taskName}" is waiting for a review`
+        return { status: 'WAITING_REVIEW', message }
+      }
+      if (operation.type !== 'task' || operation.status !== 'COMPLETED') continue
+      const totalTasks = 'totalTasks' in event ? event.totalTasks : 1
+      done += 1
+      return {
+        status: 'RUNNING',
+        message: `"${operation.name}" completed: ${done} of ${totalTasks}`,
+        percentComplete: Math.min(100, Math.round((100 * done) / Math.max(1, totalTasks))),
+      }
     }
-    if (event.type !== 'task_completed') return undefined
-    const { taskName, totalTasks } = event
-    done += 1
-    return {
-      status: 'RUNNING',
-      message: `"${taskName}" completed: ${done} of ${totalTasks}`,
-      percentComplete: Math.min(100, Math.round((100 * done) / Math.max(1, totalTasks))),
-    }
+    return undefined
   }
 }
 

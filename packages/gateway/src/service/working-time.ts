@@ -1,5 +1,5 @@
 /** Measures how long a run works, for the deadlines of callers. */
-import { RunWaits } from './run-waits.ts'
+import { RunProjection } from '@tutti/protocol'
 
 import type { Clock } from '@tutti/core'
 import type { RunService } from '@tutti/runs'
@@ -56,7 +56,7 @@ export interface TimedRun {
 export async function exceedsWorkingTime(timed: TimedRun): Promise<boolean> {
   const { runs, clock, runId, countdown, signal } = timed
   const passed = new AbortController()
-  const waits = new RunWaits()
+  const run = new RunProjection()
   let stopTimer = (): void => undefined
   const arm = (): void => {
     stopTimer()
@@ -67,8 +67,8 @@ export async function exceedsWorkingTime(timed: TimedRun): Promise<boolean> {
   try {
     const stop = AbortSignal.any([signal, passed.signal])
     for await (const events of runs.follow({ runId, from: 0, signal: stop })) {
-      for (const event of events) waits.take(event)
-      if (waits.isWaitingForPerson) {
+      for (const event of events) run.take(event)
+      if (run.isWaiting && run.reviews.some(({ kind }) => kind !== 'CLIENT_TOOL')) {
         stopTimer()
         countdown.pause()
       } else if (countdown.isPaused) arm()

@@ -204,7 +204,7 @@ describe('[GW-A3] taskLines', () => {
   it.each(['run_queued', 'ensemble_started', 'task_input', 'llm_iteration_started'] as const)(
     'ignores %s',
     (type) => {
-      expect(updatesFor([{ type }])).toEqual([{}])
+      expect(updatesFor([{ type, tasks: [] }])).toEqual([{}])
     },
   )
 })

@@ -11,16 +11,21 @@
 import {
   FAILURE_CODES,
   isFailureCode,
-  readRunOutput,
-  addEventUsage,
-  NO_RUN_USAGE,
   readEventUsage,
+  RunProjection,
   type RunUsage,
 } from '@tutti/protocol'
 
 import { describeCancel } from '../service/describe-cancel.ts'
 
-import type { LoggedRunEvent, RunEventOf, RunStatus } from '@tutti/protocol'
+import type {
+  LoggedRunEvent,
+  RunEnded,
+  RunEventOf,
+  RunOperation,
+  RunStatus,
+  TaskOperation,
+} from '@tutti/protocol'
 
 /** One line of a stream before the last. */
 export type TaskLine = { readonly status: 'working' } & Readonly<Record<string, unknown>>
@@ -74,20 +79,21 @@ export interface TaskUpdate {
 
 /** Returns a function that maps the events of one run, in order. */
 export function taskLines(options: TaskLinesOptions): (event: LoggedRunEvent) => TaskUpdate {
+  const run = new RunProjection()
   const structured = new Map<string, unknown>()
-  const open = new Map<string, RunEventOf<'review_requested'>>()
-  let used = NO_RUN_USAGE
   return (event) => {
-    used = addEventUsage(used, event)
-    if (event.type === 'task_completed') structured.set(event.taskName, event.structuredOutput)
-    if (event.type === 'review_requested') open.set(event.reviewId, event)
-    if ('reviewId' in event && event.type !== 'review_requested') open.delete(event.reviewId)
-    if (event.type === 'run_result') return { end: toReply(event, { options, used, structured }) }
-    const [asked] = open.values()
-    if (asked !== undefined && event.seq >= options.stopFrom) {
-      return { ...toUpdate(event, used), end: toQuestionReply(asked, options, used) }
+    const operations = run.take(event)
+    const { usage } = run
+    for (const operation of operations) {
+      if (operation.type === 'task' && operation.result !== undefined) {
+        structured.set(operation.name, operation.result.structuredOutput)
+      }
+      if (operation.type === 'ended') return { end: toReply(operation, { options, structured }) }
     }
-    return toUpdate(event, used)
+    const update = toUpdate(event, { operations, usage })
+    const [review] = run.reviews
+    if (review === undefined || event.seq < options.stopFrom) return update
+    return { ...update, end: toQuestionReply(review, options, usage) }
   }
 }
 
@@ -102,79 +108,93 @@ function toLine(type: string, fields: Readonly<Record<string, unknown>>): TaskUp
   return { line: { status: 'working', type, ...fields } }
 }
 
-function toUpdate(event: LoggedRunEvent, used: RunUsage): TaskUpdate {
-  const usage = readEventUsage(event)
-  if (usage !== undefined) {
-    const { costUsd, tokens } = usage
+function toUpdate(
+  event: LoggedRunEvent,
+  {
+    operations,
+    usage,
+  }: Pick<RunProjection, 'usage'> & { readonly operations: readonly RunOperation[] },
+): TaskUpdate {
+  const used = readEventUsage(event)
+  if (used !== undefined) {
+    const { costUsd, tokens } = used
     const cost = costUsd === undefined ? {} : { cost_usd: costUsd }
     const task = 'taskName' in event ? { task: event.taskName } : {}
-    return toLine('usage', { ...task, ...cost, tokens, ...totals(used) })
+    return toLine('usage', { ...task, ...cost, tokens, ...totals(usage) })
   }
+  const task = operations.find((operation) => operation.type === 'task')
+  if (task !== undefined) return toTaskLine(task)
   switch (event.type) {
     case 'run_resumed':
     case 'run_forked':
       return toLine('resumed', {})
     case 'run_cancelling':
       return toLine('cancelling', {})
-    case 'task_started':
-      return toLine('task_started', { task: event.taskName, attempt: event.attempt })
     case 'token': {
-      const { taskName: task, attempt, iterationIndex: turn, token: text } = event
-      return toLine('token', { task, attempt, turn, text })
+      const { taskName: name, attempt, iterationIndex: turn, token: text } = event
+      return toLine('token', { task: name, attempt, turn, text })
     }
     case 'llm_iteration_failed': {
-      const { taskName: task, attempt, iterationIndex: turn, code: error, reason } = event
-      return toLine('model_failed', { task, attempt, turn, error, message: reason })
+      const { taskName: name, attempt, iterationIndex: turn, code: error, reason } = event
+      return toLine('model_failed', { task: name, attempt, turn, error, message: reason })
     }
     case 'tool_called': {
-      const { taskName: task, toolName: tool, outcome, durationMs } = event
-      return toLine('tool_called', { task, tool, outcome, duration_ms: durationMs })
+      const { taskName: name, toolName: tool, outcome, durationMs } = event
+      return toLine('tool_called', { task: name, tool, outcome, duration_ms: durationMs })
     }
-    case 'task_completed':
-      return toLine('task_completed', { task: event.taskName, output: event.output })
-    case 'task_attempt_failed':
-    case 'task_failed': {
-      const { taskName: task, attempt, code: error, reason, willRetry } = event
-      const fields = { task, attempt, error, message: reason, will_retry: willRetry }
-      return toLine('task_failed', fields)
-    }
-    case 'task_skipped':
-      return toLine('task_skipped', { task: event.taskName, message: event.reason })
     default:
       return {}
   }
 }
 
+function toTaskLine({
+  name: task,
+  status,
+  attempt,
+  code,
+  reason,
+  result,
+}: TaskOperation): TaskUpdate {
+  switch (status) {
+    case 'PENDING':
+      return {}
+    case 'RUNNING':
+      return toLine('task_started', { task, attempt })
+    case 'COMPLETED':
+      return toLine('task_completed', { task, output: result?.output })
+    case 'SKIPPED':
+      return toLine('task_skipped', { task, message: reason })
+    case 'RETRYING':
+    case 'FAILED': {
+      const fields = { task, attempt, error: code, message: reason }
+      return toLine('task_failed', { ...fields, will_retry: status === 'RETRYING' })
+    }
+  }
+}
+
 interface EndParts {
   readonly options: TaskLinesOptions
-  readonly used: RunUsage
   readonly structured: ReadonlyMap<string, unknown>
 }
 
 function toReply(
-  event: RunEventOf<'run_result'>,
-  { options, used, structured }: EndParts,
+  { status, output = '', error: message, code, usage, event }: RunEnded,
+  { options, structured }: EndParts,
 ): TaskReply {
-  const { status, outputs, durationMs, error, code = 'TASK_FAILED', cancel } = event
-  const artifacts = outputs.map(({ taskName, output }, index) => {
-    const data = structured.get(taskName)
-    const parts = [
-      { type: 'text', text: output },
-      ...(data === undefined ? [] : [{ type: 'data', data }]),
-    ]
-    return { name: taskName, index, parts }
+  const artifacts = event.outputs.map(({ taskName: name, output: text }, index) => {
+    const data = structured.get(name)
+    const parts = [{ type: 'text', text }, ...(data === undefined ? [] : [{ type: 'data', data }])]
+    return { name, index, parts }
   })
-  const rest = { ...totals(used), duration_ms: durationMs, artifacts }
-  if (status === 'COMPLETED') {
-    return { ...named(options), status: 'completed', output: readRunOutput(event) ?? '', ...rest }
-  }
+  const rest = { ...totals(usage), duration_ms: event.durationMs, artifacts }
+  if (status === 'COMPLETED') return { ...named(options), status: 'completed', output, ...rest }
   if (status === 'FAILED') {
     const retryable = isFailureCode(code) && FAILURE_CODES[code].retryable
-    const why = { error: code, message: error ?? 'The run failed', retryable }
+    const why = { error: code, message, retryable }
     return { ...named(options), status: 'failed', output: null, ...why, ...rest }
   }
-  const message = options.whyCancelled?.(used) ?? describeCancel(cancel)
-  const why = { error: 'CANCELLED', message, retryable: false }
+  const reason = options.whyCancelled?.(usage) ?? describeCancel(event.cancel)
+  const why = { error: 'CANCELLED', message: reason, retryable: false }
   return { ...named(options), status: 'canceled', output: null, ...why, ...rest }
 }
 

@@ -1,5 +1,6 @@
 /** Reads the text that the output task of a run has written so far. */
-import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
+import { RunProjection, type RunEvent } from '@tutti/protocol'
+
 import type { StoredEventLog } from '../ports/event-log.ts'
 import type { ThreadRunRecord } from '../thread-record.ts'
 
@@ -14,6 +15,8 @@ const TEXT_EVENTS = [
   'llm_iteration_started',
   'token',
   'llm_iteration_completed',
+  'llm_iteration_failed',
+  'task_attempt_failed',
 ] as const satisfies readonly RunEvent['type'][]
 
 /**
@@ -31,19 +34,7 @@ export async function readTextSoFar(
     maxBytes: LATE_EVENTS_BYTES,
     types: TEXT_EVENTS,
   })
-  const text = page.events.reduce((before, event) => foldText(before, event, outputTask), '')
-  return text === '' ? undefined : text
-}
-
-function foldText(text: string, event: LoggedRunEvent, outputTask?: string): string {
-  switch (event.type) {
-    case 'llm_iteration_started':
-      return event.taskName === outputTask ? '' : text
-    case 'token':
-      return event.taskName === outputTask ? text + event.token : text
-    case 'llm_iteration_completed':
-      return event.taskName === outputTask ? (event.responseText ?? text) : text
-    default:
-      return text
-  }
+  const run = new RunProjection({ outputTask })
+  for (const event of page.events) run.take(event)
+  return run.text === '' ? undefined : run.text
 }

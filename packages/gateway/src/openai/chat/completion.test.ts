@@ -12,18 +12,23 @@ const started = event('ensemble_started', { tasks: [{ name: 'last' }], outputTas
 const turn = event('llm_iteration_started')
 const token = (text: string) => event('token', { token: text })
 const done = (output: string) => event('task_completed', { output })
-const result = event('run_result', { status: 'COMPLETED', outputs: [] })
+
+/** Returns the end of a run with these events. */
+function resultOf(events: readonly LoggedRunEvent[]): LoggedRunEvent {
+  const outputs = events.filter((one) => one.type === 'task_completed')
+  return event('run_result', { status: 'COMPLETED', outputs, outputTask: 'last' })
+}
 
 function textsOf(streamsText: boolean, ...events: readonly LoggedRunEvent[]): readonly string[] {
   const completion = new Completion({ answered: [], streamsText })
-  return [started, ...events, result].flatMap((one) =>
+  return [started, ...events, resultOf(events)].flatMap((one) =>
     completion.take(one).flatMap(({ content }) => content ?? []),
   )
 }
 
 function reasoningOf(...events: readonly LoggedRunEvent[]): readonly string[] {
   const completion = new Completion({ answered: [], streamsText: false })
-  return [started, ...events, result].flatMap((one) =>
+  return [started, ...events, resultOf(events)].flatMap((one) =>
     completion.take(one).flatMap(({ reasoning_content: text }) => text ?? []),
   )
 }
@@ -111,7 +116,7 @@ describe('the text of a completion', () => {
     const events = [started, ...commented, turn, token('La'), token(' la'), answered, done('La la')]
     for (const streamsText of [true, false]) {
       const completion = new Completion({ answered: [], streamsText, callsTools: true })
-      const deltas = [...events, result].flatMap((one) => completion.take(one))
+      const deltas = [...events, resultOf(events)].flatMap((one) => completion.take(one))
       expect(deltas).toEqual([{ reasoning_content: 'One moment' }, { content: 'La la' }])
       expect(completion.end).toMatchObject({ kind: 'message', content: 'La la' })
     }

@@ -14,15 +14,21 @@
  * GW-K6 Refused, filtered and truncated answers end with their reason; any other failure and a cancel are errors.
  * GW-K7 Equal requests for an answered call give the same completion, also after the end of the run.
  */
-import { readRunOutput, addEventUsage, NO_RUN_USAGE, type RunUsage } from '@tutti/protocol'
+import { NO_RUN_USAGE, RunProjection } from '@tutti/protocol'
 
-import { RunWaits } from '../../service/run-waits.ts'
 import { toCompletionCallId } from './request.ts'
 import { SentText } from './sent-text.ts'
 
 import type { CompletionCall, CompletionDelta, CompletionFinish, CompletionUsage } from './wire.ts'
-import type { WaitingReview } from '../../service/run-waits.ts'
-import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
+import type {
+  BlockClosed,
+  BlockGrown,
+  LoggedRunEvent,
+  OpenReview,
+  OutputBlock,
+  RunEnded,
+  RunOperation,
+} from '@tutti/protocol'
 
 /** The end of a completion. */
 export type CompletionEnd =
@@ -54,19 +60,14 @@ export class Completion {
   readonly #streamsText: boolean
   readonly #callsTools: boolean
   readonly #clientTools: readonly string[]
-  readonly #waits = new RunWaits()
-  #usage: RunUsage = NO_RUN_USAGE
+  readonly #run = new RunProjection()
   /** Usage before the completion. */
-  #usageBefore: RunUsage = NO_RUN_USAGE
+  #usageBefore = NO_RUN_USAGE
   #hasBegun: boolean
   #parts = 0
   #wasWaiting = false
-  #outputTask = ''
   readonly #text = new SentText()
   readonly #reasoning = new SentText()
-  #refusal = ''
-  #finishReason: string | undefined
-  #output: string | undefined
   #end: CompletionEnd | undefined
 
   constructor({ answered, streamsText, callsTools = false, clientTools = [] }: CompletionOptions) {
@@ -89,7 +90,7 @@ export class Completion {
 
   /** Usage of this completion. */
   get usage(): CompletionUsage {
-    const [now, before] = [this.#usage, this.#usageBefore]
+    const [now, before] = [this.#run.usage, this.#usageBefore]
     const input = now.inputTokens - before.inputTokens
     const output = now.outputTokens - before.outputTokens
     const reasoning = now.reasoningTokens - before.reasoningTokens
@@ -107,11 +108,9 @@ export class Completion {
     if (this.#end !== undefined) return []
     if (!this.#hasBegun && this.#isAnswer(event)) {
       this.#hasBegun = true
-      this.#usageBefore = this.#usage
+      this.#usageBefore = this.#run.usage
     }
-    this.#waits.take(event)
-    this.#usage = addEventUsage(this.#usage, event)
-    const deltas = this.#translate(event)
+    const deltas = this.#run.take(event).flatMap((operation) => this.#translate(operation))
     this.#pause()
     const isEnd = this.#end !== undefined
     return this.#hasBegun ? [...deltas, ...(isEnd ? this.#endDeltas() : [])] : []
@@ -123,9 +122,9 @@ export class Completion {
 
   /** Ends the completion where the run waits for tools of the client. */
   #pause(): void {
-    const calls = this.#waits.reviews.filter(({ kind }) => kind === 'CLIENT_TOOL')
+    const calls = this.#run.reviews.filter(({ kind }) => kind === 'CLIENT_TOOL')
     const isLeft = calls.some(({ reviewId }) => this.#answered.has(reviewId))
-    const isWaiting = this.#waits.isWaiting && calls.length > 0
+    const isWaiting = this.#run.isWaiting && calls.length > 0
     if (isWaiting && this.#hasBegun && !isLeft) {
       const finish = 'tool_calls'
       this.#end = { kind: 'message', finish, content: this.#text.written, calls: calls.map(toCall) }
@@ -134,118 +133,85 @@ export class Completion {
     this.#wasWaiting = isWaiting
   }
 
-  #translate(event: LoggedRunEvent): readonly CompletionDelta[] {
-    switch (event.type) {
-      case 'ensemble_started':
-        this.#outputTask = event.outputTask
+  #translate(operation: RunOperation): readonly CompletionDelta[] {
+    switch (operation.type) {
+      case 'turn_started':
+        this.#text.begin()
+        this.#reasoning.begin()
         return []
-      case 'run_resumed':
-        this.#outputTask = event.outputTask
+      case 'block_opened':
+        this.#sentText(operation.block).begin(operation.block.before)
         return []
-      case 'llm_iteration_started':
-        if (event.taskName === this.#outputTask) {
-          this.#text.begin()
-          this.#reasoning.begin()
-        }
-        return []
-      case 'reasoning':
-        return event.taskName === this.#outputTask ? this.#reason(event.text) : []
-      case 'token':
-        return event.taskName === this.#outputTask ? this.#write(event.token) : []
-      case 'llm_iteration_completed': {
-        const { taskName, responseText = '', toolRequests = [], reasoning = '' } = event
-        if (taskName !== this.#outputTask) return []
-        const thought = reasoning === '' ? [] : this.#sendReasoning(reasoning)
-        this.#reasoning.end()
-        const isOfServer = toolRequests.some(({ name }) => !this.#clientTools.includes(name))
-        if (this.#callsTools && isOfServer) {
-          return [...thought, ...this.#sendComment(this.#text.written || responseText)]
-        }
-        const deltas = this.#text.written === '' ? this.#write(responseText) : []
-        const held = this.#callsTools ? this.#sendWritten() : []
-        // The next turn continues after the calls.
-        if (toolRequests.length > 0) this.#text.end()
-        return [...thought, ...deltas, ...held]
-      }
-      case 'task_completed':
-        if (event.taskName !== this.#outputTask) return []
-        this.#finishReason = event.finishReason
-        return this.#complete(event.output)
-      case 'task_failed':
-        if (event.taskName === this.#outputTask) this.#refusal = event.refusal ?? ''
-        return []
-      case 'run_result':
-        this.#end = this.#toEnd(event)
+      case 'block_grown':
+        return this.#grow(operation)
+      case 'block_closed':
+        return this.#close(operation)
+      case 'output':
+        return this.#send(this.#text, operation.text)
+      case 'ended':
+        this.#end = this.#toEnd(operation)
         return []
       default:
         return []
     }
   }
 
-  #write(text: string): readonly CompletionDelta[] {
-    const continues = this.#text.write(text)
-    return continues && !this.#callsTools ? this.#sendWritten() : []
+  #sentText({ kind }: OutputBlock): SentText {
+    return kind === 'reasoning' ? this.#reasoning : this.#text
   }
 
-  #sendWritten(): readonly CompletionDelta[] {
-    return this.#streamsText ? this.#send(this.#text.written) : []
+  #grow({ block, delta }: BlockGrown): readonly CompletionDelta[] {
+    const text = this.#sentText(block)
+    text.write(delta)
+    const isHeld = block.kind !== 'reasoning' && (this.#callsTools || !this.#streamsText)
+    return text.continues && !isHeld ? this.#send(text, text.written) : []
+  }
+
+  #close({ block, toolNames }: BlockClosed): readonly CompletionDelta[] {
+    const text = this.#sentText(block)
+    if (text === this.#reasoning) {
+      const deltas = this.#send(text, text.written)
+      text.end()
+      return deltas
+    }
+    const isOfServer = toolNames.some((name) => !this.#clientTools.includes(name))
+    if (this.#callsTools && isOfServer) return this.#sendComment()
+    const isComment = toolNames.length > 0
+    // Another answer is sent when the task accepts it.
+    const isSent = this.#streamsText && (isComment || this.#callsTools || text.continues)
+    const deltas = isSent ? this.#send(text, text.written) : []
+    // The next turn continues after the calls.
+    if (isComment) text.end()
+    return deltas
   }
 
   /** Sends the text before calls of the server's tools. */
-  #sendComment(text: string): readonly CompletionDelta[] {
+  #sendComment(): readonly CompletionDelta[] {
+    const deltas = this.#send(this.#reasoning, this.#text.written)
     this.#text.begin()
-    const deltas = this.#sendReasoning(text)
     this.#reasoning.end()
     return deltas
   }
 
-  #reason(text: string): readonly CompletionDelta[] {
-    return this.#reasoning.write(text) ? this.#sendReasoning(this.#reasoning.written) : []
-  }
-
-  #sendReasoning(text: string): readonly CompletionDelta[] {
-    const rest = this.#hasBegun ? this.#reasoning.send(text) : ''
-    return rest === '' ? [] : [{ reasoning_content: rest }]
-  }
-
   /** Sends what follows the text that has been sent. */
-  #send(text: string): readonly CompletionDelta[] {
-    const rest = this.#hasBegun ? this.#text.send(text) : ''
-    return rest === '' ? [] : [{ content: rest }]
+  #send(sent: SentText, text: string): readonly CompletionDelta[] {
+    const rest = this.#hasBegun ? sent.send(text) : ''
+    if (rest === '') return []
+    return [sent === this.#reasoning ? { reasoning_content: rest } : { content: rest }]
   }
 
-  #complete(output: string): readonly CompletionDelta[] {
-    this.#output = output
-    return this.#send(output)
-  }
-
-  #toEnd(event: RunEventOf<'run_result'>): CompletionEnd {
-    const { status, code = '', error = '' } = event
-    if (status === 'CANCELLED') {
-      return { kind: 'failure', code: 'CANCELLED', message: 'The run was cancelled' }
-    }
-    const message = (finish: CompletionFinish, content: string): CompletionEnd => ({
-      kind: 'message',
-      finish,
-      content,
-      calls: [],
-    })
-    // The output of a run that a reviewer ended early is that of another task.
-    const output = this.#output ?? readRunOutput(event) ?? ''
-    if (status === 'COMPLETED') {
-      return message(this.#finishReason === 'length' ? 'length' : 'stop', output)
-    }
-    switch (code) {
-      case 'MODEL_REFUSED': {
-        const refusal = this.#refusal === '' ? error : this.#refusal
-        return { kind: 'message', finish: 'stop', content: '', refusal, calls: [] }
-      }
-      case 'CONTENT_FILTERED':
-        return message('content_filter', this.#text.written)
-      case 'OUTPUT_TRUNCATED':
-        return message('length', this.#text.written)
-      default:
+  #toEnd({ status, reason, refusal, error, code, output = '' }: RunEnded): CompletionEnd {
+    const end = { kind: 'message', calls: [] } as const
+    const content = status === 'COMPLETED' ? output : this.#text.written
+    switch (reason) {
+      case 'cancelled':
+        return { kind: 'failure', code: 'CANCELLED', message: 'The run was cancelled' }
+      case 'failed':
         return { kind: 'failure', code, message: error }
+      case 'refusal':
+        return { ...end, finish: 'stop', content: '', refusal }
+      default:
+        return { ...end, finish: reason, content }
     }
   }
 
@@ -253,13 +219,12 @@ export class Completion {
     const end = this.#end
     if (end?.kind !== 'message') return []
     if (end.refusal !== undefined) return [{ refusal: end.refusal }]
-    const text = this.#output === undefined && end.calls.length === 0 ? this.#send(end.content) : []
-    const calls = end.calls.map((call, index) => ({ index, ...call }))
-    return calls.length === 0 ? text : [...text, { tool_calls: calls }]
+    if (end.calls.length === 0) return this.#send(this.#text, end.content)
+    return [{ tool_calls: end.calls.map((call, index) => ({ index, ...call })) }]
   }
 }
 
-function toCall({ reviewId, toolName = '', toolInput }: WaitingReview): CompletionCall {
+function toCall({ reviewId, toolName = '', toolInput }: OpenReview): CompletionCall {
   const called = { name: toolName, arguments: JSON.stringify(toolInput ?? {}) }
   return { id: toCompletionCallId(reviewId), type: 'function', function: called }
 }

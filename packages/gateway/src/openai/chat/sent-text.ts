@@ -14,9 +14,9 @@ export class SentText {
     return this.#written
   }
 
-  /** Begins a turn, or begins it again. */
-  begin(): void {
-    this.#written = ''
+  /** Begins a turn, or begins it again; `before` is the text that the turn continues. */
+  begin(before = ''): void {
+    this.#written = before
   }
 
   /** Ends a turn, so that the next text does not continue it. */
@@ -24,10 +24,14 @@ export class SentText {
     this.#sent = ''
   }
 
-  /** Adds to the turn. Returns whether its text continues what was sent. */
-  write(text: string): boolean {
-    this.#written += text
+  /** Whether the text of the turn continues what was sent. */
+  get continues(): boolean {
     return this.#written.startsWith(this.#sent)
+  }
+
+  /** Adds to the turn. */
+  write(text: string): void {
+    this.#written += text
   }
 
   /** Marks `text` as sent, and returns the part of it that has not been. */

@@ -1,12 +1,12 @@
 /** The state of one response of a run. */
 import type { RunUsage } from '@tutti/protocol'
-import type { OutputItem, ResponseState, ResponseStatus } from './wire.ts'
+import type { SegmentItems } from './segment-items.ts'
+import type { ResponseState, ResponseStatus } from './wire.ts'
 
 /** A response as it is being made. */
 export interface ResponseSegment {
   readonly index: number
-  /** Items by their place; undefined while one is written, and for text that is void. */
-  readonly items: (OutputItem | undefined)[]
+  readonly items: SegmentItems
   readonly usageBefore: RunUsage
   sequence: number
   hasBegun: boolean
@@ -16,17 +16,12 @@ export interface ResponseSegment {
   error: ResponseState['error']
   incomplete: ResponseState['incomplete_details']
   usage: ResponseState['usage']
-  /** Places of messages that are part of the answer of the output task. */
-  answer: number[]
-  /** Places of messages before calls in the current attempt of the output task. */
-  commentary: number[]
-  /** Places of the reasoning of the current attempt of the output task. */
-  reasoning: number[]
 }
 
 /** Beginning of a response. */
 export interface SegmentStart {
   readonly index: number
+  readonly items: SegmentItems
   readonly status: ResponseStatus
   readonly usageBefore: RunUsage
   /** In milliseconds since 1970. */
@@ -36,13 +31,14 @@ export interface SegmentStart {
 /** Creates a response without items. */
 export function createSegment({
   index,
+  items,
   status,
   usageBefore,
   createdAt,
 }: SegmentStart): ResponseSegment {
   return {
     index,
-    items: [],
+    items,
     usageBefore,
     sequence: 0,
     hasBegun: false,
@@ -52,9 +48,6 @@ export function createSegment({
     error: null,
     incomplete: null,
     usage: null,
-    answer: [],
-    commentary: [],
-    reasoning: [],
   }
 }
 

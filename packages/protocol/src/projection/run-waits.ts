@@ -1,14 +1,11 @@
 /**
  * Pure: folds the events of a run into whether it waits only for decisions.
  *
- * GW-W1 A run waits when a review is open and each of its running tasks only waits: the reviews and delegations of the
+ * PROTO-W1 A run waits when a review is open and each of its running tasks only waits: the reviews and delegations of the
  *    task account for every call of its newest turn that has not ended.
- * GW-W2 The points at which a run waits follow from its log alone. Every reader finds the same ones, live or later.
+ * PROTO-W2 The points at which a run waits follow from its log alone. Every reader finds the same ones, live or later.
  */
-import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
-
-/** A review that waits for a decision. */
-export type WaitingReview = RunEventOf<'review_requested'>
+import type { RunEvent, RunEventOf } from '../schemas/run-event.ts'
 
 /** Work of a running task. */
 interface TaskWork {
@@ -23,25 +20,15 @@ const THINKING: TaskWork = { isThinking: true, calls: new Set() }
 /** Determines whether a run waits from its events, in order. */
 export class RunWaits {
   readonly #running = new Map<string, TaskWork>()
-  readonly #reviews = new Map<string, WaitingReview>()
+  readonly #reviews = new Map<string, RunEventOf<'review_requested'>>()
   /** Id of a delegation → the task that delegates. */
   readonly #delegations = new Map<string, string>()
   #isEnding = false
-
-  /** Open reviews, oldest first. */
-  get reviews(): readonly WaitingReview[] {
-    return [...this.#reviews.values()]
-  }
 
   /** Whether the run waits only for decisions. */
   get isWaiting(): boolean {
     if (this.#isEnding || this.#reviews.size === 0) return false
     return [...this.#running].every(([name, work]) => this.#waits(name, work))
-  }
-
-  /** Whether the run waits only for decisions, at least one of which a person makes. */
-  get isWaitingForPerson(): boolean {
-    return this.isWaiting && this.reviews.some(({ kind }) => kind !== 'CLIENT_TOOL')
   }
 
   #waits(name: string, { isThinking, calls }: TaskWork): boolean {
@@ -52,7 +39,7 @@ export class RunWaits {
   }
 
   /** Takes the next event. */
-  take(event: LoggedRunEvent): void {
+  take(event: RunEvent): void {
     switch (event.type) {
       case 'task_started':
       case 'task_attempt_failed':

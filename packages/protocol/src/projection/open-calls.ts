@@ -1,0 +1,69 @@
+/** The tool calls of models that have not ended, and the reviews that wait for a decision. */
+import type { RunEventOf } from '../schemas/run-event.ts'
+import type { OpenReview } from './operations.ts'
+
+type CallPosition = Pick<
+  RunEventOf<'tool_called'>,
+  'taskIndex' | 'attempt' | 'iterationIndex' | 'toolCallId'
+>
+
+/** Returns the id of a call, unique in its run. Models repeat ids in other turns and tasks. */
+export function toCallId({ taskIndex, attempt, iterationIndex, toolCallId }: CallPosition): string {
+  return `${taskIndex}.${attempt}.${iterationIndex}:${toolCallId}`
+}
+
+/** Whether an id of {@link toCallId} is that of a call in an attempt, in any turn: a review does not state the turn. */
+export function isCallOf(
+  callId: string,
+  {
+    taskIndex,
+    attempt,
+    toolCallId,
+  }: Pick<RunEventOf<'review_requested'>, 'taskIndex' | 'attempt' | 'toolCallId'>,
+): boolean {
+  return (
+    toolCallId !== undefined &&
+    callId.replace(/^(\d+\.\d+)\.\d+:/, '$1:') === `${taskIndex}.${attempt}:${toolCallId}`
+  )
+}
+
+/** Open calls and reviews of a run, from its events in order. No I/O. */
+export class OpenCalls {
+  readonly #calls = new Set<string>()
+  readonly #reviews = new Map<string, OpenReview>()
+
+  /** Reviews that wait, oldest first. */
+  get reviews(): readonly OpenReview[] {
+    return [...this.#reviews.values()]
+  }
+
+  /** Adds a requested call. */
+  add(callId: string): void {
+    this.#calls.add(callId)
+  }
+
+  /**
+   * Removes a call that has ended and returns its id; undefined for a step of another call, and for a call that no model
+   * requested.
+   */
+  end(event: RunEventOf<'tool_called'>): string | undefined {
+    if (event.parentToolCallId !== undefined) return undefined
+    const callId = toCallId(event)
+    return this.#calls.delete(callId) ? callId : undefined
+  }
+
+  /** Adds a review, with the newest call that it can be about. */
+  open(event: RunEventOf<'review_requested'>): OpenReview {
+    const callId = [...this.#calls].findLast((id) => isCallOf(id, event))
+    const review = { ...event, ...(callId === undefined ? {} : { callId }) }
+    this.#reviews.set(event.reviewId, review)
+    return review
+  }
+
+  /** Removes a review; undefined if it does not wait. */
+  close(reviewId: string): OpenReview | undefined {
+    const review = this.#reviews.get(reviewId)
+    this.#reviews.delete(reviewId)
+    return review
+  }
+}
