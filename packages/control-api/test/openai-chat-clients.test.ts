@@ -289,7 +289,8 @@ describe('a chat completion', () => {
   it.each([
     ['refuser', 'stop', { content: null, refusal: 'I do not sing this' }],
     ['filtered', 'content_filter', { content: '' }],
-    ['cut', 'length', { content: 'La la' }],
+    // The model continues the answer three times, and is cut each time.
+    ['cut', 'length', { content: 'La la'.repeat(4) }],
   ])('[GW-K6] ends with the reason of a model: %s', async (model, reason, message) => {
     const completion = await client.chat.completions.create({ model, messages: ask('Ode') })
     expect(completion.choices[0]).toMatchObject({ finish_reason: reason, message })
