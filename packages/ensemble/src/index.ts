@@ -89,7 +89,6 @@ export {
 } from './run/given-results.ts'
 export { narrowedBudget } from './run/narrowed-budget.ts'
 export { assertTextSizes, DEFAULT_TEXT_LIMITS, type TextLimits } from './definition/text-limits.ts'
-export { addTokens, totalTokens, type TokenTotals } from './usage/tokens.ts'
 export { listReviewsOfFork } from './reviews/consent.ts'
 export { sumStepUsage, type StepUsage } from './scope/step-usage.ts'
 export { addUsage, ZERO_USAGE, type Usage } from './usage/usage.ts'

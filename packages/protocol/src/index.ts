@@ -177,6 +177,17 @@ export type {
 export { USAGE_EXTENSION } from './usage-extension.ts'
 export { addAmounts, MAX_AMOUNT, readCostUsd, readTokenCount } from './amounts.ts'
 export {
+  addCosts,
+  addCounts,
+  addReported,
+  addTokens,
+  addUsageSums,
+  NO_USAGE,
+  totalTokens,
+  type TokenTotals,
+  type UsageSum,
+} from './usage-sum.ts'
+export {
   addEventUsage,
   NO_RUN_USAGE,
   readRunCost,

@@ -2,10 +2,12 @@
 import { addAmounts } from './amounts.ts'
 
 import type { LoggedRunEvent, RunEvent } from './schemas/run-event.ts'
+import type { UsageSum } from './usage-sum.ts'
 
 /** Types of the events that report usage. */
 export const USAGE_EVENTS = [
   'llm_iteration_completed',
+  'agent_tool_invoked',
   'agent_tool_progress',
   'agent_tool_turn',
   'agent_tool_completed',
@@ -14,21 +16,13 @@ export const USAGE_EVENTS = [
 ] as const satisfies readonly LoggedRunEvent['type'][]
 
 /** Usage of one model call, or of an agent since its previous event. */
-export interface EventUsage {
+export interface EventUsage extends UsageSum {
+  /** Whether a model was called, or another agent. */
+  readonly kind: 'model' | 'agent'
   /** Name of the model, or of the tool that calls the agent. */
   readonly source: string
-  /** -1 when the provider did not report them. */
-  readonly inputTokens: number
-  /** -1 when the provider did not report them. */
-  readonly outputTokens: number
-  /** Part of `inputTokens` that the provider read from its cache; absent when not known. */
-  readonly cachedInputTokens?: number
-  /** Part of `outputTokens` that the model used to reason; absent when not known. */
-  readonly reasoningTokens?: number
   /** Input and output tokens, with estimates for those that the provider did not report. */
   readonly tokens: number
-  /** In US dollars; absent when not known. */
-  readonly costUsd?: number
   /** Whether tokens were used whose price is not known. An agent that does not report its cost counts as free. */
   readonly isUnpriced: boolean
 }
@@ -68,6 +62,7 @@ export function readEventUsage(event: RunEvent): EventUsage | undefined {
       const reported = addAmounts(Math.max(0, inputTokens), Math.max(0, outputTokens))
       const tokens = countedTokens ?? reported
       return {
+        kind: 'model',
         source: model,
         inputTokens,
         outputTokens,
@@ -78,6 +73,7 @@ export function readEventUsage(event: RunEvent): EventUsage | undefined {
         isUnpriced: tokens > 0 && costUsd === undefined,
       }
     }
+    case 'agent_tool_invoked':
     case 'agent_tool_progress':
     case 'agent_tool_turn':
     case 'agent_tool_completed':
@@ -88,7 +84,15 @@ export function readEventUsage(event: RunEvent): EventUsage | undefined {
       const tokens = addAmounts(inputTokens, outputTokens)
       if (costUsd === undefined && tokens === 0) return undefined
       const cost = costUsd === undefined ? {} : { costUsd }
-      return { source, inputTokens, outputTokens, tokens, ...cost, isUnpriced: false }
+      return {
+        kind: 'agent',
+        source,
+        inputTokens,
+        outputTokens,
+        tokens,
+        ...cost,
+        isUnpriced: false,
+      }
     }
     default:
       return undefined

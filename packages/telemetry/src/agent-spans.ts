@@ -1,5 +1,6 @@
 /** Spans of requests to other agents, one for each try. */
 import { SpanKind } from '@opentelemetry/api'
+import { readEventUsage } from '@tutti/protocol'
 
 import { GEN_AI, OPERATION, TUTTI } from './attributes.ts'
 import { toFailedEnd } from './span-end.ts'
@@ -91,14 +92,15 @@ function findAgentSpan(table: SpanTable, event: AgentEvent): OpenSpan | undefine
   if (attempt === undefined) return undefined
   const call = toCallSpanKey(table, attempt, event)
   const span = table.find(agentKey(call, attempt.agentTries.get(call) ?? 0))
+  const used = readEventUsage(event)
+  if (used === undefined) return span
+  const { inputTokens, outputTokens, costUsd } = used
   span?.set({
     ...toUsageAttributes(
-      sum(span, GEN_AI.inputTokens, event.input_tokens),
-      sum(span, GEN_AI.outputTokens, event.output_tokens),
+      sum(span, GEN_AI.inputTokens, inputTokens),
+      sum(span, GEN_AI.outputTokens, outputTokens),
     ),
-    ...(event.cost_usd === undefined
-      ? {}
-      : { [TUTTI.costUsd]: sum(span, TUTTI.costUsd, event.cost_usd) }),
+    ...(costUsd === undefined ? {} : { [TUTTI.costUsd]: sum(span, TUTTI.costUsd, costUsd) }),
   })
   return span
 }

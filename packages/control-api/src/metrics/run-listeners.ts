@@ -7,7 +7,14 @@
  * API-C2 A token costs one comparison, except the first one of each model call.
  * API-C3 No text of people or models becomes a label value.
  */
-import { eventTime, isFailureCode, type FailureCode, type FinishReason } from '@tutti/protocol'
+import {
+  eventTime,
+  isFailureCode,
+  readEventUsage,
+  type EventUsage,
+  type FailureCode,
+  type FinishReason,
+} from '@tutti/protocol'
 
 import { OTHER } from './registry.ts'
 
@@ -111,7 +118,10 @@ class RunCounter {
       if (instant !== undefined) this.#lag(now - instant)
       this.#countReview(run, event, instant ?? now)
       if (run !== undefined) this.#countWork(run, event)
-      countAgents(this.#instruments, event)
+      countAgentCalls(this.#instruments, event)
+      const used = readEventUsage(event)
+      if (used?.kind === 'agent') countAgentUsage(this.#instruments, used)
+      else if (used !== undefined && run !== undefined) countModelUsage(this.#instruments, used)
     }
   }
 
@@ -218,21 +228,9 @@ class RunCounter {
   }
 
   #countAnswer(event: RunEventOf<'llm_iteration_completed'>): void {
-    const { model, inputTokens, outputTokens, latencyMs, costUsd, cachedInputTokens } = event
-    const { modelCalls, modelDuration, modelTokens, modelCost, modelUnpriced } = this.#instruments
-    modelCalls.add({ model, code: toCallCode(event) })
-    modelDuration.observe({ model }, latencyMs / 1_000)
-    // A counter ignores -1, which means that the provider did not report the number.
-    modelTokens.add({ model, direction: 'input' }, inputTokens)
-    modelTokens.add({ model, direction: 'output' }, outputTokens)
-    if (cachedInputTokens !== undefined) {
-      this.#instruments.modelCachedTokens.add({ model }, cachedInputTokens)
-    }
-    if (event.reasoningTokens !== undefined) {
-      this.#instruments.modelReasoningTokens.add({ model }, event.reasoningTokens)
-    }
-    if (costUsd === undefined) modelUnpriced.add({ model })
-    else modelCost.add({ model }, costUsd)
+    const { model, latencyMs } = event
+    this.#instruments.modelCalls.add({ model, code: toCallCode(event) })
+    this.#instruments.modelDuration.observe({ model }, latencyMs / 1_000)
   }
 
   #countReview(run: Progress | undefined, event: LoggedRunEvent, at: number): void {
@@ -303,29 +301,32 @@ function toFailureCode(code: string | undefined): string {
   return isFailureCode(code) ? code : OTHER
 }
 
-/** Counts calls, tokens and cost that an event reports about other agents. */
-function countAgents(
-  { agentCalls, agentTokens, agentCost }: Instruments,
-  event: LoggedRunEvent,
-): void {
-  switch (event.type) {
-    case 'agent_tool_invoked':
-    case 'agent_tool_progress':
-    case 'agent_tool_turn':
-    case 'agent_tool_completed':
-    case 'agent_tool_terminated':
-    case 'agent_tool_error': {
-      const { toolName: tool, cost_usd, input_tokens, output_tokens } = event
-      if (cost_usd !== undefined) agentCost.add({ tool }, cost_usd)
-      if (input_tokens !== undefined) agentTokens.add({ tool, direction: 'input' }, input_tokens)
-      if (output_tokens !== undefined) {
-        agentTokens.add({ tool, direction: 'output' }, output_tokens)
-      }
-      const outcome = toAgentOutcome(event)
-      if (outcome !== undefined) agentCalls.add({ tool, outcome })
-      return
-    }
-    default:
+/** Counts the usage of a model call. A counter ignores -1, which means that the provider did not report the number. */
+function countModelUsage(instruments: Instruments, used: EventUsage): void {
+  const { modelTokens, modelCachedTokens, modelReasoningTokens, modelCost, modelUnpriced } =
+    instruments
+  const { source: model, costUsd, cachedInputTokens, reasoningTokens } = used
+  modelTokens.add({ model, direction: 'input' }, used.inputTokens)
+  modelTokens.add({ model, direction: 'output' }, used.outputTokens)
+  if (cachedInputTokens !== undefined) modelCachedTokens.add({ model }, cachedInputTokens)
+  if (reasoningTokens !== undefined) modelReasoningTokens.add({ model }, reasoningTokens)
+  if (costUsd === undefined) modelUnpriced.add({ model })
+  else modelCost.add({ model }, costUsd)
+}
+
+/** Counts the usage that another agent reports. */
+function countAgentUsage({ agentTokens, agentCost }: Instruments, used: EventUsage): void {
+  const { source: tool, inputTokens, outputTokens, costUsd } = used
+  if (costUsd !== undefined) agentCost.add({ tool }, costUsd)
+  agentTokens.add({ tool, direction: 'input' }, inputTokens)
+  agentTokens.add({ tool, direction: 'output' }, outputTokens)
+}
+
+/** Counts a call of another agent that has ended. */
+function countAgentCalls({ agentCalls }: Instruments, event: LoggedRunEvent): void {
+  const outcome = toAgentOutcome(event)
+  if (outcome !== undefined && 'toolName' in event) {
+    agentCalls.add({ tool: event.toolName, outcome })
   }
 }
 

@@ -1,5 +1,5 @@
 /** Compares two runs. */
-import { addTokens, totalTokens } from '@tutti/ensemble'
+import { addTokens, totalTokens } from '@tutti/protocol'
 
 import { alignCalls, type AlignedCalls } from './align-calls.ts'
 import { TextBudget } from './cut-text.ts'

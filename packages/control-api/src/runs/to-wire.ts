@@ -1,7 +1,7 @@
 /** Converts records of the run store and registered parts to bodies of the wire. Pure. */
-import { addTokens, inputVariables, taskVariables, totalTokens } from '@tutti/ensemble'
+import { inputVariables, taskVariables } from '@tutti/ensemble'
 
-import { shortText } from '@tutti/protocol'
+import { addCosts, addTokens, shortText, totalTokens } from '@tutti/protocol'
 import { sharedEnsembles, sharedTools, type Sharing, sharedTagsOf } from '@tutti/gateway'
 
 import type { ModelCatalog, Task } from '@tutti/ensemble'
@@ -168,11 +168,7 @@ function sumMetrics(
 export function sumCosts(
   tasks: readonly Pick<TaskRecord, 'costUsd' | 'inputTokens' | 'outputTokens'>[],
 ): number | undefined {
-  const costs = tasks.map((task) => task.costUsd ?? (totalTokens(task) === 0 ? 0 : undefined))
-  return costs.reduce<number | undefined>(
-    (sum, cost) => (sum === undefined || cost === undefined ? undefined : sum + cost),
-    0,
-  )
+  return addCosts(tasks.map((task) => task.costUsd ?? (totalTokens(task) === 0 ? 0 : undefined)))
 }
 
 /** Converts an open review. */

@@ -12,6 +12,7 @@
  * ENS-T8 A completed task stays completed: a failure of its memory or its reflection is only logged.
  */
 import { isoNow, limitText, type AgentTool, type TuttiError } from '@tutti/core'
+import { totalTokens } from '@tutti/protocol'
 
 import { runAgentLoop, type TaskAnswer } from '../agent/loop.ts'
 import { ModelChain, type RunModels } from '../agent/model-chain.ts'
@@ -22,7 +23,6 @@ import { listTaskTools } from '../hierarchy/delegate-tool.ts'
 import { renderOutputInstructions } from '../output/structured-output.ts'
 import { digestOutput } from '../scope/replay.ts'
 import { toStepError, type AttemptHistory } from '../scope/step-log.ts'
-import { totalTokens } from '../usage/tokens.ts'
 import { sumCostUsd } from '../usage/usage.ts'
 import { stoppedError } from '../work/stopped-error.ts'
 import { failAttempt, type AttemptFailure } from './attempt-failure.ts'

@@ -1,10 +1,11 @@
 /** The totals of one attempt at a task. */
-import { addTokens, NO_TOKENS, readTokens, type TokenTotals } from './tokens.ts'
-import { addCosts, addReported, sumCostUsd, type Usage } from './usage.ts'
+import { addReported, addTokens, type CostEstimate, type TokenTotals } from '@tutti/protocol'
+
+import { readTokens } from './tokens.ts'
+import { addCostEstimates, sumCostUsd, type Usage } from './usage.ts'
 
 import type { AgentUse } from './budget.ts'
 import type { ModelUsage } from '../model/chat-model.ts'
-import type { CostEstimate } from '@tutti/protocol'
 
 /** An answered model call. */
 export interface CountedModelCall {
@@ -19,7 +20,7 @@ export class Totals {
   llmLatencyMs = 0
   toolExecutionTimeMs = 0
   toolCallCount = 0
-  #tokens: TokenTotals = NO_TOKENS
+  #tokens: TokenTotals = { inputTokens: 0, outputTokens: 0 }
   #cost: CostEstimate | undefined = { inputCost: 0, outputCost: 0 }
   #cachedInputTokens: number | undefined
   #reasoningTokens: number | undefined
@@ -44,7 +45,7 @@ export class Totals {
     this.iterations += 1
     this.llmLatencyMs += latencyMs
     this.#tokens = addTokens([this.#tokens, readTokens(usage)])
-    this.#cost = addCosts([this.#cost, cost])
+    this.#cost = addCostEstimates([this.#cost, cost])
     this.#cachedInputTokens = addReported([this.#cachedInputTokens, usage?.cachedInputTokens])
     this.#reasoningTokens = addReported([this.#reasoningTokens, usage?.reasoningTokens])
   }
@@ -58,7 +59,7 @@ export class Totals {
   /** Counts usage that an agent tool reported. */
   addAgent({ inputTokens, outputTokens, costUsd: cost }: AgentUse): void {
     this.#tokens = addTokens([this.#tokens, { inputTokens, outputTokens }])
-    this.#cost = addCosts([this.#cost, { inputCost: 0, outputCost: cost }])
+    this.#cost = addCostEstimates([this.#cost, { inputCost: 0, outputCost: cost }])
   }
 
   /** Returns the usage in the form of results. */

@@ -1,31 +1,31 @@
 /** Pure: usage of work. A sum with an unknown cost is unknown, as with tokens. */
-import { addAmounts } from '@tutti/protocol'
-
-import { addTokens, NO_TOKENS, totalTokens, type TokenTotals } from './tokens.ts'
-
-import type { CostEstimate } from '@tutti/protocol'
+import {
+  addAmounts,
+  addReported,
+  addTokens,
+  totalTokens,
+  type CostEstimate,
+  type UsageSum,
+} from '@tutti/protocol'
 
 /** Usage of a task or an attempt. */
-export interface Usage extends TokenTotals {
+export interface Usage extends Omit<UsageSum, 'costUsd'> {
   readonly toolCallCount: number
   /** Cost in US dollars; absent if the price of a call is unknown. */
   readonly cost?: CostEstimate
-  /** Number of input tokens that were read from a provider's cache; absent if no provider reported it. */
-  readonly cachedInputTokens?: number
-  /** Number of output tokens that models used to reason; absent if no provider reported it. */
-  readonly reasoningTokens?: number
 }
 
 /** Usage of work that has not begun. */
 export const ZERO_USAGE: Usage = {
-  ...NO_TOKENS,
+  inputTokens: 0,
+  outputTokens: 0,
   toolCallCount: 0,
   cost: { inputCost: 0, outputCost: 0 },
 }
 
 /** Returns the sum of usages. */
 export function addUsage(usages: readonly Usage[]): Usage {
-  const cost = addCosts(usages.map((usage) => usage.cost))
+  const cost = addCostEstimates(usages.map((usage) => usage.cost))
   const cachedInputTokens = addReported(usages.map((usage) => usage.cachedInputTokens))
   const reasoningTokens = addReported(usages.map((usage) => usage.reasoningTokens))
   return {
@@ -37,14 +37,10 @@ export function addUsage(usages: readonly Usage[]): Usage {
   }
 }
 
-/** Returns the sum of the known counts; undefined if none is known. */
-export function addReported(counts: readonly (number | undefined)[]): number | undefined {
-  const known = counts.filter((count) => count !== undefined)
-  return known.length === 0 ? undefined : known.reduce(addAmounts, 0)
-}
-
 /** Returns the sum of costs; undefined if any is unknown. */
-export function addCosts(costs: readonly (CostEstimate | undefined)[]): CostEstimate | undefined {
+export function addCostEstimates(
+  costs: readonly (CostEstimate | undefined)[],
+): CostEstimate | undefined {
   let inputCost = 0
   let outputCost = 0
   for (const cost of costs) {
@@ -76,14 +72,7 @@ export function toUsageFields({
   cost,
   cachedInputTokens,
   reasoningTokens,
-}: Usage): {
-  readonly inputTokens: number
-  readonly outputTokens: number
-  readonly toolCallCount: number
-  readonly costUsd?: number
-  readonly cachedInputTokens?: number
-  readonly reasoningTokens?: number
-} {
+}: Usage): UsageSum & { readonly toolCallCount: number } {
   return {
     inputTokens,
     outputTokens,

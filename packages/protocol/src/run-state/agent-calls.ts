@@ -1,5 +1,6 @@
 /** Calls of one attempt to other agents. */
 import { addAmounts } from '../amounts.ts'
+import { readEventUsage } from '../run-usage.ts'
 import type { AgentToolInvoked } from '../schemas/events/agent-tool-events.ts'
 import type { RunEventOf } from '../schemas/run-event.ts'
 import { toInstant } from './instants.ts'
@@ -65,12 +66,14 @@ export function interruptAgentCalls(calls: readonly AgentCallState[]): readonly 
 
 /** Adds the usage that the event reports. */
 export function addAgentUsage(usage: AgentUsage, event: AgentCallEvent): AgentUsage {
-  const { input_tokens: read = 0, output_tokens: written = 0, cost_usd: cost = 0 } = event
-  if (read === 0 && written === 0 && cost === 0) return usage
+  const used = readEventUsage(event)
+  if (used === undefined) return usage
+  // An agent that does not report its cost counts as free.
+  const { inputTokens, outputTokens, costUsd = 0 } = used
   return {
-    inputTokens: addAmounts(usage.inputTokens, read),
-    outputTokens: addAmounts(usage.outputTokens, written),
-    costUsd: addAmounts(usage.costUsd, cost),
+    inputTokens: addAmounts(usage.inputTokens, inputTokens),
+    outputTokens: addAmounts(usage.outputTokens, outputTokens),
+    costUsd: addAmounts(usage.costUsd, costUsd),
   }
 }
 

@@ -1,24 +1,21 @@
 /**
  * Usage of attempts. If one model call does not report tokens, the sum is -1; if one has no cost, the sum is absent.
  */
-import { addAmounts } from '../amounts.ts'
+import {
+  addCosts,
+  addTokens,
+  addUsageSums,
+  NO_USAGE,
+  totalTokens,
+  type UsageSum,
+} from '../usage-sum.ts'
 
 import type { TurnState } from './turn-state.ts'
 
 /** Usage of one attempt of a task. */
-export interface AttemptUsage {
-  /** -1 when not known. */
-  readonly inputTokens: number
-  /** -1 when not known. */
-  readonly outputTokens: number
+export interface AttemptUsage extends UsageSum {
   /** Number of tool calls that ended, without steps. */
   readonly toolCallCount: number
-  /** Estimated cost in US dollars; absent when not known. */
-  readonly costUsd?: number
-  /** Part of `inputTokens` that was read from a cache; absent when not known. */
-  readonly cachedInputTokens?: number
-  /** Part of `outputTokens` that models used to reason; absent when not known. */
-  readonly reasoningTokens?: number
 }
 
 /** Usage of the other agents that an attempt called, as they report it. */
@@ -37,12 +34,7 @@ export interface RunTotals {
 }
 
 /** Usage of an attempt before its first call. */
-export const NO_ATTEMPT_USAGE: AttemptUsage = {
-  inputTokens: 0,
-  outputTokens: 0,
-  toolCallCount: 0,
-  costUsd: 0,
-}
+export const NO_ATTEMPT_USAGE: AttemptUsage = { ...NO_USAGE, toolCallCount: 0 }
 
 /** Totals of a run before its first call. */
 export const NO_TOTALS: RunTotals = { totalTokens: 0, totalToolCalls: 0, costUsd: 0 }
@@ -55,7 +47,7 @@ export function toUsage({
   costUsd,
   cachedInputTokens,
   reasoningTokens,
-}: Counted): AttemptUsage {
+}: AttemptUsage): AttemptUsage {
   return {
     inputTokens,
     outputTokens,
@@ -66,37 +58,23 @@ export function toUsage({
   }
 }
 
-type Counted = Omit<AttemptUsage, 'costUsd' | 'cachedInputTokens' | 'reasoningTokens'> & {
-  readonly costUsd?: number | undefined
-  readonly cachedInputTokens?: number | undefined
-  readonly reasoningTokens?: number | undefined
-}
-
 /** Returns the usage of the turns so far and of the called agents; a running or failed turn has no known usage. */
 export function sumUsage(turns: readonly TurnState[], agents: AgentUsage): AttemptUsage {
-  let { inputTokens, outputTokens } = agents
-  let toolCallCount = 0
-  let costUsd: number | undefined = 0
-  let cachedInputTokens: number | undefined
-  let reasoningTokens: number | undefined
-  for (const turn of turns) {
-    toolCallCount += countCalls(turn)
-    if (!isAnswered(turn)) continue
-    cachedInputTokens = addReported(cachedInputTokens, turn.cachedInputTokens)
-    reasoningTokens = addReported(reasoningTokens, turn.reasoningTokens)
-    inputTokens = addTokens(inputTokens, turn.inputTokens)
-    outputTokens = addTokens(outputTokens, turn.outputTokens)
-    costUsd = addCosts(costUsd, turn.costUsd)
+  return {
+    ...addUsageSums([agents, ...turns.filter(isAnswered).map(toTurnUsage)]),
+    toolCallCount: turns.reduce((sum, turn) => sum + countCalls(turn), 0),
   }
-  costUsd = addCosts(costUsd, agents.costUsd)
-  return toUsage({
+}
+
+function toTurnUsage({ inputTokens = -1, outputTokens = -1, ...turn }: TurnState): UsageSum {
+  const { costUsd, cachedInputTokens, reasoningTokens } = turn
+  return {
     inputTokens,
     outputTokens,
-    toolCallCount,
-    costUsd,
-    cachedInputTokens,
-    reasoningTokens,
-  })
+    ...(costUsd === undefined ? {} : { costUsd }),
+    ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
+    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
+  }
 }
 
 /** Turns and their counted usage. */
@@ -128,14 +106,7 @@ export function updateUsage(
   if (!isLast || (isAnswered(known) && !isSameAnswer(known, turn))) return sumUsage(turns, agents)
   const toolCallCount = usage.toolCallCount + countCalls(turn) - countCalls(known)
   if (isAnswered(turn) && !isAnswered(known)) {
-    return toUsage({
-      inputTokens: addTokens(usage.inputTokens, turn.inputTokens),
-      outputTokens: addTokens(usage.outputTokens, turn.outputTokens),
-      toolCallCount,
-      costUsd: addCosts(usage.costUsd, turn.costUsd),
-      cachedInputTokens: addReported(usage.cachedInputTokens, turn.cachedInputTokens),
-      reasoningTokens: addReported(usage.reasoningTokens, turn.reasoningTokens),
-    })
+    return { ...addUsageSums([usage, toTurnUsage(turn)]), toolCallCount }
   }
   return toolCallCount === usage.toolCallCount ? usage : { ...usage, toolCallCount }
 }
@@ -148,13 +119,16 @@ interface CountedTask {
 
 /** Returns the usage of all attempts of all tasks. */
 export function sumTotals(tasks: readonly CountedTask[]): RunTotals {
-  const totals: Sums = { totalTokens: 0, totalToolCalls: 0, costUsd: 0 }
-  for (const { usage, earlierAttempts } of tasks) {
-    for (const earlier of earlierAttempts) addUsage(totals, earlier.usage)
-    addUsage(totals, usage)
+  const used = tasks.flatMap((task) => [
+    ...task.earlierAttempts.map(({ usage }) => usage),
+    task.usage,
+  ])
+  const costUsd = addCosts(used.map((usage) => usage.costUsd))
+  return {
+    totalTokens: totalTokens(addTokens(used)),
+    totalToolCalls: used.reduce((sum, { toolCallCount }) => sum + toolCallCount, 0),
+    ...(costUsd === undefined ? {} : { costUsd }),
   }
-  const { totalTokens, totalToolCalls, costUsd } = totals
-  return { totalTokens, totalToolCalls, ...(costUsd === undefined ? {} : { costUsd }) }
 }
 
 /** Returns totals without those of a part; what is not known of either is not known. */
@@ -167,18 +141,6 @@ export function subtractTotals(totals: RunTotals, part: RunTotals = NO_TOTALS): 
       ? {}
       : { costUsd: totals.costUsd - part.costUsd }),
   }
-}
-
-interface Sums {
-  totalTokens: number
-  totalToolCalls: number
-  costUsd: number | undefined
-}
-
-function addUsage(sums: Sums, { inputTokens, outputTokens, toolCallCount, costUsd }: AttemptUsage) {
-  sums.totalTokens = addTokens(addTokens(sums.totalTokens, inputTokens), outputTokens)
-  sums.totalToolCalls += toolCallCount
-  sums.costUsd = addCosts(sums.costUsd, costUsd)
 }
 
 function isAnswered(turn: TurnState | undefined): turn is TurnState {
@@ -203,17 +165,4 @@ function countCalls(turn: TurnState | undefined): number {
     if (status !== 'RUNNING' && parentToolCallId === undefined) count += 1
   }
   return count
-}
-
-function addTokens(sum: number, count = -1): number {
-  return sum === -1 || count === -1 ? -1 : addAmounts(sum, count)
-}
-
-/** Adds known counts; unknown ones count as zero. */
-function addReported(sum: number | undefined, count: number | undefined): number | undefined {
-  return sum === undefined && count === undefined ? undefined : addAmounts(sum ?? 0, count ?? 0)
-}
-
-function addCosts(sum: number | undefined, cost: number | undefined): number | undefined {
-  return sum === undefined || cost === undefined ? undefined : addAmounts(sum, cost)
 }

@@ -1,6 +1,7 @@
 /** Writes the end of a run that the engine cannot end, because it never started or cannot continue. */
 import { isoNow, type Clock, type TuttiError } from '@tutti/core'
-import { addUsage, totalTokens } from '@tutti/ensemble'
+import { addUsage } from '@tutti/ensemble'
+import { totalTokens } from '@tutti/protocol'
 
 import { field } from '../record-fields.ts'
 

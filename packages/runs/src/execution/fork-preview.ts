@@ -7,7 +7,6 @@ import {
   listAllTasks,
   listReviewsOfFork,
   sumStepUsage,
-  totalTokens,
   type Ensemble,
   type RunStep,
 } from '@tutti/ensemble'
@@ -15,6 +14,8 @@ import {
 import { field } from '../record-fields.ts'
 
 import type { ForkSource } from './fork-log.ts'
+import { totalTokens } from '@tutti/protocol'
+
 import type { ForkAction, ForkCallPreview, ForkPreview, ForkUsage } from '@tutti/protocol'
 
 /** A fork that could be created. */

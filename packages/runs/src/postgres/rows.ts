@@ -1,5 +1,5 @@
 /** Pure: converts rows of the Postgres store to records. */
-import { addTokens } from '@tutti/ensemble'
+import { addTokens } from '@tutti/protocol'
 
 import { toLoggedEvent } from '../commit/serialize-once.ts'
 import { ColumnReader } from '../column-reader.ts'
@@ -21,8 +21,8 @@ import type { StoredReader } from '../commit/read-stored.ts'
 import type { PendingCommand } from '../ports/command-queue.ts'
 import type { ListedRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
 import type { PostgresRow } from './database.ts'
-import type { RunStep, TokenTotals } from '@tutti/ensemble'
-import type { FinishReason, LoggedRunEvent } from '@tutti/protocol'
+import type { RunStep } from '@tutti/ensemble'
+import type { FinishReason, LoggedRunEvent, TokenTotals } from '@tutti/protocol'
 
 // NOTE: casts in this file are at the boundary: this store only ever writes values of these types.
 

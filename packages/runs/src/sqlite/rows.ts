@@ -6,7 +6,7 @@
  *
  * NOTE: casts below are at the boundary: this store only ever writes values of the types it reads back.
  */
-import { addTokens } from '@tutti/ensemble'
+import { addTokens } from '@tutti/protocol'
 
 import { toLoggedEvent } from '../commit/serialize-once.ts'
 import { ColumnReader } from '../column-reader.ts'
@@ -26,8 +26,15 @@ import {
 import type { StoredReader } from '../commit/read-stored.ts'
 import type { CommandAnswer, PendingCommand } from '../ports/command-queue.ts'
 import type { ListedRun, ReviewRecord, RunRecord, TaskRecord } from '../run-record.ts'
-import type { RunStep, TokenTotals } from '@tutti/ensemble'
-import type { FinishReason, LoggedRunEvent, RunStatus, TaskStatus, Workflow } from '@tutti/protocol'
+import type { RunStep } from '@tutti/ensemble'
+import type {
+  FinishReason,
+  LoggedRunEvent,
+  RunStatus,
+  TaskStatus,
+  TokenTotals,
+  Workflow,
+} from '@tutti/protocol'
 
 /** A row as `node:sqlite` returns it. */
 export type SqliteRow = Readonly<Record<string, unknown>>

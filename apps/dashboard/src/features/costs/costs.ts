@@ -5,19 +5,24 @@
  * DASH-C2 The rows by model add up to the usage of the tasks, where that is known.
  * DASH-C3 An unknown number makes its sum unknown: -1 for tokens and calls, undefined for costs.
  */
-import type { AgentUsage, AttemptUsage, RunState, TaskState, TurnState } from '@tutti/protocol'
+import {
+  addCounts,
+  addUsageSums,
+  NO_USAGE,
+  totalTokens,
+  type AgentUsage,
+  type AttemptUsage,
+  type RunState,
+  type TaskState,
+  type TurnState,
+  type UsageSum,
+} from '@tutti/protocol'
 
-/** A sum of usage. */
-export interface UsedSum {
-  /** -1 if unknown. */
-  readonly inputTokens: number
-  /** -1 if unknown. */
-  readonly outputTokens: number
+/** Usage with the number of calls. */
+export interface UsedSum extends UsageSum {
   /** Number of answered model calls; -1 if unknown. */
   readonly modelCalls: number
   readonly toolCalls: number
-  /** In US dollars; undefined if unknown. */
-  readonly costUsd?: number
 }
 
 /** Usage of a task in all its attempts. */
@@ -33,14 +38,6 @@ export interface ModelCost {
   /** Name shown in the table. */
   readonly name: string
   readonly used: UsedSum
-}
-
-const NO_USAGE: UsedSum = {
-  inputTokens: 0,
-  outputTokens: 0,
-  modelCalls: 0,
-  toolCalls: 0,
-  costUsd: 0,
 }
 
 /** Amounts below this are rounding errors. */
@@ -85,25 +82,17 @@ export function groupCostsByModel({ tasks }: Pick<RunState, 'tasks'>): readonly 
 
 /** Adds up usage. */
 export function sumUsed(all: readonly UsedSum[]): UsedSum {
-  return all.reduce((sum, used) => {
-    const costUsd =
-      sum.costUsd === undefined || used.costUsd === undefined
-        ? undefined
-        : sum.costUsd + used.costUsd
-    return {
-      inputTokens: addCounts(sum.inputTokens, used.inputTokens),
-      outputTokens: addCounts(sum.outputTokens, used.outputTokens),
-      modelCalls: addCounts(sum.modelCalls, used.modelCalls),
-      toolCalls: addCounts(sum.toolCalls, used.toolCalls),
-      ...(costUsd === undefined ? {} : { costUsd }),
-    }
-  }, NO_USAGE)
+  return {
+    ...addUsageSums([NO_USAGE, ...all]),
+    modelCalls: addCounts(all.map(({ modelCalls }) => modelCalls)),
+    toolCalls: addCounts(all.map(({ toolCalls }) => toolCalls)),
+  }
 }
 
 /** Returns what shares are computed from: costs, or tokens if there are no costs to compare. */
 export function chooseMeasure(total: UsedSum): 'cost' | 'tokens' | undefined {
   if (total.costUsd !== undefined && total.costUsd > 0) return 'cost'
-  return countTokens(total) > 0 ? 'tokens' : undefined
+  return totalTokens(total) > 0 ? 'tokens' : undefined
 }
 
 /** Returns the share of a total, from 0 to 1; undefined if unknown. */
@@ -112,8 +101,8 @@ export function computeShare(used: UsedSum, total: UsedSum): number | undefined 
   if (measure === 'cost') {
     return used.costUsd === undefined ? undefined : used.costUsd / (total.costUsd ?? 1)
   }
-  const tokens = countTokens(used)
-  return measure === undefined || tokens === -1 ? undefined : tokens / countTokens(total)
+  const tokens = totalTokens(used)
+  return measure === undefined || tokens === -1 ? undefined : tokens / totalTokens(total)
 }
 
 /** Returns the called models that have no price. */
@@ -171,12 +160,4 @@ function isNothing({
   costUsd,
 }: UsedSum): boolean {
   return [inputTokens, outputTokens, modelCalls, toolCalls, costUsd].every((value) => value === 0)
-}
-
-function countTokens({ inputTokens, outputTokens }: UsedSum): number {
-  return addCounts(inputTokens, outputTokens)
-}
-
-function addCounts(sum: number, count: number): number {
-  return sum === -1 || count === -1 ? -1 : sum + count
 }

@@ -1,5 +1,5 @@
 /** Computes the metrics of a trace. Pure. */
-import { addTokens, totalTokens } from '@tutti/ensemble'
+import { addCosts, addTokens, totalTokens } from '@tutti/protocol'
 
 import { formatJavaDuration } from './iso-duration.ts'
 
@@ -115,11 +115,4 @@ function estimateCost(costUsd: number | undefined, shares: CostShares | undefine
   const whole = shares.inputCost + shares.outputCost
   const inputCost = whole === 0 ? 0 : (costUsd * shares.inputCost) / whole
   return { inputCost, outputCost: costUsd - inputCost, totalCost: costUsd, currency: 'USD' }
-}
-
-function addCosts(costs: readonly (number | undefined)[]): number | undefined {
-  return costs.reduce<number | undefined>(
-    (sum, cost) => (sum === undefined || cost === undefined ? undefined : sum + cost),
-    0,
-  )
 }
