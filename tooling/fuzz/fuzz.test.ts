@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 
 import { exchange, MAX_ERROR_BYTES } from './lib/exchange.ts'
 import { faultsOf, messageFaultsOf } from './lib/judge.ts'
-import { attack } from './lib/run-fuzz.ts'
+import { attack } from './run-fuzz.ts'
 import { nearValuesOf, valuesOf } from './lib/values.ts'
 import { judgeRun, modelsTarget, type PlannedRun } from './targets/models.ts'
 import { aguiTarget } from './targets/ag-ui.ts'

@@ -8,7 +8,7 @@
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
 
-import { runFuzz, TARGETS, type FuzzOptions } from './lib/run-fuzz.ts'
+import { runFuzz, TARGETS, type FuzzOptions } from './run-fuzz.ts'
 
 const NAMES = TARGETS.map(({ name }) => name)
 

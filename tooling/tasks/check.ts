@@ -29,7 +29,7 @@ const STEPS: readonly Step[] = [
   {
     name: 'layers',
     remedy: 'each rule in .dependency-cruiser.mjs has a reason',
-    command: ['depcruise', 'packages', 'apps', '--config', '.dependency-cruiser.mjs'],
+    command: ['depcruise', 'packages', 'apps', 'tooling', '--config', '.dependency-cruiser.mjs'],
   },
   { name: 'unused', remedy: 'remove the unused code', command: ['knip'] },
   {

@@ -9,6 +9,6 @@ export {
   type LimitsConfig,
   type TuttiConfig,
 } from './config/config.ts'
-export { listPrices } from './start/prices.ts'
+export { listPrices } from './prices.ts'
 export { serve } from './serve.ts'
 export type { EnsembleServer, ServeOptions } from './start/serve-options.ts'

@@ -18,7 +18,7 @@ import {
   formatStopwatch,
 } from '../src/cli/live/format-values.ts'
 import { TerminalFrame } from '../src/cli/live/frame.ts'
-import { paint, lineText, type PaintedLine } from '../src/cli/live/line.ts'
+import { paint, lineText, type PaintedLine } from '../src/terminal/line.ts'
 import { marksFor } from '../src/cli/live/marks.ts'
 import { plainLines } from '../src/cli/live/plain-lines.ts'
 import { runLines, type ViewContext } from '../src/cli/live/run-lines.ts'
@@ -31,10 +31,10 @@ import {
   padToWidth,
   toTerminalText,
   measureWidth,
-} from '../src/cli/live/text-width.ts'
+} from '../src/terminal/text-width.ts'
 import { runCommand } from '../src/cli/run-command.ts'
 
-import type { CommandIo } from '../src/cli/command-io.ts'
+import type { CommandIo } from '../src/terminal/command-io.ts'
 
 const CONTEXT: ViewContext = {
   runId: 'run-1',

@@ -1,7 +1,7 @@
 /** Errors of this package. */
 import { ERROR_CODES, isErrorCode, type ErrorCode, type Problem } from '@tutti/protocol'
 
-import type { RunEnd } from './runs/ended-run.ts'
+import type { RunEnd } from './ended-run.ts'
 
 const BRAND = Symbol.for('tutti.client-error')
 const UNFINISHED_BRAND = Symbol.for('tutti.unfinished-run-error')

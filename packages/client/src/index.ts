@@ -6,7 +6,7 @@
 export { createClient } from './create-client.ts'
 export type { TuttiClient } from './create-client.ts'
 export type { ClientOptions, Fetch, OpenSocket, ReconnectOptions, SocketLike } from './options.ts'
-export type { EndedRun, RunEnd } from './runs/ended-run.ts'
+export type { EndedRun, RunEnd } from './ended-run.ts'
 export type { ReviewsClient } from './reviews-client.ts'
 export type {
   ActionDirective,

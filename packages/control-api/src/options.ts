@@ -14,7 +14,7 @@ import { maximumOf, type WebhookEventType } from '@tutti/protocol'
 
 import { findAccessProblems } from './auth/access-problems.ts'
 import { AuditTrail } from './audit/audit-trail.ts'
-import { UnreadData } from './http/unread-data.ts'
+import { UnreadData } from './unread-data.ts'
 import { serverMetrics, type ServerMetrics } from './metrics/server-metrics.ts'
 import { redactor } from './secrets/redactor.ts'
 

@@ -9,10 +9,10 @@ export {
   TYPED_TOOL_NAMES,
   type TextToolDefinition,
   type ToolDefinition,
-} from './define-tool.ts'
-export type { ToolReturn } from './make-tool.ts'
+} from './definition/define-tool.ts'
+export type { ToolReturn } from './definition/make-tool.ts'
 export { createLimiter, type Limiter, type LimiterOptions } from './limiter.ts'
-export { toolCatalog, type ToolCatalog } from './tool-catalog.ts'
+export { toolCatalog, type ToolCatalog } from './tool/tool-catalog.ts'
 export type {
   AgentTool,
   CallToolOptions,
@@ -22,17 +22,17 @@ export type {
   ToolMeter,
   ToolProgress,
   TypedTool,
-} from './tool.ts'
-export type { AgentReport, AgentToolEvent, TimedAgentReport } from './agent-report.ts'
-export type { OutputCheck } from './tool-output.ts'
-export { isToolResult, toModelText, ToolResult } from './tool-result.ts'
-export type { SourceOf, StandardToolSchema, ToolSchema, ValueOf } from './tool-schema.ts'
+} from './tool/tool.ts'
+export type { AgentReport, AgentToolEvent, TimedAgentReport } from './tool/agent-report.ts'
+export type { OutputCheck } from './definition/tool-output.ts'
+export { isToolResult, toModelText, ToolResult } from './tool/tool-result.ts'
+export type { SourceOf, StandardToolSchema, ToolSchema, ValueOf } from './tool/tool-schema.ts'
 export {
   DEFAULT_TOOL_TIMEOUT_MS,
   TOOL_SETTING_NAMES,
   type ApprovalSettings,
   type ToolSettings,
-} from './tool-settings.ts'
+} from './definition/tool-settings.ts'
 export { foreignSchema, type ForeignSchema } from './input/foreign-schema.ts'
 export { toStandardSchema, type StandardSchemaOptions } from './input/standard-schema.ts'
 export { TextToolInput } from './input/text-reader.ts'
@@ -48,7 +48,7 @@ export {
   type ApprovalRequest,
   type ApprovalTimeoutAction,
   type Reviewer,
-} from './approval.ts'
+} from './tool/approval.ts'
 export { Deadline } from './call/deadline.ts'
 export { CANCEL_GRACE_MS, type RunToolOptions } from './call/options.ts'
 export { toOutcomeText } from './call/model-text.ts'
@@ -58,11 +58,11 @@ export type {
   ToolCall,
   ToolCallEnd,
   ToolCallOutcome,
-} from './call/outcome.ts'
+} from './tool/outcome.ts'
 export { runTool } from './call/run-tool.ts'
 export { runToolCalls, type RunToolCallsOptions } from './call/run-tool-calls.ts'
 export { toolContext } from './call/tool-context-for.ts'
-export type { A2aRequest, CallerRequest, McpRequest } from './caller-request.ts'
+export type { A2aRequest, CallerRequest, McpRequest } from './tool/caller-request.ts'
 export type { MessagePart } from '@tutti/protocol'
 export {
   createToolMetrics,

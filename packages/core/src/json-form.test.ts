@@ -2,13 +2,13 @@ import { Readable } from 'node:stream'
 
 import { describe, expect, it } from 'vitest'
 
-import { defineTool } from './define-tool.ts'
+import { defineTool } from './definition/define-tool.ts'
 import { toJsonForm } from './json-form.ts'
 import { runTool } from './call/run-tool.ts'
 import { silentLogger } from './logger.ts'
-import { ToolResult } from './tool-result.ts'
+import { ToolResult } from './tool/tool-result.ts'
 
-import type { ToolCallOutcome } from './call/outcome.ts'
+import type { ToolCallOutcome } from './tool/outcome.ts'
 
 /** Runs a tool that returns the value. */
 function returning(value: unknown): Promise<ToolCallOutcome> {

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { describe, expect, it } from 'vitest'
 
-import { defineTextTool, defineTool } from './define-tool.ts'
+import { defineTextTool, defineTool } from './definition/define-tool.ts'
 import { findChoiceProblems, findOptionProblems, pickOptions } from './known-options.ts'
 
 const KNOWN = { review: true, retries: true } as const

@@ -21,7 +21,7 @@ import {
   readObjects,
   readNonEmpty,
   type Json,
-} from './wire/json.ts'
+} from './json.ts'
 import { findError, StreamError } from './wire/stream-error.ts'
 
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models'

@@ -7,7 +7,7 @@
  * LC-U3 Input includes the tokens of the cache, and output those of reasoning, also of services that count them
  *    separately. Nothing else is computed: the engine decides about counts that are missing, 0 or contradictory.
  */
-import { readField, readObject } from './wire/json.ts'
+import { readField, readObject } from './json.ts'
 
 import type { ModelUsage } from '@tutti/ensemble'
 

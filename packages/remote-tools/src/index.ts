@@ -11,7 +11,7 @@ export {
   type TextProcessToolOptions,
   type TypedProcessToolOptions,
 } from './process/process-tool.ts'
-export type { WorkerOptions } from './process/worker/options.ts'
+export type { WorkerOptions } from './process/worker-options.ts'
 
 // HTTP services
 export {

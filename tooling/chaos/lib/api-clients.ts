@@ -3,12 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { builtPackage } from '../../bench/lib/built.ts'
 
-import type { Interval } from './lost-changes.ts'
 import type { TuttiClient } from '../../../packages/client/src/index.ts'
 
 type ClientDoor = typeof import('../../../packages/client/src/index.ts')
 
 const { createClient, TuttiClientError } = await builtPackage<ClientDoor>('client')
+
+/** A period, in milliseconds since 1970. */
+export interface Interval {
+  readonly from: number
+  readonly to: number
+}
 
 /** Outcome of a call, and the time of its last try. */
 export type CallEnd<T> = Interval & Outcome<T>

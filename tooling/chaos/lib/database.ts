@@ -3,8 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { postgresDialect, type Dialect, type Row } from './dialects.ts'
 
-import type { SlotChange } from './judge-limit.ts'
-
 /** A new owner of a run. */
 export interface Transition {
   readonly runId: string
@@ -16,6 +14,15 @@ export interface Transition {
   readonly pid: number
   /** Sequence number of the newest event at that time. */
   readonly lastSeq: number
+}
+
+/** The slot of a run has changed. */
+export interface SlotChange {
+  readonly runId: string
+  /** Whether the run was claimed. */
+  readonly isClaim: boolean
+  /** From 1; undefined if the run has none from now on. */
+  readonly slot: number | undefined
 }
 
 /** A run when it was deleted. */

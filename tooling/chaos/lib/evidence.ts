@@ -3,10 +3,15 @@ import { StoredReader } from '../../../packages/runs/src/commit/read-stored.ts'
 
 import type { CountedCall } from './counter.ts'
 import type { Rollout } from './deploys.ts'
-import { toKey, type ChaosDatabase, type DeletedRun, type Transition } from './database.ts'
+import {
+  toKey,
+  type ChaosDatabase,
+  type DeletedRun,
+  type SlotChange,
+  type Transition,
+} from './database.ts'
 import type { Fault } from './faults.ts'
 import type { HealthCheck } from './health.ts'
-import type { SlotChange } from './judge-limit.ts'
 import type { Asked, Seen, Submitted } from './people.ts'
 import type { Delivery } from './receiver.ts'
 import type { RawStream, StoredText } from './raw-events.ts'

@@ -8,15 +8,6 @@
  */
 import type { Evidence } from './evidence.ts'
 
-/** The slot of a run has changed. */
-export interface SlotChange {
-  readonly runId: string
-  /** Whether the run was claimed. */
-  readonly isClaim: boolean
-  /** From 1; undefined if the run has none from now on. */
-  readonly slot: number | undefined
-}
-
 /** Result of the check. */
 export interface LimitVerdict {
   readonly violations: readonly string[]

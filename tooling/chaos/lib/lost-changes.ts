@@ -2,14 +2,9 @@
  * Decides what a failover to an asynchronous standby may lose: changes that were acknowledged between the moment at which the
  * standby last had everything and the promotion. A synchronous standby loses nothing. Pure.
  */
+import type { Interval } from './api-clients.ts'
 import type { Evidence } from './evidence.ts'
 import type { Fault } from './faults.ts'
-
-/** A time, in milliseconds since 1970. */
-export interface Interval {
-  readonly from: number
-  readonly to: number
-}
 
 type Times = Pick<Evidence, 'faults' | 'leaseMs'>
 

@@ -7,8 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { EDITED_OUTPUT, REJECT_FEEDBACK, type PlannedRun, type PlannedCommand } from './plan.ts'
 import { followRaw } from './raw-events.ts'
 
-import type { ApiClients, CallEnd } from './api-clients.ts'
-import type { Interval } from './lost-changes.ts'
+import type { ApiClients, CallEnd, Interval } from './api-clients.ts'
 import type { RawStream } from './raw-events.ts'
 import type { ForkRunBody, LoggedRunEvent } from '@tutti/protocol'
 

@@ -1,5 +1,5 @@
 /** State that a command shares with the code that runs it. */
-import type { CommandIo } from './command-io.ts'
+import type { CommandIo } from '../terminal/command-io.ts'
 import type { Exit } from './exit-codes.ts'
 
 /** I/O of a command, and the results that it leaves for `runCommand`. */

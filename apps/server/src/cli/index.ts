@@ -1,3 +1,3 @@
 /** The command line of the `tutti` program. */
-export { terminalIo } from './command-io.ts'
+export { terminalIo } from '../terminal/command-io.ts'
 export { setExitCode, runCommand } from './run-command.ts'

@@ -21,7 +21,7 @@ import {
 import { addRunCommand, addWatchCommand } from './commands/follow.ts'
 import { addToolsCommand } from './commands/tools.ts'
 import { EXIT_CODES } from './exit-codes.ts'
-import { programVersion } from './program-version.ts'
+import { programVersion } from '../program-version.ts'
 
 import type { CommandContext } from './command-context.ts'
 

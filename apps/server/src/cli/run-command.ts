@@ -6,12 +6,12 @@ import { CommanderError, type Command } from 'commander'
 
 import { toFailureReport } from './command-error.ts'
 import { EXIT_CODES, type Exit } from './exit-codes.ts'
-import { toTerminalText } from './live/text-width.ts'
+import { toTerminalText } from '../terminal/text-width.ts'
 import { createProgram } from './program.ts'
 import { DEFAULT_URL } from './target.ts'
 
 import type { CommandContext } from './command-context.ts'
-import type { CommandIo } from './command-io.ts'
+import type { CommandIo } from '../terminal/command-io.ts'
 
 /** Runs `tutti` with these arguments and returns the outcome. Never throws. */
 export async function runCommand(args: readonly string[], io: CommandIo): Promise<Exit> {

@@ -17,7 +17,7 @@ import {
   type Variable,
   type VariableTable,
 } from './variable.ts'
-import { LOG_LEVELS } from '../log/log.ts'
+import { LOG_LEVELS } from './log-level.ts'
 
 /** Minimum length of a ticket secret; as in the control API, which is too large to load here for every command. */
 const MIN_TICKET_SECRET_LENGTH = 32

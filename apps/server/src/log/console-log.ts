@@ -3,11 +3,12 @@ import { styleText } from 'node:util'
 
 import { TuttiError, type LogFields, type Logger } from '@tutti/core'
 
-import { hasColors, type CommandIo } from '../cli/command-io.ts'
-import { toSingleLine, toTerminalText } from '../cli/live/text-width.ts'
-import { jsonLogger, type LogLevel } from './log.ts'
+import { hasColors, type CommandIo } from '../terminal/command-io.ts'
+import { toSingleLine, toTerminalText } from '../terminal/text-width.ts'
+import { jsonLogger } from './log.ts'
 
 import type { Redactor } from '@tutti/control-api'
+import type { LogLevel } from '../environment/log-level.ts'
 
 /** Creates the logger for standard error. */
 export function consoleLogger(

@@ -2,7 +2,8 @@ import { redactor } from '@tutti/control-api'
 import { TuttiError } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { atLevel, jsonLogger, LOG_LEVELS } from './log.ts'
+import { LOG_LEVELS } from '../environment/log-level.ts'
+import { atLevel, jsonLogger } from './log.ts'
 
 const SECRET = 'sk-live-"1234567890"'
 

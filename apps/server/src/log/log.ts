@@ -2,11 +2,9 @@
 import { errorMessage, TuttiError, type LogFields, type Logger } from '@tutti/core'
 import { escapeLineBreaks } from '@tutti/protocol'
 
-import type { Redactor } from '@tutti/control-api'
+import { LOG_LEVELS, type LogLevel } from '../environment/log-level.ts'
 
-/** Levels of log lines, in ascending order. */
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
-export type LogLevel = (typeof LOG_LEVELS)[number]
+import type { Redactor } from '@tutti/control-api'
 
 /** Options of a JSON log. */
 export interface LogOptions {

@@ -4,7 +4,7 @@
  */
 import { errorMessage, type Logger } from '@tutti/core'
 
-import { programVersion } from '../cli/program-version.ts'
+import { programVersion } from '../program-version.ts'
 import { DEFAULT_TRACES_URL, type SamplerChoice } from '../environment/telemetry-env.ts'
 
 import type { Sampler, SpanExporter } from '@opentelemetry/sdk-trace-base'

@@ -5,7 +5,7 @@ import { TuttiClientError, UnfinishedRunError } from '../errors.ts'
 import { runEvents, submittedRunEvents, type LoggedRunEventOf } from '../events/run-events.ts'
 import { exchange } from '../http/exchange.ts'
 import { decodeAnswer } from '../http/read-answer.ts'
-import { decodeEndedRun, type RunEnd } from './ended-run.ts'
+import { decodeEndedRun, type RunEnd } from '../ended-run.ts'
 
 import type { StreamedSubmission } from '../events/follow-run.ts'
 import type { ResolvedClientOptions } from '../options.ts'

@@ -28,7 +28,7 @@ import type {
 import type { CommandOptions } from '../commands.ts'
 import type { FollowOptions, LoggedRunEventOf, RunEventsOptions } from '../events/run-events.ts'
 import type { CallOptions } from '../http/exchange.ts'
-import type { EndedRun, RunEnd } from './ended-run.ts'
+import type { EndedRun, RunEnd } from '../ended-run.ts'
 
 /** Options of a submit. */
 export interface SubmitOptions extends CallOptions {

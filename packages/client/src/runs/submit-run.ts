@@ -3,7 +3,7 @@ import { decode, ROUTES, routePath, type RunAccepted, type SubmitRunBody } from 
 
 import { exchange } from '../http/exchange.ts'
 import { decodeAnswer } from '../http/read-answer.ts'
-import { decodeEndedRun, type EndedRun } from './ended-run.ts'
+import { decodeEndedRun, type EndedRun } from '../ended-run.ts'
 
 import type { ResolvedClientOptions } from '../options.ts'
 import type { SubmitOptions, SubmitRun } from './runs-types.ts'

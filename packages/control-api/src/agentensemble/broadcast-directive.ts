@@ -9,7 +9,7 @@ import {
   type DirectiveMessage,
 } from '@tutti/protocol'
 
-import { toDirective } from '../steering/to-command.ts'
+import { toDirective } from '../runs/to-directive.ts'
 
 import type { RunRecord, RunService } from '@tutti/runs'
 

@@ -24,7 +24,6 @@ import { verifyTicket } from './tickets.ts'
 import { RateLimits } from './rate-limits.ts'
 
 import type { ApiKey } from './keys.ts'
-import type { ResolvedControlApiOptions } from '../options.ts'
 
 /** Parts of a request that decide whether the server handles it. */
 export interface RequestInfo {
@@ -61,10 +60,17 @@ export interface RequestGuard {
 }
 
 /** Options of a guard. */
-export interface GuardOptions extends Pick<
-  ResolvedControlApiOptions,
-  'allowedHosts' | 'allowedOrigins' | 'apiKeys' | 'maxRefusedKeysPerMinute' | 'ticketTtlMs'
-> {
+export interface GuardOptions {
+  /** Host names of the server in addition to loopback; `*` allows every host. */
+  readonly allowedHosts: readonly string[]
+  /** Origins of web pages that may call the server, in addition to pages of `allowedHosts`. */
+  readonly allowedOrigins: readonly string[]
+  /** Keys, one of which every request must carry. With an empty list every caller may do everything. */
+  readonly apiKeys: readonly ApiKey[]
+  /** Maximum number of requests per minute and address with an invalid key or none. */
+  readonly maxRefusedKeysPerMinute: number
+  /** Validity of a ticket in milliseconds. */
+  readonly ticketTtlMs: number
   readonly clock: Clock
   readonly logger: Logger
   /** Whether the server listens on loopback. Pages of this machine may then call it. */

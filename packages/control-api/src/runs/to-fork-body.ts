@@ -1,7 +1,7 @@
 /** Converts the body of a request for a fork. Pure. */
 import { actorOf, type Caller, type ForkContent } from '@tutti/gateway'
 
-import { toDirective } from '../steering/to-command.ts'
+import { toDirective } from './to-directive.ts'
 
 import type { ForkRunBody } from '@tutti/protocol'
 

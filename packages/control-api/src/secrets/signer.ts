@@ -7,17 +7,21 @@
  */
 import { createHmac } from 'node:crypto'
 
-import type { ResolvedControlApiOptions } from '../options.ts'
 import type { Signer } from '@tutti/gateway'
+import type { RunService } from '@tutti/runs'
 
 /** Name of the secret in the store. */
 const SECRET_NAME = 'signatures'
 
+/** Sources of the secret that signs. */
+export interface SignerSources {
+  /** Configured secret; undefined for the one in the store. */
+  readonly ticketSecret: string | undefined
+  readonly runs: Pick<RunService, 'secrets'>
+}
+
 /** Returns the signer of a server, which is the same for all processes with the same store or `ticketSecret`. */
-export async function loadSigner({
-  ticketSecret,
-  runs,
-}: Pick<ResolvedControlApiOptions, 'ticketSecret' | 'runs'>): Promise<Signer> {
+export async function loadSigner({ ticketSecret, runs }: SignerSources): Promise<Signer> {
   return createSigner(ticketSecret ?? (await runs.secrets.get(SECRET_NAME)))
 }
 

@@ -1,7 +1,9 @@
 /** Converts bodies and messages to commands. Pure. */
-import { actorOf, badRequest, type Caller, durationMs, WANTED_DURATION } from '@tutti/gateway'
+import { actorOf, badRequest, type Caller } from '@tutti/gateway'
 
-import type { DirectiveInput, InjectBody, RunCommandOf, SwitchModelBody } from '@tutti/protocol'
+import { toDirective } from '../runs/to-directive.ts'
+
+import type { InjectBody, RunCommandOf, SwitchModelBody } from '@tutti/protocol'
 
 /**
  * Returns the command that switches the model.
@@ -46,32 +48,4 @@ export function toInjectCommand(
     kind: 'inject',
     directive: { ...toDirective(body, { what: 'request body' }), ...to, ...actorOf(caller) },
   }
-}
-
-/** Source of a directive, for errors. */
-export interface DirectiveSource {
-  readonly what: string
-  /** Path of the directive in its source. @default '' */
-  readonly path?: string
-}
-
-/** Converts the fields that bodies and messages have in common. */
-export function toDirective(
-  { content, action, value, priority, ttl }: Omit<InjectBody, 'action'> & { action?: string },
-  source: DirectiveSource,
-): DirectiveInput {
-  return {
-    ...(content === undefined ? {} : { content }),
-    ...(action === undefined ? {} : { action }),
-    ...(value === undefined ? {} : { value }),
-    ...(priority === undefined ? {} : { priority }),
-    ...(ttl === undefined ? {} : { ttlMs: parseTtl(ttl, source) }),
-  }
-}
-
-function parseTtl(ttl: string, { what, path = '' }: DirectiveSource): number {
-  const length = durationMs(ttl)
-  if (length !== undefined && length > 0) return length
-  const message = `${WANTED_DURATION}, got "${ttl}"`
-  throw badRequest(what, [{ path: `${path}/ttl`, message }])
 }

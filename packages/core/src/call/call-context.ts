@@ -4,17 +4,17 @@
  * Most bodies use little of it, so expensive members (the signal, the functions) are created on first use.
  */
 import { systemClock, type Clock } from '../clock.ts'
-import { BEGIN, type BeginContext } from './begin.ts'
+import { BEGIN, type BeginContext } from '../tool/begin.ts'
 import { requestAnswer, requestApproval } from './request-approval.ts'
 import { runStep, type RunCall } from './run-step.ts'
 import { silentLogger, type Logger } from '../logger.ts'
 import { childTraceparent } from '../trace-context.ts'
 import { callListener, type RunningCall } from './running-call.ts'
 
-import type { CallerRequest } from '../caller-request.ts'
-import type { Answer, AnswerOptions } from '../approval.ts'
-import type { ToolSchema } from '../tool-schema.ts'
-import type { ToolContext, ToolMeter } from '../tool.ts'
+import type { CallerRequest } from '../tool/caller-request.ts'
+import type { Answer, AnswerOptions } from '../tool/approval.ts'
+import type { ToolSchema } from '../tool/tool-schema.ts'
+import type { ToolContext, ToolMeter } from '../tool/tool.ts'
 
 /** {@link ToolContext} of a call in flight. */
 export class CallContext implements ToolContext, BeginContext {

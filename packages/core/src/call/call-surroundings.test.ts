@@ -2,13 +2,13 @@
 import { describe, expect, it } from 'vitest'
 
 import { fakeClock } from '../../../../tooling/test-kit/clock.ts'
-import { defineTool } from '../define-tool.ts'
+import { defineTool } from '../definition/define-tool.ts'
 import { runTool } from './run-tool.ts'
 import Type from 'typebox'
 
-import type { TimedAgentReport } from '../agent-report.ts'
-import type { ApprovalAnswer, ApprovalRequest, Reviewer } from '../approval.ts'
-import type { AgentTool, ToolContext } from '../tool.ts'
+import type { TimedAgentReport } from '../tool/agent-report.ts'
+import type { ApprovalAnswer, ApprovalRequest, Reviewer } from '../tool/approval.ts'
+import type { AgentTool, ToolContext } from '../tool/tool.ts'
 import type { RunToolOptions } from './options.ts'
 
 type Body = (context: ToolContext) => Promise<string> | string

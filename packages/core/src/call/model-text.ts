@@ -8,9 +8,9 @@ import { formatExactJson } from '@tutti/protocol'
 
 import { errorMessage } from '../errors.ts'
 import { limitText } from '../limit-text.ts'
-import { toModelText } from '../tool-result.ts'
+import { toModelText } from '../tool/tool-result.ts'
 
-import type { EditedInput, ToolCallOutcome } from './outcome.ts'
+import type { EditedInput, ToolCallOutcome } from '../tool/outcome.ts'
 
 /** Maximum length of an edited input in the text for the model, in characters. */
 export const MAX_EDIT_LENGTH = 50_000

@@ -3,16 +3,16 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { fakeClock, type FakeClock } from '../../../../tooling/test-kit/clock.ts'
 import { settle } from '../../../../tooling/test-kit/wait.ts'
 import { sleep } from '../clock.ts'
-import { defineTool } from '../define-tool.ts'
+import { defineTool } from '../definition/define-tool.ts'
 import { TuttiError } from '../errors.ts'
-import { ToolResult } from '../tool-result.ts'
-import { BEGIN } from './begin.ts'
+import { ToolResult } from '../tool/tool-result.ts'
+import { BEGIN } from '../tool/begin.ts'
 import { runTool } from './run-tool.ts'
 
 import Type from 'typebox'
 
-import type { ApprovalAnswer, ApprovalRequest, Reviewer } from '../approval.ts'
-import type { AgentTool } from '../tool.ts'
+import type { ApprovalAnswer, ApprovalRequest, Reviewer } from '../tool/approval.ts'
+import type { AgentTool } from '../tool/tool.ts'
 import type { RunToolOptions } from './options.ts'
 
 let clock: FakeClock

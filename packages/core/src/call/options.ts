@@ -1,13 +1,13 @@
 /** Options of tool calls, as a run, a pipeline or a test sets them. */
-import type { CallerRequest } from '../caller-request.ts'
-import type { TimedAgentReport } from '../agent-report.ts'
-import type { ApprovalOptions, Reviewer } from '../approval.ts'
+import type { CallerRequest } from '../tool/caller-request.ts'
+import type { TimedAgentReport } from '../tool/agent-report.ts'
+import type { ApprovalOptions, Reviewer } from '../tool/approval.ts'
 import type { Clock } from '../clock.ts'
 import type { Limiter } from '../limiter.ts'
 import type { Logger } from '../logger.ts'
 import type { ToolMetrics } from '../metrics.ts'
-import type { AgentTool, FileChange, Remaining, ToolProgress } from '../tool.ts'
-import type { NestedToolCall, ToolCall, ToolCallOutcome } from './outcome.ts'
+import type { AgentTool, FileChange, Remaining, ToolProgress } from '../tool/tool.ts'
+import type { NestedToolCall, ToolCall, ToolCallOutcome } from '../tool/outcome.ts'
 
 /**
  * Time in milliseconds that cancelled work may take to stop before it is abandoned: long enough to close a connection or

@@ -4,14 +4,14 @@ import Type from 'typebox'
 import { fakeClock, type FakeClock } from '../../../../tooling/test-kit/clock.ts'
 import { settle } from '../../../../tooling/test-kit/wait.ts'
 import { sleep } from '../clock.ts'
-import { defineTextTool, defineTool } from '../define-tool.ts'
+import { defineTextTool, defineTool } from '../definition/define-tool.ts'
 import { createToolMetrics } from '../metrics.ts'
-import { ToolResult } from '../tool-result.ts'
+import { ToolResult } from '../tool/tool-result.ts'
 import { toOutcomeText } from './model-text.ts'
 import { runTool } from './run-tool.ts'
 
-import type { ApprovalAnswer, ApprovalRequest, Reviewer } from '../approval.ts'
-import type { AgentTool, ToolContext } from '../tool.ts'
+import type { ApprovalAnswer, ApprovalRequest, Reviewer } from '../tool/approval.ts'
+import type { AgentTool, ToolContext } from '../tool/tool.ts'
 
 const Order = Type.Object({ item: Type.String(), count: Type.Integer({ minimum: 1 }) })
 

@@ -7,7 +7,7 @@
 import Type, { type TSchema } from 'typebox'
 import { toPlainJson } from '@tutti/protocol'
 
-import { DEFAULT_APPROVAL_TIMEOUT_MS } from '../approval.ts'
+import { DEFAULT_APPROVAL_TIMEOUT_MS } from '../tool/approval.ts'
 import { systemClock } from '../clock.ts'
 import { errorMessage, TuttiError } from '../errors.ts'
 import { schemaReader } from '../input/schema-reader.ts'
@@ -21,9 +21,9 @@ import type {
   ApprovalOptions,
   ApprovalRequest,
   Reviewer,
-} from '../approval.ts'
-import type { AgentTool } from '../tool.ts'
-import type { ToolSchema } from '../tool-schema.ts'
+} from '../tool/approval.ts'
+import type { AgentTool } from '../tool/tool.ts'
+import type { ToolSchema } from '../tool/tool-schema.ts'
 import type { Decoded } from '@tutti/protocol'
 import type { RunningCall } from './running-call.ts'
 

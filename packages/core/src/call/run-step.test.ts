@@ -4,17 +4,17 @@ import Type from 'typebox'
 import { fakeClock, type FakeClock } from '../../../../tooling/test-kit/clock.ts'
 import { settle } from '../../../../tooling/test-kit/wait.ts'
 import { sleep } from '../clock.ts'
-import { defineTextTool, defineTool } from '../define-tool.ts'
+import { defineTextTool, defineTool } from '../definition/define-tool.ts'
 import { TuttiError } from '../errors.ts'
 import { createLimiter } from '../limiter.ts'
 import { createToolMetrics } from '../metrics.ts'
-import { ToolResult } from '../tool-result.ts'
+import { ToolResult } from '../tool/tool-result.ts'
 import { runTool } from './run-tool.ts'
 
-import type { Reviewer } from '../approval.ts'
-import type { AgentTool, ToolContext } from '../tool.ts'
+import type { Reviewer } from '../tool/approval.ts'
+import type { AgentTool, ToolContext } from '../tool/tool.ts'
 import type { RunToolOptions } from './options.ts'
-import type { NestedToolCall, ToolCallOutcome } from './outcome.ts'
+import type { NestedToolCall, ToolCallOutcome } from '../tool/outcome.ts'
 
 const CALL = { id: 'c1', name: 'outer', arguments: '{"input":"x"}' }
 

@@ -10,9 +10,9 @@ import { formatExactJson } from '@tutti/protocol'
 
 import { callListener, type CallToRun, type RunningCall } from './running-call.ts'
 
-import type { AgentTool, CallToolOptions } from '../tool.ts'
+import type { AgentTool, CallToolOptions } from '../tool/tool.ts'
 import type { RunToolOptions } from './options.ts'
-import type { NestedToolCall, ToolCallOutcome } from './outcome.ts'
+import type { NestedToolCall, ToolCallOutcome } from '../tool/outcome.ts'
 
 /** Call within a call. */
 export interface Step extends CallToolOptions {

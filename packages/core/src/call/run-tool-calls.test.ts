@@ -3,13 +3,13 @@ import { describe, expect, it, vi } from 'vitest'
 import { fakeClock } from '../../../../tooling/test-kit/clock.ts'
 import { settle } from '../../../../tooling/test-kit/wait.ts'
 import { sleep } from '../clock.ts'
-import { defineTextTool } from '../define-tool.ts'
+import { defineTextTool } from '../definition/define-tool.ts'
 import { silentLogger } from '../logger.ts'
 import { runToolCalls } from './run-tool-calls.ts'
-import { ToolResult } from '../tool-result.ts'
+import { ToolResult } from '../tool/tool-result.ts'
 
-import type { ToolCall, ToolCallOutcome } from './outcome.ts'
-import type { AgentTool, ToolContext } from '../tool.ts'
+import type { ToolCall, ToolCallOutcome } from '../tool/outcome.ts'
+import type { AgentTool, ToolContext } from '../tool/tool.ts'
 
 const clock = fakeClock()
 

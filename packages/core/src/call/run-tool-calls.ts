@@ -1,11 +1,11 @@
 /** Execution of the tool calls of one model turn: concurrent up to a limit, with results in the order of the calls. */
-import { ToolResult } from '../tool-result.ts'
+import { ToolResult } from '../tool/tool-result.ts'
 import { callListener } from './running-call.ts'
 import { parseAndRun } from './run-tool.ts'
 
-import type { AgentTool } from '../tool.ts'
+import type { AgentTool } from '../tool/tool.ts'
 import type { RunToolOptions } from './options.ts'
-import type { ToolCall, ToolCallOutcome } from './outcome.ts'
+import type { ToolCall, ToolCallOutcome } from '../tool/outcome.ts'
 
 /** Options of a batch of calls. */
 export interface RunToolCallsOptions extends Omit<RunToolOptions, 'idempotencyKey'> {

@@ -3,17 +3,17 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { fakeClock, type FakeClock } from '../../../../tooling/test-kit/clock.ts'
 import { settle } from '../../../../tooling/test-kit/wait.ts'
 import { TuttiError } from '../errors.ts'
-import { defineTool } from '../define-tool.ts'
+import { defineTool } from '../definition/define-tool.ts'
 import { silentLogger } from '../logger.ts'
 import { runTool } from './run-tool.ts'
 import { sleep } from '../clock.ts'
-import { ToolResult } from '../tool-result.ts'
+import { ToolResult } from '../tool/tool-result.ts'
 
 import Type from 'typebox'
 
-import type { ToolReturn } from '../make-tool.ts'
-import type { AgentTool, ToolContext } from '../tool.ts'
-import type { ToolCallOutcome } from './outcome.ts'
+import type { ToolReturn } from '../definition/make-tool.ts'
+import type { AgentTool, ToolContext } from '../tool/tool.ts'
+import type { ToolCallOutcome } from '../tool/outcome.ts'
 
 type Body = (context: ToolContext) => ToolReturn | Promise<ToolReturn>
 

@@ -15,15 +15,15 @@ import { parseExactJson } from '@tutti/protocol'
 
 import { systemClock } from '../clock.ts'
 import { errorMessage } from '../errors.ts'
-import { ToolResult } from '../tool-result.ts'
+import { ToolResult } from '../tool/tool-result.ts'
 import { CallContext } from './call-context.ts'
 import { RunningCall, callListener, type CallToRun } from './running-call.ts'
 
 import type { Limiter } from '../limiter.ts'
 import type { CountedOutcome } from '../metrics.ts'
-import type { AgentTool } from '../tool.ts'
+import type { AgentTool } from '../tool/tool.ts'
 import type { RunToolOptions } from './options.ts'
-import type { ToolCall, ToolCallEnd, ToolCallOutcome } from './outcome.ts'
+import type { ToolCall, ToolCallEnd, ToolCallOutcome } from '../tool/outcome.ts'
 
 /** Runs `call` on `tool`; never rejects. */
 export function runTool(

@@ -20,17 +20,17 @@ import { systemClock } from '../clock.ts'
 import { errorMessage, TuttiError } from '../errors.ts'
 import { isPromise } from '../is-promise.ts'
 import { silentLogger } from '../logger.ts'
-import { isToolResult, ToolResult } from '../tool-result.ts'
+import { isToolResult, ToolResult } from '../tool/tool-result.ts'
 import { describeJson } from './model-text.ts'
-import { reportsOwnBegin } from './begin.ts'
+import { reportsOwnBegin } from '../tool/begin.ts'
 import { Deadline } from './deadline.ts'
 import { takePartialOutput } from './partial-output.ts'
 import { CANCEL_GRACE_MS, type RunToolOptions } from './options.ts'
 
 import type { Limiter } from '../limiter.ts'
 import type { LogFields } from '../logger.ts'
-import type { AgentTool, Remaining, ToolContext } from '../tool.ts'
-import type { EditedInput, ToolCall, ToolCallEnd, ToolCallOutcome } from './outcome.ts'
+import type { AgentTool, Remaining, ToolContext } from '../tool/tool.ts'
+import type { EditedInput, ToolCall, ToolCallEnd, ToolCallOutcome } from '../tool/outcome.ts'
 
 /** Outcome without its times. */
 export type Ended = Pick<ToolCallOutcome, 'result' | 'end' | 'error' | 'edits'>

@@ -2,10 +2,10 @@
 import { CallContext } from './call-context.ts'
 import { RunningCall } from './running-call.ts'
 import { runCall } from './run-tool.ts'
-import { defineTextTool } from '../define-tool.ts'
+import { defineTextTool } from '../definition/define-tool.ts'
 
 import type { RunToolOptions } from './options.ts'
-import type { ToolContext } from '../tool.ts'
+import type { ToolContext } from '../tool/tool.ts'
 
 const standIn = defineTextTool({
   name: 'unknown',

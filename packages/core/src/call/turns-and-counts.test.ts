@@ -5,16 +5,16 @@ import Type from 'typebox'
 import { fakeClock, type FakeClock } from '../../../../tooling/test-kit/clock.ts'
 import { settle } from '../../../../tooling/test-kit/wait.ts'
 import { sleep } from '../clock.ts'
-import { defineTextTool, defineTool } from '../define-tool.ts'
+import { defineTextTool, defineTool } from '../definition/define-tool.ts'
 import { TuttiError } from '../errors.ts'
 import { createLimiter } from '../limiter.ts'
 import { silentLogger } from '../logger.ts'
 import { createToolMetrics } from '../metrics.ts'
-import { ToolResult } from '../tool-result.ts'
+import { ToolResult } from '../tool/tool-result.ts'
 import { runToolCalls } from './run-tool-calls.ts'
 import { runTool } from './run-tool.ts'
 
-import type { AgentTool, ToolContext } from '../tool.ts'
+import type { AgentTool, ToolContext } from '../tool/tool.ts'
 
 const CALL = { id: 'c1', name: 'work', arguments: '{"input":"x"}' }
 

@@ -19,7 +19,7 @@ import { setSource, TUTTI_VENDOR } from './schema-source.ts'
 import { toStandardSchema } from './standard-schema.ts'
 import { listSubSchemas } from './sub-schemas.ts'
 
-import type { StandardToolSchema } from '../tool-schema.ts'
+import type { StandardToolSchema } from '../tool/tool-schema.ts'
 import type { TSchema } from 'typebox'
 
 /** A schema from outside, ready for `defineTool`, `schemaReader` and all others that take a schema. */

@@ -25,7 +25,7 @@ import {
   type SchemaUse,
 } from './usable-schema.ts'
 
-import type { ToolSchema, ValueOf } from '../tool-schema.ts'
+import type { ToolSchema, ValueOf } from '../tool/tool-schema.ts'
 import type { SchemaDocument } from './schema-document.ts'
 import type { TSchema } from 'typebox'
 

@@ -4,7 +4,7 @@ import { z } from 'zod'
 
 import { schemaReader } from './schema-reader.ts'
 
-import type { ToolSchema } from '../tool-schema.ts'
+import type { ToolSchema } from '../tool/tool-schema.ts'
 
 const USE = { action: 'Cannot create task "x": output' }
 

@@ -4,7 +4,7 @@ import { createNormalizingReader } from './input-reader.ts'
 import { createSchemaDocument } from './schema-document.ts'
 
 import type { Decoded } from '@tutti/protocol'
-import type { ToolSchema, ValueOf } from '../tool-schema.ts'
+import type { ToolSchema, ValueOf } from '../tool/tool-schema.ts'
 import type { TSchema } from 'typebox'
 
 /** Reader of values of any type by one schema. */

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { createInputReader, createOutputReader } from './input-reader.ts'
 import { isStandardSchema } from './standard-reader.ts'
 
-import type { StandardToolSchema } from '../tool-schema.ts'
+import type { StandardToolSchema } from '../tool/tool-schema.ts'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 
 const inZod = z.object({

@@ -23,7 +23,7 @@ import { createSchemaDocument } from './schema-document.ts'
 import { TUTTI_VENDOR } from './schema-source.ts'
 import { findObjectFaults, type SchemaUse } from './usable-schema.ts'
 
-import type { StandardToolSchema } from '../tool-schema.ts'
+import type { StandardToolSchema } from '../tool/tool-schema.ts'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { TSchema } from 'typebox'
 

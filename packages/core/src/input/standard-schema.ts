@@ -18,7 +18,7 @@ import { setSource, TUTTI_VENDOR } from './schema-source.ts'
 import { withUnicodePatterns } from './unicode-pattern.ts'
 import { compileOrThrow, openUsableSchema, type SchemaUse } from './usable-schema.ts'
 
-import type { StandardToolSchema } from '../tool-schema.ts'
+import type { StandardToolSchema } from '../tool/tool-schema.ts'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { TSchema } from 'typebox'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { defineTool } from '../define-tool.ts'
+import { defineTool } from '../definition/define-tool.ts'
 import { runTool } from '../call/run-tool.ts'
 import { toUnicodePattern } from './unicode-pattern.ts'
 

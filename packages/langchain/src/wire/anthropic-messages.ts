@@ -20,7 +20,7 @@ import {
   readScalar,
   readNonEmpty,
   type Json,
-} from './json.ts'
+} from '../json.ts'
 
 import type { WireReader } from './wire-reader.ts'
 

@@ -6,7 +6,7 @@ import { MessagesReader } from './anthropic-messages.ts'
 import { CompletionsReader } from './chat-completions.ts'
 import { ResponsesReader } from './responses.ts'
 
-import type { Json } from './json.ts'
+import type { Json } from '../json.ts'
 import type { WireReader } from './wire-reader.ts'
 
 const TEXT = JSON.stringify({ text: 'x'.repeat(48_000) })

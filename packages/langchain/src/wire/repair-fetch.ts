@@ -13,7 +13,7 @@ import { isJsonObject, TuttiError } from '@tutti/core'
 
 import { MessagesReader } from './anthropic-messages.ts'
 import { CompletionsReader } from './chat-completions.ts'
-import { parseOrUndefined, type Json } from './json.ts'
+import { parseOrUndefined, type Json } from '../json.ts'
 import { readServerEvents, type ServerEvent } from './read-server-events.ts'
 import { ResponsesReader } from './responses.ts'
 import { createLineError, findError } from './stream-error.ts'

@@ -7,7 +7,7 @@
  * LC-W1 Such an error is transient like the HTTP status that it names. One that names no status is transient unless its
  *    type or code says that the request is at fault.
  */
-import { readField, readObject, readObjects, readNonEmpty, type Json } from './json.ts'
+import { readField, readObject, readObjects, readNonEmpty, type Json } from '../json.ts'
 
 /** An error that a service sent inside an answer. */
 export class StreamError extends Error {

@@ -1,5 +1,5 @@
 /** The interface of the readers that bring a service's stream into the form of its provider. */
-import type { Json } from './json.ts'
+import type { Json } from '../json.ts'
 
 /**
  * Reads the stream of one answer. A reader returns events in exactly the form that the provider documents, because

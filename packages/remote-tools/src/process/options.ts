@@ -18,7 +18,7 @@ import {
   findWorkerProblems,
   type ResolvedWorkerOptions,
   type WorkerOptions,
-} from './worker/options.ts'
+} from './worker-options.ts'
 
 /** Options of the child processes of a tool. */
 export interface ProgramOptions extends ProcessOptions {

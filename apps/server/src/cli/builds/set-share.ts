@@ -1,8 +1,8 @@
 /** Runs `tutti builds share`. */
 import { CommandError } from '../command-error.ts'
-import { toSingleLine } from '../live/text-width.ts'
+import { toSingleLine } from '../../terminal/text-width.ts'
 import { connectTo, type TargetOptions } from '../target.ts'
-import { printJson, printLines } from '../text/print.ts'
+import { printJson, printLines } from '../../terminal/print.ts'
 
 import type { CommandContext } from '../command-context.ts'
 

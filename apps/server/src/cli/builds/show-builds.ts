@@ -1,11 +1,11 @@
 /** Runs `tutti builds`. */
 import { connectTo, type TargetOptions } from '../target.ts'
-import { printJson, printLines, printMessage } from '../text/print.ts'
-import { tableLines } from '../text/table.ts'
+import { printJson, printLines, printMessage } from '../../terminal/print.ts'
+import { tableLines } from '../../terminal/table.ts'
 
 import type { BuildInfo } from '@tutti/protocol'
 import type { CommandContext } from '../command-context.ts'
-import type { LineSpan } from '../live/line.ts'
+import type { LineSpan } from '../../terminal/line.ts'
 
 const COLUMNS = [
   { title: 'BUILD' },

@@ -16,7 +16,7 @@ import { consoleLogger } from '../../log/console-log.ts'
 import { reportImportedFiles } from './imported-files.ts'
 import { loadProjectEnvFile } from './load-env-file.ts'
 
-import type { CommandIo } from '../command-io.ts'
+import type { CommandIo } from '../../terminal/command-io.ts'
 import type { FromServer } from './dev-messages.ts'
 
 /** Serves until the parent requests a stop. */

@@ -18,7 +18,7 @@ import { relative, resolve } from 'node:path'
 
 import { watchParent } from '../../start/watch-parent.ts'
 import { CONFIG_NAMES } from '../../config/load-config.ts'
-import { ONE_SIGNAL_MS } from '../live/signal-inbox.ts'
+import { ONE_SIGNAL_MS } from '../../terminal/signal-inbox.ts'
 import { consoleLogger } from '../../log/console-log.ts'
 import { readFileSignature } from './imported-files.ts'
 import { FileWatch } from './file-watch.ts'
@@ -26,7 +26,7 @@ import { envFileIn } from './load-env-file.ts'
 import { ServerChild } from './server-child.ts'
 
 import type { Logger } from '@tutti/core'
-import type { CommandIo } from '../command-io.ts'
+import type { CommandIo } from '../../terminal/command-io.ts'
 import type { Exit } from '../exit-codes.ts'
 import type { FromServer } from './dev-messages.ts'
 

@@ -2,7 +2,7 @@
 import { createClient, TuttiClientError, type Fetch, type TuttiClient } from '@tutti/client'
 import { errorMessage } from '@tutti/core'
 
-import { findingsFor, type Finding } from './finding.ts'
+import { findingsFor, type Finding } from '../../checks/finding.ts'
 
 import type { Readiness } from '@tutti/protocol'
 

@@ -2,7 +2,7 @@
 import { isLoopback } from '@tutti/core'
 
 import { toEpochMs } from '../../config/config-problems.ts'
-import { findingsFor, type Finding } from './finding.ts'
+import { findingsFor, type Finding } from '../../checks/finding.ts'
 
 import type { TuttiConfig } from '../../config/config.ts'
 import type { Environment } from '../../environment/env.ts'

@@ -13,7 +13,7 @@ import {
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-import { findingsFor, type Finding } from './finding.ts'
+import { findingsFor, type Finding } from '../../checks/finding.ts'
 
 import type { TuttiConfig } from '../../config/config.ts'
 

@@ -1,7 +1,7 @@
 /** Checks the NATS cluster. Runs execute without it, so nothing that it finds is a problem. */
 import { errorMessage } from '@tutti/core'
 
-import { findingsFor, type Finding } from './finding.ts'
+import { findingsFor, type Finding } from '../../checks/finding.ts'
 
 import type { NatsEnvironment } from '../../environment/env.ts'
 

@@ -1,5 +1,5 @@
 /** Pure check of the Node version. */
-import { findingsFor, type Finding } from './finding.ts'
+import { findingsFor, type Finding } from '../../checks/finding.ts'
 
 /** First version of Node that runs TypeScript files directly. */
 const TYPESCRIPT = '22.18.0'

@@ -3,7 +3,7 @@ import { errorMessage } from '@tutti/core'
 import { createServer } from 'node:net'
 
 import { askServer, type ExpectedServer } from './ask-server.ts'
-import { findingsFor, type Finding } from './finding.ts'
+import { findingsFor, type Finding } from '../../checks/finding.ts'
 
 import type { Environment } from '../../environment/env.ts'
 

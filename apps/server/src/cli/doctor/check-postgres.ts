@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module'
 import { setTimeout as wait } from 'node:timers/promises'
 
-import { findingsFor, type Finding } from './finding.ts'
+import { findingsFor, type Finding } from '../../checks/finding.ts'
 
 import type { Environment } from '../../environment/env.ts'
 

@@ -4,7 +4,7 @@ import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { checkAccess } from './check-access.ts'
-import { checkBudgets, checkModels, checkVariables } from './check-config.ts'
+import { checkBudgets, checkModels, checkVariables } from '../../checks/check-config.ts'
 import { checkDisk, checkRetention } from './check-data-directory.ts'
 import { checkNode } from './check-node.ts'
 

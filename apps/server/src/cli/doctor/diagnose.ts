@@ -1,12 +1,12 @@
 /** Runs `tutti doctor` and prints its findings. */
 import { runDoctor } from './run-doctor.ts'
-import { toSingleLine } from '../live/text-width.ts'
-import { printJson, printLines } from '../text/print.ts'
+import { toSingleLine } from '../../terminal/text-width.ts'
+import { printJson, printLines } from '../../terminal/print.ts'
 import { readClientEnvironment } from '../../environment/env.ts'
 
 import type { CommandContext } from '../command-context.ts'
-import type { Finding, FindingLevel } from './finding.ts'
-import type { Line, Style } from '../live/line.ts'
+import type { Finding, FindingLevel } from '../../checks/finding.ts'
+import type { Line, Style } from '../../terminal/line.ts'
 import type { TargetOptions } from '../target.ts'
 
 /** Runs the checks and prints their findings. The outcome is FAILED if one of them is a problem. */

@@ -20,16 +20,21 @@ import { loadConfig } from '../../config/load-config.ts'
 import { sampleConfig } from '../../sample/sample-config.ts'
 import { listServerSecrets } from '../../start/list-secrets.ts'
 import { envFileIn, loadProjectEnvFile } from '../dev/load-env-file.ts'
-import { supportedNodeRange } from '../program-version.ts'
+import { supportedNodeRange } from '../../program-version.ts'
 import { askServer, type ExpectedServer } from './ask-server.ts'
 import { checkAccess } from './check-access.ts'
-import { checkBudgets, checkInputs, checkModels, checkVariables } from './check-config.ts'
+import {
+  checkBudgets,
+  checkInputs,
+  checkModels,
+  checkVariables,
+} from '../../checks/check-config.ts'
 import { checkDataDirectory, checkRetention } from './check-data-directory.ts'
 import { checkNats } from './check-nats.ts'
 import { checkNode } from './check-node.ts'
 import { checkPort } from './check-port.ts'
 import { checkPostgres } from './check-postgres.ts'
-import { findingsFor, type Finding } from './finding.ts'
+import { findingsFor, type Finding } from '../../checks/finding.ts'
 import { tryStart, type TriedStart } from './try-start.ts'
 
 import type { TuttiConfig } from '../../config/config.ts'

@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { startServer } from '../../start/start-server.ts'
 import { readApiVersion } from './ask-server.ts'
 import { readSchemaVersion } from './check-data-directory.ts'
-import { findingsFor, type Finding } from './finding.ts'
+import { findingsFor, type Finding } from '../../checks/finding.ts'
 
 import type { TuttiConfig } from '../../config/config.ts'
 import type { Environment } from '../../environment/env.ts'

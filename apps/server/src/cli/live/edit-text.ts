@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 import { errorMessage } from '@tutti/core'
 
-import type { CommandIo } from '../command-io.ts'
+import type { CommandIo } from '../../terminal/command-io.ts'
 
 /** Result of an edit. */
 export type Edited =

@@ -2,15 +2,15 @@
 import { isTerminalRunStatus, type RunState } from '@tutti/protocol'
 
 import { CommandError } from '../command-error.ts'
-import { canAskAtTerminal } from '../review-prompt.ts'
-import { toTerminalJson, writeOut } from '../text/print.ts'
+import { canAskAtTerminal } from './review-prompt.ts'
+import { toTerminalJson, writeOut } from '../../terminal/print.ts'
 import { followToEnd, type FollowEnd, type FollowerOptions } from './follower.ts'
 import { liveTerminal, makeDisplay } from './make-display.ts'
 import { formatDecideHint } from './plain-lines.ts'
-import { toTerminalText } from './text-width.ts'
+import { toTerminalText } from '../../terminal/text-width.ts'
 
 import type { TuttiClient } from '@tutti/client'
-import type { CommandIo } from '../command-io.ts'
+import type { CommandIo } from '../../terminal/command-io.ts'
 import type { Exit } from '../exit-codes.ts'
 import type { FollowCommandOptions } from './follow-options.ts'
 

@@ -4,7 +4,7 @@
  *     events ─▶ RunState ─▶ display          keys, signals ─▶ cancel · leave · ask
  *                  └─▶ open reviews
  *
- * Other modules define the look of a run (`display.ts`), the prompt of a review (`../review-prompt.ts`), and the exit
+ * Other modules define the look of a run (`display.ts`), the prompt of a review (`./review-prompt.ts`), and the exit
  * code of an end (`follow-command.ts`).
  *
  * SERVER-W1 However the command ends, the terminal is restored, and no listener or timer is left.
@@ -19,14 +19,14 @@ import { applyRunEvent, emptyRunState, type LoggedRunEvent, type RunState } from
 import { TuttiClientError, type ConnectionState, type TuttiClient } from '@tutti/client'
 
 import { CommandError } from '../command-error.ts'
-import { toTerminalJson, writeOut } from '../text/print.ts'
+import { toTerminalJson, writeOut } from '../../terminal/print.ts'
 import { Cancelling } from './cancelling.ts'
 import { Keys, stopJob, type Key } from './keys.ts'
 import { ReviewQueue } from './review-queue.ts'
 
-import type { CommandIo } from '../command-io.ts'
+import type { CommandIo } from '../../terminal/command-io.ts'
 import type { Display } from './display.ts'
-import type { SignalInbox } from './signal-inbox.ts'
+import type { SignalInbox } from '../../terminal/signal-inbox.ts'
 
 /** Run to follow, and how. */
 export interface FollowerOptions {

@@ -1,5 +1,5 @@
 /** Lines that are redrawn in place, below the existing content of the terminal. */
-import type { PaintedLine } from './line.ts'
+import type { PaintedLine } from '../../terminal/line.ts'
 
 const HIDE_CURSOR = '\x1b[?25l'
 const SHOW_CURSOR = '\x1b[?25h'

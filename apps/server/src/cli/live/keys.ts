@@ -1,7 +1,7 @@
 /** Reads single keys without echo while the live view is shown. */
 import { ReadStream } from 'node:tty'
 
-import type { CommandIo } from '../command-io.ts'
+import type { CommandIo } from '../../terminal/command-io.ts'
 
 /** A typed character, or the name of a key. */
 export type Key = 'ctrl-c' | 'ctrl-z' | 'escape' | (string & {})

@@ -11,15 +11,15 @@
 import { emptyRunState, type RunState } from '@tutti/protocol'
 import type { WriteStream } from 'node:tty'
 
-import { hasColors, type CommandIo } from '../command-io.ts'
+import { hasColors, type CommandIo } from '../../terminal/command-io.ts'
 import { formatTerminalDuration } from './format-values.ts'
 import { TerminalFrame } from './frame.ts'
-import { paint, type Line, type Style } from './line.ts'
+import { paint, type Line, type Style } from '../../terminal/line.ts'
 import { marksFor } from './marks.ts'
 import { formatDecideHint, formatReviewQuestionText } from './plain-lines.ts'
 import { runLines } from './run-lines.ts'
 import { summaryLines } from './summary-lines.ts'
-import { firstLines, toSingleLine, toTerminalText } from './text-width.ts'
+import { firstLines, toSingleLine, toTerminalText } from '../../terminal/text-width.ts'
 
 import type { ConnectionState } from '@tutti/client'
 import type { LoggedRunEvent } from '@tutti/protocol'

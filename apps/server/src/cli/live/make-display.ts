@@ -4,7 +4,7 @@ import { WriteStream } from 'node:tty'
 import { LiveDisplay } from './live-display.ts'
 import { plainDisplay } from './plain-display.ts'
 
-import type { CommandIo } from '../command-io.ts'
+import type { CommandIo } from '../../terminal/command-io.ts'
 import type { Display } from './display.ts'
 import type { FollowCommandOptions } from './follow-options.ts'
 import type { LiveOptions } from './live-display.ts'

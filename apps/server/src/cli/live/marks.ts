@@ -1,6 +1,6 @@
 /** Pure: the symbols of the view. */
 import type { TaskStatus } from '@tutti/protocol'
-import type { Style } from './line.ts'
+import type { Style } from '../../terminal/line.ts'
 import type { ProcessVariables } from '../../environment/env-table.ts'
 
 /** Symbols for statuses, tool calls and text. */

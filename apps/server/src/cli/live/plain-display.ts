@@ -1,8 +1,8 @@
 /** Shows progress as plain lines without escape codes, for logs and pipes. */
 import { plainLines } from './plain-lines.ts'
-import { toSingleLine, toTerminalText } from './text-width.ts'
+import { toSingleLine, toTerminalText } from '../../terminal/text-width.ts'
 
-import type { CommandIo } from '../command-io.ts'
+import type { CommandIo } from '../../terminal/command-io.ts'
 import type { Display } from './display.ts'
 
 /** Options of a plain display. */

@@ -9,9 +9,9 @@ import {
 
 import { formatTerminalCount, formatTerminalDuration, formatStopwatch } from './format-values.ts'
 import { earlyEndText } from './task-line.ts'
-import { lineText } from './line.ts'
+import { lineText } from '../../terminal/line.ts'
 import { endLine } from './summary-lines.ts'
-import { toSingleLine } from './text-width.ts'
+import { toSingleLine } from '../../terminal/text-width.ts'
 
 /** Maximum length of quoted text, in characters. */
 const MAX_QUOTE = 200

@@ -3,10 +3,10 @@ import { TuttiClientError, type TuttiClient } from '@tutti/client'
 import { errorMessage } from '@tutti/core'
 import type { ReviewState, RunState } from '@tutti/protocol'
 
-import { decideAtTerminal } from '../review-prompt.ts'
+import { decideAtTerminal } from './review-prompt.ts'
 import { formatBuildWait } from './review-subject.ts'
 
-import type { CommandIo } from '../command-io.ts'
+import type { CommandIo } from '../../terminal/command-io.ts'
 import type { Display } from './display.ts'
 
 /** Options of a review queue. */

@@ -3,7 +3,7 @@ import { isJsonObject } from '@tutti/protocol'
 
 import { formatAge } from './format-values.ts'
 import { formatReviewQuestionText } from './plain-lines.ts'
-import { toSingleLine, toTerminalText } from './text-width.ts'
+import { toSingleLine, toTerminalText } from '../../terminal/text-width.ts'
 
 import type { PendingReview, ReviewKind } from '@tutti/protocol'
 

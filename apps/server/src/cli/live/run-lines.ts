@@ -17,10 +17,10 @@
 import { formatTerminalCount, formatDollars, formatStopwatch } from './format-values.ts'
 import { taskDetail } from './task-detail.ts'
 import { findOpenReview, fitNameWidth, taskLine, type LineContext } from './task-line.ts'
-import { toSingleLine } from './text-width.ts'
+import { toSingleLine } from '../../terminal/text-width.ts'
 
 import type { RunState, TaskState } from '@tutti/protocol'
-import type { Line, Style } from './line.ts'
+import type { Line, Style } from '../../terminal/line.ts'
 import type { Marks } from './marks.ts'
 
 /** Inputs of the view in addition to the run. */

@@ -4,10 +4,10 @@ import { formatCancelOrigin } from '@tutti/protocol'
 import { formatTerminalDuration } from './format-values.ts'
 import { RUN_STATUS_STYLES, formatRunUsage } from './run-lines.ts'
 import { fitNameWidth, taskLine } from './task-line.ts'
-import { toSingleLine } from './text-width.ts'
+import { toSingleLine } from '../../terminal/text-width.ts'
 
 import type { RunState } from '@tutti/protocol'
-import type { Line } from './line.ts'
+import type { Line } from '../../terminal/line.ts'
 import type { ViewContext } from './run-lines.ts'
 
 /** Maximum number of listed tasks. */

@@ -1,9 +1,9 @@
 /** Pure: the current work of a task, in as many lines as fit: its last calls, then the text of its model. */
 import { formatTerminalDuration } from './format-values.ts'
-import { lastLines, toSingleLine } from './text-width.ts'
+import { lastLines, toSingleLine } from '../../terminal/text-width.ts'
 
 import type { AgentCallState, TaskState, ToolCallState, TurnState } from '@tutti/protocol'
-import type { Line } from './line.ts'
+import type { Line } from '../../terminal/line.ts'
 import type { Marks } from './marks.ts'
 
 /** Space for the detail of one task. */

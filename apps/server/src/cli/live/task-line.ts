@@ -6,10 +6,10 @@ import {
   formatStopwatch,
 } from './format-values.ts'
 import { TASK_STATUS_STYLES, type Marks } from './marks.ts'
-import { cutToWidth, toSingleLine, padToWidth, measureWidth } from './text-width.ts'
+import { cutToWidth, toSingleLine, padToWidth, measureWidth } from '../../terminal/text-width.ts'
 
 import type { FinishReason, RunState, TaskState } from '@tutti/protocol'
-import type { Line, LineSpan } from './line.ts'
+import type { Line, LineSpan } from '../../terminal/line.ts'
 
 /** Inputs of a line in addition to the run. */
 export interface LineContext {

@@ -4,7 +4,7 @@ import { UNFINISHED_RUN_STATUS_LIST } from '@tutti/protocol'
 import { CommandError } from '../command-error.ts'
 import { connectTo, type TargetOptions } from '../target.ts'
 import { assertOneOutput, followCommand } from './follow-command.ts'
-import { SignalInbox } from './signal-inbox.ts'
+import { SignalInbox } from '../../terminal/signal-inbox.ts'
 
 import type { TuttiClient } from '@tutti/client'
 import type { CommandContext } from '../command-context.ts'

@@ -1,11 +1,11 @@
 /** Runs `tutti review`. */
 import { CommandError } from '../command-error.ts'
 import { formatBuildWait, formatTimeLeft, formatReviewQuestion } from '../live/review-subject.ts'
-import { canAskAtTerminal, decideAtTerminal } from '../review-prompt.ts'
+import { canAskAtTerminal, decideAtTerminal } from '../live/review-prompt.ts'
 import { connectTo, type TargetOptions } from '../target.ts'
-import { printJson, printLines, printText, printMessage } from '../text/print.ts'
-import { readGivenFile } from '../text/read-given.ts'
-import { tableLines, type Column } from '../text/table.ts'
+import { printJson, printLines, printText, printMessage } from '../../terminal/print.ts'
+import { readGivenFile } from '../submit/read-given.ts'
+import { tableLines, type Column } from '../../terminal/table.ts'
 
 import type { TuttiClient } from '@tutti/client'
 import type {
@@ -15,8 +15,8 @@ import type {
   ReviewKind,
 } from '@tutti/protocol'
 import type { CommandContext } from '../command-context.ts'
-import type { CommandIo } from '../command-io.ts'
-import type { Line } from '../live/line.ts'
+import type { CommandIo } from '../../terminal/command-io.ts'
+import type { Line } from '../../terminal/line.ts'
 
 /** Options of `tutti review`. */
 export interface ReviewCommandSettings {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { decode, RunComparison } from '@tutti/protocol'
 import { expect, it } from 'vitest'
 
-import { lineText } from '../live/line.ts'
+import { lineText } from '../../terminal/line.ts'
 import { comparisonLines } from './comparison-lines.ts'
 
 /** Reads the comparison of a run and its fork from the fixtures of the protocol. */

@@ -4,8 +4,8 @@ import { structuredPatch } from 'diff'
 import { formatDollars, formatTerminalDuration } from '../live/format-values.ts'
 import { TASK_STATUS_STYLES } from '../live/marks.ts'
 import { RUN_STATUS_STYLES } from '../live/run-lines.ts'
-import { toSingleLine, toTerminalText } from '../live/text-width.ts'
-import { tableLines, type Column } from '../text/table.ts'
+import { toSingleLine, toTerminalText } from '../../terminal/text-width.ts'
+import { tableLines, type Column } from '../../terminal/table.ts'
 import { formatTokens } from './run-table.ts'
 
 import type {
@@ -17,7 +17,7 @@ import type {
   ComparedText,
   RunComparison,
 } from '@tutti/protocol'
-import type { Line, LineSpan, Style } from '../live/line.ts'
+import type { Line, LineSpan, Style } from '../../terminal/line.ts'
 
 const EMPTY: Line = []
 

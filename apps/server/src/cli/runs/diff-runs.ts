@@ -1,6 +1,6 @@
 /** Runs `tutti diff`. */
 import { connectTo, type TargetOptions } from '../target.ts'
-import { printJson, printLines } from '../text/print.ts'
+import { printJson, printLines } from '../../terminal/print.ts'
 import { comparisonLines } from './comparison-lines.ts'
 
 import type { CommandContext } from '../command-context.ts'

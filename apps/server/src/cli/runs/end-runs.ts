@@ -4,8 +4,8 @@ import { isTerminalRunStatus, type CancelMode, type RunsCancelled } from '@tutti
 import { CommandError, toFailureReport } from '../command-error.ts'
 import { RUN_STATUS_STYLES } from '../live/run-lines.ts'
 import { connectTo, type TargetOptions } from '../target.ts'
-import { printJson, printLines, printMessage } from '../text/print.ts'
-import { tableLines } from '../text/table.ts'
+import { printJson, printLines, printMessage } from '../../terminal/print.ts'
+import { tableLines } from '../../terminal/table.ts'
 
 import type { TuttiClient } from '@tutti/client'
 import type { CommandContext } from '../command-context.ts'

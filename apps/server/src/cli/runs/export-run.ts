@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 
 import { CommandError } from '../command-error.ts'
-import { toTerminalJson, printMessage, writeOut } from '../text/print.ts'
+import { toTerminalJson, printMessage, writeOut } from '../../terminal/print.ts'
 import { connectTo, type TargetOptions } from '../target.ts'
 
 import type { TuttiClient } from '@tutti/client'

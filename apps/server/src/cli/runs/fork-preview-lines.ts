@@ -1,10 +1,10 @@
 /** Pure: formats the preview of a fork. */
 import { formatDollars } from '../live/format-values.ts'
-import { toSingleLine } from '../live/text-width.ts'
-import { tableLines } from '../text/table.ts'
+import { toSingleLine } from '../../terminal/text-width.ts'
+import { tableLines } from '../../terminal/table.ts'
 
 import type { ForkPreview, ForkTaskPreview, ForkUsage } from '@tutti/protocol'
-import type { Line, LineSpan } from '../live/line.ts'
+import type { Line, LineSpan } from '../../terminal/line.ts'
 
 const COLUMNS = [
   { title: 'TASK' },

@@ -4,13 +4,13 @@ import { randomUUID } from 'node:crypto'
 import { CommandError } from '../command-error.ts'
 import { parsePair } from '../submit/pairs.ts'
 import { connectTo, type TargetOptions } from '../target.ts'
-import { printJson, printLines } from '../text/print.ts'
-import { readGiven } from '../text/read-given.ts'
+import { printJson, printLines } from '../../terminal/print.ts'
+import { readGiven } from '../submit/read-given.ts'
 import { toPreviewLines } from './fork-preview-lines.ts'
 
 import type { ForkBody } from '@tutti/client'
 import type { CommandContext } from '../command-context.ts'
-import type { CommandIo } from '../command-io.ts'
+import type { CommandIo } from '../../terminal/command-io.ts'
 
 /** Options of `tutti fork`. */
 export interface ForkSettings {

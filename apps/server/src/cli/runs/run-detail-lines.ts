@@ -11,12 +11,12 @@ import {
 import { TASK_STATUS_STYLES } from '../live/marks.ts'
 import { formatTimeLeft, formatReviewQuestion } from '../live/review-subject.ts'
 import { RUN_STATUS_STYLES } from '../live/run-lines.ts'
-import { toSingleLine, toTerminalText } from '../live/text-width.ts'
-import { tableLines, type Column } from '../text/table.ts'
+import { toSingleLine, toTerminalText } from '../../terminal/text-width.ts'
+import { tableLines, type Column } from '../../terminal/table.ts'
 import { formatTokens } from './run-table.ts'
 
 import type { PendingReview, RunDetail, RunTaskDetail, TagMap } from '@tutti/protocol'
-import type { Line } from '../live/line.ts'
+import type { Line } from '../../terminal/line.ts'
 
 const COLUMNS: readonly Column[] = [
   { title: 'TASK' },

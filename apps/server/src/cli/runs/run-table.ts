@@ -6,10 +6,10 @@ import {
   formatTerminalDuration,
 } from '../live/format-values.ts'
 import { RUN_STATUS_STYLES } from '../live/run-lines.ts'
-import { tableLines, type Column } from '../text/table.ts'
+import { tableLines, type Column } from '../../terminal/table.ts'
 
 import type { RunSummary } from '@tutti/protocol'
-import type { Line, LineSpan } from '../live/line.ts'
+import type { Line, LineSpan } from '../../terminal/line.ts'
 
 const COLUMNS: readonly Column[] = [
   { title: 'RUN' },

@@ -3,7 +3,7 @@ import { readCommandBody, type RunCommandKind } from '@tutti/protocol'
 
 import { CommandError } from '../command-error.ts'
 import { connectTo, type TargetOptions } from '../target.ts'
-import { printJson, printLines } from '../text/print.ts'
+import { printJson, printLines } from '../../terminal/print.ts'
 
 import type { CommandContext } from '../command-context.ts'
 

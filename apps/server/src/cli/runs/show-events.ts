@@ -3,8 +3,8 @@ import { applyRunEvent, emptyRunState, type LoggedRunEvent, type RunEvent } from
 
 import { CommandError } from '../command-error.ts'
 import { plainLines } from '../live/plain-lines.ts'
-import { toSingleLine, toTerminalText } from '../live/text-width.ts'
-import { toTerminalJson, writeOut } from '../text/print.ts'
+import { toSingleLine, toTerminalText } from '../../terminal/text-width.ts'
+import { toTerminalJson, writeOut } from '../../terminal/print.ts'
 import { connectTo, type TargetOptions } from '../target.ts'
 
 import type { TuttiClient } from '@tutti/client'

@@ -1,7 +1,7 @@
 /** Runs `tutti runs`. */
 import { CommandError } from '../command-error.ts'
 import { connectTo, type TargetOptions } from '../target.ts'
-import { printJson, printLines, printMessage } from '../text/print.ts'
+import { printJson, printLines, printMessage } from '../../terminal/print.ts'
 import { runDetailLines } from './run-detail-lines.ts'
 import { runTable } from './run-table.ts'
 

@@ -1,9 +1,9 @@
 /** Runs `tutti inject` and `tutti model`. */
 import { CommandError } from '../command-error.ts'
-import { toSingleLine } from '../live/text-width.ts'
+import { toSingleLine } from '../../terminal/text-width.ts'
 import { connectTo, type TargetOptions } from '../target.ts'
-import { printJson, printLines } from '../text/print.ts'
-import { readGiven } from '../text/read-given.ts'
+import { printJson, printLines } from '../../terminal/print.ts'
+import { readGiven } from '../submit/read-given.ts'
 
 import type { Priority } from '@tutti/protocol'
 import type { CommandContext } from '../command-context.ts'

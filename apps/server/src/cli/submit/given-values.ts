@@ -3,9 +3,9 @@ import { isJsonObject } from '@tutti/protocol'
 import { errorMessage } from '@tutti/core'
 
 import { CommandError } from '../command-error.ts'
-import { readGivenFile } from '../text/read-given.ts'
+import { readGivenFile } from './read-given.ts'
 
-import type { CommandIo } from '../command-io.ts'
+import type { CommandIo } from '../../terminal/command-io.ts'
 
 /** Reads the sources that options name. Standard input can be read once, so only one option can use it. */
 export class GivenValues {

@@ -13,7 +13,7 @@ import { CommandError } from '../command-error.ts'
 import { parsePair, parseTaskField, type TaskField } from './pairs.ts'
 import { GivenValues } from './given-values.ts'
 
-import type { CommandIo } from '../command-io.ts'
+import type { CommandIo } from '../../terminal/command-io.ts'
 import type { SubmitCommandOptions } from './submit-options.ts'
 
 type Json = Readonly<Record<string, unknown>>

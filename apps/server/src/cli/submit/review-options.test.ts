@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { readSubmission } from './read-submission.ts'
 import { withSubmitOptions, type SubmitCommandOptions } from './submit-options.ts'
 
-import type { CommandIo } from '../command-io.ts'
+import type { CommandIo } from '../../terminal/command-io.ts'
 
 /** Returns the body that `tutti run` sends for these arguments. */
 async function readBody(...args: readonly string[]): Promise<unknown> {

@@ -9,7 +9,7 @@ import { submitError } from './submit-advice.ts'
 import type { TuttiClient } from '@tutti/client'
 import type { RunAccepted, SubmitRunBody } from '@tutti/protocol'
 import type { CommandContext } from '../command-context.ts'
-import type { SignalInbox } from '../live/signal-inbox.ts'
+import type { SignalInbox } from '../../terminal/signal-inbox.ts'
 
 /** Run to submit. */
 export interface PreparedSubmission {

@@ -3,8 +3,8 @@ import { suggest } from '@tutti/protocol'
 
 import { CommandError } from '../command-error.ts'
 import { connectTo, type TargetOptions } from '../target.ts'
-import { printJson, printText, printMessage } from '../text/print.ts'
-import { readGiven } from '../text/read-given.ts'
+import { printJson, printText, printMessage } from '../../terminal/print.ts'
+import { readGiven } from '../submit/read-given.ts'
 import { toolInput } from './tool-input.ts'
 
 import type { TuttiClient } from '@tutti/client'

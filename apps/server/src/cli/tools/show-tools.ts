@@ -1,7 +1,7 @@
 /** Runs `tutti tools`. */
 import { connectTo, type TargetOptions } from '../target.ts'
-import { printJson, printLines, printMessage } from '../text/print.ts'
-import { tableLines } from '../text/table.ts'
+import { printJson, printLines, printMessage } from '../../terminal/print.ts'
+import { tableLines } from '../../terminal/table.ts'
 import { schemaText } from './schema-text.ts'
 
 import type { CommandContext } from '../command-context.ts'

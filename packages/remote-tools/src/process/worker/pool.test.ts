@@ -15,7 +15,7 @@ import {
 import { processTool, type ProcessTool } from '../process-tool.ts'
 import { COOL_DOWN_MS } from './restarts.ts'
 
-import type { WorkerOptions } from './options.ts'
+import type { WorkerOptions } from '../worker-options.ts'
 
 const { success, failure } = ToolResult
 

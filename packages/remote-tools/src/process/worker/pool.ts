@@ -14,7 +14,7 @@ import { decideStart, NO_FAILURES, addFailure, type FailureRow } from './restart
 import { Worker } from './worker.ts'
 
 import type { ResolvedProgramOptions } from '../options.ts'
-import type { ResolvedWorkerOptions } from './options.ts'
+import type { ResolvedWorkerOptions } from '../worker-options.ts'
 
 /** Distributes calls over a pool of programs. */
 export class WorkerPool {

@@ -27,7 +27,7 @@ import {
 import { processTool, type ProcessTool } from '../process-tool.ts'
 import { CANCEL_ANSWER_MS } from './worker.ts'
 
-import type { WorkerOptions } from './options.ts'
+import type { WorkerOptions } from '../worker-options.ts'
 
 const { success, failure } = ToolResult
 

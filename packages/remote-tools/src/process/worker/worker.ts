@@ -25,7 +25,7 @@ import { decodeWorkerMessage, encodeCall, encodeCancel } from './messages.ts'
 import { WorkerProgram, type StartWorkerProgram } from './worker-program.ts'
 
 import type { ResolvedProgramOptions } from '../options.ts'
-import type { ResolvedWorkerOptions } from './options.ts'
+import type { ResolvedWorkerOptions } from '../worker-options.ts'
 
 /** Time for a program with several calls to confirm that it has stopped one of them, in milliseconds. */
 export const CANCEL_ANSWER_MS = 500

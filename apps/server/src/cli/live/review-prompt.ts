@@ -1,7 +1,7 @@
 /** Asks a person at the terminal to decide a review. */
 import { TuttiClientError } from '@tutti/client'
 
-import { editText } from './live/edit-text.ts'
+import { editText } from './edit-text.ts'
 import {
   formatReviewQuestion,
   formatReviewHeading,
@@ -9,12 +9,12 @@ import {
   reviewedText,
   subjectLines,
   type AskedReview,
-} from './live/review-subject.ts'
+} from './review-subject.ts'
 
 import type { ReviewDecisionApplied, ReviewDecisionBody, ReviewKind } from '@tutti/protocol'
-import type { CommandIo } from './command-io.ts'
+import type { CommandIo } from '../../terminal/command-io.ts'
 
-export type { AskedReview } from './live/review-subject.ts'
+export type { AskedReview } from './review-subject.ts'
 
 type Prompts = typeof import('@clack/prompts')
 

@@ -1,6 +1,6 @@
 /** Tool calls and their outcomes. */
 import type { TuttiError } from '../errors.ts'
-import type { ToolResult } from '../tool-result.ts'
+import type { ToolResult } from './tool-result.ts'
 
 /** Tool call of a model. */
 export interface ToolCall {

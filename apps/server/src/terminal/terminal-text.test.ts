@@ -1,11 +1,11 @@
 /** Tests how untrusted text reaches a terminal. */
 import { describe, expect, it } from 'vitest'
 
-import { toSingleLine, toTerminalText } from '../live/text-width.ts'
-import { plainLogger } from '../../log/console-log.ts'
+import { toSingleLine, toTerminalText } from './text-width.ts'
+import { plainLogger } from '../log/console-log.ts'
 import { toTerminalJson, printJson, printLines, printText, printMessage } from './print.ts'
 
-import type { CommandIo } from '../command-io.ts'
+import type { CommandIo } from './command-io.ts'
 
 /** Every kind of text that a terminal acts on, around the word `fine`. */
 const HOSTILE = [

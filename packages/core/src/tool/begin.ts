@@ -2,7 +2,7 @@
  * Notification that the body of a tool is about to act. Tools of this package send it themselves, once their input is valid
  * and their reviewer has agreed; any other tool begins when it is called.
  */
-import type { AgentTool, ToolContext } from '../tool.ts'
+import type { AgentTool, ToolContext } from './tool.ts'
 
 /** Symbol shared by all copies of this package. */
 export const BEGIN = Symbol.for('tutti.begin')

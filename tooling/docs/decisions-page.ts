@@ -1,7 +1,7 @@
 /** Generates the list of decisions. */
-import { page } from './markdown.ts'
+import { page } from '../reference/markdown.ts'
 
-import type { Page } from '../docs/pages.ts'
+import type { Page } from './pages.ts'
 
 /** Returns the text of `docs/decisions/README.md`. */
 export function decisionsPage(pages: readonly Page[]): string {

@@ -7,15 +7,15 @@ import {
   type Problem,
 } from '@tutti/protocol'
 
-import { errorMessage } from './errors.ts'
-import { formatInputFailure } from './input-failure.ts'
-import { roundIntegers } from './input/integers.ts'
-import { toJsonForm } from './json-form.ts'
-import { isToolResult, ToolResult } from './tool-result.ts'
+import { errorMessage } from '../errors.ts'
+import { formatInputFailure } from '../input-failure.ts'
+import { roundIntegers } from '../input/integers.ts'
+import { toJsonForm } from '../json-form.ts'
+import { isToolResult, ToolResult } from '../tool/tool-result.ts'
 
-import type { ValueReader } from './input/input-reader.ts'
-import type { LogFields } from './logger.ts'
-import type { ToolContext } from './tool.ts'
+import type { ValueReader } from '../input/input-reader.ts'
+import type { LogFields } from '../logger.ts'
+import type { ToolContext } from '../tool/tool.ts'
 
 /** Effect of a value that does not match the output schema: a warning in the log, or a failed call. */
 export type OutputCheck = 'warn' | 'strict'

@@ -1,5 +1,5 @@
 /** Allow-list of the tools that requests can name. */
-import { TuttiError } from './errors.ts'
+import { TuttiError } from '../errors.ts'
 
 import type { AgentTool } from './tool.ts'
 

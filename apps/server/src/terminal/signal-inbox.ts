@@ -2,7 +2,7 @@
  * Receives the signals of one command, from its start to its end. It listens without a gap: a signal in a gap would be
  * lost, or would end the process.
  */
-import type { CommandIo } from '../command-io.ts'
+import type { CommandIo } from './command-io.ts'
 
 type Signal = 'SIGINT' | 'SIGTERM'
 

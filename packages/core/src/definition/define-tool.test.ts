@@ -1,16 +1,16 @@
 import { describe, expect, it, vi } from 'vitest'
 
-import { toolContext } from './call/tool-context-for.ts'
+import { toolContext } from '../call/tool-context-for.ts'
 import { defineTextTool, defineTool } from './define-tool.ts'
-import { TextToolInput } from './input/text-reader.ts'
+import { TextToolInput } from '../input/text-reader.ts'
 import { DEFAULT_TOOL_TIMEOUT_MS } from './tool-settings.ts'
-import { ToolResult } from './tool-result.ts'
+import { ToolResult } from '../tool/tool-result.ts'
 
 import Type from 'typebox'
 import type { Static } from '@tutti/protocol'
 import { z } from 'zod'
 
-import type { AgentTool, ToolContext, TypedTool } from './tool.ts'
+import type { AgentTool, ToolContext, TypedTool } from '../tool/tool.ts'
 
 const context = toolContext<never>({ agentRole: 'Tester' })
 

@@ -1,9 +1,9 @@
 /** Writes results: lines for people, truncated and colored only on a terminal, or one JSON document. */
 import { once } from 'node:events'
 
-import { hasColors, type CommandIo } from '../command-io.ts'
-import { paint, type Line } from '../live/line.ts'
-import { toTerminalText } from '../live/text-width.ts'
+import { hasColors, type CommandIo } from './command-io.ts'
+import { paint, type Line } from './line.ts'
+import { toTerminalText } from './text-width.ts'
 
 /** Assumed width of a terminal that does not report it. */
 const USUAL_COLUMNS = 80

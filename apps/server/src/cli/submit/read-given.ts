@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 
 import { CommandError } from '../command-error.ts'
 
-import type { CommandIo } from '../command-io.ts'
+import type { CommandIo } from '../../terminal/command-io.ts'
 
 /** Returns the text of an argument. @throws {CommandError} USAGE when the file cannot be read. */
 export async function readGiven(given: string, io: CommandIo): Promise<string> {

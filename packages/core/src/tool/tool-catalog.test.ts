@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
-import { defineTextTool } from './define-tool.ts'
-import { TuttiError } from './errors.ts'
+import { defineTextTool } from '../definition/define-tool.ts'
+import { TuttiError } from '../errors.ts'
 import { toolCatalog } from './tool-catalog.ts'
 
 const named = (name: string): ReturnType<typeof defineTextTool> =>

@@ -8,20 +8,20 @@ import { setTimeout } from 'node:timers/promises'
 
 import * as fc from 'fast-check'
 
-import { restTarget } from '../targets/rest.ts'
-import { agentsTarget } from '../targets/agents.ts'
-import { aguiTarget } from '../targets/ag-ui.ts'
-import { chatsTarget } from '../targets/chats.ts'
-import { mcpTarget } from '../targets/mcp.ts'
-import { modelsTarget } from '../targets/models.ts'
-import { mcpServersTarget } from '../targets/mcp-servers.ts'
-import { openAiTarget } from '../targets/openai.ts'
-import { socketsTarget } from '../targets/sockets.ts'
-import { tasksTarget } from '../targets/tasks.ts'
-import { exchange } from './exchange.ts'
-import { FuzzServer } from './fuzz-server.ts'
+import { restTarget } from './targets/rest.ts'
+import { agentsTarget } from './targets/agents.ts'
+import { aguiTarget } from './targets/ag-ui.ts'
+import { chatsTarget } from './targets/chats.ts'
+import { mcpTarget } from './targets/mcp.ts'
+import { modelsTarget } from './targets/models.ts'
+import { mcpServersTarget } from './targets/mcp-servers.ts'
+import { openAiTarget } from './targets/openai.ts'
+import { socketsTarget } from './targets/sockets.ts'
+import { tasksTarget } from './targets/tasks.ts'
+import { exchange } from './lib/exchange.ts'
+import { FuzzServer } from './lib/fuzz-server.ts'
 
-import type { Attempt, Target } from '../targets/target.ts'
+import type { Attempt, Target } from './targets/target.ts'
 
 /** Every target, by name. */
 export const TARGETS: readonly Target[] = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { createLimiter } from './limiter.ts'
+import { createLimiter } from '../limiter.ts'
 import { assertToolSettings, settleTool, TOOL_SETTING_NAMES } from './tool-settings.ts'
 
 const LEAST = { name: 'a', description: 'A' }

@@ -6,20 +6,20 @@
  */
 import { decode } from '@tutti/protocol'
 
-import { createInputReader, createOutputReader, type ValueReader } from './input/input-reader.ts'
-import { isStandardSchema } from './input/standard-reader.ts'
-import { createStandardSchema } from './input/standard-schema.ts'
-import { BareText, textReader } from './input/text-reader.ts'
+import { createInputReader, createOutputReader, type ValueReader } from '../input/input-reader.ts'
+import { isStandardSchema } from '../input/standard-reader.ts'
+import { createStandardSchema } from '../input/standard-schema.ts'
+import { BareText, textReader } from '../input/text-reader.ts'
 import { makeTool } from './make-tool.ts'
 import { assertToolSettings, TOOL_SETTING_NAMES } from './tool-settings.ts'
 
 import type Type from 'typebox'
-import type { OptionNames } from './known-options.ts'
+import type { OptionNames } from '../known-options.ts'
 import type { OutputCheck } from './tool-output.ts'
-import type { ToolContext, TypedTool } from './tool.ts'
+import type { ToolContext, TypedTool } from '../tool/tool.ts'
 import type { ToolReturn } from './make-tool.ts'
-import type { SourceOf, StandardToolSchema, ToolSchema, ValueOf } from './tool-schema.ts'
-import type { ToolResult } from './tool-result.ts'
+import type { SourceOf, StandardToolSchema, ToolSchema, ValueOf } from '../tool/tool-schema.ts'
+import type { ToolResult } from '../tool/tool-result.ts'
 import type { ToolSettings } from './tool-settings.ts'
 
 /** Definition of a typed tool. */

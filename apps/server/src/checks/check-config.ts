@@ -11,11 +11,11 @@ import {
   CLIENT_VARIABLES,
   SERVER_VARIABLES,
   type ProcessVariables,
-} from '../../environment/env-table.ts'
-import { isSet } from '../../environment/env.ts'
-import { listModels, pricesFor } from '../../start/prices.ts'
+} from '../environment/env-table.ts'
+import { isSet } from '../environment/env.ts'
+import { listModels, pricesFor } from '../prices.ts'
 
-import type { TuttiConfig } from '../../config/config.ts'
+import type { TuttiConfig } from '../config/config.ts'
 
 /** Warns of each unknown variable whose name starts with TUTTI_. */
 export function checkVariables(variables: ProcessVariables): readonly Finding[] {

@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from 'vitest'
 import Type, { type TSchema } from 'typebox'
 
-import { toolContext } from './call/tool-context-for.ts'
+import { toolContext } from '../call/tool-context-for.ts'
 import { defineTool } from './define-tool.ts'
-import { silentLogger } from './logger.ts'
-import { ToolResult } from './tool-result.ts'
+import { silentLogger } from '../logger.ts'
+import { ToolResult } from '../tool/tool-result.ts'
 
 import type { OutputCheck } from './tool-output.ts'
 

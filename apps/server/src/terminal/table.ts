@@ -1,7 +1,7 @@
 /** Pure: formats rows as aligned columns, separated by two spaces. */
-import { toSingleLine, padToWidth, measureWidth } from '../live/text-width.ts'
+import { toSingleLine, padToWidth, measureWidth } from './text-width.ts'
 
-import type { Line, LineSpan } from '../live/line.ts'
+import type { Line, LineSpan } from './line.ts'
 
 /** A column. Numbers are aligned right, so that they can be compared. */
 export interface Column {

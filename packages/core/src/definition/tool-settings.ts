@@ -1,14 +1,14 @@
 /** Settings of tools, with their defaults and checks. */
-import { APPROVAL_TIMEOUT_ACTIONS, type ApprovalOptions } from './approval.ts'
+import { APPROVAL_TIMEOUT_ACTIONS, type ApprovalOptions } from '../tool/approval.ts'
 import {
   definitionError,
   findChoiceProblems,
   findOptionProblems,
   type OptionNames,
-} from './known-options.ts'
-import { createLimiter, type Limiter } from './limiter.ts'
+} from '../known-options.ts'
+import { createLimiter, type Limiter } from '../limiter.ts'
 
-import type { AgentTool } from './tool.ts'
+import type { AgentTool } from '../tool/tool.ts'
 
 /** Default time limit of a tool call in milliseconds: long enough for a web request, short enough to notice a hang. */
 export const DEFAULT_TOOL_TIMEOUT_MS = 30_000

@@ -3,18 +3,18 @@
  *
  *   input ─read─▶ typed value ─approve─▶ begin ─▶ body ─▶ text, value or result ─check output─▶ ToolResult
  */
-import { reportBegin, markReportsBegin } from './call/begin.ts'
-import { formatInputFailure } from './input-failure.ts'
-import { isPromise } from './is-promise.ts'
-import { startOfInput } from './limit-text.ts'
+import { reportBegin, markReportsBegin } from '../tool/begin.ts'
+import { formatInputFailure } from '../input-failure.ts'
+import { isPromise } from '../is-promise.ts'
+import { startOfInput } from '../limit-text.ts'
 import { toToolResult } from './tool-output.ts'
-import { ToolResult } from './tool-result.ts'
+import { ToolResult } from '../tool/tool-result.ts'
 import { settleTool, type ApprovalSettings, type ToolSettings } from './tool-settings.ts'
 
-import type { ValueReader } from './input/input-reader.ts'
+import type { ValueReader } from '../input/input-reader.ts'
 import type { OutputRules } from './tool-output.ts'
-import type { ToolContext, TypedTool } from './tool.ts'
-import type { StandardToolSchema } from './tool-schema.ts'
+import type { ToolContext, TypedTool } from '../tool/tool.ts'
+import type { StandardToolSchema } from '../tool/tool-schema.ts'
 
 /** Value that a tool body can return. */
 export type ToolReturn<Output = string> = string | ToolResult | Output

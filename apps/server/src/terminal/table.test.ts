@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 
-import { lineText } from '../live/line.ts'
-import { runTable } from '../runs/run-table.ts'
-import { formatAge } from '../live/format-values.ts'
+import { lineText } from './line.ts'
+import { runTable } from '../cli/runs/run-table.ts'
+import { formatAge } from '../cli/live/format-values.ts'
 import { tableLines } from './table.ts'
 
 import type { RunSummary } from '@tutti/protocol'
