@@ -8,8 +8,10 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { stringify } from 'yaml'
 
 import { createClient } from '../../packages/client/src/index.ts'
+import { lockedVersions } from '../packages/locked-versions.ts'
 import { packPackages } from '../packages/pack.ts'
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'tutti-create-'))
@@ -59,8 +61,9 @@ describe('npm create tutti', () => {
 
   it('installs', () => {
     writeFileSync(join(PROJECT, 'package.json'), JSON.stringify(packedManifest()))
-    const overrides = [...tarballs].map(([name, path]) => `  '${name}': 'file:${path}'\n`)
-    writeFileSync(join(PROJECT, 'pnpm-workspace.yaml'), `overrides:\n${overrides.join('')}`)
+    const packed = [...tarballs].map(([name, path]) => [name, `file:${path}`])
+    const overrides = { ...lockedVersions(), ...Object.fromEntries(packed) }
+    writeFileSync(join(PROJECT, 'pnpm-workspace.yaml'), stringify({ overrides }))
     const { packageManager } = JSON.parse(readFileSync('package.json', 'utf8'))
     // pnpm links packages that the repository has already installed.
     run('npx', [

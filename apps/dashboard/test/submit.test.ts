@@ -65,10 +65,12 @@ async function submit(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Submit run' }).click()
 }
 
-/** Returns the run that the page went to. */
+/** Returns the run that the page went to, when it has ended: a run without a process has no tasks yet. */
 async function runOf(page: Page) {
   await page.waitForURL(/#\/runs\//)
-  return stage.client.runs.get(decodeURIComponent(page.url().split('/').at(-1) ?? ''))
+  const runId = decodeURIComponent(page.url().split('/').at(-1) ?? '')
+  await stage.client.runs.result(runId)
+  return stage.client.runs.get(runId)
 }
 
 /** Returns the accessible description of a control. */

@@ -17,6 +17,9 @@ const BACH = 'composer=Bach'
 // oxlint-disable-next-line no-control-regex -- the test searches for an escape code
 const COLOR = /\x1b\[3\dm/
 
+/** Begins each drawing for another size. */
+const ERASE_BELOW = '\x1b[J'
+
 const SHOW_CURSOR = '\x1b[?25h'
 
 /** Returns the text on the screen. */
@@ -72,9 +75,16 @@ describe('the live view', () => {
       [30, 14],
       [60, 12],
     ] as const) {
+      // Between two changes of the time, which would be written for the size before.
+      const [last] = terminal.screen()
+      await terminal.until(([first]) => first !== last)
+      const { length } = terminal.written
       terminal.resize(cols, rows)
       await terminal.until(
-        (lines) => lines.length === 5 && (lines.at(-1) ?? '').startsWith('Ctrl-C'),
+        (lines) =>
+          terminal.written.includes(ERASE_BELOW, length) &&
+          lines.length === 5 &&
+          (lines.at(-1) ?? '').startsWith('Ctrl-C'),
       )
       // No line of the view in another size is left.
       expect(terminal.history().filter((line) => line.startsWith('RUNNING'))).toHaveLength(1)
