@@ -8,7 +8,7 @@ import { RunStatus } from '@tutti/protocol'
 
 import { MAX_COUNTED } from '../ports/run-store.ts'
 import { clampCount, clampTime } from '../query-numbers.ts'
-import { CHANGED_AT } from './migrations.ts'
+import { CHANGED_AT } from './initial-schema.ts'
 import { fromColumn, toColumn, toTagIndex } from './text.ts'
 
 import type { ChangedRunsPage, ChangedRunsQuery } from '../ports/run-store.ts'

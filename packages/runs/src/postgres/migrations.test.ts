@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest'
 
 import { token } from '../testing/event-fixtures.ts'
 import { claimDue, createRun, ownedRun } from '../testing/run-fixtures.ts'
+import { Database } from './database.ts'
 import { postgresRunStorage } from './index.ts'
-import { POSTGRES_MIGRATIONS } from './migrations.ts'
+import { migratePostgres, POSTGRES_MIGRATIONS, type MigrationStep } from './migrations.ts'
+import { resolvePostgresRunStorageOptions } from './options.ts'
 import { ownDatabase } from '../../test/own-database.ts'
 
 const database = ownDatabase()
@@ -116,20 +118,22 @@ describe('opening', () => {
 })
 
 describe('migrating a store in use', () => {
-  const indexed = POSTGRES_MIGRATIONS.findIndex((step) => typeof step !== 'string')
-
   it('[RUNS-D6] lets writers continue while an index waits for a transaction, and repeats an interrupted one', async () => {
     const { client } = database
-    await createVersion('online', indexed)
+    await migrate('online', POSTGRES_MIGRATIONS)
     // What is left of an attempt that was interrupted: an index of that name that is of no use.
-    await client.query('CREATE INDEX run_texts_by_gram ON online.run_texts (run)')
+    await client.query('CREATE INDEX texts_by_start ON online.run_texts (run)')
     await insertRun('online', 'run-a')
     const writer = new Client(database.url)
     await writer.connect()
     await writer.query(
       `BEGIN; UPDATE online.runs SET error = 'x'; UPDATE online.run_texts SET text = 'x'`,
     )
-    const opening = postgresRunStorage({ connectionString: database.url, schema: 'online' })
+    const steps = [
+      ...POSTGRES_MIGRATIONS,
+      { indexes: { texts_by_start: 'run_texts (left(text, 9))', runs_by_status: null } },
+    ]
+    const migrating = migrate('online', steps)
     await expect
       .poll(async () => {
         const { rows } = await client.query(
@@ -142,19 +146,20 @@ describe('migrating a store in use', () => {
     await insertRun('online', 'run-b')
     await writer.query('COMMIT')
     await writer.end()
-    await using migrated = await opening
-    expect(await migrated.runs.list({ text: 'run-', limit: 9 })).toMatchObject({ total: 2 })
-    const { rows } = await client.query('SELECT 1 FROM pg_index WHERE NOT indisvalid')
-    expect(rows).toEqual([])
+    await migrating
+    expect(await readIndexes('online', ['texts_by_start', 'runs_by_status'])).toEqual([
+      { name: 'texts_by_start', is_valid: true, expression: '"left"(text, 9)' },
+    ])
   })
 
   it('[RUNS-D6] a step that waits for a table lets the writers behind it continue', async () => {
     const { client } = database
-    await createVersion('blocked', indexed - 1)
+    await migrate('blocked', POSTGRES_MIGRATIONS)
     const reader = new Client(database.url)
     await reader.connect()
     await reader.query('BEGIN; SELECT FROM blocked.run_texts')
-    const opening = postgresRunStorage({ connectionString: database.url, schema: 'blocked' })
+    const steps = [...POSTGRES_MIGRATIONS, 'ALTER TABLE $schema.run_texts ADD COLUMN later text']
+    const migrating = migrate('blocked', steps)
     await expect
       .poll(async () => {
         const { rows } = await client.query(
@@ -167,43 +172,50 @@ describe('migrating a store in use', () => {
     await insertRun('blocked', 'run-a')
     await reader.query('COMMIT')
     await reader.end()
-    await using migrated = await opening
-    expect(await migrated.runs.list({ limit: 9 })).toMatchObject({ total: 1 })
+    await migrating
+    const { rows } = await client.query('SELECT later FROM blocked.run_texts')
+    expect(rows).toEqual([{ later: null }])
+  })
+
+  it('[RUNS-D4] a new schema has all steps, and an older one gets those that it lacks, in order', async () => {
+    const later = [
+      'CREATE TABLE $schema.later (n integer)',
+      'INSERT INTO $schema.later VALUES (1)',
+      { indexes: { later_by_n: 'later (n)' } },
+    ]
+    const steps = [...POSTGRES_MIGRATIONS, ...later]
+    await migrate('fresh', steps)
+    await migrate('stale', POSTGRES_MIGRATIONS)
+    await migrate('stale', steps)
+    for (const schema of ['fresh', 'stale']) {
+      const { rows } = await database.client.query(
+        `SELECT n, version FROM ${schema}.later, ${schema}.schema_version`,
+      )
+      expect(rows).toEqual([{ n: 1, version: steps.length }])
+      expect(await readIndexes(schema, ['later_by_n'])).toMatchObject([{ is_valid: true }])
+    }
   })
 })
 
-it('[RUNS-P12] a migrated store lists the runs with open reviews by the time at which these opened', async () => {
-  const version = POSTGRES_MIGRATIONS.findIndex(
-    (step) => typeof step === 'string' && step.includes('COLUMN review_since'),
-  )
-  await createVersion('asking', version)
-  for (const runId of ['run-a', 'run-b']) await insertRun('asking', runId)
-  await database.client.query(
-    `INSERT INTO asking.reviews (run, review_id, status, request, opened_at)
-     SELECT id, opened_at, 'OPEN', '{}', opened_at FROM asking.runs, (VALUES (9), (5)) AS opened (opened_at)
-     WHERE run_id = 'run-a'`,
-  )
-  await using migrated = await postgresRunStorage({
-    connectionString: database.url,
-    schema: 'asking',
-  })
-  expect(await migrated.runs.listByChange({ ensembles: ['band'], limit: 9 })).toEqual({
-    runs: [
-      { runId: 'run-a', changedAt: 5 },
-      { runId: 'run-b', changedAt: 0 },
-    ],
-    total: 2,
-  })
-})
-
-/** Creates a schema of an earlier version. */
-async function createVersion(schema: string, version: number): Promise<void> {
-  const { client } = database
-  await client.query(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.schema_version (version integer);
-    INSERT INTO ${schema}.schema_version VALUES (${version})`)
-  for (const step of POSTGRES_MIGRATIONS.slice(0, version)) {
-    if (typeof step === 'string') await client.query(step.replaceAll('$schema', () => schema))
+async function migrate(schema: string, steps: readonly MigrationStep[]): Promise<void> {
+  const settings = resolvePostgresRunStorageOptions({ connectionString: database.url, schema })
+  const { queryLimitMs: _, ...options } = settings
+  const connections = new Database({ ...options, onLost: () => undefined })
+  try {
+    await migratePostgres(connections, settings, steps)
+  } finally {
+    await connections.close()
   }
+}
+
+async function readIndexes(schema: string, names: readonly string[]): Promise<readonly unknown[]> {
+  const { rows } = await database.client.query(
+    `SELECT relname AS name, indisvalid AS is_valid, pg_get_indexdef(oid, 1, true) AS expression
+     FROM pg_class JOIN pg_index ON indexrelid = oid
+     WHERE relnamespace = $1::regnamespace AND relname = ANY($2) ORDER BY 1`,
+    [schema, names],
+  )
+  return rows
 }
 
 async function insertRun(schema: string, runId: string): Promise<void> {

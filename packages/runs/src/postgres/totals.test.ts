@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest'
 
 import { ownDatabase } from '../../test/own-database.ts'
-import { AT_MS, completed, queued, result, started, step } from '../testing/event-fixtures.ts'
-import { claimRun, createRun, newRun, OWNER } from '../testing/run-fixtures.ts'
+import { AT_MS, completed, result, started, step } from '../testing/event-fixtures.ts'
+import { claimRun, createRun, OWNER } from '../testing/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
-import { POSTGRES_MIGRATIONS } from './migrations.ts'
 import { explainStatement } from './testing/explain.ts'
 import { activeRunsSql, actorUseSql } from './totals.ts'
 
@@ -77,36 +76,6 @@ it('[RUNS-P11] a submit within a quota reads few buffers next to 50,000 ended ru
   expect(Number(rows[0].spent) + Number(rows[0].spent_before)).toBe(counted[0].cost)
 })
 
-it('[RUNS-P11] counts the runs of an earlier version', async () => {
-  const { client } = database
-  const version = POSTGRES_MIGRATIONS.findIndex(
-    (migration) => typeof migration === 'string' && migration.includes('TABLE $schema.totals'),
-  )
-  await client.query(`CREATE SCHEMA earlier; CREATE TABLE earlier.schema_version (version integer);
-    INSERT INTO earlier.schema_version VALUES (${version})`)
-  for (const migration of POSTGRES_MIGRATIONS.slice(0, version)) {
-    if (typeof migration === 'string')
-      await client.query(migration.replaceAll('$schema', 'earlier'))
-  }
-  const createdAt = Date.now()
-  await insertRuns('earlier', 'ended', 3, createdAt)
-  await insertRuns('earlier', 'parked', 2, createdAt)
-  await using storage = await open('earlier')
-  const later = createdAt + DAY_MS
-  await createRun(storage, 'run-later', { actor: 'ci', createdAt: later })
-  await changeRun(storage, 'run-later', 5)
-  const submit = (since: number) => {
-    const run = newRun('run-z', { actor: 'ci' })
-    const quota = { actor: 'ci', maxUnfinishedRuns: 4, spend: { maxCostUsd: 0, since } }
-    return storage.runs.create(run, { firstEvent: queued(run), maxUnfinishedRuns: 9, quota })
-  }
-  const spent = (amount: number) => ({ details: { spentUsd: amount, maxCostUsd: 0 } })
-  await expect(submit(0)).rejects.toMatchObject(spent(5 * 0.125 + 0.5))
-  await expect(submit(later)).rejects.toMatchObject(spent(0.5))
-  await createRun(storage, 'run-last', { actor: 'ci' })
-  await expect(submit(0)).rejects.toMatchObject({ code: 'CONCURRENCY_LIMIT' })
-})
-
 function open(schema: string) {
   return postgresRunStorage({ connectionString: database.url, schema, maxConnections: 6 })
 }
@@ -125,18 +94,13 @@ async function changeRun(storage: RunStorage, runId: string, state: number): Pro
 }
 
 /** Inserts runs of an actor, created on one day up to `last`, with a task that costs 12.5 cents each. */
-async function insertRuns(
-  schema: string,
-  state: string,
-  count: number,
-  last = AT_MS,
-): Promise<void> {
+async function insertRuns(schema: string, state: string, count: number): Promise<void> {
   await database.client.query(`
     WITH added AS (
       INSERT INTO ${schema}.runs (run_id, ensemble, workflow, status, inputs, tags, tag_index, task_count,
         created_at, state, actor_index, cost_usd, due_at)
       SELECT '${state}-' || g, 'band', 'SEQUENTIAL', 'RUNNING', '{}', '{}', '{}', 1,
-        ${last} - ${DAY_MS} / ${count} * (g - 1), '${state}', 'ci',
+        ${AT_MS} - ${DAY_MS} / ${count} * (g - 1), '${state}', 'ci',
         ${state === 'ended' ? '0.125' : 'NULL'}, NULL
       FROM generate_series(1, ${count}) AS g RETURNING id
     )
