@@ -220,6 +220,6 @@ export function replayRefused(runId: string, reason: string): TuttiError {
 export function stepsNotRetained(runId: string): TuttiError {
   return new TuttiError(
     'STEPS_NOT_RETAINED',
-    `Run ${runId} cannot be forked or replayed: its steps were deleted, an earlier version wrote them, or capture mode OFF removed its prompts`,
+    `Run ${runId} cannot be forked or replayed: its steps were deleted, or capture mode OFF removed its prompts`,
   )
 }

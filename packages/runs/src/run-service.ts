@@ -486,11 +486,11 @@ export class RunService {
       case 'ready':
         this.#executor.onReady()
         return
-      case 'signal':
+      case 'command':
         this.#tryTask(() => this.#executor.takeCommands(notification.runId))
         return
       case 'answer':
-        this.#commands.onAnswer(notification.signalId)
+        this.#commands.onAnswer(notification.commandId)
         return
       case 'missed':
         this.#commands.onMissed()

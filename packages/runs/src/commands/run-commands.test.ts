@@ -156,12 +156,6 @@ describe('a command for a run that executes here', () => {
     expect(await sending).toEqual({ status: 'CANCELLING' })
   })
 
-  it('[RUNS-W6] gets an empty reply from an owner of an earlier version', async () => {
-    const deliver = async () => ({ commandId: 'command-1', ok: true }) as const
-    const { commands } = setUp({ deliver })
-    expect(await commands.send(RUN, DECIDE)).toEqual({})
-  })
-
   it('[RUNS-W6] is refused when the reply is not one to this command', async () => {
     const deliver = async () => ({ commandId: 'command-1', ok: true, value: { model: 1 } }) as const
     const { commands } = setUp({ deliver })

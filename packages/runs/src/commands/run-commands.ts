@@ -70,8 +70,7 @@ export class RunCommands {
     runId: string,
     command: RunCommandOf<K>,
   ): Promise<ReplyTo<K>> {
-    // An owner of an earlier version sends no reply instead of an empty one.
-    const reply = (await this.#deliver(runId, command)) ?? {}
+    const reply = await this.#deliver(runId, command)
     const decoded = decode(commandEntry(command.kind).reply, reply)
     if (decoded.ok) return decoded.value
     throw new TuttiError('ENGINE_FAILED', `Cannot read the reply to a command for run ${runId}`)

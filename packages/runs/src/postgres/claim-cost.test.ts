@@ -232,7 +232,7 @@ async function explainNextClaim(): Promise<Plan> {
 async function buffersOfClaims(): Promise<number> {
   const { rows } = await database.client.query<{ total: string }>(
     `SELECT sum(heap_blks_hit + heap_blks_read + idx_blks_hit + idx_blks_read) AS total
-     FROM pg_statio_user_tables WHERE relname IN ('runs', 'slots', 'leases', 'signals')
+     FROM pg_statio_user_tables WHERE relname IN ('runs', 'slots', 'leases', 'commands')
        AND schemaname = 'tutti'`,
   )
   return Number(rows[0]?.total)

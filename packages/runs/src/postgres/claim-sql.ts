@@ -34,8 +34,8 @@ export const TAKE = `
 /** The pending commands of a row of `runs`, as JSON: the oldest first. */
 export function commandsSql(schema: string): string {
   return `(
-    SELECT json_agg(json_build_object('signal_id', signal_id, 'wish', wish) ORDER BY signals.id)
-    FROM ${schema}.signals WHERE signals.run = runs.id AND answer IS NULL)`
+    SELECT json_agg(json_build_object('command_id', command_id, 'command', command) ORDER BY commands.id)
+    FROM ${schema}.commands WHERE commands.run = runs.id AND answer IS NULL)`
 }
 
 /** The form of the statement. */
@@ -211,14 +211,7 @@ const OWN_LEASE: ClaimedLease = {
 
 /** Reads all leases: the row of `fleet`. */
 function allLeases(schema: string): string {
-  return `leased AS (
-      ${fleetSql(schema)}
-    ), fleet AS MATERIALIZED (
-      SELECT processes, pollers, next_expiry_ms, has_expired OR EXISTS (
-        SELECT FROM ${schema}.runs WHERE state = 'owned' AND due_at <= statement_timestamp()
-      ) AS has_expired
-      FROM leased
-    )`
+  return `fleet AS MATERIALIZED (${fleetSql(schema)})`
 }
 
 const NO_LEASES = 'fleet AS (SELECT false AS has_expired)'

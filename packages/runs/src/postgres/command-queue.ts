@@ -38,7 +38,7 @@ export class PostgresCommandQueue implements CommandQueue {
     )
     if (sent?.kind !== 'sent') return sent
     const channel = toOwnerChannel(sent.owner) ?? sharedChannel
-    const notification = { kind: 'signal', runId } as const
+    const notification = { kind: 'command', runId } as const
     if (channel === notifications.channel || channel === sharedChannel) {
       notifications.notify([notification])
     }
@@ -50,9 +50,9 @@ export class PostgresCommandQueue implements CommandQueue {
     if (runIds.length === 0) return []
     const { database } = this.#parts
     const rows = await database.query(
-      `SELECT signals.*, run_id FROM ${database.schema}.signals JOIN ${database.schema}.runs
+      `SELECT commands.*, run_id FROM ${database.schema}.commands JOIN ${database.schema}.runs
          ON runs.id = run
-       WHERE run_id = ANY($1) AND answer IS NULL ORDER BY signals.id`,
+       WHERE run_id = ANY($1) AND answer IS NULL ORDER BY commands.id`,
       [runIds.map(toColumn)],
     )
     return toPendingCommands(rows)
@@ -61,7 +61,7 @@ export class PostgresCommandQueue implements CommandQueue {
   async answer(commandId: string): Promise<CommandAnswer | undefined> {
     const { requests } = this.#parts
     const [row] = await requests.query(
-      `SELECT answer FROM ${requests.schema}.signals WHERE signal_id = $1 AND answer IS NOT NULL`,
+      `SELECT answer FROM ${requests.schema}.commands WHERE command_id = $1 AND answer IS NOT NULL`,
       [toColumn(commandId)],
     )
     // NOTE: a cast at the boundary: this store only ever writes answers.
@@ -91,8 +91,8 @@ export class PostgresCommandQueue implements CommandQueue {
     }
     const commandId = crypto.randomUUID()
     await session.query(
-      `WITH signal AS (
-         INSERT INTO ${session.schema}.signals (run, signal_id, wish, reply_channel)
+      `WITH queued AS (
+         INSERT INTO ${session.schema}.commands (run, command_id, command, reply_channel)
          VALUES ($1, $2, $3, $5)
        )
        UPDATE ${session.schema}.runs

@@ -44,7 +44,7 @@ async function commitOnce(
   attempts: readonly CommitAttempt[],
   results: Map<string, WriteResult>,
 ): Promise<readonly CommitAttempt[]> {
-  const { database, notifications, waker, carrier, sharedChannel, owned } = parts
+  const { database, notifications, waker, carrier, owned } = parts
   const unknown = attempts.filter(({ known }) => known === undefined)
   const read = await readKnownRuns(
     database,
@@ -76,7 +76,7 @@ async function commitOnce(
   } = await storeWrites(
     { schema: database.schema, query: (sql, values = []) => database.change(sql, values) },
     writes,
-    { own, shared: sharedChannel },
+    own,
   )
   for (const known of stored) {
     const { runId } = known.row.run

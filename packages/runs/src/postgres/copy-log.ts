@@ -1,7 +1,7 @@
 /** Copies the log of a run to a fork (RUNS-P17), within the transaction that creates the fork. */
 import { parentNotFound, stepsNotRetained } from '../refusals.ts'
 import { toRunRow } from './rows.ts'
-import { storeWrites, type NotificationChannels } from './store-writes.ts'
+import { storeWrites } from './store-writes.ts'
 import { toColumn } from './text.ts'
 
 import type { DatabaseSession } from './database.ts'
@@ -17,17 +17,14 @@ export interface NewFork {
 export async function copyLog(
   session: DatabaseSession,
   { runId, fork }: NewFork,
-  channels: NotificationChannels,
+  channel: string,
 ): Promise<void> {
   const { parent, changes, copiedSteps, reviewIds, events, steps, stepEvents } = fork
   const { schema, query } = session
-  const [found] = await query(
-    `SELECT id, EXISTS (SELECT FROM ${schema}.steps WHERE run = runs.id AND seq IS NULL) AS is_old
-     FROM ${schema}.runs WHERE run_id = $1 FOR KEY SHARE`,
-    [toColumn(parent.runId)],
-  )
+  const [found] = await query(`SELECT id FROM ${schema}.runs WHERE run_id = $1 FOR KEY SHARE`, [
+    toColumn(parent.runId),
+  ])
   if (found === undefined) throw parentNotFound(parent.runId)
-  if (found['is_old'] === true) throw stepsNotRetained(parent.runId)
   const [copied] = await query(
     `WITH child AS (
        SELECT id FROM ${schema}.runs WHERE run_id = $1
@@ -84,6 +81,6 @@ export async function copyLog(
     changes,
   }
   const known = { row, tasks: new Map() }
-  const { stored } = await storeWrites(session, [{ known, write }], channels)
+  const { stored } = await storeWrites(session, [{ known, write }], channel)
   if (stored.length !== 1) throw new TypeError(`Run ${runId} changed during its creation`)
 }

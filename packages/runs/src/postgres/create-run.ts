@@ -133,8 +133,7 @@ async function createExactly(
   const stored = await insertRun(session, creation, Number.MAX_SAFE_INTEGER)
   if (stored === undefined) throw new TypeError('A run was neither created nor refused')
   if (how.fork !== undefined) {
-    const channels = { own: parts.notifications.channel, shared: parts.sharedChannel }
-    await copyLog(session, { runId: run.runId, fork: how.fork }, channels)
+    await copyLog(session, { runId: run.runId, fork: how.fork }, parts.notifications.channel)
   }
   return stored
 }

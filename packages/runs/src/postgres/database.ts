@@ -45,7 +45,6 @@ export const LOCKS = {
   actor: 0x7475_0004,
   audit: 0x7475_0005,
   retention: 0x7475_0006,
-  grams: 0x7475_0007,
 } as const
 
 /** Options of a transaction. */

@@ -41,7 +41,7 @@ export const INITIAL_SCHEMA = `
     -- True while the owner of a run only waits for a person.
     waiting boolean NOT NULL DEFAULT false,
     -- The fencing token: random, and replaced by each claim and by each write to an unowned run.
-    token uuid DEFAULT gen_random_uuid(),
+    token uuid NOT NULL DEFAULT gen_random_uuid(),
     slot bigint,
     -- Number of commands that were queued for the run.
     commands integer NOT NULL DEFAULT 0,
@@ -86,7 +86,7 @@ export const INITIAL_SCHEMA = `
   CREATE INDEX runs_by_turn ON $schema.runs (${CLAIM_KEY}, ${CLAIM_CLASS}, due_at, id) WHERE ${UNOWNED};
   CREATE INDEX runs_waiting_for_build ON $schema.runs (${CLAIM_KEY}) WHERE ${HELD};
 
-  -- The text in which runs are searched, and its grams; see \`grams.ts\`.
+  -- The text in which runs are searched, and its grams, NULL for a text that is too long; see \`grams.ts\`.
   CREATE TABLE $schema.run_texts (
     run bigint PRIMARY KEY REFERENCES $schema.runs (id) ON DELETE CASCADE,
     text text NOT NULL,
@@ -94,8 +94,6 @@ export const INITIAL_SCHEMA = `
   );
   CREATE INDEX run_texts_by_gram ON $schema.run_texts USING gin (grams);
   CREATE INDEX run_texts_not_indexed ON $schema.run_texts (run) WHERE grams IS NULL;
-  CREATE TABLE $schema.indexed_texts (up_to bigint NOT NULL);
-  INSERT INTO $schema.indexed_texts VALUES (0);
 
   CREATE TABLE $schema.tasks (
     run bigint NOT NULL REFERENCES $schema.runs (id) ON DELETE CASCADE,
@@ -136,7 +134,7 @@ export const INITIAL_SCHEMA = `
     run bigint NOT NULL REFERENCES $schema.runs (id) ON DELETE CASCADE,
     n integer NOT NULL,
     -- Sequence number of the step's event.
-    seq integer,
+    seq integer NOT NULL,
     bytes integer,
     data text NOT NULL,
     PRIMARY KEY (run, n)
@@ -160,15 +158,15 @@ export const INITIAL_SCHEMA = `
   CREATE INDEX followers_by_channel ON $schema.followers (channel);
 
   -- Commands for owned runs. The answer is sent to the channel of the sender.
-  CREATE TABLE $schema.signals (
+  CREATE TABLE $schema.commands (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    signal_id text NOT NULL UNIQUE,
+    command_id text NOT NULL UNIQUE,
     run bigint NOT NULL REFERENCES $schema.runs (id) ON DELETE CASCADE,
-    reply_channel text,
-    wish text NOT NULL,
+    reply_channel text NOT NULL,
+    command text NOT NULL,
     answer text
   );
-  CREATE INDEX signals_by_run ON $schema.signals (run, id);
+  CREATE INDEX commands_by_run ON $schema.commands (run, id);
 
   CREATE TABLE $schema.reviews (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -176,7 +174,7 @@ export const INITIAL_SCHEMA = `
     review_id text NOT NULL,
     status text NOT NULL,
     -- Finds the reviews that people decide without a look at the others.
-    kind text NOT NULL DEFAULT 'TASK_OUTPUT',
+    kind text NOT NULL,
     opened_at double precision NOT NULL,
     expires_at double precision,
     decided_by text,
@@ -315,7 +313,7 @@ export const INITIAL_SCHEMA = `
     ensemble text NOT NULL,
     code text NOT NULL,
     started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    first_started_at timestamptz DEFAULT clock_timestamp(),
+    first_started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (build, ensemble, code)
   );
   CREATE TABLE $schema.manifests (

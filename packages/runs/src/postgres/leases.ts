@@ -224,7 +224,7 @@ export async function expireLeases(database: DatabaseSession): Promise<readonly 
 
 /**
  * Builds the statement that makes some runs of expired leases ready, and returns their ensembles. A lease is deleted when
- * none of its runs is left, and what its process followed with it. An owned run with a `due_at` is owned by a process of an earlier version, which has its lease there.
+ * none of its runs is left, and what its process followed with it.
  */
 function expireSql(schema: string): string {
   return `
@@ -235,13 +235,9 @@ function expireSql(schema: string): string {
       SELECT runs.id, lapsed.expires_at FROM lapsed JOIN ${schema}.runs ON runs.owner = lapsed.owner
       WHERE ${STATE_OF_FOUND} = 'owned' AND runs.owner = ANY(ARRAY(SELECT owner FROM lapsed))
       ORDER BY runs.id LIMIT ${EXPIRED_RUNS} FOR UPDATE OF runs
-    ), earlier AS MATERIALIZED (
-      SELECT id, due_at AS expires_at FROM ${schema}.runs
-      WHERE state = 'owned' AND due_at <= statement_timestamp()
-      ORDER BY due_at LIMIT ${EXPIRED_RUNS} FOR UPDATE SKIP LOCKED
-    ), expired AS (SELECT * FROM lost UNION SELECT * FROM earlier), changed AS (
-      UPDATE ${schema}.runs SET ${loseSql('expired.expires_at')}
-      FROM expired WHERE runs.id = expired.id AND runs.id = ANY(ARRAY(SELECT id FROM expired))
+    ), changed AS (
+      UPDATE ${schema}.runs SET ${loseSql('lost.expires_at')}
+      FROM lost WHERE runs.id = lost.id AND runs.id = ANY(ARRAY(SELECT id FROM lost))
       RETURNING ${CLAIM_KEY} AS ensemble
     ), deleted AS (
       DELETE FROM ${schema}.leases USING lapsed

@@ -58,8 +58,8 @@ beforeAll(async () => {
     [texts, grams],
   )
   await database.client.query(
-    `INSERT INTO tutti.reviews (run, review_id, status, request, opened_at)
-       SELECT id, 'review', 'OPEN', '{}', created_at + 5 FROM tutti.runs WHERE status = 'WAITING_REVIEW'`,
+    `INSERT INTO tutti.reviews (run, review_id, kind, status, request, opened_at)
+       SELECT id, 'review', 'TASK_OUTPUT', 'OPEN', '{}', created_at + 5 FROM tutti.runs WHERE status = 'WAITING_REVIEW'`,
   )
   await database.client.query('VACUUM ANALYZE')
   reader = new Client({ connectionString: database.url, options: PLAN_LISTS })

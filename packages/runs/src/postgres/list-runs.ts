@@ -146,7 +146,7 @@ function foundSql(schema: string, filter: Filter): string {
       ? [selectText()]
       : [
           selectText(`grams @> $${values.length + 4}::int2[]`),
-          // Texts that are too long, and those that `fill-grams.ts` has not indexed yet.
+          // Texts that are too long for the index.
           selectText('grams IS NULL'),
         ]),
   ]

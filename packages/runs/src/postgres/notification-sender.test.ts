@@ -70,8 +70,8 @@ describe('NotificationSender', () => {
   )
 
   it.for([
-    { processes: 50, kinds: ['events', 'signal'] },
-    { processes: 51, kinds: ['signal'] },
+    { processes: 50, kinds: ['events', 'command'] },
+    { processes: 51, kinds: ['command'] },
   ])('[RUNS-N6] sends $kinds in a fleet of $processes', async ({ processes, kinds }) => {
     const { sender, clock, sent } = setUp({ processes })
     sender.send([events('run-a', 1)])
@@ -106,7 +106,7 @@ describe('a store with followers in another process', () => {
     const owner = await ownedRun(storage, 'run-a', { leaseOwner })
     const sent = await sender.commands.send('run-a', { kind: 'cancel', mode: 'abort' })
     const commandId = sent?.kind === 'sent' ? sent.commandId : ''
-    await received[0]?.first(({ kind }) => kind === 'signal')
+    await received[0]?.first(({ kind }) => kind === 'command')
     await owner.commit([token('x')], { answers: [{ commandId, ok: true }] })
     await received[1]?.first(({ kind }) => kind === 'answer')
     // Sent after the others, so that they would have arrived.
@@ -114,7 +114,7 @@ describe('a store with followers in another process', () => {
     await createRun(storage, 'run-b')
     await received[2]?.first(({ kind }) => kind === 'ready')
     expect(received.map(({ all }) => all.map(({ kind }) => kind).filter(isAboutCommands))).toEqual([
-      ['signal'],
+      ['command'],
       ['answer'],
       [],
     ])
@@ -143,7 +143,7 @@ describe('a store with followers in another process', () => {
 })
 
 function isAboutCommands(kind: StoreNotification['kind']): boolean {
-  return kind === 'signal' || kind === 'answer'
+  return kind === 'command' || kind === 'answer'
 }
 
 function events(runId: string, seq: number): AddressedNotification {
@@ -151,7 +151,7 @@ function events(runId: string, seq: number): AddressedNotification {
 }
 
 function signal(runId: string): AddressedNotification {
-  return { channel: 'other', notification: { kind: 'signal', runId } }
+  return { channel: 'other', notification: { kind: 'command', runId } }
 }
 
 function setUp({ processes = 1 } = {}) {

@@ -57,8 +57,8 @@ describe('notifications between stores', () => {
     expect(recorded.all).toEqual([
       { kind: 'ready' },
       { kind: 'ready' },
-      { kind: 'signal', runId: 'run-b' },
-      { kind: 'answer', signalId: commandId },
+      { kind: 'command', runId: 'run-b' },
+      { kind: 'answer', commandId },
     ])
   })
 

@@ -50,7 +50,7 @@ export function toSharedChannel(schema: string): string {
   return `tutti_${hashName(schema).toString('hex').slice(0, 16)}`
 }
 
-/** Returns the channel of the process of a lease owner; undefined for an owner of an earlier version. */
+/** Returns the channel of the process of a lease owner; undefined when its name has none. */
 export function toOwnerChannel(owner: unknown): string | undefined {
   return /^tutti_\d+_[0-9a-f]{32}/.exec(String(owner))?.[0]
 }

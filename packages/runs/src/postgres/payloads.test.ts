@@ -11,8 +11,8 @@ describe('payloads of NOTIFY', () => {
     const notifications: readonly SentNotification[] = [
       { kind: 'events', runId: 'run "\u0000\ud800', from: 3, to: 9 },
       { kind: 'ready' },
-      { kind: 'signal', runId: 'run-b' },
-      { kind: 'answer', signalId: 's' },
+      { kind: 'command', runId: 'run-b' },
+      { kind: 'answer', commandId: 's' },
     ]
     const payloads = toPayloads(ORIGIN, notifications)
     expect(payloads).toHaveLength(1)
@@ -43,7 +43,7 @@ describe('payloads of NOTIFY', () => {
   })
 
   it('replace a notification that is too long with missed', () => {
-    const long = { kind: 'signal' as const, runId: 'x'.repeat(9_000) }
+    const long = { kind: 'command' as const, runId: 'x'.repeat(9_000) }
     const payloads = toPayloads(ORIGIN, [{ kind: 'ready' }, long, { kind: 'ready' }])
     const recorded = payloads.flatMap((payload) => fromPayload('b', payload))
     expect(recorded.map(({ kind }) => kind)).toEqual(['ready', 'missed', 'ready'])

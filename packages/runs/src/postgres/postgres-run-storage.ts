@@ -12,7 +12,6 @@ import { classifyError, unavailable } from './connection-errors.ts'
 import { PostgresClaims } from './claims.ts'
 import { awaitClosing } from './connections.ts'
 import { Database, PLAN_LISTS, PLAN_ONCE } from './database.ts'
-import { GramFiller } from './fill-grams.ts'
 import { PostgresEventLog } from './event-log.ts'
 import { leaveFleet } from './leases.ts'
 import { migratePostgres } from './migrations.ts'
@@ -74,17 +73,14 @@ export async function postgresRunStorage(options: PostgresRunStorageOptions): Pr
   const { database, requests, searches } = databases
   const sender = createSender(settings, { database, notifications }, () => claims.fleet.processes)
   const outbox = new PostgresOfferOutbox(database)
-  const filler = new GramFiller({ database: requests, logger })
   const close = async (): Promise<void> => {
     availability.close()
-    filler.close()
     sender.close()
     await Promise.all([notifications.close(), database.close(), requests.close(), searches.close()])
   }
   try {
     await open({ database, notifications, settings })
     if (settings.engine !== undefined) await outbox.open()
-    await filler.start()
   } catch (error) {
     await close()
     throw error

@@ -46,9 +46,8 @@ export class StepReader {
     // A transaction, which has longer than a read that a person waits for.
     return this.#requests.transaction({}, async (session) => {
       const { schema } = session
-      // Steps of earlier versions have no sequence number.
       const ofRun = `FROM ${schema}.steps JOIN ${schema}.runs ON runs.id = run
-        WHERE run_id = $1 AND coalesce(seq, 0) <= $2`
+        WHERE run_id = $1 AND seq <= $2`
       const values = [toColumn(runId), upTo ?? MAX_SEQ]
       if (maxBytes !== Infinity) {
         const [sum] = await session.query(

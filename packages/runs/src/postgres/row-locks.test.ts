@@ -50,8 +50,8 @@ describe('concurrent changes of a run', () => {
     await owner.commit([token('x')])
     await database.client.query(
       `BEGIN; UPDATE tutti.runs SET commands = commands + 1 WHERE run_id = 'run-g';
-       INSERT INTO tutti.signals (run, signal_id, wish)
-       SELECT id, 'late', '{"kind":"cancel","mode":"abort"}' FROM tutti.runs WHERE run_id = 'run-g'`,
+       INSERT INTO tutti.commands (run, command_id, command, reply_channel)
+       SELECT id, 'late', '{"kind":"cancel","mode":"abort"}', 'other' FROM tutti.runs WHERE run_id = 'run-g'`,
     )
     const written = owner.commit([result('run-g')])
     await someoneWaits()
@@ -67,8 +67,8 @@ describe('concurrent changes of a run', () => {
     const owner = await ownedRun(storage, 'run-b')
     await database.client.query(
       `BEGIN; SELECT * FROM tutti.runs WHERE run_id = 'run-b' FOR UPDATE;
-       INSERT INTO tutti.signals (run, signal_id, wish)
-       SELECT id, 's', '{"kind":"cancel","mode":"abort"}' FROM tutti.runs WHERE run_id = 'run-b'`,
+       INSERT INTO tutti.commands (run, command_id, command, reply_channel)
+       SELECT id, 's', '{"kind":"cancel","mode":"abort"}', 'other' FROM tutti.runs WHERE run_id = 'run-b'`,
     )
     const released = storage.queue.release(owner, { kind: 'parked' })
     await someoneWaits()

@@ -165,13 +165,13 @@ export function toReview(row: PostgresRow): ReviewRecord {
   }
 }
 
-/** Reads commands from rows of table `signals` with the `run_id` of their run. Damaged ones are left out (RUNS-P14). */
+/** Reads commands from rows of table `commands` with the `run_id` of their run. Damaged ones are left out (RUNS-P14). */
 export function toPendingCommands(rows: readonly PostgresRow[]): readonly PendingCommand[] {
   return rows.flatMap((row) => {
-    const command = new ColumnReader(row).json('wish', 'an object')
+    const command = new ColumnReader(row).json('command', 'an object')
     if (command === undefined) return []
     const runId = fromColumn(String(row['run_id']))
-    return [{ id: String(row['signal_id']), runId, command: command as PendingCommand['command'] }]
+    return [{ id: String(row['command_id']), runId, command: command as PendingCommand['command'] }]
   })
 }
 

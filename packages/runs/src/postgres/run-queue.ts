@@ -214,7 +214,7 @@ export class PostgresRunQueue implements RunQueue {
            due_at = clock_timestamp() + $2 * interval '1 millisecond',
            status = CASE status WHEN 'CANCELLING' THEN status ELSE 'WAITING_REVIEW' END
          WHERE id = $1 AND NOT EXISTS (
-           SELECT 1 FROM ${schema}.signals WHERE run = $1 AND answer IS NULL)
+           SELECT 1 FROM ${schema}.commands WHERE run = $1 AND answer IS NULL)
          RETURNING id`,
         [locked['id'], finiteOrNull(how.wakeInMs ?? Infinity)],
       )

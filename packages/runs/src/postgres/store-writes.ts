@@ -26,14 +26,6 @@ import type { AddressedNotification, WrittenEvents } from '../ports/notification
 import type { KnownRun } from './owned-runs.ts'
 import type { PostgresRunRow } from './rows.ts'
 
-/** Channels of notifications. */
-export interface NotificationChannels {
-  /** The channel of this process. */
-  readonly own: string
-  /** The channel on which every process listens. */
-  readonly shared: string
-}
-
 /** A write that was accepted because of what is known of its run. */
 export interface KnownWrite {
   readonly known: KnownRun
@@ -52,11 +44,11 @@ export interface StoredWrites {
   readonly woken: readonly string[]
 }
 
-/** Stores writes to runs that are still as they are known. */
+/** Stores writes to runs that are still as they are known. `channel` is that of this process. */
 export async function storeWrites(
   session: DatabaseSession,
   writes: readonly KnownWrite[],
-  channels: NotificationChannels,
+  channel: string,
 ): Promise<StoredWrites> {
   if (writes.length === 0) return { stored: [], written: [], notifications: [], woken: [] }
   const computed = writes.map(computeRecords)
@@ -69,8 +61,8 @@ export async function storeWrites(
     written: stored.flatMap(toWrittenEvents),
     notifications: [
       ...toEventNotifications(stored, rows),
-      ...rows.filter(isAnswer).map((row) => toAnswerNotification(row, channels)),
-      ...(stored.some(hasDelivery) ? toDelivery(channels) : []),
+      ...rows.filter(isAnswer).map((row) => toAnswerNotification(row)),
+      ...(stored.some(hasDelivery) ? toDelivery(channel) : []),
     ],
     woken: stored
       .filter(({ write, hasEnded }) => write.wakes && !hasEnded)
@@ -208,7 +200,7 @@ function isFollower({ run, channel }: PostgresRow): boolean {
   return run !== null && channel !== null
 }
 
-function isAnswer({ signal_id: commandId }: PostgresRow): boolean {
+function isAnswer({ command_id: commandId }: PostgresRow): boolean {
   return commandId !== null
 }
 
@@ -234,15 +226,16 @@ function toWrittenEvents({ write: { row, events } }: StoredWrite): readonly Writ
   return [{ kind: 'events', runId, from: lastSeq + 1, to: lastSeq + events.length }]
 }
 
-/** Commands that an earlier version queued name no channel. */
-function toAnswerNotification(
-  { signal_id: commandId, channel: replyChannel }: PostgresRow,
-  { shared }: NotificationChannels,
-): AddressedNotification {
-  const channel = typeof replyChannel === 'string' ? replyChannel : shared
-  return { channel, notification: { kind: 'answer', signalId: String(commandId) } }
+function toAnswerNotification({
+  command_id: commandId,
+  channel,
+}: PostgresRow): AddressedNotification {
+  return {
+    channel: String(channel),
+    notification: { kind: 'answer', commandId: String(commandId) },
+  }
 }
 
-function toDelivery({ own }: NotificationChannels): readonly AddressedNotification[] {
-  return [{ channel: own, notification: { kind: 'delivery' } }]
+function toDelivery(channel: string): readonly AddressedNotification[] {
+  return [{ channel, notification: { kind: 'delivery' } }]
 }

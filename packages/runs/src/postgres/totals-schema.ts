@@ -1,9 +1,4 @@
-/**
- * The migration step of the totals that triggers maintain; see `totals.ts`.
- *
- * The first period whose costs have totals is the first of all in a new store, otherwise one that begins later than every
- * run so far, also by a clock that is an hour ahead.
- */
+/** The totals and the triggers that maintain them; see `totals.ts`. */
 export const TOTALS_SCHEMA = `
   CREATE TABLE $schema.totals (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -60,12 +55,6 @@ export const TOTALS_SCHEMA = `
   CREATE TRIGGER runs_count_deleted AFTER DELETE ON $schema.runs FOR EACH ROW
     WHEN (OLD.state <> 'ended') EXECUTE FUNCTION $schema.count_run();
 
-  INSERT INTO $schema.totals (kind, actor_index, period, amount)
-    SELECT 'first_cost_period', '', 0, CASE WHEN EXISTS (SELECT FROM $schema.runs)
-      THEN floor(extract(epoch FROM clock_timestamp() + interval '1 hour') / 120) ELSE 0 END;
-  CREATE FUNCTION $schema.first_cost_period() RETURNS bigint LANGUAGE sql STABLE AS $$
-    SELECT amount::bigint FROM $schema.totals WHERE kind = 'first_cost_period'
-  $$;
   CREATE FUNCTION $schema.add_cost() RETURNS trigger LANGUAGE plpgsql AS $$
   DECLARE
     of_actor text;
@@ -74,7 +63,7 @@ export const TOTALS_SCHEMA = `
   BEGIN
     SELECT actor_index, floor(created_at / 120000) INTO of_actor, of_period
       FROM $schema.runs WHERE id = NEW.run;
-    IF of_actor IS NOT NULL AND of_period >= $schema.first_cost_period() THEN
+    IF of_actor IS NOT NULL THEN
       added := coalesce(NEW.cost_usd::numeric, 0) + coalesce(NEW.earlier_cost_usd::numeric, 0)
         - coalesce(OLD.cost_usd::numeric, 0) - coalesce(OLD.earlier_cost_usd::numeric, 0);
       PERFORM $schema.add_total('cost', of_actor, of_period, added);
@@ -89,25 +78,16 @@ export const TOTALS_SCHEMA = `
     EXECUTE FUNCTION $schema.add_cost();
   CREATE FUNCTION $schema.subtract_cost() RETURNS trigger LANGUAGE plpgsql AS $$
   DECLARE
-    of_period bigint := floor(OLD.created_at / 120000);
     subtracted numeric;
   BEGIN
-    IF of_period >= $schema.first_cost_period() THEN
-      SELECT sum(coalesce(cost_usd::numeric, 0) + coalesce(earlier_cost_usd::numeric, 0))
-        INTO subtracted FROM $schema.tasks WHERE run = OLD.id;
-      IF subtracted <> 0 THEN
-        PERFORM $schema.add_total('cost', OLD.actor_index, of_period, -subtracted);
-      END IF;
+    SELECT sum(coalesce(cost_usd::numeric, 0) + coalesce(earlier_cost_usd::numeric, 0))
+      INTO subtracted FROM $schema.tasks WHERE run = OLD.id;
+    IF subtracted <> 0 THEN
+      PERFORM $schema.add_total('cost', OLD.actor_index, floor(OLD.created_at / 120000)::bigint, -subtracted);
     END IF;
     RETURN OLD;
   END $$;
   CREATE TRIGGER runs_subtract_cost BEFORE DELETE ON $schema.runs FOR EACH ROW
     WHEN (OLD.actor_index IS NOT NULL) EXECUTE FUNCTION $schema.subtract_cost();
 
-  INSERT INTO $schema.totals (kind, actor_index, period, amount)
-    SELECT 'active', '', 0, count(*) FROM $schema.runs
-    WHERE state <> 'ended' AND (state = 'ready' OR (state = 'owned' AND NOT waiting));
-  INSERT INTO $schema.totals (kind, actor_index, period, amount)
-    SELECT 'unfinished', actor_index, 0, count(*) FROM $schema.runs
-    WHERE state <> 'ended' AND actor_index IS NOT NULL GROUP BY actor_index;
   `

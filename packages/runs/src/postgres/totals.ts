@@ -1,6 +1,6 @@
 /**
  * Totals of runs in Postgres, so that limits are checked without counting runs. Triggers of the migration maintain them
- * in the transactions that change runs, also in those of earlier versions, so they are as exact as a count.
+ * in the transactions that change runs, so they are as exact as a count.
  *
  * A total is the sum of several rows. A change adds to the first row that no other transaction has locked, or inserts
  * one, so changes never wait for each other, and a total has at most as many rows as there were concurrent transactions.
@@ -10,7 +10,6 @@
  * | active | '' | 0 | runs that are ready, or owned without waiting for a person |
  * | unfinished | of an actor | 0 | runs of the actor that have not ended |
  * | cost | of an actor | two minutes, numbered from 1970 | cost of the stored runs that were created in them |
- * | first_cost_period | '' | 0 | the first period of which there are costs; earlier runs were stored by an earlier version |
  */
 import { toIndex } from './text.ts'
 
@@ -49,7 +48,7 @@ export async function readActorUse(
 export function actorUseSql(schema: string): string {
   return `
     WITH first AS MATERIALIZED (
-      SELECT greatest(ceil($2::float8 / ${PERIOD_MS})::int8, ${schema}.first_cost_period()) AS period
+      SELECT ceil($2::float8 / ${PERIOD_MS})::int8 AS period
     )
     SELECT
       (SELECT sum(amount) FROM ${schema}.totals

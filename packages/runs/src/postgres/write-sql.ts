@@ -73,7 +73,7 @@ const COLUMNS = {
     decided_by: 'text',
   },
   closed: { run: 'int8', review_id: 'text', status: 'text', decided_by: 'text' },
-  answers: { run: 'int8', signal_id: 'text', answer: 'text' },
+  answers: { run: 'int8', command_id: 'text', answer: 'text' },
   deliveries: { run: 'int8', seq: 'int4', webhook: 'text' },
   /** Runs that end, with the error that answers their pending commands. */
   ended: { run: 'int8', error: 'text' },
@@ -188,10 +188,10 @@ function buildStatement(schema: string, parts: readonly WritePart[]): string {
       ? [
           [
             'answered',
-            `UPDATE ${schema}.signals SET answer = given.answer FROM ${given('answers')}
-             WHERE signals.signal_id = given.signal_id AND signals.run = given.run
-               AND signals.answer IS NULL AND ${ofFit('given.run')}
-             RETURNING signals.signal_id, signals.reply_channel`,
+            `UPDATE ${schema}.commands SET answer = given.answer FROM ${given('answers')}
+             WHERE commands.command_id = given.command_id AND commands.run = given.run
+               AND commands.answer IS NULL AND ${ofFit('given.run')}
+             RETURNING commands.command_id, commands.reply_channel`,
           ] as const,
         ]
       : []),
@@ -200,13 +200,13 @@ function buildStatement(schema: string, parts: readonly WritePart[]): string {
       ? [
           [
             'refused',
-            // A signal id is a UUID, which needs no escaping in JSON.
-            `UPDATE ${schema}.signals
-             SET answer = '{"commandId":"' || signals.signal_id || '","ok":false,"error":' || given.error || '}'
+            // A command id is a UUID, which needs no escaping in JSON.
+            `UPDATE ${schema}.commands
+             SET answer = '{"commandId":"' || commands.command_id || '","ok":false,"error":' || given.error || '}'
              FROM ${given('ended')}
-             WHERE signals.run = given.run AND signals.answer IS NULL AND ${ofFit('given.run')}
-               AND signals.signal_id NOT IN (SELECT signal_id FROM ${given('answers')})
-             RETURNING signals.signal_id, signals.reply_channel`,
+             WHERE commands.run = given.run AND commands.answer IS NULL AND ${ofFit('given.run')}
+               AND commands.command_id NOT IN (SELECT command_id FROM ${given('answers')})
+             RETURNING commands.command_id, commands.reply_channel`,
           ] as const,
         ]
       : []),
@@ -214,10 +214,10 @@ function buildStatement(schema: string, parts: readonly WritePart[]): string {
   ]
   const answers = ['answered', 'refused'].filter((name) => steps.some(([step]) => step === name))
   return `WITH ${steps.map(([name, sql]) => `${name} AS (${sql})`).join(', ')}
-    SELECT id AS run, NULL AS signal_id, NULL AS channel FROM fit
+    SELECT id AS run, NULL AS command_id, NULL AS channel FROM fit
     UNION ALL SELECT run, NULL, channel FROM ${schema}.followers
       WHERE run = ${ALL_RUNS} OR run = ANY($1::int8[])
-    ${answers.map((name) => `UNION ALL SELECT NULL, signal_id, reply_channel FROM ${name}`).join(' ')}`
+    ${answers.map((name) => `UNION ALL SELECT NULL, command_id, reply_channel FROM ${name}`).join(' ')}`
 }
 
 /** Returns the function that names the values of a part: `unnest(…) AS given (…)`. */

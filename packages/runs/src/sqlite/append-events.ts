@@ -143,12 +143,12 @@ type Answerer = (id: number, answer: CommandAnswer) => StoreNotification[]
 /** Returns the function that stores the answer to a command, unless the command has one. */
 function prepareAnswerer(database: DatabaseSync): Answerer {
   const setAnswer = database.prepare(
-    'UPDATE signals SET answer = ? WHERE signal_id = ? AND run = ? AND answer IS NULL',
+    'UPDATE commands SET answer = ? WHERE command_id = ? AND run = ? AND answer IS NULL',
   )
   return (id, answer) => {
     const { commandId } = answer
     const { changes } = setAnswer.run(JSON.stringify(answer), commandId, id)
-    return changes === 0 ? [] : [{ kind: 'answer', signalId: commandId }]
+    return changes === 0 ? [] : [{ kind: 'answer', commandId }]
   }
 }
 
@@ -197,17 +197,19 @@ function prepareRunEnder(database: DatabaseSync): Ender {
   const withdraw = database.prepare(
     `UPDATE reviews SET status = 'WITHDRAWN' WHERE run = ? AND status = 'OPEN'`,
   )
-  const waiting = database.prepare('SELECT signal_id FROM signals WHERE run = ? AND answer IS NULL')
+  const waiting = database.prepare(
+    'SELECT command_id FROM commands WHERE run = ? AND answer IS NULL',
+  )
   const isAwaited = database.prepare(
     `SELECT 1 WHERE EXISTS (SELECT 1 FROM reviews WHERE run = $id AND status = 'OPEN')
-       OR EXISTS (SELECT 1 FROM signals WHERE run = $id AND answer IS NULL)`,
+       OR EXISTS (SELECT 1 FROM commands WHERE run = $id AND answer IS NULL)`,
   )
   return ({ id, runId }, { status }) => {
     // Most runs have neither open reviews nor pending commands.
     if (isAwaited.get({ id }) === undefined) return []
     withdraw.run(id)
     return waiting.all(id).map((row) => ({
-      commandId: String(row['signal_id']),
+      commandId: String(row['command_id']),
       ok: false,
       error: runCompleted({ runId, status }),
     }))

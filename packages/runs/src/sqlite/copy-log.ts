@@ -12,10 +12,7 @@ export function prepareLogCopier(
   database: DatabaseSync,
   append: (addition: Addition) => Appended,
 ): (run: Pick<Addition, 'id' | 'runId'>, fork: ForkedLog) => void {
-  const findParent = database.prepare(
-    `SELECT id, EXISTS (SELECT 1 FROM steps WHERE ${ofRun('runs.id')} AND seq IS NULL) AS is_old
-     FROM runs WHERE run_id = ?`,
-  )
+  const findParent = database.prepare('SELECT id FROM runs WHERE run_id = ?')
   const copyEvents = database.prepare(
     `INSERT INTO events (key, type, data, bytes)
      SELECT ${keySql('$id', numberSql())}, type, CASE type WHEN 'ensemble_started' THEN replace(data, $from, $to) ELSE data END,
@@ -39,7 +36,6 @@ export function prepareLogCopier(
   ) => {
     const row = findParent.get(parent.runId)
     if (row === undefined) throw parentNotFound(parent.runId)
-    if (row['is_old'] === 1) throw stepsNotRetained(parent.runId)
     const range = { id, parent: Number(row['id']), at: parent.at }
     const from = `"ensembleId":${JSON.stringify(parent.runId)}`
     const to = `"ensembleId":${JSON.stringify(runId)}`

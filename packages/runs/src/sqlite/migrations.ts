@@ -130,14 +130,14 @@ export const SQLITE_MIGRATIONS: readonly string[] = [
   CREATE TABLE trimmed_steps (ended_at INTEGER NOT NULL, run INTEGER NOT NULL) STRICT;
   INSERT INTO trimmed_steps VALUES (0, 0);
 
-  CREATE TABLE signals (
+  CREATE TABLE commands (
     n INTEGER PRIMARY KEY,
-    signal_id TEXT NOT NULL UNIQUE,
+    command_id TEXT NOT NULL UNIQUE,
     run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
-    wish TEXT NOT NULL,
+    command TEXT NOT NULL,
     answer TEXT
   ) STRICT;
-  CREATE INDEX signals_by_run ON signals (run);
+  CREATE INDEX commands_by_run ON commands (run);
 
   CREATE TABLE reviews (
     n INTEGER PRIMARY KEY,

@@ -112,17 +112,17 @@ export function readReview(row: SqliteRow): ReviewRecord {
   }
 }
 
-/** Reads commands from rows of table `signals` with the id of their run. Damaged ones are left out (RUNS-P14). */
+/** Reads commands from rows of table `commands` with the id of their run. Damaged ones are left out (RUNS-P14). */
 export function readPendingCommands(rows: readonly SqliteRow[]): readonly PendingCommand[] {
   return rows.flatMap((row) => {
-    const command = new ColumnReader(row).json('wish', 'an object')
+    const command = new ColumnReader(row).json('command', 'an object')
     if (command === undefined) return []
-    const id = text(row['signal_id'])
+    const id = text(row['command_id'])
     return [{ id, runId: text(row['run_id']), command: command as PendingCommand['command'] }]
   })
 }
 
-/** Reads the answer from a row of table `signals` that has one. */
+/** Reads the answer from a row of table `commands` that has one. */
 export function toAnswer(row: SqliteRow): CommandAnswer {
   return parse(row['answer']) as CommandAnswer
 }

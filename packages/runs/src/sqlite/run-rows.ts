@@ -62,7 +62,7 @@ export function prepareRunRows(database: DatabaseSync): RunRows {
     `SELECT coalesce(sum(coalesce(bytes, octet_length(data))), 0) AS bytes FROM steps WHERE ${UP_TO}`,
   )
   const commands = database.prepare(
-    `SELECT signal_id, wish, run_id FROM signals JOIN runs ON runs.id = run
+    `SELECT command_id, command, run_id FROM commands JOIN runs ON runs.id = run
      WHERE run = ? AND answer IS NULL ORDER BY n`,
   )
   return {

@@ -23,21 +23,23 @@ export class SqliteCommandQueue implements CommandQueue {
   constructor(parts: SqliteParts) {
     const { database } = parts
     this.#parts = parts
-    this.#insert = database.prepare('INSERT INTO signals (signal_id, run, wish) VALUES (?, ?, ?)')
+    this.#insert = database.prepare(
+      'INSERT INTO commands (command_id, run, command) VALUES (?, ?, ?)',
+    )
     this.#setCancelling = database.prepare(`UPDATE runs SET status = 'CANCELLING' WHERE id = ?`)
     this.#pending = database.prepare(
-      `SELECT signal_id, wish, run_id FROM signals JOIN runs ON runs.id = run
+      `SELECT command_id, command, run_id FROM commands JOIN runs ON runs.id = run
        WHERE run_id IN (SELECT value FROM json_each(?)) AND answer IS NULL ORDER BY n`,
     )
     this.#answer = database.prepare(
-      'SELECT answer FROM signals WHERE signal_id = ? AND answer IS NOT NULL',
+      'SELECT answer FROM commands WHERE command_id = ? AND answer IS NOT NULL',
     )
   }
 
   async send(runId: string, command: RunCommand): Promise<SentCommand | undefined> {
     const { hub: board, transaction } = this.#parts
     const sent = transaction(() => this.#send(runId, command))
-    if (sent?.kind === 'sent') board.notify([{ kind: 'signal', runId }])
+    if (sent?.kind === 'sent') board.notify([{ kind: 'command', runId }])
     return sent
   }
 

@@ -211,13 +211,13 @@ export const commandCases: readonly StorageCase[] = [
       const notifications = watchNotifications(storage)
       const owner = await ownedRun(storage, 'run-a')
       const answered = await send(storage, 'run-a', SWITCH)
-      await notifications.next({ kind: 'signal', runId: 'run-a' })
+      await notifications.next({ kind: 'command', runId: 'run-a' })
       const left = await send(storage, 'run-a', SWITCH)
-      await notifications.next({ kind: 'signal', runId: 'run-a' })
+      await notifications.next({ kind: 'command', runId: 'run-a' })
       await owner.commit([], { answers: [{ commandId: answered, ok: true }] })
-      await notifications.next({ kind: 'answer', signalId: answered })
+      await notifications.next({ kind: 'answer', commandId: answered })
       await owner.commit([result('run-a')])
-      await notifications.next({ kind: 'answer', signalId: left })
+      await notifications.next({ kind: 'answer', commandId: left })
       notifications.stop()
     },
   },

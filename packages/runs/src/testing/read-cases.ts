@@ -284,12 +284,12 @@ export const readCases: readonly StorageCase[] = [
         { kind: 'switch_model', model: ODD_TEXT },
       ]
       for (const command of commands) await storage.commands.send('run-a', command)
-      const signals = await storage.commands.pending(['run-a'])
+      const pending = await storage.commands.pending(['run-a'])
       deepStrictEqual(
-        signals.map(({ command }) => JSON.stringify(command)),
+        pending.map(({ command }) => JSON.stringify(command)),
         commands.map((command) => JSON.stringify(command)),
       )
-      const [first, second, third] = signals.map(({ id }) => id)
+      const [first, second, third] = pending.map(({ id }) => id)
       ok(first !== undefined && second !== undefined && third !== undefined)
       const error = { code: 'BAD_REQUEST', message: ODD_TEXT, retryable: false } as const
       const answers = [

@@ -122,13 +122,13 @@ export const sharedNotificationCases: readonly SharedStorageCase[] = [
       const sent = await other.commands.send('run-a', command)
       ok(sent?.kind === 'sent')
       const { commandId } = sent
-      await atOwner.next({ kind: 'signal', runId: 'run-a' })
+      await atOwner.next({ kind: 'command', runId: 'run-a' })
       deepStrictEqual(await storage.commands.pending(['run-a']), [
         { id: commandId, runId: 'run-a', command },
       ])
       const answer = { commandId, ok: true, value: [ODD_TEXT] } as const
       await owner.commit([token('x')], { answers: [answer] })
-      await atSender.next({ kind: 'answer', signalId: commandId })
+      await atSender.next({ kind: 'answer', commandId })
       deepStrictEqual(await other.commands.answer(commandId), answer)
       strictEqual((await readAll(other, 'run-a')).length, 2)
       atOwner.stop()
@@ -145,7 +145,7 @@ export const sharedNotificationCases: readonly SharedStorageCase[] = [
       strictEqual((await readRecord(storage, 'run-a')).status, 'CANCELLING')
       const notifications = watchNotifications(other)
       await owner.commit([result('run-a')])
-      await notifications.next({ kind: 'answer', signalId: sent.commandId })
+      await notifications.next({ kind: 'answer', commandId: sent.commandId })
       const answer = await other.commands.answer(sent.commandId)
       strictEqual(answer?.ok === false && answer.error.code, 'RUN_COMPLETED')
       notifications.stop()
