@@ -5,10 +5,15 @@
 
 // To run
 export { DEFAULT_TICK_MS } from './commit/group-commit.ts'
-export { findRunLimitProblems, isRunLimit, type RunServiceOptions } from './options.ts'
+export {
+  findRunLimitProblems,
+  isRunLimit,
+  RESUME_POLICIES,
+  type ResumePolicy,
+  type RunServiceOptions,
+} from './options.ts'
 export type { ReviewRules } from './execution/run-ensembles.ts'
-export type { RunSubmission } from './execution/new-run.ts'
-export type { ForkPlace } from './execution/fork-log.ts'
+export type { ForkPlace, RunSubmission } from './execution/new-run.ts'
 export type { ForkRequest } from './execution/fork-request.ts'
 export type { ReplayRequest } from './execution/replay-request.ts'
 export { RunService } from './run-service.ts'
@@ -47,7 +52,8 @@ export type {
   RunHead,
 } from './ports/event-log.ts'
 export type { QueueLoad, StoreMetrics } from './ports/run-queue.ts'
-export type { Quota, ReviewQuery, RunListPage, RunQuery } from './ports/run-store.ts'
+export type { Quota } from './quota.ts'
+export type { ReviewQuery, RunListPage, RunQuery } from './ports/run-store.ts'
 export type { Catalogs } from './request/catalog-names.ts'
 export { buildEnsemble } from './request/build-ensemble.ts'
 export type {
@@ -86,21 +92,18 @@ export type {
   PendingCommand,
   SentCommand,
 } from './ports/command-queue.ts'
+export type { BuildCode, ChosenCode, RunCode } from './run-code.ts'
 export type {
-  BuildCode,
   BuildStore,
-  ChosenCode,
   KnownBuild,
   LivingBuild,
   NewBuild,
   NewCode,
-  RunCode,
   RunMove,
   StrandedQuery,
   StrandedRun,
 } from './ports/build-store.ts'
 export type { RunMigration } from './execution/migrate-run.ts'
-export { RESUME_POLICIES, type ResumePolicy } from './execution/resume-policy.ts'
 export type { AuditLog, NewAuditEntry } from './ports/audit-log.ts'
 export {
   DISPATCHER_VERSION,

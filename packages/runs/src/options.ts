@@ -18,7 +18,6 @@ import {
 } from '@tutti/protocol'
 import { DEFAULT_TEXT_LIMITS, findDefaultsProblems } from '@tutti/ensemble'
 
-import { RESUME_POLICIES, type ResumePolicy } from './execution/resume-policy.ts'
 import { DEFAULT_TICK_MS } from './commit/group-commit.ts'
 
 import type { ActivityListener, ExecutedListener } from './execution/activity.ts'
@@ -26,6 +25,11 @@ import type { TraceNewRun } from './execution/new-run.ts'
 import type { RedactEvent } from './commit/redacted-journal.ts'
 import type { ReviewRules } from './execution/run-ensembles.ts'
 import type { ModelCatalog, Prices, RunProfiles } from '@tutti/ensemble'
+
+/** Policies of resuming runs of other code. */
+export const RESUME_POLICIES = ['strict', 'compatible', 'latest'] as const
+/** Policy of resuming runs of other code. */
+export type ResumePolicy = (typeof RESUME_POLICIES)[number]
 
 /** Options of a run service. */
 export interface RunServiceOptions {
@@ -144,7 +148,7 @@ const HEAP_PART = 1 / 16
 const DEFAULTS = {
   executes: true,
   buildShare: 100,
-  // As AgentEnsemble: enough to use a provider well, and few enough to notification a mistake in time.
+  // As AgentEnsemble: enough to use a provider well, and few enough to notice a mistake in time.
   maxConcurrentRuns: 5,
   // A burst of submits is accepted; a flood is refused.
   maxQueuedRuns: 100,
@@ -156,7 +160,7 @@ const DEFAULTS = {
   maxHistoryRuns: 100,
   maxHistoryBytes: 200_000,
   tickMs: DEFAULT_TICK_MS,
-  // Far longer than a pause of the garbage collector or of a busy machine; a person hardly notifications it.
+  // Far longer than a pause of the garbage collector or of a busy machine; a person hardly notices it.
   leaseMs: 10_000,
   // Finds runs that no notification announces: those with an expired lease or time limit.
   pollMs: 1_000,

@@ -6,6 +6,7 @@ import { errorMessage } from '@tutti/core'
 import { isJsonObject, PERSON_REVIEW_KINDS, type RunEvent, type RunEventOf } from '@tutti/protocol'
 
 import { ColumnReader, type JsonType } from './column-reader.ts'
+import { field } from './field.ts'
 
 import type { NewAuditEntry } from './ports/audit-log.ts'
 import type { NewestThreadRun } from './refusals.ts'
@@ -259,14 +260,4 @@ export function toStoredEvent(stored: unknown): RunEvent {
 export function isDelivered(event: RunEvent): boolean {
   if (event.type === 'review_requested') return PERSON_REVIEW_KINDS.includes(event.kind)
   return event.type === 'run_result'
-}
-
-/** Returns an object with one field, or without fields when the value is undefined. */
-export function field<K extends string, V>(
-  key: K,
-  value: V,
-): Partial<Record<K, Exclude<V, undefined>>> {
-  if (value === undefined) return {}
-  // NOTE: TypeScript widens a computed key to string.
-  return { [key]: value } as Partial<Record<K, Exclude<V, undefined>>>
 }

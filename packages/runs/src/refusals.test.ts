@@ -8,7 +8,7 @@ import {
   type ActorUse,
 } from './refusals.ts'
 
-import type { Quota } from './ports/run-store.ts'
+import type { Quota } from './quota.ts'
 
 const SINCE = Date.parse('2026-03-01T00:00:00Z')
 

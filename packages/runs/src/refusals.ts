@@ -2,7 +2,7 @@
 import { errorMessage, TuttiError } from '@tutti/core'
 import { shortText } from '@tutti/protocol'
 
-import type { Quota } from './ports/run-store.ts'
+import type { Quota } from './quota.ts'
 import type { NewThreadRun, RunRecord } from './run-record.ts'
 import type { RunStep, StepError } from '@tutti/ensemble'
 

@@ -1,7 +1,7 @@
 /** Stored records of runs, tasks and reviews. Instants are milliseconds since 1970. */
 import type { CallerRequest } from '@tutti/core'
 import type { Budget } from '@tutti/ensemble'
-import type { ChosenCode } from './ports/build-store.ts'
+import type { ChosenCode } from './run-code.ts'
 import type {
   ClientToolBody,
   FinishReason,

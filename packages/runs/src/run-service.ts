@@ -50,7 +50,7 @@ import {
   type RunServiceOptions,
 } from './options.ts'
 import { ByteBudget } from './load/byte-budget.ts'
-import { field } from './record-fields.ts'
+import { field } from './field.ts'
 import { buildNotFound, draining, storeUnavailable } from './refusals.ts'
 import { RunEnsembles } from './execution/run-ensembles.ts'
 import { RunThreads } from './threads/run-threads.ts'

@@ -22,7 +22,7 @@ import {
 } from '@tutti/protocol'
 
 import { reportActivity } from '../execution/activity.ts'
-import { field } from '../record-fields.ts'
+import { field } from '../field.ts'
 import { ensembleUnavailable, runCompleted, runUnreadable, storeRefused } from '../refusals.ts'
 
 import type { RunEventFeed } from '../feed/event-feed.ts'

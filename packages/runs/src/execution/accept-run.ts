@@ -1,7 +1,7 @@
 /** Chooses the code of a new run, stores the run, and starts to execute it. */
 import { TuttiError } from '@tutti/core'
 
-import { field } from '../record-fields.ts'
+import { field } from '../field.ts'
 import { reportActivity } from './activity.ts'
 import { createInThread } from './create-in-thread.ts'
 

@@ -4,8 +4,10 @@
  */
 import type { Logger } from '@tutti/core'
 import type { LoggedRunEvent } from '@tutti/protocol'
-import type { ExecutionEnd } from './execution.ts'
 import type { NewRun, RunRecord } from '../run-record.ts'
+
+/** The end of an execution. */
+export type ExecutionEnd = 'ended' | 'ready' | 'parked' | 'lost'
 
 /** Something that happened to a run in this process. */
 export type RunActivity =

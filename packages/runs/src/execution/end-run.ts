@@ -2,7 +2,7 @@
 import { isoNow, type Clock, type TuttiError } from '@tutti/core'
 import { addUsage, totalTokens } from '@tutti/ensemble'
 
-import { field } from '../record-fields.ts'
+import { field } from '../field.ts'
 
 import type { DurableJournal } from '../commit/group-commit.ts'
 import type { RunRecord, TaskRecord } from '../run-record.ts'

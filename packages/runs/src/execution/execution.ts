@@ -34,11 +34,12 @@ import { sleep, TuttiError, type Clock, type Logger, type ToolMetrics } from '@t
 import { boundedJournal, type BoundedJournal } from '../commit/bounded-journal.ts'
 import { assertStepsComplete } from './check-steps.ts'
 import { endRun } from './end-run.ts'
-import { field } from '../record-fields.ts'
+import { field } from '../field.ts'
 import { buildClientTools } from '../request/client-tools.ts'
 import { runUnreadable } from '../refusals.ts'
 import { SUSPECT_LOSSES } from './suspects.ts'
 
+import type { ExecutionEnd } from './activity.ts'
 import type { DurableJournal } from '../commit/group-commit.ts'
 import type { PendingWritesOptions } from '../commit/pending-writes.ts'
 import type { ClaimedRun, Release, RunQueue, WaitsFor } from '../ports/run-queue.ts'
@@ -108,9 +109,6 @@ const RELEASE_RETRY_MS = 1_000
 
 /** Delay before a failed mark of a waiting run is retried, in milliseconds. */
 const MARK_RETRY_MS = 1_000
-
-/** The end of an execution. */
-export type ExecutionEnd = 'ended' | 'ready' | 'parked' | 'lost'
 
 /** A run that is being executed. */
 export class Execution {

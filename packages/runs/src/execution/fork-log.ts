@@ -14,11 +14,9 @@ import { stepsNotRetained } from '../refusals.ts'
 import type { ForkedLog } from '../ports/run-store.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { RunRecord } from '../run-record.ts'
+import type { ForkPlace } from './new-run.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
-
-/** The place of a fork: the last event that it copies, or the task before whose first event it begins. */
-export type ForkPlace = number | { readonly task: string }
 
 /** Selects the log of a fork. */
 export interface ForkQuery {

@@ -1,14 +1,14 @@
 /** Requests for forks. */
 import { TuttiError } from '@tutti/core'
 
-import { field } from '../record-fields.ts'
+import { field } from '../field.ts'
 import { parentNotFound, stepsNotRetained } from '../refusals.ts'
-import { readForkedLog, type ForkPlace, type ForkSource } from './fork-log.ts'
+import { readForkedLog, type ForkSource } from './fork-log.ts'
 
 import type { ResolvedRunServiceOptions } from '../options.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { RunRecord } from '../run-record.ts'
-import type { RunSubmission } from './new-run.ts'
+import type { ForkPlace, RunSubmission } from './new-run.ts'
 import type { GivenResults } from '@tutti/ensemble'
 import type { DirectiveInput } from '@tutti/protocol'
 

@@ -14,7 +14,7 @@ import {
   type TextLimits,
 } from '@tutti/ensemble'
 
-import { field } from '../record-fields.ts'
+import { field } from '../field.ts'
 import { toActorKey } from '../refusals.ts'
 import { assertClientTools } from '../request/client-tools.ts'
 import { assertNoProblems } from '../request/refusals.ts'
@@ -22,11 +22,13 @@ import { assertTagSize } from '../request/tag-size.ts'
 import { assertRequiredReviews } from '../request/required-reviews.ts'
 import { hashSubmission } from './submission.ts'
 
-import type { Quota } from '../ports/run-store.ts'
-import type { ForkPlace } from './fork-log.ts'
+import type { Quota } from '../quota.ts'
 import type { ReviewRules, RunEnsembles } from './run-ensembles.ts'
 import type { NewRun, RequestedRun } from '../run-record.ts'
 import type { DirectiveInput, Problem, ReplayMode, RunEventOf, TagMap } from '@tutti/protocol'
+
+/** The place of a fork: the last event that it copies, or the task before whose first event it begins. */
+export type ForkPlace = number | { readonly task: string }
 
 /** A request for a run. */
 export interface RunSubmission extends RequestedRun {

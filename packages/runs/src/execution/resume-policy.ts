@@ -14,12 +14,9 @@
  */
 import { isTextDifference, type ManifestDifference, type ManifestValue } from '@tutti/ensemble'
 
-import type { RunCode, StrandedRun } from '../ports/build-store.ts'
-
-/** Policies of resuming runs of other code. */
-export const RESUME_POLICIES = ['strict', 'compatible', 'latest'] as const
-/** Policy of resuming runs of other code. */
-export type ResumePolicy = (typeof RESUME_POLICIES)[number]
+import type { ResumePolicy } from '../options.ts'
+import type { RunCode } from '../run-code.ts'
+import type { StrandedRun } from '../ports/build-store.ts'
 
 /** Settings of the decision. */
 export interface ResumeRules {

@@ -30,6 +30,7 @@
  * RUNS-P21 Every store accepts the same values, and returns what it accepted unchanged.
  */
 import type { Change } from '../commit/change.ts'
+import type { Quota } from '../quota.ts'
 import type {
   ListedRun,
   NewRun,
@@ -135,15 +136,6 @@ export interface Claimant extends LeaseOwner {
   readonly maxConcurrentRuns: number
   /** Code that the run gets if it is claimed (RUNS-Z1). */
   readonly code?: ProcessCode
-}
-
-/** Limits for the number and the cost of one actor's runs. */
-export interface Quota {
-  readonly actor: string
-  /** Maximum number of unended runs, including this one. Runs that wait for a person are counted. */
-  readonly maxUnfinishedRuns?: number
-  /** Maximum cost of the runs submitted since an instant, in US dollars. An unknown cost counts as 0. */
-  readonly spend?: { readonly maxCostUsd: number; readonly since: number }
 }
 
 /** The result of a submission. */

@@ -10,7 +10,8 @@ import { DatabaseError } from 'pg'
 
 import { serializeOnce, toLoggedEvent } from '../commit/serialize-once.ts'
 import { toClaimKey } from '../claim-key.ts'
-import { field, readNewest, toSubmittedColumns } from '../record-fields.ts'
+import { field } from '../field.ts'
+import { readNewest, toSubmittedColumns } from '../record-fields.ts'
 import {
   assertRoom,
   assertWithinQuota,
@@ -33,7 +34,8 @@ import { toRunRow } from './rows.ts'
 import { fromColumn, toTagIndex, toColumn, toIndex } from './text.ts'
 import { activeRunsSql, readActorUse } from './totals.ts'
 
-import type { CreatedRun, CreateRunOptions, Quota } from '../ports/run-store.ts'
+import type { Quota } from '../quota.ts'
+import type { CreatedRun, CreateRunOptions } from '../ports/run-store.ts'
 import type { NewRun, NewThreadRun } from '../run-record.ts'
 import type { PostgresParts } from './postgres-parts.ts'
 

@@ -1,6 +1,7 @@
 /** Threads in Postgres. */
 import { ColumnReader } from '../column-reader.ts'
-import { field, parseCutText, toThreadRunPage } from '../record-fields.ts'
+import { field } from '../field.ts'
+import { parseCutText, toThreadRunPage } from '../record-fields.ts'
 import {
   SHOWN_RUNS,
   type CreatedThread,

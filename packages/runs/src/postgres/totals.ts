@@ -13,7 +13,7 @@
  */
 import { toIndex } from './text.ts'
 
-import type { Quota } from '../ports/run-store.ts'
+import type { Quota } from '../quota.ts'
 import type { ActorUse } from '../refusals.ts'
 import type { DatabaseSession, PostgresRow } from './database.ts'
 

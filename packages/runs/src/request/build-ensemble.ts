@@ -13,7 +13,7 @@
 import { TuttiError } from '@tutti/core'
 import { ensemble, type DelegationLimits, type Ensemble, type Task } from '@tutti/ensemble'
 
-import { field } from '../record-fields.ts'
+import { field } from '../field.ts'
 import { applyOverrides } from './overridden-tasks.ts'
 import { Refusals } from './refusals.ts'
 import { buildRequestedTasks, assignOwnRoles } from './requested-tasks.ts'

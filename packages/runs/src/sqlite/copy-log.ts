@@ -1,5 +1,5 @@
 /** Copies the log of a run to a fork (RUNS-P17). The caller holds a transaction. */
-import { field } from '../record-fields.ts'
+import { field } from '../field.ts'
 import { keySql, numberSql, ofRun } from './log-key.ts'
 import { parentNotFound, stepsNotRetained } from '../refusals.ts'
 

@@ -1,5 +1,5 @@
 /** Counts the runs and the cost of an actor in the embedded store. */
-import type { Quota } from '../ports/run-store.ts'
+import type { Quota } from '../quota.ts'
 import type { ActorUse } from '../refusals.ts'
 import type { DatabaseSync } from 'node:sqlite'
 

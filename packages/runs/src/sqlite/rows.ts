@@ -10,8 +10,8 @@ import { addTokens } from '@tutti/ensemble'
 
 import { toLoggedEvent } from '../commit/serialize-once.ts'
 import { ColumnReader } from '../column-reader.ts'
+import { field } from '../field.ts'
 import {
-  field,
   readListedFields,
   readOutputOmitted,
   parseCutText,

@@ -1,7 +1,8 @@
 /** Threads in the embedded store. */
 import { clampBytes, clampCount } from '../query-numbers.ts'
 import { ColumnReader } from '../column-reader.ts'
-import { field, toThreadRunPage } from '../record-fields.ts'
+import { field } from '../field.ts'
+import { toThreadRunPage } from '../record-fields.ts'
 import {
   SHOWN_RUNS,
   type ThreadRunPage,

@@ -17,7 +17,7 @@ import {
   type RunMessages,
 } from '@tutti/protocol'
 
-import { field } from '../record-fields.ts'
+import { field } from '../field.ts'
 import { assertTagSize } from '../request/tag-size.ts'
 import { threadExists } from '../refusals.ts'
 import { readTextSoFar } from './text-so-far.ts'
