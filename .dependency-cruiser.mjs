@@ -140,7 +140,7 @@ export default {
         pathNot: [
           '^packages/$2/',
           '^packages/[^/]+/src/index\\.ts$',
-          '^packages/[^/]+/src/(postgres|testing)/index\\.ts$',
+          '^packages/[^/]+/src/(stores/postgres|testing)/index\\.ts$',
         ],
       },
     },
@@ -157,7 +157,7 @@ export default {
       severity: 'error',
       from: { path: PURE },
       to: {
-        path: ['/run-[^/]+\\.ts$', '/loop\\.ts$', '/ports/', '/sqlite/', '/postgres/'],
+        path: ['/run-[^/]+\\.ts$', '/loop\\.ts$', '/ports/', '/stores/'],
         dependencyTypesNot: ['type-only'],
       },
     },
@@ -198,9 +198,12 @@ export default {
       name: 'postgres-late',
       comment: 'Postgres is loaded only when a database is configured',
       severity: 'error',
-      from: { path: '^(packages|apps)/', pathNot: ['^packages/runs/src/postgres/', ...TESTS] },
+      from: {
+        path: '^(packages|apps)/',
+        pathNot: ['^packages/runs/src/stores/postgres/', ...TESTS],
+      },
       to: {
-        path: ['/node_modules/pg/', '^packages/runs/src/postgres/'],
+        path: ['/node_modules/pg/', '^packages/runs/src/stores/postgres/'],
         dependencyTypesNot: ['type-only'],
         dynamic: false,
       },

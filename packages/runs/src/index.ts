@@ -18,7 +18,7 @@ export type { ForkRequest } from './execution/fork-request.ts'
 export type { ReplayRequest } from './execution/replay-request.ts'
 export { RunService } from './run-service.ts'
 export type { RunWithEvents, ServiceState } from './service-types.ts'
-export { sqliteRunStorage, type SqliteRunStorageOptions } from './sqlite/sqlite-run-storage.ts'
+export { sqliteRunStorage, type SqliteRunStorageOptions } from './stores/sqlite/run-storage.ts'
 
 export type {
   HistoryLimits,

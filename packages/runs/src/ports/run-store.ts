@@ -1,5 +1,5 @@
 /**
- * The store of runs and their records. `sqlite/` and `postgres/` hold the adapters; each passes the cases of `testing/`.
+ * The store of runs and their records. `stores/` holds the adapters; each passes the cases of `testing/`.
  *
  * RUNS-P1 `create` writes the run and its first event in one transaction. A repeated submission returns the existing
  *    run.
