@@ -43,7 +43,7 @@ const PURE = [
   '^packages/ensemble/src/run/next\\.ts$',
   '^packages/ensemble/src/usage/tokens\\.ts$',
   '^packages/ensemble/src/agent/(step|prompt)\\.ts$',
-  '^packages/runs/src/commit/changes\\.ts$',
+  '^packages/runs/src/log/changes\\.ts$',
 ]
 
 const TESTS = ['\\.test\\.ts$', '\\.test-d\\.ts$', '/test/', '\\.examples\\.ts$']

@@ -27,7 +27,7 @@ export type {
   ThreadRunMessages,
 } from './threads/run-threads.ts'
 
-export { threadNotFound } from './refusals.ts'
+export { threadNotFound } from './domain/refusals.ts'
 
 // To observe
 export type { RunProcesses } from './execution/run-processes.ts'
@@ -43,7 +43,7 @@ export { readTurn } from './feed/read-turns.ts'
 export { ByteBudget, type Reservation } from './load/byte-budget.ts'
 export { FairQueue, type QueueSource } from './load/fair-queue.ts'
 export { currentSource, workFor, type WorkSource } from './load/work-source.ts'
-export { serializeOnce } from './commit/serialize-once.ts'
+export { serializeOnce } from './log/serialize-once.ts'
 export type {
   StoredEventLog,
   EventPage,
@@ -52,7 +52,7 @@ export type {
   RunHead,
 } from './ports/event-log.ts'
 export type { QueueLoad, StoreMetrics } from './ports/run-queue.ts'
-export type { Quota } from './quota.ts'
+export type { Quota } from './domain/quota.ts'
 export type { ReviewQuery, RunListPage, RunQuery } from './ports/run-store.ts'
 export type { Catalogs } from './request/catalog-names.ts'
 export { buildEnsemble } from './request/build-ensemble.ts'
@@ -66,11 +66,11 @@ export type {
   SubmissionKey,
   TaskRecord,
   RunWithTasks,
-} from './run-record.ts'
+} from './domain/run-record.ts'
 
 // To extend
-export { toRecordChanges } from './commit/changes.ts'
-export type { Change, NewReview, NewTask, RunFields, TaskChangeFields } from './commit/change.ts'
+export { toRecordChanges } from './log/changes.ts'
+export type { Change, NewReview, NewTask, RunFields, TaskChangeFields } from './domain/change.ts'
 export type {
   ClaimedRun,
   ClaimRequest,
@@ -92,7 +92,7 @@ export type {
   PendingCommand,
   SentCommand,
 } from './ports/command-queue.ts'
-export type { BuildCode, ChosenCode, RunCode } from './run-code.ts'
+export type { BuildCode, ChosenCode, RunCode } from './domain/run-code.ts'
 export type {
   BuildStore,
   KnownBuild,
@@ -131,8 +131,8 @@ export type {
   ThreadRunQuery,
   ThreadStore,
 } from './ports/thread-store.ts'
-export type { NewThreadRun } from './run-record.ts'
-export type { NewThread, ThreadRecord, ThreadRunRecord } from './thread-record.ts'
+export type { NewThreadRun } from './domain/run-record.ts'
+export type { NewThread, ThreadRecord, ThreadRunRecord } from './domain/thread-record.ts'
 export type { SecretStore } from './ports/secret-store.ts'
 export type {
   ClaimDeliveries,

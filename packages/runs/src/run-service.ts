@@ -38,7 +38,7 @@ import {
   type FollowRunOptions,
   type FollowSource,
 } from './feed/follow-events.ts'
-import { readerPollMs, takesTurn } from './execution/fleet-pace.ts'
+import { readerPollMs, takesTurn } from './domain/fleet-pace.ts'
 import { deleteOldRuns, HOUSEKEEPING_MS } from './execution/delete-old-runs.ts'
 import { reclaimRuns } from './execution/reclaim-runs.ts'
 import { RunForks } from './execution/run-forks.ts'
@@ -50,8 +50,8 @@ import {
   type RunServiceOptions,
 } from './options.ts'
 import { ByteBudget } from './load/byte-budget.ts'
-import { field } from './field.ts'
-import { buildNotFound, draining, storeUnavailable } from './refusals.ts'
+import { field } from './domain/field.ts'
+import { buildNotFound, draining, storeUnavailable } from './domain/refusals.ts'
 import { RunEnsembles } from './execution/run-ensembles.ts'
 import { RunThreads } from './threads/run-threads.ts'
 import { UnreadableReport } from './unreadable-report.ts'
@@ -86,7 +86,7 @@ import type { StoreNotification } from './ports/notifications.ts'
 import type { RunStorage } from './ports/run-storage.ts'
 import type { WebhookOutbox } from './ports/webhook-outbox.ts'
 import type { RunWithEvents, ServiceState } from './service-types.ts'
-import type { NewRun, ReviewRecord, RunRecord, RunWithTasks } from './run-record.ts'
+import type { NewRun, ReviewRecord, RunRecord, RunWithTasks } from './domain/run-record.ts'
 
 /** Selects open reviews. */
 type OpenReviewsQuery = Pick<ReviewQuery, 'runId' | 'kinds'>

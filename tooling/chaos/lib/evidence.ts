@@ -1,5 +1,5 @@
 /** Collects the final state: the data in the store, and the observations from outside. */
-import { StoredReader } from '../../../packages/runs/src/commit/read-stored.ts'
+import { StoredReader } from '../../../packages/runs/src/log/read-stored.ts'
 
 import type { CountedCall } from './counter.ts'
 import type { Rollout } from './deploys.ts'

@@ -19,7 +19,7 @@ import type {
   SentCommand,
 } from '../ports/command-queue.ts'
 import type { UnownedWrite, WriteResult } from '../ports/run-store.ts'
-import type { ReviewRecord, RunRecord } from '../run-record.ts'
+import type { ReviewRecord, RunRecord } from '../domain/run-record.ts'
 import type { RedactEvent } from '../commit/redacted-journal.ts'
 import type { BuildCheck } from '../execution/build-check.ts'
 import type { RunExecutor } from '../execution/run-executor.ts'

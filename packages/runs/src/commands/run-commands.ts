@@ -22,8 +22,13 @@ import {
 } from '@tutti/protocol'
 
 import { reportActivity } from '../execution/activity.ts'
-import { field } from '../field.ts'
-import { ensembleUnavailable, runCompleted, runUnreadable, storeRefused } from '../refusals.ts'
+import { field } from '../domain/field.ts'
+import {
+  ensembleUnavailable,
+  runCompleted,
+  runUnreadable,
+  storeRefused,
+} from '../domain/refusals.ts'
 
 import type { RunEventFeed } from '../feed/event-feed.ts'
 import type { ResolvedRunServiceOptions } from '../options.ts'
@@ -32,7 +37,7 @@ import type { RunStorage } from '../ports/run-storage.ts'
 import type { RunEnsembles } from '../execution/run-ensembles.ts'
 import type { BuildCheck } from '../execution/build-check.ts'
 import type { RunExecutor } from '../execution/run-executor.ts'
-import type { RunRecord } from '../run-record.ts'
+import type { RunRecord } from '../domain/run-record.ts'
 
 /** The parts of a run service that commands pass through. */
 export interface RunCommandsOptions {

@@ -1,7 +1,7 @@
 /** Chooses the code of a new run, stores the run, and starts to execute it. */
 import { TuttiError } from '@tutti/core'
 
-import { field } from '../field.ts'
+import { field } from '../domain/field.ts'
 import { reportActivity } from './activity.ts'
 import { createInThread } from './create-in-thread.ts'
 
@@ -9,7 +9,7 @@ import type { RunEventFeed } from '../feed/event-feed.ts'
 import type { ResolvedRunServiceOptions } from '../options.ts'
 import type { CreateRunOptions } from '../ports/run-store.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
-import type { NewRun, RunRecord } from '../run-record.ts'
+import type { NewRun, RunRecord } from '../domain/run-record.ts'
 import type { RunThreads } from '../threads/run-threads.ts'
 import type { LivingBuilds } from './living-builds.ts'
 import type { RunSubmission } from './new-run.ts'

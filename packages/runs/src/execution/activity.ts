@@ -4,7 +4,7 @@
  */
 import type { Logger } from '@tutti/core'
 import type { LoggedRunEvent } from '@tutti/protocol'
-import type { NewRun, RunRecord } from '../run-record.ts'
+import type { NewRun, RunRecord } from '../domain/run-record.ts'
 
 /** The end of an execution. */
 export type ExecutionEnd = 'ended' | 'ready' | 'parked' | 'lost'

@@ -15,11 +15,11 @@
 import { diffManifests, type ManifestDifference } from '@tutti/ensemble'
 
 import { every } from './every.ts'
-import { takesTurn } from './fleet-pace.ts'
+import { takesTurn } from '../domain/fleet-pace.ts'
 import { mayResume } from './resume-policy.ts'
 
 import type { ResolvedRunServiceOptions } from '../options.ts'
-import type { RunCode } from '../run-code.ts'
+import type { RunCode } from '../domain/run-code.ts'
 import type { StrandedRun } from '../ports/build-store.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { LivingBuilds } from './living-builds.ts'

@@ -4,10 +4,10 @@
  * RUNS-E8 A run whose log says that it began, or that a task was completed, has the steps of it. Without them it would
  *    start over and repeat side effects, so it ends with RUN_UNREADABLE.
  */
-import { runUnreadable } from '../refusals.ts'
+import { runUnreadable } from '../domain/refusals.ts'
 
 import type { RunStep } from '@tutti/ensemble'
-import type { RunRecord } from '../run-record.ts'
+import type { RunRecord } from '../domain/run-record.ts'
 
 /** @throws {TuttiError} RUN_UNREADABLE when steps are missing. */
 export function assertStepsComplete(

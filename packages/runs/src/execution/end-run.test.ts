@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { endRun } from './end-run.ts'
 
 import type { DurableJournal } from '../commit/group-commit.ts'
-import type { RunRecord, TaskRecord } from '../run-record.ts'
+import type { RunRecord, TaskRecord } from '../domain/run-record.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { RunEvent } from '@tutti/protocol'
 

@@ -2,10 +2,10 @@
 import { isoNow, type Clock, type TuttiError } from '@tutti/core'
 import { addUsage, totalTokens } from '@tutti/ensemble'
 
-import { field } from '../field.ts'
+import { field } from '../domain/field.ts'
 
 import type { DurableJournal } from '../commit/group-commit.ts'
-import type { RunRecord, TaskRecord } from '../run-record.ts'
+import type { RunRecord, TaskRecord } from '../domain/run-record.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { RunEvent } from '@tutti/protocol'
 

@@ -21,7 +21,7 @@ import { token } from '../testing/index.ts'
 
 import type { ExecutionEnd } from './activity.ts'
 import type { ClaimedRun, Release, RunQueue, WaitsFor } from '../ports/run-queue.ts'
-import type { TaskRecord } from '../run-record.ts'
+import type { TaskRecord } from '../domain/run-record.ts'
 import type { RunCommand } from '@tutti/protocol'
 import type { PendingCommand } from '../ports/command-queue.ts'
 

@@ -34,17 +34,17 @@ import { sleep, TuttiError, type Clock, type Logger, type ToolMetrics } from '@t
 import { boundedJournal, type BoundedJournal } from '../commit/bounded-journal.ts'
 import { assertStepsComplete } from './check-steps.ts'
 import { endRun } from './end-run.ts'
-import { field } from '../field.ts'
+import { field } from '../domain/field.ts'
 import { buildClientTools } from '../request/client-tools.ts'
-import { runUnreadable } from '../refusals.ts'
-import { SUSPECT_LOSSES } from './suspects.ts'
+import { runUnreadable } from '../domain/refusals.ts'
+import { SUSPECT_LOSSES } from '../domain/suspects.ts'
 
 import type { ExecutionEnd } from './activity.ts'
 import type { DurableJournal } from '../commit/group-commit.ts'
 import type { PendingWritesOptions } from '../commit/pending-writes.ts'
 import type { ClaimedRun, Release, RunQueue, WaitsFor } from '../ports/run-queue.ts'
 import type { CommandAnswer, PendingCommand } from '../ports/command-queue.ts'
-import type { TaskRecord } from '../run-record.ts'
+import type { TaskRecord } from '../domain/run-record.ts'
 import { narrowedBudget } from '@tutti/ensemble'
 
 import type {

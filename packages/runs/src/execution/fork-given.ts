@@ -7,7 +7,7 @@
 import { TuttiError } from '@tutti/core'
 import { applyToUnowned, readGivenResults, type Ensemble, type RunStep } from '@tutti/ensemble'
 
-import { field } from '../field.ts'
+import { field } from '../domain/field.ts'
 import { assertNoProblems } from '../request/refusals.ts'
 
 import type { ForkRequest } from './fork-request.ts'

@@ -7,13 +7,13 @@
 import { isoNow, TuttiError, type Clock } from '@tutti/core'
 import { shortList, shortText, suggest } from '@tutti/protocol'
 
-import { toRecordChanges } from '../commit/changes.ts'
-import type { Change } from '../commit/change.ts'
-import { stepsNotRetained } from '../refusals.ts'
+import { toRecordChanges } from '../log/changes.ts'
+import type { Change } from '../domain/change.ts'
+import { stepsNotRetained } from '../domain/refusals.ts'
 
 import type { ForkedLog } from '../ports/run-store.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
-import type { RunRecord } from '../run-record.ts'
+import type { RunRecord } from '../domain/run-record.ts'
 import type { ForkPlace } from './new-run.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'

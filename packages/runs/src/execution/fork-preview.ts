@@ -12,7 +12,7 @@ import {
   type RunStep,
 } from '@tutti/ensemble'
 
-import { field } from '../field.ts'
+import { field } from '../domain/field.ts'
 
 import type { ForkSource } from './fork-log.ts'
 import type { ForkAction, ForkCallPreview, ForkPreview, ForkUsage } from '@tutti/protocol'

@@ -1,13 +1,13 @@
 /** Requests for forks. */
 import { TuttiError } from '@tutti/core'
 
-import { field } from '../field.ts'
-import { parentNotFound, stepsNotRetained } from '../refusals.ts'
+import { field } from '../domain/field.ts'
+import { parentNotFound, stepsNotRetained } from '../domain/refusals.ts'
 import { readForkedLog, type ForkSource } from './fork-log.ts'
 
 import type { ResolvedRunServiceOptions } from '../options.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
-import type { RunRecord } from '../run-record.ts'
+import type { RunRecord } from '../domain/run-record.ts'
 import type { ForkPlace, RunSubmission } from './new-run.ts'
 import type { GivenResults } from '@tutti/ensemble'
 import type { DirectiveInput } from '@tutti/protocol'

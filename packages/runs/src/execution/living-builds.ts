@@ -10,9 +10,9 @@ import { shortList, shortText } from '@tutti/protocol'
 import { chooseBuild } from './choose-build.ts'
 
 import type { ResolvedRunServiceOptions } from '../options.ts'
-import type { BuildCode, ChosenCode } from '../run-code.ts'
+import type { BuildCode, ChosenCode } from '../domain/run-code.ts'
 import type { BuildStore, LivingBuild } from '../ports/build-store.ts'
-import type { NewRun } from '../run-record.ts'
+import type { NewRun } from '../domain/run-record.ts'
 
 /** Maximum age of the list when a new run gets its build, in milliseconds. */
 const MAX_AGE_MS = 2_000

@@ -14,17 +14,17 @@ import {
   type TextLimits,
 } from '@tutti/ensemble'
 
-import { field } from '../field.ts'
-import { toActorKey } from '../refusals.ts'
+import { field } from '../domain/field.ts'
+import { toActorKey } from '../domain/refusals.ts'
 import { assertClientTools } from '../request/client-tools.ts'
 import { assertNoProblems } from '../request/refusals.ts'
 import { assertTagSize } from '../request/tag-size.ts'
 import { assertRequiredReviews } from '../request/required-reviews.ts'
 import { hashSubmission } from './submission.ts'
 
-import type { Quota } from '../quota.ts'
+import type { Quota } from '../domain/quota.ts'
 import type { ReviewRules, RunEnsembles } from './run-ensembles.ts'
-import type { NewRun, RequestedRun } from '../run-record.ts'
+import type { NewRun, RequestedRun } from '../domain/run-record.ts'
 import type { DirectiveInput, Problem, ReplayMode, RunEventOf, TagMap } from '@tutti/protocol'
 
 /** The place of a fork: the last event that it copies, or the task before whose first event it begins. */

@@ -1,5 +1,5 @@
 /** Plans a fork: checks its request, and adds what the request gives it. */
-import { runExists } from '../refusals.ts'
+import { runExists } from '../domain/refusals.ts'
 import { addGiven, type ForkServiceSettings } from './fork-given.ts'
 import { listGivenTasks, previewFork } from './fork-preview.ts'
 import { assertNothingRepeated, findRepeatedCalls } from './fork-side-effects.ts'

@@ -7,7 +7,7 @@
  */
 import { isoNow } from '@tutti/core'
 
-import { parentNotFound, replayRefused, stepsNotRetained } from '../refusals.ts'
+import { parentNotFound, replayRefused, stepsNotRetained } from '../domain/refusals.ts'
 import { toForkSubmission, type ForkRequest } from './fork-request.ts'
 
 import type { ResolvedRunServiceOptions } from '../options.ts'

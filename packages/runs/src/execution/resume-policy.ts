@@ -15,7 +15,7 @@
 import { isTextDifference, type ManifestDifference, type ManifestValue } from '@tutti/ensemble'
 
 import type { ResumePolicy } from '../options.ts'
-import type { RunCode } from '../run-code.ts'
+import type { RunCode } from '../domain/run-code.ts'
 import type { StrandedRun } from '../ports/build-store.ts'
 
 /** Settings of the decision. */

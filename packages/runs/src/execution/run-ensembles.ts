@@ -12,7 +12,7 @@ import { unknownName } from '@tutti/protocol'
 import { buildEnsemble } from '../request/build-ensemble.ts'
 
 import type { Catalogs } from '../request/catalog-names.ts'
-import type { RunRecord } from '../run-record.ts'
+import type { RunRecord } from '../domain/run-record.ts'
 
 /** Defaults for the reviews of all ensembles. */
 export interface ReviewRules extends ReviewDefaults {

@@ -12,7 +12,7 @@ import { resolveRunServiceOptions, type RunServiceOptions } from '../options.ts'
 import { ByteBudget } from '../load/byte-budget.ts'
 import { RunEnsembles } from './run-ensembles.ts'
 import { RunExecutor } from './run-executor.ts'
-import { SETTLED_AFTER_MS, SUSPECT_LOSSES } from './suspects.ts'
+import { SETTLED_AFTER_MS, SUSPECT_LOSSES } from '../domain/suspects.ts'
 
 import type { ClaimedRun, ClaimRequest, HeldRun } from '../ports/run-queue.ts'
 import type { CommandQueue, PendingCommand } from '../ports/command-queue.ts'

@@ -27,14 +27,14 @@ import { setImmediate } from 'node:timers/promises'
 
 import { sleep, TuttiError, type Logger } from '@tutti/core'
 
-import { listClaimKeys, toClaimKey } from '../claim-key.ts'
+import { listClaimKeys, toClaimKey } from '../domain/claim-key.ts'
 import { reportActivity, type ExecutionEnd } from './activity.ts'
 import { every } from './every.ts'
-import { idleLeaseMs, nextPollMs } from './fleet-pace.ts'
+import { idleLeaseMs, nextPollMs } from '../domain/fleet-pace.ts'
 import { LeaseTimer } from './lease-timer.ts'
 import { Execution, type ExecutionOptions } from './execution.ts'
 import { applyCaptureMode, redactedJournal } from '../commit/redacted-journal.ts'
-import { SETTLED_AFTER_MS } from './suspects.ts'
+import { SETTLED_AFTER_MS } from '../domain/suspects.ts'
 import { eventSize } from '../feed/follow-events.ts'
 
 import type { GroupCommit } from '../commit/group-commit.ts'
@@ -50,7 +50,7 @@ import type {
 import type { Claimant } from '../ports/run-store.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { CommandAnswer, PendingCommand } from '../ports/command-queue.ts'
-import type { RunRecord } from '../run-record.ts'
+import type { RunRecord } from '../domain/run-record.ts'
 import type { RunEnsembles } from './run-ensembles.ts'
 import type { ByteBudget } from '../load/byte-budget.ts'
 

@@ -7,7 +7,7 @@ import type { ForkPreview } from '@tutti/protocol'
 import type { ResolvedRunServiceOptions } from '../options.ts'
 import type { ForkedLog } from '../ports/run-store.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
-import type { NewRun, RunRecord } from '../run-record.ts'
+import type { NewRun, RunRecord } from '../domain/run-record.ts'
 import type { RunEnsembles } from './run-ensembles.ts'
 import type { RunSubmission } from './new-run.ts'
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 
 import type { TagMap } from '@tutti/protocol'
-import type { RequestedRun } from '../run-record.ts'
+import type { RequestedRun } from '../domain/run-record.ts'
 
 /** The content that distinguishes submissions. */
 export interface SubmissionContent {

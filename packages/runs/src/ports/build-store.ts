@@ -19,7 +19,7 @@
  */
 import type { EnsembleManifest } from '@tutti/ensemble'
 import type { RunStatus } from '@tutti/protocol'
-import type { BuildCode, RunCode } from '../run-code.ts'
+import type { BuildCode, RunCode } from '../domain/run-code.ts'
 
 /** Maximum number of codes of builds that a store retains. */
 export const MAX_BUILDS = 1_000

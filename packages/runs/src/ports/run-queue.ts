@@ -43,7 +43,7 @@
  *    before come first (RUNS-L4): they replace offered runs.
  */
 import type { RunStatus } from '@tutti/protocol'
-import type { RunRecord } from '../run-record.ts'
+import type { RunRecord } from '../domain/run-record.ts'
 import type { PendingCommand } from './command-queue.ts'
 
 /**

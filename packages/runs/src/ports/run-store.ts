@@ -29,8 +29,8 @@
  * RUNS-P18 Of the steps of a run, `steps` returns all or none: while they are being deleted, there are none.
  * RUNS-P21 Every store accepts the same values, and returns what it accepted unchanged.
  */
-import type { Change } from '../commit/change.ts'
-import type { Quota } from '../quota.ts'
+import type { Change } from '../domain/change.ts'
+import type { Quota } from '../domain/quota.ts'
 import type {
   ListedRun,
   NewRun,
@@ -38,8 +38,8 @@ import type {
   RunParent,
   RunRecord,
   TaskRecord,
-} from '../run-record.ts'
-import type { StoredValues } from '../commit/stored-values.ts'
+} from '../domain/run-record.ts'
+import type { StoredValues } from '../log/stored-values.ts'
 import type { CommandAnswer } from './command-queue.ts'
 import type { ClaimedRun, LeaseOwner, ProcessCode } from './run-queue.ts'
 import type { TuttiError } from '@tutti/core'

@@ -1,7 +1,7 @@
 /** Cases of RUNS-Z1 to RUNS-Z6, RUNS-Z11, RUNS-Z12 and RUNS-Z18: codes of ensembles, and runs that wait for one. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
-import { listClaimKeys } from '../claim-key.ts'
+import { listClaimKeys } from '../domain/claim-key.ts'
 import { result, started } from './event-fixtures.ts'
 import {
   assertClaimed,

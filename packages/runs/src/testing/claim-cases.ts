@@ -1,7 +1,7 @@
 /** Cases of RUNS-L1 to RUNS-L3, RUNS-L6, RUNS-L7, RUNS-L9 and RUNS-L12: claims, leases and suspects. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
-import { SETTLED_AFTER_MS, SUSPECT_DELAY_MS } from '../execution/suspects.ts'
+import { SETTLED_AFTER_MS, SUSPECT_DELAY_MS } from '../domain/suspects.ts'
 import { step, token } from './event-fixtures.ts'
 import {
   assertClaimed,

@@ -18,7 +18,7 @@ import {
 
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { CreatedRun } from '../ports/run-store.ts'
-import type { NewRun } from '../run-record.ts'
+import type { NewRun } from '../domain/run-record.ts'
 import type { StorageCase } from './storage-case.ts'
 
 const SUBMISSION = { idempotencyKey: 'key-1', fingerprint: 'print-1' }

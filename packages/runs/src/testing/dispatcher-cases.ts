@@ -5,13 +5,13 @@
  */
 import { deepStrictEqual, notStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
-import { toClaimKey } from '../claim-key.ts'
+import { toClaimKey } from '../domain/claim-key.ts'
 import { started, step } from './event-fixtures.ts'
 import { claimRun, createRun, OWNER, ownedRun, parkedRun, toOwner } from './run-fixtures.ts'
 import { takeRuns } from './take-runs.ts'
 
 import type { ClaimRequest, Offer, OfferOutcome } from '../ports/run-queue.ts'
-import type { RunRecord } from '../run-record.ts'
+import type { RunRecord } from '../domain/run-record.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { StorageCase } from './storage-case.ts'
 

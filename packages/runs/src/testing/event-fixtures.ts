@@ -1,5 +1,5 @@
 /** Events and steps that the cases write. */
-import type { NewRun } from '../run-record.ts'
+import type { NewRun } from '../domain/run-record.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
 

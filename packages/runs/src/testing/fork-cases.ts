@@ -11,7 +11,7 @@ import {
   token,
 } from './event-fixtures.ts'
 import { claimRun, newRun, ownedRun, readAll, readRecord } from './run-fixtures.ts'
-import { toRecordChanges } from '../commit/changes.ts'
+import { toRecordChanges } from '../log/changes.ts'
 
 import type { CreatedRun, ForkedLog } from '../ports/run-store.ts'
 import type { RunStorage } from '../ports/run-storage.ts'

@@ -17,7 +17,7 @@ import { createRun, endedRun, ownedRun, parkedRun, readRecord } from './run-fixt
 
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { ChangedRun, ChangedRunsQuery, RunQuery } from '../ports/run-store.ts'
-import type { ListedRun, RunRecord } from '../run-record.ts'
+import type { ListedRun, RunRecord } from '../domain/run-record.ts'
 import type { StorageCase } from './storage-case.ts'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
 

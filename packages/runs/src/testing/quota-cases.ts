@@ -15,9 +15,9 @@ import {
 import { createRun, endedRun, newRun, ownedRun, parkedRun, readRecord } from './run-fixtures.ts'
 
 import type { RunStorage } from '../ports/run-storage.ts'
-import type { Quota } from '../quota.ts'
+import type { Quota } from '../domain/quota.ts'
 import type { CreatedRun } from '../ports/run-store.ts'
-import type { NewRun } from '../run-record.ts'
+import type { NewRun } from '../domain/run-record.ts'
 import type { StorageCase } from './storage-case.ts'
 import type { RunEvent } from '@tutti/protocol'
 

@@ -1,7 +1,7 @@
 /** Cases of RUNS-L4 and RUNS-L5: the release of runs, and the order in which they become due. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
-import { SUSPECT_DELAY_MS } from '../execution/suspects.ts'
+import { SUSPECT_DELAY_MS } from '../domain/suspects.ts'
 import { cancelling, result, reviewRequested, started, step, token } from './event-fixtures.ts'
 import {
   assertClaimed,

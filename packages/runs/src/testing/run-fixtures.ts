@@ -1,13 +1,13 @@
 /** Runs and owners for the cases. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
-import { StoredValues } from '../commit/stored-values.ts'
+import { StoredValues } from '../log/stored-values.ts'
 import { AT_MS, queued, result, started, step, token as tokenEvent } from './event-fixtures.ts'
 
 import type { ClaimedRun, ClaimRequest, LeaseOwner } from '../ports/run-queue.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { UnownedWrite, RunWrite, WriteResult } from '../ports/run-store.ts'
-import type { NewRun, RunRecord } from '../run-record.ts'
+import type { NewRun, RunRecord } from '../domain/run-record.ts'
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 
 /** The default owner of claims. */

@@ -7,8 +7,8 @@ import { claimRun, endedRun, newRun, parkedRun, readRecord } from './run-fixture
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { CreatedRun } from '../ports/run-store.ts'
 import type { ThreadRunQuery } from '../ports/thread-store.ts'
-import type { NewRun, NewThreadRun } from '../run-record.ts'
-import type { ThreadRunRecord } from '../thread-record.ts'
+import type { NewRun, NewThreadRun } from '../domain/run-record.ts'
+import type { ThreadRunRecord } from '../domain/thread-record.ts'
 import type { SharedStorageCase, StorageCase } from './storage-case.ts'
 
 const MOST = Number.MAX_SAFE_INTEGER

@@ -4,7 +4,7 @@
  */
 import { errorMessage, systemClock, TuttiError } from '@tutti/core'
 
-import { notificationGatherMs, notifiesOfEvents } from '../../execution/fleet-pace.ts'
+import { notificationGatherMs, notifiesOfEvents } from '../../domain/fleet-pace.ts'
 import { storeDispatcher } from '../../ports/dispatcher.ts'
 import { PostgresAuditLog } from './tables/audit-log.ts'
 import { Availability } from './database/availability.ts'

@@ -1,16 +1,22 @@
 /** Pure: conversions between columns and records that all stores share. */
 import type { ThreadRunPage } from '../../ports/thread-store.ts'
-import type { ThreadRunRecord } from '../../thread-record.ts'
+import type { ThreadRunRecord } from '../../domain/thread-record.ts'
 import type { ClaimedDelivery } from '../../ports/webhook-outbox.ts'
 import { errorMessage } from '@tutti/core'
 import { isJsonObject, PERSON_REVIEW_KINDS, type RunEvent, type RunEventOf } from '@tutti/protocol'
 
 import { ColumnReader, type JsonType } from './column-reader.ts'
-import { field } from '../../field.ts'
+import { field } from '../../domain/field.ts'
 
 import type { NewAuditEntry } from '../../ports/audit-log.ts'
-import type { NewestThreadRun } from '../../refusals.ts'
-import type { ListedRun, NewRun, ReviewRecord, RunRecord, TaskRecord } from '../../run-record.ts'
+import type { NewestThreadRun } from '../../domain/refusals.ts'
+import type {
+  ListedRun,
+  NewRun,
+  ReviewRecord,
+  RunRecord,
+  TaskRecord,
+} from '../../domain/run-record.ts'
 
 /**
  * Reads the fields that a list shows in addition to the run's record from the columns `total_tokens`,

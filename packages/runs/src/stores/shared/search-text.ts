@@ -3,7 +3,7 @@
  * text with the run and search it for a substring, so that all stores find the same runs, regardless of the collation
  * of their database.
  */
-import type { RunRecord } from '../../run-record.ts'
+import type { RunRecord } from '../../domain/run-record.ts'
 
 /** Separates values. Search terms cannot contain it, so that no match spans two values. */
 const BREAK = '\u0001'

@@ -1,8 +1,8 @@
 /** Pure: applies the changes of events to the records of a run in memory. */
 import { addUsed, type PostgresTaskRow, type StoredUsage } from '../rows/rows.ts'
 
-import type { Change, NewReview, NewTask } from '../../../commit/change.ts'
-import type { ReviewStatus, RunRecord } from '../../../run-record.ts'
+import type { Change, NewReview, NewTask } from '../../../domain/change.ts'
+import type { ReviewStatus, RunRecord } from '../../../domain/run-record.ts'
 
 /** The records of a run that a write changes. */
 export interface Records {

@@ -1,5 +1,5 @@
 /** Copies the log of a run to a fork (RUNS-P17), within the transaction that creates the fork. */
-import { parentNotFound, stepsNotRetained } from '../../../refusals.ts'
+import { parentNotFound, stepsNotRetained } from '../../../domain/refusals.ts'
 import { toRunRow } from '../rows/rows.ts'
 import { storeWrites } from './store-writes.ts'
 import { toColumn } from '../database/text.ts'

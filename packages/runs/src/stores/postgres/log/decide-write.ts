@@ -1,7 +1,7 @@
 /** Pure: decides a write from the row of its run, which the caller has locked. */
-import { toLoggedEvent } from '../../../commit/serialize-once.ts'
+import { toLoggedEvent } from '../../../log/serialize-once.ts'
 
-import type { Change } from '../../../commit/change.ts'
+import type { Change } from '../../../domain/change.ts'
 import type { UnownedWrite, RunWrite, WriteResult } from '../../../ports/run-store.ts'
 import type { CommandAnswer } from '../../../ports/command-queue.ts'
 import type { PostgresRunRow } from '../rows/rows.ts'

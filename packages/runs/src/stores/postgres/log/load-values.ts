@@ -1,5 +1,5 @@
 /** Loads the values that events and steps refer to. */
-import { listReferredEvents, StoredReader } from '../../../commit/read-stored.ts'
+import { listReferredEvents, StoredReader } from '../../../log/read-stored.ts'
 import { toColumn } from '../database/text.ts'
 
 import type { DatabaseSession, PostgresRow } from '../database/database.ts'

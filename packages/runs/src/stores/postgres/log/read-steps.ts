@@ -5,7 +5,7 @@
  */
 import { setImmediate } from 'node:timers/promises'
 
-import { runTooLarge, runUnreadable } from '../../../refusals.ts'
+import { runTooLarge, runUnreadable } from '../../../domain/refusals.ts'
 import { loadValues, type ValueSource } from './load-values.ts'
 import { toStep } from '../rows/rows.ts'
 import { fromColumn, toColumn } from '../database/text.ts'

@@ -2,11 +2,11 @@
  * Stores writes of several runs with all their effects, in one statement for all of them. The records of a run are changed
  * in memory, from what this process knows of the run, and written back on condition that it is still true.
  */
-import { toClaimKey } from '../../../claim-key.ts'
-import { toRecordChanges } from '../../../commit/changes.ts'
-import { encodeWrite } from '../../../commit/stored-values.ts'
+import { toClaimKey } from '../../../domain/claim-key.ts'
+import { toRecordChanges } from '../../../log/changes.ts'
+import { encodeWrite } from '../../../log/stored-values.ts'
 import { isDelivered } from '../../shared/record-fields.ts'
-import { runCompleted } from '../../../refusals.ts'
+import { runCompleted } from '../../../domain/refusals.ts'
 import { ALL_RUNS } from './event-log.ts'
 import { applyChange, listTaskIndexes, type Records } from './apply-changes.ts'
 import { toColumn } from '../database/text.ts'

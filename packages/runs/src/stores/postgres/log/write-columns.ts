@@ -1,9 +1,9 @@
 /** Pure: converts records to columns, one array each, in the order of `write-sql.ts`. */
-import { erasePrompts } from '../../../request/erase-prompts.ts'
+import { erasePrompts } from '../../../log/erase-prompts.ts'
 import { toColumn } from '../database/text.ts'
 
 import type { Records, StoredReviewEnd, StoredReview } from './apply-changes.ts'
-import type { EncodedWrite } from '../../../commit/stored-values.ts'
+import type { EncodedWrite } from '../../../log/stored-values.ts'
 import type { AcceptedWrite } from './decide-write.ts'
 import type { PostgresTaskRow, StoredUsage } from '../rows/rows.ts'
 

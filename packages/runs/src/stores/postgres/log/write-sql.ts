@@ -6,7 +6,7 @@
  * A part of the statement sees the tables as they were when the statement began, without the changes of other parts, and
  * without what was committed while it waited for a lock. The row of a run is the exception: it is read under its lock.
  */
-import { MAX_LOSSES_AFTER_STEP, SETTLED_AFTER_MS } from '../../../execution/suspects.ts'
+import { MAX_LOSSES_AFTER_STEP, SETTLED_AFTER_MS } from '../../../domain/suspects.ts'
 import { ALL_RUNS } from './event-log.ts'
 
 type Columns = Readonly<Record<string, string>>

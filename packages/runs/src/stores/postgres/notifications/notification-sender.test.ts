@@ -9,7 +9,7 @@ import { claimDue, createRun, ownedRun } from '../../../testing/run-fixtures.ts'
 import { postgresRunStorage } from '../index.ts'
 import { recordNotifications } from '../testing/record-notifications.ts'
 import { recordStatements } from '../testing/record-statements.ts'
-import { notificationGatherMs, notifiesOfEvents } from '../../../execution/fleet-pace.ts'
+import { notificationGatherMs, notifiesOfEvents } from '../../../domain/fleet-pace.ts'
 import { NotificationSender } from './notification-sender.ts'
 
 import type { AddressedNotification, StoreNotification } from '../../../ports/notifications.ts'

@@ -13,7 +13,7 @@
  * claim therefore starts at the last run that this process claimed, and does not read other leases. From time to time,
  * and when a lease can have expired, it starts at the first run and reads all leases.
  */
-import { SUSPECT_LOSSES } from '../../../execution/suspects.ts'
+import { SUSPECT_LOSSES } from '../../../domain/suspects.ts'
 import {
   CLAIM_CLASS,
   CLAIM_KEY,

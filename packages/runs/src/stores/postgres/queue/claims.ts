@@ -4,7 +4,7 @@
  * - A claim is one statement (`claim-sql.ts`). It claims nothing while there is an expired lease, whose runs come first.
  * - A claim skips rows that are being written; the next claim finds them.
  */
-import { SUSPECT_LOSSES } from '../../../execution/suspects.ts'
+import { SUSPECT_LOSSES } from '../../../domain/suspects.ts'
 import { claimOfferedSql, claimSql, offersSql } from './claim-sql.ts'
 import { expireLeases, toFleet } from './leases.ts'
 import { clampCount, finiteOrNull } from '../../shared/query-numbers.ts'

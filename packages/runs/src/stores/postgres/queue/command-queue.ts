@@ -1,5 +1,5 @@
 /** Queues commands for the owners of runs, over Postgres. */
-import { readUnownedSteps } from '../../../refusals.ts'
+import { readUnownedSteps } from '../../../domain/refusals.ts'
 import { loadValues } from '../log/load-values.ts'
 import { toOwnerChannel } from '../notifications/notifications.ts'
 import { toRunRow, toPendingCommands, toStep } from '../rows/rows.ts'

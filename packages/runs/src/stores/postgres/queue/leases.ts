@@ -8,7 +8,7 @@
  * deletes it, and what the lost process followed. An expired lease cannot be extended; its process can only start a new
  * one, without runs.
  */
-import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../../../execution/suspects.ts'
+import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../../../domain/suspects.ts'
 import { CLAIM_KEY, STATE_OF_FOUND } from '../schema/claim-key-sql.ts'
 import { channelSql } from '../notifications/notifications.ts'
 import { finiteOrNull } from '../../shared/query-numbers.ts'

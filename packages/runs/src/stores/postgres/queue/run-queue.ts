@@ -4,7 +4,7 @@
  * until it is made ready.
  */
 import { toStoreMetrics } from '../../shared/store-metrics.ts'
-import { SUSPECT_LOSSES } from '../../../execution/suspects.ts'
+import { SUSPECT_LOSSES } from '../../../domain/suspects.ts'
 import { CLAIM_KEY, STATE_OF_FOUND } from '../schema/claim-key-sql.ts'
 import { commandsSql, TAKE } from './claim-sql.ts'
 import { loseSql, renewLease, startLease } from './leases.ts'

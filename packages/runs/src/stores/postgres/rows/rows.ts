@@ -1,9 +1,9 @@
 /** Pure: converts rows of the Postgres store to records. */
 import { addTokens } from '@tutti/ensemble'
 
-import { toLoggedEvent } from '../../../commit/serialize-once.ts'
+import { toLoggedEvent } from '../../../log/serialize-once.ts'
 import { ColumnReader } from '../../shared/column-reader.ts'
-import { field } from '../../../field.ts'
+import { field } from '../../../domain/field.ts'
 import {
   readListedFields,
   readOutputOmitted,
@@ -17,9 +17,9 @@ import {
 } from '../../shared/record-fields.ts'
 import { fromColumn } from '../database/text.ts'
 
-import type { StoredReader } from '../../../commit/read-stored.ts'
+import type { StoredReader } from '../../../log/read-stored.ts'
 import type { PendingCommand } from '../../../ports/command-queue.ts'
-import type { ListedRun, ReviewRecord, RunRecord, TaskRecord } from '../../../run-record.ts'
+import type { ListedRun, ReviewRecord, RunRecord, TaskRecord } from '../../../domain/run-record.ts'
 import type { PostgresRow } from '../database/database.ts'
 import type { RunStep, TokenTotals } from '@tutti/ensemble'
 import type { FinishReason, LoggedRunEvent } from '@tutti/protocol'

@@ -8,9 +8,9 @@
  */
 import { DatabaseError } from 'pg'
 
-import { serializeOnce, toLoggedEvent } from '../../../commit/serialize-once.ts'
-import { toClaimKey } from '../../../claim-key.ts'
-import { field } from '../../../field.ts'
+import { serializeOnce, toLoggedEvent } from '../../../log/serialize-once.ts'
+import { toClaimKey } from '../../../domain/claim-key.ts'
+import { field } from '../../../domain/field.ts'
 import { readNewest, toSubmittedColumns } from '../../shared/record-fields.ts'
 import {
   assertRoom,
@@ -19,7 +19,7 @@ import {
   idempotencyConflict,
   runExists,
   threadNotFound,
-} from '../../../refusals.ts'
+} from '../../../domain/refusals.ts'
 import { toSearchText } from '../../shared/search-text.ts'
 import {
   LOCKS,
@@ -34,9 +34,9 @@ import { toRunRow } from '../rows/rows.ts'
 import { fromColumn, toTagIndex, toColumn, toIndex } from '../database/text.ts'
 import { activeRunsSql, readActorUse } from './totals.ts'
 
-import type { Quota } from '../../../quota.ts'
+import type { Quota } from '../../../domain/quota.ts'
 import type { CreatedRun, CreateRunOptions } from '../../../ports/run-store.ts'
-import type { NewRun, NewThreadRun } from '../../../run-record.ts'
+import type { NewRun, NewThreadRun } from '../../../domain/run-record.ts'
 import type { PostgresParts } from '../rows/parts.ts'
 
 /** Creates a run; see `RunStore.create`. */

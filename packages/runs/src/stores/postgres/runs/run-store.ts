@@ -31,7 +31,7 @@ import type {
   StepsQuery,
   WriteResult,
 } from '../../../ports/run-store.ts'
-import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from '../../../run-record.ts'
+import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from '../../../domain/run-record.ts'
 import type { PostgresParts } from '../rows/parts.ts'
 import type { RunStep } from '@tutti/ensemble'
 

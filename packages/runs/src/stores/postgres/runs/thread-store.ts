@@ -1,6 +1,6 @@
 /** Threads in Postgres. */
 import { ColumnReader } from '../../shared/column-reader.ts'
-import { field } from '../../../field.ts'
+import { field } from '../../../domain/field.ts'
 import { parseCutText, toThreadRunPage } from '../../shared/record-fields.ts'
 import {
   SHOWN_RUNS,
@@ -16,7 +16,7 @@ import { fromColumn, toColumn, toTagIndex } from '../database/text.ts'
 
 import type { RunStatus } from '@tutti/protocol'
 import type { Retention } from '../../../ports/run-store.ts'
-import type { NewThread, ThreadRecord, ThreadRunRecord } from '../../../thread-record.ts'
+import type { NewThread, ThreadRecord, ThreadRunRecord } from '../../../domain/thread-record.ts'
 import type { Database, PostgresRow } from '../database/database.ts'
 import type { PostgresParts } from '../rows/parts.ts'
 

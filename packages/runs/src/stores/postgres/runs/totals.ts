@@ -13,8 +13,8 @@
  */
 import { toIndex } from '../database/text.ts'
 
-import type { Quota } from '../../../quota.ts'
-import type { ActorUse } from '../../../refusals.ts'
+import type { Quota } from '../../../domain/quota.ts'
+import type { ActorUse } from '../../../domain/refusals.ts'
 import type { DatabaseSession, PostgresRow } from '../database/database.ts'
 
 /** Length of a period in milliseconds; the same as in the migration. */

@@ -1,6 +1,6 @@
 /** SQL expressions for the runs that wait for an owner. */
-import { CODE_SEPARATOR } from '../../../claim-key.ts'
-import { SUSPECT_LOSSES } from '../../../execution/suspects.ts'
+import { CODE_SEPARATOR } from '../../../domain/claim-key.ts'
+import { SUSPECT_LOSSES } from '../../../domain/suspects.ts'
 
 /** {@link CODE_SEPARATOR} as a literal. */
 export const SEPARATOR = `E'\\x${CODE_SEPARATOR.charCodeAt(0).toString(16)}'`

@@ -1,5 +1,5 @@
 /** The tables of the Postgres store as the first migration step creates them; `$schema` is the quoted name of the schema. */
-import { SUSPECT_LOSSES } from '../../../execution/suspects.ts'
+import { SUSPECT_LOSSES } from '../../../domain/suspects.ts'
 import { CLAIM_CLASS, CLAIM_KEY, HELD, UNOWNED } from './claim-key-sql.ts'
 import { TOTALS_SCHEMA } from './totals-schema.ts'
 

@@ -1,6 +1,6 @@
 /** Applies the changes of events to the rows of a run. */
-import type { NewReview, NewTask, RunFields, TaskChangeFields } from '../../../commit/change.ts'
-import type { FoldedChanges, RunChange, TaskChange } from '../../../commit/fold-changes.ts'
+import type { NewReview, NewTask, RunFields, TaskChangeFields } from '../../../domain/change.ts'
+import type { FoldedChanges, RunChange, TaskChange } from '../../../log/fold-changes.ts'
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 
 const RUN_COLUMNS: Readonly<Record<keyof RunFields, string>> = {

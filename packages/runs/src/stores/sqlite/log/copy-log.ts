@@ -1,7 +1,7 @@
 /** Copies the log of a run to a fork (RUNS-P17). The caller holds a transaction. */
-import { field } from '../../../field.ts'
+import { field } from '../../../domain/field.ts'
 import { keySql, numberSql, ofRun } from '../schema/log-key.ts'
-import { parentNotFound, stepsNotRetained } from '../../../refusals.ts'
+import { parentNotFound, stepsNotRetained } from '../../../domain/refusals.ts'
 
 import type { ForkedLog } from '../../../ports/run-store.ts'
 import type { Addition, Appended } from './append-events.ts'

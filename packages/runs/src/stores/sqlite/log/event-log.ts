@@ -1,6 +1,6 @@
 /** Reads the events of the embedded store. */
 import { EVENT_PAGE_BYTES } from '../../../ports/event-log.ts'
-import { StoredReader } from '../../../commit/read-stored.ts'
+import { StoredReader } from '../../../log/read-stored.ts'
 import { clampCount } from '../../shared/query-numbers.ts'
 import { keySql, numberSql, ofRun } from '../schema/log-key.ts'
 import { readEvent } from '../rows/rows.ts'

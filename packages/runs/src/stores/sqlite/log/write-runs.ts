@@ -1,6 +1,6 @@
 /** Writes to owned and unowned runs. The caller holds a transaction. */
-import { toLoggedEvent } from '../../../commit/serialize-once.ts'
-import { MAX_LOSSES_AFTER_STEP, SETTLED_AFTER_MS } from '../../../execution/suspects.ts'
+import { toLoggedEvent } from '../../../log/serialize-once.ts'
+import { MAX_LOSSES_AFTER_STEP, SETTLED_AFTER_MS } from '../../../domain/suspects.ts'
 import { prepareEventAppender, type Addition, type Appended } from './append-events.ts'
 import { NEW_TOKEN, type QueueState } from '../rows/run-rows.ts'
 

@@ -1,5 +1,5 @@
 /** Queues commands for the owners of runs, in the embedded store. */
-import { readUnownedSteps } from '../../../refusals.ts'
+import { readUnownedSteps } from '../../../domain/refusals.ts'
 import { toAnswer, readPendingCommands } from '../rows/rows.ts'
 
 import type { RunCommand } from '@tutti/protocol'

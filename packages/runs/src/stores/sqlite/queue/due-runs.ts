@@ -1,5 +1,5 @@
 /** Finds the runs of the embedded store that are due. */
-import { SUSPECT_LOSSES } from '../../../execution/suspects.ts'
+import { SUSPECT_LOSSES } from '../../../domain/suspects.ts'
 
 import { SQLITE_CLAIM_KEY } from '../schema/claim-key-sql.ts'
 

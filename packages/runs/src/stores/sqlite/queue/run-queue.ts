@@ -3,8 +3,8 @@
  * duration is that of the claim.
  */
 import { toStoreMetrics } from '../../shared/store-metrics.ts'
-import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../../../execution/suspects.ts'
-import { toClaimKey } from '../../../claim-key.ts'
+import { SUSPECT_DELAY_MS, SUSPECT_LOSSES } from '../../../domain/suspects.ts'
+import { toClaimKey } from '../../../domain/claim-key.ts'
 import { prepareBegunRuns, prepareDueChecker, prepareDueRuns, prepareRoom } from './due-runs.ts'
 import { NEW_TOKEN, type QueueState } from '../rows/run-rows.ts'
 

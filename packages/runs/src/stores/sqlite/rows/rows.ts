@@ -8,9 +8,9 @@
  */
 import { addTokens } from '@tutti/ensemble'
 
-import { toLoggedEvent } from '../../../commit/serialize-once.ts'
+import { toLoggedEvent } from '../../../log/serialize-once.ts'
 import { ColumnReader } from '../../shared/column-reader.ts'
-import { field } from '../../../field.ts'
+import { field } from '../../../domain/field.ts'
 import {
   readListedFields,
   readOutputOmitted,
@@ -23,9 +23,9 @@ import {
   toUnreadableEvent,
 } from '../../shared/record-fields.ts'
 
-import type { StoredReader } from '../../../commit/read-stored.ts'
+import type { StoredReader } from '../../../log/read-stored.ts'
 import type { CommandAnswer, PendingCommand } from '../../../ports/command-queue.ts'
-import type { ListedRun, ReviewRecord, RunRecord, TaskRecord } from '../../../run-record.ts'
+import type { ListedRun, ReviewRecord, RunRecord, TaskRecord } from '../../../domain/run-record.ts'
 import type { RunStep, TokenTotals } from '@tutti/ensemble'
 import type { FinishReason, LoggedRunEvent, RunStatus, TaskStatus, Workflow } from '@tutti/protocol'
 

@@ -1,11 +1,11 @@
 /** Reads the data of one run. */
-import { StoredReader } from '../../../commit/read-stored.ts'
+import { StoredReader } from '../../../log/read-stored.ts'
 import { prepareRows } from '../database/prepare-rows.ts'
 import { keySql, numberSql, ofRun } from '../schema/log-key.ts'
 import { readRun, readPendingCommands, readStep, type SqliteRow } from './rows.ts'
 
 import type { PendingCommand } from '../../../ports/command-queue.ts'
-import type { RunRecord } from '../../../run-record.ts'
+import type { RunRecord } from '../../../domain/run-record.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { DatabaseSync } from 'node:sqlite'
 

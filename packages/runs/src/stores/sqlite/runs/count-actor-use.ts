@@ -1,6 +1,6 @@
 /** Counts the runs and the cost of an actor in the embedded store. */
-import type { Quota } from '../../../quota.ts'
-import type { ActorUse } from '../../../refusals.ts'
+import type { Quota } from '../../../domain/quota.ts'
+import type { ActorUse } from '../../../domain/refusals.ts'
 import type { DatabaseSync } from 'node:sqlite'
 
 /** Returns the function that counts; it reads only what the quota limits. An unknown cost counts as 0. */

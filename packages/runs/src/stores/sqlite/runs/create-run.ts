@@ -1,5 +1,5 @@
 /** Creates a run, once. */
-import { toLoggedEvent } from '../../../commit/serialize-once.ts'
+import { toLoggedEvent } from '../../../log/serialize-once.ts'
 import { readNewest, toSubmittedColumns } from '../../shared/record-fields.ts'
 import {
   assertRoom,
@@ -7,7 +7,7 @@ import {
   followsNewest,
   idempotencyConflict,
   runExists,
-} from '../../../refusals.ts'
+} from '../../../domain/refusals.ts'
 import { toSearchText } from '../../shared/search-text.ts'
 import { prepareRows } from '../database/prepare-rows.ts'
 import { prepareLogCopier } from '../log/copy-log.ts'
@@ -18,7 +18,7 @@ import { NEXT_PLACE } from './thread-store.ts'
 import { prepareActorCounter } from './count-actor-use.ts'
 
 import type { Claimant, CreatedRun, CreateRunOptions } from '../../../ports/run-store.ts'
-import type { NewRun, NewThreadRun, SubmissionKey } from '../../../run-record.ts'
+import type { NewRun, NewThreadRun, SubmissionKey } from '../../../domain/run-record.ts'
 import type { Appended, Addition } from '../log/append-events.ts'
 import type { SqliteParts } from '../rows/parts.ts'
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'

@@ -3,7 +3,7 @@ import { prepareRows } from '../database/prepare-rows.ts'
 import { readReview, type SqliteRow } from '../rows/rows.ts'
 
 import type { ReviewQuery } from '../../../ports/run-store.ts'
-import type { ReviewRecord } from '../../../run-record.ts'
+import type { ReviewRecord } from '../../../domain/run-record.ts'
 import type { DatabaseSync } from 'node:sqlite'
 
 /** Returns the function that reads reviews. */

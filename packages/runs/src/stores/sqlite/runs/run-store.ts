@@ -7,7 +7,7 @@ import { prepareChangedRunLister, prepareRunLister } from './list-runs.ts'
 import { prepareReviewCounter, prepareReviewReader } from './read-reviews.ts'
 import { SELECT_RUNS } from '../rows/run-rows.ts'
 import { readRun, readTaskRecord } from '../rows/rows.ts'
-import { runTooLarge, runUnreadable } from '../../../refusals.ts'
+import { runTooLarge, runUnreadable } from '../../../domain/refusals.ts'
 import { prepareRunWriter, type WriteOutcome, type RunWriter } from '../log/write-runs.ts'
 
 import type {
@@ -26,7 +26,7 @@ import type {
   StepsQuery,
   WriteResult,
 } from '../../../ports/run-store.ts'
-import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from '../../../run-record.ts'
+import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from '../../../domain/run-record.ts'
 import type { SqliteParts } from '../rows/parts.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { StatementSync } from 'node:sqlite'

@@ -1,7 +1,7 @@
 /** Threads in the embedded store. */
 import { clampBytes, clampCount } from '../../shared/query-numbers.ts'
 import { ColumnReader } from '../../shared/column-reader.ts'
-import { field } from '../../../field.ts'
+import { field } from '../../../domain/field.ts'
 import { toThreadRunPage } from '../../shared/record-fields.ts'
 import {
   SHOWN_RUNS,
@@ -15,7 +15,7 @@ import { HAS_TAG, toTagValues } from './list-runs.ts'
 import type { RunStatus } from '@tutti/protocol'
 import type { SqliteParts } from '../rows/parts.ts'
 import { readCutError, type SqliteRow } from '../rows/rows.ts'
-import type { ThreadRecord, ThreadRunRecord } from '../../../thread-record.ts'
+import type { ThreadRecord, ThreadRunRecord } from '../../../domain/thread-record.ts'
 
 /** Returns the thread store of an open database. */
 export function sqliteThreadStore({

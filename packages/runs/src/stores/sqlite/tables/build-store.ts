@@ -1,5 +1,5 @@
 /** The codes of ensembles in the embedded store. */
-import { listClaimKeys, toClaimKey } from '../../../claim-key.ts'
+import { listClaimKeys, toClaimKey } from '../../../domain/claim-key.ts'
 import {
   MAX_BUILDS,
   type BuildStore,

@@ -12,8 +12,8 @@
  */
 import { assertStorable } from './check-changes.ts'
 
-import type { ReviewStatus } from '../run-record.ts'
-import type { Change, NewReview, NewTask, TaskChangeFields } from './change.ts'
+import type { ReviewStatus } from '../domain/run-record.ts'
+import type { Change, NewReview, NewTask, TaskChangeFields } from '../domain/change.ts'
 import type { RunEvent, RunEventOf } from '@tutti/protocol'
 
 /**

@@ -4,7 +4,7 @@
  */
 import { MAX_TIME_MS, previewOf } from '@tutti/protocol'
 
-import type { Change } from './change.ts'
+import type { Change } from '../domain/change.ts'
 
 interface Range {
   readonly least: number

@@ -5,7 +5,7 @@
  *    contexts of its tasks and overrides. Until then every owner needs them. A run that has lost texts cannot be forked or
  *    replayed.
  */
-import type { RequestedRun } from '../run-record.ts'
+import type { RequestedRun } from '../domain/run-record.ts'
 
 /** Returns the request without these texts; undefined when there is nothing to remove. */
 export function erasePrompts(request: RequestedRun | undefined): RequestedRun | undefined {

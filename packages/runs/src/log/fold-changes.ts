@@ -1,5 +1,5 @@
 /** Pure: joins the changes of one write, so that a store updates each row once. */
-import type { Change } from './change.ts'
+import type { Change } from '../domain/change.ts'
 
 /** Changes of the row of a run. */
 export type RunChange = Extract<Change, { readonly kind: 'run' }>

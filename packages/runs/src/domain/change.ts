@@ -1,5 +1,5 @@
 /** Changes of the records of a run. */
-import type { ReviewRecord, ReviewStatus, RunRecord, TaskRecord } from '../run-record.ts'
+import type { ReviewRecord, ReviewStatus, RunRecord, TaskRecord } from './run-record.ts'
 
 /** One change of the records of a run. */
 export type Change =

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 
 import { foldChanges } from './fold-changes.ts'
 
-import type { Change } from './change.ts'
+import type { Change } from '../domain/change.ts'
 
 const NEW_TASK: Change = {
   kind: 'new_task',
