@@ -11,13 +11,13 @@ export {
   RESUME_POLICIES,
   type ResumePolicy,
   type RunServiceOptions,
-} from './options.ts'
-export type { ReviewRules } from './execution/run-ensembles.ts'
-export type { ForkPlace, RunSubmission } from './execution/new-run.ts'
-export type { ForkRequest } from './execution/fork-request.ts'
-export type { ReplayRequest } from './execution/replay-request.ts'
-export { RunService } from './run-service.ts'
-export type { RunWithEvents, ServiceState } from './service-types.ts'
+} from './settings/options.ts'
+export type { ReviewRules } from './request/run-ensembles.ts'
+export type { ForkPlace, RunSubmission } from './request/new-run.ts'
+export type { ForkRequest } from './lineage/fork-request.ts'
+export type { ReplayRequest } from './lineage/replay-request.ts'
+export { RunService } from './service/run-service.ts'
+export type { RunWithEvents, ServiceState } from './service/service-types.ts'
 export { sqliteRunStorage, type SqliteRunStorageOptions } from './stores/sqlite/run-storage.ts'
 
 export type {
@@ -30,9 +30,9 @@ export type {
 export { threadNotFound } from './domain/refusals.ts'
 
 // To observe
-export type { RunProcesses } from './execution/run-processes.ts'
-export type { ActivityListener, ExecutedListener, RunActivity } from './execution/activity.ts'
-export type { TraceNewRun } from './execution/new-run.ts'
+export type { RunProcesses } from './service/run-processes.ts'
+export type { ActivityListener, ExecutedListener, RunActivity } from './settings/activity.ts'
+export type { TraceNewRun } from './request/new-run.ts'
 
 // To read
 export type { EventListener } from './feed/event-bus.ts'
@@ -103,7 +103,7 @@ export type {
   StrandedQuery,
   StrandedRun,
 } from './ports/build-store.ts'
-export type { RunMigration } from './execution/migrate-run.ts'
+export type { RunMigration } from './lineage/migrate-run.ts'
 export type { AuditLog, NewAuditEntry } from './ports/audit-log.ts'
 export {
   DISPATCHER_VERSION,
@@ -113,7 +113,7 @@ export {
   type OfferOutbox,
   type StoredOffer,
 } from './ports/dispatcher.ts'
-export { OfferRelay, type OfferRelayOptions } from './execution/offer-relay.ts'
+export { OfferRelay, type OfferRelayOptions } from './lifecycle/offer-relay.ts'
 export type { ConnectEngine, DispatchEngine, EngineHost } from './ports/dispatch-engine.ts'
 export type {
   AddressedNotification,

@@ -5,14 +5,14 @@ import { describe, expect, it } from 'vitest'
 import { settle, until } from '../../../../../../tooling/test-kit/wait.ts'
 import { ownDatabase } from '../../../../test/own-database.ts'
 import { waitingEnsemble, type WaitingEnsemble } from '../../../../test/waiting-ensemble.ts'
-import { RunService } from '../../../run-service.ts'
+import { RunService } from '../../../service/run-service.ts'
 import { claimDue, createRun } from '../../../testing/run-fixtures.ts'
 import { postgresRunStorage } from '../index.ts'
 import { ProcessWaker } from './process-waker.ts'
 import { recordNotifications } from '../testing/record-notifications.ts'
 import { recordStatements, type RecordedStatement } from '../testing/record-statements.ts'
 
-import type { RunServiceOptions } from '../../../options.ts'
+import type { RunServiceOptions } from '../../../settings/options.ts'
 import type { RunStorage } from '../../../ports/run-storage.ts'
 
 const database = ownDatabase()

@@ -18,12 +18,12 @@ import {
 } from '@tutti/protocol'
 import { DEFAULT_TEXT_LIMITS, findDefaultsProblems } from '@tutti/ensemble'
 
-import { DEFAULT_TICK_MS } from './commit/group-commit.ts'
+import { DEFAULT_TICK_MS } from '../commit/group-commit.ts'
 
-import type { ActivityListener, ExecutedListener } from './execution/activity.ts'
-import type { TraceNewRun } from './execution/new-run.ts'
-import type { RedactEvent } from './commit/redacted-journal.ts'
-import type { ReviewRules } from './execution/run-ensembles.ts'
+import type { ActivityListener, ExecutedListener } from './activity.ts'
+import type { TraceNewRun } from '../request/new-run.ts'
+import type { RedactEvent } from '../commit/redacted-journal.ts'
+import type { ReviewRules } from '../request/run-ensembles.ts'
 import type { ModelCatalog, Prices, RunProfiles } from '@tutti/ensemble'
 
 /** Policies of resuming runs of other code. */

@@ -1,5 +1,5 @@
 /** Deletes ended runs, threads without runs, and steps of ended runs that are older than their retention. */
-import type { ResolvedRunServiceOptions } from '../options.ts'
+import type { ResolvedRunServiceOptions } from '../settings/options.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 
 /** Interval of the deletion of ended runs and of checks for missed notifications, in milliseconds. */

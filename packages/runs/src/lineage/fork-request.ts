@@ -5,10 +5,10 @@ import { field } from '../domain/field.ts'
 import { parentNotFound, stepsNotRetained } from '../domain/refusals.ts'
 import { readForkedLog, type ForkSource } from './fork-log.ts'
 
-import type { ResolvedRunServiceOptions } from '../options.ts'
+import type { ResolvedRunServiceOptions } from '../settings/options.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { RunRecord } from '../domain/run-record.ts'
-import type { ForkPlace, RunSubmission } from './new-run.ts'
+import type { ForkPlace, RunSubmission } from '../request/new-run.ts'
 import type { GivenResults } from '@tutti/ensemble'
 import type { DirectiveInput } from '@tutti/protocol'
 

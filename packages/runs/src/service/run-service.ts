@@ -22,43 +22,43 @@
 import { computeJsonDigest } from '@tutti/core'
 import type { Ensemble, RunProfiles } from '@tutti/ensemble'
 
-import { acceptRun, type AcceptedRun } from './execution/accept-run.ts'
-import { BuildCheck } from './execution/build-check.ts'
-import { migrateRun, type RunMigration } from './execution/migrate-run.ts'
-import { reportExecuted } from './execution/activity.ts'
-import { RunCommands } from './commands/run-commands.ts'
-import { EventBus, type EventListener } from './feed/event-bus.ts'
-import { LivingBuilds } from './execution/living-builds.ts'
-import { RunEventFeed } from './feed/event-feed.ts'
-import { every } from './execution/every.ts'
+import { acceptRun, type AcceptedRun } from './accept-run.ts'
+import { BuildCheck } from '../lineage/build-check.ts'
+import { migrateRun, type RunMigration } from '../lineage/migrate-run.ts'
+import { reportExecuted } from '../settings/activity.ts'
+import { RunCommands } from './run-commands.ts'
+import { EventBus, type EventListener } from '../feed/event-bus.ts'
+import { LivingBuilds } from '../lineage/living-builds.ts'
+import { RunEventFeed } from '../feed/event-feed.ts'
+import { every } from '../lifecycle/every.ts'
 import {
   followEvents,
   followNewRun,
   type EventBatches,
   type FollowRunOptions,
   type FollowSource,
-} from './feed/follow-events.ts'
-import { readerPollMs, takesTurn } from './domain/fleet-pace.ts'
-import { deleteOldRuns, HOUSEKEEPING_MS } from './execution/delete-old-runs.ts'
-import { reclaimRuns } from './execution/reclaim-runs.ts'
-import { RunForks } from './execution/run-forks.ts'
-import { GroupCommit } from './commit/group-commit.ts'
-import { buildNewRun, type RunSubmission } from './execution/new-run.ts'
+} from '../feed/follow-events.ts'
+import { readerPollMs, takesTurn } from '../domain/fleet-pace.ts'
+import { deleteOldRuns, HOUSEKEEPING_MS } from '../lifecycle/delete-old-runs.ts'
+import { reclaimRuns } from '../lifecycle/reclaim-runs.ts'
+import { RunForks } from '../lineage/run-forks.ts'
+import { GroupCommit } from '../commit/group-commit.ts'
+import { buildNewRun, type RunSubmission } from '../request/new-run.ts'
 import {
   resolveRunServiceOptions,
   type ResolvedRunServiceOptions,
   type RunServiceOptions,
-} from './options.ts'
-import { ByteBudget } from './load/byte-budget.ts'
-import { field } from './domain/field.ts'
-import { buildNotFound, draining, storeUnavailable } from './domain/refusals.ts'
-import { RunEnsembles } from './execution/run-ensembles.ts'
-import { RunThreads } from './threads/run-threads.ts'
+} from '../settings/options.ts'
+import { ByteBudget } from '../load/byte-budget.ts'
+import { field } from '../domain/field.ts'
+import { buildNotFound, draining, storeUnavailable } from '../domain/refusals.ts'
+import { RunEnsembles } from '../request/run-ensembles.ts'
+import { RunThreads } from '../threads/run-threads.ts'
 import { UnreadableReport } from './unreadable-report.ts'
-import { RunExecutor } from './execution/run-executor.ts'
+import { RunExecutor } from '../lifecycle/run-executor.ts'
 
-import type { ForkRequest } from './execution/fork-request.ts'
-import type { ReplayRequest } from './execution/replay-request.ts'
+import type { ForkRequest } from '../lineage/fork-request.ts'
+import type { ReplayRequest } from '../lineage/replay-request.ts'
 import type {
   ForkPreview,
   LifecycleState,
@@ -68,10 +68,10 @@ import type {
   RunCommandOf,
   RunMigrated,
 } from '@tutti/protocol'
-import type { RunProcesses } from './execution/run-processes.ts'
-import type { KnownBuild } from './ports/build-store.ts'
-import type { EventQuery } from './ports/event-log.ts'
-import type { QueueLoad, StoreMetrics } from './ports/run-queue.ts'
+import type { RunProcesses } from './run-processes.ts'
+import type { KnownBuild } from '../ports/build-store.ts'
+import type { EventQuery } from '../ports/event-log.ts'
+import type { QueueLoad, StoreMetrics } from '../ports/run-queue.ts'
 import type {
   ChangedRunsPage,
   ChangedRunsQuery,
@@ -79,14 +79,14 @@ import type {
   ReviewQuery,
   RunListPage,
   RunQuery,
-} from './ports/run-store.ts'
-import type { AuditLog } from './ports/audit-log.ts'
-import type { SecretStore } from './ports/secret-store.ts'
-import type { StoreNotification } from './ports/notifications.ts'
-import type { RunStorage } from './ports/run-storage.ts'
-import type { WebhookOutbox } from './ports/webhook-outbox.ts'
+} from '../ports/run-store.ts'
+import type { AuditLog } from '../ports/audit-log.ts'
+import type { SecretStore } from '../ports/secret-store.ts'
+import type { StoreNotification } from '../ports/notifications.ts'
+import type { RunStorage } from '../ports/run-storage.ts'
+import type { WebhookOutbox } from '../ports/webhook-outbox.ts'
 import type { RunWithEvents, ServiceState } from './service-types.ts'
-import type { NewRun, ReviewRecord, RunRecord, RunWithTasks } from './domain/run-record.ts'
+import type { NewRun, ReviewRecord, RunRecord, RunWithTasks } from '../domain/run-record.ts'
 
 /** Selects open reviews. */
 type OpenReviewsQuery = Pick<ReviewQuery, 'runId' | 'kinds'>

@@ -9,9 +9,9 @@ import {
 } from '@tutti/ensemble'
 import { unknownName } from '@tutti/protocol'
 
-import { buildEnsemble } from '../request/build-ensemble.ts'
+import { buildEnsemble } from './build-ensemble.ts'
 
-import type { Catalogs } from '../request/catalog-names.ts'
+import type { Catalogs } from './catalog-names.ts'
 import type { RunRecord } from '../domain/run-record.ts'
 
 /** Defaults for the reviews of all ensembles. */

@@ -28,7 +28,7 @@ import { setImmediate } from 'node:timers/promises'
 import { sleep, TuttiError, type Logger } from '@tutti/core'
 
 import { listClaimKeys, toClaimKey } from '../domain/claim-key.ts'
-import { reportActivity, type ExecutionEnd } from './activity.ts'
+import { reportActivity, type ExecutionEnd } from '../settings/activity.ts'
 import { every } from './every.ts'
 import { idleLeaseMs, nextPollMs } from '../domain/fleet-pace.ts'
 import { LeaseTimer } from './lease-timer.ts'
@@ -38,7 +38,7 @@ import { SETTLED_AFTER_MS } from '../domain/suspects.ts'
 import { eventSize } from '../feed/follow-events.ts'
 
 import type { GroupCommit } from '../commit/group-commit.ts'
-import type { ResolvedRunServiceOptions } from '../options.ts'
+import type { ResolvedRunServiceOptions } from '../settings/options.ts'
 import type {
   ClaimedRun,
   HeldRun,
@@ -51,7 +51,7 @@ import type { Claimant } from '../ports/run-store.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { CommandAnswer, PendingCommand } from '../ports/command-queue.ts'
 import type { RunRecord } from '../domain/run-record.ts'
-import type { RunEnsembles } from './run-ensembles.ts'
+import type { RunEnsembles } from '../request/run-ensembles.ts'
 import type { ByteBudget } from '../load/byte-budget.ts'
 
 /** The parts of a run service that an executor uses. */

@@ -12,7 +12,7 @@ import { assertNoProblems } from '../request/refusals.ts'
 
 import type { ForkRequest } from './fork-request.ts'
 import type { ForkSource } from './fork-log.ts'
-import type { ResolvedRunServiceOptions } from '../options.ts'
+import type { ResolvedRunServiceOptions } from '../settings/options.ts'
 import type { ForkedLog } from '../ports/run-store.ts'
 import type { Problem, RunEvent } from '@tutti/protocol'
 

@@ -3,10 +3,10 @@ import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { fakeStorage, FakeQueue } from '../../test/fake-storage.ts'
-import { resolveRunServiceOptions } from '../options.ts'
+import { resolveRunServiceOptions } from '../settings/options.ts'
 import { BUILD_CHECK_MS, BuildCheck } from './build-check.ts'
 import { LivingBuilds } from './living-builds.ts'
-import { RunEnsembles } from './run-ensembles.ts'
+import { RunEnsembles } from '../request/run-ensembles.ts'
 
 import type { BuildStore, LivingBuild, RunMove, StrandedRun } from '../ports/build-store.ts'
 

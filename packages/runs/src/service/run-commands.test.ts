@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { ownedRecord } from '../../test/claimed.ts'
 import { fakeStorage } from '../../test/fake-storage.ts'
 import { turns } from '../../test/turns.ts'
-import { resolveRunServiceOptions } from '../options.ts'
-import { RunEnsembles } from '../execution/run-ensembles.ts'
+import { resolveRunServiceOptions } from '../settings/options.ts'
+import { RunEnsembles } from '../request/run-ensembles.ts'
 import { RunCommands } from './run-commands.ts'
 
 import type { RunEventFeed } from '../feed/event-feed.ts'
@@ -21,8 +21,8 @@ import type {
 import type { UnownedWrite, WriteResult } from '../ports/run-store.ts'
 import type { ReviewRecord, RunRecord } from '../domain/run-record.ts'
 import type { RedactEvent } from '../commit/redacted-journal.ts'
-import type { BuildCheck } from '../execution/build-check.ts'
-import type { RunExecutor } from '../execution/run-executor.ts'
+import type { BuildCheck } from '../lineage/build-check.ts'
+import type { RunExecutor } from '../lifecycle/run-executor.ts'
 
 const RUN = 'run-a'
 

@@ -14,16 +14,16 @@
  */
 import { diffManifests, type ManifestDifference } from '@tutti/ensemble'
 
-import { every } from './every.ts'
+import { every } from '../lifecycle/every.ts'
 import { takesTurn } from '../domain/fleet-pace.ts'
 import { mayResume } from './resume-policy.ts'
 
-import type { ResolvedRunServiceOptions } from '../options.ts'
+import type { ResolvedRunServiceOptions } from '../settings/options.ts'
 import type { RunCode } from '../domain/run-code.ts'
 import type { StrandedRun } from '../ports/build-store.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { LivingBuilds } from './living-builds.ts'
-import type { BuiltEnsemble, RunEnsembles } from './run-ensembles.ts'
+import type { BuiltEnsemble, RunEnsembles } from '../request/run-ensembles.ts'
 
 /** Minimum interval of checks, in milliseconds. */
 export const BUILD_CHECK_MS = 5_000

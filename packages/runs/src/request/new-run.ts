@@ -16,10 +16,10 @@ import {
 
 import { field } from '../domain/field.ts'
 import { toActorKey } from '../domain/refusals.ts'
-import { assertClientTools } from '../request/client-tools.ts'
-import { assertNoProblems } from '../request/refusals.ts'
-import { assertTagSize } from '../request/tag-size.ts'
-import { assertRequiredReviews } from '../request/required-reviews.ts'
+import { assertClientTools } from './client-tools.ts'
+import { assertNoProblems } from './refusals.ts'
+import { assertTagSize } from './tag-size.ts'
+import { assertRequiredReviews } from './required-reviews.ts'
 import { hashSubmission } from './submission.ts'
 
 import type { Quota } from '../domain/quota.ts'

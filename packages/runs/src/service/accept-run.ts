@@ -2,18 +2,18 @@
 import { TuttiError } from '@tutti/core'
 
 import { field } from '../domain/field.ts'
-import { reportActivity } from './activity.ts'
-import { createInThread } from './create-in-thread.ts'
+import { reportActivity } from '../settings/activity.ts'
+import { createInThread } from '../threads/create-in-thread.ts'
 
 import type { RunEventFeed } from '../feed/event-feed.ts'
-import type { ResolvedRunServiceOptions } from '../options.ts'
+import type { ResolvedRunServiceOptions } from '../settings/options.ts'
 import type { CreateRunOptions } from '../ports/run-store.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { NewRun, RunRecord } from '../domain/run-record.ts'
 import type { RunThreads } from '../threads/run-threads.ts'
-import type { LivingBuilds } from './living-builds.ts'
-import type { RunSubmission } from './new-run.ts'
-import type { RunExecutor } from './run-executor.ts'
+import type { LivingBuilds } from '../lineage/living-builds.ts'
+import type { RunSubmission } from '../request/new-run.ts'
+import type { RunExecutor } from '../lifecycle/run-executor.ts'
 
 /** Parts of a run service that accept runs. */
 export interface AcceptingParts {

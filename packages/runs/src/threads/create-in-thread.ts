@@ -1,11 +1,11 @@
 /** Stores a new run. In a thread it gets the messages of the earlier runs. */
 import { threadBusy } from '../domain/refusals.ts'
-import { createQueuedEvent } from './new-run.ts'
+import { createQueuedEvent } from '../request/new-run.ts'
 
-import type { ResolvedRunServiceOptions } from '../options.ts'
+import type { ResolvedRunServiceOptions } from '../settings/options.ts'
 import type { CreatedRun, CreateRunOptions, RunStore } from '../ports/run-store.ts'
 import type { NewRun } from '../domain/run-record.ts'
-import type { RunThreads } from '../threads/run-threads.ts'
+import type { RunThreads } from './run-threads.ts'
 
 /** Maximum number of times that a submission reads its thread, because another submission was faster. */
 const MAX_THREAD_READS = 5

@@ -39,7 +39,7 @@ import { buildClientTools } from '../request/client-tools.ts'
 import { runUnreadable } from '../domain/refusals.ts'
 import { SUSPECT_LOSSES } from '../domain/suspects.ts'
 
-import type { ExecutionEnd } from './activity.ts'
+import type { ExecutionEnd } from '../settings/activity.ts'
 import type { DurableJournal } from '../commit/group-commit.ts'
 import type { PendingWritesOptions } from '../commit/pending-writes.ts'
 import type { ClaimedRun, Release, RunQueue, WaitsFor } from '../ports/run-queue.ts'

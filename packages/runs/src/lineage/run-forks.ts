@@ -4,12 +4,12 @@ import { planFork, planPreview, type AcceptedFork } from './plan-fork.ts'
 import { readReplay, type ReplayRequest } from './replay-request.ts'
 
 import type { ForkPreview } from '@tutti/protocol'
-import type { ResolvedRunServiceOptions } from '../options.ts'
+import type { ResolvedRunServiceOptions } from '../settings/options.ts'
 import type { ForkedLog } from '../ports/run-store.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { NewRun, RunRecord } from '../domain/run-record.ts'
-import type { RunEnsembles } from './run-ensembles.ts'
-import type { RunSubmission } from './new-run.ts'
+import type { RunEnsembles } from '../request/run-ensembles.ts'
+import type { RunSubmission } from '../request/new-run.ts'
 
 /** The parts of a run service that forks use. */
 export interface RunForksOptions {

@@ -9,7 +9,7 @@ import { shortList, shortText } from '@tutti/protocol'
 
 import { chooseBuild } from './choose-build.ts'
 
-import type { ResolvedRunServiceOptions } from '../options.ts'
+import type { ResolvedRunServiceOptions } from '../settings/options.ts'
 import type { BuildCode, ChosenCode } from '../domain/run-code.ts'
 import type { BuildStore, LivingBuild } from '../ports/build-store.ts'
 import type { NewRun } from '../domain/run-record.ts'

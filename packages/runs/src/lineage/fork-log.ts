@@ -14,7 +14,7 @@ import { stepsNotRetained } from '../domain/refusals.ts'
 import type { ForkedLog } from '../ports/run-store.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { RunRecord } from '../domain/run-record.ts'
-import type { ForkPlace } from './new-run.ts'
+import type { ForkPlace } from '../request/new-run.ts'
 import type { RunStep } from '@tutti/ensemble'
 import type { LoggedRunEvent, RunEvent } from '@tutti/protocol'
 

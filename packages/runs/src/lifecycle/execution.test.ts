@@ -19,7 +19,7 @@ import { Execution, type ExecutionOptions } from './execution.ts'
 import { GroupCommit } from '../commit/group-commit.ts'
 import { token } from '../testing/index.ts'
 
-import type { ExecutionEnd } from './activity.ts'
+import type { ExecutionEnd } from '../settings/activity.ts'
 import type { ClaimedRun, Release, RunQueue, WaitsFor } from '../ports/run-queue.ts'
 import type { TaskRecord } from '../domain/run-record.ts'
 import type { RunCommand } from '@tutti/protocol'

@@ -10,10 +10,10 @@ import { isoNow } from '@tutti/core'
 import { parentNotFound, replayRefused, stepsNotRetained } from '../domain/refusals.ts'
 import { toForkSubmission, type ForkRequest } from './fork-request.ts'
 
-import type { ResolvedRunServiceOptions } from '../options.ts'
+import type { ResolvedRunServiceOptions } from '../settings/options.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
 import type { ForkedLog } from '../ports/run-store.ts'
-import type { RunSubmission } from './new-run.ts'
+import type { RunSubmission } from '../request/new-run.ts'
 import type { ReplayMode } from '@tutti/protocol'
 
 /** A request for a replay. It has the inputs and overrides of its parent. */

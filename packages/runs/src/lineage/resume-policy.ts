@@ -14,7 +14,7 @@
  */
 import { isTextDifference, type ManifestDifference, type ManifestValue } from '@tutti/ensemble'
 
-import type { ResumePolicy } from '../options.ts'
+import type { ResumePolicy } from '../settings/options.ts'
 import type { RunCode } from '../domain/run-code.ts'
 import type { StrandedRun } from '../ports/build-store.ts'
 

@@ -21,7 +21,7 @@ import {
   type RunCommandOf,
 } from '@tutti/protocol'
 
-import { reportActivity } from '../execution/activity.ts'
+import { reportActivity } from '../settings/activity.ts'
 import { field } from '../domain/field.ts'
 import {
   ensembleUnavailable,
@@ -31,12 +31,12 @@ import {
 } from '../domain/refusals.ts'
 
 import type { RunEventFeed } from '../feed/event-feed.ts'
-import type { ResolvedRunServiceOptions } from '../options.ts'
+import type { ResolvedRunServiceOptions } from '../settings/options.ts'
 import type { CommandAnswer, SentCommand } from '../ports/command-queue.ts'
 import type { RunStorage } from '../ports/run-storage.ts'
-import type { RunEnsembles } from '../execution/run-ensembles.ts'
-import type { BuildCheck } from '../execution/build-check.ts'
-import type { RunExecutor } from '../execution/run-executor.ts'
+import type { RunEnsembles } from '../request/run-ensembles.ts'
+import type { BuildCheck } from '../lineage/build-check.ts'
+import type { RunExecutor } from '../lifecycle/run-executor.ts'
 import type { RunRecord } from '../domain/run-record.ts'
 
 /** The parts of a run service that commands pass through. */

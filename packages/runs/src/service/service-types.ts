@@ -1,6 +1,6 @@
 /** Types of the results of a run service. */
-import type { EventBatches } from './feed/follow-events.ts'
-import type { RunRecord } from './domain/run-record.ts'
+import type { EventBatches } from '../feed/follow-events.ts'
+import type { RunRecord } from '../domain/run-record.ts'
 
 /** An accepted run with its events. */
 export interface RunWithEvents {
