@@ -14,8 +14,8 @@ import {
   started,
   step,
   taskStarted,
-} from '../src/testing/event-fixtures.ts'
-import { claimDue, createRun, ownedRun, readAll } from '../src/testing/run-fixtures.ts'
+} from '../src/testing/support/event-fixtures.ts'
+import { claimDue, createRun, ownedRun, readAll } from '../src/testing/support/run-fixtures.ts'
 import { temporaryDirectory } from './waiting-ensemble.ts'
 
 interface Place extends AsyncDisposable {

@@ -11,7 +11,7 @@ import {
   token,
   toolCalled,
   toolEnded,
-} from '../testing/event-fixtures.ts'
+} from '../testing/support/event-fixtures.ts'
 
 import type { RunStep } from '@tutti/ensemble'
 import type { RunEvent } from '@tutti/protocol'

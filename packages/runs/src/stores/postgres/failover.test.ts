@@ -7,7 +7,7 @@ import {
   startFailoverCluster,
   type FailoverCluster,
 } from '../../../../../tooling/postgres/failover-cluster.ts'
-import { step, token } from '../../testing/event-fixtures.ts'
+import { step, token } from '../../testing/support/event-fixtures.ts'
 import {
   claimRun,
   createRun,
@@ -18,7 +18,7 @@ import {
   readUnowned,
   toOwner,
   type Owner,
-} from '../../testing/run-fixtures.ts'
+} from '../../testing/support/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
 
 import type { RunStorage } from '../../ports/run-storage.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 
 import { testServer } from '../../../../../tooling/postgres/test-database.ts'
-import { queued, token } from '../../testing/event-fixtures.ts'
-import { newRun, ownedRun, OWNER, type Owner } from '../../testing/run-fixtures.ts'
+import { queued, token } from '../../testing/support/event-fixtures.ts'
+import { newRun, ownedRun, OWNER, type Owner } from '../../testing/support/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
 import { recordNotifications } from './testing/record-notifications.ts'
 import { StubbornWriters } from './testing/stubborn-writers.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 
 import { testDatabase } from '../../../../../tooling/postgres/test-database.ts'
-import { queued } from '../../testing/event-fixtures.ts'
-import { newRun } from '../../testing/run-fixtures.ts'
+import { queued } from '../../testing/support/event-fixtures.ts'
+import { newRun } from '../../testing/support/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
 import { ownDatabase } from '../../../test/own-database.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
-import { result, started, step, token } from '../../testing/event-fixtures.ts'
-import { endedRun, ownedRun } from '../../testing/run-fixtures.ts'
+import { result, started, step, token } from '../../testing/support/event-fixtures.ts'
+import { endedRun, ownedRun } from '../../testing/support/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
 import { ownDatabase } from '../../../test/own-database.ts'
 

@@ -3,7 +3,7 @@ import { Client } from 'pg'
 import { beforeAll, expect, it } from 'vitest'
 
 import { ownDatabase } from '../../../test/own-database.ts'
-import { claimRun, createRun, ownedRun } from '../../testing/run-fixtures.ts'
+import { claimRun, createRun, ownedRun } from '../../testing/support/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
 
 import type { HeldRun } from '../../ports/run-queue.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 
-import { modelCalled, toolCalled, toolEnded } from '../../testing/event-fixtures.ts'
-import { ownedRun, readAll } from '../../testing/run-fixtures.ts'
+import { modelCalled, toolCalled, toolEnded } from '../../testing/support/event-fixtures.ts'
+import { ownedRun, readAll } from '../../testing/support/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
 import { ownDatabase } from '../../../test/own-database.ts'
 

@@ -2,8 +2,8 @@ import { Client } from 'pg'
 import { describe, expect, it } from 'vitest'
 
 import { testDatabase } from '../../../../../tooling/postgres/test-database.ts'
-import { result, step, token } from '../../testing/event-fixtures.ts'
-import { createRun, readAll, toOwner, type Owner } from '../../testing/run-fixtures.ts'
+import { result, step, token } from '../../testing/support/event-fixtures.ts'
+import { createRun, readAll, toOwner, type Owner } from '../../testing/support/run-fixtures.ts'
 import { postgresRunStorage } from './index.ts'
 
 import type { RunStorage } from '../../ports/run-storage.ts'

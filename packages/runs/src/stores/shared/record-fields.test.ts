@@ -9,7 +9,12 @@ import {
   toSubmittedColumns,
   readJsonColumns,
 } from './record-fields.ts'
-import { completed, ODD_TEXT, result, reviewRequested } from '../../testing/event-fixtures.ts'
+import {
+  completed,
+  ODD_TEXT,
+  result,
+  reviewRequested,
+} from '../../testing/support/event-fixtures.ts'
 
 describe('a delivery id', () => {
   it.for(['hook', 'a:1:b', '', ODD_TEXT, 'two\nlines'])(

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { fakeClock } from '@tutti/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
-import { poison, result } from '../../testing/event-fixtures.ts'
+import { poison, result } from '../../testing/support/event-fixtures.ts'
 import { dispatcherCases, newRun, queued, runStorageCases, token } from '../../testing/index.ts'
 import {
   claimRun,
@@ -19,7 +19,7 @@ import {
   parkedRun,
   newUnownedWrite,
   readAll,
-} from '../../testing/run-fixtures.ts'
+} from '../../testing/support/run-fixtures.ts'
 import { SQLITE_MIGRATIONS } from './schema/migrations.ts'
 import { sqliteRunStorage } from './run-storage.ts'
 

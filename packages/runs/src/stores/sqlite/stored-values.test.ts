@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite'
 
 import { afterEach, beforeEach, expect, it } from 'vitest'
 
-import { modelCalled, toolCalled, toolEnded } from '../../testing/event-fixtures.ts'
-import { ownedRun } from '../../testing/run-fixtures.ts'
+import { modelCalled, toolCalled, toolEnded } from '../../testing/support/event-fixtures.ts'
+import { ownedRun } from '../../testing/support/run-fixtures.ts'
 import { sqliteRunStorage } from './run-storage.ts'
 
 let directory: string

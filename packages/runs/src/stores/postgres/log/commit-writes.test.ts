@@ -8,8 +8,8 @@ import {
   started,
   step,
   token,
-} from '../../../testing/event-fixtures.ts'
-import { claimRun, createRun, ownedRun } from '../../../testing/run-fixtures.ts'
+} from '../../../testing/support/event-fixtures.ts'
+import { claimRun, createRun, ownedRun } from '../../../testing/support/run-fixtures.ts'
 import { postgresRunStorage } from '../index.ts'
 import { recordStatements } from '../testing/record-statements.ts'
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 
 import { ownDatabase } from '../../../../test/own-database.ts'
-import { step, token } from '../../../testing/event-fixtures.ts'
-import { ownedRun } from '../../../testing/run-fixtures.ts'
+import { step, token } from '../../../testing/support/event-fixtures.ts'
+import { ownedRun } from '../../../testing/support/run-fixtures.ts'
 import { postgresRunStorage } from '../index.ts'
 import { recordStatements } from '../testing/record-statements.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { createRun, endedRun, readAll } from '../../../testing/run-fixtures.ts'
+import { createRun, endedRun, readAll } from '../../../testing/support/run-fixtures.ts'
 import { hashName } from '../database/connections.ts'
 import { LOCKS } from '../database/database.ts'
 import { postgresRunStorage } from '../index.ts'

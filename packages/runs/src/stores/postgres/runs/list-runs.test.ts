@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 
-import { createRun } from '../../../testing/run-fixtures.ts'
+import { createRun } from '../../../testing/support/run-fixtures.ts'
 import { postgresRunStorage } from '../index.ts'
 import { ownDatabase } from '../../../../test/own-database.ts'
 

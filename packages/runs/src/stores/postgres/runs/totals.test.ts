@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 
 import { ownDatabase } from '../../../../test/own-database.ts'
-import { AT_MS, completed, result, started, step } from '../../../testing/event-fixtures.ts'
-import { claimRun, createRun, OWNER } from '../../../testing/run-fixtures.ts'
+import { AT_MS, completed, result, started, step } from '../../../testing/support/event-fixtures.ts'
+import { claimRun, createRun, OWNER } from '../../../testing/support/run-fixtures.ts'
 import { postgresRunStorage } from '../index.ts'
 import { explainStatement } from '../testing/explain.ts'
 import { activeRunsSql, actorUseSql } from './totals.ts'

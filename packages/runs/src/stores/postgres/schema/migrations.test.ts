@@ -1,8 +1,8 @@
 import { Client } from 'pg'
 import { describe, expect, it } from 'vitest'
 
-import { token } from '../../../testing/event-fixtures.ts'
-import { claimDue, createRun, ownedRun } from '../../../testing/run-fixtures.ts'
+import { token } from '../../../testing/support/event-fixtures.ts'
+import { claimDue, createRun, ownedRun } from '../../../testing/support/run-fixtures.ts'
 import { Database } from '../database/database.ts'
 import { postgresRunStorage } from '../index.ts'
 import { migratePostgres, POSTGRES_MIGRATIONS, type MigrationStep } from './migrations.ts'

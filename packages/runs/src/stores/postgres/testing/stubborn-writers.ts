@@ -3,10 +3,10 @@ import { deepStrictEqual, ok } from 'node:assert/strict'
 
 import { sleep, systemClock } from '@tutti/core'
 
-import { token } from '../../../testing/event-fixtures.ts'
+import { token } from '../../../testing/support/event-fixtures.ts'
 
 import type { RunStorage } from '../../../ports/run-storage.ts'
-import type { Owner } from '../../../testing/run-fixtures.ts'
+import type { Owner } from '../../../testing/support/run-fixtures.ts'
 
 /** Maximum time of a few writes, in milliseconds. */
 const LIMIT_MS = 20_000

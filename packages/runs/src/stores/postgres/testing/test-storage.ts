@@ -2,8 +2,8 @@
 import { describe, it } from 'vitest'
 
 import { dispatcherCases, runStorageCases, sharedStorageCases } from '../../../testing/index.ts'
-import { oddValueCases } from '../../../testing/odd-value-cases.ts'
-import { valueCases } from '../../../testing/value-cases.ts'
+import { oddValueCases } from '../../../testing/runs/odd-value-cases.ts'
+import { valueCases } from '../../../testing/runs/value-cases.ts'
 import { quoteName } from '../database/connections.ts'
 import { postgresRunStorage } from '../index.ts'
 

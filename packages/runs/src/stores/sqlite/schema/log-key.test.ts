@@ -4,8 +4,8 @@ import { join } from 'node:path'
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
-import { token } from '../../../testing/event-fixtures.ts'
-import { ownedRun, readAll } from '../../../testing/run-fixtures.ts'
+import { token } from '../../../testing/support/event-fixtures.ts'
+import { ownedRun, readAll } from '../../../testing/support/run-fixtures.ts'
 import { sqliteRunStorage } from '../run-storage.ts'
 
 let directory: string
