@@ -77,16 +77,70 @@ const ENSEMBLE_LAYERS = [
   'adapters',
 ]
 
-const ensembleLayers = ENSEMBLE_LAYERS.map((layer, at) => ({
-  name: `ensemble-${layer}`,
-  comment: `${ENSEMBLE_LAYERS.join(' → ')}: a layer knows nothing of those above it; see ARCHITECTURE.md`,
-  severity: 'error',
-  from: { path: `^packages/ensemble/src/${layer}/`, pathNot: TESTS },
-  to: {
-    path: '^packages/ensemble/src/',
-    pathNot: ENSEMBLE_LAYERS.slice(0, at + 1).map((below) => `^packages/ensemble/src/${below}/`),
+const ensembleLayers = orderLayers('packages/ensemble/src', ENSEMBLE_LAYERS)
+
+/** Rooms of `runs/src`, lowest first. None may import a later one, a store, or a file outside of the rooms. */
+const RUNS_ROOMS = [
+  'load',
+  'domain',
+  'log',
+  'ports',
+  'commit',
+  'feed',
+  'request',
+  'settings',
+  'threads',
+  'lifecycle',
+  'lineage',
+  'service',
+]
+
+/** Folders of each store of `runs`, lowest first. */
+const STORE_FOLDERS = {
+  sqlite: ['schema', 'database', 'rows', 'log', 'queue', 'runs', 'tables'],
+  postgres: ['database', 'schema', 'notifications', 'rows', 'log', 'queue', 'runs', 'tables'],
+}
+
+const runsRooms = [
+  ...orderLayers('packages/runs/src', RUNS_ROOMS),
+  {
+    name: 'runs-stores',
+    comment: 'A store implements the ports: it knows nothing of the code that uses them',
+    severity: 'error',
+    from: { path: '^packages/runs/src/stores/', pathNot: [...TESTS, '/testing/'] },
+    to: {
+      path: '^packages/runs/src/',
+      pathNot: '^packages/runs/src/(load|domain|log|ports|stores)/',
+    },
   },
-}))
+  {
+    name: 'runs-stores-apart',
+    comment: 'What both stores use is in stores/shared',
+    severity: 'error',
+    from: { path: '^packages/runs/src/stores/([^/]+)/', pathNot: [...TESTS, '/testing/'] },
+    to: {
+      path: '^packages/runs/src/stores/',
+      pathNot: '^packages/runs/src/stores/($1|shared)/',
+    },
+  },
+  ...Object.entries(STORE_FOLDERS).flatMap(([store, folders]) =>
+    orderLayers(`packages/runs/src/stores/${store}`, folders),
+  ),
+]
+
+/** Returns the rules by which each layer of a folder imports only itself and those before it. */
+function orderLayers(folder, layers) {
+  return layers.map((layer, at) => ({
+    name: `order-${folder}/${layer}`,
+    comment: `${layers.join(' → ')}: a layer knows nothing of those above it; see ARCHITECTURE.md`,
+    severity: 'error',
+    from: { path: `^${folder}/${layer}/`, pathNot: TESTS },
+    to: {
+      path: `^${folder}/`,
+      pathNot: layers.slice(0, at + 1).map((below) => `^${folder}/${below}/`),
+    },
+  }))
+}
 
 /** Parts of the dashboard, lowest layer first. None may import a later one. */
 const DASHBOARD_PARTS = ['lib', 'ui', 'api', 'features', 'app']
@@ -103,6 +157,7 @@ export default {
   forbidden: [
     ...layers,
     ...ensembleLayers,
+    ...runsRooms,
     ...dashboardParts,
     {
       name: 'layer-dashboard',

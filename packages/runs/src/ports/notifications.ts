@@ -1,7 +1,7 @@
 /**
  * Notifications between the processes of a store: hints that something has changed.
  *
- * RUNS-N1 to RUNS-N5 of `../postgres/notifications.ts` apply to every implementation: notifications are sent after the
+ * RUNS-N1 to RUNS-N5 of `stores/postgres/notifications` apply to every implementation: notifications are sent after the
  * commit, may be lost or repeated, and reach only the processes concerned. `missed` follows when some may have been lost.
  */
 import type { FollowQuery } from './event-log.ts'

@@ -1,5 +1,5 @@
 /**
- * The cases that every dispatcher passes: RUNS-DP of `../ports/dispatcher.ts`, and RUNS-L15. A test opens an empty storage
+ * The cases that every dispatcher passes: RUNS-DP of `ports/dispatcher.ts`, and RUNS-L15. A test opens an empty storage
  * with the dispatcher for each case. An engine may offer a run some time after it became ready, so cases take runs until
  * they have what they expect.
  */

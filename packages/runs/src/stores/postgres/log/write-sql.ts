@@ -255,7 +255,7 @@ function closeReviewsSql(
 
 /**
  * A command or the queue may have changed the status since the caller read the row. A start does not change it back
- * (RUNS-W4). The losses of a run after a step are those of `../execution/suspects.ts`.
+ * (RUNS-W4). The losses of a run after a step are those of `domain/suspects.ts`.
  */
 function changeRunsSql(schema: string): string {
   return `

@@ -55,7 +55,7 @@ export interface ClaimForm {
  * whether expired leases do not matter; otherwise it claims no run while there is one, `$12` as `$2` for an owner without
  * runs, `$13` digests of the codes of the caller by ensemble as JSON, or null, `$14` its build, or null.
  *
- * The ensembles are claim keys (`../claim-key.ts`); the name of an ensemble is one of them.
+ * The ensembles are claim keys (`domain/claim-key.ts`); the name of an ensemble is one of them.
  *
  * It always returns a row: `room` (number of runs that it could take; the wanted one if there was a slot for each due run),
  * `remaining` (ensembles that have further due runs), if it finds all ensembles, `has_stranded` (whether a build check has

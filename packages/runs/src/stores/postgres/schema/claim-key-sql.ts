@@ -5,7 +5,7 @@ import { SUSPECT_LOSSES } from '../../../domain/suspects.ts'
 /** {@link CODE_SEPARATOR} as a literal. */
 export const SEPARATOR = `E'\\x${CODE_SEPARATOR.charCodeAt(0).toString(16)}'`
 
-/** The claim key of a row of `runs`; see `../claim-key.ts`. The index `runs_by_turn` has the same expression. */
+/** The claim key of a row of `runs`; see `domain/claim-key.ts`. The index `runs_by_turn` has the same expression. */
 export const CLAIM_KEY = `(ensemble || coalesce(${SEPARATOR} || code, ''))`
 
 /**
