@@ -46,7 +46,7 @@ const PURE = [
   '^packages/ensemble/src/run/next\\.ts$',
   '^packages/ensemble/src/usage/tokens\\.ts$',
   '^packages/ensemble/src/agent/(step|prompt)\\.ts$',
-  '^packages/runs/src/commit/changes\\.ts$',
+  '^packages/runs/src/log/changes\\.ts$',
 ]
 
 const TESTS = ['\\.test\\.ts$', '\\.test-d\\.ts$', '/test/', '\\.examples\\.ts$']
@@ -67,10 +67,35 @@ if (layerProblems.length > 0) {
   throw new Error(`Layers are incomplete (tooling/packages/layers.ts): ${layerProblems.join('; ')}`)
 }
 
+/** Rules of the stores of `runs`, in addition to the order of its folders. */
+const storeRules = [
+  {
+    name: 'runs-stores',
+    comment: 'A store implements the ports: it knows nothing of the code that uses them',
+    severity: 'error',
+    from: { path: '^packages/runs/src/stores/', pathNot: [...TESTS, '/testing/'] },
+    to: {
+      path: '^packages/runs/src/',
+      pathNot: '^packages/runs/src/(load|domain|log|ports|stores)/',
+    },
+  },
+  {
+    name: 'runs-stores-apart',
+    comment: 'What both stores use is in stores/shared',
+    severity: 'error',
+    from: { path: '^packages/runs/src/stores/([^/]+)/', pathNot: [...TESTS, '/testing/'] },
+    to: {
+      path: '^packages/runs/src/stores/',
+      pathNot: '^packages/runs/src/stores/($1|shared)/',
+    },
+  },
+]
+
 export default {
   forbidden: [
     ...layers,
-    ...listLayerRules(TESTS),
+    ...listLayerRules([...TESTS, '/testing/']),
+    ...storeRules,
     {
       name: 'layer-dashboard',
       comment:
@@ -107,7 +132,7 @@ export default {
         pathNot: [
           '^packages/$2/',
           '^packages/[^/]+/src/index\\.ts$',
-          '^packages/[^/]+/src/(postgres|testing)/index\\.ts$',
+          '^packages/[^/]+/src/(stores/postgres|testing)/index\\.ts$',
         ],
       },
     },
@@ -124,7 +149,7 @@ export default {
       severity: 'error',
       from: { path: PURE },
       to: {
-        path: ['/run-[^/]+\\.ts$', '/loop\\.ts$', '/ports/', '/sqlite/', '/postgres/'],
+        path: ['/run-[^/]+\\.ts$', '/loop\\.ts$', '/ports/', '/stores/'],
         dependencyTypesNot: ['type-only'],
       },
     },
@@ -165,9 +190,12 @@ export default {
       name: 'postgres-late',
       comment: 'Postgres is loaded only when a database is configured',
       severity: 'error',
-      from: { path: '^(packages|apps)/', pathNot: ['^packages/runs/src/postgres/', ...TESTS] },
+      from: {
+        path: '^(packages|apps)/',
+        pathNot: ['^packages/runs/src/stores/postgres/', ...TESTS],
+      },
       to: {
-        path: ['/node_modules/pg/', '^packages/runs/src/postgres/'],
+        path: ['/node_modules/pg/', '^packages/runs/src/stores/postgres/'],
         dependencyTypesNot: ['type-only'],
         dynamic: false,
       },

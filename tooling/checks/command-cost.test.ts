@@ -148,7 +148,7 @@ const STATUS_CHANGES: Changes = {
   'packages/protocol/src/run-state/run-status.ts': [
     ['  return waitsForReview(state)', "  if (state.paused !== undefined) return 'PAUSED'\n"],
   ],
-  'packages/runs/src/commit/changes.ts': [
+  'packages/runs/src/log/changes.ts': [
     [
       "    case 'review_requested':\n",
       "    case 'run_paused':\n      return [{ kind: 'run', set: { status: 'PAUSED' } }]\n",

@@ -29,6 +29,11 @@ const LAYERS: Readonly<Record<string, string>> = {
   'packages/remote-tools/src': 'schema http mcp process openapi',
   'packages/remote-tools/src/process':
     'log-debug.ts worker-options.ts options.ts read-answer.ts run-once.ts worker',
+  'packages/runs/src':
+    'load domain log ports commit feed request settings threads lifecycle lineage service stores testing',
+  'packages/runs/src/stores/postgres':
+    'database schema notifications rows log queue runs tables testing',
+  'packages/runs/src/stores/sqlite': 'schema database rows log queue runs tables',
   'packages/telemetry/src': '',
   'packages/testing/src': '',
   'apps/dashboard/src': 'lib ui api features app',
@@ -46,7 +51,6 @@ const LAYERS: Readonly<Record<string, string>> = {
 const UNORDERED: readonly string[] = [
   'packages/gateway/src',
   'packages/protocol/src',
-  'packages/runs/src',
 ]
 
 /** Rule of dependency-cruiser that forbids imports. */

@@ -68,9 +68,9 @@ export function encodeNotification(notification: SentNotification | WrittenEvent
 
 /** Parses the payload of a notification; `missed` if it is unknown, because something may have changed. */
 export function decodeNotification(text: string): SentNotification {
-  const { kind, runId, from, to, signalId } = parseObject(text)
-  if (kind === 'signal' && typeof runId === 'string') return { kind, runId }
-  if (kind === 'answer' && typeof signalId === 'string') return { kind, signalId }
+  const { kind, runId, from, to, commandId } = parseObject(text)
+  if (kind === 'command' && typeof runId === 'string') return { kind, runId }
+  if (kind === 'answer' && typeof commandId === 'string') return { kind, commandId }
   if (kind === 'ready' || kind === 'delivery') return { kind }
   const hasRange = Number.isSafeInteger(from) && Number.isSafeInteger(to)
   if (kind === 'events' && typeof runId === 'string' && hasRange) {

@@ -5,15 +5,20 @@
 
 // To run
 export { DEFAULT_TICK_MS } from './commit/group-commit.ts'
-export { findRunLimitProblems, isRunLimit, type RunServiceOptions } from './options.ts'
-export type { ReviewRules } from './execution/run-ensembles.ts'
-export type { RunSubmission } from './execution/new-run.ts'
-export type { ForkPlace } from './execution/fork-log.ts'
-export type { ForkRequest } from './execution/fork-request.ts'
-export type { ReplayRequest } from './execution/replay-request.ts'
-export { RunService } from './run-service.ts'
-export type { RunWithEvents, ServiceState } from './service-types.ts'
-export { sqliteRunStorage, type SqliteRunStorageOptions } from './sqlite/sqlite-run-storage.ts'
+export {
+  findRunLimitProblems,
+  isRunLimit,
+  RESUME_POLICIES,
+  type ResumePolicy,
+  type RunServiceOptions,
+} from './settings/options.ts'
+export type { ReviewRules } from './request/run-ensembles.ts'
+export type { ForkPlace, RunSubmission } from './request/new-run.ts'
+export type { ForkRequest } from './lineage/fork-request.ts'
+export type { ReplayRequest } from './lineage/replay-request.ts'
+export { RunService } from './service/run-service.ts'
+export type { RunWithEvents, ServiceState } from './service/service-types.ts'
+export { sqliteRunStorage, type SqliteRunStorageOptions } from './stores/sqlite/run-storage.ts'
 
 export type {
   HistoryLimits,
@@ -22,12 +27,12 @@ export type {
   ThreadRunMessages,
 } from './threads/run-threads.ts'
 
-export { threadNotFound } from './refusals.ts'
+export { threadNotFound } from './domain/refusals.ts'
 
 // To observe
-export type { RunProcesses } from './execution/run-processes.ts'
-export type { ActivityListener, ExecutedListener, RunActivity } from './execution/activity.ts'
-export type { TraceNewRun } from './execution/new-run.ts'
+export type { RunProcesses } from './service/run-processes.ts'
+export type { ActivityListener, ExecutedListener, RunActivity } from './settings/activity.ts'
+export type { TraceNewRun } from './request/new-run.ts'
 
 // To read
 export type { EventListener } from './feed/event-bus.ts'
@@ -38,7 +43,7 @@ export { readTurn } from './feed/read-turns.ts'
 export { ByteBudget, type Reservation } from './load/byte-budget.ts'
 export { FairQueue, type QueueSource } from './load/fair-queue.ts'
 export { currentSource, workFor, type WorkSource } from './load/work-source.ts'
-export { serializeOnce } from './commit/serialize-once.ts'
+export { serializeOnce } from './log/serialize-once.ts'
 export type {
   StoredEventLog,
   EventPage,
@@ -47,7 +52,8 @@ export type {
   RunHead,
 } from './ports/event-log.ts'
 export type { QueueLoad, StoreMetrics } from './ports/run-queue.ts'
-export type { Quota, ReviewQuery, RunListPage, RunQuery } from './ports/run-store.ts'
+export type { Quota } from './domain/quota.ts'
+export type { ReviewQuery, RunListPage, RunQuery } from './ports/run-store.ts'
 export type { Catalogs } from './request/catalog-names.ts'
 export { buildEnsemble } from './request/build-ensemble.ts'
 export type {
@@ -60,11 +66,11 @@ export type {
   SubmissionKey,
   TaskRecord,
   RunWithTasks,
-} from './run-record.ts'
+} from './domain/run-record.ts'
 
 // To extend
-export { toRecordChanges } from './commit/changes.ts'
-export type { Change, NewReview, NewTask, RunFields, TaskChangeFields } from './commit/change.ts'
+export { toRecordChanges } from './log/changes.ts'
+export type { Change, NewReview, NewTask, RunFields, TaskChangeFields } from './domain/change.ts'
 export type {
   ClaimedRun,
   ClaimRequest,
@@ -86,21 +92,18 @@ export type {
   PendingCommand,
   SentCommand,
 } from './ports/command-queue.ts'
+export type { BuildCode, ChosenCode, RunCode } from './domain/run-code.ts'
 export type {
-  BuildCode,
   BuildStore,
-  ChosenCode,
   KnownBuild,
   LivingBuild,
   NewBuild,
   NewCode,
-  RunCode,
   RunMove,
   StrandedQuery,
   StrandedRun,
 } from './ports/build-store.ts'
-export type { RunMigration } from './execution/migrate-run.ts'
-export { RESUME_POLICIES, type ResumePolicy } from './execution/resume-policy.ts'
+export type { RunMigration } from './lineage/migrate-run.ts'
 export type { AuditLog, NewAuditEntry } from './ports/audit-log.ts'
 export {
   DISPATCHER_VERSION,
@@ -110,7 +113,7 @@ export {
   type OfferOutbox,
   type StoredOffer,
 } from './ports/dispatcher.ts'
-export { OfferRelay, type OfferRelayOptions } from './execution/offer-relay.ts'
+export { OfferRelay, type OfferRelayOptions } from './lifecycle/offer-relay.ts'
 export type { ConnectEngine, DispatchEngine, EngineHost } from './ports/dispatch-engine.ts'
 export type {
   AddressedNotification,
@@ -128,8 +131,8 @@ export type {
   ThreadRunQuery,
   ThreadStore,
 } from './ports/thread-store.ts'
-export type { NewThreadRun } from './run-record.ts'
-export type { NewThread, ThreadRecord, ThreadRunRecord } from './thread-record.ts'
+export type { NewThreadRun } from './domain/run-record.ts'
+export type { NewThread, ThreadRecord, ThreadRunRecord } from './domain/thread-record.ts'
 export type { SecretStore } from './ports/secret-store.ts'
 export type {
   ClaimDeliveries,

@@ -14,8 +14,8 @@ import {
   started,
   step,
   taskStarted,
-} from '../src/testing/event-fixtures.ts'
-import { claimDue, createRun, ownedRun, readAll } from '../src/testing/run-fixtures.ts'
+} from '../src/testing/support/event-fixtures.ts'
+import { claimDue, createRun, ownedRun, readAll } from '../src/testing/support/run-fixtures.ts'
 import { temporaryDirectory } from './waiting-ensemble.ts'
 
 interface Place extends AsyncDisposable {
@@ -207,7 +207,7 @@ describe.each(Object.keys(STORES))('a damaged record in the %s store', (store) =
     const owner = await ownedRun(storage, 'run-bad')
     await createRun(storage, 'run-good')
     await storage.commands.send('run-bad', { kind: 'switch_model', model: 'm' })
-    await place.damage(`UPDATE {}signals SET wish = '{"cut'`)
+    await place.damage(`UPDATE {}commands SET command = '{"cut'`)
     expect(await storage.commands.pending(['run-bad'])).toEqual([])
     await storage.queue.release(owner, { kind: 'ready' })
     const claimed = await claimDue(storage)

@@ -14,7 +14,7 @@ import { testServer } from '../../../tooling/postgres/test-database.ts'
 import { until } from '../../../tooling/test-kit/wait.ts'
 import { EventBus } from '../src/feed/event-bus.ts'
 import { RunEventFeed } from '../src/feed/event-feed.ts'
-import { createRun, ownedRun } from '../src/testing/run-fixtures.ts'
+import { createRun, ownedRun } from '../src/testing/support/run-fixtures.ts'
 
 const PROCESS = fileURLToPath(new URL('fixtures/listening-process.ts', import.meta.url))
 

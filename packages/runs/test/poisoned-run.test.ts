@@ -64,7 +64,7 @@ const PLACES: Readonly<Record<string, () => Promise<Place>>> = {
       open: () => postgresRunStorage({ connectionString: database.url, maxConnections: 4 }),
       async addStep(runId, data) {
         await client.query(
-          'INSERT INTO tutti.steps (run, n, data) SELECT id, 0, $1 FROM tutti.runs WHERE run_id = $2',
+          'INSERT INTO tutti.steps (run, n, seq, data) SELECT id, 0, 0, $1 FROM tutti.runs WHERE run_id = $2',
           [data, runId],
         )
         await client.query('UPDATE tutti.runs SET epoch = 1 WHERE run_id = $1', [runId])

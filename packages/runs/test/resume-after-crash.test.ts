@@ -6,7 +6,7 @@ import { fakeClock, scriptedModel, type ScriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
 import { allEvents, temporaryDirectory } from './waiting-ensemble.ts'
-import { readAll } from '../src/testing/run-fixtures.ts'
+import { readAll } from '../src/testing/support/run-fixtures.ts'
 import { storageOver } from './storage-over.ts'
 
 const RUN_ID = 'run-1'

@@ -6,7 +6,7 @@ import { postgresRunStorage } from '@tutti/runs/postgres'
 import { scriptedModel } from '@tutti/testing'
 import { expect, it } from 'vitest'
 
-import { recordStatements } from '../src/postgres/testing/record-statements.ts'
+import { recordStatements } from '../src/stores/postgres/testing/record-statements.ts'
 import { ownDatabase } from './own-database.ts'
 
 const database = ownDatabase()

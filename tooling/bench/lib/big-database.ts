@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path'
 
-import { toGrams } from '../../../packages/runs/src/postgres/grams.ts'
+import { toGrams } from '../../../packages/runs/src/stores/postgres/runs/grams.ts'
 import { query } from './query.ts'
 import { awaitEnd, openService } from './runs-services.ts'
 import { teamNamed } from './runs-teams.ts'

@@ -7,10 +7,10 @@ import { testDatabase, testServer, type TestServerOptions } from '../../postgres
 import { builtPackage } from './built.ts'
 
 import type { RunStorage } from '../../../packages/runs/src/index.ts'
-import type { PostgresRunStorageOptions } from '../../../packages/runs/src/postgres/index.ts'
+import type { PostgresRunStorageOptions } from '../../../packages/runs/src/stores/postgres/index.ts'
 
 type RunsDoor = typeof import('../../../packages/runs/src/index.ts')
-type PostgresEntryPoint = typeof import('../../../packages/runs/src/postgres/index.ts')
+type PostgresEntryPoint = typeof import('../../../packages/runs/src/stores/postgres/index.ts')
 
 /** The embedded store of a directory, or a schema of a Postgres database. Plain data. */
 export type Place = { readonly directory: string } | PostgresPlace

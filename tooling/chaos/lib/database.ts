@@ -40,7 +40,7 @@ export interface DeletedRun {
 const PATIENCE_MS = 60_000
 
 /** Tables with rows of runs. */
-const TABLES_OF_RUNS = ['tasks', 'signals', 'reviews', 'deliveries', 'run_texts', 'thread_runs']
+const TABLES_OF_RUNS = ['tasks', 'commands', 'reviews', 'deliveries', 'run_texts', 'thread_runs']
 
 /** The database, seen from outside of the system. */
 export class ChaosDatabase {

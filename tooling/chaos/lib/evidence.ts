@@ -1,5 +1,5 @@
 /** Collects the final state: the data in the store, and the observations from outside. */
-import { StoredReader } from '../../../packages/runs/src/commit/read-stored.ts'
+import { StoredReader } from '../../../packages/runs/src/log/read-stored.ts'
 
 import type { CountedCall } from './counter.ts'
 import type { Rollout } from './deploys.ts'
@@ -61,7 +61,7 @@ export interface KeptRun {
   /** Number of completed tasks in its record. */
   readonly completedTasks: number
   /** Number of unanswered commands. */
-  readonly openSignals: number
+  readonly openCommands: number
   readonly openReviews: number
   readonly events: readonly LoggedRunEvent[]
   /** Time in milliseconds since 1970. */
@@ -105,7 +105,7 @@ export async function readRuns(database: ChaosDatabase): Promise<readonly KeptRu
   const rows = await database.read(
     `SELECT id, run_id, idempotency_key, ensemble, build, status, state, owner, last_seq, completed_tasks,
        parent, runs.thread_id, thread_runs.n, ${dialect.toMs('ended_at')} AS ended_at,
-       (SELECT count(*) FROM tutti.signals WHERE run = runs.id AND answer IS NULL) AS signals,
+       (SELECT count(*) FROM tutti.commands WHERE run = runs.id AND answer IS NULL) AS commands,
        (SELECT count(*) FROM tutti.reviews WHERE run = runs.id AND status = 'OPEN') AS reviews
      FROM tutti.runs LEFT JOIN tutti.thread_runs ON run = runs.id
      WHERE id > ${lastEarlierRun} ORDER BY id`,
@@ -131,7 +131,7 @@ export async function readRuns(database: ChaosDatabase): Promise<readonly KeptRu
       hasOwner: row['owner'] !== null,
       lastSeq: Number(row['last_seq']),
       completedTasks: Number(row['completed_tasks']),
-      openSignals: Number(row['signals']),
+      openCommands: Number(row['commands']),
       openReviews: Number(row['reviews']),
       endedAt: Number(row['ended_at']),
       stepSeqs: (steps.get(id) ?? []).map(({ seq }) => Number(seq)).toSorted((a, b) => a - b),

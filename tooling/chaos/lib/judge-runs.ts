@@ -110,7 +110,7 @@ function judgeEnd(
   }: { readonly isCancelled: boolean; readonly hasBudget: boolean; readonly losses: number },
 ): readonly string[] {
   const violations: string[] = []
-  const { status, state, openSignals, openReviews, hasOwner } = run
+  const { status, state, openCommands, openReviews, hasOwner } = run
   if (state !== 'ended') violations.push(`K2 is ${state}, not ended`)
   const result = run.events.findLast((event) => event.type === 'run_result')
   const mayFail =
@@ -124,7 +124,7 @@ function judgeEnd(
     const why = result === undefined ? '' : ` (${result.code}: ${result.error})`
     violations.push(`K2 is ${status}${why}`)
   }
-  const left = Object.entries({ openSignals, openReviews, owners: Number(hasOwner) })
+  const left = Object.entries({ openCommands, openReviews, owners: Number(hasOwner) })
   for (const [what, count] of left) {
     if (count > 0) violations.push(`K2 has ${count} ${what} left`)
   }

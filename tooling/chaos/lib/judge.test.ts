@@ -152,7 +152,7 @@ describe('judgeRuns', () => {
     ['K2', 'is parked', kept({ state: 'parked' })],
     ['K2', 'is FAILED', kept({ status: 'FAILED' })],
     ['K2', 'is CANCELLED', kept({ status: 'CANCELLED' })],
-    ['K2', '1 openSignals left', kept({ openSignals: 1 })],
+    ['K2', '1 openCommands left', kept({ openCommands: 1 })],
     ['K2', '1 openReviews left', kept({ openReviews: 1 })],
     ['K2', '1 owners left', kept({ hasOwner: true })],
     ['K3', 'event 2 in place of 1', kept({ events: events.filter(({ seq }) => seq !== 1) })],

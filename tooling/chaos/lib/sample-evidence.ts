@@ -35,7 +35,7 @@ export const ENDED_RUN: KeptRun = {
   hasOwner: false,
   lastSeq: 2,
   completedTasks: 4,
-  openSignals: 0,
+  openCommands: 0,
   openReviews: 0,
   endedAt: 3_000,
   stepSeqs: [],

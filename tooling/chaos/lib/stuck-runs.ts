@@ -8,7 +8,7 @@ export async function stuckRuns(database: ChaosDatabase, wanted: number): Promis
   const rows = await database.read(
     `SELECT run_id, ensemble, status, state, owner, epoch, lost_owners, last_seq,
        ${database.dialect.stuckColumns},
-       (SELECT count(*) FROM tutti.signals WHERE run = runs.id AND answer IS NULL) AS signals,
+       (SELECT count(*) FROM tutti.commands WHERE run = runs.id AND answer IS NULL) AS commands,
        (SELECT string_agg(type, ' ' ORDER BY seq)
         FROM (SELECT ${database.dialect.eventKey}, type FROM tutti.events) AS events
         WHERE run = runs.id AND seq > runs.last_seq - 6) AS last_events

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { listClaimKeys } from '../../../packages/runs/src/claim-key.ts'
+import { listClaimKeys } from '../../../packages/runs/src/domain/claim-key.ts'
 import { query } from '../../bench/lib/query.ts'
 import { openPostgresStorage, type PostgresPlace } from '../../bench/lib/runs-places.ts'
 import { readCounts, subtractCounts } from './statement-counts.ts'

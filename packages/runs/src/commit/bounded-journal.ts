@@ -5,8 +5,8 @@
  */
 import { TuttiError } from '@tutti/core'
 
-import { runTooLarge } from '../refusals.ts'
-import { serializeOnce } from './serialize-once.ts'
+import { runTooLarge } from '../domain/refusals.ts'
+import { serializeOnce } from '../log/serialize-once.ts'
 
 import type { RunJournal, RunStep } from '@tutti/ensemble'
 import type { RunEvent } from '@tutti/protocol'

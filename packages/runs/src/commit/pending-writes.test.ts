@@ -2,8 +2,8 @@ import { TuttiError } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
 import { MAX_PENDING_EVENTS, PendingWrites } from './pending-writes.ts'
-import { StoredValues } from './stored-values.ts'
-import { reasoning, token } from '../testing/event-fixtures.ts'
+import { StoredValues } from '../log/stored-values.ts'
+import { reasoning, token } from '../testing/support/event-fixtures.ts'
 
 import type { RunStep } from '@tutti/ensemble'
 import type { RunEvent } from '@tutti/protocol'

@@ -1,8 +1,8 @@
 /** The events, steps and answers of one run that are not written yet, in the order of emission. */
 import { TuttiError } from '@tutti/core'
 
-import { storeRefused } from '../refusals.ts'
-import { StoredValues } from './stored-values.ts'
+import { storeRefused } from '../domain/refusals.ts'
+import { StoredValues } from '../log/stored-values.ts'
 
 import type { RunWrite, WriteResult } from '../ports/run-store.ts'
 import type { CommandAnswer } from '../ports/command-queue.ts'

@@ -1,7 +1,7 @@
 import { TuttiError } from '@tutti/core'
 import { describe, expect, it } from 'vitest'
 
-import { modelAnswered, reasoning, token } from '../testing/event-fixtures.ts'
+import { modelAnswered, reasoning, token } from '../testing/support/event-fixtures.ts'
 import { applyCaptureMode, redactedJournal, type RedactEvent } from './redacted-journal.ts'
 
 import type { DurableJournal } from './group-commit.ts'

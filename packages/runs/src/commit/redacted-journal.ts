@@ -4,7 +4,7 @@
  * RUNS-J1 Capture mode OFF stores no prompt: no message to a model, and no text that is only part of prompts (an
  *    agent's goal, background and context), and no reasoning of a model. Descriptions, answers, tool calls and inputs are stored, because a run
  *    cannot be listed, resumed or followed without them.
- *    The request of the run has prompts until its end (RUNS-J3 in `../request/erase-prompts.ts`).
+ *    The request of the run has prompts until its end (RUNS-J3 in `log/erase-prompts.ts`).
  * RUNS-J2 Every other mode stores all data. The content of a trace is decided when the trace is read.
  */
 import type { CaptureMode, RunEvent } from '@tutti/protocol'

@@ -1,7 +1,7 @@
 /** Reads the log of a run in pages of limited size. */
 import { readTurn } from './read-turns.ts'
 
-import type { RunService } from '../run-service.ts'
+import type { EventQuery } from '../ports/event-log.ts'
 import type { LoggedRunEvent } from '@tutti/protocol'
 
 /** Number of events read at a time. */
@@ -11,14 +11,19 @@ const PAGE = 1_000
 const PAGE_BYTES = 250_000
 
 /** Selects events of one run. */
-export type EventPagesQuery = Omit<Parameters<RunService['readEvents']>[0], 'limit'>
+export type EventPagesQuery = Omit<EventQuery, 'limit'>
+
+/** Reads events that are in the log. */
+export interface EventReader {
+  readEvents(query: EventQuery): Promise<readonly LoggedRunEvent[]>
+}
 
 /**
  * Yields the events in pages until there are no more. All readers together take turns (`readTurn`): the embedded store
  * answers at once, so long logs would otherwise block the thread.
  */
 export async function* eventPages(
-  runs: Pick<RunService, 'readEvents'>,
+  runs: EventReader,
   query: EventPagesQuery,
 ): AsyncGenerator<readonly LoggedRunEvent[]> {
   let { from } = query

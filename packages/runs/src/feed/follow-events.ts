@@ -10,12 +10,12 @@
  */
 import { isTerminalRunStatus, type LoggedRunEvent } from '@tutti/protocol'
 
-import { logIsShorter } from '../refusals.ts'
+import { logIsShorter } from '../domain/refusals.ts'
 import { readTurn } from './read-turns.ts'
 
 import type { EventBus } from './event-bus.ts'
 import type { EventPage, StoredEventLog } from '../ports/event-log.ts'
-import type { RunRecord } from '../run-record.ts'
+import type { RunRecord } from '../domain/run-record.ts'
 
 /** Maximum number of events that wait in memory for one reader: some seconds of a busy run. */
 const MAX_WAITING = 1_000

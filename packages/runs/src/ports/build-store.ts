@@ -19,27 +19,10 @@
  */
 import type { EnsembleManifest } from '@tutti/ensemble'
 import type { RunStatus } from '@tutti/protocol'
+import type { BuildCode, RunCode } from '../domain/run-code.ts'
 
 /** Maximum number of codes of builds that a store retains. */
 export const MAX_BUILDS = 1_000
-
-/** The build and the code of a run or a process. */
-export interface RunCode {
-  readonly build: string
-  /** Digest of the code of the ensemble. */
-  readonly code: string
-}
-
-/** Code of one ensemble in a build. */
-export interface BuildCode extends RunCode {
-  readonly ensemble: string
-}
-
-/** Code that a new run gets. */
-export interface ChosenCode extends RunCode {
-  /** Whether the submission names the build. No other build takes the run before it has begun. */
-  readonly isFixed: boolean
-}
 
 /** Code of one ensemble in a build. Instants are milliseconds since 1970. */
 export interface LivingBuild extends BuildCode {

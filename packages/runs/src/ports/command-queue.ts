@@ -10,7 +10,7 @@
 import type { TuttiError } from '@tutti/core'
 import type { RunStep, StepError } from '@tutti/ensemble'
 import type { RunCommand } from '@tutti/protocol'
-import type { RunRecord } from '../run-record.ts'
+import type { RunRecord } from '../domain/run-record.ts'
 
 /** Queues commands for the owners of runs. */
 export interface CommandQueue {

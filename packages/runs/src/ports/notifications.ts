@@ -1,7 +1,7 @@
 /**
  * Notifications between the processes of a store: hints that something has changed.
  *
- * RUNS-N1 to RUNS-N5 of `../postgres/notifications.ts` apply to every implementation: notifications are sent after the
+ * RUNS-N1 to RUNS-N5 of `stores/postgres/notifications` apply to every implementation: notifications are sent after the
  * commit, may be lost or repeated, and reach only the processes concerned. `missed` follows when some may have been lost.
  */
 import type { FollowQuery } from './event-log.ts'
@@ -17,9 +17,9 @@ export type StoreNotification =
     }
   /** A run waits for an owner. */
   | { readonly kind: 'ready' }
-  /** A command was queued. Earlier versions of other processes need the names `signal` and `signalId`. */
-  | { readonly kind: 'signal'; readonly runId: string }
-  | { readonly kind: 'answer'; readonly signalId: string }
+  /** A command was queued. */
+  | { readonly kind: 'command'; readonly runId: string }
+  | { readonly kind: 'answer'; readonly commandId: string }
   /** A delivery to a webhook is due. */
   | { readonly kind: 'delivery' }
   /** Notifications may have been missed: everything may have changed. */
@@ -29,7 +29,7 @@ export type StoreNotification =
 /** Notifications that go to other processes. */
 export type SentNotification = Extract<
   StoreNotification,
-  { kind: 'events' | 'ready' | 'signal' | 'answer' | 'delivery' | 'missed' }
+  { kind: 'events' | 'ready' | 'command' | 'answer' | 'delivery' | 'missed' }
 >
 
 /** A notification and the channel of the process that it is for. */

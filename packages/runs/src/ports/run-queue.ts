@@ -28,7 +28,7 @@
  * RUNS-L10 Counting waiting runs does not read ended runs.
  * RUNS-L11 The mark lasts until the owner removes it, releases the run, or loses it. The record of a run that is marked as
  *     waiting for people is WAITING_REVIEW, unless it is CANCELLING.
- * RUNS-L12 A claim returns at most one suspect (`../execution/suspects.ts`), before all others, when the suspect's
+ * RUNS-L12 A claim returns at most one suspect (`domain/suspects.ts`), before all others, when the suspect's
  *     delay has passed and the caller takes suspects.
  * RUNS-L13 A run is parked only if the store has its owner's last write. Without it, as after a failover to an
  *     asynchronous replica, the store may not have the review for which the run waits: the run is released as lost.
@@ -43,7 +43,7 @@
  *    before come first (RUNS-L4): they replace offered runs.
  */
 import type { RunStatus } from '@tutti/protocol'
-import type { RunRecord } from '../run-record.ts'
+import type { RunRecord } from '../domain/run-record.ts'
 import type { PendingCommand } from './command-queue.ts'
 
 /**
@@ -135,7 +135,7 @@ export interface Offer {
   readonly runId: string
   /** Number of claims of the run so far. */
   readonly epoch: number
-  /** The group of runs to which it belongs; see `../claim-key.ts`. */
+  /** The group of runs to which it belongs; see `domain/claim-key.ts`. */
   readonly claimKey: string
 }
 
@@ -153,7 +153,7 @@ export type OfferOutcome =
 
 /** The ensembles of a process. */
 export interface KnownEnsembles {
-  /** Their names, and the claim keys of their codes (`../claim-key.ts`). */
+  /** Their names, and the claim keys of their codes (`domain/claim-key.ts`). */
   readonly ensembles: readonly string[]
   /** Build of the process and digest of the code of each ensemble (RUNS-Z1). @default codes are ignored */
   readonly code?: ProcessCode

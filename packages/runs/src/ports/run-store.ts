@@ -1,5 +1,5 @@
 /**
- * The store of runs and their records. `sqlite/` and `postgres/` hold the adapters; each passes the cases of `testing/`.
+ * The store of runs and their records. `stores/` holds the adapters; each passes the cases of `testing/`.
  *
  * RUNS-P1 `create` writes the run and its first event in one transaction. A repeated submission returns the existing
  *    run.
@@ -29,7 +29,8 @@
  * RUNS-P18 Of the steps of a run, `steps` returns all or none: while they are being deleted, there are none.
  * RUNS-P21 Every store accepts the same values, and returns what it accepted unchanged.
  */
-import type { Change } from '../commit/change.ts'
+import type { Change } from '../domain/change.ts'
+import type { Quota } from '../domain/quota.ts'
 import type {
   ListedRun,
   NewRun,
@@ -37,8 +38,8 @@ import type {
   RunParent,
   RunRecord,
   TaskRecord,
-} from '../run-record.ts'
-import type { StoredValues } from '../commit/stored-values.ts'
+} from '../domain/run-record.ts'
+import type { StoredValues } from '../log/stored-values.ts'
 import type { CommandAnswer } from './command-queue.ts'
 import type { ClaimedRun, LeaseOwner, ProcessCode } from './run-queue.ts'
 import type { TuttiError } from '@tutti/core'
@@ -135,15 +136,6 @@ export interface Claimant extends LeaseOwner {
   readonly maxConcurrentRuns: number
   /** Code that the run gets if it is claimed (RUNS-Z1). */
   readonly code?: ProcessCode
-}
-
-/** Limits for the number and the cost of one actor's runs. */
-export interface Quota {
-  readonly actor: string
-  /** Maximum number of unended runs, including this one. Runs that wait for a person are counted. */
-  readonly maxUnfinishedRuns?: number
-  /** Maximum cost of the runs submitted since an instant, in US dollars. An unknown cost counts as 0. */
-  readonly spend?: { readonly maxCostUsd: number; readonly since: number }
 }
 
 /** The result of a submission. */

@@ -9,7 +9,7 @@
  * RUNS-H4 Beyond a retention, threads without runs are deleted, those with the oldest submission first.
  * RUNS-H5 A list shows the thread with the newest submission first, and finds the same threads in every store.
  */
-import type { NewThread, ThreadRecord, ThreadRunRecord } from '../thread-record.ts'
+import type { NewThread, ThreadRecord, ThreadRunRecord } from '../domain/thread-record.ts'
 import type { Retention, RunQuery } from './run-store.ts'
 
 /** Stores threads. Their runs are created by the store of runs. */

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 
 import { buildEnsemble } from './build-ensemble.ts'
 
-import type { RequestedRun } from '../run-record.ts'
+import type { RequestedRun } from '../domain/run-record.ts'
 
 const [main, opus, haiku] = ['main', 'opus', 'haiku'].map((name) => scriptedModel([], { name }))
 const [search, calculator, mail] = ['search', 'calculator', 'mail'].map((name) =>

@@ -13,13 +13,13 @@
 import { TuttiError } from '@tutti/core'
 import { ensemble, type DelegationLimits, type Ensemble, type Task } from '@tutti/ensemble'
 
-import { field } from '../record-fields.ts'
+import { field } from '../domain/field.ts'
 import { applyOverrides } from './overridden-tasks.ts'
 import { Refusals } from './refusals.ts'
 import { buildRequestedTasks, assignOwnRoles } from './requested-tasks.ts'
 import { toReviewDefaults } from './review-setting.ts'
 
-import type { RequestedRun } from '../run-record.ts'
+import type { RequestedRun } from '../domain/run-record.ts'
 import type { Catalogs } from './catalog-names.ts'
 import type { RunOptionsBody } from '@tutti/protocol'
 

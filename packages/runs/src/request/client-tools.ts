@@ -5,7 +5,7 @@
  */
 import { findClientToolProblems, type ClientTool, type Ensemble } from '@tutti/ensemble'
 
-import { field } from '../record-fields.ts'
+import { field } from '../domain/field.ts'
 import { boundedSchema, describeFault, newSchemaTime } from './bounded-schema.ts'
 import { assertNoProblems } from './refusals.ts'
 

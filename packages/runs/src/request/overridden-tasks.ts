@@ -10,7 +10,7 @@
 import { task, type Agent, type Task } from '@tutti/ensemble'
 import { shortList, shortText, suggest } from '@tutti/protocol'
 
-import { field } from '../record-fields.ts'
+import { field } from '../domain/field.ts'
 import { findModel, findTools } from './catalog-names.ts'
 import { tryTask } from './requested-tasks.ts'
 import { mergeReview } from './review-setting.ts'

@@ -10,7 +10,7 @@ import { errorMessage, TuttiError } from '@tutti/core'
 import { task, type Task } from '@tutti/ensemble'
 import { shortText, unknownName } from '@tutti/protocol'
 
-import { field } from '../record-fields.ts'
+import { field } from '../domain/field.ts'
 import { boundedSchema, describeFault, newSchemaTime, type SchemaTime } from './bounded-schema.ts'
 import { findModel, findTools } from './catalog-names.ts'
 import { mergeReview } from './review-setting.ts'

@@ -6,7 +6,7 @@ import { buildEnsemble } from './build-ensemble.ts'
 import { assertRequiredReviews } from './required-reviews.ts'
 
 import type { TuttiError } from '@tutti/core'
-import type { RequestedRun } from '../run-record.ts'
+import type { RequestedRun } from '../domain/run-record.ts'
 
 const model = scriptedModel([])
 

@@ -18,7 +18,7 @@ import { matchKeys, overridePath } from './overridden-tasks.ts'
 import { Refusals } from './refusals.ts'
 import { toReviewDefaults } from './review-setting.ts'
 
-import type { RequestedRun } from '../run-record.ts'
+import type { RequestedRun } from '../domain/run-record.ts'
 import type { ReviewPolicy, TaskReviewSetting } from '@tutti/protocol'
 
 /**

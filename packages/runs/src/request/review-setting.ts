@@ -1,7 +1,7 @@
 /** Pure: converts requested reviews to settings of the engine. */
 import { reviewSettingsOf, type ReviewDefaults, type ReviewSetting } from '@tutti/ensemble'
 
-import { field } from '../record-fields.ts'
+import { field } from '../domain/field.ts'
 
 import type { RunReviewBody, TaskReviewSetting } from '@tutti/protocol'
 

@@ -1,7 +1,7 @@
 /** Cases for tests of storage adapters. */
-export { dispatcherCases } from './dispatcher-cases.ts'
-export { queued, token } from './event-fixtures.ts'
-export { newRun } from './run-fixtures.ts'
+export { dispatcherCases } from './queue/dispatcher-cases.ts'
+export { queued, token } from './support/event-fixtures.ts'
+export { newRun } from './support/run-fixtures.ts'
 export { runStorageCases } from './run-storage-cases.ts'
 export { sharedStorageCases } from './shared-storage-cases.ts'
 export type {
@@ -9,4 +9,4 @@ export type {
   SharedStorageCaseContext,
   StorageCase,
   StorageCaseContext,
-} from './storage-case.ts'
+} from './support/storage-case.ts'

@@ -1,7 +1,7 @@
 /** Cases of a shared storage: each process sees and respects the writes of the others. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 
-import { toLoggedEvents, ODD_TEXT, queued, started, step, token } from './event-fixtures.ts'
+import { toLoggedEvents, ODD_TEXT, queued, started, step, token } from './support/event-fixtures.ts'
 import {
   assertClaimed,
   claimDue,
@@ -14,16 +14,16 @@ import {
   readAll,
   readRecord,
   newUnownedWrite,
-} from './run-fixtures.ts'
-import { sharedMemoryCases } from './memory-cases.ts'
-import { sharedThreadCases } from './thread-cases.ts'
-import { sharedSecretCases } from './secret-cases.ts'
-import { sharedActorCases } from './shared-actor-cases.ts'
-import { sharedNotificationCases } from './shared-notification-cases.ts'
-import { at, openStorages } from './open-storages.ts'
+} from './support/run-fixtures.ts'
+import { sharedMemoryCases } from './tables/memory-cases.ts'
+import { sharedThreadCases } from './runs/thread-cases.ts'
+import { sharedSecretCases } from './tables/secret-cases.ts'
+import { sharedActorCases } from './shared/shared-actor-cases.ts'
+import { sharedNotificationCases } from './shared/shared-notification-cases.ts'
+import { at, openStorages } from './support/open-storages.ts'
 
 import type { RunStorage } from '../ports/run-storage.ts'
-import type { SharedStorageCase } from './storage-case.ts'
+import type { SharedStorageCase } from './support/storage-case.ts'
 
 const LEASED = { owner: 'owner-l', leaseMs: 60_000 }
 

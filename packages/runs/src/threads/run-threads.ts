@@ -17,9 +17,9 @@ import {
   type RunMessages,
 } from '@tutti/protocol'
 
-import { field } from '../record-fields.ts'
+import { field } from '../domain/field.ts'
 import { assertTagSize } from '../request/tag-size.ts'
-import { threadExists } from '../refusals.ts'
+import { threadExists } from '../domain/refusals.ts'
 import { readTextSoFar } from './text-so-far.ts'
 
 import type { RunStorage } from '../ports/run-storage.ts'
@@ -29,8 +29,8 @@ import type {
   ThreadQuery,
   ThreadRunQuery,
 } from '../ports/thread-store.ts'
-import type { NewRun } from '../run-record.ts'
-import type { NewThread, ThreadRecord, ThreadRunRecord } from '../thread-record.ts'
+import type { NewRun } from '../domain/run-record.ts'
+import type { NewThread, ThreadRecord, ThreadRunRecord } from '../domain/thread-record.ts'
 
 /** Limits of the messages that a run gets. */
 export interface HistoryLimits {

@@ -2,7 +2,7 @@
 import { RunProjection, type RunEvent } from '@tutti/protocol'
 
 import type { StoredEventLog } from '../ports/event-log.ts'
-import type { ThreadRunRecord } from '../thread-record.ts'
+import type { ThreadRunRecord } from '../domain/thread-record.ts'
 
 /** Number of events at the end of a run that are searched for its text so far. */
 const MAX_LATE_EVENTS = 2_000

@@ -1,0 +1,79 @@
+/**
+ * The builds that live, and the choice of one for each new run. Only processes that accept runs read the list often.
+ *
+ * The list may be outdated by two seconds. A run that was given to a build that no longer lives is given to another one by a
+ * `BuildCheck`.
+ */
+import { TuttiError } from '@tutti/core'
+import { shortList, shortText } from '@tutti/protocol'
+
+import { chooseBuild } from './choose-build.ts'
+
+import type { ResolvedRunServiceOptions } from '../settings/options.ts'
+import type { BuildCode, ChosenCode } from '../domain/run-code.ts'
+import type { BuildStore, LivingBuild } from '../ports/build-store.ts'
+import type { NewRun } from '../domain/run-record.ts'
+
+/** Maximum age of the list when a new run gets its build, in milliseconds. */
+const MAX_AGE_MS = 2_000
+
+/** The part of a storage that has the list. */
+interface LivingBuildsStorage {
+  readonly builds: Pick<BuildStore, 'living'>
+}
+
+/** Knows the builds that live. */
+export class LivingBuilds {
+  readonly #storage: LivingBuildsStorage
+  readonly #settings: Pick<ResolvedRunServiceOptions, 'clock'>
+  #living: readonly LivingBuild[] = []
+  #readAt = -Infinity
+
+  constructor(storage: LivingBuildsStorage, settings: Pick<ResolvedRunServiceOptions, 'clock'>) {
+    this.#storage = storage
+    this.#settings = settings
+  }
+
+  /** Reads the list, unless it was read within the last `maxAgeMs` milliseconds. */
+  async refresh(maxAgeMs = 0): Promise<void> {
+    const now = this.#settings.clock.elapsed()
+    if (now - this.#readAt < maxAgeMs) return
+    // Submits during the read use the earlier list.
+    this.#readAt = now
+    try {
+      this.#living = await this.#storage.builds.living()
+    } catch (error) {
+      this.#readAt = -Infinity
+      throw error
+    }
+  }
+
+  /** Whether a process that lives has the code of a run. */
+  async has({ ensemble, code }: Pick<BuildCode, 'ensemble' | 'code'>): Promise<boolean> {
+    await this.refresh()
+    return this.#living.some((living) => living.ensemble === ensemble && living.code === code)
+  }
+
+  /** Chooses the build of a run; undefined if no build is known to live. */
+  async choose(run: Pick<NewRun, 'runId' | 'ensemble'>): Promise<ChosenCode | undefined> {
+    await this.refresh(MAX_AGE_MS)
+    const chosen = chooseBuild(this.#living, run)
+    return chosen && { build: chosen.build, code: chosen.code, isFixed: false }
+  }
+
+  /** Returns the code of a build that the submission names; a BAD_REQUEST if it does not live or lacks the ensemble. */
+  async find(ensemble: string, build: string): Promise<ChosenCode | TuttiError> {
+    const find = (): LivingBuild | undefined =>
+      this.#living.find((living) => living.ensemble === ensemble && living.build === build)
+    if (find() === undefined) await this.refresh()
+    const found = find()
+    if (found !== undefined) return { build, code: found.code, isFixed: true }
+    const names = this.#living
+      .filter((living) => living.ensemble === ensemble)
+      .map((living) => living.build)
+    const message = `no living build "${shortText(build)}" has ensemble "${shortText(ensemble)}". Living builds: [${shortList([...new Set(names)])}]`
+    return new TuttiError('BAD_REQUEST', `Cannot submit the run: ${message}`, {
+      details: { problems: [{ path: '/build', message }] },
+    })
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * Pure: refuses changes with numbers that not every store can hold and read again. It runs before each write, so that all
+ * stores refuse the same values with the same reason.
+ */
+import { MAX_TIME_MS, previewOf } from '@tutti/protocol'
+
+import type { Change } from '../domain/change.ts'
+
+interface Range {
+  readonly least: number
+  readonly most: number
+  readonly whole: boolean
+}
+
+const TIME: Range = { least: 0, most: MAX_TIME_MS, whole: true }
+const COUNT: Range = { least: 0, most: Number.MAX_SAFE_INTEGER, whole: true }
+/** Unknown tokens are -1. */
+const TOKENS: Range = { least: -1, most: Number.MAX_SAFE_INTEGER, whole: true }
+/** Numbers of tasks and attempts: columns of 32 bits. */
+const NUMBER: Range = { least: 0, most: 2_147_483_647, whole: true }
+const COST: Range = { least: 0, most: Number.MAX_VALUE, whole: false }
+
+/** Field of a change → the numbers that it may hold. */
+const RANGES: ReadonlyMap<string, Range> = new Map([
+  ['taskIndex', NUMBER],
+  ['attempt', NUMBER],
+  ['startedAt', TIME],
+  ['completedAt', TIME],
+  ['openedAt', TIME],
+  ['expiresAt', TIME],
+  ['durationMs', COUNT],
+  ['inputTokens', TOKENS],
+  ['outputTokens', TOKENS],
+  ['toolCallCount', COUNT],
+  ['costUsd', COST],
+])
+
+/**
+ * Checks the changes that an event of type `eventType` makes.
+ *
+ * @throws {RangeError} naming the field and its value.
+ */
+export function assertStorable(eventType: string, changes: readonly Change[]): void {
+  for (const change of changes) {
+    for (const [field, value] of listNumbers(change)) assertInRange(eventType, field, value)
+  }
+}
+
+function listNumbers(change: Change): readonly (readonly [string, unknown])[] {
+  switch (change.kind) {
+    case 'run':
+      return Object.entries(change.set)
+    case 'task':
+      return [['taskIndex', change.taskIndex], ...Object.entries(change.set)]
+    case 'new_task':
+      return [['taskIndex', change.task.taskIndex]]
+    case 'new_review':
+      return [
+        ['openedAt', change.review.openedAt],
+        ['expiresAt', change.review.expiresAt],
+      ]
+    default:
+      return []
+  }
+}
+
+function assertInRange(eventType: string, field: string, value: unknown): void {
+  const range = RANGES.get(field)
+  if (range === undefined || value === undefined || value === null) return
+  const { least, most, whole } = range
+  const isFine = typeof value === 'number' && value >= least && value <= most
+  if (isFine && (!whole || Number.isInteger(value))) return
+  throw new RangeError(
+    `${field} of the event ${eventType} must be ${whole ? 'an integer' : 'a number'} from ${least} to ${most}, ` +
+      `got ${previewOf(value)}`,
+  )
+}

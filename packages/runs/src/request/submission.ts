@@ -1,0 +1,40 @@
+/** Hashes submissions, to recognize repeated ones. */
+import { createHash } from 'node:crypto'
+
+import type { TagMap } from '@tutti/protocol'
+import type { RequestedRun } from '../domain/run-record.ts'
+
+/** The content that distinguishes submissions. */
+export interface SubmissionContent {
+  readonly ensemble: string
+  readonly inputs: Readonly<Record<string, string>>
+  readonly tags: Readonly<TagMap>
+  readonly runId: string | undefined
+  readonly request?: RequestedRun | undefined
+  readonly webhooks?: readonly string[] | undefined
+  readonly actor?: string | undefined
+  readonly threadId?: string | undefined
+  readonly fork?: unknown
+}
+
+/** Returns the SHA-256 hash of the content in hex. The order of keys does not matter. */
+export function hashSubmission(content: SubmissionContent): string {
+  const { ensemble, inputs, tags, runId, request, webhooks, actor, threadId, fork } = content
+  const parts: unknown[] = [ensemble, inputs, tags, runId ?? null]
+  // Absent fields do not change the hash, so that hashes stored before these fields existed remain valid.
+  const more = { request, webhooks, actor, threadId, fork }
+  if (Object.values(more).some((part) => part !== undefined)) parts.push(more)
+  return createHash('sha256')
+    .update(JSON.stringify(toCanonical(parts)))
+    .digest('hex')
+}
+
+/** Replaces each object by a list of its pairs, sorted by key. */
+function toCanonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toCanonical)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.entries(value)
+    .filter(([, part]) => part !== undefined)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, part]) => [key, toCanonical(part)])
+}

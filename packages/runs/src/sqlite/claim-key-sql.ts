@@ -1,4 +1,0 @@
-import { CODE_SEPARATOR } from '../claim-key.ts'
-
-/** The claim key of a row of `runs`; see `../claim-key.ts`. */
-export const SQLITE_CLAIM_KEY = `ensemble || coalesce(char(${CODE_SEPARATOR.charCodeAt(0)}) || code, '')`

@@ -1,0 +1,27 @@
+/** The cases of storages on the oldest supported version of Postgres. */
+import { Client } from 'pg'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+import { oldestServer, type TestServer } from '../../../../../tooling/postgres/test-database.ts'
+import { testStorage } from './testing/test-storage.ts'
+
+let server: TestServer
+let client: Client
+
+beforeAll(async () => {
+  server = await oldestServer()
+  client = new Client({ connectionString: server.url })
+  await client.connect()
+})
+
+afterAll(async () => {
+  await client.end()
+  await server[Symbol.asyncDispose]()
+})
+
+it('runs on Postgres 15', async () => {
+  const { rows } = await client.query('SHOW server_version_num')
+  expect(rows).toEqual([{ server_version_num: expect.stringMatching(/^15/) }])
+})
+
+testStorage(() => ({ client, options: { connectionString: server.url } }), { skipsValues: true })

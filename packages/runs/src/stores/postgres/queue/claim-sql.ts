@@ -1,0 +1,241 @@
+/**
+ * The statement that claims due runs: no lock for all processes, no sort of all due runs, no sequential scan.
+ *
+ *   due runs ─▶ as many free slots ─▶ the first due runs of each ensemble ─▶ as many of the oldest ─▶ owned ─▶ own lease
+ *
+ * An index has the due runs of each ensemble in three classes: suspects (2), runs that were claimed before (1), and others
+ * (0). The oldest of all are chosen without a lock. Then as many as were chosen of a class and an ensemble are locked,
+ * from the oldest on; runs that another claim has locked are skipped.
+ *
+ * A claim of several runs locks as many free slots as runs are due, because other claims skip them until it is committed.
+ *
+ * Runs that were claimed leave entries in the index until no transaction can see them, as leases do that were renewed. A
+ * claim therefore starts at the last run that this process claimed, and does not read other leases. From time to time,
+ * and when a lease can have expired, it starts at the first run and reads all leases.
+ */
+import { SUSPECT_LOSSES } from '../../../domain/suspects.ts'
+import {
+  CLAIM_CLASS,
+  CLAIM_KEY,
+  foundKeysSql,
+  HELD,
+  isStrandedSql,
+  SEPARATOR,
+  UNOWNED,
+} from '../schema/claim-key-sql.ts'
+import { claimLeaseSql, fleetSql, type ClaimedLease } from './leases.ts'
+
+/** Columns that a claim sets; `$1` is the owner. */
+export const TAKE = `
+  state = 'owned', epoch = epoch + 1, token = gen_random_uuid(), write_no = 0, owner = $1,
+  claimed_at = clock_timestamp(), waiting = false, due_at = NULL,
+  status = CASE WHEN status IN ('WAITING_REVIEW', 'WAITING_FOR_BUILD') THEN 'RUNNING' ELSE status END`
+
+/** The pending commands of a row of `runs`, as JSON: the oldest first. */
+export function commandsSql(schema: string): string {
+  return `(
+    SELECT json_agg(json_build_object('command_id', command_id, 'command', command) ORDER BY commands.id)
+    FROM ${schema}.commands WHERE commands.run = runs.id AND answer IS NULL)`
+}
+
+/** The form of the statement. */
+export interface ClaimForm {
+  /** Whether it looks at all leases, of which one may have expired. */
+  readonly looksAtAll: boolean
+  /** Whether it finds the ensembles of all due runs. */
+  readonly allEnsembles: boolean
+}
+
+/**
+ * Builds the statement that claims the runs that are due first.
+ *
+ * `$1` owner, `$2` its lease in milliseconds or null, `$3` wanted number, `$4` limit or null for none, `$5` known
+ * ensembles or null for all, `$6` time in milliseconds that runs of other ensembles must be due, `$7` maximum number of
+ * suspects, `$8` and `$9` instant and row id after which runs that were never claimed are searched, `$10` first slot to use, `$11`
+ * whether expired leases do not matter; otherwise it claims no run while there is one, `$12` as `$2` for an owner without
+ * runs, `$13` digests of the codes of the caller by ensemble as JSON, or null, `$14` its build, or null.
+ *
+ * The ensembles are claim keys (`domain/claim-key.ts`); the name of an ensemble is one of them.
+ *
+ * It always returns a row: `room` (number of runs that it could take; the wanted one if there was a slot for each due run),
+ * `remaining` (ensembles that have further due runs), if it finds all ensembles, `has_stranded` (whether a build check has
+ * work), and if it looks at all leases, the columns of `fleetSql`, in which the own lease may have expired. The claimed
+ * runs are in the other columns, in the order of `place`.
+ */
+export function claimSql(schema: string, how: ClaimForm): string {
+  const top = (limit: string, locking: string): string => `
+    SELECT id, due_at FROM ${schema}.runs
+    WHERE ${UNOWNED} AND ${CLAIM_KEY} = group_.ensemble AND ${CLAIM_CLASS} = group_.class
+      AND due_at <= group_.before
+      AND (due_at, id) > (
+        CASE group_.class WHEN 0 THEN $8::timestamptz ELSE '-infinity' END, $9::int8)
+    ORDER BY due_at, id LIMIT ${limit} ${locking}`
+  return `
+    WITH ${how.allEnsembles ? allEnsembles(schema) : KNOWN_ENSEMBLES}, ${how.looksAtAll ? allLeases(schema) : NO_LEASES},
+    candidates AS MATERIALIZED (
+      SELECT ensemble, before, class FROM ensembles CROSS JOIN (VALUES (2), (1), (0)) AS classes (class)
+      WHERE class < 2 OR $7::int8 > 0
+    ), waiting AS MATERIALIZED (
+      SELECT CASE WHEN $3::int8 <= 1 THEN $3::int8 ELSE (
+        SELECT count(*) FROM (
+          SELECT FROM candidates AS group_ CROSS JOIN LATERAL (${top('$3::int8', '')}) AS first
+          WHERE EXISTS (SELECT FROM ${freeSlotsSql(schema)}) LIMIT $3::int8) AS due) END AS runs
+    ), ${roomSql(schema)}, groups AS MATERIALIZED (
+      SELECT * FROM candidates WHERE (SELECT runs FROM room) > 0 OR $3::int8 = 0
+    ), oldest AS (
+      SELECT group_.ensemble, group_.before, group_.class, first.due_at, first.id,
+        row_number() OVER (PARTITION BY group_.class ORDER BY first.due_at, first.id) AS in_class
+      FROM groups AS group_ CROSS JOIN LATERAL (${top('(SELECT runs + 1 FROM room)', '')}) AS first
+    ), chosen AS MATERIALIZED (
+      SELECT ensemble, before, class, count(*) AS runs FROM (
+        SELECT * FROM oldest WHERE class < 2 OR in_class <= $7::int8
+        ORDER BY class DESC, due_at, id LIMIT (SELECT runs FROM room)) AS first
+      GROUP BY ensemble, before, class
+    ), due AS MATERIALIZED (
+      SELECT group_.class, locked.id, locked.due_at,
+        row_number() OVER (ORDER BY group_.class DESC, locked.due_at, locked.id) AS place
+      FROM chosen AS group_ CROSS JOIN LATERAL (${top('group_.runs', 'FOR UPDATE SKIP LOCKED')}) AS locked
+    ), ${takeDueSql(schema)}
+    SELECT fleet.*, (SELECT reported FROM room) AS room,
+      ${how.allEnsembles ? hasStrandedSql(schema) : 'NULL'} AS has_stranded, claimed.*, ARRAY(
+      SELECT ensemble FROM (
+        SELECT ensemble, -count(*) AS runs FROM oldest GROUP BY ensemble
+        UNION ALL SELECT ensemble, runs FROM chosen) AS found
+      GROUP BY ensemble HAVING sum(runs) < 0) AS remaining
+    FROM fleet LEFT JOIN claimed ON true ORDER BY place`
+}
+
+/**
+ * Builds the statement that claims the runs of offers, and before them runs that were claimed before (RUNS-L15). The
+ * parameters are those of {@link claimSql}, except
+ * that `$6` and `$7` are not used, and `$8` and `$9` are the ids and the epochs of the runs.
+ */
+export function claimOfferedSql(schema: string): string {
+  return `
+    WITH ${NO_LEASES}, waiting AS (SELECT $3::int8 AS runs), ${roomSql(schema)}, begun AS MATERIALIZED (
+      SELECT 1 AS class, locked.* FROM unnest($5::text[]) AS known (key) CROSS JOIN LATERAL (
+        SELECT id, due_at FROM ${schema}.runs
+        WHERE ${UNOWNED} AND ${CLAIM_KEY} = known.key AND ${CLAIM_CLASS} = 1
+          AND due_at <= statement_timestamp()
+        ORDER BY due_at, id LIMIT (SELECT runs FROM room) FOR UPDATE SKIP LOCKED) AS locked
+      ORDER BY due_at, id LIMIT (SELECT runs FROM room)
+    ), offered AS MATERIALIZED (
+      SELECT 0 AS class, id, due_at FROM ${schema}.runs
+        JOIN unnest($8::text[], $9::int4[]) AS offer (run_id, epoch) USING (run_id, epoch)
+      WHERE ${isDueSql('$5')} AND ($6::float8, $7::int8) IS NOT NULL AND id NOT IN (SELECT id FROM begun)
+      ORDER BY due_at, id LIMIT (SELECT runs FROM room) - (SELECT count(*) FROM begun)
+      FOR UPDATE OF runs SKIP LOCKED
+    ), due AS MATERIALIZED (
+      SELECT *, row_number() OVER (ORDER BY class DESC, due_at, id) AS place
+      FROM (SELECT * FROM begun UNION ALL SELECT * FROM offered) AS both_kinds
+    ), ${takeDueSql(schema)}
+    SELECT (SELECT runs FROM room) AS room, claimed.* FROM fleet LEFT JOIN claimed ON true ORDER BY place`
+}
+
+/**
+ * Builds the query of runs that were not claimed: `$1` their ids, `$2` the epochs of their offers, `$3` known ensembles or
+ * null. It returns runs that are due, and those that are owned since the offer, with the rest of the lease.
+ */
+export function offersSql(schema: string): string {
+  return `
+    SELECT run_id, ${isDueSql('$3')} AS is_due, CASE state WHEN 'owned' THEN
+      extract(epoch FROM least(coalesce(expires_at, clock_timestamp()), clock_timestamp() + interval '1 day')
+        - clock_timestamp()) * 1000 END AS owned_for_ms
+    FROM ${schema}.runs JOIN unnest($1::text[], $2::int4[]) AS offer (run_id, epoch) USING (run_id)
+      LEFT JOIN ${schema}.leases USING (owner)
+    WHERE runs.epoch = offer.epoch + CASE state WHEN 'owned' THEN 1 ELSE 0 END AND state <> 'ended'`
+}
+
+/** The condition of a run that may be claimed by an offer, given the known ensembles, or null for all. */
+function isDueSql(known: string): string {
+  return `(${UNOWNED} AND due_at <= statement_timestamp() AND lost_owners < ${SUSPECT_LOSSES}
+    AND (${known}::text[] IS NULL OR ${CLAIM_KEY} = ANY(${known}::text[])))`
+}
+
+/** The slots that are free, in a `FROM` clause with its condition. */
+function freeSlotsSql(schema: string): string {
+  return `${schema}.slots WHERE run IS NULL AND n <= $4::int8 AND n >= $10::int8`
+}
+
+/**
+ * The parts of a claim that lock free slots and say how many runs may take one. It locks as many as runs are `waiting`,
+ * because other claims skip them until it is committed.
+ */
+function roomSql(schema: string): string {
+  return `beyond AS (
+      SELECT count(*) AS runs FROM ${schema}.slots WHERE n > $4::int8 AND run IS NOT NULL
+    ), free AS MATERIALIZED (
+      SELECT n, row_number() OVER () AS place FROM (
+        SELECT n FROM ${freeSlotsSql(schema)} ORDER BY n
+        LIMIT (SELECT CASE waiting.runs WHEN 0 THEN 0 ELSE waiting.runs + beyond.runs END FROM waiting, beyond)
+        FOR UPDATE SKIP LOCKED) AS locked
+    ), room AS MATERIALIZED (
+      SELECT coalesce(runs, 0) AS runs,
+        CASE WHEN runs = (SELECT runs FROM waiting) AND EXISTS (SELECT FROM ${freeSlotsSql(schema)})
+          THEN $3::int8 ELSE coalesce(runs, 0) END AS reported
+      FROM (
+        SELECT CASE WHEN EXISTS (
+            SELECT FROM ${schema}.leases WHERE owner = $1 AND expires_at <= statement_timestamp()) THEN NULL
+          WHEN has_expired AND NOT $11::bool THEN NULL WHEN $4::int8 IS NULL THEN $3::int8
+          ELSE greatest((SELECT count(*) FROM free) - (SELECT runs FROM beyond), 0) END AS runs
+        FROM fleet) AS locked
+    )`
+}
+
+/** The parts of a claim that make the caller the owner of the runs in `due`. */
+function takeDueSql(schema: string): string {
+  return `pairs AS MATERIALIZED (
+      SELECT due.*, free.n FROM due LEFT JOIN free USING (place)
+    ), taken AS (
+      UPDATE ${schema}.slots SET run = pairs.id FROM pairs
+      WHERE slots.n = pairs.n AND slots.n = ANY(ARRAY(SELECT n FROM pairs))
+    ), claimed AS (
+      UPDATE ${schema}.runs SET ${TAKE}, slot = pairs.n,
+        code = coalesce($13::jsonb ->> ensemble, code), build = coalesce($14, build)
+      FROM pairs
+      WHERE runs.id = pairs.id AND runs.id = ANY(ARRAY(SELECT id FROM pairs))
+      RETURNING runs.*, pairs.place, pairs.class, pairs.due_at::text AS was_due, ${commandsSql(schema)} AS pending_commands
+    ), ${claimLeaseSql(schema, OWN_LEASE)}`
+}
+
+/** The lease of the claiming process. */
+const OWN_LEASE: ClaimedLease = {
+  owner: '$1',
+  leaseMs: '$2::float8',
+  idleLeaseMs: '$12::float8',
+  hasFreeSlot: '$3::int8 > (SELECT count(*) FROM claimed)',
+  ensembles: '$5::text[]',
+  build: '$14::text',
+  hasClaimed: 'EXISTS (SELECT FROM claimed)',
+}
+
+/** Reads all leases: the row of `fleet`. */
+function allLeases(schema: string): string {
+  return `fleet AS MATERIALIZED (${fleetSql(schema)})`
+}
+
+const NO_LEASES = 'fleet AS (SELECT false AS has_expired)'
+
+const KNOWN_ENSEMBLES = `ensembles AS (
+  SELECT ensemble, statement_timestamp() AS before FROM unnest($5::text[]) AS known (ensemble)
+  WHERE $6::float8 IS NOT NULL)`
+
+/** Finds the ensembles of all runs that wait, one probe of the index for each. */
+function allEnsembles(schema: string): string {
+  return `RECURSIVE ${foundKeysSql(schema)}, ensembles AS (
+    SELECT key AS ensemble, statement_timestamp() - CASE
+      WHEN $5::text[] IS NULL OR key = ANY($5::text[]) THEN 0 ELSE $6::float8
+      END * interval '1 millisecond' AS before
+    FROM found WHERE key IS NOT NULL AND ($5::text[] IS NULL OR key = ANY($5::text[])
+      OR split_part(key, ${SEPARATOR}, 1) <> ALL($5::text[])))`
+}
+
+/** Says whether there are stranded runs, or held runs of a code that the caller has, given all claim keys as `found`. */
+function hasStrandedSql(schema: string): string {
+  return `EXISTS (
+      SELECT FROM found WHERE ${isStrandedSql(schema, '$5')} AND EXISTS (
+        SELECT FROM ${schema}.runs WHERE ${UNOWNED} AND ${CLAIM_KEY} = key
+          AND ${CLAIM_CLASS} = ANY ('{0,1,2}') AND due_at <= statement_timestamp()))
+    OR EXISTS (
+      SELECT FROM ${schema}.runs WHERE ${HELD} AND code IS NOT NULL AND ${CLAIM_KEY} = ANY ($5::text[]))`
+}

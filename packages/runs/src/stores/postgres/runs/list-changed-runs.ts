@@ -1,0 +1,116 @@
+/**
+ * Lists runs of the Postgres store by the time at which their status changed.
+ *
+ * Without a group, the newest runs of each ensemble and status are the first ones of a range of the index
+ * `runs_by_change`, so the cost of a page does not depend on the number of stored runs. The runs of a group are few.
+ */
+import { RunStatus } from '@tutti/protocol'
+
+import { MAX_COUNTED } from '../../../ports/run-store.ts'
+import { clampCount, clampTime } from '../../shared/query-numbers.ts'
+import { CHANGED_AT } from '../schema/initial-schema.ts'
+import { fromColumn, toColumn, toTagIndex } from '../database/text.ts'
+
+import type { ChangedRunsPage, ChangedRunsQuery } from '../../../ports/run-store.ts'
+import type { Database } from '../database/database.ts'
+
+/** Implements `RunStore.listByChange`. */
+export async function listChangedRuns(
+  database: Database,
+  query: ChangedRunsQuery,
+): Promise<ChangedRunsPage> {
+  const { sql, values } = changedRunsStatement(database.schema, query)
+  const rows = await database.query(sql, values)
+  return {
+    runs: rows
+      .filter((row) => row['run_id'] !== null)
+      .map((row) => ({
+        runId: fromColumn(String(row['run_id'])),
+        changedAt: clampTime(Number(row['changed_at'])),
+      })),
+    total: Math.min(Number(rows[0]?.['total']), MAX_COUNTED),
+  }
+}
+
+/** Returns the statement for a page of runs by change, with the total, and its parameters. */
+export function changedRunsStatement(
+  schema: string,
+  { ensembles, group, statuses, awaitsReview, since, after, limit }: ChangedRunsQuery,
+): { readonly sql: string; readonly values: readonly unknown[] } {
+  const values: unknown[] = [ensembles.map(toColumn)]
+  const add = (value: unknown): string => `$${values.push(value)}`
+  const inGroup =
+    group === undefined
+      ? ['true']
+      : [
+          `tag_index @> ${add([toTagIndex(group.tag, group.value)])}::text[]`,
+          `run_id = ${add(toColumn(group.value))} AND NOT tag_index @> ${add([toTagIndex(group.tag)])}::text[]`,
+        ]
+  const from = since === undefined ? '' : `AND ${CHANGED_AT} >= ${add(since)}::float8`
+  const parts = toStatusParts(statuses ?? RunStatus.enum, awaitsReview).map((part) => {
+    const listed = `${add(part.statuses)}::text[]`
+    const ofPart =
+      group === undefined
+        ? 'ensemble = one_ensemble AND status = one_status'
+        : `ensemble = ANY($1) AND status = ANY(${listed})`
+    const matching = inGroup.map(
+      (condition) => `SELECT ${CHANGED_AT} AS changed_at, run_id COLLATE "C" AS run_id
+        FROM ${schema}.runs WHERE ${ofPart} AND ${part.condition} AND ${condition} ${from}`,
+    )
+    const each =
+      group === undefined
+        ? `unnest($1::text[]) AS one_ensemble, unnest(${listed}) AS one_status`
+        : '(SELECT) AS one'
+    return { each, matching: matching.join(' UNION ALL ') }
+  })
+  const rest =
+    after === undefined
+      ? ''
+      : `WHERE (changed_at, run_id) < (${add(after.changedAt)}::float8, ${add(toColumn(after.runId))})`
+  const firsts = (columns: string, end: string): string =>
+    parts
+      .map(
+        ({ each, matching }) => `(SELECT ${columns} FROM ${each},
+          LATERAL (SELECT * FROM (${matching}) AS matching ${end}) AS first)`,
+      )
+      .join(' UNION ALL ')
+  const order = 'ORDER BY changed_at DESC, run_id DESC'
+  const top = `${order} LIMIT ${add(clampCount(limit))}`
+  const most = `LIMIT ${MAX_COUNTED + 1}`
+  return {
+    sql: `
+      WITH page AS (${firsts('changed_at, run_id', `${rest} ${top}`)} ${top}),
+      counted AS (SELECT count(*) AS total FROM (${firsts('1', most)} ${most}) AS matches)
+      SELECT total, page.* FROM counted LEFT JOIN page ON true ${order}`,
+    values,
+  }
+}
+
+/** Statuses, and the condition for runs of these statuses. */
+interface StatusPart {
+  readonly statuses: readonly RunStatus[]
+  readonly condition: string
+}
+
+/**
+ * Divides statuses by whether their runs need a condition. A run that waits for a review may be RUNNING, if it
+ * does other work meanwhile.
+ */
+function toStatusParts(
+  statuses: readonly RunStatus[],
+  awaitsReview: boolean | undefined,
+): readonly StatusPart[] {
+  if (awaitsReview === undefined) return [{ statuses, condition: 'true' }]
+  return [
+    {
+      statuses: statuses.filter(
+        (status) => status !== 'RUNNING' && (status === 'WAITING_REVIEW') === awaitsReview,
+      ),
+      condition: 'true',
+    },
+    {
+      statuses: statuses.filter((status) => status === 'RUNNING'),
+      condition: `review_since IS ${awaitsReview ? 'NOT NULL' : 'NULL'}`,
+    },
+  ]
+}

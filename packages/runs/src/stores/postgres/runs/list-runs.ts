@@ -1,0 +1,250 @@
+/** Lists runs of the Postgres store, newest first. */
+import { RunStatus } from '@tutti/protocol'
+
+import { clampCount } from '../../shared/query-numbers.ts'
+import { LISTED_COLUMNS } from '../../shared/record-fields.ts'
+import { MAX_COUNTED } from '../../../ports/run-store.ts'
+import { normalizeForSearch } from '../../shared/search-text.ts'
+import { toTermGrams } from './grams.ts'
+import { toListedRun } from '../rows/rows.ts'
+import { toTagIndex, toColumn, toIndex } from '../database/text.ts'
+
+import type { RunListPage, RunQuery } from '../../../ports/run-store.ts'
+import type { Database, PostgresRow } from '../database/database.ts'
+
+/**
+ * Implements `RunStore.list`. First finds up to one more than the counted runs, in any order, so that the planner may
+ * use the index of the rarest filter. When there are more, a walk from the newest run finds a page of them: for a status,
+ * an ensemble or both, in an index that has these runs in this order, however many other runs are newer.
+ */
+export async function queryRuns(database: Database, query: RunQuery): Promise<RunListPage> {
+  const { limit, offset = 0, before = Infinity } = query
+  if (query.statuses?.length === 0) return { runs: [], total: 0, isCapped: false }
+  const { schema } = database
+  const filter = toFilter(schema, query)
+  const grams = filter.text?.grams
+  const values = [...filter.values, ...[before, limit, offset].map(clampCount)]
+  const [found] = await database.query(
+    candidatesSql(schema, filter),
+    grams === undefined ? values : [...values, grams],
+  )
+  const count = Number(found?.['count'])
+  const isCapped = count > MAX_COUNTED
+  const rows = isCapped
+    ? await database.query(pageSql(schema, walkSql(schema, filter)), values)
+    : await readPage(database, found?.['ids'])
+  return { runs: rows.map(toListedRun), total: Math.min(count, MAX_COUNTED), isCapped }
+}
+
+/** Reads the runs of an array of ids. */
+function readPage(database: Database, ids: unknown): Promise<readonly PostgresRow[]> {
+  const { schema } = database
+  const source = `SELECT ${LISTED_COLUMNS} FROM ${schema}.runs WHERE id = ANY($1::int8[])`
+  return database.query(pageSql(schema, source), [ids])
+}
+
+/** Conditions of a query, and their parameters. */
+interface Filter {
+  /** Conditions on `runs`, apart from the text. */
+  readonly conditions: readonly string[]
+  readonly indexed?: IndexedFilter
+  readonly values: readonly unknown[]
+  readonly text?: SearchTerm
+}
+
+/** Conditions on columns that have an index together with the id: the status, or the ensemble and the status. */
+interface IndexedFilter {
+  readonly columns: readonly string[]
+  /** Expressions of values, in the order of the columns; one of these lists matches. */
+  readonly anyOf: readonly (readonly string[])[]
+  /** All other conditions on `runs`. */
+  readonly others: readonly string[]
+  /** Whether the query has only these conditions. */
+  readonly isAlone: boolean
+}
+
+/** A search text. */
+interface SearchTerm {
+  /** Its parameter. */
+  readonly term: string
+  /** Its grams; absent when it is empty. */
+  readonly grams?: readonly number[]
+}
+
+function toFilter(
+  schema: string,
+  { statuses, tag, ensemble, threadId, cacheKey, text }: RunQuery,
+): Filter {
+  const values: unknown[] = []
+  const add = (value: unknown): string => `$${values.push(value)}`
+  const conditions: string[] = []
+  if (tag !== undefined) {
+    conditions.push(`tag_index @> ${add([toTagIndex(tag.key, tag.value)])}::text[]`)
+  }
+  if (threadId !== undefined) {
+    const thread = add(toColumn(threadId))
+    conditions.push(`id IN (SELECT run FROM ${schema}.thread_runs WHERE thread_id = ${thread})`)
+  }
+  if (cacheKey !== undefined) conditions.push(`cache_key = ${add(toIndex(cacheKey))}`)
+  const others = [...conditions]
+  const ensembles = ensemble === undefined ? [] : [add(toColumn(ensemble))]
+  conditions.push(...ensembles.map((value) => `ensemble = ${value}`))
+  let anyStatus: readonly string[] = RunStatus.enum.map((status) => `'${status}'`)
+  if (statuses !== undefined) {
+    const distinct = [...new Set(statuses)]
+    const all = `${add(distinct)}::text[]`
+    anyStatus = distinct.map((_, index) => `(${all})[${index + 1}]`)
+    conditions.push(`status = ANY(${all})`)
+  }
+  const indexed: IndexedFilter = {
+    columns: [...ensembles.map(() => 'ensemble'), 'status'],
+    anyOf: anyStatus.map((status) => [...ensembles, status]),
+    others,
+    isAlone: others.length === 0 && text === undefined,
+  }
+  const isIndexed = ensemble !== undefined || statuses !== undefined
+  const filter = { conditions, values, ...(isIndexed ? { indexed } : {}) }
+  if (text === undefined) return filter
+  const normalized = normalizeForSearch(text)
+  const grams = toTermGrams(normalized)
+  const term = `${add(normalized)}::text`
+  return { ...filter, text: { term, ...(grams.length === 0 ? {} : { grams }) } }
+}
+
+/** Builds the statement that counts matching runs, up to one more than are counted, and finds a page of their ids. */
+function candidatesSql(schema: string, filter: Filter): string {
+  const { before, limit, offset } = pageParameters(filter)
+  return `
+    WITH found AS MATERIALIZED (${foundSql(schema, filter)} LIMIT ${MAX_COUNTED + 1})
+    SELECT (SELECT count(*) FROM found) AS count, ARRAY(
+      SELECT id FROM found WHERE id < ${before} ORDER BY id DESC LIMIT ${limit} OFFSET ${offset}
+    ) AS ids`
+}
+
+function foundSql(schema: string, filter: Filter): string {
+  const { conditions, indexed, values, text } = filter
+  if (indexed?.isAlone === true) {
+    return `SELECT id FROM (${walkIndexedSql(schema, filter, {
+      indexed,
+      before: String(Number.MAX_SAFE_INTEGER),
+      limit: String(MAX_COUNTED + 1),
+    })}) AS walked`
+  }
+  const select = (more: readonly string[], join = ''): string =>
+    `SELECT id FROM ${schema}.runs ${join} ${toWhere([...conditions, ...more])}`
+  if (text === undefined) return select([])
+  const { term, grams } = text
+  // The search text is not a pattern: `%` and `_` have no special meaning.
+  const contains = `strpos(text, ${term}) > 0`
+  const selectText = (...more: readonly string[]): string =>
+    conditions.length === 0
+      ? `SELECT run AS id FROM ${schema}.run_texts ${toWhere([...more, contains])}`
+      : select([...more, contains], `JOIN ${schema}.run_texts ON run = id`)
+  const branches = [
+    select([`upper(run_id COLLATE "C") ^@ ${term}`]),
+    ...(grams === undefined
+      ? [selectText()]
+      : [
+          selectText(`grams @> $${values.length + 4}::int2[]`),
+          // Texts that are too long for the index.
+          selectText('grams IS NULL'),
+        ]),
+  ]
+  const limited = branches.map((branch) => `(${branch} LIMIT ${MAX_COUNTED + 1})`)
+  return `SELECT DISTINCT id FROM (${limited.join(' UNION ALL ')}) AS texts`
+}
+
+/** Builds the statement that reads a page of matching runs from the newest one on. */
+function walkSql(schema: string, filter: Filter): string {
+  const { before, limit, offset } = pageParameters(filter)
+  const { indexed, conditions } = filter
+  const most = { before, limit: `${limit}::int8 + ${offset}::int8` }
+  const ids =
+    indexed === undefined
+      ? walkedSql(schema, filter, [`id < ${before}`, ...conditions])
+      : `SELECT id FROM (${walkIndexedSql(schema, filter, { indexed, ...most })}) AS walked`
+  return `SELECT ${LISTED_COLUMNS} FROM ${schema}.runs
+    JOIN (${ids} ORDER BY id DESC LIMIT ${limit} OFFSET ${offset}) AS found USING (id)`
+}
+
+/** Builds the query of the ids of the runs that match the text and other conditions. */
+function walkedSql(schema: string, { text }: Filter, conditions: readonly string[]): string {
+  if (text === undefined) return `SELECT id FROM ${schema}.runs ${toWhere(conditions)}`
+  const matches = `(upper(run_id COLLATE "C") ^@ ${text.term} OR strpos(text, ${text.term}) > 0)`
+  return `SELECT id FROM ${schema}.runs LEFT JOIN ${schema}.run_texts ON run = id
+    ${toWhere([...conditions, matches])}`
+}
+
+/** A walk of an index: up to `limit` runs with each of the values from the row id `before` on, as expressions. */
+interface IndexedWalk {
+  readonly indexed: IndexedFilter
+  readonly before: string
+  readonly limit: string
+}
+
+/**
+ * Builds the query of the ids of the newest runs with each of the indexed values. With other conditions, the planner may
+ * use another index. Otherwise the form of the condition leaves it no choice: it expects the values to be spread evenly
+ * over all runs, and would read a large part of them where they are not.
+ */
+function walkIndexedSql(
+  schema: string,
+  filter: Filter,
+  { indexed, before, limit }: IndexedWalk,
+): string {
+  const { columns, anyOf, others, isAlone } = indexed
+  const order = [...columns, 'id'].map((column) => `${column} DESC`).join(', ')
+  const branches = anyOf.map((values) => {
+    const place = isAlone
+      ? [
+          `(${columns.join(', ')}) >= (${values.join(', ')})`,
+          `(${columns.join(', ')}, id) < (${values.join(', ')}, ${before})`,
+        ]
+      : [...columns.map((column, index) => `${column} = ${values[index]}`), `id < ${before}`]
+    return `(${walkedSql(schema, filter, [...place, ...others])}
+      ORDER BY ${order} LIMIT ${limit})`
+  })
+  return branches.join(' UNION ALL ')
+}
+
+/** The parameters of a page, which follow those of the conditions. */
+function pageParameters({ values: { length } }: Filter) {
+  return { before: `$${length + 1}::int8`, limit: `$${length + 2}`, offset: `$${length + 3}` }
+}
+
+function toWhere(conditions: readonly string[]): string {
+  return conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
+}
+
+/** Builds the statement that adds to the runs of `source` the usage of their tasks and what they wait for. */
+function pageSql(schema: string, source: string): string {
+  return `
+    SELECT page.*, used.*, at_work.*, asked.*
+    FROM (${source}) AS page
+    LEFT JOIN LATERAL (
+      SELECT ${TOTALS} FROM ${schema}.tasks WHERE run = page.id
+    ) AS used ON true
+    LEFT JOIN LATERAL (
+      SELECT task_index AS current_index, name AS current_name FROM ${schema}.tasks
+      WHERE run = page.id AND status = 'RUNNING' AND page.state <> 'ended'
+      ORDER BY task_index LIMIT 1
+    ) AS at_work ON true
+    LEFT JOIN LATERAL (
+      SELECT count(*) AS open_reviews FROM ${schema}.reviews
+      WHERE run = page.id AND status = 'OPEN'
+    ) AS asked ON true
+    ORDER BY page.id DESC`
+}
+
+const TOKENS = ['input_tokens', 'output_tokens', 'earlier_input_tokens', 'earlier_output_tokens']
+
+/** The cost of a task; 0 for a task without tokens, even if its price is unknown. */
+const COST = `coalesce(cost_usd + earlier_cost_usd,
+  CASE WHEN least(${TOKENS.join(', ')}) = 0 AND greatest(${TOKENS.join(', ')}) = 0 THEN 0 END)`
+
+/** Totals over all tasks; a total is unknown if the value of one task is. */
+const TOTALS = `
+  CASE WHEN min(least(${TOKENS.join(', ')})) < 0 THEN -1 ELSE sum(${TOKENS.join(' + ')}) END
+    AS total_tokens,
+  sum(tool_call_count + earlier_tool_call_count) AS total_tool_calls,
+  CASE WHEN count(*) = count(${COST}) THEN sum(${COST}) END AS known_cost_usd`

@@ -1,0 +1,184 @@
+/**
+ * Stores runs in Postgres. A batch of writes is one statement, and so one transaction; see `commit-writes.ts`.
+ */
+import { TuttiError } from '@tutti/core'
+
+import { TASK_COLUMNS } from '../../shared/record-fields.ts'
+import { clampBytes } from '../../shared/query-numbers.ts'
+import { createRun } from './create-run.ts'
+import { commitWrites, type CommitAttempt } from '../log/commit-writes.ts'
+import { decideUnownedWrite, decideWrite } from '../log/decide-write.ts'
+import { deleteEnded, deleteOne, deleteSteps } from './delete-ended.ts'
+import { listChangedRuns } from './list-changed-runs.ts'
+import { queryRuns } from './list-runs.ts'
+import { StepReader } from '../log/read-steps.ts'
+import { toReview, toRun, toTask } from '../rows/rows.ts'
+import { toColumn } from '../database/text.ts'
+
+import type {
+  ChangedRunsPage,
+  ChangedRunsQuery,
+  CreatedRun,
+  CreateRunOptions,
+  UnownedWrite,
+  Retention,
+  ReviewQuery,
+  RunListPage,
+  RunQuery,
+  RunStore,
+  RunWrite,
+  StepRetention,
+  StepsQuery,
+  WriteResult,
+} from '../../../ports/run-store.ts'
+import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from '../../../domain/run-record.ts'
+import type { PostgresParts } from '../rows/parts.ts'
+import type { RunStep } from '@tutti/ensemble'
+
+/** The run store in Postgres. */
+export class PostgresRunStore implements RunStore {
+  readonly #parts: PostgresParts
+  readonly #steps: StepReader
+
+  constructor(parts: PostgresParts) {
+    this.#parts = parts
+    this.#steps = new StepReader(parts.requests)
+  }
+
+  create(run: NewRun, how: CreateRunOptions): Promise<CreatedRun> {
+    return createRun(this.#parts, run, how)
+  }
+
+  async commit(writes: readonly RunWrite[]): Promise<readonly WriteResult[]> {
+    if (writes.length === 0) return []
+    const results = await this.#commit(
+      writes.map((write) => ({
+        runId: write.runId,
+        known: this.#parts.owned.find(write),
+        decide: (row) => decideWrite(row, write),
+      })),
+    )
+    if (writes.length === 1 || results[0]?.kind !== 'failed') {
+      return writes.map((_, index) => results[index] ?? results[0] ?? { kind: 'fenced' })
+    }
+    return this.#commitEachAlone(writes)
+  }
+
+  async commitUnowned(write: UnownedWrite): Promise<WriteResult> {
+    const { runId } = write
+    const decide: CommitAttempt['decide'] = (row) => decideUnownedWrite(row, write)
+    const [result = { kind: 'fenced' }] = await this.#commit([{ runId, known: undefined, decide }])
+    return result
+  }
+
+  async get(runId: string): Promise<RunRecord | undefined> {
+    const [row] = await this.#query('SELECT * FROM $schema.runs WHERE run_id = $1', [
+      toColumn(runId),
+    ])
+    return row === undefined ? undefined : toRun(row)
+  }
+
+  async tasks(runId: string): Promise<readonly TaskRecord[]> {
+    const rows = await this.#query(
+      `SELECT ${TASK_COLUMNS} FROM $schema.tasks JOIN $schema.runs ON runs.id = run
+       WHERE run_id = $1 ORDER BY task_index`,
+      [toColumn(runId)],
+    )
+    return rows.map(toTask)
+  }
+
+  steps(runId: string, query: StepsQuery = {}): Promise<readonly RunStep[]> {
+    return this.#steps.read(runId, query)
+  }
+
+  list(query: RunQuery): Promise<RunListPage> {
+    return queryRuns(this.#parts.searches, query)
+  }
+
+  listByChange(query: ChangedRunsQuery): Promise<ChangedRunsPage> {
+    return listChangedRuns(this.#parts.searches, query)
+  }
+
+  async reviews(query: ReviewQuery): Promise<readonly ReviewRecord[]> {
+    const { runId, reviewId, open = false, kinds, maxBytes = Number.MAX_SAFE_INTEGER } = query
+    const rows = await this.#query(
+      `SELECT * FROM (
+         SELECT reviews.*, run_id, ensemble, inputs, tags, actor,
+           sum(octet_length(reviews.request) + octet_length(inputs) + octet_length(tags))
+             OVER (ORDER BY reviews.id)
+           - octet_length(reviews.request) - octet_length(inputs) - octet_length(tags) AS before
+         FROM $schema.reviews JOIN $schema.runs ON runs.id = run
+         WHERE ($1::text IS NULL OR run_id = $1) AND ($2::text IS NULL OR review_id = $2)
+           AND ($3::text[] IS NULL OR reviews.kind = ANY($3))
+           ${open ? "AND reviews.status = 'OPEN'" : ''}
+       ) AS sized WHERE before < $4 ORDER BY id`,
+      [
+        runId === undefined ? null : toColumn(runId),
+        reviewId === undefined ? null : toColumn(reviewId),
+        kinds ?? null,
+        clampBytes(maxBytes),
+      ],
+    )
+    return rows.map(toReview)
+  }
+
+  async countReviews({ runId, reviewId, open = false, kinds }: ReviewQuery): Promise<number> {
+    const [row] = await this.#query(
+      `SELECT count(*)::int AS count FROM $schema.reviews JOIN $schema.runs ON runs.id = run
+       WHERE ($1::text IS NULL OR run_id = $1) AND ($2::text IS NULL OR review_id = $2)
+         AND ($3::text[] IS NULL OR reviews.kind = ANY($3))
+         ${open ? "AND reviews.status = 'OPEN'" : ''}`,
+      [
+        runId === undefined ? null : toColumn(runId),
+        reviewId === undefined ? null : toColumn(reviewId),
+        kinds ?? null,
+      ],
+    )
+    return Number(row?.['count'])
+  }
+
+  deleteEnded(which: Retention): Promise<readonly string[]> {
+    return deleteEnded(this.#parts.requests, which)
+  }
+
+  deleteSteps(which: StepRetention): Promise<boolean> {
+    return deleteSteps(this.#parts.requests, which)
+  }
+
+  async delete(runId: string): Promise<'deleted' | 'unfinished' | 'unknown'> {
+    if (await deleteOne(this.#parts.requests, runId)) return 'deleted'
+    const left = await this.#query('SELECT 1 FROM $schema.runs WHERE run_id = $1', [
+      toColumn(runId),
+    ])
+    return left.length === 0 ? 'unknown' : 'unfinished'
+  }
+
+  /** Commits writes one by one. After the first that finds the store unavailable, the others are not tried. */
+  async #commitEachAlone(writes: readonly RunWrite[]): Promise<readonly WriteResult[]> {
+    const results: WriteResult[] = []
+    for (const write of writes) {
+      const last = results.at(-1)
+      if (last?.kind === 'unavailable') results.push(last)
+      else results.push(...(await this.commit([write])))
+    }
+    return results
+  }
+
+  /** Returns a single result if the statement fails. */
+  async #commit(attempts: readonly CommitAttempt[]): Promise<readonly WriteResult[]> {
+    try {
+      return await commitWrites(this.#parts, attempts)
+    } catch (error) {
+      const isUnavailable = TuttiError.isInstance(error) && error.code === 'STORE_UNAVAILABLE'
+      return [{ kind: isUnavailable ? 'unavailable' : 'failed', error }]
+    }
+  }
+
+  #query(sql: string, values: readonly unknown[]) {
+    const { requests } = this.#parts
+    return requests.query(
+      sql.replaceAll('$schema', () => requests.schema),
+      values,
+    )
+  }
+}

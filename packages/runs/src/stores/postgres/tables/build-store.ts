@@ -1,0 +1,259 @@
+/** The codes of ensembles in Postgres. */
+import { listClaimKeys, toClaimKey } from '../../../domain/claim-key.ts'
+import {
+  MAX_BUILDS,
+  type BuildStore,
+  type KnownBuild,
+  type LivingBuild,
+  type NewBuild,
+  type StrandedRun,
+} from '../../../ports/build-store.ts'
+import {
+  CLAIM_KEY,
+  foundKeysSql,
+  HELD,
+  isStrandedSql,
+  STATE_OF_FOUND,
+  UNOWNED,
+} from '../schema/claim-key-sql.ts'
+import { fromColumn, toColumn } from '../database/text.ts'
+
+import type { DatabaseSession, PostgresRow } from '../database/database.ts'
+import type { PostgresParts } from '../rows/parts.ts'
+
+const STRANDED_COLUMNS = `run_id, ensemble, build, code, token, status, epoch, fixed`
+
+/** Returns the build store of a Postgres database. */
+export function postgresBuildStore({
+  requests,
+  waker,
+}: Pick<PostgresParts, 'requests' | 'waker'>): BuildStore {
+  const { schema } = requests
+  return {
+    register: (build) => requests.transaction({}, (session) => registerBuild(session, build)),
+    async list() {
+      const rows = await requests.query(listSql(schema))
+      return rows.map((row) => ({
+        ...readLiving(row),
+        startedAt: Number(row['started_at']),
+        // NOTE: a cast at the boundary: the statement counts by status.
+        unfinished: (row['unfinished'] ?? {}) as KnownBuild['unfinished'],
+      }))
+    },
+    async living() {
+      const rows = await requests.query(`${buildsSql(schema, 'JOIN')} ${NEWEST_FIRST}`)
+      return rows.map(readLiving)
+    },
+    async setShare(build, share) {
+      const rows = await requests.query(
+        `INSERT INTO ${schema}.build_shares (build, share, given)
+         SELECT $1::text, $2::int4, 100 WHERE EXISTS (SELECT FROM ${schema}.builds WHERE build = $1)
+         ON CONFLICT (build) DO UPDATE SET share = excluded.share RETURNING build`,
+        [toColumn(build), share],
+      )
+      return rows.length > 0
+    },
+    async manifest(code) {
+      const [row] = await requests.query(`SELECT data FROM ${schema}.manifests WHERE code = $1`, [
+        code,
+      ])
+      return row === undefined ? undefined : JSON.parse(fromColumn(String(row['data'])))
+    },
+    async findStranded({ codes, limit, includesHeld }) {
+      const rows = await requests.query(strandedSql(schema), [
+        listClaimKeys(codes).map(toColumn),
+        limit,
+        includesHeld,
+      ])
+      return rows.map(readStranded)
+    },
+    async findUnowned(runId) {
+      const [row] = await requests.query(
+        `SELECT ${STRANDED_COLUMNS} FROM ${schema}.runs
+         WHERE run_id = $1 AND ${STATE_OF_FOUND} IN ('ready', 'parked') AND code IS NOT NULL`,
+        [toColumn(runId)],
+      )
+      return row === undefined ? undefined : readStranded(row)
+    },
+    async move(moves) {
+      const rows = await requests.query(moveSql(schema), [
+        moves.map(({ runId }) => toColumn(runId)),
+        moves.map(({ token }) => token),
+        moves.map(({ to }) => toColumn(to.build)),
+        moves.map(({ to }) => to.code),
+      ])
+      waker.wake(
+        rows.filter((row) => row['state'] === 'ready').map((row) => toClaimKey(readCode(row))),
+      )
+      return rows.map((row) => fromColumn(String(row['run_id'])))
+    },
+    async hold({ runId, token }) {
+      const rows = await requests.query(
+        `UPDATE ${schema}.runs SET state = 'parked', due_at = NULL, status = 'WAITING_FOR_BUILD'
+         WHERE run_id = $1 AND token = $2 AND ${STATE_OF_FOUND} IN ('ready', 'parked')
+         RETURNING id`,
+        [toColumn(runId), token],
+      )
+      return rows.length > 0
+    },
+  }
+}
+
+/** Stores a build with its manifests, and deletes the oldest beyond the limit. */
+async function registerBuild(
+  { schema, query }: DatabaseSession,
+  { build, share, ensembles }: NewBuild,
+): Promise<void> {
+  await query(
+    `INSERT INTO ${schema}.manifests (code, data)
+           SELECT * FROM unnest($1::text[], $2::text[]) AS given (code, data) ORDER BY code
+           ON CONFLICT (code) DO NOTHING`,
+    [
+      ensembles.map(({ code }) => code),
+      ensembles.map(({ manifest }) => toColumn(JSON.stringify(manifest))),
+    ],
+  )
+  await query(startedSql(schema), [
+    toColumn(build),
+    ensembles.map(({ ensemble }) => toColumn(ensemble)),
+    ensembles.map(({ code }) => code),
+  ])
+  await query(
+    `INSERT INTO ${schema}.build_shares (build, share, given)
+           SELECT $1::text, $2::int4, $2::int4 WHERE NOT EXISTS (
+             SELECT FROM ${schema}.build_shares WHERE build = $1 AND given = $2)
+           ON CONFLICT (build) DO UPDATE SET share = excluded.share, given = excluded.given
+           WHERE build_shares.given <> excluded.given`,
+    [toColumn(build), share],
+  )
+  await query(
+    `DELETE FROM ${schema}.builds WHERE started_at < (
+             SELECT started_at FROM ${schema}.builds ORDER BY started_at DESC OFFSET ${MAX_BUILDS - 1} LIMIT 1)`,
+  )
+  await query(
+    `DELETE FROM ${schema}.manifests WHERE NOT EXISTS (
+             SELECT FROM ${schema}.builds WHERE builds.code = manifests.code)`,
+  )
+  await query(
+    `DELETE FROM ${schema}.build_shares WHERE NOT EXISTS (
+             SELECT FROM ${schema}.builds WHERE builds.build = build_shares.build)`,
+  )
+}
+
+/**
+ * Builds the statement that sets the time at which build `$1` started, for ensembles `$2` with codes `$3`. Processes that
+ * start at the same time do not wait for each other: a row that another one is writing gets the same time. The lock of a
+ * known row only waits until a process that deletes it has committed.
+ */
+function startedSql(schema: string): string {
+  return `
+    WITH given AS (
+      SELECT $1::text AS build, * FROM unnest($2::text[], $3::text[]) AS named (ensemble, code)
+    ), known AS MATERIALIZED (
+      SELECT build, ensemble, code FROM ${schema}.builds JOIN given USING (build, ensemble, code)
+      FOR KEY SHARE OF builds
+    ), added AS (
+      INSERT INTO ${schema}.builds (build, ensemble, code)
+      SELECT build, ensemble, code FROM (TABLE given EXCEPT TABLE known) AS missing
+      ORDER BY ensemble, code ON CONFLICT DO NOTHING
+    ), unlocked AS MATERIALIZED (
+      SELECT build, ensemble, code FROM ${schema}.builds JOIN known USING (build, ensemble, code)
+      FOR NO KEY UPDATE OF builds SKIP LOCKED
+    )
+    UPDATE ${schema}.builds SET started_at = clock_timestamp() FROM unlocked
+    WHERE (builds.build, builds.ensemble, builds.code) = (unlocked.build, unlocked.ensemble, unlocked.code)`
+}
+
+const NEWEST_FIRST = 'ORDER BY first_started_at DESC, build, ensemble, code'
+
+/** Builds the query of all builds with the processes that have a lease; with `JOIN`, only of those that have one. */
+function buildsSql(schema: string, join: 'JOIN' | 'LEFT JOIN'): string {
+  return `
+    SELECT builds.build, ensemble, code, coalesce(share, 100) AS share, coalesce(processes, 0) AS processes,
+      floor(extract(epoch FROM started_at) * 1000) AS started_at,
+      floor(extract(epoch FROM first_started_at) * 1000) AS first_started_at
+    FROM ${schema}.builds LEFT JOIN ${schema}.build_shares USING (build)
+    ${join} (
+      SELECT leases.build AS lease_build, key, count(*) AS processes
+      FROM ${schema}.leases CROSS JOIN unnest(ensembles) AS known (key)
+      WHERE expires_at > statement_timestamp() AND leases.build IS NOT NULL GROUP BY 1, 2
+    ) AS alive ON lease_build = builds.build AND key = ${CLAIM_KEY}`
+}
+
+/** Builds the query of all builds with the numbers of their runs. */
+function listSql(schema: string): string {
+  return `
+    WITH counts AS (
+      SELECT build, ensemble, code, status, count(*) AS runs FROM ${schema}.runs
+      WHERE state <> 'ended' AND code IS NOT NULL GROUP BY 1, 2, 3, 4
+    ), unfinished AS (
+      SELECT build, ensemble, code, json_object_agg(status, runs) AS unfinished
+      FROM counts GROUP BY 1, 2, 3
+    )
+    SELECT found.*, unfinished FROM (${buildsSql(schema, 'LEFT JOIN')}) AS found
+    LEFT JOIN unfinished USING (build, ensemble, code) ${NEWEST_FIRST}`
+}
+
+/** Builds the statement that gives runs `$1` with tokens `$2` the builds `$3` and the codes `$4`. */
+function moveSql(schema: string): string {
+  return `
+    UPDATE ${schema}.runs SET build = moves.build, code = moves.code,
+      state = CASE status WHEN 'WAITING_FOR_BUILD' THEN 'ready' ELSE state END,
+      due_at = CASE status WHEN 'WAITING_FOR_BUILD' THEN clock_timestamp() ELSE due_at END,
+      status = CASE WHEN status <> 'WAITING_FOR_BUILD' THEN status
+        WHEN started_at IS NULL THEN 'ACCEPTED' ELSE 'RUNNING' END
+    FROM unnest($1::text[], $2::uuid[], $3::text[], $4::text[]) AS moves (run_id, token, build, code)
+    WHERE runs.run_id = moves.run_id AND runs.token = moves.token AND ${STATE_OF_FOUND} IN ('ready', 'parked')
+    RETURNING runs.run_id, ensemble, runs.build, runs.code, state`
+}
+
+/**
+ * Builds the query of stranded runs: one probe of the index for each claim key of a due run. `$1` are the keys of the
+ * caller, `$2` is the maximum number of due runs and of held runs, `$3` whether held runs of all codes are returned.
+ */
+function strandedSql(schema: string): string {
+  const columns = STRANDED_COLUMNS
+  return `
+    WITH RECURSIVE ${foundKeysSql(schema)}, unknown AS (
+      SELECT key FROM found WHERE ${isStrandedSql(schema, '$1')}
+    )
+    (SELECT due.* FROM unknown CROSS JOIN LATERAL (
+       SELECT ${columns} FROM ${schema}.runs
+       WHERE ${UNOWNED} AND ${CLAIM_KEY} = key AND due_at <= statement_timestamp()
+       ORDER BY due_at LIMIT $2) AS due
+     LIMIT $2)
+    UNION ALL
+    (SELECT ${columns} FROM ${schema}.runs
+     WHERE ${HELD} AND code IS NOT NULL AND ensemble = ANY ($1::text[])
+       AND ($3::bool OR ${CLAIM_KEY} = ANY ($1::text[]))
+     ORDER BY id LIMIT $2)`
+}
+
+function readCode(row: PostgresRow): Pick<StrandedRun, 'build' | 'ensemble' | 'code'> {
+  return {
+    build: fromColumn(String(row['build'])),
+    ensemble: fromColumn(String(row['ensemble'])),
+    code: String(row['code']),
+  }
+}
+
+function readLiving(row: PostgresRow): LivingBuild {
+  return {
+    ...readCode(row),
+    firstStartedAt: Number(row['first_started_at']),
+    share: Number(row['share']),
+    processes: Number(row['processes']),
+  }
+}
+
+function readStranded(row: PostgresRow): StrandedRun {
+  return {
+    ...readCode(row),
+    runId: fromColumn(String(row['run_id'])),
+    token: String(row['token']),
+    isHeld: row['status'] === 'WAITING_FOR_BUILD',
+    isCancelling: row['status'] === 'CANCELLING',
+    hasBegun: Number(row['epoch']) > 0,
+    isFixed: row['fixed'] === true,
+  }
+}

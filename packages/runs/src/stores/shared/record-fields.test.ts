@@ -1,0 +1,61 @@
+import { ReviewKind } from '@tutti/protocol'
+import { describe, expect, it } from 'vitest'
+
+import { ColumnReader } from './column-reader.ts'
+import {
+  formatDeliveryId,
+  parseDeliveryId,
+  isDelivered,
+  toSubmittedColumns,
+  readJsonColumns,
+} from './record-fields.ts'
+import {
+  completed,
+  ODD_TEXT,
+  result,
+  reviewRequested,
+} from '../../testing/support/event-fixtures.ts'
+
+describe('a delivery id', () => {
+  it.for(['hook', 'a:1:b', '', ODD_TEXT, 'two\nlines'])(
+    '[RUNS-O1] round-trips the run, the event and the webhook %j',
+    (webhook) => {
+      const parts = { runId: 'run-a_1', seq: 12, webhook }
+      expect(formatDeliveryId(parts)).toBe(`run-a_1:12:${webhook}`)
+      expect(parseDeliveryId(formatDeliveryId(parts))).toEqual(parts)
+    },
+  )
+
+  it.for(['', 'run-a', 'run-a:1', 'run-a:x:hook', 'run-a:-1:hook', `run-a:${'1'.repeat(10)}:h`])(
+    'rejects %j',
+    (id) => {
+      expect(parseDeliveryId(id)).toBeUndefined()
+    },
+  )
+})
+
+describe('the columns of a submission', () => {
+  it.for([
+    [{}, [null, null, null], {}],
+    [{ webhooks: [] }, [null, null, null], {}],
+    [{ actor: '' }, [null, '""', null], { actor: '' }],
+    [{ request: {}, webhooks: ['a'] }, ['{}', null, '["a"]'], { request: {}, webhooks: ['a'] }],
+  ] as const)('converts %j to %j', ([brought, columns, fields]) => {
+    const [request, actor, webhooks] = toSubmittedColumns(brought)
+    expect([request, actor, webhooks]).toEqual(columns)
+    expect(readJsonColumns(new ColumnReader({ request, actor, webhooks }))).toEqual({
+      inputs: {},
+      tags: {},
+      ...fields,
+    })
+  })
+})
+
+describe('isDelivered', () => {
+  it('[RUNS-O1] is true only for the end of a run and for reviews that people decide', () => {
+    expect([result('run-a'), reviewRequested('review-a')].every(isDelivered)).toBe(true)
+    const delivered = ReviewKind.enum.filter((kind) => isDelivered(reviewRequested('a', { kind })))
+    expect(delivered).toEqual(['TASK_INPUT', 'TASK_OUTPUT', 'TOOL_CALL', 'QUESTION'])
+    expect(isDelivered(completed)).toBe(false)
+  })
+})

@@ -1,0 +1,20 @@
+/** The parts that the ports of one open embedded store share. */
+import type { DiskState } from '../database/disk-state.ts'
+import type { NotificationHub } from '../../shared/notification-hub.ts'
+import type { RunRows } from './run-rows.ts'
+import type { Transaction } from '../database/transaction.ts'
+import type { TurnTransaction } from '../database/turn-transaction.ts'
+import type { Clock } from '@tutti/core'
+import type { DatabaseSync } from 'node:sqlite'
+
+/** Shared parts of one open embedded store. */
+export interface SqliteParts {
+  readonly database: DatabaseSync
+  readonly clock: Clock
+  readonly transaction: Transaction
+  /** Writes in a transaction shared with the other writes of this turn of the event loop. */
+  readonly inTurn: TurnTransaction
+  readonly rows: RunRows
+  readonly hub: NotificationHub
+  readonly disk: Pick<DiskState, 'judge'>
+}

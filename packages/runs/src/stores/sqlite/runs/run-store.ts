@@ -1,0 +1,173 @@
+/** Stores runs with all their data in the embedded store. */
+import { TASK_COLUMNS } from '../../shared/record-fields.ts'
+import { prepareRows } from '../database/prepare-rows.ts'
+import { prepareRunCreator } from './create-run.ts'
+import { prepareRunDeleter, prepareStepDeleter } from './delete-ended.ts'
+import { prepareChangedRunLister, prepareRunLister } from './list-runs.ts'
+import { prepareReviewCounter, prepareReviewReader } from './read-reviews.ts'
+import { SELECT_RUNS } from '../rows/run-rows.ts'
+import { readRun, readTaskRecord } from '../rows/rows.ts'
+import { runTooLarge, runUnreadable } from '../../../domain/refusals.ts'
+import { prepareRunWriter, type WriteOutcome, type RunWriter } from '../log/write-runs.ts'
+
+import type {
+  ChangedRunsPage,
+  ChangedRunsQuery,
+  CreatedRun,
+  CreateRunOptions,
+  UnownedWrite,
+  Retention,
+  ReviewQuery,
+  RunListPage,
+  RunQuery,
+  RunStore,
+  RunWrite,
+  StepRetention,
+  StepsQuery,
+  WriteResult,
+} from '../../../ports/run-store.ts'
+import type { NewRun, ReviewRecord, RunRecord, TaskRecord } from '../../../domain/run-record.ts'
+import type { SqliteParts } from '../rows/parts.ts'
+import type { RunStep } from '@tutti/ensemble'
+import type { StatementSync } from 'node:sqlite'
+
+/** The run store over an open database. */
+export class SqliteRunStore implements RunStore {
+  readonly #parts: SqliteParts
+  readonly #writer: RunWriter
+  readonly #create: (run: NewRun, how: CreateRunOptions) => Promise<CreatedRun>
+  readonly #list: (query: RunQuery) => RunListPage
+  readonly #listByChange: (query: ChangedRunsQuery) => ChangedRunsPage
+  readonly #deleteEnded: (which: Retention) => readonly string[]
+  readonly #deleteSteps: (which: StepRetention) => boolean
+  readonly #deleteOne: StatementSync
+  readonly #run: StatementSync
+  readonly #tasks: StatementSync
+  readonly #reviews: (query: ReviewQuery) => readonly ReviewRecord[]
+  readonly #countReviews: (query: ReviewQuery) => number
+
+  constructor(parts: SqliteParts) {
+    const { database } = parts
+    this.#parts = parts
+    this.#writer = prepareRunWriter(parts)
+    this.#create = prepareRunCreator(parts, this.#writer.append)
+    this.#list = prepareRunLister(database)
+    this.#listByChange = prepareChangedRunLister(database)
+    this.#deleteEnded = prepareRunDeleter(parts)
+    this.#deleteSteps = prepareStepDeleter(parts)
+    this.#deleteOne = database.prepare(`DELETE FROM runs WHERE run_id = ? AND state = 'ended'`)
+    this.#run = prepareRows(database, `${SELECT_RUNS} WHERE run_id = ?`)
+    this.#tasks = prepareRows(
+      database,
+      `SELECT ${TASK_COLUMNS} FROM tasks JOIN runs ON runs.id = run WHERE run_id = ? ORDER BY task_index`,
+    )
+    this.#reviews = prepareReviewReader(database)
+    this.#countReviews = prepareReviewCounter(database)
+  }
+
+  create(run: NewRun, how: CreateRunOptions): Promise<CreatedRun> {
+    return this.#create(run, how)
+  }
+
+  async commit(writes: readonly RunWrite[]): Promise<readonly WriteResult[]> {
+    const { inTurn } = this.#parts
+    const ends = await Promise.allSettled(
+      writes.map((write) => inTurn(() => this.#writer.write(write))),
+    )
+    return this.#finish(
+      ends.map((end) =>
+        end.status === 'fulfilled'
+          ? end.value
+          : { result: this.#toFailure(end.reason), notifications: [], hasErased: false },
+      ),
+    )
+  }
+
+  async commitUnowned(write: UnownedWrite): Promise<WriteResult> {
+    return this.#commitAlone(() => this.#writer.writeUnowned(write))
+  }
+
+  async get(runId: string): Promise<RunRecord | undefined> {
+    const row = this.#run.get(runId)
+    return row === undefined ? undefined : readRun(row)
+  }
+
+  async tasks(runId: string): Promise<readonly TaskRecord[]> {
+    return this.#tasks.all(runId).map(readTaskRecord)
+  }
+
+  async steps(
+    runId: string,
+    { maxBytes = Infinity, upTo }: StepsQuery = {},
+  ): Promise<readonly RunStep[]> {
+    const { rows } = this.#parts
+    const found = rows.find(runId)
+    if (found === undefined) return []
+    const bytes = maxBytes === Infinity ? 0 : rows.stepBytes(found.id, upTo)
+    if (bytes > maxBytes) throw runTooLarge(runId, bytes, maxBytes)
+    try {
+      return rows.steps(found.id, upTo)
+    } catch (error) {
+      throw runUnreadable(runId, 'steps', error)
+    }
+  }
+
+  async list(query: RunQuery): Promise<RunListPage> {
+    return this.#list(query)
+  }
+
+  async listByChange(query: ChangedRunsQuery): Promise<ChangedRunsPage> {
+    return this.#listByChange(query)
+  }
+
+  async reviews(query: ReviewQuery): Promise<readonly ReviewRecord[]> {
+    return this.#reviews(query)
+  }
+
+  async countReviews(query: ReviewQuery): Promise<number> {
+    return this.#countReviews(query)
+  }
+
+  async deleteEnded(which: Retention): Promise<readonly string[]> {
+    return this.#deleteEnded(which)
+  }
+
+  async deleteSteps(which: StepRetention): Promise<boolean> {
+    return this.#deleteSteps(which)
+  }
+
+  async delete(runId: string): Promise<'deleted' | 'unfinished' | 'unknown'> {
+    if (this.#deleteOne.run(runId).changes > 0) return 'deleted'
+    return this.#run.get(runId) === undefined ? 'unknown' : 'unfinished'
+  }
+
+  #commitAlone(body: () => WriteOutcome): WriteResult {
+    try {
+      const outcome = this.#parts.transaction(body)
+      return this.#finish([outcome])[0] ?? outcome.result
+    } catch (error) {
+      return this.#toFailure(error)
+    }
+  }
+
+  /** Removes erased texts from the write-ahead log; while a backup reads, they stay until a later checkpoint. */
+  #truncateLog(): void {
+    try {
+      this.#parts.database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    } catch (error) {
+      // The write is committed.
+      this.#parts.disk.judge(error)
+    }
+  }
+
+  #toFailure(error: unknown): WriteResult {
+    const judged = this.#parts.disk.judge(error)
+    return { kind: judged === error ? 'failed' : 'unavailable', error: judged }
+  }
+
+  #finish(outcomes: readonly WriteOutcome[]): readonly WriteResult[] {
+    if (outcomes.some(({ hasErased }) => hasErased)) this.#truncateLog()
+    this.#parts.hub.notify(outcomes.flatMap(({ notifications }) => notifications))
+    return outcomes.map(({ result }) => result)
+  }
+}

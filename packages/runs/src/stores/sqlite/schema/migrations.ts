@@ -1,0 +1,261 @@
+/** The schema of the embedded store, as numbered steps that only go forward. */
+import { TuttiError } from '@tutti/core'
+
+import type { DatabaseSync } from 'node:sqlite'
+
+/**
+ * Step N brings a database of version N to version N + 1. A step that was released never changes.
+ *
+ * A row that does not fit a page of 4 KiB continues on overflow pages. SQLite follows them to reach a later column, and
+ * writes them all again with each update. So texts without a small limit are in separate tables, or come last. A search
+ * in a table WITHOUT ROWID reads all pages of each row that it compares, so only tables of small rows use it.
+ */
+export const SQLITE_MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE runs (
+    id INTEGER PRIMARY KEY,
+    run_id TEXT NOT NULL UNIQUE,
+    ensemble TEXT NOT NULL,
+    workflow TEXT NOT NULL,
+    status TEXT NOT NULL,
+    task_count INTEGER NOT NULL,
+    completed_tasks INTEGER NOT NULL DEFAULT 0,
+    created_at INTEGER NOT NULL,
+    started_at INTEGER,
+    completed_at INTEGER,
+    duration_ms INTEGER,
+    ended_at INTEGER,
+    epoch INTEGER NOT NULL DEFAULT 0,
+    last_seq INTEGER NOT NULL DEFAULT -1,
+    state TEXT NOT NULL DEFAULT 'ready',
+    owner TEXT,
+    due_at INTEGER,
+    claimed_at INTEGER,
+    write_no INTEGER NOT NULL DEFAULT 0,
+    lost_owners INTEGER NOT NULL DEFAULT 0,
+    -- 1 while the owner of a run only waits for a person.
+    waiting INTEGER NOT NULL DEFAULT 0,
+    -- The fencing token: random, and replaced by each claim and by each write to an unowned run.
+    token TEXT,
+    idempotency_key TEXT,
+    fingerprint TEXT,
+    -- The key under which later requests find the result of a run.
+    cache_key TEXT,
+    actor TEXT,
+    -- Summed when the run ends, so that counting many ended runs is fast.
+    cost_usd REAL,
+    thread_id TEXT,
+    build TEXT,
+    code TEXT,
+    -- 1 for a run that was submitted to its build.
+    fixed INTEGER,
+    output_task TEXT,
+    -- The run that a run was forked from, as JSON.
+    parent TEXT,
+    tags TEXT NOT NULL,
+    webhooks TEXT,
+    error TEXT
+  ) STRICT;
+  CREATE INDEX runs_by_status ON runs (status, id);
+  CREATE INDEX runs_by_state ON runs (state, due_at);
+  CREATE INDEX runs_by_end ON runs (ended_at) WHERE ended_at IS NOT NULL;
+  CREATE UNIQUE INDEX runs_by_key ON runs (idempotency_key) WHERE idempotency_key IS NOT NULL;
+  CREATE INDEX runs_cached ON runs (cache_key, id) WHERE cache_key IS NOT NULL;
+  CREATE INDEX runs_suspected ON runs (due_at) WHERE lost_owners > 0 AND state <> 'ended';
+  CREATE INDEX runs_released ON runs (due_at) WHERE state = 'ready' AND epoch > 0 AND lost_owners = 0;
+  CREATE INDEX runs_waiting_for_build ON runs (id) WHERE status = 'WAITING_FOR_BUILD';
+  CREATE INDEX runs_of_actor ON runs (actor, created_at)
+    WHERE actor IS NOT NULL AND state <> 'ended';
+  CREATE INDEX runs_spent ON runs (actor, created_at, state, cost_usd)
+    WHERE actor IS NOT NULL AND state = 'ended';
+
+  CREATE TABLE requests (
+    run INTEGER PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
+    inputs TEXT NOT NULL,
+    request TEXT
+  ) STRICT;
+
+  -- The text in which runs are searched.
+  CREATE TABLE run_texts (
+    run INTEGER PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
+    text TEXT NOT NULL
+  ) STRICT;
+
+  CREATE TABLE tasks (
+    run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    task_index INTEGER NOT NULL,
+    status TEXT NOT NULL DEFAULT 'PENDING',
+    attempt INTEGER NOT NULL DEFAULT 0,
+    started_at INTEGER,
+    completed_at INTEGER,
+    duration_ms INTEGER,
+    input_tokens INTEGER NOT NULL DEFAULT 0,
+    output_tokens INTEGER NOT NULL DEFAULT 0,
+    tool_call_count INTEGER NOT NULL DEFAULT 0,
+    cost_usd REAL DEFAULT 0,
+    earlier_cost_usd REAL DEFAULT 0,
+    earlier_input_tokens INTEGER NOT NULL DEFAULT 0,
+    earlier_output_tokens INTEGER NOT NULL DEFAULT 0,
+    earlier_tool_call_count INTEGER NOT NULL DEFAULT 0,
+    finish_reason TEXT,
+    name TEXT NOT NULL,
+    agent_role TEXT NOT NULL,
+    description TEXT NOT NULL,
+    error TEXT,
+    output TEXT,
+    PRIMARY KEY (run, task_index)
+  ) STRICT;
+
+  -- The key of an event or a step is described in \`log-key.ts\`. A trigger deletes them, because a foreign key needs an
+  -- index. \`bytes\` is the approximate size with the values of other events that the data refers to; NULL for data
+  -- without references.
+  CREATE TABLE events (
+    key INTEGER PRIMARY KEY,
+    type TEXT NOT NULL,
+    data TEXT NOT NULL,
+    bytes INTEGER
+  ) STRICT;
+  CREATE TABLE steps (
+    key INTEGER PRIMARY KEY,
+    -- Sequence number of the step's event.
+    seq INTEGER NOT NULL,
+    data TEXT NOT NULL,
+    bytes INTEGER
+  ) STRICT;
+  CREATE TRIGGER delete_log AFTER DELETE ON runs BEGIN
+    DELETE FROM events WHERE key BETWEEN OLD.id << 32 AND (OLD.id << 32 | 4294967295);
+    DELETE FROM steps WHERE key BETWEEN OLD.id << 32 AND (OLD.id << 32 | 4294967295);
+  END;
+  -- Steps are retained after the end of their run: end and id of the last run whose steps are deleted.
+  CREATE TABLE trimmed_steps (ended_at INTEGER NOT NULL, run INTEGER NOT NULL) STRICT;
+  INSERT INTO trimmed_steps VALUES (0, 0);
+
+  CREATE TABLE commands (
+    n INTEGER PRIMARY KEY,
+    command_id TEXT NOT NULL UNIQUE,
+    run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    command TEXT NOT NULL,
+    answer TEXT
+  ) STRICT;
+  CREATE INDEX commands_by_run ON commands (run);
+
+  CREATE TABLE reviews (
+    n INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    review_id TEXT NOT NULL,
+    status TEXT NOT NULL DEFAULT 'OPEN',
+    kind TEXT NOT NULL,
+    opened_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    decided_by TEXT,
+    request TEXT NOT NULL,
+    UNIQUE (run, review_id)
+  ) STRICT;
+  CREATE INDEX reviews_by_id ON reviews (review_id);
+  CREATE INDEX reviews_by_status ON reviews (status, n);
+
+  CREATE TABLE deliveries (
+    n INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    webhook TEXT NOT NULL,
+    due_at INTEGER,
+    attempt INTEGER NOT NULL DEFAULT 0,
+    outcome TEXT,
+    reason TEXT,
+    UNIQUE (run, seq, webhook)
+  ) STRICT;
+  CREATE INDEX deliveries_due ON deliveries (due_at, n) WHERE due_at IS NOT NULL;
+
+  CREATE TABLE audit (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    run_id TEXT,
+    actor TEXT NOT NULL,
+    action TEXT NOT NULL,
+    data TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX audit_by_run ON audit (run_id, id) WHERE run_id IS NOT NULL;
+  CREATE INDEX audit_by_actor ON audit (actor, id);
+  CREATE INDEX audit_by_action ON audit (action, id);
+
+  -- Random secrets by name, such as the one that signs tickets.
+  CREATE TABLE secrets (
+    name TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  -- Memories of tasks by scope, and reflections by the hash of the task's description.
+  CREATE TABLE memories (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    scope TEXT NOT NULL,
+    data TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX memories_by_scope ON memories (scope, id);
+  CREATE TABLE reflections (
+    key TEXT PRIMARY KEY,
+    data TEXT NOT NULL
+  ) STRICT;
+
+  -- The greatest \`place\` is that of the thread with the newest submission.
+  CREATE TABLE threads (
+    place INTEGER PRIMARY KEY,
+    thread_id TEXT NOT NULL UNIQUE,
+    title TEXT,
+    tags TEXT NOT NULL,
+    actor TEXT,
+    created_at INTEGER NOT NULL,
+    changed_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE thread_runs (
+    thread_id TEXT NOT NULL REFERENCES threads (thread_id),
+    n INTEGER NOT NULL,
+    run INTEGER NOT NULL UNIQUE REFERENCES runs (id) ON DELETE CASCADE,
+    user_message TEXT NOT NULL,
+    PRIMARY KEY (thread_id, n)
+  ) STRICT;
+
+  -- The codes of ensembles by build, and their manifests.
+  CREATE TABLE builds (
+    build TEXT NOT NULL,
+    ensemble TEXT NOT NULL,
+    code TEXT NOT NULL,
+    started_at INTEGER NOT NULL,
+    first_started_at INTEGER NOT NULL,
+    UNIQUE (build, ensemble, code)
+  ) STRICT;
+  CREATE TABLE manifests (
+    code TEXT PRIMARY KEY,
+    data TEXT NOT NULL
+  ) STRICT;
+  -- Share of new runs of each build. \`given\` is the share with which a process of the build started last.
+  CREATE TABLE build_shares (
+    build TEXT PRIMARY KEY,
+    share INTEGER NOT NULL,
+    given INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
+]
+
+/**
+ * Migrates a database to the newest version, each step in a separate transaction.
+ *
+ * @throws {TuttiError} SCHEMA_TOO_NEW when a newer version of this package has written it.
+ */
+export function migrateSqlite(database: DatabaseSync): void {
+  const version = schemaVersion(database)
+  if (version > SQLITE_MIGRATIONS.length) {
+    throw new TuttiError(
+      'SCHEMA_TOO_NEW',
+      `Cannot open the run store: its schema has version ${version}, but this release supports at most ` +
+        `version ${SQLITE_MIGRATIONS.length}. Use the release that wrote it or a newer one`,
+    )
+  }
+  for (const [index, sql] of SQLITE_MIGRATIONS.entries()) {
+    if (index < version) continue
+    database.exec(`BEGIN IMMEDIATE; ${sql}; PRAGMA user_version = ${index + 1}; COMMIT`)
+  }
+}
+
+function schemaVersion(database: DatabaseSync): number {
+  return Number(database.prepare('PRAGMA user_version').get()?.['user_version'])
+}

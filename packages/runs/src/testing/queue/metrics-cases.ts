@@ -1,0 +1,89 @@
+/** Cases of RUNS-L10: the counts of everything that waits in a store. */
+import { deepStrictEqual, ok } from 'node:assert/strict'
+
+import { reviewRequested, started } from '../support/event-fixtures.ts'
+import { claimRun, createRun, endedRun, ownedRun, parkedRun } from '../support/run-fixtures.ts'
+
+import type { RunStorage } from '../../ports/run-storage.ts'
+import type { StoreMetrics } from '../../ports/run-queue.ts'
+import type { StorageCase } from '../support/storage-case.ts'
+
+export const metricsCases: readonly StorageCase[] = [
+  {
+    name: '[RUNS-L10] the counts of an empty store are 0',
+    async run({ storage }) {
+      deepStrictEqual(await countWaiting(storage), {
+        running: 0,
+        queued: 0,
+        waiting: 0,
+        parked: 0,
+        unfinished: {},
+        oldestQueuedMs: 0,
+        openReviews: 0,
+        deliveries: 0,
+      })
+    },
+  },
+  {
+    name: '[RUNS-L10] unfinished runs are counted by state and status, and open reviews and deliveries in total',
+    async run({ storage }) {
+      await createRun(storage, 'run-a', { createdAt: Date.now() })
+      await createRun(storage, 'run-b', { createdAt: Date.now() })
+      const owner = await ownedRun(storage, 'run-c')
+      await owner.commit([started])
+      await parkedRun(storage, 'run-d', { events: [reviewRequested('review-1')] })
+      await endedRun(storage, 'run-e', { webhooks: ['hook', 'other'] })
+      const { oldestQueuedMs, ...counts } = await countWaiting(storage)
+      ok(oldestQueuedMs >= 0, `${oldestQueuedMs} is a wait`)
+      deepStrictEqual(counts, {
+        running: 1,
+        queued: 2,
+        waiting: 0,
+        parked: 1,
+        unfinished: { ACCEPTED: 2, RUNNING: 1, WAITING_REVIEW: 1 },
+        openReviews: 1,
+        deliveries: 2,
+      })
+    },
+  },
+  {
+    name: '[RUNS-L10] a finished delivery is not counted; one that will be retried is',
+    async run({ storage }) {
+      await endedRun(storage, 'run-a', { webhooks: ['done', 'gone', 'again'] })
+      const claimed = await storage.outbox.claim({ limit: 9, claimMs: 10_000 })
+      for (const { id, attempt, webhook } of claimed) {
+        const end =
+          webhook === 'done'
+            ? ({ kind: 'done' } as const)
+            : webhook === 'gone'
+              ? ({ kind: 'given_up', reason: 'It answered 410' } as const)
+              : ({ kind: 'retry', dueInMs: 1e6, reason: 'It answered 500' } as const)
+        await storage.outbox.settle({ id, attempt }, end)
+      }
+      deepStrictEqual((await storage.queue.metrics()).deliveries, 1)
+    },
+  },
+  {
+    name: '[RUNS-L10] the waiting time is that of the oldest ready run; a reclaimed run waits since its creation',
+    async run({ storage, passTime }) {
+      const waited = async (): Promise<number> => (await storage.queue.metrics()).oldestQueuedMs
+      await createRun(storage, 'run-a')
+      await passTime(5_000)
+      ok((await waited()) >= 5_000)
+      await claimRun(storage, 'run-a')
+      deepStrictEqual(await waited(), 0)
+      await storage.queue.reclaimAll()
+      ok((await waited()) >= 5_000)
+    },
+  },
+]
+
+/** Returns the metrics without the notification queue, which a shared store has in common with all other databases. */
+async function countWaiting({
+  queue,
+  isShared,
+}: RunStorage): Promise<Omit<StoreMetrics, 'notificationQueueUsage'>> {
+  const { notificationQueueUsage: usage, ...counts } = await queue.metrics()
+  ok(isShared ? usage >= 0 && usage < 1 : usage === 0, `${usage} is the part of the queue in use`)
+  return counts
+}
