@@ -19,12 +19,18 @@ const LAYERS: Readonly<Record<string, string>> = {
   'packages/create-tutti/src': '',
   'packages/ensemble/src':
     'work model usage output memory definition ports scope reviews hierarchy steering agent run adapters',
+  'packages/gateway/src':
+    'caller.ts http gateway-options.ts duration-ms.ts runs tools service peer openai a2a mcp tasks ai-sdk ag-ui',
+  'packages/gateway/src/openai':
+    'errors.ts ignored-fields.ts neutral-value.ts item-page.ts request-fields.ts chat conversations responses',
   'packages/langchain/src':
     'json.ts finish-reason.ts token-counts.ts tool-call-fragments.ts wire content tools providers.ts rules output testing',
   'packages/mcp/src': 'exact-messages.ts incoming',
   'packages/nats/src': '',
   'packages/net/src': 'http process ws',
   'packages/pipeline/src': 'schema',
+  'packages/protocol/src':
+    'error-codes.ts limits.ts static.ts amounts.ts json-pointer.ts schema-node.ts schema-engine.ts schemas commands.ts messages check problems usage-sum.ts run-usage.ts run-state projection',
   'packages/react/src': '',
   'packages/remote-tools/src': 'schema http mcp process openapi',
   'packages/remote-tools/src/process':
@@ -46,12 +52,6 @@ const LAYERS: Readonly<Record<string, string>> = {
   'tooling/bench': 'peers lib',
   'tooling/fuzz': 'lib targets',
 }
-
-/** Source folders whose layers have no order yet. */
-const UNORDERED: readonly string[] = [
-  'packages/gateway/src',
-  'packages/protocol/src',
-]
 
 /** Rule of dependency-cruiser that forbids imports. */
 export interface LayerRule {
@@ -91,20 +91,16 @@ function toPattern(path: string): string {
   return `^${path.replaceAll('.', String.raw`\.`)}${/\.\w+$/.test(path) ? '$' : '/'}`
 }
 
-/** Returns the problems of the table: folders without an entry or an order, and layers that do not exist. */
+/** Returns the problems of the table: folders without an entry, and layers that do not exist. */
 export function findLayerProblems(
   root: string,
   table: Readonly<Record<string, string>> = LAYERS,
-  unordered: readonly string[] = UNORDERED,
 ): readonly string[] {
   const folders = ['tooling', ...globSync('{packages,apps}/*/src', { cwd: root })]
   const missing = folders
     .map((folder) => folder.replaceAll('\\', '/'))
-    .filter((folder) => table[folder] === undefined && !unordered.includes(folder))
+    .filter((folder) => table[folder] === undefined)
     .map((folder) => `${folder} has no entry in LAYERS`)
-  const needless = unordered
-    .filter((folder) => table[folder] !== undefined)
-    .map((folder) => `${folder} is in LAYERS and in UNORDERED`)
   const wrong = Object.entries(table).flatMap(([folder, text]) => {
     const layers = splitLayers(text)
     return [
@@ -116,7 +112,7 @@ export function findLayerProblems(
         .map((name) => `${folder}/${name} is a layer that does not exist`),
     ]
   })
-  return [...missing, ...needless, ...wrong]
+  return [...missing, ...wrong]
 }
 
 /** Lists the subfolders with code; fixtures have no layer. */
