@@ -25,6 +25,9 @@ const LIMITS = {
 /** One worker more than cores: many tests wait for processes, browsers and databases. */
 const WORKERS = availableParallelism() + 1
 
+/** Tests of whole programs wait for these about half of the time. */
+const WORKERS_OF_PROGRAMS = availableParallelism() + 2
+
 /** Tests of pure functions: their files share a process, so that they start quickly. */
 const PURE = [
   'apps/dashboard/src/**/*.test.ts',
@@ -88,6 +91,9 @@ export default defineConfig({
           name: 'whole',
           include: ['{packages,apps}/*/{src,test}/**/*.test.ts', 'tooling/**/*.test.ts'],
           exclude: ['**/node_modules/**', ...PURE, ...SHARED, ...LIGHT, ...BUILT_ONLY, ...SHIPPED],
+          maxWorkers: WORKERS_OF_PROGRAMS,
+          // Another number of workers needs a group of its own, which starts when the others have ended.
+          sequence: { groupOrder: 1 },
         },
       },
     ],

@@ -1,22 +1,38 @@
 /** Starts the longest test files first, so that no worker is left alone with one at the end. */
+import { relative } from 'node:path'
+
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files that start many processes or wait for leases to expire; vitest orders files by size. */
-const LONG = [
-  'tooling/chaos/chaos.test.ts',
-  'tooling/checks/readme.test.ts',
-  'tooling/checks/examples.test.ts',
-  'tooling/checks/create-tutti.test.ts',
-  'tooling/docs/tutorial.test.ts',
-  'apps/server/test/client-readme.test.ts',
-]
+import { readDurations, type TestDurations } from './test-durations.ts'
 
-/** Orders the other files as vitest does. */
+/** A file of a project, as vitest passes it. */
+export interface OrderedFile {
+  readonly moduleId: string
+  readonly project: { readonly name: string }
+}
+
+/** Orders the files of each project by their duration, and keeps the order of the projects. */
 export class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification): boolean =>
-      LONG.some((path) => moduleId.endsWith(path))
-    const [long, others] = [files.filter(isLong), files.filter((file) => !isLong(file))]
-    return [...long, ...(await super.sort(others))] // oxlint-disable-line unicorn/no-array-sort -- the sorting of vitest, which returns a new list
+    const ordered = await super.sort(files) // oxlint-disable-line unicorn/no-array-sort -- the sorting of vitest, which returns a new list
+    return orderByDuration(ordered, { durations: readDurations(), root: this.ctx.config.root })
   }
+}
+
+/**
+ * Returns the files of each project with the longest first; files without a duration follow in their order. The files of
+ * a project stay together, because a worker that starts a file of another project loads all modules again.
+ */
+export function orderByDuration<File extends OrderedFile>(
+  files: readonly File[],
+  { durations, root }: { readonly durations: TestDurations; readonly root: string },
+): File[] {
+  const names = [...new Set(files.map(({ project }) => project.name))]
+  const secondsOf = ({ moduleId, project }: File): number =>
+    durations[project.name]?.[relative(root, moduleId)] ?? 0
+  return names.flatMap((name) =>
+    files
+      .filter(({ project }) => project.name === name)
+      .toSorted((a, b) => secondsOf(b) - secondsOf(a)),
+  )
 }

@@ -1,4 +1,9 @@
-/** Ends a test run with its flaky tests and one machine-readable line: `N passed, N failed, N skipped`. */
+/**
+ * Ends a test run with its flaky tests and one machine-readable line: `N passed, N failed, N skipped`. Records the
+ * durations of its files, by which the next run is ordered.
+ */
+import { recordDurations } from './test-durations.ts'
+
 import type { Reporter, SerializedError, TestModule } from 'vitest/node'
 
 /** Prints the lines. */
@@ -14,6 +19,13 @@ export default class PlainSummary implements Reporter {
       }
       counts.failed += module.errors().length
     }
+    recordDurations(
+      modules.map((module) => ({
+        project: module.project.name,
+        path: module.relativeModuleId,
+        ms: module.diagnostic().duration,
+      })),
+    )
     console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`)
   }
 }
