@@ -28,6 +28,7 @@ describe('findMutants', () => {
   it.each([
     ['types', "interface A { b: 'c' }"],
     ['imports', "import { a } from 'b'"],
+    ['results that are empty already', 'function f() { return undefined }'],
     ['messages', "x = toolError('INVALID', 1)"],
     ['log lines', "log.warn('lost')"],
     ['texts with spaces', "x = 'not found'"],

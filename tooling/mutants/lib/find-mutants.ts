@@ -70,6 +70,7 @@ export function findMutants(path: string, text: string): Mutant[] {
       const start = range?.pos ?? node.getStart()
       const line = source.getLineAndCharacterOfPosition(start).line + 1
       const end = range?.end ?? node.end
+      if (text.slice(start, end) === replacement) continue
       found.push({ operator, start, end, replacement, line, reachedAt: findReach(node) })
     }
     if (!isMessage(node)) ts.forEachChild(node, visit)

@@ -6,6 +6,7 @@ import {
   createVitest,
   ForksPoolWorker,
   type PoolOptions,
+  type Reporter,
   type TestModule,
   type TestSpecification,
   type Vitest,
@@ -15,7 +16,7 @@ import config from '../../../vitest.config.ts'
 
 /** Outcome of a run of test files. */
 export interface TestRun {
-  /** Paths of test files that failed, in the order in which they ended. */
+  /** Paths of test files that failed, in the order of their first failure. */
   readonly failed: readonly string[]
   readonly timedOut: boolean
   /** Milliseconds per test file. */
@@ -23,7 +24,7 @@ export interface TestRun {
 }
 
 /** Time limit of one test, in milliseconds; a changed source often makes one wait for something that never comes. */
-const TEST_TIMEOUT_MS = 20_000
+const TEST_TIMEOUT_MS = 10_000
 
 const NO_OUTPUT = new Writable({ write: (_chunk, _encoding, done) => done() })
 
@@ -38,7 +39,7 @@ export class TestRuns {
   readonly #contents = new Map<string, string>()
   #vitest: Vitest | undefined
   #worker: ForksPoolWorker | undefined
-  #onModuleEnd: (module: TestModule) => void = () => undefined
+  readonly #reporter: Reporter = {}
   #specifications = new Map<string, TestSpecification>()
 
   /** Finds the test files below `folders`, which are paths relative to `root`, and returns their paths. */
@@ -62,7 +63,7 @@ export class TestRuns {
         testTimeout: TEST_TIMEOUT_MS,
         hookTimeout: TEST_TIMEOUT_MS,
         sequence: { sequencer: InGivenOrder },
-        reporters: [{ onTestModuleEnd: (module) => this.#onModuleEnd(module) }],
+        reporters: [this.#reporter],
       },
       {
         resolve: config.resolve,
@@ -96,14 +97,19 @@ export class TestRuns {
   ): Promise<TestRun> {
     const vitest = this.#vitest
     if (vitest === undefined) throw new Error('Vitest was not started')
-    const failed: string[] = []
+    const failed = new Set<string>()
     const durations = new Map<string, number>()
-    this.#onModuleEnd = (module) => {
+    const onFailure = ({ moduleId }: TestModule): void => {
+      failed.add(moduleId)
+      if (bail) void vitest.cancelCurrentRun('test-failure')
+    }
+    this.#reporter.onTestCaseResult = (test) => {
+      if (test.result().state === 'failed') onFailure(test.module)
+    }
+    this.#reporter.onTestModuleEnd = (module) => {
       const { duration, collectDuration } = module.diagnostic()
       durations.set(module.moduleId, duration + collectDuration)
-      if (module.state() !== 'failed') return
-      failed.push(module.moduleId)
-      if (bail) void vitest.cancelCurrentRun('test-failure')
+      if (module.state() === 'failed') onFailure(module)
     }
     let timedOut = false
     const timer = setTimeout(() => {
@@ -113,8 +119,8 @@ export class TestRuns {
     const specifications = tests.flatMap((test) => this.#specifications.get(test) ?? [])
     const { unhandledErrors } = await vitest.rerunTestSpecifications(specifications)
     clearTimeout(timer)
-    if (unhandledErrors.length > 0 && failed.length === 0) failed.push('unhandled error')
-    return { failed, timedOut, durations }
+    if (unhandledErrors.length > 0 && failed.size === 0) failed.add('an unhandled error')
+    return { failed: [...failed], timedOut, durations }
   }
 
   /** Returns the test files that import a source file, directly or not. */
