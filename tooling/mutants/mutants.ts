@@ -19,7 +19,7 @@ import {
 } from './lib/find-mutants.ts'
 import { TestRuns } from './lib/test-runs.ts'
 
-const USAGE = `Usage: npm run mutants -- [options] FILE[:LINE]…
+const USAGE = `Usage: npm run mutants -- [options] FILE[:LINE,LINE…]…
 
   --sample N       mutants of each file, chosen by the seed; all without it
   --seed TEXT      seed of the sample (1)
@@ -89,12 +89,14 @@ async function main(): Promise<void> {
 }
 
 function readTarget(word: string): Target {
-  const [name = '', line] = word.split(':')
+  const [name = '', lines] = word.split(':')
   const path = resolve(name)
   const text = readFileSync(path, 'utf8')
   const all = findMutants(path, text)
-  if (line !== undefined) return { path, text, mutants: all.filter((m) => m.line === Number(line)) }
-  return { path, text, mutants: sampleMutants(text, all, { size, seed: values.seed }) }
+  const wanted = lines?.split(',').map(Number)
+  if (wanted === undefined)
+    return { path, text, mutants: sampleMutants(text, all, { size, seed: values.seed }) }
+  return { path, text, mutants: all.filter(({ line }) => wanted.includes(line)) }
 }
 
 async function runSurvey(targets: readonly Target[], tests: readonly string[]): Promise<Survey> {
