@@ -120,7 +120,8 @@ async function runSurvey(targets: readonly Target[], tests: readonly string[]): 
       if (!failed.includes(test)) reached.set(code, (reached.get(code) ?? new Set()).add(test))
     }
     console.log(`Took ${Math.round((performance.now() - begun) / 1_000)} s`)
-    return { durations, reached }
+    const passed = [...durations].filter(([test]) => !failed.includes(test))
+    return { durations: new Map(passed), reached }
   } finally {
     for (const { path } of targets) runs.setContents(path, undefined)
     rmSync(folder, { recursive: true })
@@ -165,7 +166,7 @@ async function testMutants(target: Target, survey: Survey): Promise<number> {
   return killed
 }
 
-/** Returns the test files that reach a mutant: its own first, then those that take the least time. */
+/** Returns the test files that reach a mutant: its own first, then those of its folder, then the fastest ones. */
 function chooseTests(
   path: string,
   { reachedAt }: Mutant,
@@ -176,8 +177,10 @@ function chooseTests(
       ? runs.findImporters(path).filter((test) => durations.has(test))
       : [...(reached.get(`${path}:${reachedAt.start}`) ?? [])]
   const own = join(dirname(path), basename(path).replace(/\.ts$/u, '.test.ts'))
-  const cost = (test: string): number => (test === own ? -1 : (durations.get(test) ?? 0))
-  return tests.toSorted((a, b) => cost(a) - cost(b))
+  const rank = (test: string): number =>
+    test === own ? 0 : dirname(test) === dirname(path) ? 1 : 2
+  const cost = (test: string): number => durations.get(test) ?? 0
+  return tests.toSorted((a, b) => rank(a) - rank(b) || cost(a) - cost(b))
 }
 
 /** Counts the first test files that together stay within the maximum duration; at least one. */
