@@ -84,6 +84,10 @@ const TASKS = {
     build()
     return run(NODE, ['--conditions=@tutti/source', 'tooling/hostile/hostile.ts', ...words], ENV)
   },
+  mutants(words) {
+    install()
+    return run(NODE, ['--conditions=@tutti/source', 'tooling/mutants/mutants.ts', ...words], ENV)
+  },
   counts(words) {
     install()
     return run(NODE, ['tooling/tasks/counts.ts', ...words], ENV)

@@ -32,6 +32,18 @@ describe('excessive headers', () => {
     await expectWell(api)
   })
 
+  it('[API-H2] get 431 from one header more than allowed, which is counted', async () => {
+    await using api = await openServer({ maxHeaders: 10 })
+    const send = async (headers: number): Promise<unknown> => {
+      // Host and Connection are two of them.
+      const more = Array.from({ length: headers - 2 }, (_, n) => `X-${n}: 1`)
+      return codesOf(await exchange(api.url, head('GET /api/health/live HTTP/1.1', ...more)))
+    }
+    expect(await send(10)).toEqual([[200, undefined]])
+    expect(await send(11)).toEqual([[431, 'HEADERS_TOO_LARGE']])
+    expect(await metricsOf(api)).toContain('tutti_http_requests_total{route="none",status="431"} 1')
+  })
+
   it('without an end are cut off', async () => {
     await using api = await openServer()
     await using connection = open(api.url)
@@ -103,6 +115,17 @@ describe('slow requests', () => {
     reader.send('GET /api/runs/loud/events HTTP/1.1\r\nHost: localhost\r\n\r\n')
     await expect.poll(() => infos, POLL).toContain('Closed a stalled connection')
     expect((await api.detail('loud')).status).toBe('COMPLETED')
+    expect(await metricsOf(api)).toContain('tutti_reader_drops_total{transport="http"} 1')
+  })
+
+  it('[API-H4] that never come leave no connection open, and are not stalled readers', async () => {
+    const infos: string[] = []
+    const logger = { ...silentLogger, info: (message: string) => void infos.push(message) }
+    await using api = await openServer({ stalledReaderMs: 300, logger })
+    await using silent = open(api.url)
+    expect(await silent.closed()).toBe('')
+    expect(infos).not.toContain('Closed a stalled connection')
+    expect(await metricsOf(api)).not.toContain('tutti_reader_drops_total{transport="http"}')
   })
 })
 
@@ -222,6 +245,23 @@ describe('unusual requests', () => {
     expect(codesOf(parseResponses(answered))).toEqual([[400, 'BAD_REQUEST']])
   })
 
+  it('[API-H6] that expect 100 Continue get it for a body of unknown length', async () => {
+    await using api = await openServer()
+    await using client = open(api.url)
+    client.send(
+      head(
+        'POST /api/runs HTTP/1.1',
+        'Content-Type: application/json',
+        'Expect: 100-continue',
+        'Transfer-Encoding: chunked',
+      ),
+    )
+    await expect.poll(() => client.text(), POLL).toBe('HTTP/1.1 100 Continue\r\n\r\n')
+    client.send('2\r\n[]\r\n0\r\n\r\n')
+    const answered = (await client.closed()).replace('HTTP/1.1 100 Continue\r\n\r\n', '')
+    expect(codesOf(parseResponses(answered))).toEqual([[400, 'BAD_REQUEST']])
+  })
+
   it.each([
     ['two lengths', 'Content-Length: 3\r\nContent-Length: 4'],
     ['a length and chunks (smuggling)', 'Content-Length: 3\r\nTransfer-Encoding: chunked'],
@@ -317,4 +357,8 @@ async function rawStatus(api: TestServer): Promise<number | undefined> {
 
 async function expectWell(api: TestServer): Promise<void> {
   expect(await rawStatus(api)).toBe(200)
+}
+
+async function metricsOf(api: TestServer): Promise<string> {
+  return (await api.get('/metrics')).text()
 }

@@ -44,6 +44,31 @@ describe('createRequestGuard', () => {
     expect(at('localhost:201')).not.toThrow()
   })
 
+  it('[API-K1] refuses a malformed Host, even if a URL with it names an allowed host', () => {
+    const hosts = [
+      'evil@localhost',
+      'localhost/x',
+      'localhost?x',
+      'localhost#x',
+      'localhost\t',
+      ' ',
+    ]
+    for (const allowedHosts of [[], ['*']]) {
+      for (const host of hosts) {
+        expect(() => guard({ allowedHosts }).assertSite({ ...FACTS, host })).toThrow(
+          'allowedHosts adds names',
+        )
+      }
+    }
+  })
+
+  it('[API-K1] accepts every well-formed Host when "*" is allowed', () => {
+    const { assertSite } = guard({ allowedHosts: ['*'] })
+    for (const host of ['any.example', 'any.example:8080', '192.168.1.5', '[2001:db8::1]:80']) {
+      expect(() => assertSite({ ...FACTS, host })).not.toThrow()
+    }
+  })
+
   it('[API-K3] ignores a ticket on routes that do not accept tickets', () => {
     const { identify } = guard({ apiKeys: [apiKey('a-key-of-some-length', { name: 'a' })] })
     const with_ = { ...FACTS, ticket: 'x' }

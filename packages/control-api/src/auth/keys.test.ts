@@ -41,6 +41,27 @@ describe('createCaller', () => {
     expect(() => caller({ expiresAt: clock.now() }).count()).toThrow('has expired')
   })
 
+  it('refuses requests above the limit of its key, and says when the next one is allowed', async () => {
+    const limited = caller({ limits: { requestsPerMinute: 2 } })
+    limited.count()
+    limited.count()
+    const refused = expect.objectContaining({
+      code: 'RATE_LIMITED',
+      message: 'Key "a" has reached its limit of 2 requests per minute',
+      retryable: true,
+      details: { retryAfterMs: 30_000, reason: 'requests_of_key' },
+    })
+    expect(() => limited.count()).toThrow(refused)
+    await clock.advance(30_000)
+    limited.count()
+    expect(() => limited.count()).toThrow(refused)
+  })
+
+  it('does not limit the requests of a key without such a limit', () => {
+    const unlimited = caller({ limits: { maxUnfinishedRuns: 1 } })
+    for (let n = 0; n < 1_000; n += 1) expect(() => unlimited.count()).not.toThrow()
+  })
+
   it('has a quota for the last 24 hours when its key has limits', () => {
     expect(caller({}).quota()).toBeUndefined()
     expect(caller({ limits: { requestsPerMinute: 1 } }).quota()).toBeUndefined()

@@ -23,7 +23,7 @@ import { decode, WorkspaceFiles } from '@tutti/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 import { formatFileTime, listDirectory } from './list-directory.ts'
-import { openInside, assertStillInside, type Root } from './open-inside.ts'
+import { openInside, assertStillInside, toWorkspaceError, type Root } from './open-inside.ts'
 import { MAX_FILE_BYTES, readTextFile } from './read-text-file.ts'
 
 /** Ways to locate an open file: by its descriptor, as on Linux, or by its path, as elsewhere. */
@@ -49,6 +49,30 @@ beforeEach(() => {
 
 afterEach(() => {
   rmSync(base, { recursive: true })
+})
+
+it.each([
+  ['ENOENT', 'NOT_FOUND'],
+  ['ENOTDIR', 'NOT_FOUND'],
+  ['ELOOP', 'NOT_FOUND'],
+  ['ENAMETOOLONG', 'NOT_FOUND'],
+  ['ENXIO', 'NOT_FOUND'],
+  ['EACCES', 'FORBIDDEN'],
+  ['EPERM', 'FORBIDDEN'],
+])('the system error %s is reported as %s, without the real path', (code, expected) => {
+  const error = Object.assign(new Error(`${code}: /real/a.txt`), { code, syscall: 'open' })
+  const reported = toWorkspaceError(error, 'a.txt')
+  expect(reported).toMatchObject({ code: expected, message: expect.not.stringContaining('real') })
+})
+
+it('other errors are reported as they are', () => {
+  for (const error of [
+    new Error('bug'),
+    Object.assign(new Error('EIO'), { code: 'EIO', syscall: 'read' }),
+    Object.assign(new Error('not of the system'), { code: 'ENOENT' }),
+  ]) {
+    expect(toWorkspaceError(error, 'a.txt')).toBe(error)
+  }
 })
 
 describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
@@ -239,6 +263,19 @@ describe.each(SYSTEMS)('on a system %s', (_title, namesOpenFiles) => {
       await assertStillInside(root(), opened, 'docs')
       renameSync(join(inside, 'docs'), join(outside, 'moved'))
       symlinkSync(outside, join(inside, 'docs'))
+      await expect(assertStillInside(root(), opened, 'docs')).rejects.toMatchObject({
+        code: 'FORBIDDEN',
+      })
+    } finally {
+      await opened.handle.close()
+    }
+  })
+
+  it('[API-O2] refuses a directory that another one has replaced after it was opened', async () => {
+    const opened = await openInside(root(), 'docs', 'directory')
+    try {
+      renameSync(join(inside, 'docs'), join(outside, 'moved'))
+      mkdirSync(join(inside, 'docs'))
       await expect(assertStillInside(root(), opened, 'docs')).rejects.toMatchObject({
         code: 'FORBIDDEN',
       })

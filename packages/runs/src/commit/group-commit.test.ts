@@ -160,6 +160,19 @@ describe('GroupCommit', () => {
     expect(clock.pending).toBe(0)
   })
 
+  it('writes an event that arrives during a write at once, while another run has only tokens', async () => {
+    const { commits, journal, store, written } = setUp()
+    const other = openJournal(commits, 'run-b')
+    store.before = async (batch) => {
+      if (batch !== 1) return
+      journal.emit(token('a'))
+      other.emit(CANCELLING)
+    }
+    journal.emit(CANCELLING)
+    await turns()
+    expect(written('run-b')).toEqual(['run_cancelling'])
+  })
+
   it('[RUNS-G1] numbers the writes of a claim from 1, with the run and the token', async () => {
     const { commits, store } = setUp()
     const journal = commits.journal({

@@ -73,6 +73,18 @@ describe('PendingWrites', () => {
     expect(pending.take()).toMatchObject({ writeNo: 2, events: [token('b')] })
   })
 
+  it.each([
+    ['a step', { step: BEGUN }],
+    ['an answer', { answer: { commandId: 's', ok: true } }],
+    ['an event other than text', { event: CANCELLING }],
+  ] as const)('%s behind streamed text does not wait', (_what, entry) => {
+    const { pending } = setUp()
+    pending.add({ event: token('a') })
+    expect(pending.isUrgent).toBe(false)
+    pending.add(entry)
+    expect(pending.isUrgent).toBe(true)
+  })
+
   it('resolves waiting callers when their data is stored, not later', async () => {
     const { pending } = setUp()
     const order: string[] = []

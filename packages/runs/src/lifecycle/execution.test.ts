@@ -97,6 +97,15 @@ describe('Execution, from its claim to its end', () => {
     expect(engine.run.options.prices).toBe(prices)
   })
 
+  it('[RUNS-X1] passes the trace of the request to the engine', async () => {
+    const trace = {
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      tracestate: 'vendor=1',
+    }
+    const { engine } = await setUp({ claim: claimed(RUN, { run: { request: trace } }) })
+    expect(engine.run.options).toMatchObject(trace)
+  })
+
   it('is over only when its end is durable', async () => {
     const { engine, store, end } = await setUp()
     const gate = Promise.withResolvers<void>()

@@ -49,6 +49,7 @@ describe('ByteBudget', () => {
     run.grow(60)
     expect(budget.used).toBe(150)
     expect(() => budget.reserve('b', 1)).toThrow(OVERLOADED)
+    expect(() => budget.reserve('b', 0)).not.toThrow()
     run.release()
     run.grow(60)
     run.release()

@@ -63,6 +63,45 @@ describe('[RUNS-R5] a request cannot relax the reviews of its operator', () => {
     expect(refused({ taskOverrides: { pay: override } })).toEqual(paths)
   })
 
+  it.each([
+    [60_000, []],
+    [60_001, []],
+    [0, []],
+    [59_999, ['/taskOverrides/send/review/timeoutMs']],
+  ])(
+    'a review that a timeout of 60 s approves accepts %d ms with the result %j',
+    (timeoutMs, paths) => {
+      const send = task({
+        name: 'send',
+        description: 'Send it',
+        review: { timeoutMs: 60_000, onTimeout: 'CONTINUE' },
+      })
+      const request = { taskOverrides: { send: { review: { timeoutMs } } } }
+      expect(refused(request, team({ tasks: [send] }))).toEqual(paths)
+    },
+  )
+
+  it('says which setting is refused, and what is expected', () => {
+    const taskOverrides = {
+      pay: {
+        review: { onTimeout: 'CONTINUE', requiredRole: 'intern', prompt: 'Yes?' },
+        beforeReview: 'skip',
+      },
+    } as const
+    const template = team()
+    const built = buildEnsemble(
+      template,
+      { taskOverrides },
+      { tools: undefined, models: undefined },
+    )
+    expect(() => assertRequiredReviews(template, { taskOverrides }, built)).toThrow(
+      '/taskOverrides/pay/review/onTimeout must not be CONTINUE: the operator has set FAIL; ' +
+        '/taskOverrides/pay/review/requiredRole must be "cfo", which the operator has set; ' +
+        "/taskOverrides/pay/review/prompt must not replace the operator's prompt; " +
+        '/taskOverrides/pay/beforeReview must not be "skip": the operator requires a review of task "pay"',
+    )
+  })
+
   it('accepts every setting for a task without a required review', () => {
     expect(refused({ taskOverrides: { file: { review: { onTimeout: 'CONTINUE' } } } })).toEqual([])
     expect(refused({ taskOverrides: { file: { review: 'skip' } } })).toEqual([])

@@ -22,6 +22,7 @@ import type { UnownedWrite, WriteResult } from '../ports/run-store.ts'
 import type { ReviewRecord, RunRecord } from '../domain/run-record.ts'
 import type { RedactEvent } from '../commit/redacted-journal.ts'
 import type { BuildCheck } from '../lineage/build-check.ts'
+import type { ExecutionEnd } from '../lifecycle/execution.ts'
 import type { RunExecutor } from '../lifecycle/run-executor.ts'
 
 const RUN = 'run-a'
@@ -278,6 +279,14 @@ describe('a command for a run that executes elsewhere', () => {
 })
 
 describe('a command for an unowned run', () => {
+  it.each([undefined, 'lost'] as const)(
+    '[RUNS-W8] reports a cancel as under way when the execution here results in %s',
+    async (end) => {
+      const { commands } = setUp({ sent: [unowned()], end })
+      expect(await commands.send(RUN, CANCEL)).toEqual({ status: 'CANCELLING' })
+    },
+  )
+
   it('[RUNS-W5] is written to the run and published to readers, and the run continues', async () => {
     const run = ownedRecord(RUN, { epoch: 3, lastSeq: 7 })
     const { commands, written, published, woken } = setUp({ sent: [unowned([], run)] })
@@ -456,6 +465,8 @@ interface Given {
   /** Answer of the executor. @default none, because the run executes elsewhere */
   readonly deliver?: (signal: PendingCommand) => Promise<CommandAnswer | undefined>
   readonly look?: CommandQueue['answer']
+  /** Outcome of executing the run here. @default it ends */
+  readonly end?: ExecutionEnd | undefined
   /** Results of the first writes; later ones are written. */
   readonly results?: readonly WriteResult[]
   /** The run in the store. */
@@ -498,7 +509,7 @@ function setUp(given: Given = {}): SetUp {
     },
   })
   const executor: Pick<RunExecutor, 'deliver' | 'wake' | 'executeNow'> = {
-    executeNow: async () => 'ended',
+    executeNow: async () => ('end' in given ? given.end : 'ended'),
     deliver: async (signal) => {
       delivered.push(signal)
       return deliver?.(signal)
