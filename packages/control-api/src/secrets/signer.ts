@@ -18,7 +18,7 @@ export async function loadSigner({
   ticketSecret,
   runs,
 }: Pick<ResolvedControlApiOptions, 'ticketSecret' | 'runs'>): Promise<Signer> {
-  return createSigner(ticketSecret ?? (await runs.secrets.get(SECRET_NAME)))
+  return createSigner(ticketSecret ?? (await runs.stores.secrets.get(SECRET_NAME)))
 }
 
 /** Creates the signer for a secret. */
