@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { serveControlApi } from '@tutti/control-api'
 import { defineTool, toolCatalog, Type } from '@tutti/core'
 import { ensemble, modelCatalog, task } from '@tutti/ensemble'
-import { RunService, sqliteRunStorage } from '@tutti/runs'
+import { createRunService, sqliteRunStorage } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 
 // To use a real model: langchainModel('anthropic:claude-haiku-4-5') of @tutti/langchain
@@ -39,7 +39,7 @@ export interface Server extends AsyncDisposable {
 export async function startServer(): Promise<Server> {
   const folder = await mkdtemp(join(tmpdir(), 'tutti-example-'))
   const tools = toolCatalog([countWords])
-  const runs = new RunService(sqliteRunStorage(folder), [poet], { tools })
+  const runs = createRunService(sqliteRunStorage(folder), [poet], { tools })
   const api = await serveControlApi({ runs, tools, models: modelCatalog({}) }, { port: 0 })
   await runs.start()
   return {

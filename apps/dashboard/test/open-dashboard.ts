@@ -8,7 +8,7 @@ import { createClient, type TuttiClient } from '@tutti/client'
 import { serveControlApi, type ControlApiOptions } from '@tutti/control-api'
 import { toolCatalog, type AgentTool } from '@tutti/core'
 import { modelCatalog, type ChatModel, type Ensemble, type Prices } from '@tutti/ensemble'
-import { RunService, sqliteRunStorage } from '@tutti/runs'
+import { createRunService, sqliteRunStorage } from '@tutti/runs'
 
 import { launchBrowser } from '../../../tooling/browser/launch-browser.ts'
 import { tcpProxy } from '../../../tooling/net/tcp-proxy.ts'
@@ -58,7 +58,7 @@ export async function openDashboard({
 }: DashboardOptions): Promise<ServedDashboard> {
   const folder = mkdtempSync(join(tmpdir(), 'tutti-dashboard-'))
   const catalogs = { tools: toolCatalog(tools), models: modelCatalog(models) }
-  const runs = new RunService(sqliteRunStorage(folder), ensembles, {
+  const runs = createRunService(sqliteRunStorage(folder), ensembles, {
     ...catalogs,
     parkAfterMs,
     ...(prices === undefined ? {} : { prices }),

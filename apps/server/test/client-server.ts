@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { apiKey, serveControlApi, type ControlApiOptions } from '@tutti/control-api'
 import { defineTool, toolCatalog, Type } from '@tutti/core'
 import { ensemble, modelCatalog, task, type Ensemble, type ModelRequest } from '@tutti/ensemble'
-import { RunService, sqliteRunStorage } from '@tutti/runs'
+import { createRunService, sqliteRunStorage } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 
 import { tcpProxy } from '../../../tooling/net/tcp-proxy.ts'
@@ -54,7 +54,7 @@ export async function openClientServer({
   let drains = 0
   const models = modelCatalog({ small: bandModel('small'), large: bandModel('large') })
   const tools = toolCatalog([waiting.tool, ...handTools()])
-  const runs = new RunService(
+  const runs = createRunService(
     sqliteRunStorage(join(path, 'data')),
     [...ensembles(waiting.tool), ...more],
     {

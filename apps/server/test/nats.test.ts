@@ -2,7 +2,7 @@
 import { serveControlApi } from '@tutti/control-api'
 import { silentLogger, toolCatalog } from '@tutti/core'
 import { ensemble, modelCatalog, task } from '@tutti/ensemble'
-import { RunService } from '@tutti/runs'
+import { createRunService } from '@tutti/runs'
 import { describe, expect, it } from 'vitest'
 
 import { startNatsCluster } from '../../../tooling/nats/nats-cluster.ts'
@@ -25,7 +25,7 @@ describe.skipIf(!hasNatsServer())('a server with NATS_URL', () => {
     await using cluster = await startNatsCluster(1)
     const environment = readEnvironment({ DATABASE_URL: database.url, NATS_URL: cluster.url })
     const storage = await openStorage(environment, silentLogger)
-    const runs = new RunService(storage, [TEAM], { logger: silentLogger })
+    const runs = createRunService(storage, [TEAM], { logger: silentLogger })
     await runs.start()
     const api = await serveControlApi(
       { runs, tools: toolCatalog([]), models: modelCatalog({}) },

@@ -13,7 +13,7 @@ import {
   type ChatModel,
   type Ensemble,
 } from '@tutti/ensemble'
-import { RunService, sqliteRunStorage, type RunRecord } from '@tutti/runs'
+import { createRunService, type RunService, sqliteRunStorage, type RunRecord } from '@tutti/runs'
 import { fakeClock, scriptedModel, type FakeClock, type ScriptedModel } from '@tutti/testing'
 
 import { agentTool, type AgentMode } from '../src/index.ts'
@@ -223,7 +223,7 @@ async function nestedServer(
 ): Promise<NestedServer> {
   const path = mkdtempSync(join(tmpdir(), 'tutti-nested-'))
   const options = { logger: silentLogger, prices }
-  const runs = new RunService(sqliteRunStorage(path), [served], options)
+  const runs = createRunService(sqliteRunStorage(path), [served], options)
   const server = await serveControlApi(
     { runs, tools: toolCatalog([]), models: modelCatalog({}), logger: silentLogger, ...more },
     { port: 0 },
@@ -253,7 +253,7 @@ async function nestedServer(
     },
     async asked(runId) {
       await event(runId, 'review_requested')
-      const [review] = await runs.openReviews({ runId })
+      const [review] = await runs.reviews.open({ runId })
       if (review === undefined) throw new Error('No open review')
       return review
     },

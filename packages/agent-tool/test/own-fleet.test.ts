@@ -2,7 +2,7 @@
 import { serveControlApi } from '@tutti/control-api'
 import { silentLogger, toolCatalog } from '@tutti/core'
 import { ensemble, modelCatalog, task, type Ensemble } from '@tutti/ensemble'
-import { RunService, type RunStorage } from '@tutti/runs'
+import { createRunService, type RunStorage } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -52,7 +52,7 @@ function createAsking(name: string, other: string, address: ReturnType<WireAddre
 }
 
 async function serve(storage: RunStorage, own: readonly Ensemble[], port: number) {
-  const runs = new RunService(storage, own, {
+  const runs = createRunService(storage, own, {
     maxConcurrentRuns: 1,
     pollMs: 50,
     logger: silentLogger,
@@ -100,7 +100,7 @@ describe.each(Object.entries(STORES))('a fleet with one slot (%s)', (store, make
           { output: 'outer heard middle heard the answer' },
         ],
       })
-      expect(await first.runs.load()).toMatchObject({ running: 0, waiting: 0, queued: 0 })
+      expect(await first.runs.status.load()).toMatchObject({ running: 0, waiting: 0, queued: 0 })
     },
   )
 })

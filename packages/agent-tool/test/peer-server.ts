@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { serveControlApi, type ControlApiOptions } from '@tutti/control-api'
 import { defineTextTool, defineTool, silentLogger, toolCatalog, Type } from '@tutti/core'
 import { ensemble, modelCatalog, task, type Ensemble } from '@tutti/ensemble'
-import { RunService, sqliteRunStorage, type RunRecord } from '@tutti/runs'
+import { createRunService, type RunService, sqliteRunStorage, type RunRecord } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 
 /** A running server, with promises and controls for tests. */
@@ -41,7 +41,7 @@ export async function peerServer(
   const stopped = Promise.withResolvers<void>()
   const shouted: string[] = []
   const tools = createTools({ playing, waiting, forever, stopped, shouted })
-  const runs = new RunService(sqliteRunStorage(path), createEnsembles(tools.wait), {
+  const runs = createRunService(sqliteRunStorage(path), createEnsembles(tools.wait), {
     logger: silentLogger,
   })
   const server = await serveControlApi(

@@ -73,7 +73,7 @@ describe('a task of a peer', () => {
     expect(await readUntil(updates, 'task_progress')).toMatchObject({
       chunk: { status: 'WAITING_REVIEW', message: '"sing" is waiting for a review' },
     })
-    const [open] = await peer.runs.openReviews()
+    const [open] = await peer.runs.reviews.open()
     const { runId, reviewId } = open ?? expect.fail('Expected an open review')
     const decision = { action: 'CONTINUE' } as const
     await peer.runs.send(runId, { kind: 'decide', reviewId, decision })

@@ -273,11 +273,11 @@ function createAuditTrail({
   maxAuditEntries,
   metrics,
 }: Required<ControlApiOptions>): AuditTrail {
-  const isClosing = (): boolean => runs.state === 'DRAINING'
+  const isClosing = (): boolean => runs.status.state === 'DRAINING'
   const onLost = (entries: number): void => {
     metrics.instruments.auditLost.add({}, entries)
   }
-  const log = runs.audit
+  const log = runs.stores.audit
   return new AuditTrail({ log, clock, logger, maxAuditEntries, isClosing, onLost })
 }
 

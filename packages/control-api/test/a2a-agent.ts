@@ -135,7 +135,7 @@ export async function a2aAgent({
     },
     async [Symbol.asyncDispose]() {
       // Runs that wait for a person would be handed over, which is slow.
-      const open = await api.runs.openReviews()
+      const open = await api.runs.reviews.open()
       const runIds = [...new Set(open.map(({ runId }) => runId))]
       await Promise.allSettled(runIds.map((runId) => api.runs.send(runId, { kind: 'cancel' })))
       await api[Symbol.asyncDispose]()

@@ -458,7 +458,7 @@ describe('access to tasks', () => {
   ])('with %j, %s returns %i', async (scopes, method, status) => {
     await using api = await locked(scopes)
     const { runId: id } = await api.runs.submit({ inputs: { song: 'Amen' } })
-    await expect.poll(async () => (await api.runs.openReviews({ runId: id })).length).toBe(1)
+    await expect.poll(async () => (await api.runs.reviews.open({ runId: id })).length).toBe(1)
     const message =
       method === 'answer' ? userMessage('approve', { taskId: id }) : userMessage('Ode')
     const body = JSON.stringify({

@@ -75,7 +75,7 @@ export async function aguiServer(options: TestServerOptions = {}): Promise<AguiS
     async [Symbol.asyncDispose]() {
       waiting.release()
       // Runs that wait for a person would be handed over, which is slow.
-      const open = await server.runs.openReviews()
+      const open = await server.runs.reviews.open()
       const runIds = [...new Set(open.map(({ runId }) => runId))]
       await Promise.allSettled(runIds.map((runId) => server.runs.send(runId, { kind: 'cancel' })))
       await server[Symbol.asyncDispose]()

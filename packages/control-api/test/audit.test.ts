@@ -1,5 +1,4 @@
 import { apiKey } from '@tutti/control-api'
-import { RunService } from '@tutti/runs'
 import { describe, expect, it, vi } from 'vitest'
 
 import { reviewedTask } from './reviewed-ensembles.ts'
@@ -140,7 +139,7 @@ describe('the audit trail', () => {
 
   it('records internal errors of requests', async () => {
     await using api = await openServer({ apiKeys })
-    const broken = vi.spyOn(RunService.prototype, 'send').mockRejectedValue(new Error('Boom'))
+    const broken = vi.spyOn(api.runs, 'send').mockRejectedValue(new Error('Boom'))
     const failed = await post(api, '/api/runs/x/cancel', {})
     broken.mockRestore()
     expect(failed.status).toBe(500)
@@ -152,8 +151,8 @@ describe('the audit trail', () => {
 
   it('stores the last actions before the server stops', async () => {
     const api = await openServer({ apiKeys })
-    await api.runs.audit.append([])
-    const append = vi.spyOn(api.runs.audit, 'append')
+    await api.runs.stores.audit.append([])
+    const append = vi.spyOn(api.runs.stores.audit, 'append')
     await post(api, '/api/runs', { runId: 'last', inputs: INPUTS })
     await api[Symbol.asyncDispose]()
     expect(append.mock.calls.flat(2).map(({ runId }) => runId)).toEqual(['last'])
@@ -162,7 +161,7 @@ describe('the audit trail', () => {
 
   it('retains the configured number of entries', async () => {
     await using api = await openServer({ apiKeys, maxAuditEntries: 2 })
-    await api.runs.audit.append(
+    await api.runs.stores.audit.append(
       ['a', 'b', 'c', 'd'].map((action) => ({
         at: new Date().toISOString(),
         actor: 'x',
@@ -172,7 +171,7 @@ describe('the audit trail', () => {
       })),
     )
     await post(api, '/api/runs', { runId: 'new', inputs: INPUTS })
-    const kept = () => api.runs.audit.list({ limit: 9 })
+    const kept = () => api.runs.stores.audit.list({ limit: 9 })
     await expect
       .poll(async () => (await kept()).map(({ action }) => action))
       .toEqual(['submitRun', 'd'])
@@ -194,5 +193,5 @@ function post(api: TestServer, path: string, body: unknown, key = ADMIN): Promis
 }
 
 async function openReview(api: TestServer): Promise<string | undefined> {
-  return (await api.runs.openReviews())[0]?.reviewId
+  return (await api.runs.reviews.open())[0]?.reviewId
 }

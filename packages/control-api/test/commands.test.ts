@@ -31,9 +31,9 @@ async function targetOf(kind: RunCommandKind): Promise<string> {
   const submitted = await api.post('/api/runs', { inputs: { song: 'Amen' } }, HEADERS)
   const { runId } = (await submitted.json()) as { runId: string }
   await expect
-    .poll(async () => (await api.runs.openReviews({ runId })).length, { timeout: 20_000 })
+    .poll(async () => (await api.runs.reviews.open({ runId })).length, { timeout: 20_000 })
     .toBe(1)
-  const [review] = await api.runs.openReviews({ runId })
+  const [review] = await api.runs.reviews.open({ runId })
   return COMMANDS[kind].target === 'runId' ? runId : (review?.reviewId ?? '')
 }
 

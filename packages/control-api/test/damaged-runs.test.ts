@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { serveControlApi } from '@tutti/control-api'
 import { toolCatalog } from '@tutti/core'
 import { ensemble, modelCatalog, task } from '@tutti/ensemble'
-import { RunService, sqliteRunStorage } from '@tutti/runs'
+import { createRunService, type RunService, sqliteRunStorage } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
@@ -31,7 +31,7 @@ beforeAll(async () => {
     model,
     tasks: [task({ name: 'write', description: 'Write', review: { timeoutMs: 60_000 } })],
   })
-  service = new RunService(sqliteRunStorage(directory), [reviewed], { logger, parkAfterMs: 1 })
+  service = createRunService(sqliteRunStorage(directory), [reviewed], { logger, parkAfterMs: 1 })
   await service.start()
   const parts = { runs: service, tools: toolCatalog([]), models: modelCatalog({}), logger }
   server = await serveControlApi(parts, { port: 0 })

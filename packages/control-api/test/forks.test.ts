@@ -2,7 +2,6 @@
 import { apiKey } from '@tutti/control-api'
 import { defineTool, TuttiError, Type } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
-import { RunService } from '@tutti/runs'
 import { decode, ForkPreview, type RunAccepted } from '@tutti/protocol'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it, vi } from 'vitest'
@@ -94,7 +93,7 @@ describe('a fork over HTTP', () => {
     const webhook = await api.post(path, { at: 0, webhooks: ['crm'] })
     expect(await webhook.json()).toMatchObject({ error: 'INVALID_WEBHOOK' })
     const gone = new TuttiError('STEPS_NOT_RETAINED', 'The steps were deleted')
-    vi.spyOn(RunService.prototype, 'fork').mockRejectedValueOnce(gone)
+    vi.spyOn(api.runs.forks, 'create').mockRejectedValueOnce(gone)
     const old = await api.post(path, { at: 0 })
     vi.restoreAllMocks()
     expect([old.status, await old.json()]).toMatchObject([409, { error: 'STEPS_NOT_RETAINED' }])
@@ -254,7 +253,7 @@ describe('a fork after a decision', () => {
 
   async function decideOpen(api: TestServer, runId: string): Promise<void> {
     const open = async (): Promise<string> => {
-      const reviews = await api.runs.openReviews({ runId })
+      const reviews = await api.runs.reviews.open({ runId })
       return reviews[0]?.reviewId ?? ''
     }
     await vi.waitFor(async () => {

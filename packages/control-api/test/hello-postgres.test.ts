@@ -1,7 +1,7 @@
 import { serveControlApi } from '@tutti/control-api'
 import { toolCatalog } from '@tutti/core'
 import { ensemble, modelCatalog, task } from '@tutti/ensemble'
-import { RunService } from '@tutti/runs'
+import { createRunService } from '@tutti/runs'
 import { postgresRunStorage } from '@tutti/runs/postgres'
 import { scriptedModel } from '@tutti/testing'
 import { expect, it } from 'vitest'
@@ -14,7 +14,7 @@ it('a connection to all runs on PostgreSQL gets hello, however many runs there a
   const model = scriptedModel(() => 'done', { maxRequests: 0 })
   const short = ensemble({ name: 'short', model, tasks: [task({ description: 'Say done' })] })
   const storage = await postgresRunStorage({ connectionString: database.url, maxConnections: 4 })
-  const service = new RunService(storage, [short])
+  const service = createRunService(storage, [short])
   await service.start()
   const parts = { runs: service, tools: toolCatalog([]), models: modelCatalog({}) }
   const server = await serveControlApi(parts, { port: 0 })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { serveControlApi, type ControlApiOptions } from '@tutti/control-api'
 import { toolCatalog } from '@tutti/core'
 import { ensemble, modelCatalog, task } from '@tutti/ensemble'
-import { RunService, sqliteRunStorage, type RunStorage } from '@tutti/runs'
+import { createRunService, type RunService, sqliteRunStorage, type RunStorage } from '@tutti/runs'
 import { postgresRunStorage } from '@tutti/runs/postgres'
 import { scriptedModel } from '@tutti/testing'
 
@@ -85,7 +85,9 @@ export async function openLongRunServer(
     }),
   )
   const models = modelCatalog({ small: model })
-  const runs = new RunService(storage, [ensemble({ name: 'orchestra', tasks, model })], { models })
+  const runs = createRunService(storage, [ensemble({ name: 'orchestra', tasks, model })], {
+    models,
+  })
   const api = await serveControlApi(
     { runs, models, tools: toolCatalog([]), ...options },
     { port: 0 },

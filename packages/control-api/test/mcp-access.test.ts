@@ -141,7 +141,7 @@ describe.each(MODES)('keys over MCP, with a client of mode %s', (mode) => {
     })
     const call = peer.call('choir', { song: 'Ave' })
     await peer.heard('is waiting for a review')
-    const [open] = await api.runs.openReviews()
+    const [open] = await api.runs.reviews.open()
     const { runId, reviewId } = open ?? expect.fail('no review is open')
     const decision = { action: 'CONTINUE' } as const
     await api.runs.send(runId, { kind: 'decide', reviewId, decision })
@@ -190,7 +190,7 @@ describe('a round of a call', () => {
       const { body } = await postMcp(api.url, modernCall(name, given, round), { key: by })
       expect(body.error, `${name} ${state} ${by}`).toMatchObject({ code: -32_602 })
     }
-    expect(await api.runs.openReviews()).toHaveLength(1)
+    expect(await api.runs.reviews.open()).toHaveLength(1)
     expect((await api.runs.list({ limit: 9, offset: 0 })).runs).toHaveLength(1)
   })
 
@@ -218,7 +218,7 @@ describe('a round of a call', () => {
       const { body } = await postMcp(api.url, call, { key: 'rival-key' })
       expect(body.error, purpose).toMatchObject({ code: -32_602 })
     }
-    expect(await api.runs.openReviews()).toHaveLength(1)
+    expect(await api.runs.reviews.open()).toHaveLength(1)
   })
 
   it('reports that its run no longer exists when it was deleted', async () => {
@@ -265,6 +265,6 @@ describe('a round of a call', () => {
       key: 'critic-key',
     })
     expect(Object.keys(body.result?.inputRequests ?? {})).toEqual([mine.reviewId])
-    expect(await api.runs.openReviews()).toHaveLength(2)
+    expect(await api.runs.reviews.open()).toHaveLength(2)
   })
 })

@@ -246,7 +246,7 @@ describe('an ensemble over MCP, on a server that stops', () => {
     const call = peer.call('solo', {}, patience.signal)
     await started
     const closed = api.runs.close({ drainTimeoutMs: 20_000 })
-    expect(api.runs.state).toBe('DRAINING')
+    expect(api.runs.status.state).toBe('DRAINING')
     patience.abort()
     await expect(call).rejects.toThrow('abort')
     await aborted

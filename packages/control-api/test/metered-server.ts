@@ -6,7 +6,13 @@ import { join } from 'node:path'
 import { apiKey, serveControlApi, serverMetrics, type ControlApiOptions } from '@tutti/control-api'
 import { defineTool, toolCatalog, Type } from '@tutti/core'
 import { ensemble, modelCatalog, priceList, rateLimit, task } from '@tutti/ensemble'
-import { RunService, sqliteRunStorage, type RunServiceOptions, type RunStorage } from '@tutti/runs'
+import {
+  createRunService,
+  type RunService,
+  sqliteRunStorage,
+  type RunServiceOptions,
+  type RunStorage,
+} from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 
 import { checkedFetch } from './answers.ts'
@@ -76,7 +82,7 @@ export async function openMeteredServer(
   const metrics = serverMetrics({ version: '1.2.3', cacheMs: 0 })
   const { ensembles, tools, models } = buildEnsembles(waiting.tool)
   const logger = options.logger === undefined ? {} : { logger: options.logger }
-  const runs = new RunService(
+  const runs = createRunService(
     metrics.measured(options.storage ?? sqliteRunStorage(path)),
     ensembles,
     {

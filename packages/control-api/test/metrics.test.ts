@@ -303,7 +303,7 @@ async function performWork(api: MeteredServer, quick: Socket): Promise<void> {
   const first = await api.submit('choir')
   await api.submit('choir')
   await until(api, 'tutti_run_releases_total', { end: 'parked' }, 2)
-  const [review] = await api.runs.openReviews({ runId: first })
+  const [review] = await api.runs.reviews.open({ runId: first })
   const path = `/api/reviews/${review?.reviewId}`
   await api.ask('decideReview', 200, { path, json: { decision: 'CONTINUE' } })
   await api.ended(first)

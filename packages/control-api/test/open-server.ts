@@ -9,7 +9,12 @@ import { join } from 'node:path'
 import { serveControlApi, type ControlApiOptions } from '@tutti/control-api'
 import { defineTool, toolCatalog, Type } from '@tutti/core'
 import { ensemble, modelCatalog, task, type Ensemble, type ModelRequest } from '@tutti/ensemble'
-import { RunService, sqliteRunStorage, type RunServiceOptions } from '@tutti/runs'
+import {
+  createRunService,
+  type RunService,
+  sqliteRunStorage,
+  type RunServiceOptions,
+} from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { WebSocket } from 'ws'
 
@@ -86,7 +91,7 @@ export async function openServer({
   const band = ensemble({ name: 'band', description: 'A band', tasks: [tune, play], model })
   const models = modelCatalog({ small: model }, { tiers })
   const storage = sqliteRunStorage(path)
-  const runs = new RunService(storage, ensembles ?? [band], { logger, models, ...limits })
+  const runs = createRunService(storage, ensembles ?? [band], { logger, models, ...limits })
   const server = await serveControlApi(
     {
       runs,

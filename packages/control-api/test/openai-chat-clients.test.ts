@@ -329,7 +329,7 @@ describe('a chat completion', () => {
   it('[GW-K5][GW-K6] waits for a reviewer, and answers a cancel as an error', async () => {
     const create = () => client.chat.completions.create({ model: 'choir', messages: ask('Ode') })
     const reviewOf = async () => {
-      const find = async () => (await api.runs.openReviews())[0]
+      const find = async () => (await api.runs.reviews.open())[0]
       await expect.poll(find).toBeDefined()
       return find()
     }
@@ -352,7 +352,7 @@ describe('a chat completion', () => {
       const stream = client.chat.completions
         .create({ model: 'choir', messages: ask('Ode'), stream: true }, options)
         .catch(() => undefined)
-      const find = async () => (await api.runs.openReviews())[0]?.runId
+      const find = async () => (await api.runs.reviews.open())[0]?.runId
       await expect.poll(find).toBeDefined()
       const runId = (await find()) ?? ''
       gone.abort()
@@ -367,7 +367,7 @@ describe('a chat completion', () => {
       { model: 'choir', messages: ask('Ode'), stream: true },
       { headers: key },
     )
-    const [review] = await api.runs.openReviews({ runId: kept })
+    const [review] = await api.runs.reviews.open({ runId: kept })
     const { reviewId = '' } = review ?? {}
     const decision = { action: 'CONTINUE' } as const
     await api.runs.send(kept, { kind: 'decide', reviewId, decision })

@@ -117,7 +117,7 @@ describe.each(['responses', 'chat'] as const)('the provider of the AI SDK over %
 
 /** Cancels the run of an ensemble that waits for a review. */
 async function cancelWaiting(): Promise<void> {
-  const find = async () => (await api.runs.openReviews())[0]?.runId
+  const find = async () => (await api.runs.reviews.open())[0]?.runId
   await expect.poll(find).toBeDefined()
   await api.runs.send((await find()) ?? '', { kind: 'cancel' })
 }

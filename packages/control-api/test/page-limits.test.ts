@@ -70,7 +70,7 @@ describe('a page of audit entries', () => {
       via: 'http',
       outcome: 'DONE',
     } as const
-    await api.runs.audit.append(actions.map((action) => ({ ...shared, action, target })))
+    await api.runs.stores.audit.append(actions.map((action) => ({ ...shared, action, target })))
     const pages: AuditList['entries'][] = []
     for (let before = 999_999; pages.at(-1)?.length !== 0;) {
       const page: AuditList = await (await api.get(`/api/audit?limit=1000&before=${before}`)).json()

@@ -205,7 +205,7 @@ describe('task_request', () => {
       status: 'WAITING_REVIEW',
       message: '"sing" is waiting for a review',
     })
-    const [open] = await api.runs.openReviews()
+    const [open] = await api.runs.reviews.open()
     const { runId, reviewId } = open ?? expect.fail('no review is open')
     const decision = { action: 'CONTINUE' } as const
     await api.runs.send(runId, { kind: 'decide', reviewId, decision })
@@ -226,7 +226,7 @@ describe('task_request', () => {
     await using socket = await connectPeer(api)
     socket.send(request({ requestId: 'r-2', task: 'choir', context: 'Ode' }))
     await socket.next('task_progress')
-    const [review] = await api.runs.openReviews()
+    const [review] = await api.runs.reviews.open()
     await api.runs.send(review?.runId ?? '', { kind: 'cancel' })
     expect(await socket.next('task_response')).toMatchObject({
       status: 'FAILED',
@@ -311,9 +311,9 @@ describe('task_request', () => {
     await using api = await openServer({ ensembles: [choir], clock, limits: { clock } })
     await using socket = await connectPeer(api)
     socket.send(request({ task: 'choir', context: 'Ode', deadline: 'PT10S' }))
-    await expect.poll(() => api.runs.countOpenReviews()).toBe(1)
+    await expect.poll(() => api.runs.reviews.countOpen()).toBe(1)
     for (let minute = 0; minute < 10; minute += 1) await clock.advance(60_000)
-    const [review] = await api.runs.openReviews()
+    const [review] = await api.runs.reviews.open()
     const decided = { kind: 'decide', reviewId: review?.reviewId ?? '' } as const
     await api.runs.send(review?.runId ?? '', { ...decided, decision: { action: 'CONTINUE' } })
     expect(await socket.next('task_response')).toMatchObject({ status: 'COMPLETED' })
@@ -326,7 +326,7 @@ describe('task_request', () => {
     await using socket = await connectPeer(api)
     socket.send(early)
     await socket.next('task_progress')
-    const [review] = await api.runs.openReviews()
+    const [review] = await api.runs.reviews.open()
     await api.runs.send(review?.runId ?? '', { kind: 'cancel' })
     const end = await socket.next('task_response')
     expect(end.error).toBe('The run was cancelled')
@@ -422,7 +422,7 @@ describe('task_request', () => {
     await using socket = await connectPeer(api)
     socket.send(request({ ...cached, task: 'choir' }))
     await socket.next('task_progress')
-    const [review] = await api.runs.openReviews()
+    const [review] = await api.runs.reviews.open()
     await api.runs.send(review?.runId ?? '', { kind: 'cancel' })
     await socket.next('task_response')
     expect(await ask(api, request({ ...cached, requestId: 'r-2', task: 'echo' }))).toMatchObject({

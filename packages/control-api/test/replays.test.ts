@@ -2,7 +2,6 @@
 import { apiKey } from '@tutti/control-api'
 import { TuttiError } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
-import { RunService } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it, vi } from 'vitest'
 
@@ -66,7 +65,7 @@ describe('a replay over HTTP', () => {
     const unknown = await api.post('/api/runs/none/replay', { mode: 'frozen' })
     expect([unknown.status, await unknown.json()]).toMatchObject([404, { error: 'RUN_NOT_FOUND' }])
     const gone = new TuttiError('STEPS_NOT_RETAINED', 'The steps were deleted')
-    vi.spyOn(RunService.prototype, 'replay').mockRejectedValueOnce(gone)
+    vi.spyOn(api.runs.forks, 'replay').mockRejectedValueOnce(gone)
     const old = await api.post(path, { mode: 'frozen' })
     vi.restoreAllMocks()
     expect([old.status, await old.json()]).toMatchObject([409, { error: 'STEPS_NOT_RETAINED' }])

@@ -343,7 +343,7 @@ describe('reading runs', () => {
   it('reports that the server is not ready while it drains', async () => {
     await using api = await openServer()
     await api.submit()
-    await expect.poll(() => api.runs.activeTasks).toBe(1)
+    await expect.poll(() => api.runs.status.activeTasks).toBe(1)
     const closed = api.runs.close({ drainTimeoutMs: 5_000 })
     const ready = await api.get('/api/health/ready')
     expect([ready.status, await ready.json()]).toEqual([

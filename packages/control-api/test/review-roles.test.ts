@@ -31,7 +31,7 @@ async function serveStrictChoir(): Promise<TestServer> {
 /** Submits a run and returns its id when its review is open. */
 async function submitReviewedRun({ runs }: TestServer): Promise<string> {
   const { runId } = await runs.submit({ inputs: { song: 'Ode' } })
-  await expect.poll(async () => (await runs.openReviews({ runId })).length).toBe(1)
+  await expect.poll(async () => (await runs.reviews.open({ runId })).length).toBe(1)
   return runId
 }
 
@@ -64,7 +64,7 @@ describe.each([
       expect(response.status).toBe(403)
       expect(await response.json()).toMatchObject(REFUSED)
     }
-    expect(await api.runs.openReviews({ runId })).toHaveLength(1)
+    expect(await api.runs.reviews.open({ runId })).toHaveLength(1)
     const { status } = (await api.runs.record(runId)) ?? {}
     expect(status).toBe('WAITING_REVIEW')
   })

@@ -6,7 +6,12 @@ import { join } from 'node:path'
 import { apiKey, serveControlApi, type ApiKey } from '@tutti/control-api'
 import { defineTool, toolCatalog, Type } from '@tutti/core'
 import { ensemble, modelCatalog, task } from '@tutti/ensemble'
-import { RunService, sqliteRunStorage, type ReviewRules, type RunServiceOptions } from '@tutti/runs'
+import {
+  createRunService,
+  sqliteRunStorage,
+  type ReviewRules,
+  type RunServiceOptions,
+} from '@tutti/runs'
 import { fakeClock, scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -220,7 +225,7 @@ async function openReviewServer({
     model: calling,
     tasks: [task({ description: 'Deploy it', tools: [deploy] })],
   })
-  const runs = new RunService(sqliteRunStorage(path, { clock }), [plain, strict, withTool], {
+  const runs = createRunService(sqliteRunStorage(path, { clock }), [plain, strict, withTool], {
     clock,
     reviews: rules,
     ...limits,

@@ -74,7 +74,7 @@ describe('reviews over REST', () => {
       ensembles: [ensemble({ name: 'long', tasks: [sing], model })],
     })
     const submitted = await Promise.all([1, 2, 3].map(() => api.runs.submit({})))
-    await expect.poll(() => api.runs.countOpenReviews(), { timeout: 20_000 }).toBe(3)
+    await expect.poll(() => api.runs.reviews.countOpen(), { timeout: 20_000 }).toBe(3)
     const { reviews, total } = await reviewsOf(api)
     expect([reviews.length, total]).toEqual([2, 3])
     const { runId } = submitted[0] ?? {}
@@ -227,9 +227,9 @@ describe('reviews over a WebSocket', () => {
 
   it('[API-N1] are sent once, in their place, when they open while hello is built', async () => {
     await using api = await choirServed()
-    const openReviews = api.runs.openReviews.bind(api.runs)
-    api.runs.openReviews = async (query) => {
-      api.runs.openReviews = openReviews
+    const openReviews = api.runs.reviews.open.bind(api.runs)
+    api.runs.reviews.open = async (query) => {
+      api.runs.reviews.open = openReviews
       await startWaitingRun(api)
       return openReviews(query)
     }

@@ -434,7 +434,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  for (const { runId } of await api.runs.openReviews()) {
+  for (const { runId } of await api.runs.reviews.open()) {
     await api.runs.send(runId, { kind: 'cancel' }).catch(() => undefined)
   }
   await api[Symbol.asyncDispose]()
@@ -452,7 +452,7 @@ async function createThings(actor: string): Promise<Things> {
   const memo = { openaiResponses: { model: 'echo', input: 'x' }, openaiQuestion: 'x' }
   const ended = await api.runs.submit({ ...run, threadId, memo })
   const asking = await api.runs.submit({ ...run, clientTools: [CLIENT_TOOL] })
-  const open = () => api.runs.openReviews({ runId: asking.runId })
+  const open = () => api.runs.reviews.open({ runId: asking.runId })
   await expect.poll(async () => (await open()).length, POLL).toBe(1)
   const statusOf = async () => (await api.runs.record(ended.runId))?.status
   await expect.poll(statusOf, POLL).toBe('COMPLETED')

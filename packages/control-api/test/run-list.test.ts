@@ -70,10 +70,10 @@ it('shows the number of open reviews of each run', async () => {
   })
   const submit = async (): Promise<string> => (await api.runs.submit({})).runId
   const runIds = [await submit(), await submit()]
-  await expect.poll(async () => (await api.runs.openReviews()).length).toBe(2)
+  await expect.poll(async () => (await api.runs.reviews.open()).length).toBe(2)
   const shown = async () => (await list(api)).runs.map(({ openReviews }) => openReviews)
   expect(await shown()).toEqual([1, 1])
-  const [review] = await api.runs.openReviews({ runId: runIds[1] ?? '' })
+  const [review] = await api.runs.reviews.open({ runId: runIds[1] ?? '' })
   await api.post(`/api/reviews/${review?.reviewId}`, { decision: 'CONTINUE' })
   await waitForEnd(api, runIds[1] ?? '')
   expect(await shown()).toEqual([0, 1])

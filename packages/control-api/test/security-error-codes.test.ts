@@ -1,7 +1,6 @@
 import { apiKey } from '@tutti/control-api'
 import { TuttiError } from '@tutti/core'
 import { COMMON_ERRORS, decode, ERROR_CODES, ErrorBody } from '@tutti/protocol'
-import { RunService } from '@tutti/runs'
 import { describe, expect, it, vi } from 'vitest'
 
 import { exchange, head, type RawAnswer } from './raw-exchange.ts'
@@ -57,8 +56,8 @@ const ATTACKS: Readonly<Record<Code, Attack>> = {
     },
   },
   INTERNAL: {
-    send() {
-      vi.spyOn(RunService.prototype, 'list').mockRejectedValueOnce(new Error('secret inside'))
+    send(api) {
+      vi.spyOn(api.runs, 'list').mockRejectedValueOnce(new Error('secret inside'))
       return head('GET /api/runs HTTP/1.1')
     },
   },
@@ -69,16 +68,16 @@ const ATTACKS: Readonly<Record<Code, Attack>> = {
     },
   },
   QUERY_TOO_SLOW: {
-    send() {
+    send(api) {
       const slow = new TuttiError('QUERY_TOO_SLOW', 'Reading took too long')
-      vi.spyOn(RunService.prototype, 'list').mockRejectedValueOnce(slow)
+      vi.spyOn(api.runs, 'list').mockRejectedValueOnce(slow)
       return head('GET /api/runs HTTP/1.1')
     },
   },
   STORE_UNAVAILABLE: {
-    send() {
+    send(api) {
       const away = new TuttiError('STORE_UNAVAILABLE', 'The run store cannot be reached')
-      vi.spyOn(RunService.prototype, 'list').mockRejectedValueOnce(away)
+      vi.spyOn(api.runs, 'list').mockRejectedValueOnce(away)
       return head('GET /api/runs HTTP/1.1')
     },
   },

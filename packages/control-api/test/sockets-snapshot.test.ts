@@ -14,7 +14,7 @@ const KEY = 'secret-of-the-viewer-0123456789'
 describe('[API-N4] a connection without a snapshot', () => {
   it('gets a hello without runs and reviews, which reads nothing from the store', async () => {
     await using api = await serveOpenReview()
-    const [review] = await api.runs.openReviews()
+    const [review] = await api.runs.reviews.open()
     const runId = review?.runId ?? ''
     const read = countReads(api.runs)
     for (const path of ['/ws', `/runs/${runId}/ws`]) {
@@ -159,21 +159,22 @@ async function until(socket: Socket, runId: string): Promise<void> {
 async function serveOpenReview(): Promise<TestServer> {
   const api = await openServer({ ensembles: [reviewedTask()], limits: { parkAfterMs: 50 } })
   await api.post('/api/runs', { inputs: { song: 'Amen' } })
-  await expect.poll(async () => (await api.runs.openReviews()).length).toBe(1)
+  await expect.poll(async () => (await api.runs.reviews.open()).length).toBe(1)
   return api
 }
 
 /** Records the names of store reads of more than one record. */
 function countReads(runs: RunService): readonly string[] {
   const made: string[] = []
-  const { list, openReviews, readEvents } = runs
+  const { list, readEvents, reviews } = runs
+  const { open } = reviews
   runs.list = (query) => {
     made.push('list')
     return list.call(runs, query)
   }
-  runs.openReviews = (query) => {
+  reviews.open = (query) => {
     made.push('openReviews')
-    return openReviews.call(runs, query)
+    return open.call(reviews, query)
   }
   runs.readEvents = (query) => {
     made.push('readEvents')

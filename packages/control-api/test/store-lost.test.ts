@@ -6,7 +6,12 @@ import { serveControlApi } from '@tutti/control-api'
 import { toolCatalog, TuttiError } from '@tutti/core'
 import { decode, ROUTES } from '@tutti/protocol'
 import { ensemble, modelCatalog, task } from '@tutti/ensemble'
-import { RunService, sqliteRunStorage, type StoreNotification, type RunStorage } from '@tutti/runs'
+import {
+  createRunService,
+  sqliteRunStorage,
+  type StoreNotification,
+  type RunStorage,
+} from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -118,7 +123,7 @@ async function serveLosableStore() {
   const tasks = verses.map((description) => task({ description }))
   const song = ensemble({ name: 'song', tasks, model })
   const models = modelCatalog({ small: model })
-  const runs = new RunService(store.storage, [song], { models })
+  const runs = createRunService(store.storage, [song], { models })
   const api = await serveControlApi({ runs, models, tools: toolCatalog([]) }, { port: 0 })
   await runs.start()
   const request = (method: string, route: string, body?: unknown) =>

@@ -2,7 +2,7 @@
 import { serveControlApi } from '@tutti/control-api'
 import { silentLogger, toolCatalog } from '@tutti/core'
 import { ensemble, modelCatalog, task, type Ensemble } from '@tutti/ensemble'
-import { RunService, sqliteRunStorage } from '@tutti/runs'
+import { createRunService, sqliteRunStorage } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { expect, it } from 'vitest'
 
@@ -20,7 +20,7 @@ function createEnsemble(name: string): Ensemble {
 
 async function serve(path: string, deployed: Ensemble) {
   const options = { logger: silentLogger, parkAfterMs: 1, pollMs: 20 }
-  const runs = new RunService(sqliteRunStorage(path), [deployed], options)
+  const runs = createRunService(sqliteRunStorage(path), [deployed], options)
   const parts = { runs, tools: toolCatalog([]), models: modelCatalog({}), logger: silentLogger }
   const server = await serveControlApi(parts, { port: 0 })
   await runs.start()
@@ -47,8 +47,8 @@ it('a decision of a run whose ensemble is not deployed is refused with ENSEMBLE_
     await using first = await serve(directory.path, createEnsemble('trip'))
     const { runs } = first
     runId = (await runs.submit({})).runId
-    await until('it is parked', async () => (await runs.load()).parked === 1)
-    reviewId = (await runs.openReviews({ runId }))[0]?.reviewId ?? ''
+    await until('it is parked', async () => (await runs.status.load()).parked === 1)
+    reviewId = (await runs.reviews.open({ runId }))[0]?.reviewId ?? ''
   }
   {
     await using second = await serve(directory.path, createEnsemble('other'))

@@ -2,7 +2,7 @@
 import { serveControlApi } from '@tutti/control-api'
 import { defineTool, toolCatalog, Type } from '@tutti/core'
 import { ensemble, modelCatalog, task } from '@tutti/ensemble'
-import { RunService, type RunServiceOptions } from '@tutti/runs'
+import { createRunService, type RunServiceOptions } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -24,8 +24,10 @@ describe.each(['embedded', 'postgres'] as const)('runs that wait in a tool (%s)'
         Array.from({ length: MAX_RUNS + 1 }, () => api.submit('asking')),
       )
       await expect.poll(() => api.reviews(), POLL).toHaveLength(waiting.length)
-      await expect.poll(async () => (await api.runs.load()).parked, POLL).toBe(expectedParked)
-      await expect.poll(async () => (await api.runs.load()).running, POLL).toBe(0)
+      await expect
+        .poll(async () => (await api.runs.status.load()).parked, POLL)
+        .toBe(expectedParked)
+      await expect.poll(async () => (await api.runs.status.load()).running, POLL).toBe(0)
       expect((await api.detail(waiting[0] ?? '')).status).toBe('WAITING_REVIEW')
 
       const other = await api.submit('other')
@@ -48,7 +50,7 @@ describe.each(['embedded', 'postgres'] as const)('runs that wait in a tool (%s)'
   it('accept a valid answer to a parked question, and refuse an invalid one', async () => {
     await using api = await questions(store, { idempotent: true })
     const runId = await api.submit('asking')
-    await expect.poll(async () => (await api.runs.load()).parked, POLL).toBe(1)
+    await expect.poll(async () => (await api.runs.status.load()).parked, POLL).toBe(1)
     const [review] = await api.reviews()
     const decide = (answer: unknown): Promise<number> =>
       api.decide(review?.reviewId ?? '', {
@@ -66,7 +68,7 @@ describe.each(['embedded', 'postgres'] as const)('runs that wait in a tool (%s)'
     await using api = await questions(store, { idempotent: true }, { parkAfterMs: 3_600_000 })
     const runId = await api.submit('asking')
     await expect.poll(async () => (await api.detail(runId)).status, POLL).toBe('WAITING_REVIEW')
-    expect(await api.runs.load()).toEqual({ running: 0, queued: 0, waiting: 1, parked: 0 })
+    expect(await api.runs.status.load()).toEqual({ running: 0, queued: 0, waiting: 1, parked: 0 })
   })
 })
 
@@ -112,7 +114,7 @@ async function questions(
     model: scriptedModel(() => 'Done'),
     tasks: [task({ name: 'do', description: 'Do it' })],
   })
-  const runs = new RunService(storage, [asking, other], {
+  const runs = createRunService(storage, [asking, other], {
     maxConcurrentRuns: MAX_RUNS,
     parkAfterMs: 30,
     pollMs: 50,

@@ -6,7 +6,7 @@ import { serveControlApi, type Webhook } from '@tutti/control-api'
 import { toolCatalog, type Clock, type Logger } from '@tutti/core'
 import { ensemble, modelCatalog, task } from '@tutti/ensemble'
 import { decode, WebhookDelivery } from '@tutti/protocol'
-import { RunService, sqliteRunStorage } from '@tutti/runs'
+import { createRunService, type RunService, sqliteRunStorage } from '@tutti/runs'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -251,7 +251,7 @@ async function openWebhookServer(
       }
     },
   })
-  const runs = new RunService(watched, ensembles, { logger, ...timed })
+  const runs = createRunService(watched, ensembles, { logger, ...timed })
   const hooks = Object.fromEntries(
     Object.entries(webhooks).map(([name, hook]) => [
       name,

@@ -5,7 +5,12 @@ import { join } from 'node:path'
 
 import { defineTool, silentLogger, toolCatalog, Type, type AgentTool } from '@tutti/core'
 import { ensemble, modelCatalog, task, type Ensemble, type ModelRequest } from '@tutti/ensemble'
-import { RunService, sqliteRunStorage, type NewAuditEntry } from '@tutti/runs'
+import {
+  createRunService,
+  type RunService,
+  sqliteRunStorage,
+  type NewAuditEntry,
+} from '@tutti/runs'
 import { fakeClock, scriptedModel, type FakeClock } from '@tutti/testing'
 
 import { LargeReads } from '../src/http/large-reads.ts'
@@ -40,7 +45,7 @@ export async function openGateway({
   const path = mkdtempSync(join(tmpdir(), 'tutti-gateway-'))
   const released = Promise.withResolvers<void>()
   const storage = sqliteRunStorage(path)
-  const runs = new RunService(storage, ensembles ?? [band(released.promise)], {
+  const runs = createRunService(storage, ensembles ?? [band(released.promise)], {
     logger: silentLogger,
   })
   await runs.start()

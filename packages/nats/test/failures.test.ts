@@ -1,5 +1,10 @@
 /** Real clusters of three servers that fail while processes execute runs. */
-import { RunService, type RunServiceOptions, type RunStorage } from '@tutti/runs'
+import {
+  createRunService,
+  type RunService,
+  type RunServiceOptions,
+  type RunStorage,
+} from '@tutti/runs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
 import { query } from '../../../tooling/bench/lib/query.ts'
@@ -57,7 +62,7 @@ describe.skipIf(!hasNatsServer())('a NATS cluster of three servers', () => {
     options: RunServiceOptions = {},
     storage?: RunStorage,
   ): Promise<RunService> {
-    const service = new RunService(storage ?? (await openOverNats(optionsOf())), [ensemble], {
+    const service = createRunService(storage ?? (await openOverNats(optionsOf())), [ensemble], {
       ...QUICK,
       ...options,
     })
@@ -154,7 +159,7 @@ describe.skipIf(!hasNatsServer())('a NATS cluster of three servers', () => {
     await until('the process notices', () => !cutOff.dispatcher.engine.isConnected)
     expect(storage.dispatcher.engine.isConnected).toBe(true)
     const { runId } = await api.submit({ inputs: { topic: 'partition' } })
-    await until('it executes the run', () => worker.running === 1)
+    await until('it executes the run', () => worker.status.running === 1)
     await api.send(runId, { kind: 'cancel', mode: 'abort' })
     await until(
       'the run is cancelled',

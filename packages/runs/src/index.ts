@@ -1,5 +1,5 @@
 /**
- * Durable runs: `RunService` over a storage, which is `sqliteRunStorage` or `postgresRunStorage` of
+ * Durable runs: `createRunService` over a storage, which is `sqliteRunStorage` or `postgresRunStorage` of
  * `@tutti/runs/postgres`. Other storages implement the ports.
  */
 
@@ -16,8 +16,17 @@ export type { ReviewRules } from './request/run-ensembles.ts'
 export type { ForkPlace, RunSubmission } from './request/new-run.ts'
 export type { ForkRequest } from './lineage/fork-request.ts'
 export type { ReplayRequest } from './lineage/replay-request.ts'
-export { RunService } from './service/run-service.ts'
-export type { RunWithEvents, ServiceState } from './service/service-types.ts'
+export { createRunService } from './service/create-run-service.ts'
+export type {
+  RunListeners,
+  RunService,
+  RunWithEvents,
+  ServiceStores,
+} from './service/run-service.ts'
+export type { ServiceState, ServiceStatus } from './service/service-status.ts'
+export type { OpenReviewsQuery, RunReviews } from './service/run-reviews.ts'
+export type { RunBuilds } from './lineage/run-builds.ts'
+export type { RunForks } from './lineage/run-forks.ts'
 export { sqliteRunStorage, type SqliteRunStorageOptions } from './stores/sqlite/run-storage.ts'
 
 export type {

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 import { ensemble, task } from '@tutti/ensemble'
-import { RunService } from '@tutti/runs'
+import { createRunService, type RunService } from '@tutti/runs'
 import { postgresRunStorage } from '@tutti/runs/postgres'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
@@ -81,7 +81,7 @@ async function untilChosen(build: string, isLiving = true): Promise<void> {
 
 beforeEach(async () => {
   schema = `shares_${crypto.randomUUID().slice(0, 8)}`
-  api = new RunService(
+  api = createRunService(
     await postgresRunStorage({ connectionString: database.url, schema, maxConnections: 4 }),
     [
       ensemble({
@@ -109,16 +109,16 @@ describe('new runs', () => {
       await untilChosen('v2')
       expect(await execute(runIdsOf('all', 40))).toEqual({ v2: 40 })
 
-      await api.setBuildShare('v2', 25)
+      await api.builds.setShare('v2', 25)
       // The ids are fixed, so the number is exact.
       expect(await execute(runIdsOf('ramped', 400))).toEqual({ v1: 295, v2: 105 })
 
-      await api.setBuildShare('v2', 0)
+      await api.builds.setShare('v2', 0)
       expect(await execute(runIdsOf('none', 20))).toEqual({ v1: 20 })
       const { build } = await api.submit({ runId: 'canary', build: 'v2' })
       expect([build, await countBuilds(['canary'])]).toEqual(['v2', { v2: 1 }])
 
-      await api.setBuildShare('v2', 100)
+      await api.builds.setShare('v2', 100)
       await kill(present)
       const stranded = runIdsOf('stranded', 20)
       for (const runId of stranded) expect((await api.submit({ runId })).build).toBe('v2')
@@ -140,7 +140,7 @@ describe('new runs', () => {
       expect((await api.submit(submitted)).status).toBe('WAITING_FOR_BUILD')
       await startBuild('v2')
       expect(await countBuilds(['fixed'])).toEqual({ v2: 1 })
-      const builds = await api.builds()
+      const builds = await api.builds.list()
       expect(builds.map((known) => [known.build, known.processes, known.unfinished])).toEqual([
         ['v2', 1, {}],
         ['v1', 1, {}],

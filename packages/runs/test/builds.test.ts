@@ -6,7 +6,12 @@ import { join } from 'node:path'
 
 import { Type } from '@tutti/core'
 import { ensemble, task, type ChatModel, type Ensemble } from '@tutti/ensemble'
-import { RunService, sqliteRunStorage, type RunServiceOptions } from '@tutti/runs'
+import {
+  createRunService,
+  type RunService,
+  sqliteRunStorage,
+  type RunServiceOptions,
+} from '@tutti/runs'
 import { runStateAfter } from '@tutti/protocol'
 import { scriptedModel } from '@tutti/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -92,7 +97,7 @@ async function startProcess(
   const log = (message: string, fields?: unknown): void => {
     logged.push({ message, fields })
   }
-  const runs = new RunService(sqliteRunStorage(directory), [createTeam(code, calls, isStuck)], {
+  const runs = createRunService(sqliteRunStorage(directory), [createTeam(code, calls, isStuck)], {
     ...options,
     logger: { debug: ignore, info: log, warn: log, error: log },
   })
@@ -258,7 +263,7 @@ describe('a run that other code has begun', () => {
     await waitForStatus(old.runs, runId, 'WAITING_REVIEW')
     await old.close()
     const present = await startProcess({ ...code, isReviewed: true }, { buildId: 'v2' })
-    const [review] = await present.runs.openReviews({ runId })
+    const [review] = await present.runs.reviews.open({ runId })
     const decision = { action: 'CONTINUE' } as const
     const reviewId = review?.reviewId ?? ''
     expect(await present.runs.send(runId, { kind: 'decide', reviewId, decision })).toEqual(reply)
@@ -274,7 +279,7 @@ describe('a run that other code has begun', () => {
     const present = await startProcess({ first: 'Play louder' }, { buildId: 'v2' })
     const { runs } = present
     await waitForStatus(runs, runId, 'WAITING_FOR_BUILD')
-    const preview = await runs.migrate(runId, { to: 'v2', preview: true })
+    const preview = await runs.builds.migrate(runId, { to: 'v2', preview: true })
     expect(preview).toMatchObject({ runId, from: 'v1', to: 'v2', moved: false })
     expect(preview.differences[0]).toEqual({
       task: 'play',
@@ -283,14 +288,18 @@ describe('a run that other code has begun', () => {
       to: 'Play louder',
     })
     expect((await runs.record(runId))?.status).toBe('WAITING_FOR_BUILD')
-    await expect(runs.migrate(runId, { to: 'v3' })).rejects.toMatchObject({
+    await expect(runs.builds.migrate(runId, { to: 'v3' })).rejects.toMatchObject({
       code: 'BAD_REQUEST',
       message: 'Cannot move the run: no build "v3" has ensemble "band". Known builds: [v2, v1]',
     })
-    expect((await runs.migrate(runId, { to: 'v2' })).moved).toBe(true)
+    expect((await runs.builds.migrate(runId, { to: 'v2' })).moved).toBe(true)
     await waitForStatus(runs, runId, 'COMPLETED')
-    await expect(runs.migrate(runId, { to: 'v2' })).rejects.toMatchObject({ code: 'RUN_COMPLETED' })
-    await expect(runs.migrate('x', { to: 'v2' })).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' })
+    await expect(runs.builds.migrate(runId, { to: 'v2' })).rejects.toMatchObject({
+      code: 'RUN_COMPLETED',
+    })
+    await expect(runs.builds.migrate('x', { to: 'v2' })).rejects.toMatchObject({
+      code: 'RUN_NOT_FOUND',
+    })
     await present.close()
   })
 })

@@ -1,7 +1,12 @@
 /** Settings of callers: budget, trace and memo. */
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, priceList, task } from '@tutti/ensemble'
-import { RunService, type RunServiceOptions, type RunStorage } from '@tutti/runs'
+import {
+  createRunService,
+  type RunService,
+  type RunServiceOptions,
+  type RunStorage,
+} from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -40,7 +45,7 @@ function service(
     { provider: 'scripted' },
   )
   const watch = task({ name: 'watch', description: 'Watch', tools: [look] })
-  return new RunService(storage, [ensemble({ name: 'watch', tasks: [watch], model })], options)
+  return createRunService(storage, [ensemble({ name: 'watch', tasks: [watch], model })], options)
 }
 
 describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {

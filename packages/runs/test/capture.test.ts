@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { agent, ensemble, task } from '@tutti/ensemble'
-import { RunService, sqliteRunStorage, type RunSubmission } from '@tutti/runs'
+import { createRunService, sqliteRunStorage, type RunSubmission } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -30,7 +30,7 @@ async function stored({ ofEnsemble, ofRun }: Modes) {
     description: 'Write about {topic}',
     agent: agent({ role: 'Writer', goal: 'canary-goal', background: 'canary-background' }),
   })
-  const runs = new RunService(sqliteRunStorage(directory.path), [
+  const runs = createRunService(sqliteRunStorage(directory.path), [
     ensemble({
       name: 'desk',
       tasks: [write],
@@ -84,9 +84,9 @@ describe.each(Object.entries(STORES))('the request of a run with capture OFF (%s
       ensemble({ name: 'desk', tasks: [task({ description: 'x' })], model }),
     ])
     const { runId } = await service.submit(SECRET)
-    await until('it waits', async () => (await service.openReviews({ runId })).length === 1)
+    await until('it waits', async () => (await service.reviews.open({ runId })).length === 1)
     expect((await service.record(runId))?.request).toEqual(SECRET)
-    const [review] = await service.openReviews({ runId })
+    const [review] = await service.reviews.open({ runId })
     await service.send(runId, {
       kind: 'decide',
       reviewId: review?.reviewId ?? '',
@@ -100,10 +100,10 @@ describe.each(Object.entries(STORES))('the request of a run with capture OFF (%s
       taskOverrides: { q: { maxIterations: 3 } },
       isErased: true,
     })
-    await expect(service.fork(runId, { at: 0 })).rejects.toMatchObject({
+    await expect(service.forks.create(runId, { at: 0 })).rejects.toMatchObject({
       code: 'STEPS_NOT_RETAINED',
     })
-    await expect(service.replay(runId, { mode: 'models' })).rejects.toMatchObject({
+    await expect(service.forks.replay(runId, { mode: 'models' })).rejects.toMatchObject({
       code: 'STEPS_NOT_RETAINED',
     })
     const cancelled = await service.submit(SECRET)
@@ -129,7 +129,7 @@ describe.each(Object.entries(STORES))('the request of a run with capture OFF (%s
       const { runId } = await service.submit(request)
       await allEvents(service, runId)
       expect((await service.record(runId))?.request).toEqual(request)
-      await allEvents(service, (await service.fork(runId, { at: 0 })).runId)
+      await allEvents(service, (await service.forks.create(runId, { at: 0 })).runId)
     }
     await service.close({ drainTimeoutMs: 0 })
   })

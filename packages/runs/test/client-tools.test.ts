@@ -1,6 +1,6 @@
 /** Runs that wait for the results of client tools, over several processes. */
 import { ensemble, task } from '@tutti/ensemble'
-import { RunService, type RunSubmission } from '@tutti/runs'
+import { createRunService, type RunService, type RunSubmission } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -32,7 +32,7 @@ async function open(place: TestStore, { executes = true } = {}): Promise<RunServ
   })
   const tasks = [task({ name: 'ask', description: 'Forecast' })]
   const team = ensemble({ name: 'team', model, tasks })
-  const service = new RunService(await place.open(), [team], { parkAfterMs: 1, executes })
+  const service = createRunService(await place.open(), [team], { parkAfterMs: 1, executes })
   await service.start()
   return service
 }
@@ -44,8 +44,8 @@ describe.each(Object.entries(STORES))('client tools (%s)', (_, make) => {
     await using place = await make()
     const first = await open(place)
     const { runId } = await first.submit({ clientTools: [weather] })
-    await until('the run is parked', async () => (await first.load()).parked > 0)
-    const reviews = await first.openReviews({ runId })
+    await until('the run is parked', async () => (await first.status.load()).parked > 0)
+    const reviews = await first.reviews.open({ runId })
     expect(reviews.map(({ request }) => request)).toMatchObject(
       ['Bonn', 'Ulm'].map((city) => ({
         kind: 'CLIENT_TOOL',
@@ -56,10 +56,10 @@ describe.each(Object.entries(STORES))('client tools (%s)', (_, make) => {
     )
     const people = { kinds: ['TASK_INPUT', 'TASK_OUTPUT', 'TOOL_CALL', 'QUESTION'] } as const
     const calls = { runId, kinds: ['CLIENT_TOOL'] } as const
-    expect(await first.openReviews(people)).toEqual([])
-    expect(await first.countOpenReviews(people)).toBe(0)
-    expect(await first.openReviews(calls)).toEqual(reviews)
-    expect(await first.countOpenReviews(calls)).toBe(2)
+    expect(await first.reviews.open(people)).toEqual([])
+    expect(await first.reviews.countOpen(people)).toBe(0)
+    expect(await first.reviews.open(calls)).toEqual(reviews)
+    expect(await first.reviews.countOpen(calls)).toBe(2)
     expect(reviews.every(({ expiresAt }) => expiresAt !== undefined)).toBe(true)
     await first.close(close)
     const api = await open(place, { executes: false })
@@ -70,7 +70,7 @@ describe.each(Object.entries(STORES))('client tools (%s)', (_, make) => {
     await decide(api, bonn ?? '', { action: 'EDIT', revisedOutput: 'rain {not JSON' })
     await api.close(close)
     const second = await open(place)
-    await until('one call is open', async () => (await second.openReviews({ runId })).length === 1)
+    await until('one call is open', async () => (await second.reviews.open({ runId })).length === 1)
     await decide(second, ulm ?? '', { action: 'REJECT', feedback: 'offline' })
     const events = await allEvents(second, runId)
     expect(events.at(-1)).toMatchObject({

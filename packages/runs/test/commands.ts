@@ -34,10 +34,10 @@ export function inject(
 }
 
 export async function decide(
-  service: Sender & Pick<RunService, 'review'>,
+  service: Sender & Pick<RunService, 'reviews'>,
   reviewId: string,
   decision: ReviewVerdict,
 ): Promise<void> {
-  const review = await service.review(reviewId)
+  const review = await service.reviews.get(reviewId)
   await service.send(review?.runId ?? '', { kind: 'decide', reviewId, decision })
 }

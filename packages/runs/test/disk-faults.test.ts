@@ -68,8 +68,8 @@ describe.each(hasLimits ? [LOCK, REFUSED_WRITES] : [LOCK])('while $title', ({ be
     end = begin(directory.path)
     const error = { code: 'STORE_UNAVAILABLE', retryable: true }
     await expect(submit('c')).rejects.toMatchObject(error)
-    expect(runs.isStoreAvailable).toBe(false)
-    expect(runs.state).toBe('STORE_UNAVAILABLE')
+    expect(runs.status.isStoreAvailable).toBe(false)
+    expect(runs.status.state).toBe('STORE_UNAVAILABLE')
     await expect(runs.send(ids[0] ?? '', { kind: 'cancel', mode: 'abort' })).rejects.toMatchObject(
       error,
     )
@@ -79,7 +79,7 @@ describe.each(hasLimits ? [LOCK, REFUSED_WRITES] : [LOCK])('while $title', ({ be
 
     end()
     end = () => undefined
-    await until('the store can be used again', () => runs.state === 'READY')
+    await until('the store can be used again', () => runs.status.state === 'READY')
     for (const runId of ids) {
       await until(
         'the run has ended',
@@ -102,7 +102,7 @@ describe.each(hasLimits ? [LOCK, REFUSED_WRITES] : [LOCK])('while $title', ({ be
     })
     end()
     end = () => undefined
-    await until('the store can be used again', () => runs.state === 'READY')
+    await until('the store can be used again', () => runs.status.state === 'READY')
     await runs.send(runId, { kind: 'cancel', mode: 'abort' })
     await until(
       'the run is cancelled',

@@ -1,7 +1,7 @@
 /** Forks of runs. */
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
-import { RunService, type RunStorage } from '@tutti/runs'
+import { createRunService, type RunStorage } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -86,13 +86,13 @@ describe.each(Object.entries(STORES))('a fork of a run (%s)', (_, make) => {
   it('[RUNS-E1] [RUNS-E3] after any event ends like its parent, and pays only for its own part', async () => {
     await using place = await make()
     const { team, model, lookedUp } = openTeam()
-    const service = new RunService(await place.open(), [team], { pollMs: 20 })
+    const service = createRunService(await place.open(), [team], { pollMs: 20 })
     await service.start()
     const { runId } = await service.submit({ inputs: { topic: 'tides' } })
     const whole = await allEvents(service, runId)
     const calls = model.requests.length
     for (let at = 0; at < whole.length - 2; at += 1) {
-      const fork = await service.fork(runId, { at })
+      const fork = await service.forks.create(runId, { at })
       const events = await allEvents(service, fork.runId)
       expect(outputsOf(events)).toEqual(outputsOf(whole))
       expect(events.map(({ seq }) => seq)).toEqual(events.map((__, index) => index))
@@ -101,7 +101,7 @@ describe.each(Object.entries(STORES))('a fork of a run (%s)', (_, make) => {
       expect(stored?.run).toMatchObject({ status: 'COMPLETED', parent: { runId, at } })
       expect(stored?.tasks.map(({ status }) => status)).toEqual(['COMPLETED', 'COMPLETED'])
     }
-    const last = await service.fork(runId, { at: whole.length - 3 })
+    const last = await service.forks.create(runId, { at: whole.length - 3 })
     const before = model.requests.length
     const events = await allEvents(service, last.runId)
     expect([model.requests.length, calls]).toEqual([before, 3])
@@ -115,22 +115,26 @@ describe.each(Object.entries(STORES))('a fork of a run (%s)', (_, make) => {
     await using place = await make()
     const storage = await place.open()
     const { team } = openTeam()
-    const service = new RunService(storage, [{ ...team, inputs: ['label'] }], { pollMs: 20 })
+    const service = createRunService(storage, [{ ...team, inputs: ['label'] }], { pollMs: 20 })
     await service.start()
     const { runId } = await service.submit({ inputs: { topic: 'tides', label: 'x' } })
     await allEvents(service, runId)
     await service.close({ drainTimeoutMs: 100 })
     // The next code does not read the label, and has a new variable.
-    const other = new RunService(await place.open(), [team], { pollMs: 20 })
+    const other = createRunService(await place.open(), [team], { pollMs: 20 })
     await other.start()
     const taskOverrides = { write: { description: 'Write to {reader} about it' } }
     await expect(
-      other.fork(runId, { at: 0, taskOverrides, inputs: { raeder: 'Ada' } }),
+      other.forks.create(runId, { at: 0, taskOverrides, inputs: { raeder: 'Ada' } }),
     ).rejects.toThrow(
       'Cannot run "research": /inputs/raeder is not a known input (known: topic, reader). ' +
         'Did you mean "reader"?; missing inputs: reader',
     )
-    const fork = await other.fork(runId, { at: 0, taskOverrides, inputs: { reader: 'Ada' } })
+    const fork = await other.forks.create(runId, {
+      at: 0,
+      taskOverrides,
+      inputs: { reader: 'Ada' },
+    })
     expect((await other.record(fork.runId))?.inputs).toEqual({
       topic: 'tides',
       label: 'x',
@@ -142,11 +146,11 @@ describe.each(Object.entries(STORES))('a fork of a run (%s)', (_, make) => {
   it('changes a task from its begin on, and nothing before', async () => {
     await using place = await make()
     const { team, lookedUp } = openTeam()
-    const service = new RunService(await place.open(), [team], { pollMs: 20 })
+    const service = createRunService(await place.open(), [team], { pollMs: 20 })
     await service.start()
     const { runId } = await service.submit({ inputs: { topic: 'tides' } })
     await allEvents(service, runId)
-    const fork = await service.fork(runId, {
+    const fork = await service.forks.create(runId, {
       at: { task: 'write' },
       taskOverrides: { write: { description: 'Shout about it' } },
       idempotencyKey: 'once',
@@ -157,13 +161,15 @@ describe.each(Object.entries(STORES))('a fork of a run (%s)', (_, make) => {
       ['write', 'TIDES'],
     ])
     expect(lookedUp).toHaveLength(1)
-    const again = await service.fork(runId, {
+    const again = await service.forks.create(runId, {
       at: { task: 'write' },
       taskOverrides: { write: { description: 'Shout about it' } },
       idempotencyKey: 'once',
     })
     expect(again.runId).toBe(fork.runId)
-    await expect(service.fork(runId, { at: 1, idempotencyKey: 'once' })).rejects.toMatchObject({
+    await expect(
+      service.forks.create(runId, { at: 1, idempotencyKey: 'once' }),
+    ).rejects.toMatchObject({
       code: 'IDEMPOTENCY_CONFLICT',
     })
     await service.close({ drainTimeoutMs: 100 })
@@ -203,12 +209,15 @@ describe.each(Object.entries(STORES))('a fork of a run (%s)', (_, make) => {
           // What follows is the execution of the fork.
           if (method === 'create') left = Infinity
         }
-        const service = new RunService(eraseBetween(storage, beforeRead), [team], { pollMs: 20 })
+        const service = createRunService(eraseBetween(storage, beforeRead), [team], { pollMs: 20 })
         await service.start()
         await service.submit({ runId: 'run-parent', inputs: { topic: 'tides' } })
         await allEvents(service, 'run-parent')
         left = reads
-        const fork = service.fork('run-parent', { at: { task: 'write' }, runId: 'run-fork' })
+        const fork = service.forks.create('run-parent', {
+          at: { task: 'write' },
+          runId: 'run-fork',
+        })
         const outcome = await fork.catch((error: unknown) => error)
         expect(outcome).toMatchObject(isErased ? { code } : { runId: 'run-fork' })
         if (!isErased) await allEvents(service, 'run-fork')
@@ -221,23 +230,25 @@ describe.each(Object.entries(STORES))('a fork of a run (%s)', (_, make) => {
   it('[RUNS-E2] is refused where it would repeat a side effect or has no place', async () => {
     await using place = await make()
     const { team, lookedUp } = openTeam({ idempotent: false })
-    const service = new RunService(await place.open(), [team], { pollMs: 20 })
+    const service = createRunService(await place.open(), [team], { pollMs: 20 })
     await service.start()
     const { runId } = await service.submit({ inputs: { topic: 'tides' } })
     const whole = await allEvents(service, runId)
-    await expect(service.fork(runId, { at: { task: 'find' } })).rejects.toMatchObject({
+    await expect(service.forks.create(runId, { at: { task: 'find' } })).rejects.toMatchObject({
       code: 'SIDE_EFFECTS',
       message: expect.stringContaining('look (task "find")'),
     })
-    await allEvents(service, (await service.fork(runId, { at: { task: 'write' } })).runId)
+    await allEvents(service, (await service.forks.create(runId, { at: { task: 'write' } })).runId)
     expect(lookedUp).toHaveLength(1)
-    const fork = await service.fork(runId, { at: { task: 'find' }, allowSideEffects: true })
+    const fork = await service.forks.create(runId, { at: { task: 'find' }, allowSideEffects: true })
     await allEvents(service, fork.runId)
     expect(lookedUp).toHaveLength(2)
     for (const at of [-1, 0.5, whole.length, whole.length - 1, { task: 'none' }]) {
-      await expect(service.fork(runId, { at })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+      await expect(service.forks.create(runId, { at })).rejects.toMatchObject({
+        code: 'BAD_REQUEST',
+      })
     }
-    await expect(service.fork('run-none', { at: 0 })).rejects.toMatchObject({
+    await expect(service.forks.create('run-none', { at: 0 })).rejects.toMatchObject({
       code: 'RUN_NOT_FOUND',
     })
     await service.close({ drainTimeoutMs: 100 })

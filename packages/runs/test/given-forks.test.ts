@@ -1,7 +1,7 @@
 /** Forks with given results and directives, and previews of forks. */
 import { defineTool, TuttiError, Type } from '@tutti/core'
 import { ensemble, priceList, task } from '@tutti/ensemble'
-import { RunService } from '@tutti/runs'
+import { createRunService, type RunService } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -42,7 +42,7 @@ const PRICES = priceList({ 'scripted:model': { inputPerMillion: 1, outputPerMill
 
 async function openService(storage: RunStorage) {
   const { team, model } = createTeam()
-  const service = new RunService(storage, [team], { pollMs: 20, prices: PRICES })
+  const service = createRunService(storage, [team], { pollMs: 20, prices: PRICES })
   await service.start()
   return { service, model }
 }
@@ -82,7 +82,7 @@ describe.each(Object.entries(STORES))('a fork with what its request gives (%s)',
     const until = whole.findIndex((event) => event.type === 'task_completed')
     for (let at = 0; at < until; at += 1) {
       const before = model.requests.length
-      const fork = await service.fork(runId, { at, results: { mail: { letters: 7 } } })
+      const fork = await service.forks.create(runId, { at, results: { mail: { letters: 7 } } })
       const events = await runToEnd(service, fork.runId)
       expect(model.requests.length - before).toBe(2)
       const [mail, report] = typed(events, 'task_completed')
@@ -99,7 +99,7 @@ describe.each(Object.entries(STORES))('a fork with what its request gives (%s)',
       expect(ended.map(({ code }) => code)).toEqual(begun ? ['INTERRUPTED'] : [])
       const asked = typed(events, 'review_requested').map(({ taskOutput }) => taskOutput)
       expect(asked.at(-1)).toBe('{"letters":7}')
-      expect(await service.openReviews()).toEqual([])
+      expect(await service.reviews.open()).toEqual([])
       const stored = await service.get(fork.runId)
       expect(stored?.run.status).toBe('COMPLETED')
       expect(stored?.tasks[0]).toMatchObject({ status: 'COMPLETED', toolCallCount: 0 })
@@ -112,7 +112,7 @@ describe.each(Object.entries(STORES))('a fork with what its request gives (%s)',
     const { service } = await openService(await place.open())
     const { runId } = await service.submit({})
     await runToEnd(service, runId)
-    const fork = await service.fork(runId, {
+    const fork = await service.forks.create(runId, {
       at: { task: 'report' },
       directives: [{ content: 'Be brief', to: 'report' }, { content: 'Be kind' }],
     })
@@ -135,7 +135,7 @@ describe.each(Object.entries(STORES))('a fork with what its request gives (%s)',
     const { service, model } = await openService(await place.open())
     const { runId } = await service.submit({})
     await runToEnd(service, runId)
-    const first = await service.fork(runId, {
+    const first = await service.forks.create(runId, {
       at: 0,
       results: { mail: '{"letters": 3}', report: 'short' },
       directives: [{ content: 'Be brief' }, { content: 'Be kind' }],
@@ -144,13 +144,13 @@ describe.each(Object.entries(STORES))('a fork with what its request gives (%s)',
     expect(model.requests).toHaveLength(5)
     const directivesAt = typed(whole, 'directive_active')
     for (let at = 1; at < whole.length - 2; at += 1) {
-      const fork = await service.fork(first.runId, { at })
+      const fork = await service.forks.create(first.runId, { at })
       const events = await runToEnd(service, fork.runId)
       expect(typed(events, 'directive_active')).toHaveLength(Math.min(at - 1, directivesAt.length))
       const outputs = typed(events, 'task_completed').map(({ output }) => output)
       expect(outputs.slice(0, 2)).toEqual(['{"letters":3}', 'short'])
     }
-    const replay = await service.replay(first.runId, { mode: 'models' })
+    const replay = await service.forks.replay(first.runId, { mode: 'models' })
     const replayed = await allEvents(service, replay.runId)
     expect(replayed.at(-1)).toMatchObject({ type: 'run_result', status: 'COMPLETED' })
     expect(typed(replayed, 'task_completed').map(({ outputGiven }) => outputGiven)).toEqual([
@@ -179,15 +179,17 @@ describe.each(Object.entries(STORES))('a fork with what its request gives (%s)',
       { path: '/directives/2', message: expect.stringContaining('is named "nobody"') },
     ]
     const refusal = { code: 'BAD_REQUEST', details: { problems } }
-    await expect(service.fork(runId, request)).rejects.toMatchObject(refusal)
-    await expect(service.previewFork(runId, request)).rejects.toMatchObject(refusal)
+    await expect(service.forks.create(runId, request)).rejects.toMatchObject(refusal)
+    await expect(service.forks.preview(runId, request)).rejects.toMatchObject(refusal)
     const huge = { archive: 'x'.repeat(1_000_001) }
-    await expect(service.fork(runId, { at: 0, results: huge })).rejects.toMatchObject({
+    await expect(service.forks.create(runId, { at: 0, results: huge })).rejects.toMatchObject({
       code: 'INPUT_TOO_LARGE',
     })
     const once = { at: { task: 'report' }, idempotencyKey: 'once' }
-    await service.fork(runId, { ...once, results: { report: 'a' } })
-    await expect(service.fork(runId, { ...once, results: { report: 'b' } })).rejects.toMatchObject({
+    await service.forks.create(runId, { ...once, results: { report: 'a' } })
+    await expect(
+      service.forks.create(runId, { ...once, results: { report: 'b' } }),
+    ).rejects.toMatchObject({
       code: 'IDEMPOTENCY_CONFLICT',
     })
     await service.close({ drainTimeoutMs: 100 })
@@ -201,7 +203,7 @@ describe.each(Object.entries(STORES))('a preview of a fork (%s)', (_, make) => {
     const { runId } = await service.submit({})
     const whole = await runToEnd(service, runId)
     const count = async () => (await service.list({ limit: 10 })).runs.length
-    const before = await service.previewFork(runId, { at: 0 })
+    const before = await service.forks.preview(runId, { at: 0 })
     expect(before).toMatchObject({
       parentRunId: runId,
       at: 0,
@@ -223,7 +225,7 @@ describe.each(Object.entries(STORES))('a preview of a fork (%s)', (_, make) => {
     expect(before.estimate.costUsd).toBeGreaterThan(0)
 
     const opened = whole.find((event) => event.type === 'review_requested')
-    const during = await service.previewFork(runId, { at: opened?.seq ?? 0 })
+    const during = await service.forks.preview(runId, { at: opened?.seq ?? 0 })
     expect(during).toMatchObject({
       tasks: [
         {
@@ -241,17 +243,17 @@ describe.each(Object.entries(STORES))('a preview of a fork (%s)', (_, make) => {
     })
     expect(during.reused.tokens + during.estimate.tokens).toBe(before.estimate.tokens)
 
-    const given = await service.previewFork(runId, {
+    const given = await service.forks.preview(runId, {
       at: opened?.seq ?? 0,
       results: { mail: '{"letters": 2}', archive: 'x' },
     })
     expect(given.tasks.map(({ action }) => action)).toEqual(['GIVEN', 'EXECUTED', 'GIVEN'])
     expect([given.reviews, given.estimate.modelCalls]).toEqual([[], 1])
     expect(await count()).toBe(1)
-    const late = await service.previewFork(runId, { at: { task: 'archive' } })
+    const late = await service.forks.preview(runId, { at: { task: 'archive' } })
     expect(late.tasks.map(({ action }) => action)).toEqual(['REUSED', 'REUSED', 'EXECUTED'])
     expect(late.tasks[0]).not.toHaveProperty('estimate')
-    await expect(service.previewFork(runId, { at: { task: 'archiv' } })).rejects.toThrow(
+    await expect(service.forks.preview(runId, { at: { task: 'archiv' } })).rejects.toThrow(
       /Task "archiv" has not begun in run \S+ \(begun: .*archive.*\)\. Did you mean "archive"\?$/,
     )
     await service.close({ drainTimeoutMs: 100 })
@@ -263,13 +265,13 @@ describe.each(Object.entries(STORES))('a preview of a fork (%s)', (_, make) => {
     const { runId } = await service.submit({})
     await runToEnd(service, runId)
     const results = { mail: '{"letters": 2}', report: 'short' }
-    const fork = await service.fork(runId, { at: 0, results })
+    const fork = await service.forks.create(runId, { at: 0, results })
     await runToEnd(service, fork.runId)
     const whole = await allEvents(service, fork.runId)
-    const preview = await service.previewFork(fork.runId, { at: 0 })
+    const preview = await service.forks.preview(fork.runId, { at: 0 })
     expect(preview.withoutEstimate).toEqual(['mail', 'report'])
     expect(preview.tasks[2]).toMatchObject({ action: 'EXECUTED', estimate: { modelCalls: 1 } })
-    const inherited = await service.previewFork(fork.runId, { at: 1 })
+    const inherited = await service.forks.preview(fork.runId, { at: 1 })
     expect(inherited.tasks.map(({ action }) => action)).toEqual(['GIVEN', 'GIVEN', 'EXECUTED'])
     expect(whole[1]).toMatchObject({ type: 'run_forked' })
     await service.close({ drainTimeoutMs: 100 })
@@ -281,14 +283,14 @@ describe.each(Object.entries(STORES))('a preview of a fork (%s)', (_, make) => {
     const { runId } = await service.submit({})
     const whole = await runToEnd(service, runId)
     for (const at of [-1, whole.length, whole.length - 1, { task: 'none' }]) {
-      await expect(service.previewFork(runId, { at })).rejects.toMatchObject({
+      await expect(service.forks.preview(runId, { at })).rejects.toMatchObject({
         code: 'BAD_REQUEST',
       })
     }
-    await expect(service.previewFork('run-none', { at: 0 })).rejects.toMatchObject({
+    await expect(service.forks.preview('run-none', { at: 0 })).rejects.toMatchObject({
       code: 'RUN_NOT_FOUND',
     })
-    await expect(service.previewFork(runId, { at: 0, runId })).rejects.toMatchObject({
+    await expect(service.forks.preview(runId, { at: 0, runId })).rejects.toMatchObject({
       code: 'RUN_EXISTS',
     })
     await service.close({ drainTimeoutMs: 100 })

@@ -1,6 +1,6 @@
 /** A process without runs, over a store that counts what the process asks. */
 import { ensemble, task } from '@tutti/ensemble'
-import { RunService } from '@tutti/runs'
+import { createRunService } from '@tutti/runs'
 import { fakeClock } from '@tutti/testing'
 
 import { fakeStorage } from './fake-storage.ts'
@@ -56,7 +56,7 @@ export async function measureIdleProcess(
     } as Partial<RunStorage['builds']> as never,
   }
   const work = task({ name: 'play', description: 'Play', handler: String })
-  const service = new RunService(storage, [ensemble({ name: 'band', tasks: [work] })], { clock })
+  const service = createRunService(storage, [ensemble({ name: 'band', tasks: [work] })], { clock })
   await service.start()
   await turns()
   const first = calls.length

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
 import { ensemble, task } from '@tutti/ensemble'
-import { RunService, sqliteRunStorage, type RunStorage } from '@tutti/runs'
+import { createRunService, sqliteRunStorage, type RunStorage } from '@tutti/runs'
 import { postgresRunStorage } from '@tutti/runs/postgres'
 import { scriptedModel } from '@tutti/testing'
 import { Client } from 'pg'
@@ -109,7 +109,7 @@ describe.each(Object.keys(PLACES))('a run that kills its process, on the %s stor
             model: scriptedModel(() => ''),
           }),
         )
-        const service = new RunService(storage, names)
+        const service = createRunService(storage, names)
         for (const runId of INNOCENT) await service.submit({ runId, ensemble: 'work' })
         await service.submit({ runId: 'run-killer', ensemble: 'hoard' })
       }

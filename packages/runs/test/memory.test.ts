@@ -1,6 +1,6 @@
 /** Memories and reflections over several runs, on every store. */
 import { agent, ensemble, memoryScope, task } from '@tutti/ensemble'
-import { RunService, type RunStorage } from '@tutti/runs'
+import { createRunService, type RunService, type RunStorage } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -24,7 +24,7 @@ function service(storage: RunStorage, prompts: string[]): RunService {
     memory: [memoryScope({ name: 'findings' })],
     reflection: true,
   })
-  return new RunService(storage, [ensemble({ name: 'desk', tasks: [research], model })])
+  return createRunService(storage, [ensemble({ name: 'desk', tasks: [research], model })])
 }
 
 async function complete(runs: RunService, topic: string): Promise<void> {

@@ -2,7 +2,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
 
-import { RunService, sqliteRunStorage, type RunStorage } from '@tutti/runs'
+import { createRunService, sqliteRunStorage, type RunStorage } from '@tutti/runs'
 import { postgresRunStorage } from '@tutti/runs/postgres'
 import { Client } from 'pg'
 import { describe, expect, it } from 'vitest'
@@ -92,7 +92,7 @@ describe.each(Object.keys(PLACES))('a poisoned run, on the %s store', (kind) => 
       play()
       {
         await using storage = await place.open()
-        const service = new RunService(storage, [ensemble])
+        const service = createRunService(storage, [ensemble])
         for (const runId of ['run-bad', 'run-good']) {
           await service.submit({ runId, inputs: { topic: 'Bach' } })
         }
@@ -120,7 +120,7 @@ describe.each(Object.keys(PLACES))('a poisoned run, on the %s store', (kind) => 
       play()
       {
         await using storage = await place.open()
-        const service = new RunService(storage, [ensemble])
+        const service = createRunService(storage, [ensemble])
         for (const runId of ['run-bad', 'run-good']) {
           await service.submit({ runId, inputs: { topic: 'Bach' } })
         }

@@ -95,7 +95,10 @@ describe.each(Object.entries(STORES))('a replay of a run (%s)', (_, make) => {
   it('[RUNS-E4] [ENS-E25] that is frozen has the result of its parent, makes no call and costs nothing', async () => {
     await using replays = await openReplays()
     const { service, runId, whole, model, calls } = replays
-    const { runId: id } = await service.replay(runId, { mode: 'frozen', idempotencyKey: 'once' })
+    const { runId: id } = await service.forks.replay(runId, {
+      mode: 'frozen',
+      idempotencyKey: 'once',
+    })
     const events = await allEvents(service, id)
     const end = endOf(events)
     expect([end.status, outputsOf(end)]).toEqual(['COMPLETED', outputsOf(endOf(whole))])
@@ -109,17 +112,17 @@ describe.each(Object.entries(STORES))('a replay of a run (%s)', (_, make) => {
     const stored = await service.get(id)
     expect(stored?.run.parent).toEqual({ runId, at: 0, replay: 'frozen' })
     expect(stored?.tasks.map(({ status }) => status)).toEqual(['COMPLETED', 'COMPLETED'])
-    const again = await service.replay(runId, { mode: 'frozen', idempotencyKey: 'once' })
+    const again = await service.forks.replay(runId, { mode: 'frozen', idempotencyKey: 'once' })
     expect(again.runId).toBe(id)
     await expect(
-      service.replay(runId, { mode: 'models', idempotencyKey: 'once' }),
+      service.forks.replay(runId, { mode: 'models', idempotencyKey: 'once' }),
     ).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' })
   })
 
   it('[ENS-E25] that is frozen fails at the first request that differs, without a call', async () => {
     await using replays = await openReplays({ find: 'Search {topic}' })
     const { service, runId, model, calls } = replays
-    const { runId: id } = await service.replay(runId, { mode: 'frozen' })
+    const { runId: id } = await service.forks.replay(runId, { mode: 'frozen' })
     const end = endOf(await allEvents(service, id))
     expect(end).toMatchObject({
       status: 'FAILED',
@@ -132,7 +135,7 @@ describe.each(Object.entries(STORES))('a replay of a run (%s)', (_, make) => {
   it('[ENS-E26] with live models calls no tool, handler or reviewer again', async () => {
     await using replays = await openReplays({ find: 'Search {topic}' })
     const { service, runId, whole, model, calls } = replays
-    const { runId: id } = await service.replay(runId, { mode: 'models' })
+    const { runId: id } = await service.forks.replay(runId, { mode: 'models' })
     const events = await allEvents(service, id)
     const end = endOf(events)
     expect([end.status, outputsOf(end)]).toEqual(['COMPLETED', outputsOf(endOf(whole))])
@@ -144,14 +147,14 @@ describe.each(Object.entries(STORES))('a replay of a run (%s)', (_, make) => {
   it('[ENS-E26] with live models fails at a call that is not in the record', async () => {
     await using replays = await openReplays({ topic: 'storms' })
     const { service, runId, calls } = replays
-    const { runId: id } = await service.replay(runId, { mode: 'models' })
+    const { runId: id } = await service.forks.replay(runId, { mode: 'models' })
     expect(endOf(await allEvents(service, id))).toMatchObject({
       status: 'FAILED',
       code: 'REPLAY_MISMATCH',
       error: expect.stringContaining('a call of tool "look"'),
     })
     await using other = await openReplays({ handled: 'seen' })
-    const second = await other.service.replay(other.runId, { mode: 'models' })
+    const second = await other.service.forks.replay(other.runId, { mode: 'models' })
     expect(endOf(await allEvents(other.service, second.runId))).toMatchObject({
       code: 'REPLAY_MISMATCH',
       error: expect.stringContaining('a call of the handler'),
@@ -162,19 +165,21 @@ describe.each(Object.entries(STORES))('a replay of a run (%s)', (_, make) => {
   it('[RUNS-E5] is refused unless its parent is a completed run that is not a replay', async () => {
     await using replays = await openReplays({ find: 'Search {topic}' })
     const { service, runId } = replays
-    const { runId: id } = await service.replay(runId, { mode: 'frozen' })
+    const { runId: id } = await service.forks.replay(runId, { mode: 'frozen' })
     await allEvents(service, id)
-    await expect(service.replay(id, { mode: 'frozen' })).rejects.toMatchObject({
+    await expect(service.forks.replay(id, { mode: 'frozen' })).rejects.toMatchObject({
       code: 'RUN_NOT_REPLAYABLE',
       message: `Run ${id} cannot be replayed: it is FAILED; expected COMPLETED`,
     })
-    const { runId: live } = await service.replay(runId, { mode: 'models' })
+    const { runId: live } = await service.forks.replay(runId, { mode: 'models' })
     await allEvents(service, live)
-    await expect(service.replay(live, { mode: 'frozen' })).rejects.toMatchObject({
+    await expect(service.forks.replay(live, { mode: 'frozen' })).rejects.toMatchObject({
       code: 'RUN_NOT_REPLAYABLE',
     })
-    await expect(service.fork(live, { at: 1 })).rejects.toMatchObject({ code: 'BAD_REQUEST' })
-    await expect(service.replay('run-none', { mode: 'frozen' })).rejects.toMatchObject({
+    await expect(service.forks.create(live, { at: 1 })).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+    })
+    await expect(service.forks.replay('run-none', { mode: 'frozen' })).rejects.toMatchObject({
       code: 'RUN_NOT_FOUND',
     })
   })

@@ -2,7 +2,7 @@
 import { cancel, decide, inject, switchModel } from './commands.ts'
 import { defineTool, toolCatalog, Type } from '@tutti/core'
 import { ensemble, modelCatalog, task, type ModelRequest } from '@tutti/ensemble'
-import { RunService, type RequestedRun, type RunStorage } from '@tutti/runs'
+import { createRunService, type RunService, type RequestedRun, type RunStorage } from '@tutti/runs'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -60,7 +60,7 @@ function crew({ tools = ['look', 'wait'], models = ['opus'] } = {}) {
     called,
     play: gate.resolve,
     async serve(storage: RunStorage): Promise<RunService> {
-      const service = new RunService(storage, [template], settings)
+      const service = createRunService(storage, [template], settings)
       await service.start()
       return service
     },
@@ -174,7 +174,7 @@ describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
       previousModel: 'scripted:main',
     })
     await inject(service, runId, { content: 'Be brief', to: 'last' })
-    const [review] = await service.openReviews({ runId })
+    const [review] = await service.reviews.open({ runId })
     await decide(service, review?.reviewId ?? '', { action: 'CONTINUE' })
     const events = await allEvents(service, runId)
     expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })
@@ -190,7 +190,7 @@ describe.each(Object.entries(STORES))('on the store "%s"', (_, place) => {
     const { runId } = await first.submit({
       tasks: [{ name: 'mine', description: 'Mine', tools: ['look'], review: 'required' }],
     })
-    await until('the run is parked', async () => (await first.load()).parked > 0)
+    await until('the run is parked', async () => (await first.status.load()).parked > 0)
     await first.close({ drainTimeoutMs: 0 })
     const second = await crew({ tools: ['wait'] }).serve(await where.open())
     await expect(inject(second, runId, 'x')).rejects.toMatchObject({

@@ -1,7 +1,7 @@
 import { defineTool, Type, type Clock } from '@tutti/core'
 import { ensemble, task, type Ensemble } from '@tutti/ensemble'
 import { decodeLoggedRunEvent, runStateAfter, type LoggedRunEvent } from '@tutti/protocol'
-import { RunService, sqliteRunStorage, type RunStorage } from '@tutti/runs'
+import { createRunService, sqliteRunStorage, type RunStorage } from '@tutti/runs'
 import { fakeClock, scriptedModel, type ScriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -92,7 +92,7 @@ async function logLeftBehind(
 ): Promise<readonly LoggedRunEvent[] | undefined> {
   await using storage = sqliteRunStorage(path)
   const { storage: dying, died } = mortal(storage, death)
-  const service = new RunService(dying, [story().team], { clock: fakeClock() })
+  const service = createRunService(dying, [story().team], { clock: fakeClock() })
   await service.start()
   await service.submit({ runId: RUN_ID })
   const end = await Promise.race([died, allEvents(service, RUN_ID)])
@@ -113,7 +113,7 @@ interface Ended {
 async function runToEnd(path: string, { submit = false } = {}): Promise<Ended> {
   const { team, model, lookedUp } = story()
   const storage = sqliteRunStorage(path)
-  const service = new RunService(storage, [team], { clock: fakeClock() })
+  const service = createRunService(storage, [team], { clock: fakeClock() })
   await service.start()
   if (submit) await service.submit({ runId: RUN_ID })
   const events = await allEvents(service, RUN_ID)
@@ -228,7 +228,7 @@ async function runInLives(
   for (let lives = 0; ; lives += 1) {
     await using storage = sqliteRunStorage(path, { clock: hastyClock() })
     const { storage: dying, died } = mortal(storage, { commit: 2, when: 'after' })
-    const service = new RunService(dying, [story().team], { clock: fakeClock() })
+    const service = createRunService(dying, [story().team], { clock: fakeClock() })
     await service.start()
     if (lives === 0) await service.submit({ runId: RUN_ID })
     await Promise.race([died, allEvents(service, RUN_ID)])

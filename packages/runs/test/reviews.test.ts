@@ -1,5 +1,5 @@
 import { cancel, decide, inject, switchModel } from './commands.ts'
-import { RunService, type RunServiceOptions } from '@tutti/runs'
+import { createRunService, type RunService, type RunServiceOptions } from '@tutti/runs'
 import { describe, expect, it } from 'vitest'
 
 import { until } from '../../../tooling/test-kit/wait.ts'
@@ -16,7 +16,7 @@ async function open(
   { ensemble, models }: ReviewedEnsemble,
   options: RunServiceOptions = {},
 ): Promise<RunService> {
-  const service = new RunService(await place.open(), [ensemble], { ...SOON, models, ...options })
+  const service = createRunService(await place.open(), [ensemble], { ...SOON, models, ...options })
   await service.start()
   return service
 }
@@ -24,8 +24,8 @@ async function open(
 /** Submits a run, waits until it is parked, and returns its open review. */
 async function parked(service: RunService, runId = 'run-1'): Promise<string> {
   await service.submit({ runId })
-  await until('the run is parked', async () => (await service.load()).parked > 0)
-  const [review] = await service.openReviews({ runId })
+  await until('the run is parked', async () => (await service.status.load()).parked > 0)
+  const [review] = await service.reviews.open({ runId })
   return review?.reviewId ?? ''
 }
 
@@ -36,10 +36,10 @@ describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kin
     await using place = await make()
     const service = await open(place, reviewedEnsemble())
     const reviewId = await parked(service)
-    expect(service.running).toBe(0)
-    expect(await service.load()).toEqual({ running: 0, queued: 0, waiting: 0, parked: 1 })
+    expect(service.status.running).toBe(0)
+    expect(await service.status.load()).toEqual({ running: 0, queued: 0, waiting: 0, parked: 1 })
     expect((await service.get('run-1'))?.run.status).toBe('WAITING_REVIEW')
-    const [review] = await service.openReviews()
+    const [review] = await service.reviews.open()
     expect(review).toMatchObject({
       reviewId,
       runId: 'run-1',
@@ -73,7 +73,7 @@ describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kin
       decision: 'CONTINUE',
       decidedBy: 'ann',
     })
-    expect(await second.openReviews()).toEqual([])
+    expect(await second.reviews.open()).toEqual([])
     await second.close(close)
   })
 
@@ -87,7 +87,7 @@ describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kin
     await expect(decide(api, reviewId, { action: 'CONTINUE' })).rejects.toMatchObject({
       code: 'REVIEW_RESOLVED',
     })
-    expect(await api.load()).toEqual({ running: 0, queued: 1, waiting: 0, parked: 0 })
+    expect(await api.status.load()).toEqual({ running: 0, queued: 1, waiting: 0, parked: 0 })
     await api.close(close)
     const worker = await open(place, reviewedEnsemble())
     expect((await allEvents(worker, 'run-1')).at(-1)).toMatchObject({
@@ -109,7 +109,7 @@ describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kin
     const events = await allEvents(service, 'run-1')
     expect(events.at(-1)).toMatchObject({ status: 'CANCELLED' })
     expect(events.map(({ type }) => type)).toContain('review_withdrawn')
-    expect(await service.openReviews()).toEqual([])
+    expect(await service.reviews.open()).toEqual([])
     await service.close(close)
   })
 
@@ -124,11 +124,11 @@ describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kin
     await decide(service, reviewId, decision)
     if (action === 'REJECT') {
       await until('the second attempt is reviewed', async () => {
-        const [next] = await service.openReviews()
+        const [next] = await service.reviews.open()
         return next !== undefined && next.reviewId !== reviewId
       })
       expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('Be kind')
-      const [next] = await service.openReviews()
+      const [next] = await service.reviews.open()
       await decide(service, next?.reviewId ?? '', { action: 'CONTINUE' })
     }
     expect((await allEvents(service, 'run-1')).at(-1)).toMatchObject(result)
@@ -148,7 +148,7 @@ describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kin
       decision: { action: 'CONTINUE' },
     } as const
     await expect(service.send('run-1', unknown)).rejects.toMatchObject({ code: 'REVIEW_NOT_FOUND' })
-    expect(await service.openReviews()).toHaveLength(1)
+    expect(await service.reviews.open()).toHaveLength(1)
     await service.close(close)
   })
 
@@ -172,7 +172,7 @@ describe.each(Object.entries(STORES))('a run that waits for a person (%s)', (kin
     const before = reviewedEnsemble({ review: false, approval: true })
     const first = await open(place, before)
     const reviewId = await parked(first)
-    const [review] = await first.openReviews()
+    const [review] = await first.reviews.open()
     expect(review?.request).toMatchObject({ timing: 'DURING_EXECUTION', toolName: 'mail' })
     await first.close(close)
     const after = reviewedEnsemble({ review: false, approval: true })

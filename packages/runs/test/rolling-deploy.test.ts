@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { ensemble, task, type Ensemble } from '@tutti/ensemble'
-import { RunService } from '@tutti/runs'
+import { createRunService, type RunService } from '@tutti/runs'
 import { postgresRunStorage } from '@tutti/runs/postgres'
 import { expect, it, vi } from 'vitest'
 
@@ -49,7 +49,7 @@ async function startProcess(build: Build): Promise<RunService> {
     schema: 'deploys',
     maxConnections: 6,
   })
-  const runs = new RunService(storage, [createTeam(build)], {
+  const runs = createRunService(storage, [createTeam(build)], {
     buildId: build,
     maxConcurrentRuns: 8,
     leaseMs: 1_000,

@@ -1,7 +1,7 @@
 /** The round trips to Postgres of a whole run, which bound its speed on any network. */
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, task } from '@tutti/ensemble'
-import { RunService } from '@tutti/runs'
+import { createRunService } from '@tutti/runs'
 import { postgresRunStorage } from '@tutti/runs/postgres'
 import { scriptedModel } from '@tutti/testing'
 import { expect, it } from 'vitest'
@@ -32,7 +32,7 @@ it('a run with one tool call takes few round trips, everything counted', async (
     tasks: [task({ name: 'use', description: 'Use the tool', tools: [tool] })],
     model,
   })
-  const service = new RunService(await postgresRunStorage({ connectionString: database.url }), [
+  const service = createRunService(await postgresRunStorage({ connectionString: database.url }), [
     team,
   ])
   await service.start()

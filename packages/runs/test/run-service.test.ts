@@ -1,6 +1,6 @@
 import { cancel } from './commands.ts'
 import { decodeLoggedRunEvent } from '@tutti/protocol'
-import { RunService, sqliteRunStorage, type RunStorage } from '@tutti/runs'
+import { createRunService, sqliteRunStorage, type RunStorage } from '@tutti/runs'
 import { fakeClock } from '@tutti/testing'
 import { describe, expect, it, vi } from 'vitest'
 
@@ -40,7 +40,7 @@ describe('a submitted run', () => {
     const { ensemble, play } = waitingEnsemble()
     const storage = sqliteRunStorage(directory.path)
     const activities: string[] = []
-    const service = new RunService(storage, [ensemble], {
+    const service = createRunService(storage, [ensemble], {
       maxRunsPerProcess: 2,
       onActivity: [({ kind }) => activities.push(kind)],
     })
@@ -57,7 +57,7 @@ describe('a submitted run', () => {
     ])
     expect(activities).toEqual(['accepted', 'claimed', 'accepted', 'claimed', 'accepted'])
     play()
-    await expect.poll(() => service.load()).toMatchObject({ running: 0, queued: 0 })
+    await expect.poll(() => service.status.load()).toMatchObject({ running: 0, queued: 0 })
     await service.close({ drainTimeoutMs: 0 })
   })
 
@@ -89,7 +89,7 @@ describe('a submitted run', () => {
       },
       follow: (query) => storage.events.follow(query),
     }
-    const service = new RunService({ ...storageOver(storage, {}), events }, [ensemble])
+    const service = createRunService({ ...storageOver(storage, {}), events }, [ensemble])
     await service.start()
     const followed = await service.submitAndFollow({ inputs: INPUTS })
     const seen = []
@@ -162,7 +162,7 @@ describe('a submitted run', () => {
     const { ensemble, play } = waitingEnsemble()
     play()
     const service = await openRuns(directory.path, [ensemble])
-    service.listenToAll(() => {
+    service.listeners.add(() => {
       throw new Error('bad reader')
     })
     const { runId } = await service.submit({ inputs: INPUTS })
@@ -180,7 +180,7 @@ describe('the queue', () => {
     const ids = ['r-1', 'r-2', 'r-3']
     for (const runId of ids) await service.submit({ runId, inputs: INPUTS })
     await waiting(2)
-    expect(await service.load()).toEqual({ running: 2, queued: 1, waiting: 0, parked: 0 })
+    expect(await service.status.load()).toEqual({ running: 2, queued: 1, waiting: 0, parked: 0 })
     await expect(service.submit({ runId: 'r-4', inputs: INPUTS })).rejects.toMatchObject({
       code: 'CONCURRENCY_LIMIT',
       retryable: true,
@@ -403,7 +403,7 @@ describe('an interrupted run', () => {
 
     const after = waitingEnsemble()
     after.play()
-    const second = new RunService(sqliteRunStorage(directory.path), [after.ensemble])
+    const second = createRunService(sqliteRunStorage(directory.path), [after.ensemble])
     expect(await second.start()).toEqual([runId])
     const events = await allEvents(second, runId)
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index))
@@ -441,7 +441,7 @@ describe('an interrupted run', () => {
     const after = waitingEnsemble()
     after.play()
     const storage = sqliteRunStorage(directory.path)
-    const second = new RunService(storage, [after.ensemble], { maxConcurrentRuns: 1 })
+    const second = createRunService(storage, [after.ensemble], { maxConcurrentRuns: 1 })
     expect(await second.start()).toEqual(['r-1', 'r-2'])
     for (const runId of ['r-1', 'r-2']) {
       expect((await allEvents(second, runId)).at(-1)).toMatchObject({ status: 'COMPLETED' })
@@ -551,7 +551,7 @@ describe('an interrupted run', () => {
     await before.waiting(1)
     await first.close({ drainTimeoutMs: 0 })
     const { storage, writing, goOn } = heldAtTheEnd(sqliteRunStorage(directory.path))
-    const second = new RunService(storage, [waitingEnsemble().ensemble])
+    const second = createRunService(storage, [waitingEnsemble().ensemble])
     const cancelled = cancel(second, runId)
     await writing
     expect((await storage.runs.get(runId))?.status).toBe('CANCELLING')
@@ -725,19 +725,18 @@ describe('options', () => {
   it('names every value that is out of range', () => {
     using directory = temporaryDirectory()
     const storage = sqliteRunStorage(directory.path)
-    expect(
-      () =>
-        new RunService(storage, [waitingEnsemble().ensemble], {
-          maxConcurrentRuns: 0,
-          maxQueuedRuns: -1,
-        }),
+    expect(() =>
+      createRunService(storage, [waitingEnsemble().ensemble], {
+        maxConcurrentRuns: 0,
+        maxQueuedRuns: -1,
+      }),
     ).toThrow(
       /maxConcurrentRuns must be an integer >= 1 and <= \d+, got 0; maxQueuedRuns .* got -1/,
     )
-    expect(
-      () => new RunService(storage, [waitingEnsemble().ensemble, waitingEnsemble().ensemble]),
+    expect(() =>
+      createRunService(storage, [waitingEnsemble().ensemble, waitingEnsemble().ensemble]),
     ).toThrow('two ensembles')
-    expect(() => new RunService(storage, [])).toThrow('without an ensemble')
+    expect(() => createRunService(storage, [])).toThrow('without an ensemble')
     void storage[Symbol.asyncDispose]()
   })
 })

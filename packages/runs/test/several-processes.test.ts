@@ -1,6 +1,11 @@
 import { cancel, inject, switchModel } from './commands.ts'
 import { postgresRunStorage } from '@tutti/runs/postgres'
-import { RunService, storeDispatcher, type RunServiceOptions } from '@tutti/runs'
+import {
+  createRunService,
+  type RunService,
+  storeDispatcher,
+  type RunServiceOptions,
+} from '@tutti/runs'
 import { fakeClock } from '@tutti/testing'
 import { Client } from 'pg'
 import { describe, expect, it } from 'vitest'
@@ -31,7 +36,7 @@ async function startProcess(
   { ensemble }: Pick<WaitingEnsemble, 'ensemble'>,
   options: RunServiceOptions = {},
 ): Promise<RunService> {
-  const service = new RunService(await open(url), [ensemble], { ...QUICK, ...options })
+  const service = createRunService(await open(url), [ensemble], { ...QUICK, ...options })
   await service.start()
   return service
 }
@@ -74,7 +79,7 @@ async function mutedProcess(url: string, { ensemble }: WaitingEnsemble) {
     if (isMuted) await back.promise
     return (await storage.dispatcher.take(request)) ?? []
   })
-  const service = new RunService({ ...muted, queue, dispatcher }, [ensemble], QUICK)
+  const service = createRunService({ ...muted, queue, dispatcher }, [ensemble], QUICK)
   await service.start()
   return {
     service,
@@ -106,8 +111,8 @@ describe('several processes on one store', () => {
     const worker = await startProcess(database.url, { ensemble })
     const onlooker = await startProcess(database.url, { ensemble }, api)
     const all: LoggedRunEvent[] = []
-    onlooker.listenToAll((events) => all.push(...events))
-    await onlooker.connectListeners()
+    onlooker.listeners.add((events) => all.push(...events))
+    await onlooker.listeners.connect()
     const { runId } = await taker.submit({ inputs: INPUTS })
     const readers = [taker, worker, onlooker].map((service) => allEvents(service, runId))
     await waiting(1)
@@ -135,12 +140,12 @@ describe('several processes on one store', () => {
         if (!isDeaf) listener(notification)
       })
     }
-    const onlooker = new RunService(deaf, [ensemble], { ...QUICK, ...api })
+    const onlooker = createRunService(deaf, [ensemble], { ...QUICK, ...api })
     await onlooker.start()
     const worker = await startProcess(database.url, { ensemble })
     const all: LoggedRunEvent[] = []
-    onlooker.listenToAll((events) => all.push(...events))
-    await onlooker.connectListeners()
+    onlooker.listeners.add((events) => all.push(...events))
+    await onlooker.listeners.connect()
     const { runId } = await worker.submit({ inputs: INPUTS })
     const reader = allEvents(onlooker, runId)
     await waiting(1)
@@ -180,7 +185,7 @@ describe('several processes on one store', () => {
       },
     }
     const clock = fakeClock()
-    const onlooker = new RunService(counted, [ensemble], { ...QUICK, ...api, clock })
+    const onlooker = createRunService(counted, [ensemble], { ...QUICK, ...api, clock })
     await onlooker.start()
     const worker = await startProcess(database.url, { ensemble })
     const { runId } = await worker.submit({ inputs: INPUTS })
@@ -251,10 +256,15 @@ describe('several processes on one store', () => {
         expect(outcome.reason).toMatchObject({ code: 'CONCURRENCY_LIMIT' })
     }
     // The store knows of a claim before the process that made it.
-    const running = () => workers.reduce((sum, worker) => sum + worker.running, 0)
+    const running = () => workers.reduce((sum, worker) => sum + worker.status.running, 0)
     await until('as many run as may', () => running() >= 3)
     expect(running()).toBe(3)
-    expect(await workers[1]?.load()).toEqual({ running: 3, queued: 5, waiting: 0, parked: 0 })
+    expect(await workers[1]?.status.load()).toEqual({
+      running: 3,
+      queued: 5,
+      waiting: 0,
+      parked: 0,
+    })
     play()
     await until('all have ended', async () => {
       const page = await workers[2]?.list({ statuses: ['COMPLETED'], limit: 1, offset: 0 })
@@ -272,7 +282,7 @@ describe('several processes on one store', () => {
     const { runId } = await taker.submit({ inputs: INPUTS })
     await until('the stranger has looked', async () => {
       await new Promise((resolve) => setTimeout(resolve, 2 * QUICK.pollMs))
-      return (await stranger.load()).queued === 1
+      return (await stranger.status.load()).queued === 1
     })
     const worker = await startProcess(database.url, choir)
     expect((await allEvents(taker, runId)).at(-1)).toMatchObject({ status: 'COMPLETED' })
@@ -304,7 +314,7 @@ describe('several processes on one store', () => {
     const gate = waitingEnsemble({ encore: true })
     const both = async (options: RunServiceOptions = {}): Promise<RunService> => {
       const storage = await open(database.url)
-      const service = new RunService(storage, [gate.ensemble, ensemble], {
+      const service = createRunService(storage, [gate.ensemble, ensemble], {
         ...QUICK,
         models,
         ...options,
@@ -347,12 +357,12 @@ describe('several processes on one store', () => {
     await silent.waiting(1)
     const second = waitingEnsemble()
     const worker = await startProcess(database.url, second)
-    expect(worker.running).toBe(0)
+    expect(worker.status.running).toBe(0)
     mute()
     await second.waiting(1)
     silent.play()
     unmute()
-    await until('the silent process has stopped', () => service.running === 0)
+    await until('the silent process has stopped', () => service.status.running === 0)
     second.play()
     const events = await allEvents(worker, runId)
     expect(isGapless(events)).toBe(true)
@@ -395,14 +405,14 @@ describe('several processes on one store', () => {
     const { runId } = await service.submit({ inputs: INPUTS })
     await waiting(1)
     await server.stop()
-    await until('the loss is noticed', () => service.state === 'STORE_UNAVAILABLE')
+    await until('the loss is noticed', () => service.status.state === 'STORE_UNAVAILABLE')
     await expect(service.submit({ inputs: INPUTS })).rejects.toMatchObject({
       code: 'STORE_UNAVAILABLE',
       details: { retryAfterMs: 5000 },
     })
     play()
     await server.start()
-    await until('the store is back', () => service.state === 'READY')
+    await until('the store is back', () => service.status.state === 'READY')
     const events = await allEvents(service, runId)
     expect(isGapless(events)).toBe(true)
     expect(events.at(-1)).toMatchObject({ status: 'COMPLETED' })

@@ -1,7 +1,7 @@
 /** Conversations of runs over both stores. */
 import { ensemble, task, type ChatModel, type ModelRequest } from '@tutti/ensemble'
 import { toRunMessages, runStateAfter } from '@tutti/protocol'
-import { RunService, type RunSubmission } from '@tutti/runs'
+import { createRunService, type RunService, type RunSubmission } from '@tutti/runs'
 import { fakeClock, scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -164,7 +164,7 @@ describe.each(Object.entries(STORES))('a thread in the %s store', (_, openStore)
     await before.threads.create({ threadId: 'thread-a', tags: {} })
     const first = await say(before, 'One')
     await before.close({ drainTimeoutMs: 0 })
-    const accepting = new RunService(await store.open(), [chat()], { executes: false })
+    const accepting = createRunService(await store.open(), [chat()], { executes: false })
     const { runId } = await accepting.submit({ inputs: { message: 'Two' }, threadId: 'thread-a' })
     await accepting.delete(first.runId)
     await accepting.close({ drainTimeoutMs: 0 })
@@ -176,7 +176,7 @@ describe.each(Object.entries(STORES))('a thread in the %s store', (_, openStore)
 
   it('[RUNS-H1] accepts one of many concurrent submissions, and repeats of it', async () => {
     await using store = await openStore()
-    const service = new RunService(await store.open(), [chat()], { executes: false })
+    const service = createRunService(await store.open(), [chat()], { executes: false })
     await service.threads.create({ threadId: 'thread-a', tags: {} })
     const submit = (idempotencyKey: string) =>
       service.submit({ inputs: { message: 'Hi' }, threadId: 'thread-a', idempotencyKey })

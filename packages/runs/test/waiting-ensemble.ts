@@ -5,7 +5,13 @@ import { join } from 'node:path'
 
 import { defineTool, Type } from '@tutti/core'
 import { ensemble, task, type Ensemble, type ModelRequest } from '@tutti/ensemble'
-import { RunService, sqliteRunStorage, type RunServiceOptions, type RunStorage } from '@tutti/runs'
+import {
+  createRunService,
+  type RunService,
+  sqliteRunStorage,
+  type RunServiceOptions,
+  type RunStorage,
+} from '@tutti/runs'
 import { scriptedModel, type ScriptedModel } from '@tutti/testing'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
@@ -116,7 +122,7 @@ export async function startRuns(
   ensembles: readonly Ensemble[],
   options: RunServiceOptions = {},
 ): Promise<RunService> {
-  const service = new RunService(storage, ensembles, options)
+  const service = createRunService(storage, ensembles, options)
   await service.start()
   return service
 }

@@ -55,7 +55,7 @@ export async function measureNatsDispatch({ places, cluster }: NatsPlaces): Prom
 }
 
 async function timeStarts(open: () => Promise<RunStorage>): Promise<readonly number[]> {
-  const { RunService } = await builtPackage<RunsEntryPoint>('runs')
+  const { createRunService } = await builtPackage<RunsEntryPoint>('runs')
   const { ensemble, task } = await builtPackage<EnsembleEntryPoint>('ensemble')
   const startedAt = new Map<string, number>()
   const work = task({
@@ -69,7 +69,7 @@ async function timeStarts(open: () => Promise<RunStorage>): Promise<readonly num
   const team = [ensemble({ name: 'timed', tasks: [work] })]
   const services = []
   for (let n = 0; n <= WORKERS; n += 1) {
-    const service = new RunService(await open(), team, { executes: n > 0 })
+    const service = createRunService(await open(), team, { executes: n > 0 })
     await service.start()
     services.push(service)
   }

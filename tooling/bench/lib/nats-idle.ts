@@ -21,12 +21,12 @@ const SETTLE_MS = sized(20_000, 100)
 
 /** Prints the round trips of an idle worker in ten seconds. */
 export async function measureNatsIdle({ places, cluster }: NatsPlaces): Promise<void> {
-  const { RunService } = await builtPackage<RunsEntryPoint>('runs')
+  const { createRunService } = await builtPackage<RunsEntryPoint>('runs')
   const place = places.postgres()
   const team = await teamNamed('order')
   const services = []
   for (let n = 0; n < WORKERS; n += 1) {
-    const service = new RunService(await openNatsStorage(place, cluster), [team])
+    const service = createRunService(await openNatsStorage(place, cluster), [team])
     await service.start()
     services.push(service)
   }

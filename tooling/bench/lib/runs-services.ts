@@ -20,8 +20,8 @@ export async function openService(
   team: Ensemble,
   options: RunServiceOptions = {},
 ): Promise<OpenService> {
-  const { RunService: Service } = await builtPackage<RunsDoor>('runs')
-  const service = new Service(await openStorage(place), [team], options)
+  const { createRunService } = await builtPackage<RunsDoor>('runs')
+  const service = createRunService(await openStorage(place), [team], options)
   await service.start()
   return { service, [Symbol.asyncDispose]: () => service.close({ drainTimeoutMs: 0 }) }
 }

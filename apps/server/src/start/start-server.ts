@@ -27,7 +27,7 @@ import {
 } from '@tutti/ensemble'
 import { langchainModel } from '@tutti/langchain'
 import { suggest } from '@tutti/protocol'
-import { RunService } from '@tutti/runs'
+import { createRunService, type RunService } from '@tutti/runs'
 
 import { accessOptions, assertSafeAddress } from './access.ts'
 import { findDashboard } from './find-dashboard.ts'
@@ -92,28 +92,26 @@ export async function startServer(
     runs.readEvents(query),
   )
   const storage = metrics.measured(await openStorage(environment, logger))
-  const runs = await createOrClose(
-    storage,
-    () =>
-      new RunService(storage, ensembles, {
-        ...selectRunLimits(config.limits),
-        ...(config.reviews === undefined ? {} : { reviews: config.reviews }),
-        executes,
-        resumePolicy: environment.resumePolicy,
-        compatibleBuilds: environment.compatibleBuilds,
-        buildShare: environment.buildShare,
-        ...(environment.buildId === undefined ? {} : { buildId: environment.buildId }),
-        tools,
-        models,
-        profiles: config.profiles ?? {},
-        logger,
-        redact: (event) => secrets.value(event),
-        toolMetrics: metrics.runs.toolMetrics,
-        onActivity: [...listeners, ...toList(traced?.onActivity)],
-        onExecuted: [...metrics.runs.onExecuted, ...onExecuted, ...toList(traced?.onExecuted)],
-        ...(traced === undefined ? {} : { traceNewRun: traced.traceNewRun }),
-        ...(prices === undefined ? {} : { prices }),
-      }),
+  const runs = await createOrClose(storage, () =>
+    createRunService(storage, ensembles, {
+      ...selectRunLimits(config.limits),
+      ...(config.reviews === undefined ? {} : { reviews: config.reviews }),
+      executes,
+      resumePolicy: environment.resumePolicy,
+      compatibleBuilds: environment.compatibleBuilds,
+      buildShare: environment.buildShare,
+      ...(environment.buildId === undefined ? {} : { buildId: environment.buildId }),
+      tools,
+      models,
+      profiles: config.profiles ?? {},
+      logger,
+      redact: (event) => secrets.value(event),
+      toolMetrics: metrics.runs.toolMetrics,
+      onActivity: [...listeners, ...toList(traced?.onActivity)],
+      onExecuted: [...metrics.runs.onExecuted, ...onExecuted, ...toList(traced?.onExecuted)],
+      ...(traced === undefined ? {} : { traceNewRun: traced.traceNewRun }),
+      ...(prices === undefined ? {} : { prices }),
+    }),
   )
   const parts = { runs, logger, orphans }
   const openedAt = systemClock.now()
@@ -177,7 +175,7 @@ interface StopParts extends ServedRuns {
 async function stopServer(parts: StopParts): Promise<void> {
   const { runs, api, tracing, logger, drainTimeoutMs, orphans } = parts
   orphans.stop()
-  if (drainTimeoutMs > 0) logger.info('Draining', { runs: runs.running, drainTimeoutMs })
+  if (drainTimeoutMs > 0) logger.info('Draining', { runs: runs.status.running, drainTimeoutMs })
   const closed = runs.close({ drainTimeoutMs }).catch((error: unknown) => {
     logger.warn('Failed to close the run store', { error })
   })

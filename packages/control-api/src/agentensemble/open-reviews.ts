@@ -13,7 +13,7 @@ export async function readOpenReviews(
   runId: string | undefined,
   now: number,
 ): Promise<readonly LoggedRunEvent[]> {
-  const open = await runs.openReviews(
+  const open = await runs.reviews.open(
     runId === undefined ? { kinds: PERSON_REVIEW_KINDS } : { runId },
   )
   const expiry = new Map(open.map(({ reviewId, expiresAt }) => [reviewId, expiresAt]))
@@ -38,7 +38,7 @@ export async function readOpenReview(
   reviewId: string,
   now: number,
 ): Promise<LoggedRunEvent | undefined> {
-  const review = await runs.review(reviewId)
+  const review = await runs.reviews.get(reviewId)
   if (review === undefined) return undefined
   const requests = await readOpenReviews(runs, review.runId, now)
   return requests.find((event) => event.type === 'review_requested' && event.reviewId === reviewId)

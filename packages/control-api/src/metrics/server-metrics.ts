@@ -50,7 +50,7 @@ export function serverMetrics(options: ServerMetricsOptions = {}): ServerMetrics
   instruments.build.set({ version, node_version: process.versions.node, role }, 1)
   let watched: RunService | undefined
   const openedAt = async (reviewId: string): Promise<number | undefined> =>
-    (await watched?.review(reviewId))?.openedAt
+    (await watched?.reviews.get(reviewId))?.openedAt
   return {
     instruments,
     cacheMs,

@@ -27,9 +27,9 @@ export function createStoreCollector(options: StoreCollectorOptions): () => Prom
   let collectedAt = -Infinity
   let collecting: Promise<void> | undefined
   return () => {
-    instruments.storeAvailable.set({}, runs.isStoreAvailable ? 1 : 0)
-    instruments.runsExecuting.set({}, runs.running)
-    const { name: engine, isConnected } = runs.engine
+    instruments.storeAvailable.set({}, runs.status.isStoreAvailable ? 1 : 0)
+    instruments.runsExecuting.set({}, runs.status.running)
+    const { name: engine, isConnected } = runs.status.engine
     if (engine !== 'store') instruments.dispatcherConnected.set({ engine }, isConnected ? 1 : 0)
     if (collecting === undefined && clock.elapsed() - collectedAt < cacheMs)
       return Promise.resolve()
@@ -45,7 +45,7 @@ async function collect({ instruments, runs, clock, logger }: StoreCollectorOptio
   const timeout = new AbortController()
   try {
     const figures = await Promise.race([
-      Promise.all([runs.metrics(), runs.builds()]),
+      Promise.all([runs.status.metrics(), runs.builds.list()]),
       sleep(clock, TIMEOUT_MS, timeout.signal).then(() => undefined),
     ])
     setGauges(instruments, figures?.[0])

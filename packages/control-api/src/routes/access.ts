@@ -54,7 +54,7 @@ export function accessRoutes(
         // Flushed first, so that the list includes all earlier requests.
         await trail.flush()
         const page = { ...query, limit, maxBytes: MAX_PAGE_BYTES }
-        const entries: AuditList['entries'] = [...(await runs.audit.list(page))]
+        const entries: AuditList['entries'] = [...(await runs.stores.audit.list(page))]
         return Response.json({ entries } satisfies AuditList)
       },
     },

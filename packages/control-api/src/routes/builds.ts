@@ -23,7 +23,7 @@ export function buildRoutes({
       async handle({ request, addSubject, parameters: { build = '' } }) {
         addSubject({ target: build })
         const { share } = await readJsonBody(request, SetBuildShareBody, maxBodyBytes)
-        await runs.setBuildShare(build, share)
+        await runs.builds.setShare(build, share)
         const body: BuildShareSet = { build, share }
         return Response.json(body)
       },
@@ -32,7 +32,7 @@ export function buildRoutes({
       ...ROUTES.migrateRun,
       async handle({ request, parameters: { runId = '' } }) {
         const body = await readJsonBody(request, MigrateRunBody, maxBodyBytes)
-        return Response.json(await runs.migrate(runId, body))
+        return Response.json(await runs.builds.migrate(runId, body))
       },
     },
   ]

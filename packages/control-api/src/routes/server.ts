@@ -38,14 +38,14 @@ export function healthRoutes(
     {
       ...ROUTES.getStatus,
       async handle() {
-        const { queued } = await runs.load()
+        const { queued } = await runs.status.load()
         const status: ServerStatus = {
           status: 'running',
           clients: info.clients(),
           port: info.port(),
-          lifecycleState: runs.phase,
+          lifecycleState: runs.status.phase,
           queueDepth: queued,
-          activeTasks: runs.activeTasks,
+          activeTasks: runs.status.activeTasks,
           ...(options.surface === 'all' ? { sharedCapabilities: sharedCapabilities(options) } : {}),
         }
         return Response.json(status)
@@ -58,11 +58,11 @@ export function healthRoutes(
     {
       ...ROUTES.getReadiness,
       handle() {
-        const { state, phase, engine } = runs
+        const { state, phase, engine } = runs.status
         const isReady = state === 'READY' && phase === 'READY'
         const body: Readiness = {
           status: isReady ? 'READY' : 'NOT_READY',
-          lifecycleState: runs.phase,
+          lifecycleState: phase,
           ...(state === 'STORE_UNAVAILABLE' ? { reason: 'The run store cannot be reached' } : {}),
           ...(engine.name === 'store'
             ? {}

@@ -4,7 +4,7 @@ import type { RunService } from '@tutti/runs'
 
 /** Returns the builds that have started, the newest first. */
 export async function listBuilds(runs: RunService): Promise<BuildList> {
-  const builds = await runs.builds()
+  const builds = await runs.builds.list()
   return {
     builds: builds.map(({ unfinished, firstStartedAt, startedAt, ...build }) => ({
       ...build,
@@ -12,6 +12,6 @@ export async function listBuilds(runs: RunService): Promise<BuildList> {
       startedAt: new Date(startedAt).toISOString(),
       runs: unfinished,
     })),
-    current: runs.build,
+    current: runs.builds.own,
   }
 }

@@ -20,7 +20,7 @@ export async function readRunDetail(
 ): Promise<RunDetail> {
   const found = await findRun(runs, runId, caller)
   const [openReviews, result, resumableBy] = await Promise.all([
-    runs.openReviews({ runId }),
+    runs.reviews.open({ runId }),
     readResult(runs, found.run),
     findBuilds(runs, found.run),
   ])
@@ -34,7 +34,7 @@ async function findBuilds(
   { status, ensemble, code }: RunRecord,
 ): Promise<string[] | undefined> {
   if (status !== 'WAITING_FOR_BUILD') return undefined
-  const known = (await runs.builds()).filter(
+  const known = (await runs.builds.list()).filter(
     (build) => build.ensemble === ensemble && build.code === code,
   )
   return known.map(({ build }) => build)

@@ -17,12 +17,12 @@ const SECRET_NAME = 'signatures'
 export interface SignerSources {
   /** Configured secret; undefined for the one in the store. */
   readonly ticketSecret: string | undefined
-  readonly runs: Pick<RunService, 'secrets'>
+  readonly runs: { readonly stores: Pick<RunService['stores'], 'secrets'> }
 }
 
 /** Returns the signer of a server, which is the same for all processes with the same store or `ticketSecret`. */
 export async function loadSigner({ ticketSecret, runs }: SignerSources): Promise<Signer> {
-  return createSigner(ticketSecret ?? (await runs.secrets.get(SECRET_NAME)))
+  return createSigner(ticketSecret ?? (await runs.stores.secrets.get(SECRET_NAME)))
 }
 
 /** Creates the signer for a secret. */

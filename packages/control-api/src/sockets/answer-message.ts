@@ -245,7 +245,7 @@ async function migrateRun(
   { requestId, runId, to, preview = false }: MessageOf<'run_migrate'>,
   { runs }: Pick<ResolvedControlApiOptions, 'runs'>,
 ): Promise<ServerMessage> {
-  const migrated = await runs.migrate(runId, { to, preview })
+  const migrated = await runs.builds.migrate(runId, { to, preview })
   return { type: 'run_migrate_ack', ...repeatId(requestId), ...migrated }
 }
 

@@ -51,7 +51,7 @@ export class CapacityFeed {
 
   /** Listens to the events of all processes, which only a server with connections should. */
   listen(): void {
-    this.#stopListening ??= this.#options.runs.listenToAll((events) => {
+    this.#stopListening ??= this.#options.runs.listeners.add((events) => {
       if (events.some(({ type }) => LOAD_EVENTS.has(type))) this.#updateSoon()
     })
   }
@@ -65,8 +65,8 @@ export class CapacityFeed {
   /** Returns the current load, over all processes. */
   async current(): Promise<CapacityUpdate> {
     const { runs } = this.#options
-    const { maxConcurrentRuns: maxConcurrent, state } = runs
-    const { running, queued } = await runs.load()
+    const { maxConcurrentRuns: maxConcurrent, state } = runs.status
+    const { running, queued } = await runs.status.load()
     const isBusy = queued > 0 || running >= maxConcurrent
     return {
       type: 'capacity_update',

@@ -140,7 +140,7 @@ export class SocketSession {
     this.#dialect = agentEnsembleDialect(options, runId)
     this.#runId = runId
     this.#subscription = { runId, types: snapshot === 'none' ? NO_TYPES : undefined }
-    this.#stopListening = options.runs.listenToAll((events) => {
+    this.#stopListening = options.runs.listeners.add((events) => {
       this.#handleEvents(events)
     })
     this.#source = { key: shareKey(caller), connection: socket }
@@ -173,7 +173,7 @@ export class SocketSession {
 
   async #greet(): Promise<void> {
     try {
-      await this.#options.runs.connectListeners()
+      await this.#options.runs.listeners.connect()
       const { hello, continueWith } = await this.#dialect.greet(this.#gone.signal)
       this.send(hello)
       const { reviews, fresh } = continueWith(this.#early ?? [])

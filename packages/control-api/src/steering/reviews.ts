@@ -26,8 +26,8 @@ export async function listReviews(
     ...(runId === undefined ? {} : { runId }),
     kinds: kind === undefined ? PERSON_REVIEW_KINDS : [kind],
   }
-  const open = await runs.openReviews(which)
-  const total = await runs.countOpenReviews(which)
+  const open = await runs.reviews.open(which)
+  const total = await runs.reviews.countOpen(which)
   const reviews = open.map((review) => ({
     ...toPendingReview(review),
     ensemble: review.ensemble,

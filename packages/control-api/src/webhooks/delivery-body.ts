@@ -55,7 +55,7 @@ async function buildBody(
     return { type: OUTCOMES[event.status], timestamp, data }
   }
   if (event.type !== 'review_requested') return undefined
-  const review = await runs.review(event.reviewId)
+  const review = await runs.reviews.get(event.reviewId)
   // Obsolete if the review was closed meanwhile.
   if (review?.status !== 'OPEN') return undefined
   return { type: 'review.requested', timestamp: event.requestedAt, data: toPendingReview(review) }

@@ -70,7 +70,7 @@ export class WebhookSender {
     this.#webhooks = webhooks
     this.#clock = clock
     this.#logger = logger
-    this.#stopListening = runs.listenToOutbox(() => {
+    this.#stopListening = runs.stores.listenToOutbox(() => {
       this.#claimNext()
     })
     this.#poll()
@@ -86,7 +86,7 @@ export class WebhookSender {
   }
 
   #poll(): void {
-    if (this.#runs.takesTurn(POLLERS)) this.#claimNext()
+    if (this.#runs.processes.takesTurn(POLLERS)) this.#claimNext()
     this.#stopTimer = this.#clock.after(POLL_MS, () => {
       this.#poll()
     })
@@ -109,7 +109,7 @@ export class WebhookSender {
     const limit = MAX_IN_PROGRESS - this.#inProgress.size
     if (limit <= 0) return
     try {
-      const claimed = await this.#runs.outbox.claim({ limit, claimMs: CLAIM_MS })
+      const claimed = await this.#runs.stores.outbox.claim({ limit, claimMs: CLAIM_MS })
       for (const delivery of claimed) this.#begin(delivery)
     } catch (error) {
       this.#logger.warn('Failed to poll the webhook outbox', { error })
@@ -137,7 +137,7 @@ export class WebhookSender {
             : 'Webhook delivery failed permanently'
         this.#logger.warn(message, { webhook: name, runId, attempt, reason })
       }
-      await this.#runs.outbox.settle({ id, attempt }, end)
+      await this.#runs.stores.outbox.settle({ id, attempt }, end)
     } catch (error) {
       // The delivery is due again when its claim expires.
       this.#logger.warn('Failed to record the delivery result', { webhook: name, error })

@@ -237,7 +237,7 @@ async function findClientCalls(
 }
 
 async function findReview({ service }: AguiCall, interruptId: string): Promise<ReviewRecord> {
-  const review = await service.options.runs.review(interruptId)
+  const review = await service.options.runs.reviews.get(interruptId)
   if (review !== undefined) return review
   throw unknownInterrupt(interruptId)
 }

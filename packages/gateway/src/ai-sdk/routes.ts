@@ -202,7 +202,7 @@ class Chats {
    * @throws {TuttiError} REVIEW_RESOLVED when the run waits for other answers.
    */
   async #readAnswers({ id: runId, parts }: ChatMessage): Promise<readonly ChatAnswer[]> {
-    const open = await this.#service.options.runs.openReviews({ runId })
+    const open = await this.#service.options.runs.reviews.open({ runId })
     const reviews = open.map(({ request }) => request)
     const answers = readAnswers({ parts }, reviews)
     if (answers.length === 0 && reviews.length > 0) {

@@ -61,7 +61,7 @@ export async function roundReviews({ responses, mint, ...context }: Round): Prom
   const declined = new Set(context.declined)
   const problems = new Map<string, string>()
   const isAnswered = Object.keys(responses).length > 0
-  for (const review of isAnswered ? await runs.openReviews({ runId }) : []) {
+  for (const review of isAnswered ? await runs.reviews.open({ runId }) : []) {
     const { reviewId } = review
     const answer = readElicitResult(responses[reviewId])
     if (answer === undefined) continue
@@ -73,7 +73,7 @@ export async function roundReviews({ responses, mint, ...context }: Round): Prom
   return {
     ...NO_CALL_REVIEWS,
     async opened(seq) {
-      const open = await runs.openReviews({ runId })
+      const open = await runs.reviews.open({ runId })
       const asked = open.filter(({ reviewId }) => !declined.has(reviewId))
       if (asked.length === 0) return undefined
       const forms = asked.map(({ reviewId, request }) => {
@@ -128,7 +128,7 @@ export function liveReviews({ elicit, ...context }: LiveCall): CallReviews {
     async opened() {
       const { runs, logger } = context.service.options
       const { runId } = context
-      for (const review of await runs.openReviews({ runId })) {
+      for (const review of await runs.reviews.open({ runId })) {
         const { reviewId } = review
         if (asked.has(reviewId)) continue
         const question = new AbortController()

@@ -46,7 +46,7 @@ export async function answerTaskRequest(
   const { options, caller, send } = connection
   const { requestId } = request
   const task = readTaskRequest(request, { ensembles: sharedEnsembles(options), caller })
-  const { queued } = await options.runs.load()
+  const { queued } = await options.runs.status.load()
   const run = await new GatewayService(options).begin(recordedCall(caller), () => task)
   const { runId, status } = run
   const queuePosition = status === 'ACCEPTED' ? queued : 0

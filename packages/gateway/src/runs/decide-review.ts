@@ -26,7 +26,7 @@ export async function decideReview(
   reviewId: string,
   { caller, addSubject, ...body }: ReviewDecisionBody & DecisionCall,
 ): Promise<ReviewDecisionApplied> {
-  const review = await runs.review(reviewId)
+  const review = await runs.reviews.get(reviewId)
   if (review === undefined) {
     throw new TuttiError('REVIEW_NOT_FOUND', `No review has the id "${reviewId}"`)
   }

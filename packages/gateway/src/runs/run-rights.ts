@@ -95,10 +95,10 @@ type DecisionRequest = Pick<ReviewRecord['request'], 'kind'>
 
 /** Returns the scope that a caller needs to decide the review with this id. */
 export async function findDecisionScope(
-  runs: Pick<RunService, 'review'>,
+  runs: Pick<RunService, 'reviews'>,
   reviewId: string,
   caller: Caller,
 ): Promise<Scope> {
-  const review = await runs.review(reviewId)
+  const review = await runs.reviews.get(reviewId)
   return review === undefined ? 'reviews:decide' : decisionScope(caller, review)
 }

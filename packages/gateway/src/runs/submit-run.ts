@@ -72,7 +72,7 @@ export type ForkSubmission = { readonly body: ForkContent } & Pick<
 /**
  * Submits a fork of a run; a repeated submission under the same idempotency key returns the existing fork.
  *
- * @throws {TuttiError} as `RunService.fork`; OVERLOADED; INVALID_WEBHOOK; FORBIDDEN for a parent that the caller may not read.
+ * @throws {TuttiError} as `RunForks.create`; OVERLOADED; INVALID_WEBHOOK; FORBIDDEN for a parent that the caller may not read.
  */
 export async function forkRunAs(
   options: Pick<GatewayOptions, 'runs' | 'webhooks' | 'reads'>,
@@ -81,13 +81,13 @@ export async function forkRunAs(
 ): Promise<RunRecord> {
   await assertMayReadRun(options.runs, parentRunId, submission.caller)
   const fork = buildSubmission(options, body, submission)
-  return options.reads.run(() => options.runs.fork(parentRunId, fork))
+  return options.reads.run(() => options.runs.forks.create(parentRunId, fork))
 }
 
 /**
  * Returns what a fork would do, without creating it.
  *
- * @throws {TuttiError} as `RunService.previewFork`; OVERLOADED; INVALID_WEBHOOK; FORBIDDEN for a parent that the caller may not read.
+ * @throws {TuttiError} as `RunForks.preview`; OVERLOADED; INVALID_WEBHOOK; FORBIDDEN for a parent that the caller may not read.
  */
 export async function previewForkAs(
   options: Pick<GatewayOptions, 'runs' | 'webhooks' | 'reads'>,
@@ -96,13 +96,13 @@ export async function previewForkAs(
 ): Promise<ForkPreview> {
   await assertMayReadRun(options.runs, parentRunId, submission.caller)
   const fork = buildSubmission(options, body, submission)
-  return options.reads.run(() => options.runs.previewFork(parentRunId, fork))
+  return options.reads.run(() => options.runs.forks.preview(parentRunId, fork))
 }
 
 /**
  * Submits a replay of a run; a repeated submission under the same idempotency key returns the existing replay.
  *
- * @throws {TuttiError} as `RunService.replay`; OVERLOADED; INVALID_WEBHOOK; FORBIDDEN for a parent that the caller may not read.
+ * @throws {TuttiError} as `RunForks.replay`; OVERLOADED; INVALID_WEBHOOK; FORBIDDEN for a parent that the caller may not read.
  */
 export async function replayRunAs(
   options: Pick<GatewayOptions, 'runs' | 'webhooks' | 'reads'>,
@@ -117,7 +117,7 @@ export async function replayRunAs(
 ): Promise<RunRecord> {
   await assertMayReadRun(options.runs, parentRunId, submission.caller)
   const replay = buildSubmission(options, body, submission)
-  return options.reads.run(() => options.runs.replay(parentRunId, replay))
+  return options.reads.run(() => options.runs.forks.replay(parentRunId, replay))
 }
 
 /** Refuses a caller that may not read the thread of a submission: the agents of the run know the messages. */

@@ -98,7 +98,7 @@ export async function findContinuation(
 ): Promise<Continuation> {
   const last = sent.entries.findLast((entry) => entry.kind === 'result')
   if (last?.kind !== 'result') return NONE
-  const review = await options.runs.review(last.reviewId)
+  const review = await options.runs.reviews.get(last.reviewId)
   const run = review === undefined ? undefined : await options.runs.record(review.runId)
   if (run === undefined || !sharedEnsembles(options).some(({ name }) => name === run.ensemble)) {
     return NONE

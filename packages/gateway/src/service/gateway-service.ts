@@ -194,7 +194,7 @@ export class GatewayService {
     const review = isTerminalRunStatus(status)
       ? await this.#namedReview(runId, message.reviewId)
       : ((await this.#namedReview(runId, message.reviewId)) ??
-        (await runs.openReviews({ runId }))[0])
+        (await runs.reviews.open({ runId }))[0])
     if (review === undefined) {
       await call.perform({ name: 'injectDirective', scope: 'runs:control', runId }, () => {
         const directive = { content: message.guide(), ...actorOf(call.caller) }
@@ -210,7 +210,7 @@ export class GatewayService {
     reviewId: string | undefined,
   ): Promise<ReviewRecord | undefined> {
     if (reviewId === undefined) return undefined
-    const review = await this.options.runs.review(reviewId)
+    const review = await this.options.runs.reviews.get(reviewId)
     if (review?.runId === runId) return review
     throw new TuttiError(
       'REVIEW_NOT_FOUND',
@@ -260,7 +260,7 @@ export class GatewayService {
     { isExplicit }: { readonly isExplicit: boolean },
   ): Promise<void> {
     const { runs } = this.options
-    const isNeeded = (): boolean => isExplicit || runs.state !== 'DRAINING'
+    const isNeeded = (): boolean => isExplicit || runs.status.state !== 'DRAINING'
     if (!isNeeded()) return
     await this.#retrying({ runId, what: 'cancel an abandoned run', isNeeded }, async () => {
       const { caller } = call
@@ -303,7 +303,7 @@ export class GatewayService {
     const { runs, clock } = this.options
     const { signal } = own
     const countdown = new RemainingTime(clock, timeMs)
-    const isNeeded = (): boolean => !signal.aborted && runs.state !== 'DRAINING'
+    const isNeeded = (): boolean => !signal.aborted && runs.status.state !== 'DRAINING'
     const what = 'cancel a run at its deadline'
     void this.#retrying({ runId, what, isNeeded }, async () => {
       if (!(await exceedsWorkingTime({ runs, clock, runId, countdown, signal }))) return
@@ -343,7 +343,7 @@ export class GatewayService {
 
   /** Performs `work` until it succeeds or a retry cannot help. Never rejects. */
   async #retrying(
-    { runId, what, isNeeded = () => this.options.runs.state !== 'DRAINING' }: Retried,
+    { runId, what, isNeeded = () => this.options.runs.status.state !== 'DRAINING' }: Retried,
     work: () => Promise<unknown>,
   ): Promise<void> {
     const { clock, logger } = this.options

@@ -27,7 +27,11 @@ function setUp(runs: Readonly<Record<string, string | undefined>>, more: Setup =
   )
   const watch = new OrphanWatch()
   const service: Partial<RunService> = {
-    processes: { own: 'own', hasLease: async (id) => alive.has(id) },
+    processes: {
+      own: 'own',
+      hasLease: async (id) => alive.has(id),
+      takesTurn: () => true,
+    },
     record: async (runId) => records.get(runId),
     // NOTE: the watch reads the types and kinds only.
     readEvents: async ({ runId, from }) => (from > 0 ? [] : ((events[runId] ?? []) as never)),

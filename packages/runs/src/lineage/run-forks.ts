@@ -35,7 +35,7 @@ export class RunForks {
    *
    * @throws {TuttiError} RUN_NOT_FOUND; as `RunService.submit`, as `readFork`, and as `planFork`.
    */
-  async fork(parentRunId: string, request: ForkRequest): Promise<RunRecord> {
+  async create(parentRunId: string, request: ForkRequest): Promise<RunRecord> {
     const { settings, accept } = this.#options
     const { newRun, submission, ...accepted } = await this.#read(parentRunId, request)
     return accept(newRun, submission, await planFork(accepted, settings))
@@ -44,7 +44,7 @@ export class RunForks {
   /**
    * Returns what a fork would do, without creating it. Limits for the number and the cost of runs do not apply.
    *
-   * @throws {TuttiError} as `fork`, except SIDE_EFFECTS, IDEMPOTENCY_CONFLICT, CONCURRENCY_LIMIT and SPEND_LIMIT.
+   * @throws {TuttiError} as `create`, except SIDE_EFFECTS, IDEMPOTENCY_CONFLICT, CONCURRENCY_LIMIT and SPEND_LIMIT.
    */
   async preview(parentRunId: string, request: ForkRequest): Promise<ForkPreview> {
     const { settings, storage } = this.#options

@@ -71,7 +71,7 @@ async function findItem(
 ): Promise<OutputItem | undefined> {
   const reviewId = toReviewId(id)
   const runId =
-    reviewId === undefined ? parseItemRun(id) : (await options.runs.review(reviewId))?.runId
+    reviewId === undefined ? parseItemRun(id) : (await options.runs.reviews.get(reviewId))?.runId
   if (runId === undefined) return undefined
   const known = loaded.get(runId) ?? (await loadItems(options, caller, runId))
   loaded.set(runId, known)

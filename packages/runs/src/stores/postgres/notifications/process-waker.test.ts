@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { settle, until } from '../../../../../../tooling/test-kit/wait.ts'
 import { ownDatabase } from '../../../../test/own-database.ts'
 import { waitingEnsemble, type WaitingEnsemble } from '../../../../test/waiting-ensemble.ts'
-import { RunService } from '../../../service/run-service.ts'
+import { createRunService } from '../../../service/create-run-service.ts'
 import { claimDue, createRun } from '../../../testing/support/run-fixtures.ts'
 import { postgresRunStorage } from '../index.ts'
 import { ProcessWaker } from './process-waker.ts'
@@ -13,6 +13,7 @@ import { recordNotifications } from '../testing/record-notifications.ts'
 import { recordStatements, type RecordedStatement } from '../testing/record-statements.ts'
 
 import type { RunServiceOptions } from '../../../settings/options.ts'
+import type { RunService } from '../../../service/run-service.ts'
 import type { RunStorage } from '../../../ports/run-storage.ts'
 
 const database = ownDatabase()
@@ -47,7 +48,7 @@ describe('a fleet of idle workers', () => {
     const before = fleet.claims().length
     const { runId } = (await workers[3]?.submit({ inputs: INPUTS })) ?? expect.fail('is refused')
     await fleet.band.waiting(1)
-    expect(workers.map(({ running }) => running)).toEqual([0, 0, 0, 1, 0])
+    expect(workers.map(({ status }) => status.running)).toEqual([0, 0, 0, 1, 0])
     fleet.band.play()
     await fleet.completed(workers[0], runId)
     expect(fleet.claims().length - before).toBeLessThanOrEqual(2)
@@ -65,7 +66,7 @@ describe('a fleet of idle workers', () => {
     const before = fleet.claims().length
     const { runId } = await api.submit({ ensemble: 'choir', inputs: INPUTS })
     await choir.waiting(1)
-    expect(singer.running).toBe(1)
+    expect(singer.status.running).toBe(1)
     choir.play()
     await fleet.completed(api, runId)
     expect(fleet.claims().length - before).toBeLessThanOrEqual(3)
@@ -78,7 +79,7 @@ describe('a fleet of idle workers', () => {
     const second = await fleet.start(one)
     await Promise.all([first.submit({ inputs: INPUTS }), first.submit({ inputs: INPUTS })])
     await fleet.band.waiting(2)
-    expect([first.running, second.running]).toEqual([1, 1])
+    expect([first.status.running, second.status.running]).toEqual([1, 1])
   })
 
   it('[RUNS-L14] wakes no process while all are full; the first with a free slot claims', async () => {
@@ -89,7 +90,7 @@ describe('a fleet of idle workers', () => {
     await api.submit({ inputs: INPUTS })
     await api.submit({ inputs: INPUTS })
     await fleet.band.waiting(2)
-    await until('both are full', () => workers.every(({ running }) => running === 1))
+    await until('both are full', () => workers.every(({ status }) => status.running === 1))
     const full = { claims: fleet.claims().length, notified: fleet.notified() }
     const { runId } = await api.submit({ inputs: INPUTS })
     await until('the statement that wakes was sent', () => fleet.notified() > full.notified)
@@ -249,7 +250,7 @@ function openFleet() {
     ): Promise<RunService> {
       const storage = await open()
       const { fleet } = storage.queue
-      const service = new RunService(
+      const service = createRunService(
         storage,
         ensembles.map(({ ensemble }) => ensemble),
         { clock, maxConcurrentRuns: 100, parkAfterMs: 60_000, ...options },

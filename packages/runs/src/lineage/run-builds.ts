@@ -1,0 +1,42 @@
+/** The builds on a store, and the runs that move between them. */
+import { buildNotFound } from '../domain/refusals.ts'
+import { migrateRun, type RunMigration } from './migrate-run.ts'
+
+import type { RunMigrated } from '@tutti/protocol'
+import type { KnownBuild } from '../ports/build-store.ts'
+import type { RunStorage } from '../ports/run-storage.ts'
+import type { LivingBuilds } from './living-builds.ts'
+
+/** Lists builds, and changes which runs they get. */
+export class RunBuilds {
+  /** Id of the build of this process. */
+  readonly own: string
+  readonly #storage: RunStorage
+  readonly #living: LivingBuilds
+
+  constructor(own: string, storage: RunStorage, living: LivingBuilds) {
+    this.own = own
+    this.#storage = storage
+    this.#living = living
+  }
+
+  /** Returns the codes of all builds that have started. Those that first started last come first. */
+  list(): Promise<readonly KnownBuild[]> {
+    return this.#storage.builds.list()
+  }
+
+  /**
+   * Sets the percentage of new runs that a build gets while older builds live. Processes apply it within two seconds.
+   *
+   * @throws {TuttiError} BUILD_NOT_FOUND.
+   */
+  async setShare(build: string, share: number): Promise<void> {
+    if (!(await this.#storage.builds.setShare(build, share))) throw buildNotFound(build)
+    await this.#living.refresh()
+  }
+
+  /** Moves a run that waits to the code of another build; see `migrateRun`. */
+  migrate(runId: string, request: RunMigration): Promise<RunMigrated> {
+    return migrateRun(this.#storage, runId, request)
+  }
+}
