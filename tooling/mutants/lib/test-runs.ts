@@ -66,8 +66,8 @@ export class TestRuns {
         reporters: [this.#reporter],
       },
       {
-        resolve: config.resolve,
-        ssr: config.ssr,
+        ...(config.resolve === undefined ? {} : { resolve: config.resolve }),
+        ...(config.ssr === undefined ? {} : { ssr: config.ssr }),
         plugins: [
           {
             name: 'mutants',

@@ -7,7 +7,13 @@ import { redactor } from '../secrets/redactor.ts'
 import { WebhookSender } from './webhook-sender.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
-import type { ClaimedDelivery, DeliveryEnd, ReviewRecord, RunService } from '@tutti/runs'
+import type {
+  ClaimedDelivery,
+  DeliveryEnd,
+  ReviewRecord,
+  RunService,
+  WebhookOutbox,
+} from '@tutti/runs'
 
 const AT = '2026-01-01T00:00:00.000Z'
 
@@ -71,22 +77,22 @@ function deliver(attempt: number, url: string) {
   const waiting: ClaimedDelivery[] = [
     { id: 'run-1:3:ci', runId: 'run-1', seq: 3, webhook: 'ci', attempt },
   ]
-  const runs: Partial<RunService> = {
-    listenToOutbox: () => () => undefined,
-    takesTurn: () => true,
+  const outbox: Pick<WebhookOutbox, 'claim' | 'settle'> = {
+    claim: async () => waiting.splice(0),
+    settle: async (_, end) => resolve(end),
+  }
+  const runs = {
     readEvents: async () => [event],
-    review: async () => review,
     record: async () => undefined,
-    outbox: {
-      claim: async () => waiting.splice(0),
-      settle: async (_, end) => resolve(end),
-    },
+    reviews: { get: async () => review },
+    processes: { takesTurn: () => true },
+    stores: { outbox, listenToOutbox: () => () => undefined },
   }
   const clock = fakeClock()
   const secret = `whsec_${Buffer.alloc(24).toString('base64')}`
   const sender = new WebhookSender({
     // NOTE: the subject uses no other members.
-    runs: runs as RunService,
+    runs: runs as unknown as RunService,
     webhooks: { ci: { url, secret } },
     clock,
     logger: silentLogger,

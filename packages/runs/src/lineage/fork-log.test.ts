@@ -13,10 +13,11 @@ import {
   taskFields,
   taskStarted,
 } from '../testing/support/event-fixtures.ts'
-import { readForkedLog, type ForkPlace, type ForkSource } from './fork-log.ts'
+import { readForkedLog, type ForkSource } from './fork-log.ts'
 
 import type { RunStep } from '@tutti/ensemble'
 import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
+import type { ForkPlace } from '../request/new-run.ts'
 
 const BEGUN: RunStep = { kind: 'run_begun', startedAt: AT_MS, runMs: 0 }
 
@@ -193,7 +194,6 @@ function read(
     seq,
     id: `run-a:${seq}`,
     runId: 'run-a',
-    sentAt: AT,
   }))
   const hasBegun = log.includes(started)
   const parent = ownedRecord('run-a', {

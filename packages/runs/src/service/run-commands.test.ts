@@ -22,7 +22,7 @@ import type { UnownedWrite, WriteResult } from '../ports/run-store.ts'
 import type { ReviewRecord, RunRecord } from '../domain/run-record.ts'
 import type { RedactEvent } from '../commit/redacted-journal.ts'
 import type { BuildCheck } from '../lineage/build-check.ts'
-import type { ExecutionEnd } from '../lifecycle/execution.ts'
+import type { ExecutionEnd } from '../settings/activity.ts'
 import type { RunExecutor } from '../lifecycle/run-executor.ts'
 
 const RUN = 'run-a'
