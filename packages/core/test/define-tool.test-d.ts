@@ -7,7 +7,7 @@ import {
   type AgentTool,
   type ToolContext,
   type ToolResult,
-} from '../index.ts'
+} from '../src/index.ts'
 
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 

@@ -1,13 +1,13 @@
 import { defineTool, ToolResult, Type } from '@tutti/core'
 import { expectTypeOf, test } from 'vitest'
 
-import { agent } from './agent.ts'
-import { ensemble } from '../ensemble.ts'
-import { task } from './define-task.ts'
-import type { Task } from './task.ts'
+import { agent } from '../src/definition/agent.ts'
+import { ensemble } from '../src/ensemble.ts'
+import { task } from '../src/definition/define-task.ts'
+import type { Task } from '../src/definition/task.ts'
 
-import type { RunResult } from '../run/run-result.ts'
-import type { ContextOutput } from './handler.ts'
+import type { RunResult } from '../src/run/run-result.ts'
+import type { ContextOutput } from '../src/definition/handler.ts'
 import type { StandardToolSchema } from '@tutti/core'
 
 declare const result: RunResult
