@@ -1,9 +1,10 @@
 /** Options of the gateway, which the server that mounts it provides. */
+import type { AuditRecorder } from './http/audited.ts'
 import type { Redactor, ErrorMetrics } from './http/on-error.ts'
 import type { LargeReads } from './http/large-reads.ts'
 import type { Clock, Logger, ToolCatalog, ToolMetrics } from '@tutti/core'
 import type { ModelCatalog } from '@tutti/ensemble'
-import type { NewAuditEntry, RunService } from '@tutti/runs'
+import type { RunService } from '@tutti/runs'
 
 /** Version of the API that agent cards and MCP servers state; it grows with breaking changes only. */
 export const API_VERSION = '1.0.0'
@@ -29,11 +30,6 @@ export interface Shared {
   readonly ignoreSampling?: readonly string[]
   /** Name of a shared ensemble or tool → the tags by which peers can query for it. @default no tags */
   readonly tags?: Readonly<Record<string, readonly string[]>>
-}
-
-/** Writes entries of the audit trail. */
-export interface AuditRecorder {
-  record(entry: NewAuditEntry): void
 }
 
 /** An API key to which signatures are bound. */

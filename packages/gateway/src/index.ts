@@ -20,7 +20,6 @@ export {
 // What the server provides
 export {
   API_VERSION,
-  type AuditRecorder,
   type GatewayOptions,
   type Shared,
   type Sharing,
@@ -31,7 +30,13 @@ export type { RunReader } from './mcp/resources.ts'
 
 // Callers and their actions
 export { actorOf, anyone, assertScope, mayDecide, type Caller } from './caller.ts'
-export { audited, isAudited, type AuditSubject, type AddSubject } from './http/audited.ts'
+export {
+  audited,
+  isAudited,
+  type AddSubject,
+  type AuditRecorder,
+  type AuditSubject,
+} from './http/audited.ts'
 export { cancelRun, cancelUnlessOver, type CancelRequest } from './runs/cancel-run.ts'
 export { deleteRun } from './runs/delete-run.ts'
 export { createThreadAs } from './runs/create-thread.ts'

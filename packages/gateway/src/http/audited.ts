@@ -4,7 +4,6 @@ import { shortText } from '@tutti/protocol'
 import { toWireError } from './api-error.ts'
 
 import type { Caller } from '../caller.ts'
-import type { AuditRecorder } from '../gateway-options.ts'
 import type { ErrorCode, Scope } from '@tutti/protocol'
 import type { NewAuditEntry } from '@tutti/runs'
 
@@ -20,6 +19,11 @@ export interface AuditedAction extends AuditSubject {
   /** Name of the route or type of the message. */
   readonly action: string
   readonly via: NewAuditEntry['via']
+}
+
+/** Writes entries of the audit trail. */
+export interface AuditRecorder {
+  record(entry: NewAuditEntry): void
 }
 
 /** Audit trail and time of an action. */

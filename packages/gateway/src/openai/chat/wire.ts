@@ -3,7 +3,9 @@
  *
  * @see https://platform.openai.com/docs/api-reference/chat
  */
-import { MAX_COUNT, Type, type Static, type TSchema } from '@tutti/core'
+import { MAX_COUNT, Type, type Static } from '@tutti/core'
+
+import { nullable } from '../request-fields.ts'
 
 /** Maximum number of messages, of parts of one, and of tools. */
 const MAX_MESSAGES = 2_000
@@ -11,11 +13,6 @@ const MAX_PARTS = 1_000
 const MAX_TOOLS = 128
 
 const Text = Type.String()
-
-/** A field that clients may send as null instead of omitting it. */
-function nullable<Schema extends TSchema>(schema: Schema) {
-  return Type.Optional(Type.Union([schema, Type.Null()]))
-}
 
 /** Content of a message: a text, or its parts. Types of parts are checked in `request.ts`. */
 const Content = Type.Union([

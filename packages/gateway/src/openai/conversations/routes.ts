@@ -24,7 +24,7 @@ import { createThreadAs } from '../../runs/create-thread.ts'
 import { deleteThread } from '../../runs/delete-thread.ts'
 import { toOpenAiResponse } from '../errors.ts'
 import { readPageQuery, type PageQuery } from '../item-page.ts'
-import { ResponseMetadata } from '../responses/wire.ts'
+import { ResponseMetadata } from '../request-fields.ts'
 import { parseConversationId, toConversationId } from './ids.ts'
 import { findItem, listItems } from './items.ts'
 

@@ -3,13 +3,11 @@
  *
  * @see https://platform.openai.com/docs/api-reference/responses
  */
-import { MAX_COUNT, Type, type Static, type TSchema } from '@tutti/core'
+import { MAX_COUNT, Type, type Static } from '@tutti/core'
+
+import { nullable, ResponseMetadata } from '../request-fields.ts'
 
 const CLOSED = { additionalProperties: false } as const
-
-function nullable<S extends TSchema>(schema: S) {
-  return Type.Optional(Type.Union([schema, Type.Null()]))
-}
 
 const Json = Type.Record(Type.String(), Type.Unknown())
 
@@ -65,13 +63,6 @@ export type TextFormatParam = Static<typeof TextFormatParam>
 const MAX_NAME = 256
 
 const Name = Type.String({ minLength: 1, maxLength: MAX_NAME })
-
-/** Texts that an application stores with a response or a conversation. */
-export const ResponseMetadata = nullable(
-  Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 512 }), {
-    maxProperties: 16,
-  }),
-)
 
 /** Body of `POST /v1/responses`. Parameters of type unknown are checked in `parameters.ts`. */
 export const CreateResponseBody = Type.Object(
