@@ -87,21 +87,17 @@ describe('findLayerProblems', () => {
   const complete = { 'apps/server/src': '', 'packages/core/src': 'tool call', tooling: 'tasks' }
 
   test('A table with every folder has no problem', () => {
-    expect(findLayerProblems(root, complete, [])).toEqual([])
+    expect(findLayerProblems(root, complete)).toEqual([])
   })
 
-  test('A package without an entry is named, unless it has no order yet', () => {
+  test('A package without an entry is named', () => {
     const { 'apps/server/src': _, ...others } = complete
-    expect(findLayerProblems(root, others, [])).toEqual(['apps/server/src has no entry in LAYERS'])
-    expect(findLayerProblems(root, others, ['apps/server/src'])).toEqual([])
-    expect(findLayerProblems(root, complete, ['apps/server/src'])).toEqual([
-      'apps/server/src is in LAYERS and in UNORDERED',
-    ])
+    expect(findLayerProblems(root, others)).toEqual(['apps/server/src has no entry in LAYERS'])
   })
 
   test('A folder that is not a layer and a layer that does not exist are named', () => {
     const table = { ...complete, 'packages/core/src': 'clock.ts tool' }
-    expect(findLayerProblems(root, table, [])).toEqual([
+    expect(findLayerProblems(root, table)).toEqual([
       'packages/core/src/call is not among the layers of packages/core/src',
       'packages/core/src/clock.ts is a layer that does not exist',
     ])

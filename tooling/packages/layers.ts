@@ -29,14 +29,16 @@ const LAYERS: Readonly<Record<string, string>> = {
   'packages/nats/src': '',
   'packages/net/src': 'http process ws',
   'packages/pipeline/src': 'schema',
+  'packages/protocol/src':
+    'error-codes.ts limits.ts static.ts amounts.ts json-pointer.ts schema-node.ts schema-engine.ts schemas commands.ts messages check problems usage-sum.ts run-usage.ts run-state projection',
   'packages/react/src': '',
   'packages/remote-tools/src': 'schema http mcp process openapi',
   'packages/remote-tools/src/process':
     'log-debug.ts worker-options.ts options.ts read-answer.ts run-once.ts worker',
   'packages/runs/src':
-    'load domain log ports commit feed request settings threads lifecycle lineage service stores testing',
+    'load domain log ports commit feed request settings threads lifecycle lineage service testing stores',
   'packages/runs/src/stores/postgres':
-    'database schema notifications rows log queue runs tables testing',
+    'database schema notifications rows log queue runs tables run-storage.ts index.ts testing',
   'packages/runs/src/stores/sqlite': 'schema database rows log queue runs tables',
   'packages/telemetry/src': '',
   'packages/testing/src': '',
@@ -50,9 +52,6 @@ const LAYERS: Readonly<Record<string, string>> = {
   'tooling/bench': 'peers lib',
   'tooling/fuzz': 'lib targets',
 }
-
-/** Source folders whose layers have no order yet. */
-const UNORDERED: readonly string[] = ['packages/protocol/src']
 
 /** Rule of dependency-cruiser that forbids imports. */
 export interface LayerRule {
@@ -92,20 +91,16 @@ function toPattern(path: string): string {
   return `^${path.replaceAll('.', String.raw`\.`)}${/\.\w+$/.test(path) ? '$' : '/'}`
 }
 
-/** Returns the problems of the table: folders without an entry or an order, and layers that do not exist. */
+/** Returns the problems of the table: folders without an entry, and layers that do not exist. */
 export function findLayerProblems(
   root: string,
   table: Readonly<Record<string, string>> = LAYERS,
-  unordered: readonly string[] = UNORDERED,
 ): readonly string[] {
   const folders = ['tooling', ...globSync('{packages,apps}/*/src', { cwd: root })]
   const missing = folders
     .map((folder) => folder.replaceAll('\\', '/'))
-    .filter((folder) => table[folder] === undefined && !unordered.includes(folder))
+    .filter((folder) => table[folder] === undefined)
     .map((folder) => `${folder} has no entry in LAYERS`)
-  const needless = unordered
-    .filter((folder) => table[folder] !== undefined)
-    .map((folder) => `${folder} is in LAYERS and in UNORDERED`)
   const wrong = Object.entries(table).flatMap(([folder, text]) => {
     const layers = splitLayers(text)
     return [
@@ -117,7 +112,7 @@ export function findLayerProblems(
         .map((name) => `${folder}/${name} is a layer that does not exist`),
     ]
   })
-  return [...missing, ...needless, ...wrong]
+  return [...missing, ...wrong]
 }
 
 /** Lists the subfolders with code; fixtures have no layer. */

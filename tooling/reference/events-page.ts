@@ -8,7 +8,7 @@ import { schemasOf } from './source-docs.ts'
 
 /** Returns the text of `docs/reference/events.md`. */
 export function eventsPage(): string {
-  const docs = schemasOf(globSync('packages/protocol/src/schemas/**/*.ts').toSorted())
+  const docs = schemasOf(globSync('packages/protocol/src/{schemas,messages}/**/*.ts').toSorted())
   const sections = RunEvent.anyOf.flatMap(({ properties, required }) => {
     const { text = '', fields = new Map<string, string>() } =
       docs.get(nameOf(properties.type.const)) ?? {}

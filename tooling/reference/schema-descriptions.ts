@@ -9,7 +9,7 @@ const MAX_LINE = 100
 
 /** Returns the source of `schema-descriptions.ts`: a table from `Schema` and `Schema.field` to a description. */
 export function schemaDescriptions(): string {
-  const docs = schemasOf(globSync('packages/protocol/src/schemas/**/*.ts').toSorted())
+  const docs = schemasOf(globSync('packages/protocol/src/{schemas,messages}/**/*.ts').toSorted())
   const names = Object.keys(protocol).filter((name) => docs.has(name) && /^[A-Z][a-z]/.test(name))
   const entries = names.toSorted().flatMap((name): (readonly [string, string])[] => {
     const { text, fields } = docs.get(name) ?? { text: '', fields: new Map<string, string>() }
@@ -17,7 +17,7 @@ export function schemaDescriptions(): string {
     return [[name, text] as const, ...ofFields].filter(([, each]) => each !== '')
   })
   return [
-    '/** Written by "npm run gen" from the docstrings of `packages/protocol/src/schemas`; do not edit. */',
+    '/** Written by "npm run gen" from the docstrings of `packages/protocol/src`; do not edit. */',
     '// oxlint-disable max-lines -- a table',
     'export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {',
     ...entries.map(([key, text]) => formatEntry(key, text)),

@@ -11,7 +11,7 @@ import { Settings } from 'typebox/system'
 import { CheckRun } from './check/check-run.ts'
 import { isBounded } from './check/cost.ts'
 import { createEvaluator, hasKeyword, type References } from './check/evaluator.ts'
-import { isJsonObject } from './problems/schema-node.ts'
+import { isJsonObject } from './schema-node.ts'
 import type { PatternEngine } from './check/pattern.ts'
 
 /**

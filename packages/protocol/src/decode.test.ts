@@ -11,7 +11,7 @@ import {
 import { MAX_PROBLEMS } from './problems/describe-problems.ts'
 import { ListRunsQuery } from './schemas/rest/runs.ts'
 import { SubmitRunBody } from './schemas/rest/submit-run.ts'
-import { CLIENT_MESSAGE_TYPES } from './schemas/messages/client-message.ts'
+import { CLIENT_MESSAGE_TYPES } from './messages/client-message.ts'
 import { InvokeToolBody } from './schemas/rest/tools.ts'
 
 const cancelling = {

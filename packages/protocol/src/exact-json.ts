@@ -21,7 +21,7 @@ import {
   unmarkText,
   unmarkValue,
 } from './long-numbers.ts'
-import { pointer } from './problems/json-pointer.ts'
+import { pointer } from './json-pointer.ts'
 
 /**
  * Parses JSON text.

@@ -342,7 +342,7 @@ export {
   RunRequest,
   StateQuery,
   Subscribe,
-} from './schemas/messages/client-message.ts'
+} from './messages/client-message.ts'
 export {
   DirectiveAck,
   DirectiveMessage,
@@ -350,23 +350,18 @@ export {
   ReviewDecisionAck,
   RunControl,
   RunControlAck,
-} from './schemas/messages/control-messages.ts'
+} from './messages/control-messages.ts'
 export {
   CapabilityQuery,
   DeliverySpec,
   TaskRequest,
   ToolRequest,
   TraceContextFields,
-} from './schemas/messages/peer-requests.ts'
+} from './messages/peer-requests.ts'
 
 // To talk over a WebSocket: server to client
-export { SERVER_MESSAGE_TYPES, ServerMessage } from './schemas/messages/server-message.ts'
-export {
-  Heartbeat,
-  Hello,
-  IterationSnapshot,
-  Pong,
-} from './schemas/messages/connection-messages.ts'
+export { SERVER_MESSAGE_TYPES, ServerMessage } from './messages/server-message.ts'
+export { Heartbeat, Hello, IterationSnapshot, Pong } from './messages/connection-messages.ts'
 export {
   CommandAck,
   ErrorMessage,
@@ -375,7 +370,7 @@ export {
   RunMigrateAck,
   StateResponse,
   SubscribeAck,
-} from './schemas/messages/run-messages.ts'
+} from './messages/run-messages.ts'
 export {
   CapabilityResponse,
   CapacityUpdate,
@@ -384,7 +379,7 @@ export {
   TaskProgress,
   TaskResponse,
   ToolResponse,
-} from './schemas/messages/peer-messages.ts'
+} from './messages/peer-messages.ts'
 export { CapabilityType, SharedCapability } from './schemas/shared-capability.ts'
 
 // To read an AgentEnsemble hub
@@ -395,7 +390,7 @@ export {
   ProducerInfo,
   ProducerJoined,
   ProducerLeft,
-} from './schemas/messages/hub-message.ts'
+} from './messages/hub-message.ts'
 
 // To exchange traces and task graphs with AgentEnsemble
 export { AgentSummary, ExecutionTrace } from './schemas/trace/execution-trace.ts'
@@ -448,7 +443,7 @@ export {
 export { createLinearPatterns } from './check/linear-pattern.ts'
 export { nativePatterns, type Pattern, type PatternEngine } from './check/pattern.ts'
 export { discriminatorOf, type Discriminator } from './problems/choose-member.ts'
-export { pointer, valueAt } from './problems/json-pointer.ts'
+export { pointer, valueAt } from './json-pointer.ts'
 export { previewOf, receivedOf } from './problems/preview.ts'
 export {
   findBigInt,
@@ -475,5 +470,5 @@ export {
   unmarkText,
   unmarkValue,
 } from './long-numbers.ts'
-export { isJsonObject, ownValue, type Schema, type SchemaNode } from './problems/schema-node.ts'
+export { isJsonObject, ownValue, type Schema, type SchemaNode } from './schema-node.ts'
 export { ReferenceScope, type ReferenceTarget } from './schema-engine.ts'

@@ -5,8 +5,8 @@
  */
 import { NextStack, Resolve, Stack, type XStack } from 'typebox/schema'
 
-import { valueAt } from './problems/json-pointer.ts'
-import { isJsonObject } from './problems/schema-node.ts'
+import { valueAt } from './json-pointer.ts'
+import { isJsonObject } from './schema-node.ts'
 
 /** Schema that a reference leads to, with the scope there. */
 export interface ReferenceTarget {

@@ -1,4 +1,4 @@
-/** Written by "npm run gen" from the docstrings of `packages/protocol/src/schemas`; do not edit. */
+/** Written by "npm run gen" from the docstrings of `packages/protocol/src`; do not edit. */
 // oxlint-disable max-lines -- a table
 export const SCHEMA_DESCRIPTIONS: Readonly<Record<string, string>> = {
   AddedTask: 'Task that the code of a resumed run adds to the plan.',

@@ -1,5 +1,5 @@
 /** Keywords that apply other schemas: to the same value, to its fields, or to its items. */
-import { isJsonObject, type Schema } from '../problems/schema-node.ts'
+import { isJsonObject, type Schema } from '../schema-node.ts'
 import type { ReferenceScope } from '../schema-engine.ts'
 import {
   addMarks,

@@ -2,7 +2,7 @@
 import Format from 'typebox/format'
 import Guard from 'typebox/guard'
 
-import { isJsonObject } from '../problems/schema-node.ts'
+import { isJsonObject } from '../schema-node.ts'
 import { areDifferent, isDeepEqual, isScalarValue } from './equality.ts'
 import { toPattern } from './pattern.ts'
 import { isTextList, type Build, type Node, type PartRule } from './part.ts'

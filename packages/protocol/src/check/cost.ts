@@ -9,7 +9,7 @@
  * PROTO-B2 Schemas that are too large for generated code (V8 parses nested expressions recursively) are not bounded
  *    either.
  */
-import { isJsonObject } from '../problems/schema-node.ts'
+import { isJsonObject } from '../schema-node.ts'
 import { ReferenceScope } from '../schema-engine.ts'
 import { findCycles } from './cycles.ts'
 import { isSchema, isSchemaMap, type Node } from './part.ts'

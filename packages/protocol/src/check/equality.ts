@@ -1,6 +1,6 @@
 /** Equality of JSON values, in counted steps. */
 import type { CheckRun } from './check-run.ts'
-import { isJsonObject } from '../problems/schema-node.ts'
+import { isJsonObject } from '../schema-node.ts'
 
 /** Number of characters that are hashed in the time of a step. */
 const CHARACTERS_PER_STEP = 16

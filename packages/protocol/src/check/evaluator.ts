@@ -11,7 +11,7 @@
  * PROTO-C5 Parts of a schema become functions when a value reaches them, so their number and depth do not matter.
  */
 import { ReferenceScope } from '../schema-engine.ts'
-import { isJsonObject, type Schema, type SchemaNode } from '../problems/schema-node.ts'
+import { isJsonObject, type Schema, type SchemaNode } from '../schema-node.ts'
 import { buildApplicators } from './applicators.ts'
 import { buildAssertions } from './assertions.ts'
 import { nativePatterns, type PatternEngine } from './pattern.ts'

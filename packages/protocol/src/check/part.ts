@@ -1,5 +1,5 @@
 /** Parts of an evaluator: what the files of this folder share. */
-import { isJsonObject, type Schema } from '../problems/schema-node.ts'
+import { isJsonObject, type Schema } from '../schema-node.ts'
 import type { ReferenceScope } from '../schema-engine.ts'
 import type { CheckRun } from './check-run.ts'
 import type { PatternEngine } from './pattern.ts'

@@ -5,7 +5,7 @@
  * alone. The problems of a value are then those of one member, not of all forty. The decision table of a union is built
  * once.
  */
-import { findFixedValues, isJsonObject, ownValue, type Schema } from './schema-node.ts'
+import { findFixedValues, isJsonObject, ownValue, type Schema } from '../schema-node.ts'
 
 /** Field that distinguishes the members of a union, and the member of each of its values. */
 export interface Discriminator {

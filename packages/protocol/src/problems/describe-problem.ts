@@ -13,9 +13,9 @@ import {
   describePattern,
   describeTypes,
 } from './expected.ts'
-import { pointer } from './json-pointer.ts'
+import { pointer } from '../json-pointer.ts'
 import { previewOf, receivedOf } from './preview.ts'
-import { ownValue, type SchemaNode } from './schema-node.ts'
+import { ownValue, type SchemaNode } from '../schema-node.ts'
 import { suggest } from './suggest.ts'
 
 /** Place of a problem: its JSON pointer, its value and its schema. */

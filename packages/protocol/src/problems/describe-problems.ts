@@ -29,7 +29,7 @@ import {
 } from './describe-problem.ts'
 import { measureDistance, findNearest } from './distance.ts'
 import { describeExpected } from './expected.ts'
-import { pointer } from './json-pointer.ts'
+import { pointer } from '../json-pointer.ts'
 import { allowsValueType, pickLeafKeywords } from './keywords.ts'
 import { findLeafErrors } from './leaf-errors.ts'
 import {
@@ -38,7 +38,7 @@ import {
   ownValue,
   type Schema,
   type SchemaNode,
-} from './schema-node.ts'
+} from '../schema-node.ts'
 
 /** Maximum number of problems listed for one value. The walk stops there, so the rest is not counted. */
 export const MAX_PROBLEMS = 100

@@ -6,7 +6,7 @@
  */
 import type { Problem } from '../schemas/problem.ts'
 import { IS_REQUIRED, type ProblemPlace } from './describe-problem.ts'
-import { isJsonObject, type Schema, type SchemaNode } from './schema-node.ts'
+import { isJsonObject, type Schema, type SchemaNode } from '../schema-node.ts'
 import type { CheckRun } from '../check/check-run.ts'
 import type { ReferenceScope } from '../schema-engine.ts'
 

@@ -1,7 +1,7 @@
 /** Short descriptions of valid values: `a string`, `one of "a", "b"`, `an object or null`. */
 import { PATTERN_MEANINGS } from '../schemas/scalars.ts'
 import { previewOf } from './preview.ts'
-import { findFixedValues, type Schema, type SchemaNode } from './schema-node.ts'
+import { findFixedValues, type Schema, type SchemaNode } from '../schema-node.ts'
 
 const TYPE_DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
   ['string', 'a string'],

@@ -1,5 +1,5 @@
 /** Decomposition of a schema node: the keywords of its place, and whether it allows a value's JSON type. */
-import { isJsonObject, type Schema, type SchemaNode } from './schema-node.ts'
+import { isJsonObject, type Schema, type SchemaNode } from '../schema-node.ts'
 
 /** Keywords that lead to other schemas, which the walk follows, or have no effect on validation. */
 const NOT_OWN: ReadonlySet<string> = new Set([

@@ -1,5 +1,5 @@
 /** Errors of the keywords that apply to a place itself, in the form of TypeBox's checker. */
-import { isJsonObject, type Schema, type SchemaNode } from './schema-node.ts'
+import { isJsonObject, type Schema, type SchemaNode } from '../schema-node.ts'
 import type { TValidationError } from 'typebox/error'
 
 /** Returns whether a value matches a schema. */

@@ -5,18 +5,18 @@ import {
   RUN_COMMAND_KINDS,
   type CommandResponse,
   type RunCommandKind,
-} from '../../commands.ts'
-import { Workflow } from '../enums.ts'
-import { ErrorCodeName, errorFields } from '../error-body.ts'
-import { Problem } from '../problem.ts'
-import { BuildList, RunMigrated } from '../rest/builds.ts'
-import { Capabilities } from '../rest/capabilities.ts'
-import { RunComparison } from '../rest/compare-runs.ts'
-import { ForkPreview } from '../rest/fork-run.ts'
-import { RunDetail, RunList } from '../rest/runs.ts'
-import { Count, DurationMs } from '../scalars.ts'
+} from '../commands.ts'
+import { Workflow } from '../schemas/enums.ts'
+import { ErrorCodeName, errorFields } from '../schemas/error-body.ts'
+import { Problem } from '../schemas/problem.ts'
+import { BuildList, RunMigrated } from '../schemas/rest/builds.ts'
+import { Capabilities } from '../schemas/rest/capabilities.ts'
+import { RunComparison } from '../schemas/rest/compare-runs.ts'
+import { ForkPreview } from '../schemas/rest/fork-run.ts'
+import { RunDetail, RunList } from '../schemas/rest/runs.ts'
+import { Count, DurationMs } from '../schemas/scalars.ts'
 
-import type { Static } from '../../static.ts'
+import type { Static } from '../static.ts'
 
 /** Reply to `run_request`, `run_fork` and `run_replay`. AgentEnsemble wire format. */
 export const RunAck = Type.Object({

@@ -10,7 +10,7 @@ import {
   type RunStatus,
   type TaskState,
   type TaskStatus,
-} from '../index.ts'
+} from '../src/index.ts'
 
 it('applyRunEvent accepts events with and without their position in the log', () => {
   expectTypeOf(applyRunEvent).parameters.toEqualTypeOf<[RunState, RunEvent]>()

@@ -1,12 +1,12 @@
 /** Messages that a client sends over a WebSocket. All reject unknown keys. */
 import Type from 'typebox'
-import { COMMANDS, RUN_COMMAND_KINDS } from '../../commands.ts'
-import { MigrateRunBody } from '../rest/builds.ts'
-import { CompareRunsQuery } from '../rest/compare-runs.ts'
-import { ForkRunBody } from '../rest/fork-run.ts'
-import { ReplayRunBody } from '../rest/replay-run.ts'
-import { ListRunsQuery } from '../rest/runs.ts'
-import { submitRunFields } from '../rest/submit-run.ts'
+import { COMMANDS, RUN_COMMAND_KINDS } from '../commands.ts'
+import { MigrateRunBody } from '../schemas/rest/builds.ts'
+import { CompareRunsQuery } from '../schemas/rest/compare-runs.ts'
+import { ForkRunBody } from '../schemas/rest/fork-run.ts'
+import { ReplayRunBody } from '../schemas/rest/replay-run.ts'
+import { ListRunsQuery } from '../schemas/rest/runs.ts'
+import { submitRunFields } from '../schemas/rest/submit-run.ts'
 import {
   CLOSED,
   IdempotencyKey,
@@ -15,12 +15,12 @@ import {
   NonBlank,
   RequestId,
   requiredWhen,
-} from '../scalars.ts'
+} from '../schemas/scalars.ts'
 import { DirectiveMessage, ReviewDecision, RunControl } from './control-messages.ts'
 import { CapabilityQuery, TaskRequest, ToolRequest, TraceContextFields } from './peer-requests.ts'
 import { SERVER_MESSAGE_TYPES } from './server-message.ts'
 
-import type { Static } from '../../static.ts'
+import type { Static } from '../static.ts'
 
 /** Requests a `pong`. AgentEnsemble wire format. */
 export const Ping = Type.Object({ type: Type.Literal('ping') }, CLOSED)

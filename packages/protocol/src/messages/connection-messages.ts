@@ -1,11 +1,11 @@
 /** Messages from server to client: greeting and heartbeats. */
 import Type from 'typebox'
-import { LlmIterationCompleted, LlmIterationStarted } from '../events/agent-events.ts'
-import { EventPosition, LoggedRunEvent } from '../run-event.ts'
-import { Instant, TimeMs } from '../scalars.ts'
-import { SharedCapability } from '../shared-capability.ts'
+import { LlmIterationCompleted, LlmIterationStarted } from '../schemas/events/agent-events.ts'
+import { EventPosition, LoggedRunEvent } from '../schemas/run-event.ts'
+import { Instant, TimeMs } from '../schemas/scalars.ts'
+import { SharedCapability } from '../schemas/shared-capability.ts'
 
-import type { Static } from '../../static.ts'
+import type { Static } from '../static.ts'
 
 /** Position of the event in the log of its run; absent on events of AgentEnsemble. */
 const maybePosition = Type.Partial(EventPosition)

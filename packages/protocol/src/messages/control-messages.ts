@@ -3,12 +3,16 @@
  * see `client-message.ts`.
  */
 import Type from 'typebox'
-import { CancelMode, Priority } from '../enums.ts'
-import { DECISION_RULES, ReviewDecisionApplied, reviewDecisionFields } from '../rest/reviews.ts'
-import { MODEL_OR_TIER } from '../rest/run-control.ts'
-import { CLOSED, IsoDuration, NonBlank, RequestId } from '../scalars.ts'
+import { CancelMode, Priority } from '../schemas/enums.ts'
+import {
+  DECISION_RULES,
+  ReviewDecisionApplied,
+  reviewDecisionFields,
+} from '../schemas/rest/reviews.ts'
+import { MODEL_OR_TIER } from '../schemas/rest/run-control.ts'
+import { CLOSED, IsoDuration, NonBlank, RequestId } from '../schemas/scalars.ts'
 
-import type { Static } from '../../static.ts'
+import type { Static } from '../static.ts'
 
 /** Decides a review, like `POST /api/reviews/{reviewId}`. AgentEnsemble wire format. */
 export const ReviewDecision = Type.Object(

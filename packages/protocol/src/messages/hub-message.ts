@@ -3,10 +3,10 @@
  * does not send them; they are for readers of a hub.
  */
 import Type from 'typebox'
-import { Count, Instant, JsonObject, mapOf, NonBlank, StringMap } from '../scalars.ts'
+import { Count, Instant, JsonObject, mapOf, NonBlank, StringMap } from '../schemas/scalars.ts'
 import { IterationSnapshot } from './connection-messages.ts'
 
-import type { Static } from '../../static.ts'
+import type { Static } from '../static.ts'
 
 /** Process that publishes its events to a hub. */
 export const ProducerInfo = Type.Object({

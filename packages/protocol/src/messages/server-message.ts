@@ -1,6 +1,6 @@
 /** All messages that the server sends over a WebSocket. */
 import Type from 'typebox'
-import { LoggedRunEvent, RUN_EVENT_TYPES } from '../run-event.ts'
+import { LoggedRunEvent, RUN_EVENT_TYPES } from '../schemas/run-event.ts'
 import { Heartbeat, Hello, Pong } from './connection-messages.ts'
 import { DirectiveAck, ReviewDecisionAck, RunControlAck } from './control-messages.ts'
 import {
@@ -22,7 +22,7 @@ import {
   SubscribeAck,
 } from './run-messages.ts'
 
-import type { Static } from '../../static.ts'
+import type { Static } from '../static.ts'
 
 const replies = [
   Hello,

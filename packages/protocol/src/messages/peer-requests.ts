@@ -1,11 +1,11 @@
 /** Messages from client to server: requests of one ensemble to another, in AgentEnsemble's network format. */
 import Type from 'typebox'
-import { MAX_DURATION_MS } from '../../limits.ts'
-import { Priority } from '../enums.ts'
-import { CLOSED, IsoDuration, NonBlank, RequestId } from '../scalars.ts'
-import { CapabilityType } from '../shared-capability.ts'
+import { MAX_DURATION_MS } from '../limits.ts'
+import { Priority } from '../schemas/enums.ts'
+import { CLOSED, IsoDuration, NonBlank, RequestId } from '../schemas/scalars.ts'
+import { CapabilityType } from '../schemas/shared-capability.ts'
 
-import type { Static } from '../../static.ts'
+import type { Static } from '../static.ts'
 
 /** W3C trace context, as in the headers of the same names. */
 export const TraceContextFields = Type.Object(

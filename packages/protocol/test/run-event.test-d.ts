@@ -8,7 +8,7 @@ import type {
   RunStatus,
   ServerMessage,
   TaskCompleted,
-} from '../index.ts'
+} from '../src/index.ts'
 
 it('RunEvent narrows by type', () => {
   const read = (event: RunEvent): string => {

@@ -2,10 +2,10 @@
  * Messages from server to client: replies and announcements between peer ensembles, in AgentEnsemble's network format.
  */
 import Type from 'typebox'
-import { Count, DurationMs, mapOf } from '../scalars.ts'
-import { SharedCapability } from '../shared-capability.ts'
+import { Count, DurationMs, mapOf } from '../schemas/scalars.ts'
+import { SharedCapability } from '../schemas/shared-capability.ts'
 
-import type { Static } from '../../static.ts'
+import type { Static } from '../static.ts'
 
 const peerReply = {
   /** The request's id. */

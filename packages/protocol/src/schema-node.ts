@@ -1,5 +1,5 @@
 /**
- * JSON Schema node as read by this folder.
+ * JSON Schema node as read by the checker and by the descriptions of problems.
  *
  * Schemas come from TypeBox, and tool inputs also from Zod, MCP or OpenAPI as plain JSON Schema. Therefore only plain
  * keywords are read, not TypeBox kinds. Keywords that are not listed are left to TypeBox's checker.
