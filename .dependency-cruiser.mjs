@@ -94,7 +94,7 @@ const storeRules = [
 export default {
   forbidden: [
     ...layers,
-    ...listLayerRules([...TESTS, '/testing/']),
+    ...listLayerRules(TESTS),
     ...storeRules,
     {
       name: 'layer-dashboard',

@@ -36,9 +36,9 @@ const LAYERS: Readonly<Record<string, string>> = {
   'packages/remote-tools/src/process':
     'log-debug.ts worker-options.ts options.ts read-answer.ts run-once.ts worker',
   'packages/runs/src':
-    'load domain log ports commit feed request settings threads lifecycle lineage service stores testing',
+    'load domain log ports commit feed request settings threads lifecycle lineage service testing stores',
   'packages/runs/src/stores/postgres':
-    'database schema notifications rows log queue runs tables testing',
+    'database schema notifications rows log queue runs tables run-storage.ts index.ts testing',
   'packages/runs/src/stores/sqlite': 'schema database rows log queue runs tables',
   'packages/telemetry/src': '',
   'packages/testing/src': '',
