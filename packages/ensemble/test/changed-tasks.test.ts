@@ -117,15 +117,4 @@ describe('a run that code with another list of tasks continues', () => {
       '4 d COMPLETED',
     ])
   })
-
-  it('[ENS-V4] replays steps without a recorded list with the list of the code', async () => {
-    const { events, steps } = await executeUntil(['a', 'b'], 'a')
-    const earlier = steps.map((step) => {
-      if (step.kind !== 'run_begun') return step
-      const { tasks: _, ...rest } = step
-      return rest
-    })
-    const { own } = await finish(['a', 'b'], { events, steps: earlier })
-    expect(own[0]).not.toHaveProperty('addedTasks')
-  })
 })

@@ -275,22 +275,6 @@ describe('a run that is resumed by other code', () => {
     }
   })
 
-  it('[ENS-E24] continues from steps of an earlier version, which have no digests', async () => {
-    const added = new Set([
-      'toolName',
-      'inputDigest',
-      'outputDigest',
-      'requestDigest',
-      'unknownTools',
-    ])
-    const steps = cutAfter(await record(), 'tool_ended')
-    const earlier = JSON.stringify(steps, (key, value: unknown) =>
-      added.has(key) ? undefined : value,
-    )
-    const { result } = await resume(JSON.parse(earlier))
-    expect(result.status).toBe('COMPLETED')
-  })
-
   it('continues when only a description of a task that has not begun differs', async () => {
     const { result } = await resume(cutAfter(await record(), 'tool_ended'), {
       handlerDescription: 'Publish it soon',

@@ -382,7 +382,11 @@ describe('[ENS-S4] other commands for an unowned run', () => {
 
   it('do not advance the working time of the run', async () => {
     const clock = fakeClock()
-    const unowned = commandsFor(team, [{ kind: 'run_begun', startedAt: 0, runMs: 70 }], clock)
+    const unowned = commandsFor(
+      team,
+      [{ kind: 'run_begun', startedAt: 0, runMs: 70, tasks: [] }],
+      clock,
+    )
     void clock.advance(1_000)
     const { steps } = await unowned.cancel()
     expect(steps).toMatchObject([{ runMs: 70 }])

@@ -20,7 +20,8 @@ describe('eventTime', () => {
   })
 
   it('ignores the expiry, and returns undefined for an event without a time', () => {
-    expect(eventTime({ ...DIRECTIVE, expiresAt: AT })).toBeUndefined()
+    const activeAt = '2026-01-02T00:00:00.000Z'
+    expect(eventTime({ ...DIRECTIVE, expiresAt: AT, activeAt })).toBe(Date.parse(activeAt))
     const silent = { type: 'review_timed_out', reviewId: 'v', action: 'FAIL' } as const
     expect(eventTime(silent)).toBeUndefined()
   })

@@ -64,6 +64,7 @@ describe('createRunListeners', () => {
       taskIndex: 1,
       attempt: 1,
       model: 'm',
+      completedAt: at(0),
     } as const
     const unknown = { inputTokens: -1, outputTokens: -1 }
     emit([

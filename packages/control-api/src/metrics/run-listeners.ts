@@ -209,8 +209,7 @@ class RunCounter {
     if (before?.hasToken === false) run.awaiting -= 1
     switch (event.type) {
       case 'llm_iteration_started': {
-        const startedAt = Date.parse(event.startedAt ?? '')
-        if (Number.isNaN(startedAt)) return
+        const startedAt = Date.parse(event.startedAt)
         run.calls.set(taskIndex, { model, startedAt, hasToken: false })
         run.awaiting += 1
         return

@@ -48,9 +48,9 @@ export function createToolCalledEvent(
     attempt,
     iterationIndex,
     toolCallId: call.id,
+    completedAt: isoNow(run.clock),
   }
   if ('parentId' in call) event.parentToolCallId = call.parentId
-  event.completedAt = isoNow(run.clock)
   return event
 }
 

@@ -86,12 +86,12 @@ function createTurnCompleted(
     taskIndex,
     attempt,
     model,
+    completedAt: isoNow(run.clock),
     finishReason: reply.finishReason ?? 'unknown',
   }
   if (reply.text !== '') event.responseText = reply.text
   if (step.kind === 'call_tools') event.toolRequests = step.calls.map(toWireCall)
   if (cost !== undefined) event.costUsd = sumCostUsd(cost)
-  event.completedAt = isoNow(run.clock)
   if (reply.refusal !== undefined) event.refusal = reply.refusal
   const { cachedInputTokens, cacheWriteInputTokens, reasoningTokens } = reply.usage ?? {}
   if (cachedInputTokens !== undefined) event.cachedInputTokens = cachedInputTokens

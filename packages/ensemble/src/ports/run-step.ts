@@ -40,8 +40,8 @@ export interface RunBegun extends StepBase {
   readonly kind: 'run_begun'
   /** Time of the start, in milliseconds since 1970. */
   readonly startedAt: number
-  /** Names of its tasks, in the order of their places; absent in steps of earlier versions. */
-  readonly tasks?: readonly string[]
+  /** Names of its tasks, in their order. */
+  readonly tasks: readonly string[]
 }
 
 /** Records that the code which continues the run has other tasks. */
@@ -122,8 +122,8 @@ export interface DirectiveTaken extends StepBase {
 /** Records the start of an attempt at a task. */
 export interface TaskBegun extends TaskStepBase {
   readonly kind: 'task_begun'
-  /** Digest of the schema of the output, null without one; absent in steps of earlier versions. */
-  readonly outputDigest?: string | null
+  /** Digest of the output schema; null without one. */
+  readonly outputDigest: string | null
   /** Description, possibly edited by a reviewer before the task began. */
   readonly description?: string
 }
@@ -153,17 +153,17 @@ export interface ModelTurnEnded extends TaskStepBase {
   readonly counted?: CountedUse
   /** Ids of the directives that the call delivered. */
   readonly directiveIds: readonly string[]
-  /** Digest of the messages, tools and output schema of the request; absent in steps of earlier versions. */
+  /** Digest of the messages, tools and output schema of the request; absent in a run that records no steps. */
   readonly requestDigest?: string
   /** Names that the reply calls and that were not tools of the task; absent if there are none. */
   readonly unknownTools?: readonly string[]
 }
 
-/** The tool call of a step; absent in steps of earlier versions. */
+/** The tool call of a step. */
 interface StepToolCall {
-  readonly toolName?: string
+  readonly toolName: string
   /** Digest of the arguments as JSON, else of their text. */
-  readonly inputDigest?: string
+  readonly inputDigest: string
 }
 
 /** Records the intent to call a tool that must not be called twice. */
@@ -179,8 +179,8 @@ export interface AgentUsed extends TaskStepBase, AgentUse {
   readonly kind: 'agent_used'
 }
 
-/** Records the end of a tool call. */
-export interface ToolCallEnded extends TaskStepBase, StepToolCall {
+/** Records the end of a tool call; without the call in a run that records no steps. */
+export interface ToolCallEnded extends TaskStepBase, Partial<StepToolCall> {
   readonly kind: 'tool_ended'
   readonly iterationIndex: number
   /** Position of the call in its turn, from 0. */
@@ -197,8 +197,8 @@ export interface ToolCallEnded extends TaskStepBase, StepToolCall {
 /** Records the output of a handler. */
 export interface HandlerEnded extends TaskStepBase {
   readonly kind: 'handler_ended'
-  /** Digest of the description and the context that the handler received; absent in steps of earlier versions. */
-  readonly inputDigest?: string
+  /** Digest of the description and the context that the handler received. */
+  readonly inputDigest: string
   readonly text: string
   readonly value?: unknown
   readonly parts?: readonly MessagePart[]
@@ -288,7 +288,7 @@ export interface TaskCompletedStep extends TaskStepBase {
   readonly used: Usage
   readonly durationMs: number
   /**
-   * Finish reason of the model's last answer; absent if no model was called and in steps of earlier versions.
+   * Finish reason of the model's last answer; absent if no model was called.
    */
   readonly finishReason?: FinishReason
   /** Error with which a reviewer ended the run after this task; absent otherwise. */

@@ -103,7 +103,6 @@ function digestHandlerInput({ text, context }: HandlerInput): string {
  */
 function assertSameInput(step: StepOf<'handler_ended'>, input: HandlerInput): void {
   const { taskName, inputDigest } = step
-  if (inputDigest === undefined) return
   const asked = digestHandlerInput(input)
   if (asked === inputDigest) return
   throw replayMismatchError({

@@ -458,7 +458,7 @@ function findTaskDifference(
   const recorded = { taskName, step: 'task_begun' }
   if (task === undefined) return { ...recorded, recorded: 'its start', asked: 'no such task' }
   const asked = digestOutput(task.outputReader)
-  if (step?.outputDigest === undefined || step.outputDigest === asked) return undefined
+  if (step === undefined || step.outputDigest === asked) return undefined
   return {
     ...recorded,
     recorded: describeOutput(step.outputDigest),

@@ -1,5 +1,5 @@
 /**
- * Compares recorded steps with the code that replays them. Steps of earlier versions have no digests; they match any
+ * Compares recorded steps with the code that replays them. Steps of a run that records none have no digests; they match any
  * code.
  *
  * ENS-E24 When the code asks for something else than what is recorded, or not for what is recorded, the run fails with

@@ -18,7 +18,7 @@ export interface MessageContent {
 
 const CONTENTS = ['text', 'raw', 'url', 'data'] as const
 
-/** Kinds of parts in earlier versions. */
+/** Values of `kind`, which parts had before A2A 1.0. */
 const KINDS: readonly unknown[] = ['text', 'data', 'file']
 
 /**

@@ -11,9 +11,6 @@ import type { RunRecord } from '@tutti/runs'
 /** Tag of runs with their context. */
 export const CONTEXT_TAG = 'a2aContext'
 
-/** Key of the message in the memo of runs of earlier versions. */
-const MESSAGE_MEMO = 'a2aMessage'
-
 /** Fields of a task that do not change. */
 export interface WireTaskIdentity {
   readonly id: string
@@ -46,13 +43,10 @@ export function toTaskIdentity({ runId, tags, inputs, request }: RunRecord): Wir
 }
 
 function readOriginMessage(request: RunRecord['request']): WireMessage | undefined {
-  const { origin, memo } = request ?? {}
-  if (origin?.protocol === 'a2a') {
-    const { protocol: _, contextId: __, requestMetadata: ___, ...message } = origin
-    return { role: 'ROLE_USER', ...message }
-  }
-  // NOTE: only earlier versions stored it, after validating the message.
-  return memo?.[MESSAGE_MEMO] as WireMessage | undefined
+  const origin = request?.origin
+  if (origin?.protocol !== 'a2a') return undefined
+  const { protocol: _, contextId: __, requestMetadata: ___, ...message } = origin
+  return { role: 'ROLE_USER', ...message }
 }
 
 /** Converts a view to a task. */
@@ -103,13 +97,12 @@ function toHistory(identity: WireTaskIdentity, { run }: TaskView): readonly Wire
     at: activeAt,
     message: userMessage(identity, directiveId, content),
   }))
-  // Directives of earlier versions have no time and come last.
   const inOrder = [...reviews, ...guidance].toSorted((a, b) => parseTime(a) - parseTime(b))
   return [identity.asked, ...inOrder.map(({ message }) => message)]
 }
 
-function parseTime({ at }: { readonly at: string | undefined }): number {
-  return at === undefined ? Number.MAX_VALUE : Date.parse(at)
+function parseTime({ at }: { readonly at: string }): number {
+  return Date.parse(at)
 }
 
 function formatDecision({ decision, feedback, revisedOutput = '' }: ReviewState): string {

@@ -164,7 +164,13 @@ describe('TaskView', () => {
   })
 
   it('has a history of the request, the questions and the answers in order', () => {
-    const directive: RunEvent = { type: 'directive_active', directiveId: 'd', content: 'faster' }
+    const activeAt = '2026-01-01T00:00:09Z'
+    const directive: RunEvent = {
+      type: 'directive_active',
+      directiveId: 'd',
+      content: 'faster',
+      activeAt,
+    }
     const view = viewOf(started, review('a', 2), decided('a', 3), directive)
     const texts = (historyLength?: number) =>
       toWireTask(IDENTITY, view, { ...SHOWN, historyLength }).history?.map(

@@ -10,7 +10,7 @@
 import type { RunEventOf } from '../schemas/run-event.ts'
 import type { OutputBlock, RunOperation } from './operations.ts'
 
-type FinishReason = RunEventOf<'llm_iteration_completed'>['finishReason']
+type FinishReason = RunEventOf<'llm_iteration_completed'>['finishReason'] | undefined
 
 /** Position of a model turn. */
 type TurnPosition = Pick<RunEventOf<'token'>, 'taskIndex' | 'attempt' | 'iterationIndex'>

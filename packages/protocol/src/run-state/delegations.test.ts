@@ -54,19 +54,6 @@ describe('the end of a delegation', () => {
     expect(failed).toMatchObject({ startedAt: '2025-03-15T10:30:04Z', completedAt: failedAt })
   })
 
-  it('has no time in logs of an earlier version', () => {
-    const begun = eventOf('delegation_started', { startedAt: undefined })
-    const ends = [
-      eventOf('delegation_completed', { completedAt: undefined }),
-      eventOf('delegation_failed', { failedAt: undefined }),
-    ]
-    for (const end of ends) {
-      const [one] = after(begun, end).delegations
-      expect(one).not.toHaveProperty('startedAt')
-      expect(one).not.toHaveProperty('completedAt')
-    }
-  })
-
   it('is its completion', () => {
     expect(after(started, eventOf('delegation_completed')).delegations).toMatchObject([
       { status: 'COMPLETED', durationMs: 3100, workerTask: 'researcher/1', depth: 1 },

@@ -39,20 +39,15 @@ function readChanges(event: DelegationEvent): Partial<DelegationState> {
     case 'delegation_started': {
       const { taskDescription, workerTask, workerTaskIndex, depth, startedAt } = event
       const what = { taskDescription, workerTask, workerTaskIndex, depth }
-      return { status: 'RUNNING', ...what, ...(startedAt === undefined ? {} : { startedAt }) }
+      return { status: 'RUNNING', ...what, startedAt }
     }
     case 'delegation_completed': {
       const { durationMs, completedAt } = event
-      const at = completedAt === undefined ? {} : { completedAt }
-      return { status: 'COMPLETED', durationMs, ...at }
+      return { status: 'COMPLETED', durationMs, completedAt }
     }
     case 'delegation_failed': {
       const { reason, failedAt } = event
-      return {
-        status: 'FAILED',
-        reason,
-        ...(failedAt === undefined ? {} : { completedAt: failedAt }),
-      }
+      return { status: 'FAILED', reason, completedAt: failedAt }
     }
   }
 }

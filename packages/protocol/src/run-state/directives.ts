@@ -49,7 +49,7 @@ function createDirective(
     ...(to === undefined ? {} : { to }),
     ...(priority === undefined ? {} : { priority }),
     ...(actor === undefined ? {} : { actor }),
-    ...(activeAt === undefined ? {} : { activeAt }),
+    activeAt,
     delivered: deliveries,
   }
 }

@@ -218,11 +218,6 @@ describe.each([
 })
 
 describe('task_failed', () => {
-  it('of an earlier version states whether another attempt follows', () => {
-    const state = after(eventOf('task_failed', { willRetry: true }))
-    expect(researcher(state)?.error?.willRetry).toBe(true)
-  })
-
   it('sets CANCELLED with the code CANCELLED', () => {
     const cancelled = eventOf('task_failed', { code: 'CANCELLED', willRetry: false })
     expect(researcher(after(cancelled))?.status).toBe('CANCELLED')

@@ -56,13 +56,6 @@ describe('tool_called', () => {
     expect(calls[0]).toBe(requested[0])
   })
 
-  it('of an earlier version keeps the time of the request as the start', () => {
-    const event = eventOf('tool_called', { toolCallId: 'b', completedAt: undefined })
-    const [, call] = applyToToolCalls(requested, event)
-    expect(call).toMatchObject({ status: 'SUCCEEDED', startedAt: askedAt })
-    expect(call).not.toHaveProperty('completedAt')
-  })
-
   it('keeps the arguments of the model when it has none', () => {
     const event = eventOf('tool_called', { toolCallId: 'b', toolArguments: null })
     expect(applyToToolCalls(requested, event)[1]?.arguments).toBe('{"url":"x"}')

@@ -91,7 +91,7 @@ function endCall(calls: Calls, event: RunEventOf<'tool_called'>): Calls {
     structured: event.structuredResult,
     durationMs,
     ...(startedAt === undefined ? {} : { startedAt }),
-    ...(completedAt === undefined ? {} : { completedAt }),
+    completedAt,
     steps: [...known.steps, ...waiting],
     ...(parent === undefined ? {} : { parentToolCallId: parent }),
   }

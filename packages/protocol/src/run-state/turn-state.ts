@@ -26,7 +26,7 @@ export interface TurnState {
   readonly completedAt?: string
   /** Present when the call is completed. */
   readonly responseType?: LlmIterationCompleted['responseType']
-  /** Reason why the answer ended; absent while the call runs and in logs of earlier versions. */
+  /** Reason why the answer ended; absent while the call runs. */
   readonly finishReason?: FinishReason
   /** Text of the provider about a refusal or a blocked answer. */
   readonly refusal?: string

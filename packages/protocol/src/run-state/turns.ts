@@ -93,7 +93,7 @@ function beginTurn(turns: Turns, event: RunEventOf<'llm_iteration_started'>): Tu
     messages,
     totalMessageCount,
     failures: turn?.failures ?? [],
-    ...(startedAt === undefined ? {} : { startedAt }),
+    startedAt,
   }
   // The list of `concat` makes each later copy several times as slow.
   return turns.toSpliced(at, turns.length - at, begun)
@@ -116,8 +116,8 @@ function completeTurn(turn: TurnState, event: RunEventOf<'llm_iteration_complete
     latencyMs,
     ...(costUsd === undefined ? {} : { costUsd }),
     ...(startedAt === undefined ? {} : { startedAt }),
-    ...(completedAt === undefined ? {} : { completedAt }),
-    ...(finishReason === undefined ? {} : { finishReason }),
+    completedAt,
+    finishReason,
     ...(refusal === undefined ? {} : { refusal }),
     ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
     ...(reasoningTokens === undefined ? {} : { reasoningTokens }),

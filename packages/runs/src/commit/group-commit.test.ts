@@ -21,7 +21,7 @@ const CANCELLING: RunEvent = {
 
 const CANCEL: RunStep = { kind: 'cancel_asked', mode: 'abort', cause: 'SERVER', runMs: 0 }
 
-const BEGUN: RunStep = { kind: 'run_begun', startedAt: 0, runMs: 0 }
+const BEGUN: RunStep = { kind: 'run_begun', startedAt: 0, runMs: 0, tasks: [] }
 
 const ANSWER: CommandAnswer = { commandId: 'signal-1', ok: true }
 

@@ -15,7 +15,7 @@ const CANCELLING: RunEvent = {
   cause: 'SERVER',
 }
 
-const BEGUN: RunStep = { kind: 'run_begun', startedAt: 0, runMs: 0 }
+const BEGUN: RunStep = { kind: 'run_begun', startedAt: 0, runMs: 0, tasks: [] }
 
 const WRITTEN = { kind: 'written', events: [] } as const
 

@@ -31,7 +31,7 @@ const PARK_AFTER_MS = 1_000
 
 const STOP = new TuttiError('INTERRUPTED', 'stop')
 
-const BEGUN: RunStep = { kind: 'run_begun', startedAt: 0, runMs: 0 }
+const BEGUN: RunStep = { kind: 'run_begun', startedAt: 0, runMs: 0, tasks: [] }
 
 const CANCEL_ASKED: RunStep = { kind: 'cancel_asked', mode: 'abort', cause: 'SERVER', runMs: 0 }
 

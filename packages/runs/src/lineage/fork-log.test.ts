@@ -19,7 +19,7 @@ import type { RunStep } from '@tutti/ensemble'
 import type { LoggedRunEvent, RunEvent, RunEventOf } from '@tutti/protocol'
 import type { ForkPlace } from '../request/new-run.ts'
 
-const BEGUN: RunStep = { kind: 'run_begun', startedAt: AT_MS, runMs: 0 }
+const BEGUN: RunStep = { kind: 'run_begun', startedAt: AT_MS, runMs: 0, tasks: [] }
 
 const QUEUED: RunEvent = {
   type: 'run_queued',

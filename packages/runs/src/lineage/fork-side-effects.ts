@@ -19,19 +19,13 @@ export function findRepeatedCalls(
   return [...copied, ...rest]
     .filter((step) => step.kind === 'tool_begun')
     .filter((call) => !given.has(call.taskName) && !copied.some((step) => isEndOf(step, call)))
-    .map(({ taskName, attempt, toolName }) => ({
-      taskName,
-      attempt,
-      ...field('toolName', toolName),
-    }))
+    .map(({ taskName, attempt, toolName }) => ({ taskName, attempt, toolName }))
 }
 
 /** Refuses a fork that might repeat calls. @throws {TuttiError} SIDE_EFFECTS naming the calls. */
 export function assertNothingRepeated(runId: string, repeated: readonly ForkCallPreview[]): void {
   if (repeated.length === 0) return
-  const calls = repeated.map(
-    ({ taskName, toolName = 'a tool' }) => `${toolName} (task "${taskName}")`,
-  )
+  const calls = repeated.map(({ taskName, toolName }) => `${toolName} (task "${taskName}")`)
   throw new TuttiError(
     'SIDE_EFFECTS',
     `A fork of run ${runId} might repeat calls that must not be repeated: ${shortList([...new Set(calls)])}. ` +

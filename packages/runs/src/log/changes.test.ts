@@ -43,6 +43,7 @@ const CALLED: RunEventOf<'tool_called'> = {
   structuredResult: null,
   iterationIndex: 0,
   toolCallId: 'call-1',
+  completedAt: AT,
 }
 
 const COMPLETED: RunEventOf<'task_completed'> = {
@@ -163,7 +164,7 @@ describe('toRecordChanges, of a run', () => {
         inputs: {},
         tags: {},
       },
-      { type: 'directive_active', directiveId: 'd-1' },
+      { type: 'directive_active', directiveId: 'd-1', activeAt: AT },
     ]
     expect(events.map(toRecordChanges)).toEqual([[], [], []])
   })
@@ -263,6 +264,7 @@ describe('toRecordChanges, of a task', () => {
   it('[RUNS-C3] adds the task of a delegation, which the run counts', () => {
     const changes = toRecordChanges({
       type: 'delegation_started',
+      startedAt: AT,
       delegationId: 'd-1',
       delegatingAgentRole: 'Manager',
       workerRole: 'Player',

@@ -77,8 +77,15 @@ const REVIEW: ReviewRecord = {
 
 /** A run whose task waits for a review. */
 const AT_GATE: readonly RunStep[] = [
-  { kind: 'run_begun', startedAt: Date.parse(AT), runMs: 0 },
-  { kind: 'task_begun', taskName: 'tune', attempt: 1, taskMs: 0, runMs: 0 },
+  { kind: 'run_begun', startedAt: Date.parse(AT), runMs: 0, tasks: ['tune'] },
+  {
+    kind: 'task_begun',
+    taskName: 'tune',
+    attempt: 1,
+    taskMs: 0,
+    runMs: 0,
+    outputDigest: null,
+  },
   {
     kind: 'gate_opened',
     taskName: 'tune',

@@ -5,8 +5,6 @@
  * DASH-E1 The actions come from the state; the log, if there is one, adds actors and times. Files have
  *    no log.
  * DASH-E2 Nothing after `until` is included, so that a replay shows the history up to its position.
- * DASH-E3 Directives of earlier versions lack their time. The time of the preceding event is used, so
- *    that a delay measured from it is never too short: `isAtMost`.
  */
 import type {
   CancelMode,
@@ -34,10 +32,8 @@ export interface Arrival {
   readonly attempt: number
   readonly iterationIndex: number
   readonly at: number
-  /** Time since the directive was given, in milliseconds; undefined if unknown. */
-  readonly afterMs: number | undefined
-  /** Whether `afterMs` is an upper bound. */
-  readonly isAtMost: boolean
+  /** Time since the directive took effect, in milliseconds. */
+  readonly afterMs: number
 }
 
 /** A directive with a text. */
@@ -94,9 +90,7 @@ export function listSteeringActs(
   const events = log === undefined ? [] : selectEventsUntil(log, until)
   const acts = [
     // Directives with an action appear as the switch that they caused.
-    ...state.directives
-      .filter(({ action }) => action === undefined)
-      .map((directive) => toDirectiveAct(directive, events)),
+    ...state.directives.filter(({ action }) => action === undefined).map(toDirectiveAct),
     ...(log === undefined ? listSwitchesOfState(state) : listSwitches(events)),
     ...listCancels(state, events),
     ...state.reviews.filter(({ status }) => status !== 'OPEN').map(toReviewAct),
@@ -131,25 +125,18 @@ function selectEventsUntil(
   return timed
 }
 
-function toDirectiveAct(
-  {
-    directiveId,
-    from,
-    actor,
-    content = '',
-    to,
-    priority = 'NORMAL',
-    expiresAt,
-    activeAt,
-    delivered,
-  }: DirectiveState,
-  events: readonly TimedEvent[],
-): DirectiveAct {
-  const given = events.find(
-    ({ event }) => event.type === 'directive_active' && event.directiveId === directiveId,
-  )
-  const isAtMost = activeAt === undefined
-  const at = isAtMost ? given?.at : Date.parse(activeAt)
+function toDirectiveAct({
+  directiveId,
+  from,
+  actor,
+  content = '',
+  to,
+  priority = 'NORMAL',
+  expiresAt,
+  activeAt,
+  delivered,
+}: DirectiveState): DirectiveAct {
+  const at = Date.parse(activeAt)
   return {
     kind: 'directive',
     key: directiveId,
@@ -161,8 +148,8 @@ function toDirectiveAct(
     expiresAt,
     arrivals: delivered.map(({ taskName, attempt, iterationIndex, deliveredAt }) => {
       const arrived = Date.parse(deliveredAt)
-      const afterMs = at === undefined ? undefined : Math.max(0, arrived - at)
-      return { taskName, attempt, iterationIndex, at: arrived, afterMs, isAtMost }
+      const afterMs = Math.max(0, arrived - at)
+      return { taskName, attempt, iterationIndex, at: arrived, afterMs }
     }),
   }
 }
@@ -238,8 +225,7 @@ interface FirstCall {
 /**
  * Returns the first call affected by a switch, from the events after it; undefined if there is none
  * before the next switch. A switch affects every call that starts after it, so that names are not
- * compared: in logs of earlier versions, a switch has the alias of a model and a call its actual
- * name.
+ * compared.
  */
 function findFirstCall(
   { taskName }: RunEventOf<'model_switched'>,

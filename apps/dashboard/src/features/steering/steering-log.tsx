@@ -183,16 +183,11 @@ function DirectiveActView({
   )
 }
 
-function describeArrival({ taskName, attempt, iterationIndex, at, ...since }: Arrival): string {
+function describeArrival({ taskName, attempt, iterationIndex, at, afterMs }: Arrival): string {
   const again = attempt > 1 ? ` of attempt ${attempt}` : ''
   const clock = formatClock(at).slice(0, 8)
   const call = `Delivered to ${taskName} at model call ${iterationIndex + 1}${again}, ${clock}`
-  return `${call}${describeDelay(since)}`
-}
-
-function describeDelay({ afterMs, isAtMost }: Pick<Arrival, 'afterMs' | 'isAtMost'>): string {
-  if (afterMs === undefined) return ''
-  return `, ${isAtMost ? 'at most ' : ''}${formatDuration(afterMs)} later`
+  return `${call}, ${formatDuration(afterMs)} later`
 }
 
 /** A model switch: actor, models, and the first call that used the new model. */

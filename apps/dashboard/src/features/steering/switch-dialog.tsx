@@ -212,8 +212,8 @@ interface SwitchGroup {
 /** Returns the list, without empty groups. */
 export function listSwitchGroups({
   models,
-  modelTiers = [],
-  profiles = [],
+  modelTiers,
+  profiles,
 }: Pick<Capabilities, 'models' | 'modelTiers' | 'profiles'>): readonly SwitchGroup[] {
   const hasFallback = modelTiers.some(({ name }) => name.toLowerCase() === 'fallback')
   const groups: readonly SwitchGroup[] = [

@@ -1,7 +1,7 @@
 /**
  * Converts an attempt at a task to timed spans. Pure.
  *
- * DASH-N1 Model, tool and agent calls have the times of the log. Logs of earlier versions contain only
+ * DASH-N1 Model, tool and agent calls have the times of the log. Trace files of AgentEnsemble contain only
  *    durations; there a model call starts when the preceding work ends, and the tool calls of a
  *    turn start when it is answered, as in the traces of the control API.
  * DASH-N2 Nothing ends before it starts. A model call starts no earlier than its attempt and the end of

@@ -23,6 +23,7 @@ const ANSWER = {
   responseType: 'FINAL_ANSWER',
   inputTokens: -1,
   outputTokens: -1,
+  completedAt: '2026-01-01T00:00:00.000Z',
 } as const
 
 const FAILURE = {

@@ -115,34 +115,6 @@ describe('collectAttempts', () => {
       ],
     })
   })
-
-  it('derives times in a log of an earlier version: a turn starts when the calls of the previous one have ended', () => {
-    const events = toLoggedEvents(
-      ...begun,
-      ...turn(0, 100),
-      call(0, 30),
-      call(0, 50),
-      ...turn(1, 20),
-    )
-    const [attempt] = collectAttempts(events)
-    const spans = attempt?.turns.map(({ startedAt, completedAt }) => [
-      startedAt - START,
-      completedAt - START,
-    ])
-    expect(spans).toEqual([
-      [10, 110],
-      [160, 180],
-    ])
-    expect(attempt?.turns[0]?.calls.map(({ completedAt }) => completedAt - START)).toEqual([
-      140, 160,
-    ])
-  })
-
-  it('never derives a time before the last known event', () => {
-    const failed = { type: 'llm_iteration_failed', ...where, failedAt: iso(500) }
-    const [attempt] = collectAttempts(toLoggedEvents(...begun, failed, ...turn(0, 100)))
-    expect((attempt?.turns[0]?.startedAt ?? 0) - START).toBe(500)
-  })
 })
 
 describe('sumAttempt', () => {

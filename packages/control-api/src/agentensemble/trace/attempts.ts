@@ -2,10 +2,8 @@
  * Derives the model turns, tool calls and delegations of each attempt at a task, with their times, from the events of
  * a run. Pure.
  *
- * Events of turns, calls and delegations have timestamps. Logs of earlier versions have only durations. There a turn or
- * a delegation starts at the end of the work before it in its task, and the calls of a turn start together at its end.
- * In every log, a call starts no earlier than the end of its turn, and no span ends before it starts, even if a clock
- * was set back or a timestamp was rounded.
+ * A call starts no earlier than the end of its turn, and no span ends before it starts, even if a clock was set back or a
+ * timestamp was rounded.
  */
 import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
 
@@ -32,7 +30,7 @@ export interface TracedDelegation {
   readonly started: RunEventOf<'delegation_started'>
   readonly startedAt: number
   end?: RunEventOf<'delegation_completed' | 'delegation_failed'>
-  /** Time of the end in milliseconds since 1970, if its event has a timestamp. */
+  /** Time of the end in milliseconds since 1970. */
   endedAt?: number
 }
 
@@ -46,8 +44,6 @@ export interface TracedAttempt {
 }
 
 interface Open extends TracedAttempt {
-  /** End of the last known work of the attempt. */
-  clock: number
   turn?: { readonly started: RunEventOf<'llm_iteration_started'>; readonly startedAt: number }
 }
 
@@ -56,12 +52,7 @@ export function collectAttempts(events: readonly LoggedRunEvent[]): readonly Tra
   const all = new Map<string, Open>()
   for (const event of events) {
     if (event.type === 'task_started') {
-      all.set(keyOf(event), {
-        started: event,
-        turns: [],
-        delegations: [],
-        clock: Date.parse(event.startedAt),
-      })
+      all.set(keyOf(event), { started: event, turns: [], delegations: [] })
     }
     const attempt = 'attempt' in event ? all.get(keyOf(event)) : undefined
     if (attempt !== undefined) take(attempt, event)
@@ -74,23 +65,21 @@ function keyOf({ taskName, attempt }: Pick<RunEventOf<'task_started'>, 'taskName
 }
 
 function take(attempt: Open, event: LoggedRunEvent): void {
-  const at = readInstant(event)
-  if (at !== undefined) attempt.clock = Math.max(attempt.clock, at)
   switch (event.type) {
     case 'task_input':
       attempt.input ??= event
       break
     case 'llm_iteration_started':
-      attempt.turn = { started: event, startedAt: at ?? attempt.clock }
+      attempt.turn = { started: event, startedAt: Date.parse(event.startedAt) }
       break
     case 'llm_iteration_completed':
-      endTurn(attempt, event, at)
+      endTurn(attempt, event)
       break
     case 'tool_called':
-      endCall(attempt, event, at)
+      endCall(attempt, event)
       break
     case 'delegation_started':
-      attempt.delegations.push({ started: event, startedAt: at ?? attempt.clock })
+      attempt.delegations.push({ started: event, startedAt: Date.parse(event.startedAt) })
       break
     case 'delegation_completed':
     case 'delegation_failed': {
@@ -98,7 +87,7 @@ function take(attempt: Open, event: LoggedRunEvent): void {
       const begun = attempt.delegations.find(({ started }) => started.delegationId === delegationId)
       if (begun === undefined) break
       begun.end = event
-      if (at !== undefined) begun.endedAt = at
+      begun.endedAt = Date.parse('completedAt' in event ? event.completedAt : event.failedAt)
       break
     }
     case 'task_completed':
@@ -109,60 +98,20 @@ function take(attempt: Open, event: LoggedRunEvent): void {
   }
 }
 
-function endTurn(
-  attempt: Open,
-  completed: RunEventOf<'llm_iteration_completed'>,
-  at: number | undefined,
-): void {
+function endTurn(attempt: Open, completed: RunEventOf<'llm_iteration_completed'>): void {
   const { turn } = attempt
   if (turn === undefined) return
-  const { startedAt } = turn
-  const ended = at ?? Math.max(attempt.clock, startedAt + completed.latencyMs)
-  const completedAt = Math.max(startedAt, ended)
+  const completedAt = Math.max(turn.startedAt, Date.parse(completed.completedAt))
   attempt.turns.push({ ...turn, completed, completedAt, calls: [] })
-  attempt.clock = Math.max(attempt.clock, completedAt)
   delete attempt.turn
 }
 
-function endCall(attempt: Open, event: RunEventOf<'tool_called'>, at: number | undefined): void {
+function endCall(attempt: Open, event: RunEventOf<'tool_called'>): void {
   const turn = attempt.turns.findLast(
     ({ completed }) => completed.iterationIndex === event.iterationIndex,
   )
   if (turn === undefined) return
-  const begun = at === undefined ? turn.completedAt : at - event.durationMs
-  const startedAt = Math.max(turn.completedAt, begun)
-  const completedAt = Math.max(startedAt, at ?? startedAt + event.durationMs)
-  turn.calls.push({ event, startedAt, completedAt })
-  attempt.clock = Math.max(attempt.clock, completedAt)
-}
-
-/** Returns the timestamp of an event in milliseconds since 1970; undefined if it has none. */
-function readInstant(event: LoggedRunEvent): number | undefined {
-  const at = readTimestamp(event)
-  return at === undefined ? undefined : Date.parse(at)
-}
-
-function readTimestamp(event: LoggedRunEvent): string | undefined {
-  switch (event.type) {
-    case 'llm_iteration_started':
-    case 'delegation_started':
-      return event.startedAt
-    case 'llm_iteration_completed':
-    case 'tool_called':
-    case 'delegation_completed':
-      return event.completedAt
-    case 'delegation_failed':
-      return event.failedAt
-    case 'task_input':
-    case 'tool_progress':
-      return event.sentAt
-    case 'llm_iteration_failed':
-      return event.failedAt
-    case 'review_requested':
-      return event.requestedAt
-    case 'directive_delivered':
-      return event.deliveredAt
-    default:
-      return undefined
-  }
+  const endedAt = Date.parse(event.completedAt)
+  const startedAt = Math.max(turn.completedAt, endedAt - event.durationMs)
+  turn.calls.push({ event, startedAt, completedAt: Math.max(startedAt, endedAt) })
 }

@@ -62,20 +62,6 @@ describe('the span of a delegation', () => {
     expect(delegationAfter(start)).toMatchObject({ startedAt: iso(90), completedAt: iso(900) })
   })
 
-  it('equals that of its worker in a log of an earlier version', () => {
-    expect(delegationAfter(began, ...work, completed)).toMatchObject({
-      startedAt: iso(100),
-      completedAt: iso(450),
-      duration: 'PT0.35S',
-    })
-    expect(delegationAfter(began, ...work, failed)).toMatchObject({
-      startedAt: iso(100),
-      completedAt: iso(400),
-      duration: 'PT0.3S',
-    })
-    expect(delegationAfter(began)).toMatchObject({ startedAt: iso(10) })
-  })
-
   it('does not end before it starts when the clock was set back', () => {
     const end = { ...failed, failedAt: iso(50) }
     expect(delegationAfter({ ...began, startedAt: iso(90) }, ...work, end)).toMatchObject({

@@ -46,8 +46,8 @@ export const LlmIterationStarted = Type.Object({
   ...taskPosition,
   /** Alias of the model. */
   model: Type.String(),
-  /** Time just before the model is called. Missing only in logs of earlier versions. */
-  startedAt: Type.Optional(Instant),
+  /** Time just before the model is called. */
+  startedAt: Instant,
 })
 export type LlmIterationStarted = Static<typeof LlmIterationStarted>
 
@@ -77,10 +77,10 @@ export const LlmIterationCompleted = Type.Object({
   model: Type.String(),
   /** Estimated cost in US dollars; absent when no price is known. */
   costUsd: Type.Optional(CostUsd),
-  /** Time at which the answer was complete. Missing only in logs of earlier versions. */
-  completedAt: Type.Optional(Instant),
-  /** Reason why the answer ended. Missing only in logs of earlier versions. */
-  finishReason: Type.Optional(FinishReason),
+  /** Time at which the answer was complete. */
+  completedAt: Instant,
+  /** Reason why the answer ended. */
+  finishReason: FinishReason,
   /** Text of the provider about a refusal or a blocked answer. */
   refusal: Type.Optional(Type.String()),
   /** Part of `inputTokens` that the provider read from its cache; absent when it does not report it. */
@@ -189,8 +189,8 @@ export const ToolCalled = Type.Object({
   toolCallId: Type.String(),
   /** Id of the call that this step belongs to; absent on a call of the model. */
   parentToolCallId: Type.Optional(Type.String()),
-  /** Time at which the call ended; it began `durationMs` earlier. Missing only in logs of earlier versions. */
-  completedAt: Type.Optional(Instant),
+  /** Time at which the call ended; it began `durationMs` earlier. */
+  completedAt: Instant,
 })
 export type ToolCalled = Static<typeof ToolCalled>
 
@@ -238,8 +238,7 @@ export const DelegationStarted = Type.Object({
   workerTaskIndex: Count,
   /** Nesting depth: 1 for a delegation by a task of the plan, 2 for one by a delegated task, and so on. */
   depth: PositiveCount,
-  /** Missing only in logs of earlier versions. */
-  startedAt: Type.Optional(Instant),
+  startedAt: Instant,
 })
 export type DelegationStarted = Static<typeof DelegationStarted>
 
@@ -252,8 +251,7 @@ export const DelegationCompleted = Type.Object({
   ...taskAttempt,
   /** Name of the task that the delegation added. */
   workerTask: Type.String(),
-  /** Missing only in logs of earlier versions. */
-  completedAt: Type.Optional(Instant),
+  completedAt: Instant,
 })
 export type DelegationCompleted = Static<typeof DelegationCompleted>
 
@@ -266,8 +264,7 @@ export const DelegationFailed = Type.Object({
   ...taskAttempt,
   /** Name of the task that the delegation added; absent when it was refused before it began. */
   workerTask: Type.Optional(Type.String()),
-  /** Missing only in logs of earlier versions. */
-  failedAt: Type.Optional(Instant),
+  failedAt: Instant,
 })
 export type DelegationFailed = Static<typeof DelegationFailed>
 

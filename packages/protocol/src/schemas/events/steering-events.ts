@@ -121,8 +121,8 @@ export const DirectiveActive = Type.Object({
   priority: Type.Optional(Priority),
   /** Name of the caller's key; `from` is chosen by the caller. */
   actor: Type.Optional(Type.String()),
-  /** Time at which it took effect. Missing only in logs of earlier versions. */
-  activeAt: Type.Optional(Instant),
+  /** Time at which it took effect. */
+  activeAt: Instant,
 })
 export type DirectiveActive = Static<typeof DirectiveActive>
 

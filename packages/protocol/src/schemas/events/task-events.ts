@@ -83,7 +83,7 @@ export const TaskCompleted = Type.Object({
   reasoningTokens: Type.Optional(Count),
   /**
    * Reason why the last answer of the model ended; `length` when a truncated answer was accepted. Absent for a task
-   * without a model, and in logs of earlier versions.
+   * without a model.
    */
   finishReason: Type.Optional(FinishReason),
   /** Present if the request of a fork gave the output, so no agent was called. */
@@ -141,8 +141,8 @@ export type TaskAttemptFailed = Static<typeof TaskAttemptFailed>
 export const TaskFailed = Type.Object({
   type: Type.Literal('task_failed'),
   ...failedAttempt,
-  /** True only in logs of earlier versions, which had no `task_attempt_failed`. */
-  willRetry: Type.Boolean(),
+  /** Always false. */
+  willRetry: Type.Literal(false),
 })
 export type TaskFailed = Static<typeof TaskFailed>
 

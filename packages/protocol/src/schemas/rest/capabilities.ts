@@ -80,10 +80,8 @@ export const Capabilities = Type.Object({
   tools: Type.Array(ToolInfo),
   /** Models that requests can name. */
   models: Type.Array(ModelInfo),
-  /** Model tiers; absent from servers of earlier versions. */
-  modelTiers: Type.Optional(Type.Array(ModelTierInfo)),
-  /** Profiles; absent from servers of earlier versions. */
-  profiles: Type.Optional(Type.Array(ProfileInfo)),
+  modelTiers: Type.Array(ModelTierInfo),
+  profiles: Type.Array(ProfileInfo),
   /** Tasks that peers can request. */
   sharedTasks: Type.Array(SharedInfo),
   /** Tools that peers can request. */

@@ -102,8 +102,7 @@ export const ForkCallPreview = Type.Object({
   taskName: Type.String(),
   /** Attempt of the task, from 1. */
   attempt: PositiveCount,
-  /** Absent in runs of earlier versions. */
-  toolName: Type.Optional(Type.String()),
+  toolName: Type.String(),
 })
 export type ForkCallPreview = Static<typeof ForkCallPreview>
 

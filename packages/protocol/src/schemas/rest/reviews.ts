@@ -15,8 +15,8 @@ export const PendingReview = Type.Object({
   createdAt: Instant,
   /** Time at which the timeout action applies; absent when the review has no time limit. */
   expiresAt: Type.Optional(Instant),
-  /** Name of the task that waits; absent from servers of earlier versions. */
-  taskName: Type.Optional(Type.String()),
+  /** Name of the task that waits. */
+  taskName: Type.String(),
   /** Role of the agent that works on the task. */
   agentRole: Type.Optional(Type.String()),
   /** Attempt of the task, from 1. */

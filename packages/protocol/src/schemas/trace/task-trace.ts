@@ -45,9 +45,9 @@ export const LlmInteraction = Type.Object({
   toolCalls: Type.Array(ToolCallTrace),
   /** Messages that the model got. */
   messages: Type.Array(LlmMessage),
-  /** Alias of the model; absent in traces of AgentEnsemble and of earlier versions. */
+  /** Alias of the model; absent in traces of AgentEnsemble. */
   model: Type.Optional(Type.String()),
-  /** Reason why the answer ended; absent in traces of AgentEnsemble and of earlier versions. */
+  /** Reason why the answer ended; absent in traces of AgentEnsemble. */
   finishReason: Type.Optional(FinishReason),
   /** Text of the provider about a refusal or a blocked answer. */
   refusal: Type.Optional(Type.String()),

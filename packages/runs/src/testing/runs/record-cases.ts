@@ -36,6 +36,7 @@ const snapshot: RunEventOf<'metrics_snapshot'> = {
 function delegated(workerTaskIndex: number): RunEventOf<'delegation_started'> {
   return {
     type: 'delegation_started',
+    startedAt: AT,
     delegationId: 'd',
     delegatingAgentRole: 'Manager',
     workerRole: 'Worker',

@@ -101,6 +101,8 @@ export function modelAnswered(
     outputTokens: 9,
     latencyMs: 1,
     model: 'sonnet',
+    completedAt: AT,
+    finishReason: 'stop',
     ...taskFields(1),
     ...fields,
   }
@@ -139,6 +141,7 @@ export function toolCalled(changes: Partial<RunEventOf<'tool_called'>>): RunEven
     structuredResult: null,
     iterationIndex: 0,
     toolCallId: 'call-1',
+    completedAt: AT,
     ...changes,
   }
 }
@@ -208,7 +211,7 @@ export function result(
 
 /** Returns a step that is identified by its number. */
 export function step(runMs: number): RunStep {
-  return { kind: 'run_begun', startedAt: AT_MS, runMs }
+  return { kind: 'run_begun', startedAt: AT_MS, runMs, tasks: [] }
 }
 
 /** An event that no store can write, because its serialization throws. */
