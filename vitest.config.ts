@@ -92,7 +92,7 @@ export default defineConfig({
           include: ['{packages,apps}/*/{src,test}/**/*.test.ts', 'tooling/**/*.test.ts'],
           exclude: ['**/node_modules/**', ...PURE, ...SHARED, ...LIGHT, ...BUILT_ONLY, ...SHIPPED],
           maxWorkers: WORKERS_OF_PROGRAMS,
-          // Another number of workers needs a group of its own, which starts when the others have ended.
+          // Another number of workers needs a separate group, which starts when the others have ended.
           sequence: { groupOrder: 1 },
         },
       },
