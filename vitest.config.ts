@@ -13,11 +13,11 @@ const conditions = ['@tutti/source', 'node']
 /** Resolves packages to their published form. */
 const BUILT_CONDITIONS = ['node']
 
-/** Generous limits that only stop hanging tests, because CI machines are slow and busy. */
+/** Limits that only stop hanging tests: many times what the slowest test takes, because CI machines are slow and busy. */
 const LIMITS = {
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
-  expect: { poll: { timeout: 15_000, interval: 20 } },
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+  expect: { poll: { timeout: 60_000, interval: 20 } },
   /** The summary names each test that passed only when it was repeated, so that its cause is found and removed. */
   retry: 1,
 }
@@ -92,7 +92,7 @@ export default defineConfig({
           include: ['{packages,apps}/*/{src,test}/**/*.test.ts', 'tooling/**/*.test.ts'],
           exclude: ['**/node_modules/**', ...PURE, ...SHARED, ...LIGHT, ...BUILT_ONLY, ...SHIPPED],
           maxWorkers: WORKERS_OF_PROGRAMS,
-          // Another number of workers needs a group of its own, which starts when the others have ended.
+          // Another number of workers needs a separate group, which starts when the others have ended.
           sequence: { groupOrder: 1 },
         },
       },

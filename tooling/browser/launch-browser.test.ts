@@ -20,7 +20,7 @@ afterEach(() => {
   vi.unstubAllEnvs()
 })
 
-describe('a browser', { timeout: 60_000 }, () => {
+describe('a browser', () => {
   it('[BROWSER-B2] opens a page of a loopback server, which runs script and fetches', async () => {
     const server = await stage()
     const browser = await launchBrowser()

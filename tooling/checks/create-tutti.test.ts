@@ -7,7 +7,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 
 import { createClient } from '../../packages/client/src/index.ts'
@@ -27,9 +27,6 @@ const ENVIRONMENT = {
   PATH: [dirname(process.execPath), ...foldersOfPath()].join(delimiter),
   NO_COLOR: '1',
 }
-
-// Installs and builds are slow on a busy machine.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 let tarballs: ReadonlyMap<string, string> = new Map()
 

@@ -17,7 +17,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 
 /** Limits of waiting for a server, many times the usual duration. */
-const POLLING = { timeout: 30_000, interval: 50 }
+const POLLING = { timeout: 60_000, interval: 50 }
 
 describe.skipIf(!hasNatsServer())('NATS', () => {
   let folder: string

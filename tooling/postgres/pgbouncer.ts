@@ -40,7 +40,7 @@ const POOL_SIZE = 5
 const NOBODY = 65_534
 
 /** Maximum time to start, and interval between connection attempts, in milliseconds. */
-const START_LIMIT_MS = 10_000
+const START_LIMIT_MS = 60_000
 const LOOK_MS = 10
 
 const LIBRARIES = /^lib(?:event|c-ares|cares)/

@@ -62,7 +62,7 @@ describe('Postgres for tests', () => {
        console.log('killed'); process.kill(process.pid, 'SIGKILL')`,
     )
     expect(keeper).toBe('killed')
-    await expect.poll(() => answers(url ?? ''), { timeout: 10_000 }).toBe(false)
+    await expect.poll(() => answers(url ?? '')).toBe(false)
   })
 
   it('[KEEPER-K3] stops a server when its keeper is killed', async () => {
@@ -71,15 +71,15 @@ describe('Postgres for tests', () => {
     const directory = privateDirectories().find((name) => !before.has(name)) ?? ''
     const [keeper = 0] = keepersOf(join(OWN, directory))
     process.kill(keeper, 'SIGKILL')
-    await expect.poll(() => answers(server.url), { timeout: 10_000 }).toBe(false)
-    await expect.poll(() => existsSync(join(OWN, directory)), { timeout: 10_000 }).toBe(false)
+    await expect.poll(() => answers(server.url)).toBe(false)
+    await expect.poll(() => existsSync(join(OWN, directory))).toBe(false)
   })
 
   it('[KEEPER-K4] starts another shared server when that of an earlier database was killed', async () => {
     await using first = await testDatabase()
     const [keeper = 0] = keepersOf(join(OWN, sharedDirectory()))
     process.kill(keeper, 'SIGKILL')
-    await expect.poll(() => answers(first.url), { timeout: 20_000 }).toBe(false)
+    await expect.poll(() => answers(first.url)).toBe(false)
     await using second = await testDatabase()
     expect(await answers(second.url)).toBe(true)
   })

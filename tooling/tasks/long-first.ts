@@ -5,8 +5,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 import { readDurations, type TestDurations } from './test-durations.ts'
 
-/** A file of a project, as vitest passes it. */
-export interface OrderedFile {
+/** A file of a project. */
+interface OrderedFile {
   readonly moduleId: string
   readonly project: { readonly name: string }
 }

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 export type TestDurations = Readonly<Record<string, Readonly<Record<string, number>>>>
 
 /** A file that a run has executed. */
-export interface TimedFile {
+interface TimedFile {
   readonly project: string
   /** Path from the root of the repository. */
   readonly path: string

@@ -2,7 +2,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 
 const POLL_MS = 5
-const LIMIT_MS = 30_000
+const LIMIT_MS = 120_000
 
 /** Runs all ready promise callbacks, by one turn of the event loop. */
 export async function settle(): Promise<void> {
@@ -12,7 +12,7 @@ export async function settle(): Promise<void> {
 /**
  * Resolves as soon as `holds` returns true; polls every 5 ms.
  *
- * @throws {Error} naming `what`, after 30 s
+ * @throws {Error} naming `what`, after two minutes
  */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + LIMIT_MS

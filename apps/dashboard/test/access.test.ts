@@ -262,7 +262,7 @@ describe('the connection', () => {
         await expect.poll(() => note.textContent()).toBe('Connection lost')
         await bar.getByText(/^Reconnecting( in \d+ s|…)$/).waitFor()
         stage.restore()
-        await expect.poll(() => note.textContent(), { timeout: 15_000 }).toBe('Reconnected')
+        await expect.poll(() => note.textContent()).toBe('Reconnected')
         expect(dropNetworkErrors(complaints)).toEqual([])
       },
     })

@@ -97,7 +97,7 @@ async function held(page: Page): Promise<Held> {
   return { heapMiB: usedSize / 1024 / 1024, listeners: jsEventListeners, elements: nodes }
 }
 
-describe('a reader who visits many runs', { timeout: 180_000 }, () => {
+describe('a reader who visits many runs', () => {
   it('leaks no socket, listener, element or event', async () => {
     await using library = await openLibrary()
     const { stage } = library

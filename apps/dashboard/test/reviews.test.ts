@@ -16,7 +16,6 @@ import {
 import type { ReviewSettings } from '@tutti/ensemble'
 import type { Browser, Locator, Page } from 'playwright-core'
 
-const LIMIT_MS = 60_000
 const FIRST = 'The harbor is quiet.\nBoats sleep.'
 
 /** Writes a text, then another one that contains the feedback of its reviewer. */
@@ -108,7 +107,7 @@ async function reviewOf(stage: ServedDashboard, runId: string): Promise<string> 
   throw new Error('There is no review')
 }
 
-describe('a review after a task', { timeout: LIMIT_MS }, () => {
+describe('a review after a task', () => {
   it('shows the output, the question and the deadline, and continues the run after approval', async () => {
     await using stage = await openDashboard({ ensembles: [poems()] })
     const runId = await submit(stage, 'poems')
@@ -215,7 +214,7 @@ describe('a review after a task', { timeout: LIMIT_MS }, () => {
   })
 })
 
-describe('a review before a task or of a tool call', { timeout: LIMIT_MS }, () => {
+describe('a review before a task or of a tool call', () => {
   it('can change the description of the task', async () => {
     await using stage = await openDashboard({ ensembles: [allowed()] })
     const runId = await submit(stage, 'diggers')
@@ -260,7 +259,7 @@ describe('a review before a task or of a tool call', { timeout: LIMIT_MS }, () =
   })
 })
 
-describe('several reviews', { timeout: LIMIT_MS }, () => {
+describe('several reviews', () => {
   it('are shown as one panel and folded rows, and keep unsent text', async () => {
     const model = writer()
     const tasks = ['north', 'south'].map((name) =>
@@ -292,7 +291,7 @@ describe('several reviews', { timeout: LIMIT_MS }, () => {
   })
 })
 
-describe('another reviewer', { timeout: LIMIT_MS }, () => {
+describe('another reviewer', () => {
   it("decides while the reader watches or writes, without losing the reader's text", async () => {
     const clara = apiKey('clara-key', { name: 'clara' })
     await using stage = await openDashboard({
@@ -374,7 +373,7 @@ describe('another reviewer', { timeout: LIMIT_MS }, () => {
   })
 })
 
-describe('the page of all reviews', { timeout: LIMIT_MS }, () => {
+describe('the page of all reviews', () => {
   it('sorts them by deadline, updates them by events, and decides in place', async () => {
     const { pay, ensemble: payer } = payers()
     const slow = poems({ prompt: 'Print it?', timeoutMs: 3_600_000 })
@@ -440,7 +439,7 @@ describe('the page of all reviews', { timeout: LIMIT_MS }, () => {
   })
 })
 
-describe('with the keyboard only', { timeout: LIMIT_MS }, () => {
+describe('with the keyboard only', () => {
   it('finds the review, rejects it with feedback, and approves the next one', async () => {
     await using stage = await openDashboard({ ensembles: [poems()] })
     const runId = await submit(stage, 'poems')

@@ -228,11 +228,11 @@ describe('the list of runs', () => {
   })
 })
 
-describe('a thousand runs', { timeout: 180_000 }, () => {
+describe('a thousand runs', () => {
   beforeAll(async () => {
     stage = await openHall()
     await submitMany(1_000)
-  }, 180_000)
+  })
   afterAll(() => stage[Symbol.asyncDispose]())
 
   it('are navigated with the keyboard, and keep the position on return', async () => {

@@ -9,8 +9,6 @@ import { launchBrowser, openDashboard, visit, type ServedDashboard } from './ope
 
 import type { Browser, Page } from 'playwright-core'
 
-const LIMIT_MS = 60_000
-
 /** A task whose tool waits for the test, call by call, followed by a second task. */
 function watchers() {
   const calls: PromiseWithResolvers<void>[] = []
@@ -93,7 +91,7 @@ async function watch(
 
 type Watched = ReturnType<typeof watchers> & { readonly runId: string }
 
-describe('a directive', { timeout: LIMIT_MS }, () => {
+describe('a directive', () => {
   it('is validated at its fields, sent, and shown as delivered to a model call', async () => {
     await watch(async (stage, page, { goOn, untilCalled, runId }) => {
       await page.getByText('No steering yet').waitFor()
@@ -139,7 +137,7 @@ describe('a directive', { timeout: LIMIT_MS }, () => {
   })
 })
 
-describe('a model switch', { timeout: LIMIT_MS }, () => {
+describe('a model switch', () => {
   it('shows the current model, and the first call that used the new one', async () => {
     await watch(async (stage, page, { goOn, untilCalled, runId }) => {
       await page.getByRole('button', { name: 'Switch model…' }).click()
@@ -178,7 +176,7 @@ describe('a model switch', { timeout: LIMIT_MS }, () => {
   })
 })
 
-describe('a cancel', { timeout: LIMIT_MS }, () => {
+describe('a cancel', () => {
   it('lets running tasks finish, shows this, and can still be changed to an immediate stop', async () => {
     await watch(async (stage, page, { runId }) => {
       await page.getByRole('button', { name: 'Cancel…' }).click()
@@ -206,7 +204,7 @@ describe('a cancel', { timeout: LIMIT_MS }, () => {
   })
 })
 
-describe('a rejection', { timeout: LIMIT_MS }, () => {
+describe('a rejection', () => {
   it('is shown in the dialog if the run has ended meanwhile', async () => {
     await watch(async (stage, page, { runId }) => {
       await page.getByRole('button', { name: 'Cancel…' }).click()

@@ -5,9 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { fetchUntilLost } from './fetch-until-lost.ts'
 import { recordSteps, numbers } from './recorded-steps.ts'
 
-const LIMIT_MS = 60_000
-
-describe('a client of AG-UI over kill -9', { timeout: LIMIT_MS }, () => {
+describe('a client of AG-UI over kill -9', () => {
   it('[GW-Y15] joins its run again, which has each tool call, its result and its text once', async () => {
     using files = recordSteps()
     files.hold(3)

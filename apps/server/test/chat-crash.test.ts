@@ -7,9 +7,7 @@ import { POLLING, recordSteps, numbers } from './recorded-steps.ts'
 
 import type { ServerProcess } from './server-process.ts'
 
-const LIMIT_MS = 120_000
-
-describe('a client of a chat API over kill -9', { timeout: LIMIT_MS }, () => {
+describe('a client of a chat API over kill -9', () => {
   it('[GW-C1] joins its message again with useChat, with each tool call once', async () => {
     using files = recordSteps()
     files.hold(3)

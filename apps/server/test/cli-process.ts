@@ -21,7 +21,7 @@ const OWN =
   /^(?:HOST|PORT|DATABASE_.*|TUTTI_.*|OPENAI_.*|ANTHROPIC_.*|LANG(?:SMITH|CHAIN)_.*|NO_COLOR|FORCE_COLOR|VITEST.*)$/
 
 /** Options of `expect.poll`: a multiple of the time that a poll usually takes. */
-export const POLL_OPTIONS = { timeout: 30_000, interval: 20 }
+export const POLL_OPTIONS = { timeout: 60_000, interval: 20 }
 
 /** Environment, directory and input of a command. */
 export interface CommandOptions {

@@ -13,8 +13,6 @@ import { ADMIN, KEY, openClientServer, type ClientServer } from './client-server
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 
-const LIMIT_MS = 20_000
-
 const END: StoryEnd = {
   refused: ['BAD_REQUEST', ['/runId']],
   cancelled: 'CANCELLED',
@@ -34,7 +32,7 @@ const END: StoryEnd = {
   drained: { status: 'DRAINING' },
 }
 
-describe('the client story', { timeout: LIMIT_MS }, () => {
+describe('the client story', () => {
   it('works in Node', async () => {
     await using api = await startKeyedServer()
     expect(await tellStory({ baseUrl: api.url, apiKey: KEY, ...controls(api) })).toEqual(END)

@@ -5,11 +5,9 @@ import { recordSteps, POLLING } from './recorded-steps.ts'
 
 import type { LoggedRunEvent } from '@tutti/protocol'
 
-const LIMIT_MS = 60_000
-
 const TEA = { inputs: { topic: 'tea' } }
 
-describe('the built server', { timeout: LIMIT_MS }, () => {
+describe('the built server', () => {
   it('executes a run that is submitted over REST, and returns its outputs', async () => {
     using files = recordSteps()
     await using server = await files.start({})

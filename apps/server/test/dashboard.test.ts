@@ -11,9 +11,7 @@ const BUILT = fileURLToPath(new URL('../dist/dashboard/', import.meta.url))
 const WITHOUT = fileURLToPath(new URL('./fixtures/no-dashboard.config.ts', import.meta.url))
 const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
 const KEY = 'a-key-of-some-length'
-const LIMIT_MS = 60_000
-
-describe('the built server', { timeout: LIMIT_MS }, () => {
+describe('the built server', () => {
   it('serves the built page and its files to browsers', async () => {
     using data = temporaryDirectory()
     await using server = await withDashboard(data.path)

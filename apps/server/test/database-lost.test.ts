@@ -7,19 +7,17 @@ import { recordSteps, DRAIN_MS, readEvents, numbers, POLLING, submit } from './r
 
 import type { ServerProcess } from './server-process.ts'
 
-const LIMIT_MS = 60_000
-
 let database: TestServer
 
 beforeAll(async () => {
   database = await testServer()
-}, LIMIT_MS)
+})
 
 afterAll(async () => {
   await database[Symbol.asyncDispose]()
 })
 
-describe('a lost database', { timeout: LIMIT_MS }, () => {
+describe('a lost database', () => {
   it('is reported by every process; runs and readers continue without a gap when it is back', async () => {
     using files = recordSteps()
     const url = { DATABASE_URL: database.url }
@@ -87,7 +85,7 @@ describe('a lost database', { timeout: LIMIT_MS }, () => {
   })
 })
 
-describe('an unusable database', { timeout: LIMIT_MS }, () => {
+describe('an unusable database', () => {
   it('is reported in one line, without the password', async () => {
     using files = recordSteps()
     const away = new URL(database.url)

@@ -11,8 +11,6 @@ const CONFIG = new URL('./fixtures/foreign.config.ts', import.meta.url).pathname
 
 const ENVIRONMENT = { TUTTI_CONFIG: CONFIG }
 
-const LIMIT_MS = 60_000
-
 /** Lets every client act, and returns what each sees. */
 async function look(
   readers: ReturnType<typeof openReaders>,
@@ -39,7 +37,7 @@ async function untilRuns(
   return list()
 }
 
-describe('the clients of other protocols', { timeout: LIMIT_MS }, () => {
+describe('the clients of other protocols', () => {
   it('see each end of a run as the documentation says', async () => {
     using files = recordSteps()
     await using server = await files.start(ENVIRONMENT)

@@ -17,19 +17,17 @@ import {
 import type { LoggedRunEvent } from '@tutti/protocol'
 import type { ServerProcess } from './server-process.ts'
 
-const LIMIT_MS = 60_000
-
 let database: TestDatabase
 
 beforeAll(async () => {
   database = await testDatabase()
-}, LIMIT_MS)
+})
 
 afterAll(async () => {
   await database[Symbol.asyncDispose]()
 })
 
-describe('one api process and two workers', { timeout: LIMIT_MS }, () => {
+describe('one api process and two workers', () => {
   it('execute and stream a run that was submitted to another process', async () => {
     await using team = await started()
     const { api, workers } = team

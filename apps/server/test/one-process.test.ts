@@ -3,9 +3,7 @@ import { describe, expect, it } from 'vitest'
 
 import { recordSteps, readEvents, numbers, submit, untilReviewed } from './recorded-steps.ts'
 
-const LIMIT_MS = 60_000
-
-describe('one process on the embedded store', { timeout: LIMIT_MS }, () => {
+describe('one process on the embedded store', () => {
   it('retains an open review and its time limit over kill -9, and accepts a decision afterwards', async () => {
     using files = recordSteps()
     const first = await files.start({})

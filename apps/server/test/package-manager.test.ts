@@ -8,8 +8,6 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { POLL_OPTIONS, PROGRAM } from './cli-process.ts'
 import { ServerProcess, temporaryDirectory } from './server-process.ts'
 
-const LIMIT_MS = 120_000
-
 interface NpmServer {
   readonly npm: ChildProcess
   readonly url: string
@@ -55,7 +53,6 @@ it.each([
   ['dev', 'SIGHUP'],
 ] as const)(
   'a server of "npm run %s" releases its port and its store when npm gets %s',
-  { timeout: LIMIT_MS },
   async (script, signal) => {
     using directory = temporaryDirectory()
     const { npm, url, dataDir } = await npmRun(script, directory.path)
@@ -68,7 +65,7 @@ it.each([
   },
 )
 
-it('logs the start and the end of its drain', { timeout: LIMIT_MS }, async () => {
+it('logs the start and the end of its drain', async () => {
   using directory = temporaryDirectory()
   await using server = await ServerProcess.start({ TUTTI_DATA_DIR: directory.path })
   await server.end('SIGHUP')
@@ -77,14 +74,14 @@ it('logs the start and the end of its drain', { timeout: LIMIT_MS }, async () =>
   )
 })
 
-it('reports the process that uses the store', { timeout: LIMIT_MS }, async () => {
+it('reports the process that uses the store', async () => {
   using directory = temporaryDirectory()
   await using server = await ServerProcess.start({ TUTTI_DATA_DIR: directory.path })
   const { errors } = await ServerProcess.refused({ TUTTI_DATA_DIR: directory.path })
   expect(errors).toContain(`process ${server.pid} is using it`)
 })
 
-it('rejects a data directory that cannot be created', { timeout: LIMIT_MS }, async () => {
+it('rejects a data directory that cannot be created', async () => {
   const { code, errors } = await ServerProcess.refused({ TUTTI_DATA_DIR: '/proc/x' })
   expect(code).toBe(1)
   expect(errors).toMatch(/Cannot open the run store in "\/proc\/x": ENOENT/)

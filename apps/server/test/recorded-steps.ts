@@ -16,7 +16,7 @@ export const LEASE_MS = 4_000
 export const DRAIN_MS = 3_000
 
 /** Options of `expect.poll`: a multiple of the time that a poll usually takes. */
-export const POLLING = { timeout: 30_000, interval: 20 }
+export const POLLING = { timeout: 60_000, interval: 20 }
 
 const CONFIG = fileURLToPath(new URL('./fixtures/crew.config.ts', import.meta.url))
 

@@ -7,9 +7,7 @@ import { numbers, recordSteps } from './recorded-steps.ts'
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
 import type { ServerProcess } from './server-process.ts'
 
-const LIMIT_MS = 60_000
-
-describe('a client of the Responses API over kill -9', { timeout: LIMIT_MS }, () => {
+describe('a client of the Responses API over kill -9', () => {
   it('[GW-N2] [GW-N10] joins its stream after the last event that it received', async () => {
     using files = recordSteps()
     files.hold(3)

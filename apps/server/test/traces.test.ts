@@ -8,8 +8,6 @@ import { expectWholeTrace, spanNamed } from '../../../packages/telemetry/test/sp
 import { recordSteps, readEvents, POLLING, submit, untilReviewed } from './recorded-steps.ts'
 import { ServerProcess, temporaryDirectory } from './server-process.ts'
 
-const LIMIT_MS = 60_000
-
 const TRACED = fileURLToPath(new URL('./fixtures/traced.config.ts', import.meta.url))
 
 const CALLER = 'b7ad6b7169203331'
@@ -42,7 +40,7 @@ const HOOK = `import { registerHooks } from 'node:module'
 
 const HOOKED = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(HOOK)}` }
 
-describe('traces', { timeout: LIMIT_MS }, () => {
+describe('traces', () => {
   it('are not created by default, without loading OpenTelemetry', async () => {
     using files = recordSteps()
     await using server = await files.start({ ...HOOKED })

@@ -72,7 +72,6 @@ async function serve(storage: RunStorage, own: readonly Ensemble[], port: number
 describe.each(Object.entries(STORES))('a fleet with one slot (%s)', (store, make) => {
   it.each(Object.entries(WIRES))(
     '[RUNS-X9] executes runs that wait for its own runs over two levels (%s)',
-    { timeout: 60_000 },
     async (_, toAddress) => {
       await using stack = new AsyncDisposableStack()
       const place = stack.use(await make())

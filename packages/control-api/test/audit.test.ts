@@ -91,7 +91,7 @@ describe('the audit trail', () => {
   it('finds the decision of a review by its run, over REST and WebSocket alike', async () => {
     await using api = await openServer({ apiKeys, ensembles: [reviewedTask()] })
     await post(api, '/api/runs', { runId: 'sung', inputs: { song: 'x' } })
-    await expect.poll(() => openReview(api), { timeout: 15_000 }).toBeDefined()
+    await expect.poll(() => openReview(api)).toBeDefined()
     const reviewId = (await openReview(api)) ?? ''
     await post(api, `/api/reviews/${reviewId}`, { decision: 'CONTINUE' })
     await using socket = api.connect('/ws', { authorization: `Bearer ${ADMIN}` })

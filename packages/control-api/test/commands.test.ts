@@ -30,9 +30,7 @@ const BODIES: Readonly<Record<RunCommandKind, object>> = {
 async function targetOf(kind: RunCommandKind): Promise<string> {
   const submitted = await api.post('/api/runs', { inputs: { song: 'Amen' } }, HEADERS)
   const { runId } = (await submitted.json()) as { runId: string }
-  await expect
-    .poll(async () => (await api.runs.reviews.open({ runId })).length, { timeout: 20_000 })
-    .toBe(1)
+  await expect.poll(async () => (await api.runs.reviews.open({ runId })).length).toBe(1)
   const [review] = await api.runs.reviews.open({ runId })
   return COMMANDS[kind].target === 'runId' ? runId : (review?.reviewId ?? '')
 }
@@ -46,7 +44,7 @@ async function connect(): Promise<Socket> {
 /** Resolves with the reply to a message. */
 async function replyTo({ received }: Socket, requestId: string): Promise<ServerMessage> {
   const find = () => received.find((one) => 'requestId' in one && one.requestId === requestId)
-  await expect.poll(find, { timeout: 20_000 }).toBeDefined()
+  await expect.poll(find).toBeDefined()
   return find() ?? expect.unreachable()
 }
 

@@ -26,4 +26,4 @@ it('the page at /docs shows every route in a browser, and requests only its own 
   } finally {
     await browser.close()
   }
-}, 60_000)
+})

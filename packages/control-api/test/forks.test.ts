@@ -258,7 +258,7 @@ describe('a fork after a decision', () => {
     }
     await vi.waitFor(async () => {
       expect(await open()).not.toBe('')
-    }, 15_000)
+    }, 60_000)
     const response = await api.post(
       `/api/reviews/${await open()}`,
       { decision: 'CONTINUE' },
@@ -293,7 +293,7 @@ describe('a fork after a decision', () => {
         await vi.waitFor(async () => {
           const detail = await api.get(`/api/runs/${forkId}`, { headers: HEADERS })
           expect(await detail.json()).toMatchObject({ status: 'WAITING_REVIEW' })
-        }, 15_000)
+        }, 60_000)
         expect(paid).toEqual(['alice'])
         await api.post(`/api/runs/${forkId}/cancel`, {}, HEADERS)
       }

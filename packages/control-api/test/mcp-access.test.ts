@@ -43,7 +43,7 @@ function serveGuarded(options: TestServerOptions = {}) {
 }
 
 /** The trail is written with a short delay. */
-const POLL = { timeout: 10_000 }
+const POLL = { timeout: 60_000 }
 
 describe.each(MODES)('keys over MCP, with a client of mode %s', (mode) => {
   it.each(['nobody-key', 'stranger-key'])('refuse callers without runs:read: %s', async (name) => {

@@ -47,7 +47,7 @@ describe.each(MODES)('to an MCP client of mode %s', (mode) => {
     for (let count = 0; count < 60; count += 1) await api.runs.submit(run)
     const isOver = async () =>
       (await api.runs.list({ statuses: ['COMPLETED'], limit: 1, offset: 0 })).total
-    await expect.poll(isOver, { timeout: 20_000 }).toBe(60)
+    await expect.poll(isOver).toBe(60)
     await using peer = await connectClient(api, { mode })
     // The client reads all pages, of 50 runs each.
     const { resources } = await peer.client.listResources()

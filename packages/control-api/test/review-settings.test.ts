@@ -21,7 +21,7 @@ import type { AuditList, PendingReview, ReviewList, RunDetail } from '@tutti/pro
 
 const DAY_MS = 86_400_000
 
-const POLL = { timeout: 20_000 }
+const POLL = { timeout: 60_000 }
 
 const TASKS = [{ name: 'draft', description: 'Draft it', review: 'required' }]
 

@@ -74,7 +74,7 @@ describe('reviews over REST', () => {
       ensembles: [ensemble({ name: 'long', tasks: [sing], model })],
     })
     const submitted = await Promise.all([1, 2, 3].map(() => api.runs.submit({})))
-    await expect.poll(() => api.runs.reviews.countOpen(), { timeout: 20_000 }).toBe(3)
+    await expect.poll(() => api.runs.reviews.countOpen()).toBe(3)
     const { reviews, total } = await reviewsOf(api)
     expect([reviews.length, total]).toEqual([2, 3])
     const { runId } = submitted[0] ?? {}

@@ -465,7 +465,7 @@ async function createThings(actor: string): Promise<Things> {
   }
 }
 
-const POLL = { timeout: 20_000 }
+const POLL = { timeout: 60_000 }
 
 /** Some requests consume the objects, so that each of these has its own. */
 function findThings(kind: Kind, scopes: readonly Scope[], address: string): Promise<Things> {

@@ -80,7 +80,7 @@ describe('scopes', () => {
       await socket.next('hello')
       socket.send(message)
       socket.send({ type: 'ping' })
-      await expect.poll(() => socket.received.length, { timeout: 15_000 }).toBeGreaterThan(2)
+      await expect.poll(() => socket.received.length).toBeGreaterThan(2)
       return JSON.stringify(socket.received)
     }
     expect(await answerTo(KEY)).toContain(`lacks the scope ${scope}`)

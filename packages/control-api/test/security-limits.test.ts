@@ -15,7 +15,7 @@ const SECURITY_HEADERS = {
 }
 
 /** Timeout of polls, far longer than they take. */
-const POLL = { timeout: 15_000 }
+const POLL = { timeout: 60_000 }
 
 describe('excessive headers', () => {
   it.each([

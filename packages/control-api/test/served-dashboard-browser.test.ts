@@ -9,9 +9,7 @@ import { openServer, type TestServer } from './open-server.ts'
 import type { Page } from 'playwright-core'
 
 const KEY = 'a-key-of-some-length'
-const LIMIT_MS = 60_000
-
-describe('the page in a browser', { timeout: LIMIT_MS }, () => {
+describe('the page in a browser', () => {
   it('loads and connects to its server over HTTP and WebSocket, without a violation of its policy', async () => {
     await inBrowser(PAGE, async ({ page, api, complaints }) => {
       const asked: string[] = []

@@ -207,7 +207,7 @@ describe('tasks/cancel', () => {
     })
     const id = 'mine'
     const running = postBody(api, '/agents/long/tasks/send', sendBody('', { id }))
-    await expect.poll(() => api.runs.status.running, { timeout: 15_000 }).toBe(1)
+    await expect.poll(() => api.runs.status.running).toBe(1)
     const envelope = { jsonrpc: '2.0', method: 'tasks/cancel', params: { id } }
     expect(await postBody(api, '/tasks/cancel', envelope)).toEqual({
       http: 200,
@@ -380,7 +380,7 @@ describe('a key', () => {
       sendBody('', { id: 'l' }),
       as('writer'),
     )
-    await expect.poll(() => api.runs.status.running, { timeout: 15_000 }).toBe(1)
+    await expect.poll(() => api.runs.status.running).toBe(1)
     expect(await result('writer', '/tasks/send', sendBody('Louder', { id: 'l' }))).toBe(403)
     expect(await result('controller', '/tasks/cancel', { id: 'l' })).toBe(200)
     expect((await running)['status']).toBe('canceled')
@@ -409,7 +409,7 @@ describe('a key', () => {
       const { entries: all } = (await response.json()) as { entries: Json[] }
       return all.filter(({ actor }) => actor === 'peer')
     }
-    await expect.poll(async () => (await entries()).length, { timeout: 15_000 }).toBe(2)
+    await expect.poll(async () => (await entries()).length).toBe(2)
     expect(await entries()).toMatchObject([
       { action: 'POST /tasks/cancel', runId: id, outcome: 'REFUSED', error: 'RUN_COMPLETED' },
       { action: 'POST /tasks/send', runId: id, target: 'echo', outcome: 'DONE' },
@@ -426,7 +426,7 @@ describe('the limits of a caller', () => {
     await using api = await openTasksServer({ clock })
     const body = within({ deadline_ms: 5_000 }, { id: 'late' })
     const answer = postBody(api, '/agents/long/tasks/send', body)
-    await expect.poll(() => api.runs.status.running, { timeout: 15_000 }).toBe(1)
+    await expect.poll(() => api.runs.status.running).toBe(1)
     await clock.advance(4_999)
     expect((await api.detail('late')).status).toBe('RUNNING')
     await clock.advance(1)

@@ -159,7 +159,7 @@ describe('a message to a working task', () => {
     await using api = await openTasksServer()
     const id = 'guided'
     const first = api.send('/agents/long/tasks/send', sendBody('', { id }))
-    await expect.poll(() => api.runs.status.running, { timeout: 15_000 }).toBe(1)
+    await expect.poll(() => api.runs.status.running).toBe(1)
     const second = reply(api, id, 'Louder')
     for await (const events of api.runs.follow({ runId: id, from: 0 })) {
       if (events.some(({ type }) => type === 'directive_active')) break

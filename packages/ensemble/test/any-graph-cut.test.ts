@@ -102,7 +102,7 @@ async function forEachSeed(law: (seed: number) => Promise<void>): Promise<void> 
 
 describe(
   '[ENS-E2] [ENS-E16] a graph that is interrupted up to three times',
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   () => {
     it('[ENS-W6] with CONTINUE_ON_ERROR ends each task as its own work and its context determine', () =>
       forEachSeed(async (seed) => {

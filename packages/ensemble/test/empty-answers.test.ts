@@ -190,7 +190,7 @@ describe('[ENS-L33] an empty text that no model wrote is an output', () => {
 
 it(
   '[ENS-E6] [ENS-E16] [ENS-L32] a run that is interrupted anywhere requests an empty answer once more, once',
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async () => {
     const { result } = await interruptEverywhere({
       open(process) {

@@ -87,7 +87,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-describe('[ENS-E6] a fork after any event, without changes', { timeout: 180_000 }, () => {
+describe('[ENS-E6] a fork after any event, without changes', () => {
   it('has the history of its parent, for a diamond of agents with tools', async () => {
     const { result } = await forkEverywhere({ open: diamond })
     expect(result.status).toBe('COMPLETED')

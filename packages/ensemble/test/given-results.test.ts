@@ -68,7 +68,7 @@ async function findProblems(team: Ensemble, results: GivenResults, steps: readon
   return problems.map(({ path, message }) => `${path} ${message}`)
 }
 
-describe('[ENS-E27] a given output', { timeout: 60_000 }, () => {
+describe('[ENS-E27] a given output', () => {
   it('replaces the answer of an agent without a call, also after any interruption', async () => {
     const { events, result, steps } = await interruptEverywhere({
       open: (process) => chain(process),

@@ -23,7 +23,7 @@ function diamond(process: Process): ReturnType<Scenario['open']> {
 
 describe(
   '[ENS-E6] [ENS-E16] [ENS-E17] a run that is interrupted or drained at any write',
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   () => {
     it('[ENS-L19] [ENS-L20] ends the same for a diamond of agents with tools', async () => {
       const { result } = await interruptEverywhere({ open: diamond })

@@ -105,7 +105,7 @@ function peers(process: Process): ReturnType<Scenario['open']> {
 
 describe(
   '[ENS-E6] [ENS-E16] [ENS-E17] [ENS-H6] delegations of an interrupted or drained run',
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   () => {
     it('[ENS-H2] [ENS-H4] of a manager continue as the same tasks', async () => {
       const { result, events } = await interruptEverywhere({ open: managed })
@@ -122,7 +122,7 @@ describe(
   },
 )
 
-describe('[ENS-E6] [ENS-E16] the notes of an interrupted run', { timeout: 60_000 }, () => {
+describe('[ENS-E6] [ENS-E16] the notes of an interrupted run', { timeout: 300_000 }, () => {
   it('[ENS-T11] contain every output once, and later tasks receive it', async () => {
     const stores: MemoryStore[] = []
     await interruptEverywhere({
@@ -181,7 +181,7 @@ describe('[ENS-E6] [ENS-E16] the notes of an interrupted run', { timeout: 60_000
 
 describe(
   '[ENS-E6] [ENS-E16] tasks with handlers in an interrupted run',
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   () => {
     it('[ENS-T9] are not repeated once they have ended, and are counted', async () => {
       const { result } = await interruptEverywhere({
@@ -252,7 +252,7 @@ describe(
 
 describe(
   '[ENS-E6] [ENS-E16] [ENS-E17] failures and limits of an interrupted or drained run',
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   () => {
     it.each(['CONTINUE_ON_ERROR', 'FAIL_FAST'] as const)(
       '[ENS-E3] [ENS-W6] have the same effect with %s',

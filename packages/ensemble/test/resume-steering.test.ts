@@ -54,7 +54,7 @@ function reviewed(process: Process): ReturnType<Scenario['open']> {
 
 describe(
   '[ENS-E6] [ENS-E16] [ENS-E17] [ENS-G6] reviews of an interrupted or drained run',
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   () => {
     it('[ENS-G8] [ENS-G9] have the same outcomes and are not requested again once decided', async () => {
       const { result, world } = await interruptEverywhere({ open: reviewed })
@@ -195,7 +195,7 @@ function chain(process: Process): ReturnType<Scenario['open']> {
 
 describe(
   '[ENS-E6] [ENS-E16] [ENS-E17] commands to an interrupted or drained run',
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   () => {
     it('[ENS-D1] [ENS-S2] apply directives and switches from the same call on', async () => {
       const { result } = await interruptEverywhere({

@@ -214,7 +214,7 @@ describe('[ENS-L27] extra calls', () => {
     expect(result.metrics.totalTokens).toBeGreaterThan(0)
   })
 
-  it('are not repeated after an interruption at any write', { timeout: 60_000 }, async () => {
+  it('are not repeated after an interruption at any write', async () => {
     const { result } = await interruptEverywhere({
       open: (process) => {
         const shy = createThinker(process, () => refused, { name: 'shy' })

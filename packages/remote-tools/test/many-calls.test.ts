@@ -52,7 +52,7 @@ afterEach(async () => {
   await until(`all to be as before: ${wanted}`, () => JSON.stringify(held()) === wanted)
 })
 
-describe('200 calls at once leave nothing behind', { timeout: 60_000 }, () => {
+describe('200 calls at once leave nothing behind', () => {
   it('when they succeed', async () => {
     const outcomes = await many(200, () => callTool(shell(60_000), 'ok'))
     expect(outcomes.map(({ result }) => result)).toEqual(all(200, ToolResult.success('fine')))

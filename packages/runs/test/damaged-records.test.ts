@@ -150,7 +150,7 @@ async function readEverything(storage: RunStorage): Promise<readonly string[]> {
 describe.each(Object.keys(STORES))('a damaged record in the %s store', (store) => {
   it(
     '[RUNS-P14] is named and does not affect the reads and claims of others, in any column',
-    { timeout: 240_000 },
+    { timeout: 300_000 },
     async () => {
       await using place = await (STORES[store] ?? expect.fail())()
       await using storage = await place.open()

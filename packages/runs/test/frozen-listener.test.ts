@@ -60,7 +60,7 @@ it('[RUNS-N4] [RUNS-F6] while a stopped process fills the notification queue, co
   expect((await owner.commit([token('y')])).kind).toBe('written')
   await until('the reader is notified again', () => seqs.length > 1)
   expect(seqs).toEqual([1, 2])
-}, 120_000)
+})
 
 /** Follows a run with polls that the test makes; returns the sequence numbers that its readers received. */
 function followRun(events: ConstructorParameters<typeof RunEventFeed>[0]['events'], runId: string) {

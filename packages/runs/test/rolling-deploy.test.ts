@@ -104,4 +104,4 @@ it('[RUNS-Z2] [RUNS-Z5] [RUNS-Z7] loses, repeats and confuses no run over three 
     }
   }
   await Promise.all([present, ...others].map((runs) => runs.close({ drainTimeoutMs: 1_000 })))
-}, 60_000)
+})

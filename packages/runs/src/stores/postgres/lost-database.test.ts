@@ -47,7 +47,7 @@ describe('a server that restarts', () => {
       const texts = events.flatMap((event) => (event.type === 'token' ? [event.token] : []))
       expect(texts).toEqual(Array.from({ length: work.written[index] ?? -1 }, (_, n) => `${n}`))
     }
-  }, 60_000)
+  })
 
   it('closes within a second while the server is down', async () => {
     await using server = await testServer()
@@ -91,7 +91,7 @@ describe('connections that are closed', () => {
       const texts = events.flatMap((event) => (event.type === 'token' ? [event.token] : []))
       expect(texts).toEqual(Array.from({ length: work.written[index] ?? -1 }, (_, n) => `${n}`))
     }
-  }, 30_000)
+  })
 })
 
 describe('a busy database', () => {

@@ -49,7 +49,7 @@ beforeAll(async () => {
     FROM generate_series(1, ${OWNERS - 1}) AS g;
     INSERT INTO tutti.leases VALUES ('owner-0', clock_timestamp() + interval '1 day')`)
   await client.end()
-}, 60_000)
+})
 
 it.for<[string, (storage: RunStorage, held: HeldRun) => Promise<unknown>, unknown]>([
   ['a mark as waiting', (storage, held) => storage.queue.markWaiting(held, 'people'), true],

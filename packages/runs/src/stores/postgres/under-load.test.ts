@@ -44,7 +44,7 @@ describe('several stores under load', () => {
     expect(await first.queue.load()).toEqual({ running: 0, queued: 0, waiting: 0, parked: 0 })
     await watcher.end()
     await Promise.all(storages.map((storage) => storage[Symbol.asyncDispose]()))
-  }, 60_000)
+  })
 })
 
 interface World {

@@ -7,7 +7,7 @@ import type { RunStorage } from '../../ports/run-storage.ts'
 
 /** Interval of attempts, and time limit of a case, in milliseconds. */
 const TRY_MS = 20
-const LIMIT_MS = 10_000
+const LIMIT_MS = 60_000
 
 /** Time for which a dispatcher must not offer a run, in milliseconds, if none is expected. */
 const NOTHING_MS = 300

@@ -5,7 +5,7 @@ import type { StoreNotification } from '../../ports/notifications.ts'
 import type { RunStorage } from '../../ports/run-storage.ts'
 
 /** Maximum time for a notification to reach another process, in milliseconds. */
-const LIMIT_MS = 2_000
+const LIMIT_MS = 20_000
 
 /** The notifications of a storage since the watch began. */
 export interface NotificationWatch {

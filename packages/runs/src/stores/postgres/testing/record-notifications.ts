@@ -11,7 +11,7 @@ export interface RecordedNotifications {
 }
 
 /** Maximum time to wait for a notification, in milliseconds. */
-const LIMIT_MS = 10_000
+const LIMIT_MS = 60_000
 
 /** Listens with `listen` for as long as the process lives. */
 export function recordNotifications(

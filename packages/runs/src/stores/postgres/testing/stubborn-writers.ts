@@ -9,7 +9,7 @@ import type { RunStorage } from '../../../ports/run-storage.ts'
 import type { Owner } from '../../../testing/support/run-fixtures.ts'
 
 /** Maximum time of a few writes, in milliseconds. */
-const LIMIT_MS = 20_000
+const LIMIT_MS = 60_000
 
 /** Writers that repeat a write until its result is known. */
 export class StubbornWriters {
