@@ -27,7 +27,14 @@ import type { StoredReader } from '../../../log/read-stored.ts'
 import type { CommandAnswer, PendingCommand } from '../../../ports/command-queue.ts'
 import type { ListedRun, ReviewRecord, RunRecord, TaskRecord } from '../../../domain/run-record.ts'
 import type { RunStep } from '@tutti/ensemble'
-import type { FinishReason, LoggedRunEvent, RunStatus, TaskStatus, TokenTotals, Workflow } from '@tutti/protocol'
+import type {
+  FinishReason,
+  LoggedRunEvent,
+  RunStatus,
+  TaskStatus,
+  TokenTotals,
+  Workflow,
+} from '@tutti/protocol'
 
 /** A row as `node:sqlite` returns it. */
 export type SqliteRow = Readonly<Record<string, unknown>>
