@@ -18,7 +18,7 @@ export type { ForkRequest } from './lineage/fork-request.ts'
 export type { ReplayRequest } from './lineage/replay-request.ts'
 export { createRunService } from './service/create-run-service.ts'
 export type {
-  RunListeners,
+  ServiceListeners,
   RunService,
   RunWithEvents,
   ServiceStores,

@@ -22,9 +22,9 @@ describe('hashSubmission', () => {
     expect(same).toBe(hashSubmission(CONTENT))
   })
 
-  it('returns the hashes that existing stores contain', () => {
-    expect(hashSubmission(CONTENT)).toBe(
-      '18a6c4edecfa799eb99ba4f15881aaeb818ea887b7d4858054b3c5b560f78d46',
+  it('returns the hash of the canonical content, without absent fields', () => {
+    expect(hashSubmission({ ...CONTENT, threadId: undefined })).toBe(
+      'a0bc3221659b584321ddb93f5681e3f14446e3d851662af1872338044351f153',
     )
   })
 

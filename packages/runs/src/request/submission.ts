@@ -17,15 +17,15 @@ export interface SubmissionContent {
   readonly fork?: unknown
 }
 
-/** Returns the SHA-256 hash of the content in hex. The order of keys does not matter. */
+/**
+ * Returns the SHA-256 hash of the content in hex. The order of keys does not matter. Absent fields do not change the hash,
+ * so fields can be added without changing those in a store.
+ */
 export function hashSubmission(content: SubmissionContent): string {
   const { ensemble, inputs, tags, runId, request, webhooks, actor, threadId, fork } = content
-  const parts: unknown[] = [ensemble, inputs, tags, runId ?? null]
-  // Absent fields do not change the hash, so that hashes stored before these fields existed remain valid.
-  const more = { request, webhooks, actor, threadId, fork }
-  if (Object.values(more).some((part) => part !== undefined)) parts.push(more)
+  const hashed = { ensemble, inputs, tags, runId, request, webhooks, actor, threadId, fork }
   return createHash('sha256')
-    .update(JSON.stringify(toCanonical(parts)))
+    .update(JSON.stringify(toCanonical(hashed)))
     .digest('hex')
 }
 

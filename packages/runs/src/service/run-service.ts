@@ -52,7 +52,7 @@ export interface RunWithEvents {
 }
 
 /** Listeners of every run. */
-export interface RunListeners {
+export interface ServiceListeners {
   /** Calls `listener` with the durable events of every run, until the returned function is called. */
   add(listener: EventListener): () => void
   /** Resolves when the present listeners receive the events that other processes write from then on. */
@@ -92,7 +92,7 @@ export interface RunService {
   /** Reviews of runs. */
   readonly reviews: RunReviews
   /** Listeners of every run. */
-  readonly listeners: RunListeners
+  readonly listeners: ServiceListeners
   /** Other parts of the store. */
   readonly stores: ServiceStores
 

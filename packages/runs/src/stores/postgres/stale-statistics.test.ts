@@ -24,6 +24,8 @@ const LEASE_MS = 600_000
 
 /** Number of parked runs that a test has claimed. */
 let claimed = 0
+/** Number of leases that have expired. */
+let expired = 0
 
 beforeAll(async () => {
   {
@@ -77,8 +79,11 @@ it.for<[string, (storage: RunStorage, held: HeldRun) => Promise<unknown>, unknow
 })
 
 it('[RUNS-L2] the runs of an expired lease are found without those of others', async () => {
-  const expire = `UPDATE tutti.leases SET expires_at = clock_timestamp() - interval '1 s' WHERE owner = 'owner-0'`
-  await database.client.query(expire)
+  // Each attempt loses the runs of another owner.
+  await database.client.query(
+    `UPDATE tutti.leases SET expires_at = clock_timestamp() - interval '1 s' WHERE owner = $1`,
+    [`owner-${(expired += 1)}`],
+  )
   const rows = await countRows(async (storage) => {
     const lost = await storage.dispatcher.take({
       ...leaseOf(storage),

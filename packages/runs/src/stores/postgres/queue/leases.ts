@@ -232,12 +232,12 @@ function expireSql(schema: string): string {
       SELECT owner, expires_at FROM ${schema}.leases WHERE expires_at <= clock_timestamp()
       ORDER BY expires_at LIMIT ${EXPIRED_LEASES} FOR UPDATE SKIP LOCKED
     ), lost AS MATERIALIZED (
-      SELECT runs.id, lapsed.expires_at FROM lapsed JOIN ${schema}.runs ON runs.owner = lapsed.owner
+      SELECT runs.id FROM lapsed JOIN ${schema}.runs ON runs.owner = lapsed.owner
       WHERE ${STATE_OF_FOUND} = 'owned' AND runs.owner = ANY(ARRAY(SELECT owner FROM lapsed))
       ORDER BY runs.id LIMIT ${EXPIRED_RUNS} FOR UPDATE OF runs
     ), changed AS (
-      UPDATE ${schema}.runs SET ${loseSql('lost.expires_at')}
-      FROM lost WHERE runs.id = lost.id AND runs.id = ANY(ARRAY(SELECT id FROM lost))
+      UPDATE ${schema}.runs SET ${loseSql('(SELECT expires_at FROM lapsed WHERE lapsed.owner = runs.owner)')}
+      WHERE runs.id = ANY(ARRAY(SELECT id FROM lost))
       RETURNING ${CLAIM_KEY} AS ensemble
     ), deleted AS (
       DELETE FROM ${schema}.leases USING lapsed

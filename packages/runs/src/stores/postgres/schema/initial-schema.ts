@@ -10,7 +10,7 @@ export const CHANGED_AT = 'greatest(coalesce(completed_at, started_at, created_a
  * Instants of the engine and amounts are `double precision`, like JavaScript numbers. Texts that can be long come last in
  * `runs`, or are in separate tables, because the row of a run is read often.
  *
- * Reading the next value of a sequence needs a right of its own, so the columns with numbers are identity columns.
+ * A right on a table does not include its sequences, so the columns with numbers are identity columns, which need none.
  */
 export const INITIAL_SCHEMA = `
   CREATE TABLE $schema.runs (
