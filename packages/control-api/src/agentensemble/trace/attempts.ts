@@ -4,8 +4,18 @@
  *
  * A call starts no earlier than the end of its turn, and no span ends before it starts, even if a clock was set back or a
  * timestamp was rounded.
+ *
+ * API-E6 The usage of an attempt so far is that which its end would state: with that of called agents, and without what a
+ *    fork has copied.
  */
-import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
+import {
+  addUsageSums,
+  NO_USAGE,
+  readEventUsage,
+  type LoggedRunEvent,
+  type RunEventOf,
+  type UsageSum,
+} from '@tutti/protocol'
 
 /** Start and end in milliseconds since 1970. */
 export interface WorkSpan {
@@ -41,6 +51,13 @@ export interface TracedAttempt {
   readonly turns: TracedTurn[]
   readonly delegations: TracedDelegation[]
   end?: RunEventOf<'task_completed' | 'task_attempt_failed' | 'task_failed'>
+  /** Usage so far, as at its end: without what a fork has copied. */
+  used: AttemptUsage
+}
+
+/** Usage of an attempt. */
+export interface AttemptUsage extends UsageSum {
+  readonly toolCalls: number
 }
 
 interface Open extends TracedAttempt {
@@ -52,8 +69,9 @@ export function collectAttempts(events: readonly LoggedRunEvent[]): readonly Tra
   const all = new Map<string, Open>()
   for (const event of events) {
     if (event.type === 'task_started') {
-      all.set(keyOf(event), { started: event, turns: [], delegations: [] })
+      all.set(keyOf(event), { started: event, turns: [], delegations: [], used: NOT_USED })
     }
+    if (event.type === 'run_forked') for (const attempt of all.values()) attempt.used = NOT_USED
     const attempt = 'attempt' in event ? all.get(keyOf(event)) : undefined
     if (attempt !== undefined) take(attempt, event)
   }
@@ -65,6 +83,7 @@ function keyOf({ taskName, attempt }: Pick<RunEventOf<'task_started'>, 'taskName
 }
 
 function take(attempt: Open, event: LoggedRunEvent): void {
+  attempt.used = addUsage(attempt.used, event)
   switch (event.type) {
     case 'task_input':
       attempt.input ??= event
@@ -95,6 +114,31 @@ function take(attempt: Open, event: LoggedRunEvent): void {
     case 'task_failed':
       attempt.end = event
       break
+  }
+}
+
+const NOT_USED: AttemptUsage = { ...NO_USAGE, toolCalls: 0 }
+
+/** Returns the usage of an attempt after one of its events. */
+function addUsage(used: AttemptUsage, event: LoggedRunEvent): AttemptUsage {
+  switch (event.type) {
+    case 'task_completed':
+    case 'task_attempt_failed':
+    case 'task_failed': {
+      const { inputTokens, outputTokens, toolCallCount: toolCalls, costUsd } = event
+      return { inputTokens, outputTokens, toolCalls, ...(costUsd === undefined ? {} : { costUsd }) }
+    }
+    case 'tool_called':
+      return event.parentToolCallId === undefined
+        ? { ...used, toolCalls: used.toolCalls + 1 }
+        : used
+    default: {
+      const more = readEventUsage(event)
+      if (more === undefined) return used
+      // An agent that does not report its cost counts as free.
+      const cost = more.kind === 'agent' ? { costUsd: more.costUsd ?? 0 } : {}
+      return { toolCalls: used.toolCalls, ...addUsageSums([used, { ...more, ...cost }]) }
+    }
   }
 }
 
