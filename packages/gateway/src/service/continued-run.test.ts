@@ -180,6 +180,12 @@ describe('findContinuation', () => {
     expect((await find(gap, { log: later })).kind).toBe('replaces')
   })
 
+  it('[GW-G5] continues a run although a person decided an earlier review', async () => {
+    const reviewed = [requested('h', 'TOOL_CALL'), decided('h', 'yes'), requested('r1')]
+    const found = await find([message(0), call(1, 'r1'), result(2, 'r1')], { log: reviewed })
+    expect(found.kind).toBe('continues')
+  })
+
   it('[GW-G5] does not take the result of a client tool as the decision of another review', async () => {
     const reviewed = [requested('r1', 'TOOL_CALL')]
     const found = await find([message(0), call(1, 'r1'), result(2, 'r1')], { log: reviewed })
