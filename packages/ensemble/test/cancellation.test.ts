@@ -46,6 +46,14 @@ function calling(name: string, count = 1): ReturnType<typeof scriptedModel> {
 
 const CUT_OFF = { before: 'completed', work: 'failed', after: 'skipped' }
 
+it('[ENS-C1] a cancel reaches the model call of a task with a time limit', async () => {
+  const run = start(teamAround({ model: timedModel(clock, 1_000), timeoutMs: 60_000 }))
+  await clock.advance(150)
+  controller.abort()
+  expect((await run.ended).status).toBe('CANCELLED')
+  expect(readPhases(run)).toEqual(CUT_OFF)
+})
+
 describe('[ENS-C1] a cancel before the start', () => {
   it('starts no task, calls no model and skips each task', async () => {
     const model = timedModel(clock, 10)

@@ -342,6 +342,32 @@ describe('[ENS-G3] a decision', () => {
   })
 })
 
+it('[ENS-G8] a cancel at a boundary applies to a task whose review is being recorded', async () => {
+  let write = (): void => undefined
+  const journal = {
+    emit: () => undefined,
+    async commit(step: { kind: string }) {
+      if (step.kind !== 'gate_closed') return
+      await new Promise<void>((resolve) => {
+        write = resolve
+      })
+    },
+  }
+  const model = scriptedModel(['work done'])
+  const team = reviewedTeam('SEQUENTIAL', { beforeReview: true, model })
+  const handle = team.start({}, { journal })
+  await nextTurn()
+  const reviewId = handle.snapshot().reviews[0]?.reviewId ?? ''
+  const decided = handle.decide(reviewId, { action: 'CONTINUE' })
+  await nextTurn()
+  const cancelled = handle.cancel({ mode: 'boundary' })
+  await nextTurn()
+  write()
+  await Promise.allSettled([decided, cancelled])
+  expect((await handle.result).status).toBe('CANCELLED')
+  expect(model.requests).toEqual([])
+})
+
 describe('the tasks with reviews', () => {
   it('[ENS-G10] are named when a run without a reviewer is rejected at the start', async () => {
     const tasks = [

@@ -256,6 +256,26 @@ describe('a tool that declares requireApproval', () => {
     })
   })
 
+  it('requires the role of its author, or else the default one', async () => {
+    const roleOf = async (requiredRole?: string, byDefault?: string): Promise<unknown> => {
+      const own = defineTool({
+        name: 'order',
+        description: 'Orders goods',
+        input: Order,
+        requireApproval: requiredRole === undefined ? true : { requiredRole },
+        execute,
+      })
+      const reviewer = answering({ action: 'CONTINUE' })
+      const approvalDefaults = byDefault === undefined ? {} : { requiredRole: byDefault }
+      await runTool(own, call, { clock, reviewer, approvalDefaults })
+      return requests.at(-1)?.requiredRole
+    }
+    expect(await roleOf('cfo')).toBe('cfo')
+    expect(await roleOf('cfo', 'lead')).toBe('cfo')
+    expect(await roleOf(undefined, 'lead')).toBe('lead')
+    expect(await roleOf()).toBeUndefined()
+  })
+
   it('shows the first 200 characters of a long input', async () => {
     const long = { ...call, arguments: JSON.stringify({ item: 'x'.repeat(900), count: 1 }) }
     await runTool(order, long, { clock, reviewer: answering({ action: 'CONTINUE' }) })

@@ -73,6 +73,15 @@ describe('[ENS-R1] the rate', () => {
     ])
   })
 
+  it('says whether a call has waited', async () => {
+    const clock = fakeClock()
+    const limit = rateLimit({ requests: 4, intervalMs: 1_000 })
+    expect(await limit.take({ clock })).toBe(false)
+    const waiting = limit.take({ clock })
+    await clock.advance(250)
+    expect(await waiting).toBe(true)
+  })
+
   it('starts with the first call, regardless of when the limit was created', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 4, intervalMs: 1_000 })

@@ -100,6 +100,11 @@ describe('[ENS-B7] readUsage', () => {
       },
     ],
     [
+      'a written part that exceeds the input, without a read part',
+      { inputTokens: 10, outputTokens: 1, cacheWriteInputTokens: 12 },
+      { inputTokens: 10, outputTokens: 1, cacheWriteInputTokens: 10 },
+    ],
+    [
       'unusable parts',
       {
         inputTokens: 10,

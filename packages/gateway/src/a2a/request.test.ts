@@ -2,7 +2,7 @@ import { ensemble, task } from '@tutti/ensemble'
 import { scriptedModel } from '@tutti/testing'
 import { describe, expect, it } from 'vitest'
 
-import { readA2aDecision, readInputs } from './request.ts'
+import { readA2aDecision, readBegin, readInputs } from './request.ts'
 
 import type { RunEventOf } from '@tutti/protocol'
 
@@ -160,5 +160,50 @@ describe('readInputs', () => {
     expect(() => readInputs(band('{toString} {song}'), content('', { song: 'a' }))).toThrow(
       '/toString',
     )
+  })
+})
+
+describe('readBegin', () => {
+  const [band, choir] = ['band', 'choir'].map((name) =>
+    ensemble({ name, tasks: [task({ description: 'Play' })], model: scriptedModel([]) }),
+  )
+  const begin = (metadata?: object, ofMessage?: object, headers: Record<string, string> = {}) =>
+    readBegin(
+      {
+        message: {
+          messageId: 'm',
+          role: 'ROLE_USER',
+          parts: [{ text: '' }],
+          ...(ofMessage === undefined ? {} : { metadata: ofMessage }),
+        },
+        ...(metadata === undefined ? {} : { metadata }),
+      } as Parameters<typeof readBegin>[0],
+      // NOTE: the subject uses only the ensembles.
+      {
+        agent: { ensembles: [band, choir] } as unknown as Parameters<typeof readBegin>[1]['agent'],
+        headers: new Headers(headers),
+        name: 'ci',
+      },
+    )
+
+  it('takes the ensemble that the request names, or else the message, or else the first', () => {
+    expect(begin({ ensemble: 'choir' }, { ensemble: 'band' }).ensemble).toBe(choir)
+    expect(begin({}, { ensemble: 'choir' }).ensemble).toBe(choir)
+    expect(begin().ensemble).toBe(band)
+  })
+
+  it.each(['chior', 7, 'BAND'])('refuses the ensemble %j', (name) => {
+    expect(() => begin({ ensemble: name })).toThrow(
+      expect.objectContaining({
+        message: expect.stringContaining(
+          `must be a skill of this agent, one of band, choir, got ${JSON.stringify(name)}`,
+        ),
+      }),
+    )
+  })
+
+  it('takes the idempotency key, and without one has none', () => {
+    expect(begin(undefined, undefined, { 'idempotency-key': 'k' }).idempotencyKey).toBe('k')
+    expect(begin()).not.toHaveProperty('idempotencyKey')
   })
 })

@@ -139,3 +139,49 @@ describe('enforceLimits', () => {
     expect([reads(), clock.pending]).toEqual([1, 0])
   })
 })
+
+/** A run that works until it is cancelled. */
+function working() {
+  const cancelled: [at: number, cause: unknown][] = []
+  const clock = fakeClock()
+  const runs = {
+    state: 'READY',
+    async *follow({ signal }: { readonly signal: AbortSignal }) {
+      yield []
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+    },
+    async send(_: string, { cause }: { readonly cause?: unknown }) {
+      cancelled.push([clock.elapsed(), cause])
+      return { status: 'CANCELLED' }
+    },
+  }
+  const trail = { record: () => undefined }
+  // NOTE: nothing else of the options and the run is used.
+  const options = { runs, clock, trail, logger: silentLogger } as unknown as GatewayOptions
+  const run = { runId: 'run-1', status: 'RUNNING' } as RunRecord
+  return { service: new GatewayService(options), run, cancelled, clock }
+}
+
+describe('a deadline', () => {
+  it('[GW-G8] counts from the request', async () => {
+    const { service, run, cancelled, clock } = working()
+    void service.enforceLimits(run, resolveLimits({ deadline_ms: 500 }, clock.now()), anyone())
+    await clock.advance(499)
+    expect(cancelled).toEqual([])
+    await clock.advance(1)
+    expect(cancelled).toEqual([[500, 'DEADLINE']])
+  })
+
+  it('[GW-G8] of the last request replaces all earlier ones', async () => {
+    const { service, run, cancelled, clock } = working()
+    for (const timeMs of [1_000, 2_000, 5_000]) {
+      service.enforceDeadline(run, timeMs, anyone())
+      await clock.advance(10)
+    }
+    await clock.advance(4_000)
+    expect(cancelled).toEqual([])
+    await clock.advance(1_000)
+    expect(cancelled).toEqual([[5_020, 'DEADLINE']])
+    expect(clock.pending).toBe(0)
+  })
+})
