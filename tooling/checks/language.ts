@@ -79,6 +79,7 @@ const ALLOWED: readonly (readonly [path: string, word: string, reason: string])[
   ['packages/pipeline/test/readme-fan-out.ts', 'news', 'the name of a branch'],
   ['tooling/fuzz/', 'the seed', 'the number that repeats a sequence'],
   ['tooling/chaos/', 'the seed', 'the number that repeats a sequence'],
+  ['tooling/mutants/', 'the seed', 'the number that repeats a choice'],
 ]
 
 const { positionals: paths, values } = parseArgs({

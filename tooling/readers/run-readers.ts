@@ -407,7 +407,7 @@ export async function closeReaders(): Promise<void> {
 
 const stored = new Map<string, Promise<void>>()
 
-/** Stores a log, once, in a thread of its own. */
+/** Stores a log, once, in a separate thread. */
 async function storeLog(log: RunLog): Promise<void> {
   const known = stored.get(log.runId) ?? createStored(log)
   stored.set(log.runId, known)

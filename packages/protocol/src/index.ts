@@ -152,7 +152,7 @@ export type { ToolCallState, TurnFailure, TurnState } from './run-state/turn-sta
 export type { AgentUsage, AttemptUsage, RunTotals } from './run-state/usage.ts'
 
 // To show a run in another protocol
-export { isCallOf, toCallId } from './projection/open-calls.ts'
+export { isCallOf, toCallId } from './projection/requested-calls.ts'
 export { RunProjection, type RunProjectionOptions } from './projection/run-projection.ts'
 export type {
   BlockClosed,
@@ -161,15 +161,15 @@ export type {
   BlocksWithdrawn,
   CallEnded,
   CallRequested,
-  OpenReview,
+  WaitingReview,
   OutputBlock,
   OutputStated,
-  ReviewClosed,
-  ReviewOpened,
+  ClosedReview,
+  OpenedReview,
   RunEnded,
   RunOperation,
   TaskOperation,
-  TaskResult,
+  TaskOutput,
   TurnStarted,
 } from './projection/operations.ts'
 

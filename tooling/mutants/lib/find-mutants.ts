@@ -15,7 +15,7 @@ export interface Mutant {
   readonly reachedAt: Reach | undefined
 }
 
-/** Where a call that records execution fits: after the brace of a block, or around the body of an arrow function. */
+/** Positions at which a call that records execution fits: after the brace of a block, or around the body of an arrow function. */
 interface Reach {
   readonly start: number
   /** End of the body of an arrow function without a block. */
@@ -80,7 +80,7 @@ export function findMutants(path: string, text: string): Mutant[] {
 }
 
 /**
- * Chooses up to `size` mutants, on different lines if possible. The choice depends on the seed and on the text of the
+ * Chooses up to `size` mutants, on different lines if possible. The choice depends on `seed` and on the text of the
  * lines, so that it stays the same when other lines change.
  */
 export function sampleMutants(

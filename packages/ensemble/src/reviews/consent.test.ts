@@ -6,7 +6,7 @@ import type { RunStep, StepOf } from '../ports/run-step.ts'
 
 const AT = { taskName: 'pay', attempt: 1, taskMs: 0, runMs: 0 } as const
 
-const BEGUN: RunStep = { ...AT, kind: 'task_begun' }
+const BEGUN: RunStep = { ...AT, kind: 'task_begun', outputDigest: null }
 
 const USED = { inputTokens: 1, outputTokens: 1, toolCallCount: 0 } as const
 

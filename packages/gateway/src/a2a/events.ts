@@ -38,7 +38,7 @@ import type {
   RunOperation,
   RunUsage,
   TaskOperation,
-  TaskResult,
+  TaskOutput,
 } from '@tutti/protocol'
 
 type Update = Omit<ArtifactUpdate, 'taskId' | 'contextId' | 'metadata'>
@@ -143,7 +143,7 @@ export class TaskUpdates {
     return this.#toArtifactUpdate({ artifact, append, lastChunk: false })
   }
 
-  #complete({ isOutput }: TaskOperation, result: TaskResult): StreamItem {
+  #complete({ isOutput }: TaskOperation, result: TaskOutput): StreamItem {
     if (!isOutput) return this.#toStatusUpdate(toProgressStatus(this.#identity, this.#view, result))
     this.#sentOutput = result.taskName
     const artifact = toArtifact(result, this.#showing.modes)

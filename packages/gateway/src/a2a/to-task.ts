@@ -5,7 +5,7 @@ import { doneTasks, isTerminal, openReviews, toTaskState, type TaskView } from '
 import { describeCancel } from '../service/describe-cancel.ts'
 
 import type { WireTask, A2aTaskStatus, Artifact, WireMessage, WirePart } from './wire.ts'
-import type { ReviewState, TaskResult } from '@tutti/protocol'
+import type { ReviewState, TaskOutput } from '@tutti/protocol'
 import type { RunRecord } from '@tutti/runs'
 
 /** Tag of runs with their context. */
@@ -157,7 +157,7 @@ function formatQuestion({ timing, taskName, taskDescription }: ReviewState): str
 }
 
 /** Returns the output of the run; if it ended without one, the outputs of its tasks. */
-export function listOutputs(view: TaskView): readonly TaskResult[] {
+export function listOutputs(view: TaskView): readonly TaskOutput[] {
   const outputs = doneTasks(view).map(({ name: taskName, ...task }) => ({ taskName, ...task }))
   const final = outputs.filter(({ taskName }) => taskName === view.run.outputTask)
   return final.length > 0 || !isTerminal(toTaskState(view)) ? final : outputs
@@ -167,7 +167,7 @@ export function listOutputs(view: TaskView): readonly TaskResult[] {
 export function toProgressStatus(
   identity: WireTaskIdentity,
   view: TaskView,
-  { taskName, output: text }: TaskResult,
+  { taskName, output: text }: TaskOutput,
 ): A2aTaskStatus {
   const message = agentMessage(identity, `${identity.id}-${taskName}`, [{ text }])
   return { state: toTaskState(view), message, timestamp: view.changedAt }
@@ -175,7 +175,7 @@ export function toProgressStatus(
 
 /** Returns an output as an artifact, in the media types that a caller accepts. */
 export function toArtifact(
-  { taskName, output: text, structuredOutput: value, parts: given }: TaskResult,
+  { taskName, output: text, structuredOutput: value, parts: given }: TaskOutput,
   modes: readonly string[],
 ): Artifact {
   if (given !== undefined) return { artifactId: taskName, name: taskName, parts: given }

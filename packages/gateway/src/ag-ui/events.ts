@@ -20,7 +20,7 @@ import {
   emptyRunState,
   RunProjection,
   type LoggedRunEvent,
-  type OpenReview,
+  type WaitingReview,
   type RunEnded,
   type RunState,
   type TaskOperation,
@@ -161,7 +161,7 @@ export class AguiRun {
     return { made, ...(ended === undefined ? {} : { ended }) }
   }
 
-  #askClient({ kind, callId, reviewId }: OpenReview): void {
+  #askClient({ kind, callId, reviewId }: WaitingReview): void {
     if (kind !== 'CLIENT_TOOL' || callId === undefined) return
     this.#clientCalls.set(this.#messages.toCallId(callId), reviewId)
   }
@@ -199,7 +199,7 @@ export class AguiRun {
   }
 
   /** Returns what the client must decide, or else the calls that it must execute. */
-  #toOutcome(open: readonly OpenReview[]): AguiOutcome {
+  #toOutcome(open: readonly WaitingReview[]): AguiOutcome {
     const ids = new Map(
       open.map(({ reviewId, callId }) => [
         reviewId,

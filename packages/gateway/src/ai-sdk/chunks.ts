@@ -20,7 +20,7 @@
  *    truncated one; any other failure is an `error` chunk, and a cancelled run an `abort` chunk. The metadata has the
  *    usage in every case.
  */
-import { RunProjection, readRunCost, toCallId, type OpenReview } from '@tutti/protocol'
+import { RunProjection, readRunCost, toCallId, type WaitingReview } from '@tutti/protocol'
 
 import { isForClient, toDelegationPart, toReviewInput, toTaskPart, REVIEW_TOOL } from './parts.ts'
 
@@ -31,7 +31,7 @@ import type {
   CallRequested,
   LoggedRunEvent,
   OutputBlock,
-  ReviewClosed,
+  ClosedReview,
   RunEnded,
   RunOperation,
   TurnStarted,
@@ -81,7 +81,7 @@ export class ChatChunks {
   }
 
   /** Open reviews, oldest first. */
-  get reviews(): readonly OpenReview[] {
+  get reviews(): readonly WaitingReview[] {
     return this.#run.reviews
   }
 
@@ -105,7 +105,7 @@ export class ChatChunks {
   }
 
   /** Returns open reviews again, for a message that continues without a decision of them. */
-  repeat(reviews: readonly OpenReview[]): readonly ChatChunk[] {
+  repeat(reviews: readonly WaitingReview[]): readonly ChatChunk[] {
     return reviews.flatMap((review) => [...this.#request(review)])
   }
 
@@ -236,7 +236,7 @@ export class ChatChunks {
     yield this.#add({ type: 'tool-output-available', toolCallId, output })
   }
 
-  *#request(review: OpenReview): Generator<ChatChunk> {
+  *#request(review: WaitingReview): Generator<ChatChunk> {
     const { reviewId, callId, prompt, taskDescription } = review
     const toolCallId = callId ?? reviewId
     const call = callId === undefined ? undefined : this.#calls.get(callId)
@@ -253,7 +253,7 @@ export class ChatChunks {
     yield this.#add({ type: 'tool-approval-request', approvalId: reviewId, toolCallId, reason })
   }
 
-  *#closeReview({ review, event }: ReviewClosed): Generator<ChatChunk> {
+  *#closeReview({ review, event }: ClosedReview): Generator<ChatChunk> {
     this.#shown.delete(review.reviewId)
     const toolCallId = review.callId ?? review.reviewId
     const isDecided = event.type === 'review_decided'

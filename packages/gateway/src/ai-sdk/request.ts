@@ -15,7 +15,7 @@ import { toAnswerText } from '../service/decision-in-text.ts'
 import { describeLeftOutPart } from '../service/left-out-part.ts'
 import { isForClient } from './parts.ts'
 
-import type { OpenReview } from '@tutti/protocol'
+import type { WaitingReview } from '@tutti/protocol'
 import type { ChatBody, ChatMessage, ChatPart } from './wire.ts'
 import type { ClientToolBody, HistoryMessage, Problem, ReviewDecisionBody } from '@tutti/protocol'
 
@@ -145,7 +145,7 @@ function toToolName({ type, toolName }: ChatPart): string {
 
 /** An answer to a review, as the client gave it. */
 export interface ChatAnswer {
-  readonly review: OpenReview
+  readonly review: WaitingReview
   readonly decision: ReviewDecisionBody
 }
 
@@ -156,7 +156,7 @@ export interface ChatAnswer {
  */
 export function readAnswers(
   { parts }: Pick<ChatMessage, 'parts'>,
-  reviews: readonly OpenReview[],
+  reviews: readonly WaitingReview[],
 ): readonly ChatAnswer[] {
   return reviews.flatMap((review) => {
     const decision = parts.map((part) => toDecision(part, review)).findLast((one) => one !== null)
@@ -171,7 +171,7 @@ export function hasAnswers({ parts }: Pick<ChatMessage, 'parts'>): boolean {
   )
 }
 
-function toDecision(part: ChatPart, review: OpenReview): ReviewDecisionBody | null {
+function toDecision(part: ChatPart, review: WaitingReview): ReviewDecisionBody | null {
   const { approval, state, toolCallId = '', output, errorText } = part
   if (!isForClient(review)) {
     if (approval?.id !== review.reviewId || approval.approved === undefined) return null

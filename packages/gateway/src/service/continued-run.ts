@@ -17,7 +17,7 @@ import { sharedEnsembles } from './sharing.ts'
 import type { ModelRun } from './find-model.ts'
 import type { GatewayCall } from './gateway-call.ts'
 import type { BeginRequest, GatewayService } from './gateway-service.ts'
-import type { OpenReview } from '@tutti/protocol'
+import type { WaitingReview } from '@tutti/protocol'
 import type { RunEventOf } from '@tutti/protocol'
 
 /** A request as the run that it would begin. */
@@ -56,7 +56,7 @@ export type SentEntry = {
       readonly kind: 'call'
       readonly reviewId: string
       /** Whether the call, which is of a client tool, has this name and these arguments. */
-      isSame(review: OpenReview): boolean
+      isSame(review: WaitingReview): boolean
     }
   | {
       readonly kind: 'result'
@@ -132,7 +132,7 @@ export async function withdrawReplaced(
 
 /** Review of a run, and how it was closed. */
 interface RunCall {
-  readonly review: OpenReview
+  readonly review: WaitingReview
   decision?: RecordedDecision
   hasLapsed: boolean
 }
@@ -218,7 +218,7 @@ export function isSameResult({ revisedOutput }: RecordedDecision, text: string):
 
 /** Whether a call has this name and these arguments, a text that should be JSON. */
 export function isSameCall(
-  { toolName = '', toolInput }: OpenReview,
+  { toolName = '', toolInput }: WaitingReview,
   sent: { readonly name: string; readonly arguments: string },
 ): boolean {
   if (sent.name !== toolName) return false

@@ -13,8 +13,8 @@ export type RunOperation =
   | OutputStated
   | CallRequested
   | CallEnded
-  | ReviewOpened
-  | ReviewClosed
+  | OpenedReview
+  | ClosedReview
   | RunEnded
 
 /** A task is planned, or its status changes. */
@@ -33,11 +33,11 @@ export interface TaskOperation {
   /** Failure code of a failed attempt. */
   readonly code?: string
   /** Present when it completed. */
-  readonly result?: TaskResult
+  readonly result?: TaskOutput
 }
 
 /** Output of a completed task. */
-export type TaskResult = Pick<
+export type TaskOutput = Pick<
   RunEventOf<'task_completed'>,
   'taskName' | 'output' | 'structuredOutput' | 'parts'
 >
@@ -117,21 +117,21 @@ export interface CallEnded {
 }
 
 /** Review that waits for a decision. */
-export interface OpenReview extends RunEventOf<'review_requested'> {
+export interface WaitingReview extends RunEventOf<'review_requested'> {
   /** Id of the call under review, as in {@link CallRequested}; absent for other reviews. */
   readonly callId?: string
 }
 
 /** A review waits for a decision. */
-export interface ReviewOpened {
+export interface OpenedReview {
   readonly type: 'review_opened'
-  readonly review: OpenReview
+  readonly review: WaitingReview
 }
 
 /** A review no longer waits. */
-export interface ReviewClosed {
+export interface ClosedReview {
   readonly type: 'review_closed'
-  readonly review: OpenReview
+  readonly review: WaitingReview
   readonly event: RunEventOf<'review_decided' | 'review_timed_out' | 'review_withdrawn'>
 }
 

@@ -116,7 +116,7 @@ export class OutputText {
     this.#withdraw(answer?.blocks ?? [], 'answer')
   }
 
-  /** States the output of the run, with a block of its own if its text differs from the answer. */
+  /** States the output of the run, with a separate block if its text differs from the answer. */
   state(output: string): void {
     // A turn always completes before its task, except in a log of which only some events are read.
     if (this.#text !== undefined) this.#finishTurn([], undefined)

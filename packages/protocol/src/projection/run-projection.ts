@@ -11,12 +11,12 @@
  */
 import { readRunOutput } from '../run-state/run-messages.ts'
 import { addEventUsage, NO_RUN_USAGE, type RunUsage } from '../run-usage.ts'
-import { OpenCalls, toCallId } from './open-calls.ts'
+import { RequestedCalls, toCallId } from './requested-calls.ts'
 import { OutputText } from './output-text.ts'
 import { RunWaits } from './run-waits.ts'
 
 import type { RunEvent, RunEventOf } from '../schemas/run-event.ts'
-import type { OpenReview, RunEnded, RunOperation, TaskOperation } from './operations.ts'
+import type { WaitingReview, RunEnded, RunOperation, TaskOperation } from './operations.ts'
 
 /** Options of {@link RunProjection}. */
 export interface RunProjectionOptions {
@@ -28,7 +28,7 @@ export interface RunProjectionOptions {
 export class RunProjection {
   #operations: RunOperation[] = []
   readonly #text = new OutputText((operation) => this.#operations.push(operation))
-  readonly #calls = new OpenCalls()
+  readonly #calls = new RequestedCalls()
   readonly #waits = new RunWaits()
   #usage = NO_RUN_USAGE
   #outputTask: string | undefined
@@ -56,7 +56,7 @@ export class RunProjection {
   }
 
   /** Reviews that wait for a decision, oldest first. */
-  get reviews(): readonly OpenReview[] {
+  get reviews(): readonly WaitingReview[] {
     return this.#calls.reviews
   }
 

@@ -77,27 +77,6 @@ describe('collectAttempts', () => {
     })
   })
 
-  it('derives missing times from the timestamps around them', () => {
-    const [started, completed] = turn(0, 100)
-    const begins = { ...started, startedAt: iso(40) }
-    const ends = { ...completed, completedAt: iso(140) }
-    expect(onlyTurn(toLoggedEvents(...begun, begins, completed ?? {}, call(0, 30)))).toEqual({
-      turn: [40, 140],
-      calls: [[140, 170]],
-    })
-    const [, next] =
-      collectAttempts(
-        toLoggedEvents(
-          ...begun,
-          begins,
-          ends,
-          call(0, 30, { completedAt: iso(250) }),
-          ...turn(1, 20),
-        ),
-      )[0]?.turns ?? []
-    expect(next && spanOf(next)).toEqual([250, 270])
-  })
-
   it('never ends a span before it starts, after a clock was set back or a timestamp was rounded', () => {
     const [started, completed] = turn(0, 100)
     const events = toLoggedEvents(

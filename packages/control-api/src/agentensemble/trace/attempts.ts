@@ -52,11 +52,11 @@ export interface TracedAttempt {
   readonly delegations: TracedDelegation[]
   end?: RunEventOf<'task_completed' | 'task_attempt_failed' | 'task_failed'>
   /** Usage so far, as at its end: without what a fork has copied. */
-  used: AttemptUsage
+  used: TracedUsage
 }
 
 /** Usage of an attempt. */
-export interface AttemptUsage extends UsageSum {
+export interface TracedUsage extends UsageSum {
   readonly toolCalls: number
 }
 
@@ -117,10 +117,10 @@ function take(attempt: Open, event: LoggedRunEvent): void {
   }
 }
 
-const NOT_USED: AttemptUsage = { ...NO_USAGE, toolCalls: 0 }
+const NOT_USED: TracedUsage = { ...NO_USAGE, toolCalls: 0 }
 
 /** Returns the usage of an attempt after one of its events. */
-function addUsage(used: AttemptUsage, event: LoggedRunEvent): AttemptUsage {
+function addUsage(used: TracedUsage, event: LoggedRunEvent): TracedUsage {
   switch (event.type) {
     case 'task_completed':
     case 'task_attempt_failed':

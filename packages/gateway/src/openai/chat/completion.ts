@@ -24,7 +24,7 @@ import type {
   BlockClosed,
   BlockGrown,
   LoggedRunEvent,
-  OpenReview,
+  WaitingReview,
   OutputBlock,
   RunEnded,
   RunOperation,
@@ -224,7 +224,7 @@ export class Completion {
   }
 }
 
-function toCall({ reviewId, toolName = '', toolInput }: OpenReview): CompletionCall {
+function toCall({ reviewId, toolName = '', toolInput }: WaitingReview): CompletionCall {
   const called = { name: toolName, arguments: JSON.stringify(toolInput ?? {}) }
   return { id: toCompletionCallId(reviewId), type: 'function', function: called }
 }

@@ -3,13 +3,13 @@ import { badRequest } from '../../http/api-error.ts'
 import { asksQuestion } from '../../service/decision-in-text.ts'
 import { toApprovalId, toClientCallId } from './ids.ts'
 
-import type { OpenReview } from '@tutti/protocol'
+import type { WaitingReview } from '@tutti/protocol'
 import type { Problem, ReviewDecisionBody } from '@tutti/protocol'
 import type { ClientOutput } from './input.ts'
 
 /** A decision that a client made. */
 export interface ClientDecision {
-  readonly review: OpenReview
+  readonly review: WaitingReview
   readonly decision: ReviewDecisionBody
 }
 
@@ -20,7 +20,7 @@ export interface ClientDecision {
  */
 export function matchOutputs(
   outputs: readonly ClientOutput[],
-  open: readonly OpenReview[],
+  open: readonly WaitingReview[],
 ): readonly ClientDecision[] {
   const problems: Problem[] = []
   const decisions: ClientDecision[] = []
@@ -46,14 +46,14 @@ export function matchOutputs(
   return decisions
 }
 
-function toItemId({ reviewId, kind }: OpenReview): string {
+function toItemId({ reviewId, kind }: WaitingReview): string {
   return kind === 'CLIENT_TOOL' ? toClientCallId(reviewId) : toApprovalId(reviewId)
 }
 
 /** Returns an output as a decision, or the problem with it. */
 function toDecision(
   { answer }: ClientOutput,
-  review: OpenReview,
+  review: WaitingReview,
 ): ReviewDecisionBody | { readonly message: string } {
   if (answer.kind === 'output') return { decision: 'EDIT', revisedOutput: answer.text }
   const { approve, reason } = answer

@@ -2,7 +2,7 @@
 import { asksQuestion } from '../../service/decision-in-text.ts'
 import { toApprovalId, toCallItemId, toClientCallId } from './ids.ts'
 
-import type { OpenReview } from '@tutti/protocol'
+import type { WaitingReview } from '@tutti/protocol'
 import type { ApprovalItem, FunctionCallItem, SegmentEvent } from './wire.ts'
 
 /** An item and its events. */
@@ -12,7 +12,7 @@ export interface MadeItem<Item> {
 }
 
 /** Returns a call of a client tool. */
-export function toFunctionCall(review: OpenReview, index: number): MadeItem<FunctionCallItem> {
+export function toFunctionCall(review: WaitingReview, index: number): MadeItem<FunctionCallItem> {
   const { reviewId, toolName = '', toolInput } = review
   const text = JSON.stringify(toolInput) ?? '{}'
   const id = toCallItemId(reviewId)
@@ -53,7 +53,7 @@ const NAMES = {
 } as const
 
 /** Returns a review as an approval request. Its arguments are the input of the tool, or the task under review. */
-export function toApprovalItem(review: OpenReview, index: number): MadeItem<ApprovalItem> {
+export function toApprovalItem(review: WaitingReview, index: number): MadeItem<ApprovalItem> {
   const { reviewId, timing, toolName = NAMES[timing] } = review
   const item: ApprovalItem = {
     type: 'mcp_approval_request',
@@ -71,7 +71,7 @@ export function toApprovalItem(review: OpenReview, index: number): MadeItem<Appr
   }
 }
 
-function toArguments(review: OpenReview): unknown {
+function toArguments(review: WaitingReview): unknown {
   const { timing, taskName, taskDescription, taskOutput, prompt, toolInput } = review
   if (timing === 'DURING_EXECUTION') {
     return asksQuestion(review) ? { question: taskDescription } : (toolInput ?? {})

@@ -4,7 +4,7 @@ import { toApprovalId, toClientCallId } from './ids.ts'
 import { toItems } from './input.ts'
 
 import type { RecordedDecision } from '../../service/continued-run.ts'
-import type { OpenReview } from '@tutti/protocol'
+import type { WaitingReview } from '@tutti/protocol'
 import type { RunResponses } from './run-responses.ts'
 import type { CreateResponseBody, InputItem, OutputItem } from './wire.ts'
 
@@ -41,7 +41,7 @@ export function listOutputItems(
 }
 
 function toOutputItem(
-  { reviewId, kind }: OpenReview,
+  { reviewId, kind }: WaitingReview,
   { decision, feedback, revisedOutput = '' }: RecordedDecision,
 ): Omit<ListedItem, 'id'> {
   if (kind !== 'CLIENT_TOOL') {

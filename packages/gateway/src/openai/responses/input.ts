@@ -17,7 +17,7 @@ import {
 import { toReviewId } from './ids.ts'
 
 import type { HistoryMessage, HistoryToolCall, Problem } from '@tutti/protocol'
-import type { OpenReview } from '@tutti/protocol'
+import type { WaitingReview } from '@tutti/protocol'
 import type { Content, CreateResponseBody, InputItem } from './wire.ts'
 
 /** Output of the client for one review. */
@@ -79,11 +79,11 @@ export function toEntry(item: InputItem, place: number): SentEntry {
     return { place, kind: 'result', reviewId, isOfTool: answer.kind === 'output', isSame }
   }
   if (type === 'function_call') {
-    const isSame = (review: OpenReview) => isSameCall(review, { name, arguments: text })
+    const isSame = (review: WaitingReview) => isSameCall(review, { name, arguments: text })
     return { place, kind: 'call', reviewId: toReviewId(callId) ?? '', isSame }
   }
   if (type === 'mcp_approval_request') {
-    const isSame = ({ kind }: OpenReview) => kind !== 'CLIENT_TOOL'
+    const isSame = ({ kind }: WaitingReview) => kind !== 'CLIENT_TOOL'
     return { place, kind: 'call', reviewId: toReviewId(item.id ?? '') ?? '', isSame }
   }
   const isText = type === 'reasoning' || (type === 'message' && role === 'assistant')

@@ -19,7 +19,7 @@ import { writeRefusal } from './message-items.ts'
 import { SegmentItems } from './segment-items.ts'
 import { createSegment, toSeconds, toSegmentUsage, type ResponseSegment } from './segment.ts'
 
-import type { LoggedRunEvent, OpenReview, ReviewClosed, RunEnded } from '@tutti/protocol'
+import type { LoggedRunEvent, WaitingReview, ClosedReview, RunEnded } from '@tutti/protocol'
 import type { RecordedDecision } from '../../service/continued-run.ts'
 import type { ResponseState, ResponseStatus, SegmentEvent } from './wire.ts'
 
@@ -47,7 +47,7 @@ export class RunResponses {
   readonly #segments: ResponseSegment[] = []
   readonly #decisions = new Map<string, RecordedDecision>()
   /** Reviews that were open at the end of each segment. */
-  readonly #pauses: (readonly OpenReview[])[] = []
+  readonly #pauses: (readonly WaitingReview[])[] = []
   #now: number
   #made: NumberedEvent[] = []
 
@@ -70,12 +70,12 @@ export class RunResponses {
   }
 
   /** Reviews that were open at the end of a segment. */
-  pauseAfter(segment: number): readonly OpenReview[] {
+  pauseAfter(segment: number): readonly WaitingReview[] {
     return this.#pauses[segment] ?? []
   }
 
   /** Reviews that are open. */
-  get open(): readonly OpenReview[] {
+  get open(): readonly WaitingReview[] {
     return this.#run.reviews
   }
 
@@ -186,7 +186,7 @@ export class RunResponses {
     this.#emitState('response.in_progress')
   }
 
-  #addCall(review: OpenReview): void {
+  #addCall(review: WaitingReview): void {
     const { items } = this.#current
     const toItem = review.kind === 'CLIENT_TOOL' ? toFunctionCall : toApprovalItem
     this.#begin()
@@ -194,7 +194,7 @@ export class RunResponses {
   }
 
   /** Begins the next segment when the reviews of the pause are closed. */
-  #closeReview({ event }: ReviewClosed): void {
+  #closeReview({ event }: ClosedReview): void {
     if (event.type === 'review_decided') this.#decisions.set(event.reviewId, event)
     if (!this.#current.hasBegun && !this.#isPaused()) this.#begin()
   }

@@ -1,6 +1,6 @@
 /** The tool calls of models that have not ended, and the reviews that wait for a decision. */
 import type { RunEventOf } from '../schemas/run-event.ts'
-import type { OpenReview } from './operations.ts'
+import type { WaitingReview } from './operations.ts'
 
 type CallPosition = Pick<
   RunEventOf<'tool_called'>,
@@ -28,12 +28,12 @@ export function isCallOf(
 }
 
 /** Open calls and reviews of a run, from its events in order. No I/O. */
-export class OpenCalls {
+export class RequestedCalls {
   readonly #calls = new Set<string>()
-  readonly #reviews = new Map<string, OpenReview>()
+  readonly #reviews = new Map<string, WaitingReview>()
 
   /** Reviews that wait, oldest first. */
-  get reviews(): readonly OpenReview[] {
+  get reviews(): readonly WaitingReview[] {
     return [...this.#reviews.values()]
   }
 
@@ -53,7 +53,7 @@ export class OpenCalls {
   }
 
   /** Adds a review, with the newest call that it can be about. */
-  open(event: RunEventOf<'review_requested'>): OpenReview {
+  open(event: RunEventOf<'review_requested'>): WaitingReview {
     const callId = [...this.#calls].findLast((id) => isCallOf(id, event))
     const review = { ...event, ...(callId === undefined ? {} : { callId }) }
     this.#reviews.set(event.reviewId, review)
@@ -61,7 +61,7 @@ export class OpenCalls {
   }
 
   /** Removes a review; undefined if it does not wait. */
-  close(reviewId: string): OpenReview | undefined {
+  close(reviewId: string): WaitingReview | undefined {
     const review = this.#reviews.get(reviewId)
     this.#reviews.delete(reviewId)
     return review
