@@ -29,6 +29,18 @@ describe('addEventUsage', () => {
     })
   })
 
+  it('[PROTO-U3] counts only what follows a fork', () => {
+    const events = [turn(1, 2), event({ type: 'run_forked' }), turn(3, 4, 0.25)]
+    expect(events.reduce(addEventUsage, NO_RUN_USAGE)).toEqual({
+      ...NO_RUN_USAGE,
+      inputTokens: 3,
+      outputTokens: 4,
+      tokens: 7,
+      knownCostUsd: 0.25,
+      hasUnknownCost: false,
+    })
+  })
+
   it('marks the cost as unknown after a model without a price was used', () => {
     const events = [turn(1, 1, 0.5), turn(1, 1), turn(1, 1, 0.5)]
     expect(events.reduce(addEventUsage, NO_RUN_USAGE)).toEqual({

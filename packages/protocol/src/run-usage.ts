@@ -1,11 +1,16 @@
-/** Pure: the usage of a run from its log: tokens and cost of its model calls and of the agents that its tools call. */
+/**
+ * Pure: the usage of a run from its log: tokens and cost of its model calls and of the agents that its tools call.
+ *
+ * PROTO-U3 The usage of a fork begins at its `run_forked`: its parent has paid for the events that it copied.
+ */
 import { addAmounts } from './amounts.ts'
 
 import type { LoggedRunEvent, RunEvent } from './schemas/run-event.ts'
 import type { UsageSum } from './usage-sum.ts'
 
-/** Types of the events that report usage. */
+/** Types of the events that change the usage of a run. */
 export const USAGE_EVENTS = [
+  'run_forked',
   'llm_iteration_completed',
   'agent_tool_invoked',
   'agent_tool_progress',
@@ -99,8 +104,9 @@ export function readEventUsage(event: RunEvent): EventUsage | undefined {
   }
 }
 
-/** Returns the usage after an event. */
+/** Returns the usage after an event (PROTO-U3). */
 export function addEventUsage(usage: RunUsage, event: RunEvent): RunUsage {
+  if (event.type === 'run_forked') return NO_RUN_USAGE
   const used = readEventUsage(event)
   if (used === undefined) return usage
   const { inputTokens, outputTokens, cachedInputTokens = 0, reasoningTokens = 0 } = used

@@ -56,11 +56,13 @@ export function toRunMetrics(usage: Usage): {
   readonly totalTokens: number
   readonly totalToolCalls: number
   readonly costEstimate?: CostEstimate
+  readonly costUsd?: number
 } {
+  const { cost } = usage
   return {
     totalTokens: totalTokens(usage),
     totalToolCalls: usage.toolCallCount,
-    ...(usage.cost === undefined ? {} : { costEstimate: usage.cost }),
+    ...(cost === undefined ? {} : { costEstimate: cost, costUsd: sumCostUsd(cost) }),
   }
 }
 

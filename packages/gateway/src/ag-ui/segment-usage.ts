@@ -13,8 +13,9 @@ import type { AguiTokenUsage } from './wire.ts'
 export class SegmentUsage {
   readonly #used = new Map<string, UsageSum>()
 
-  /** Adds the usage of an event, if it has one. */
+  /** Adds the usage of an event, if it has one. A fork does not count what it copied. */
   add(event: LoggedRunEvent): void {
+    if (event.type === 'run_forked') this.clear()
     const used = readEventUsage(event)
     if (used === undefined) return
     const known = this.#used.get(used.source)

@@ -41,6 +41,8 @@ export class OutputText {
   /** Blocks of the running turn. */
   #blocks: OutputBlock[] = []
   #answer: Answer | undefined
+  /** Text of the newest turn if it called tools. */
+  #called: string | undefined
   /** Number of withdrawals, which makes the ids of later blocks different. */
   #withdrawals = 0
 
@@ -51,7 +53,8 @@ export class OutputText {
   /** Text of the newest turn, and of the turns that it continues. */
   get text(): string {
     const running = this.#text
-    return running === undefined ? (this.#answer?.text ?? '') : running.block.before + running.text
+    if (running !== undefined) return running.block.before + running.text
+    return this.#called ?? this.#answer?.text ?? ''
   }
 
   /** Begins a turn, possibly again. */
@@ -102,6 +105,7 @@ export class OutputText {
   withdrawTurn(): void {
     const blocks = this.#blocks
     this.#forgetTurn()
+    this.#called = undefined
     this.#withdraw(blocks, 'turn')
   }
 
@@ -140,6 +144,7 @@ export class OutputText {
     if (this.#writing === key) return
     this.#writing = key
     this.#turn = key
+    this.#called = undefined
     if (this.#answer?.isCut === false) this.withdrawAnswer()
   }
 
@@ -183,6 +188,7 @@ export class OutputText {
     const answer = this.#answer
     this.#closeReasoning()
     this.#forgetTurn()
+    if (toolNames.length > 0) this.#called = (written?.block.before ?? '') + (written?.text ?? '')
     if (written !== undefined) this.#finish(written, toolNames, finishReason)
     else if (toolNames.length > 0) this.#answer = undefined
     else if (answer !== undefined) this.#answer = { ...answer, isCut: finishReason === 'length' }

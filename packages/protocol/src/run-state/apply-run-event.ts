@@ -18,7 +18,7 @@ import { applyToRun } from './run-level.ts'
 import { emptyRunState, type RunState } from './run-state.ts'
 import { deriveStatus } from './run-status.ts'
 import { applyToTasks, isQuietEvent } from './tasks.ts'
-import { subtractTotals, sumTotals } from './usage.ts'
+import { sumTotals } from './usage.ts'
 
 /** Returns the state of a run after all of these events, which belong to one run and are in order. */
 export function runStateAfter(events: Iterable<RunEvent>): RunState {
@@ -92,7 +92,7 @@ function applyToState(state: RunState, event: RunEvent): RunState {
 function updateDerived(state: RunState, before: RunState): RunState {
   const status = deriveStatus(state)
   if (!hasNewUsage(state.tasks, before.tasks)) return { ...state, status }
-  const totals = subtractTotals(sumTotals(state.tasks), state.copiedTotals)
+  const totals = sumTotals(state.tasks)
   const { totalTokens, totalToolCalls, costUsd } = state.totals
   const isSame =
     totals.totalTokens === totalTokens &&

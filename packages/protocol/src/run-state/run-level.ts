@@ -5,7 +5,7 @@ import type { RunState } from './run-state.ts'
 import { createTask, type TaskState } from './task-state.ts'
 import { mapShared } from './tool-calls.ts'
 import { discardRunningTurns } from './turns.ts'
-import { NO_TOTALS, sumTotals } from './usage.ts'
+import { NO_AGENT_USAGE, NO_ATTEMPT_USAGE } from './usage.ts'
 
 /** Event of the run as a whole. */
 export type RunLevelEvent = RunEventOf<
@@ -39,14 +39,11 @@ export function applyToRun(state: RunState, event: RunLevelEvent): RunState {
       }
     case 'run_forked': {
       const { parentRunId: runId, at, forkedAt, replay } = event
-      const tasks = mapShared(state.tasks, (task) => resumeTask(task, forkedAt))
       return {
         ...state,
         parent: { runId, at, ...(replay === undefined ? {} : { replay }) },
         ...(state.startedAt === undefined ? {} : { startedAt: forkedAt }),
-        tasks,
-        totals: NO_TOTALS,
-        copiedTotals: sumTotals(tasks),
+        tasks: state.tasks.map((task) => copyTask(resumeTask(task, forkedAt))),
       }
     }
     case 'run_cancelling':
@@ -109,6 +106,18 @@ function resumeTask(task: TaskState, resumedAt: string): TaskState {
   const agentCalls = interruptAgentCalls(task.agentCalls)
   const isSame = turns === task.turns && agentCalls === task.agentCalls
   return isSame ? task : { ...task, turns, agentCalls }
+}
+
+/** Returns a task of the parent as a task of the fork, which has not paid for it. */
+function copyTask(task: TaskState): TaskState {
+  const { metrics: _, ...rest } = task
+  return {
+    ...rest,
+    turns: task.turns.map((turn) => ({ ...turn, isCopied: true })),
+    agentUsage: NO_AGENT_USAGE,
+    usage: NO_ATTEMPT_USAGE,
+    earlierAttempts: task.earlierAttempts.map((one) => ({ ...one, usage: NO_ATTEMPT_USAGE })),
+  }
 }
 
 /** Switches the model. A switch of the run overrides earlier switches of single tasks. */

@@ -3,6 +3,7 @@ import type { RunResultEvent } from '../schemas/events/run-events.ts'
 import type { HistoryMessage } from '../schemas/history-message.ts'
 import type { RunState } from './run-state.ts'
 import type { TaskState } from './task-state.ts'
+import type { TurnState } from './turn-state.ts'
 
 /** Inputs and tasks of a run, which become the message of its user. */
 export interface RunGiven {
@@ -47,17 +48,38 @@ export function readRunOutput({
 
 /**
  * Returns a run as messages. The assistant's message is the output of the output task; while it has none, and in a run
- * that ended without it, the text of its newest model turn so far.
+ * that ended without it, the text of its newest model turn so far and of the turns that it continues. {@link RunProjection}
+ * has the same text.
  */
 export function toRunMessages(
   state: Pick<RunState, 'inputs' | 'outputTask' | 'tasks'>,
 ): RunMessages {
   const final = findOutputTask(state)
-  const text = final?.output ?? final?.turns.at(-1)?.text ?? ''
+  const text = final?.output ?? readText(final?.turns ?? [])
   return {
     userMessage: toUserMessage(state),
     ...(text === '' ? {} : { assistantMessage: text }),
   }
+}
+
+/**
+ * Returns the text of the newest turn, after that of the cut answers that it continues. While it has none, the answer before
+ * it counts.
+ */
+function readText(turns: readonly TurnState[]): string {
+  let text = ''
+  let answer = ''
+  let isCut = false
+  for (const turn of turns) {
+    const hasCalls = turn.toolCalls.length > 0
+    const written = turn.isWithdrawn === true ? '' : turn.text
+    if (written === '' && !hasCalls) text = answer
+    else text = (isCut ? answer : '') + written
+    if (turn.status !== 'COMPLETED') continue
+    answer = hasCalls ? '' : text
+    isCut = !hasCalls && turn.finishReason === 'length'
+  }
+  return text
 }
 
 /** Returns the messages of a run as a part of the conversation before another one. */

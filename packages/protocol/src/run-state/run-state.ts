@@ -62,8 +62,6 @@ export interface RunState {
   readonly changedFiles: readonly FileChangeState[]
   /** Usage of all attempts of all tasks, without what a fork has copied. */
   readonly totals: RunTotals
-  /** Usage in the copied part of a fork, for which its parent has paid. */
-  readonly copiedTotals?: RunTotals
 }
 
 /** Change of a file, as in `file_changed`. */

@@ -12,6 +12,8 @@ export interface TurnState {
   readonly status: 'RUNNING' | 'COMPLETED' | 'FAILED'
   /** Answer received so far. */
   readonly text: string
+  /** Present while the last call of this turn is a failed one, whose text is void. */
+  readonly isWithdrawn?: true
   /** Readable reasoning received so far; absent when there is none. */
   readonly reasoning?: string
   /** Present when the reasoning was too long, and `reasoning` is only its start. */
@@ -44,6 +46,8 @@ export interface TurnState {
   readonly latencyMs?: number
   /** Estimated cost in US dollars; absent when not known. */
   readonly costUsd?: number
+  /** Present on a turn that a fork has copied. Its usage is that of the parent. */
+  readonly isCopied?: true
   /** Failed model calls of this turn, in order. */
   readonly failures: readonly TurnFailure[]
 }

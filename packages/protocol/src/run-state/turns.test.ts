@@ -192,7 +192,7 @@ describe('llm_iteration_completed', () => {
 describe('llm_iteration_failed', () => {
   it('fails the turn, keeps its text and sets the retry', () => {
     const turns = after([begun(), token('Half'), eventOf('llm_iteration_failed')])
-    expect(turns[0]).toMatchObject({ status: 'FAILED', text: 'Half' })
+    expect(turns[0]).toMatchObject({ status: 'FAILED', text: 'Half', isWithdrawn: true })
     expect(turns[0]?.failures).toEqual([
       {
         model: 'sonnet',

@@ -104,8 +104,9 @@ function completeTurn(turn: TurnState, event: RunEventOf<'llm_iteration_complete
   const { finishReason, refusal, cachedInputTokens, reasoningTokens } = event
   const { reasoning, reasoningTruncated } = event
   const startedAt = turn.startedAt ?? subtractMs(completedAt, latencyMs)
+  const { isWithdrawn: _, isCopied: __, ...begun } = turn
   return {
-    ...turn,
+    ...begun,
     model,
     status: 'COMPLETED',
     text: event.responseText ?? turn.text,
@@ -138,7 +139,8 @@ function failTurn(turn: TurnState, event: RunEventOf<'llm_iteration_failed'>): T
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(nextModel === undefined ? {} : { nextModel }),
   }
-  return { ...turn, model, status: 'FAILED', failures: [...turn.failures, failure] }
+  const failures = [...turn.failures, failure]
+  return { ...turn, model, status: 'FAILED', isWithdrawn: true, failures }
 }
 
 interface NamedTurn {

@@ -58,11 +58,15 @@ export function toUsage({
   }
 }
 
-/** Returns the usage of the turns so far and of the called agents; a running or failed turn has no known usage. */
+/**
+ * Returns the usage of the turns so far and of the called agents. A running or failed turn has no known usage, and a turn
+ * that a fork has copied none of this run.
+ */
 export function sumUsage(turns: readonly TurnState[], agents: AgentUsage): AttemptUsage {
+  const own = turns.filter(({ isCopied }) => isCopied !== true)
   return {
-    ...addUsageSums([agents, ...turns.filter(isAnswered).map(toTurnUsage)]),
-    toolCallCount: turns.reduce((sum, turn) => sum + countCalls(turn), 0),
+    ...addUsageSums([agents, ...own.filter(isAnswered).map(toTurnUsage)]),
+    toolCallCount: own.reduce((sum, turn) => sum + countCalls(turn), 0),
   }
 }
 
@@ -128,18 +132,6 @@ export function sumTotals(tasks: readonly CountedTask[]): RunTotals {
     totalTokens: totalTokens(addTokens(used)),
     totalToolCalls: used.reduce((sum, { toolCallCount }) => sum + toolCallCount, 0),
     ...(costUsd === undefined ? {} : { costUsd }),
-  }
-}
-
-/** Returns totals without those of a part; what is not known of either is not known. */
-export function subtractTotals(totals: RunTotals, part: RunTotals = NO_TOTALS): RunTotals {
-  const isKnown = totals.totalTokens >= 0 && part.totalTokens >= 0
-  return {
-    totalTokens: isKnown ? totals.totalTokens - part.totalTokens : -1,
-    totalToolCalls: totals.totalToolCalls - part.totalToolCalls,
-    ...(totals.costUsd === undefined || part.costUsd === undefined
-      ? {}
-      : { costUsd: totals.costUsd - part.costUsd }),
   }
 }
 

@@ -10,8 +10,10 @@ const MAX_LATE_EVENTS = 2_000
 /** Size of those events after which no further one is read, in bytes. */
 const LATE_EVENTS_BYTES = 2_000_000
 
-/** Types of the events with text of a model. */
+/** Types of the events that change the text. The end of the run and of its task does not. */
 const TEXT_EVENTS = [
+  'run_resumed',
+  'run_forked',
   'llm_iteration_started',
   'token',
   'llm_iteration_completed',
@@ -20,8 +22,8 @@ const TEXT_EVENTS = [
 ] as const satisfies readonly RunEvent['type'][]
 
 /**
- * Returns the text of the newest model turn of the output task, from the last events of the run; undefined when there is
- * none.
+ * Returns the text of the newest model turn of the output task and of the turns that it continues, from the last events of
+ * the run; undefined when there is none.
  */
 export async function readTextSoFar(
   log: StoredEventLog,

@@ -111,8 +111,9 @@ export function findUnpricedModels({ tasks }: Pick<RunState, 'tasks'>): readonly
   return [...new Set(turns.flatMap(({ model, costUsd }) => (costUsd === undefined ? [model] : [])))]
 }
 
+/** Returns the turns that this run has paid for: those with an answer that no fork has copied. */
 function selectAnswered(turns: readonly TurnState[]): readonly TurnState[] {
-  return turns.filter(({ status }) => status === 'COMPLETED')
+  return turns.filter(({ status, isCopied }) => status === 'COMPLETED' && isCopied !== true)
 }
 
 function toAttemptSum({ toolCallCount: toolCalls, ...rest }: AttemptUsage): UsedSum {

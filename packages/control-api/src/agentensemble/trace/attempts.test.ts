@@ -160,3 +160,37 @@ describe('sumAttempt', () => {
     })
   })
 })
+
+describe('[API-E6] the usage of a running attempt', () => {
+  const agent = {
+    type: 'agent_tool_progress',
+    ...where,
+    toolName: 'ask',
+    input_tokens: 40,
+    output_tokens: 10,
+    cost_usd: 1,
+  }
+
+  function sumOnly(...events: readonly object[]) {
+    const [attempt] = collectAttempts(toLoggedEvents(...begun, ...events))
+    if (attempt === undefined) throw new TypeError('No attempt')
+    const { inputTokens, outputTokens, toolCalls, costUsd } = sumAttempt(attempt)
+    return { inputTokens, outputTokens, toolCalls, costUsd }
+  }
+
+  it('includes called agents', () => {
+    const events = [...turn(0, 1), agent, call(0, 1), call(0, 1, { parentToolCallId: 'c' })]
+    expect(sumOnly(...events)).toEqual({
+      inputTokens: 42,
+      outputTokens: 11,
+      toolCalls: 1,
+      costUsd: undefined,
+    })
+    expect(sumOnly(agent)).toMatchObject({ costUsd: 1 })
+  })
+
+  it('begins at the fork of its run', () => {
+    const copied = [...turn(0, 1), agent, call(0, 1), { type: 'run_forked' }]
+    expect(sumOnly(...copied, ...turn(1, 1))).toMatchObject({ inputTokens: 2, outputTokens: 1 })
+  })
+})

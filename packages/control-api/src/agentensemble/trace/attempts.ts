@@ -6,8 +6,18 @@
  * a delegation starts at the end of the work before it in its task, and the calls of a turn start together at its end.
  * In every log, a call starts no earlier than the end of its turn, and no span ends before it starts, even if a clock
  * was set back or a timestamp was rounded.
+ *
+ * API-E6 The usage of an attempt so far is that which its end would state: with that of called agents, and without what a
+ *    fork has copied.
  */
-import type { LoggedRunEvent, RunEventOf } from '@tutti/protocol'
+import {
+  addUsageSums,
+  NO_USAGE,
+  readEventUsage,
+  type LoggedRunEvent,
+  type RunEventOf,
+  type UsageSum,
+} from '@tutti/protocol'
 
 /** Start and end in milliseconds since 1970. */
 export interface WorkSpan {
@@ -43,6 +53,13 @@ export interface TracedAttempt {
   readonly turns: TracedTurn[]
   readonly delegations: TracedDelegation[]
   end?: RunEventOf<'task_completed' | 'task_attempt_failed' | 'task_failed'>
+  /** Usage so far, as at its end: without what a fork has copied. */
+  used: TracedUsage
+}
+
+/** Usage of an attempt. */
+export interface TracedUsage extends UsageSum {
+  readonly toolCalls: number
 }
 
 interface Open extends TracedAttempt {
@@ -60,9 +77,11 @@ export function collectAttempts(events: readonly LoggedRunEvent[]): readonly Tra
         started: event,
         turns: [],
         delegations: [],
+        used: NOT_USED,
         clock: Date.parse(event.startedAt),
       })
     }
+    if (event.type === 'run_forked') for (const attempt of all.values()) attempt.used = NOT_USED
     const attempt = 'attempt' in event ? all.get(keyOf(event)) : undefined
     if (attempt !== undefined) take(attempt, event)
   }
@@ -76,6 +95,7 @@ function keyOf({ taskName, attempt }: Pick<RunEventOf<'task_started'>, 'taskName
 function take(attempt: Open, event: LoggedRunEvent): void {
   const at = readInstant(event)
   if (at !== undefined) attempt.clock = Math.max(attempt.clock, at)
+  attempt.used = addUsage(attempt.used, event)
   switch (event.type) {
     case 'task_input':
       attempt.input ??= event
@@ -106,6 +126,31 @@ function take(attempt: Open, event: LoggedRunEvent): void {
     case 'task_failed':
       attempt.end = event
       break
+  }
+}
+
+const NOT_USED: TracedUsage = { ...NO_USAGE, toolCalls: 0 }
+
+/** Returns the usage of an attempt after one of its events. */
+function addUsage(used: TracedUsage, event: LoggedRunEvent): TracedUsage {
+  switch (event.type) {
+    case 'task_completed':
+    case 'task_attempt_failed':
+    case 'task_failed': {
+      const { inputTokens, outputTokens, toolCallCount: toolCalls, costUsd } = event
+      return { inputTokens, outputTokens, toolCalls, ...(costUsd === undefined ? {} : { costUsd }) }
+    }
+    case 'tool_called':
+      return event.parentToolCallId === undefined
+        ? { ...used, toolCalls: used.toolCalls + 1 }
+        : used
+    default: {
+      const more = readEventUsage(event)
+      if (more === undefined) return used
+      // An agent that does not report its cost counts as free.
+      const cost = more.kind === 'agent' ? { costUsd: more.costUsd ?? 0 } : {}
+      return { toolCalls: used.toolCalls, ...addUsageSums([used, { ...more, ...cost }]) }
+    }
   }
 }
 

@@ -50,7 +50,7 @@ export function buildTaskTrace(attempt: TracedAttempt, parts: TraceParts): TaskT
       taskIndex: started.taskIndex,
       attempt: started.attempt,
       status: end === undefined ? 'RUNNING' : output === undefined ? 'FAILED' : 'COMPLETED',
-      ...(end?.costUsd === undefined ? {} : { costUsd: end.costUsd }),
+      ...(attempt.used.costUsd === undefined ? {} : { costUsd: attempt.used.costUsd }),
     },
   }
 }

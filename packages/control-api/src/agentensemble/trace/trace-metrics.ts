@@ -33,20 +33,18 @@ export interface AttemptSums {
 }
 
 /** Sums the usage of an attempt so far. */
-export function sumAttempt({ turns, delegations, end }: TracedAttempt): AttemptSums {
+export function sumAttempt({ turns, delegations, used }: TracedAttempt): AttemptSums {
   const calls = turns.flatMap((turn) => turn.calls.map(({ event }) => event))
   const own = calls.filter(({ parentToolCallId }) => parentToolCallId === undefined)
-  const used = end ?? addTokens(turns.map(({ completed }) => completed))
   return {
     inputTokens: used.inputTokens,
     outputTokens: used.outputTokens,
     llmMs: turns.reduce((sum, { completed }) => sum + completed.latencyMs, 0),
     toolMs: own.reduce((sum, { durationMs }) => sum + durationMs, 0),
     llmCalls: turns.length,
-    toolCalls: end?.toolCallCount ?? own.length,
+    toolCalls: used.toolCalls,
     delegations: delegations.length,
-    costUsd:
-      end === undefined ? addCosts(turns.map(({ completed }) => completed.costUsd)) : end.costUsd,
+    costUsd: used.costUsd,
   }
 }
 
