@@ -33,7 +33,7 @@ export interface RunLog extends Expected {
 }
 
 /** A step, and the index of its event in the log. */
-export interface LoggedStep {
+interface LoggedStep {
   readonly step: RunStep
   readonly at: number
 }
@@ -47,12 +47,14 @@ interface Expected {
   readonly text?: string
   /** Tokens of a run whose models did not report all of them. @default those that its events state */
   readonly tokens?: UnreportedTokens
+  /** Tokens that models used to reason. @default 0 */
+  readonly reasoningTokens?: number
   /** Sum of the known costs in US dollars, in a run whose cost is unknown. @default the cost that its events state */
   readonly knownCost?: number
 }
 
 /** Tokens of a run whose models did not report all of them. */
-export interface UnreportedTokens {
+interface UnreportedTokens {
   /** Sum of the reported numbers. */
   readonly known: number
   /** Sum with the engine's estimates, by which budgets count. */
@@ -190,8 +192,11 @@ const STORIES: Readonly<Record<string, () => Story>> = {
   'a task before the output task': () =>
     completed('ANSWER', team({ draft: ['DRAFT'], answer: ['ANSWER'] })),
   'text before a tool': () => completed('ANSWER', team({ answer: [LOOK, 'ANSWER'] })),
-  'reasoning before the answer': () =>
-    completed('ANSWER', team({ answer: [{ reasoning: 'Well, then.', text: 'ANSWER' }] })),
+  'reasoning before the answer': () => ({
+    ...completed('ANSWER', team({ answer: [{ reasoning: 'Well, then.', text: 'ANSWER' }] })),
+    // The scripted model estimates a token per four characters.
+    reasoningTokens: 3,
+  }),
   'an agent that a tool calls': () => completed('ANSWER', team({ answer: [ASK, 'ANSWER'] })),
   'a client tool': () => ({
     ...completed('ANSWER', team({ answer: [WHERE, 'ANSWER'] })),

@@ -70,6 +70,8 @@ export interface Found {
   /** Text that the output task has written, in a run without an output. Absent if the reader does not show it. */
   readonly text?: string
   readonly tokens?: FoundTokens
+  /** Tokens that models used to reason. Absent if the reader does not show them. */
+  readonly reasoningTokens?: number
   readonly cost?: FoundCost
 }
 
@@ -89,7 +91,7 @@ export interface FoundCost {
 }
 
 /** Reads a log from its first event to its last one. */
-export type Reader = (log: RunLog) => Found | Promise<Found>
+type Reader = (log: RunLog) => Found | Promise<Found>
 
 type Events = readonly LoggedRunEvent[]
 
@@ -122,6 +124,13 @@ function readState(state: RunState): Found {
     output: text,
     text,
     tokens: stated(totals.totalTokens),
+    reasoningTokens: sumOf(
+      state.tasks.flatMap(({ usage, earlierAttempts }) => [
+        usage,
+        ...earlierAttempts.map((attempt) => attempt.usage),
+      ]),
+      ({ reasoningTokens = 0 }) => reasoningTokens,
+    ),
     cost: statedCost(totals.costUsd),
   }
 }
@@ -165,6 +174,7 @@ function readBlocks({ events }: RunLog): Found {
     status: status ?? (run.isWaiting ? 'WAITING_REVIEW' : expect.fail('neither ended nor waits')),
     output,
     tokens: estimated(run.usage.tokens),
+    reasoningTokens: run.usage.reasoningTokens,
     cost: statedCost(readRunCost(run.usage)),
   }
 }
@@ -187,6 +197,7 @@ function readChat({ runId, events }: RunLog): Found {
     status: readStatus(status),
     output,
     tokens: known(usage.totalTokens),
+    reasoningTokens: usage.reasoningTokens ?? 0,
     cost: statedCost(costUsd),
   }
 }
@@ -199,12 +210,18 @@ function readCompletion({ events }: RunLog): Found {
     return completion
   })
   const { end } = lastOf(completions)
-  const tokens = known(sumOf(completions, ({ usage }) => usage.total_tokens))
-  if (end?.kind !== 'message') return { status: 'NOT_COMPLETED', tokens }
+  const used = {
+    tokens: known(sumOf(completions, ({ usage }) => usage.total_tokens)),
+    reasoningTokens: sumOf(
+      completions,
+      ({ usage }) => usage.completion_tokens_details?.reasoning_tokens ?? 0,
+    ),
+  }
+  if (end?.kind !== 'message') return { status: 'NOT_COMPLETED', ...used }
   const { content: output, finish, refusal } = end
-  if (finish === 'tool_calls') return { status: 'WAITING_REVIEW', output, tokens }
-  if (finish === 'length') return { output, tokens }
-  return { status: refusal === undefined ? 'COMPLETED' : 'NOT_COMPLETED', output, tokens }
+  if (finish === 'tool_calls') return { status: 'WAITING_REVIEW', output, ...used }
+  if (finish === 'length') return { output, ...used }
+  return { status: refusal === undefined ? 'COMPLETED' : 'NOT_COMPLETED', output, ...used }
 }
 
 function readResponses({ runId, events }: RunLog): Found {
@@ -214,12 +231,19 @@ function readResponses({ runId, events }: RunLog): Found {
   const states = Array.from({ length: responses.newest + 1 }, (_, at) => responses.stateOf(at))
   const { status, output } = lastOf(states)
   const text = output.map(readItemText).join('')
-  const tokens = known(sumOf(states, ({ usage }) => usage?.total_tokens ?? 0))
-  if (status === 'incomplete') return { output: text, tokens }
+  const used = {
+    tokens: known(sumOf(states, ({ usage }) => usage?.total_tokens ?? 0)),
+    reasoningTokens: sumOf(
+      states,
+      ({ usage }) => usage?.output_tokens_details.reasoning_tokens ?? 0,
+    ),
+  }
+  if (status === 'incomplete') return { output: text, ...used }
   const isWaiting = output.some(({ type }) => type === 'function_call')
-  if (status === 'completed' && isWaiting) return { status: 'WAITING_REVIEW', output: text, tokens }
+  if (status === 'completed' && isWaiting)
+    return { status: 'WAITING_REVIEW', output: text, ...used }
   const isCompleted = status === 'completed' && text !== ''
-  return { status: isCompleted ? 'COMPLETED' : 'NOT_COMPLETED', output: text, tokens }
+  return { status: isCompleted ? 'COMPLETED' : 'NOT_COMPLETED', output: text, ...used }
 }
 
 /** Returns the answered client tools of each segment of a run: none, then one for each answer. */
@@ -285,6 +309,7 @@ function readAgui({ runId, events }: RunLog): Found {
     // A run that waits for a tool of the client finishes with a call that has no result.
     status: !isSuccess ? 'NOT_COMPLETED' : openCalls.size > 0 ? 'WAITING_REVIEW' : 'COMPLETED',
     output: String(messages.findLast(({ role }) => role === 'assistant')?.content),
+    reasoningTokens: sumOf(usages, ({ reasoningTokens = 0 }) => reasoningTokens),
     tokens: stated(isKnown ? sumOf(usages, ({ totalTokens: count = 0 }) => count) : -1),
   }
 }
@@ -407,7 +432,7 @@ export async function closeReaders(): Promise<void> {
 
 const stored = new Map<string, Promise<void>>()
 
-/** Stores a log, once, in a separate thread. */
+/** Stores a log once, in its own thread. */
 async function storeLog(log: RunLog): Promise<void> {
   const known = stored.get(log.runId) ?? createStored(log)
   stored.set(log.runId, known)
@@ -647,6 +672,7 @@ async function readSpans({ runId, events }: RunLog): Promise<Found> {
   return {
     ...(status === undefined ? {} : { status: readStatus(status) }),
     output: text,
+    reasoningTokens: read('gen_ai.usage.reasoning.output_tokens'),
     tokens: known(read('gen_ai.usage.input_tokens') + read('gen_ai.usage.output_tokens')),
     cost: knownCost(read('tutti.cost_usd')),
   }
@@ -669,6 +695,7 @@ function readMetrics({ runId, events }: RunLog): Found {
   const status = new Map(ended?.labels).get('status')
   return {
     ...(status === undefined ? {} : { status: readStatus(status) }),
+    reasoningTokens: sum('tutti_model_reasoning_tokens_total'),
     tokens: known(sum('tutti_model_tokens_total', 'tutti_agent_tokens_total')),
     cost: knownCost(sum('tutti_model_cost_usd_total', 'tutti_agent_cost_usd_total')),
   }

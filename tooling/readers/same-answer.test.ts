@@ -38,6 +38,9 @@ describe.each(STORY_NAMES)('a run with %s', (story) => {
       if (found.tokens !== undefined) {
         expect(found.tokens.count).toBe(used.tokens[found.tokens.kind])
       }
+      if (found.reasoningTokens !== undefined) {
+        expect(found.reasoningTokens).toBe(log.reasoningTokens ?? 0)
+      }
       if (found.cost !== undefined) expect(found.cost.usd).toBe(used.cost[found.cost.kind])
     },
   )

@@ -122,6 +122,7 @@ describe('[ENS-E6] a fork after any event, without changes', () => {
       totalTokens: 0,
       totalToolCalls: 0,
       costEstimate: { inputCost: 0, outputCost: 0 },
+      costUsd: 0,
     })
     expect(whole.result.metrics.totalToolCalls).toBe(8)
   })

@@ -47,6 +47,7 @@ describe('[ENS-T9] a handler', () => {
       totalTokens: 0,
       totalToolCalls: 0,
       costEstimate: { inputCost: 0, outputCost: 0 },
+      costUsd: 0,
     })
     expect(eventsOf(events, 'task_started')).toMatchObject([{ agentRole: '(deterministic)' }])
     expect(eventsOf(events, 'llm_iteration_started')).toEqual([])

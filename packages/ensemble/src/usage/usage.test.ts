@@ -21,6 +21,7 @@ it('[ENS-L9] addUsage sums tokens, calls and costs', () => {
     totalTokens: 10,
     totalToolCalls: 2,
     costEstimate: { inputCost: 0.5, outputCost: 1 },
+    costUsd: 1.5,
   })
   expect(toUsageFields(sum)).toEqual({
     inputTokens: 6,
