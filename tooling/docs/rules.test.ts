@@ -11,7 +11,7 @@ import { describe, expect, it } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The prefix of the rule ids of each package and app. `ensemble` defines its rules in SPEC.md; source headers repeat them. */
+/** The prefix of the rule ids of each package, app and tool. `ensemble` defines its rules in SPEC.md; source headers repeat them. */
 const PREFIXES = {
   'apps/dashboard': 'DASH',
   'apps/server': 'SERVER',
@@ -36,6 +36,7 @@ const PREFIXES = {
   'tooling/browser': 'BROWSER',
   'tooling/chaos': 'CHAOS',
   'tooling/postgres': 'KEEPER',
+  'tooling/readers': 'READERS',
 }
 
 /** Prefixes of packages whose tests cite every rule. */
@@ -47,6 +48,7 @@ const CITED: ReadonlySet<string> = new Set([
   'GW',
   'PIPE',
   'REACT',
+  'READERS',
   'RUNS',
 ])
 
