@@ -1,34 +1,17 @@
 /**
- * Limits the number of source files that a new command touches. A copy of the sources gets the command `pause`: the copy
- * must compile, and the command must work over REST, WebSocket, the client and the command line, with its audit entries,
- * documents, event and state. All of that is derived from the table of commands. Then the copy gets the run status PAUSED.
+ * Limits the number of files that an engineer writes for a new command, and for a new event type. A copy of the sources
+ * gets both: the copy must compile, and they must work.
+ *
+ * - The command `pause` must work over REST, WebSocket, the client and the command line, with its audit entries,
+ *   documents, event and state. All of that is derived from the table of commands. Then the copy gets the run status PAUSED.
+ * - The event type `agent_hummed` must reach the readers of a run. No protocol translates it, so none is changed.
  */
-import { execFile } from 'node:child_process'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
-import { promisify } from 'node:util'
-
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
-const ROOT = join(import.meta.dirname, '../..')
+import { CopiedWorkspace, type Changes } from './copied-workspace.ts'
 
 /** Maximum number of source files for a command with an event, a step and a field of the state. */
 const MAX_FILES = 8
-
-/** File → texts to insert, each before an anchor that occurs once. */
-type Changes = Readonly<Record<string, readonly (readonly [anchor: string, inserted: string])[]>>
 
 const CHANGES: Changes = {
   'packages/protocol/src/schemas/rest/run-control.ts': [
@@ -174,31 +157,77 @@ export const status: Promise<'PAUSED'> = send().then((response) => response.stat
 export const wrong = () => client.send({ kind: 'pause', target: 'run-1', body: { raeson: 'x' } })
 `
 
-const run = promisify(execFile)
+/** Maximum number of files for an event type: its schema, its golden file and its emitter. */
+const MAX_FILES_OF_EVENT = 3
 
-let copy: string
+const EVENT_CHANGES: Changes = {
+  'packages/protocol/src/schemas/events/agent-events.ts': [
+    [
+      '/** The event types of this file, in the order of the union. */',
+      `/** An agent hummed before a model call. */
+export const AgentHummed = Type.Object({
+  type: Type.Literal('agent_hummed'),
+  agentRole: Type.String(),
+  melody: Type.String(),
+  hummedAt: Instant,
+})
+`,
+    ],
+    ['  FileChanged,\n] as const', '  AgentHummed,\n'],
+  ],
+  'packages/protocol/fixtures/valid/RunEvent.agent-hummed.json': `{
+  "type": "agent_hummed",
+  "agentRole": "Singer",
+  "melody": "La",
+  "hummedAt": "2026-01-01T00:00:00.000Z"
+}
+`,
+  'packages/ensemble/src/agent/turn-events.ts': [
+    [
+      '  scope.emit(event)\n',
+      "  scope.emit({ type: 'agent_hummed', agentRole, melody: 'La', hummedAt: isoNow(scope.run.clock) })\n",
+    ],
+  ],
+}
+
+/** Tests that every event type passes: it has a golden file, which is read without a change. */
+const EVENT_TESTS = [
+  'packages/protocol/src/schemas/run-event.test.ts',
+  'packages/protocol/test/fixtures.test.ts',
+]
+
+let copy: CopiedWorkspace
 /** Errors of the compiler. */
 let errors: string
-/** Outputs of the probe. */
+/** Failed tests of event types. */
+let failures: string
+/** Outputs of the probes. */
 let output: string
 let outputWithStatus: string
+let eventOutput: string
 
 beforeAll(async () => {
-  copy = realpathSync(mkdtempSync(join(tmpdir(), 'tutti-command-')))
-  copyWorkspace()
-  writeFileSync(join(copy, 'apps/server/src/usage.ts'), USAGE)
-  cpSync(join(import.meta.dirname, 'fixtures/pause-probe.mjs'), join(copy, 'apps/server/probe.mjs'))
-  changeAll(CHANGES)
-  output = await probe()
-  changeAll(STATUS_CHANGES)
+  copy = new CopiedWorkspace()
+  copy.write('apps/server/src/usage.ts', USAGE)
+  copy.copy('tooling/checks/fixtures/pause-probe.mjs', 'apps/server/pause-probe.mjs')
+  copy.copy('tooling/checks/fixtures/event-probe.mjs', 'apps/server/event-probe.mjs')
+  for (const path of ['packages/protocol/fixtures', 'packages/protocol/test', ...EVENT_TESTS]) {
+    copy.copy(path)
+  }
+  copy.change(EVENT_CHANGES)
+  failures = await copy.test(EVENT_TESTS, 'RunEvent')
+  eventOutput = await copy.execute('apps/server/event-probe.mjs')
+  copy.change(CHANGES)
+  output = await copy.execute('apps/server/pause-probe.mjs')
+  copy.change(STATUS_CHANGES)
   // The copy is compiled once, with all changes, because that takes most of the time.
-  const compiling = compile()
-  outputWithStatus = await probe()
+  const compiling = copy.compile()
+  outputWithStatus = await copy.execute('apps/server/pause-probe.mjs')
   errors = await compiling
 }, 300_000)
 
 afterAll(() => {
-  rmSync(copy, { recursive: true })
+  copy[Symbol.dispose]()
 })
 
 it(`a command touches at most ${MAX_FILES} source files, or ${MAX_FILES_WITH_STATUS} with a run status`, () => {
@@ -208,7 +237,7 @@ it(`a command touches at most ${MAX_FILES} source files, or ${MAX_FILES_WITH_STA
   expect(all.size).toBeLessThanOrEqual(MAX_FILES_WITH_STATUS)
 })
 
-it('a command of the table needs no change of other sources to compile', () => {
+it('a command of the table and an event type need no change of other sources to compile', () => {
   expect(errors).toBe('')
 })
 
@@ -241,79 +270,21 @@ it('a command with a run status shows it to all readers', () => {
   })
 })
 
-/** Compiles the copy and returns the errors. */
-async function compile(): Promise<string> {
-  const tsc = join(ROOT, 'node_modules/.bin/tsc')
-  // A compiler that finds errors exits with another status.
-  const end = run(tsc, ['-p', copy], { cwd: copy }).catch((error: { stdout: string }) => error)
-  return (await end).stdout
-}
+it(`an event type that no protocol translates touches at most ${MAX_FILES_OF_EVENT} files`, () => {
+  expect(Object.keys(EVENT_CHANGES).length).toBeLessThanOrEqual(MAX_FILES_OF_EVENT)
+})
 
-async function probe(): Promise<string> {
-  const file = join(copy, 'apps/server/probe.mjs')
-  const words = ['--conditions=@tutti/source', '--disable-warning=ExperimentalWarning', file]
-  return (await run(process.execPath, words)).stdout
-}
+it('an event type passes the tests of all event types', () => {
+  expect(failures).toBe('')
+})
 
-/** Copies the sources of all packages and apps, with links to their dependencies. */
-function copyWorkspace(): void {
-  for (const folder of ['packages', 'apps']) {
-    for (const name of readdirSync(join(ROOT, folder))) {
-      const from = join(ROOT, folder, name)
-      if (existsSync(join(from, 'src'))) copyPackage(from, join(copy, folder, name))
-    }
-  }
-  cpSync(join(ROOT, 'tooling/tsconfig'), join(copy, 'tooling/tsconfig'), { recursive: true })
-  linkModules(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
-  const tsconfig = {
-    extends: './tooling/tsconfig/base.json',
-    compilerOptions: {
-      module: 'ESNext',
-      moduleResolution: 'Bundler',
-      jsx: 'react-jsx',
-      types: ['node', 'vite/client'],
-      typeRoots: [join(ROOT, 'node_modules/@types'), join(ROOT, 'apps/dashboard/node_modules')],
-    },
-    include: ['apps/server/src', 'apps/dashboard/src', 'packages/react/src'],
-  }
-  writeFileSync(join(copy, 'tsconfig.json'), JSON.stringify(tsconfig))
-}
-
-function copyPackage(from: string, to: string): void {
-  const isSource = (path: string): boolean => !/\.(test|test-d|examples)\.tsx?$/.test(path)
-  cpSync(join(from, 'src'), join(to, 'src'), { recursive: true, filter: isSource })
-  cpSync(join(from, 'package.json'), join(to, 'package.json'))
-  linkModules(join(from, 'node_modules'), join(to, 'node_modules'))
-}
-
-/** Links each dependency, and each package of the workspace to its copy. */
-function linkModules(from: string, to: string): void {
-  if (!existsSync(from)) return
-  mkdirSync(to, { recursive: true })
-  for (const name of readdirSync(from)) {
-    const target = join(from, name)
-    if (name.startsWith('@')) linkModules(target, join(to, name))
-    else symlinkSync(findCopy(realpathSync(target)), join(to, name))
-  }
-}
-
-/** Returns the copy of a package of the workspace; the path itself for every other one. */
-function findCopy(path: string): string {
-  const inside = relative(ROOT, path)
-  return /^(packages|apps)\//.test(inside) ? join(copy, inside) : path
-}
-
-function changeAll(changes: Changes): void {
-  for (const [file, inserted] of Object.entries(changes)) change(join(copy, file), inserted)
-}
-
-function change(file: string, changes: readonly (readonly [string, string])[]): void {
-  let text = readFileSync(file, 'utf8')
-  for (const [anchor, inserted] of changes) {
-    if (text.split(anchor).length !== 2) {
-      throw new Error(`Expected "${anchor}" once in ${relative(copy, file)}`)
-    }
-    text = text.replace(anchor, () => `${inserted}${anchor}`)
-  }
-  writeFileSync(file, text)
-}
+it('an event type without a translation reaches the log of a run, and no reader changes', () => {
+  const { hummed, withHum, withoutHum } = JSON.parse(eventOutput)
+  expect(hummed).toEqual([{ type: 'agent_hummed', agentRole: 'Singer', melody: 'La' }])
+  expect(withHum).toEqual(withoutHum)
+  expect(withHum).toMatchObject({
+    output: 'La la',
+    chunks: expect.any(Array),
+    usage: expect.any(Object),
+  })
+})
