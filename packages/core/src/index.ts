@@ -97,7 +97,15 @@ export {
 } from '@tutti/protocol'
 export { computeDigest, computeJsonDigest, formatCanonicalJson } from './digest/digest.ts'
 export { backoffMs, BoundedMap } from '@tutti/protocol'
-export { isoNow, toIsoText, sleep, startTimer, systemClock, type Clock } from './clock.ts'
+export {
+  isoNow,
+  MAX_TIMER_MS,
+  sleep,
+  startTimer,
+  systemClock,
+  toIsoText,
+  type Clock,
+} from './clock.ts'
 export { toJsonForm, type JsonForm } from './json-form.ts'
 export { newId } from './new-id.ts'
 export {

@@ -1,5 +1,5 @@
 /** Source of a LangChain model, and settings of its calls. */
-import { findExcessProblems, suggest, systemClock, type Clock } from '@tutti/core'
+import { findExcessProblems, MAX_TIMER_MS, suggest, systemClock, type Clock } from '@tutti/core'
 
 import { hasStructuredMode, providerFacts, PROVIDERS, type ModelIdentity } from './providers.ts'
 
@@ -68,9 +68,6 @@ const DEFAULTS = {
   /** The default of both providers' clients. Theirs ends with the first byte, ours with the last. */
   timeoutMs: 600_000,
 } as const
-
-/** Maximum delay of a timer in Node. */
-const MAX_TIMEOUT_MS = 2_147_483_647
 
 /** Options for creating a model, which are not allowed for an instance. */
 const MAKING = ['temperature', 'maxTokens', 'apiKey', 'baseUrl', 'modelOptions'] as const
@@ -193,8 +190,8 @@ function listModelProblems(options: LangchainModelOptions): string[] {
 
 function callProblems({ timeoutMs = 0, modelOptions = {} }: LangchainModelOptions): string[] {
   const problems: string[] = []
-  if (!(timeoutMs >= 0 && timeoutMs <= MAX_TIMEOUT_MS)) {
-    problems.push(`timeoutMs must be from 0 to ${MAX_TIMEOUT_MS}, got ${timeoutMs}`)
+  if (!(timeoutMs >= 0 && timeoutMs <= MAX_TIMER_MS)) {
+    problems.push(`timeoutMs must be from 0 to ${MAX_TIMER_MS}, got ${timeoutMs}`)
   }
   if ('maxRetries' in modelOptions) {
     problems.push(

@@ -6,7 +6,7 @@
  * MCP-S2 A question for anything other than values fails the call.
  * MCP-S3 An error of the caller's `ask` fails the call with that error.
  */
-import { backoffMs, sleep, type Clock } from '@tutti/core'
+import { backoffMs, MAX_TIMER_MS, sleep, type Clock } from '@tutti/core'
 
 import { toRawArguments } from './exact-messages.ts'
 import { McpError } from './mcp-error.ts'
@@ -47,9 +47,6 @@ const MAX_ROUNDS = 100
 
 /** Delays before a call that the server only wants repeated. */
 const BACKOFF = { firstMs: 250, maxMs: 8_000 }
-
-/** Disables the time limit of the SDK, which is 60 s; the caller limits the call with its signal. */
-const MAX_TIMER_MS = 2_147_483_647
 
 /** One call of a tool. Supports a single `run`. */
 export class McpToolCall {
@@ -160,6 +157,7 @@ export class McpToolCall {
       signal: this.#request.signal,
       onprogress: onProgress,
       resetTimeoutOnProgress: true,
+      // Disables the time limit of the SDK, which is 60 s; the caller limits the call with its signal.
       timeout: MAX_TIMER_MS,
       maxTotalTimeout: MAX_TIMER_MS,
       ...(callsAnswer ? { allowInputRequired: true } : {}),

@@ -13,8 +13,12 @@ export interface Clock {
   after(delayMs: number, callback: () => void): () => void
 }
 
-/** Longest delay of one timer of the platform; with a longer one, browsers and Node fire at once. */
-const MAX_TIMER_MS = 2_147_483_647
+/**
+ * Maximum delay of one timer of the platform, in milliseconds: 2^31 - 1. With a longer one, browsers and Node fire at once.
+ *
+ * @see https://developer.mozilla.org/en-US/docs/Web/API/Window/setTimeout#maximum_delay_value
+ */
+export const MAX_TIMER_MS = 2_147_483_647
 
 /** Clock of this machine. Delays can have any length; an infinite one never fires. */
 export const systemClock: Clock = {

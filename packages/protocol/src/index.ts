@@ -29,7 +29,7 @@ export { ErrorBody, ErrorCodeName } from './schemas/error-body.ts'
 export { eventTime } from './event-time.ts'
 export { BoundedMap } from './bounded-map.ts'
 export { backoffMs, withJitter, type BackoffOptions, type JitterOptions } from './backoff.ts'
-export { startTimer, systemClock, type Clock } from './clock.ts'
+export { MAX_TIMER_MS, startTimer, systemClock, type Clock } from './clock.ts'
 
 // To send a command to a run
 export {

@@ -1,5 +1,6 @@
 /** Runs an ensemble for an MCP client: one call is one run, over any number of rounds. */
 import { ProtocolError, type ServerContext } from '@modelcontextprotocol/server'
+import { MAX_TIMER_MS } from '@tutti/core'
 
 import { findRecord } from '../runs/find-run.ts'
 import { auditedCall } from '../service/gateway-call.ts'
@@ -25,9 +26,6 @@ import type {
   InputRequiredResult,
 } from '@modelcontextprotocol/server'
 import type { Ensemble } from '@tutti/ensemble'
-
-/** Maximum delay of a timer, in milliseconds; a review has its own timeout. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
 /** A call of an ensemble. */
 export interface EnsembleCall {
@@ -108,7 +106,8 @@ async function createReviews(
       elicit: async (params, signal): Promise<ElicitResult> =>
         mcpReq.send(
           { method: 'elicitation/create', params: { ...params } },
-          { signal, timeout: MAX_TIMEOUT_MS },
+          // A review has its own timeout.
+          { signal, timeout: MAX_TIMER_MS },
         ),
     })
   }

@@ -1,6 +1,6 @@
 /** Options of the pool of a worker tool, with their defaults and checks. */
 
-import { findOptionProblems, type OptionNames } from '@tutti/core'
+import { findOptionProblems, MAX_TIMER_MS, type OptionNames } from '@tutti/core'
 
 /** Options of the pool of programs of a tool in worker mode. */
 export interface WorkerOptions {
@@ -43,9 +43,6 @@ const DEFAULT_IDLE_TIMEOUT_MS = 60_000
 
 /** With the delays in between, about two seconds of attempts. */
 const DEFAULT_MAX_RESTARTS = 5
-
-/** Maximum delay of Node's timers, in milliseconds; longer ones fire immediately. */
-const MAX_TIMER_MS = 2_147_483_647
 
 /** Fills in the defaults of valid options. */
 export function resolveWorkerOptions(options: WorkerOptions = {}): ResolvedWorkerOptions {
