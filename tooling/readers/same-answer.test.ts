@@ -9,13 +9,10 @@ import { addCosts, addCounts, totalTokens } from '../../packages/protocol/src/in
 import { afterAll, describe, expect, it } from 'vitest'
 
 import { readLog, STORY_NAMES, type RunLog } from './run-logs.ts'
-import {
-  closeReaders,
-  READERS,
-  type Found,
-  type FoundCost,
-  type FoundTokens,
-} from './run-readers.ts'
+import { closeReaders } from './record-readers.ts'
+import { READERS } from './run-readers.ts'
+
+import type { Found, FoundCost, FoundTokens } from './findings.ts'
 
 afterAll(closeReaders)
 
