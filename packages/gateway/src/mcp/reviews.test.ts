@@ -18,10 +18,12 @@ function deciding(
 ) {
   const decided: unknown[] = []
   const runs = {
-    review: async () => ({
-      runId: 'run-1',
-      request: { kind: 'TASK_OUTPUT', timing: 'AFTER_EXECUTION', requiredRole: 'legal' },
-    }),
+    reviews: {
+      get: async () => ({
+        runId: 'run-1',
+        request: { kind: 'TASK_OUTPUT', timing: 'AFTER_EXECUTION', requiredRole: 'legal' },
+      }),
+    },
     send: (runId: string, command: object) => {
       decided.push([runId, command])
       return end === undefined ? Promise.resolve({}) : Promise.reject(end)

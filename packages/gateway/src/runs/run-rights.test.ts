@@ -93,7 +93,7 @@ it.each<[ReviewRecord['request']['kind'], string, readonly Scope[], Scope]>([
     const review = { actor, request: { kind } }
     expect(decisionScope(caller(...scopes), review)).toBe(scope)
     // NOTE: the subject uses no other members.
-    const runs = { review: async () => review } as unknown as RunService
+    const runs = { reviews: { get: async () => review } } as unknown as RunService
     expect(await findDecisionScope(runs, 'review-1', caller(...scopes))).toBe(scope)
   },
 )

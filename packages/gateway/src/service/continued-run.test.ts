@@ -103,10 +103,12 @@ function find(entries: readonly SentEntry[], given: Given) {
   })
   const runs = {
     ensembles: [band],
-    review: async (id: string) =>
-      log.some((event) => 'reviewId' in event && event.reviewId === id)
-        ? { runId: 'run-1' }
-        : undefined,
+    reviews: {
+      get: async (id: string) =>
+        log.some((event) => 'reviewId' in event && event.reviewId === id)
+          ? { runId: 'run-1' }
+          : undefined,
+    },
     record: async () => run,
     readEvents: async ({ from }: { readonly from: number }) =>
       events.filter(({ seq }) => seq >= from),

@@ -16,7 +16,7 @@ function cancelling(state: string, ...ends: readonly Error[]) {
   const outcomes: unknown[] = []
   const clock = fakeClock()
   const runs = {
-    state,
+    status: { state },
     record: (runId: string) => Promise.resolve({ runId, actor: 'ci' }),
     send(runId: string, command: object) {
       const end = ends[asked.length]
@@ -88,7 +88,7 @@ function enforcing(reads: readonly (Error | readonly object[])[], state = 'READY
   const clock = fakeClock()
   let count = 0
   const runs = {
-    state,
+    status: { state },
     async *follow() {
       const read = reads[count] ?? []
       count += 1
@@ -145,7 +145,7 @@ function working() {
   const cancelled: [at: number, cause: unknown][] = []
   const clock = fakeClock()
   const runs = {
-    state: 'READY',
+    status: { state: 'READY' },
     async *follow({ signal }: { readonly signal: AbortSignal }) {
       yield []
       await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))

@@ -73,6 +73,7 @@ describe('findForkPrompt', () => {
 describe('findSeqBeforeTurn', () => {
   const started = (seq: number, change: object = {}): LoggedRunEvent => ({
     type: 'llm_iteration_started',
+    startedAt: '2026-01-01T00:00:00.000Z',
     runId: 'run-1',
     id: `${seq}`,
     seq,

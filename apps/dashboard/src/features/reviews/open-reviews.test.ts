@@ -157,7 +157,7 @@ describe('open reviews', () => {
 
   it('have the task and the tool call given by the list', () => {
     const asked = { toolName: 'pay', toolCallId: 'c', toolInput: { amount: 7 } }
-    const { taskName: _, agentRole: __, attempt: ___, ...earlier } = pending('old')
+    const { agentRole: _, attempt: __, ...earlier } = pending('old')
     const reviews = [pending('a'), { ...pending('b'), ...asked }, earlier]
     const place = { taskName: 'draft', agentRole: 'Writer', attempt: 2 }
     expect(toOpenReviews({ reviews, total: 3 }).open.map(({ detail }) => detail)).toEqual([

@@ -35,6 +35,7 @@ const BEGUN = [
 ]
 const GIVEN = {
   type: 'directive_active',
+  activeAt: at(1_000),
   directiveId: 'd',
   content: 'Be short',
   from: 'desk',
@@ -95,7 +96,7 @@ describe('listSteeringActs', () => {
     ])
   })
 
-  it('[DASH-E1] reports the contents of a file, which lacks actors and times', () => {
+  it('[DASH-E1] reports the contents of a file, which lacks actors and most times', () => {
     const events = logged([...BEGUN, { ...GIVEN, actor: undefined }, SWITCHED])
     const state = runStateAfter([
       ...events,
@@ -103,7 +104,7 @@ describe('listSteeringActs', () => {
     ])
     const known = listSteeringActs(state)
     expect(known.map(({ kind, at: when }) => [kind, when])).toEqual([
-      ['directive', undefined],
+      ['directive', START + 1_000],
       ['switch', undefined],
       ['cancel', undefined],
     ])

@@ -19,6 +19,7 @@ it('lists a configured fallback tier instead of the built-in one', () => {
   const [tiers] = listSwitchGroups({
     models: [],
     modelTiers: [{ name: 'fallback', model: 'small' }],
+    profiles: [],
   })
   expect(tiers?.options.map(({ value }) => value)).toEqual(['tier:PRIMARY', 'tier:fallback'])
 })

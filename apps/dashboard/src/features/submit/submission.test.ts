@@ -48,6 +48,8 @@ const ensembles = [press, solo]
 const capabilities: Capabilities = {
   tools: ['calculator', 'search'].map((name) => ({ name, description: '' })),
   models: [{ alias: 'small', provider: 'p' }],
+  modelTiers: [],
+  profiles: [],
   sharedTasks: [],
   sharedTools: [],
   preconfiguredTasks: [],

@@ -21,19 +21,18 @@ function numbers(seed: number): (most: number) => number {
   }
 }
 
-/** A turn with failures, calls and agents; some fields are missing or the work is interrupted. */
+/** A turn with failures, calls and agents; the work can be interrupted. */
 function turn(iterationIndex: number, attempt: number, next: (most: number) => number): RunEvent[] {
   const clock = (attempt * 10 + iterationIndex) * 1_000
-  const said = (ms: number): string | undefined => (next(4) === 0 ? undefined : at(clock + ms))
   const of = { attempt, iterationIndex }
   const id = `call-${iterationIndex}`
   const agent = { attempt, toolCallId: id, retry_index: 0 }
   return [
-    eventOf('llm_iteration_started', { ...of, startedAt: said(next(300)) }),
+    eventOf('llm_iteration_started', { ...of, startedAt: at(clock + next(300)) }),
     ...(next(3) === 0
       ? [
           eventOf('llm_iteration_failed', { ...of, failedAt: at(clock + 320), latencyMs: 90 }),
-          eventOf('llm_iteration_started', { ...of, startedAt: said(340) }),
+          eventOf('llm_iteration_started', { ...of, startedAt: at(clock + 340) }),
         ]
       : []),
     ...(next(9) === 0
@@ -42,7 +41,7 @@ function turn(iterationIndex: number, attempt: number, next: (most: number) => n
           eventOf('llm_iteration_completed', {
             ...of,
             toolRequests: [{ id, name: 'web_search', arguments: '{}' }],
-            completedAt: said(400),
+            completedAt: at(clock + 400),
           }),
           ...(next(3) === 0
             ? [
@@ -50,7 +49,7 @@ function turn(iterationIndex: number, attempt: number, next: (most: number) => n
                 eventOf('agent_tool_completed', { ...agent, timestamp_ms: START + clock + 500 }),
               ]
             : []),
-          eventOf('tool_called', { ...of, toolCallId: id, completedAt: said(600) }),
+          eventOf('tool_called', { ...of, toolCallId: id, completedAt: at(clock + 600) }),
         ]),
   ]
 }

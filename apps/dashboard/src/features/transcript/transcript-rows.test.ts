@@ -128,7 +128,7 @@ describe('buildTranscriptRows', () => {
         eventOf('delegation_started', { delegationId: 'd', startedAt: at(5) }),
         ...turn(1),
         eventOf('delegation_started', { delegationId: 'of-other', taskName: 'writer' }),
-        eventOf('delegation_failed', { delegationId: 'refused', failedAt: undefined }),
+        eventOf('delegation_failed', { delegationId: 'refused', failedAt: at(9_000) }),
       ),
     ).toEqual(['given', 'turn-0', 'call-0-a', 'delegation-d', 'turn-1', 'delegation-refused'])
   })
