@@ -92,7 +92,7 @@ async function watch(
 type Watched = ReturnType<typeof watchers> & { readonly runId: string }
 
 describe('a directive', () => {
-  it('is validated at its fields, sent, and shown as delivered to a model call', async () => {
+  it('A directive is validated at its fields, sent, and shown as delivered to a model call', async () => {
     await watch(async (stage, page, { goOn, untilCalled, runId }) => {
       await page.getByText('No steering yet').waitFor()
       await page.getByRole('button', { name: 'Direct…' }).click()
@@ -138,7 +138,7 @@ describe('a directive', () => {
 })
 
 describe('a model switch', () => {
-  it('shows the current model, and the first call that used the new one', async () => {
+  it('A model switch shows the current model, and the first call that used the new one', async () => {
     await watch(async (stage, page, { goOn, untilCalled, runId }) => {
       await page.getByRole('button', { name: 'Switch model…' }).click()
       const dialog = page.getByRole('dialog', { name: 'Switch model' })
@@ -177,7 +177,7 @@ describe('a model switch', () => {
 })
 
 describe('a cancel', () => {
-  it('lets running tasks finish, shows this, and can still be changed to an immediate stop', async () => {
+  it('A cancel lets running tasks finish, shows this, and can still be changed to an immediate stop', async () => {
     await watch(async (stage, page, { runId }) => {
       await page.getByRole('button', { name: 'Cancel…' }).click()
       const dialog = page.getByRole('dialog', { name: 'Cancel run' })
@@ -205,7 +205,7 @@ describe('a cancel', () => {
 })
 
 describe('a rejection', () => {
-  it('is shown in the dialog if the run has ended meanwhile', async () => {
+  it('A rejection is shown in the dialog if the run has ended meanwhile', async () => {
     await watch(async (stage, page, { runId }) => {
       await page.getByRole('button', { name: 'Cancel…' }).click()
       const dialog = page.getByRole('dialog')
@@ -217,7 +217,7 @@ describe('a rejection', () => {
     })
   })
 
-  it('is anticipated for a read-only key: the buttons are disabled with the reason', async () => {
+  it('A rejection is anticipated for a read-only key: the buttons are disabled with the reason', async () => {
     const parts = watchers()
     await using stage = await openDashboard({
       ensembles: [parts.ensemble],

@@ -8,7 +8,7 @@ import type { LoggedRunEvent } from '@tutti/protocol'
 const TEA = { inputs: { topic: 'tea' } }
 
 describe('the built server', () => {
-  it('executes a run that is submitted over REST, and returns its outputs', async () => {
+  it('The built server executes a run that is submitted over REST, and returns its outputs', async () => {
     using files = recordSteps()
     await using server = await files.start({})
     const { runs } = server.client()
@@ -27,7 +27,7 @@ describe('the built server', () => {
     expect(await runs.list({ tag: 'by:e2e', status: 'COMPLETED' })).toMatchObject({ total: 1 })
   })
 
-  it('executes submitted tasks, and sends their events over a WebSocket', async () => {
+  it('The built server executes submitted tasks, and sends their events over a WebSocket', async () => {
     using files = recordSteps()
     await using server = await files.start({})
     const client = server.client()
@@ -56,7 +56,7 @@ describe('the built server', () => {
     expect(events.some(({ type }) => type === 'token')).toBe(true)
   })
 
-  it('cancels a run over REST, and retains its outputs so far', async () => {
+  it('The built server cancels a run over REST, and retains its outputs so far', async () => {
     using files = recordSteps()
     files.hold(2)
     await using server = await files.start({})
@@ -71,7 +71,7 @@ describe('the built server', () => {
     expect((await runs.get(runId)).status).toBe('CANCELLED')
   })
 
-  it('switches the model of a run, so that its second task uses it', async () => {
+  it('The built server switches the model of a run, so that its second task uses it', async () => {
     using files = recordSteps()
     files.hold(1)
     await using server = await files.start({})
@@ -91,7 +91,7 @@ describe('the built server', () => {
     expect(models.at(-1)).toBe('second')
   })
 
-  it('sends the same live events over the event stream and the WebSocket', async () => {
+  it('The built server sends the same live events over the event stream and the WebSocket', async () => {
     using files = recordSteps()
     files.hold(3)
     await using server = await files.start({})
@@ -115,7 +115,7 @@ describe('the built server', () => {
     expect(live.every(({ id }) => id.startsWith(runId))).toBe(true)
   })
 
-  it('continues a run after its review is decided over REST', async () => {
+  it('The built server continues a run after its review is decided over REST', async () => {
     using files = recordSteps()
     await using server = await files.start({})
     const { reviews, runs } = server.client()

@@ -12,7 +12,7 @@ const WITHOUT = fileURLToPath(new URL('./fixtures/no-dashboard.config.ts', impor
 const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
 const KEY = 'a-key-of-some-length'
 describe('the built server', () => {
-  it('serves the built page and its files to browsers', async () => {
+  it('The built server serves the built page and its files to browsers', async () => {
     using data = temporaryDirectory()
     await using server = await withDashboard(data.path)
     const page = await fetch(server.url, { headers: BROWSER })
@@ -31,7 +31,7 @@ describe('the built server', () => {
     expect(server.errors).toBe('')
   })
 
-  it('serves the page without a key, and the text only with a key, when keys are set', async () => {
+  it('The built server serves the page without a key, and the text only with a key, when keys are set', async () => {
     using data = temporaryDirectory()
     await using server = await withDashboard(data.path, { TUTTI_API_KEYS: KEY })
     expect((await fetch(server.url, { headers: BROWSER })).status).toBe(200)
@@ -43,7 +43,7 @@ describe('the built server', () => {
     ])
   })
 
-  it('shows the page in a browser without violating its content security policy', async () => {
+  it('The built server shows the page in a browser without violating its content security policy', async () => {
     using data = temporaryDirectory()
     await using server = await withDashboard(data.path)
     const browser = await launchBrowser()
@@ -69,7 +69,7 @@ describe('the built server', () => {
 })
 
 describe('a config with dashboard: false', () => {
-  it('serves the text to browsers, too, without a warning', async () => {
+  it('A server with `dashboard: false` serves the text to browsers, too, without a warning', async () => {
     using data = temporaryDirectory()
     await using server = await ServerProcess.start({
       TUTTI_DATA_DIR: data.path,

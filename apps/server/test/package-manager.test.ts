@@ -52,7 +52,7 @@ it.each([
   ['dev', 'SIGTERM'],
   ['dev', 'SIGHUP'],
 ] as const)(
-  'a server of "npm run %s" releases its port and its store when npm gets %s',
+  'A server of "npm run %s" releases its port and its store when npm gets %s',
   async (script, signal) => {
     using directory = temporaryDirectory()
     const { npm, url, dataDir } = await npmRun(script, directory.path)
@@ -65,7 +65,7 @@ it.each([
   },
 )
 
-it('logs the start and the end of its drain', async () => {
+it('A server that npm starts logs the start and the end of its drain', async () => {
   using directory = temporaryDirectory()
   await using server = await ServerProcess.start({ TUTTI_DATA_DIR: directory.path })
   await server.end('SIGHUP')
@@ -74,14 +74,14 @@ it('logs the start and the end of its drain', async () => {
   )
 })
 
-it('reports the process that uses the store', async () => {
+it('A server reports the process that uses its store', async () => {
   using directory = temporaryDirectory()
   await using server = await ServerProcess.start({ TUTTI_DATA_DIR: directory.path })
   const { errors } = await ServerProcess.refused({ TUTTI_DATA_DIR: directory.path })
   expect(errors).toContain(`process ${server.pid} is using it`)
 })
 
-it('rejects a data directory that cannot be created', async () => {
+it('A server rejects a data directory that cannot be created', async () => {
   const { code, errors } = await ServerProcess.refused({ TUTTI_DATA_DIR: '/proc/x' })
   expect(code).toBe(1)
   expect(errors).toMatch(/Cannot open the run store in "\/proc\/x": ENOENT/)

@@ -41,7 +41,7 @@ const HOOK = `import { registerHooks } from 'node:module'
 const HOOKED = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(HOOK)}` }
 
 describe('traces', () => {
-  it('are not created by default, without loading OpenTelemetry', async () => {
+  it('Traces are not created by default, without loading OpenTelemetry', async () => {
     using files = recordSteps()
     await using server = await files.start({ ...HOOKED })
     const events = await readEvents(server, await submit(server))
@@ -52,7 +52,7 @@ describe('traces', () => {
     expect(errors).toContain('Loaded the SDK')
   })
 
-  it('are complete over kill -9, and over a review of an unowned run', async () => {
+  it('Traces are complete over kill -9, and over a review of an unowned run', async () => {
     await using collector = await startCollector()
     using files = recordSteps()
     files.hold(2)
@@ -87,7 +87,7 @@ describe('traces', () => {
     expect(collector.headers[0]).toMatchObject({ 'x-collector-key': SECRET })
   })
 
-  it('span two servers and their caller', async () => {
+  it('Traces span two servers and their caller', async () => {
     await using collector = await startCollector()
     using data = temporaryDirectory()
     const variables = { ...sendingTo(collector.endpoint), TUTTI_CONFIG: TRACED }
@@ -133,7 +133,7 @@ describe('traces', () => {
     )
   })
 
-  it('cause one warning, and affect neither runs nor a stop, when the collector is unreachable', async () => {
+  it('Traces cause one warning, and affect neither runs nor a stop, when the collector is unreachable', async () => {
     using files = recordSteps()
     await using server = await files.start({
       ...sendingTo('http://127.0.0.1:1'),

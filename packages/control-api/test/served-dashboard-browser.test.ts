@@ -10,7 +10,7 @@ import type { Page } from 'playwright-core'
 
 const KEY = 'a-key-of-some-length'
 describe('the page in a browser', () => {
-  it('loads and connects to its server over HTTP and WebSocket, without a violation of its policy', async () => {
+  it('The page in a browser loads and connects to its server over HTTP and WebSocket, without a violation of its policy', async () => {
     await inBrowser(PAGE, async ({ page, api, complaints }) => {
       const asked: string[] = []
       page.on('request', (request) => asked.push(new URL(request.url()).pathname))
@@ -27,7 +27,7 @@ describe('the page in a browser', () => {
     })
   })
 
-  it('runs no inline or foreign script, and connects to no other server', async () => {
+  it('The page in a browser runs no inline or foreign script, and connects to no other server', async () => {
     await using other = await openServer()
     const html = PAGE.replace('<h1>', '<script>globalThis.ran = true</script><h1>')
     await inBrowser(html, async ({ page, api }) => {

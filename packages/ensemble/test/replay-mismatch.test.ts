@@ -253,7 +253,7 @@ const DIFFERENCES: readonly Difference[] = [
 
 describe('a run that is resumed by other code', () => {
   it.each(DIFFERENCES)(
-    '[ENS-E24] fails with REPLAY_MISMATCH and makes no call after $title',
+    '[ENS-E24] A run that is resumed by other code fails with REPLAY_MISMATCH and makes no call after $title',
     async ({ steps, code, taskName, step }) => {
       const { result, calls, events } = await resume(await steps(), code)
       expect(result.status).toBe('FAILED')
@@ -281,7 +281,7 @@ describe('a run that is resumed by other code', () => {
     },
   )
 
-  it('continues when only a description of a task that has not begun differs', async () => {
+  it('A run that is resumed by other code continues when only a description of a task that has not begun differs', async () => {
     const { result } = await resume(cutAfter(await record(), 'tool_ended'), {
       handlerDescription: 'Publish it soon',
     })

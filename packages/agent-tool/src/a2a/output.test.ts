@@ -4,7 +4,7 @@ import { readOutput } from './output.ts'
 
 import type { A2aPart } from './wire.ts'
 
-test('returns undefined when no part has content', () => {
+test('The output of parts without content is undefined', () => {
   expect(readOutput([])).toBeUndefined()
   expect(readOutput([{}, { parts: [] }, { parts: [{}] }])).toBeUndefined()
 })

@@ -64,7 +64,7 @@ async function countTurnsAfter(
 }
 
 describe('[ENS-R1] the rate', () => {
-  it('allows one call at once, then one for each token that arrives', async () => {
+  it('The rate of a limit allows one call at once, then one for each token that arrives', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 4, intervalMs: 1_000 })
     const seen = takeAll(limit, createNames(4), { clock })
@@ -82,7 +82,7 @@ describe('[ENS-R1] the rate', () => {
     expect(await waiting).toBe(true)
   })
 
-  it('starts with the first call, regardless of when the limit was created', async () => {
+  it('The rate of a limit starts with the first call, regardless of when the limit was created', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 4, intervalMs: 1_000 })
     await clock.advance(60_000)
@@ -90,7 +90,7 @@ describe('[ENS-R1] the rate', () => {
     expect(await countTurnsAfter(seen, clock, [0, 250])).toEqual([1, 2])
   })
 
-  it('allows as many calls at once as tokens have accumulated, at most all requests of an interval', async () => {
+  it('The rate of a limit allows as many calls at once as tokens have accumulated, at most all requests of an interval', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 4, intervalMs: 1_000 })
     await limit.take({ clock })
@@ -102,7 +102,7 @@ describe('[ENS-R1] the rate', () => {
     expect(await countTurnsAfter(four, clock, [0, 249, 1])).toEqual([4, 4, 5])
   })
 
-  it('is even if the time of a token is not an integer', async () => {
+  it('The rate of a limit is even if the time of a token is not an integer', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 3, intervalMs: 1_000 })
     const seen = takeAll(limit, createNames(31), { clock })
@@ -111,7 +111,7 @@ describe('[ENS-R1] the rate', () => {
     ])
   })
 
-  it('never exceeds one burst plus the tokens that have arrived, over a long run', async () => {
+  it('The rate of a limit never exceeds one burst plus the tokens that have arrived, over a long run', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 5, intervalMs: 700, maxWaitMs: Infinity })
     const seen = takeAll(limit, createNames(40), { clock })
@@ -125,7 +125,7 @@ describe('[ENS-R1] the rate', () => {
     expect(highest).toBeLessThanOrEqual(1)
   })
 
-  it('allows at most one interval of tokens when its timer is late', async () => {
+  it('The rate of a limit allows at most one interval of tokens when its timer is late', async () => {
     const clock = createManualClock()
     const limit = rateLimit({ requests: 2, intervalMs: 1_000 })
     const seen = takeAll(limit, createNames(10), { clock })
@@ -134,7 +134,7 @@ describe('[ENS-R1] the rate', () => {
     expect(seen).toEqual(createNames(3))
   })
 
-  it('uses the first clock for all calls', async () => {
+  it('The rate of a limit uses the first clock for all calls', async () => {
     const [clock, other] = [fakeClock(), fakeClock()]
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     await limit.take({ clock })
@@ -144,7 +144,7 @@ describe('[ENS-R1] the rate', () => {
     expect(seen).toEqual(['a'])
   })
 
-  it('needs no clock and no signal', async () => {
+  it('The rate of a limit needs no clock and no signal', async () => {
     const limit = rateLimit({ requests: 1_000, intervalMs: 1_000 })
     await limit.take()
     await limit.take({})
@@ -152,7 +152,7 @@ describe('[ENS-R1] the rate', () => {
 })
 
 describe('[ENS-R2] turns', () => {
-  it('are granted in the order of arrival, also to later calls', async () => {
+  it('Turns of a rate limit are granted in the order of arrival, also to later calls', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     await limit.take({ clock })
@@ -169,7 +169,7 @@ describe('[ENS-R2] turns', () => {
     expect(seen).toEqual(['a', 'b', 'c'])
   })
 
-  it('are granted to waiting calls first, also between the arrival of a token and the timer', async () => {
+  it('Turns of a rate limit are granted to waiting calls first, also between the arrival of a token and the timer', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 2, intervalMs: 21 })
     await limit.take({ clock })
@@ -186,7 +186,7 @@ describe('[ENS-R2] turns', () => {
 })
 
 describe('[ENS-R3] a turn that cannot come in time', () => {
-  it('is rejected at once, with the limit and the wait', async () => {
+  it('A turn that cannot come in time is rejected at once, with the limit and the wait', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 2, intervalMs: 60_000 })
     await limit.take({ clock })
@@ -203,7 +203,7 @@ describe('[ENS-R3] a turn that cannot come in time', () => {
     expect(granted).toEqual(['in time'])
   })
 
-  it('takes no token, so that the following calls are not delayed', async () => {
+  it('A turn that cannot come in time takes no token, so that the following calls are not delayed', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 10, intervalMs: 1_000, maxWaitMs: 250 })
     const seen = takeAll(limit, createNames(5), { clock })
@@ -216,7 +216,7 @@ describe('[ENS-R3] a turn that cannot come in time', () => {
     expect(next).toEqual(['next'])
   })
 
-  it('is every turn without a token if no wait is allowed', async () => {
+  it('A turn that cannot come in time is every turn without a token if no wait is allowed', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 3, intervalMs: 1_000, maxWaitMs: 0 })
     const seen = takeAll(limit, ['a', 'b'], { clock })
@@ -225,7 +225,7 @@ describe('[ENS-R3] a turn that cannot come in time', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('is never the first one, at any time of the clock', async () => {
+  it('A turn that cannot come in time is never the first one, at any time of the clock', async () => {
     // Times at which a sum of fractions is slightly too high.
     for (const elapsedMs of [0.1, 0.477, 340.154, 399.343]) {
       for (const requests of [3, 7]) {
@@ -236,7 +236,7 @@ describe('[ENS-R3] a turn that cannot come in time', () => {
     }
   })
 
-  it('does not exist if any wait is allowed', async () => {
+  it('A turn that cannot come in time does not exist if any wait is allowed', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 3_600_000, maxWaitMs: Infinity })
     const seen = takeAll(limit, createNames(10), { clock })
@@ -246,7 +246,7 @@ describe('[ENS-R3] a turn that cannot come in time', () => {
 })
 
 describe('[ENS-R4] an aborted call', () => {
-  it('is rejected with the reason of the signal, of any type', async () => {
+  it('An aborted call of a rate limit is rejected with the reason of the signal, of any type', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     await limit.take({ clock })
@@ -258,14 +258,14 @@ describe('[ENS-R4] an aborted call', () => {
     }
   })
 
-  it('takes no token if it was aborted before', async () => {
+  it('An aborted call of a rate limit takes no token if it was aborted before', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000, maxWaitMs: 0 })
     await expect(limit.take({ clock, signal: AbortSignal.abort('why') })).rejects.toBe('why')
     await limit.take({ clock })
   })
 
-  it('leaves the queue, so that those behind it move up and another call fits', async () => {
+  it('An aborted call of a rate limit leaves the queue, so that those behind it move up and another call fits', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000, maxWaitMs: 2_000 })
     await limit.take({ clock })
@@ -281,7 +281,7 @@ describe('[ENS-R4] an aborted call', () => {
     expect(more).toEqual(['more'])
   })
 
-  it('does not delay those behind it, also without further calls', async () => {
+  it('An aborted call of a rate limit does not delay those behind it, also without further calls', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     await limit.take({ clock })
@@ -293,7 +293,7 @@ describe('[ENS-R4] an aborted call', () => {
     expect(behind).toEqual(['behind'])
   })
 
-  it('keeps a turn that was granted just before the abort', async () => {
+  it('An aborted call of a rate limit keeps a turn that was granted just before the abort', async () => {
     const clock = createManualClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     await limit.take({ clock })
@@ -307,7 +307,7 @@ describe('[ENS-R4] an aborted call', () => {
 })
 
 describe('[ENS-R5] a limit', () => {
-  it('has no timer and no listener without waiting calls', async () => {
+  it('A rate limit has no timer and no listener without waiting calls', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     const controller = new AbortController()
@@ -319,7 +319,7 @@ describe('[ENS-R5] a limit', () => {
     expect([clock.pending, getEventListeners(signal, 'abort').length]).toEqual([0, 0])
   })
 
-  it('has neither after its last waiting call is aborted, and serves the next call', async () => {
+  it('A rate limit has no timer and no listener after its last waiting call is aborted, and serves the next call', async () => {
     const clock = fakeClock()
     const limit = rateLimit({ requests: 1, intervalMs: 1_000 })
     const controller = new AbortController()
@@ -336,7 +336,7 @@ describe('[ENS-R5] a limit', () => {
 })
 
 describe('rateLimit', () => {
-  it('has a maximum wait of 30 s by default', () => {
+  it('rateLimit has a maximum wait of 30 s by default', () => {
     expect(rateLimit({ requests: 2, intervalMs: 10 })).toMatchObject({
       requests: 2,
       intervalMs: 10,
@@ -344,7 +344,7 @@ describe('rateLimit', () => {
     })
   })
 
-  it('rejects invalid limits, all of them at once', () => {
+  it('rateLimit rejects invalid limits, all of them at once', () => {
     const bad = { requests: 0, intervalMs: 0, maxWaitMs: -1 }
     expect(() => rateLimit(bad)).toThrow(RangeError)
     expect(() => rateLimit(bad)).toThrow(
@@ -360,7 +360,7 @@ describe('rateLimit', () => {
     { requests: 1, intervalMs: Infinity },
     { requests: 1, intervalMs: NaN },
     { requests: 1, intervalMs: 1, maxWaitMs: NaN },
-  ])('rejects %o', (options) => {
+  ])('rateLimit rejects %o', (options) => {
     expect(() => rateLimit(options)).toThrow(RangeError)
   })
 })

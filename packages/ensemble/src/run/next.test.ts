@@ -246,7 +246,7 @@ describe('findNextTasks', () => {
     expect(reasons.toSorted().join(' ')).toBe(skip)
   })
 
-  it('does not change its arguments', () => {
+  it('findNextTasks does not change its arguments', () => {
     const phases = new Map<string, TaskPhase>([
       ['a', 'failed'],
       ['b', 'pending'],

@@ -12,7 +12,7 @@ const CONTENT: SubmissionContent = {
 }
 
 describe('hashSubmission', () => {
-  it('returns the same hash regardless of the order of keys', () => {
+  it('hashSubmission returns the same hash regardless of the order of keys', () => {
     const same = hashSubmission({
       runId: undefined,
       tags: { on: 'monday', by: 'ci' },
@@ -28,7 +28,7 @@ describe('hashSubmission', () => {
     )
   })
 
-  it('returns different hashes for different content', () => {
+  it('hashSubmission returns different hashes for different content', () => {
     const contents: readonly SubmissionContent[] = [
       CONTENT,
       { ...CONTENT, ensemble: 'choir' },

@@ -59,7 +59,7 @@ function onlyTurn(events: readonly LoggedRunEvent[]) {
 }
 
 describe('collectAttempts', () => {
-  it('takes times from the timestamps of events', () => {
+  it('collectAttempts takes times from the timestamps of events', () => {
     const [started, completed] = turn(0, 100)
     const events = toLoggedEvents(
       ...begun,
@@ -77,7 +77,7 @@ describe('collectAttempts', () => {
     })
   })
 
-  it('never ends a span before it starts, after a clock was set back or a timestamp was rounded', () => {
+  it('collectAttempts never ends a span before it starts, after a clock was set back or a timestamp was rounded', () => {
     const [started, completed] = turn(0, 100)
     const events = toLoggedEvents(
       ...begun,
@@ -97,7 +97,7 @@ describe('collectAttempts', () => {
 })
 
 describe('sumAttempt', () => {
-  it('counts the calls that the model requested, without their nested calls', () => {
+  it('sumAttempt counts the calls that the model requested, without their nested calls', () => {
     const step = call(0, 25, { parentToolCallId: 'c' })
     const [attempt] = collectAttempts(toLoggedEvents(...begun, ...turn(0, 100), step, call(0, 30)))
     expect(attempt && sumAttempt(attempt)).toMatchObject({

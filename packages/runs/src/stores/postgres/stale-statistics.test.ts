@@ -78,7 +78,7 @@ it.for<[string, (storage: RunStorage, held: HeldRun) => Promise<unknown>, unknow
   expect(rows).toBeLessThanOrEqual(MAX_ROWS)
 })
 
-it('[RUNS-L2] the runs of an expired lease are found without those of others', async () => {
+it('[RUNS-L2] The runs of an expired lease are found without those of others', async () => {
   // Each attempt loses the runs of another owner.
   await database.client.query(
     `UPDATE tutti.leases SET expires_at = clock_timestamp() - interval '1 s' WHERE owner = $1`,
